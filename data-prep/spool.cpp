@@ -8,7 +8,6 @@
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/core/text_file.hpp"
 
 namespace convoke::data_prep {
 namespace {

@@ -1,4 +1,4 @@
-#include "synthesize/birds.hpp"
+#include "synthesize/stand_in.hpp"
 
 #include <fmt/format.h>
 

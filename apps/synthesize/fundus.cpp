@@ -1,4 +1,4 @@
-#include "synthesize/fundus.hpp"
+#include "synthesize/stand_in.hpp"
 
 #include <fmt/format.h>
 

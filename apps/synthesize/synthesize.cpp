@@ -9,11 +9,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
-#include "synthesize/birds.hpp"
-#include "synthesize/fundus.hpp"
-#include "synthesize/io_patterns.hpp"
-#include "synthesize/leaves.hpp"
-#include "synthesize/reviews.hpp"
 #include "synthesize/stand_in.hpp"
 
 namespace convoke::data_prep {

@@ -22,7 +22,6 @@
 #include "pictures/colour.hpp"
 #include "pictures/header.hpp"
 #include "pictures/jpeg.hpp"
-#include "pictures/orientation.hpp"
 
 namespace convoke::data_prep {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "convoke/core/error.hpp"
-#include "pictures/orientation.hpp"
+#include "pictures/colour.hpp"
 
 namespace convoke::data_prep {
 namespace {

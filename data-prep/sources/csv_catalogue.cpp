@@ -12,7 +12,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/number.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
-#include "convoke/data_prep/sources/class_labels.hpp"
+#include "sources/labels.hpp"
 
 namespace convoke::data_prep {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/core/text_file.hpp"
 #include "convoke/data_prep/sources/text_source.hpp"
 #include "convoke/data_prep/text/words.hpp"
 

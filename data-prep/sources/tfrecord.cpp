@@ -9,7 +9,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/inflated.hpp"
-#include "convoke/data_prep/files/tf_example.hpp"
 #include "convoke/data_prep/files/tfrecord.hpp"
 #include "sources/labels.hpp"
 #include "sources/packed_pictures.hpp"

@@ -7,7 +7,7 @@
 
 #include "array_reader.hpp"
 #include "convoke/core/checksum.hpp"
-#include "convoke/data/channel_statistics.hpp"
+#include "convoke/data/normalization.hpp"
 
 namespace convoke::data {
 namespace {

@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/multiversion.hpp"
 #include "convoke/core/table.hpp"
 
 namespace convoke::data {
+
 namespace {
 
 Normalization same_for_all(const DatasetInfo& info, float scale) {
@@ -67,6 +70,97 @@ Normalization normalization_from(const std::string& name, const DatasetInfo& inf
                 "leave data.normalize out, or set it to \"none\"");
   }
   return entry.make(info, where);
+}
+
+namespace {
+
+// sum += x, squares += x^2 over every `stride`-th of n values.
+CONVOKE_MULTIVERSION
+void add_sums(const std::uint8_t* values, std::size_t n, std::size_t stride, std::uint64_t* sum_out,
+              std::uint64_t* squares_out) {
+  std::uint64_t sum = 0;
+  std::uint64_t squares = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t x = values[i * stride];
+    sum += x;
+    squares += x * x;
+  }
+  *sum_out += sum;
+  *squares_out += squares;
+}
+
+//   sum[c] = sum_p x[p][c]                               x: (pixels, channels), sum: (channels)
+CONVOKE_MULTIVERSION
+void add_values(const float* __restrict x, double* __restrict sum, std::size_t pixels, std::size_t channels) {
+  for (std::size_t p = 0; p < pixels; ++p) {
+    for (std::size_t c = 0; c < channels; ++c) sum[c] += static_cast<double>(x[p * channels + c]);
+  }
+}
+
+//   spread[c] = sum_p (x[p][c] - mean[c])^2
+CONVOKE_MULTIVERSION
+void add_distances(const float* __restrict x, const double* __restrict mean, double* __restrict spread,
+                   std::size_t pixels, std::size_t channels) {
+  for (std::size_t p = 0; p < pixels; ++p) {
+    for (std::size_t c = 0; c < channels; ++c) {
+      const double distance = static_cast<double>(x[p * channels + c]) - mean[c];
+      spread[c] += distance * distance;
+    }
+  }
+}
+
+}  // namespace
+
+ChannelStatistics::ChannelStatistics(std::size_t channels)
+    : channels_(channels), sums_(channels), mean_(channels, 0.0), spread_(channels, 0.0) {}
+
+void ChannelStatistics::add(std::span<const std::uint8_t> values) {
+  exact_ = true;
+  const std::size_t pixels = values.size() / channels_;
+  for (std::size_t c = 0; c < channels_; ++c) {
+    add_sums(values.data() + c, pixels, channels_, &sums_[c].sum, &sums_[c].squares);
+  }
+  pixels_ += static_cast<double>(pixels);
+}
+
+// Computes the statistics of the piece, then merges them with those so far (Chan, Golub and LeVeque 1979),
+// which loses no digits for any mean:
+//   d = mean_b - mean_a,  mean = mean_a + d n_b / n,  spread = spread_a + spread_b + d^2 n_a n_b / n
+void ChannelStatistics::add(std::span<const float> values) {
+  const std::size_t pixels = values.size() / channels_;
+  if (pixels == 0) return;
+  const auto count = static_cast<double>(pixels);
+  std::vector<double> mean(channels_, 0.0);
+  std::vector<double> spread(channels_, 0.0);
+  add_values(values.data(), mean.data(), pixels, channels_);
+  for (double& m : mean) m /= count;
+  add_distances(values.data(), mean.data(), spread.data(), pixels, channels_);
+  const double all = pixels_ + count;
+  for (std::size_t c = 0; c < channels_; ++c) {
+    const double distance = mean[c] - mean_[c];
+    mean_[c] += distance * (count / all);
+    spread_[c] += spread[c] + distance * distance * (pixels_ * count / all);
+  }
+  pixels_ = all;
+}
+
+std::vector<double> ChannelStatistics::mean() const {
+  if (!exact_) return mean_;
+  std::vector<double> mean;
+  for (const Sums& channel : sums_) mean.push_back(static_cast<double>(channel.sum) / pixels_);
+  return mean;
+}
+
+//   uint8: sqrt(sum x^2 / n - mean^2); floats: sqrt(sum (x - mean)^2 / n)
+std::vector<double> ChannelStatistics::deviation() const {
+  const std::vector<double> means = mean();
+  std::vector<double> deviation;
+  for (std::size_t c = 0; c < channels_; ++c) {
+    const double variance =
+        exact_ ? static_cast<double>(sums_[c].squares) / pixels_ - means[c] * means[c] : spread_[c] / pixels_;
+    deviation.push_back(std::sqrt(std::max(0.0, variance)));
+  }
+  return deviation;
 }
 
 }  // namespace convoke::data

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "array_reader.hpp"
-#include "convoke/os/blocked_signals.hpp"
+#include "convoke/os/stop_signals.hpp"
 
 namespace convoke::data {
 namespace {

@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "convoke/core/text.hpp"
+#include "convoke/doctor/launcher.hpp"
 #include "convoke/metrics/json.hpp"
 #include "doctor/evidence.hpp"
-#include "doctor/launching.hpp"
 
 namespace convoke::doctor {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/control_variable.hpp"
-#include "convoke/os/variable.hpp"
+#include "convoke/os/environment.hpp"
 
 namespace convoke::doctor {
 

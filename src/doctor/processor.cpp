@@ -11,7 +11,7 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/nn/backend.hpp"
-#include "convoke/os/host.hpp"
+#include "convoke/os/environment.hpp"
 #include "convoke/os/processors.hpp"
 #include "convoke/run/environment.hpp"
 #include "doctor/evidence.hpp"

@@ -13,9 +13,8 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/clock.hpp"
+#include "convoke/os/environment.hpp"
 #include "convoke/os/file.hpp"
-#include "convoke/os/host.hpp"
-#include "convoke/os/variable.hpp"
 
 namespace convoke::doctor {
 namespace {

@@ -8,10 +8,10 @@
 #include <mutex>
 #include <thread>
 
-#include "convoke/core/wide_fixed_point.hpp"
+#include "convoke/core/fixed_point.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
-#include "convoke/os/blocked_signals.hpp"
+#include "convoke/os/stop_signals.hpp"
 #include "engine/execution.hpp"
 
 namespace convoke::engine {

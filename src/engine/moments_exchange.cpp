@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/wide_fixed_point.hpp"
+#include "convoke/core/fixed_point.hpp"
 #include "convoke/engine/worker_team.hpp"
 
 namespace convoke::engine {

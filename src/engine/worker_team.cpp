@@ -1,6 +1,6 @@
 #include "convoke/engine/worker_team.hpp"
 
-#include "convoke/os/blocked_signals.hpp"
+#include "convoke/os/stop_signals.hpp"
 
 namespace convoke::engine {
 

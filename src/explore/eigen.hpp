@@ -1,7 +1,7 @@
 #pragma once
 #include <Eigen/Dense>
 
-#include "convoke/explore/matrix.hpp"
+#include "convoke/explore/vectors.hpp"
 
 // Eigen's view of our matrices; only the sources of this area use Eigen.
 

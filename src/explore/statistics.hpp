@@ -1,10 +1,12 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "convoke/data/channel_statistics.hpp"
 #include "convoke/data/dataset_reader.hpp"
+#include "convoke/data/normalization.hpp"
+#include "convoke/explore/distribution.hpp"
 #include "convoke/explore/survey.hpp"
 
 // The statistics that the survey collects for each type of samples. Each gets every sample once, split by
@@ -68,5 +70,8 @@ class TokenStatistics {
   TokenCounts words_;
   std::vector<std::vector<float>> of_split_, of_class_;  // lengths
 };
+
+/// Adds the frequency of each value among every `stride`-th of `values`, `n` of them, to `counts`.
+void count_bytes(const std::uint8_t* values, std::size_t n, std::size_t stride, ByteCounts& counts);
 
 }  // namespace convoke::explore

@@ -11,6 +11,7 @@
 #include "convoke/explore/exhibit.hpp"
 
 namespace convoke::explore {
+
 namespace {
 
 constexpr std::size_t kImageRank = 3;
@@ -170,6 +171,20 @@ Vectors vectors_of(const data::DatasetReader& reader, std::span<const Place> pla
     default:
       return numbers(reader, places, mean, deviation);
   }
+}
+
+Matrix first_columns(const Matrix& matrix, std::int64_t columns) {
+  Matrix first(matrix.rows, std::min(columns, matrix.columns));
+  for (std::int64_t r = 0; r < matrix.rows; ++r) {
+    std::copy_n(matrix.row(r).begin(), first.columns, first.row(r).begin());
+  }
+  return first;
+}
+
+Matrix first_rows(const Matrix& matrix, std::int64_t rows) {
+  Matrix first(std::min(rows, matrix.rows), matrix.columns);
+  std::copy_n(matrix.values.begin(), first.values.size(), first.values.begin());
+  return first;
 }
 
 }  // namespace convoke::explore

@@ -1,13 +1,15 @@
 #include "convoke/metrics/classification_report.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <string>
 #include <string_view>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/core/utf8.hpp"
 
 namespace convoke::metrics {
+
 namespace {
 
 constexpr int kDigits = 4;
@@ -96,6 +98,34 @@ std::string to_text(const ClassificationReport& report, const std::vector<std::s
   text += row("macro avg", width, report.macro);
   text += row("weighted avg", width, report.weighted);
   return text;
+}
+
+ConfusionMatrix::ConfusionMatrix(std::int64_t classes)
+    : classes_(classes), counts_(static_cast<std::size_t>(classes * classes)) {
+  ensure(classes > 0, "there is a class");
+}
+
+void ConfusionMatrix::add(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted) {
+  ensure(truth.size() == predicted.size(), "a prediction for each sample");
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    for (const std::int32_t label : {truth[i], predicted[i]}) {
+      if (label < 0 || label >= classes_) {
+        throw Error("label " + std::to_string(label) + " of sample " + std::to_string(i) +
+                    " is outside the " + std::to_string(classes_) + " classes");
+      }
+    }
+    ++counts_[static_cast<std::size_t>(truth[i] * classes_ + predicted[i])];
+  }
+}
+
+std::int64_t ConfusionMatrix::at(std::int64_t truth, std::int64_t predicted) const {
+  ensure(truth >= 0 && truth < classes_ && predicted >= 0 && predicted < classes_,
+         "the cell lies within the matrix");
+  return counts_[static_cast<std::size_t>(truth * classes_ + predicted)];
+}
+
+std::int64_t ConfusionMatrix::total() const {
+  return std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0});
 }
 
 }  // namespace convoke::metrics

@@ -1,13 +1,17 @@
 #include "convoke/metrics/console.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string_view>
 
 #include "convoke/os/terminal.hpp"
+#include "metrics/columns.hpp"
 
 namespace convoke::metrics {
+
 Console standard_error() {
   return {
       .write =
@@ -20,6 +24,32 @@ Console standard_error() {
             return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
           },
       .width = [terminal = std::make_shared<os::Terminal>()] { return terminal->width(); }};
+}
+
+void LiveBlock::clear() noexcept try {
+  // Go to the first of the lines, and erase from there on.
+  if (drawn_ > 0) console_.write(fmt::format("\x1b[{}A\r\x1b[J", drawn_));
+  drawn_ = 0;
+} catch (...) {
+}
+
+void LiveBlock::draw(const std::vector<std::string>& lines) noexcept try {
+  const int width = console_.width();
+  if (width <= 0) return;
+  std::string text = drawn_ > 0 ? fmt::format("\x1b[{}A\r\x1b[J", drawn_) : std::string();
+  // The last column stays free: writing there makes some terminals wrap.
+  for (const std::string& line : lines) {
+    text += std::string(first_columns(line, static_cast<std::size_t>(width - 1))) + "\n";
+  }
+  console_.write(text);
+  drawn_ = lines.size();
+} catch (...) {
+}
+
+void LiveBlock::note(std::string_view line) noexcept try {
+  clear();
+  console_.write(std::string(line) + "\n");
+} catch (...) {
 }
 
 }  // namespace convoke::metrics

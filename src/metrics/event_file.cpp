@@ -11,7 +11,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/tfrecord.hpp"
 #include "convoke/os/clock.hpp"
-#include "convoke/os/host.hpp"
+#include "convoke/os/environment.hpp"
 #include "convoke/os/process.hpp"
 
 namespace convoke::metrics {

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/text_file.hpp"
+#include "convoke/core/text.hpp"
 
 namespace convoke::metrics {
 namespace {

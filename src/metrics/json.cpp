@@ -1,12 +1,19 @@
 #include "convoke/metrics/json.hpp"
 
-#include <cmath>
-#include <limits>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <string>
+
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 
 namespace convoke::metrics {
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -85,6 +92,22 @@ Settings settings_from_json(const std::string& text, const std::string& where) {
   }
   if (!json.is_object()) throw Error(where + ": expected a JSON object, but found " + json.type_name());
   return settings_of(json, where, 0);
+}
+
+std::optional<Settings> read_json(const std::filesystem::path& file) {
+  const std::optional<std::string> text = read_text(file);
+  if (!text) return std::nullopt;
+  return settings_from_json(*text, file.string());
+}
+
+std::vector<Settings> read_json_lines(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::vector<Settings> lines;
+  std::int64_t number = 1;
+  for (std::string line; std::getline(in, line) && !in.eof(); ++number) {
+    lines.push_back(settings_from_json(line, fmt::format("{}:{}", file.string(), number)));
+  }
+  return lines;
 }
 
 }  // namespace convoke::metrics

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "convoke/mpi/session.hpp"
-#include "convoke/os/variable.hpp"
+#include "convoke/os/environment.hpp"
 
 namespace convoke::mpi {
 namespace {

@@ -18,11 +18,10 @@
 #include <thread>
 
 #include "convoke/core/error.hpp"
-#include "convoke/mpi/sums.hpp"
+#include "convoke/mpi/communicator.hpp"
 #include "convoke/os/clock.hpp"
-#include "convoke/os/host.hpp"
+#include "convoke/os/environment.hpp"
 #include "convoke/os/process.hpp"
-#include "convoke/os/variable.hpp"
 #include "mpi/banners.hpp"
 
 namespace convoke::mpi {

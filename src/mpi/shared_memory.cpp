@@ -8,7 +8,7 @@
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/os/host.hpp"
+#include "convoke/os/environment.hpp"
 
 namespace convoke::mpi {
 

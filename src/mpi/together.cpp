@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "convoke/os/host.hpp"
+#include "convoke/os/environment.hpp"
 
 namespace convoke::mpi {
 

@@ -1,4 +1,4 @@
-#include "convoke/nn/layer_guide.hpp"
+#include "convoke/nn/layer_table.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <cctype>
 
 #include "convoke/core/table.hpp"
-#include "convoke/nn/layer_table.hpp"
 
 namespace convoke::nn {
 namespace {

@@ -16,8 +16,8 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/os/clock.hpp"
+#include "convoke/os/environment.hpp"
 #include "convoke/os/file.hpp"
-#include "convoke/os/variable.hpp"
 
 namespace convoke::os {
 namespace {

@@ -16,6 +16,7 @@
 #include "convoke/core/error.hpp"
 
 namespace convoke::os {
+
 namespace {
 
 int flags_of(Access access) {
@@ -177,5 +178,15 @@ bool File::try_lock(bool shared) {
 void sync_folder(const std::filesystem::path& folder) {
   File(folder.empty() ? "." : folder, Access::kRead).sync();
 }
+
+MappedFile::MappedFile(const File& file, std::size_t bytes) {
+  void* const address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0);
+  if (address == MAP_FAILED) {
+    throw Error(fmt::format("{}: cannot be mapped into memory: {}", file.path().string(), reason_of(errno)));
+  }
+  bytes_ = {static_cast<std::byte*>(address), bytes};
+}
+
+MappedFile::~MappedFile() { ::munmap(bytes_.data(), bytes_.size()); }
 
 }  // namespace convoke::os

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "convoke/os/blocked_signals.hpp"
+#include "convoke/os/stop_signals.hpp"
 
 namespace convoke::os {
 

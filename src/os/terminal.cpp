@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "convoke/os/variable.hpp"
+#include "convoke/os/environment.hpp"
 
 namespace convoke::os {
 

@@ -9,7 +9,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/nn/zoo.hpp"
-#include "convoke/os/variable.hpp"
+#include "convoke/os/environment.hpp"
 
 namespace convoke::recipe {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "changes.hpp"
 #include "convoke/core/error.hpp"
-#include "convoke/core/text_file.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/optim/schedule.hpp"
 #include "convoke/recipe/library.hpp"

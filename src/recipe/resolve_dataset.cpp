@@ -6,7 +6,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/os/variable.hpp"
+#include "convoke/os/environment.hpp"
 #include "convoke/recipe/recipe.hpp"
 
 namespace convoke::recipe {

@@ -13,8 +13,8 @@
 #include "convoke/run/collective.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/run/job_time.hpp"
-#include "convoke/train/evaluation_details.hpp"
 #include "convoke/train/fit.hpp"
+#include "convoke/train/verdict.hpp"
 
 namespace convoke::recipe {
 namespace {

@@ -4,8 +4,8 @@
 #include <exception>
 #include <utility>
 
-#include "convoke/os/blocked_signals.hpp"
 #include "convoke/os/clock.hpp"
+#include "convoke/os/stop_signals.hpp"
 
 namespace convoke::run {
 

@@ -11,7 +11,7 @@
 #include "convoke/os/process.hpp"
 #include "convoke/os/processors.hpp"
 #include "convoke/run/collective.hpp"
-#include "convoke/run/memory_kind.hpp"
+#include "convoke/run/machine.hpp"
 
 namespace convoke::run {
 namespace {

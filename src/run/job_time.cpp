@@ -9,7 +9,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/os/child_process.hpp"
 #include "convoke/os/clock.hpp"
-#include "convoke/os/variable.hpp"
+#include "convoke/os/environment.hpp"
 
 namespace convoke::run {
 namespace {

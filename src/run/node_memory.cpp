@@ -8,9 +8,11 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/file.hpp"
+#include "convoke/os/memory.hpp"
 #include "convoke/run/collective.hpp"
 
 namespace convoke::run {
+
 namespace {
 
 std::optional<mpi::SharedMemory> try_window(const mpi::Communicator& node, std::size_t bytes) {
@@ -64,6 +66,21 @@ void NodeMemory::map(const std::filesystem::path& file, std::size_t bytes) {
 void NodeMemory::publish() const {
   if (window_) return window_->publish();
   node_.barrier();
+}
+
+data::Storage NodeStorage::storage() {
+  // The root's measurement, because free memory changes from one measurement to the next.
+  const std::size_t budget =
+      budget_ > 0 ? budget_
+                  : std::stoull(on_root(node_, [] { return std::to_string(os::available_bytes() / 2); }));
+  return {.allocate = [this](std::size_t bytes) { return blocks_.emplace_back(node_, bytes).bytes(); },
+          .part = node_.rank(),
+          .parts = node_.size(),
+          .budget = budget,
+          .ready =
+              [this] {
+                for (const mpi::SharedMemory& block : blocks_) block.publish();
+              }};
 }
 
 }  // namespace convoke::run

@@ -9,11 +9,10 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/settings.hpp"
-#include "convoke/core/text_file.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/os/host.hpp"
+#include "convoke/os/environment.hpp"
 #include "convoke/os/process.hpp"
-#include "convoke/os/variable.hpp"
 
 namespace convoke::run {
 namespace {

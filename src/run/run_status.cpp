@@ -7,7 +7,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/metrics/json_file.hpp"
 #include "convoke/os/atomic_file.hpp"
 
 namespace convoke::run {

@@ -15,7 +15,6 @@
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/metrics/json_file.hpp"
 #include "convoke/run/run_lock.hpp"
 
 namespace convoke::run {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/fixed_point.hpp"
 #include "convoke/core/table.hpp"
-#include "convoke/core/wide_fixed_point.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/vote/rule.hpp"
 

@@ -8,9 +8,9 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/nn/backend.hpp"
-#include "convoke/os/host.hpp"
+#include "convoke/os/environment.hpp"
 #include "convoke/os/memory.hpp"
-#include "convoke/train/stage.hpp"
+#include "convoke/train/job.hpp"
 
 namespace convoke::train {
 namespace {

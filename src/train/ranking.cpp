@@ -4,8 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "convoke/metrics/roc_auc.hpp"
-#include "convoke/metrics/top_k.hpp"
+#include "convoke/metrics/scores.hpp"
 
 namespace convoke::train {
 namespace {

@@ -1,6 +1,6 @@
 #include "convoke/train/reports.hpp"
 
-#include "convoke/train/records.hpp"
+#include <cmath>
 
 namespace convoke::train {
 
@@ -30,6 +30,57 @@ RunLogs::RunLogs(const Job& job, const run::RunFolder& folder) : lines_(folder.m
 void RunLogs::append(const Settings& record) {
   lines_.append(record);
   if (csv_) csv_->append(record);
+}
+
+Settings epoch_record(std::int64_t member, std::int64_t updates, const metrics::EpochFields& epoch) {
+  Settings record{{"event", "epoch"},          {"member", member}, {"epoch", epoch.epoch},
+                  {"epochs", epoch.epochs},    {"step", updates},  {"loss", epoch.loss},
+                  {"accuracy", epoch.accuracy}};
+  if (!std::isnan(epoch.validation_loss)) record.set("validation_loss", epoch.validation_loss);
+  if (!std::isnan(epoch.validation_accuracy)) record.set("validation_accuracy", epoch.validation_accuracy);
+  if (!std::isnan(epoch.learning_rate)) record.set("learning_rate", epoch.learning_rate);
+  record.set("images_per_second", epoch.images_per_second);
+  record.set("seconds", epoch.seconds);
+  return record;
+}
+
+Settings validation_record(std::int64_t member, std::int64_t epoch, std::int64_t updates,
+                           const engine::Score& score) {
+  return {{"event", "validation"},
+          {"member", member},
+          {"epoch", epoch},
+          {"step", updates},
+          {"validation_loss", score.loss},
+          {"validation_accuracy", score.accuracy}};
+}
+
+Settings early_stopping_record(std::int64_t member, const EarlyStopping& rule,
+                               const run::CheckpointState& state) {
+  return {{"event", "early_stopping"},
+          {"member", member},
+          {"step", state.updates},
+          {"monitor", rule.monitor()},
+          {"best_step", state.best.updates},
+          {"best_validation_loss", state.best.loss},
+          {"best_validation_accuracy", state.best.accuracy},
+          {"restored", rule.restores_best()}};
+}
+
+Settings evaluation_record(const std::string& split, const Evaluation& evaluation) {
+  Value::Array accuracies;
+  Value::Array losses;
+  for (const engine::Score& member : evaluation.members) {
+    accuracies.emplace_back(member.accuracy);
+    losses.emplace_back(member.loss);
+  }
+  Settings record{{"event", "evaluation"},
+                  {"split", split},
+                  {"samples", evaluation.samples},
+                  {"member_accuracy", std::move(accuracies)},
+                  {"member_loss", std::move(losses)},
+                  {"disagreement", evaluation.disagreement.mean()}};
+  for (const RuleOutcome& rule : evaluation.rules) record.set(rule.name + "_accuracy", accuracy(rule.all()));
+  return record;
 }
 
 }  // namespace convoke::train

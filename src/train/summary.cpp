@@ -6,7 +6,7 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/classification_report.hpp"
-#include "convoke/metrics/quadratic_kappa.hpp"
+#include "convoke/metrics/scores.hpp"
 #include "convoke/os/memory.hpp"
 
 namespace convoke::train {

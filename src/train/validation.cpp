@@ -10,7 +10,7 @@
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/split.hpp"
 #include "convoke/os/clock.hpp"
-#include "convoke/train/records.hpp"
+#include "convoke/train/reports.hpp"
 
 namespace convoke::train {
 

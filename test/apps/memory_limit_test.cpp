@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "apps/place.hpp"
-#include "convoke/os/control_groups.hpp"
+#include "convoke/os/memory.hpp"
 #include "support/catch.hpp"
 #include "support/skip.hpp"
 

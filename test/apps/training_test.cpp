@@ -575,7 +575,8 @@ TEST_CASE("predict gives the same labels for a dataset, a NumPy batch and image 
     write_text(place / name, grey_bmp(std::span(test.samples).subspan(64 * i, 64), 8));
     images += name + " ";
   }
-  const auto columns = [](const std::string& csv, std::size_t rows) {  // without the first two columns: input, index
+  const auto columns = [](const std::string& csv,
+                          std::size_t rows) {  // without the first two columns: input, index
     std::vector<std::string> result;
     std::istringstream lines(csv);
     std::string line;

@@ -1,4 +1,4 @@
-#include "convoke/core/text_file.hpp"
+#include "convoke/core/text.hpp"
 
 #include <fstream>
 

@@ -1,4 +1,4 @@
-#include "convoke/core/wide_fixed_point.hpp"
+#include "convoke/core/fixed_point.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -7,10 +7,8 @@
 #include <vector>
 
 #include "convoke/core/random.hpp"
-#include "convoke/data/augmented_pictures.hpp"
 #include "convoke/data/batch_loader.hpp"
 #include "data/augment/augmentation.hpp"
-#include "data/augment/erase.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "doctor/launching.hpp"
+#include "convoke/doctor/launcher.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/variable.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 #include <cmath>
 
-#include "convoke/explore/matrix.hpp"
+#include "convoke/explore/vectors.hpp"
 
 /// Makes five heaps of points, as in golden.py: point i, coordinate j is
 /// 3 cos(1.7 (i % 5) j + j) + sin(12.9898 i + 78.233 j).

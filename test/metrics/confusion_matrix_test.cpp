@@ -1,4 +1,4 @@
-#include "convoke/metrics/confusion_matrix.hpp"
+#include "convoke/metrics/classification_report.hpp"
 
 #include "convoke/core/error.hpp"
 #include "support/catch.hpp"

@@ -1,4 +1,4 @@
-#include "convoke/metrics/live_block.hpp"
+#include "convoke/metrics/console.hpp"
 
 #include <stdexcept>
 #include <string>

@@ -1,4 +1,4 @@
-#include "convoke/metrics/quadratic_kappa.hpp"
+#include "convoke/metrics/scores.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "convoke/metrics/roc_auc.hpp"
+#include "convoke/metrics/scores.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "convoke/metrics/top_k.hpp"
+#include "convoke/metrics/scores.hpp"
 
 #include <limits>
 #include <vector>

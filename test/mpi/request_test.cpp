@@ -1,4 +1,4 @@
-#include "convoke/mpi/request.hpp"
+#include "convoke/mpi/communicator.hpp"
 
 #include <mpi.h>
 
@@ -6,7 +6,6 @@
 #include <numeric>
 #include <vector>
 
-#include "convoke/mpi/communicator.hpp"
 #include "mpi/state.hpp"
 #include "support/catch.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "convoke/os/host.hpp"
+#include "convoke/os/environment.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

@@ -1,4 +1,4 @@
-#include "convoke/mpi/sums.hpp"
+#include "convoke/mpi/communicator.hpp"
 
 #include <mpi.h>
 

@@ -1,5 +1,5 @@
 #include "convoke/mpi/together.hpp"
-#include "convoke/os/host.hpp"
+#include "convoke/os/environment.hpp"
 
 #include <functional>
 #include <new>

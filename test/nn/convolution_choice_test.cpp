@@ -1,4 +1,4 @@
-#include "nn/plan/convolution_choice.hpp"
+#include "nn/plan/weight_form.hpp"
 
 #include "support/catch.hpp"
 

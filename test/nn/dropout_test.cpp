@@ -11,7 +11,7 @@
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/reshape.hpp"
 #include "experiment.hpp"
-#include "nn/kernels/dropout.hpp"
+#include "nn/kernels/noise.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "convoke/core/random.hpp"
+#include "nn/kernels/activation.hpp"
 #include "nn/kernels/batch_norm.hpp"
 #include "nn/kernels/conv2d_max_pool.hpp"
-#include "nn/kernels/dropout.hpp"
 #include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/max_pool.hpp"
-#include "nn/kernels/softmax.hpp"
+#include "nn/kernels/noise.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

@@ -1,10 +1,9 @@
 // The guide of layers, and its copy in docs/layers.md.
-#include "convoke/nn/layer_guide.hpp"
+#include "convoke/nn/layer_table.hpp"
 
 #include <fstream>
 #include <sstream>
 
-#include "convoke/nn/layer_table.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

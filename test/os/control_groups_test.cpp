@@ -1,4 +1,4 @@
-#include "convoke/os/control_groups.hpp"
+#include "convoke/os/memory.hpp"
 
 #include <unistd.h>
 

@@ -6,8 +6,7 @@
 #include <csignal>
 #include <string>
 
-#include "convoke/os/host.hpp"
-#include "convoke/os/variable.hpp"
+#include "convoke/os/environment.hpp"
 #include "support/catch.hpp"
 #include "support/variable.hpp"
 

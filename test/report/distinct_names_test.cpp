@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "convoke/core/utf8.hpp"
+#include "convoke/core/text.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

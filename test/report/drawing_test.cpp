@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "example_charts.hpp"
-#include "report/paper/gnuplot_script.hpp"
+#include "report/paper/gnuplot.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

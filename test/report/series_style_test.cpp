@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "convoke/report/page.hpp"
-#include "report/paper/gnuplot_script.hpp"
+#include "report/paper/gnuplot.hpp"
 #include "support/catch.hpp"
 #include "support/skip.hpp"
 

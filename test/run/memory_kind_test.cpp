@@ -1,4 +1,4 @@
-#include "convoke/run/memory_kind.hpp"
+#include "convoke/run/machine.hpp"
 
 #include <vector>
 

@@ -1,11 +1,10 @@
-#include "convoke/run/stop_calls.hpp"
+#include "convoke/run/stopping.hpp"
 
 #include <chrono>
 #include <csignal>
 
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/stop_signals.hpp"
-#include "convoke/run/stop_agreement.hpp"
 #include "support/catch.hpp"
 
 // Groups that stop because another group stops, on 1 to 4 ranks.

@@ -5,7 +5,7 @@
 
 #include "convoke/core/random.hpp"
 #include "convoke/mpi/session.hpp"
-#include "convoke/train/evaluation_details.hpp"
+#include "convoke/train/verdict.hpp"
 #include "convoke/vote/rule.hpp"
 #include "support/catch.hpp"
 

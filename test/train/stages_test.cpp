@@ -3,7 +3,7 @@
 
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/stop_signals.hpp"
-#include "convoke/train/stage.hpp"
+#include "convoke/train/job.hpp"
 #include "fine_tuning.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

@@ -7,7 +7,7 @@
 #include "convoke/data/shards.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/stop_signals.hpp"
-#include "convoke/run/node_storage.hpp"
+#include "convoke/run/node_memory.hpp"
 #include "convoke/train/verdict.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

@@ -1,4 +1,4 @@
-#include "cli/completion.hpp"
+#include "cli/manual.hpp"
 
 #include <fmt/format.h>
 

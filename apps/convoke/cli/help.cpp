@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/completion.hpp"
-#include "cli/man_page.hpp"
 #include "cli/manual.hpp"
 #include "cli/options.hpp"
 #include "commands.hpp"

@@ -1,4 +1,4 @@
-#include "cli/man_page.hpp"
+#include "cli/manual.hpp"
 
 #include <fmt/format.h>
 

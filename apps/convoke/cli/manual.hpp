@@ -1,7 +1,8 @@
 #pragma once
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+#include <CLI/CLI.hpp>
 
 namespace convoke::app {
 
@@ -55,5 +56,17 @@ Manual manual_of(const CLI::App& parser);
 
 /// What `--help` prints: at most 100 columns.
 std::string help_text(const Manual& manual);
+
+/// "convoke-study-analyse.1"
+std::string man_page_name(const Manual& manual);
+
+/// The manual page of a command, for `man`: macros of the package man, in ASCII.
+std::string man_page(const Manual& manual, const std::string& version);
+
+/// A script that completes commands, options and their values in bash, for share/bash-completion/completions.
+std::string bash_completion(const Manual& program);
+
+/// Returns such a script for zsh, with descriptions, for share/zsh/site-functions.
+std::string zsh_completion(const Manual& program);
 
 }  // namespace convoke::app

@@ -13,7 +13,7 @@
 #include "convoke/doctor/topology.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
-#include "convoke/os/host.hpp"
+#include "convoke/os/environment.hpp"
 #include "convoke/os/memory.hpp"
 #include "convoke/os/processors.hpp"
 #include "convoke/recipe/job.hpp"

@@ -13,7 +13,6 @@
 #include "commands.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/core/text_file.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/child_process.hpp"
 #include "convoke/recipe/recipe.hpp"

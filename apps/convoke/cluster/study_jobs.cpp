@@ -9,7 +9,6 @@
 #include "cluster/queue.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/core/text_file.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/recipe/toml.hpp"
 #include "convoke/study/running/configuration.hpp"

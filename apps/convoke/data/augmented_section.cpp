@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "convoke/core/error.hpp"
-#include "convoke/data/augmented_pictures.hpp"
+#include "convoke/data/augmenter.hpp"
 #include "convoke/data/dataset.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/report/picture.hpp"

@@ -11,7 +11,7 @@
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
-#include "convoke/os/variable.hpp"
+#include "convoke/os/environment.hpp"
 #include "convoke/run/collective.hpp"
 
 namespace convoke::app {

@@ -14,7 +14,7 @@
 #include "convoke/report/dataset_page.hpp"
 #include "convoke/run/environment.hpp"
 #include "data/augmented_section.hpp"
-#include "results/page_file.hpp"
+#include "results/results.hpp"
 
 namespace convoke::app {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/utf8.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/report/comparison.hpp"
 #include "convoke/report/ranking.hpp"
 #include "results/results.hpp"

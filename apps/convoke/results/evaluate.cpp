@@ -15,10 +15,10 @@
 #include "convoke/nn/plan/parameters.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/run/machine.hpp"
-#include "convoke/run/node_storage.hpp"
-#include "convoke/train/evaluation_details.hpp"
+#include "convoke/run/node_memory.hpp"
 #include "convoke/train/fit.hpp"
 #include "convoke/train/summary.hpp"
+#include "convoke/train/verdict.hpp"
 #include "results/models.hpp"
 #include "results/samples_from.hpp"
 

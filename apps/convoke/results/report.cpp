@@ -10,7 +10,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/report/comparison.hpp"
 #include "convoke/report/run_record.hpp"
-#include "results/page_file.hpp"
 #include "results/results.hpp"
 #include "studies/study_results.hpp"
 

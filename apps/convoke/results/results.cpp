@@ -1,12 +1,20 @@
 #include "results/results.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/os/atomic_file.hpp"
 #include "convoke/recipe/toml.hpp"
+#include "convoke/report/figures.hpp"
 #include "convoke/report/page.hpp"
 #include "convoke/run/environment.hpp"
-#include "convoke/train/evaluation_details.hpp"
-#include "results/page_file.hpp"
+#include "convoke/train/verdict.hpp"
 
 namespace convoke::app {
 
@@ -31,5 +39,91 @@ report::RunRecord read_run_and_recipe(const std::filesystem::path& folder) {
 }
 
 std::string made_by_line() { return fmt::format("Made by convoke {} report.", run::convoke_version()); }
+
+namespace {
+
+// Tests the permission without writing, so that existing files stay unchanged.
+void require_writable(const std::filesystem::path& folder, const std::filesystem::path& file) {
+  if (::access(folder.c_str(), W_OK | X_OK) == 0) return;
+  throw Error(fmt::format("{}: cannot be written: {}", file.string(), std::generic_category().message(errno)),
+              "name a file in an existing folder that you may write to");
+}
+
+// A page may replace a page or an empty file, but no other file of that name.
+void require_page_or_nothing(const std::filesystem::path& file) {
+  os::require_replaceable(file);
+  std::error_code missing;
+  if (!std::filesystem::exists(file, missing)) return;
+  constexpr std::size_t kBeginning = 256;
+  std::string beginning(kBeginning, '\0');
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw Error(file.string() + ": cannot be read, and might not be a page", "name a new file");
+  in.read(beginning.data(), kBeginning);
+  beginning.resize(static_cast<std::size_t>(in.gcount()));
+  if (beginning.empty() || report::begins_as_page(beginning)) return;
+  throw Error(file.string() + ": exists, and is not a page: it would be lost",
+              "name a page or a new file, such as page.html");
+}
+
+void require_page(const std::filesystem::path& file) {
+  require_page_or_nothing(file);
+  require_writable(std::filesystem::weakly_canonical(std::filesystem::absolute(file)).parent_path(), file);
+}
+
+void require_folder(const std::filesystem::path& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) {
+    throw Error(fmt::format("{}: cannot be created: {}", folder.string(), failed.message()),
+                "name a new folder, or one that you may write to");
+  }
+  require_writable(folder, folder);
+}
+
+void write_page(const report::Page& page, const std::filesystem::path& file) {
+  const std::string html = page.html();
+  require_page_or_nothing(file);
+  os::replace_text(file, html);
+  fmt::print("{}: {}\n", file.string(), format_bytes(html.size()));
+}
+
+void write_figures(const report::Page& page, const std::filesystem::path& folder) {
+  const report::FiguresWritten written =
+      report::write_figures(page.charts(), page.tables(), folder, page.galleries());
+  if (!written.notice.empty()) fmt::print(stderr, "note: {}\n", written.notice);
+  fmt::print("{}: {} files\n", folder.string(), written.files.size());
+}
+
+}  // namespace
+
+void require_outputs(const std::filesystem::path& html, const std::filesystem::path& figures) {
+  if (!html.empty()) {
+    report::require_charts();
+    require_page(html);
+  }
+  if (!figures.empty()) require_folder(figures);
+}
+
+void write_outputs(const report::Page& page, const std::filesystem::path& html,
+                   const std::filesystem::path& figures) {
+  if (!html.empty()) write_page(page, html);
+  if (!figures.empty()) write_figures(page, figures);
+}
+
+void write_page_or_warn(const std::function<report::Page()>& make, const std::filesystem::path& file) {
+  const auto warn = [&](const std::exception& error, const std::string& hint) {
+    fmt::print(stderr, "warning: {} was not written: {}{}{}\n", file.filename().string(), error.what(),
+               hint.empty() ? "" : "; hint: ", hint);
+  };
+  try {
+    report::require_charts();
+    require_page_or_nothing(file);
+    os::replace_text(file, make().html());
+  } catch (const Error& error) {
+    warn(error, error.hint());
+  } catch (const std::exception& error) {
+    warn(error, {});
+  }
+}
 
 }  // namespace convoke::app

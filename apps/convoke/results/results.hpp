@@ -1,8 +1,10 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "convoke/recipe/recipe.hpp"
+#include "convoke/report/page.hpp"
 #include "convoke/report/run_record.hpp"
 #include "convoke/run/run_folder.hpp"
 
@@ -21,5 +23,19 @@ report::RunRecord read_run_and_recipe(const std::filesystem::path& folder);
 
 /// "Made by convoke 1.0 report.", for every page of runs.
 std::string made_by_line();
+
+/// Checks, before the long work, that a page and its figures can be written; an empty path: no output.
+/// Creates the folder of the figures if necessary, and changes no file. A page may replace a page, but no
+/// other file, device or folder. Throws Error naming the path and the reason, or what is not installed.
+void require_outputs(const std::filesystem::path& html, const std::filesystem::path& figures);
+
+/// Writes a page (completely or not at all), and its charts, tables and pictures for a paper
+/// (report::write_figures); an empty path: no output. Prints the files.
+void write_outputs(const report::Page& page, const std::filesystem::path& html,
+                   const std::filesystem::path& figures);
+
+/// Writes a page at the end of a run, whose results do not depend on it: a failure is only a warning. Prints
+/// nothing else, and never throws.
+void write_page_or_warn(const std::function<report::Page()>& make, const std::filesystem::path& file);
 
 }  // namespace convoke::app

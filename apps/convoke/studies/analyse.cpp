@@ -17,7 +17,6 @@
 #include "convoke/run/checkpoint_interval.hpp"
 #include "convoke/study/analysis/analysis.hpp"
 #include "convoke/study/analysis/analysis_tables.hpp"
-#include "results/page_file.hpp"
 #include "results/results.hpp"
 
 namespace convoke::app {

@@ -21,7 +21,6 @@
 #include "convoke/run/machine.hpp"
 #include "convoke/run/phases.hpp"
 #include "convoke/study/analysis/statistics.hpp"
-#include "studies/bench_data.hpp"
 #include "studies/random_data.hpp"
 
 namespace convoke::app {

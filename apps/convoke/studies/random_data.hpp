@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "cli/options.hpp"
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/nn/graph.hpp"
 #include "convoke/recipe/recipe.hpp"
@@ -33,5 +34,18 @@ class RandomData {
 
 /// The augmentation of a recipe for 8-bit pictures; null: none.
 std::shared_ptr<const data::Augmenter> augmenter_of(const recipe::Recipe& recipe);
+
+/// Options of `convoke bench`.
+struct BenchOptions : RecipeOptions {
+  double seconds = 1;
+  int rounds = 3;
+  bool json = false;
+  bool profile = false;
+  bool data = false;  ///< time only the preparation of samples
+};
+
+/// Measures how many random samples of the recipe's shape all ranks and threads convert, normalise and
+/// augment in a second, without a network. Prints the rate, and returns the exit code.
+int bench_data(const BenchOptions& options);
 
 }  // namespace convoke::app

@@ -13,8 +13,8 @@
 #include "convoke/core/text.hpp"
 #include "convoke/doctor/link.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/mpi/communicator.hpp"
 #include "convoke/mpi/session.hpp"
-#include "convoke/mpi/sums.hpp"
 #include "convoke/study/analysis/step_model.hpp"
 #include "studies/step_profile.hpp"
 

@@ -14,14 +14,11 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/core/text_file.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/metrics/json_file.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/recipe/toml.hpp"
 #include "convoke/report/study_page.hpp"
 #include "convoke/study/running/queued_runs.hpp"
-#include "results/page_file.hpp"
 #include "results/results.hpp"
 
 namespace convoke::app {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "commands.hpp"
-#include "convoke/nn/layer_guide.hpp"
+#include "convoke/nn/layer_table.hpp"
 
 namespace convoke::app {
 namespace {

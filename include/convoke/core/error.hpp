@@ -5,8 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "convoke/core/error.hpp"
-
 namespace convoke {
 
 /// A fault that a user can cause: a message that names the file, node, shape or rank, and a hint that says

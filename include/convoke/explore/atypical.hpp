@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "convoke/explore/matrix.hpp"
 #include "convoke/explore/neighbours.hpp"
+#include "convoke/explore/vectors.hpp"
 
 namespace convoke::explore {
 

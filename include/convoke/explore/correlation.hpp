@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "convoke/explore/matrix.hpp"
+#include "convoke/explore/vectors.hpp"
 
 namespace convoke::explore {
 

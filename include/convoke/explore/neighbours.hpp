@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "convoke/explore/matrix.hpp"
+#include "convoke/explore/vectors.hpp"
 
 namespace convoke::explore {
 

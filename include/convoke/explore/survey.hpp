@@ -6,7 +6,7 @@
 
 #include "convoke/data/dataset_reader.hpp"
 #include "convoke/explore/distribution.hpp"
-#include "convoke/explore/matrix.hpp"
+#include "convoke/explore/vectors.hpp"
 #include "convoke/explore/words.hpp"
 
 namespace convoke::explore {

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "convoke/explore/matrix.hpp"
+#include "convoke/explore/vectors.hpp"
 
 namespace convoke::explore {
 

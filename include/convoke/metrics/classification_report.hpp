@@ -1,10 +1,33 @@
 #pragma once
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "convoke/metrics/confusion_matrix.hpp"
-
 namespace convoke::metrics {
+
+/// Counts of (true class, predicted class). Additive: matrices of parts sum to that of the whole, also over
+/// ranks.
+class ConfusionMatrix {
+ public:
+  /// `classes` > 0.
+  explicit ConfusionMatrix(std::int64_t classes);
+
+  /// Adds one sample per element; the sizes must be equal. Throws Error naming the sample if a label is not
+  /// in 0..classes-1.
+  void add(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted);
+
+  std::int64_t classes() const { return classes_; }
+  std::int64_t at(std::int64_t truth, std::int64_t predicted) const;
+  std::int64_t total() const;
+  /// Row-major (classes, classes); ranks may sum them in place.
+  std::span<std::int64_t> counts() { return counts_; }
+  std::span<const std::int64_t> counts() const { return counts_; }
+
+ private:
+  std::int64_t classes_;
+  std::vector<std::int64_t> counts_;
+};
 
 /// Precision, recall and F1 of one class or of an average; 0 where undefined, as scikit-learn.
 struct Scores {

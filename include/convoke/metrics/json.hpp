@@ -1,5 +1,8 @@
 #pragma once
+#include <filesystem>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "convoke/core/settings.hpp"
 
@@ -14,5 +17,13 @@ std::string to_json(const Settings& settings, bool pretty = false);
 /// text in messages, e.g. "model.h5: graph", and becomes the settings' place. Throws Error if `text` is not
 /// one JSON object, or is nested deeper than 64 levels.
 Settings settings_from_json(const std::string& text, const std::string& where);
+
+/// Returns the contents of a JSON file; nullopt if there is no such file. Throws Error naming the file if it
+/// is not one JSON object.
+std::optional<Settings> read_json(const std::filesystem::path& file);
+
+/// Returns the objects of a file with one in each line, such as metrics.jsonl; none if there is no file. An
+/// unfinished last line is ignored. Throws Error naming file and line.
+std::vector<Settings> read_json_lines(const std::filesystem::path& file);
 
 }  // namespace convoke::metrics

@@ -7,9 +7,25 @@
 #include <string>
 #include <vector>
 
-#include "convoke/mpi/request.hpp"
-
 namespace convoke::mpi {
+
+/// A non-blocking operation. Move only; wait for it before it is destroyed.
+class Request {
+ public:
+  Request();
+  Request(Request&&) noexcept;
+  Request& operator=(Request&&) noexcept;
+  ~Request();
+
+  /// True if the operation is done (or was never started); makes progress on all operations.
+  bool test();
+  void wait();
+
+ private:
+  friend class Communicator;
+  alignas(8) unsigned char handle_[8];  ///< an MPI_Request, so that starting one does not allocate memory
+  std::vector<Request> pieces_;         ///< the pieces after the first, for a count beyond 2^30
+};
 
 /// An MPI communicator without MPI's types: only src/mpi sees <mpi.h>. Copies share the communicator; one
 /// made by split() is freed with its last copy. Counts beyond 2^31 are sent in pieces. An empty span is
@@ -73,5 +89,16 @@ template <class T>
 std::span<const std::byte> bytes_of(std::span<const T> values) {
   return std::as_bytes(values);
 }
+
+/// The algorithm for non-blocking sums over the ranks of a group.
+enum class Sums {
+  kTree,          ///< everything to rank 0 along a binomial tree, and back
+  kRabenseifner,  ///< reduce-scatter by halving, allgather by doubling (Rabenseifner, ICCS 2004)
+  kRing,          ///< reduce-scatter and allgather around a ring
+};
+
+/// Returns the algorithm that a Session sets in Open MPI for a job of so many ranks, unless the user chose
+/// one.
+Sums sums_for(int ranks);
 
 }  // namespace convoke::mpi

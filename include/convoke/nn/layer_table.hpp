@@ -1,4 +1,6 @@
 #pragma once
+#include <string>
+
 #include "convoke/core/settings.hpp"
 #include "convoke/nn/graph.hpp"
 
@@ -37,5 +39,15 @@ ValueSpec input_of(const Shape& input, const std::vector<Settings>& layers);
 /// Describes a graph, the inverse of build_graph: one table per node with layer, name, inputs and
 /// hyper-parameters.
 std::vector<Settings> describe_graph(const Graph& graph);
+
+/// Returns all layers by family, one line each, as text for a terminal.
+std::string list_layers();
+
+/// Returns a layer and its keys with types, defaults and meaning, as text for a terminal. Throws Error with
+/// the nearest name if there is no such layer.
+std::string describe_layer(const std::string& name);
+
+/// Returns all layers and keys as the Markdown tables of docs/layers.md.
+std::string layer_reference();
 
 }  // namespace convoke::nn

@@ -13,7 +13,6 @@
 #include "convoke/nn/rate_groups.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
 #include "convoke/train/job.hpp"
-#include "convoke/train/stage.hpp"
 
 namespace convoke::recipe {
 

@@ -9,7 +9,7 @@
 #include "convoke/os/clock.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/machine.hpp"
-#include "convoke/run/node_storage.hpp"
+#include "convoke/run/node_memory.hpp"
 #include "convoke/run/phases.hpp"
 #include "convoke/run/run_folder.hpp"
 #include "convoke/train/ensemble.hpp"

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -46,6 +47,18 @@ class BestModels {
   std::filesystem::path folder_;
   std::size_t kept_;
   Cost cost_;
+};
+
+/// The best validation so far and the evaluations since: the state of early stopping, which a checkpoint
+/// stores.
+struct BestSoFar {
+  std::int64_t evaluations = 0;  ///< evaluations that counted; 0: there is no best yet
+  std::int64_t wait = 0;         ///< evaluations since the best
+  std::int64_t updates = 0;      ///< steps since the start, at the best
+  double loss = std::numeric_limits<double>::quiet_NaN();
+  double accuracy = std::numeric_limits<double>::quiet_NaN();
+  bool stopped = false;           ///< training has stopped early
+  std::vector<float> parameters;  ///< canonical; stored only if they will be restored
 };
 
 }  // namespace convoke::run

@@ -11,7 +11,7 @@
 
 #include "convoke/engine/canonical.hpp"
 #include "convoke/optim/schedule.hpp"
-#include "convoke/run/best_so_far.hpp"
+#include "convoke/run/best_models.hpp"
 
 namespace convoke::run {
 

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "convoke/run/stop_agreement.hpp"
+#include "convoke/run/stopping.hpp"
 
 namespace convoke::run {
 

@@ -8,7 +8,7 @@
 
 #include "convoke/os/clock.hpp"
 #include "convoke/os/periodic_thread.hpp"
-#include "convoke/run/stop_agreement.hpp"
+#include "convoke/run/stopping.hpp"
 
 namespace convoke::run {
 

@@ -6,7 +6,7 @@
 #include "convoke/core/keys.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/engine/evaluator.hpp"
-#include "convoke/run/best_so_far.hpp"
+#include "convoke/run/best_models.hpp"
 
 namespace convoke::train {
 

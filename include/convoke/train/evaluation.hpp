@@ -7,7 +7,7 @@
 
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/metrics/calibration.hpp"
-#include "convoke/metrics/confusion_matrix.hpp"
+#include "convoke/metrics/classification_report.hpp"
 #include "convoke/train/mistakes.hpp"
 #include "convoke/train/ranking.hpp"
 #include "convoke/vote/diversity.hpp"

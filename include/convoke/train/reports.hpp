@@ -8,8 +8,11 @@
 #include "convoke/metrics/csv_log.hpp"
 #include "convoke/metrics/progress.hpp"
 #include "convoke/metrics/run_log.hpp"
+#include "convoke/run/checkpoint.hpp"
 #include "convoke/run/run_folder.hpp"
 #include "convoke/run/run_status.hpp"
+#include "convoke/train/early_stopping.hpp"
+#include "convoke/train/evaluation.hpp"
 #include "convoke/train/job.hpp"
 
 namespace convoke::train {
@@ -41,5 +44,21 @@ class RunLogs {
   metrics::RunLog lines_;
   std::optional<metrics::CsvLog> csv_;
 };
+
+// The lines of metrics.jsonl; docs/formats.md lists their keys.
+
+/// The end of an epoch of one member, after `updates` steps since the start. NaN values are left out.
+Settings epoch_record(std::int64_t member, std::int64_t updates, const metrics::EpochFields& epoch);
+
+/// A validation of one member within an epoch, after `updates` steps since the start.
+Settings validation_record(std::int64_t member, std::int64_t epoch, std::int64_t updates,
+                           const engine::Score& score);
+
+/// A member that stops early, described by `state`.
+Settings early_stopping_record(std::int64_t member, const EarlyStopping& rule,
+                               const run::CheckpointState& state);
+
+/// An evaluation of all members on `split`.
+Settings evaluation_record(const std::string& split, const Evaluation& evaluation);
 
 }  // namespace convoke::train

@@ -10,8 +10,8 @@
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/phases.hpp"
-#include "convoke/train/assignment.hpp"
 #include "convoke/train/feature_cache.hpp"
+#include "convoke/train/groups.hpp"
 #include "convoke/train/job.hpp"
 
 namespace convoke::train {

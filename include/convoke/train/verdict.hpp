@@ -1,7 +1,9 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "convoke/core/settings.hpp"
 #include "convoke/metrics/classification_report.hpp"
 #include "convoke/train/ensemble.hpp"
 #include "convoke/train/evaluation.hpp"
@@ -25,5 +27,13 @@ struct Verdict {
 /// for each member, or if a file cannot be written.
 Verdict convene(const Job& job, Training training, const Groups& groups, const mpi::Communicator& world,
                 const data::BatchLoader& test, const run::RunFolder& folder, run::Phases& phases);
+
+/// Returns the content of evaluation.json, whose keys are in docs/formats.md: the confusion matrix and the
+/// scores of each class for the decision of all voters by `rule`, the disagreement of each pair of members,
+/// the calibration of the mean probabilities and of each member, and the worst mistakes. `members`: the
+/// numbers of the evaluated members; `class_names`: one for each class, or empty.
+Settings evaluation_details(const Evaluation& evaluation, const std::string& rule,
+                            const std::vector<std::int64_t>& members,
+                            const std::vector<std::string>& class_names);
 
 }  // namespace convoke::train

@@ -1,9 +1,7 @@
 #include "augmentation.hpp"
 
 #include "colour.hpp"
-#include "erase.hpp"
-#include "geometry.hpp"
-#include "randaugment.hpp"
+#include "data/augment/augmentation.hpp"
 
 namespace convoke::data {
 namespace {

@@ -10,8 +10,11 @@
 #include "convoke/core/shape.hpp"
 #include "convoke/data/affine_map.hpp"
 #include "convoke/data/augment_options.hpp"
+#include "convoke/data/augmenter.hpp"
 
 // The changes to a sample: each augmentation draws its own, and then all are made at once.
+
+// Augmentations that move pixels; see AugmentOptions.
 
 namespace convoke::data {
 
@@ -68,5 +71,38 @@ std::span<const Augmentation> augmentations();
 double draw_from(const Interval& interval, RandomStream& random);
 /// Draws uniformly from [-range, range).
 double draw_around(double range, RandomStream& random);
+
+/// A crop of another size, stretched to the image's, or of the same size, moved.
+bool wants_crop(const AugmentOptions& options);
+void draw_crop(const AugmentOptions& options, const Shape& image, RandomStream& random, Change& change);
+
+/// Rotation, shifts, shear and zoom, as Keras's ImageDataGenerator draws and composes them.
+bool wants_affine(const AugmentOptions& options);
+void draw_affine(const AugmentOptions& options, const Shape& image, RandomStream& random, Change& change);
+
+bool wants_flip(const AugmentOptions& options);
+void draw_flip(const AugmentOptions& options, const Shape& image, RandomStream& random, Change& change);
+
+/// Cut-out: a square of zeros (of the network's input) anywhere in the image, cut off at the edges.
+bool wants_cutout(const AugmentOptions& options);
+void draw_cutout(const AugmentOptions& options, const Shape& image, RandomStream& random, Change& change);
+
+/// Returns the box of `height` x `width` pixels around (row, column), within an image (C, H, W).
+Box box_around(std::int64_t row, std::int64_t column, std::int64_t height, std::int64_t width,
+               const Shape& image);
+
+/// Sets the pixels of the box to 0, in all channels.
+void erase(const Planes& image, const Box& hole);
+
+/// Mixes the samples of one lane in pairs, in place; see Augmenter::mix. Both samples of a pair get the same
+/// share of the other, as in timm. `first`: the place of the lane's first sample among those that are loaded.
+void mix_lane(const AugmentOptions& options, const Shape& image, const ViewKey& view, std::size_t first,
+              std::span<const std::uint32_t> ids, std::span<float> pictures, const Targets& targets);
+
+/// Draws operations uniformly from a list of 14, all of one magnitude, as torchvision's RandAugment (31
+/// magnitudes). Operations that move pixels join the warp, which comes first.
+bool wants_randaugment(const AugmentOptions& options);
+void draw_randaugment(const AugmentOptions& options, const Shape& image, RandomStream& random,
+                      Change& change);
 
 }  // namespace convoke::data

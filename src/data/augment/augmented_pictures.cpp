@@ -1,4 +1,4 @@
-#include "convoke/data/augmented_pictures.hpp"
+#include "convoke/data/augmenter.hpp"
 
 #include <algorithm>
 

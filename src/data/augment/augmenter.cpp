@@ -7,10 +7,8 @@
 #include "augmentation.hpp"
 #include "colour.hpp"
 #include "convoke/core/error.hpp"
+#include "data/augment/augmentation.hpp"
 #include "data/convert.hpp"
-#include "erase.hpp"
-#include "mix.hpp"
-#include "randaugment.hpp"
 
 namespace convoke::data {
 namespace {

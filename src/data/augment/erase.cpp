@@ -1,4 +1,4 @@
-#include "erase.hpp"
+#include "data/augment/augmentation.hpp"
 
 #include <algorithm>
 

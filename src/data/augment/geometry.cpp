@@ -1,4 +1,4 @@
-#include "geometry.hpp"
+#include "data/augment/augmentation.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,9 @@
-#include "mix.hpp"
+#include "data/augment/augmentation.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "convoke/core/multiversion.hpp"
-#include "erase.hpp"
 
 namespace convoke::data {
 namespace {

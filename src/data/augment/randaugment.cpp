@@ -1,4 +1,4 @@
-#include "randaugment.hpp"
+#include "data/augment/augmentation.hpp"
 
 #include <cmath>
 

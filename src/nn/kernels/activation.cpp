@@ -1,12 +1,14 @@
 #include "nn/kernels/activation.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "convoke/core/multiversion.hpp"
 #include "nn/kernels/curves.hpp"
 #include "nn/kernels/stored.hpp"
 
 namespace convoke::nn {
+
 namespace {
 
 /// Calls f(first, count) for pieces of 64 elements (a constant), and then for the rest one by one. bf16 is
@@ -111,6 +113,33 @@ void activate_backward(Curve which, float alpha, const float* kept, const float*
 CONVOKE_MULTIVERSION
 void activate_backward(Curve which, float alpha, const Bf16* kept, const Bf16* dy, Bf16* dx, std::size_t n) {
   backward_body(which, alpha, kept, dy, dx, n);
+}
+
+namespace {
+
+// y = exp(x - max x). Returns the sum of y.
+float exponentials(const float* x, float* y, std::int64_t classes) {
+  const float largest = *std::max_element(x, x + classes);
+  float sum = 0;
+  for (std::int64_t k = 0; k < classes; ++k) sum += y[k] = std::exp(x[k] - largest);
+  return sum;
+}
+
+}  // namespace
+
+void softmax_forward(const float* x, float* y, std::int64_t n, std::int64_t classes) {
+  for (std::int64_t i = 0; i < n; ++i, x += classes, y += classes) {
+    const float scale = 1.0F / exponentials(x, y, classes);
+    for (std::int64_t k = 0; k < classes; ++k) y[k] *= scale;
+  }
+}
+
+void softmax_backward(const float* y, const float* dy, float* dx, std::int64_t n, std::int64_t classes) {
+  for (std::int64_t i = 0; i < n; ++i, y += classes, dy += classes, dx += classes) {
+    float dot = 0;
+    for (std::int64_t k = 0; k < classes; ++k) dot += dy[k] * y[k];
+    for (std::int64_t k = 0; k < classes; ++k) dx[k] = y[k] * (dy[k] - dot);
+  }
 }
 
 }  // namespace convoke::nn

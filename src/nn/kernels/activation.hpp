@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 #include "nn/kernels/bfloat16.hpp"
 
@@ -33,5 +34,11 @@ void activate(Curve curve, float alpha, const Bf16* x, Bf16* y, std::size_t n);
 void activate_backward(Curve curve, float alpha, const float* kept, const float* dy, float* dx,
                        std::size_t n);
 void activate_backward(Curve curve, float alpha, const Bf16* kept, const Bf16* dy, Bf16* dx, std::size_t n);
+
+/// y = softmax(x) for each row, (n, classes) each; y may be x. Subtracts the row's maximum first.
+void softmax_forward(const float* x, float* y, std::int64_t n, std::int64_t classes);
+
+/// dx = y (dy - sum_j dy_j y_j) for each row; dx may be dy.
+void softmax_backward(const float* y, const float* dy, float* dx, std::int64_t n, std::int64_t classes);
 
 }  // namespace convoke::nn

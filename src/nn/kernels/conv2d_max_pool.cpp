@@ -17,7 +17,7 @@ constexpr int kWindow = 4;    // pixels of the pooling's window
 using Floats [[gnu::vector_size(4 * kFilters), gnu::aligned(4), gnu::may_alias]] = float;
 using Ints [[gnu::vector_size(4 * kFilters), gnu::aligned(4), gnu::may_alias]] = std::int32_t;
 
-[[gnu::always_inline]] inline const Floats& load(const float* at) {
+[[gnu::always_inline]] inline const Floats& floats_at(const float* at) {
   return *reinterpret_cast<const Floats*>(at);
 }
 [[gnu::always_inline]] inline Floats& store(float* at) { return *reinterpret_cast<Floats*>(at); }
@@ -26,7 +26,7 @@ using Ints [[gnu::vector_size(4 * kFilters), gnu::aligned(4), gnu::may_alias]] =
 using Halves [[gnu::vector_size(2 * kFilters), gnu::aligned(2), gnu::may_alias]] = std::uint16_t;
 using Words [[gnu::vector_size(4 * kFilters)]] = std::uint32_t;
 // By reference, because returning a vector by value depends on the ABI of the target.
-[[gnu::always_inline]] inline void get(const float* at, Floats& values) { values = load(at); }
+[[gnu::always_inline]] inline void get(const float* at, Floats& values) { values = floats_at(at); }
 [[gnu::always_inline]] inline void get(const Bf16* at, Floats& values) {
   values =
       reinterpret_cast<Floats>(__builtin_convertvector(*reinterpret_cast<const Halves*>(at), Words) << 16);
@@ -45,11 +45,11 @@ using Words [[gnu::vector_size(4 * kFilters)]] = std::uint32_t;
 [[gnu::always_inline]] inline void convolve_window(const Conv2dMaxPoolShape& s, const float* corner,
                                                    const float* weight, const float* bias,
                                                    Floats (&a)[kWindow]) {
-  for (Floats& pixel : a) pixel = bias == nullptr ? Floats{} : load(bias);
+  for (Floats& pixel : a) pixel = bias == nullptr ? Floats{} : floats_at(bias);
   for (std::int64_t c = 0; c < s.channels; ++c, corner += s.height * s.width, weight += s.filters) {
 #pragma GCC unroll 9
     for (int t = 0; t < kTaps; ++t) {
-      const Floats w = load(weight + t * s.channels * s.filters);
+      const Floats w = floats_at(weight + t * s.channels * s.filters);
 #pragma GCC unroll 4
       for (int p = 0; p < kWindow; ++p) a[p] += w * corner[tap(t, p, s.width)];
     }

@@ -26,4 +26,9 @@ void copy_box(const CopyBox& box, const Bf16* x, Bf16* y, bool add);
 void clear_padding(const ChannelBlocks& blocks, float* y);
 void clear_padding(const ChannelBlocks& blocks, Bf16* y);
 
+/// y[:, i * groups + g] = x[:, g * C / groups + i], both in the layout `blocks`; padding becomes 0. The
+/// inverse has C / groups groups.
+void channel_shuffle(const ChannelBlocks& blocks, std::int64_t groups, const float* x, float* y);
+void channel_shuffle(const ChannelBlocks& blocks, std::int64_t groups, const Bf16* x, Bf16* y);
+
 }  // namespace convoke::nn

@@ -17,7 +17,7 @@ template <class Vector>
 constexpr int kBlock = sizeof(Vector) / sizeof(float);
 
 template <class T, class Vector>
-[[gnu::always_inline]] inline void load(const T* from, Vector& to) {
+[[gnu::always_inline]] inline void load_vector(const T* from, Vector& to) {
   const In<T, kBlock<Vector>> values(from);
   for (int c = 0; c < kBlock<Vector>; ++c) to[c] = values[c];
 }
@@ -30,7 +30,7 @@ template <int K, class T, class Vector>
   for (int k = 0; k < K; ++k) sum[k] = taps[k];
   for (std::int64_t p = 0; p < pixels; ++p) {
     Vector d;
-    load(dy + p * kBlock<Vector>, d);
+    load_vector(dy + p * kBlock<Vector>, d);
     const Vector* at = x + p * stride;
 #pragma GCC unroll 8
     for (int k = 0; k < K; ++k) sum[k] += d * at[k * dilation];
@@ -57,7 +57,7 @@ template <class T, class Vector>
   const std::int64_t begin = std::clamp<std::int64_t>(-first, 0, count);
   const std::int64_t end = std::clamp<std::int64_t>(width - first, begin, count);
   std::fill(to, to + begin, Vector{});
-  for (std::int64_t i = begin; i < end; ++i) load(row + (first + i) * kBlock<Vector>, to[i]);
+  for (std::int64_t i = begin; i < end; ++i) load_vector(row + (first + i) * kBlock<Vector>, to[i]);
   std::fill(to + end, to + count, Vector{});
 }
 
@@ -105,7 +105,7 @@ template <class Vector, class T>
       Vector sum = {};
       for (std::int64_t p = 0; p < s.out_height * s.out_width; ++p) {
         Vector d;
-        load(mine + p * kBlock<Vector>, d);
+        load_vector(mine + p * kBlock<Vector>, d);
         sum += d;
       }
       bias += sum;

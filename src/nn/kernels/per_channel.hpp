@@ -23,4 +23,16 @@ void channel_scale_backward(const ChannelBlocks& shape, const float* gamma, cons
 void channel_scale_backward(const ChannelBlocks& shape, const float* gamma, const Bf16* x, const Bf16* dy,
                             Bf16* dx, float* dgamma);
 
+/// One factor, and one term if `shift` is not null, for each channel: (padded channels), or for each sample
+/// and channel: (N, padded channels). Factors and terms of the padding must be zero.
+struct ScaleShift {
+  const float* scale = nullptr;
+  const float* shift = nullptr;
+  bool per_sample = false;
+};
+
+/// y = scale x + shift; y may be x.
+void scale_shift(const ChannelBlocks& shape, const ScaleShift& by, const float* x, float* y);
+void scale_shift(const ChannelBlocks& shape, const ScaleShift& by, const Bf16* x, Bf16* y);
+
 }  // namespace convoke::nn

@@ -4,7 +4,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_reader.hpp"
-#include "nn/kernels/channel_shuffle.hpp"
+#include "nn/kernels/copy_box.hpp"
 #include "nn/layers/copy_box_plan.hpp"
 
 namespace convoke::nn {

@@ -5,8 +5,8 @@
 #include "convoke/nn/layers/conv2d.hpp"
 #include "nn/layers/weighted_primitive.hpp"
 #include "nn/layers/winograd_passes.hpp"
-#include "nn/plan/convolution_choice.hpp"
 #include "nn/plan/plan_builder.hpp"
+#include "nn/plan/weight_form.hpp"
 
 namespace convoke::nn {
 

@@ -7,8 +7,8 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/random.hpp"
 #include "convoke/nn/layer_reader.hpp"
-#include "nn/kernels/dropout.hpp"
-#include "nn/kernels/scale_shift.hpp"
+#include "nn/kernels/noise.hpp"
+#include "nn/kernels/per_channel.hpp"
 #include "nn/layers/in_place.hpp"
 
 namespace convoke::nn {

@@ -2,7 +2,6 @@
 
 #include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/per_channel.hpp"
-#include "nn/kernels/scale_shift.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "nn/kernels/dropout.hpp"
+#include "nn/kernels/noise.hpp"
 #include "nn/kernels/recurrent.hpp"
 #include "nn/plan/moving_primitive.hpp"
 

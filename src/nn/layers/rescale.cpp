@@ -7,7 +7,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_reader.hpp"
-#include "nn/kernels/scale_shift.hpp"
+#include "nn/kernels/per_channel.hpp"
 #include "nn/layers/in_place.hpp"
 
 namespace convoke::nn {

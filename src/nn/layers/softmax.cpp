@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
-#include "nn/kernels/softmax.hpp"
+#include "nn/kernels/activation.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {

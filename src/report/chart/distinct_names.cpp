@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "convoke/core/utf8.hpp"
+#include "convoke/core/text.hpp"
 
 namespace convoke::report {
 namespace {

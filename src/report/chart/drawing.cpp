@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "convoke/core/utf8.hpp"
+#include "convoke/core/text.hpp"
 #include "report/chart/distinct_names.hpp"
 
 namespace convoke::report {

@@ -10,7 +10,6 @@
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/core/utf8.hpp"
 #include "report/page/html.hpp"
 
 namespace convoke::report {

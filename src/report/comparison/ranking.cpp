@@ -7,7 +7,6 @@
 #include <set>
 
 #include "convoke/core/text.hpp"
-#include "convoke/core/utf8.hpp"
 
 namespace convoke::report {
 namespace {

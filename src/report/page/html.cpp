@@ -5,7 +5,7 @@
 #include <cctype>
 #include <cstddef>
 
-#include "convoke/core/utf8.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/report/page.hpp"
 
 namespace convoke::report {

@@ -6,7 +6,6 @@
 #include "convoke/metrics/json.hpp"
 #include "report/chart/drawing.hpp"
 #include "report/chart/series_style.hpp"
-#include "report/page/embedded.hpp"
 #include "report/page/html.hpp"
 
 namespace convoke::report {

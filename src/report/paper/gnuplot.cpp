@@ -8,12 +8,10 @@
 #include <system_error>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/text_file.hpp"
-#include "convoke/core/utf8.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/child_process.hpp"
 #include "report/page/html.hpp"
-#include "report/paper/gnuplot_script.hpp"
 
 namespace convoke::report {
 namespace {

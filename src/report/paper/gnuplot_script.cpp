@@ -1,4 +1,4 @@
-#include "report/paper/gnuplot_script.hpp"
+#include "report/paper/gnuplot.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "convoke/core/text.hpp"
-#include "convoke/core/utf8.hpp"
 
 namespace convoke::report {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "convoke/core/utf8.hpp"
+#include "convoke/core/text.hpp"
 
 namespace convoke::report {
 namespace {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "convoke/core/text.hpp"
-#include "convoke/core/utf8.hpp"
 #include "report/paper/latex.hpp"
 
 namespace convoke::report {

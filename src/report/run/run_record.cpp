@@ -6,8 +6,8 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
-#include "convoke/core/text_file.hpp"
-#include "convoke/metrics/json_file.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/metrics/json.hpp"
 
 namespace convoke::report {
 namespace {

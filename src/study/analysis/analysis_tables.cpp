@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "convoke/core/text.hpp"
-#include "study/analysis/scaling_tables.hpp"
 #include "study/analysis/table_parts.hpp"
 
 namespace convoke::study {

@@ -8,7 +8,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/core/text_file.hpp"
 #include "convoke/recipe/toml.hpp"
 
 namespace convoke::study {

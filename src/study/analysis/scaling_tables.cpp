@@ -1,11 +1,10 @@
-#include "study/analysis/scaling_tables.hpp"
+#include "study/analysis/table_parts.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "convoke/core/text.hpp"
-#include "study/analysis/table_parts.hpp"
 
 namespace convoke::study {
 namespace {

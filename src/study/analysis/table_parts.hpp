@@ -34,4 +34,7 @@ std::string title_of(const Family& family, double portion = 1) {
 /// Adds the table without its empty columns; adds nothing if it has no rows.
 void add(std::vector<TextTable>& all, TextTable table);
 
+/// Returns the tables of curves, portions, laws, work that grows with the workers, and predictions.
+void add_scaling_tables(std::vector<TextTable>& all, const Analysis& analysis);
+
 }  // namespace convoke::study

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "convoke/core/lookup.hpp"
-#include "convoke/metrics/json_file.hpp"
+#include "convoke/metrics/json.hpp"
 
 namespace convoke::study {
 namespace {

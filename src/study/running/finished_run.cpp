@@ -9,7 +9,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
-#include "convoke/metrics/json_file.hpp"
+#include "convoke/metrics/json.hpp"
 
 namespace convoke::study {
 namespace {

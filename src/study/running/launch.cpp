@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "convoke/os/control_groups.hpp"
+#include "convoke/os/environment.hpp"
+#include "convoke/os/memory.hpp"
 #include "convoke/os/processors.hpp"
-#include "convoke/os/variable.hpp"
 #include "convoke/run/machine.hpp"
 
 namespace convoke::study {

@@ -9,7 +9,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/metrics/live_block.hpp"
+#include "convoke/metrics/console.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "convoke/run/run_status.hpp"

@@ -9,10 +9,9 @@
 
 #include "convoke/core/settings.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/metrics/json_file.hpp"
 #include "convoke/os/atomic_file.hpp"
-#include "convoke/os/blocked_signals.hpp"
 #include "convoke/os/clock.hpp"
+#include "convoke/os/stop_signals.hpp"
 
 namespace convoke::study {
 namespace {

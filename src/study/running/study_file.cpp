@@ -7,7 +7,6 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/core/text_file.hpp"
 #include "convoke/recipe/section_reader.hpp"
 #include "convoke/recipe/toml.hpp"
 #include "convoke/run/checkpoint_interval.hpp"

@@ -6,10 +6,9 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/core/text_file.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/clock.hpp"
-#include "convoke/os/host.hpp"
+#include "convoke/os/environment.hpp"
 #include "convoke/recipe/recipe.hpp"
 
 namespace convoke::study {

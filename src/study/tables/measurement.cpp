@@ -6,7 +6,7 @@
 
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
-#include "convoke/core/text_file.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "study/tables/columns.hpp"
 

@@ -1,4 +1,4 @@
-#include "convoke/data_prep/sources/class_labels.hpp"
+#include "sources/labels.hpp"
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

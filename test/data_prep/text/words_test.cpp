@@ -1,6 +1,5 @@
 #include "convoke/data_prep/text/words.hpp"
 
-#include "convoke/data_prep/text/stop_words.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "convoke/data_prep/sources/source_options.hpp"
-#include "convoke/data_prep/text/stop_words.hpp"
 #include "convoke/data_prep/text/vocabulary.hpp"
+#include "convoke/data_prep/text/words.hpp"
 
 namespace convoke::data_prep {
 

@@ -2,7 +2,21 @@
 #include <cstdint>
 #include <span>
 
+#include "convoke/metrics/classification_report.hpp"
+
 namespace convoke::metrics {
+
+/// Returns the number of samples whose true class is among the `k` most probable; of equally probable classes
+/// the lowest label comes first. A true class with probability NaN does not count. `probabilities`: (samples,
+/// classes), dense; `truth`: (samples), each in 0..classes-1.
+std::int64_t top_k_hits(std::span<const double> probabilities, std::span<const std::int32_t> truth,
+                        std::int64_t k);
+
+/// Returns the agreement beyond chance for ordered classes (grades), where a confusion of classes i and j
+/// weighs (i - j)^2. 1: full agreement; 0: as by chance; NaN: undefined, without samples or with all samples
+/// in one class. Cohen, "Weighted kappa", 1968; scikit-learn's cohen_kappa_score(weights="quadratic",
+/// labels=range(classes)).
+double quadratic_kappa(const ConfusionMatrix& matrix);
 
 /// The counts for the area under the ROC curve of a class: pairs of a sample of the class and one of another
 /// class that the scores put in order. Whole numbers, so that their sums are exact.

@@ -5,6 +5,9 @@
 
 namespace convoke::os {
 
+/// Returns the name of this host: "n1"; "unknown" if it has none.
+std::string host_name();
+
 /// Returns an environment variable; none if it is not set or is empty.
 std::optional<std::string> variable(const std::string& name);
 

@@ -1,9 +1,18 @@
-#include "convoke/os/variable.hpp"
+#include "convoke/os/environment.hpp"
 
+#include <unistd.h>
+
+#include <array>
 #include <charconv>
 #include <cstdlib>
 
 namespace convoke::os {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "unknown";
+  return name.data();
+}
 
 std::optional<std::string> variable(const std::string& name) {
   const char* const value = std::getenv(name.c_str());

@@ -1,0 +1,94 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convoke/mpi/communicator.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/stop_signals.hpp"
+
+namespace convoke::run {
+
+/// The exit code of a job that was stopped and can be resumed: "requeue me" (EX_TEMPFAIL is 75; scheduler
+/// scripts check for this code).
+inline constexpr int kExitRequeue = 85;
+
+/// Why training stops before its end. Stored as a number, so that ranks can agree on the largest.
+class StopReason {
+ public:
+  StopReason() = default;  ///< training does not stop
+  static StopReason out_of_time() { return StopReason(1); }
+  static StopReason by_signal(int signal) { return StopReason(1 + signal); }
+  static StopReason from(std::int64_t number) { return StopReason(number); }
+
+  std::int64_t number() const { return number_; }
+  explicit operator bool() const { return number_ != 0; }
+  /// "SIGUSR1", "the end of the job's time".
+  std::string to_string() const;
+
+ private:
+  explicit StopReason(std::int64_t number) : number_(number) {}
+  std::int64_t number_ = 0;
+};
+
+/// Stops all groups of a job when one of them stops. Groups share no collective while they train, so a rank
+/// sends a message ("call") to the first rank of each group, which checks for messages whenever its group
+/// agrees (StopAgreement).
+class StopCalls {
+ public:
+  /// `world`: all ranks; `group`: the ranks that train together with this one. Collective over `world`.
+  StopCalls(const mpi::Communicator& world, const mpi::Communicator& group);
+
+  /// Calls all groups, unless this rank knows of an earlier call.
+  void call(StopReason reason);
+
+  /// The reason of the calls to this rank; empty on ranks that are not the first of a group.
+  StopReason heard();
+
+  /// For a rank that has finished training: sleeps until all ranks have finished. Passes on a signal that
+  /// arrives meanwhile to the groups that still train. Afterwards no message is in transit. Collective over
+  /// `world`.
+  void wait_for_all();
+
+ private:
+  static constexpr int kTag = 1;
+
+  mpi::Communicator world_;    // only for these messages
+  bool first_;                 // this rank is the first of its group
+  std::vector<int> firsts_;    // first ranks of all groups without this rank, in `world`
+  std::int64_t called_ = 0;    // the reason as a number; 0: this rank has not called
+  std::int64_t heard_ = 0;     // reason of the received calls as a number; 0: none
+  std::int64_t messages_ = 0;  // number of received messages
+  std::vector<mpi::Request> sent_;
+};
+
+/// The time at which training stops; empty: no limit.
+using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+
+/// Lets the ranks of a group stop at the same step without a collective in every step: they agree about once
+/// a second, at step numbers that all of them derive from the last agreement. A group stops for a signal
+/// (os::StopSignals), after its deadline, or because another group stops (StopCalls).
+class StopAgreement {
+ public:
+  /// The arguments must outlive it.
+  StopAgreement(const mpi::Communicator& group, Deadline deadline, StopCalls& calls)
+      : group_(group), deadline_(deadline), calls_(calls) {}
+
+  /// Call it after each step on all ranks of the group. Returns on all of them the reason if any rank wants
+  /// to stop, and then calls the other groups.
+  StopReason after_step();
+
+ private:
+  StopReason mine();
+
+  const mpi::Communicator& group_;
+  Deadline deadline_;
+  StopCalls& calls_;
+  os::Stopwatch watch_;
+  std::int64_t step_ = 0;
+  std::int64_t next_ = 1;  // the step of the next agreement
+};
+
+}  // namespace convoke::run

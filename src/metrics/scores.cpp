@@ -1,0 +1,94 @@
+#include "convoke/metrics/scores.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "convoke/core/error.hpp"
+
+namespace convoke::metrics {
+
+std::int64_t top_k_hits(std::span<const double> probabilities, std::span<const std::int32_t> truth,
+                        std::int64_t k) {
+  if (truth.empty()) return 0;
+  ensure(probabilities.size() % truth.size() == 0, "every sample has equally many probabilities");
+  const std::size_t classes = probabilities.size() / truth.size();
+  std::int64_t hits = 0;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const auto label = static_cast<std::size_t>(truth[i]);
+    ensure(label < classes, "the label of a sample is a valid class");
+    const std::span<const double> row = probabilities.subspan(i * classes, classes);
+    std::int64_t before = 0;  // classes that come before the true one; negated, for NaN
+    for (std::size_t c = 0; c < classes; ++c) {
+      before += c != label && !(row[c] < row[label]) && !(row[c] == row[label] && c > label);
+    }
+    hits += before < k;
+  }
+  return hits;
+}
+
+//   kappa = 1 - sum_ij (i - j)^2 O_ij / sum_ij (i - j)^2 E_ij     E_ij = sum_k O_ik  sum_k O_kj / n
+double quadratic_kappa(const ConfusionMatrix& matrix) {
+  const std::int64_t classes = matrix.classes();
+  std::vector<double> truth(static_cast<std::size_t>(classes));
+  std::vector<double> predicted(static_cast<std::size_t>(classes));
+  const auto weight = [](std::int64_t i, std::int64_t j) { return static_cast<double>((i - j) * (i - j)); };
+  double observed = 0;
+  for (std::int64_t i = 0; i < classes; ++i) {
+    for (std::int64_t j = 0; j < classes; ++j) {
+      const auto count = static_cast<double>(matrix.at(i, j));
+      truth[static_cast<std::size_t>(i)] += count;
+      predicted[static_cast<std::size_t>(j)] += count;
+      observed += weight(i, j) * count;
+    }
+  }
+  double expected = 0;  // times n
+  for (std::int64_t i = 0; i < classes; ++i) {
+    for (std::int64_t j = 0; j < classes; ++j) {
+      expected += weight(i, j) * truth[static_cast<std::size_t>(i)] * predicted[static_cast<std::size_t>(j)];
+    }
+  }
+  if (expected == 0) return std::numeric_limits<double>::quiet_NaN();
+  return 1 - observed * static_cast<double>(matrix.total()) / expected;
+}
+
+double RocPairs::area() const {
+  if (positives == 0 || negatives == 0) return std::numeric_limits<double>::quiet_NaN();
+  return static_cast<double>(twice_ordered) /
+         (2 * static_cast<double>(positives) * static_cast<double>(negatives));
+}
+
+//   2 U = sum over positives p of  2 #{negatives below p} + #{negatives that tie with p}
+RocPairs roc_pairs(std::span<const double> scores, std::span<const std::int32_t> truth,
+                   std::int32_t positive) {
+  ensure(scores.size() == truth.size(), "a score for each sample");
+  std::vector<std::pair<double, bool>> ranked;
+  ranked.reserve(scores.size());
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (std::isnan(scores[i])) return {};
+    ranked.emplace_back(scores[i], truth[i] == positive);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  RocPairs pairs;
+  for (std::size_t first = 0; first < ranked.size();) {
+    std::int64_t tied[] = {0, 0};  // negatives, positives of one score
+    std::size_t end = first;
+    for (; end < ranked.size() && ranked[end].first == ranked[first].first; ++end) ++tied[ranked[end].second];
+    pairs.twice_ordered += tied[1] * (2 * pairs.negatives + tied[0]);
+    pairs.negatives += tied[0];
+    pairs.positives += tied[1];
+    first = end;
+  }
+  return pairs;
+}
+
+double roc_auc(std::span<const RocPairs> classes) {
+  if (classes.size() == 2) return classes[1].area();
+  double sum = 0;
+  for (const RocPairs& pairs : classes) sum += pairs.area();
+  return sum / static_cast<double>(classes.size());
+}
+
+}  // namespace convoke::metrics
