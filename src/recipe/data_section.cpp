@@ -112,7 +112,7 @@ constexpr std::array kDataKeys{
     choice<kSamplings, &DataRecipe::sampling>({.name = "sampling",
                                                .effect = Effect::kNewResult,
                                                .help =
-                                                   "`\"all\"`: every sample once per epoch;  `\"balanced\"`: "
+                                                   "`\"all\"`: every sample once per epoch; `\"balanced\"`: "
                                                    "equally many samples of every class, N in total. "
                                                    "Samples of a small class occur several times, augmented "
                                                    "differently each time; samples of a large class "

@@ -235,7 +235,7 @@ TEST_CASE("a damaged checkpoint is reported, and the one before it is used") {
   const Outcome resumed = place.run("train recipe.toml --output run --resume", mpirun(2));
   CAPTURE(resumed.text);
   CHECK(resumed.code == 0);
-  CHECK(resumed.times("checkpoint skipped:  run/checkpoints/epoch-0002.h5") == 1);
+  CHECK(resumed.times("checkpoint skipped: run/checkpoints/epoch-0002.h5") == 1);
   CHECK(resumed.says("resumed after 1 epoch"));
   CHECK(bytes_of(place / "run/model.h5") == bytes_of(place / "whole/model.h5"));
 
