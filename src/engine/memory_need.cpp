@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "convoke/engine/lane_worker.hpp"
-#include "convoke/engine/stretches.hpp"
+#include "convoke/engine/segments.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/memory.hpp"
 #include "engine/execution.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
-#include "convoke/engine/stretches.hpp"
+#include "convoke/engine/segments.hpp"
 
 namespace convoke::train {
 

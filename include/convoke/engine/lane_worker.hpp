@@ -11,7 +11,7 @@
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/data/batch_loader.hpp"
-#include "convoke/engine/stretches.hpp"
+#include "convoke/engine/segments.hpp"
 #include "convoke/nn/plan/network.hpp"
 
 namespace convoke::engine {

@@ -1,4 +1,4 @@
-#include "convoke/engine/stretches.hpp"
+#include "convoke/engine/segments.hpp"
 
 #include <algorithm>
 
