@@ -68,7 +68,7 @@ TEST_CASE("the page lists nested tables, their defaults, ranges and whether a re
   const std::string reference = recipe::key_reference();
   for (const char* line : {"| `adam` | `beta_1` | number | `0.9` | at least 0 and below 1 | yes | decay of "
                            "the running mean of gradients |",
-                           "| all | `learning_rate` | number | `0.001` | above 0 | yes | the base rate, "
+                           "| all | `learning_rate` | number | `0.001` | above 0 | yes | base rate, "
                            "which the schedule multiplies |",
                            "| `constant` | | | | | | |", "### `train.stages`"}) {
     CAPTURE(line);

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <functional>
 
-#include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "support/catch.hpp"
@@ -217,32 +216,4 @@ TEST_CASE(
                                                      "head.dense.weight", "head.dense.bias"});
   for (const std::string& name : group.children()) CHECK(group.has_dataset(name));
   CHECK(load_models(folder / "model.h5").members.at(0).parameters == parameters);
-}
-
-TEST_CASE("files of 0.1, which stored a named layer with an activation in groups, are read") {
-  const TemporaryFolder folder;
-  const std::vector<float> parameters = counted(named().graph);
-  hdf5::File old = hdf5::File::create(folder / "model.h5");
-  old.set_attribute("convoke_format", "model");
-  old.set_attribute("format_version", 1);
-  old.set_attribute("graph", R"({"input": [1, 6, 6], "layers": [
-    {"layer": "conv2d", "name": "stem/a/conv2d", "inputs": ["input"], "filters": 2, "kernel": 3},
-    {"layer": "relu", "name": "stem/a", "inputs": ["stem/a/conv2d"]},
-    {"layer": "flatten", "name": "flatten_1", "inputs": ["stem/a"]},
-    {"layer": "dense", "name": "head/dense", "inputs": ["flatten_1"], "units": 3},
-    {"layer": "softmax", "name": "head", "inputs": ["head/dense"]}]})");
-  old.set_attribute("normalization_scale", std::vector<double>{1});
-  old.set_attribute("normalization_shift", std::vector<double>{0});
-  hdf5::Group group = old.create_group("parameters");
-  for (const CanonicalParameter& parameter : canonical_parameters(named().graph)) {
-    std::string name = parameter.name;  // "stem.a.conv2d.weight", then "stem/a/conv2d.weight"
-    for (std::size_t at = 0; (at = name.find('.')) != name.rfind('.');) name[at] = '/';
-    group.write(name, std::span(parameters).subspan(parameter.offset, parameter.size()), parameter.shape);
-  }
-  group.set_attribute("checksum", std::int64_t{convoke::crc32(std::as_bytes(std::span(parameters)))});
-  old.close();
-
-  const ModelSet models = load_models(folder / "model.h5");
-  CHECK(models.description.graph.summary() == named().graph.summary());
-  CHECK(models.members.at(0).parameters == parameters);
 }
