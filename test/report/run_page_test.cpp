@@ -9,17 +9,12 @@
 #include "support/catch.hpp"
 #include "support/skip.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/times.hpp"
 
 using namespace convoke;
 using Catch::Contains;
 
 namespace {
-
-int times(const std::string& text, const std::string& part) {
-  int count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
 
 std::string page_of(const std::filesystem::path& folder) {
   return report::run_page(report::read_run(folder), "made by a test").html();
