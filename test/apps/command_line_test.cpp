@@ -6,62 +6,51 @@
 #include "support/shell.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace {
-
-Outcome convoke(const std::string& arguments, const std::string& before = "") {
-  return shell(before + " " + binary() + " " + arguments);
-}
-
-// With this, MPI_Init fails: a command that works has not called it.
-constexpr const char* kWithoutMpi = "OMPI_MCA_pml=none_such";
-
-}  // namespace
-
 TEST_CASE("help shows examples, and needs no MPI") {
-  REQUIRE(convoke("info", kWithoutMpi).code != 0);  // the guard works
-  const Outcome all = convoke("--help", kWithoutMpi);
+  REQUIRE(program("info", kWithoutMpi).code != 0);  // the guard works
+  const Outcome all = program("--help", kWithoutMpi);
   CHECK(all.code == 0);
   CHECK(all.says("Examples:"));
   for (const char* command :
        {"prepare", "train", "evaluate", "predict", "bench", "doctor", "info", "summary"}) {
     CAPTURE(command);
     CHECK(all.says(std::string("\n  ") + command + " "));
-    const Outcome help = convoke(std::string(command) + " --help", kWithoutMpi);
+    const Outcome help = program(std::string(command) + " --help", kWithoutMpi);
     CHECK(help.code == 0);
     CHECK(help.says("Examples:"));
     CHECK(help.says(std::string("convoke ") + command));
   }
-  const Outcome version = convoke("--version", kWithoutMpi);
+  const Outcome version = program("--version", kWithoutMpi);
   CHECK(version.code == 0);
   CHECK(version.text == "convoke " CONVOKE_VERSION "\n");
 }
 
 TEST_CASE("layers lists the layers of recipes and shows one, without MPI") {
-  CHECK(convoke("layers", kWithoutMpi).says("\n  conv2d "));
-  const Outcome one = convoke("layers dropout", kWithoutMpi);
+  CHECK(program("layers", kWithoutMpi).says("\n  conv2d "));
+  const Outcome one = program("layers dropout", kWithoutMpi);
   CHECK(one.code == 0);
   CHECK(one.says("  rate              probability that an element is zeroed, below 1 (required)\n"));
-  CHECK(convoke("layers --markdown", kWithoutMpi).says("| **`dropout`** |"));
-  CHECK(convoke("layers dropuot", kWithoutMpi).says("did you mean \"dropout\"?"));
+  CHECK(program("layers --markdown", kWithoutMpi).says("| **`dropout`** |"));
+  CHECK(program("layers dropuot", kWithoutMpi).says("did you mean \"dropout\"?"));
 }
 
 TEST_CASE("wrong usage ends with exit code 2 and a hint") {
-  const Outcome unknown = convoke("trai", kWithoutMpi);
+  const Outcome unknown = program("trai", kWithoutMpi);
   CHECK(unknown.code == 2);
   CHECK(unknown.says("error: unknown command \"trai\" (did you mean \"train\"?)\n  hint: known: bench, "));
-  const Outcome none = convoke("", kWithoutMpi);
+  const Outcome none = program("", kWithoutMpi);
   CHECK(none.code == 2);
   CHECK(none.says("error: "));
   CHECK(none.says("convoke --help"));
-  const Outcome option = convoke("summary mnist-ddp --plna", kWithoutMpi);
+  const Outcome option = program("summary mnist-ddp --plna", kWithoutMpi);
   CHECK(option.code == 2);
   CHECK(option.says("--plna"));
   CHECK(option.says("hint: convoke summary --help"));
-  CHECK(convoke("info --threads many", kWithoutMpi).code == 2);
+  CHECK(program("info --threads many", kWithoutMpi).code == 2);
 }
 
 TEST_CASE("a mistake of the user ends with exit code 1, an error and a hint") {
-  const Outcome unknown = convoke("summary mnist-ensembel", kWithoutMpi);
+  const Outcome unknown = program("summary mnist-ensembel", kWithoutMpi);
   CHECK(unknown.code == 1);
   CHECK(unknown.text ==
         "error: unknown recipe \"mnist-ensembel\" (did you mean \"mnist-ensemble\"?)\n"
@@ -70,26 +59,26 @@ TEST_CASE("a mistake of the user ends with exit code 1, an error and a hint") {
         "solar-cells, tomato-leaf, tweet-sentiment; the networks of the zoo, e.g. resnet50; or pass the path "
         "of a "
         "recipe.toml\n");
-  CHECK(convoke("summary resnet51", kWithoutMpi)
+  CHECK(program("summary resnet51", kWithoutMpi)
             .text.starts_with("error: unknown recipe \"resnet51\" (did you mean \"resnet50\"?)\n"));
-  const Outcome change = convoke("summary mnist-ddp --set train.epoch=1", kWithoutMpi);
+  const Outcome change = program("summary mnist-ddp --set train.epoch=1", kWithoutMpi);
   CHECK(change.code == 1);
   CHECK(change.says(
       "error: --set train.epoch=1: [train]: unknown key \"epoch\" (did you mean \"epochs\"?)\n  hint: "));
 }
 
 TEST_CASE("summary shows the network and the kernels of a step") {
-  const Outcome plain = convoke("summary mnist-ensemble", kWithoutMpi);
+  const Outcome plain = program("summary mnist-ensemble", kWithoutMpi);
   CHECK(plain.code == 0);
   CHECK(plain.says("parameters: 93,322"));
   CHECK_FALSE(plain.says("MFLOP"));
-  const Outcome plan = convoke("summary mnist-ddp --set train.convolution=direct --plan", kWithoutMpi);
+  const Outcome plan = program("summary mnist-ddp --set train.convolution=direct --plan", kWithoutMpi);
   CHECK(plan.code == 0);
   CHECK(plan.says("trainable: 905,354"));
   CHECK(plan.says("one lane of 128 samples (of a batch of 2048)"));
   CHECK(plan.says("MFLOP"));
   CHECK_FALSE(plan.says("wino"));
-  const Outcome toml = convoke("summary mnist-sync --toml --set train.batch=128", kWithoutMpi);
+  const Outcome toml = program("summary mnist-sync --toml --set train.batch=128", kWithoutMpi);
   CHECK(toml.code == 0);
   CHECK(toml.text.find("name = \"mnist-sync\"\n") == 0);
   CHECK(toml.says("\nbatch = 128\n"));
@@ -97,9 +86,9 @@ TEST_CASE("summary shows the network and the kernels of a step") {
 
 TEST_CASE("auto runs both CNNs with Winograd kernels except for the first layer") {
   for (const char* recipe : {"mnist-ensemble", "mnist-ddp"}) {
-    const Outcome automatic = convoke("summary " + std::string(recipe) + " --plan", kWithoutMpi);
+    const Outcome automatic = program("summary " + std::string(recipe) + " --plan", kWithoutMpi);
     const Outcome forced =
-        convoke("summary " + std::string(recipe) + " --plan --set train.convolution=winograd", kWithoutMpi);
+        program("summary " + std::string(recipe) + " --plan --set train.convolution=winograd", kWithoutMpi);
     CHECK(automatic.says("oneDNN"));
     CHECK(automatic.text == forced.text);
   }
@@ -117,13 +106,13 @@ TEST_CASE("a build folder has the recipes, wherever it is") {
 }
 
 TEST_CASE("info shows versions and the placement of every rank, once") {
-  const Outcome alone = convoke("info");
+  const Outcome alone = program("info");
   CHECK(alone.code == 0);
   for (const char* what : {"convoke ", "oneDNN ", "instruction set ", "MPI ", "ranks ", "1 on 1 host"}) {
     CAPTURE(what, alone.text);
     CHECK(alone.says(what));
   }
-  const Outcome three = convoke("info --threads 1000", mpirun(3));
+  const Outcome three = program("info --threads 1000", mpirun(3));
   CAPTURE(three.text);
   CHECK(three.code == 0);
   CHECK(three.times("oneDNN ") == 1);
@@ -133,11 +122,11 @@ TEST_CASE("info shows versions and the placement of every rank, once") {
 }
 
 TEST_CASE("an error of all ranks is printed once") {
-  const Outcome outcome = convoke("summary no-such-recipe", mpirun(3));
+  const Outcome outcome = program("summary no-such-recipe", mpirun(3));
   CAPTURE(outcome.text);
   CHECK(outcome.code == 1);
   CHECK(outcome.times("unknown recipe") == 1);
-  const Outcome usage = convoke("summary mnist-ddp --no-such-option", mpirun(3));
+  const Outcome usage = program("summary mnist-ddp --no-such-option", mpirun(3));
   CAPTURE(usage.text);
   CHECK(usage.code == code_under_mpirun(2));
   CHECK(usage.times("--no-such-option") == 1);
@@ -147,17 +136,17 @@ TEST_CASE("an error message is the last output: no banner of MPI follows it") {
   for (const int ranks : {0, 1, 3}) {
     CAPTURE(ranks);
     const std::string before = ranks == 0 ? "" : mpirun(ranks);
-    const Outcome usage = convoke("trian", before);
+    const Outcome usage = program("trian", before);
     CAPTURE(usage.text);
     CHECK(usage.code == (ranks == 0 ? 2 : code_under_mpirun(2)));
     CHECK(usage.text.starts_with("error: unknown command \"trian\""));
     CHECK(usage.times("\n") == 2);
-    const Outcome recipe = convoke("train nonsense", before);  // before MPI is initialised
+    const Outcome recipe = program("train nonsense", before);  // before MPI is initialised
     CAPTURE(recipe.text);
     CHECK(recipe.code == 1);
     CHECK(recipe.text.starts_with("error: unknown recipe \"nonsense\""));
     CHECK(recipe.times("\n") == 2);
-    const Outcome model = convoke("evaluate nonsense.h5", before);  // while MPI is initialised
+    const Outcome model = program("evaluate nonsense.h5", before);  // while MPI is initialised
     CAPTURE(model.text);
     CHECK(model.code == 1);
     CHECK(model.times("error: nonsense.h5: no such file\n") == 1);

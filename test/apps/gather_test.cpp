@@ -10,9 +10,9 @@
 
 namespace {
 
-constexpr const char* kEnsemble = " --set train.mode=ensemble --set ensemble.members=3 ";
+constexpr const char* kMembers = " --set train.mode=ensemble --set ensemble.members=3 ";
 
-std::string member(int k) { return std::string(kEnsemble) + "--member " + std::to_string(k); }
+std::string member(int k) { return std::string(kMembers) + "--member " + std::to_string(k); }
 
 // Trains three members, one of them on two ranks; returns their place.
 struct Members : Place {
@@ -40,7 +40,7 @@ std::string votes_of(const fs::path& run) {
 
 TEST_CASE("members gathered from separate jobs form the ensemble of one job, byte for byte") {
   const Members place;
-  REQUIRE(place.train("joint", kEnsemble).code == 0);
+  REQUIRE(place.train("joint", kMembers).code == 0);
   CHECK(fs::exists(place / "m2/checkpoints/member-002/epoch-0003.h5"));
   for (const int ranks : {1, 3}) {
     CAPTURE(ranks);

@@ -16,9 +16,7 @@
 namespace {
 
 // With this, MPI_Init fails: a command that works has not called it.
-Outcome convoke(const std::string& arguments) {
-  return shell("OMPI_MCA_pml=none_such " + binary() + " " + arguments);
-}
+Outcome without_mpi(const std::string& arguments) { return program(arguments, kWithoutMpi); }
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -36,7 +34,7 @@ std::vector<std::string> words_of(const std::string& text) {
 
 // Returns the names that the error for an unknown command lists: all commands, independent of the help.
 std::vector<std::string> known_commands() {
-  std::string known = convoke("no-such-command").text;
+  std::string known = without_mpi("no-such-command").text;
   known.erase(0, known.find("known: ") + 7);
   std::replace(known.begin(), known.end(), ',', ' ');
   return words_of(known);
@@ -65,10 +63,10 @@ TEST_CASE("help has at most 100 columns of ASCII, and no words of the parser") {
   const std::regex artefact(
       R"(\b(INT|UINT|FLOAT|BOOLEAN|REQUIRED|Needs:|Excludes:|POSITIVE|NONNEGATIVE)\b| in \[|:INT|:\{)");
   for (const std::string& command : all_commands()) {
-    const Outcome help = convoke("help " + command);
+    const Outcome help = without_mpi("help " + command);
     CAPTURE(command);
     CHECK(help.code == 0);
-    CHECK(help.text == convoke(command + " --help").text);
+    CHECK(help.text == without_mpi(command + " --help").text);
     CHECK(help.says("\nUsage: convoke" + (command.empty() ? "" : " " + command) + " "));
     CHECK(help.says("Examples:\n"));
     for (const std::string& line : lines_of(help.text)) {
@@ -81,17 +79,17 @@ TEST_CASE("help has at most 100 columns of ASCII, and no words of the parser") {
 }
 
 TEST_CASE("help shows the range, the default and the condition of an option") {
-  const Outcome help = convoke("help inspect");
+  const Outcome help = without_mpi("help inspect");
   CAPTURE(help.text);
   CHECK(help.says("  --sample N "));
   CHECK(std::regex_search(help.text, std::regex(R"(samples\s+\(1\s+to\s+50000;\s+default\s+5000\))")));
   CHECK(std::regex_search(help.text, std::regex(R"(--augmented RECIPE[^-]+\(only\s+with\s+--html\))")));
-  CHECK(convoke("help slurm").says("  --launcher mpirun|srun "));
-  CHECK(convoke("help prepare").says("(required)"));
+  CHECK(without_mpi("help slurm").says("  --launcher mpirun|srun "));
+  CHECK(without_mpi("help prepare").says("(required)"));
 }
 
 TEST_CASE("the program's help lists every command once, by workflow") {
-  const Outcome help = convoke("help");
+  const Outcome help = without_mpi("help");
   for (const char* workflow : {"Prepare data:", "Train:", "Use and compare results:", "Measure and scale:",
                                "Run on a cluster:", "Help:"}) {
     CHECK(help.times(std::string(workflow) + "\n") == 1);
@@ -109,10 +107,10 @@ TEST_CASE("the program's help lists every command once, by workflow") {
 }
 
 TEST_CASE("help of an unknown command suggests the nearest") {
-  const Outcome unknown = convoke("help trai");
+  const Outcome unknown = without_mpi("help trai");
   CHECK(unknown.code == 1);
   CHECK(unknown.says("error: unknown command \"trai\" (did you mean \"train\"?)\n"));
-  CHECK(convoke("help study predicct").says("(did you mean \"predict\"?)"));
+  CHECK(without_mpi("help study predicct").says("(did you mean \"predict\"?)"));
 }
 
 TEST_CASE("groff formats every manual page without a warning") {
@@ -134,23 +132,23 @@ TEST_CASE("groff formats every manual page without a warning") {
 TEST_CASE("help --install writes every manual page and both completion scripts") {
   const TemporaryFolder folder;
   const std::string share = (folder / "share").string();
-  REQUIRE(convoke("help --install " + share).code == 0);
+  REQUIRE(without_mpi("help --install " + share).code == 0);
   std::set<std::string> expected{"convoke.1", "convoke-study-analyse.1", "convoke-study-predict.1"};
   for (const std::string& command : known_commands()) expected.insert("convoke-" + command + ".1");
   std::set<std::string> found;
   for (const auto& page : std::filesystem::directory_iterator(share + "/man/man1"))
     found.insert(page.path().filename().string());
   CHECK(found == expected);
-  CHECK(shell("cat " + share + "/man/man1/convoke-train.1").text == convoke("help --man train").text);
+  CHECK(shell("cat " + share + "/man/man1/convoke-train.1").text == without_mpi("help --man train").text);
   CHECK(shell("cat " + share + "/bash-completion/completions/convoke").text ==
-        convoke("completion bash").text);
-  CHECK(shell("cat " + share + "/zsh/site-functions/_convoke").text == convoke("completion zsh").text);
+        without_mpi("completion bash").text);
+  CHECK(shell("cat " + share + "/zsh/site-functions/_convoke").text == without_mpi("completion zsh").text);
 }
 
 TEST_CASE("bash completes commands, options and values") {
   const TemporaryFolder folder;
   const std::string script = (folder / "convoke").string();
-  REQUIRE(convoke("completion bash > " + script).code == 0);
+  REQUIRE(without_mpi("completion bash > " + script).code == 0);
   const Outcome syntax = shell("bash -n " + script);
   CHECK(syntax.text.empty());
   CHECK(syntax.code == 0);
@@ -177,7 +175,7 @@ TEST_CASE("bash completes commands, options and values") {
 TEST_CASE("zsh completes commands, options and values") {
   if (shell("command -v zsh").code != 0) return skip("needs zsh");
   const TemporaryFolder folder;
-  REQUIRE(convoke("completion zsh > " + (folder / "_convoke").string()).code == 0);
+  REQUIRE(without_mpi("completion zsh > " + (folder / "_convoke").string()).code == 0);
   const Outcome syntax = shell("zsh -n " + (folder / "_convoke").string());
   CHECK(syntax.text.empty());
   CHECK(syntax.code == 0);

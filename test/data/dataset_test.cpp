@@ -8,6 +8,7 @@
 #include "convoke/data/stored_layout.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "example_dataset.hpp"
+#include "opening.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -54,15 +55,6 @@ void write_parts(const std::filesystem::path& path, const Parts& parts) {
   labels.back() = parts.last_label;
   file.write("train/labels", labels);
   file.close();
-}
-
-std::string open_error(const std::filesystem::path& file, const std::string& split = "train") {
-  return error_of([&] { Dataset::open(file, {split}); });
-}
-
-template <class T>
-std::vector<T> copy(std::span<const T> values) {
-  return {values.begin(), values.end()};
 }
 
 }  // namespace

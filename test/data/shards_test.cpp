@@ -6,6 +6,7 @@
 
 #include "convoke/hdf5/file.hpp"
 #include "example_dataset.hpp"
+#include "opening.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -21,11 +22,6 @@ using Catch::Contains;
 
 namespace {
 
-template <class T>
-std::vector<T> copy(std::span<const T> values) {
-  return {values.begin(), values.end()};
-}
-
 /// Writes the example of example_dataset.hpp in 4 shards of training and 2 of test samples.
 DatasetInfo write_shards(const fs::path& folder, DatasetInfo info = example_info(3), bool overwrite = false) {
   auto writer =
@@ -37,7 +33,7 @@ DatasetInfo write_shards(const fs::path& folder, DatasetInfo info = example_info
   return writer.finish();
 }
 
-std::string open_error(const fs::path& path) {
+std::string shards_error(const fs::path& path) {
   return error_of([&] { Dataset::open(path, {"train", "test"}); });
 }
 
@@ -153,11 +149,11 @@ TEST_CASE("a shard that is missing, foreign, truncated or mixed up is named") {
   const fs::path data = folder / "data";
   write_shards(data);
   const fs::path last = data / "train-00003-of-00004.h5", second = data / "train-00001-of-00004.h5";
-  CHECK(open_error(data).empty());
+  CHECK(shards_error(data).empty());
 
   SECTION("one in the middle is missing") {
     fs::remove(second);
-    CHECK_THAT(open_error(data),
+    CHECK_THAT(shards_error(data),
                Contains("train-00001-of-00004.h5: no such file, but split \"train\" has 4"));
   }
   SECTION("the last one of another split is missing") {
@@ -167,15 +163,15 @@ TEST_CASE("a shard that is missing, foreign, truncated or mixed up is named") {
   }
   SECTION("truncated") {
     fs::resize_file(last, fs::file_size(last) - 7);
-    CHECK_THAT(open_error(data), Contains("train-00003-of-00004.h5: is truncated"));
+    CHECK_THAT(shards_error(data), Contains("train-00003-of-00004.h5: is truncated"));
   }
   SECTION("not HDF5, or another kind of file") {
     std::ofstream(last) << "not HDF5 at all";
-    CHECK_THAT(open_error(data), Contains("train-00003-of-00004.h5: is not an HDF5 file"));
+    CHECK_THAT(shards_error(data), Contains("train-00003-of-00004.h5: is not an HDF5 file"));
     hdf5::File model = hdf5::File::create(last);
     model.set_attribute("convoke_format", "model");
     model.close();
-    CHECK_THAT(open_error(data),
+    CHECK_THAT(shards_error(data),
                Contains("train-00003-of-00004.h5: is an HDF5 file, but not a Convoke dataset"));
   }
   SECTION("one of another dataset") {
@@ -183,23 +179,23 @@ TEST_CASE("a shard that is missing, foreign, truncated or mixed up is named") {
     info.class_names = {"cat", "dog", "owl"};
     write_shards(folder / "other", info);
     fs::copy_file(folder / "other/train-00003-of-00004.h5", last, fs::copy_options::overwrite_existing);
-    CHECK_THAT(open_error(data), Contains("train-00003-of-00004.h5: is a shard of another dataset than "
-                                          "train-00000-of-00004.h5: its class_names differs"));
+    CHECK_THAT(shards_error(data), Contains("train-00003-of-00004.h5: is a shard of another dataset than "
+                                            "train-00000-of-00004.h5: its class_names differs"));
   }
   SECTION("two are swapped") {
     fs::rename(last, folder / "x");
     fs::rename(second, last);
     fs::rename(folder / "x", second);
-    CHECK_THAT(open_error(data),
+    CHECK_THAT(shards_error(data),
                Contains("train-00001-of-00004.h5: its attributes say that it is shard 3 of 4"));
   }
   SECTION("one of another split") {
     fs::copy_file(data / "test-00000-of-00002.h5", last, fs::copy_options::overwrite_existing);
-    CHECK_THAT(open_error(data), Contains("train-00003-of-00004.h5: has no split \"train\""));
+    CHECK_THAT(shards_error(data), Contains("train-00003-of-00004.h5: has no split \"train\""));
   }
   SECTION("two datasets in one folder") {
     fs::copy_file(last, data / "train-00000-of-00007.h5");
-    CHECK_THAT(open_error(data),
+    CHECK_THAT(shards_error(data),
                Contains("train-00000-of-00007.h5: does not belong to the 4 shards of split \"train\""));
   }
   SECTION("the error about an invalid label names the shard") {
@@ -218,12 +214,12 @@ TEST_CASE("a shard that is missing, foreign, truncated or mixed up is named") {
                Shape{2, 2, 3, 3});
     file.write("train/labels", std::vector<std::int32_t>{0, 3});
     file.close();
-    CHECK_THAT(open_error(data),
+    CHECK_THAT(shards_error(data),
                Contains("train-00003-of-00004.h5: /train/labels: sample 1 has label 3, outside 0..2"));
   }
   SECTION("no shards, no such split") {
     fs::create_directory(folder / "empty");
-    CHECK_THAT(open_error(folder / "empty"), Contains("empty: is a folder without dataset shards"));
+    CHECK_THAT(shards_error(folder / "empty"), Contains("empty: is a folder without dataset shards"));
     CHECK_THAT(error_of([&] { Dataset::open(data, {"tain"}); }),
                Contains("data: has no split \"tain\" (did you mean \"train\"?)"));
   }
@@ -254,7 +250,7 @@ TEST_CASE("a writer of shards leaves a complete folder or none") {
   CHECK_THAT(error_of([&] { write_shards(data); }), Contains("data: exists already"));
   {
     auto writer = DatasetWriter::create(data, example_info(3), in_shards({{"train", 10}}, 2), true);
-    CHECK(open_error(data).empty());  // the old one stays until the new one is complete
+    CHECK(shards_error(data).empty());  // the old one stays until the new one is complete
     writer.write("train", 0, train.samples, train.labels);
     writer.finish();
   }
@@ -262,7 +258,7 @@ TEST_CASE("a writer of shards leaves a complete folder or none") {
   CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator{}) == 1);
   write_example(folder / "file.h5", 3);
   write_shards(folder / "file.h5", example_info(3), true);  // a folder replaces a file
-  CHECK(open_error(folder / "file.h5").empty());
+  CHECK(shards_error(folder / "file.h5").empty());
 
   // A folder with other contents is not touched.
   std::ofstream(data / "thesis.tex") << "years of work";

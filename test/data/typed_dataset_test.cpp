@@ -5,6 +5,7 @@
 
 #include "convoke/data/dataset.hpp"
 #include "convoke/hdf5/file.hpp"
+#include "opening.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -18,11 +19,6 @@ using Catch::Contains;
 
 namespace {
 
-template <class T>
-std::vector<T> copy(std::span<const T> values) {
-  return {values.begin(), values.end()};
-}
-
 /// Writes a file as another program may do, with the required attributes only: 4 samples in split "train".
 template <class T>
 hdf5::File foreign(const std::filesystem::path& path, hdf5::ElementType type, const Shape& shape,
@@ -34,10 +30,6 @@ hdf5::File foreign(const std::filesystem::path& path, hdf5::ElementType type, co
   file.create_dataset("train/samples", type, shape, deflate).write(std::span<const T>(samples));
   file.write("train/labels", example_labels(4));
   return file;
-}
-
-std::string open_error(const std::filesystem::path& file) {
-  return error_of([&] { Dataset::open(file, {"train"}); });
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 # Writes what ctest reads to know the tests of a Catch2 program: each TEST_CASE is a test "<PREFIX><case>". Ours because
 # Catch2's own takes names apart at semicolons, each version elsewhere, and then runs nothing and calls that passed.
 #   cmake -D PROGRAM=... -D PREFIX=... -D ENVIRONMENT=<NAME=value;...> -D LABELS=... -D TIMEOUT=<seconds>
-#         -D CATCH2_VERSION=... -D OUTPUT=<file> -P discover.cmake
+#         [-D COST=<a number>] -D CATCH2_VERSION=... -D OUTPUT=<file> -P discover.cmake
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE ${OUTPUT})
 
@@ -13,6 +13,10 @@ else()
   set(fail_if_none "")
 endif()
 
+set(cost "")
+if(COST)
+  set(cost " COST ${COST}")
+endif()
 execute_process(COMMAND ${PROGRAM} ${list_names} OUTPUT_VARIABLE names)
 set(script "")
 set(count 0)
@@ -25,7 +29,7 @@ while(names MATCHES "^([^\n]+)\n(.*)$")
     "add_test([==[${PREFIX}${name}]==] [==[${PROGRAM}]==] ${fail_if_none} [==[${pattern}]==])\n"
     "set_tests_properties([==[${PREFIX}${name}]==] PROPERTIES\n"
     "  TIMEOUT ${TIMEOUT} SKIP_REGULAR_EXPRESSION \"test skipped: \"\n"
-    "  LABELS [==[${LABELS}]==] ENVIRONMENT [==[${ENVIRONMENT}]==])\n")
+    "  LABELS [==[${LABELS}]==] ENVIRONMENT [==[${ENVIRONMENT}]==]${cost})\n")
   math(EXPR count "${count} + 1")
 endwhile()
 

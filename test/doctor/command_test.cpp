@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Outcome doctor(const std::string& arguments, const std::string& before = "") {
+Outcome doctor_says(const std::string& arguments, const std::string& before = "") {
   return shell("cd " + fs::temp_directory_path().string() + " && " + before + " " + binary() + " doctor " +
                arguments);
 }
@@ -30,8 +30,8 @@ bool answers(const Outcome& outcome, int code) {
 /// Starts two ranks, the second by `wrapper`, as "mpirun A : B" would if the mpirun of Debian 13 did not
 /// crash (open-mpi/ompi issue 13303).
 Outcome doctor_of_two(const std::string& wrapper) {
-  return doctor("--quick", mpirun(2) + " sh -c 'if [ \"$OMPI_COMM_WORLD_RANK\" = 1 ]; then exec " + wrapper +
-                               " \"$@\"; fi; exec \"$@\"' sh");
+  return doctor_says("--quick", mpirun(2) + " sh -c 'if [ \"$OMPI_COMM_WORLD_RANK\" = 1 ]; then exec " +
+                                    wrapper + " \"$@\"; fi; exec \"$@\"' sh");
 }
 
 bool several_cores() { return convoke::os::allowed_cpus().size() > 1; }
@@ -54,7 +54,7 @@ struct Recipe {
 }  // namespace
 
 TEST_CASE("one rank with all cores has no problems") {
-  const Outcome quick = doctor("--quick");
+  const Outcome quick = doctor_says("--quick");
   CAPTURE(quick.text);
   CHECK(quick.code == 0);
   for (const char* subject : {"launcher", "binding", "instruction set", "shared memory", "storage"}) {
@@ -62,13 +62,13 @@ TEST_CASE("one rank with all cores has no problems") {
   }
   CHECK(quick.says("  rank 0     #"));
   CHECK_FALSE(quick.says("written at"));
-  const Outcome measured = doctor("");  // a busy machine may be slow
+  const Outcome measured = doctor_says("");  // a busy machine may be slow
   CHECK(measured.says("written at"));
   CHECK(measured.says("a busy core "));
 }
 
 TEST_CASE("findings are printed as JSON") {
-  const Outcome outcome = doctor("--quick --json");
+  const Outcome outcome = doctor_says("--quick --json");
   CAPTURE(outcome.text);
   CHECK(outcome.code == 0);
   const convoke::Settings result = convoke::metrics::settings_from_json(outcome.text, "doctor");
@@ -80,17 +80,17 @@ TEST_CASE("findings are printed as JSON") {
 
 TEST_CASE("Open MPI's binding of one rank to one core is fixed") {
   if (!several_cores()) return skip("needs two cores");
-  const Outcome outcome = doctor("--quick", "mpirun -n 1");
+  const Outcome outcome = doctor_says("--quick", "mpirun -n 1");
   CAPTURE(outcome.text);
   CHECK(outcome.code == 0);
   CHECK(
       outcome.says("note     binding          binding fixed: the launcher had bound 1 rank to fewer cores"));
-  const Outcome chosen = doctor("--quick", "mpirun --bind-to core -n 1");
+  const Outcome chosen = doctor_says("--quick", "mpirun --bind-to core -n 1");
   CAPTURE(chosen.text);
   CHECK_FALSE(chosen.says("binding fixed"));
   CHECK(chosen.says("note     binding          "));
   CHECK(chosen.says("use only 1 of the "));
-  const Outcome asked = doctor("--quick --threads 2", "mpirun --bind-to core -n 1");
+  const Outcome asked = doctor_says("--quick --threads 2", "mpirun --bind-to core -n 1");
   CAPTURE(asked.text);
   CHECK(answers(asked, 4));
   CHECK(asked.says("rank 0 runs 2 threads on core 0, although the launcher has "));
@@ -99,14 +99,14 @@ TEST_CASE("Open MPI's binding of one rank to one core is fixed") {
 TEST_CASE("two ranks on one core are moved apart, and refused if that binding was chosen") {
   if (!several_cores()) return skip("needs two cores");
   const std::string crowded = "taskset -c " + first_cpu();
-  const Outcome fixed = doctor("--quick", "mpirun -n 2 " + crowded);
+  const Outcome fixed = doctor_says("--quick", "mpirun -n 2 " + crowded);
   CAPTURE(fixed.text);
   CHECK(fixed.code == 0);
   CHECK(fixed.says("binding fixed: the launcher had bound 2 ranks to fewer cores"));
   CHECK(fixed.times("1 thread, core") + fixed.times("threads, cores") == 2);
 
   const std::string chosen = "mpirun --bind-to none -n 2 " + crowded;
-  const Outcome found = doctor("--quick", chosen);
+  const Outcome found = doctor_says("--quick", chosen);
   CAPTURE(found.text);
   CHECK(answers(found, 4));
   CHECK(found.says("error    binding"));
@@ -127,7 +127,7 @@ TEST_CASE("two ranks on one core are moved apart, and refused if that binding wa
 
 TEST_CASE("processes of another launcher, each in a separate MPI world, are refused") {
   for (const char* launcher : {"PMI_SIZE=4", "MV2_COMM_WORLD_SIZE=4", "SLURM_STEP_NUM_TASKS=4"}) {
-    const Outcome found = doctor("--quick", launcher);
+    const Outcome found = doctor_says("--quick", launcher);
     CAPTURE(found.text);
     CHECK(found.code == 4);
     CHECK(found.says("error    launcher"));
@@ -143,12 +143,12 @@ TEST_CASE("processes of another launcher, each in a separate MPI world, are refu
 
 TEST_CASE("more ranks than cores whose waiting ranks keep the core are found") {
   const std::string one_core = "OMPI_MCA_mpi_yield_when_idle=0 taskset -c " + first_cpu();
-  const Outcome found = doctor("--quick", one_core + " mpirun --bind-to none --host localhost:3 -n 3");
+  const Outcome found = doctor_says("--quick", one_core + " mpirun --bind-to none --host localhost:3 -n 3");
   CAPTURE(found.text);
   CHECK(answers(found, 3));
   CHECK(found.says("ranks 0-2 run 3 threads on core"));
   if (found.says("Open MPI v4")) CHECK(found.says("warning  oversubscription"));
-  const Outcome yielding = doctor("--quick", "taskset -c " + first_cpu() + " " + mpirun(3));
+  const Outcome yielding = doctor_says("--quick", "taskset -c " + first_cpu() + " " + mpirun(3));
   CAPTURE(yielding.text);
   CHECK_FALSE(yielding.says("warning  oversubscription"));
 }
@@ -162,12 +162,12 @@ TEST_CASE("ranks with different instruction sets are found") {
 }
 
 TEST_CASE("a recipe is checked against the machine") {
-  const Outcome missing = doctor("mnist-sync --set data.path=none.h5 --quick");
+  const Outcome missing = doctor_says("mnist-sync --set data.path=none.h5 --quick");
   CAPTURE(missing.text);
   CHECK(missing.code == 4);
   CHECK(missing.says("error    recipe"));
   CHECK(missing.says("convoke prepare"));
-  const Outcome unwritable = doctor("--quick --output /proc/runs");
+  const Outcome unwritable = doctor_says("--quick --output /proc/runs");
   CAPTURE(unwritable.text);
   CHECK(unwritable.code == 4);
   CHECK(unwritable.says("/proc/runs: cannot be written"));
@@ -182,8 +182,8 @@ TEST_CASE("a quota of a real control group is found") {
   }
   std::ofstream(group / "cpu.cfs_period_us") << 100000;
   std::ofstream(group / "cpu.cfs_quota_us") << 150000;
-  const Outcome outcome =
-      doctor("--quick --threads 4", "sh -c 'echo $$ > " + (group / "tasks").string() + "; exec \"$@\"' sh");
+  const Outcome outcome = doctor_says("--quick --threads 4",
+                                      "sh -c 'echo $$ > " + (group / "tasks").string() + "; exec \"$@\"' sh");
   for (int i = 0; i < 100 && !fs::remove(group, failed); ++i)
     usleep(20'000);  // Open MPI's helper process ends last
   CAPTURE(outcome.text);

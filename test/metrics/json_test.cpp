@@ -11,7 +11,7 @@ using namespace convoke::metrics;
 
 namespace {
 
-std::string error_of(const std::string& text) {
+std::string refusal_of(const std::string& text) {
   try {
     settings_from_json(text, "model.h5: graph");
   } catch (const Error& e) {
@@ -86,19 +86,19 @@ TEST_CASE("bytes that are not UTF-8 do not make the JSON invalid") {
 
 TEST_CASE("JSON that is not a table of settings is refused with its place") {
   for (const char* text : {"", "{", "{\"a\": }", "{\"a\": 1} x", "{\"a\": 1e999}", "\xff"}) {
-    CHECK(error_of(text).rfind("model.h5: graph: not valid JSON: ", 0) == 0);
+    CHECK(refusal_of(text).rfind("model.h5: graph: not valid JSON: ", 0) == 0);
   }
-  CHECK(error_of("[1]") == "model.h5: graph: expected a JSON object, but found array");
-  CHECK(error_of("null") == "model.h5: graph: expected a JSON object, but found null");
+  CHECK(refusal_of("[1]") == "model.h5: graph: expected a JSON object, but found array");
+  CHECK(refusal_of("null") == "model.h5: graph: expected a JSON object, but found null");
 }
 
 TEST_CASE("JSON that is nested too deeply is refused") {
   const auto nested = [](std::size_t depth) {
     return "{\"a\": " + std::string(depth, '[') + std::string(depth, ']') + "}";
   };
-  CHECK(error_of(nested(60)) == "no error");
-  CHECK(error_of(nested(65)) == "model.h5: graph: JSON is nested deeper than 64 levels");
-  CHECK(error_of(nested(200000)) == "model.h5: graph: JSON is nested deeper than 64 levels");
+  CHECK(refusal_of(nested(60)) == "no error");
+  CHECK(refusal_of(nested(65)) == "model.h5: graph: JSON is nested deeper than 64 levels");
+  CHECK(refusal_of(nested(200000)) == "model.h5: graph: JSON is nested deeper than 64 levels");
 }
 
 TEST_CASE("a whole number beyond 64 bits reads as the nearest double") {

@@ -9,6 +9,7 @@
 
 #include "mpi/state.hpp"
 #include "support/catch.hpp"
+#include "support/world.hpp"
 
 using namespace convoke;
 using mpi::Communicator;
@@ -26,11 +27,6 @@ extern "C" int MPI_Comm_free(MPI_Comm* communicator) {
 }
 
 namespace {
-
-const Communicator& world() {
-  static const Communicator world = Communicator::wrap(MPI_Comm_c2f(MPI_COMM_WORLD));
-  return world;
-}
 
 /// Limits the elements of an MPI call while this object exists.
 struct Pieces {

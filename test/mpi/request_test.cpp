@@ -8,14 +8,13 @@
 
 #include "mpi/state.hpp"
 #include "support/catch.hpp"
+#include "support/world.hpp"
 
 using namespace convoke;
 using mpi::Communicator;
 using mpi::Request;
 
 namespace {
-
-Communicator world() { return Communicator::wrap(MPI_Comm_c2f(MPI_COMM_WORLD)); }
 
 bool test_until_done(Request& request) {
   const auto begin = std::chrono::steady_clock::now();

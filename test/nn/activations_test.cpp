@@ -23,14 +23,12 @@ using namespace convoke::nn;
 
 namespace {
 
-constexpr PlanOptions kLane{.lane = 3};
-
 using Make = Symbol (*)(Symbol x);
-struct Case {
+struct ActivationCase {
   Make make;
   bool smooth;  ///< no kink that bf16's rounding could cross
 };
-const std::vector<Case> kCases{
+const std::vector<ActivationCase> kActivations{
     {[](Symbol x) { return relu6(x); }, false},
     {[](Symbol x) { return leaky_relu(x); }, false},
     {[](Symbol x) { return leaky_relu(x, {.negative_slope = 0.01}); }, false},
@@ -45,7 +43,7 @@ const std::vector<Case> kCases{
     {[](Symbol x) { return prelu(x); }, false},
 };
 
-Graph around(std::int64_t channels, std::int64_t height, std::int64_t width, Make body) {
+Graph saturating(std::int64_t channels, std::int64_t height, std::int64_t width, Make body) {
   Graph graph({2, height, width});
   // The factor of four makes inputs reach the saturated ends.
   Symbol x = conv2d(input(graph), {.filters = channels, .kernel = 1});
@@ -167,22 +165,23 @@ TEST_CASE("activation kernels over the whole range are exact to float precision,
 }
 
 TEST_CASE("every activation on images and vectors, in fp32 and bf16") {
-  for (const Case& each : kCases) {
-    for (const std::int64_t channels : {3, 16, 20}) check_graph(around(channels, 2, 3, each.make), kLane);
+  for (const ActivationCase& each : kActivations) {
+    for (const std::int64_t channels : {3, 16, 20})
+      check_graph(saturating(channels, 2, 3, each.make), kLaneOf3);
     Graph vector({7});
     dense(each.make(dense(input(vector), {.units = 9})), {.units = 3});
-    check_graph(vector, kLane);
+    check_graph(vector, kLaneOf3);
     Graph flat({2, 3, 2});
     Symbol x = conv2d(input(flat), {.filters = 20, .kernel = 1});
     dense(each.make(flatten(x)), {.units = 3});
-    check_graph(flat, kLane);
+    check_graph(flat, kLaneOf3);
     Graph first({5, 3, 3});
     dense(flatten(each.make(input(first))), {.units = 3});
-    check_graph(first, kLane);
+    check_graph(first, kLaneOf3);
     Graph sequence({5, 3});
     dense(flatten(each.make(prelu(input(sequence)))), {.units = 3});
-    check_graph(sequence, kLane);
-    check_bf16(around(20, 2, 2, each.make), {.lane = 4}, each.smooth ? 0.03 : 0.1);
+    check_graph(sequence, kLaneOf3);
+    check_bf16(saturating(20, 2, 2, each.make), {.lane = 4}, each.smooth ? 0.03 : 0.1);
   }
 }
 
@@ -200,7 +199,7 @@ TEST_CASE("batch_norm is fused with a relu6 if that is its only reader") {
     x = relu6(batch_norm(conv2d(input(narrow), {.filters = channels, .kernel = 1, .bias = false})));
     dense(flatten(x), {.units = 3});
     check_bf16(narrow, {.lane = 8}, 0.25);
-    Experiment experiment(graph, kLane);
+    Experiment experiment(graph, kLaneOf3);
     int fused = 0, own = 0;
     for (const PlanStep& step : experiment.network.steps()) {
       fused += step.what == "forward, relu6" ? 1 : 0;
@@ -212,7 +211,7 @@ TEST_CASE("batch_norm is fused with a relu6 if that is its only reader") {
   Graph shared({2, 3, 3});
   const Symbol x = batch_norm(input(shared));
   dense(flatten(add(relu6(x), x)), {.units = 3});
-  check_graph(shared, kLane);
+  check_graph(shared, kLaneOf3);
 }
 
 TEST_CASE("batch_norm is fused with a silu or a hard_swish if that is its only reader") {
@@ -227,7 +226,7 @@ TEST_CASE("batch_norm is fused with a silu or a hard_swish if that is its only r
       Graph narrow({2, 2, 3});
       tail(curve(batch_norm(conv2d(input(narrow), {.filters = channels, .kernel = 1, .bias = false}))));
       check_bf16(narrow, {.lane = 8});
-      Experiment experiment(graph, kLane);
+      Experiment experiment(graph, kLaneOf3);
       int fused = 0, own = 0;
       for (const PlanStep& step : experiment.network.steps()) {
         fused += step.what == "forward, silu" || step.what == "forward, hard_swish" ? 1 : 0;
@@ -242,14 +241,14 @@ TEST_CASE("batch_norm is fused with a silu or a hard_swish if that is its only r
     Graph shared({2, 3, 3});
     const Symbol x = batch_norm(input(shared));
     tail(add(curve(x), x));
-    check_graph(shared, kLane);
+    check_graph(shared, kLaneOf3);
     // A frozen node, and a node whose gradient another step still needs.
     Graph frozen({2, 3, 3});
     const Symbol y = conv2d(input(frozen), {.filters = 4, .kernel = 1});
     tail(add(curve(batch_norm(y)), y));
-    check_graph(frozen, kLane);
+    check_graph(frozen, kLaneOf3);
     frozen.set_options(frozen.find("batch_norm_1"), {.trainable = false});
-    check_graph(frozen, kLane);
+    check_graph(frozen, kLaneOf3);
   }
 }
 

@@ -1,6 +1,7 @@
 // conv1d, depthwise_conv2d, separable_conv2d, conv2d_transpose, and the paddings of all windows.
 #include <optional>
 
+#include "around.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/conv1d.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
@@ -17,26 +18,8 @@ using namespace convoke::nn;
 
 namespace {
 
-constexpr PlanOptions kLane{.lane = 2};
-
 /// Returns options for a slow reference: wide layers run one sample, or several in bf16.
 PlanOptions lane_for(std::int64_t channels) { return {.lane = channels < 16 ? 2 : 1}; }
-
-/// Returns a graph with `body` between a 1 x 1 convolution to `channels` and a dense layer of 3 classes.
-template <class Body>
-Graph around(std::int64_t channels, std::int64_t height, std::int64_t width, const Body& body) {
-  Graph graph({2, height, width});
-  dense(flatten(body(conv2d(input(graph), {.filters = channels, .kernel = 1}))), {.units = 3});
-  return graph;
-}
-
-/// Returns the same graph for sequences.
-template <class Body>
-Graph along(std::int64_t features, std::int64_t length, const Body& body) {
-  Graph graph({length, 2});
-  dense(flatten(body(conv1d(input(graph), {.filters = features, .kernel = 1}))), {.units = 3});
-  return graph;
-}
 
 /// Returns a graph with `body` applied to the input, before the dense layer.
 template <class Body>
@@ -63,7 +46,7 @@ TEST_CASE("conv1d: kernels, strides, paddings, dilation, groups") {
     const auto body = [](Symbol x) {
       return relu(conv1d(x, {.filters = 5, .kernel = 3, .padding = Padding::causal()}));
     };
-    check_graph(first({6, features}, body), kLane);
+    check_graph(first({6, features}, body), kLaneOf2);
   }
   check_bf16(along(16, 9, [](Symbol x) { return tanh(conv1d(x, {.filters = 20, .kernel = 3})); }),
              {.lane = 2});
@@ -94,20 +77,20 @@ TEST_CASE("depthwise_conv2d: kernels, strides, multipliers") {
   }
   for (const std::int64_t channels : {1, 3, 16}) {
     check_graph(first({channels, 4, 5}, [](Symbol x) { return depthwise_conv2d(x, {.multiplier = 2}); }),
-                kLane);
+                kLaneOf2);
   }
   // oneDNN has no fast gradient for these kernels in blocked layouts.
   const auto wide = [](Symbol x) { return depthwise_conv2d(x, {.kernel = 5, .padding = Padding::same()}); };
   const auto dilated = [](Symbol x) {
     return depthwise_conv2d(x, {.padding = Padding::same(), .dilation = 2});
   };
-  check_graph(around(3, 5, 4, wide), kLane);
+  check_graph(around(3, 5, 4, wide), kLaneOf2);
   check_graph(around(16, 5, 4, dilated), {.lane = 1});
   const auto unbiased = [](Symbol x) {
     return depthwise_conv2d(x, {.kernel = 5, .stride = 2, .padding = Padding::same(), .bias = false});
   };
   check_graph(around(20, 5, 4, unbiased), {.lane = 1});
-  check_bf16(around(16, 5, 4, wide), kLane);
+  check_bf16(around(16, 5, 4, wide), kLaneOf2);
   check_bf16(around(16, 5, 4, [](Symbol x) { return tanh(depthwise_conv2d(x)); }), {.lane = 2});
   check_bf16(around(20, 5, 4, [](Symbol x) { return depthwise_conv2d(x, {.multiplier = 2}); }), {.lane = 2});
 }
@@ -121,7 +104,7 @@ TEST_CASE("separable_conv2d: depthwise, then pointwise") {
     check({.filters = 5, .padding = Padding::same()});
     check({.filters = 4, .kernel = {2, 3}, .stride = 2, .multiplier = channels == 3 ? 2 : 1, .bias = false});
   }
-  check_graph(first({3, 5, 4}, [](Symbol x) { return separable_conv2d(x, {.filters = 16}); }), kLane);
+  check_graph(first({3, 5, 4}, [](Symbol x) { return separable_conv2d(x, {.filters = 16}); }), kLaneOf2);
   check_bf16(around(16, 5, 4, [](Symbol x) { return tanh(separable_conv2d(x, {.filters = 20})); }),
              {.lane = 2});
 }
@@ -142,7 +125,7 @@ TEST_CASE("conv2d_transpose: strides, paddings, output_padding, dilation, groups
   const auto body = [](Symbol x) {
     return relu(conv2d_transpose(x, {.filters = 5, .kernel = 3, .stride = 2, .padding = Padding::same()}));
   };
-  for (const std::int64_t channels : {1, 3, 16}) check_graph(first({channels, 2, 3}, body), kLane);
+  for (const std::int64_t channels : {1, 3, 16}) check_graph(first({channels, 2, 3}, body), kLaneOf2);
   check_bf16(
       around(16, 4, 5,
              [](Symbol x) { return tanh(conv2d_transpose(x, {.filters = 20, .kernel = 3, .stride = 2})); }),

@@ -12,6 +12,9 @@
 
 // A network with random parameters and data, and its reference.
 
+/// Plans of one lane of so many samples.
+inline constexpr convoke::nn::PlanOptions kLaneOf2{.lane = 2}, kLaneOf3{.lane = 3};
+
 /// Tokens of a Batch are below this number. About every fourth token is 0, like padding.
 inline constexpr std::uint64_t kVocabulary = 4;
 

@@ -4,6 +4,7 @@
 
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
+#include "refusal.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
@@ -11,8 +12,6 @@ using namespace convoke;
 using namespace convoke::nn;
 
 namespace {
-
-Value::Array list(std::initializer_list<Value> values) { return values; }
 
 /// Returns every layer and every hyper-parameter, none at its default, and a residual path.
 std::vector<Settings> everything() {
@@ -149,16 +148,6 @@ std::vector<Settings> sequences() {
            {"recurrent_dropout", 0.5},
            {"inputs", list({"words", "input"})}},
           {{"layer", "gru"}, {"units", 2}}};
-}
-
-std::string refusal(const Shape& input, std::vector<Settings> layers) {
-  layers.back().set_where("recipe.toml:7");
-  try {
-    build_graph(input, layers);
-  } catch (const Error& error) {
-    return std::string(error.what()) + " | " + error.hint();
-  }
-  return "";
 }
 
 }  // namespace

@@ -21,20 +21,18 @@ using namespace convoke::nn;
 
 namespace {
 
-constexpr PlanOptions kLane{.lane = 3};
-
 template <class Body>
-void check(const Body& body) {
+void check_random(const Body& body) {
   for (const std::int64_t channels : {3, 16, 20}) {
     Graph image({2, 3, 2});
     dense(flatten(body(conv2d(input(image), {.filters = channels, .kernel = 1}))), {.units = 3});
-    check_graph(image, kLane);
+    check_graph(image, kLaneOf3);
     Graph first({channels, 1, 3});
     dense(flatten(body(input(first))), {.units = 3});
-    check_graph(first, kLane);
+    check_graph(first, kLaneOf3);
     Graph sequence({3, channels});
     dense(flatten(body(prelu(input(sequence)))), {.units = 3});
-    check_graph(sequence, kLane);
+    check_graph(sequence, kLaneOf3);
   }
   Graph graph({3, 3, 3});
   dense(flatten(body(tanh(conv2d(input(graph), {.filters = 20, .kernel = 2})))), {.units = 4});
@@ -56,7 +54,7 @@ std::vector<double> of_ones(const Shape& shape, const std::vector<std::uint32_t>
   return {network.output().begin(), network.output().end()};
 }
 
-std::vector<std::uint32_t> counting(std::uint32_t count) {
+std::vector<std::uint32_t> ids_below(std::uint32_t count) {
   std::vector<std::uint32_t> ids;
   for (std::uint32_t i = 0; i < count; ++i) ids.push_back(i);
   return ids;
@@ -65,16 +63,16 @@ std::vector<std::uint32_t> counting(std::uint32_t count) {
 }  // namespace
 
 TEST_CASE("gaussian_noise, stochastic_depth and spatial dropout in graphs") {
-  check([](Symbol x) { return gaussian_noise(x, 0.3); });
-  check([](Symbol x) { return stochastic_depth(x, 0.4); });
-  check([](Symbol x) { return dropout(x, {.rate = 0.4, .spatial = true}); });
-  check([](Symbol x) { return gaussian_noise(stochastic_depth(x, 0), 0); });
+  check_random([](Symbol x) { return gaussian_noise(x, 0.3); });
+  check_random([](Symbol x) { return stochastic_depth(x, 0.4); });
+  check_random([](Symbol x) { return dropout(x, {.rate = 0.4, .spatial = true}); });
+  check_random([](Symbol x) { return gaussian_noise(stochastic_depth(x, 0), 0); });
   Graph vector({7});
   dense(stochastic_depth(gaussian_noise(dense(input(vector), {.units = 9}), 0.5), 0.3), {.units = 3});
-  check_graph(vector, kLane);
+  check_graph(vector, kLaneOf3);
   Graph flat({2, 3, 2});
   dense(gaussian_noise(flatten(conv2d(input(flat), {.filters = 20, .kernel = 1})), 0.5), {.units = 3});
-  check_graph(flat, kLane);
+  check_graph(flat, kLaneOf3);
   Graph residual({4, 3, 3});
   Symbol x = conv2d(input(residual), {.filters = 4, .kernel = 1});
   x = add(x, stochastic_depth(conv2d(x, {.filters = 4, .kernel = 1}), 0.5));
@@ -93,7 +91,7 @@ TEST_CASE("the noise of a sample depends on seed, epoch and sample, not on the b
   }());
   CHECK(of_ones({2, 3, 3}, {4, 5, 6}, body, 2) != all);
   CHECK(of_ones({2, 3, 3}, {4, 5, 6}, body, 1, 1) != all);
-  const std::vector<std::uint32_t> ids = counting(64);
+  const std::vector<std::uint32_t> ids = ids_below(64);
   CHECK(of_ones({1}, ids, depth) != of_ones({1}, ids, depth, 2));
   CHECK(of_ones({1}, ids, depth) != of_ones({1}, ids, depth, 1, 1));
 }
@@ -125,9 +123,10 @@ TEST_CASE("stochastic_depth drops whole samples and spatial dropout drops whole 
   for (const double rate : {0.1, 0.5}) {
     const double margin = 4 * std::sqrt(rate * (1 - rate) / 1000);
     const auto depth = [&](Symbol x) { return stochastic_depth(x, rate); };
-    CHECK(fraction(of_ones({2, 1, 2}, counting(1000), depth), 4, rate) == Catch::Approx(rate).margin(margin));
+    CHECK(fraction(of_ones({2, 1, 2}, ids_below(1000), depth), 4, rate) ==
+          Catch::Approx(rate).margin(margin));
     const auto spatial = [&](Symbol x) { return dropout(x, {.rate = rate, .spatial = true}); };
-    CHECK(fraction(of_ones({50, 1, 2}, counting(20), spatial), 2, rate) ==
+    CHECK(fraction(of_ones({50, 1, 2}, ids_below(20), spatial), 2, rate) ==
           Catch::Approx(rate).margin(margin));
   }
 }

@@ -23,7 +23,6 @@ using namespace convoke::nn;
 
 namespace {
 
-constexpr PlanOptions kLane{.lane = 3};
 using Over = LayerNormOptions::Over;
 
 /// Checks `body` on an image after a convolution, and as the first layer.
@@ -57,10 +56,10 @@ std::vector<Graph> on_vectors(std::int64_t features, const Body& body) {
 }
 
 void check(const std::vector<Graph>& graphs, double tolerance = 5e-5) {
-  for (const Graph& graph : graphs) check_graph(graph, kLane, tolerance);
+  for (const Graph& graph : graphs) check_graph(graph, kLaneOf3, tolerance);
 }
 
-std::string refusal(const Shape& shape, const Settings& settings) {
+std::string refused_layer(const Shape& shape, const Settings& settings) {
   try {
     build_graph(shape, {settings});
   } catch (const Error& error) {
@@ -120,7 +119,7 @@ TEST_CASE("channel_scale") {
   Graph residual({3, 3, 3});
   const Symbol x = conv2d(input(residual), {.filters = 20, .kernel = 1});
   dense(flatten(add(x, channel_scale(gelu(x)))), {.units = 5});
-  check_graph(residual, kLane);
+  check_graph(residual, kLaneOf3);
   check_bf16(residual, {.lane = 8});
   // gamma.view(-1, 1, 1) * torch.tensor(fill(1, 3, 1, 1)), and the initial gamma
   Graph image({3, 1, 1});
@@ -276,31 +275,32 @@ TEST_CASE("a frozen batch_norm equals Keras' with trainable = False, and its sta
 
 TEST_CASE("normalisations refuse inputs that do not fit") {
   CHECK(
-      refusal({3, 8, 8}, {{"layer", "layer_norm"}}) ==
+      refused_layer({3, 8, 8}, {{"layer", "layer_norm"}}) ==
       "layer_norm_1 (layer_norm): normalises the features of (N, L, F) or (N, F), but its input is (N, 3, 8, "
       "8) | use axis = \"channels\" to normalise each pixel of an image, or group_norm with groups = 1 for "
       "the whole image");
-  CHECK(refusal({8}, {{"layer", "layer_norm"}, {"axis", "channels"}}) ==
+  CHECK(refused_layer({8}, {{"layer", "layer_norm"}, {"axis", "channels"}}) ==
         "layer_norm_1 (layer_norm): with axis \"channels\" needs (N, C, H, W), but its input is (N, 8) | "
         "remove axis: the layer then normalises the last one");
-  CHECK(refusal({8}, {{"layer", "layer_norm"}, {"axis", "rows"}}) ==
+  CHECK(refused_layer({8}, {{"layer", "layer_norm"}, {"axis", "rows"}}) ==
         "layer \"layer_norm\": \"axis\" must be \"features\" or \"channels\", but is \"rows\" | ");
-  CHECK(refusal({6, 8, 8}, {{"layer", "group_norm"}, {"groups", 4}}) ==
+  CHECK(refused_layer({6, 8, 8}, {{"layer", "group_norm"}, {"groups", 4}}) ==
         "group_norm_1 (group_norm): 4 groups do not divide the 6 channels of its input (N, 6, 8, 8) | choose "
         "groups that divide the channels");
-  CHECK(refusal({8}, {{"layer", "local_response_norm"}}) ==
+  CHECK(refused_layer({8}, {{"layer", "local_response_norm"}}) ==
         "local_response_norm_1 (local_response_norm): needs an image (N, C, H, W), but its input is (N, 8) | "
         "use layer_norm for sequences and vectors");
   CHECK(
-      refusal({3, 8, 8},
-              {{"layer", "standardize"}, {"mean", Value::Array{1, 2}}, {"variance", Value::Array{1, 0.5}}}) ==
+      refused_layer(
+          {3, 8, 8},
+          {{"layer", "standardize"}, {"mean", Value::Array{1, 2}}, {"variance", Value::Array{1, 0.5}}}) ==
       "standardize_1 (standardize): has 2 means, but its input (N, 3, 8, 8) has 3 channels | give a mean and "
       "a variance for each channel, or one for all");
-  CHECK(refusal({3}, {{"layer", "standardize"}, {"mean", 1}, {"variance", 0}}) ==
+  CHECK(refused_layer({3}, {{"layer", "standardize"}, {"mean", 1}, {"variance", 0}}) ==
         "layer \"standardize\": \"variance\" must be above 0, but is 0 | ");
-  CHECK(refusal({3}, {{"layer", "standardize"}, {"mean", 1}, {"variance", Value::Array{1, 2}}}) ==
+  CHECK(refused_layer({3}, {{"layer", "standardize"}, {"mean", 1}, {"variance", Value::Array{1, 2}}}) ==
         "layer \"standardize\": \"variance\" must be as many numbers as \"mean\", but is [1, 2] | ");
-  CHECK(refusal({3}, {{"layer", "standardize"}, {"mean", "dark"}, {"variance", 1}}) ==
+  CHECK(refused_layer({3}, {{"layer", "standardize"}, {"mean", "dark"}, {"variance", 1}}) ==
         "layer \"standardize\": \"mean\" must be a number or a list of them, but is text (\"dark\") | ");
-  CHECK(refusal({3}, {{"layer", "rescale"}}) == "layer \"rescale\": \"scale\" is missing | ");
+  CHECK(refused_layer({3}, {{"layer", "rescale"}}) == "layer \"rescale\": \"scale\" is missing | ");
 }

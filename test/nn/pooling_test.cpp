@@ -1,4 +1,5 @@
 // Pooling windows that layers_test.cpp does not cover, and zero_pad, crop, resize.
+#include "around.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/border.hpp"
@@ -21,26 +22,7 @@ using namespace convoke::nn;
 
 namespace {
 
-constexpr PlanOptions kLane{.lane = 2};
 constexpr auto kBilinear = ResizeOptions::Method::kBilinear;
-
-Symbol vector(Symbol x) { return x.graph->node(x.node).shape.rank() == 1 ? x : flatten(x); }
-
-/// Returns a graph with `body` between a 1 x 1 convolution to `channels` and a dense layer of 3 classes.
-template <class Body>
-Graph around(std::int64_t channels, std::int64_t height, std::int64_t width, const Body& body) {
-  Graph graph({2, height, width});
-  dense(vector(body(conv2d(input(graph), {.filters = channels, .kernel = 1}))), {.units = 3});
-  return graph;
-}
-
-/// Returns the same graph for sequences.
-template <class Body>
-Graph along(std::int64_t features, std::int64_t length, const Body& body) {
-  Graph graph({length, 2});
-  dense(vector(body(conv1d(input(graph), {.filters = features, .kernel = 1}))), {.units = 3});
-  return graph;
-}
 
 /// Checks `body` after convolutions of several widths, as the first layer, and in bf16.
 template <class Body>
@@ -49,18 +31,18 @@ void check_image(std::int64_t height, std::int64_t width, const Body& body, doub
     check_graph(around(channels, height, width, body), {.lane = channels == 3 ? 2 : 1});
   }
   Graph first({3, height, width});
-  dense(vector(body(input(first))), {.units = 3});
-  check_graph(first, kLane);
+  dense(as_vector(body(input(first))), {.units = 3});
+  check_graph(first, kLaneOf2);
   for (const std::int64_t channels : {16, 20})
-    check_bf16(around(channels, height, width, body), kLane, bf16_tolerance);
+    check_bf16(around(channels, height, width, body), kLaneOf2, bf16_tolerance);
 }
 
 template <class Body>
 void check_sequence(std::int64_t length, const Body& body, double bf16_tolerance = 0.03) {
-  for (const std::int64_t features : {3, 16, 20}) check_graph(along(features, length, body), kLane);
+  for (const std::int64_t features : {3, 16, 20}) check_graph(along(features, length, body), kLaneOf2);
   Graph first({length, 3});
-  dense(vector(body(input(first))), {.units = 3});
-  check_graph(first, kLane);
+  dense(as_vector(body(input(first))), {.units = 3});
+  check_graph(first, kLaneOf2);
   check_bf16(along(16, length, body), {.lane = 2}, bf16_tolerance);
 }
 
@@ -72,11 +54,11 @@ constexpr double kKinks = 0.3;
 TEST_CASE("max_pool and average_pool: padding on four sides, windows beyond the end, padding that counts") {
   const auto check = [](PoolOptions options, std::int64_t height, std::int64_t width) {
     for (const std::int64_t channels : {3, 16, 20}) {
-      check_graph(around(channels, height, width, [&](Symbol x) { return max_pool(x, options); }), kLane);
+      check_graph(around(channels, height, width, [&](Symbol x) { return max_pool(x, options); }), kLaneOf2);
       for (const bool count : {false, true}) {
         options.count_padding = count;
         check_graph(around(channels, height, width, [&](Symbol x) { return average_pool(x, options); }),
-                    kLane);
+                    kLaneOf2);
       }
     }
   };
@@ -101,7 +83,7 @@ TEST_CASE("a max_pool with windows beyond the end is not fused as a tiling") {
   Graph graph({1, 7, 7});
   dense(flatten(max_pool(relu(conv2d(input(graph), {.filters = 16, .kernel = 3})), {.ceil = true})),
         {.units = 3});
-  check_graph(graph, kLane);
+  check_graph(graph, kLaneOf2);
 }
 
 TEST_CASE("global pools") {
@@ -164,12 +146,12 @@ TEST_CASE("a convolution, or a pooling after a ReLU, includes the zeroes around 
     for (const std::int64_t channels : {3, 16}) {
       const Graph graph = around(channels, 5, 4, body);
       CHECK(absorbed(graph) == expected);
-      check_graph(graph, kLane);
+      check_graph(graph, kLaneOf2);
     }
     Graph first({3, 5, 4});
     dense(flatten(body(input(first))), {.units = 3});
     CHECK(absorbed(first) == expected);
-    check_graph(first, kLane);
+    check_graph(first, kLaneOf2);
   };
   using Names = std::vector<std::string>;
   const Border border{{1, 0}, {0, 2}};
@@ -209,7 +191,7 @@ namespace {
 template <class Body>
 double off(const Shape& shape, const Body& body, const Golden& golden) {
   Graph graph(shape);
-  vector(body(input(graph)));
+  as_vector(body(input(graph)));
   return difference(output_for_ramp(graph), golden);
 }
 

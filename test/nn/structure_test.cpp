@@ -20,14 +20,13 @@
 #include "convoke/nn/layers/softmax.hpp"
 #include "experiment.hpp"
 #include "nn/kernels/merge.hpp"
+#include "refusal.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;
 using namespace convoke::nn;
 
 namespace {
-
-constexpr PlanOptions kLane{.lane = 2};
 
 /// Checks `body` of the network's input alone, and of two branches of `channels` channels (to check
 /// gradients), before a dense layer of 3 classes.
@@ -37,7 +36,7 @@ void check(std::int64_t channels, std::int64_t height, std::int64_t width, const
   const Symbol x = conv2d(input(graph), {.filters = channels, .kernel = 1});
   const Symbol y = tanh(conv2d(input(graph), {.filters = channels, .kernel = 1}));
   dense(flatten(body(x, y)), {.units = 3});
-  check_graph(graph, kLane);
+  check_graph(graph, kLaneOf2);
 }
 
 /// Checks the same with one branch.
@@ -45,7 +44,7 @@ template <class Body>
 void check_one(std::int64_t channels, std::int64_t height, std::int64_t width, const Body& body) {
   Graph graph({2, height, width});
   dense(flatten(body(conv2d(input(graph), {.filters = channels, .kernel = 1}))), {.units = 3});
-  check_graph(graph, kLane);
+  check_graph(graph, kLaneOf2);
 }
 
 template <class Body>
@@ -53,7 +52,7 @@ void check_first(const Shape& shape, const Body& body) {
   Graph graph(shape);
   const Symbol x = input(graph);
   dense(flatten(body(x)), {.units = 3});
-  check_graph(graph, kLane);
+  check_graph(graph, kLaneOf2);
 }
 
 /// Checks smooth bodies in blocked layouts and with odd channels. Three samples are few (the reference is
@@ -92,7 +91,7 @@ Symbol part(Symbol x, std::int64_t begin, std::int64_t size) {
   return slice(x, {.begin = begin, .size = size});
 }
 
-std::string refusal(const Shape& shape, const std::vector<Settings>& layers) {
+std::string refused_layers(const Shape& shape, const std::vector<Settings>& layers) {
   try {
     build_graph(shape, layers);
   } catch (const Error& error) {
@@ -101,9 +100,7 @@ std::string refusal(const Shape& shape, const std::vector<Settings>& layers) {
   return "";
 }
 
-Value::Array list(std::initializer_list<Value> values) { return values; }
-
-std::vector<float> counting(std::size_t n) {
+std::vector<float> from_zero(std::size_t n) {
   std::vector<float> values(n);
   for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<float>(i);
   return values;
@@ -160,7 +157,7 @@ TEST_CASE("the sums over pixels of a product, plain and blocked, equal a loop") 
         .samples = 2, .channels = 5, .outer = outer, .height = 3, .width = 7, .block = block};
     const auto n = static_cast<std::size_t>(2 * blocks.sample_size());
     const auto gates = static_cast<std::size_t>(2 * blocks.padded_channels());
-    const std::vector<float> x = counting(n), s = counting(gates);
+    const std::vector<float> x = from_zero(n), s = from_zero(gates);
     std::vector<float> dy(n, 0.5F), dx(n), ds(gates);
     multiply_channels_backward(blocks, x.data(), s.data(), dy.data(), dx.data(), ds.data());
     std::vector<double> expected(gates);
@@ -342,7 +339,7 @@ TEST_CASE("merging layers equal Keras'") {
 
 // s = np.arange(6, dtype="f4").reshape(1, 3, 2); x = np.arange(12, dtype="f4").reshape(1, 2, 2, 3)
 TEST_CASE("concat of sequences, permute and reshape equal Keras', channel_shuffle equals PyTorch's") {
-  const std::vector<float> s = counting(6);
+  const std::vector<float> s = from_zero(6);
   const auto negative = [](Symbol x) { return subtract(subtract(x, x), x); };
   // L.Concatenate(axis=1)([s, -s[:, :1]])
   check_near(result({3, 2}, s,
@@ -358,12 +355,12 @@ TEST_CASE("concat of sequences, permute and reshape equal Keras', channel_shuffl
              {0, 1, 0, -1, 2, 3, -2, -3, 4, 5, -4, -5});
   // L.Permute((2, 1))(s); L.Permute((3, 1, 2))(x) and L.Reshape((-1, 4))(x), rows in their order in memory
   check_near(result({3, 2}, s, [](Symbol x) { return permute(x, {2, 1}); }), {0, 2, 4, 1, 3, 5});
-  check_near(result({2, 2, 3}, counting(12),
+  check_near(result({2, 2, 3}, from_zero(12),
                     [](Symbol x) {
                       return permute(x, {3, 1, 2});
                     }),
              {0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11});
-  check_near(result({2, 2, 3}, counting(12),
+  check_near(result({2, 2, 3}, from_zero(12),
                     [](Symbol x) {
                       return reshape(x, {-1, 4});
                     }),
@@ -392,41 +389,43 @@ TEST_CASE("inputs that do not fit are refused with both shapes and a remedy") {
   const Value both = list({"input", "c"});
   for (const char* layer : {"subtract", "average", "maximum"}) {
     CHECK(
-        refusal({4, 8, 8}, {conv, {{"layer", layer}, {"inputs", both}}}) ==
+        refused_layers({4, 8, 8}, {conv, {{"layer", layer}, {"inputs", both}}}) ==
         fmt::format("{}_1 ({}): its inputs have different shapes, (N, 4, 8, 8) and (N, 4, 6, 6) | give both "
                     "one shape, for example with a 1 x 1 convolution on one of the paths",
                     layer, layer));
-    CHECK(refusal({4}, {{{"layer", layer}}}) ==
+    CHECK(refused_layers({4}, {{{"layer", layer}}}) ==
           fmt::format(
               "{}_1 ({}): needs two or more inputs | name the inputs: {{ layer = \"{}\", inputs = [\"a\", "
               "\"b\"] }}",
               layer, layer, layer));
   }
-  CHECK(refusal({4}, {{{"layer", "subtract"}, {"inputs", list({"input", "input", "input"})}}}) ==
+  CHECK(refused_layers({4}, {{{"layer", "subtract"}, {"inputs", list({"input", "input", "input"})}}}) ==
         "subtract_1 (subtract): needs two inputs, but has 3 | name two: { layer = \"subtract\", inputs = "
         "[\"a\", \"b\"] }");
-  CHECK(refusal({4, 8, 8}, {conv, {{"layer", "multiply"}, {"inputs", both}}}) ==
+  CHECK(refused_layers({4, 8, 8}, {conv, {{"layer", "multiply"}, {"inputs", both}}}) ==
         "multiply_1 (multiply): its inputs have different shapes, (N, 4, 8, 8) and (N, 4, 6, 6) | each input "
         "needs the shape of the largest, or one value per channel: (C) or (C, 1, 1)");
-  CHECK(refusal({4, 8, 8}, {conv, {{"layer", "concat"}, {"inputs", both}}}) ==
+  CHECK(refused_layers({4, 8, 8}, {conv, {{"layer", "concat"}, {"inputs", both}}}) ==
         "concat_1 (concat): its inputs (N, 4, 8, 8) and (N, 4, 6, 6) may differ only in their channels | "
         "give both the same size, for example with padding = \"same\" or the same stride on both paths");
-  CHECK(refusal({4, 8}, {{{"layer", "concat"}, {"axis", "height"}, {"inputs", list({"input", "input"})}}}) ==
+  CHECK(refused_layers({4, 8},
+                       {{{"layer", "concat"}, {"axis", "height"}, {"inputs", list({"input", "input"})}}}) ==
         "concat_1 (concat): its input (N, 4, 8) has no axis \"height\" | its axes are time, features");
-  CHECK(refusal({4}, {{{"layer", "concat"}, {"axis", "depth"}}}).find("\"axis\" must be \"channels\"") !=
-        std::string::npos);
-  CHECK(refusal({4, 8, 8}, {{{"layer", "slice"}, {"begin", 3}, {"size", 2}}}) ==
+  CHECK(
+      refused_layers({4}, {{{"layer", "concat"}, {"axis", "depth"}}}).find("\"axis\" must be \"channels\"") !=
+      std::string::npos);
+  CHECK(refused_layers({4, 8, 8}, {{{"layer", "slice"}, {"begin", 3}, {"size", 2}}}) ==
         "slice_1 (slice): cannot take 2 channels from position 3 of its input (N, 4, 8, 8) | begin + size "
         "may be up to 4");
-  CHECK(refusal({6, 8, 8}, {{{"layer", "channel_shuffle"}, {"groups", 4}}}) ==
+  CHECK(refused_layers({6, 8, 8}, {{{"layer", "channel_shuffle"}, {"groups", 4}}}) ==
         "channel_shuffle_1 (channel_shuffle): 4 groups do not divide the 6 channels of its input (N, 6, 8, "
         "8) | choose groups that divide the channels");
-  CHECK(refusal({3, 8, 8}, {{{"layer", "permute"}, {"dims", list({2, 1})}}}) ==
+  CHECK(refused_layers({3, 8, 8}, {{{"layer", "permute"}, {"dims", list({2, 1})}}}) ==
         "permute_1 (permute): has 2 dims, but its input (N, 3, 8, 8) has 3 axes | name every axis once, "
         "counted from 1, without the batch");
-  CHECK(refusal({3, 8}, {{{"layer", "permute"}, {"dims", list({2, 2})}}})
+  CHECK(refused_layers({3, 8}, {{{"layer", "permute"}, {"dims", list({2, 2})}}})
             .find("\"dims\" must be every axis once") != std::string::npos);
-  CHECK(refusal({3, 4, 5}, {{{"layer", "reshape"}, {"shape", list({7, -1})}}}) ==
+  CHECK(refused_layers({3, 4, 5}, {{{"layer", "reshape"}, {"shape", list({7, -1})}}}) ==
         "reshape_1 (reshape): its input (N, 3, 4, 5) has 60 elements, which do not fit the shape (N, 7, -1) "
         "| give a shape with as many elements, or -1 for one extent");
   Graph graph({3, 4, 4});

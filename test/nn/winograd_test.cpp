@@ -19,7 +19,7 @@ namespace {
 
 // For the root mean square of the errors, relative to that of the values.
 constexpr double kTolerance = 1e-5;
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kUnset = std::numeric_limits<float>::quiet_NaN();
 
 std::vector<const WinogradKernels*> available() {
   std::vector<const WinogradKernels*> kernels;
@@ -52,10 +52,10 @@ void fill(std::span<float> values, std::uint64_t seed) {
 }
 
 /// A convolution with all inputs of its three passes.
-struct Case {
-  Case(const WinogradKernels& winograd, std::int64_t samples, std::int64_t in_blocks, std::int64_t out_blocks,
-       std::int64_t height, std::int64_t width, std::int64_t top, std::int64_t left, std::int64_t bottom,
-       std::int64_t right)
+struct Convolution {
+  Convolution(const WinogradKernels& winograd, std::int64_t samples, std::int64_t in_blocks,
+              std::int64_t out_blocks, std::int64_t height, std::int64_t width, std::int64_t top,
+              std::int64_t left, std::int64_t bottom, std::int64_t right)
       : kernels(&winograd),
         shape{samples, in_blocks * winograd.block, out_blocks * winograd.block, height,
               width,   height + top + bottom - 2,  width + left + right - 2,    top,
@@ -72,7 +72,7 @@ struct Case {
     fill(bias.span(), 5);
     // NaN shows elements that are not written.
     for (auto* values : {&y.values, &dx.values, &dweight, &dbias, &scratch})
-      std::fill(values->span().begin(), values->span().end(), kNan);
+      std::fill(values->span().begin(), values->span().end(), kUnset);
     kernels->transform(shape.in_channels, shape.out_channels, weight.data(), u.data());
     kernels->transform_transposed(shape.in_channels, shape.out_channels, weight.data(), transposed.data());
   }
@@ -137,7 +137,7 @@ struct Errors {
 enum class Direct { kNo, kToo };
 
 template <class Sum>
-Sum forward_sum(Case& c, bool biased, std::int64_t n, std::int64_t k, std::int64_t h, std::int64_t w) {
+Sum forward_sum(Convolution& c, bool biased, std::int64_t n, std::int64_t k, std::int64_t h, std::int64_t w) {
   Sum sum = biased ? c.bias.data()[k] : 0;
   for (std::int64_t i = 0; i < c.shape.in_channels; ++i) {
     for (std::int64_t tap = 0; tap < 9; ++tap) {
@@ -149,7 +149,7 @@ Sum forward_sum(Case& c, bool biased, std::int64_t n, std::int64_t k, std::int64
 }
 
 template <class Sum>
-Sum data_sum(Case& c, bool gated, std::int64_t n, std::int64_t i, std::int64_t h, std::int64_t w) {
+Sum data_sum(Convolution& c, bool gated, std::int64_t n, std::int64_t i, std::int64_t h, std::int64_t w) {
   Sum sum = 0;
   for (std::int64_t k = 0; k < c.shape.out_channels; ++k) {
     for (std::int64_t tap = 0; tap < 9; ++tap) {
@@ -162,7 +162,7 @@ Sum data_sum(Case& c, bool gated, std::int64_t n, std::int64_t i, std::int64_t h
 }
 
 template <class Sum>
-Sum weight_sum(Case& c, bool gated, std::int64_t k, std::int64_t i, std::int64_t tap) {
+Sum weight_sum(Convolution& c, bool gated, std::int64_t k, std::int64_t i, std::int64_t tap) {
   Sum sum = 0;
   for (std::int64_t n = 0; n < c.shape.samples; ++n) {
     for (std::int64_t h = 0; h < c.shape.out_height; ++h) {
@@ -185,7 +185,7 @@ void for_all(const Image& image, const F& f) {
   }
 }
 
-Errors forward_errors(Case& c, bool relu, bool biased, Direct direct = Direct::kNo) {
+Errors forward_errors(Convolution& c, bool relu, bool biased, Direct direct = Direct::kNo) {
   Errors errors;
   for_all(c.y, [&](std::int64_t n, std::int64_t k, std::int64_t h, std::int64_t w) {
     const double sum = forward_sum<double>(c, biased, n, k, h, w);
@@ -196,7 +196,7 @@ Errors forward_errors(Case& c, bool relu, bool biased, Direct direct = Direct::k
   return errors;
 }
 
-Errors data_errors(Case& c, bool gated, Direct direct = Direct::kNo) {
+Errors data_errors(Convolution& c, bool gated, Direct direct = Direct::kNo) {
   Errors errors;
   for_all(c.dx, [&](std::int64_t n, std::int64_t i, std::int64_t h, std::int64_t w) {
     const double expected = data_sum<double>(c, gated, n, i, h, w);
@@ -206,7 +206,7 @@ Errors data_errors(Case& c, bool gated, Direct direct = Direct::kNo) {
   return errors;
 }
 
-Errors weight_errors(Case& c, bool gated, bool biased, Direct direct = Direct::kNo) {
+Errors weight_errors(Convolution& c, bool gated, bool biased, Direct direct = Direct::kNo) {
   Errors errors;
   for (std::int64_t k = 0; k < c.shape.out_channels; ++k) {
     for (std::int64_t i = 0; i < c.shape.in_channels; ++i) {
@@ -226,7 +226,7 @@ Errors weight_errors(Case& c, bool gated, bool biased, Direct direct = Direct::k
   return errors;
 }
 
-void check(Case c) {
+void check(Convolution c) {
   const WinogradShape& s = c.shape;
   INFO(c.kernels->name << ": " << s.samples << " x " << s.in_channels << " -> " << s.out_channels << ", "
                        << s.in_height << " x " << s.in_width << " -> " << s.out_height << " x " << s.out_width
@@ -293,7 +293,7 @@ TEST_CASE("Winograd's passes equal a loop in double precision: partly filled pan
 
 TEST_CASE("Winograd's passes equal a loop in double precision: weights transformed piece by piece") {
   for (const WinogradKernels* kernels : available()) {
-    Case c(*kernels, 1, 192 / kernels->block, 176 / kernels->block, 3, 4, 1, 1, 1, 1);
+    Convolution c(*kernels, 1, 192 / kernels->block, 176 / kernels->block, 3, 4, 1, 1, 1, 1);
     CHECK(c.shape.by_pieces());
     check(std::move(c));
   }
@@ -301,7 +301,7 @@ TEST_CASE("Winograd's passes equal a loop in double precision: weights transform
 
 TEST_CASE("Winograd's weight gradient sums over several blocks of tiles") {
   for (const WinogradKernels* kernels : available()) {
-    Case many(*kernels, 22, 1, 1, 16, 16, 1, 1, 1, 1);
+    Convolution many(*kernels, 22, 1, 1, 16, 16, 1, 1, 1, 1);
     CHECK(many.shape.tiles() > many.shape.gradient_tiles_per_block());
     many.weight_gradient(true, true);
     CHECK(weight_errors(many, true, true).winograd.relative() < kTolerance);
@@ -314,8 +314,8 @@ TEST_CASE("both gradients in one pass equal those of two passes bit for bit") {
     for (const std::int64_t panels : {1, 3}) {
       for (const std::int64_t samples : {1, 20}) {
         CAPTURE(kernels->name, panels, samples);
-        Case two(*kernels, samples, 3, panels * panel, 11, 13, 1, 0, 2, 1);
-        Case one(*kernels, samples, 3, panels * panel, 11, 13, 1, 0, 2, 1);
+        Convolution two(*kernels, samples, 3, panels * panel, 11, 13, 1, 0, 2, 1);
+        Convolution one(*kernels, samples, 3, panels * panel, 11, 13, 1, 0, 2, 1);
         REQUIRE(one.kernels->joins_gradients(one.shape));
         CHECK((samples == 1 || one.shape.tiles() > one.shape.gradient_tiles_per_block()));
         two.data_gradient(true);
@@ -329,20 +329,20 @@ TEST_CASE("both gradients in one pass equal those of two passes bit for bit") {
         CHECK(equal(one.dbias, two.dbias));
       }
     }
-    CHECK_FALSE(kernels->joins_gradients(Case(*kernels, 1, 1, panel + 1, 5, 5, 1, 1, 1, 1).shape));
+    CHECK_FALSE(kernels->joins_gradients(Convolution(*kernels, 1, 1, panel + 1, 5, 5, 1, 1, 1, 1).shape));
   }
 }
 
 TEST_CASE("a sample's results do not depend on its neighbours, bit for bit") {
   for (const WinogradKernels* kernels : available()) {
     constexpr std::int64_t kSamples = 20;
-    Case all(*kernels, kSamples, 2, 3, 11, 13, 1, 1, 1, 1);
+    Convolution all(*kernels, kSamples, 2, 3, 11, 13, 1, 1, 1, 1);
     CHECK(all.shape.tiles() > all.shape.tiles_per_block());
     all.forward(true, true);
     all.data_gradient(true);
     for (std::int64_t n = 0; n < kSamples; ++n) {
       CAPTURE(n);
-      Case one(*kernels, 1, 2, 3, 11, 13, 1, 1, 1, 1);
+      Convolution one(*kernels, 1, 2, 3, 11, 13, 1, 1, 1, 1);
       const auto part = [&](Image& whole, Image& single) {
         const std::size_t size = single.values.size();
         return whole.values.span().subspan(static_cast<std::size_t>(n) * size, size);
@@ -368,9 +368,9 @@ TEST_CASE("a sample's results do not depend on its neighbours, bit for bit") {
 
 TEST_CASE("NaN passes through Winograd's passes") {
   for (const WinogradKernels* kernels : available()) {
-    Case c(*kernels, 2, 1, 1, 9, 9, 1, 1, 1, 1);
-    c.x.at(1, 3, 4, 5) = kNan;
-    c.dy.at(1, 2, 6, 7) = kNan;
+    Convolution c(*kernels, 2, 1, 1, 9, 9, 1, 1, 1, 1);
+    c.x.at(1, 3, 4, 5) = kUnset;
+    c.dy.at(1, 2, 6, 7) = kUnset;
     c.forward(true, true);
     c.data_gradient(false);
     c.weight_gradient(false, true);
@@ -396,7 +396,7 @@ TEST_CASE("errors of Winograd's passes and of sums in single precision", "[.tabl
   for (const WinogradKernels* kernels : available()) {
     for (const auto& [channels, side] : {std::pair{32, 28}, {64, 14}, {256, 14}, {512, 7}, {64, 56}}) {
       const std::int64_t blocks = channels / kernels->block;
-      Case c(*kernels, 1, blocks, blocks, side, side, 1, 1, 1, 1);
+      Convolution c(*kernels, 1, blocks, blocks, side, side, 1, 1, 1, 1);
       c.forward(false, true);
       c.data_gradient(false);
       c.weight_gradient(false, false);

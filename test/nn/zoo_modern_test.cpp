@@ -11,7 +11,7 @@ using namespace convoke::nn;
 
 namespace {
 
-struct Size {
+struct ModernSize {
   const char* name;
   std::int64_t parameters;
 };
@@ -25,7 +25,7 @@ const Shape& shape_at(const Graph& graph, const std::string& name) {
 TEST_CASE("modern networks have torchvision's parameters") {
   // sum(p.numel() for p in getattr(torchvision.models, name)().parameters()), which is also "num_params" of
   // the weights' meta data
-  const Size sizes[] = {
+  const ModernSize sizes[] = {
       {"densenet121", 7978856},      {"densenet169", 14149480},       {"densenet201", 20013928},
       {"mobilenet-v2", 3504872},     {"mobilenet-v3-large", 5483032}, {"mobilenet-v3-small", 2542856},
       {"efficientnet-b0", 5288548},  {"efficientnet-b1", 7794184},    {"efficientnet-b2", 9109994},
@@ -33,7 +33,7 @@ TEST_CASE("modern networks have torchvision's parameters") {
       {"efficientnet-b6", 43040704}, {"efficientnet-b7", 66347960},   {"shufflenet-v2", 2278604},
       {"convnext-tiny", 28589128},
   };
-  for (const Size& size : sizes) {
+  for (const ModernSize& size : sizes) {
     INFO(size.name);
     const Graph graph = make_zoo_model(size.name);
     CHECK(graph.trainable_count() == size.parameters);
@@ -43,8 +43,8 @@ TEST_CASE("modern networks have torchvision's parameters") {
 
 TEST_CASE("modern networks have Keras' parameters") {
   // getattr(keras.applications, name)(weights=None).count_params()
-  const Size sizes[] = {{"inception-v3", 23851784}, {"xception", 22910480}, {"mobilenet-v1", 4253864}};
-  for (const Size& size : sizes) {
+  const ModernSize sizes[] = {{"inception-v3", 23851784}, {"xception", 22910480}, {"mobilenet-v1", 4253864}};
+  for (const ModernSize& size : sizes) {
     INFO(size.name);
     CHECK(make_zoo_model(size.name).parameter_count() == size.parameters);
   }

@@ -45,7 +45,7 @@ std::vector<float> random_floats(std::size_t n, std::uint64_t seed) {
   return values;
 }
 
-std::string error_of(const Settings& settings) {
+std::string refused_optimizer(const Settings& settings) {
   try {
     make_optimizer(settings);
   } catch (const Error& e) {
@@ -165,18 +165,18 @@ TEST_CASE("an optimizer ignores learning_rate, which the schedule uses") {
 TEST_CASE("wrong optimizer settings are refused") {
   Settings unknown{{"name", "adamm"}};
   unknown.set_where("recipe.toml:14");
-  CHECK(error_of(unknown) ==
+  CHECK(refused_optimizer(unknown) ==
         "recipe.toml:14: unknown optimizer \"adamm\" (did you mean \"adam\"?) | known: adagrad, adam, adamw, "
         "lamb, lars, nadam, rmsprop, sgd");
-  CHECK(error_of({}) == "optimizer: \"name\" is missing");
-  CHECK(error_of({{"name", "adam"}, {"beta1", 0.9}}) ==
+  CHECK(refused_optimizer({}) == "optimizer: \"name\" is missing");
+  CHECK(refused_optimizer({{"name", "adam"}, {"beta1", 0.9}}) ==
         "optimizer \"adam\": unknown key \"beta1\" (did you mean \"beta_1\"?) | known keys: name, "
         "learning_rate, beta_1, "
         "beta_2, epsilon");
-  CHECK(error_of({{"name", "sgd"}, {"momentum", 1}}) ==
+  CHECK(refused_optimizer({{"name", "sgd"}, {"momentum", 1}}) ==
         "optimizer \"sgd\": \"momentum\" must be at least 0 and below 1, but is 1 | momentum: decay of the "
         "velocity");
-  CHECK(error_of({{"name", "sgd"}, {"nesterov", true}}) ==
+  CHECK(refused_optimizer({{"name", "sgd"}, {"nesterov", true}}) ==
         "optimizer \"sgd\": \"nesterov\" must be false if momentum is 0, but is true");
   for (const Settings& settings :
        std::vector<Settings>{{{"name", "adam"}, {"beta_1", 1.0}},
@@ -199,7 +199,7 @@ TEST_CASE("wrong optimizer settings are refused") {
                              {{"name", "lamb"}, {"weight_decay", -1}},
                              {{"name", "lamb"}, {"beta_1", 1.5}}}) {
     const auto& [key, value] = settings.entries().back();
-    const std::string message = error_of(settings);
+    const std::string message = refused_optimizer(settings);
     INFO(message);
     CHECK(message.find("\"" + key + "\" must be") != std::string::npos);
     CHECK((message + " | ").find("but is " + value.to_string() + " | ") != std::string::npos);

@@ -24,7 +24,7 @@ void check_near(const std::vector<double>& actual, const std::vector<double>& ex
   for (std::size_t i = 0; i < actual.size(); ++i) CHECK(actual[i] == Catch::Approx(expected[i]).margin(1e-7));
 }
 
-std::string error_of(const Settings& settings) {
+std::string refused_schedule(const Settings& settings) {
   try {
     make_schedule(settings);
   } catch (const Error& e) {
@@ -213,31 +213,31 @@ TEST_CASE("the settings of a schedule make an equal schedule") {
 }
 
 TEST_CASE("wrong schedule settings are refused") {
-  CHECK(error_of({{"name", "cosin"}}) ==
+  CHECK(refused_schedule({{"name", "cosin"}}) ==
         "unknown schedule \"cosin\" (did you mean \"cosine\"?) | known: constant, cosine, exponential, "
         "one_cycle, piecewise, plateau, polynomial, step");
-  CHECK(error_of({{"name", "step"}}) ==
+  CHECK(refused_schedule({{"name", "step"}}) ==
         "schedule \"step\": \"every_epochs\" is missing | every_epochs: epochs between two drops");
-  CHECK(error_of({{"name", "exponential"}}) ==
+  CHECK(refused_schedule({{"name", "exponential"}}) ==
         "schedule \"exponential\": \"rate\" is missing | rate: factor over every `epochs` epochs, for "
         "example 0.95; the decay is smooth");
-  CHECK(error_of({{"name", "constant"}, {"floor", 0.1}}) ==
+  CHECK(refused_schedule({{"name", "constant"}, {"floor", 0.1}}) ==
         "schedule \"constant\": unknown key \"floor\" | known keys: name, warmup_epochs");
-  CHECK(error_of({{"warmup_epochs", -1}}) ==
+  CHECK(refused_schedule({{"warmup_epochs", -1}}) ==
         "schedule \"constant\": \"warmup_epochs\" must be at least 0 and at most 1000000, but is -1 | "
         "warmup_epochs: epochs in which the rate rises linearly from 0, before the schedule");
-  CHECK(error_of({{"name", "step"}, {"every_epochs", 0}}) ==
+  CHECK(refused_schedule({{"name", "step"}, {"every_epochs", 0}}) ==
         "schedule \"step\": \"every_epochs\" must be at least 1, but is 0 | every_epochs: epochs between two "
         "drops");
-  CHECK(error_of({{"name", "piecewise"}, {"epochs", 2}}) ==
+  CHECK(refused_schedule({{"name", "piecewise"}, {"epochs", 2}}) ==
         "schedule \"piecewise\": \"factors\" is missing | factors: factor from each of these epochs on, for "
         "example `[0.1, 0.01]`");
-  CHECK(error_of({{"name", "piecewise"}, {"epochs", Value::Array{2, 4}}, {"factors", 0.1}}) ==
+  CHECK(refused_schedule({{"name", "piecewise"}, {"epochs", Value::Array{2, 4}}, {"factors", 0.1}}) ==
         "schedule \"piecewise\": \"factors\" must be as many numbers as \"epochs\", but is 0.1");
-  CHECK(error_of(
+  CHECK(refused_schedule(
             {{"name", "piecewise"}, {"factors", Value::Array{0.1, 0.1}}, {"epochs", Value::Array{4, 4}}}) ==
         "schedule \"piecewise\": \"epochs\" must be rising numbers above 0, but is [4, 4]");
-  CHECK(error_of({{"name", "piecewise"}, {"factors", 0.1}, {"epochs", Value::Array{4, "x"}}}) ==
+  CHECK(refused_schedule({{"name", "piecewise"}, {"factors", 0.1}, {"epochs", Value::Array{4, "x"}}}) ==
         "schedule \"piecewise\": \"epochs\" must be a number or a list of them, but is a list ([4, \"x\"])");
   for (const Settings& settings :
        std::vector<Settings>{{{"name", "step"}, {"every_epochs", 1}, {"drop", 0}},
@@ -259,7 +259,7 @@ TEST_CASE("wrong schedule settings are refused") {
                              {{"warmup_epochs", std::nan("")}},
                              {{"warmup_epochs", HUGE_VAL}}}) {
     const auto& [key, value] = settings.entries().back();
-    const std::string message = error_of(settings);
+    const std::string message = refused_schedule(settings);
     INFO(message);
     CHECK(message.find("\"" + key + "\" must be") != std::string::npos);
     CHECK((message + " | ").find("but is " + value.to_string() + " | ") != std::string::npos);

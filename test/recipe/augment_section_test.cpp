@@ -31,7 +31,7 @@ Recipe parse(const std::string& more, const std::string& base = kImages) {
   return Recipe::parse(base + more, "recipe.toml");
 }
 
-std::string error_of(const std::string& more, const std::string& base = kImages) {
+std::string section_error(const std::string& more, const std::string& base = kImages) {
   try {
     parse(more, base);
   } catch (const Error& error) {
@@ -108,29 +108,33 @@ mix_probability = 0.5
 }
 
 TEST_CASE("invalid settings of [augment] are refused with their line") {
-  CHECK(error_of("[augment]\nrotation_rang = 5\n") ==
+  CHECK(section_error("[augment]\nrotation_rang = 5\n") ==
         "recipe.toml:10: [augment]: unknown key \"rotation_rang\" (did you mean \"rotation_range\"?)");
-  CHECK(error_of("[augment]\nrotation_range = -5\n") ==
+  CHECK(section_error("[augment]\nrotation_range = -5\n") ==
         "recipe.toml:10: [augment]: \"rotation_range\" must be at least 0 and at most 180, but is -5");
-  CHECK(error_of("[augment]\nhue_range = 0.6\n").find("at least 0 and at most 0.5") != std::string::npos);
-  CHECK(error_of("[augment]\nbrightness_range = 0.2\n").find("two factors, [least, largest], but is 0.2") !=
+  CHECK(section_error("[augment]\nhue_range = 0.6\n").find("at least 0 and at most 0.5") !=
         std::string::npos);
-  CHECK(error_of("[augment]\nbrightness_range = [1.2, 0.8]\n").find("two factors") != std::string::npos);
-  CHECK(error_of("[augment]\nzoom_range = 1.5\n").find("0 to 0.99") != std::string::npos);
-  CHECK(error_of("[augment]\nfill_mode = \"refect\"\n") ==
+  CHECK(section_error("[augment]\nbrightness_range = 0.2\n")
+            .find("two factors, [least, largest], but is 0.2") != std::string::npos);
+  CHECK(section_error("[augment]\nbrightness_range = [1.2, 0.8]\n").find("two factors") != std::string::npos);
+  CHECK(section_error("[augment]\nzoom_range = 1.5\n").find("0 to 0.99") != std::string::npos);
+  CHECK(section_error("[augment]\nfill_mode = \"refect\"\n") ==
         "recipe.toml:10: unknown fill mode \"refect\" (did you mean \"reflect\"?)");
-  CHECK(error_of("[augment]\nrandom_resized_crop = [0, 1]\n").find("above 0") != std::string::npos);
-  CHECK(error_of("[augment]\nwidth_shift_range = -0.1\n").find("a share of the extent") != std::string::npos);
-  CHECK(error_of("[augment]\nrandaugment = 40\n").find("at least 0 and at most 16") != std::string::npos);
-  CHECK(error_of("[augment]\nmix_probability = 2\n").find("at least 0 and at most 1") != std::string::npos);
-  CHECK(error_of("[augment]\nhorizontal_flip = true\n", kTable).find("[augment] is for images") !=
+  CHECK(section_error("[augment]\nrandom_resized_crop = [0, 1]\n").find("above 0") != std::string::npos);
+  CHECK(section_error("[augment]\nwidth_shift_range = -0.1\n").find("a share of the extent") !=
+        std::string::npos);
+  CHECK(section_error("[augment]\nrandaugment = 40\n").find("at least 0 and at most 16") !=
+        std::string::npos);
+  CHECK(section_error("[augment]\nmix_probability = 2\n").find("at least 0 and at most 1") !=
+        std::string::npos);
+  CHECK(section_error("[augment]\nhorizontal_flip = true\n", kTable).find("[augment] is for images") !=
         std::string::npos);
 }
 
 TEST_CASE("mixing needs images, and a second sample in the lane") {
-  CHECK(error_of("lane = 1\n[augment]\nmixup = 0.2\n").find("mixes the samples of a lane") !=
+  CHECK(section_error("lane = 1\n[augment]\nmixup = 0.2\n").find("mixes the samples of a lane") !=
         std::string::npos);
-  CHECK(error_of("lane = 2\n[augment]\nmixup = 0.2\n") == "no error");
+  CHECK(section_error("lane = 2\n[augment]\nmixup = 0.2\n") == "no error");
   const std::string cached = R"([data]
 path = "x.h5"
 [model]
@@ -140,7 +144,7 @@ cache_features = 1
 layers = [ { layer = "conv2d", filters = 2, kernel = 3, name = "first" }, { layer = "flatten" },
            { layer = "dense", units = 3, activation = "softmax" } ]
 )";
-  CHECK(error_of("[augment]\ncutmix = 1\n", cached).find("cache_features") != std::string::npos);
+  CHECK(section_error("[augment]\ncutmix = 1\n", cached).find("cache_features") != std::string::npos);
 }
 
 TEST_CASE("classes are balanced by sampling or by weights") {
@@ -157,11 +161,12 @@ TEST_CASE("classes are balanced by sampling or by weights") {
         parse("loss = { name = \"softmax_cross_entropy\", class_weights = [1, 2.5, 3] }\n").train.loss);
   CHECK(Recipe::parse(listed.to_toml(), "resolved.toml") == listed);
 
-  CHECK(error_of("class_weights = \"balance\"\n").find("did you mean \"balanced\"?") != std::string::npos);
-  CHECK(error_of("class_weights = [1, -2, 3]\n").find("recipe.toml:9") == 0);
-  CHECK(error_of("class_weights = \"balanced\"\nloss = { class_weights = [1, 2, 3] }\n")
+  CHECK(section_error("class_weights = \"balance\"\n").find("did you mean \"balanced\"?") !=
+        std::string::npos);
+  CHECK(section_error("class_weights = [1, -2, 3]\n").find("recipe.toml:9") == 0);
+  CHECK(section_error("class_weights = \"balanced\"\nloss = { class_weights = [1, 2, 3] }\n")
             .find("set here and in train.loss") != std::string::npos);
-  CHECK(error_of("[unused]\n").find("unknown key") != std::string::npos);
+  CHECK(section_error("[unused]\n").find("unknown key") != std::string::npos);
   try {
     Recipe::parse(kImages, "recipe.toml", {"data.sampling=balanced", "data.shuffle=false"});
     FAIL("sampling without shuffling was accepted");

@@ -51,14 +51,14 @@ struct Environment {
   }
 };
 
-constexpr const char* kRecipe = R"([data]
+constexpr const char* kDigits = R"([data]
 path = "set/digits.h5"
 [model]
 input = [4]
 layers = [ { layer = "dense", units = 2, activation = "softmax" } ]
 )";
 
-std::string error_of(const std::string& recipe) {
+std::string not_found(const std::string& recipe) {
   try {
     find_recipe(recipe);
   } catch (const Error& error) {
@@ -71,7 +71,7 @@ std::string error_of(const std::string& recipe) {
 
 TEST_CASE("a recipe is found as a file, a folder and by name") {
   const Folder folder;
-  const fs::path file = folder.write("own/digits/recipe.toml", kRecipe);
+  const fs::path file = folder.write("own/digits/recipe.toml", kDigits);
   const Environment environment{{"CONVOKE_RECIPES", (folder.path / "own").string()}};
   CHECK(find_recipe(file.string()) == file);
   CHECK(find_recipe(file.parent_path().string()) == file);
@@ -79,19 +79,19 @@ TEST_CASE("a recipe is found as a file, a folder and by name") {
   const std::vector<std::string> names = recipe_names();
   CHECK(std::find(names.begin(), names.end(), "digits") != names.end());
 
-  const std::string error = error_of("digit");
+  const std::string error = not_found("digit");
   CAPTURE(error);
   CHECK(error.find("unknown recipe \"digit\" (did you mean \"digits\"?) | known: ") == 0);
-  CHECK(error_of((folder.path / "own").string()).find("has no recipe.toml") != std::string::npos);
-  CHECK(error_of((folder.path / "no/recipe.toml").string()).find("unknown recipe") == 0);
+  CHECK(not_found((folder.path / "own").string()).find("has no recipe.toml") != std::string::npos);
+  CHECK(not_found((folder.path / "no/recipe.toml").string()).find("unknown recipe") == 0);
   CHECK(Recipe::load("digits").name == "digits");
-  CHECK(Recipe::load(folder.write("own/other.toml", kRecipe).string()).name == "other");
+  CHECK(Recipe::load(folder.write("own/other.toml", kDigits).string()).name == "other");
 }
 
 TEST_CASE("a program finds its recipes wherever it was built or installed") {
   const Folder folder;
   const auto recipes = [&](const char* place) {
-    return folder.write(fs::path(place) / "digits/recipe.toml", kRecipe).parent_path().parent_path();
+    return folder.write(fs::path(place) / "digits/recipe.toml", kDigits).parent_path().parent_path();
   };
   CHECK(recipes_beside(folder.path / "elsewhere/convoke") == fs::path());
   const fs::path source = recipes("source/apps/recipes");
@@ -109,7 +109,7 @@ TEST_CASE("a program finds its recipes wherever it was built or installed") {
 
 TEST_CASE("the dataset of a recipe is searched in its folder, under CONVOKE_DATA and in the cache") {
   const Folder folder;
-  folder.write("digits/recipe.toml", kRecipe);
+  folder.write("digits/recipe.toml", kDigits);
   const Environment environment{{"CONVOKE_DATA", (folder.path / "data").string()},
                                 {"XDG_CACHE_HOME", ""},
                                 {"HOME", (folder.path / "home").string()}};

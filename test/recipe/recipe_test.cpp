@@ -1,6 +1,7 @@
 #include "convoke/recipe/recipe.hpp"
 
 #include "convoke/core/error.hpp"
+#include "message.hpp"
 #include "support/catch.hpp"
 
 using convoke::Error;
@@ -53,20 +54,7 @@ std::string with(const std::string& from, const std::string& to) {
   return text.replace(at, from.size(), to);
 }
 
-struct Message {
-  std::string what, hint;
-};
-
-Message message_of(const std::string& text, const std::vector<std::string>& changes = {}) {
-  try {
-    Recipe::parse(text, "recipe.toml", changes);
-  } catch (const Error& error) {
-    return {error.what(), error.hint()};
-  }
-  return {"no error", ""};
-}
-
-std::string error_of(const std::string& from, const std::string& to) {
+std::string error_with(const std::string& from, const std::string& to) {
   return message_of(with(from, to)).what;
 }
 std::string set_error(const std::string& change) { return message_of(kRecipe, {change}).what; }
@@ -173,54 +161,55 @@ TEST_CASE("named choices map to the values of the areas") {
 
 TEST_CASE("a wrong recipe is refused with its line, the mistake and the fix") {
   // Unknown keys, with the nearest one.
-  CHECK(error_of("epochs", "epoch") ==
+  CHECK(error_with("epochs", "epoch") ==
         "recipe.toml:19: [train]: unknown key \"epoch\" (did you mean \"epochs\"?)");
-  CHECK(error_of("[train]", "[trai]") ==
+  CHECK(error_with("[train]", "[trai]") ==
         "recipe.toml:17: recipe: unknown key \"trai\" (did you mean \"train\"?)");
-  CHECK(error_of("seed", "sed") == "recipe.toml:2: recipe: unknown key \"sed\" (did you mean \"seed\"?)");
-  CHECK(error_of("members", "nembers") ==
+  CHECK(error_with("seed", "sed") == "recipe.toml:2: recipe: unknown key \"sed\" (did you mean \"seed\"?)");
+  CHECK(error_with("members", "nembers") ==
         "recipe.toml:24: [ensemble]: unknown key \"nembers\" (did you mean \"members\"?)");
 
   // Types.
-  CHECK(error_of("epochs = 5", "epochs = \"five\"") ==
+  CHECK(error_with("epochs = 5", "epochs = \"five\"") ==
         "recipe.toml:19: [train]: \"epochs\" must be a whole number, but is text (\"five\")");
-  CHECK(error_of("path = \"mnist.h5\"", "path = 3") ==
+  CHECK(error_with("path = \"mnist.h5\"", "path = 3") ==
         "recipe.toml:5: [data]: \"path\" must be text, but is a whole number (3)");
-  CHECK(error_of("[run]\nthreads = 2", "run = 3") == "recipe.toml:27: [ensemble]: unknown key \"run\"");
-  CHECK(error_of("seed = 7", "run = 3").find("recipe.toml:2") == 0);
+  CHECK(error_with("[run]\nthreads = 2", "run = 3") == "recipe.toml:27: [ensemble]: unknown key \"run\"");
+  CHECK(error_with("seed = 7", "run = 3").find("recipe.toml:2") == 0);
 
   // Missing.
-  CHECK(error_of("path = \"mnist.h5\"", "") == "recipe.toml:4: [data]: \"path\" is missing");
-  CHECK(error_of("input = [1, 28, 28]", "") == "recipe.toml:8: [model]: \"input\" is missing");
+  CHECK(error_with("path = \"mnist.h5\"", "") == "recipe.toml:4: [data]: \"path\" is missing");
+  CHECK(error_with("input = [1, 28, 28]", "") == "recipe.toml:8: [model]: \"input\" is missing");
 
   // Ranges.
-  CHECK(error_of("seed = 7", "seed = -1") == "recipe.toml:2: recipe: \"seed\" must be at least 0, but is -1");
-  CHECK(error_of("epochs = 5", "epochs = -1") ==
+  CHECK(error_with("seed = 7", "seed = -1") ==
+        "recipe.toml:2: recipe: \"seed\" must be at least 0, but is -1");
+  CHECK(error_with("epochs = 5", "epochs = -1") ==
         "recipe.toml:19: [train]: \"epochs\" must be at least 0, but is -1");
-  CHECK(error_of("batch = 64", "batch = 0") ==
+  CHECK(error_with("batch = 64", "batch = 0") ==
         "recipe.toml:20: [train]: \"batch\" must be at least 1, but is 0");
-  CHECK(error_of("0.25", "1.0") ==
+  CHECK(error_with("0.25", "1.0") ==
         "recipe.toml:6: [data]: \"validation_split\" must be at least 0 and below 1, but is 1.0");
-  CHECK(error_of("0.25", "nan") ==
+  CHECK(error_with("0.25", "nan") ==
         "recipe.toml:6: [data]: \"validation_split\" must be at least 0 and below 1, but is nan");
   CHECK(
-      error_of("members = 4", "members = 0") ==
+      error_with("members = 4", "members = 0") ==
       "recipe.toml:24: [ensemble]: \"members\" must be \"ranks\" or a whole number of at least 1, but is 0");
   CHECK(
-      error_of("threads = 2", "threads = \"many\"") ==
+      error_with("threads = 2", "threads = \"many\"") ==
       "recipe.toml:28: [run]: \"threads\" must be \"auto\" or a whole number of 1 to 4096, but is \"many\"");
-  CHECK(error_of("0.002", "0") == "recipe.toml:21: optimizer: \"learning_rate\" must be above 0, but is 0");
-  CHECK(error_of("[1, 28, 28]", "[1, 1, 28, 28]") ==
+  CHECK(error_with("0.002", "0") == "recipe.toml:21: optimizer: \"learning_rate\" must be above 0, but is 0");
+  CHECK(error_with("[1, 28, 28]", "[1, 1, 28, 28]") ==
         "recipe.toml:9: [model]: \"input\" must be [channels, height, width], [length, features], [features] "
         "or [tokens], each at least 1, "
         "but is [1, 1, 28, 28]");
-  CHECK(error_of("\"small\"", "\"a/b\"") ==
+  CHECK(error_with("\"small\"", "\"a/b\"") ==
         "recipe.toml:1: recipe: \"name\" must be text that can name a folder, but is \"a/b\"");
 
   for (const std::string key : {"clip_value", "clip_norm"}) {
-    CHECK(error_of("epochs = 5", key + " = -1") ==
+    CHECK(error_with("epochs = 5", key + " = -1") ==
           "recipe.toml:19: [train]: \"" + key + "\" must be at least 0, but is -1");
-    CHECK(error_of("epochs = 5", key + " = inf").find("but is inf") != std::string::npos);
+    CHECK(error_with("epochs = 5", key + " = inf").find("but is inf") != std::string::npos);
   }
   CHECK(message_of(with("epochs = 5", "ema = 1.0")).hint.find("ema: decay of a moving average") == 0);
   const Message both = message_of(with("batch = 64", "clip_norm = 1\nclip_value = 0.5"));
@@ -228,7 +217,7 @@ TEST_CASE("a wrong recipe is refused with its line, the mistake and the fix") {
   CHECK(both.hint == "set clip_value or clip_norm to 0");
   CHECK(Recipe::parse(with("batch = 64", "clip_norm = 1"), "recipe.toml").train.update.clip_norm == 1);
 
-  CHECK(error_of("epochs = 5", "ema = 1.0") ==
+  CHECK(error_with("epochs = 5", "ema = 1.0") ==
         "recipe.toml:19: [train]: \"ema\" must be at least 0 and below 1, but is 1.0");
   CHECK(Recipe::parse(with("batch = 64", "ema = 0.99"), "recipe.toml").train.update.ema == 0.99);
 
@@ -240,11 +229,11 @@ TEST_CASE("a wrong recipe is refused with its line, the mistake and the fix") {
   CHECK(message_of(with("batch = 64", "schedule = \"plateau\"")).what == "no error");
 
   // Names.
-  CHECK(error_of("\"ensemble\"", "\"ensembel\"") ==
+  CHECK(error_with("\"ensemble\"", "\"ensembel\"") ==
         "recipe.toml:18: unknown mode \"ensembel\" (did you mean \"ensemble\"?)");
-  CHECK(error_of("\"stratified\"", "\"stratefied\"") ==
+  CHECK(error_with("\"stratified\"", "\"stratefied\"") ==
         "recipe.toml:25: unknown sharding \"stratefied\" (did you mean \"stratified\"?)");
-  CHECK(error_of("shards = \"stratified\"", "rule = \"majorety\"") ==
+  CHECK(error_with("shards = \"stratified\"", "rule = \"majorety\"") ==
         "recipe.toml:25: unknown voting rule \"majorety\" (did you mean \"majority\"?)");
 
   const Message optimizer = message_of(with("\"adam\"", "\"adamm\""));
@@ -253,7 +242,7 @@ TEST_CASE("a wrong recipe is refused with its line, the mistake and the fix") {
 }
 
 TEST_CASE("an unknown key of another section is suggested with its whole path") {
-  CHECK(error_of("epochs = 5", "learning_rate = 0.1") ==
+  CHECK(error_with("epochs = 5", "learning_rate = 0.1") ==
         "recipe.toml:19: [train]: unknown key \"learning_rate\" (did you mean "
         "\"train.optimizer.learning_rate\"?)");
   CHECK(set_error("learning_rate=0.1") ==
@@ -288,17 +277,17 @@ TEST_CASE("the linear scaling rule: the learning rate follows the batch") {
   CHECK(Recipe::parse(text, "recipe.toml", {"train.batch=256"}).learning_rate() == 0.002);
   CHECK(Recipe::parse(text, "recipe.toml", {"train.batch=64"}).learning_rate() == Catch::Approx(0.0005));
   CHECK(Recipe::parse(text, "recipe.toml").train.learning_rate == 0.002);  // the written value is kept
-  CHECK(error_of("batch = 64", "reference_batch = -1") ==
+  CHECK(error_with("batch = 64", "reference_batch = -1") ==
         "recipe.toml:20: [train]: \"reference_batch\" must be at least 0, but is -1");
 }
 
 TEST_CASE("a layer that is unknown or does not fit is refused at its line") {
-  CHECK(error_of("\"max_pool\"", "\"maxpool\"").find("recipe.toml:12: ") == 0);
-  const std::string unknown_key = error_of("kernel = 3", "kernel = 3, strides = 2");
+  CHECK(error_with("\"max_pool\"", "\"maxpool\"").find("recipe.toml:12: ") == 0);
+  const std::string unknown_key = error_with("kernel = 3", "kernel = 3, strides = 2");
   CAPTURE(unknown_key);
   CHECK(unknown_key.find("recipe.toml:11: ") == 0);
   CHECK(unknown_key.find("unknown key \"strides\" (did you mean \"stride\"?)") != std::string::npos);
-  const std::string error = error_of("kernel = 3", "kernel = 99");
+  const std::string error = error_with("kernel = 3", "kernel = 99");
   CAPTURE(error);
   CHECK(error.find("recipe.toml:11: ") == 0);
   CHECK(error.find("(N, 1, 28, 28)") != std::string::npos);
@@ -329,7 +318,7 @@ TEST_CASE("batch_norm of a model applies to all its batch norms except frozen on
   CHECK(synchronized(all, zoo) == Found(20, true));
   CHECK(message_of(model + "[train]\n", {"model.batch_norm=global"})
             .what.find("unknown group of batch norms") != std::string::npos);
-  CHECK(error_of("[model]", "[model]\nbatch_norm = \"synchronized\"") ==
+  CHECK(error_with("[model]", "[model]\nbatch_norm = \"synchronized\"") ==
         "recipe.toml:9: [model]: the model has no batch norm");
 }
 

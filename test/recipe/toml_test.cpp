@@ -33,7 +33,7 @@ layers = [
 name = "cosine"
 )";
 
-std::string error_of(const std::string& text) {
+std::string toml_error(const std::string& text) {
   try {
     parse_toml(text, "recipe.toml");
   } catch (const Error& error) {
@@ -81,11 +81,11 @@ TEST_CASE("every table and every value has its line") {
 }
 
 TEST_CASE("invalid TOML is refused with its line") {
-  CHECK_THAT(error_of("a = 1\nb = \n"), Catch::Matchers::StartsWith("recipe.toml:2: "));
-  CHECK_THAT(error_of("a = 1\n\na = 2\n"), Catch::Matchers::StartsWith("recipe.toml:3: "));
-  CHECK_THAT(error_of("[train]\nlayers = [ { layer = \"relu\" \n"),
+  CHECK_THAT(toml_error("a = 1\nb = \n"), Catch::Matchers::StartsWith("recipe.toml:2: "));
+  CHECK_THAT(toml_error("a = 1\n\na = 2\n"), Catch::Matchers::StartsWith("recipe.toml:3: "));
+  CHECK_THAT(toml_error("[train]\nlayers = [ { layer = \"relu\" \n"),
              Catch::Matchers::StartsWith("recipe.toml:"));
-  CHECK(error_of("a = 1\nb = 2024-05-01\n") == "recipe.toml:2: dates and times are not supported");
+  CHECK(toml_error("a = 1\nb = 2024-05-01\n") == "recipe.toml:2: dates and times are not supported");
 }
 
 TEST_CASE("settings that are written as TOML and read back are equal") {

@@ -65,42 +65,59 @@ addEventListener("load", () => setTimeout(() => {
 }, 500));
 </script>]])
 
-set(failed "")
-foreach(name images texts table signals charts one votes begun comparison study)
+# One page holds a frame for each page and width: a start of the browser takes longer than looking at all of them.
+# Chromium's window is at least 500 pixels wide; a frame is as wide as it is told. They lie one upon another, since
+# what is out of sight is not drawn.
+set(pages images texts table signals charts one votes begun comparison study)
+set(frames "")
+foreach(name IN LISTS pages)
   file(READ ${FOLDER}/${name}.html page)
   string(REPLACE "<head>" "<head>${probe}" page "${page}")
   file(WRITE ${FOLDER}/${name}-probed.html "${page}")
   foreach(width 390 1280)
-    # Chromium's window is at least 500 pixels wide, so the page is in a frame of the required width.
-    file(WRITE ${FOLDER}/frame.html "<!DOCTYPE html><meta charset=utf-8><p id=told>nothing</p>
-<script>addEventListener('message', (event) => { document.getElementById('told').textContent = event.data; });</script>
-<iframe src='${name}-probed.html' width=${width} height=900></iframe>")
-    foreach(scheme light dark)
-      set(dark "")
-      set(back "rgb\\(255, 255, 255\\)")
-      if(scheme STREQUAL "dark")  # quoted: unquoted it would be the variable
-        set(dark --force-dark-mode)
-        set(back "rgb\\(18, 22, 28\\)")
-      endif()
-      execute_process(
-        COMMAND ${CHROMIUM} --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir=${FOLDER}/profile
-                --virtual-time-budget=5000 --window-size=1400,1000 --enable-logging=stderr ${dark}
-                --dump-dom file://${FOLDER}/frame.html
-        OUTPUT_VARIABLE seen ERROR_VARIABLE log RESULT_VARIABLE code TIMEOUT 60)
-      string(REGEX MATCH "verdict[^\n]*</p>" verdict "${seen}")
-      message(STATUS "${name} at ${width}, ${scheme}: ${verdict}")
+    string(APPEND frames "<iframe name='${name} at ${width}' src='${name}-probed.html' width=${width} height=900></iframe>\n")
+  endforeach()
+endforeach()
+file(WRITE ${FOLDER}/frames.html "<!DOCTYPE html><meta charset=utf-8>
+<style>iframe { position: absolute; top: 0; left: 0 }</style><div id=told></div>
+<script>addEventListener('message', (event) => {
+  const frame = [...document.querySelectorAll('iframe')].find((each) => each.contentWindow === event.source);
+  const line = document.createElement('p');
+  line.textContent = frame.name + ': ' + event.data;
+  document.getElementById('told').append(line);
+});</script>
+${frames}")
+
+set(failed "")
+foreach(scheme light dark)
+  set(dark "")
+  set(back "rgb\\(255, 255, 255\\)")
+  if(scheme STREQUAL "dark")  # unquoted it would be the variable
+    set(dark --force-dark-mode)
+    set(back "rgb\\(18, 22, 28\\)")
+  endif()
+  execute_process(
+    COMMAND ${CHROMIUM} --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir=${FOLDER}/profile
+            --virtual-time-budget=5000 --window-size=1400,1000 --enable-logging=stderr ${dark}
+            --dump-dom file://${FOLDER}/frames.html
+    OUTPUT_VARIABLE seen ERROR_VARIABLE log RESULT_VARIABLE code TIMEOUT 120)
+  foreach(name IN LISTS pages)
+    foreach(width 390 1280)
+      string(REGEX MATCH "${name} at ${width}: verdict[^\n]*complaints \\[[^\n]*\\]</p>" verdict "${seen}")
+      string(REGEX REPLACE "</p>.*" "" verdict "${verdict}")
+      message(STATUS "${scheme}, ${verdict}")
       if(NOT verdict MATCHES "width ${width} charts [1-9][0-9]* pictures [0-9]+ back ${back} complaints \\[\\]")
         string(APPEND failed "${name} at ${width} pixels, ${scheme}: ${verdict} (exit ${code})\n")
       endif()
       if(name MATCHES "^(images|votes)$" AND NOT verdict MATCHES "pictures [1-9]")
         string(APPEND failed "${name}: no pictures\n")
       endif()
-      string(REGEX MATCH "[^\n]*CONSOLE[^\n]*" console "${log}")
-      if(console)
-        string(APPEND failed "${name} at ${width} pixels, ${scheme}: ${console}\n")
-      endif()
     endforeach()
   endforeach()
+  string(REGEX MATCH "[^\n]*CONSOLE[^\n]*" console "${log}")
+  if(console)
+    string(APPEND failed "${scheme}: ${console}\n")
+  endif()
 endforeach()
 file(REMOVE_RECURSE ${FOLDER}/profile)
 if(failed)

@@ -4,19 +4,10 @@
 #include "support/catch.hpp"
 #include "support/skip.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/times.hpp"
 
 using namespace convoke;
 using Catch::Contains;
-
-namespace {
-
-int times(const std::string& text, const std::string& part) {
-  int count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
-}  // namespace
 
 TEST_CASE("findings name problems to solve before training") {
   const TemporaryFolder folder;

@@ -9,17 +9,12 @@
 #include "support/catch.hpp"
 #include "support/skip.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/times.hpp"
 
 using namespace convoke;
 using Catch::Contains;
 
 namespace {
-
-int times(const std::string& text, const std::string& part) {
-  int count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
 
 std::string page_of(const std::filesystem::path& folder) {
   return report::run_page(report::read_run(folder), "made by a test").html();
@@ -65,7 +60,7 @@ TEST_CASE("mistakes are listed if the samples cannot be shown, with the reason")
   CHECK_THAT(page_of(folder / "run"), Contains("cannot be shown: ") && Contains("images.h5") &&
                                           Contains("<th scope=row>test 0</th>") && !Contains("<img "));
   std::filesystem::rename(example::table(folder.path()), dataset);
-  CHECK_THAT(page_of(folder / "run"), Contains("other samples than those of the run's test"));
+  CHECK_THAT(page_of(folder / "run"), Contains("other samples than those of the run&#39;s test"));
 }
 
 TEST_CASE("mistakes on texts and numbers are shown as texts and numbers") {

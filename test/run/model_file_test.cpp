@@ -197,7 +197,7 @@ ModelDescription named() {
       .class_names = {}};
 }
 
-std::vector<float> counted(const convoke::nn::Graph& graph) {
+std::vector<float> counting_up(const convoke::nn::Graph& graph) {
   std::vector<float> values(canonical_values(canonical_parameters(graph)));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
   return values;
@@ -208,7 +208,7 @@ std::vector<float> counted(const convoke::nn::Graph& graph) {
 TEST_CASE(
     "parameters lie flat in their group, whatever the names: a list of arrays, as docs/formats.md reads it") {
   const TemporaryFolder folder;
-  const std::vector<float> parameters = counted(named().graph);
+  const std::vector<float> parameters = counting_up(named().graph);
   write_model(folder / "model.h5", named(), parameters);
   const hdf5::File file = hdf5::File::open(folder / "model.h5");
   const hdf5::Group group = file.group("parameters");

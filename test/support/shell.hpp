@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "support/times.hpp"
+
 // Runs the real binary ($CONVOKE_BINARY) through the shell.
 
 struct Outcome {
@@ -14,11 +16,7 @@ struct Outcome {
   std::string text;  ///< standard output and error
 
   bool says(const std::string& part) const { return text.find(part) != std::string::npos; }
-  int times(const std::string& part) const {
-    int count = 0;
-    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-    return count;
-  }
+  int times(const std::string& part) const { return ::times(text, part); }
 };
 
 inline Outcome shell(const std::string& command) {
@@ -39,6 +37,13 @@ inline std::string binary() {
   if (path == nullptr) throw std::runtime_error("CONVOKE_BINARY is not set");
   return path;
 }
+
+inline Outcome program(const std::string& arguments, const std::string& before = "") {
+  return shell(before + " " + binary() + " " + arguments);
+}
+
+/// Before the program: MPI_Init fails. What works has not called it.
+inline constexpr const char* kWithoutMpi = "OMPI_MCA_pml=none_such";
 
 inline std::string mpirun(int ranks) {
   return "mpirun --oversubscribe --bind-to none -n " + std::to_string(ranks);

@@ -6,14 +6,11 @@
 
 #include "convoke/core/error.hpp"
 #include "support/catch.hpp"
+#include "support/world.hpp"
 
 using namespace convoke;
 
-namespace {
-
-mpi::Communicator world() { return mpi::Communicator::wrap(MPI_Comm_c2f(MPI_COMM_WORLD)); }
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("every strategy in the table can be made") {
   std::vector<float> gradients(10, 1.0F);

@@ -10,13 +10,12 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
+#include "test_pictures.hpp"
 
 using namespace convoke::data_prep;
 using Catch::Contains;
 
 namespace {
-
-const std::filesystem::path kFiles = std::filesystem::path(CONVOKE_TEST_FILES) / "pictures";
 
 Image decode(const std::filesystem::path& file, std::int64_t channels) {
   return decode_picture(read_encoded(file), file.filename().string(), channels);
@@ -32,16 +31,6 @@ std::string error_in(const std::string& name, const std::string& bytes) {
 Image expected(const std::string& name, std::int64_t channels) {
   const char* const kind = channels == 1 ? ".grey.png" : ".rgb.png";
   return decode(kFiles / "expected" / (name + kind), channels);
-}
-
-int largest_difference(const Image& a, const Image& b) {
-  REQUIRE(a.extent() == b.extent());
-  REQUIRE(a.values.size() == b.values.size());
-  int largest = 0;
-  for (std::size_t i = 0; i < a.values.size(); ++i) {
-    largest = std::max(largest, std::abs(a.values[i] - b.values[i]));
-  }
-  return largest;
 }
 
 std::string png_bytes() { return bytes_of(kFiles / "rgba.png"); }

@@ -7,13 +7,12 @@
 #include "convoke/data_prep/pictures/decode.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "test_pictures.hpp"
 
 using namespace convoke::data_prep;
 using Catch::Contains;
 
 namespace {
-
-const std::filesystem::path kFiles = std::filesystem::path(CONVOKE_TEST_FILES) / "pictures";
 
 Image read(const std::filesystem::path& file, std::int64_t channels) {
   return decode_picture(read_encoded(file), file.string(), channels);
@@ -24,15 +23,6 @@ Image fitted(const char* fit, const Image& picture, const Extent& size) {
   sample.values.resize(static_cast<std::size_t>(size.height * size.width * picture.channels), 77);
   apply(find_fit(fit), picture, size, sample.values);
   return sample;
-}
-
-int largest_difference(const Image& a, const Image& b) {
-  REQUIRE(a.values.size() == b.values.size());
-  int largest = 0;
-  for (std::size_t i = 0; i < a.values.size(); ++i) {
-    largest = std::max(largest, std::abs(a.values[i] - b.values[i]));
-  }
-  return largest;
 }
 
 }  // namespace

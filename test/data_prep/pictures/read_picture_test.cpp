@@ -8,13 +8,12 @@
 #include "convoke/data_prep/pictures/fit.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "test_pictures.hpp"
 
 using namespace convoke::data_prep;
 using Catch::Contains;
 
 namespace {
-
-const std::filesystem::path kFiles = std::filesystem::path(CONVOKE_TEST_FILES) / "pictures";
 
 std::vector<std::byte> sample_of(const PictureOptions& options, const char* file) {
   std::vector<std::byte> sample(static_cast<std::size_t>(options.height * options.width * options.channels));

@@ -9,6 +9,7 @@
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/data_prep/prepare.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
+#include "put_picture.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -21,13 +22,7 @@ namespace {
 
 const fs::path kPictures = fs::path(CONVOKE_TEST_FILES) / "pictures";
 
-// Puts a picture of the test files at a place below the folder.
-void put(const fs::path& place, const char* picture = "rgba.png") {
-  fs::create_directories(place.parent_path());
-  fs::copy_file(kPictures / picture, place);
-}
-
-std::string error_in(const fs::path& folder, const SourceOptions& options = {}) {
+std::string folder_error(const fs::path& folder, const SourceOptions& options = {}) {
   return error_of([&] { open_source(folder, options, "image-folder"); });
 }
 
@@ -41,13 +36,13 @@ std::vector<std::string> names_of(const Source& source) {
 
 TEST_CASE("a folder of class folders is recognised and sorted by the bytes of the names") {
   const TemporaryFolder folder;
-  put(folder / "robin/b.png");
-  put(folder / "robin/B.PNG");
-  put(folder / "robin/2020/spring/x.jpg", "baseline.jpg");
-  put(folder / "Eagle owl/a.jpeg", "baseline.jpg");
-  put(folder / "Eagle owl/\xC3\xA4.bmp", "rgb.bmp");
-  put(folder / "Eagle owl/.hidden.png");
-  put(folder / ".thumbnails/x.png");
+  put_picture(folder / "robin/b.png");
+  put_picture(folder / "robin/B.PNG");
+  put_picture(folder / "robin/2020/spring/x.jpg", "baseline.jpg");
+  put_picture(folder / "Eagle owl/a.jpeg", "baseline.jpg");
+  put_picture(folder / "Eagle owl/\xC3\xA4.bmp", "rgb.bmp");
+  put_picture(folder / "Eagle owl/.hidden.png");
+  put_picture(folder / ".thumbnails/x.png");
   write_file(folder / "robin/notes.txt", "no picture");
   write_file(folder / "readme.md", "no picture");
   REQUIRE(is_source(folder.path()));
@@ -77,8 +72,8 @@ TEST_CASE("a folder of class folders is recognised and sorted by the bytes of th
 
 TEST_CASE("pictures of one size are stored pixel for pixel; other pictures need a given size") {
   const TemporaryFolder folder;
-  put(folder / "a/1.png", "rgba.png");
-  put(folder / "b/1.bmp", "rgb.bmp");
+  put_picture(folder / "a/1.png", "rgba.png");
+  put_picture(folder / "b/1.bmp", "rgb.bmp");
   const auto source = open_source(folder.path());
   CHECK(source->format().shape == convoke::Shape{3, 13, 18});
   std::vector<std::byte> first(13 * 18 * 3), second(first.size());
@@ -86,7 +81,7 @@ TEST_CASE("pictures of one size are stored pixel for pixel; other pictures need 
   source->read(1, second);
   CHECK(first == second);  // the same picture, one of them with alpha
 
-  put(folder / "b/2.jpg", "baseline.jpg");
+  put_picture(folder / "b/2.jpg", "baseline.jpg");
   const auto mixed = open_source(folder.path());
   const std::string error = error_of([&] { mixed->read(2, first); });
   CHECK_THAT(error, Contains("b/2.jpg: has 39 x 54 pixels, but a/1.png has 13 x 18"));
@@ -95,8 +90,8 @@ TEST_CASE("pictures of one size are stored pixel for pixel; other pictures need 
 TEST_CASE("channels and size come from the first readable picture") {
   const TemporaryFolder folder;
   write_file((fs::create_directories(folder / "a"), folder / "a/0.png"), "no picture");
-  put(folder / "a/1.png", "grey.png");
-  put(folder / "b/1.png", "rgba.png");
+  put_picture(folder / "a/1.png", "grey.png");
+  put_picture(folder / "b/1.png", "rgba.png");
   const auto source = open_source(folder.path());
   CHECK(source->format().shape == convoke::Shape{1, 13, 18});
   std::vector<std::byte> sample(13 * 18);
@@ -105,17 +100,17 @@ TEST_CASE("channels and size come from the first readable picture") {
   source->read(1, sample);
   source->read(2, sample);
   for (const char* name : {"a/1.png", "b/1.png"}) write_file(folder / name, "");
-  CHECK_THAT(error_in(folder.path()), Contains("a/0.png: cannot be decoded"));
+  CHECK_THAT(folder_error(folder.path()), Contains("a/0.png: cannot be decoded"));
 }
 
 TEST_CASE("a folder with folders for splits is read, as in BIRDS-525 and PlantVillage") {
   const TemporaryFolder folder;
   for (const char* split : {"train", "valid", "Test"}) {
-    put(folder / split / "crow/1.jpg", "baseline.jpg");
-    put(folder / split / "ibis/1.jpg", "baseline.jpg");
+    put_picture(folder / split / "crow/1.jpg", "baseline.jpg");
+    put_picture(folder / split / "ibis/1.jpg", "baseline.jpg");
   }
-  put(folder / "train/crow/2.jpg", "baseline.jpg");
-  put(folder / "images to predict/x/1.jpg", "baseline.jpg");
+  put_picture(folder / "train/crow/2.jpg", "baseline.jpg");
+  put_picture(folder / "images to predict/x/1.jpg", "baseline.jpg");
   const auto source = open_source(folder.path());
   CHECK(names_of(*source) == std::vector<std::string>{"train/crow/1.jpg", "train/crow/2.jpg",
                                                       "train/ibis/1.jpg", "valid/crow/1.jpg",
@@ -129,49 +124,51 @@ TEST_CASE("a folder with folders for splits is read, as in BIRDS-525 and PlantVi
 
   SECTION("class folders that differ are named") {
     fs::rename(folder / "valid/ibis", folder / "valid/Ibis");
-    CHECK_THAT(error_in(folder.path()), Contains("valid: has other classes than ") &&
-                                            Contains("train: it lacks ibis; it has also Ibis"));
+    CHECK_THAT(folder_error(folder.path()), Contains("valid: has other classes than ") &&
+                                                Contains("train: it lacks ibis; it has also Ibis"));
   }
   SECTION("an empty class") {
     fs::remove(folder / "Test/crow/1.jpg");
-    CHECK_THAT(error_in(folder.path()), Contains("Test/crow: the class is empty"));
+    CHECK_THAT(folder_error(folder.path()), Contains("Test/crow: the class is empty"));
   }
   SECTION("the same split twice") {
-    put(folder / "validation/crow/1.jpg", "baseline.jpg");
-    CHECK_THAT(error_in(folder.path()), Contains("are both folders of the split validation"));
+    put_picture(folder / "validation/crow/1.jpg", "baseline.jpg");
+    CHECK_THAT(folder_error(folder.path()), Contains("are both folders of the split validation"));
   }
 }
 
 TEST_CASE("folders that are not a data set are refused, with what is missing") {
   const TemporaryFolder folder;
   CHECK_FALSE(is_source(folder.path()));
-  CHECK_THAT(error_in(folder.path()), Contains("has 0 class folders; a dataset needs at least 2 classes"));
-  put(folder / "only/1.png");
+  CHECK_THAT(folder_error(folder.path()),
+             Contains("has 0 class folders; a dataset needs at least 2 classes"));
+  put_picture(folder / "only/1.png");
   CHECK(is_source(folder.path()));
-  CHECK_THAT(error_in(folder.path()),
+  CHECK_THAT(folder_error(folder.path()),
              Contains("has 1 class folder, only; a dataset needs at least 2 classes"));
   fs::create_directories(folder / "none/deep");
-  CHECK_THAT(error_in(folder.path()), Contains("none: the class is empty: its folder has no picture"));
-  put(folder / "none/1.png");
-  CHECK(error_in(folder.path()).empty());
-  CHECK_THAT(error_in(folder.path(), {.class_names = {"a"}}),
+  CHECK_THAT(folder_error(folder.path()), Contains("none: the class is empty: its folder has no picture"));
+  put_picture(folder / "none/1.png");
+  CHECK(folder_error(folder.path()).empty());
+  CHECK_THAT(folder_error(folder.path(), {.class_names = {"a"}}),
              Contains("has 2 classes, but 1 class names are given"));
   CHECK(open_source(folder.path(), {.class_names = {"x", "y"}})->catalogue().class_names ==
         std::vector<std::string>{"x", "y"});
-  CHECK_THAT(error_in(folder.path(), {.picture = {.fit = "squeeze"}}), Contains("unknown fit \"squeeze\""));
-  CHECK_THAT(error_in(folder.path(), {.picture = {.channels = 4}}),
+  CHECK_THAT(folder_error(folder.path(), {.picture = {.fit = "squeeze"}}),
+             Contains("unknown fit \"squeeze\""));
+  CHECK_THAT(folder_error(folder.path(), {.picture = {.channels = 4}}),
              Contains("pictures cannot become samples of 4 channels"));
-  CHECK_THAT(error_in(folder.path(), {.picture = {.height = 30'000}}),
+  CHECK_THAT(folder_error(folder.path(), {.picture = {.height = 30'000}}),
              Contains("samples cannot have 30000 x 30000 pixels"));
-  CHECK_THAT(error_in(folder.path(), {.picture = {.width = 5}}),
+  CHECK_THAT(folder_error(folder.path(), {.picture = {.width = 5}}),
              Contains("samples cannot have 0 x 5 pixels"));
 }
 
 TEST_CASE("pictures that cannot be samples are items with a fault") {
   const TemporaryFolder folder;
-  put(folder / "a/1.png");
-  put(folder / "b/1.png");
-  put(folder / "sheet.png");
+  put_picture(folder / "a/1.png");
+  put_picture(folder / "b/1.png");
+  put_picture(folder / "sheet.png");
   write_file(folder / "b/2.webp", "RIFF");
   const auto source = open_source(folder.path());
   REQUIRE(names_of(*source) == std::vector<std::string>{"a/1.png", "b/1.png", "b/2.webp", "sheet.png"});
@@ -182,8 +179,8 @@ TEST_CASE("pictures that cannot be samples are items with a fault") {
 
 TEST_CASE("symbolic links are followed, but not in circles") {
   const TemporaryFolder folder;
-  put(folder / "elsewhere/1.png");
-  put(folder / "set/b/1.png");
+  put_picture(folder / "elsewhere/1.png");
+  put_picture(folder / "set/b/1.png");
   fs::create_directory_symlink(folder / "elsewhere", folder / "set/a");
   fs::create_symlink(folder / "set/b/1.png", folder / "set/b/2.png");
   const auto source = open_source(folder / "set");
@@ -200,7 +197,7 @@ TEST_CASE("symbolic links are followed, but not in circles") {
   }
   SECTION("a link to an enclosing folder") {
     fs::create_directory_symlink("..", folder / "set/b/up");
-    CHECK_THAT(error_in(folder / "set"), Contains("b/up: is a symbolic link to an enclosing folder"));
+    CHECK_THAT(folder_error(folder / "set"), Contains("b/up: is a symbolic link to an enclosing folder"));
   }
 }
 
@@ -216,8 +213,8 @@ TEST_CASE("names in any encoding stay different and are shown as UTF-8") {
   CHECK(printable("\xF4\x90\x80\x80") == "\\xF4\\x90\\x80\\x80");  // beyond Unicode
 
   const TemporaryFolder folder;
-  put(folder / "gr\xFCn/\xE4.png");
-  put(folder / "\xE6\x97\xA5\xE6\x9C\xAC/\n.png");
+  put_picture(folder / "gr\xFCn/\xE4.png");
+  put_picture(folder / "\xE6\x97\xA5\xE6\x9C\xAC/\n.png");
   const auto source = open_source(folder.path());
   CHECK(source->catalogue().class_names == std::vector<std::string>{"gr\\xFCn", "\xE6\x97\xA5\xE6\x9C\xAC"});
   CHECK(names_of(*source) ==
@@ -229,10 +226,10 @@ TEST_CASE("names in any encoding stay different and are shown as UTF-8") {
 
 TEST_CASE("a folder of pictures becomes a dataset, which stores how to prepare other pictures") {
   const TemporaryFolder folder;
-  put(folder / "set/train/a/1.jpg", "baseline.jpg");
-  put(folder / "set/train/b/1.png", "large.png");
-  put(folder / "set/test/a/1.png", "rgba.png");
-  put(folder / "set/test/b/1.jpg", "exif6.jpg");
+  put_picture(folder / "set/train/a/1.jpg", "baseline.jpg");
+  put_picture(folder / "set/train/b/1.png", "large.png");
+  put_picture(folder / "set/test/a/1.png", "rgba.png");
+  put_picture(folder / "set/test/b/1.jpg", "exif6.jpg");
   write_file(folder / "set/train/b/2.jpg", bytes_of(kPictures / "baseline.jpg").substr(0, 900));
   PrepareOptions options{folder / "set", folder / "set.h5"};
   options.samples.picture = {.height = 8, .width = 6, .fit = "crop"};

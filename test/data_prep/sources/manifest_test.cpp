@@ -4,6 +4,7 @@
 
 #include "../idx_files.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
+#include "put_picture.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -13,12 +14,6 @@ using Catch::Contains;
 namespace fs = std::filesystem;
 
 namespace {
-
-// Puts a picture of 13 x 18 pixels at a place below the folder.
-void put(const fs::path& place) {
-  fs::create_directories(place.parent_path());
-  fs::copy_file(fs::path(CONVOKE_TEST_FILES) / "pictures" / "rgba.png", place);
-}
 
 std::unique_ptr<Source> open_text(const fs::path& file, const std::string& text,
                                   const SourceOptions& options = {}) {
@@ -56,11 +51,11 @@ using Lines = std::vector<std::string>;
 
 TEST_CASE("birds.csv of BIRDS-525 is read: paths, labels and splits have usual names") {
   const TemporaryFolder folder;
-  put(folder / "train/ABBOTTS BABBLER/001.png");
-  put(folder / "train/ZEBRA DOVE/001.png");
-  put(folder / "valid/ZEBRA DOVE/1.png");
-  put(folder / "test/ABBOTTS BABBLER/1.png");
-  put(folder / "images to predict/1.png");
+  put_picture(folder / "train/ABBOTTS BABBLER/001.png");
+  put_picture(folder / "train/ZEBRA DOVE/001.png");
+  put_picture(folder / "valid/ZEBRA DOVE/1.png");
+  put_picture(folder / "test/ABBOTTS BABBLER/1.png");
+  put_picture(folder / "images to predict/1.png");
   const std::string text =
       "class id,filepaths,labels,data set,scientific name\r\n"
       "1.0,train/ZEBRA DOVE/001.png,ZEBRA DOVE,train,GEOPELIA STRIATA\r\n"
@@ -86,14 +81,14 @@ TEST_CASE("birds.csv of BIRDS-525 is read: paths, labels and splits have usual n
 
 TEST_CASE("trainLabels.csv of EyePACS and train.csv of APTOS are read: names without endings") {
   const TemporaryFolder folder;
-  put(folder / "train/10_left.jpeg");
-  put(folder / "train/10_right.jpeg");
+  put_picture(folder / "train/10_left.jpeg");
+  put_picture(folder / "train/10_right.jpeg");
   const auto eyepacs = open_text(folder / "trainLabels.csv", "image,level\n10_left,0\n10_right,3\n");
   CHECK(items_of(*eyepacs) == Lines{"train/10_left.jpeg:0:", "train/10_right.jpeg:1:"});
 
-  put(folder / "aptos/train_images/000c1434d8d7.png");
-  put(folder / "aptos/train_images/001639a390f0.png");
-  put(folder / "aptos/test_images/0005cfc8afb6.png");
+  put_picture(folder / "aptos/train_images/000c1434d8d7.png");
+  put_picture(folder / "aptos/train_images/001639a390f0.png");
+  put_picture(folder / "aptos/test_images/0005cfc8afb6.png");
   const auto aptos = open_text(folder / "aptos/train.csv",
                                "\xEF\xBB\xBFid_code,diagnosis\n000c1434d8d7,1\n001639a390f0,0\n");
   CHECK(items_of(*aptos) == Lines{"train_images/000c1434d8d7.png:1:", "train_images/001639a390f0.png:0:"});
@@ -110,7 +105,7 @@ TEST_CASE("trainLabels.csv of EyePACS and train.csv of APTOS are read: names wit
 
 TEST_CASE("labels.csv of ELPV is read: no header, blanks, columns by position, probabilities as classes") {
   const TemporaryFolder folder;
-  for (int i = 1; i <= 4; ++i) put(folder / ("images/cell000" + std::to_string(i) + ".png"));
+  for (int i = 1; i <= 4; ++i) put_picture(folder / ("images/cell000" + std::to_string(i) + ".png"));
   const std::string text =
       "images/cell0001.png  1.0                 mono\n"
       "images/cell0002.png  0.0                 mono\n"
@@ -133,8 +128,8 @@ TEST_CASE("labels.csv of ELPV is read: no header, blanks, columns by position, p
 
 TEST_CASE("columns are named by the options; weights are read") {
   const TemporaryFolder folder;
-  put(folder / "a.png");
-  put(folder / "b.png");
+  put_picture(folder / "a.png");
+  put_picture(folder / "b.png");
   const auto source =
       open_text(folder / "list.csv", "what;where;how much;who\nx;a.png;2.5;p1\ny;b.png;0.5;p2\n",
                 {.columns = {.path = "where", .label = "what", .group = "who", .weight = "how much"}});
@@ -149,7 +144,7 @@ TEST_CASE("columns are named by the options; weights are read") {
 TEST_CASE("rows and pictures that cannot be samples are items with a fault") {
   const TemporaryFolder folder;
   for (const char* name : {"images/a.png", "images/b.png", "images/c.png", "images/.d.png"})
-    put(folder / name);
+    put_picture(folder / name);
   write_file(folder / "images/notes.txt", "no picture");
   const auto source = open_text(folder / "list.csv",
                                 "image,label,split,weight of it\n"
@@ -173,8 +168,8 @@ TEST_CASE("rows and pictures that cannot be samples are items with a fault") {
 
 TEST_CASE("manifests that are not a data set are refused") {
   const TemporaryFolder folder;
-  put(folder / "a.png");
-  put(folder / "b.png");
+  put_picture(folder / "a.png");
+  put_picture(folder / "b.png");
   const fs::path file = folder / "list.csv";
   CHECK_THAT(error_in(file, ""), Contains("list.csv: is empty"));
   CHECK_THAT(error_in(file, "image,label\n"), Contains("list.csv: has no rows"));
@@ -210,17 +205,17 @@ TEST_CASE("a folder stands for the CSV in it that lists its pictures, or for its
     CHECK(by_folder->catalogue().class_names == by_csv->catalogue().class_names);
   };
   SECTION("EyePACS: a folder of pictures that is not a class") {
-    put(folder / "train/10_left.png");
-    put(folder / "train/10_right.png");
+    put_picture(folder / "train/10_left.png");
+    put_picture(folder / "train/10_right.png");
     write_file(folder / "trainLabels.csv", "image,level\n10_left,0\n10_right,2\n");
     same(folder / "trainLabels.csv");
     write_file(folder / "eyes.h5.findings.csv", "finding,sample\nduplicate,a\n");  // written by prepare
     same(folder / "trainLabels.csv");
   }
   SECTION("APTOS: two folders of pictures that are not classes, and tables without labels") {
-    put(folder / "train_images/a.png");
-    put(folder / "train_images/b.png");
-    put(folder / "test_images/c.png");
+    put_picture(folder / "train_images/a.png");
+    put_picture(folder / "train_images/b.png");
+    put_picture(folder / "test_images/c.png");
     write_file(folder / "train.csv", "id_code,diagnosis\na,0\nb,2\n");
     write_file(folder / "test.csv", "id_code\nc\n");
     same(folder / "train.csv");
@@ -237,8 +232,8 @@ TEST_CASE("a folder stands for the CSV in it that lists its pictures, or for its
     same(folder / "traces.csv");
   }
   SECTION("class folders need no CSV") {
-    put(folder / "cats/a.png");
-    put(folder / "dogs/b.png");
+    put_picture(folder / "cats/a.png");
+    put_picture(folder / "dogs/b.png");
     write_file(folder / "owners.csv", "file,label\ncats/a.png,x\ndogs/b.png,y\n");
     CHECK(open_source(folder.path())->catalogue().class_names == std::vector<std::string>{"cats", "dogs"});
     CHECK(open_source(folder.path(), {}, "manifest")->catalogue().class_names ==

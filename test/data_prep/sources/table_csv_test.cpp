@@ -4,8 +4,8 @@
 
 #include "convoke/data_prep/sources/csv_catalogue.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
+#include "csv_file.hpp"
 #include "support/catch.hpp"
-#include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
 
 using convoke::Shape;
@@ -14,17 +14,6 @@ using Catch::Approx;
 using Catch::Contains;
 
 namespace {
-
-struct Csv {
-  TemporaryFolder folder;
-  std::filesystem::path file = folder / "table.csv";
-
-  explicit Csv(const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
-  std::unique_ptr<Source> open(const SourceOptions& options = {}) const { return open_source(file, options); }
-  std::string error(const SourceOptions& options = {}) const {
-    return error_of([&] { open_source(file, options); });
-  }
-};
 
 std::vector<float> read(Source& source, std::size_t item) {
   std::vector<float> features(static_cast<std::size_t>(source.format().shape.elements()));

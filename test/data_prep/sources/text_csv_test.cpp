@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "convoke/data_prep/sources/source_table.hpp"
+#include "csv_file.hpp"
 #include "support/catch.hpp"
-#include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
 
 using convoke::Shape;
@@ -15,18 +15,7 @@ using Tokens = std::vector<std::int32_t>;
 
 namespace {
 
-struct Csv {
-  TemporaryFolder folder;
-  std::filesystem::path file = folder / "reviews.csv";
-
-  explicit Csv(const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
-  std::unique_ptr<Source> open(const SourceOptions& options = {}) const { return open_source(file, options); }
-  std::string error(const SourceOptions& options = {}, const std::string& kind = {}) const {
-    return error_of([&] { open_source(file, options, kind); });
-  }
-};
-
-Tokens read(Source& source, std::size_t item) {
+Tokens tokens_of(Source& source, std::size_t item) {
   Tokens tokens(static_cast<std::size_t>(source.format().shape.elements()));
   source.read(item, std::as_writable_bytes(std::span(tokens)));
   return tokens;
@@ -63,9 +52,9 @@ TEST_CASE("a CSV of reviews is recognised and becomes tokens") {
   CHECK(format.type == convoke::data::SampleType::kInt32);
   CHECK(format.vocabulary == 7);
   CHECK_THAT(format.preparation, Contains(R"("vocabulary":["","<unk>","bad","good","see","it","film"])"));
-  CHECK(read(*source, 2) == Tokens{1, 1, 0, 0, 0});  // in any order
-  CHECK(read(*source, 0) == Tokens{3, 3, 6, 4, 5});
-  CHECK(read(*source, 1) == Tokens{2, 2, 2, 0, 0});
+  CHECK(tokens_of(*source, 2) == Tokens{1, 1, 0, 0, 0});  // in any order
+  CHECK(tokens_of(*source, 0) == Tokens{3, 3, 6, 4, 5});
+  CHECK(tokens_of(*source, 1) == Tokens{2, 2, 2, 0, 0});
   std::vector<std::byte> sample(5 * sizeof(std::int32_t));
   const Original original = source->read(1, sample);
   CHECK(original.height == 3);
@@ -86,7 +75,7 @@ TEST_CASE("texts, labels and splits are found by their usual names, or named") {
   CHECK(named->catalogue().items[0].group == "x");
   CHECK(named->catalogue().class_names[0] == "c");
   CHECK_THAT(csv.error({.columns = {.text = "Twet"}}, "text-csv"),
-             Contains("reviews.csv: has no column \"Twet\" (did you mean \"Tweet\"?)"));
+             Contains("table.csv: has no column \"Twet\" (did you mean \"Tweet\"?)"));
   CHECK_THAT(csv.error({.columns = {.label = "klass"}}),
              Contains("has no column \"klass\" (did you mean \"Class\"?)"));
   CHECK_THAT(csv.error({.columns = {.group = "patient"}}), Contains("has no column \"patient\""));
@@ -134,7 +123,7 @@ TEST_CASE("CSVs of texts that are not a dataset are refused") {
   CHECK_THAT(Csv("text,number\na,1\nb,2\n").error(), Contains("has no column of labels"));
   CHECK_THAT(Csv("words,label\na,1\nb,2\n").error({}, "text-csv"), Contains("has no column of texts"));
   CHECK_THAT(Csv("text,label\n\"open,1\n").error(),
-             Contains("reviews.csv:2: has a quote that is not closed"));
+             Contains("table.csv:2: has a quote that is not closed"));
   CHECK_THAT(Csv(kReviews).error({.text = {.vocabulary = 2}}), Contains("a vocabulary of 2 tokens"));
 }
 

@@ -8,9 +8,12 @@ export PATH=$place/bin:$PATH
 cp -r "$TEMPLATES" mine
 sed -i 's/^#SBATCH --cpus-per-task=[0-9]*/#SBATCH --cpus-per-task=1/; s/--set train.batch=[0-9]*/& --set train.epochs=2/' mine/*/*.sh
 sed -i 's/^threads = .*/threads = [1]/; s/batch = 512/batch = 512, epochs = 2/' mine/scaling-study/study.toml
+# All are submitted before the first is looked at: the queue has room for several.
+declare -A outputs
+for template in mine/*/; do outputs[$template]=$(bash "$template/submit.sh"); done
 for template in mine/*/; do
   name=$(basename "$template")
-  output=$(bash "$template/submit.sh")
+  output=${outputs[$template]}
   jobs=$(sed -n 's/.*: job \([0-9]*\).*/\1/p' <<< "$output")
   result=$(sed -n 's/^result: //p' <<< "$output")
   for job in $jobs; do wait_for "$job" 180; done

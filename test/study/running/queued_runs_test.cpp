@@ -16,10 +16,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Place {
+struct QueuedStudy {
   TemporaryFolder folder;
   StudyFile study;
-  explicit Place(const std::string& more = "ranks = [1, 2, 4]\nrepeats = 2\nat_most = 8\n") {
+  explicit QueuedStudy(const std::string& more = "ranks = [1, 2, 4]\nrepeats = 2\nat_most = 8\n") {
     write("tiny.toml", kTinyRecipe);
     study = parse(more);
   }
@@ -43,7 +43,7 @@ Measurement measured(const Configuration& cell, std::int64_t repeat, std::vector
 }  // namespace
 
 TEST_CASE("tasks are all possible runs of all cells, round by round") {
-  const Place place;
+  const QueuedStudy place;
   const std::vector<Task> tasks = tasks_of(place.study, 3);
   REQUIRE(tasks.size() == 24);
   std::set<std::pair<std::size_t, std::int64_t>> all;
@@ -55,7 +55,7 @@ TEST_CASE("tasks are all possible runs of all cells, round by round") {
 }
 
 TEST_CASE("results of tasks are collected once, and failed or missing runs are repeated") {
-  const Place place;
+  const QueuedStudy place;
   const auto cells = configurations(place.study);
   const StudyFolder folder = StudyFolder::create(place.study, place.out(), false);
   const auto wanted = [&] { return wanted_tasks(place.study, cells, all_runs(place.study, cells, folder)); };
@@ -85,7 +85,7 @@ TEST_CASE("results of tasks are collected once, and failed or missing runs are r
 }
 
 TEST_CASE("runs are added to cells with an imprecise makespan, at most doubling them, up to at_most") {
-  const Place place("ranks = [1, 2]\nrepeats = 2\nat_most = 5\ntarget = 0.05\n");
+  const QueuedStudy place("ranks = [1, 2]\nrepeats = 2\nat_most = 5\ntarget = 0.05\n");
   const auto cells = configurations(place.study);
   const auto run = [&](std::size_t cell, std::int64_t repeat, double seconds) {
     Measurement made = measured(cells[cell], repeat);
@@ -114,7 +114,7 @@ TEST_CASE("runs are added to cells with an imprecise makespan, at most doubling 
 }
 
 TEST_CASE("jobs continue automatically only with cells of which a run has arrived") {
-  const Place place("ranks = [1, 2, 4]\nrepeats = 2\nat_most = 8\n");
+  const QueuedStudy place("ranks = [1, 2, 4]\nrepeats = 2\nat_most = 8\n");
   const auto cells = configurations(place.study);
   const std::vector<Task> tasks = tasks_of(place.study, cells.size());
   const auto cells_in = [&](const Collected& collected) {
@@ -132,7 +132,7 @@ TEST_CASE("jobs continue automatically only with cells of which a run has arrive
 }
 
 TEST_CASE("a study's folder is used again only by the same study") {
-  const Place place;
+  const QueuedStudy place;
   const auto create = [&](const StudyFile& study, bool resume) {
     return error_of([&] { StudyFolder::create(study, place.out(), resume); });
   };

@@ -18,7 +18,7 @@ StudyFile rules(std::int64_t repeats, std::int64_t at_most, double target = 0.05
   return study;
 }
 
-Measurement run(std::int64_t repeat, double makespan, std::vector<std::string> marks = {}) {
+Measurement a_run(std::int64_t repeat, double makespan, std::vector<std::string> marks = {}) {
   Measurement made;
   made.repeat = repeat;
   made.makespan_seconds = makespan;
@@ -37,7 +37,7 @@ TEST_CASE("every round runs every cell once, and starts when the previous round 
     CHECK(task->repeat == i / 5 + 1);
     CHECK(++made[task->cell] == task->repeat);
     CHECK(schedule.runs_left() == 15 - i);
-    schedule.record(task->cell, run(task->repeat, 1), 1);
+    schedule.record(task->cell, a_run(task->repeat, 1), 1);
   }
   CHECK_FALSE(schedule.next({}));
   CHECK(schedule.runs_left() == 0);
@@ -47,13 +47,13 @@ TEST_CASE(
     "runs of another machine are not repeats: a study that moves continues until one machine has enough") {
   RunSchedule schedule(rules(3, 20), 1);
   for (std::int64_t repeat = 1; repeat <= 4; ++repeat) {
-    Measurement made = run(repeat, repeat <= 2 ? 30 : 10 + 0.01 * static_cast<double>(repeat));
+    Measurement made = a_run(repeat, repeat <= 2 ? 30 : 10 + 0.01 * static_cast<double>(repeat));
     made.machine = repeat <= 2 ? "slow" : "fast";
     schedule.record(0, made, 1);
   }
   CHECK_FALSE(schedule.is_done(0));
   CHECK(schedule.runs_left(0) == 1);
-  Measurement last = run(5, 10.05);
+  Measurement last = a_run(5, 10.05);
   last.machine = "fast";
   schedule.record(0, last, 1);
   CHECK(schedule.is_done(0));  // if pooled, the scatter would require dozens
@@ -67,8 +67,8 @@ TEST_CASE("runs are added only to cells that are not precise enough") {
     ++(first ? scattered : steady);
     // 10 +- 1: 5 % of the mean are half a second, t(n - 1) / sqrt(n) of a standard deviation of about 1.
     schedule.record(task->cell,
-                    run(task->repeat, first ? (task->repeat % 2 == 0 ? 9 : 11)
-                                            : 10 + 0.01 * static_cast<double>(task->repeat)),
+                    a_run(task->repeat, first ? (task->repeat % 2 == 0 ? 9 : 11)
+                                              : 10 + 0.01 * static_cast<double>(task->repeat)),
                     1);
   }
   CHECK(steady == 3);
@@ -81,30 +81,30 @@ TEST_CASE("runs are added only to cells that are not precise enough") {
 TEST_CASE("equal times are precise enough, a single time never is") {
   RunSchedule equal(rules(2, 10), 1);
   int runs = 0;
-  while (const auto task = equal.next({})) equal.record(0, run(task->repeat, 3), 3), ++runs;
+  while (const auto task = equal.next({})) equal.record(0, a_run(task->repeat, 3), 3), ++runs;
   CHECK(runs == 2);
 
   RunSchedule single(rules(1, 4), 1);
   runs = 0;
   while (const auto task = single.next({}))
-    single.record(0, run(task->repeat, task->repeat % 2 == 0 ? 3 : 4), 3), ++runs;
+    single.record(0, a_run(task->repeat, task->repeat % 2 == 0 ? 3 : 4), 3), ++runs;
   CHECK(runs == 4);
 }
 
 TEST_CASE("a resumed study makes missing, failed and disturbed runs, each only once") {
   RunSchedule schedule(rules(3, 3), 2);
-  schedule.record(0, run(1, 1));
-  schedule.record(0, run(2, 1, {"failed"}));
-  schedule.record(1, run(1, 1));
-  schedule.record(1, run(2, 1, {"disturbed"}));
-  schedule.record(1, run(3, 1, {"disturbed"}));
-  schedule.record(1, run(3, 1, {"disturbed"}));  // one repetition is enough
+  schedule.record(0, a_run(1, 1));
+  schedule.record(0, a_run(2, 1, {"failed"}));
+  schedule.record(1, a_run(1, 1));
+  schedule.record(1, a_run(2, 1, {"disturbed"}));
+  schedule.record(1, a_run(3, 1, {"disturbed"}));
+  schedule.record(1, a_run(3, 1, {"disturbed"}));  // one repetition is enough
   CHECK(schedule.runs_left() == 2 + 1);
   std::map<std::size_t, std::vector<std::int64_t>> made;
   while (const auto task = schedule.next({})) {
     made[task->cell].push_back(task->repeat);
     CHECK(task->again == (task->cell == 1));
-    schedule.record(task->cell, run(task->repeat, 1), 1);
+    schedule.record(task->cell, a_run(task->repeat, 1), 1);
   }
   CHECK(made[0] == std::vector<std::int64_t>{2, 3});
   CHECK(made[1] == std::vector<std::int64_t>{2});
@@ -115,7 +115,7 @@ TEST_CASE("a disturbed run for which the budget has no time is repeated later") 
   RunSchedule schedule(rules(1, 1), 1);
   const auto first = schedule.next(10);
   REQUIRE(first);
-  schedule.record(0, run(1, 8, {"disturbed"}), 8);
+  schedule.record(0, a_run(1, 8, {"disturbed"}), 8);
   CHECK(schedule.runs_left() == 1);
   CHECK(schedule.seconds_left() == 8);
   CHECK_FALSE(schedule.next(2));
@@ -128,10 +128,11 @@ TEST_CASE("a disturbed run is repeated once at the end of its round") {
   std::vector<Task> tasks;
   while (const auto task = schedule.next({})) {
     tasks.push_back(*task);
-    schedule.record(task->cell,
-                    run(task->repeat, 1,
-                        task->cell == 1 ? std::vector<std::string>{"disturbed"} : std::vector<std::string>{}),
-                    1);
+    schedule.record(
+        task->cell,
+        a_run(task->repeat, 1,
+              task->cell == 1 ? std::vector<std::string>{"disturbed"} : std::vector<std::string>{}),
+        1);
   }
   REQUIRE(tasks.size() == 4);
   CHECK(tasks.back().again);
@@ -141,18 +142,19 @@ TEST_CASE("a disturbed run is repeated once at the end of its round") {
 
 TEST_CASE("a cell is done when the requested number of runs count") {
   RunSchedule schedule(rules(3, 6), 1);
-  for (std::int64_t repeat = 1; repeat <= 3; ++repeat) schedule.record(0, run(repeat, 10));
+  for (std::int64_t repeat = 1; repeat <= 3; ++repeat) schedule.record(0, a_run(repeat, 10));
   CHECK(schedule.is_done(0));
   RunSchedule disturbed(rules(3, 6), 1);
   for (std::int64_t repeat = 1; repeat <= 4; ++repeat) {
     disturbed.record(
-        0, run(repeat, 10, repeat < 3 ? std::vector<std::string>{"disturbed"} : std::vector<std::string>{}));
+        0,
+        a_run(repeat, 10, repeat < 3 ? std::vector<std::string>{"disturbed"} : std::vector<std::string>{}));
   }
   CHECK_FALSE(disturbed.is_done(0));  // two count
   CHECK(disturbed.runs_left(0) == 1);
   CHECK(disturbed.runs_left() == 2);  // both are repeated
   RunSchedule single(rules(1, 4), 1);
-  single.record(0, run(1, 10));
+  single.record(0, a_run(1, 10));
   CHECK(single.runs_left() == 1);  // one run: the number of runs needed is unknown
 }
 
@@ -164,7 +166,7 @@ TEST_CASE("a cell whose runs fail repeatedly is abandoned, the others are not") 
     ++(fails ? failed : good);
     schedule.record(
         task->cell,
-        run(task->repeat, 1, fails ? std::vector<std::string>{"failed"} : std::vector<std::string>{}), 1);
+        a_run(task->repeat, 1, fails ? std::vector<std::string>{"failed"} : std::vector<std::string>{}), 1);
   }
   CHECK(failed == kFailuresInARow);
   CHECK(good == 10);
@@ -179,7 +181,7 @@ TEST_CASE("runs that do not fit into the time budget are left out") {
     const double seconds = task->cell == 0 ? 30 : 5;
     ++made[task->cell];
     left -= seconds;
-    schedule.record(task->cell, run(task->repeat, seconds), seconds);
+    schedule.record(task->cell, a_run(task->repeat, seconds), seconds);
   }
   CHECK(made[0] == 2);  // 30 + 5, 30 + 5, then 30 are left
   CHECK(made[1] == 5);
@@ -190,8 +192,8 @@ TEST_CASE("runs that do not fit into the time budget are left out") {
 TEST_CASE("the remaining time is estimated from each cell's time, or from the mean of all cells") {
   RunSchedule schedule(rules(3, 3), 3);
   CHECK(schedule.expected_seconds(0) == 0);
-  schedule.record(0, run(1, 4), 5);
-  schedule.record(1, run(1, 1), 1);
+  schedule.record(0, a_run(1, 4), 5);
+  schedule.record(1, a_run(1, 1), 1);
   CHECK(schedule.expected_seconds(0) == 5);
   CHECK(schedule.expected_seconds(2) == 3);
   CHECK(schedule.seconds_left() == Catch::Approx(2 * 5 + 2 * 1 + 3 * 3));
@@ -209,7 +211,7 @@ TEST_CASE("intervals of cells with added runs contain the true mean nearly as of
   std::vector<std::vector<double>> makespans(kCells);
   while (const auto task = schedule.next({})) {
     makespans[task->cell].push_back(time(random));
-    schedule.record(task->cell, run(task->repeat, makespans[task->cell].back()), 1);
+    schedule.record(task->cell, a_run(task->repeat, makespans[task->cell].back()), 1);
   }
   const auto held = std::count_if(makespans.begin(), makespans.end(), [](const std::vector<double>& runs) {
     const Interval interval = *summarize(runs).interval;

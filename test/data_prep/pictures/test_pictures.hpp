@@ -1,0 +1,20 @@
+#pragma once
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "convoke/data_prep/pictures/decode.hpp"
+#include "support/catch.hpp"
+
+const std::filesystem::path kFiles = std::filesystem::path(CONVOKE_TEST_FILES) / "pictures";
+
+/// The largest difference between two values of pictures of one size.
+inline int largest_difference(const convoke::data_prep::Image& a, const convoke::data_prep::Image& b) {
+  REQUIRE(a.extent() == b.extent());
+  REQUIRE(a.values.size() == b.values.size());
+  int largest = 0;
+  for (std::size_t i = 0; i < a.values.size(); ++i) {
+    largest = std::max(largest, std::abs(a.values[i] - b.values[i]));
+  }
+  return largest;
+}

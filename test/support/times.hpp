@@ -1,0 +1,9 @@
+#pragma once
+#include <string>
+
+/// How often `text` holds `part`.
+inline int times(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
