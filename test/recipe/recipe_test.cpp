@@ -395,7 +395,8 @@ TEST_CASE("the zoo's names for frozen parts are resolved, and unknown names are 
   CHECK(Recipe::parse(text("blocks:2"), "recipe.toml").model.freeze ==
         std::vector<std::string>{"before:features.3.block.0.0"});
   const Message message = message_of(text("blocks:12"));
-  CHECK(message.what == "recipe.toml:5: [model]: freeze: \"blocks:12\": mobilenet-v3-small has only 11 blocks");
+  CHECK(message.what ==
+        "recipe.toml:5: [model]: freeze: \"blocks:12\": mobilenet-v3-small has only 11 blocks");
   CHECK(message.hint.find("\"blocks:11\" freezes all of them") == 0);
 }
 
