@@ -111,6 +111,9 @@ TEST_CASE("help of an unknown command suggests the nearest") {
   CHECK(unknown.code == 1);
   CHECK(unknown.says("error: unknown command \"trai\" (did you mean \"train\"?)\n"));
   CHECK(without_mpi("help study predicct").says("(did you mean \"predict\"?)"));
+  const Outcome deeper = without_mpi("help slurm train");
+  CHECK(deeper.code == 1);
+  CHECK(deeper.says("error: convoke slurm has no subcommand \"train\"\n  hint: see convoke slurm --help\n"));
 }
 
 TEST_CASE("groff formats every manual page without a warning") {

@@ -141,7 +141,7 @@ TEST_CASE("texts: prepare, train, and predict texts of the command line") {
   write_text(here / "other.csv", "a,b\n1,2\n");
   CHECK(here.run("predict run other.csv").says("other.csv: has no column of texts"));
   write_text(here / "cells.csv", "text,b\n1,2\ngood, but\n1,2,3\n");
-  CHECK(here.run("predict run cells.csv").says("cells.csv:4: the row has 3 cells, but the first row 2"));
+  CHECK(here.run("predict run cells.csv").says("cells.csv:4: the row has 3 cells, but the first row has 2"));
   write_text(here / "less.csv", reviews(150));
   REQUIRE(here.run("prepare less.csv --vocabulary 59 --length 8 --allow-duplicates --output less.h5").code ==
           0);
@@ -183,7 +183,7 @@ TEST_CASE("tables: prepare, train, and predict raw rows") {
   CHECK(here.run("predict run wrong.csv")
             .says("wrong.csv: has no column \"length\" (did you mean \"lenght\"?)"));
   write_text(here / "word.csv", "colour,length,weight\nred,120,3\nred,long,3\n");
-  CHECK(here.run("predict run word.csv").says("word.csv:3: column \"length\": \"long\" is no number"));
+  CHECK(here.run("predict run word.csv").says("word.csv:3: column \"length\": \"long\" is not a number"));
   CHECK(here.run("predict run --text good").says("--text: the model does not take texts"));
 }
 
@@ -208,7 +208,7 @@ TEST_CASE("sources of texts and tables that cannot be prepared end the run, on e
   using Catch::Contains;
   CHECK_THAT(error("text,label\ngood,1\n,0\n", ""), Contains("line 3: has no text"));
   CHECK_THAT(error("text,label\ngood,1\nbad,0\nbad,0,1\n", ""),
-             Contains("line 4: has 3 cells, but the first row 2"));
+             Contains("line 4: has 3 cells, but the first row has 2"));
   CHECK_THAT(error("text,label\ngood,1\nbad,1\n", ""), Contains("all labels are \"1\""));
   CHECK_THAT(error("text,label\ngood,1\nbad,0\n", "--vocabulary 2"), Contains("a vocabulary of 2"));
   CHECK_THAT(error("text,label\ngood,1\nbad,0\n", "--text-column txt"),

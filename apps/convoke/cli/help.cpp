@@ -8,6 +8,7 @@
 #include "cli/manual.hpp"
 #include "cli/options.hpp"
 #include "commands.hpp"
+#include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"
@@ -56,7 +57,13 @@ int help(const HelpOptions& options, const Manual& program) {
     return EXIT_SUCCESS;
   }
   const Manual* manual = &program;
-  for (const std::string& name : options.command) manual = &find_in(manual->commands, name, "command");
+  for (const std::string& name : options.command) {
+    if (manual->commands.empty()) {
+      throw Error(fmt::format("{} has no subcommand \"{}\"", manual->full_name, name),
+                  "see " + manual->full_name + " --help");
+    }
+    manual = &find_in(manual->commands, name, "command");
+  }
   fmt::print("{}", options.man ? man_page(*manual, run::convoke_version()) : help_text(*manual));
   return EXIT_SUCCESS;
 }

@@ -115,7 +115,7 @@ class CsvRows {
     columns_ = encoder_->columns(header, file);
     for (CsvRow row; reader_.next(row);) {
       if (row.cells.size() != header.names.size()) {
-        throw Error(fmt::format("{}: the row has {} cells, but the first row {}", reader_.at(row),
+        throw Error(fmt::format("{}: the row has {} cells, but the first row has {}", reader_.at(row),
                                 row.cells.size(), header.names.size()));
       }
       rows_.push_back({.line = row.line, .offset = row.offset});
