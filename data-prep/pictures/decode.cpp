@@ -63,11 +63,12 @@ PictureShape picture_shape(std::span<const std::byte> encoded, const std::string
 }
 
 Image decode_picture(std::span<const std::byte> encoded, const std::string& name, std::int64_t channels,
-                     const Extent& enough) {
+                     const PictureSize& enough) {
   const PictureHeader header = checked_header(encoded, name);
   Image image;
   if (header.kind == PictureKind::kJpeg && has_libjpeg()) {
-    const Extent stored = swaps_axes(header.orientation) ? Extent{enough.width, enough.height} : enough;
+    const PictureSize stored =
+        swaps_axes(header.orientation) ? PictureSize{enough.width, enough.height} : enough;
     image = decode_jpeg(as_numbers(encoded), header, stored, name);
     if (image.channels == 4) image = rgb_of_inverted_cmyk(image);
   } else {

@@ -26,7 +26,7 @@ const Fit& find_fit(std::string_view name) { return find_in(kFits, name, "fit");
 std::vector<std::string> fit_names() { return names_in(kFits); }
 
 // A picture that already has the size is stored unchanged, whatever the fit.
-void apply(const Fit& fit, const Image& picture, const Extent& size, std::span<std::uint8_t> sample) {
+void apply(const Fit& fit, const Image& picture, const PictureSize& size, std::span<std::uint8_t> sample) {
   ensure(sample.size() == static_cast<std::size_t>(size.height * size.width * picture.channels),
          "a sample has room for the fitted picture");
   if (picture.extent() == size) {

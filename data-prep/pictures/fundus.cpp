@@ -22,7 +22,7 @@ struct Point {
 
 /// The brightest channel of each pixel, (height, width).
 struct Brightness {
-  Extent extent;
+  PictureSize extent;
   std::vector<std::uint8_t> values;
   std::uint8_t at(std::int64_t y, std::int64_t x) const {
     return values[static_cast<std::size_t>(y * extent.width + x)];
@@ -162,7 +162,7 @@ std::optional<Circle> find_eye(const Image& picture) {
   return Circle{content.top + eye->y / scale, content.left + eye->x / scale, eye->radius / scale};
 }
 
-Placement place_fundus(const Image& picture, const Extent& sample) {
+Placement place_fundus(const Image& picture, const PictureSize& sample) {
   const std::optional<Circle> eye = find_eye(picture);
   if (!eye) return place_cropped(picture, sample);
   // The sample's rectangle around the eye, in pixels of the picture, and its part inside the picture.
@@ -180,6 +180,8 @@ Placement place_fundus(const Image& picture, const Extent& sample) {
   return place;
 }
 
-Extent enough_fundus(const Extent&, const Extent& sample) { return {2 * sample.height, 2 * sample.width}; }
+PictureSize enough_fundus(const PictureSize&, const PictureSize& sample) {
+  return {2 * sample.height, 2 * sample.width};
+}
 
 }  // namespace convoke::data_prep

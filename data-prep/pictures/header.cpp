@@ -133,8 +133,8 @@ PictureHeader bmp_header(Bytes file, const std::string& name) {
 
 }  // namespace
 
-Extent PictureHeader::upright() const {
-  return swaps_axes(orientation) ? Extent{stored.width, stored.height} : stored;
+PictureSize PictureHeader::upright() const {
+  return swaps_axes(orientation) ? PictureSize{stored.width, stored.height} : stored;
 }
 
 PictureHeader read_header(Bytes encoded, const std::string& name) {

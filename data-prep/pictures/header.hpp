@@ -13,13 +13,13 @@ enum class PictureKind { kJpeg, kPng, kBmp };
 /// The properties of an encoded picture that its header gives.
 struct PictureHeader {
   PictureKind kind = PictureKind::kJpeg;
-  Extent stored = {};           ///< as the rows are stored in the file
+  PictureSize stored = {};      ///< as the rows are stored in the file
   std::int64_t components = 0;  ///< of a pixel after decoding: 1 grey, 2 with alpha, 3 RGB, 4 RGB with alpha
                                 ///< or, in a JPEG, CMYK
   int orientation = 1;          ///< by EXIF
   bool whole = true;            ///< false: the file is truncated
 
-  Extent upright() const;
+  PictureSize upright() const;
   /// 1: grey, 3: colour.
   std::int64_t channels() const { return components <= 2 ? 1 : 3; }
 };

@@ -89,8 +89,8 @@ std::int64_t reduced(std::int64_t extent, unsigned reduction) { return (extent +
 
 }  // namespace
 
-Image decode_jpeg(std::span<const std::uint8_t> encoded, const PictureHeader& header, const Extent& enough,
-                  const std::string& name) {
+Image decode_jpeg(std::span<const std::uint8_t> encoded, const PictureHeader& header,
+                  const PictureSize& enough, const std::string& name) {
   if (header.components == 2) throw Error(fmt::format("{}: cannot be decoded: 2 components", name));
   const auto [height, width] = header.stored;
   unsigned reduction = 8;
@@ -111,7 +111,7 @@ bool has_libjpeg() { return true; }
 
 #else
 
-Image decode_jpeg(std::span<const std::uint8_t>, const PictureHeader&, const Extent&,
+Image decode_jpeg(std::span<const std::uint8_t>, const PictureHeader&, const PictureSize&,
                   const std::string& name) {
   throw Error(fmt::format("{}: cannot be decoded: this program was built without libjpeg", name));
 }

@@ -13,8 +13,8 @@ namespace convoke::data_prep {
 /// pixel of a reduced picture comes from the lower frequencies of a block (about the mean of its pixels); the
 /// others are not computed. Throws Error if the program was built without libjpeg or the JPEG is damaged:
 /// truncated or with invalid codes. Superfluous bytes between segments are skipped, as in Pillow.
-Image decode_jpeg(std::span<const std::uint8_t> encoded, const PictureHeader& header, const Extent& enough,
-                  const std::string& name);
+Image decode_jpeg(std::span<const std::uint8_t> encoded, const PictureHeader& header,
+                  const PictureSize& enough, const std::string& name);
 
 /// False if built without libjpeg; then stb_image decodes JPEGs.
 bool has_libjpeg();

@@ -67,8 +67,8 @@ SampleFormat PictureReader::format() const {
 
 Original PictureReader::read(std::span<const std::byte> encoded, const std::string& name,
                              std::span<std::byte> sample) const {
-  const Extent size{options_.height, options_.width};
-  const Extent original = picture_shape(encoded, name).extent;
+  const PictureSize size{options_.height, options_.width};
+  const PictureSize original = picture_shape(encoded, name).extent;
   if (!example_.empty() && original != size) {
     throw Error(fmt::format("{}: has {} x {} pixels, but {} has {} x {}", name, original.height,
                             original.width, example_, size.height, size.width),

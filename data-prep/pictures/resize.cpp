@@ -129,7 +129,8 @@ void add_columns(const float* sums, std::int64_t start, const Taps& taps, std::u
 
 }  // namespace
 
-void resize(const Image& image, const Box& box, const Extent& size, std::uint8_t* out, std::int64_t stride) {
+void resize(const Image& image, const Box& box, const PictureSize& size, std::uint8_t* out,
+            std::int64_t stride) {
   ensure(image.channels == 1 || image.channels == 3, "a picture is grey or RGB");
   ensure(size.height > 0 && size.width > 0 && box.top >= 0 && box.left >= 0 && box.top < box.bottom &&
              box.left < box.right && box.bottom <= static_cast<double>(image.height) &&
@@ -169,7 +170,7 @@ void resize(const Image& image, const Box& box, const Extent& size, std::uint8_t
   }
 }
 
-Image resize(const Image& image, const Extent& size) {
+Image resize(const Image& image, const PictureSize& size) {
   if (image.extent() == size) return image;
   Image resized{size.height, size.width, image.channels, {}};
   resized.values.resize(static_cast<std::size_t>(size.height * size.width * image.channels));

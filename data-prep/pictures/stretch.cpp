@@ -6,7 +6,7 @@
 namespace convoke::data_prep {
 namespace {
 
-double height_per_width(const Extent& extent) {
+double height_per_width(const PictureSize& extent) {
   return static_cast<double>(extent.height) / static_cast<double>(extent.width);
 }
 double height_per_width(const Box& box) { return box.height() / box.width(); }
@@ -15,8 +15,8 @@ double height_per_width(const Box& box) { return box.height() / box.width(); }
 std::int64_t rounded(double value) { return std::llrint(value); }
 
 // Returns the largest picture of that shape (height / width) that fits into the sample.
-Extent contained(double shape, const Extent& sample) {
-  Extent size = sample;
+PictureSize contained(double shape, const PictureSize& sample) {
+  PictureSize size = sample;
   if (shape < height_per_width(sample)) {
     size.height = rounded(shape * static_cast<double>(sample.width));
   } else {
@@ -27,19 +27,19 @@ Extent contained(double shape, const Extent& sample) {
 
 }  // namespace
 
-Placement place_stretched(const Image& picture, const Extent& sample) {
+Placement place_stretched(const Image& picture, const PictureSize& sample) {
   return {.from = picture.content(), .size = sample};
 }
 
-Placement place_letter_box(const Image& picture, const Extent& sample) {
-  const Extent size = contained(height_per_width(picture.content()), sample);
+Placement place_letter_box(const Image& picture, const PictureSize& sample) {
+  const PictureSize size = contained(height_per_width(picture.content()), sample);
   return {.from = picture.content(),
           .top = rounded(static_cast<double>(sample.height - size.height) / 2),
           .left = rounded(static_cast<double>(sample.width - size.width) / 2),
           .size = size};
 }
 
-Placement place_cropped(const Image& picture, const Extent& sample) {
+Placement place_cropped(const Image& picture, const PictureSize& sample) {
   Box from = picture.content();
   const double shape = height_per_width(sample);
   if (height_per_width(from) < shape) {
@@ -54,14 +54,14 @@ Placement place_cropped(const Image& picture, const Extent& sample) {
   return {.from = from, .size = sample};
 }
 
-Extent enough_stretched(const Extent&, const Extent& sample) { return sample; }
+PictureSize enough_stretched(const PictureSize&, const PictureSize& sample) { return sample; }
 
-Extent enough_letter_box(const Extent& picture, const Extent& sample) {
+PictureSize enough_letter_box(const PictureSize& picture, const PictureSize& sample) {
   return contained(height_per_width(picture), sample);
 }
 
 // Returns the smallest rectangle of the sample's shape around the whole picture.
-Extent enough_cropped(const Extent& picture, const Extent& sample) {
+PictureSize enough_cropped(const PictureSize& picture, const PictureSize& sample) {
   const double scale = std::max(static_cast<double>(sample.height) / static_cast<double>(picture.height),
                                 static_cast<double>(sample.width) / static_cast<double>(picture.width));
   return {static_cast<std::int64_t>(std::ceil(scale * static_cast<double>(picture.height) - 1e-9)),

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kLabel = 9;  // characters of a value on the y axis, and a blank
 
-struct Extent {
+struct ValueRange {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
 
@@ -32,8 +32,8 @@ bool is_drawn(const std::pair<double, double>& point) {
 }  // namespace
 
 std::string text_chart(const std::string& title, const std::vector<Curve>& curves, int width, int height) {
-  Extent x;
-  Extent y;
+  ValueRange x;
+  ValueRange y;
   for (const Curve& curve : curves) {
     for (const auto& point : curve.points) {
       if (!is_drawn(point)) continue;

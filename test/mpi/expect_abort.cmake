@@ -14,6 +14,7 @@ string(TIMESTAMP end %s)
 math(EXPR seconds "${end} - ${begin}")
 
 set(all "${out}\n${err}")
+string(REGEX REPLACE "\\[warn\\] Epoll [^\n]*\n" "" all "${all}")  # mpirun's libevent, where a rank's pipe has closed
 string(REGEX MATCHALL "(^|\n)${MESSAGE}\n${HINT}\n" whole "${all}")
 string(REGEX MATCHALL "error: " errors "${all}")
 list(LENGTH whole wholes)

@@ -68,7 +68,7 @@ TEST_CASE("a lossless picture has the pixels that were stored") {
   }
   for (const char* name : {"rgb.png", "rgb.bmp", "alpha.png"}) {
     const Image image = decode(kFiles.parent_path() / name, 3);
-    CHECK(image.extent() == Extent{6, 8});
+    CHECK(image.extent() == PictureSize{6, 8});
     CHECK(image.channels == 3);
     CHECK(image.values == values);
   }
@@ -97,11 +97,11 @@ TEST_CASE("every kind of JPEG becomes grey and RGB as in Pillow, up to rounding,
 
 TEST_CASE("the shape of a picture is known before it is decoded") {
   const auto shape = [](const char* name) { return picture_shape(read_encoded(kFiles / name), name); };
-  CHECK(shape("baseline.jpg").extent == Extent{39, 54});
-  CHECK(shape("exif3.jpg").extent == Extent{39, 54});
-  CHECK(shape("exif6.jpg").extent == Extent{54, 39});
-  CHECK(shape("exif6.png").extent == Extent{18, 13});
-  CHECK(shape("rgb.bmp").extent == Extent{13, 18});
+  CHECK(shape("baseline.jpg").extent == PictureSize{39, 54});
+  CHECK(shape("exif3.jpg").extent == PictureSize{39, 54});
+  CHECK(shape("exif6.jpg").extent == PictureSize{54, 39});
+  CHECK(shape("exif6.png").extent == PictureSize{18, 13});
+  CHECK(shape("rgb.bmp").extent == PictureSize{13, 18});
   for (const char* name : {"grey.png", "grey_alpha.png", "bits.png", "grey.jpg", "deep_grey.png"}) {
     INFO(name);
     CHECK(shape(name).channels == 1);
@@ -115,19 +115,19 @@ TEST_CASE("the shape of a picture is known before it is decoded") {
 TEST_CASE("a JPEG is reduced, by the mean of its pixels, if a smaller picture is enough") {
   const Image whole = decode(kFiles / "baseline.jpg", 3);  // 39 x 54
   const auto encoded = read_encoded(kFiles / "baseline.jpg");
-  const auto extent_for = [&](const Extent& enough) {
+  const auto extent_for = [&](const PictureSize& enough) {
     return decode_picture(encoded, "a", 3, enough).extent();
   };
   const bool scales = extent_for({1, 1}) != whole.extent();  // false with stb_image
   if (!scales) return;
-  CHECK(extent_for({1, 1}) == Extent{5, 7});
-  CHECK(extent_for({4, 6}) == Extent{5, 7});
-  CHECK(extent_for({5, 6}) == Extent{10, 14});  // 39 / 8 is less than 5
-  CHECK(extent_for({19, 27}) == Extent{20, 27});
-  CHECK(extent_for({20, 1}) == Extent{39, 54});
+  CHECK(extent_for({1, 1}) == PictureSize{5, 7});
+  CHECK(extent_for({4, 6}) == PictureSize{5, 7});
+  CHECK(extent_for({5, 6}) == PictureSize{10, 14});  // 39 / 8 is less than 5
+  CHECK(extent_for({19, 27}) == PictureSize{20, 27});
+  CHECK(extent_for({20, 1}) == PictureSize{39, 54});
   // `enough` is the size after EXIF has turned the picture upright.
-  CHECK(decode_picture(read_encoded(kFiles / "exif6.jpg"), "a", 3, {6, 4}).extent() == Extent{7, 5});
-  CHECK(decode_picture(read_encoded(kFiles / "exif6.jpg"), "a", 3, {6, 5}).extent() == Extent{14, 10});
+  CHECK(decode_picture(read_encoded(kFiles / "exif6.jpg"), "a", 3, {6, 4}).extent() == PictureSize{7, 5});
+  CHECK(decode_picture(read_encoded(kFiles / "exif6.jpg"), "a", 3, {6, 5}).extent() == PictureSize{14, 10});
 
   const Image half = decode_picture(encoded, "a", 3, {19, 27});
   CHECK(half.content().bottom == 19.5);

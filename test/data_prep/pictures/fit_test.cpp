@@ -18,7 +18,7 @@ Image read(const std::filesystem::path& file, std::int64_t channels) {
   return decode_picture(read_encoded(file), file.string(), channels);
 }
 
-Image fitted(const char* fit, const Image& picture, const Extent& size) {
+Image fitted(const char* fit, const Image& picture, const PictureSize& size) {
   Image sample{size.height, size.width, picture.channels, {}};
   sample.values.resize(static_cast<std::size_t>(size.height * size.width * picture.channels), 77);
   apply(find_fit(fit), picture, size, sample.values);
@@ -31,7 +31,7 @@ TEST_CASE("pictures are fitted as in Pillow: area down, bicubic up, each axis se
   const Image picture = read(kFiles / "large.png", 3);  // 60 x 80
   struct Case {
     const char* fit;
-    Extent size;
+    PictureSize size;
   };
   for (const Case& c :
        {Case{"area", {15, 20}}, Case{"area", {7, 80}}, Case{"area", {23, 31}}, Case{"area", {59, 79}},
@@ -55,7 +55,7 @@ TEST_CASE("a part of an image is resized as if it were an image, even between pi
   const Image picture = read(kFiles / "large.png", 1);  // 60 x 80
   // Means over areas, computed pixel by pixel.
   const Box box{2.25, 3.5, 58.75, 71.125};
-  const Extent size{9, 11};
+  const PictureSize size{9, 11};
   std::vector<std::uint8_t> out(static_cast<std::size_t>(size.height * size.width));
   resize(picture, box, size, out.data(), size.width);
   const double dy = (box.bottom - box.top) / 9, dx = (box.right - box.left) / 11;
@@ -83,11 +83,11 @@ TEST_CASE("a picture that already has the size is stored unchanged by every fit"
 }
 
 TEST_CASE("reducing a picture while decoding leaves enough for the fit") {
-  const Extent picture{1200, 1600};
-  CHECK(find_fit("area").enough(picture, {224, 224}) == Extent{224, 224});
-  CHECK(find_fit("crop").enough(picture, {224, 224}) == Extent{224, 299});
-  CHECK(find_fit("letter-box").enough(picture, {224, 224}) == Extent{168, 224});
-  CHECK(find_fit("fundus").enough(picture, {256, 256}) == Extent{512, 512});
+  const PictureSize picture{1200, 1600};
+  CHECK(find_fit("area").enough(picture, {224, 224}) == PictureSize{224, 224});
+  CHECK(find_fit("crop").enough(picture, {224, 224}) == PictureSize{224, 299});
+  CHECK(find_fit("letter-box").enough(picture, {224, 224}) == PictureSize{168, 224});
+  CHECK(find_fit("fundus").enough(picture, {256, 256}) == PictureSize{512, 512});
 }
 
 TEST_CASE("pictures of one pixel are fitted, and pictures are fitted to one pixel") {

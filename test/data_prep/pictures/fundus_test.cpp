@@ -13,7 +13,7 @@ namespace {
 
 /// Parameters of a drawn eye.
 struct Drawing {
-  Extent extent = {300, 400};
+  PictureSize extent = {300, 400};
   Circle eye = {150, 200, 120};
   double light = 200;  // in the middle; falls to 60 % towards the rim
   double background = 2;
@@ -89,7 +89,7 @@ TEST_CASE("specks and lettering next to the eye do not move it") {
 TEST_CASE("without a visible eye the middle is taken") {
   const auto middle = [](const Image& picture) {
     const Placement place = place_fundus(picture, {64, 64});
-    CHECK(place.size == Extent{64, 64});
+    CHECK(place.size == PictureSize{64, 64});
     CHECK(place.from.left == 50);
     CHECK(place.from.right == 350);
   };
@@ -104,7 +104,7 @@ TEST_CASE("without a visible eye the middle is taken") {
 TEST_CASE("the sample is the square around the eye, black beyond the picture") {
   const Fit& fit = find_fit("fundus");
   CHECK(fit.usual_size == 256);
-  const Extent size{100, 100};
+  const PictureSize size{100, 100};
   const auto sample_of = [&](const Drawing& drawing) {
     std::vector<std::uint8_t> sample(100 * 100 * 3, 77);
     apply(fit, draw(drawing), size, sample);

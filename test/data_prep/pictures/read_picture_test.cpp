@@ -27,7 +27,7 @@ std::vector<std::byte> sample_of(const PictureOptions& options, const char* file
 
 TEST_CASE("reading a picture decodes and fits it; a picture of the right size is unchanged") {
   const Image picture = decode_picture(read_encoded(kFiles / "large.png"), "large.png", 3);
-  const Extent size{20, 31};
+  const PictureSize size{20, 31};
   for (const std::string& fit : fit_names()) {
     std::vector<std::uint8_t> expected(20 * 31 * 3);
     apply(find_fit(fit), picture, size, expected);
@@ -43,7 +43,7 @@ TEST_CASE("reading a picture decodes and fits it; a picture of the right size is
 TEST_CASE("a JPEG reduced during decoding gives nearly the same sample as a full-size one") {
   const Image picture = decode_picture(read_encoded(kFiles / "exif6.jpg"), "a", 3);  // 54 x 39, upright
   for (const std::string& fit : {std::string("area"), std::string("letter-box"), std::string("crop")}) {
-    const Extent size{13, 9};
+    const PictureSize size{13, 9};
     std::vector<std::uint8_t> expected(13 * 9 * 3);
     apply(find_fit(fit), picture, size, expected);
     const std::vector<std::byte> sample =

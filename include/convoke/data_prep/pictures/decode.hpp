@@ -17,7 +17,7 @@ inline constexpr std::int64_t kMostPixels = 2 * 89'478'485;
 
 /// The properties of an encoded picture.
 struct PictureShape {
-  Extent extent = {};         ///< upright
+  PictureSize extent = {};    ///< upright
   std::int64_t channels = 0;  ///< 1: grey, 3: colour; alpha is not counted
 };
 
@@ -29,7 +29,7 @@ PictureShape picture_shape(std::span<const std::byte> encoded, const std::string
 /// built in, a JPEG may be reduced by 2, 4 or 8 while it stays at least as large as `enough`. Throws Error
 /// naming the picture and the reason: not a picture, truncated, damaged, too large.
 Image decode_picture(std::span<const std::byte> encoded, const std::string& name, std::int64_t channels,
-                     const Extent& enough = {kLongestSide, kLongestSide});
+                     const PictureSize& enough = {kLongestSide, kLongestSide});
 
 /// Reads the bytes of a file. Throws Error if it is missing, a folder, or larger than 2 GiB.
 std::vector<std::byte> read_encoded(const std::filesystem::path& file);

@@ -16,15 +16,15 @@ struct Placement {
   Box from = {};
   std::int64_t top = 0;
   std::int64_t left = 0;
-  Extent size = {};
+  PictureSize size = {};
 };
 
 /// A way to give pictures of any size one size.
 struct Fit {
   std::string_view name;
-  Placement (*place)(const Image& picture, const Extent& sample);
+  Placement (*place)(const Image& picture, const PictureSize& sample);
   /// Returns the size to which decoding may reduce a picture without losing detail.
-  Extent (*enough)(const Extent& picture, const Extent& sample);
+  PictureSize (*enough)(const PictureSize& picture, const PictureSize& sample);
   std::int64_t usual_size = 0;  ///< height and width by default; 0: as the pictures
 };
 
@@ -35,6 +35,6 @@ const Fit& find_fit(std::string_view name);
 std::vector<std::string> fit_names();
 
 /// Fits a picture of 1 or 3 channels into `sample`, (height, width, C) bytes.
-void apply(const Fit& fit, const Image& picture, const Extent& size, std::span<std::uint8_t> sample);
+void apply(const Fit& fit, const Image& picture, const PictureSize& size, std::span<std::uint8_t> sample);
 
 }  // namespace convoke::data_prep

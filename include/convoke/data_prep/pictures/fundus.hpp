@@ -20,10 +20,10 @@ std::optional<Circle> find_eye(const Image& picture);
 /// Fit "fundus": the square around the eye, black where it extends beyond the picture; same as "crop" if no
 /// eye is found. (After B. Graham, Kaggle Diabetic Retinopathy Detection, 2015, who also scales to the
 /// radius.)
-Placement place_fundus(const Image& picture, const Extent& sample);
+Placement place_fundus(const Image& picture, const PictureSize& sample);
 
 /// Returns a size at which an eye that is at least half as wide as the picture's shorter side loses no
 /// detail.
-Extent enough_fundus(const Extent& picture, const Extent& sample);
+PictureSize enough_fundus(const PictureSize& picture, const PictureSize& sample);
 
 }  // namespace convoke::data_prep

@@ -5,10 +5,10 @@
 namespace convoke::data_prep {
 
 /// Height and width in pixels.
-struct Extent {
+struct PictureSize {
   std::int64_t height = 0;
   std::int64_t width = 0;
-  friend bool operator==(const Extent&, const Extent&) = default;
+  friend bool operator==(const PictureSize&, const PictureSize&) = default;
 };
 
 /// A part of an image; its borders may lie within pixels.
@@ -29,7 +29,7 @@ struct Image {
   /// image.
   Box part = {};
 
-  Extent extent() const { return {height, width}; }
+  PictureSize extent() const { return {height, width}; }
   Box content() const {
     return part.bottom > 0 ? part : Box{0, 0, static_cast<double>(height), static_cast<double>(width)};
   }

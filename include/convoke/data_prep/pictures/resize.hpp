@@ -13,9 +13,10 @@ namespace convoke::data_prep {
 ///   beyond the image.
 /// Writes (height, width, C) bytes to `out`, rows `stride` bytes apart, rounded to the nearest. The box must
 /// lie within the image and have an area. Reads only the rows that it needs.
-void resize(const Image& image, const Box& box, const Extent& size, std::uint8_t* out, std::int64_t stride);
+void resize(const Image& image, const Box& box, const PictureSize& size, std::uint8_t* out,
+            std::int64_t stride);
 
 /// Resizes the whole picture.
-Image resize(const Image& image, const Extent& size);
+Image resize(const Image& image, const PictureSize& size);
 
 }  // namespace convoke::data_prep
