@@ -122,8 +122,7 @@ TEST_CASE("CSVs of texts that are not a dataset are refused") {
   CHECK_THAT(Csv("text,label\na,\nb,\n").error(), Contains("has no labels"));
   CHECK_THAT(Csv("text,number\na,1\nb,2\n").error(), Contains("has no column of labels"));
   CHECK_THAT(Csv("words,label\na,1\nb,2\n").error({}, "text-csv"), Contains("has no column of texts"));
-  CHECK_THAT(Csv("text,label\n\"open,1\n").error(),
-             Contains("table.csv:2: has a quote that is not closed"));
+  CHECK_THAT(Csv("text,label\n\"open,1\n").error(), Contains("table.csv:2: has a quote that is not closed"));
   CHECK_THAT(Csv(kReviews).error({.text = {.vocabulary = 2}}), Contains("a vocabulary of 2 tokens"));
 }
 
