@@ -55,7 +55,7 @@ TEST_CASE("the spin loop computes twelve chains of multiplications and additions
   // After n steps a chain that started with -i is 4 - (4 + i) 0.75^n, and each chain has four of them.
   CHECK(spin(0) == -4 * 66);
   CHECK(spin(2) == -64.5F);
-  CHECK(spin(1000) == Approx(4 * 12 * 4));
+  CHECK(spin(1000) == Catch::Approx(4 * 12 * 4));
 }
 
 TEST_CASE("a loop that competes with others is slower than calibrated, and calibrations are stored") {
