@@ -28,7 +28,7 @@ std::string source(const std::string& name) { return std::string(CONVOKE_PREPARE
 
 }  // namespace
 
-TEST_CASE("CIFAR, NumPy, TFRecords and WebDataset prepared on 1 and 3 ranks are the same bytes") {
+TEST_CASE("CIFAR, NumPy, TFRecords and WebDataset prepared on 1, 2 and 3 ranks are the same bytes") {
   const Kind kind = GENERATE(from_range(std::begin(kKinds), std::end(kKinds)));
   INFO(kind.source);
   const Place place;
@@ -42,6 +42,7 @@ TEST_CASE("CIFAR, NumPy, TFRecords and WebDataset prepared on 1 and 3 ranks are 
   };
   const std::string alone = prepare(1, "1.h5");
   CHECK(alone.size() > 1000);
+  CHECK(prepare(2, "2.h5") == alone);
   CHECK(prepare(3, "3.h5") == alone);
 }
 
