@@ -1,6 +1,6 @@
 # Draws the areas from the link lines of the build: build/architecture.svg, which docs/architecture.svg repeats (the test
-# docs.architecture compares them). A row is one step above the areas that its own link, an arrow points from an area to one
-# that it links; arrows that follow from others are left out, and so are those to core and os, which every area may see.
+# docs.architecture compares them). An arrow points from an area to an area that it links. Arrows that follow from other
+# arrows are left out, and so are those to core and os, which every area may include.
 
 set(drawn "")  # every area but core and os
 foreach(area IN LISTS CONVOKE_TRAIN CONVOKE_TOOLS ITEMS data_prep)
@@ -9,7 +9,7 @@ foreach(area IN LISTS CONVOKE_TRAIN CONVOKE_TOOLS ITEMS data_prep)
   endif()
 endforeach()
 
-# links_<area>: what it links directly; reach_<area>: all that it sees. Areas are linked in an order without cycles.
+# links_<area>: the areas that it links directly; reach_<area>: all areas that it sees. No area sees itself.
 foreach(area IN LISTS drawn ITEMS app)
   get_target_property(libraries convoke_${area} LINK_LIBRARIES)
   set(links_${area} "")
@@ -40,7 +40,7 @@ foreach(area IN LISTS drawn ITEMS app)
   endforeach()
 endforeach()
 
-# depth_<area>: rows below the program's; each area right below the lowest of those that link it.
+# depth_<area>: the row, counted from that of the program. An area is below every area that links it.
 set(rows 0)
 foreach(area IN LISTS drawn ITEMS app)
   set(depth_${area} 0)
@@ -59,7 +59,7 @@ foreach(pass RANGE 20)
   endforeach()
 endforeach()
 
-# A box: its name, and what is in it (ABOUT of convoke_area), in lines parted by "|".
+# Draws a box with the name and the content (ABOUT of convoke_area) of an area. "|" separates lines.
 macro(box area name class x y width)
   math(EXPR middle "${x} + ${width} / 2")
   math(EXPR line "${y} + 18")

@@ -34,7 +34,7 @@ linked_hosts() {
   done
 }
 
-# What mpirun starts its daemon on a host with: on a core of its own, as far as there are cores.
+# mpirun starts its daemon on a host by this script, which binds it to a separate core while cores are left.
 cat > "$linked_folder/agent" << 'AGENT'
 #!/bin/bash
 host=${1##*.}

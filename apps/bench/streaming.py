@@ -28,7 +28,7 @@ import numpy as np
 
 MIB = 1 << 20
 
-# Of each kind: a sample as it is stored, its type, and a network that leaves reading little time.
+# For each kind: a stored sample, its type, and a network that leaves little time for reading.
 KINDS = {
     "uint8": ((64, 64, 3), "uint8", "[3, 64, 64]", [
         '{ layer = "conv2d", filters = 16, kernel = 3, stride = 2, activation = "relu" }',

@@ -19,7 +19,8 @@ int primitive_threads(const EngineOptions& options, int workers);
 /// owns.
 nn::PlanOptions plan_options(const EngineOptions& options);
 
-/// What an evaluator compiles once for each thread. It refers to objects that the options own.
+/// The layout and options from which an evaluator compiles one plan for each thread. They refer to objects
+/// that the evaluator's options own.
 struct EvaluatorPlan {
   std::shared_ptr<const nn::ParameterLayout> layout;
   nn::PlanOptions options;

@@ -5,7 +5,6 @@ convoke=$CONVOKE_BINARY
 root=$(cd "$(dirname "$0")/../.." && pwd)
 data=$1/made
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_ess_singleton_isolated=1  # as in test/apps/CMakeLists.txt
 rm -rf "$data"
 mkdir -p "$data"
 cd "$data"

@@ -24,7 +24,6 @@ export PATH=$folder/bin:$PATH CONVOKE_RECIPES=$root/apps/recipes CONVOKE_ACCEPTE
 export XDG_CACHE_HOME=$folder/cache
 # More ranks than this machine may have cores; the pages are about machines that have them.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_ess_singleton_isolated=1  # as in test/apps/CMakeLists.txt
 export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 unset CONVOKE_DATA
 

@@ -14,10 +14,10 @@ endfunction()
 
 file(REMOVE_RECURSE ${FOLDER})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${FOLDER}/prefix)
+run(${CMAKE_COMMAND} -E copy_directory ${SOURCE} ${FOLDER}/source)
 # Configured where they cannot see the source or the build tree of Convoke, each with its components alone.
 function(build_and_run program)
   list(JOIN ARGN "," components)
-  run(${CMAKE_COMMAND} -E copy_directory ${SOURCE} ${FOLDER}/source)
   run(${CMAKE_COMMAND} -S ${FOLDER}/source -B ${FOLDER}/${program} -DCMAKE_PREFIX_PATH=${FOLDER}/prefix
       -DPROGRAM=${program} -DCOMPONENTS=${components} -DCMAKE_CXX_COMPILER=${CXX} "-DCMAKE_CXX_FLAGS=${FLAGS}" ${ROOTS})
   run(${CMAKE_COMMAND} --build ${FOLDER}/${program})

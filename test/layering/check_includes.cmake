@@ -3,8 +3,8 @@
 # The linker enforces the same for functions; this also sees headers that need no linking.
 cmake_minimum_required(VERSION 3.25)
 
-# What each area may include, besides itself: areas or single headers. Public headers of these only: private ones
-# (src/<area>/x.hpp) belong to their area alone.
+# The areas and single headers that each area may include. Only their public headers: a private header
+# (src/<area>/x.hpp) belongs to its area.
 set(os_may core/error.hpp)
 set(core_may os)
 set(mpi_may os core)

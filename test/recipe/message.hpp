@@ -9,7 +9,7 @@ struct Message {
   std::string what, hint;
 };
 
-/// What is said of a recipe with errors.
+/// Returns the error and the hint for a recipe.
 inline Message message_of(const std::string& text, const std::vector<std::string>& changes = {},
                           const std::string& file = "recipe.toml") {
   try {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <string_view>
 
 #include "convoke/core/table.hpp"
@@ -14,12 +13,6 @@
 
 namespace convoke::app {
 namespace {
-
-// Calls action(command) for the program and all commands below it.
-void for_each_command(const Manual& manual, const std::function<void(const Manual&)>& action) {
-  action(manual);
-  for (const Manual& command : manual.commands) for_each_command(command, action);
-}
 
 std::vector<std::string> recipes() {
   std::vector<std::string> names = recipe::recipe_names();

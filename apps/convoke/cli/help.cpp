@@ -42,11 +42,9 @@ void install_texts(const Manual& program, const std::filesystem::path& share) {
     std::filesystem::create_directories((share / file).parent_path());
     os::replace_text(share / file, text);
   };
-  const std::function<void(const Manual&)> write_page = [&](const Manual& manual) {
-    write("man/man1/" + man_page_name(manual), man_page(manual, run::convoke_version()));
-    for (const Manual& command : manual.commands) write_page(command);
-  };
-  write_page(program);
+  for_each_command(program, [&](const Manual& command) {
+    write("man/man1/" + man_page_name(command), man_page(command, run::convoke_version()));
+  });
   write("bash-completion/completions/convoke", bash_completion(program));
   write("zsh/site-functions/_convoke", zsh_completion(program));
 }

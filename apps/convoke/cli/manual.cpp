@@ -154,4 +154,9 @@ Manual manual_of(const CLI::App& parser) {
   return manual;
 }
 
+void for_each_command(const Manual& manual, const std::function<void(const Manual&)>& action) {
+  action(manual);
+  for (const Manual& command : manual.commands) for_each_command(command, action);
+}
+
 }  // namespace convoke::app

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,10 @@ struct Manual {
 /// with an empty line between two of them.
 Manual manual_of(const CLI::App& parser);
 
-/// What `--help` prints: at most 100 columns.
+/// Calls action(command) for the command of `manual` and all commands below it.
+void for_each_command(const Manual& manual, const std::function<void(const Manual&)>& action);
+
+/// Returns the output of `--help`, in at most 100 columns.
 std::string help_text(const Manual& manual);
 
 /// "convoke-study-analyse.1"

@@ -18,6 +18,12 @@ void add_recipe_options(CLI::App& parser, RecipeOptions& options) {
       ->allow_extra_args(false);
 }
 
+void add_model(CLI::App& parser, std::string& model) {
+  parser.add_option("model", model, "model.h5, ensemble.h5 or the folder of a run")
+      ->required()
+      ->type_name("MODEL");
+}
+
 void add_threads(CLI::App& parser, int& threads) {
   parser.add_option("--threads", threads, "Worker threads of each rank; 0 divides the cores among the ranks")
       ->check(CLI::NonNegativeNumber)

@@ -15,6 +15,9 @@ struct RecipeOptions {
 
 void add_recipe_options(CLI::App& parser, RecipeOptions& options);
 
+/// The argument "model": a model file or the folder of a run.
+void add_model(CLI::App& parser, std::string& model);
+
 /// --threads: worker threads per rank; 0: auto.
 void add_threads(CLI::App& parser, int& threads);
 

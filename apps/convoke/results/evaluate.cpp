@@ -131,9 +131,7 @@ int evaluate(const EvaluateOptions& options) {
 
 std::function<int()> add_evaluate(CLI::App& parser) {
   auto options = std::make_shared<EvaluateOptions>();
-  parser.add_option("model", options->model, "model.h5, ensemble.h5 or the folder of a run")
-      ->required()
-      ->type_name("MODEL");
+  add_model(parser, options->model);
   parser.add_option("--data", options->data, "The dataset; that of the run by default")->type_name("DATASET");
   parser
       .add_option("--split", options->split, "The split to evaluate on; the run's data.test_split by default")

@@ -299,9 +299,7 @@ int predict(const PredictOptions& options) {
 
 std::function<int()> add_predict(CLI::App& parser) {
   auto options = std::make_shared<PredictOptions>();
-  parser.add_option("model", options->model, "model.h5, ensemble.h5 or the folder of a run")
-      ->required()
-      ->type_name("MODEL");
+  add_model(parser, options->model);
   parser
       .add_option("input", options->inputs,
                   "Pictures; texts or table rows (.csv, .tsv); a text in each line (.txt); arrays (N, ...) "

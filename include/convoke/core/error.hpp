@@ -14,7 +14,7 @@ class Error : public std::runtime_error {
   explicit Error(const std::string& message, std::string hint = {})
       : std::runtime_error(message), hint_(std::move(hint)) {}
 
-  /// What to do next; empty if the message is sufficient.
+  /// Tells the user the next step; empty if the message is sufficient.
   const std::string& hint() const noexcept { return hint_; }
 
  private:

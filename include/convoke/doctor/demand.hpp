@@ -13,7 +13,7 @@
 
 namespace convoke::doctor {
 
-/// What a recipe demands of the machine.
+/// The job whose demands on the machine the doctor checks, with its samples and groups of ranks.
 struct Demand {
   const train::Job& job;
   const train::Feed& feed;  ///< of an open dataset, whose samples need not be in memory

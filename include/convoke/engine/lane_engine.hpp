@@ -17,7 +17,7 @@ namespace convoke::engine {
 
 enum class Reduction { kFast, kExact };
 
-/// What a step computes, and how this rank executes it.
+/// Options of a training step: its computation, and its execution on this rank.
 struct EngineOptions {
   std::int64_t batch = 0;  ///< global batch
   std::int64_t lane = 0;   ///< samples per lane (micro-batch), divides batch

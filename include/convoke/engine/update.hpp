@@ -59,7 +59,7 @@ class Update {
   std::span<float> average() { return average_.span(); }
 
  private:
-  /// What a thread passes to the optimizer in one call.
+  /// A range of parameters that a thread passes to the optimizer in one call.
   struct Part {
     Range range;
     bool is_vector = false;

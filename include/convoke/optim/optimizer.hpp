@@ -12,7 +12,7 @@
 
 namespace convoke::optim {
 
-/// What an optimizer needs in one call.
+/// The part of the parameters that an optimizer gets in one call.
 enum class Scope {
   kElements,       ///< any part of the arena, across parameters: most optimizers
   kParameter,      ///< any part of one parameter: the update depends on the kind of parameter

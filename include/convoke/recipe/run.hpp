@@ -50,7 +50,7 @@ class Run {
   /// Trains the members, from their newest checkpoints if `resume`, lets them vote on the test samples, and
   /// writes everything except the page into `folder`; summary.json comes last and makes the run complete.
   /// `quiet`: print no progress. `seconds_before`: time of the process before this object was made, for the
-  /// summary. Collective. Throws Error as train::train_members and train::convene do.
+  /// summary. Collective. Throws the errors of train::train_members and train::convene.
   Outcome train(const run::RunFolder& folder, bool resume = false, bool quiet = true,
                 double seconds_before = 0);
 

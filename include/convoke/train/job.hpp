@@ -63,7 +63,7 @@ struct LogOptions {
   bool tensorboard = false;  ///< event files in tensorboard/
 };
 
-/// What to train: a recipe in the types of this area, without ranks and files.
+/// A training job: a recipe in the types of this area, without ranks and files.
 struct Job {
   explicit Job(run::ModelDescription description) : model(std::move(description)) {}
 

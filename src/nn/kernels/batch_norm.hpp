@@ -31,8 +31,9 @@ struct BatchNormShape {
   std::int64_t out_width() const { return in.width / pool_width; }
 };
 
-/// What forward keeps for backward. mean, scale and variance are (lanes, padded channels); scale is 1 /
-/// sqrt(var + eps). With pooling only: winners, and x_hat (the normalised winner), both with the shape of y.
+/// Values that forward keeps for backward. mean, scale and variance are (lanes, padded channels).
+/// scale is 1 / sqrt(var + eps). With pooling only: winners, and x_hat (the normalised winner), both with the
+/// shape of y.
 struct BatchNormMemory {
   float* mean = nullptr;
   float* scale = nullptr;

@@ -12,8 +12,8 @@ struct GroupNormShape {
   std::int64_t group_channels() const { return in.channels / groups; }
 };
 
-/// What forward keeps: mean and scale = 1 / sqrt(var + eps), (N, padded channels), equal in all channels of a
-/// group, zero in the padding. first, second: scratch memory of padded channels each.
+/// Values that forward keeps for backward: mean and scale = 1 / sqrt(var + eps), (N, padded channels), equal
+/// in all channels of a group, zero in the padding. first, second: scratch memory of padded channels each.
 struct GroupNormMemory {
   float* mean = nullptr;
   float* scale = nullptr;

@@ -29,15 +29,15 @@ struct Judged {
   }
 };
 
-/// What n samples add to the figures of a step.
+/// The loss and the correct predictions of n samples, which a step adds up.
 struct LossTally {
   double loss = 0;  ///< sum, not divided
   /// samples whose predicted class is the label, for mixtures the label with the larger share
   std::int64_t correct = 0;
 };
 
-/// What training minimises: the mean over the batch of a function of a sample's outputs and its label, an
-/// integer in 0..classes-1. Immutable. To add a loss, write one class like this and add one line to
+/// A function of a sample's outputs and its label, an integer in 0..classes-1. Training minimises its mean
+/// over the batch. Immutable. To add a loss, write one class like this and add one line to
 /// src/nn/losses/loss.cpp.
 class Loss {
  public:

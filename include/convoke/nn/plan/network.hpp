@@ -86,7 +86,7 @@ class Network {
   /// Runs one segment, counted from 0, and returns its moments; empty after the last segment.
   std::span<double> forward(const StepKey& key, std::size_t segment);
 
-  /// What the loss needs to know of a plan's samples: `labels` (N); `weights` (N), or empty for 1 each; for
+  /// The targets of a plan's samples, for the loss: `labels` (N); `weights` (N), or empty for 1 each; for
   /// mixtures `second_labels` and `shares` (N), see Judged.
   struct Truth {
     std::span<const std::int32_t> labels;

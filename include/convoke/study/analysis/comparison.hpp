@@ -37,8 +37,8 @@ struct EqualCost {
 
 /// Pairs every cell of mode "ensemble" or "groups" with a synchronous cell of its system (if there is none,
 /// of all systems: the recipe's twin has another name), portion, dataset, machine and variant without keys of
-/// ensembles. Of the cells that take at most 5 % more core-seconds, the one with the highest accuracy (by the
-/// lower ends of intervals) is chosen; if all take more, the one that takes fewest.
+/// ensembles. Chooses the most accurate cell (by the lower ends of intervals) among the cells that take at
+/// most 5 % more core-seconds. If all cells take more, chooses the one that takes fewest.
 std::vector<EqualCost> at_equal_cost(std::span<const MeasuredCell> cells);
 
 /// Returns "net, ensemble, 2 ranks (98.86 % in 5.35 s, 10.7 core-seconds) against ...: 0.50 points more (95 %
