@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/protobuf.hpp"
 #include "convoke/core/tfrecord.hpp"
 
 // An Example is three nested messages (tensorflow/core/example/{example,feature}.proto):
@@ -15,8 +16,7 @@
 //   Feature   { BytesList bytes_list = 1; FloatList float_list = 2; Int64List int64_list = 3; }
 //   a list    { repeated value = 1; }                   numbers packed, or one by one
 //
-// This reads the wire format (https://protobuf.dev/programming-guides/encoding/) directly: it does not copy
-// the bytes of a picture, and preparing data does not need protobuf.
+// Read by its wire format (core/protobuf.hpp), which does not copy the bytes of a picture.
 
 namespace convoke::data_prep {
 
@@ -68,70 +68,11 @@ bool begins_as_tfrecord(ByteReader& bytes) {
 
 namespace {
 
-enum class Wire { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+using protobuf::Field;
+using protobuf::Message;
+using protobuf::Wire;
 
-/// A field of a message.
-struct Field {
-  std::uint64_t number = 0;
-  Wire wire = Wire::kVarint;
-  std::uint64_t value = 0;                // for kVarint
-  std::span<const std::byte> bytes = {};  // for other kinds
-};
-
-/// The fields of a message, one after the other.
-class Message {
- public:
-  Message(std::span<const std::byte> bytes, const std::string& name) : bytes_(bytes), name_(name) {}
-
-  bool next(Field& field) {
-    if (bytes_.empty()) return false;
-    const std::uint64_t tag = varint();
-    field = {.number = tag >> 3, .wire = static_cast<Wire>(tag & 7)};
-    switch (field.wire) {
-      case Wire::kVarint:
-        field.value = varint();
-        return true;
-      case Wire::kFixed64:
-        field.bytes = take(8);
-        return true;
-      case Wire::kBytes:
-        field.bytes = take(varint());
-        return true;
-      case Wire::kFixed32:
-        field.bytes = take(4);
-        return true;
-    }
-    refuse();
-  }
-
-  /// True if no bytes are left.
-  bool empty() const { return bytes_.empty(); }
-  std::uint64_t varint() {
-    std::uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      const auto byte = std::to_integer<std::uint64_t>(take(1)[0]);
-      value |= (byte & 0x7F) << shift;
-      if (byte < 0x80) return value;
-    }
-    refuse();
-  }
-
-  [[noreturn]] void refuse() const {
-    throw Error(fmt::format("{}: is not a tf.train.Example", name_),
-                "each record must hold a tf.train.Example with an encoded picture and a label");
-  }
-
- private:
-  std::span<const std::byte> take(std::uint64_t count) {
-    if (count > bytes_.size()) refuse();
-    const auto taken = bytes_.first(count);
-    bytes_ = bytes_.subspan(count);
-    return taken;
-  }
-
-  std::span<const std::byte> bytes_;
-  const std::string& name_;
-};
+const std::string kHint = "each record must hold a tf.train.Example with an encoded picture and a label";
 
 void read_bytes(Message list, TfFeature& feature) {
   for (Field value; list.next(value);) {
@@ -148,7 +89,7 @@ void read_floats(Message list, TfFeature& feature) {
   }
 }
 
-void read_integers(Message list, TfFeature& feature, const std::string& name) {
+void read_integers(Message list, TfFeature& feature) {
   const auto add = [&](std::uint64_t number) {
     if (feature.count++ == 0) feature.integer = static_cast<std::int64_t>(number);
   };
@@ -156,25 +97,23 @@ void read_integers(Message list, TfFeature& feature, const std::string& name) {
     if (value.number != 1) continue;
     if (value.wire == Wire::kVarint) add(value.value);
     if (value.wire != Wire::kBytes) continue;
-    for (Message packed(value.bytes, name); !packed.empty();) add(packed.varint());
+    for (Message packed = list.within(value); !packed.empty();) add(packed.varint());
   }
 }
 
-TfFeature read_feature(std::span<const std::byte> entry, const std::string& name) {
+TfFeature read_feature(Message pair) {
   TfFeature feature;
-  Message pair(entry, name);
   for (Field part; pair.next(part);) {
     if (part.wire != Wire::kBytes) continue;
-    if (part.number == 1)
-      feature.name = {reinterpret_cast<const char*>(part.bytes.data()), part.bytes.size()};
+    if (part.number == 1) feature.name = part.text();
     if (part.number != 2) continue;
-    Message value(part.bytes, name);
+    Message value = pair.within(part);
     for (Field list; value.next(list);) {
       if (list.wire != Wire::kBytes || list.number < 1 || list.number > 3) continue;
       feature.kind = static_cast<TfFeature::Kind>(list.number);
-      if (list.number == 1) read_bytes(Message(list.bytes, name), feature);
-      if (list.number == 2) read_floats(Message(list.bytes, name), feature);
-      if (list.number == 3) read_integers(Message(list.bytes, name), feature, name);
+      if (list.number == 1) read_bytes(value.within(list), feature);
+      if (list.number == 2) read_floats(value.within(list), feature);
+      if (list.number == 3) read_integers(value.within(list), feature);
     }
   }
   return feature;
@@ -184,13 +123,14 @@ TfFeature read_feature(std::span<const std::byte> entry, const std::string& name
 
 std::vector<TfFeature> parse_tf_example(std::span<const std::byte> message, const std::string& name) {
   std::vector<TfFeature> features;
-  Message example(message, name);
+  const std::string wrong = fmt::format("{}: is not a tf.train.Example", name);
+  Message example(message, wrong, kHint);
   for (Field field; example.next(field);) {
     if (field.number != 1 || field.wire != Wire::kBytes) example.refuse();
-    Message map(field.bytes, name);
+    Message map = example.within(field);
     for (Field entry; map.next(entry);) {
       if (entry.number != 1 || entry.wire != Wire::kBytes) example.refuse();
-      features.push_back(read_feature(entry.bytes, name));
+      features.push_back(read_feature(map.within(entry)));
     }
   }
   return features;

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <string_view>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/protobuf.hpp"
 #include "convoke/core/tfrecord.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/environment.hpp"
@@ -24,40 +24,12 @@ enum ValueField : std::uint32_t { kTag = 1, kSimpleValue = 2 };
 enum SessionLogField : std::uint32_t { kStatus = 1 };
 constexpr std::uint64_t kStatusStart = 1;
 
-// How a field's value is stored.
-enum class Wire : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
-
-// Seven bits per byte, the lowest first; all bytes but the last have the eighth bit set.
-std::string varint(std::uint64_t number) {
-  std::string bytes;
-  for (; number >= 0x80; number >>= 7) bytes += static_cast<char>((number & 0x7F) | 0x80);
-  return bytes + static_cast<char>(number);
-}
-
-std::string key(std::uint32_t field, Wire wire) {
-  return varint(field << 3 | static_cast<std::uint32_t>(wire));
-}
-
-template <class T>
-std::string fixed(std::uint32_t field, Wire wire, T number) {
-  std::string bytes(sizeof number, '\0');
-  std::memcpy(bytes.data(), &number, sizeof number);
-  return key(field, wire) + bytes;
-}
-
-std::string field_of(std::uint32_t field, double number) { return fixed(field, Wire::kFixed64, number); }
-std::string field_of(std::uint32_t field, float number) { return fixed(field, Wire::kFixed32, number); }
-std::string field_of(std::uint32_t field, std::uint64_t number) {
-  return key(field, Wire::kVarint) + varint(number);
-}
-std::string field_of(std::uint32_t field, const std::string& bytes) {
-  return key(field, Wire::kBytes) + varint(bytes.size()) + bytes;
-}
+using protobuf::field;
 
 // The fields of all events; proto3 does not write zeros.
 std::string event(double wall_time, std::int64_t step, const std::string& what) {
-  return field_of(kWallTime, wall_time) +
-         (step == 0 ? std::string() : field_of(kStep, static_cast<std::uint64_t>(step))) + what;
+  return field(kWallTime, wall_time) +
+         (step == 0 ? std::string() : field(kStep, static_cast<std::uint64_t>(step))) + what;
 }
 
 constexpr std::string_view kBegin = "events.out.tfevents.";
@@ -91,20 +63,19 @@ std::filesystem::path new_file(const std::filesystem::path& folder) {
 }  // namespace
 
 std::string version_event(double wall_time) {
-  return event(wall_time, 0, field_of(kFileVersion, std::string("brain.Event:2")));
+  return event(wall_time, 0, field(kFileVersion, std::string("brain.Event:2")));
 }
 
 std::string start_event(double wall_time, std::int64_t step) {
-  return event(wall_time, step, field_of(kSessionLog, field_of(kStatus, kStatusStart)));
+  return event(wall_time, step, field(kSessionLog, field(kStatus, kStatusStart)));
 }
 
 std::string scalars_event(double wall_time, std::int64_t step, std::span<const Scalar> scalars) {
   std::string summary;
   for (const Scalar& scalar : scalars) {
-    summary += field_of(
-        kValue, field_of(kTag, scalar.tag) + field_of(kSimpleValue, static_cast<float>(scalar.value)));
+    summary += field(kValue, field(kTag, scalar.tag) + field(kSimpleValue, static_cast<float>(scalar.value)));
   }
-  return event(wall_time, step, field_of(kSummary, summary));
+  return event(wall_time, step, field(kSummary, summary));
 }
 
 EventFile::EventFile(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at)

@@ -22,11 +22,12 @@ set(engine_may os core mpi nn optim data sync)
 set(run_may ${engine_may} engine hdf5 metrics)
 set(train_may ${run_may} run vote)
 set(doctor_may ${train_may} train)
-set(recipe_may ${train_may} train)
+set(interop_may ${run_may} run)
+set(recipe_may ${train_may} train interop)
 set(study_may os core metrics run recipe)
 set(data_prep_may os core hdf5 data)
 set(apps_may ${recipe_may} recipe study doctor data_prep explore report slurm)
-set(areas os core mpi hdf5 nn optim data sync vote metrics explore report slurm engine run train doctor recipe study data_prep apps)
+set(areas os core mpi hdf5 nn optim data sync vote metrics explore report slurm engine run train interop doctor recipe study data_prep apps)
 
 # Third-party headers that one area alone may see: a pattern and the area (or a pattern of a few).
 set(third_party

@@ -1,0 +1,55 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoke/core/shape.hpp"
+#include "convoke/run/initial_weights.hpp"
+#include "convoke/run/model_file.hpp"
+
+// Models of other programs, in and out. A run::ModelSet stands between all formats: each format is a folder
+// that converts its files to and from this one form.
+
+namespace convoke::interop {
+
+struct ImportOptions {
+  Shape input = {};  ///< one sample, for a file that leaves its input open; empty: the file's own
+};
+
+/// A model that was read from a file.
+struct Imported {
+  run::ModelSet models;
+  std::vector<std::string> notes = {};  ///< sentences: what was converted, folded or left out
+};
+
+struct ExportOptions {
+  /// The first nodes normalise, so that the file takes samples as the dataset has them (pixels of 0..255).
+  bool raw_input = false;
+};
+
+/// Reads a model file of any format: Convoke's own, or one of formats(). The contents decide, not the name.
+/// Throws Error naming the file, and the node that cannot be converted.
+Imported read_model(const std::filesystem::path& file, const ImportOptions& options = {});
+
+/// Takes from `file`, of any format, the weights that fit `graph` in name and shape. `zoo`: the published
+/// network that `graph` is, or empty; files of torchvision, timm and Keras have their own names for its
+/// parameters. Throws Error naming the file if none fits.
+run::InitialWeights read_weights(const std::filesystem::path& file, const nn::Graph& graph,
+                                 const std::string& zoo = {});
+
+/// Writes `models` in the format of that name. Throws Error naming the file or the node that the format
+/// cannot express, and with the nearest name for an unknown format; `file` is then unchanged.
+void write_model(const std::filesystem::path& file, const run::ModelSet& models, const std::string& format,
+                 const ExportOptions& options = {});
+
+/// A format for messages and help.
+struct FormatHelp {
+  std::string name;       ///< as --format takes it: "onnx"
+  std::string extension;  ///< of a file that is written: ".onnx"
+  std::string help;       ///< a phrase
+  bool reads_graph = false, reads_weights = false, writes = false;
+};
+std::vector<FormatHelp> formats();
+
+}  // namespace convoke::interop

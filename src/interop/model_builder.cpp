@@ -1,0 +1,89 @@
+#include "interop/model_builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "convoke/core/error.hpp"
+#include "convoke/engine/canonical.hpp"
+#include "convoke/nn/layer_table.hpp"
+
+namespace convoke::interop {
+
+std::string ModelBuilder::unique(std::string_view name) const {
+  std::string wanted(name);
+  std::replace(wanted.begin(), wanted.end(), '/', '.');
+  const auto taken = [&](const std::string& text) {
+    return std::any_of(graph_.nodes().begin(), graph_.nodes().end(),
+                       [&](const nn::Node& node) { return node.name == text; });
+  };
+  std::string own = wanted;
+  for (int i = 1; !own.empty() && taken(own); ++i) own = fmt::format("{}_{}", wanted, i);
+  return own;
+}
+
+std::size_t ModelBuilder::add(nn::LayerPtr layer, std::vector<std::size_t> inputs, std::string_view name) {
+  return graph_.add(std::move(layer), std::move(inputs), unique(name));
+}
+
+std::size_t ModelBuilder::add(const Settings& layer, std::vector<std::size_t> inputs, std::string_view name) {
+  return add(nn::make_layer(layer), std::move(inputs), name);
+}
+
+std::size_t ModelBuilder::share(std::size_t of, std::vector<std::size_t> inputs, std::string_view name) {
+  return graph_.share(of, std::move(inputs), unique(name));
+}
+
+void ModelBuilder::freeze(std::size_t node) {
+  nn::ParameterOptions options = graph_.node(node).options;
+  options.trainable = false;
+  graph_.set_options(node, options);
+}
+
+void ModelBuilder::give(std::size_t node, std::string_view parameter, Fill fill) {
+  fills_[{node, std::string(parameter)}] = std::move(fill);
+}
+
+void ModelBuilder::give(std::size_t node, std::string_view parameter, std::vector<float> values) {
+  give(
+      node, parameter,
+      [kept = std::make_shared<const std::vector<float>>(std::move(values)),
+       name = graph_.node(node).name](std::span<float> out) {
+        if (kept->size() != out.size()) {
+          throw Error(fmt::format("{}: has {} values for a parameter of {}", name, kept->size(), out.size()));
+        }
+        std::copy(kept->begin(), kept->end(), out.begin());
+      });
+}
+
+void ModelBuilder::note(const std::string& sentence) {
+  if (std::find(notes_.begin(), notes_.end(), sentence) == notes_.end()) notes_.push_back(sentence);
+}
+
+Imported ModelBuilder::finish() && {
+  run::Member member;
+  const std::vector<engine::CanonicalParameter> parameters = engine::canonical_parameters(graph_);
+  member.parameters.resize(engine::canonical_values(parameters));
+  std::span<float> left(member.parameters);
+  for (const nn::Node& node : graph_.nodes()) {
+    if (node.parameters_of != node.index) continue;
+    for (const nn::ParameterSpec& parameter : node.parameters) {
+      const auto fill = fills_.find({node.index, parameter.name});
+      if (fill == fills_.end())
+        throw Error(fmt::format("{}: its {} has no values", node.name, parameter.name));
+      const auto size = static_cast<std::size_t>(parameter.shape.elements());
+      fill->second(left.first(size));
+      left = left.subspan(size);
+      fills_.erase(fill);  // releases what it holds
+    }
+  }
+  Imported imported{
+      .models = {.description = {.graph = std::move(graph_), .normalization = {}, .class_names = {}},
+                 .members = {}},
+      .notes = std::move(notes_)};
+  imported.models.members.push_back(std::move(member));
+  return imported;
+}
+
+}  // namespace convoke::interop

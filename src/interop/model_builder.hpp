@@ -1,0 +1,56 @@
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "convoke/interop/model_io.hpp"
+#include "convoke/nn/graph.hpp"
+
+namespace convoke::interop {
+
+/// Collects the graph of a foreign model, and for each parameter how its values are read. finish() reads all
+/// of them straight to their places.
+class ModelBuilder {
+ public:
+  /// Writes the values of one parameter, in canonical layout (nn::ParameterSpec), into `values`.
+  using Fill = std::function<void(std::span<float> values)>;
+
+  explicit ModelBuilder(nn::ValueSpec input) : graph_(std::move(input)) {}
+
+  const nn::Graph& graph() const { return graph_; }
+
+  /// Adds a node; see nn::Graph::add. `name` is made unique, and slashes become dots; empty: numbered by its
+  /// kind. Returns its index.
+  std::size_t add(nn::LayerPtr layer, std::vector<std::size_t> inputs, std::string_view name = {});
+  /// The same from settings: { layer = "conv2d", filters = 32, ... }.
+  std::size_t add(const Settings& layer, std::vector<std::size_t> inputs, std::string_view name = {});
+  /// Applies the layer of node `of` again, with the same parameters.
+  std::size_t share(std::size_t of, std::vector<std::size_t> inputs, std::string_view name = {});
+  /// Freezes a node, as `trainable = false`.
+  void freeze(std::size_t node);
+
+  /// Says how the parameter `parameter` of `node` is read.
+  void give(std::size_t node, std::string_view parameter, Fill fill);
+  /// Copies `values` now. Throws Error if their number does not fit.
+  void give(std::size_t node, std::string_view parameter, std::vector<float> values);
+
+  /// Adds a sentence about the import, once.
+  void note(const std::string& sentence);
+
+  /// Returns the model. Throws Error naming a parameter without values.
+  Imported finish() &&;
+
+ private:
+  std::string unique(std::string_view name) const;
+
+  nn::Graph graph_;
+  std::map<std::pair<std::size_t, std::string>, Fill> fills_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace convoke::interop

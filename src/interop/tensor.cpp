@@ -1,0 +1,214 @@
+#include "interop/tensor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "convoke/core/error.hpp"
+
+namespace convoke::interop {
+namespace {
+
+struct NumberTypeFacts {
+  std::string_view name;
+  std::size_t size;
+};
+constexpr std::array kNumberTypes{
+    NumberTypeFacts{"float32", 4}, NumberTypeFacts{"float16", 2}, NumberTypeFacts{"bfloat16", 2},
+    NumberTypeFacts{"float64", 8}, NumberTypeFacts{"uint8", 1},   NumberTypeFacts{"int8", 1},
+    NumberTypeFacts{"uint16", 2},  NumberTypeFacts{"int16", 2},   NumberTypeFacts{"int32", 4},
+    NumberTypeFacts{"uint32", 4},  NumberTypeFacts{"int64", 8},   NumberTypeFacts{"uint64", 8},
+    NumberTypeFacts{"bool", 1}};
+
+// IEEE 754 binary16: sign, 5 bits of exponent (bias 15), 10 bits of fraction.
+float from_float16(std::uint16_t half) {
+  const std::uint32_t sign = (half & 0x8000U) << 16;
+  const std::uint32_t exponent = (half >> 10) & 0x1FU, fraction = half & 0x3FFU;
+  if (exponent == 0x1F) return std::bit_cast<float>(sign | 0x7F800000U | fraction << 13);
+  if (exponent == 0) {  // zero or subnormal: fraction * 2^-24
+    const float magnitude = static_cast<float>(fraction) * 0x1p-24F;
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
+}
+
+float from_bfloat16(std::uint16_t half) { return std::bit_cast<float>(std::uint32_t{half} << 16); }
+
+template <class Stored, class To>
+void convert(std::span<const std::byte> bytes, To* out, To (*one)(Stored)) {
+  for (std::size_t i = 0; i < bytes.size() / sizeof(Stored); ++i) {
+    Stored value{};
+    std::memcpy(&value, bytes.data() + i * sizeof(Stored), sizeof(Stored));
+    out[i] = one(value);
+  }
+}
+
+template <class Stored, class To>
+void cast(std::span<const std::byte> bytes, To* out) {
+  convert<Stored, To>(bytes, out, [](Stored value) { return static_cast<To>(value); });
+}
+
+template <class To>
+void convert_whole(NumberType type, std::span<const std::byte> bytes, To* out) {
+  switch (type) {
+    case NumberType::kUint8:
+    case NumberType::kBool:
+      return cast<std::uint8_t>(bytes, out);
+    case NumberType::kInt8:
+      return cast<std::int8_t>(bytes, out);
+    case NumberType::kUint16:
+      return cast<std::uint16_t>(bytes, out);
+    case NumberType::kInt16:
+      return cast<std::int16_t>(bytes, out);
+    case NumberType::kInt32:
+      return cast<std::int32_t>(bytes, out);
+    case NumberType::kUint32:
+      return cast<std::uint32_t>(bytes, out);
+    case NumberType::kInt64:
+      return cast<std::int64_t>(bytes, out);
+    case NumberType::kUint64:
+      return cast<std::uint64_t>(bytes, out);
+    default:
+      break;
+  }
+}
+
+void convert_to_floats(NumberType type, std::span<const std::byte> bytes, float* out) {
+  switch (type) {
+    case NumberType::kFloat32:
+      std::memcpy(out, bytes.data(), bytes.size());
+      return;
+    case NumberType::kFloat16:
+      return convert<std::uint16_t, float>(bytes, out, from_float16);
+    case NumberType::kBfloat16:
+      return convert<std::uint16_t, float>(bytes, out, from_bfloat16);
+    case NumberType::kFloat64:
+      return cast<double>(bytes, out);
+    default:
+      return convert_whole(type, bytes, out);
+  }
+}
+
+constexpr std::uint64_t kPieceBytes = 1U << 18;  // read at a time
+
+template <class Take>
+void in_pieces(const Tensor& tensor, Take take) {
+  const std::uint64_t all = tensor.bytes();
+  std::vector<std::byte> piece(std::min(all, kPieceBytes));
+  for (std::uint64_t at = 0; at < all; at += piece.size()) {
+    piece.resize(std::min(all - at, kPieceBytes));
+    tensor.read(at, piece);
+    take(at / size_of(tensor.type), piece);
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(NumberType type) { return kNumberTypes.at(static_cast<std::size_t>(type)).name; }
+std::size_t size_of(NumberType type) { return kNumberTypes.at(static_cast<std::size_t>(type)).size; }
+
+std::optional<std::int64_t> checked_elements(const Shape& shape) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  std::int64_t elements = 1;
+  for (const std::int64_t extent : shape.extents()) {
+    if (extent < 0 || (extent > 0 && elements > kMost / extent)) return std::nullopt;
+    elements *= extent;
+  }
+  return elements;
+}
+
+std::uint64_t Tensor::bytes() const {
+  const std::optional<std::int64_t> elements = checked_elements(shape);
+  if (!elements) {
+    throw Error(fmt::format("tensor {}: its shape {} is not the shape of an array", name, shape.to_string()),
+                "the file is damaged: export the model again");
+  }
+  return static_cast<std::uint64_t>(*elements) * size_of(type);
+}
+
+Tensor tensor_in_memory(std::string name, Shape shape, NumberType type, std::span<const std::byte> bytes) {
+  Tensor tensor{.name = std::move(name), .shape = std::move(shape), .type = type, .read = {}};
+  if (tensor.bytes() != bytes.size()) {
+    throw Error(fmt::format("tensor {}: has {} bytes, but {} of {} needs {}", tensor.name, bytes.size(),
+                            tensor.shape.to_string(), name_of(type), tensor.bytes()),
+                "the file is damaged: export the model again");
+  }
+  tensor.read = [bytes](std::uint64_t offset, std::span<std::byte> out) {
+    std::memcpy(out.data(), bytes.data() + offset, out.size());
+  };
+  return tensor;
+}
+
+Tensor tensor_in_file(std::string name, Shape shape, NumberType type, std::shared_ptr<const os::File> file,
+                      std::uint64_t offset) {
+  Tensor tensor{.name = std::move(name), .shape = std::move(shape), .type = type, .read = {}};
+  const std::uint64_t size = file->size();
+  if (offset > size || tensor.bytes() > size - offset) {
+    throw Error(fmt::format("{}: ends before tensor {} does", file->path().string(), tensor.name),
+                "the file is truncated: get it again, and compare its size");
+  }
+  tensor.read = [file = std::move(file), offset](std::uint64_t at, std::span<std::byte> out) {
+    file->read_at(offset + at, out);
+  };
+  return tensor;
+}
+
+void read_floats(const Tensor& tensor, std::span<float> values) {
+  assert(values.size() == static_cast<std::size_t>(tensor.shape.elements()));
+  in_pieces(tensor, [&](std::size_t first, std::span<const std::byte> piece) {
+    convert_to_floats(tensor.type, piece, values.data() + first);
+  });
+}
+
+std::vector<float> read_floats(const Tensor& tensor) {
+  std::vector<float> values(tensor.bytes() / size_of(tensor.type));
+  read_floats(tensor, values);
+  return values;
+}
+
+std::vector<std::int64_t> read_integers(const Tensor& tensor) {
+  if (tensor.type <= NumberType::kFloat64 && tensor.type != NumberType::kUint8) {
+    throw Error(fmt::format("tensor {}: holds {}, but whole numbers are expected", tensor.name,
+                            name_of(tensor.type)));
+  }
+  std::vector<std::int64_t> values(tensor.bytes() / size_of(tensor.type));
+  in_pieces(tensor, [&](std::size_t first, std::span<const std::byte> piece) {
+    convert_whole(tensor.type, piece, values.data() + first);
+  });
+  return values;
+}
+
+void permute(std::span<const float> values, const Shape& shape, std::span<const std::size_t> axes,
+             std::span<float> out) {
+  const std::size_t rank = shape.rank();
+  assert(axes.size() == rank && out.size() == values.size());
+  if (rank == 0 || values.empty()) {
+    std::copy(values.begin(), values.end(), out.begin());
+    return;
+  }
+  std::vector<std::size_t> stride(rank, 1);  // of `values`
+  for (std::size_t i = rank - 1; i > 0; --i) stride[i - 1] = stride[i] * static_cast<std::size_t>(shape[i]);
+  std::vector<std::size_t> extent(rank), step(rank), index(rank, 0);
+  for (std::size_t i = 0; i < rank; ++i) {
+    extent[i] = static_cast<std::size_t>(shape[axes[i]]);
+    step[i] = stride[axes[i]];
+  }
+  const std::size_t inner = extent[rank - 1], inner_step = step[rank - 1];
+  for (std::size_t done = 0, from = 0; done < out.size(); done += inner) {
+    for (std::size_t i = 0; i < inner; ++i) out[done + i] = values[from + i * inner_step];
+    for (std::size_t axis = rank - 1; axis-- > 0;) {
+      from += step[axis];
+      if (++index[axis] < extent[axis]) break;
+      from -= extent[axis] * step[axis];
+      index[axis] = 0;
+    }
+  }
+}
+
+}  // namespace convoke::interop

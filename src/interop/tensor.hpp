@@ -1,0 +1,74 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoke/core/shape.hpp"
+#include "convoke/os/file.hpp"
+
+namespace convoke::interop {
+
+/// The types of numbers in files of other programs.
+enum class NumberType {
+  kFloat32,
+  kFloat16,
+  kBfloat16,
+  kFloat64,
+  kUint8,
+  kInt8,
+  kUint16,
+  kInt16,
+  kInt32,
+  kUint32,
+  kInt64,
+  kUint64,
+  kBool
+};
+
+/// Returns "float16", ...
+std::string_view name_of(NumberType type);
+/// Returns the size of one number in bytes.
+std::size_t size_of(NumberType type);
+
+/// An array in a file: its numbers are read when they are asked for, so that a model needs the memory of its
+/// weights once, and not that of the file as well.
+struct Tensor {
+  std::string name;
+  Shape shape;
+  NumberType type = NumberType::kFloat32;
+  /// Copies bytes.size() bytes from `offset` within this array's shape.elements() * size_of(type).
+  std::function<void(std::uint64_t offset, std::span<std::byte> bytes)> read;
+
+  /// Returns elements() * size_of(type). Throws Error naming the tensor if that is no number of bytes.
+  std::uint64_t bytes() const;
+};
+
+/// Returns shape.elements(), or none if an extent is negative or the product exceeds 2^40.
+std::optional<std::int64_t> checked_elements(const Shape& shape);
+
+/// Makes a tensor whose numbers lie in memory; `bytes` must outlive it.
+Tensor tensor_in_memory(std::string name, Shape shape, NumberType type, std::span<const std::byte> bytes);
+/// Makes a tensor whose numbers lie in a file at `offset`.
+Tensor tensor_in_file(std::string name, Shape shape, NumberType type, std::shared_ptr<const os::File> file,
+                      std::uint64_t offset);
+
+/// Converts all numbers to fp32, in the tensor's order. `values` has shape.elements() elements.
+void read_floats(const Tensor& tensor, std::span<float> values);
+std::vector<float> read_floats(const Tensor& tensor);
+/// Reads whole numbers; throws Error naming the tensor if its type is a floating point type.
+std::vector<std::int64_t> read_integers(const Tensor& tensor);
+
+/// Copies `values` (row-major, `shape`) with axes reordered: axis i of the result is axis axes[i] of
+/// `values`.
+///   out[i_0, ..., i_r] = values[at i_k on axis axes[k]]
+void permute(std::span<const float> values, const Shape& shape, std::span<const std::size_t> axes,
+             std::span<float> out);
+
+}  // namespace convoke::interop
