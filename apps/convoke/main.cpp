@@ -19,6 +19,7 @@ using namespace convoke::app;
 constexpr const char* kData = "Prepare data";
 constexpr const char* kTraining = "Train";
 constexpr const char* kResults = "Use and compare results";
+constexpr const char* kInterop = "Exchange models with other programs";
 constexpr const char* kStudies = "Measure and scale";
 constexpr const char* kCluster = "Run on a cluster";
 constexpr const char* kHelp = "Help";
@@ -39,6 +40,9 @@ constexpr std::array kCommands{
     Command{kResults, "report", "Write runs or studies as a web page, with curves, mistakes and times",
             add_report},
     Command{kResults, "compare", "Print finished runs side by side, with a verdict", add_compare},
+    Command{kInterop, "import", "Read a model of PyTorch, Keras or ONNX, and write it as model.h5",
+            add_import},
+    Command{kInterop, "export", "Write a trained model or an ensemble for another program", add_export},
     Command{kStudies, "study", "Measure recipes on several numbers of ranks, and analyse the times",
             add_study},
     Command{kStudies, "bench", "Time the training step on random data", add_bench},

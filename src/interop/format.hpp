@@ -1,10 +1,7 @@
 #pragma once
-#include <array>
-#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "convoke/interop/model_io.hpp"
 #include "interop/tensor.hpp"
@@ -17,11 +14,8 @@ struct Probe {
   std::string beginning;  ///< the first bytes, up to 512
 };
 
-/// Weights with the names of the program that wrote them.
-struct NamedWeights {
-  std::vector<Tensor> tensors;
-  std::vector<std::string> notes = {};
-};
+/// Reads the beginning of `file`; nothing of a folder. Throws Error if there is no such file.
+Probe probe_of(const std::filesystem::path& file);
 
 /// A file format. To add one, write a folder with these functions and add one line to
 /// src/interop/formats.cpp.

@@ -6,7 +6,10 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/data/samples.hpp"
 #include "interop/format.hpp"
+#include "interop/refused.hpp"
+#include "interop/safetensors/safetensors.hpp"
 
 namespace convoke::interop {
 namespace {
@@ -20,25 +23,54 @@ Imported read_convoke(const std::filesystem::path& file, const ImportOptions&) {
   return {.models = run::load_models(file)};
 }
 
+void write_convoke(const std::filesystem::path& file, const run::ModelSet& models, const ExportOptions&) {
+  if (!models.ensemble) {
+    run::write_model(file, models.description, models.members.front().parameters);
+    return;
+  }
+  std::vector<const run::Member*> members;
+  for (const run::Member& member : models.members) members.push_back(&member);
+  run::write_ensemble(file, models.description, members);
+}
+
 // In the order in which they are asked for their files.
 constexpr std::array kFormats{
+    Format{.name = "safetensors",
+           .extension = ".safetensors",
+           .help = "weights under the names of torchvision, timm or the layers",
+           .recognises = is_safetensors,
+           .read = nullptr,
+           .read_weights = read_safetensors_weights,
+           .write = write_safetensors},
+    Format{.name = "pytorch",
+           .extension = ".pt",
+           .help = "refused, with the lines that convert it; so are SavedModel and TensorFlow Lite",
+           .recognises = is_refused,
+           .read = refuse,
+           .read_weights = nullptr,
+           .write = nullptr},
     Format{.name = "convoke",
            .extension = ".h5",
            .help = "Convoke's own model.h5 and ensemble.h5, or a run folder",
            .recognises = may_be_convoke,
            .read = read_convoke,
            .read_weights = nullptr,
-           .write = nullptr},
+           .write = write_convoke},
 };
 
-constexpr std::size_t kProbeBytes = 512;
-
-Probe probe_of(const std::filesystem::path& file) {
-  Probe probe{.file = file, .beginning = std::string(kProbeBytes, '\0')};
-  if (std::filesystem::is_directory(file)) return {.file = file, .beginning = {}};
-  const os::File opened(file, os::Access::kRead);
-  probe.beginning.resize(opened.read_some_at(0, std::as_writable_bytes(std::span(probe.beginning))));
-  return probe;
+// A file of another program that says nothing about normalisation takes its samples as they are.
+void settle_normalization(Imported& imported) {
+  run::ModelDescription& model = imported.models.description;
+  const nn::ValueSpec& input = model.graph.input_shape();
+  if (input.type == nn::ValueType::kToken || !model.normalization.scale.empty()) return;
+  const auto channels = static_cast<std::size_t>(data::channel_count(data::SampleType::kFloat32, input));
+  model.normalization.scale.assign(channels, 1.0F);
+  model.normalization.shift.assign(channels, 0.0F);
+  if (input.rank() == 3) {
+    imported.notes.push_back(
+        "the file does not say how pictures are normalised, so pixels enter as 0..255; "
+        "convoke import --normalize changes that");
+  }
 }
 
 std::string known_formats() {
@@ -60,6 +92,21 @@ const Format& format_of(const std::filesystem::path& file) {
 
 }  // namespace
 
+Probe probe_of(const std::filesystem::path& file) {
+  Probe probe{.file = file, .beginning = std::string(512, '\0')};
+  if (std::filesystem::is_directory(file)) return {.file = file, .beginning = {}};
+  const os::File opened(file, os::Access::kRead);
+  probe.beginning.resize(opened.read_some_at(0, std::as_writable_bytes(std::span(probe.beginning))));
+  return probe;
+}
+
+bool is_model(const std::filesystem::path& file) {
+  if (!std::filesystem::is_regular_file(file)) return false;
+  const Probe probe = probe_of(file);
+  return std::any_of(kFormats.begin(), kFormats.end(),
+                     [&](const Format& format) { return format.recognises(probe); });
+}
+
 Imported read_model(const std::filesystem::path& file, const ImportOptions& options) {
   const Format& format = format_of(file);
   if (format.read == nullptr) {
@@ -67,7 +114,9 @@ Imported read_model(const std::filesystem::path& file, const ImportOptions& opti
                 fmt::format("name the network in a recipe: [model] zoo = \"resnet50\", weights = \"{}\"",
                             file.string()));
   }
-  return format.read(file, options);
+  Imported imported = format.read(file, options);
+  settle_normalization(imported);
+  return imported;
 }
 
 run::InitialWeights read_weights(const std::filesystem::path& file, const nn::Graph& graph,

@@ -175,6 +175,10 @@ bool File::try_lock(bool shared) {
   return false;
 }
 
+std::filesystem::path path_of(const File& file) {
+  return "/proc/self/fd/" + std::to_string(file.descriptor());
+}
+
 void sync_folder(const std::filesystem::path& folder) {
   File(folder.empty() ? "." : folder, Access::kRead).sync();
 }

@@ -8,7 +8,9 @@
 #include <string>
 
 #include "convoke/data/class_balance.hpp"
+#include "convoke/interop/model_io.hpp"
 #include "convoke/nn/backend.hpp"
+#include "convoke/run/model_exchange.hpp"
 #include "convoke/train/fit.hpp"
 #include "sections.hpp"
 
@@ -105,10 +107,6 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
                   .preparation = dataset.info().preparation});
   train::require_fit(job.model, recipe.name, dataset.info(), dataset.file());
   train::require_split(dataset.info(), dataset.file(), recipe.data.test_split);
-  if (!recipe.model.weights.empty()) {
-    job.weights = std::make_shared<const run::InitialWeights>(
-        run::take_weights(run::load_models(recipe.model.weights), job.model.graph, recipe.model.weights));
-  }
   job.name = recipe.name;
   job.engine = engine_options(recipe, threads);
   job.engine.loss = job.model.loss;
@@ -154,6 +152,13 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
   }
   job.recipe = carried_out.to_toml();
   return job;
+}
+
+std::shared_ptr<const run::InitialWeights> initial_weights(const Recipe& recipe, const nn::Graph& graph,
+                                                           const mpi::Communicator& world) {
+  if (recipe.model.weights.empty()) return nullptr;
+  return std::make_shared<const run::InitialWeights>(run::weights_from_root(
+      world, [&] { return interop::read_weights(recipe.model.weights, graph, recipe.model.zoo); }));
 }
 
 }  // namespace convoke::recipe

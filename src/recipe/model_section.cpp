@@ -4,6 +4,7 @@
 #include <array>
 
 #include "convoke/core/error.hpp"
+#include "convoke/interop/model_io.hpp"
 #include "convoke/nn/freeze.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/split.hpp"
@@ -47,24 +48,26 @@ constexpr std::array kModelKeys{
     ModelKey{
         {.name = "input",
          .expected = "[channels, height, width], [length, features], [features] or [tokens], each at least 1",
-         .fallback = "with zoo: the input of the network",
+         .fallback = "with zoo or file: the input of the network",
          .help = "the shape of a sample, which must match the dataset; tokens need an embedding",
          .type = "list of whole numbers"},
         read_input,
         write_input},
     ModelKey{{.name = "layers",
-              .fallback = "with zoo: the layers of the network",
+              .fallback = "with zoo or file: the layers of the network",
               .help = "one table for each layer, e.g. `{ layer = \"dense\", units = 10 }`; its input is the "
                       "previous layer "
                       "unless `inputs` says otherwise",
               .type = "list of tables"},
              read_tables_of_layers,
              write_tables_of_layers},
-    key<&ModelRecipe::weights>({.name = "weights",
-                                .effect = Effect::kNone,
-                                .help = "a `model.h5` or a run folder to start from: parameters that match "
-                                        "in name and shape are loaded, the "
-                                        "others are initialised, and the run reports both"}),
+    key<&ModelRecipe::weights>(
+        {.name = "weights",
+         .effect = Effect::kNone,
+         .help = "a file or a run folder to start from, e.g. `model.h5`, safetensors, Keras "
+                 "([interop.md](interop.md)): parameters that match "
+                 "in name and shape are loaded, the "
+                 "others are initialised, and the run reports both"}),
     key<&ModelRecipe::freeze>(
         {.name = "freeze",
          .effect = Effect::kNewResult,
@@ -83,10 +86,16 @@ constexpr std::array kModelKeys{
                  "node are computed once and cached; 0: off"}),
     shorthand(key<&ModelRecipe::zoo>(
         {.name = "zoo", .help = "name of a published network, e.g. `\"resnet18\"`, instead of `layers`"})),
+    shorthand(key<&ModelRecipe::file>(
+        {.name = "file",
+         .help = "a model of another program or of Convoke, instead of `layers`: ONNX, Keras or `model.h5` "
+                 "([interop.md](interop.md)). Its weights are the initial weights unless `weights` names "
+                 "others"})),
     shorthand(key<&ModelRecipe::classes>({.name = "classes",
                                           .range = {.least = 1},
-                                          .fallback = "1000",
-                                          .help = "number of outputs of a zoo model"})),
+                                          .fallback = "1000 with zoo, with file the file's",
+                                          .help = "number of outputs of a zoo model or a file, whose last "
+                                                  "layer with weights is then replaced"})),
     shorthand(key<&ModelRecipe::head>(
         {.name = "head", .fallback = "true", .help = "`false`: a zoo model ends with its pooled features"})),
     shorthand(key<&ModelRecipe::batch_norm>({.name = "batch_norm",
@@ -127,40 +136,85 @@ Settings resolved_layer(const Settings& written) {
   return resolved;
 }
 
-// `classes` and `head` belong to a zoo model, whose input is known.
-void settle_input(SectionReader& read, ModelRecipe& model) {
-  if (!model.zoo.empty()) {
-    try {
-      const Shape own = nn::zoo_input(model.zoo);
-      if (!read.has("input")) model.input = own.extents();
-    } catch (const Error& error) {
-      read.fail("zoo", error.what(), error.hint());
-    }
-    return;
+// Returns the key that gives the network. Throws unless exactly one does.
+std::string source_of_layers(SectionReader& read) {
+  std::vector<std::string> given;
+  for (const char* key : {"layers", "zoo", "file"}) {
+    if (read.has(key)) given.emplace_back(key);
   }
-  for (const char* key : {"classes", "head"}) {
-    if (read.has(key)) {
-      read.fail(key, fmt::format("\"{}\" needs \"zoo\"", key), "change the last layer instead");
-    }
+  if (given.empty()) {
+    read.fail("layers", "a model needs \"layers\", \"zoo\" or \"file\"",
+              "for example layers = [ { layer = \"flatten\" }, { layer = \"dense\", units = 10 } ], zoo = "
+              "\"resnet18\", or file = \"model.onnx\"");
   }
-  if (!read.has("input")) read.fail("input", "\"input\" is missing", "for example input = [1, 28, 28]");
+  if (given.size() > 1) {
+    read.fail(given[1], fmt::format("a model has \"{}\" or \"{}\", not both", given[0], given[1]),
+              "remove one of them");
+  }
+  return given.front();
 }
 
-// Returns the layers of the recipe, or those of the published network.
-std::vector<Settings> settle_layers(SectionReader& read, const ModelRecipe& model) {
-  if (model.zoo.empty() && model.layers.empty()) {
-    read.fail("layers", "a model needs \"layers\" or \"zoo\"",
-              "for example layers = [ { layer = \"flatten\" }, { layer = \"dense\", units = 10 } ], or zoo = "
-              "\"resnet18\"");
+// Replaces the last layer with weights by one with `classes` outputs. It keeps its name, so that the weights
+// of the file that no longer fit are reported.
+std::vector<Settings> with_classes(std::vector<Settings> layers, std::int64_t classes,
+                                   const nn::Graph& graph) {
+  const auto head = std::find_if(graph.nodes().rbegin(), graph.nodes().rend(),
+                                 [](const nn::Node& node) { return !node.parameters.empty(); });
+  Settings* const layer =
+      head == graph.nodes().rend() ? nullptr : &layers[head->index - 1];  // 0 is the input
+  const char* const outputs = layer == nullptr                    ? nullptr
+                              : layer->find("units") != nullptr   ? "units"
+                              : layer->find("filters") != nullptr ? "filters"
+                                                                  : nullptr;
+  if (outputs == nullptr) {
+    throw Error(
+        "the model's last layer with weights is neither dense nor a convolution, so it has no number "
+        "of classes to replace",
+        "leave \"classes\" out, or change the model where it was made");
   }
-  if (model.zoo.empty()) return model.layers;
-  if (!model.layers.empty())
-    read.fail("zoo", "a model has \"layers\" or \"zoo\", not both", "remove one of them");
+  layer->set(outputs, classes);
+  return layers;
+}
+
+std::vector<Settings> layers_of_zoo(SectionReader& read, ModelRecipe& model) {
+  try {
+    if (!read.has("input")) model.input = nn::zoo_input(model.zoo).extents();
+  } catch (const Error& error) {
+    read.fail("zoo", error.what(), error.hint());
+  }
+  if (!read.has("classes")) model.classes = nn::ZooOptions().classes;
   try {
     return nn::describe_graph(nn::make_zoo_model(model.zoo, {Shape(model.input), model.classes, model.head}));
   } catch (const Error& error) {
     read.fail("zoo", fmt::format("{}: {}", model.zoo, error.what()), error.hint());
   }
+}
+
+std::vector<Settings> layers_of_file(SectionReader& read, ModelRecipe& model) {
+  return read.at("file", [&] {
+    interop::Imported imported = interop::read_model(model.file, {.input = Shape(model.input)});
+    const nn::Graph& graph = imported.models.description.graph;
+    model.input = graph.input_shape().extents();
+    model.notes = std::move(imported.notes);
+    if (!read.has("weights")) model.weights = model.file;
+    std::vector<Settings> layers = nn::describe_graph(graph);
+    return read.has("classes") ? with_classes(std::move(layers), model.classes, graph) : layers;
+  });
+}
+
+// Returns the layers of the recipe, of the published network or of the file.
+std::vector<Settings> settle_layers(SectionReader& read, ModelRecipe& model) {
+  const std::string source = source_of_layers(read);
+  if (read.has("head") && source != "zoo") {
+    read.fail("head", "\"head\" needs \"zoo\"", "change the last layer instead");
+  }
+  if (source == "zoo") return layers_of_zoo(read, model);
+  if (source == "file") return layers_of_file(read, model);
+  if (read.has("classes")) {
+    read.fail("classes", "\"classes\" needs \"zoo\" or \"file\"", "change the last layer instead");
+  }
+  if (!read.has("input")) read.fail("input", "\"input\" is missing", "for example input = [1, 28, 28]");
+  return model.layers;
 }
 
 // `batch_norm` overrides the setting of every batch norm, except frozen ones, which compute no statistics.
@@ -187,14 +241,14 @@ nn::Graph graph_of(const ModelRecipe& model) {
 
 Section model_section() {
   return section_of<kModelKeys, &Recipe::model>(
-      "model", "The network: `layers` lists its layers, or `zoo` names a published network.");
+      "model",
+      "The network: `layers` lists its layers, `zoo` names a published network, or `file` a model file.");
 }
 
 ModelRecipe read_model(const TomlDocument& document) {
   SectionReader read(document, "model");
   ModelRecipe model;
   read.read(kModelKeys, model);
-  settle_input(read, model);
   std::vector<Settings> layers = settle_layers(read, model);
   choose_batch_norm(read, model, layers);
   // Builds the graph first: its messages name the layer and the shapes that do not fit.

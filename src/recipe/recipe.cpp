@@ -7,10 +7,12 @@
 #include "changes.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/interop/model_io.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/optim/schedule.hpp"
 #include "convoke/recipe/library.hpp"
 #include "convoke/recipe/section_reader.hpp"
+#include "convoke/run/collective.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {
@@ -59,6 +61,12 @@ std::string name_from(const fs::path& source) {
 std::string of_zoo(const std::string& name) {
   return fmt::format(
       "name = \"{0}\"\n[data]\npath = \"{0}.h5\"\n[model]\nzoo = \"{0}\"\n[train]\nbatch = 16\n", name);
+}
+
+// Returns a recipe for a model file, likewise: `convoke bench model.onnx`.
+std::string of_file(const std::string& file) {
+  return fmt::format("name = {}\n[data]\npath = \"data.h5\"\n[model]\nfile = {}\n[train]\nbatch = 16\n",
+                     Value(name_from(file)).to_string(), Value(file).to_string());
 }
 
 // The name must be usable as the name of a run folder.
@@ -111,8 +119,25 @@ Recipe Recipe::load(const std::string& recipe, const std::vector<std::string>& c
   if (!fs::exists(recipe) && !among(recipe_names()) && among(nn::zoo_names())) {
     return parse(of_zoo(recipe), recipe, changes);
   }
+  if (fs::path(recipe).extension() != ".toml" && interop::is_model(recipe)) {
+    return parse(of_file(recipe), recipe, changes);
+  }
   const fs::path file = find_recipe(recipe);
   return parse(text_of(file), file.string(), changes);
+}
+
+Recipe Recipe::load(const std::string& recipe, const std::vector<std::string>& changes,
+                    const mpi::Communicator& world) {
+  Recipe loaded;
+  const std::string resolved = run::on_root(world, [&] {
+    loaded = load(recipe, changes);
+    return loaded.to_toml();
+  });
+  const std::string folder = run::on_root(world, [&] { return loaded.folder.string(); });
+  if (world.root()) return loaded;
+  loaded = parse(resolved, recipe);
+  loaded.folder = folder;
+  return loaded;
 }
 
 Recipe Recipe::parse(const std::string& toml, const std::string& source,

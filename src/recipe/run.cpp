@@ -77,6 +77,7 @@ Run::Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& mach
       groups_(groups_of(recipe_, job_, world)),
       loader_(dataset_.split(recipe_.data.train_split), job_.model.graph.input_shape(),
               job_.model.normalization, job_.augmenter) {
+  job_.weights = initial_weights(recipe_, job_.model.graph, world);
   job_.job_end = end_of_job(world);
   job_.deadline = run::deadline_before(job_.job_end, recipe_.run.stop_before);
   require_known_tokens(recipe_, job_, dataset_, world);

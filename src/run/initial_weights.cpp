@@ -28,41 +28,60 @@ std::string InitialWeights::describe() const {
   return text;
 }
 
+WeightMatch::WeightMatch(const nn::Graph& graph)
+    : parameters_(engine::canonical_parameters(graph)),
+      misfits_(parameters_.size()),
+      weights_{.values = std::vector<float>(engine::canonical_values(parameters_)),
+               .given = std::vector<bool>(parameters_.size()),
+               .initialised = {},
+               .unused = {}} {}
+
+std::span<float> WeightMatch::take(std::size_t i) {
+  weights_.given[i] = true;
+  return std::span(weights_.values).subspan(parameters_[i].offset, parameters_[i].size());
+}
+
+void WeightMatch::misfit(std::size_t i, const Shape& in_file) { misfits_[i] = in_file; }
+
+InitialWeights WeightMatch::finish(const std::string& file) && {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (weights_.given[i]) continue;
+    const engine::CanonicalParameter& parameter = parameters_[i];
+    weights_.initialised.push_back(misfits_[i].rank() == 0
+                                       ? parameter.name
+                                       : fmt::format("{} {}, in the file {}", parameter.name,
+                                                     parameter.shape.to_string(), misfits_[i].to_string()));
+  }
+  if (weights_.initialised.size() == parameters_.size()) {
+    throw Error(fmt::format("{}: no parameter of the file fits this model", file),
+                fmt::format("names and shapes must agree. In the file: {}. In the model: {}",
+                            some_of(weights_.unused), some_of(weights_.initialised)));
+  }
+  return std::move(weights_);
+}
+
 InitialWeights take_weights(const ModelSet& models, const nn::Graph& graph, const std::string& file) {
   const std::vector<engine::CanonicalParameter> theirs =
       engine::canonical_parameters(models.description.graph);
-  const std::vector<engine::CanonicalParameter> ours = engine::canonical_parameters(graph);
   const std::vector<float>& source = models.members.front().parameters;
-  InitialWeights weights{.values = std::vector<float>(engine::canonical_values(ours)),
-                         .given = std::vector<bool>(ours.size()),
-                         .initialised = {},
-                         .unused = {}};
-  const auto named = [](const auto& list, const std::string& name) {
-    return std::find_if(list.begin(), list.end(), [&](const auto& p) { return p.name == name; });
+  WeightMatch match(graph);
+  const std::vector<engine::CanonicalParameter>& ours = match.parameters();
+  const auto index_in = [](const auto& list, const std::string& name) {
+    return static_cast<std::size_t>(
+        std::find_if(list.begin(), list.end(), [&](const auto& p) { return p.name == name; }) - list.begin());
   };
-  for (std::size_t i = 0; i < ours.size(); ++i) {
-    const engine::CanonicalParameter& parameter = ours[i];
-    const auto other = named(theirs, parameter.name);
-    if (other == theirs.end()) {
-      weights.initialised.push_back(parameter.name);
-    } else if (other->shape != parameter.shape) {
-      weights.initialised.push_back(fmt::format("{} {}, in the file {}", parameter.name,
-                                                parameter.shape.to_string(), other->shape.to_string()));
+  for (const engine::CanonicalParameter& parameter : theirs) {
+    const std::size_t i = index_in(ours, parameter.name);
+    if (i == ours.size()) {
+      match.unused(parameter.name);
+    } else if (ours[i].shape != parameter.shape) {
+      match.misfit(i, parameter.shape);
     } else {
-      weights.given[i] = true;
-      std::copy_n(source.begin() + static_cast<std::ptrdiff_t>(other->offset), parameter.size(),
-                  weights.values.begin() + static_cast<std::ptrdiff_t>(parameter.offset));
+      std::copy_n(source.begin() + static_cast<std::ptrdiff_t>(parameter.offset), parameter.size(),
+                  match.take(i).begin());
     }
   }
-  for (const engine::CanonicalParameter& parameter : theirs) {
-    if (named(ours, parameter.name) == ours.end()) weights.unused.push_back(parameter.name);
-  }
-  if (std::find(weights.given.begin(), weights.given.end(), true) == weights.given.end()) {
-    throw Error(fmt::format("{}: no parameter of the file fits this model", file),
-                fmt::format("names and shapes must agree. In the file: {}. In the model: {}",
-                            some_of(weights.unused), some_of(weights.initialised)));
-  }
-  return weights;
+  return std::move(match).finish(file);
 }
 
 }  // namespace convoke::run

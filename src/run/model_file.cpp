@@ -9,6 +9,7 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/os/atomic_file.hpp"
+#include "convoke/os/file.hpp"
 #include "convoke/run/parameter_group.hpp"
 
 namespace convoke::run {
@@ -137,6 +138,34 @@ Member read_member(const hdf5::Group& group, std::span<const engine::CanonicalPa
   return member;
 }
 
+void fill_model(const std::filesystem::path& file, const ModelDescription& description,
+                std::span<const float> parameters, const std::optional<Validated>& validated) {
+  hdf5::File model = hdf5::File::create(file);
+  write_format(model, "model", kModelVersion);
+  write_description(model, description);
+  if (validated) {
+    model.set_attribute("step", validated->step);
+    model.set_attribute("validation_loss", validated->loss);
+    model.set_attribute("validation_accuracy", validated->accuracy);
+  }
+  hdf5::Group group = model.create_group("parameters");
+  write_parameters(group, engine::canonical_parameters(description.graph), parameters);
+  model.close();
+}
+
+void fill_ensemble(const std::filesystem::path& file, const ModelDescription& description,
+                   std::span<const Member* const> members) {
+  hdf5::File ensemble = hdf5::File::create(file);
+  write_format(ensemble, "ensemble", kModelVersion);
+  write_description(ensemble, description);
+  for (const Member* member : members) {
+    hdf5::Group group = ensemble.create_group(fmt::format("member-{:03}", member->index));
+    write_facts(group, *member);
+    write_parameters(group, engine::canonical_parameters(description.graph), member->parameters);
+  }
+  ensemble.close();
+}
+
 }  // namespace
 
 std::string ModelDescription::class_name(std::int64_t label) const {
@@ -147,17 +176,7 @@ void write_model(const std::filesystem::path& file, const ModelDescription& desc
                  std::span<const float> parameters, const std::optional<Validated>& validated,
                  const std::function<void()>& before_it_counts) {
   os::replace_file(file, [&](const std::filesystem::path& temporary) {
-    hdf5::File model = hdf5::File::create(temporary);
-    write_format(model, "model", kModelVersion);
-    write_description(model, description);
-    if (validated) {
-      model.set_attribute("step", validated->step);
-      model.set_attribute("validation_loss", validated->loss);
-      model.set_attribute("validation_accuracy", validated->accuracy);
-    }
-    hdf5::Group group = model.create_group("parameters");
-    write_parameters(group, engine::canonical_parameters(description.graph), parameters);
-    model.close();
+    fill_model(temporary, description, parameters, validated);
     if (before_it_counts) before_it_counts();
   });
 }
@@ -174,17 +193,27 @@ std::optional<Validated> validated_in(const std::filesystem::path& path) try {
 
 void write_ensemble(const std::filesystem::path& file, const ModelDescription& description,
                     std::span<const Member* const> members) {
-  os::replace_file(file, [&](const std::filesystem::path& temporary) {
-    hdf5::File ensemble = hdf5::File::create(temporary);
-    write_format(ensemble, "ensemble", kModelVersion);
-    write_description(ensemble, description);
-    for (const Member* member : members) {
-      hdf5::Group group = ensemble.create_group(fmt::format("member-{:03}", member->index));
-      write_facts(group, *member);
-      write_parameters(group, engine::canonical_parameters(description.graph), member->parameters);
-    }
-    ensemble.close();
-  });
+  os::replace_file(
+      file, [&](const std::filesystem::path& temporary) { fill_ensemble(temporary, description, members); });
+}
+
+std::string bytes_of(const ModelSet& models) {
+  const os::File memory = os::File::in_memory("convoke-model");
+  const std::filesystem::path file = os::path_of(memory);
+  if (models.ensemble) {
+    std::vector<const Member*> members;
+    for (const Member& member : models.members) members.push_back(&member);
+    fill_ensemble(file, models.description, members);
+  } else {
+    fill_model(file, models.description, models.members.front().parameters, {});
+  }
+  return memory.text();
+}
+
+ModelSet models_in(const std::string& bytes) {
+  os::File memory = os::File::in_memory("convoke-model");
+  memory.write_at(0, std::as_bytes(std::span(bytes)));
+  return load_models(os::path_of(memory));
 }
 
 std::filesystem::path find_model_file(const std::filesystem::path& file_or_run) {

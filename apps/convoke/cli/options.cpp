@@ -10,7 +10,7 @@ void add_recipe_options(CLI::App& parser, RecipeOptions& options) {
   parser
       .add_option("recipe", options.recipe,
                   "A recipe file (TOML), a folder with a recipe.toml, the name of a recipe that comes with "
-                  "Convoke (mnist-sync), or of a network (resnet50)")
+                  "Convoke (mnist-sync) or of a network (resnet50), or a model file (model.onnx)")
       ->required()
       ->type_name("RECIPE");
   parser.add_option("--set", options.changes, "Change a value of the recipe, for example train.epochs=10")
@@ -19,7 +19,7 @@ void add_recipe_options(CLI::App& parser, RecipeOptions& options) {
 }
 
 void add_model(CLI::App& parser, std::string& model) {
-  parser.add_option("model", model, "model.h5, ensemble.h5 or the folder of a run")
+  parser.add_option("model", model, "The folder of a run, or a model file: model.h5, ensemble.h5, ONNX, Keras")
       ->required()
       ->type_name("MODEL");
 }

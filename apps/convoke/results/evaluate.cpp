@@ -62,7 +62,7 @@ int evaluate(const EvaluateOptions& options) {
   const mpi::Communicator& world = session.world();
   const run::Machine machine = settled(world, options.threads);
   const std::filesystem::path file = run::find_model_file(options.model);
-  const run::ModelSet models = run::load_models(file);
+  const run::ModelSet models = models_of(file, world);
   const std::optional<recipe::Recipe> recipe = recipe_beside(file);
   const std::string split = split_of(options, recipe);
   const std::string rule = voting_rule(options.rule, recipe);

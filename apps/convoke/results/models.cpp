@@ -6,10 +6,20 @@
 
 #include "cli/options.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/interop/model_io.hpp"
 #include "convoke/nn/backend.hpp"
+#include "convoke/run/model_exchange.hpp"
 #include "convoke/vote/rule.hpp"
 
 namespace convoke::app {
+
+run::ModelSet models_of(const std::filesystem::path& file, const mpi::Communicator& world) {
+  return run::models_from_root(world, [&] {
+    interop::Imported imported = interop::read_model(file);
+    for (const std::string& note : imported.notes) fmt::print(stderr, "note: {}\n", note);
+    return std::move(imported.models);
+  });
+}
 
 std::optional<recipe::Recipe> recipe_beside(const std::filesystem::path& model_file) {
   const std::filesystem::path file = model_file.parent_path() / "recipe.toml";

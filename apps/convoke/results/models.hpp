@@ -6,12 +6,16 @@
 #include <string>
 
 #include "convoke/data/augmenter.hpp"
+#include "convoke/mpi/communicator.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/model_file.hpp"
 
 // For the commands that use trained models.
 
 namespace convoke::app {
+
+/// Returns the models in `file`, which rank 0 reads; it prints what the import changed as notes. Collective.
+run::ModelSet models_of(const std::filesystem::path& file, const mpi::Communicator& world);
 
 /// The recipe of the run that a model file belongs to: recipe.toml in the same folder, if it exists.
 std::optional<recipe::Recipe> recipe_beside(const std::filesystem::path& model_file);

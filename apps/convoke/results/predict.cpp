@@ -249,7 +249,7 @@ int predict(const PredictOptions& options) {
   const mpi::Communicator& world = session.world();
   const run::Machine machine = settled(world, options.threads);
   const std::filesystem::path file = run::find_model_file(options.model);
-  const run::ModelSet models = run::load_models(file);
+  const run::ModelSet models = models_of(file, world);
   const std::optional<recipe::Recipe> recipe = recipe_beside(file);
   const vote::Rule rule = vote::find_rule(voting_rule(options.rule, recipe));
   const std::string precision = precision_text(options.precision, models.description, recipe);

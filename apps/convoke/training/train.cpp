@@ -128,11 +128,11 @@ int train(const TrainOptions& given) {
   const TrainOptions options = settle_resume(given);
   std::vector<std::string> changes = options.changes;
   if (options.member >= 0) changes.push_back(fmt::format("ensemble.member={}", options.member));
-  recipe::Recipe recipe = recipe::Recipe::load(options.recipe, changes);
-
-  // 2. The ranks, threads and bindings; one line for each problem.
   mpi::Session session;
   const mpi::Communicator& world = session.world();
+  recipe::Recipe recipe = recipe::Recipe::load(options.recipe, changes, world);
+
+  // 2. The ranks, threads and bindings; one line for each problem.
   const os::StopSignals signals;
   const doctor::Binding binding = doctor::settle(world, recipe.run.threads);
   consult_doctor(binding, recipe, options, world);

@@ -32,6 +32,9 @@ struct ExportOptions {
 /// Throws Error naming the file, and the node that cannot be converted.
 Imported read_model(const std::filesystem::path& file, const ImportOptions& options = {});
 
+/// True if `file` is a file (not a folder) that read_model() or read_weights() would read, by its beginning.
+bool is_model(const std::filesystem::path& file);
+
 /// Takes from `file`, of any format, the weights that fit `graph` in name and shape. `zoo`: the published
 /// network that `graph` is, or empty; files of torchvision, timm and Keras have their own names for its
 /// parameters. Throws Error naming the file if none fits.

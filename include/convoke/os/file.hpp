@@ -79,6 +79,9 @@ class File {
   int descriptor_ = -1;
 };
 
+/// Returns a path by which this process can open `file` again, even if it has no name on a disk.
+std::filesystem::path path_of(const File& file);
+
 /// Returns when the names in `folder` are on the disk; "" is the current folder. Does nothing on file systems
 /// that cannot sync a folder.
 void sync_folder(const std::filesystem::path& folder);

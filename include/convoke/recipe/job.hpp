@@ -1,6 +1,10 @@
 #pragma once
+#include <memory>
+
 #include "convoke/data/dataset.hpp"
+#include "convoke/mpi/communicator.hpp"
 #include "convoke/recipe/recipe.hpp"
+#include "convoke/run/initial_weights.hpp"
 #include "convoke/train/job.hpp"
 
 namespace convoke::recipe {
@@ -10,7 +14,12 @@ engine::EngineOptions engine_options(const Recipe& recipe, int threads);
 
 /// Converts a recipe to the trainer's job on this dataset, with this number of threads per rank and of ranks.
 /// Throws Error if dataset and model do not fit. The job's resume fingerprint holds the keys that decide the
-/// result.
+/// result. Its initial weights are left out: see initial_weights().
 train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int threads, int ranks);
+
+/// Returns the weights that training starts from, for Job::weights; null if the recipe names none. Rank 0
+/// reads the file. Collective. Throws Error if none of the weights fits `graph`.
+std::shared_ptr<const run::InitialWeights> initial_weights(const Recipe& recipe, const nn::Graph& graph,
+                                                           const mpi::Communicator& world);
 
 }  // namespace convoke::recipe

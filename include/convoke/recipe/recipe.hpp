@@ -8,6 +8,7 @@
 #include "convoke/data/augment_options.hpp"
 #include "convoke/data/epoch_plan.hpp"
 #include "convoke/engine/lane_engine.hpp"
+#include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/graph.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 #include "convoke/nn/rate_groups.hpp"
@@ -38,13 +39,16 @@ struct ModelRecipe {
   std::vector<std::int64_t> input;  ///< (C, H, W); must equal the dataset's
   std::vector<Settings> layers;     ///< as nn::build_graph takes them, with every hyper-parameter
   std::string zoo;                  ///< the published network in `layers`; empty: layers of the recipe
-  std::int64_t classes = 1000;      ///< of a zoo model, as written; already applied to `layers`
-  bool head = true;                 ///< of a zoo model; already applied to `layers`
+  std::string file;                 ///< the model file in `layers`, of any format; empty: none
+  /// of a zoo model or a file, as written; already applied to `layers`; 0: the model's own
+  std::int64_t classes = 0;
+  bool head = true;        ///< of a zoo model; already applied to `layers`
   std::string batch_norm;  ///< "lane", "synchronized": for all batch norms, as written; empty: each layer's
                            ///< own setting
   std::string weights;     ///< a model file or run folder to start from; empty: initial values
   std::vector<std::string> freeze;  ///< see nn::freeze; words of the zoo are resolved (nn::resolve_parts)
   std::int64_t cache_features = 0;  ///< cached views per sample; 0: off. See train::FeatureCache
+  std::vector<std::string> notes;   ///< sentences on what reading `file` changed
 };
 
 struct TrainRecipe {
@@ -105,9 +109,14 @@ struct Recipe {
   train::LogOptions log;
   std::filesystem::path folder;  ///< folder of the recipe file; empty for a recipe from text
 
-  /// Reads a recipe (a TOML file, a folder with recipe.toml, or the name of a recipe that comes with Convoke)
-  /// and applies "key=value" changes. Throws Error with file and line for each mistake.
+  /// Reads a recipe (a TOML file, a folder with recipe.toml, the name of a recipe that comes with Convoke or
+  /// of a network, or a model file) and applies "key=value" changes. Throws Error with file and line for each
+  /// mistake.
   static Recipe load(const std::string& recipe, const std::vector<std::string>& changes = {});
+  /// Does the same on rank 0 of `world` and sends the result, so that the files may be on its host alone.
+  /// Collective; all ranks throw.
+  static Recipe load(const std::string& recipe, const std::vector<std::string>& changes,
+                     const mpi::Communicator& world);
   /// Reads a recipe from a text; `source` names it in messages ("recipe.toml").
   static Recipe parse(const std::string& toml, const std::string& source,
                       const std::vector<std::string>& changes = {});

@@ -1,7 +1,9 @@
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
+#include "convoke/engine/canonical.hpp"
 #include "convoke/run/model_file.hpp"
 
 namespace convoke::run {
@@ -16,6 +18,28 @@ struct InitialWeights {
 
   /// "104 of 106 parameters; initialised: dense_1.weight (10, 64), in the file (100, 64), ...; not used: ..."
   std::string describe() const;
+};
+
+/// Matches the weights of a file with the parameters of a graph, one by one.
+class WeightMatch {
+ public:
+  explicit WeightMatch(const nn::Graph& graph);
+
+  const std::vector<engine::CanonicalParameter>& parameters() const { return parameters_; }
+  /// Returns where the values of parameter `i` go; the caller fills them.
+  std::span<float> take(std::size_t i);
+  /// Says that the file has parameter `i` in another shape.
+  void misfit(std::size_t i, const Shape& in_file);
+  /// Says that the file has a parameter that the graph lacks.
+  void unused(const std::string& name) { weights_.unused.push_back(name); }
+
+  /// Throws Error naming `file` if no parameter was taken.
+  InitialWeights finish(const std::string& file) &&;
+
+ private:
+  std::vector<engine::CanonicalParameter> parameters_;
+  std::vector<Shape> misfits_;  ///< of each parameter; empty: the file lacks it
+  InitialWeights weights_;
 };
 
 /// Takes the weights of `models` (the first member of an ensemble) that fit `graph`. Throws Error naming

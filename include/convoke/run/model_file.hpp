@@ -76,4 +76,10 @@ ModelSet load_models(const std::filesystem::path& file_or_run);
 /// Returns the file that load_models would read. Throws Error if there is none.
 std::filesystem::path find_model_file(const std::filesystem::path& file_or_run);
 
+/// Returns the bytes of the file that write_model() or write_ensemble() would write, to send a model.
+std::string bytes_of(const ModelSet& models);
+
+/// Returns the models in such bytes. Throws Error as load_models() does.
+ModelSet models_in(const std::string& bytes);
+
 }  // namespace convoke::run

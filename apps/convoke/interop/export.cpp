@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "commands.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/interop/model_io.hpp"
+#include "convoke/os/atomic_file.hpp"
+
+namespace convoke::app {
+namespace {
+
+struct ExportOptions {
+  std::string model, format, output;
+  bool raw_input = false;    ///< the file takes samples as the dataset has them
+  bool each_member = false;  ///< a file for each member of an ensemble
+};
+
+constexpr const char* kExportHelp = R"(Examples:
+  convoke export runs/first --format onnx                for onnxruntime, OpenVINO, ...: first.onnx
+  convoke export runs/first --format keras               for keras.models.load_model: first.keras
+  convoke export model.h5 --format safetensors --output weights.safetensors
+  convoke export runs/votes --format onnx                an ensemble as one graph: the mean of its members
+  convoke export runs/votes --format onnx --each-member  a file for each member
+  convoke export runs/first --format onnx --raw-input    takes pixels of 0..255
+
+docs/interop.md shows how other programs load these files.
+)";
+
+std::vector<interop::FormatHelp> writable() {
+  std::vector<interop::FormatHelp> formats = interop::formats();
+  std::erase_if(formats, [](const interop::FormatHelp& format) { return !format.writes; });
+  return formats;
+}
+
+// "runs/first" gives "first.onnx" in the current folder, and "a/model.h5" gives "model.onnx".
+std::filesystem::path output_of(const ExportOptions& options) {
+  if (!options.output.empty()) return options.output;
+  const std::filesystem::path model = std::filesystem::path(options.model + "/").parent_path();
+  const std::filesystem::path name = std::filesystem::is_directory(model) ? model.filename() : model.stem();
+  return name.string() + find_in(writable(), options.format, "format").extension;
+}
+
+// "votes.onnx" gives "votes-002.onnx".
+std::filesystem::path for_member(const std::filesystem::path& file, std::int64_t member) {
+  std::filesystem::path own = file;
+  return own.replace_filename(
+      fmt::format("{}-{:03}{}", file.stem().string(), member, file.extension().string()));
+}
+
+// Writes a trained model, or an ensemble, in the format of another program.
+int export_model(const ExportOptions& options) {
+  const std::filesystem::path output = output_of(options);
+  os::require_replaceable(output);
+  const interop::Imported imported = interop::read_model(run::find_model_file(options.model));
+  const run::ModelSet& models = imported.models;
+  const interop::ExportOptions how{.raw_input = options.raw_input};
+  if (!options.each_member) {
+    interop::write_model(output, models, options.format, how);
+    fmt::print("{}\n", output.string());
+    return EXIT_SUCCESS;
+  }
+  for (const run::Member& member : models.members) {
+    const std::filesystem::path file = for_member(output, member.index);
+    interop::write_model(file, {.description = models.description, .members = {member}}, options.format, how);
+    fmt::print("{}\n", file.string());
+  }
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+std::function<int()> add_export(CLI::App& parser) {
+  auto options = std::make_shared<ExportOptions>();
+  add_model(parser, options->model);
+  add_choice(parser, "--format", options->format, names_in(writable()), "The format to write")->required();
+  parser
+      .add_option("-o,--output", options->output,
+                  "The file to write; the name of the run or model with the format's extension by default")
+      ->type_name("FILE");
+  parser.add_flag("--raw-input", options->raw_input,
+                  "Normalise in the first layers, so that the file takes samples as the dataset has them");
+  parser.add_flag("--each-member", options->each_member, "Write a file for each member of an ensemble");
+  parser.footer(kExportHelp);
+  return [options] { return export_model(*options); };
+}
+
+}  // namespace convoke::app

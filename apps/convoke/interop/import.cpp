@@ -1,0 +1,136 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/data/normalization.hpp"
+#include "convoke/interop/model_io.hpp"
+#include "convoke/nn/zoo.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/os/file.hpp"
+
+namespace convoke::app {
+namespace {
+
+struct ImportOptions {
+  std::string file, output;
+  std::string zoo;                  ///< for a file of weights: the published network; empty: none
+  std::int64_t classes = 0;         ///< outputs of that network; 0: its own
+  std::vector<std::int64_t> input;  ///< one sample, for a file that leaves it open
+  std::string normalize;            ///< how samples are normalised; empty: as the file says
+  std::string class_names;          ///< a file with one name in each line
+};
+
+constexpr const char* kImportHelp = R"(Examples:
+  convoke import model.onnx --output model.h5            ONNX, from PyTorch, TensorFlow, Keras, ...
+  convoke import model.keras --output model.h5           a model of Keras; also .h5
+  convoke import resnet50.safetensors --zoo resnet50 --normalize imagenet --output model.h5
+                                                         weights of torchvision or timm
+  convoke import model.onnx --input 3,224,224 --output model.h5
+                                                         a model that takes pictures of any size
+
+train, predict, evaluate, summary and bench take such files directly:
+  convoke predict model.onnx picture.png
+  convoke train my/recipe.toml --set model.file=model.onnx --set model.classes=5
+)";
+
+std::vector<std::string> lines_of(const std::string& file) {
+  std::istringstream text(os::File(file, os::Access::kRead).text());
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+data::Normalization normalization_of(const std::string& name, const Shape& input) {
+  const auto type = input.rank() == 3 ? data::SampleType::kUint8 : data::SampleType::kFloat32;
+  return data::normalization_from(name, {.sample_shape = input, .sample_type = type}, "the model's input");
+}
+
+// Returns the published network with the weights of the file, which must have all of them.
+interop::Imported read_for_zoo(const ImportOptions& options) {
+  nn::ZooOptions network{.input = Shape(options.input)};
+  if (options.classes > 0) network.classes = options.classes;
+  nn::Graph graph = nn::make_zoo_model(options.zoo, network);
+  run::InitialWeights weights = interop::read_weights(options.file, graph, options.zoo);
+  if (!weights.initialised.empty()) {
+    throw Error(
+        fmt::format("{}: has not all weights of {}: {}", options.file, options.zoo, weights.describe()),
+        fmt::format("train the others: convoke train RECIPE --set model.zoo={} --set model.weights={}",
+                    options.zoo, options.file));
+  }
+  interop::Imported imported{
+      .models = {.description = {.graph = std::move(graph), .normalization = {}, .class_names = {}},
+                 .members = {}}};
+  imported.models.members.emplace_back().parameters = std::move(weights.values);
+  imported.notes.push_back(weights.describe());
+  return imported;
+}
+
+// Reads a model of another program and writes it as model.h5.
+int import_model(const ImportOptions& options) {
+  // 1. The model, or weights for a published network.
+  os::require_replaceable(options.output);
+  interop::Imported imported = options.zoo.empty()
+                                   ? interop::read_model(options.file, {.input = Shape(options.input)})
+                                   : read_for_zoo(options);
+  run::ModelDescription& model = imported.models.description;
+
+  // 2. Facts that the file does not have.
+  if (!options.normalize.empty()) {
+    model.normalization = normalization_of(options.normalize, model.graph.input_shape());
+  }
+  if (!options.class_names.empty()) model.class_names = lines_of(options.class_names);
+
+  // 3. Convoke's own file.
+  interop::write_model(options.output, imported.models, "convoke");
+  for (const std::string& note : imported.notes) fmt::print("note: {}\n", note);
+  fmt::print("{}: {} -> {}, {} parameters\n", options.output, model.graph.input_shape().with_batch(),
+             model.graph.output_shape().with_batch(), format_count(model.graph.parameter_count()));
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+std::function<int()> add_import(CLI::App& parser) {
+  auto options = std::make_shared<ImportOptions>();
+  std::vector<std::string> readable;
+  for (const interop::FormatHelp& format : interop::formats()) {
+    if (format.reads_graph || format.reads_weights) readable.push_back(format.extension);
+  }
+  parser.add_option("file", options->file, fmt::format("The model to read: {}", join(readable)))
+      ->required()
+      ->type_name("FILE");
+  parser.add_option("-o,--output", options->output, "The file to write")->required()->type_name("MODEL.h5");
+  parser
+      .add_option("--zoo", options->zoo,
+                  "For a file that holds weights alone: the published network that they belong to")
+      ->type_name("NETWORK");
+  parser.add_option("--classes", options->classes, "The number of outputs of --zoo; its own by default")
+      ->check(CLI::PositiveNumber)
+      ->needs("--zoo")
+      ->type_name("N");
+  parser
+      .add_option("--input", options->input,
+                  "The shape of one sample, C,H,W, L,F, F or L, for a file that leaves it open")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber)
+      ->type_name("SHAPE");
+  parser
+      .add_option("--normalize", options->normalize,
+                  "How pixels are normalised before the network, e.g. unit, imagenet; as the file says by "
+                  "default")
+      ->type_name("NAME");
+  parser
+      .add_option("--class-names", options->class_names,
+                  "A text file with the name of one class in each line")
+      ->type_name("FILE");
+  parser.footer(kImportHelp);
+  return [options] { return import_model(*options); };
+}
+
+}  // namespace convoke::app

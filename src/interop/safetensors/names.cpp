@@ -1,0 +1,164 @@
+#include "interop/safetensors/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <regex>
+#include <string_view>
+#include <utility>
+
+namespace convoke::interop {
+namespace {
+
+bool has_node(const nn::Graph& graph, std::string_view name) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                     [&](const nn::Node& node) { return node.name == name; });
+}
+
+// PyTorch's names of our parameters; those of recurrent layers, which PyTorch stores in other pieces, stay.
+std::string_view state_name(std::string_view parameter) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kOther{
+      {{"gamma", "weight"}, {"beta", "bias"}, {"running_variance", "running_var"}}};
+  for (const auto& [ours, theirs] : kOther) {
+    if (parameter == ours) return theirs;
+  }
+  return parameter;
+}
+
+// A network of torchvision, recognised by one of its nodes, and its name for the head, our "predictions".
+struct Head {
+  std::string_view node, head;
+};
+constexpr std::array kHeads{
+    Head{"layer1.0.conv1", "fc"},                      // ResNet
+    Head{"stage2.0.branch1.0", "fc"},                  // ShuffleNet
+    Head{"features.conv0", "classifier"},              // DenseNet
+    Head{"features.3.squeeze", "classifier.1"},        // SqueezeNet
+    Head{"features.1.0.layer_scale", "classifier.2"},  // ConvNeXt
+    Head{"classifier.4", "classifier.6"},              // AlexNet
+    Head{"classifier.3", "classifier.6"},              // VGG
+    Head{"features.0.0", "classifier.1"},              // MobileNetV2, EfficientNet
+};
+
+// MobileNetV3 has a hidden layer before the head.
+std::optional<std::string> torchvision_head(const nn::Graph& graph) {
+  const auto found = std::find_if(kHeads.begin(), kHeads.end(),
+                                  [&](const Head& head) { return has_node(graph, head.node); });
+  if (found == kHeads.end()) return std::nullopt;
+  if (found->head == "classifier.1" && has_node(graph, "classifier.0")) return "classifier.3";
+  return std::string(found->head);
+}
+
+std::string parameter_in(const std::string& node, const nn::ParameterSpec& parameter) {
+  return fmt::format("{}.{}", node, state_name(parameter.name));
+}
+
+std::string by_node(const nn::Graph&, const nn::Node& node, const nn::ParameterSpec& parameter) {
+  return parameter_in(node.name, parameter);
+}
+
+// torchvision's layer scale is a tensor without a module: "features.1.0.layer_scale".
+std::string by_torchvision(const nn::Graph& graph, const nn::Node& node, const nn::ParameterSpec& parameter) {
+  if (node.name == "predictions") return parameter_in(*torchvision_head(graph), parameter);
+  return node.name.ends_with(".layer_scale") ? node.name : parameter_in(node.name, parameter);
+}
+
+// ConvNeXt: "features.1.0.block.3" is "stages.0.blocks.0.mlp.fc1".
+std::string timm_convnext(const nn::Graph&, const nn::Node& node, const nn::ParameterSpec& parameter) {
+  static const std::regex kBlock(R"(features\.([1357])\.(\d+)\.(?:block\.)?(\w+))");
+  static const std::regex kDownsample(R"(features\.([246])\.([01]))");
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kParts{
+      {{"0", "conv_dw"}, {"2", "norm"}, {"3", "mlp.fc1"}, {"5", "mlp.fc2"}}};
+  std::smatch match;
+  if (std::regex_match(node.name, match, kBlock)) {
+    const std::string block = fmt::format("stages.{}.blocks.{}", std::stoi(match[1]) / 2, match[2].str());
+    if (match[3] == "layer_scale") return block + ".gamma";
+    const std::string part = match[3];
+    const auto known =
+        std::find_if(kParts.begin(), kParts.end(), [&](const auto& p) { return p.first == part; });
+    return parameter_in(fmt::format("{}.{}", block, known->second), parameter);
+  }
+  if (std::regex_match(node.name, match, kDownsample)) {
+    return parameter_in(fmt::format("stages.{}.downsample.{}", std::stoi(match[1]) / 2, match[2].str()),
+                        parameter);
+  }
+  if (node.name == "classifier.0") return parameter_in("head.norm", parameter);
+  if (node.name == "predictions") return parameter_in("head.fc", parameter);
+  return parameter_in("stem" + node.name.substr(node.name.rfind('.')), parameter);
+}
+
+// EfficientNet under Keras' names: "block2a_expand_conv" is "blocks.1.0.conv_pw". The blocks of stage 1 have
+// no expansion, so that their parts are numbered differently.
+std::string timm_efficientnet(const nn::Graph& graph, const nn::Node& node,
+                              const nn::ParameterSpec& parameter) {
+  static const std::regex kBlock(R"((block(\d)([a-z]))_(\w+))");
+  struct Part {
+    std::string_view keras, expanded, plain;
+  };
+  constexpr std::array kParts{Part{"expand_conv", "conv_pw", ""},
+                              Part{"expand_bn", "bn1", ""},
+                              Part{"dwconv", "conv_dw", "conv_dw"},
+                              Part{"bn", "bn2", "bn1"},
+                              Part{"se_reduce", "se.conv_reduce", "se.conv_reduce"},
+                              Part{"se_expand", "se.conv_expand", "se.conv_expand"},
+                              Part{"project_conv", "conv_pwl", "conv_pw"},
+                              Part{"project_bn", "bn3", "bn2"}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOthers{
+      {{"stem_conv", "conv_stem"},
+       {"stem_bn", "bn1"},
+       {"top_conv", "conv_head"},
+       {"top_bn", "bn2"},
+       {"predictions", "classifier"}}};
+  for (const auto& [ours, theirs] : kOthers) {
+    if (node.name == ours) return parameter_in(std::string(theirs), parameter);
+  }
+  std::smatch match;
+  if (!std::regex_match(node.name, match, kBlock)) return parameter_in(node.name, parameter);
+  const std::string part = match[4];
+  const auto known =
+      std::find_if(kParts.begin(), kParts.end(), [&](const Part& p) { return p.keras == part; });
+  if (known == kParts.end()) return parameter_in(node.name, parameter);
+  const bool expanded = has_node(graph, match[1].str() + "_expand_conv");
+  return parameter_in(fmt::format("blocks.{}.{}.{}", std::stoi(match[2]) - 1, match[3].str()[0] - 'a',
+                                  expanded ? known->expanded : known->plain),
+                      parameter);
+}
+
+struct Scheme {
+  std::string_view name;
+  bool (*fits)(const nn::Graph& graph);
+  std::string (*name_of)(const nn::Graph& graph, const nn::Node& node, const nn::ParameterSpec& parameter);
+};
+constexpr std::array kSchemes{
+    Scheme{"torchvision",
+           [](const nn::Graph& graph) {
+             return has_node(graph, "predictions") && torchvision_head(graph).has_value();
+           },
+           by_torchvision},
+    Scheme{"timm", [](const nn::Graph& graph) { return has_node(graph, "features.1.0.layer_scale"); },
+           timm_convnext},
+    Scheme{"timm", [](const nn::Graph& graph) { return has_node(graph, "block1a_dwconv"); },
+           timm_efficientnet},
+    Scheme{"node names", [](const nn::Graph&) { return true; }, by_node},
+};
+
+}  // namespace
+
+std::vector<Naming> state_dict_names(const nn::Graph& graph) {
+  std::vector<Naming> namings;
+  for (const Scheme& scheme : kSchemes) {
+    if (!scheme.fits(graph)) continue;
+    Naming& naming = namings.emplace_back(Naming{std::string(scheme.name), {}});
+    for (const nn::Node& node : graph.nodes()) {
+      for (const nn::ParameterSpec& parameter : node.parameters) {
+        naming.names.push_back(scheme.name_of(graph, node, parameter));
+      }
+    }
+  }
+  return namings;
+}
+
+}  // namespace convoke::interop

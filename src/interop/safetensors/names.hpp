@@ -1,0 +1,21 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "convoke/nn/graph.hpp"
+
+// What PyTorch's state dicts call the parameters of a graph.
+
+namespace convoke::interop {
+
+/// A way to name parameters.
+struct Naming {
+  std::string scheme;              ///< "torchvision", "timm", "node names"
+  std::vector<std::string> names;  ///< for each of engine::canonical_parameters(graph)
+};
+
+/// Returns the ways in which a file may name the parameters of `graph`, the usual one first. Networks of
+/// torchvision and timm are recognised by their nodes.
+std::vector<Naming> state_dict_names(const nn::Graph& graph);
+
+}  // namespace convoke::interop

@@ -1,0 +1,183 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "convoke/core/error.hpp"
+#include "convoke/engine/canonical.hpp"
+#include "interop/safetensors/names.hpp"
+#include "interop/safetensors/safetensors.hpp"
+
+namespace convoke::interop {
+namespace {
+
+constexpr std::size_t kLengthBytes = 8;
+constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // the limit of the format
+const std::string kSafetensorsHint = "get the file again, or write it again with safetensors.torch.save_file";
+
+struct StoredType {
+  std::string_view name;
+  NumberType type;
+};
+constexpr std::array kStoredTypes{
+    StoredType{"F32", NumberType::kFloat32},   StoredType{"F16", NumberType::kFloat16},
+    StoredType{"BF16", NumberType::kBfloat16}, StoredType{"F64", NumberType::kFloat64},
+    StoredType{"U8", NumberType::kUint8},      StoredType{"I8", NumberType::kInt8},
+    StoredType{"U16", NumberType::kUint16},    StoredType{"I16", NumberType::kInt16},
+    StoredType{"U32", NumberType::kUint32},    StoredType{"I32", NumberType::kInt32},
+    StoredType{"U64", NumberType::kUint64},    StoredType{"I64", NumberType::kInt64},
+    StoredType{"BOOL", NumberType::kBool}};
+
+std::uint64_t length_in(std::string_view beginning) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, beginning.data(), kLengthBytes);
+  return length;
+}
+
+nlohmann::json read_table(const os::File& file, std::uint64_t& data_start) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(fmt::format("{}: {}", file.path().string(), why), kSafetensorsHint);
+  };
+  std::array<char, kLengthBytes> beginning{};
+  file.read_at(0, std::as_writable_bytes(std::span(beginning)));
+  const std::uint64_t length = length_in({beginning.data(), beginning.size()});
+  if (length > kMostHeaderBytes || length > file.size() - kLengthBytes) {
+    refuse(fmt::format("its table of tensors would have {} bytes, but the file has {}", length, file.size()));
+  }
+  std::string text(length, '\0');
+  file.read_at(kLengthBytes, std::as_writable_bytes(std::span(text)));
+  data_start = kLengthBytes + length;
+  // Three levels are enough; a parser that is stopped there needs no stack for a hostile file.
+  const auto shallow = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    if (depth > 3)
+      throw nlohmann::json::parse_error::create(101, std::size_t{0}, "nested too deeply", nullptr);
+    return true;
+  };
+  try {
+    nlohmann::json table = nlohmann::json::parse(text, shallow);
+    if (table.is_object()) return table;
+  } catch (const nlohmann::json::exception&) {  // reported below, without the parser's words
+  }
+  refuse("its table of tensors is not JSON");
+  return {};
+}
+
+Tensor tensor_at(const std::shared_ptr<const os::File>& file, std::uint64_t data_start,
+                 const std::string& name, const nlohmann::json& entry) {
+  const std::string where = fmt::format("{}: tensor {}", file->path().string(), name);
+  try {
+    const auto& dtype = entry.at("dtype").get_ref<const std::string&>();
+    const auto type = std::find_if(kStoredTypes.begin(), kStoredTypes.end(),
+                                   [&](const StoredType& stored) { return stored.name == dtype; });
+    if (type == kStoredTypes.end()) {
+      throw Error(fmt::format("{}: has numbers of type {}, which Convoke does not read", where, dtype),
+                  "convert it: tensor.float(), then safetensors.torch.save_file");
+    }
+    const auto offsets = entry.at("data_offsets").get<std::array<std::uint64_t, 2>>();
+    const std::uint64_t bytes = file->size() - data_start;
+    Tensor tensor{.name = name,
+                  .shape = Shape(entry.at("shape").get<std::vector<std::int64_t>>()),
+                  .type = type->type,
+                  .read = {}};
+    if (offsets[0] > offsets[1] || offsets[1] > bytes || tensor.bytes() != offsets[1] - offsets[0]) {
+      throw Error(fmt::format("{}: {} of {} does not fit bytes {} to {} of {}", where,
+                              tensor.shape.to_string(), dtype, offsets[0], offsets[1], bytes),
+                  kSafetensorsHint);
+    }
+    return tensor_in_file(name, tensor.shape, tensor.type, file, data_start + offsets[0]);
+  } catch (const nlohmann::json::exception&) {
+    throw Error(where + ": its entry lacks dtype, shape or data_offsets", kSafetensorsHint);
+  }
+}
+
+void require_apart(const std::vector<std::pair<std::uint64_t, Tensor>>& tensors, const std::string& file) {
+  for (std::size_t i = 1; i < tensors.size(); ++i) {
+    const auto& [before, first] = tensors[i - 1];
+    if (before + first.bytes() <= tensors[i].first) continue;
+    throw Error(fmt::format("{}: tensors {} and {} overlap", file, first.name, tensors[i].second.name),
+                kSafetensorsHint);
+  }
+}
+
+// (C, 1, 1) of a layer scale and (out, in, 1, 1) of a 1 x 1 convolution fit (C) and (out, in).
+Shape without_ones(const Shape& shape) {
+  std::vector<std::int64_t> extents;
+  std::copy_if(shape.extents().begin(), shape.extents().end(), std::back_inserter(extents),
+               [](std::int64_t extent) { return extent != 1; });
+  return Shape(std::move(extents));
+}
+
+using ByName = std::map<std::string, const Tensor*, std::less<>>;
+
+std::size_t matches(const Naming& naming, const ByName& tensors) {
+  return static_cast<std::size_t>(
+      std::count_if(naming.names.begin(), naming.names.end(),
+                    [&](const std::string& name) { return tensors.contains(name); }));
+}
+
+// Weights that were saved from a wrapper have its name in front: "module.", "model.", "_orig_mod.".
+std::string without_wrapper(std::string name) {
+  for (const std::string_view wrapper : {"_orig_mod.", "module.", "model."}) {
+    if (name.starts_with(wrapper)) name.erase(0, wrapper.size());
+  }
+  return name;
+}
+
+}  // namespace
+
+bool is_safetensors(const Probe& probe) {
+  const std::string& start = probe.beginning;
+  return start.size() > kLengthBytes && start[kLengthBytes] == '{' && length_in(start) <= kMostHeaderBytes;
+}
+
+std::vector<Tensor> read_safetensors(const std::filesystem::path& path) {
+  const auto file = std::make_shared<const os::File>(path, os::Access::kRead);
+  std::uint64_t data_start = 0;
+  const nlohmann::json table = read_table(*file, data_start);
+  std::vector<std::pair<std::uint64_t, Tensor>> placed;
+  for (const auto& [name, entry] : table.items()) {
+    if (name == "__metadata__") continue;
+    Tensor tensor = tensor_at(file, data_start, name, entry);
+    placed.emplace_back(entry.at("data_offsets").at(0).get<std::uint64_t>(), std::move(tensor));
+  }
+  std::stable_sort(placed.begin(), placed.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  require_apart(placed, path.string());
+  std::vector<Tensor> tensors;
+  for (auto& [offset, tensor] : placed) tensors.push_back(std::move(tensor));
+  return tensors;
+}
+
+run::InitialWeights read_safetensors_weights(const std::filesystem::path& file, const nn::Graph& graph,
+                                             const std::string&) {
+  const std::vector<Tensor> tensors = read_safetensors(file);
+  ByName by_name;
+  for (const Tensor& tensor : tensors) by_name.emplace(without_wrapper(tensor.name), &tensor);
+  const std::vector<Naming> namings = state_dict_names(graph);
+  const Naming& naming = *std::max_element(
+      namings.begin(), namings.end(),
+      [&](const Naming& a, const Naming& b) { return matches(a, by_name) < matches(b, by_name); });
+  run::WeightMatch match(graph);
+  const std::vector<engine::CanonicalParameter>& parameters = match.parameters();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto found = by_name.find(naming.names[i]);
+    if (found == by_name.end()) continue;
+    const Tensor& tensor = *found->second;
+    if (without_ones(tensor.shape) == without_ones(parameters[i].shape)) {
+      read_floats(tensor, match.take(i));
+    } else {
+      match.misfit(i, tensor.shape);
+    }
+    by_name.erase(found);
+  }
+  for (const auto& [name, tensor] : by_name) {
+    if (!name.ends_with(".num_batches_tracked")) match.unused(tensor->name);
+  }
+  return std::move(match).finish(file.string());
+}
+
+}  // namespace convoke::interop
