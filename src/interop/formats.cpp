@@ -73,19 +73,13 @@ void settle_normalization(Imported& imported) {
   }
 }
 
-std::string known_formats() {
-  std::vector<std::string> names;
-  for (const Format& format : kFormats) names.emplace_back(format.name);
-  return join(names);
-}
-
 const Format& format_of(const std::filesystem::path& file) {
   const Probe probe = probe_of(file);
   const auto format = std::find_if(kFormats.begin(), kFormats.end(),
                                    [&](const Format& candidate) { return candidate.recognises(probe); });
   if (format == kFormats.end()) {
     throw Error(fmt::format("{}: is not a model in a format that Convoke reads", file.string()),
-                fmt::format("it reads {}", known_formats()));
+                fmt::format("it reads {}", join(names_in(kFormats))));
   }
   return *format;
 }
@@ -111,7 +105,8 @@ Imported read_model(const std::filesystem::path& file, const ImportOptions& opti
   const Format& format = format_of(file);
   if (format.read == nullptr) {
     throw Error(fmt::format("{}: holds weights without the network", file.string()),
-                fmt::format("name the network in a recipe: [model] zoo = \"resnet50\", weights = \"{}\"",
+                fmt::format("name the network: convoke import --zoo resnet50, or in a recipe: [model] zoo = "
+                            "\"resnet50\", weights = \"{}\"",
                             file.string()));
   }
   Imported imported = format.read(file, options);
@@ -138,6 +133,7 @@ void write_model(const std::filesystem::path& file, const run::ModelSet& models,
 std::vector<FormatHelp> formats() {
   std::vector<FormatHelp> list;
   for (const Format& format : kFormats) {
+    if (format.read == refuse) continue;
     list.push_back({.name = std::string(format.name),
                     .extension = std::string(format.extension),
                     .help = std::string(format.help),

@@ -23,6 +23,7 @@ std::string some_of(const std::vector<std::string>& names) {
 std::string InitialWeights::describe() const {
   const auto taken = std::count(given.begin(), given.end(), true);
   std::string text = fmt::format("{} of {} parameters", taken, given.size());
+  if (!converted.empty()) text += ", converted from " + converted;
   if (!initialised.empty()) text += "; initialised: " + some_of(initialised);
   if (!unused.empty()) text += "; not used: " + some_of(unused);
   return text;
@@ -34,7 +35,8 @@ WeightMatch::WeightMatch(const nn::Graph& graph)
       weights_{.values = std::vector<float>(engine::canonical_values(parameters_)),
                .given = std::vector<bool>(parameters_.size()),
                .initialised = {},
-               .unused = {}} {}
+               .unused = {},
+               .converted = {}} {}
 
 std::span<float> WeightMatch::take(std::size_t i) {
   weights_.given[i] = true;

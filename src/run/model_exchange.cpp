@@ -20,7 +20,8 @@ std::string facts_of(const InitialWeights& weights) {
   return metrics::to_json({{"values", static_cast<std::int64_t>(weights.values.size())},
                            {"given", std::move(given)},
                            {"initialised", array_of(weights.initialised)},
-                           {"unused", array_of(weights.unused)}});
+                           {"unused", array_of(weights.unused)},
+                           {"converted", weights.converted}});
 }
 
 InitialWeights with_facts(const std::string& json) {
@@ -28,7 +29,8 @@ InitialWeights with_facts(const std::string& json) {
   InitialWeights weights{.values = std::vector<float>(static_cast<std::size_t>(*count_at(facts, "values"))),
                          .given = {},
                          .initialised = texts_at(facts, "initialised"),
-                         .unused = texts_at(facts, "unused")};
+                         .unused = texts_at(facts, "unused"),
+                         .converted = text_at(facts, "converted")};
   for (const Value& given : list_at(facts, "given")) weights.given.push_back(given == Value(true));
   return weights;
 }

@@ -22,10 +22,6 @@ using Catch::Contains;
 
 namespace {
 
-void write_bytes(const std::filesystem::path& file, const std::string& bytes) {
-  std::ofstream(file, std::ios::binary) << bytes;
-}
-
 void write_example(const std::filesystem::path& path) {
   File file = File::create(path);
   file.set_attribute("format", "example");

@@ -13,3 +13,14 @@ std::string error_of(Action&& action) {
   }
   return "";
 }
+
+/// Returns the hint of that error; "" if it throws none.
+template <class Action>
+std::string hint_of(Action&& action) {
+  try {
+    action();
+  } catch (const convoke::Error& error) {
+    return error.hint();
+  }
+  return "";
+}

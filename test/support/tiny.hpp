@@ -19,10 +19,6 @@ namespace tiny {
 namespace fs = std::filesystem;
 using convoke::Settings;
 
-inline void write_bytes(const fs::path& file, const std::string& bytes) {
-  std::ofstream(file, std::ios::binary) << bytes;
-}
-
 /// Returns 8x8 pictures of four classes as uint8: one quadrant is brighter, with noise. `count`: their
 /// number.
 struct Pictures {

@@ -1,6 +1,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convoke/engine/canonical.hpp"
@@ -15,6 +16,7 @@ struct InitialWeights {
   std::vector<std::string>
       initialised;                  ///< parameters of the graph that the file lacks or has in another shape
   std::vector<std::string> unused;  ///< parameters of the file that the graph lacks
+  std::string converted;            ///< the file's type of numbers if it is not fp32, e.g. "float16"
 
   /// "104 of 106 parameters; initialised: dense_1.weight (10, 64), in the file (100, 64), ...; not used: ..."
   std::string describe() const;
@@ -32,6 +34,8 @@ class WeightMatch {
   void misfit(std::size_t i, const Shape& in_file);
   /// Says that the file has a parameter that the graph lacks.
   void unused(const std::string& name) { weights_.unused.push_back(name); }
+  /// Says that the file has numbers of another type than fp32.
+  void converted(std::string_view type) { weights_.converted = type; }
 
   /// Throws Error naming `file` if no parameter was taken.
   InitialWeights finish(const std::string& file) &&;

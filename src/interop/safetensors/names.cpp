@@ -52,22 +52,37 @@ std::optional<std::string> torchvision_head(const nn::Graph& graph) {
   return std::string(found->head);
 }
 
-std::string parameter_in(const std::string& node, const nn::ParameterSpec& parameter) {
-  return fmt::format("{}.{}", node, state_name(parameter.name));
+StateEntry entry_in(std::string_view module, const nn::ParameterSpec& parameter) {
+  return {fmt::format("{}.{}", module, state_name(parameter.name)), parameter.shape};
 }
 
-std::string by_node(const nn::Graph&, const nn::Node& node, const nn::ParameterSpec& parameter) {
-  return parameter_in(node.name, parameter);
+// The same weights as those of a 1 x 1 convolution (out, in, 1, 1), or of a linear layer (out, in).
+StateEntry as_convolution(StateEntry entry) {
+  if (entry.shape.rank() == 2) entry.shape = {entry.shape[0], entry.shape[1], 1, 1};
+  return entry;
+}
+StateEntry as_linear(StateEntry entry) {
+  if (entry.shape.rank() == 4) entry.shape = {entry.shape[0], entry.shape[1]};
+  return entry;
 }
 
-// torchvision's layer scale is a tensor without a module: "features.1.0.layer_scale".
-std::string by_torchvision(const nn::Graph& graph, const nn::Node& node, const nn::ParameterSpec& parameter) {
-  if (node.name == "predictions") return parameter_in(*torchvision_head(graph), parameter);
-  return node.name.ends_with(".layer_scale") ? node.name : parameter_in(node.name, parameter);
+StateEntry by_node(const nn::Graph&, const nn::Node& node, const nn::ParameterSpec& parameter) {
+  return entry_in(node.name, parameter);
+}
+
+// Squeeze-and-excitation has convolutions, ConvNeXt's blocks have linear layers, and its layer scale is a
+// tensor without a module, "features.1.0.layer_scale" (C, 1, 1).
+StateEntry by_torchvision(const nn::Graph& graph, const nn::Node& node, const nn::ParameterSpec& parameter) {
+  if (node.name == "predictions") return entry_in(*torchvision_head(graph), parameter);
+  const StateEntry entry = entry_in(node.name, parameter);
+  if (node.name.ends_with(".layer_scale")) return {node.name, {parameter.shape[0], 1, 1}};
+  if (node.name.ends_with(".fc1") || node.name.ends_with(".fc2")) return as_convolution(entry);
+  if (node.name.ends_with(".block.3") || node.name.ends_with(".block.5")) return as_linear(entry);
+  return entry;
 }
 
 // ConvNeXt: "features.1.0.block.3" is "stages.0.blocks.0.mlp.fc1".
-std::string timm_convnext(const nn::Graph&, const nn::Node& node, const nn::ParameterSpec& parameter) {
+StateEntry timm_convnext(const nn::Graph&, const nn::Node& node, const nn::ParameterSpec& parameter) {
   static const std::regex kBlock(R"(features\.([1357])\.(\d+)\.(?:block\.)?(\w+))");
   static const std::regex kDownsample(R"(features\.([246])\.([01]))");
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kParts{
@@ -75,25 +90,26 @@ std::string timm_convnext(const nn::Graph&, const nn::Node& node, const nn::Para
   std::smatch match;
   if (std::regex_match(node.name, match, kBlock)) {
     const std::string block = fmt::format("stages.{}.blocks.{}", std::stoi(match[1]) / 2, match[2].str());
-    if (match[3] == "layer_scale") return block + ".gamma";
+    if (match[3] == "layer_scale") return {block + ".gamma", parameter.shape};
     const std::string part = match[3];
     const auto known =
         std::find_if(kParts.begin(), kParts.end(), [&](const auto& p) { return p.first == part; });
-    return parameter_in(fmt::format("{}.{}", block, known->second), parameter);
+    const StateEntry entry = entry_in(fmt::format("{}.{}", block, known->second), parameter);
+    return part == "0" ? entry : as_linear(entry);
   }
   if (std::regex_match(node.name, match, kDownsample)) {
-    return parameter_in(fmt::format("stages.{}.downsample.{}", std::stoi(match[1]) / 2, match[2].str()),
-                        parameter);
+    return entry_in(fmt::format("stages.{}.downsample.{}", std::stoi(match[1]) / 2, match[2].str()),
+                    parameter);
   }
-  if (node.name == "classifier.0") return parameter_in("head.norm", parameter);
-  if (node.name == "predictions") return parameter_in("head.fc", parameter);
-  return parameter_in("stem" + node.name.substr(node.name.rfind('.')), parameter);
+  if (node.name == "classifier.0") return entry_in("head.norm", parameter);
+  if (node.name == "predictions") return entry_in("head.fc", parameter);
+  return entry_in("stem" + node.name.substr(node.name.rfind('.')), parameter);
 }
 
 // EfficientNet under Keras' names: "block2a_expand_conv" is "blocks.1.0.conv_pw". The blocks of stage 1 have
 // no expansion, so that their parts are numbered differently.
-std::string timm_efficientnet(const nn::Graph& graph, const nn::Node& node,
-                              const nn::ParameterSpec& parameter) {
+StateEntry timm_efficientnet(const nn::Graph& graph, const nn::Node& node,
+                             const nn::ParameterSpec& parameter) {
   static const std::regex kBlock(R"((block(\d)([a-z]))_(\w+))");
   struct Part {
     std::string_view keras, expanded, plain;
@@ -113,24 +129,25 @@ std::string timm_efficientnet(const nn::Graph& graph, const nn::Node& node,
        {"top_bn", "bn2"},
        {"predictions", "classifier"}}};
   for (const auto& [ours, theirs] : kOthers) {
-    if (node.name == ours) return parameter_in(std::string(theirs), parameter);
+    if (node.name == ours) return entry_in(theirs, parameter);
   }
   std::smatch match;
-  if (!std::regex_match(node.name, match, kBlock)) return parameter_in(node.name, parameter);
+  if (!std::regex_match(node.name, match, kBlock)) return entry_in(node.name, parameter);
   const std::string part = match[4];
   const auto known =
       std::find_if(kParts.begin(), kParts.end(), [&](const Part& p) { return p.keras == part; });
-  if (known == kParts.end()) return parameter_in(node.name, parameter);
+  if (known == kParts.end()) return entry_in(node.name, parameter);
   const bool expanded = has_node(graph, match[1].str() + "_expand_conv");
-  return parameter_in(fmt::format("blocks.{}.{}.{}", std::stoi(match[2]) - 1, match[3].str()[0] - 'a',
-                                  expanded ? known->expanded : known->plain),
-                      parameter);
+  return as_convolution(
+      entry_in(fmt::format("blocks.{}.{}.{}", std::stoi(match[2]) - 1, match[3].str()[0] - 'a',
+                           expanded ? known->expanded : known->plain),
+               parameter));
 }
 
 struct Scheme {
   std::string_view name;
   bool (*fits)(const nn::Graph& graph);
-  std::string (*name_of)(const nn::Graph& graph, const nn::Node& node, const nn::ParameterSpec& parameter);
+  StateEntry (*entry_of)(const nn::Graph& graph, const nn::Node& node, const nn::ParameterSpec& parameter);
 };
 constexpr std::array kSchemes{
     Scheme{"torchvision",
@@ -154,7 +171,7 @@ std::vector<Naming> state_dict_names(const nn::Graph& graph) {
     Naming& naming = namings.emplace_back(Naming{std::string(scheme.name), {}});
     for (const nn::Node& node : graph.nodes()) {
       for (const nn::ParameterSpec& parameter : node.parameters) {
-        naming.names.push_back(scheme.name_of(graph, node, parameter));
+        naming.entries.push_back(scheme.entry_of(graph, node, parameter));
       }
     }
   }

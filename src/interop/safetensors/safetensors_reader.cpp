@@ -115,8 +115,8 @@ using ByName = std::map<std::string, const Tensor*, std::less<>>;
 
 std::size_t matches(const Naming& naming, const ByName& tensors) {
   return static_cast<std::size_t>(
-      std::count_if(naming.names.begin(), naming.names.end(),
-                    [&](const std::string& name) { return tensors.contains(name); }));
+      std::count_if(naming.entries.begin(), naming.entries.end(),
+                    [&](const StateEntry& entry) { return tensors.contains(entry.name); }));
 }
 
 // Weights that were saved from a wrapper have its name in front: "module.", "model.", "_orig_mod.".
@@ -164,11 +164,12 @@ run::InitialWeights read_safetensors_weights(const std::filesystem::path& file, 
   run::WeightMatch match(graph);
   const std::vector<engine::CanonicalParameter>& parameters = match.parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const auto found = by_name.find(naming.names[i]);
+    const auto found = by_name.find(naming.entries[i].name);
     if (found == by_name.end()) continue;
     const Tensor& tensor = *found->second;
     if (without_ones(tensor.shape) == without_ones(parameters[i].shape)) {
       read_floats(tensor, match.take(i));
+      if (tensor.type != NumberType::kFloat32) match.converted(name_of(tensor.type));
     } else {
       match.misfit(i, tensor.shape);
     }

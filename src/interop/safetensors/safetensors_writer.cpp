@@ -54,11 +54,10 @@ void write_safetensors(const std::filesystem::path& path, const run::ModelSet& m
 
   Table table;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const std::string& name = naming.names[i];
-    table.add(name, "F32", parameters[i].shape, parameters[i].size() * sizeof(float));
+    table.add(naming.entries[i].name, "F32", naming.entries[i].shape, parameters[i].size() * sizeof(float));
   }
   std::size_t counters = 0;
-  for (const std::string& name : naming.names) {
+  for (const auto& [name, shape] : naming.entries) {
     if (!name.ends_with(kRunningMean)) continue;
     table.add(name.substr(0, name.size() - kRunningMean.size()) + ".num_batches_tracked", "I64", {},
               sizeof no_steps);

@@ -1,0 +1,146 @@
+// Files of PyTorch's state dicts. compare_weights.py compares every network of torchvision with torchvision.
+#include "interop/safetensors/safetensors.hpp"
+
+#include <numeric>
+
+#include "convoke/engine/canonical.hpp"
+#include "convoke/nn/layer_table.hpp"
+#include "convoke/nn/zoo.hpp"
+#include "interop/safetensors/names.hpp"
+#include "support/bytes_of.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke;
+using namespace convoke::interop;
+
+namespace {
+
+// safetensors.torch.save({"a.weight": [[1, 2], [3, 4]] in fp32, "a.bias": [0.5, -1] in fp16})
+const std::string kSaved(
+    "\xa0\x00\x00\x00\x00\x00\x00\x00"
+    R"({"__metadata__":{"format":"pt"},"a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
+    R"("a.bias":{"dtype":"F16","shape":[2],"data_offsets":[16,20]}}     )"
+    "\x00\x00\x80?\x00\x00\x00@\x00\x00@@\x00\x00\x80@\x00\x38\x00\xbc",
+    8 + 160 + 20);
+
+std::string with_table(const std::string& table, const std::string& data = std::string(16, '\0')) {
+  const std::uint64_t length = table.size();
+  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + table + data;
+}
+
+run::ModelSet random_model(const nn::Graph& graph) {
+  run::ModelSet models{.description = {.graph = graph, .normalization = {}, .class_names = {}},
+                       .members = {}};
+  std::vector<float>& values = models.members.emplace_back().parameters;
+  values.resize(engine::canonical_values(engine::canonical_parameters(graph)));
+  std::iota(values.begin(), values.end(), 0.5F);
+  return models;
+}
+
+std::vector<std::string> names_of(const std::string& zoo) {
+  std::vector<std::string> names;
+  const std::vector<Naming> namings = state_dict_names(nn::make_zoo_model(zoo));
+  for (const StateEntry& entry : namings.front().entries) {
+    names.push_back(entry.name + " " + entry.shape.to_string());
+  }
+  return names;
+}
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+TEST_CASE("a file of the safetensors library is read") {
+  const TemporaryFolder folder;
+  write_bytes(folder.path() / "a.safetensors", kSaved);
+  nn::Graph graph(nn::ValueSpec{2});
+  graph.add(nn::make_layer({{"layer", "dense"}, {"units", 2}}), {0}, "a");
+  const run::InitialWeights weights = read_weights(folder.path() / "a.safetensors", graph);
+  CHECK(weights.values == std::vector<float>{1, 2, 3, 4, 0.5, -1});
+  CHECK(weights.describe() == "2 of 2 parameters, converted from float16");
+}
+
+TEST_CASE("networks of torchvision have torchvision's names and shapes") {
+  CHECK(has(names_of("resnet18"), "layer2.0.downsample.1.running_var (128)"));
+  CHECK(has(names_of("resnet18"), "fc.weight (1000, 512)"));
+  CHECK(has(names_of("vgg16-bn"), "classifier.6.bias (1000)"));
+  CHECK(has(names_of("mobilenet-v3-small"), "features.1.block.1.fc1.weight (8, 16, 1, 1)"));
+  CHECK(has(names_of("convnext-tiny"), "features.1.0.layer_scale (96, 1, 1)"));
+  CHECK(has(names_of("convnext-tiny"), "features.1.0.block.3.weight (384, 96)"));
+}
+
+TEST_CASE("ConvNeXt is also read under timm's names") {
+  const std::vector<Naming> namings = state_dict_names(nn::make_zoo_model("convnext-tiny"));
+  REQUIRE(namings[1].scheme == "timm");
+  const auto& entries = namings[1].entries;
+  CHECK(entries.front().name == "stem.0.weight");
+  CHECK(std::any_of(entries.begin(), entries.end(),
+                    [](const StateEntry& e) { return e.name == "stages.3.blocks.2.mlp.fc2.weight"; }));
+  CHECK(entries.back().name == "head.fc.bias");
+}
+
+TEST_CASE("weights written as safetensors read back bit for bit") {
+  const TemporaryFolder folder;
+  for (const char* zoo : {"resnet20", "mobilenet-v3-small", "squeezenet1.1"}) {
+    const nn::Graph graph = nn::make_zoo_model(zoo, {.input = {}, .classes = 3});
+    const run::ModelSet models = random_model(graph);
+    write_model(folder.path() / "w.safetensors", models, "safetensors");
+    const run::InitialWeights weights = read_weights(folder.path() / "w.safetensors", graph);
+    CHECK(weights.values == models.members[0].parameters);
+    CHECK(weights.initialised.empty());
+    CHECK(weights.unused.empty());
+  }
+}
+
+TEST_CASE("a head with other classes is initialised, and a wrapper's prefix is ignored") {
+  const TemporaryFolder folder;
+  std::string table = R"({"module.a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})";
+  write_bytes(folder.path() / "w.safetensors", with_table(table));
+  nn::Graph graph(nn::ValueSpec{2});
+  graph.add(nn::make_layer({{"layer", "dense"}, {"units", 2}, {"bias", false}}), {0}, "a");
+  graph.add(nn::make_layer({{"layer", "dense"}, {"units", 5}}), {1}, "b");
+  CHECK(read_weights(folder.path() / "w.safetensors", graph).describe() ==
+        "1 of 3 parameters; initialised: b.weight, b.bias");
+}
+
+TEST_CASE("damaged safetensors are refused with the tensor's name") {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "bad.safetensors";
+  nn::Graph graph(nn::ValueSpec{2});
+  graph.add(nn::make_layer({{"layer", "dense"}, {"units", 2}}), {0}, "a");
+  const auto reason = [&](const std::string& bytes) {
+    write_bytes(file, bytes);
+    return error_of([&] { read_weights(file, graph); });
+  };
+  CHECK_THAT(reason(with_table(R"({"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,15]}})")),
+             Catch::Contains("tensor a: (2, 2) of F32 does not fit bytes 0 to 15 of 16"));
+  CHECK_THAT(reason(with_table(R"({"a":{"dtype":"F32","shape":[2,-2],"data_offsets":[0,16]}})")),
+             Catch::Contains("tensor a"));
+  CHECK_THAT(
+      reason(with_table(R"({"a":{"dtype":"F32","shape":[4294967296,4294967296,4],"data_offsets":[0,0]}})")),
+      Catch::Contains("is not the shape of an array"));
+  CHECK_THAT(reason(with_table(R"({"a":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}})")),
+             Catch::Contains("numbers of type F8_E4M3"));
+  CHECK_THAT(reason(with_table(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+                               R"("b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})")),
+             Catch::Contains("tensors a and b overlap"));
+  CHECK_THAT(reason(with_table(R"({"a":{"dtype":"F32"}})")),
+             Catch::Contains("lacks dtype, shape or data_offsets"));
+  CHECK_THAT(reason(with_table("{" + std::string(5000, '[') + "}")), Catch::Contains("is not JSON"));
+  for (std::size_t length = 9; length < kSaved.size(); length += 7) {
+    CHECK(!reason(kSaved.substr(0, length)).empty());
+  }
+}
+
+TEST_CASE("a pickle is refused with the lines that convert it") {
+  const TemporaryFolder folder;
+  write_bytes(folder.path() / "m.pt",
+              std::string("PK\x03\x04", 4) + std::string(26, '\0') + "archive/data.pkl");
+  CHECK_THROWS_WITH(read_model(folder.path() / "m.pt"), Catch::Contains("m.pt: is a pickle"));
+  CHECK_THAT(hint_of([&] { read_model(folder.path() / "m.pt"); }),
+             Catch::Contains("safetensors.torch.save_file(torch.load("));
+}
