@@ -153,7 +153,10 @@ constexpr std::array kLayers{
                "x / (1 + e⁻ˣ); also called `swish`"},
     LayerEntry{"slice", "structure", Slice::make,
                "a part of its input along an axis; a split is several slices"},
-    LayerEntry{"softmax", "activation", plain<Softmax>, "eˣ divided by its sum over a vector of classes"},
+    LayerEntry{
+        "softmax", "activation", plain<Softmax>,
+        "eˣ divided by its sum over the classes of a vector, the features of each place of a sequence or the "
+        "channels of each pixel of an image"},
     LayerEntry{"softplus", "activation", Activation::make<Activation::Function::kSoftplus>, "log(1 + eˣ)"},
     LayerEntry{"standardize", "normalisation", Standardize::make, "(x − mean) / √variance"},
     LayerEntry{"stochastic_depth", "regularisation", StochasticDepth::make,

@@ -9,7 +9,9 @@
 #include "convoke/nn/layers/reshape.hpp"
 #include "convoke/nn/layers/softmax.hpp"
 #include "experiment.hpp"
+#include "golden.hpp"
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
 
 using namespace convoke;
 using namespace convoke::nn;
@@ -166,6 +168,37 @@ TEST_CASE("softmax in the middle and at the end") {
   softmax(softmax(dense(input(both), {.units = 4})));
   check_graph(both, kLaneOf3);
   check_graph(around(20, 2, 3, [](Symbol x) { return softmax(flatten(x)); }), kLaneOf3);
+}
+
+TEST_CASE("softmax over the channels of images and the features of sequences") {
+  for (const std::int64_t channels : {1, 3, 16, 20}) {
+    const auto body = [](Symbol x) { return softmax(x); };
+    check_graph(around(channels, 2, 3, body), kLaneOf3);
+    check_graph(around(channels, 1, 1, body), kLaneOf2);
+    check_graph(along(channels, 4, body), kLaneOf3);
+    check_bf16(around(channels, 2, 3, body), kLaneOf2);
+  }
+  const auto between = [](Symbol x) { return conv2d(add(softmax(x), x), {.filters = 4, .kernel = 2}); };
+  check_graph(around(5, 3, 4, between), kLaneOf2);
+}
+
+TEST_CASE("softmax of an image and a sequence equals PyTorch's") {
+  // torch.softmax(torch.tensor(fill(1, 3, 1, 2)), dim=1), torch.softmax(torch.tensor(fill(1, 2, 3)), dim=-1)
+  Graph image({3, 1, 2}), sequence({2, 3});
+  flatten(softmax(input(image)));
+  flatten(softmax(input(sequence)));
+  CHECK(difference(evaluate(image, golden_fill(6)),
+                   {0.037241895, 0.12669294, 0.71869308, 0.04302435, 0.24406497, 0.83028275}) < 1e-6);
+  CHECK(difference(evaluate(sequence, golden_fill(6)),
+                   {0.040500723, 0.17791747, 0.78158182, 0.040500723, 0.17791747, 0.78158182}) < 1e-6);
+}
+
+TEST_CASE("a classifier may end in a softmax over a vector, not over the channels of an image") {
+  Graph graph({2, 3, 3});
+  softmax(conv2d(input(graph), {.filters = 4, .kernel = 1}));
+  CHECK(error_of([&] { Experiment(graph, kLaneOf2); }) ==
+        "the network ends in softmax_1 with shape (N, 4, 3, 3), but a classifier must end in a vector of "
+        "classes");
 }
 
 TEST_CASE("dropout on images and vectors") {

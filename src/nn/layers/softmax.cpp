@@ -1,27 +1,22 @@
 #include "convoke/nn/layers/softmax.hpp"
 
-#include <fmt/format.h>
-
-#include "convoke/core/error.hpp"
 #include "nn/kernels/activation.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 
-Shape Softmax::output_shape(std::span<const ValueSpec> inputs) const {
-  if (inputs[0].rank() != 1) {
-    throw Error(fmt::format("needs a vector of classes (N, K), but its input is {}", inputs[0].with_batch()),
-                "put a flatten or global_average_pool layer before it");
-  }
-  return {inputs[0][0]};
-}
+Shape Softmax::output_shape(std::span<const ValueSpec> inputs) const { return inputs[0]; }
 
 void Softmax::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t from = node.inputs[0];
-  const Tensor x = plan.flat(plan.value_as(from, kFloat, node), node);
+  const Tensor given = plan.value_as(from, kFloat, node);
+  // Rows whose numbers sum to 1 are neighbours in memory: (N, K), (N, L, F) or (N, H, W, C).
+  const Tensor x = node.shape.rank() == 1
+                       ? plan.flat(given, node)
+                       : plan.reordered(given, Desc(dims_of(given.desc), kFloat, Format::nhwc), node);
   const Tensor y = plan.allocate(x.desc);
-  const std::int64_t n = plan.samples();
-  const std::int64_t classes = node.shape[0];
+  const std::int64_t classes = channels_of(node.shape);
+  const std::int64_t n = plan.samples() * (node.shape.elements() / classes);
   plan.add_kernel(
       node, "forward", [=](const Frame& frame) { softmax_forward(frame.at(x), frame.at(y), n, classes); },
       {x.ref, y.ref}, y);

@@ -75,7 +75,8 @@ void PlanBuilder::refuse_dead_ends() const {
 
 void PlanBuilder::find_head() {
   const Node& last = graph_.nodes().back();
-  const bool part_of_loss = last.layer != nullptr && last.layer->type() == loss().activation();
+  const bool part_of_loss =
+      last.layer != nullptr && last.shape.rank() == 1 && last.layer->type() == loss().activation();
   head_ = part_of_loss ? last.inputs[0] : last.index;
 }
 

@@ -56,6 +56,7 @@ constexpr std::array kLayers{
     LayerEntry{"separable_conv2d", separable_conv2d},
     LayerEntry{"silu", silu},
     LayerEntry{"slice", slice},
+    LayerEntry{"softmax", softmax},
     LayerEntry{"softplus", softplus},
     LayerEntry{"standardize", standardize},
     LayerEntry{"stochastic_depth", stochastic_depth},

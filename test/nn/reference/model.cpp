@@ -203,7 +203,7 @@ bool is_average(std::string_view type) { return type == "average_pool" || type =
 
 const Node& Model::head() const {
   const Node& last = graph_.nodes().back();
-  const bool part_of_loss = training_ && last.layer->type() == "softmax";
+  const bool part_of_loss = training_ && last.layer->type() == "softmax" && last.shape.rank() == 1;
   return part_of_loss ? graph_.node(last.inputs[0]) : last;
 }
 
@@ -375,11 +375,6 @@ void Model::forward(const Node& node) {
     }
   } else if (is_activation(type)) {
     for (std::int64_t i = 0; i < x.size(); ++i) y[i] = activate(type, x[i]);
-  } else if (type == "softmax") {
-    for (std::int64_t n = 0; n < x.samples; ++n) {
-      const std::vector<double> row = softmax(x, n);
-      std::copy(row.begin(), row.end(), y.data.begin() + n * x.shape.elements());
-    }
   } else if (type == "dropout") {
     y.data = x.data;
     if (training_) {
@@ -488,12 +483,6 @@ void Model::backward(const Node& node) {
     }
   } else if (is_activation(type)) {
     for (std::int64_t i = 0; i < x.size(); ++i) dx[i] += dy[i] * slope(type, y[i]);
-  } else if (type == "softmax") {
-    const std::int64_t k = x.shape.elements();
-    for (std::int64_t i = 0; i < x.size(); ++i) {
-      for (std::int64_t j = i / k * k; j < (i / k + 1) * k; ++j)
-        dx[i] += dy[j] * y[j] * ((i == j ? 1 : 0) - y[i]);
-    }
   } else if (type == "dropout") {
     const Values factors = dropout_factors(node);
     for (std::int64_t i = 0; i < x.size(); ++i) dx[i] += dy[i] * factors[i];

@@ -83,4 +83,19 @@ Values local_response_norm(const Call& call) {
   return y;
 }
 
+Values softmax(const Call& call) {
+  const Values& x = call.x();
+  const Axes axes(x.shape);
+  Values y(x.samples, call.node.shape);
+  for (std::int64_t n = 0; n < x.samples; ++n) {
+    for (std::int64_t p = 0; p < axes.places; ++p) {
+      double sum = 0;
+      for (std::int64_t c = 0; c < axes.channels; ++c) sum += std::exp(x[axes.at(n, c, p)]);
+      for (std::int64_t c = 0; c < axes.channels; ++c)
+        y[axes.at(n, c, p)] = std::exp(x[axes.at(n, c, p)]) / sum;
+    }
+  }
+  return y;
+}
+
 }  // namespace reference
