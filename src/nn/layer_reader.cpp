@@ -15,10 +15,10 @@ constexpr std::string_view kInteger = "integer", kNumber = "number", kExtent = "
 std::string quoted(std::string_view name) { return fmt::format("\"{}\"", name); }
 
 /// "a", "b" or "c".
-std::string alternatives(std::initializer_list<std::string_view> names) {
+std::string alternatives(const std::vector<std::string_view>& names) {
   std::string text;
   for (const std::string_view& name : names) {
-    const bool last = &name + 1 == names.end();
+    const bool last = &name == &names.back();
     text += (text.empty() ? "" : last ? " or " : ", ") + quoted(name);
   }
   return text;
@@ -135,7 +135,7 @@ std::int64_t LayerReader::require_count(std::string_view key, std::string_view h
 }
 
 std::string LayerReader::choice(std::string_view key, std::string_view fallback,
-                                std::initializer_list<std::string_view> names, std::string_view help) {
+                                const std::vector<std::string_view>& names, std::string_view help) {
   const std::string all = alternatives(names);
   const std::string name(fallback);
   const std::string chosen = given(key, all, Value(name), help) ? SettingsReader::get(key, name) : name;

@@ -51,42 +51,47 @@ std::vector<Settings> everything() {
 
 /// Returns further layers for images, none at its default; see everything().
 std::vector<Settings> windows_of_images() {
-  return {{{"layer", "zero_pad"}, {"padding", list({1, 0, 2, 3})}},
-          {{"layer", "conv2d"}, {"filters", 6}, {"kernel", 3}, {"padding", list({1, 0, 2, 3})}},
-          {{"layer", "depthwise_conv2d"},
-           {"kernel", list({3, 2})},
-           {"stride", list({1, 2})},
-           {"padding", 1},
-           {"dilation", 2},
-           {"multiplier", 2},
-           {"bias", false},
-           {"activation", "relu"}},
-          {{"layer", "separable_conv2d"},
-           {"filters", 5},
-           {"kernel", 2},
-           {"stride", 2},
-           {"padding", "same"},
-           {"dilation", list({1, 2})},
-           {"multiplier", 3},
-           {"bias", false}},
-          {{"layer", "conv2d_transpose"},
-           {"filters", 4},
-           {"kernel", 3},
-           {"stride", 2},
-           {"padding", list({1, 0, 1, 1})},
-           {"output_padding", list({1, 0})},
-           {"dilation", 2},
-           {"groups", 1},
-           {"bias", false}},
-          {{"layer", "conv2d_transpose"}, {"filters", 4}, {"kernel", 2}, {"groups", 2}},
-          {{"layer", "resize"}, {"size", list({20, 21})}, {"method", "bilinear"}},
-          {{"layer", "resize"}, {"scale", list({1, 2})}, {"method", "nearest"}},
-          {{"layer", "crop"}, {"cropping", list({1, 2, 0, 3})}},
-          {{"layer", "max_pool"}, {"size", 2}, {"padding", list({1, 0, 0, 1})}, {"ceil", true}},
-          {{"layer", "average_pool"}, {"size", 2}, {"ceil", true}, {"count_padding", true}},
-          {{"layer", "adaptive_average_pool"}, {"size", list({4, 3})}},
-          {{"layer", "adaptive_max_pool"}, {"size", 2}},
-          {{"layer", "global_max_pool"}}};
+  return {
+      {{"layer", "zero_pad"}, {"padding", list({1, 0, 2, 3})}},
+      {{"layer", "conv2d"}, {"filters", 6}, {"kernel", 3}, {"padding", list({1, 0, 2, 3})}},
+      {{"layer", "depthwise_conv2d"},
+       {"kernel", list({3, 2})},
+       {"stride", list({1, 2})},
+       {"padding", 1},
+       {"dilation", 2},
+       {"multiplier", 2},
+       {"bias", false},
+       {"activation", "relu"}},
+      {{"layer", "separable_conv2d"},
+       {"filters", 5},
+       {"kernel", 2},
+       {"stride", 2},
+       {"padding", "same"},
+       {"dilation", list({1, 2})},
+       {"multiplier", 3},
+       {"bias", false}},
+      {{"layer", "conv2d_transpose"},
+       {"filters", 4},
+       {"kernel", 3},
+       {"stride", 2},
+       {"padding", list({1, 0, 1, 1})},
+       {"output_padding", list({1, 0})},
+       {"dilation", 2},
+       {"groups", 1},
+       {"bias", false}},
+      {{"layer", "conv2d_transpose"}, {"filters", 4}, {"kernel", 2}, {"groups", 2}},
+      {{"layer", "resize"}, {"size", list({20, 21})}, {"method", "bilinear"}, {"centres", "align_corners"}},
+      {{"layer", "resize"},
+       {"scale", list({1, 2})},
+       {"method", "nearest"},
+       {"centres", "asymmetric"},
+       {"rounding", "floor"}},
+      {{"layer", "crop"}, {"cropping", list({1, 2, 0, 3})}},
+      {{"layer", "max_pool"}, {"size", 2}, {"padding", list({1, 0, 0, 1})}, {"ceil", true}},
+      {{"layer", "average_pool"}, {"size", 2}, {"ceil", true}, {"count_padding", true}},
+      {{"layer", "adaptive_average_pool"}, {"size", list({4, 3})}},
+      {{"layer", "adaptive_max_pool"}, {"size", 2}},
+      {{"layer", "global_max_pool"}}};
 }
 std::vector<Settings> windows_of_sequences() {
   return {
@@ -360,6 +365,14 @@ TEST_CASE("errors in layers name the place, the mistake and the remedy") {
   CHECK(
       refusal({3, 8, 8}, {{{"layer", "resize"}, {"size", 4}, {"method", "cubic"}}}) ==
       "recipe.toml:7: layer \"resize\": \"method\" must be \"nearest\" or \"bilinear\", but is \"cubic\" | ");
+  CHECK(refusal({3, 8, 8}, {{{"layer", "resize"}, {"size", 4}, {"centres", "corners"}}}) ==
+        "recipe.toml:7: layer \"resize\": \"centres\" must be \"half_pixel\", \"align_corners\" or "
+        "\"asymmetric\", but is \"corners\" | ");
+  CHECK(refusal({3, 8, 8},
+                {{{"layer", "resize"}, {"size", 4}, {"method", "bilinear"}, {"rounding", "floor"}}}) ==
+        "recipe.toml:7: layer \"resize\": \"rounding\" is for method \"nearest\" | remove it: \"bilinear\" "
+        "does "
+        "not round");
   CHECK(refusal({3, 8, 8}, {{{"layer", "batch_norm"}, {"momentum", 1.5}}})
             .starts_with("recipe.toml:7: layer \"batch_norm\": \"momentum\""));
   CHECK(refusal({3, 8, 8}, {{{"layer", "batch_norm"}, {"frozen", true}, {"synchronized", true}}}) ==

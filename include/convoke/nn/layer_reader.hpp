@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,7 +48,7 @@ class LayerReader : public SettingsReader {
   std::int64_t require_count(std::string_view key, std::string_view help);
   /// Reads one of `names`.
   std::string choice(std::string_view key, std::string_view fallback,
-                     std::initializer_list<std::string_view> names, std::string_view help);
+                     const std::vector<std::string_view>& names, std::string_view help);
 
   /// Reads a number or [height, width], >= 1.
   Extent extent(std::string_view key, Extent fallback, std::string_view help);

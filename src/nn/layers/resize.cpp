@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "convoke/core/error.hpp"
@@ -12,16 +13,70 @@
 namespace convoke::nn {
 namespace {
 
-AxisTaps interpolated(std::int64_t inputs, std::int64_t outputs, ResizeOptions::Method method) {
+using Centres = ResizeOptions::Centres;
+using Method = ResizeOptions::Method;
+using Round = ResizeOptions::Rounding;
+
+template <class Choice>
+struct Name {
+  std::string_view name;
+  Choice choice;
+};
+constexpr std::array kMethods{Name{"nearest", Method::kNearest}, Name{"bilinear", Method::kBilinear}};
+constexpr std::array kCentres{Name{"half_pixel", Centres::kHalfPixel},
+                              Name{"align_corners", Centres::kAlignCorners},
+                              Name{"asymmetric", Centres::kAsymmetric}};
+constexpr std::array kRoundings{Name{"round_prefer_ceil", Round::kRoundPreferCeil},
+                                Name{"round_prefer_floor", Round::kRoundPreferFloor},
+                                Name{"floor", Round::kFloor}, Name{"ceil", Round::kCeil}};
+
+template <class Names, class Choice>
+std::string_view name_of(const Names& names, Choice choice) {
+  return names[static_cast<std::size_t>(choice)].name;
+}
+
+/// Reads one of `names`; the first is the default.
+template <class Choice, std::size_t kCount>
+Choice choose(LayerReader& read, std::string_view key, const std::array<Name<Choice>, kCount>& names,
+              std::string_view help) {
+  std::vector<std::string_view> texts;
+  for (const Name<Choice>& entry : names) texts.push_back(entry.name);
+  const std::string given = read.choice(key, texts[0], texts, help);
+  return std::find_if(names.begin(), names.end(), [&](const auto& entry) { return entry.name == given; })
+      ->choice;
+}
+
+/// A fraction with a positive denominator, so that rounding is exact.
+struct Fraction {
+  std::int64_t over, under;
+};
+std::int64_t floor_of(Fraction f) { return f.over / f.under - (f.over % f.under < 0 ? 1 : 0); }
+std::int64_t ceil_of(Fraction f) { return -floor_of({-f.over, f.under}); }
+
+/// Returns the place on the input of output pixel o.
+Fraction place_of(std::int64_t o, std::int64_t inputs, std::int64_t outputs, Centres centres) {
+  if (centres == Centres::kHalfPixel) return {(2 * o + 1) * inputs - outputs, 2 * outputs};
+  if (centres == Centres::kAsymmetric) return {o * inputs, outputs};
+  return {o * (inputs - 1), std::max<std::int64_t>(outputs - 1, 1)};
+}
+
+std::int64_t nearest(Fraction place, Round rounding) {
+  const auto [over, under] = place;
+  if (rounding == Round::kFloor) return floor_of(place);
+  if (rounding == Round::kCeil) return ceil_of(place);
+  if (rounding == Round::kRoundPreferFloor) return ceil_of({2 * over - under, 2 * under});
+  return floor_of({2 * over + under, 2 * under});
+}
+
+AxisTaps interpolated(std::int64_t inputs, std::int64_t outputs, const ResizeOptions& options) {
   AxisTaps taps;
   for (std::int64_t o = 0; o < outputs; ++o) {
-    if (method == ResizeOptions::Method::kNearest) {
-      // floor((o + 1/2) inputs / outputs), in integers
-      taps.add((2 * o + 1) * inputs / (2 * outputs), 1);
+    const Fraction place = place_of(o, inputs, outputs, options.centres);
+    if (options.method == Method::kNearest) {
+      taps.add(std::clamp<std::int64_t>(nearest(place, options.rounding), 0, inputs - 1), 1);
     } else {
-      const double centre =
-          (static_cast<double>(o) + 0.5) * static_cast<double>(inputs) / static_cast<double>(outputs) - 0.5;
-      const double inside = std::clamp(centre, 0.0, static_cast<double>(inputs - 1));
+      const double inside = std::clamp(static_cast<double>(place.over) / static_cast<double>(place.under),
+                                       0.0, static_cast<double>(inputs - 1));
       const auto left = static_cast<std::int64_t>(inside);
       const double share = inside - static_cast<double>(left);
       taps.add(left, 1 - share);
@@ -49,7 +104,10 @@ Settings Resize::settings() const {
   Settings settings{{"layer", "resize"}};
   if (options_.size != Extent(0)) settings.set("size", write_extent(options_.size));
   if (options_.scale != Extent(0)) settings.set("scale", write_extent(options_.scale));
-  settings.set("method", options_.method == ResizeOptions::Method::kNearest ? "nearest" : "bilinear");
+  settings.set("method", name_of(kMethods, options_.method));
+  if (options_.centres != Centres::kHalfPixel) settings.set("centres", name_of(kCentres, options_.centres));
+  if (options_.rounding != Round::kRoundPreferCeil)
+    settings.set("rounding", name_of(kRoundings, options_.rounding));
   return settings;
 }
 
@@ -61,17 +119,24 @@ LayerPtr Resize::make(LayerReader& read) {
                "size = [height, width], or scale = 2");
   o.size = size.value_or(o.size);
   o.scale = scale.value_or(o.scale);
-  const std::string method = read.choice(
-      "method", "nearest", {"nearest", "bilinear"},
-      "half-pixel centres without smoothing, as in Keras; PyTorch's \"nearest-exact\" and \"bilinear\"");
-  if (method == "bilinear") o.method = ResizeOptions::Method::kBilinear;
+  o.method = choose(
+      read, "method", kMethods,
+      "without smoothing; the defaults of both are Keras' and PyTorch's \"nearest-exact\" and \"bilinear\"");
+  o.centres =
+      choose(read, "centres", kCentres,
+             "where output o reads the input: (o + ½) in / out − ½, o (in − 1) / (out − 1), o in / out");
+  o.rounding =
+      choose(read, "rounding", kRoundings,
+             "of \"nearest\", in ONNX's words; PyTorch's \"nearest\": \"asymmetric\" with \"floor\"");
+  read.require(o.method == Method::kNearest || o.rounding == Round::kRoundPreferCeil,
+               "\"rounding\" is for method \"nearest\"", "remove it: \"bilinear\" does not round");
   return std::make_shared<Resize>(o);
 }
 
 void Resize::compile(PlanBuilder& plan, const Node& node) const {
   const Shape& in = plan.graph().node(node.inputs[0]).shape;
-  compile_resampling(plan, node, interpolated(in[1], node.shape[1], options_.method),
-                     interpolated(in[2], node.shape[2], options_.method));
+  compile_resampling(plan, node, interpolated(in[1], node.shape[1], options_),
+                     interpolated(in[2], node.shape[2], options_));
 }
 
 Symbol resize(Symbol x, ResizeOptions options) {

@@ -128,23 +128,44 @@ Values zero_pad(const Call& call) {
   });
 }
 
+namespace {
+
+/// The place on an axis of `in` pixels from which ONNX's Resize reads output o of `out`.
+double place(const std::string& centres, std::int64_t o, std::int64_t in, std::int64_t out) {
+  const auto at = static_cast<double>(o), inputs = static_cast<double>(in),
+             outputs = static_cast<double>(out);
+  if (centres == "asymmetric") return at * inputs / outputs;
+  if (centres == "align_corners") return out == 1 ? 0 : at * (inputs - 1) / (outputs - 1);
+  return (at + 0.5) * inputs / outputs - 0.5;
+}
+
+double rounded(const std::string& rounding, double place) {
+  constexpr double kTie = 1e-9;  // a tie that was not rounded to one
+  if (rounding == "floor") return std::floor(place + kTie);
+  if (rounding == "ceil") return std::ceil(place - kTie);
+  return rounding == "round_prefer_floor" ? std::ceil(place - 0.5 - kTie) : std::floor(place + 0.5 + kTie);
+}
+
+}  // namespace
+
+// y = sum over pixels of (1 - distance on each axis), where that is positive; pixels at the edge extend
+// outwards.
 Values resize(const Call& call) {
   const Values& x = call.x();
-  const double down = static_cast<double>(x.shape[1]) / static_cast<double>(call.node.shape[1]);
-  const double right = static_cast<double>(x.shape[2]) / static_cast<double>(call.node.shape[2]);
+  const std::string centres = call.text("centres"), rounding = call.text("rounding");
   const bool nearest = call.text("method") == "nearest";
+  const auto centre = [&](std::int64_t o, std::size_t axis) {
+    const double at = place(centres, o, x.shape[axis], call.node.shape[axis]);
+    return std::clamp(nearest ? rounded(rounding, at) : at, 0.0, static_cast<double>(x.shape[axis] - 1));
+  };
+  const auto share = [](double at, std::int64_t pixel) {
+    return std::max(0.0, 1 - std::abs(at - static_cast<double>(pixel)));
+  };
   return image_of(call, [&](std::int64_t plane, std::int64_t i, std::int64_t j) {
-    const double h = (static_cast<double>(i) + 0.5) * down, w = (static_cast<double>(j) + 0.5) * right;
-    if (nearest) return at(x, plane, static_cast<std::int64_t>(h), static_cast<std::int64_t>(w));
+    const double h = centre(i, 1), w = centre(j, 2);
     double sum = 0;
-    // A pixel's weight is 1 - its distance on each axis; pixels at the edge extend outwards.
-    const auto share = [](double centre, std::int64_t pixel, std::int64_t count) {
-      const double inside = std::clamp(centre - 0.5, 0.0, static_cast<double>(count - 1));
-      return std::max(0.0, 1 - std::abs(inside - static_cast<double>(pixel)));
-    };
     for (std::int64_t a = 0; a < x.shape[1]; ++a) {
-      for (std::int64_t b = 0; b < x.shape[2]; ++b)
-        sum += share(h, a, x.shape[1]) * share(w, b, x.shape[2]) * at(x, plane, a, b);
+      for (std::int64_t b = 0; b < x.shape[2]; ++b) sum += share(h, a) * share(w, b) * at(x, plane, a, b);
     }
     return sum;
   });

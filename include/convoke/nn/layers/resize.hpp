@@ -7,15 +7,25 @@ struct Symbol;
 
 struct ResizeOptions {
   enum class Method { kNearest, kBilinear };
+  /// Where on an axis of the input, whose pixels are at 0 .. in - 1, the output pixel o of `out` lies.
+  enum class Centres {
+    kHalfPixel,     ///< (o + 1/2) in / out - 1/2
+    kAlignCorners,  ///< o (in - 1) / (out - 1), or 0 if there is one output
+    kAsymmetric,    ///< o in / out
+  };
+  /// Which pixel is the nearest: "round" rounds half up or half down. Names are ONNX's.
+  enum class Rounding { kRoundPreferCeil, kRoundPreferFloor, kFloor, kCeil };
   Extent size{0};   ///< size of the output; 0 if `scale` is given
   Extent scale{0};  ///< factor on the input's size; 0 if `size` is given
   Method method = Method::kNearest;
+  Centres centres = Centres::kHalfPixel;
+  Rounding rounding = Rounding::kRoundPreferCeil;  ///< for kNearest
 };
 
-/// (N, C, H, W) -> (N, C, H', W') by interpolation. Output pixel o reads the input at (o + 1/2) H / H' - 1/2
-/// (half-pixel centres), without smoothing when the image shrinks. Equal to Keras' Resizing and UpSampling2D
-/// and to PyTorch's interpolate with "nearest-exact" or "bilinear" (align_corners=False). PyTorch's "nearest"
-/// differs where the size is not a multiple of the input's.
+/// (N, C, H, W) -> (N, C, H', W') by interpolation, without smoothing when the image shrinks. The defaults
+/// are Keras' Resizing and UpSampling2D, and PyTorch's interpolate with "nearest-exact" or "bilinear".
+/// PyTorch's "nearest" is kAsymmetric with kFloor, and its align_corners=True is kAlignCorners. ONNX's Resize
+/// has all of them; its default is kRoundPreferFloor.
 class Resize final : public Layer {
  public:
   explicit Resize(ResizeOptions options) : options_(options) {}
