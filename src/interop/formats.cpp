@@ -8,6 +8,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/data/samples.hpp"
 #include "interop/format.hpp"
+#include "interop/onnx/onnx_writer.hpp"
 #include "interop/refused.hpp"
 #include "interop/safetensors/safetensors.hpp"
 
@@ -35,6 +36,13 @@ void write_convoke(const std::filesystem::path& file, const run::ModelSet& model
 
 // In the order in which they are asked for their files.
 constexpr std::array kFormats{
+    Format{.name = "onnx",
+           .extension = ".onnx",
+           .help = "ONNX, for onnxruntime and other runtimes",
+           .recognises = [](const Probe&) { return false; },
+           .read = nullptr,
+           .read_weights = nullptr,
+           .write = write_onnx},
     Format{.name = "safetensors",
            .extension = ".safetensors",
            .help = "weights under the names of torchvision, timm or the layers",

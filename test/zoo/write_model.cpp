@@ -20,8 +20,10 @@ int main(int argc, char** argv) try {
   const double gain = argc > 5 ? std::atof(argv[5]) : 1;
   run::ModelDescription description{
       .graph = comparison_model(argv[1], size, classes), .normalization = {}, .class_names = {}};
-  const auto channels = static_cast<std::size_t>(description.graph.input_shape()[0]);
-  description.normalization = {std::vector<float>(channels, 1), std::vector<float>(channels, 0)};
+  if (description.graph.input_shape().type == nn::ValueType::kReal) {
+    const auto channels = static_cast<std::size_t>(description.graph.input_shape()[0]);
+    description.normalization = {std::vector<float>(channels, 1), std::vector<float>(channels, 0)};
+  }
   std::vector<float> values;
   for (const engine::CanonicalParameter& parameter : engine::canonical_parameters(description.graph)) {
     const std::vector<float> own = comparison_weights(parameter.name, parameter.shape, gain);

@@ -1,0 +1,73 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "convoke/core/settings.hpp"
+#include "convoke/core/shape.hpp"
+#include "convoke/nn/graph.hpp"
+#include "convoke/nn/window.hpp"
+
+// What the writers of all formats read from a model.
+
+namespace convoke::interop {
+
+/// The hyper-parameters of a layer by key, with the types of docs/layers.md.
+class LayerSettings {
+ public:
+  explicit LayerSettings(const nn::Layer& layer) : type_(layer.type()), settings_(layer.settings()) {}
+
+  std::string_view type() const { return type_; }
+  bool has(std::string_view key) const { return settings_.find(key) != nullptr; }
+  std::int64_t integer(std::string_view key) const;
+  double number(std::string_view key) const;
+  bool flag(std::string_view key) const;
+  std::string text(std::string_view key) const;
+  std::vector<std::int64_t> integers(std::string_view key) const;
+  std::vector<double> numbers(std::string_view key) const;
+  nn::Extent extent(std::string_view key) const;
+  nn::Padding padding(std::string_view key) const;
+  nn::Padding padding1d(std::string_view key) const;
+  nn::Border border(std::string_view key) const;
+
+ private:
+  std::string type_;
+  Settings settings_;
+};
+
+/// The windows of a convolution or pooling along one axis.
+struct WindowAxis {
+  std::int64_t input = 0, output = 0;
+  std::int64_t kernel = 1, stride = 1, dilation = 1;
+  std::int64_t before = 0, after = 0;  ///< padding, with what `ceil` adds
+  std::int64_t beyond = 0;             ///< the part of `after` that `ceil` adds
+
+  std::int64_t span() const { return dilation * (kernel - 1) + 1; }
+};
+
+/// Returns the windows of a layer over `input`: [height, width] of an image, or [time] of a sequence.
+std::vector<WindowAxis> windows_of(const LayerSettings& layer, const Shape& input);
+
+/// The canonical parameters of one member by node and name.
+class ModelWeights {
+ public:
+  /// `graph` and `values` must outlive this object.
+  ModelWeights(const nn::Graph& graph, std::span<const float> values);
+
+  /// Returns a parameter of `node`, or of the node that it shares its parameters with. Throws Error if it has
+  /// none of this name.
+  std::span<const float> of(const nn::Node& node, std::string_view parameter) const;
+
+ private:
+  const nn::Graph& graph_;
+  std::unordered_map<std::string, std::span<const float>> by_name_;
+};
+
+/// Returns the activation of the loss if the network ends without it, so that its outputs are logits:
+/// "softmax", "sigmoid"; otherwise "".
+std::string_view missing_activation(const nn::Graph& graph, std::string_view activation_of_loss);
+
+}  // namespace convoke::interop

@@ -1,0 +1,84 @@
+#include "interop/onnx/emission.hpp"
+
+#include <fmt/format.h>
+
+namespace convoke::interop {
+
+std::string Emission::own(std::string_view part) const {
+  return fmt::format("{}{}/{}", model_.prefix, node.name, part);
+}
+std::string Emission::owners(std::string_view part) const {
+  return fmt::format("{}{}.{}", model_.prefix, model_.graph.owner(node).name, part);
+}
+
+std::string Emission::op(std::string_view type, std::vector<std::string> inputs,
+                         const OnnxAttributes& attributes) {
+  return op_output(type, std::move(inputs), 0, attributes);
+}
+
+std::string Emission::op_output(std::string_view type, std::vector<std::string> inputs, std::size_t which,
+                                const OnnxAttributes& attributes) {
+  const std::string value = out_.unique(own(type));
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < which; ++i) names.push_back(fmt::format("{}.{}", value, i));
+  names.push_back(value);
+  out_.add_node(type, value, inputs, names, attributes);
+  return value;
+}
+
+void Emission::result(std::string_view type, std::vector<std::string> inputs,
+                      const OnnxAttributes& attributes) {
+  out_.add_node(type, model_.prefix + node.name, inputs, {&output_, 1}, attributes);
+}
+
+std::string Emission::weight(std::string_view parameter, std::string_view name, const Shape& shape) {
+  return out_.add_floats(owners(name), shape, [values = values_of(parameter)] {
+    return std::vector<float>(values.begin(), values.end());
+  });
+}
+std::string Emission::made_weight(std::string_view name, const Shape& shape, OnnxGraph::MakeValues make) {
+  return out_.add_floats(owners(name), shape, std::move(make));
+}
+std::string Emission::constant(std::string_view name, const Shape& shape, OnnxGraph::MakeValues make) {
+  return out_.add_floats(out_.unique(own(name)), shape, std::move(make));
+}
+std::string Emission::scalar(double value) {
+  return constant("constant", {}, [value] { return std::vector<float>{static_cast<float>(value)}; });
+}
+std::string Emission::integers(std::string_view name, const std::vector<std::int64_t>& values) {
+  return out_.add_integers(out_.unique(own(name)), values);
+}
+std::string Emission::integer(std::string_view name, std::int64_t value) {
+  return out_.add_integer(out_.unique(own(name)), value);
+}
+
+// Reshape copies an extent of 0 from its input.
+std::vector<std::int64_t> Emission::with_batch(std::vector<std::int64_t> sample) const {
+  sample.insert(sample.begin(), 0);
+  return sample;
+}
+std::string Emission::reshape(const std::string& value, std::vector<std::int64_t> sample) {
+  return op("Reshape", {value, integers("shape", with_batch(std::move(sample)))});
+}
+void Emission::result_reshaped(const std::string& value, std::vector<std::int64_t> sample) {
+  result("Reshape", {value, integers("shape", with_batch(std::move(sample)))});
+}
+
+namespace {
+const OnnxAttributes kSwapLast{{"perm", std::vector<std::int64_t>{0, 2, 1}}};
+}  // namespace
+
+std::string Emission::channels_first() {
+  return input_shape().rank() == 2 ? op("Transpose", {input()}, kSwapLast) : input();
+}
+void Emission::result_channels_first(std::string_view type, std::vector<std::string> inputs,
+                                     const OnnxAttributes& attributes) {
+  if (input_shape().rank() != 2) return result(type, std::move(inputs), attributes);
+  result("Transpose", {op(type, std::move(inputs), attributes)}, kSwapLast);
+}
+
+Shape Emission::per_channel() const {
+  return input_shape().rank() == 3 ? Shape{channels(), 1, 1} : Shape{channels()};
+}
+
+}  // namespace convoke::interop

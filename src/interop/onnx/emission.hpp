@@ -1,0 +1,144 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "convoke/nn/graph.hpp"
+#include "interop/layer_settings.hpp"
+#include "interop/onnx/onnx_graph.hpp"
+
+namespace convoke::interop {
+
+/// Writes one node of our graph as nodes of an ONNX graph. Values have our order of axes behind the batch:
+/// images (N, C, H, W), sequences (N, L, F), vectors (N, F). Each layer is a function of this class's state;
+/// see emit_table.cpp.
+class Emission {
+ public:
+  /// A model that is written: its prefix makes names unique if several share a file.
+  struct Model {
+    const nn::Graph& graph;
+    const ModelWeights& weights;
+    std::string prefix;
+    std::vector<std::string> values;  ///< the ONNX value of each node so far
+  };
+
+  /// `output`: the ONNX value that the node computes. All must outlive this object.
+  Emission(OnnxGraph& out, const Model& model, const nn::Node& written, std::string output)
+      : settings(*written.layer), node(written), out_(out), model_(model), output_(std::move(output)) {}
+
+  const LayerSettings settings;
+  const nn::Node& node;
+
+  std::size_t input_count() const { return node.inputs.size(); }
+  const std::string& input(std::size_t i = 0) const { return model_.values[node.inputs[i]]; }
+  const nn::ValueSpec& input_shape(std::size_t i = 0) const {
+    return model_.graph.node(node.inputs[i]).shape;
+  }
+  std::int64_t channels() const { return nn::channels_of(input_shape()); }
+
+  /// Adds an operator and returns its value, "<node>/<op>".
+  std::string op(std::string_view type, std::vector<std::string> inputs,
+                 const OnnxAttributes& attributes = {});
+  /// Adds an operator that computes the node's value.
+  void result(std::string_view type, std::vector<std::string> inputs, const OnnxAttributes& attributes = {});
+  /// The same for its output `which`.
+  std::string op_output(std::string_view type, std::vector<std::string> inputs, std::size_t which,
+                        const OnnxAttributes& attributes = {});
+
+  /// Stores a parameter as "<node>.<name>" and returns that name. Shared parameters are stored once.
+  std::string weight(std::string_view parameter, std::string_view name, const Shape& shape);
+  /// Stores values that are made from parameters as "<node>.<name>", once too.
+  std::string made_weight(std::string_view name, const Shape& shape, OnnxGraph::MakeValues make);
+  /// Stores values for this node alone, as "<node>/<name>".
+  std::string constant(std::string_view name, const Shape& shape, OnnxGraph::MakeValues make);
+  std::string scalar(double value);
+  std::string integers(std::string_view name, const std::vector<std::int64_t>& values);
+  std::string integer(std::string_view name, std::int64_t value);
+  /// Returns a parameter's values; they outlive the writing of the file.
+  std::span<const float> values_of(std::string_view parameter) const {
+    return model_.weights.of(node, parameter);
+  }
+
+  /// Returns `value` with another shape of a sample; the batch stays.
+  std::string reshape(const std::string& value, std::vector<std::int64_t> sample);
+  void result_reshaped(const std::string& value, std::vector<std::int64_t> sample);
+  /// Returns the input with the channels behind the batch: a sequence (N, L, F) becomes (N, F, L).
+  std::string channels_first();
+  /// Ends with `type`, whose value has the channels behind the batch, and restores the order of a sequence.
+  void result_channels_first(std::string_view type, std::vector<std::string> inputs,
+                             const OnnxAttributes& attributes = {});
+  /// Returns the shape by which a value for each channel is broadcast over the input: (C, 1, 1) or (F).
+  Shape per_channel() const;
+
+ private:
+  std::string own(std::string_view part) const;
+  std::string owners(std::string_view part) const;
+  std::vector<std::int64_t> with_batch(std::vector<std::int64_t> sample) const;
+
+  OnnxGraph& out_;
+  const Model& model_;
+  std::string output_;
+};
+
+using EmitLayer = void (*)(Emission& e);
+
+void emit_convolution(Emission& e);
+void emit_transposed_convolution(Emission& e);
+void emit_dense(Emission& e);
+void emit_depthwise_convolution(Emission& e);
+void emit_separable_convolution(Emission& e);
+
+void emit_adaptive_pool(Emission& e);
+void emit_average_pool(Emission& e);
+void emit_global_pool(Emission& e);
+void emit_max_pool(Emission& e);
+
+void emit_batch_norm(Emission& e);
+void emit_channel_scale(Emission& e);
+void emit_group_norm(Emission& e);
+void emit_layer_norm(Emission& e);
+void emit_local_response_norm(Emission& e);
+void emit_rescale(Emission& e);
+void emit_standardize(Emission& e);
+
+void emit_elu(Emission& e);
+void emit_gelu(Emission& e);
+void emit_hard_sigmoid(Emission& e);
+void emit_leaky_relu(Emission& e);
+void emit_prelu(Emission& e);
+void emit_relu6(Emission& e);
+void emit_silu(Emission& e);
+void emit_softmax(Emission& e);
+/// An operator of ONNX without options that is the layer.
+template <const char* kOperator>
+void emit_same(Emission& e) {
+  std::vector<std::string> inputs;
+  for (std::size_t i = 0; i < e.input_count(); ++i) inputs.push_back(e.input(i));
+  e.result(kOperator, std::move(inputs));
+}
+
+void emit_embedding(Emission& e);
+void emit_recurrent(Emission& e);
+
+void emit_multiply(Emission& e);
+void emit_channel_shuffle(Emission& e);
+void emit_concat(Emission& e);
+void emit_crop(Emission& e);
+void emit_flatten(Emission& e);
+void emit_permute(Emission& e);
+void emit_reshape(Emission& e);
+void emit_resize(Emission& e);
+void emit_slice(Emission& e);
+void emit_zero_pad(Emission& e);
+
+/// Returns the function that writes layers of this type; null if they do nothing in inference. Throws Error
+/// naming the node for a layer that the format does not have.
+EmitLayer emitter_of(const nn::Node& node);
+/// The types in the table.
+std::vector<std::string> emitted_layers();
+
+}  // namespace convoke::interop

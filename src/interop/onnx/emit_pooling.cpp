@@ -1,0 +1,124 @@
+#include <algorithm>
+
+#include "interop/onnx/emission.hpp"
+
+namespace convoke::interop {
+namespace {
+
+using Integers = std::vector<std::int64_t>;
+
+OnnxAttributes pool_attributes(const std::vector<WindowAxis>& axes) {
+  Integers kernel, strides, pads;
+  for (const WindowAxis& axis : axes) {
+    kernel.push_back(axis.kernel);
+    strides.push_back(axis.stride);
+    pads.push_back(axis.before);
+  }
+  for (const WindowAxis& axis : axes) pads.push_back(axis.after);
+  return {{"kernel_shape", kernel}, {"pads", pads}, {"strides", strides}};
+}
+
+// Places o * inputs / outputs up to, but not including, ceil((o + 1) inputs / outputs).
+struct Cover {
+  std::int64_t begin, end;
+};
+std::vector<Cover> covers(std::int64_t inputs, std::int64_t outputs) {
+  std::vector<Cover> all;
+  for (std::int64_t o = 0; o < outputs; ++o) {
+    all.push_back({o * inputs / outputs, ((o + 1) * inputs + outputs - 1) / outputs});
+  }
+  return all;
+}
+
+// The matrix (inputs, outputs) by which means over uneven windows are a product; or its transpose.
+std::vector<float> mean_matrix(std::int64_t inputs, std::int64_t outputs, bool transposed) {
+  const std::vector<Cover> windows = covers(inputs, outputs);
+  std::vector<float> matrix(static_cast<std::size_t>(inputs * outputs));
+  for (std::int64_t o = 0; o < outputs; ++o) {
+    const Cover window = windows[static_cast<std::size_t>(o)];
+    for (std::int64_t i = window.begin; i < window.end; ++i) {
+      matrix[static_cast<std::size_t>(transposed ? o * inputs + i : i * outputs + o)] =
+          1.0F / static_cast<float>(window.end - window.begin);
+    }
+  }
+  return matrix;
+}
+
+// y = rows x columns for each channel, with (height, H) (H, W) (W, width).
+void mean_by_matrices(Emission& e) {
+  const Shape in = e.input_shape(), out = e.node.shape;
+  const auto columns =
+      e.constant("columns", {in[2], out[2]}, [=] { return mean_matrix(in[2], out[2], false); });
+  const auto rows = e.constant("rows", {out[1], in[1]}, [=] { return mean_matrix(in[1], out[1], true); });
+  e.result("MatMul", {rows, e.op("MatMul", {e.input(), columns})});
+}
+
+// The maximum of each window along one axis, joined again.
+std::vector<std::string> maxima(Emission& e, const std::string& value, std::int64_t axis, std::int64_t inputs,
+                                std::int64_t outputs) {
+  std::vector<std::string> parts;
+  const std::string along = e.integers("axis", {axis});
+  for (const Cover& window : covers(inputs, outputs)) {
+    const std::string part =
+        e.op("Slice", {value, e.integers("begin", {window.begin}), e.integers("end", {window.end}), along});
+    parts.push_back(e.op("ReduceMax", {part}, {{"axes", Integers{axis}}, {"keepdims", std::int64_t{1}}}));
+  }
+  return parts;
+}
+
+void maximum_by_windows(Emission& e) {
+  const Shape in = e.input_shape(), out = e.node.shape;
+  const std::string rows =
+      e.op("Concat", maxima(e, e.input(), 2, in[1], out[1]), {{"axis", std::int64_t{2}}});
+  e.result("Concat", maxima(e, rows, 3, in[2], out[2]), {{"axis", std::int64_t{3}}});
+}
+
+}  // namespace
+
+void emit_max_pool(Emission& e) {
+  const auto axes = windows_of(e.settings, e.input_shape());
+  e.result_channels_first("MaxPool", {e.channels_first()}, pool_attributes(axes));
+}
+
+void emit_average_pool(Emission& e) {
+  auto axes = windows_of(e.settings, e.input_shape());
+  std::string value = e.channels_first();
+  const bool counts = e.settings.flag("count_padding");
+  const bool beyond = std::any_of(axes.begin(), axes.end(), [](const WindowAxis& a) { return a.beyond > 0; });
+  OnnxAttributes attributes = pool_attributes(axes);
+  if (counts && beyond) {
+    // Padding counts, but places that `ceil` adds do not: only the former become zeroes.
+    Integers before{0, 0}, after{0, 0};
+    for (WindowAxis& axis : axes) {
+      before.push_back(axis.before);
+      after.push_back(axis.after - axis.beyond);
+      axis.before = 0;
+      axis.after = axis.beyond;
+    }
+    before.insert(before.end(), after.begin(), after.end());
+    value = e.op("Pad", {value, e.integers("pads", before)});
+    attributes = pool_attributes(axes);
+  }
+  attributes.push_back({"count_include_pad", std::int64_t{counts && !beyond}});
+  e.result_channels_first("AveragePool", {value}, attributes);
+}
+
+void emit_global_pool(Emission& e) {
+  const bool maximum = e.settings.type().starts_with("global_max");
+  const Integers axes = e.input_shape().rank() == 3 ? Integers{2, 3} : Integers{1};
+  e.result(maximum ? "ReduceMax" : "ReduceMean", {e.input()},
+           {{"axes", axes}, {"keepdims", std::int64_t{0}}});
+}
+
+void emit_adaptive_pool(Emission& e) {
+  const Shape& in = e.input_shape();
+  const Shape& out = e.node.shape;
+  const bool maximum = e.settings.type() == "adaptive_max_pool";
+  if (in[1] % out[1] != 0 || in[2] % out[2] != 0) {
+    return maximum ? maximum_by_windows(e) : mean_by_matrices(e);
+  }
+  const Integers size{in[1] / out[1], in[2] / out[2]};
+  e.result(maximum ? "MaxPool" : "AveragePool", {e.input()}, {{"kernel_shape", size}, {"strides", size}});
+}
+
+}  // namespace convoke::interop

@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+#include "interop/onnx/emission.hpp"
+
+namespace convoke::interop {
+namespace {
+
+using Integers = std::vector<std::int64_t>;
+
+// Our gates in ONNX's order: i, f, g, o -> i, o, f, g for the LSTM; z, r, g is ONNX's z, r, h.
+constexpr std::array<std::size_t, 4> kLstmGates{0, 3, 1, 2};
+constexpr std::array<std::size_t, 3> kGruGates{0, 1, 2};
+
+// Appends a parameter (gates U, ...) with its gates reordered.
+void append_gates(std::vector<float>& all, std::span<const float> values,
+                  std::span<const std::size_t> order) {
+  const std::size_t gate = values.size() / order.size();
+  for (const std::size_t from : order) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from * gate);
+    all.insert(all.end(), begin, begin + static_cast<std::ptrdiff_t>(gate));
+  }
+}
+
+class RecurrentEmission {
+ public:
+  explicit RecurrentEmission(Emission& e)
+      : e_(e),
+        lstm_(e.settings.type() == "lstm"),
+        directions_(e.settings.flag("bidirectional") ? 2 : 1),
+        units_(e.settings.integer("units")),
+        length_(e.input_shape()[0]),
+        features_(e.input_shape()[1]),
+        gates_(lstm_ ? std::span<const std::size_t>(kLstmGates) : std::span<const std::size_t>(kGruGates)) {}
+
+  void emit() {
+    const bool masked = e_.input_count() > 1;
+    if (masked) read_mask();
+    const std::string x = masked ? compacted() : e_.input();
+    std::vector<std::string> inputs{e_.op("Transpose", {x}, {{"perm", Integers{1, 0, 2}}}),  // (L, N, F)
+                                    weights("W", "weight", features_),
+                                    weights("R", "recurrent_weight", units_),
+                                    e_.settings.flag("bias") ? biases() : std::string(), lengths_};
+    if (!masked) inputs.resize(e_.settings.flag("bias") ? 4 : 3);
+    OnnxAttributes attributes{{"hidden_size", units_},
+                              {"direction", std::string(directions_ == 2 ? "bidirectional" : "forward")}};
+    if (!lstm_) attributes.push_back({"linear_before_reset", std::int64_t{1}});
+    const bool sequences = e_.settings.flag("sequences");
+    // Y (L, D, N, U), Y_h (D, N, U)
+    const std::string y =
+        e_.op_output(lstm_ ? "LSTM" : "GRU", std::move(inputs), sequences ? 0 : 1, attributes);
+    if (!sequences) {
+      const std::string by_sample = e_.op("Transpose", {y}, {{"perm", Integers{1, 0, 2}}});
+      return e_.result_reshaped(by_sample, {directions_ * units_});
+    }
+    const std::string by_sample = e_.op("Transpose", {y}, {{"perm", Integers{2, 0, 1, 3}}});
+    if (!masked) return e_.result_reshaped(by_sample, {length_, directions_ * units_});
+    spread(e_.reshape(by_sample, {length_, directions_ * units_}));
+  }
+
+ private:
+  // The parts of an operand, direction by direction.
+  using Parts = std::vector<std::span<const float>>;
+  Parts parts_of(std::initializer_list<std::string_view> parameters) const {
+    Parts parts;
+    for (const std::string& prefix : {std::string(), std::string("backward_")}) {
+      if (!prefix.empty() && directions_ == 1) break;
+      for (const std::string_view parameter : parameters)
+        parts.push_back(e_.values_of(prefix + std::string(parameter)));
+    }
+    return parts;
+  }
+  std::string weights(std::string_view name, std::string_view parameter, std::int64_t inputs) {
+    return e_.made_weight(name, {directions_, std::ssize(gates_) * units_, inputs},
+                          [parts = parts_of({parameter}), gates = gates_] {
+                            std::vector<float> all;
+                            for (const auto& part : parts) append_gates(all, part, gates);
+                            return all;
+                          });
+  }
+  // For each direction the bias of the input and that of the state, which our LSTM does not have.
+  std::string biases() {
+    const std::int64_t width = std::ssize(gates_) * units_;
+    const Parts parts = lstm_ ? parts_of({"bias"}) : parts_of({"bias", "recurrent_bias"});
+    return e_.made_weight("B", {directions_, 2 * width}, [=, gates = gates_, lstm = lstm_] {
+      std::vector<float> all;
+      for (const auto& part : parts) {
+        append_gates(all, part, gates);
+        if (lstm) all.resize(all.size() + part.size());
+      }
+      return all;
+    });
+  }
+
+  // Masked places may be anywhere, but ONNX only knows lengths. A state that passes over masked places
+  // unchanged equals one that runs over the other places alone: they are moved to the front, in their order.
+  void read_mask() {
+    const std::string zero = e_.op("Cast", {e_.integer("zero", 0)}, {{"to", std::int64_t{6}}});  // int32
+    present_ =
+        e_.op("Cast", {e_.op("Not", {e_.op("Equal", {e_.input(1), zero})})}, {{"to", std::int64_t{7}}});
+    lengths_ = e_.op(
+        "Cast", {e_.op("ReduceSum", {present_, e_.integers("axes", {1})}, {{"keepdims", std::int64_t{0}}})},
+        {{"to", std::int64_t{6}}});
+  }
+  std::string compacted() {
+    Integers places(static_cast<std::size_t>(length_));
+    for (std::size_t i = 0; i < places.size(); ++i) places[i] = length_ + static_cast<std::int64_t>(i);
+    // Place t gets the key t, or L + t if it is masked.
+    const std::string keys = e_.op(
+        "Sub", {e_.integers("places", places), e_.op("Mul", {present_, e_.integer("length", length_)})});
+    const std::string order = e_.op_output("TopK", {keys, e_.integers("count", {length_})}, 1,
+                                           {{"axis", std::int64_t{1}}, {"largest", std::int64_t{0}}});
+    return gather(e_.input(), order);
+  }
+  std::string gather(const std::string& value, const std::string& places) {
+    const std::string index = e_.op("Unsqueeze", {places, e_.integers("axes", {2})});
+    return e_.op("GatherND", {value, index}, {{"batch_dims", std::int64_t{1}}});
+  }
+  // The reverse: place t shows the state after the places up to t that are not masked. In a bidirectional
+  // layer masked places are 0.
+  void spread(const std::string& states) {
+    const std::string count = e_.op("CumSum", {present_, e_.integer("axis", 1)});
+    const std::string last =
+        e_.op("Max", {e_.op("Sub", {count, e_.integer("one", 1)}), e_.integer("first", 0)});
+    const std::string shown = directions_ == 2 ? present_ : e_.op("Min", {count, e_.integer("most", 1)});
+    const std::string factor = e_.op("Cast", {e_.op("Unsqueeze", {shown, e_.integers("axes", {2})})},
+                                     {{"to", std::int64_t{1}}});  // float
+    e_.result("Mul", {gather(states, last), factor});
+  }
+
+  Emission& e_;
+  bool lstm_;
+  std::int64_t directions_, units_, length_, features_;
+  std::span<const std::size_t> gates_;
+  std::string present_, lengths_;  // (N, L) int64 of 0 and 1; (N) int32
+};
+
+}  // namespace
+
+void emit_embedding(Emission& e) {
+  const std::int64_t vocabulary = e.settings.integer("vocabulary"), units = e.settings.integer("units");
+  e.result("Gather", {e.weight("weight", "weight", {vocabulary, units}), e.input()});
+}
+
+void emit_recurrent(Emission& e) { RecurrentEmission(e).emit(); }
+
+}  // namespace convoke::interop

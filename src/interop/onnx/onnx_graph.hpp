@@ -1,0 +1,69 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "convoke/core/shape.hpp"
+
+// An ONNX graph that is written: nodes and initialisers, and their file (onnx.proto of
+// https://github.com/onnx/onnx).
+
+namespace convoke::interop {
+
+/// Element types of ONNX (TensorProto.DataType).
+enum class OnnxType : std::int64_t { kFloat = 1, kInt32 = 6, kInt64 = 7 };
+
+struct OnnxAttribute {
+  std::string name;
+  std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>> value;
+};
+using OnnxAttributes = std::vector<OnnxAttribute>;
+
+class OnnxGraph {
+ public:
+  /// Returns values when the file is written, so that few of them are in memory at a time.
+  using MakeValues = std::function<std::vector<float>()>;
+
+  /// Adds a node. Outputs that nobody reads may be "".
+  void add_node(std::string_view op, std::string_view name, std::span<const std::string> inputs,
+                std::span<const std::string> outputs, const OnnxAttributes& attributes = {});
+  /// Adds an initialiser, unless there is one of this name already (shared parameters). Returns the name.
+  std::string add_floats(const std::string& name, const Shape& shape, MakeValues make);
+  std::string add_integers(const std::string& name, std::span<const std::int64_t> values);
+  /// Adds a whole number without axes.
+  std::string add_integer(const std::string& name, std::int64_t value);
+  /// Describe input and output; the batch is the symbol "batch".
+  void add_input(std::string_view name, OnnxType type, const Shape& sample);
+  void add_output(std::string_view name, const Shape& sample);
+  void add_metadata(std::string_view key, std::string_view value);
+
+  /// Returns `wanted`, or with a number if it was returned before.
+  std::string unique(const std::string& wanted);
+
+  /// Writes the model atomically. Throws Error naming the file, also if it were larger than 2 GB, the limit
+  /// of protocol buffers.
+  void write(const std::filesystem::path& file, std::string_view graph_name) const;
+
+ private:
+  struct Initializer {
+    std::string header;  // TensorProto without its numbers
+    std::uint64_t bytes = 0;
+    MakeValues make;
+  };
+  void add_stored(const std::string& name, std::span<const std::int64_t> extents,
+                  std::span<const std::int64_t> values);
+
+  std::string nodes_, values_, metadata_, whole_numbers_;  // fields of GraphProto and ModelProto
+  std::vector<Initializer> initializers_;
+  std::unordered_set<std::string> stored_, names_;
+};
+
+}  // namespace convoke::interop

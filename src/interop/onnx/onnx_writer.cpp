@@ -1,0 +1,135 @@
+#include "interop/onnx/onnx_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "convoke/metrics/json.hpp"
+#include "convoke/nn/losses/loss.hpp"
+#include "interop/onnx/emission.hpp"
+
+namespace convoke::interop {
+namespace {
+
+constexpr const char* kInput = "input";
+constexpr const char* kOutput = "output";
+
+// The node whose operator computes the output: behind it there are only layers that pass their input on.
+std::size_t last_operator(const nn::Graph& graph) {
+  std::size_t last = graph.nodes().size() - 1;
+  while (last > 0 && emitter_of(graph.node(last)) == nullptr) last = graph.node(last).inputs[0];
+  return last;
+}
+
+// Writes the nodes of one model that reads `input` and returns the value of its output, which is called
+// `output` unless the network does nothing.
+std::string emit_model(OnnxGraph& out, const nn::Graph& graph, const ModelWeights& weights,
+                       const std::string& prefix, const std::string& input, const std::string& output) {
+  Emission::Model model{graph, weights, prefix, {input}};
+  const std::size_t last = last_operator(graph);
+  for (const nn::Node& node : graph.nodes()) {
+    if (node.layer == nullptr) continue;
+    const EmitLayer emit = emitter_of(node);
+    if (emit == nullptr) {
+      model.values.push_back(model.values[node.inputs[0]]);
+      continue;
+    }
+    std::string value = prefix + node.name;
+    if (node.index == last) {
+      value = output;
+    } else if (value == kInput || value == kOutput) {
+      value += "/value";
+    }
+    Emission emission(out, model, node, value);
+    emit(emission);
+    model.values.push_back(value);
+  }
+  return model.values.back();
+}
+
+std::string json_list(const std::vector<float>& values) { return nlohmann::json(values).dump(); }
+
+// (N, ...) raw values -> value * scale + shift
+std::string emit_normalization(OnnxGraph& out, const run::ModelDescription& description) {
+  const auto& [scale, shift] = description.normalization;
+  const std::int64_t channels = std::ssize(scale);
+  const bool image = description.graph.input_shape().rank() == 3;
+  const Shape shape = image ? Shape{channels, 1, 1} : Shape{channels};
+  const auto add = [&](const char* op, const std::string& value, const std::string& operand,
+                       const std::vector<float>& numbers) {
+    const std::string name = fmt::format("normalization/{}", op);
+    const std::string inputs[] = {value, out.add_floats(operand, shape, [numbers] { return numbers; })};
+    out.add_node(op, name, inputs, {&name, 1});
+    return name;
+  };
+  return add("Add", add("Mul", kInput, "normalization.scale", scale), "normalization.shift", shift);
+}
+
+void add_metadata(OnnxGraph& out, const run::ModelDescription& description, std::string_view meaning) {
+  if (!description.class_names.empty()) {
+    out.add_metadata("class_names", nlohmann::json(description.class_names).dump());
+  }
+  out.add_metadata("normalization_scale", json_list(description.normalization.scale));
+  out.add_metadata("normalization_shift", json_list(description.normalization.shift));
+  out.add_metadata("convoke_version", CONVOKE_VERSION);
+  out.add_metadata("output", meaning);
+  if (description.loss->settings() != nn::default_loss()->settings()) {
+    out.add_metadata("loss", metrics::to_json(description.loss->settings()));
+  }
+}
+
+// The mean of the members' probabilities.
+void emit_ensemble(OnnxGraph& out, const run::ModelSet& models, std::span<const ModelWeights> weights,
+                   const std::string& input) {
+  const nn::Graph& graph = models.description.graph;
+  const std::string_view missing = missing_activation(graph, models.description.loss->activation());
+  std::vector<std::string> votes;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const std::string member = fmt::format("member_{}", i);
+    std::string vote = emit_model(out, graph, weights[i], member + ".", input, member + "/output");
+    if (!missing.empty()) {
+      const std::string probabilities = member + "/probabilities";
+      const OnnxAttributes axis{{"axis", std::int64_t{-1}}};
+      const bool softmax = missing == "softmax";
+      out.add_node(softmax ? "Softmax" : "Sigmoid", probabilities, {&vote, 1}, {&probabilities, 1},
+                   softmax ? axis : OnnxAttributes{});
+      vote = probabilities;
+    }
+    votes.push_back(vote);
+  }
+  const std::string output = kOutput;
+  out.add_node("Mean", "mean", votes, {&output, 1});
+}
+
+}  // namespace
+
+void write_onnx(const std::filesystem::path& file, const run::ModelSet& models,
+                const ExportOptions& options) {
+  const run::ModelDescription& description = models.description;
+  const nn::Graph& graph = description.graph;
+  std::vector<ModelWeights> weights;
+  for (const run::Member& member : models.members) weights.emplace_back(graph, member.parameters);
+
+  OnnxGraph out;
+  const bool tokens = graph.input_shape().type == nn::ValueType::kToken;
+  out.add_input(kInput, tokens ? OnnxType::kInt32 : OnnxType::kFloat, graph.input_shape());
+  const bool normalizes = options.raw_input && !description.normalization.scale.empty();
+  const std::string input = normalizes ? emit_normalization(out, description) : kInput;
+  const bool ensemble = weights.size() > 1;
+  if (ensemble) {
+    emit_ensemble(out, models, weights, input);
+  } else {
+    const std::string output = emit_model(out, graph, weights.front(), "", input, kOutput);
+    const std::string called = kOutput;
+    if (output != called) out.add_node("Identity", "identity", {&output, 1}, {&called, 1});
+  }
+  out.add_output(kOutput, graph.output_shape());
+
+  const std::string_view activation = description.loss->activation();
+  const bool logits = !ensemble && !missing_activation(graph, activation).empty();
+  add_metadata(out, description, activation.empty() ? "values" : logits ? "logits" : "probabilities");
+  out.write(file, "convoke");
+}
+
+}  // namespace convoke::interop

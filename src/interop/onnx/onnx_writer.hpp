@@ -1,0 +1,17 @@
+#pragma once
+#include <filesystem>
+
+#include "convoke/interop/model_io.hpp"
+
+namespace convoke::interop {
+
+/// Writes a model as ONNX. The input is called "input" (batch, and then the axes of one sample), the output
+/// "output". As in PyTorch, the output is what the network computes: probabilities if it ends with softmax or
+/// sigmoid, and logits otherwise; the metadata "output" says which. An ensemble is one graph: its members
+/// side by side, and the mean of their probabilities. Parameters are named "<node>.weight" and so on, as in a
+/// state dict of PyTorch, except for the recurrent layers' W, R and B, whose gates are in ONNX's order.
+/// Metadata: class_names, normalization_scale, normalization_shift (JSON lists), convoke_version, output
+/// ("logits", "probabilities" or "values") and, unless it is softmax cross-entropy, loss (JSON).
+void write_onnx(const std::filesystem::path& file, const run::ModelSet& models, const ExportOptions& options);
+
+}  // namespace convoke::interop

@@ -1,0 +1,250 @@
+#include "interop/onnx/onnx_writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "convoke/core/protobuf.hpp"
+#include "convoke/nn/layer_table.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "interop/onnx/emission.hpp"
+#include "sample_models.hpp"
+#include "support/bytes_of.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke;
+using namespace convoke::interop;
+
+namespace {
+
+struct WrittenNode {
+  std::string op;
+  std::vector<std::string> inputs, outputs;
+};
+
+// What a written file holds, read by the wire format alone.
+struct Written {
+  std::string bytes;
+  std::vector<WrittenNode> nodes;
+  std::map<std::string, std::vector<float>> floats;  // initialisers
+  std::vector<std::string> inputs, outputs;
+  std::map<std::string, std::string> metadata;
+  std::int64_t opset = 0;
+
+  std::vector<std::string> ops() const {
+    std::vector<std::string> list;
+    for (const WrittenNode& node : nodes) list.push_back(node.op);
+    return list;
+  }
+};
+
+using protobuf::Field;
+using protobuf::Message;
+constexpr auto kBytes = protobuf::Wire::kBytes;
+constexpr auto kVarint = protobuf::Wire::kVarint;
+
+std::string text_of(Message message, std::uint64_t number) {
+  for (Field field; message.next(field);)
+    if (field.is(number, kBytes)) return std::string(field.text());
+  return "";
+}
+
+WrittenNode read_node(Message message) {
+  WrittenNode node;
+  for (Field field; message.next(field);) {
+    if (field.is(1, kBytes)) node.inputs.emplace_back(field.text());
+    if (field.is(2, kBytes)) node.outputs.emplace_back(field.text());
+    if (field.is(4, kBytes)) node.op = field.text();
+  }
+  return node;
+}
+
+void read_initializer(Message message, Written& written) {
+  std::string name;
+  std::size_t elements = 1;
+  std::int64_t type = 0;
+  std::span<const std::byte> raw;
+  for (Field field; message.next(field);) {
+    if (field.is(1, kVarint)) elements *= static_cast<std::size_t>(field.value);
+    if (field.is(2, kVarint)) type = field.integer();
+    if (field.is(8, kBytes)) name = field.text();
+    if (field.is(9, kBytes)) raw = field.bytes;
+  }
+  REQUIRE((type == 1 || type == 7));
+  REQUIRE(raw.size() == elements * (type == 1 ? 4 : 8));
+  if (type != 1) return;
+  REQUIRE(!written.floats.contains(name));
+  std::vector<float>& values = written.floats[name];
+  values.resize(elements);
+  std::memcpy(values.data(), raw.data(), raw.size());
+}
+
+Written read_written(std::string bytes) {
+  static const std::string what = "not an ONNX model", hint;
+  Written written;
+  written.bytes = std::move(bytes);
+  Message model(std::as_bytes(std::span(written.bytes)), what, hint);
+  for (Field field; model.next(field);) {
+    if (field.is(8, kBytes)) {
+      Message opset = model.within(field);
+      for (Field own; opset.next(own);) written.opset = own.integer();
+    }
+    if (field.is(14, kBytes))
+      written.metadata[text_of(model.within(field), 1)] = text_of(model.within(field), 2);
+    if (!field.is(7, kBytes)) continue;
+    Message graph = model.within(field);
+    for (Field own; graph.next(own);) {
+      if (own.is(1, kBytes)) written.nodes.push_back(read_node(graph.within(own)));
+      if (own.is(5, kBytes)) read_initializer(graph.within(own), written);
+      if (own.is(11, kBytes)) written.inputs.push_back(text_of(graph.within(own), 1));
+      if (own.is(12, kBytes)) written.outputs.push_back(text_of(graph.within(own), 1));
+    }
+  }
+  return written;
+}
+
+Written write_and_read(const run::ModelSet& models, const ExportOptions& options = {}) {
+  const TemporaryFolder folder;
+  write_onnx(folder / "model.onnx", models, options);
+  return read_written(bytes_of(folder / "model.onnx"));
+}
+
+Written write_and_read(std::string_view sample, int members = 1, const ExportOptions& options = {}) {
+  return write_and_read(make_sample(sample_model(sample), members), options);
+}
+
+std::span<const float> stored(const run::ModelSet& models, std::size_t offset, std::size_t count) {
+  return std::span(models.members[0].parameters).subspan(offset, count);
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("ONNX export knows every layer, and a sample shows it") {
+  const Names known = emitted_layers();
+  for (const nn::LayerHelp& layer : nn::layer_guide()) {
+    INFO(layer.name);
+    CHECK(std::count(known.begin(), known.end(), layer.name) == 1);
+    CHECK(std::any_of(sample_models().begin(), sample_models().end(), [&](const SampleModel& sample) {
+      return sample.json.find("\"layer\":\"" + layer.name + "\"") != std::string_view::npos;
+    }));
+  }
+  CHECK(known.size() == nn::layer_guide().size());
+}
+
+TEST_CASE("every sample is written as a connected ONNX graph") {
+  for (const SampleModel& sample : sample_models()) {
+    INFO(sample.name);
+    const Written written = write_and_read(sample.name);
+    CHECK(written.inputs == Names{"input"});
+    CHECK(written.outputs == Names{"output"});
+    Names values{"input", ""};
+    for (const WrittenNode& node : written.nodes) {
+      for (const std::string& input : node.inputs) {
+        const bool integers = input.find('/') != std::string::npos;  // constants of one node
+        CHECK((written.floats.contains(input) || integers ||
+               std::count(values.begin(), values.end(), input) == 1));
+      }
+      for (const std::string& output : node.outputs) {
+        CHECK(std::count(values.begin(), values.end(), output) == 0);
+        values.push_back(output);
+      }
+    }
+    CHECK(values.back() == "output");
+  }
+}
+
+TEST_CASE("a classifier is written with its names and weights") {
+  const run::ModelSet models = make_sample(sample_model("classifier"));
+  const Written written = write_and_read(models);
+  CHECK(written.opset == 17);
+  CHECK(written.ops() == Names{"Conv", "BatchNormalization", "Relu", "ReduceMean", "Gemm"});
+  // The node is called "output", but the graph's output is the last value.
+  CHECK(written.nodes[0].inputs == Names{"input", "output.weight", "output.bias"});
+  CHECK(written.nodes[0].outputs == Names{"output/value"});
+  CHECK(written.nodes[1].inputs == Names{"output/value", "batch_norm_1.weight", "batch_norm_1.bias",
+                                         "batch_norm_1.running_mean", "batch_norm_1.running_var"});
+  CHECK(std::ranges::equal(written.floats.at("output.weight"), stored(models, 0, 108)));
+  CHECK(std::ranges::equal(written.floats.at("output.bias"), stored(models, 108, 4)));
+  CHECK(written.metadata.at("class_names") == R"(["class \"0\"","class \"1\"","class \"2\""])");
+  CHECK(written.metadata.at("output") == "logits");
+  CHECK(written.metadata.at("normalization_scale").starts_with("[0.0"));
+  CHECK(write_and_read("dense").metadata.at("output") == "probabilities");
+}
+
+TEST_CASE("the same model gives the same bytes") {
+  for (const char* name : {"classifier", "lstm-masked", "conv2d_transpose-groups"}) {
+    CHECK(write_and_read(name).bytes == write_and_read(name).bytes);
+  }
+}
+
+TEST_CASE("raw input is normalised by the first nodes") {
+  const run::ModelSet models = make_sample(sample_model("classifier"));
+  const Written written = write_and_read(models, {.raw_input = true});
+  CHECK(written.nodes[0].op == "Mul");
+  CHECK(written.nodes[0].inputs[0] == "input");
+  CHECK(written.nodes[1].op == "Add");
+  CHECK(written.nodes[2].inputs[0] == written.nodes[1].outputs[0]);
+  CHECK(written.floats.at("normalization.scale") == models.description.normalization.scale);
+  CHECK(written.floats.at("normalization.shift") == models.description.normalization.shift);
+  CHECK(write_and_read("gru-masked", 1, {.raw_input = true}).ops() == write_and_read("gru-masked").ops());
+}
+
+TEST_CASE("an ensemble is the mean of its members' probabilities") {
+  const Written written = write_and_read("classifier", 3);
+  const Names ops = written.ops();
+  CHECK(std::count(ops.begin(), ops.end(), "Conv") == 3);
+  CHECK(std::count(ops.begin(), ops.end(), "Softmax") == 3);
+  CHECK(ops.back() == "Mean");
+  CHECK(written.nodes.back().inputs.size() == 3);
+  CHECK(written.metadata.at("output") == "probabilities");
+  CHECK(written.floats.at("member_0.output.weight") != written.floats.at("member_2.output.weight"));
+  const Names with_softmax = write_and_read("dense", 2).ops();
+  CHECK(std::count(with_softmax.begin(), with_softmax.end(), "Softmax") == 2);
+}
+
+TEST_CASE("shared parameters are stored once") {
+  const Written written = write_and_read("shared");
+  Names weights;
+  for (const WrittenNode& node : written.nodes)
+    if (node.op == "Conv" || node.op == "Gemm") weights.push_back(node.inputs[1]);
+  CHECK(weights == Names{"conv.weight", "conv.weight", "fc.weight", "fc.weight"});
+  CHECK(written.floats.size() == 4);
+}
+
+TEST_CASE("the gates of an LSTM are in ONNX's order") {
+  const run::ModelSet models = make_sample(sample_model("lstm"));
+  const Written written = write_and_read(models);
+  // weight (4 x 3, 4), recurrent_weight (4 x 3, 3), bias (4 x 3): gates i, f, g, o become i, o, f, g
+  std::vector<float> expected;
+  for (const std::size_t gate : {0, 3, 1, 2}) {
+    const auto values = stored(models, gate * 12, 12);
+    expected.insert(expected.end(), values.begin(), values.end());
+  }
+  CHECK(written.floats.at("lstm_1.W") == expected);
+  CHECK(written.floats.at("lstm_1.B").size() == 24);
+  CHECK(written.floats.at("lstm_1.B")[3] == stored(models, 48 + 36 + 9, 1)[0]);
+  CHECK(written.floats.at("lstm_1.B")[12] == 0);
+}
+
+TEST_CASE("a transposed convolution's weight swaps inputs and outputs within each group") {
+  const run::ModelSet models = make_sample(sample_model("conv2d_transpose-groups"));
+  const std::vector<float> written = write_and_read(models).floats.at("conv2d_transpose_1.weight");
+  const std::vector<float>& own = models.members[0].parameters;  // (6, 2, 3, 3) -> (4, 3, 3, 3)
+  for (std::size_t g = 0; g < 2; ++g)
+    for (std::size_t o = 0; o < 3; ++o)
+      for (std::size_t i = 0; i < 2; ++i)
+        for (std::size_t k = 0; k < 9; ++k)
+          CHECK(written[((g * 2 + i) * 3 + o) * 9 + k] == own[((g * 3 + o) * 2 + i) * 9 + k]);
+}
+
+TEST_CASE("a model beyond 2 GiB is refused before a file is written") {
+  const TemporaryFolder folder;
+  OnnxGraph graph;
+  graph.add_floats("large", {1 << 15, 1 << 15}, [] { return std::vector<float>(); });
+  CHECK_THROWS_WITH(graph.write(folder / "model.onnx", "large"),
+                    Catch::Contains("the model takes 4.0 GiB, but an ONNX file holds at most 2 GiB"));
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
