@@ -19,7 +19,8 @@ void add_recipe_options(CLI::App& parser, RecipeOptions& options) {
 }
 
 void add_model(CLI::App& parser, std::string& model) {
-  parser.add_option("model", model, "The folder of a run, or a model file: model.h5, ensemble.h5, ONNX, Keras")
+  parser
+      .add_option("model", model, "The folder of a run, or a model file: model.h5, ensemble.h5, ONNX, Keras")
       ->required()
       ->type_name("MODEL");
 }

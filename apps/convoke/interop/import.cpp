@@ -34,9 +34,13 @@ constexpr const char* kImportHelp = R"(Examples:
   convoke import model.onnx --input 3,224,224 --output model.h5
                                                          a model that takes pictures of any size
 
-train, predict, evaluate, summary and bench take such files directly:
+predict, evaluate, export, summary and bench take such files directly:
   convoke predict model.onnx picture.png
-  convoke train my/recipe.toml --set model.file=model.onnx --set model.classes=5
+
+A recipe starts from one, with its weights, and a new head for 5 classes:
+  [model]
+  file = "model.onnx"
+  classes = 5
 )";
 
 std::vector<std::string> lines_of(const std::string& file) {

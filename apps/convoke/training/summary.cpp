@@ -23,6 +23,7 @@ constexpr const char* kSummaryHelp = R"(Examples:
   convoke summary my/recipe.toml --plan             the kernel of every pass of every layer
   convoke summary mnist-ddp --set train.convolution=direct --plan
   convoke summary resnet50                          a published network (docs/zoo.md lists them)
+  convoke summary model.onnx                        a model file: ONNX, Keras or model.h5
   convoke summary resnet50 --json --set model.classes=10
   convoke summary mnist-ddp --toml > my.toml        a recipe to start from
 )";
@@ -92,6 +93,7 @@ int summary(const SummaryOptions& options) {
   }
   fmt::print("{}{}{}\n\n{}", recipe.name, recipe.description.empty() ? "" : ": ", recipe.description,
              graph.summary());
+  for (const std::string& note : recipe.model.notes) fmt::print("note: {}\n", note);
   if (nn::synchronizes(graph))
     fmt::print("batch norm: synchronized, over the whole batch of {}\n", recipe.train.batch);
 

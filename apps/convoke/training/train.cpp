@@ -82,6 +82,7 @@ void describe_plan(const recipe::Run& run, int ranks) {
   fmt::print(stderr, "{}{}", doctor::short_text(doctor::judge_lanes(job, ranks)),
              doctor::short_text(samples));
   if (streamed) fmt::print("data: {}\n", samples.front().evidence);
+  for (const std::string& note : recipe.model.notes) fmt::print("note: {}\n", note);
   if (job.weights) fmt::print("weights: {}: {}\n", recipe.model.weights, job.weights->describe());
 }
 

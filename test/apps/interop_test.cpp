@@ -1,0 +1,79 @@
+// Models that enter and leave through the commands.
+#include "apps/place.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+std::string recipe_from(const std::string& model, const fs::path& data) {
+  return "name = \"next\"\n[data]\npath = \"" + data.string() + "\"\n[model]\n" + model +
+         "[train]\nepochs = 1\nbatch = 32\nreduction = \"exact\"\n[run]\nthreads = 1\n";
+}
+
+}  // namespace
+
+TEST_CASE("a recipe starts from a model file, which one rank alone can read") {
+  const Place place;
+  REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
+  const fs::path alone = place / "alone", elsewhere = place / "elsewhere";
+  fs::create_directories(alone);
+  fs::create_directories(elsewhere);
+  fs::copy_file(place / "run/model.h5", alone / "start.h5");
+  write_text(alone / "next.toml", recipe_from("file = \"start.h5\"\n", place / "data.h5"));
+
+  const std::string train = binary() + " train next.toml --quiet --output " + (place / "two").string();
+  const Outcome two = shell(mpirun(1) + " -wdir " + alone.string() + " " + train + " : -n 1 -wdir " +
+                            elsewhere.string() + " " + train);
+  CAPTURE(two.text);
+  REQUIRE(two.code == 0);
+  CHECK(two.says("weights: start.h5: 8 of 8 parameters"));
+  const Outcome one = shell("cd " + alone.string() + " && " + binary() +
+                            " train next.toml --quiet --output " + (place / "one").string());
+  REQUIRE(one.code == 0);
+  CHECK(bytes_of(place / "one/model.h5") == bytes_of(place / "two/model.h5"));
+  CHECK(bytes_of(place / "one/model.h5") != bytes_of(place / "run/model.h5"));
+}
+
+TEST_CASE("another number of classes replaces the head, and the run says so") {
+  const Place place;
+  REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
+  write_dataset(place / "six.h5", 60, 8, 6);
+  write_text(place / "next.toml", recipe_from("file = \"run/model.h5\"\nclasses = 6\n", place / "six.h5"));
+  const Outcome outcome = place.run("train next.toml --quiet --output next");
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.says("6 of 8 parameters; initialised: dense_1.weight (6, 72), in the file (4, 72)"));
+}
+
+TEST_CASE("a model is exported and read again as weights and as a model") {
+  const Place place;
+  REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
+  CHECK(place.run("export run --format safetensors").text == "run.safetensors\n");
+  write_text(place / "next.toml",
+             "name = \"again\"\n[data]\npath = \"data.h5\"\n[model]\nfile = \"run/model.h5\"\nweights = "
+             "\"run.safetensors\"\n[train]\nepochs = 1\nbatch = 32\n");
+  CHECK(place.run("train next.toml --quiet --output again").says("weights: run.safetensors: 8 of 8"));
+  CHECK(place.run("export run --format convoke --output copy.h5").code == 0);
+  CHECK(place.run("evaluate copy.h5 --data data.h5 --json").code == 0);
+  CHECK(place.run("summary copy.h5").says("conv2d_1"));
+
+  const Outcome wrong = place.run("export run --format onx");
+  CHECK(wrong.code == 2);
+  write_text(place / "model.pt", std::string("PK\x03\x04") + std::string(26, ' ') + "archive/data.pkl");
+  const Outcome refused = place.run("import model.pt --output m.h5");
+  CHECK(refused.code == 1);
+  CHECK(refused.says("model.pt: is a pickle, and reading a pickle can run any program"));
+  CHECK(!fs::exists(place / "m.h5"));
+}
+
+TEST_CASE("an ensemble is exported member by member") {
+  const Place place;
+  REQUIRE(
+      place.train("votes", "--set train.mode=ensemble --set ensemble.members=2 --set train.epochs=1").code ==
+      0);
+  const Outcome whole = place.run("export votes --format safetensors");
+  CHECK(whole.code == 1);
+  CHECK(whole.says("there are 2 members"));
+  CHECK(whole.says("--each-member"));
+  CHECK(place.run("export votes --format safetensors --each-member").text ==
+        "votes-000.safetensors\nvotes-001.safetensors\n");
+}

@@ -1,0 +1,68 @@
+// [model] file: the network and its weights from a model file.
+#include <numeric>
+
+#include "convoke/engine/canonical.hpp"
+#include "convoke/nn/layer_table.hpp"
+#include "convoke/run/model_file.hpp"
+#include "message.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke;
+using convoke::recipe::Recipe;
+
+namespace {
+
+nn::Graph small_network() {
+  nn::Graph graph({1, 8, 8});
+  graph.add(nn::make_layer({{"layer", "conv2d"}, {"filters", 2}, {"kernel", 3}}), {0}, "features");
+  graph.add(nn::make_layer({{"layer", "flatten"}}), {1});
+  graph.add(nn::make_layer({{"layer", "dense"}, {"units", 4}}), {2}, "head");
+  return graph;
+}
+
+/// A folder with model.h5.
+struct WithModel : TemporaryFolder {
+  std::filesystem::path file = path() / "model.h5";
+
+  WithModel() {
+    const nn::Graph graph = small_network();
+    std::vector<float> values(engine::canonical_values(engine::canonical_parameters(graph)));
+    std::iota(values.begin(), values.end(), 0.0F);
+    run::write_model(file, {.graph = graph, .normalization = {{1}, {0}}, .class_names = {}}, values);
+  }
+
+  std::string recipe(const std::string& more = "") const {
+    return "name = \"small\"\n[data]\npath = \"data.h5\"\n[model]\nfile = \"" + file.string() + "\"\n" + more;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a recipe takes its network and weights from a file") {
+  const WithModel folder;
+  const Recipe recipe = Recipe::parse(folder.recipe(), "recipe.toml");
+  CHECK(recipe.model.input == std::vector<std::int64_t>{1, 8, 8});
+  CHECK(nn::describe_graph(recipe.graph()) == nn::describe_graph(small_network()));
+  CHECK(recipe.model.weights == folder.file.string());
+  // The resolved recipe lists the layers and names the weights.
+  const Recipe again = Recipe::parse(recipe.to_toml(), "recipe.toml");
+  CHECK(again.model.file.empty());
+  CHECK(again.to_toml() == recipe.to_toml());
+}
+
+TEST_CASE("the head of a file's network is replaced, and other weights can be chosen") {
+  const WithModel folder;
+  const Recipe recipe = Recipe::parse(folder.recipe("classes = 7\nweights = \"other.h5\"\n"), "recipe.toml");
+  CHECK(recipe.graph().node(recipe.graph().find("head")).shape == Shape{7});
+  CHECK(recipe.model.weights == "other.h5");
+}
+
+TEST_CASE("mistakes about a model file name the line") {
+  const WithModel folder;
+  CHECK(message_of(folder.recipe("zoo = \"resnet18\"\n")).what ==
+        "recipe.toml:5: [model]: a model has \"zoo\" or \"file\", not both");
+  CHECK(message_of(folder.recipe("head = false\n")).what == "recipe.toml:6: [model]: \"head\" needs \"zoo\"");
+  std::filesystem::remove(folder.file);
+  CHECK_THAT(message_of(folder.recipe()).what, Catch::StartsWith("recipe.toml:5: "));
+}
