@@ -8,6 +8,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/data/samples.hpp"
 #include "interop/format.hpp"
+#include "interop/keras/keras_writer.hpp"
 #include "interop/onnx/onnx_writer.hpp"
 #include "interop/refused.hpp"
 #include "interop/safetensors/safetensors.hpp"
@@ -43,6 +44,20 @@ constexpr std::array kFormats{
            .read = nullptr,
            .read_weights = nullptr,
            .write = write_onnx},
+    Format{.name = "keras",
+           .extension = ".keras",
+           .help = "Keras 3 model, for keras.models.load_model",
+           .recognises = [](const Probe&) { return false; },
+           .read = nullptr,
+           .read_weights = nullptr,
+           .write = write_keras},
+    Format{.name = "h5",
+           .extension = ".h5",
+           .help = "whole-model HDF5 of Keras 2 and 3",
+           .recognises = [](const Probe&) { return false; },
+           .read = nullptr,
+           .read_weights = nullptr,
+           .write = write_keras_h5},
     Format{.name = "safetensors",
            .extension = ".safetensors",
            .help = "weights under the names of torchvision, timm or the layers",

@@ -36,7 +36,9 @@ bool LayerSettings::flag(std::string_view key) const {
   return nn::LayerReader(settings_, type_).get(key, false, kNoHelp);
 }
 std::string LayerSettings::text(std::string_view key) const {
-  return nn::LayerReader(settings_, type_).require_string(key);
+  const Value* value = settings_.find(key);
+  const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(&value->data());
+  return text == nullptr ? std::string() : *text;
 }
 std::vector<std::int64_t> LayerSettings::integers(std::string_view key) const {
   return nn::LayerReader(settings_, type_).require_integers(key, "list", kNoHelp);

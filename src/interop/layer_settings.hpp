@@ -25,6 +25,7 @@ class LayerSettings {
   std::int64_t integer(std::string_view key) const;
   double number(std::string_view key) const;
   bool flag(std::string_view key) const;
+  /// Returns "" if the value is no text: padding = 1.
   std::string text(std::string_view key) const;
   std::vector<std::int64_t> integers(std::string_view key) const;
   std::vector<double> numbers(std::string_view key) const;

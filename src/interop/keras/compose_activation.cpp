@@ -1,0 +1,100 @@
+#include <cmath>
+#include <numbers>
+
+#include "interop/keras/composition.hpp"
+
+namespace convoke::interop {
+namespace {
+
+KerasTensor rescaled(Composition& c, std::string_view part, const KerasTensor& x, double scale,
+                     double offset) {
+  return c.layer(part, "Rescaling", {{"scale", scale}, {"offset", offset}}, x, x.shape);
+}
+KerasTensor product(Composition& c, std::string_view part, const KerasTensor& a, const KerasTensor& b) {
+  return c.layer(part, "Multiply", Json::object(), {a, b}, a.shape);
+}
+KerasTensor activation(Composition& c, std::string_view part, const char* function, const KerasTensor& x) {
+  return c.layer(part, "Activation", {{"activation", function}}, x, x.shape);
+}
+
+// relu6(x + 3) / 6: Keras 2 has another function of that name.
+KerasTensor spelled_hard_sigmoid(Composition& c, std::string_view part) {
+  const KerasTensor shifted = rescaled(c, "shifted", c.input(), 1, 3);
+  const KerasTensor bounded = c.layer("bounded", "ReLU", {{"max_value", 6.0}}, shifted, shifted.shape);
+  return rescaled(c, part, bounded, 1.0 / 6, 0);
+}
+
+}  // namespace
+
+// Functions that both versions have under our name, except for silu.
+KerasTensor compose_activation(Composition& c) {
+  const std::string function(c.settings.type());
+  return activation(c, "", function == "silu" && c.keras2() ? "swish" : function.c_str(), c.input());
+}
+
+KerasTensor compose_relu6(Composition& c) {
+  return c.layer("", "ReLU", {{"max_value", 6.0}}, c.input(), c.output());
+}
+KerasTensor compose_leaky_relu(Composition& c) {
+  return c.layer("", "LeakyReLU",
+                 {{c.keras2() ? "alpha" : "negative_slope", c.settings.number("negative_slope")}}, c.input(),
+                 c.output());
+}
+KerasTensor compose_elu(Composition& c) {
+  return c.layer("", "ELU", {{"alpha", c.settings.number("alpha")}}, c.input(), c.output());
+}
+KerasTensor compose_hard_sigmoid(Composition& c) {
+  return c.keras2() ? spelled_hard_sigmoid(c, "") : activation(c, "", "hard_sigmoid", c.input());
+}
+KerasTensor compose_hard_swish(Composition& c) {
+  if (!c.keras2()) return activation(c, "", "hard_silu", c.input());
+  return product(c, "", c.input(), spelled_hard_sigmoid(c, "gate"));
+}
+
+KerasTensor compose_prelu(Composition& c) {
+  const std::size_t rank = c.node.shape.rank();
+  Json shared = Json::array();
+  std::vector<std::int64_t> extents;
+  for (std::size_t axis = 1; axis < rank; ++axis) {
+    shared.push_back(axis);
+    extents.push_back(1);
+  }
+  extents.push_back(c.channels());
+  KerasWeight alpha = c.plain_weight("alpha", "alpha");
+  alpha.shape = Shape(extents);
+  return c.weighted("", "PReLU", {{"shared_axes", rank > 1 ? shared : Json(nullptr)}}, {alpha}, c.input(),
+                    c.output());
+}
+
+// The tanh form, which Keras has as a function only:
+//   x (1/2 + 1/2 tanh(sqrt(2 / pi) x (1 + 0.044715 x^2)))
+KerasTensor compose_gelu(Composition& c) {
+  if (!c.settings.flag("approximate")) return activation(c, "", "gelu", c.input());
+  const KerasTensor x = c.input();
+  const KerasTensor square = product(c, "square", x, x);
+  const KerasTensor inner = product(c, "inner", x, rescaled(c, "factor", square, 0.044715, 1));
+  const KerasTensor curve =
+      activation(c, "tanh", "tanh", rescaled(c, "scaled", inner, std::sqrt(2 / std::numbers::pi), 0));
+  return product(c, "", x, rescaled(c, "gate", curve, 0.5, 0.5));
+}
+
+KerasTensor compose_dropout(Composition& c) {
+  const Json config{{"rate", c.settings.number("rate")}};
+  const std::size_t rank = c.node.shape.rank();
+  if (!c.settings.flag("spatial") || rank == 1) return c.layer("", "Dropout", config, c.input(), c.output());
+  return c.layer("", rank == 3 ? "SpatialDropout2D" : "SpatialDropout1D", config, c.input(), c.output());
+}
+
+KerasTensor compose_gaussian_noise(Composition& c) {
+  return c.layer("", "GaussianNoise", {{"stddev", c.settings.number("stddev")}}, c.input(), c.output());
+}
+
+// Dropout of whole samples.
+KerasTensor compose_stochastic_depth(Composition& c) {
+  Json noise = Json::array({nullptr});
+  for (std::size_t axis = 0; axis < c.node.shape.rank(); ++axis) noise.push_back(1);
+  return c.layer("", "Dropout", {{"rate", c.settings.number("rate")}, {"noise_shape", noise}}, c.input(),
+                 c.output());
+}
+
+}  // namespace convoke::interop

@@ -1,0 +1,227 @@
+#include <algorithm>
+
+#include "interop/keras/composition.hpp"
+
+namespace convoke::interop {
+namespace {
+
+using Axes = std::vector<WindowAxis>;
+
+// How Keras is to convolve: TensorFlow has no strides with dilation, nor unequal strides for depthwise
+// kernels. Then the stride is 1, and a pooling over single pixels skips the others.
+struct Plan {
+  Axes axes;
+  KerasTensor x;
+  std::string padding;
+  bool skips = false;
+};
+
+bool strided(const Axes& axes) {
+  return std::any_of(axes.begin(), axes.end(), [](const WindowAxis& a) { return a.stride > 1; });
+}
+
+Plan plan_of(Composition& c, bool depthwise) {
+  Plan plan{windows_of(c.settings, c.input_shape()), c.input(), c.settings.text("padding"), false};
+  const Axes& axes = plan.axes;
+  const bool dilated =
+      std::any_of(axes.begin(), axes.end(), [](const WindowAxis& a) { return a.dilation > 1; });
+  const bool unequal = axes.size() > 1 && axes[0].stride != axes[1].stride;
+  plan.skips = (strided(axes) && dilated) || (depthwise && unequal);
+  return plan;
+}
+
+// Adds the padding that Keras does not know by name.
+void pad(Composition& c, Plan& plan) {
+  const bool named = plan.padding == "same" || plan.padding == "causal" || plan.padding == "valid";
+  if (named && !plan.skips) return;
+  plan.padding = "valid";
+  if (plan.axes.size() == 2) {
+    plan.x = c.zero_pad(plan.x, border_of(plan.axes));
+    return;
+  }
+  const WindowAxis& axis = plan.axes[0];
+  if (axis.before == 0 && axis.after == 0) return;
+  plan.x = c.layer("pad", "ZeroPadding1D", {{"padding", Json::array({axis.before, axis.after})}}, plan.x,
+                   {plan.x.shape[0] + axis.before + axis.after, plan.x.shape[1]});
+}
+
+Json window_config(const Plan& plan, bool bias) {
+  Json strides = extents_of(plan.axes, &WindowAxis::stride);
+  if (plan.skips) strides = Json(std::vector<int>(plan.axes.size(), 1));
+  return {{"kernel_size", extents_of(plan.axes, &WindowAxis::kernel)},
+          {"strides", strides},
+          {"padding", plan.padding},
+          {"data_format", "channels_last"},
+          {"dilation_rate", extents_of(plan.axes, &WindowAxis::dilation)},
+          {"activation", "linear"},
+          {"use_bias", bias}};
+}
+
+// The output of the convolution, before pixels are skipped.
+Shape convolved(const Plan& plan, std::int64_t filters) {
+  std::vector<std::int64_t> extents;
+  for (const WindowAxis& a : plan.axes) {
+    extents.push_back(plan.skips ? a.input + a.before + a.after - a.span() + 1 : a.output);
+  }
+  extents.push_back(filters);
+  return Shape(extents);
+}
+
+KerasTensor skip(Composition& c, const Plan& plan, const KerasTensor& x) {
+  if (!plan.skips) return x;
+  Json config{{"pool_size", Json(std::vector<int>(plan.axes.size(), 1))},
+              {"strides", extents_of(plan.axes, &WindowAxis::stride)},
+              {"padding", "valid"},
+              {"data_format", "channels_last"}};
+  return c.layer("skip", plan.axes.size() == 2 ? "MaxPooling2D" : "MaxPooling1D", std::move(config), x,
+                 c.output());
+}
+
+void add_bias(const Composition& c, std::vector<KerasWeight>& weights) {
+  if (c.settings.flag("bias")) weights.push_back(c.plain_weight("bias", "bias"));
+}
+
+// (C m, 1, kh, kw) -> (kh, kw, C, m)
+KerasWeight depthwise_weight(const Composition& c, const Axes& axes, std::int64_t multiplier,
+                             std::string_view parameter) {
+  return c.weight(parameter, "depthwise_kernel", {c.channels(), multiplier, axes[0].kernel, axes[1].kernel},
+                  {2, 3, 0, 1});
+}
+
+KerasTensor depthwise(Composition& c, std::int64_t multiplier) {
+  Plan plan = plan_of(c, true);
+  pad(c, plan);
+  Json config = window_config(plan, c.settings.flag("bias"));
+  config["depth_multiplier"] = multiplier;
+  std::vector<KerasWeight> weights{depthwise_weight(c, plan.axes, multiplier, "weight")};
+  add_bias(c, weights);
+  return skip(c, plan,
+              c.weighted("", "DepthwiseConv2D", std::move(config), std::move(weights), plan.x,
+                         convolved(plan, c.channels() * multiplier)));
+}
+
+}  // namespace
+
+KerasTensor compose_conv1d(Composition& c) {
+  Plan plan = plan_of(c, false);
+  pad(c, plan);
+  const std::int64_t filters = c.settings.integer("filters"), groups = c.settings.integer("groups");
+  Json config = window_config(plan, c.settings.flag("bias"));
+  config["filters"] = filters;
+  config["groups"] = groups;
+  std::vector<KerasWeight> weights{
+      c.weight("weight", "kernel", {filters, c.channels() / groups, plan.axes[0].kernel}, {2, 1, 0})};
+  add_bias(c, weights);
+  return skip(
+      c, plan,
+      c.weighted("", "Conv1D", std::move(config), std::move(weights), plan.x, convolved(plan, filters)));
+}
+
+KerasTensor compose_conv2d(Composition& c) {
+  const std::int64_t filters = c.settings.integer("filters"), groups = c.settings.integer("groups");
+  if (groups > 1 && groups == c.channels()) return depthwise(c, filters / groups);
+  Plan plan = plan_of(c, false);
+  pad(c, plan);
+  Json config = window_config(plan, c.settings.flag("bias"));
+  config["filters"] = filters;
+  config["groups"] = groups;
+  std::vector<KerasWeight> weights{
+      c.weight("weight", "kernel", {filters, c.channels() / groups, plan.axes[0].kernel, plan.axes[1].kernel},
+               {2, 3, 1, 0})};
+  add_bias(c, weights);
+  return skip(
+      c, plan,
+      c.weighted("", "Conv2D", std::move(config), std::move(weights), plan.x, convolved(plan, filters)));
+}
+
+KerasTensor compose_depthwise_conv2d(Composition& c) {
+  return depthwise(c, c.settings.integer("multiplier"));
+}
+
+KerasTensor compose_separable_conv2d(Composition& c) {
+  const std::int64_t filters = c.settings.integer("filters"), multiplier = c.settings.integer("multiplier");
+  const std::int64_t inner = c.channels() * multiplier;
+  Plan plan = plan_of(c, true);
+  pad(c, plan);
+  Json config = window_config(plan, c.settings.flag("bias"));
+  config["depth_multiplier"] = multiplier;
+  std::vector<KerasWeight> first{depthwise_weight(c, plan.axes, multiplier, "depthwise_weight")};
+  std::vector<KerasWeight> second{
+      c.weight("pointwise_weight", "pointwise_kernel", {filters, inner, 1, 1}, {2, 3, 1, 0})};
+  add_bias(c, second);
+  if (!plan.skips) {
+    config["filters"] = filters;
+    first.insert(first.end(), second.begin(), second.end());
+    return c.weighted("", "SeparableConv2D", std::move(config), std::move(first), plan.x, c.output());
+  }
+  config["use_bias"] = false;
+  const KerasTensor spread = skip(c, plan,
+                                  c.weighted("depthwise", "DepthwiseConv2D", std::move(config),
+                                             std::move(first), plan.x, convolved(plan, inner)));
+  second[0].name = "kernel";
+  return c.weighted(
+      "", "Conv2D",
+      {{"filters", filters}, {"kernel_size", Json::array({1, 1})}, {"use_bias", c.settings.flag("bias")}},
+      std::move(second), spread, c.output());
+}
+
+// Without padding, Keras' output begins where ours does before `before` rows are cut off. `output_padding`
+// adds rows at the end.
+KerasTensor compose_conv2d_transpose(Composition& c) {
+  if (c.settings.integer("groups") > 1) c.refuse("with groups");
+  const nn::Extent kernel = c.settings.extent("kernel"), stride = c.settings.extent("stride");
+  const nn::Extent dilation = c.settings.extent("dilation");
+  const nn::Padding padding = c.settings.padding("padding");
+  const bool automatic = c.settings.text("output_padding") == "auto";
+  const Shape in = keras_shape(c.input_shape()), out = c.output();
+  Json config{{"filters", out[2]},
+              {"kernel_size", Json::array({kernel.height, kernel.width})},
+              {"strides", Json::array({stride.height, stride.width})},
+              {"padding", padding.kind == nn::Padding::Kind::kSame ? "same" : "valid"},
+              {"output_padding", nullptr},
+              {"data_format", "channels_last"},
+              {"dilation_rate", Json::array({dilation.height, dilation.width})},
+              {"activation", "linear"},
+              {"use_bias", c.settings.flag("bias")}};
+  std::vector<KerasWeight> weights{
+      c.weight("weight", "kernel", {out[2], in[2], kernel.height, kernel.width}, {2, 3, 0, 1})};
+  add_bias(c, weights);
+  if (automatic && padding.kind != nn::Padding::Kind::kExplicit) {
+    return c.weighted("", "Conv2DTranspose", std::move(config), std::move(weights), c.input(), out);
+  }
+  const auto reach = [](std::int64_t input, std::int64_t k, std::int64_t s, std::int64_t d) {
+    return (input - 1) * s + d * (k - 1) + 1;
+  };
+  const std::int64_t rows = reach(in[0], kernel.height, stride.height, dilation.height);
+  const std::int64_t columns = reach(in[1], kernel.width, stride.width, dilation.width);
+  const auto before = [&](std::int64_t all, std::int64_t output, std::int64_t asked) {
+    return padding.kind == nn::Padding::Kind::kSame ? std::max<std::int64_t>(0, all - output) / 2 : asked;
+  };
+  nn::Border cut;
+  cut.before = {before(rows, out[0], padding.before.height), before(columns, out[1], padding.before.width)};
+  const nn::Extent extra(std::max<std::int64_t>(0, out[0] + cut.before.height - rows),
+                         std::max<std::int64_t>(0, out[1] + cut.before.width - columns));
+  cut.after = {rows + extra.height - out[0] - cut.before.height,
+               columns + extra.width - out[1] - cut.before.width};
+  config["padding"] = "valid";
+  config["output_padding"] = Json::array({extra.height, extra.width});
+  const KerasTensor whole = c.weighted("", "Conv2DTranspose", std::move(config), std::move(weights),
+                                       c.input(), {rows + extra.height, columns + extra.width, out[2]});
+  return c.crop("crop", whole, cut);
+}
+
+KerasTensor compose_dense(Composition& c) {
+  const std::int64_t units = c.settings.integer("units"), features = c.channels();
+  Json config{{"units", units}, {"activation", "linear"}, {"use_bias", c.settings.flag("bias")}};
+  std::vector<KerasWeight> weights{c.weight("weight", "kernel", {units, features}, {1, 0})};
+  const auto image = c.model().unordered.find(c.node.inputs[0]);
+  if (image != c.model().unordered.end()) {  // its features are (H, W, C) in Keras
+    const Shape& of = image->second;
+    weights[0] = c.weight("weight", "kernel", {units, of[0], of[1], of[2]}, {2, 3, 1, 0});
+    weights[0].shape = {features, units};
+  }
+  add_bias(c, weights);
+  return c.weighted("", "Dense", std::move(config), std::move(weights), c.input(), c.output());
+}
+
+}  // namespace convoke::interop

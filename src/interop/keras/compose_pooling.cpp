@@ -1,0 +1,207 @@
+#include <algorithm>
+
+#include "interop/keras/composition.hpp"
+
+namespace convoke::interop {
+namespace {
+
+using Axes = std::vector<WindowAxis>;
+
+// Windows as [begin, end) of places, and what their sum is divided by.
+struct Cover {
+  std::int64_t begin, end, divisor;
+};
+using Covers = std::vector<Cover>;
+
+Covers covers_of(const WindowAxis& axis, bool counts_padding) {
+  Covers all;
+  for (std::int64_t o = 0; o < axis.output; ++o) {
+    const std::int64_t begin = o * axis.stride - axis.before, end = begin + axis.kernel;
+    Cover cover{std::max<std::int64_t>(0, begin), std::min(end, axis.input), 0};
+    const std::int64_t counted = std::min(end, axis.input + axis.after - axis.beyond) - begin;
+    cover.divisor = counts_padding ? counted : cover.end - cover.begin;
+    all.push_back(cover);
+  }
+  return all;
+}
+
+Covers adaptive_covers(std::int64_t inputs, std::int64_t outputs) {
+  Covers all;
+  for (std::int64_t o = 0; o < outputs; ++o) {
+    const std::int64_t begin = o * inputs / outputs, end = ((o + 1) * inputs + outputs - 1) / outputs;
+    all.push_back({begin, end, end - begin});
+  }
+  return all;
+}
+
+// Means along an axis as a product with the matrix of their weights, by a frozen Dense layer on the last
+// axis. `dims` moves the axis there, and is its own inverse.
+KerasTensor means_along(Composition& c, std::string_view part, const KerasTensor& x, const Covers& covers,
+                        std::int64_t inputs, const std::vector<std::int64_t>& dims) {
+  const std::int64_t outputs = std::ssize(covers);
+  const auto matrix = [=] {
+    std::vector<float> values(static_cast<std::size_t>(inputs * outputs));
+    for (std::int64_t o = 0; o < outputs; ++o) {
+      const Cover& cover = covers[static_cast<std::size_t>(o)];
+      for (std::int64_t i = cover.begin; i < cover.end; ++i) {
+        values[static_cast<std::size_t>(i * outputs + o)] = 1.0F / static_cast<float>(cover.divisor);
+      }
+    }
+    return values;
+  };
+  const KerasTensor last = c.permute(std::string(part) + "_last", x, dims);
+  std::vector<std::int64_t> extents = last.shape.extents();
+  extents.back() = outputs;
+  const KerasTensor means = c.constant_dense(part, last, {inputs, outputs}, matrix, Shape(extents));
+  return c.permute(std::string(part) + "_back", means, dims);
+}
+
+KerasTensor means_over(Composition& c, const KerasTensor& image, const Covers& rows, const Covers& columns) {
+  const KerasTensor narrow = means_along(c, "columns", image, columns, image.shape[1], {1, 3, 2});
+  return means_along(c, "rows", narrow, rows, image.shape[0], {3, 2, 1});
+}
+
+Json pool_config(const Axes& axes, std::string_view padding) {
+  return {{"pool_size", extents_of(axes, &WindowAxis::kernel)},
+          {"strides", extents_of(axes, &WindowAxis::stride)},
+          {"padding", padding},
+          {"data_format", "channels_last"}};
+}
+
+bool padded(const Axes& axes) {
+  return std::any_of(axes.begin(), axes.end(),
+                     [](const WindowAxis& a) { return a.before > 0 || a.after > 0; });
+}
+bool beyond(const Axes& axes) {
+  return std::any_of(axes.begin(), axes.end(), [](const WindowAxis& a) { return a.beyond > 0; });
+}
+
+// A sequence (L, F) as an image (L, 1, F), for windows that Keras' 1-D layers do not have.
+struct ImageForm {
+  Axes axes;
+  KerasTensor x;
+};
+ImageForm as_image_form(Composition& c, Axes axes) {
+  if (axes.size() == 2) return {axes, c.input()};
+  const Shape& shape = c.input().shape;
+  axes.push_back({.input = 1, .output = 1});
+  return {axes, c.reshape("image", c.input(), {shape[0], 1, shape[1]})};
+}
+KerasTensor from_image_form(Composition& c, const KerasTensor& y) {
+  return c.node.shape.rank() == 3 ? y : c.reshape("sequence", y, c.output());
+}
+
+// True if no element of the node's value is below 0, so that zeroes do not change a maximum.
+bool never_negative(const nn::Graph& graph, const nn::Node* node) {
+  while (node->layer != nullptr) {
+    const std::string_view type = node->layer->type();
+    if (type.ends_with("pool") || type == "dropout" || type == "zero_pad") {
+      node = &graph.node(node->inputs[0]);
+      continue;
+    }
+    return type == "relu" || type == "relu6" || type == "sigmoid" || type == "softmax";
+  }
+  return false;
+}
+
+// Padding that never is a maximum. Keras only pads with zeroes: x + (1e30 m - 1e30), where m is 1 inside and
+// 0 in the border, is exactly x inside.
+KerasTensor pad_below(Composition& c, const KerasTensor& x, const nn::Border& border) {
+  constexpr double kLow = 1e30;
+  const KerasTensor ones = c.layer("ones", "Rescaling", {{"scale", 0.0}, {"offset", 1.0}}, x, x.shape);
+  const KerasTensor inside = c.zero_pad(ones, border);
+  const KerasTensor low =
+      c.layer("low", "Rescaling", {{"scale", kLow}, {"offset", -kLow}}, inside, inside.shape);
+  return c.layer("padded", "Add", Json::object(), {c.zero_pad(x, border), low}, inside.shape);
+}
+
+KerasTensor largest_along(Composition& c, const KerasTensor& x, const Covers& covers, std::size_t axis) {
+  std::vector<KerasTensor> parts;
+  for (const Cover& cover : covers) {
+    nn::Border border;
+    (axis == 0 ? border.before.height : border.before.width) = cover.begin;
+    (axis == 0 ? border.after.height : border.after.width) = x.shape[axis] - cover.end;
+    const KerasTensor part = c.crop("window", x, border);
+    std::vector<std::int64_t> size{1, 1}, extents = x.shape.extents();
+    size[axis] = cover.end - cover.begin;
+    extents[axis] = 1;
+    parts.push_back(c.layer("largest", "MaxPooling2D",
+                            {{"pool_size", size}, {"strides", size}, {"padding", "valid"}}, part,
+                            Shape(extents)));
+  }
+  if (parts.size() == 1) return parts[0];
+  std::vector<std::int64_t> extents = x.shape.extents();
+  extents[axis] = std::ssize(covers);
+  return c.layer("joined", "Concatenate", {{"axis", axis + 1}}, parts, Shape(extents));
+}
+
+// Windows of one size that tile the image; nothing if they are uneven.
+Axes tiles(const Shape& in, const Shape& out) {
+  if (in[1] % out[1] != 0 || in[2] % out[2] != 0) return {};
+  const std::int64_t rows = in[1] / out[1], columns = in[2] / out[2];
+  return {{.kernel = rows, .stride = rows}, {.kernel = columns, .stride = columns}};
+}
+
+}  // namespace
+
+KerasTensor compose_max_pool(Composition& c) {
+  const Axes axes = windows_of(c.settings, c.input_shape());
+  const bool same = c.settings.text("padding") == "same";
+  const std::string_view name = axes.size() == 2 ? "MaxPooling2D" : "MaxPooling1D";
+  if (same || !padded(axes)) {
+    return c.layer("", name, pool_config(axes, same ? "same" : "valid"), c.input(), c.output());
+  }
+  const ImageForm form = as_image_form(c, axes);
+  const nn::Border border = border_of(form.axes);
+  const bool plain = never_negative(c.model().graph, &c.model().graph.node(c.node.inputs[0]));
+  const KerasTensor x = plain ? c.zero_pad(form.x, border) : pad_below(c, form.x, border);
+  const Shape output{form.axes[0].output, form.axes[1].output, c.channels()};
+  return from_image_form(c, c.layer("", "MaxPooling2D", pool_config(form.axes, "valid"), x, output));
+}
+
+KerasTensor compose_average_pool(Composition& c) {
+  const Axes axes = windows_of(c.settings, c.input_shape());
+  const bool same = c.settings.text("padding") == "same", counts = c.settings.flag("count_padding");
+  if (!padded(axes) || (same && !counts)) {
+    return c.layer("", axes.size() == 2 ? "AveragePooling2D" : "AveragePooling1D",
+                   pool_config(axes, same ? "same" : "valid"), c.input(), c.output());
+  }
+  const ImageForm form = as_image_form(c, axes);
+  const Shape output{form.axes[0].output, form.axes[1].output, c.channels()};
+  if (counts && !beyond(axes)) {
+    const KerasTensor x = c.zero_pad(form.x, border_of(form.axes));
+    return from_image_form(c, c.layer("", "AveragePooling2D", pool_config(form.axes, "valid"), x, output));
+  }
+  return from_image_form(
+      c, means_over(c, form.x, covers_of(form.axes[0], counts), covers_of(form.axes[1], counts)));
+}
+
+KerasTensor compose_adaptive_average_pool(Composition& c) {
+  const Shape& in = c.input_shape();
+  const Axes axes = tiles(in, c.node.shape);
+  if (!axes.empty()) {
+    return c.layer("", "AveragePooling2D", pool_config(axes, "valid"), c.input(), c.output());
+  }
+  return means_over(c, c.input(), adaptive_covers(in[1], c.node.shape[1]),
+                    adaptive_covers(in[2], c.node.shape[2]));
+}
+
+KerasTensor compose_adaptive_max_pool(Composition& c) {
+  const Shape& in = c.input_shape();
+  const Axes axes = tiles(in, c.node.shape);
+  if (!axes.empty()) {
+    return c.layer("", "MaxPooling2D", pool_config(axes, "valid"), c.input(), c.output());
+  }
+  const KerasTensor rows = largest_along(c, c.input(), adaptive_covers(in[1], c.node.shape[1]), 0);
+  return largest_along(c, rows, adaptive_covers(in[2], c.node.shape[2]), 1);
+}
+
+KerasTensor compose_global_pool(Composition& c) {
+  const bool image = c.input_shape().rank() == 3, maximum = c.settings.type().starts_with("global_max");
+  const std::string name =
+      std::string(maximum ? "GlobalMaxPooling" : "GlobalAveragePooling") + (image ? "2D" : "1D");
+  return c.layer("", name, {{"data_format", "channels_last"}, {"keepdims", false}}, c.unmasked(c.input()),
+                 c.output());
+}
+
+}  // namespace convoke::interop

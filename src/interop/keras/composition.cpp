@@ -1,0 +1,149 @@
+#include "interop/keras/composition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "convoke/core/error.hpp"
+#include "interop/tensor.hpp"
+
+namespace convoke::interop {
+namespace {
+
+// Layers behind which the tokens' mask still is. Others end it.
+constexpr std::array<std::string_view, 9> kKeepsMask{
+    "Dropout", "SpatialDropout1D", "GaussianNoise",      "Activation",        "ReLU",
+    "ELU",     "LeakyReLU",        "BatchNormalization", "LayerNormalization"};
+
+bool keeps_mask(std::string_view class_name) {
+  return std::find(kKeepsMask.begin(), kKeepsMask.end(), class_name) != kKeepsMask.end();
+}
+
+}  // namespace
+
+Shape keras_shape(const Shape& shape) {
+  return shape.rank() == 3 ? Shape{shape[1], shape[2], shape[0]} : shape;
+}
+
+Json extents_of(const std::vector<WindowAxis>& axes, std::int64_t WindowAxis::*each) {
+  Json list = Json::array();
+  for (const WindowAxis& axis : axes) list.push_back(axis.*each);
+  return list;
+}
+
+nn::Border border_of(const std::vector<WindowAxis>& axes) {
+  const WindowAxis& rows = axes.front();
+  const WindowAxis columns = axes.size() > 1 ? axes[1] : WindowAxis{};
+  return {{rows.before, columns.before}, {rows.after, columns.after}};
+}
+
+Shape Composition::output() const { return keras_shape(node.shape); }
+
+std::string Composition::name(const nn::Node& of, std::string_view part) const {
+  return part.empty() ? model_.prefix + of.name : fmt::format("{}{}_{}", model_.prefix, of.name, part);
+}
+
+KerasTensor Composition::layer(std::string_view part, std::string_view class_name, Json config,
+                               std::vector<KerasTensor> inputs, Shape output) {
+  const bool masked = inputs.size() == 1 && inputs[0].masked && keeps_mask(class_name);
+  KerasTensor value = model_.out.add(class_name, name(node, part), std::move(config), {}, std::move(inputs),
+                                     std::move(output));
+  value.masked = masked;
+  return value;
+}
+
+KerasTensor Composition::weighted(std::string_view part, std::string_view class_name, Json config,
+                                  std::vector<KerasWeight> weights, const KerasTensor& input, Shape output) {
+  const nn::Node& owner = model_.graph.owner(node);
+  const std::string own = name(owner, part);
+  KerasTensor value;
+  if (const auto known = model_.weighted.find(own); known != model_.weighted.end()) {
+    value = model_.out.call(known->second, {input}, std::move(output));
+  } else {
+    value = model_.out.add(class_name, own, std::move(config), std::move(weights), {input}, std::move(output),
+                           owner.options.trainable);
+    model_.weighted.emplace(own, value.layer);
+  }
+  value.masked = input.masked && keeps_mask(class_name);
+  return value;
+}
+
+KerasTensor Composition::constant_dense(std::string_view part, const KerasTensor& input, const Shape& shape,
+                                        std::function<std::vector<float>()> make, Shape output) {
+  const Json config{{"units", shape[1]}, {"activation", "linear"}, {"use_bias", false}};
+  return model_.out.add("Dense", name(node, part), config, {{"", "kernel", shape, std::move(make)}}, {input},
+                        std::move(output), false);
+}
+
+KerasWeight Composition::weight(std::string_view parameter, std::string name, const Shape& shape,
+                                std::vector<std::size_t> axes, std::string path) const {
+  std::vector<std::int64_t> extents;
+  for (const std::size_t axis : axes) extents.push_back(shape[axis]);
+  return {std::move(path), std::move(name), Shape(extents), [=, values = values_of(parameter)] {
+            std::vector<float> reordered(values.size());
+            interop::permute(values, shape, axes, reordered);
+            return reordered;
+          }};
+}
+
+KerasWeight Composition::plain_weight(std::string_view parameter, std::string name) const {
+  const auto values = values_of(parameter);
+  return {"", std::move(name), {std::ssize(values)}, [values] {
+            return std::vector<float>(values.begin(), values.end());
+          }};
+}
+
+KerasTensor Composition::reshape(std::string_view part, const KerasTensor& x, const Shape& shape) {
+  return layer(part, "Reshape", {{"target_shape", shape.extents()}}, x, shape);
+}
+
+KerasTensor Composition::permute(std::string_view part, const KerasTensor& x,
+                                 const std::vector<std::int64_t>& dims) {
+  std::vector<std::int64_t> extents;
+  for (const std::int64_t dim : dims) extents.push_back(x.shape[static_cast<std::size_t>(dim - 1)]);
+  return layer(part, "Permute", {{"dims", dims}}, x, Shape(extents));
+}
+
+namespace {
+
+Json border_json(const nn::Border& border) {
+  return Json::array({Json::array({border.before.height, border.after.height}),
+                      Json::array({border.before.width, border.after.width})});
+}
+
+bool is_empty(const nn::Border& border) {
+  return border.before == nn::Extent(0) && border.after == nn::Extent(0);
+}
+
+}  // namespace
+
+KerasTensor Composition::zero_pad(const KerasTensor& image, const nn::Border& border) {
+  if (is_empty(border)) return image;
+  return layer("pad", "ZeroPadding2D", {{"padding", border_json(border)}, {"data_format", "channels_last"}},
+               image,
+               {image.shape[0] + border.before.height + border.after.height,
+                image.shape[1] + border.before.width + border.after.width, image.shape[2]});
+}
+
+KerasTensor Composition::crop(std::string_view part, const KerasTensor& image, const nn::Border& border) {
+  if (is_empty(border)) return image;
+  return layer(part, "Cropping2D", {{"cropping", border_json(border)}, {"data_format", "channels_last"}},
+               image,
+               {image.shape[0] - border.before.height - border.after.height,
+                image.shape[1] - border.before.width - border.after.width, image.shape[2]});
+}
+
+KerasTensor Composition::unmasked(const KerasTensor& x) {
+  return x.masked ? reshape("unmasked", x, x.shape) : x;
+}
+
+void Composition::refuse(const std::string& why) const {
+  throw Error(fmt::format("{}: Keras has no layer for \"{}\"{}{}", node.name, settings.type(),
+                          why.empty() ? "" : " ", why),
+              "export the model with --format onnx");
+}
+
+KerasTensor refuse_layer(Composition& c) { c.refuse(""); }
+
+}  // namespace convoke::interop

@@ -1,0 +1,158 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "convoke/nn/graph.hpp"
+#include "interop/keras/functional_model.hpp"
+#include "interop/layer_settings.hpp"
+
+namespace convoke::interop {
+
+/// Writes one node of our graph as layers of a Functional model. Images lie as (H, W, C) there, all other
+/// values as here. Each layer is a function that returns the node's value; see compose_table.cpp.
+class Composition {
+ public:
+  /// A model that is written: its prefix makes names unique if several share a file.
+  struct Model {
+    FunctionalModel& out;
+    const nn::Graph& graph;
+    const ModelWeights& weights;
+    std::string prefix;
+    std::vector<KerasTensor> values = {};              ///< of each node so far
+    std::map<std::string, std::size_t> weighted = {};  ///< layers with weights by owner and part
+    /// For a vector that a Flatten made from an image (C, H, W) without reordering: that image. Only dense
+    /// layers read it.
+    std::map<std::size_t, Shape> unordered = {};
+  };
+
+  Composition(Model& model, const nn::Node& written)
+      : settings(*written.layer), node(written), model_(model) {}
+
+  const LayerSettings settings;
+  const nn::Node& node;
+
+  std::size_t input_count() const { return node.inputs.size(); }
+  const KerasTensor& input(std::size_t i = 0) const { return model_.values[node.inputs[i]]; }
+  const nn::ValueSpec& input_shape(std::size_t i = 0) const {
+    return model_.graph.node(node.inputs[i]).shape;
+  }
+  std::int64_t channels() const { return nn::channels_of(input_shape()); }
+  /// The node's shape in Keras' order.
+  Shape output() const;
+  bool keras2() const { return model_.out.dialect() == KerasDialect::kKeras2; }
+  const Model& model() const { return model_; }
+  Model& model() { return model_; }
+
+  /// Adds a layer without weights. `part`: "" for the node's main layer, else a word for its name. The mask
+  /// of the inputs ends here unless the layer keeps masks.
+  KerasTensor layer(std::string_view part, std::string_view class_name, Json config,
+                    std::vector<KerasTensor> inputs, Shape output);
+  KerasTensor layer(std::string_view part, std::string_view class_name, Json config, const KerasTensor& input,
+                    Shape output) {
+    return layer(part, class_name, std::move(config), std::vector<KerasTensor>{input}, std::move(output));
+  }
+  /// Adds a layer with weights, or calls it again if another node with the same parameters did.
+  KerasTensor weighted(std::string_view part, std::string_view class_name, Json config,
+                       std::vector<KerasWeight> weights, const KerasTensor& input, Shape output);
+  /// Multiplies the last axis by a constant matrix of `shape`: a frozen Dense layer.
+  KerasTensor constant_dense(std::string_view part, const KerasTensor& input, const Shape& shape,
+                             std::function<std::vector<float>()> make, Shape output);
+  /// Returns a parameter for a Keras layer: seen as `shape`, its axes are reordered (see permute()).
+  KerasWeight weight(std::string_view parameter, std::string name, const Shape& shape,
+                     std::vector<std::size_t> axes, std::string path = {}) const;
+  /// Returns a parameter unchanged.
+  KerasWeight plain_weight(std::string_view parameter, std::string name) const;
+  std::span<const float> values_of(std::string_view parameter) const {
+    return model_.weights.of(node, parameter);
+  }
+
+  KerasTensor reshape(std::string_view part, const KerasTensor& x, const Shape& shape);
+  /// Reorders axes; counted from 1 as in Keras' Permute.
+  KerasTensor permute(std::string_view part, const KerasTensor& x, const std::vector<std::int64_t>& dims);
+  /// Adds zeroes around an image; nothing if there are none.
+  KerasTensor zero_pad(const KerasTensor& image, const nn::Border& border);
+  KerasTensor crop(std::string_view part, const KerasTensor& image, const nn::Border& border);
+  /// Ends the mask, for a layer that would use it where ours does not.
+  KerasTensor unmasked(const KerasTensor& x);
+
+  /// Throws Error: Keras has no layers for this.
+  [[noreturn]] void refuse(const std::string& why) const;
+
+ private:
+  std::string name(const nn::Node& of, std::string_view part) const;
+
+  Model& model_;
+};
+
+/// Returns a value's shape in Keras' order.
+Shape keras_shape(const Shape& shape);
+/// Returns [height, width] or [time] of windows as JSON: `each` of the axes.
+Json extents_of(const std::vector<WindowAxis>& axes, std::int64_t WindowAxis::*each);
+/// Returns the padding of windows as a border of an image.
+nn::Border border_of(const std::vector<WindowAxis>& axes);
+
+using ComposeLayer = KerasTensor (*)(Composition& c);
+
+KerasTensor compose_conv1d(Composition& c);
+KerasTensor compose_conv2d(Composition& c);
+KerasTensor compose_conv2d_transpose(Composition& c);
+KerasTensor compose_dense(Composition& c);
+KerasTensor compose_depthwise_conv2d(Composition& c);
+KerasTensor compose_separable_conv2d(Composition& c);
+
+KerasTensor compose_adaptive_average_pool(Composition& c);
+KerasTensor compose_adaptive_max_pool(Composition& c);
+KerasTensor compose_average_pool(Composition& c);
+KerasTensor compose_max_pool(Composition& c);
+KerasTensor compose_global_pool(Composition& c);
+
+KerasTensor compose_batch_norm(Composition& c);
+KerasTensor compose_channel_scale(Composition& c);
+KerasTensor compose_group_norm(Composition& c);
+KerasTensor compose_layer_norm(Composition& c);
+KerasTensor compose_rescale(Composition& c);
+KerasTensor compose_standardize(Composition& c);
+
+KerasTensor compose_activation(Composition& c);
+KerasTensor compose_elu(Composition& c);
+KerasTensor compose_gelu(Composition& c);
+KerasTensor compose_hard_sigmoid(Composition& c);
+KerasTensor compose_hard_swish(Composition& c);
+KerasTensor compose_leaky_relu(Composition& c);
+KerasTensor compose_prelu(Composition& c);
+KerasTensor compose_relu6(Composition& c);
+
+KerasTensor compose_dropout(Composition& c);
+KerasTensor compose_gaussian_noise(Composition& c);
+KerasTensor compose_stochastic_depth(Composition& c);
+
+KerasTensor compose_embedding(Composition& c);
+KerasTensor compose_recurrent(Composition& c);
+
+KerasTensor compose_merge(Composition& c);
+KerasTensor compose_channel_shuffle(Composition& c);
+KerasTensor compose_concat(Composition& c);
+KerasTensor compose_crop(Composition& c);
+KerasTensor compose_flatten(Composition& c);
+KerasTensor compose_identity(Composition& c);
+KerasTensor compose_permute(Composition& c);
+KerasTensor compose_reshape(Composition& c);
+KerasTensor compose_resize(Composition& c);
+KerasTensor compose_slice(Composition& c);
+KerasTensor compose_zero_pad(Composition& c);
+
+/// Throws Error: Keras does not have the layer, and its layers cannot compose it.
+KerasTensor refuse_layer(Composition& c);
+
+/// Returns the function that writes layers of the node's type. Throws Error naming the node if there is none.
+ComposeLayer composer_of(const nn::Node& node);
+/// The types in the table.
+std::vector<std::string> composed_layers();
+
+}  // namespace convoke::interop

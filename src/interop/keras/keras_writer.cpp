@@ -1,0 +1,276 @@
+#include "interop/keras/keras_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <utility>
+
+#include "convoke/core/error.hpp"
+#include "convoke/hdf5/file.hpp"
+#include "convoke/nn/losses/loss.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "interop/keras/composition.hpp"
+#include "interop/zip_writer.hpp"
+
+namespace convoke::interop {
+namespace {
+
+// Whose configuration these files have.
+constexpr const char* kKeras3 = "3.0.0";
+constexpr const char* kKeras2 = "2.15.0";
+
+// A model with its output, and the values that fill its weights.
+struct Written {
+  FunctionalModel model;
+  KerasTensor output;
+  std::vector<ModelWeights> weights;
+};
+
+KerasTensor compose(FunctionalModel& out, const nn::Graph& graph, const ModelWeights& weights,
+                    const std::string& prefix, const KerasTensor& input) {
+  Composition::Model model{out, graph, weights, prefix};
+  model.values.push_back(input);
+  for (const nn::Node& node : graph.nodes()) {
+    if (node.layer == nullptr) continue;
+    Composition composition(model, node);
+    model.values.push_back(composer_of(node)(composition));
+  }
+  return model.values.back();
+}
+
+// input = value * scale + shift; Keras' Normalization is (value - mean) / sqrt(variance).
+KerasTensor compose_normalization(FunctionalModel& out, const data::Normalization& normalization,
+                                  const KerasTensor& input) {
+  const auto& [scale, shift] = normalization;
+  const auto equal = [](const std::vector<float>& v) {
+    return std::count(v.begin(), v.end(), v[0]) == std::ssize(v);
+  };
+  if (equal(scale) && equal(shift)) {
+    return out.add("Rescaling", "normalization", {{"scale", scale[0]}, {"offset", shift[0]}}, {}, {input},
+                   input.shape);
+  }
+  std::vector<double> mean, variance;
+  for (std::size_t i = 0; i < scale.size(); ++i) {
+    if (!(scale[i] > 0)) {
+      throw Error(fmt::format("the normalisation's scale of channel {} is {}, which Keras cannot express", i,
+                              scale[i]),
+                  "leave out --raw-input");
+    }
+    mean.push_back(-static_cast<double>(shift[i]) / static_cast<double>(scale[i]));
+    variance.push_back(1 / (static_cast<double>(scale[i]) * static_cast<double>(scale[i])));
+  }
+  return out.add("Normalization", "normalization",
+                 {{"axis", Json::array({-1})}, {"invert", false}, {"mean", mean}, {"variance", variance}}, {},
+                 {input}, input.shape);
+}
+
+Written compose_all(const run::ModelSet& models, const ExportOptions& options, KerasDialect dialect) {
+  const run::ModelDescription& description = models.description;
+  const nn::Graph& graph = description.graph;
+  Written written{FunctionalModel(dialect), {}, {}};
+  FunctionalModel& out = written.model;
+  for (const run::Member& member : models.members) written.weights.emplace_back(graph, member.parameters);
+  KerasTensor input =
+      out.add_input(keras_shape(graph.input_shape()), graph.input_shape().type == nn::ValueType::kToken);
+  if (options.raw_input && !description.normalization.scale.empty()) {
+    input = compose_normalization(out, description.normalization, input);
+  }
+  if (models.members.size() == 1) {
+    written.output = compose(out, graph, written.weights[0], "", input);
+    return written;
+  }
+  const std::string missing(missing_activation(graph, description.loss->activation()));
+  std::vector<KerasTensor> votes;
+  for (std::size_t i = 0; i < written.weights.size(); ++i) {
+    const std::string member = fmt::format("member_{}_", i);
+    KerasTensor vote = compose(out, graph, written.weights[i], member, input);
+    if (!missing.empty()) {
+      vote =
+          out.add("Activation", member + "probabilities", {{"activation", missing}}, {}, {vote}, vote.shape);
+    }
+    votes.push_back(vote);
+  }
+  const Shape shape = votes[0].shape;
+  written.output = out.add("Average", "mean", Json::object(), {}, std::move(votes), shape);
+  return written;
+}
+
+struct KerasLoss {
+  std::string_view name, class_name, function;
+  bool has_logits;
+};
+constexpr KerasLoss kLosses[] = {
+    {"mean_absolute_error", "MeanAbsoluteError", "mean_absolute_error", false},
+    {"mean_squared_error", "MeanSquaredError", "mean_squared_error", false},
+    {"sigmoid_cross_entropy", "BinaryCrossentropy", "binary_crossentropy", true},
+    {"softmax_cross_entropy", "SparseCategoricalCrossentropy", "sparse_categorical_crossentropy", true},
+};
+
+struct Compilation {
+  std::string optimizer_class = "Adam";
+  Json optimizer, loss;
+  std::string loss_class;
+};
+
+Compilation compilation_of(const run::ModelSet& models) {
+  const nn::Loss& loss = *models.description.loss;
+  const std::string name = std::get<std::string>(loss.settings().find("name")->data());
+  const KerasLoss& own = *std::find_if(std::begin(kLosses), std::end(kLosses),
+                                       [&](const KerasLoss& known) { return known.name == name; });
+  Compilation compilation;
+  compilation.optimizer = {
+      {"name", "adam"}, {"learning_rate", 0.001}, {"beta_1", 0.9}, {"beta_2", 0.999}, {"epsilon", 1e-7}};
+  compilation.loss_class = own.class_name;
+  compilation.loss = {{"name", own.function}, {"reduction", "sum_over_batch_size"}};
+  if (own.has_logits) {
+    const bool logits = models.members.size() == 1 &&
+                        !missing_activation(models.description.graph, loss.activation()).empty();
+    compilation.loss["from_logits"] = logits;
+  }
+  return compilation;
+}
+
+// keras/src/utils/naming.py, to_snake_case: "PReLU" -> "p_re_lu", "Conv2DTranspose" -> "conv2d_transpose".
+std::string snake_case(const std::string& name) {
+  const auto upper = [&](std::size_t i) {
+    return i < name.size() && std::isupper(static_cast<unsigned char>(name[i])) != 0;
+  };
+  const auto lower = [&](std::size_t i) {
+    return i < name.size() && std::islower(static_cast<unsigned char>(name[i])) != 0;
+  };
+  std::string snake;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (i > 0 && upper(i) && (lower(i + 1) || lower(i - 1))) snake += '_';
+    snake += static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
+  }
+  return snake;
+}
+
+void write_weight(hdf5::Group& group, const std::string& path, const KerasWeight& weight) {
+  const std::vector<float> values = weight.make();
+  group.write(path, std::span<const float>(values), weight.shape);
+}
+
+// Keras numbers the layers of each class in its order: layers/conv2d, layers/conv2d_1, ...; their variables
+// are vars/0, vars/1, ... of the object that holds them.
+void write_keras3_weights(const std::filesystem::path& file, const Written& written) {
+  hdf5::File out = hdf5::File::create(file);
+  std::map<std::string, int> used;
+  for (const std::size_t i : written.model.order(written.output)) {
+    const KerasLayer& layer = written.model.layers()[i];
+    const std::string kind = snake_case(layer.class_name);
+    const int number = used[kind]++;
+    const std::string base = "layers/" + (number == 0 ? kind : fmt::format("{}_{}", kind, number));
+    std::map<std::string, int> variables;
+    for (const KerasWeight& weight : layer.weights) {
+      const std::string holder = weight.path.empty() ? base : base + "/" + weight.path;
+      write_weight(out, fmt::format("{}/vars/{}", holder, variables[holder]++), weight);
+    }
+  }
+  out.close();
+}
+
+Json facts_of(const run::ModelDescription& description) {
+  return {{"convoke_version", CONVOKE_VERSION},
+          {"class_names", description.class_names},
+          {"normalization_scale", description.normalization.scale},
+          {"normalization_shift", description.normalization.shift}};
+}
+
+Json keras3_object(const char* module, const std::string& class_name, Json config) {
+  return {{"module", module},
+          {"class_name", class_name},
+          {"config", std::move(config)},
+          {"registered_name", nullptr}};
+}
+
+Json keras3_config(const Written& written, const run::ModelSet& models) {
+  const Compilation compilation = compilation_of(models);
+  Json config{{"module", "keras.src.models.functional"},
+              {"class_name", "Functional"},
+              {"config", written.model.config(written.output)},
+              {"registered_name", "Functional"}};
+  config["compile_config"] = {
+      {"optimizer", keras3_object("keras.optimizers", compilation.optimizer_class, compilation.optimizer)},
+      {"loss", keras3_object("keras.losses", compilation.loss_class, compilation.loss)},
+      {"loss_weights", nullptr},
+      {"metrics", Json::array({"accuracy"})},
+      {"weighted_metrics", nullptr}};
+  return config;
+}
+
+void write_keras2_weights(hdf5::File& out, const Written& written) {
+  hdf5::Group weights = out.create_group("model_weights");
+  std::vector<std::string> names;
+  for (const std::size_t i : written.model.order(written.output)) {
+    const KerasLayer& layer = written.model.layers()[i];
+    names.push_back(layer.name);
+    hdf5::Group group = weights.create_group(layer.name);
+    std::vector<std::string> own;
+    for (const KerasWeight& weight : layer.weights) {
+      const std::string path = weight.path.empty() ? layer.name : layer.name + "/" + weight.path;
+      own.push_back(fmt::format("{}/{}:0", path, weight.name));
+      write_weight(group, own.back(), weight);
+    }
+    if (!own.empty()) group.set_attribute("weight_names", std::span<const std::string>(own));
+  }
+  weights.set_attribute("layer_names", std::span<const std::string>(names));
+  weights.set_attribute("backend", "tensorflow");
+  weights.set_attribute("keras_version", kKeras2);
+}
+
+Json keras2_training(const run::ModelSet& models) {
+  const Compilation compilation = compilation_of(models);
+  return {
+      {"loss", {{"class_name", compilation.loss_class}, {"config", compilation.loss}}},
+      {"metrics", Json::array({"accuracy"})},
+      {"weighted_metrics", nullptr},
+      {"loss_weights", nullptr},
+      {"optimizer_config", {{"class_name", compilation.optimizer_class}, {"config", compilation.optimizer}}}};
+}
+
+}  // namespace
+
+void write_keras(const std::filesystem::path& file, const run::ModelSet& models,
+                 const ExportOptions& options) {
+  const Written written = compose_all(models, options, KerasDialect::kKeras3);
+  Json metadata{{"keras_version", kKeras3}};
+  metadata.update(facts_of(models.description));
+  os::replace_file(file, [&](const std::filesystem::path& temporary) {
+    const std::filesystem::path weights = os::make_temporary(file);
+    try {
+      write_keras3_weights(weights, written);
+      const ZipEntry entries[] = {{.name = "metadata.json", .text = metadata.dump()},
+                                  {.name = "config.json", .text = keras3_config(written, models).dump()},
+                                  {.name = "model.weights.h5", .file = weights}};
+      write_zip(temporary, entries);
+    } catch (...) {
+      std::filesystem::remove(weights);
+      throw;
+    }
+    std::filesystem::remove(weights);
+  });
+}
+
+void write_keras_h5(const std::filesystem::path& file, const run::ModelSet& models,
+                    const ExportOptions& options) {
+  const Written written = compose_all(models, options, KerasDialect::kKeras2);
+  const Json model{{"class_name", "Functional"}, {"config", written.model.config(written.output)}};
+  os::replace_file(file, [&](const std::filesystem::path& temporary) {
+    hdf5::File out = hdf5::File::create(temporary);
+    out.set_attribute("keras_version", kKeras2);
+    out.set_attribute("backend", "tensorflow");
+    out.set_attribute("model_config", model.dump());
+    out.set_attribute("training_config", keras2_training(models).dump());
+    const Json facts = facts_of(models.description);  // named: items() refers to it
+    for (const auto& [key, value] : facts.items()) {
+      out.set_attribute(key, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    write_keras2_weights(out, written);
+    out.close();
+  });
+}
+
+}  // namespace convoke::interop

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Exports models to .keras and .h5 and compares them with Keras. By hand: it needs keras and tf_keras.
+
+    python test/interop/check_keras_export.py [--build build/dev] [--zoo] [NAME ...]
+
+One line for each model: the largest difference of the outputs relative to their largest value, over the .keras
+file in Keras 3 and the .h5 file in Keras 3 and Keras 2. NAMEs are as for check_onnx_export.py.
+"""
+import os
+import pathlib
+import sys
+import tempfile
+import warnings
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+warnings.filterwarnings("ignore")
+
+import keras  # noqa: E402
+import numpy as np  # noqa: E402
+import tf_keras  # noqa: E402
+
+from exported import Exports  # noqa: E402
+
+TOLERANCE = 1e-4
+# What Keras does not have: refused with a hint.
+REFUSED = {"local_response_norm", "local_response_norm-even", "conv2d_transpose-groups"}
+
+
+def run_keras(library, file, samples):
+    model = library.models.load_model(file)
+    if not model.compiled if library is keras else model.optimizer is None:
+        raise ValueError("not compiled")
+    if samples.ndim == 4:
+        samples = samples.transpose(0, 2, 3, 1)
+    outputs = np.asarray(model(samples, training=False))
+    library.backend.clear_session()
+    return outputs
+
+
+def examine(check):
+    if check.name in REFUSED:
+        try:
+            check.export("keras", ".keras")
+        except ValueError as error:
+            return check.say(f"refused: {error}")
+        raise ValueError("not refused")
+    file = check.export("keras", ".keras")
+    check.compare(run_keras(keras, file, check.samples))
+    file = check.export("h5", ".h5")
+    check.compare(run_keras(keras, file, check.samples))
+    check.compare(run_keras(tf_keras, file, check.samples))
+    if check.normalizes:
+        check.compare(run_keras(keras, check.export("keras", ".keras", "--raw-input"), check.raw_samples))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        exports = Exports(sys.argv[1:], pathlib.Path(folder), __doc__)
+        for name in exports.names:
+            exports.check(name, TOLERANCE, examine)
+    return exports.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
