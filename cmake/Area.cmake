@@ -31,7 +31,10 @@ set_property(GLOBAL PROPERTY CONVOKE_AREAS "")
 # that runs for every sample or step (HOT) is optimised and vectorised; -O3 would also unroll its loops, which
 # takes three times as long to compile and is not faster. Code that runs once per epoch or job is compiled
 # with -O1 in half the time.
-set(CONVOKE_HOT_OPTIONS -O2 -ftree-vectorize -fvect-cost-model=dynamic)
+set(CONVOKE_HOT_OPTIONS -O2 -ftree-vectorize)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  list(APPEND CONVOKE_HOT_OPTIONS -fvect-cost-model=dynamic)
+endif()
 
 function(convoke_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${CONVOKE_UNITY} UNITY_BUILD_MODE GROUP)

@@ -22,13 +22,14 @@ struct Name {
   std::string_view name;
   Choice choice;
 };
-constexpr std::array kMethods{Name{"nearest", Method::kNearest}, Name{"bilinear", Method::kBilinear}};
-constexpr std::array kCentres{Name{"half_pixel", Centres::kHalfPixel},
-                              Name{"align_corners", Centres::kAlignCorners},
-                              Name{"asymmetric", Centres::kAsymmetric}};
-constexpr std::array kRoundings{Name{"round_prefer_ceil", Round::kRoundPreferCeil},
-                                Name{"round_prefer_floor", Round::kRoundPreferFloor},
-                                Name{"floor", Round::kFloor}, Name{"ceil", Round::kCeil}};
+constexpr std::array kMethods{Name<Method>{"nearest", Method::kNearest},
+                              Name<Method>{"bilinear", Method::kBilinear}};
+constexpr std::array kCentres{Name<Centres>{"half_pixel", Centres::kHalfPixel},
+                              Name<Centres>{"align_corners", Centres::kAlignCorners},
+                              Name<Centres>{"asymmetric", Centres::kAsymmetric}};
+constexpr std::array kRoundings{Name<Round>{"round_prefer_ceil", Round::kRoundPreferCeil},
+                                Name<Round>{"round_prefer_floor", Round::kRoundPreferFloor},
+                                Name<Round>{"floor", Round::kFloor}, Name<Round>{"ceil", Round::kCeil}};
 
 template <class Names, class Choice>
 std::string_view name_of(const Names& names, Choice choice) {
