@@ -61,6 +61,7 @@ BatchLoader::BatchLoader(Split split, Shape sample_shape, Normalization normaliz
                             shape_.to_string(), channels, normalization_.scale.size()));
   }
   ensure(augmenter_ == nullptr || shape_.rank() == 3, "only images are augmented");
+  ensure(!normalization_.reversed || shape_.rank() == 3, "only images have an order of channels");
 }
 
 BatchLoader BatchLoader::in_view(const ViewKey& view) const {
@@ -91,6 +92,7 @@ void BatchLoader::load_pictures(std::span<const std::uint32_t> ids, std::span<fl
   ensure(split_.type() != SampleType::kInt32 && samples.size() >= ids.size() * size, "room for the samples");
   const auto image = [&](const auto* in, std::size_t, float* out) {
     convert_image(in, out, size / channels, channels, scale, shift);
+    if (normalization_.reversed) reverse_channels(out, size / channels, channels);
   };
   const auto features = [&](const float* in, std::size_t, float* out) {
     convert_features(in, out, size / channels, channels, scale, shift);

@@ -1,5 +1,7 @@
 #include "convert.hpp"
 
+#include <algorithm>
+
 #include "convoke/core/multiversion.hpp"
 
 namespace convoke::data {
@@ -95,6 +97,13 @@ void convert_image(const std::uint8_t* x, float* out, std::size_t pixels, std::s
 void convert_image(const float* x, float* out, std::size_t pixels, std::size_t channels, const float* scale,
                    const float* shift) {
   convert_any(x, out, pixels, channels, scale, shift);
+}
+
+void reverse_channels(float* image, std::size_t pixels, std::size_t channels) {
+  for (std::size_t c = 0; c < channels / 2; ++c) {
+    float* const plane = image + c * pixels;
+    std::swap_ranges(plane, plane + pixels, image + (channels - 1 - c) * pixels);
+  }
 }
 
 void convert_features(const float* x, float* out, std::size_t rows, std::size_t features, const float* scale,

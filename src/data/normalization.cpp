@@ -53,15 +53,56 @@ Normalization standard(const DatasetInfo& info, const std::string& where) {
 
 Normalization none(const DatasetInfo& info, const std::string&) { return same_for_all(info, 1.0F); }
 
+void require_rgb(const std::string& name, const DatasetInfo& info, const std::string& where) {
+  const Shape& shape = info.sample_shape;
+  if (info.sample_type == SampleType::kUint8 && shape.rank() == 3 && shape[0] == 3) return;
+  throw Error(fmt::format("{}: normalisation \"{}\" is for 8-bit images of 3 channels; these samples are {} "
+                          "of shape {}, {}",
+                          where, name, kind_of(info.sample_type, shape), shape.to_string(),
+                          name_of(info.sample_type)),
+              "set data.normalize to \"standard\" or \"none\", or prepare the images with 3 channels");
+}
+
+// torchvision.transforms.Normalize after ToTensor: (x / 255 - mean) / deviation
+Normalization imagenet(const DatasetInfo& info, const std::string& where) {
+  constexpr std::array kMean{0.485, 0.456, 0.406}, kDeviation{0.229, 0.224, 0.225};
+  require_rgb("imagenet", info, where);
+  Normalization normalization;
+  for (std::size_t c = 0; c < kMean.size(); ++c) {
+    normalization.scale.push_back(static_cast<float>(1 / (255 * kDeviation[c])));
+    normalization.shift.push_back(static_cast<float>(-kMean[c] / kDeviation[c]));
+  }
+  return normalization;
+}
+
+// keras.applications.imagenet_utils.preprocess_input, mode "tf"
+Normalization keras_tf(const DatasetInfo& info, const std::string& where) {
+  require_rgb("keras-tf", info, where);
+  return {std::vector<float>(3, 1 / 127.5F), std::vector<float>(3, -1.0F)};
+}
+
+// The same, mode "caffe": the means of red, green and blue, which the network takes in reverse order.
+Normalization keras_caffe(const DatasetInfo& info, const std::string& where) {
+  require_rgb("keras-caffe", info, where);
+  return {.scale = {1, 1, 1}, .shift = {-123.68F, -116.779F, -103.939F}, .reversed = true};
+}
+
 struct NormalizationEntry {
   std::string_view name;
   Normalization (*make)(const DatasetInfo&, const std::string& where);
 };
-constexpr std::array kNormalizations{NormalizationEntry{"unit", unit},
-                                     NormalizationEntry{"standard", standard},
-                                     NormalizationEntry{"none", none}};
+constexpr std::array kNormalizations{
+    NormalizationEntry{"unit", unit},         NormalizationEntry{"standard", standard},
+    NormalizationEntry{"none", none},         NormalizationEntry{"imagenet", imagenet},
+    NormalizationEntry{"keras-tf", keras_tf}, NormalizationEntry{"keras-caffe", keras_caffe}};
 
 }  // namespace
+
+std::vector<std::string> normalization_names() {
+  std::vector<std::string> names;
+  for (const NormalizationEntry& entry : kNormalizations) names.emplace_back(entry.name);
+  return names;
+}
 
 Normalization normalization_from(const std::string& name, const DatasetInfo& info, const std::string& where) {
   const NormalizationEntry& entry = find_in(kNormalizations, name, "normalisation");

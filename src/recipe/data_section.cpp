@@ -7,7 +7,6 @@ namespace {
 
 using DataKey = Key<DataRecipe>;
 
-constexpr std::array<std::string_view, 3> kNormalizations{"unit", "standard", "none"};
 constexpr std::array<Named<data::Sampling>, 2> kSamplings{
     {{"all", data::Sampling::kAll}, {"balanced", data::Sampling::kBalanced}}};
 constexpr std::string_view kWindow = "256MiB";
@@ -76,12 +75,18 @@ constexpr std::array kDataKeys{
     key<&DataRecipe::normalize>(
         {.name = "normalize",
          .noun = "normalisation",
-         .names = [] { return std::vector<std::string>(kNormalizations.begin(), kNormalizations.end()); },
+         .names = [] { return data::normalization_names(); },
          .fallback = "\"unit\"; \"none\" if model.input is not an image",
          .help =
              "`\"unit\"`: value / 255, for 8-bit images; `\"standard\"`: with mean and standard deviation "
              "of each "
-             "channel or feature of the training split; `\"none\"`: as stored"}),
+             "channel or feature of the training split; `\"none\"`: as stored. What the weights of zoo "
+             "networks expect, "
+             "for 8-bit images of 3 channels: `\"imagenet\"`: (value / 255 − mean) / deviation of ImageNet, "
+             "for "
+             "torchvision's; `\"keras-tf\"`: value / 127.5 − 1, and `\"keras-caffe\"`: BGR − (103.939, "
+             "116.779, "
+             "123.68), as Keras' `preprocess_input`"}),
     DataKey{
         {.name = "validation_split",
          .range = {.least = 0, .below = 1},

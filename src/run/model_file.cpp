@@ -55,6 +55,7 @@ void write_description(hdf5::File& file, const ModelDescription& description) {
   if (description.classes() != description.graph.output_shape().elements()) {
     file.set_attribute("classes", description.classes());
   }
+  if (description.normalization.reversed) file.set_attribute("channel_order", "reversed");
   if (description.precision == nn::Precision::kBfloat16) file.set_attribute("precision", "bf16");
   if (!description.class_names.empty()) {
     file.set_attribute("class_names", std::span<const std::string>(description.class_names));
@@ -72,11 +73,14 @@ void require_sizes(const ModelDescription& description, const std::filesystem::p
   const bool tokens = input.type == nn::ValueType::kToken;
   const std::int64_t channels =
       data::channel_count(tokens ? data::SampleType::kInt32 : data::SampleType::kFloat32, input);
-  const auto& [scale, shift] = description.normalization;
+  const auto& [scale, shift, reversed] = description.normalization;
   const bool none = scale.empty() && shift.empty();
   if (!none && (std::ssize(scale) != channels || std::ssize(shift) != channels)) {
     throw Error(fmt::format("{}: normalises {} and {} channels, but its network takes {}", file.string(),
                             scale.size(), shift.size(), channels));
+  }
+  if (reversed && (none || input.rank() != 3)) {
+    throw Error(fmt::format("{}: reverses channels, but its network takes no images", file.string()));
   }
   const std::size_t names = description.class_names.size();
   if (names > 0 && static_cast<std::int64_t>(names) != description.classes()) {
@@ -96,6 +100,14 @@ ModelDescription read_description(const hdf5::File& file) {
     description.loss = nn::make_loss(metrics::settings_from_json(file.attribute<std::string>("loss"), where));
   }
   if (file.has_attribute("classes")) description.class_count = file.attribute<std::int64_t>("classes");
+  if (file.has_attribute("channel_order")) {
+    const auto order = file.attribute<std::string>("channel_order");
+    if (order != "reversed") {
+      throw Error(fmt::format("{}: has channels in the order \"{}\", which this version does not know",
+                              file.file().string(), order));
+    }
+    description.normalization.reversed = true;
+  }
   if (file.has_attribute("precision")) {
     const auto precision = file.attribute<std::string>("precision");
     if (precision != "bf16") {

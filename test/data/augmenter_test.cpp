@@ -119,6 +119,19 @@ TEST_CASE("an augmenter without augmentations changes nothing") {
   CHECK(load(pictures.loader({}), {0, 1}, {.seed = 1}).samples == as_it_is);
 }
 
+TEST_CASE("a reversed order of channels applies after the augmentation") {
+  const Pictures pictures(2);
+  const Normalization normalization = Pictures::normalization();
+  Normalization reversed = normalization;
+  reversed.reversed = true;
+  const Augmenter augmenter(everything(), kShape, SampleType::kUint8);
+  std::vector<float> plain(kSize), turned(kSize);
+  augmenter.picture(pictures.samples.data(), {.seed = 5}, 0, normalization, plain.data());
+  augmenter.picture(pictures.samples.data(), {.seed = 5}, 0, reversed, turned.data());
+  constexpr std::size_t kPlane = kSize / 3;
+  for (std::size_t i = 0; i < kSize; ++i) CHECK(turned[(2 - i / kPlane) * kPlane + i % kPlane] == plain[i]);
+}
+
 TEST_CASE("brightness is the same within the warp and as a separate pass") {
   const Pictures pictures(6);
   AugmentOptions both;

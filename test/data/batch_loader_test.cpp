@@ -91,6 +91,26 @@ TEST_CASE("samples are gathered, transposed to (C, H, W) and normalised") {
   CHECK(again == samples);
 }
 
+TEST_CASE("the normalisations of published weights equal torchvision's and Keras'") {
+  // x = np.array([[0, 128, 255], [7, 90, 200]], "uint8")                              two pixels, RGB
+  // torchvision: T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])(T.ToTensor()(x[None]))
+  // Keras: keras.applications.imagenet_utils.preprocess_input(x.astype("float32"), mode="tf" or "caffe")
+  const std::vector<std::uint8_t> pixels{0, 128, 255, 7, 90, 200};
+  const std::vector<std::int32_t> labels{0};
+  DatasetInfo info;
+  info.sample_shape = {3, 1, 2};
+  const auto check = [&](const char* name, const std::vector<float>& expected) {
+    INFO(name);
+    const BatchLoader loader({pixels, labels}, info.sample_shape, normalization_from(name, info));
+    std::vector<float> samples(6);
+    loader.load(std::vector<std::uint32_t>{0}, samples, {});
+    for (std::size_t i = 0; i < 6; ++i) CHECK(samples[i] == Catch::Approx(expected[i]).epsilon(2e-6));
+  };
+  check("imagenet", {-2.1179039F, -1.9980307F, 0.20518219F, -0.46008399F, 2.6400001F, 1.6813945F});
+  check("keras-tf", {-1, -0.94509804F, 0.0039216280F, -0.29411763F, 1, 0.56862748F});
+  check("keras-caffe", {151.061F, 96.061F, 11.221F, -26.779F, -123.68F, -116.68F});
+}
+
 TEST_CASE("reading or writing beyond the end is refused in every build") {
   const Held held(3, Shape{2, 4, 5});
   const Normalization two{{1, 1}, {0, 0}};

@@ -46,6 +46,19 @@ TEST_CASE("a standard deviation from rounding errors does not inflate a constant
   CHECK(standard.shift[0] == -0.1F);
 }
 
+TEST_CASE("the normalisations of published weights are for 8-bit images of three channels") {
+  for (const char* name : {"imagenet", "keras-tf", "keras-caffe"}) {
+    DatasetInfo info = typed_info(SampleType::kFloat32, Shape{3, 4, 5});
+    CHECK_THAT(error_of([&] { normalization_from(name, info, "x.h5"); }),
+               Contains("x.h5: normalisation \"" + std::string(name) +
+                        "\" is for 8-bit images of 3 channels; these samples are images of shape (3, 4, 5), "
+                        "float32"));
+    info = typed_info(SampleType::kUint8, Shape{1, 4, 5});
+    CHECK_THAT(error_of([&] { normalization_from(name, info, "x.h5"); }),
+               Contains("of shape (1, 4, 5), uint8"));
+  }
+}
+
 TEST_CASE("tokens are not normalised") {
   const DatasetInfo info = typed_info(SampleType::kInt32, Shape{80});
   CHECK(normalization_from("none", info).scale.empty());

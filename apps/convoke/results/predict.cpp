@@ -120,8 +120,8 @@ std::vector<float> seen_in(std::int64_t view, const Views& views, std::span<cons
   for (std::size_t start = 0; start < samples.size(); start += pixels.size(), ++first) {
     for (std::size_t i = 0; i < pixels.size(); ++i) {
       const std::size_t c = i % channels;
-      pixels[i] =
-          (samples[start + c * area + i / channels] - normalization.shift[c]) / normalization.scale[c];
+      pixels[i] = (samples[start + normalization.place(c) * area + i / channels] - normalization.shift[c]) /
+                  normalization.scale[c];
     }
     views.augmenter->picture(pixels.data(), {.seed = views.seed, .epoch = static_cast<std::uint32_t>(view)},
                              static_cast<std::uint64_t>(first), normalization, seen.data() + start);

@@ -41,7 +41,8 @@ std::vector<float> normalise_features(std::span<const T> values, const data::Nor
   return inputs;
 }
 
-// Converts values v, (n, H, W, C) or (n, C, H, W), to inputs (n, C, H, W): v * scale + shift.
+// Converts values v, (n, H, W, C) or (n, C, H, W), to inputs (n, C, H, W): v * scale + shift, in the
+// order of channels that the network takes.
 template <class T>
 std::vector<float> normalise_images(std::span<const T> values, const Shape& sample, bool channels_last,
                                     const data::Normalization& normalization) {
@@ -53,7 +54,7 @@ std::vector<float> normalise_images(std::span<const T> values, const Shape& samp
     for (std::size_t c = 0; c < channels; ++c) {
       for (std::size_t i = 0; i < area; ++i) {
         const std::size_t from = start + (channels_last ? i * channels + c : c * area + i);
-        inputs[start + c * area + i] =
+        inputs[start + normalization.place(c) * area + i] =
             static_cast<float>(values[from]) * normalization.scale[c] + normalization.shift[c];
       }
     }

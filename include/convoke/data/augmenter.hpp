@@ -46,7 +46,7 @@ class Augmenter {
   Augmenter(AugmentOptions options, const Shape& sample_shape, SampleType type);
 
   /// Computes the view of sample number `sample` (ViewKey::sample), stored as `image` (H, W, C): normalised,
-  /// (C, H, W).
+  /// (C, H, W) in the order of channels that the network takes.
   void picture(const std::uint8_t* image, const ViewKey& view, std::uint64_t sample,
                const Normalization& normalization, float* out) const;
   void picture(const float* image, const ViewKey& view, std::uint64_t sample,

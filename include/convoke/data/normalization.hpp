@@ -12,14 +12,30 @@ namespace convoke::data {
 /// Turns stored values into a network's input, per channel of an image or per feature: (value - mean) /
 /// standard deviation. Empty for tokens, which are not normalised.
 struct Normalization {
-  std::vector<float> scale;  ///< channel_count of them: input = value * scale + shift
+  std::vector<float> scale;  ///< channel_count of them: input = value * scale + shift, by stored channel
   std::vector<float> shift;
+  bool reversed = false;  ///< the network takes an image's channels in reverse order: BGR of stored RGB
+
+  /// Returns the place in the network's input of the stored channel `c`.
+  std::size_t place(std::size_t c) const { return reversed ? scale.size() - 1 - c : c; }
+
+  friend bool operator==(const Normalization&, const Normalization&) = default;
 };
 
-/// Returns the normalisation called `name`: "unit" (x / 255, only for uint8), "standard" (mean and standard
-/// deviation of each channel or feature of the training split) or "none", the only one for tokens. Throws
-/// Error listing the known names or saying what the dataset lacks; `where` is the dataset's file, for
-/// messages.
+/// Returns the names of all normalisations:
+///
+///     "unit"         x / 255, for 8-bit images
+///     "standard"     (x - mean) / standard deviation of each channel or feature of the training split
+///     "none"         as stored; the only one for tokens
+///     "imagenet"     (x / 255 - mean) / standard deviation of ImageNet's channels: torchvision's weights
+///     "keras-tf"     x / 127.5 - 1: Keras' `preprocess_input` with mode "tf"
+///     "keras-caffe"  BGR - [103.939, 116.779, 123.68]: Keras' `preprocess_input` with mode "caffe"
+///
+/// The last three are for 8-bit images of three channels.
+std::vector<std::string> normalization_names();
+
+/// Returns the normalisation called `name`. Throws Error listing the known names or saying what the dataset
+/// lacks; `where` is the dataset's file, for messages.
 Normalization normalization_from(const std::string& name, const DatasetInfo& info,
                                  const std::string& where = "the dataset");
 

@@ -21,8 +21,9 @@ struct DataRecipe {
   std::string path;  ///< as written; see resolve_dataset
   std::string train_split = "train";
   std::string test_split = "test";
-  std::string normalize = "unit";  ///< unit | standard | none; default for inputs other than images: none
-  double validation_split = 0;     ///< last fraction of the training samples (of each shard), as in Keras
+  std::string normalize =
+      "unit";                   ///< data::normalization_names(); default for inputs other than images: none
+  double validation_split = 0;  ///< last fraction of the training samples (of each shard), as in Keras
   double portion = 1;  ///< share of the training samples that are not held out (of each shard), (0, 1]
   data::Sampling sampling = data::Sampling::kAll;
   std::string validation_name;  ///< or the name of a separate split; empty: none

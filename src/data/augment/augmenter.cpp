@@ -72,6 +72,7 @@ void Augmenter::make(const T* image, const ViewKey& view, std::uint64_t sample,
     normalise(planes, normalization.scale.data(), normalization.shift.data());
   }
   erase(planes, change.hole);
+  if (normalization.reversed) reverse_channels(out, planes.pixels(), planes.channels);
 }
 
 void Augmenter::picture(const std::uint8_t* image, const ViewKey& view, std::uint64_t sample,
