@@ -43,10 +43,31 @@ TEST_CASE("modern networks have torchvision's parameters") {
 
 TEST_CASE("modern networks have Keras' parameters") {
   // getattr(keras.applications, name)(weights=None).count_params()
-  const ModernSize sizes[] = {{"inception-v3", 23851784}, {"xception", 22910480}, {"mobilenet-v1", 4253864}};
+  const ModernSize sizes[] = {{"inception-v3", 23851784},
+                              {"xception", 22910480},
+                              {"mobilenet-v1", 4253864},
+                              {"resnet101-keras", 44707176},
+                              {"resnet152-keras", 60419944}};
   for (const ModernSize& size : sizes) {
     INFO(size.name);
     CHECK(make_zoo_model(size.name).parameter_count() == size.parameters);
+  }
+}
+
+TEST_CASE("Keras' EfficientNets have its parameters, but for the 7 numbers of its Normalization layer") {
+  // getattr(keras.applications, name)(weights=None).count_params()
+  const ModernSize sizes[] = {
+      {"efficientnet-b0-keras", 5330571},  {"efficientnet-b1-keras", 7856239},
+      {"efficientnet-b2-keras", 9177569},  {"efficientnet-b3-keras", 12320535},
+      {"efficientnet-b4-keras", 19466823}, {"efficientnet-b5-keras", 30562527},
+      {"efficientnet-b6-keras", 43265143}, {"efficientnet-b7-keras", 66658687},
+  };
+  for (const ModernSize& size : sizes) {
+    INFO(size.name);
+    const Graph graph = make_zoo_model(size.name);
+    CHECK(graph.parameter_count() + 7 == size.parameters);
+    const std::string name = size.name;
+    CHECK(make_zoo_model("tf-" + name.substr(0, name.rfind('-'))).parameter_count() + 7 == size.parameters);
   }
 }
 

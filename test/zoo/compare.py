@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -59,19 +60,25 @@ def read_model(file):
     return {node: parameters for node, parameters in nodes.items() if parameters}, graph["input"]
 
 
-def samples(shape):
-    """Returns two samples, (2, C, H, W), as golden_fill() of test/nn/golden.hpp does."""
+def takes_pixels(name):
+    """True if the network begins with the standardisation of pixels in 0..255."""
+    return name.startswith("efficientnet-") and name.endswith("-keras")
+
+
+def samples(shape, pixels):
+    """Returns two samples, (2, C, H, W), as golden_fill() of test/nn/golden.hpp does, or the same in 0..255."""
     count = 2 * int(np.prod(shape))
-    return ((np.arange(count) * 37 % 101) / 25 - 2).astype("float32").reshape(2, *shape)
+    x = ((np.arange(count) * 37 % 101) / 25 - 2).astype("float32").reshape(2, *shape)
+    return (x + 2) * np.float32(63.75) if pixels else x
 
 
 def compare(name, options, folder):
     """Returns our output and the reference's, both (2, classes), and the number of parameters."""
-    gain = options.gain or (0.8 if name.startswith("efficientnet-") and name != "efficientnet-b0" else 1)
+    gain = options.gain or (0.8 if re.search("efficientnet-b[1-7]", name) else 1)
     run(options.build / "test/zoo/zoo_write_model", name, folder / "model.h5", options.size, options.classes,
         gain)
     nodes, shape = read_model(folder / "model.h5")
-    x = samples(shape)
+    x = samples(shape, takes_pixels(name))
     np.save(folder / "x.npy", x)
     run(options.build / "convoke", "predict", folder / "model.h5", folder / "x.npy", "--raw", "--layout", "nchw",
         "--threads", "1", "--output", folder / "y.npy")

@@ -17,6 +17,7 @@ struct Golden {
   const char* name;
   std::int64_t size;            // height and width of the image
   std::vector<double> outputs;  // (2, 3): two samples, three classes
+  bool pixels = false;          // the network takes values in 0..255 instead of -2..2
 };
 
 std::vector<double> outputs_of(const Golden& golden) {
@@ -28,7 +29,8 @@ std::vector<double> outputs_of(const Golden& golden) {
   }
   Batch batch(graph, 2);
   const std::vector<double> samples = golden_fill(static_cast<int>(batch.input.size()));
-  std::copy(samples.begin(), samples.end(), batch.input.begin());
+  std::transform(samples.begin(), samples.end(), batch.input.begin(),
+                 [&](double x) { return static_cast<float>(golden.pixels ? (x + 2) * 63.75 : x); });
   return experiment.run(batch).output;
 }
 
@@ -67,6 +69,11 @@ TEST_CASE("larger zoo models equal torchvision's") {
   for (const Golden& golden : goldens) check(golden);
 }
 
+TEST_CASE("EfficientNet in TensorFlow's form equals timm's") {
+  // compare.py --classes 3 --size 64 --golden, timm 1.0.31
+  check({"tf-efficientnet-b0", 64, {3.570286, -2.863354, -1.099663, 3.408824, -2.895541, -1.941009}});
+}
+
 TEST_CASE("a residual network for 32 x 32 equals PyTorch's") {
   // compare.py --classes 3 --size 32 --golden, PyTorch 2.15.0, cifar_networks.py
   check({"resnet20", 32, {-17.60374, 29.29164, 38.62575, -14.90274, 29.75809, 40.70231}});
@@ -77,6 +84,7 @@ TEST_CASE("zoo models equal Keras Applications'") {
   const Golden goldens[] = {
       {"mobilenet-v1", 80, {-1.355676, -1.886882, 0.6702808, -1.511912, -1.871714, 0.7244678}},
       {"resnet50-keras", 80, {-9107.155, -11475.16, -5616.831, -8743.076, -11395.03, -5926.98}},
+      {"efficientnet-b0-keras", 80, {7.14632, -16.65332, -2.712717, 11.23476, -19.22617, -3.495824}, true},
   };
   for (const Golden& golden : goldens) check(golden);
 }
@@ -84,6 +92,9 @@ TEST_CASE("zoo models equal Keras Applications'") {
 TEST_CASE("larger zoo models equal Keras Applications'") {
   const Golden goldens[] = {
       {"xception", 80, {2155856, 157639.6, -2492092, 2078529, 98176.82, -2652939}},
+      {"resnet101-keras",
+       80,
+       {-3.672641e+07, -8.766333e+07, -1.706546e+07, -3.644642e+07, -8.800325e+07, -1.672287e+07}},
       {"inception-v3", 80, {-2.212818, -1.137646, 0.6914279, -2.177627, -1.140323, 0.8085647}},
   };
   for (const Golden& golden : goldens) check(golden);

@@ -12,7 +12,12 @@ import keras
 import numpy as np
 
 MODELS = {"resnet50-keras": "ResNet50", "inception-v3": "InceptionV3", "xception": "Xception",
-          "mobilenet-v1": "MobileNet"}
+          "mobilenet-v1": "MobileNet", "resnet101-keras": "ResNet101", "resnet152-keras": "ResNet152"}
+MODELS |= {f"efficientnet-b{i}-keras": f"EfficientNetB{i}" for i in range(8)}
+
+# The mean and variance that published weights hold for the Normalization layer of EfficientNet, so that its result and
+# the Rescaling that Keras adds with them is (x / 255 - mean) / deviation.
+IMAGENET = [np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225]) ** 2, np.array(0)]
 
 # Converts our canonical values to Keras' layout.
 KERNELS = {"Conv2D": lambda w: w.transpose(2, 3, 1, 0), "DepthwiseConv2D": lambda w: w.transpose(2, 3, 0, 1),
@@ -42,7 +47,7 @@ def as_keras(layer, p):
         return [p[key] for key in ("gamma", "beta", "running_mean", "running_variance") if key in p]
     if kind_of == "SeparableConv2D":
         weights = [KERNELS["DepthwiseConv2D"](p["depthwise_weight"]), KERNELS["Conv2D"](p["pointwise_weight"])]
-    elif kind_of == "Conv2D" and p["weight"].ndim == 2:  # MobileNet's head
+    elif kind_of == "Conv2D" and p["weight"].ndim == 2:  # MobileNet's head, squeeze-excite
         weights = [KERNELS[kind_of](p["weight"][:, :, None, None])]
     else:
         weights = [KERNELS[kind_of](p["weight"])]
@@ -58,8 +63,12 @@ def number(layer):
     return int(digits.group(1) or 0) if digits else 0
 
 
+def is_normalization(layer):
+    return type(layer).__name__ == "Normalization"
+
+
 def layer_of_each(nodes, model):
-    layers = {layer.name: layer for layer in model.layers if layer.weights}
+    layers = {layer.name: layer for layer in model.layers if layer.weights and not is_normalization(layer)}
     last = list(layers)[-1]
     pairs = [("predictions", layers.pop(last))]
     pairs += [(node, layers.pop(node)) for node in nodes if node in layers and not NUMBERED.match(node)]
@@ -81,4 +90,7 @@ def evaluate(name, nodes, samples, classes):
     model = make(weights=None, input_shape=images.shape[1:], classes=classes, classifier_activation=None)
     for node, layer in layer_of_each(nodes, model):
         layer.set_weights(as_keras(layer, nodes[node]))
+    for layer in filter(is_normalization, model.layers):
+        layer.set_weights(IMAGENET)
+        layer.finalize_state()
     return model.predict(images, verbose=0)

@@ -33,16 +33,19 @@ Symbol keras_bottleneck(Symbol x, std::int64_t width, std::int64_t stride, bool 
 
 }  // namespace
 
-Graph resnet50_keras(const ZooOptions& options) {
-  constexpr std::array<int, 4> kDepths{3, 4, 6, 3};
+Graph resnet_keras(const ZooOptions& options, int layers) {
+  using Depths = std::array<int, 4>;  // blocks of each stage
+  const Depths depths = layers == 50    ? Depths{3, 4, 6, 3}
+                        : layers == 101 ? Depths{3, 4, 23, 3}
+                                        : Depths{3, 8, 36, 3};
   Graph graph(options.input);
   Symbol x = zero_pad(input(graph), 3);
   x = relu(keras_conv_norm(x, {.filters = 64, .kernel = 7, .stride = 2}, "conv1"));
   // Keras pads with zeroes, not with empty places. After a ReLU both give the same result.
   x = max_pool(x, {.size = 3, .stride = 2, .padding = Padding::by(1)});
   std::int64_t width = 64;
-  for (std::size_t stage = 0; stage < kDepths.size(); ++stage, width *= 2) {
-    for (int i = 0; i < kDepths[stage]; ++i) {
+  for (std::size_t stage = 0; stage < depths.size(); ++stage, width *= 2) {
+    for (int i = 0; i < depths[stage]; ++i) {
       const std::string block = fmt::format("conv{}_block{}", stage + 2, i + 1);
       x = keras_bottleneck(x, width, stage > 0 && i == 0 ? 2 : 1, i == 0, block);
     }

@@ -9,6 +9,12 @@
 namespace convoke::nn {
 namespace {
 
+/// Makes a member of a family whose function takes one more argument.
+template <auto kFamily, auto kWhich>
+Graph member(const ZooOptions& options) {
+  return kFamily(options, kWhich);
+}
+
 using ZooMaker = Graph (*)(const ZooOptions&);
 
 struct Entry {
@@ -26,14 +32,22 @@ constexpr std::array kZoo{
     Entry{"densenet121", densenet121, {3, 224, 224}},
     Entry{"densenet169", densenet169, {3, 224, 224}},
     Entry{"densenet201", densenet201, {3, 224, 224}},
-    Entry{"efficientnet-b0", efficientnet_b0, {3, 224, 224}},
-    Entry{"efficientnet-b1", efficientnet_b1, {3, 240, 240}},
-    Entry{"efficientnet-b2", efficientnet_b2, {3, 288, 288}},
-    Entry{"efficientnet-b3", efficientnet_b3, {3, 300, 300}},
-    Entry{"efficientnet-b4", efficientnet_b4, {3, 380, 380}},
-    Entry{"efficientnet-b5", efficientnet_b5, {3, 456, 456}},
-    Entry{"efficientnet-b6", efficientnet_b6, {3, 528, 528}},
-    Entry{"efficientnet-b7", efficientnet_b7, {3, 600, 600}},
+    Entry{"efficientnet-b0", member<efficientnet, 0>, {3, 224, 224}},
+    Entry{"efficientnet-b0-keras", member<efficientnet_keras, 0>, {3, 224, 224}},
+    Entry{"efficientnet-b1", member<efficientnet, 1>, {3, 240, 240}},
+    Entry{"efficientnet-b1-keras", member<efficientnet_keras, 1>, {3, 240, 240}},
+    Entry{"efficientnet-b2", member<efficientnet, 2>, {3, 288, 288}},
+    Entry{"efficientnet-b2-keras", member<efficientnet_keras, 2>, {3, 260, 260}},
+    Entry{"efficientnet-b3", member<efficientnet, 3>, {3, 300, 300}},
+    Entry{"efficientnet-b3-keras", member<efficientnet_keras, 3>, {3, 300, 300}},
+    Entry{"efficientnet-b4", member<efficientnet, 4>, {3, 380, 380}},
+    Entry{"efficientnet-b4-keras", member<efficientnet_keras, 4>, {3, 380, 380}},
+    Entry{"efficientnet-b5", member<efficientnet, 5>, {3, 456, 456}},
+    Entry{"efficientnet-b5-keras", member<efficientnet_keras, 5>, {3, 456, 456}},
+    Entry{"efficientnet-b6", member<efficientnet, 6>, {3, 528, 528}},
+    Entry{"efficientnet-b6-keras", member<efficientnet_keras, 6>, {3, 528, 528}},
+    Entry{"efficientnet-b7", member<efficientnet, 7>, {3, 600, 600}},
+    Entry{"efficientnet-b7-keras", member<efficientnet_keras, 7>, {3, 600, 600}},
     Entry{"imdb-lstm", imdb_lstm, {300}},
     Entry{"inception-v3", inception_v3, {3, 299, 299}},
     Entry{"leaf-cnn", leaf_cnn, {3, 128, 128}},
@@ -44,17 +58,27 @@ constexpr std::array kZoo{
     Entry{"mobilenet-v3-small", mobilenet_v3_small, {3, 224, 224}},
     Entry{"nn-twins", nn_twins, {5}},
     Entry{"resnet101", resnet101, {3, 224, 224}},
+    Entry{"resnet101-keras", member<resnet_keras, 101>, {3, 224, 224}},
     Entry{"resnet152", resnet152, {3, 224, 224}},
+    Entry{"resnet152-keras", member<resnet_keras, 152>, {3, 224, 224}},
     Entry{"resnet18", resnet18, {3, 224, 224}},
     Entry{"resnet20", resnet20, {3, 32, 32}},
     Entry{"resnet34", resnet34, {3, 224, 224}},
     Entry{"resnet50", resnet50, {3, 224, 224}},
-    Entry{"resnet50-keras", resnet50_keras, {3, 224, 224}},
+    Entry{"resnet50-keras", member<resnet_keras, 50>, {3, 224, 224}},
     Entry{"resnet56", resnet56, {3, 32, 32}},
     Entry{"retina", retina, {3, 256, 256}},
     Entry{"shufflenet-v2", shufflenet_v2, {3, 224, 224}},
     Entry{"squeezenet1.0", squeezenet1_0, {3, 224, 224}},
     Entry{"squeezenet1.1", squeezenet1_1, {3, 224, 224}},
+    Entry{"tf-efficientnet-b0", member<efficientnet_tf, 0>, {3, 224, 224}},
+    Entry{"tf-efficientnet-b1", member<efficientnet_tf, 1>, {3, 240, 240}},
+    Entry{"tf-efficientnet-b2", member<efficientnet_tf, 2>, {3, 260, 260}},
+    Entry{"tf-efficientnet-b3", member<efficientnet_tf, 3>, {3, 300, 300}},
+    Entry{"tf-efficientnet-b4", member<efficientnet_tf, 4>, {3, 380, 380}},
+    Entry{"tf-efficientnet-b5", member<efficientnet_tf, 5>, {3, 456, 456}},
+    Entry{"tf-efficientnet-b6", member<efficientnet_tf, 6>, {3, 528, 528}},
+    Entry{"tf-efficientnet-b7", member<efficientnet_tf, 7>, {3, 600, 600}},
     Entry{"vgg11", vgg11, {3, 224, 224}},
     Entry{"vgg11-bn", vgg11_bn, {3, 224, 224}},
     Entry{"vgg13", vgg13, {3, 224, 224}},

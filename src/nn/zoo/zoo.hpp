@@ -58,9 +58,9 @@ Graph resnet50(const ZooOptions& options);
 Graph resnet101(const ZooOptions& options);
 Graph resnet152(const ZooOptions& options);
 
-/// ResNet-50 as in Keras Applications, with its node names: "v1", whose bottlenecks have the stride in their
-/// first convolution, with biases.
-Graph resnet50_keras(const ZooOptions& options);
+/// As in Keras Applications, with its node names: "v1", whose bottlenecks have the stride in their first
+/// convolution, with biases. `layers`: 50, 101 or 152.
+Graph resnet_keras(const ZooOptions& options, int layers);
 
 // Residual networks for images of 32 x 32 pixels.
 
@@ -96,15 +96,16 @@ Graph mobilenet_v3_small(const ZooOptions& options);
 
 /// M. Tan, Q. Le, "EfficientNet: Rethinking model scaling for convolutional neural networks", ICML 2019,
 /// table 1, and its scaling to B1 .. B7, as in torchvision, with its node names. Pixels must be standardised
-/// before.
-Graph efficientnet_b0(const ZooOptions& options);
-Graph efficientnet_b1(const ZooOptions& options);
-Graph efficientnet_b2(const ZooOptions& options);
-Graph efficientnet_b3(const ZooOptions& options);
-Graph efficientnet_b4(const ZooOptions& options);
-Graph efficientnet_b5(const ZooOptions& options);
-Graph efficientnet_b6(const ZooOptions& options);
-Graph efficientnet_b7(const ZooOptions& options);
+/// before. `which`: 0 .. 7 for B0 .. B7.
+Graph efficientnet(const ZooOptions& options, std::size_t which);
+
+/// The same as in Keras Applications, with its node names: padding and batch norms of the authors' TensorFlow
+/// code. It takes pixels in 0..255: the first layers divide by 255 and standardise with ImageNet's mean and
+/// deviation, as Keras' three layers do with weights="imagenet". Convolutions start from He's normal values,
+/// which Keras truncates.
+Graph efficientnet_keras(const ZooOptions& options, std::size_t which);
+/// The same without those first layers: timm's tf_efficientnet_b0 .. b7.
+Graph efficientnet_tf(const ZooOptions& options, std::size_t which);
 
 /// B5 before the pooling: (3, 456, 456) -> (2048, 15, 15).
 Symbol efficientnet_b5_features(Symbol x);

@@ -17,7 +17,7 @@ namespace {
 /// The node names of a family.
 struct Parts {
   std::string_view name;  ///< names of the models; `*` stands for any text
-  /// start of the names of a block's nodes; `#` stands for a number; empty: no blocks
+  /// start of the names of a block's nodes; `#` stands for a number, `@` for a small letter; empty: no blocks
   std::string_view block;
   std::string_view head;  ///< the first node of the head
 };
@@ -29,6 +29,7 @@ constexpr std::array kParts{
     Parts{"birds", "features.#.#.block", "head.dense1"},
     Parts{"convnext*", "features.#.#.layer_scale", "classifier.0"},
     Parts{"densenet*", "features.denseblock#", "predictions"},
+    Parts{"efficientnet*-keras", "block#@_", "predictions"},
     Parts{"efficientnet*", "features.#.#.block", "predictions"},
     Parts{"imdb-lstm", "", "dense_1"},
     Parts{"inception-v3", "mixed#", "predictions"},
@@ -38,11 +39,12 @@ constexpr std::array kParts{
     Parts{"mobilenet-v2", "features.#.conv", "predictions"},
     Parts{"mobilenet-v3*", "features.#.block", "classifier.0"},
     Parts{"nn-twins", "", "predictions"},
-    Parts{"resnet50-keras", "conv#_block#", "predictions"},
+    Parts{"resnet*-keras", "conv#_block#", "predictions"},
     Parts{"resnet*", "layer#.#", "predictions"},
     Parts{"retina", "mixed#", "head.dense1"},
     Parts{"shufflenet*", "stage#.#", "predictions"},
     Parts{"squeezenet*", "features.#.expand3x3", "predictions"},
+    Parts{"tf-efficientnet*", "block#@_", "predictions"},
     Parts{"vgg*", "max_pool_#", "classifier.0"},
     Parts{"wide-resnet*", "layer#.#", "predictions"},
     Parts{"xception", "block#_", "predictions"},
@@ -67,7 +69,7 @@ std::string_view beginning(std::string_view pattern, std::string_view name) {
     const std::size_t from = at;
     if (c == '#') {
       while (at < name.size() && is_digit(name[at])) ++at;
-    } else if (at < name.size() && name[at] == c) {
+    } else if (at < name.size() && (name[at] == c || (c == '@' && name[at] >= 'a' && name[at] <= 'z'))) {
       ++at;
     }
     if (at == from) return {};

@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/merge.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/rescale.hpp"
+#include "nn/zoo/efficientnet.hpp"
+#include "nn/zoo/zoo.hpp"
+
+namespace convoke::nn {
+namespace {
+
+/// A convolution without bias, "<name><conv>", and its batch norm, "<name>bn". With stride 2, "same" pads as
+/// Keras' correct_pad.
+Symbol keras_unit(Symbol x, Conv2dOptions options, const std::string& name, const char* conv = "conv") {
+  options.padding = Padding::same();
+  options.bias = false;
+  options.initializers = kaiming_fan_out();
+  return apply(BatchNorm(), apply(Conv2d(options), x, name + conv), name + "bn");
+}
+
+/// Squeeze-excite with Keras' names; its 1 x 1 convolutions of one pixel are dense layers here.
+Symbol excite(Symbol x, std::int64_t squeezed, const std::string& name) {
+  const auto dense = [&](Symbol s, std::int64_t units, const char* part) {
+    return apply(Dense({.units = units, .initializers = kaiming_fan_out()}), s, name + part);
+  };
+  const Symbol scale = silu(dense(global_average_pool(x), squeezed, "se_reduce"));
+  return multiply({x, sigmoid(dense(scale, shape_of(x)[0], "se_expand"))});
+}
+
+Symbol block(Symbol x, const EfficientNetStage& stage, std::int64_t filters, std::int64_t stride, double drop,
+             const std::string& name) {
+  const std::int64_t channels = shape_of(x)[0];
+  Symbol y = x;
+  if (stage.expansion != 1) {
+    y = silu(keras_unit(y, {.filters = channels * stage.expansion, .kernel = 1}, name + "expand_"));
+  }
+  const std::int64_t expanded = shape_of(y)[0];
+  y = silu(keras_unit(y, {.filters = expanded, .kernel = stage.kernel, .stride = stride, .groups = expanded},
+                      name, "dwconv"));
+  y = excite(y, std::max<std::int64_t>(1, channels / 4), name);
+  y = keras_unit(y, {.filters = filters, .kernel = 1}, name + "project_");
+  if (stride != 1 || channels != filters) return y;
+  return add(drop > 0 ? stochastic_depth(y, drop) : y, x);
+}
+
+void add_network(Symbol x, const EfficientNetScale& scale, const ZooOptions& options) {
+  const int all = scale.blocks();
+  x = silu(keras_unit(x, {.filters = scale.channels(32), .kernel = 3, .stride = 2}, "stem_"));
+  int done = 0, part = 1;
+  for (const EfficientNetStage& stage : kEfficientNetStages) {
+    for (int i = 0; i < scale.blocks(stage); ++i, ++done) {
+      x = block(x, stage, scale.channels(stage.filters), i == 0 ? stage.stride : 1,
+                kEfficientNetLastDrop * done / all,
+                fmt::format("block{}{}_", part, static_cast<char>('a' + i)));
+    }
+    ++part;
+  }
+  x = silu(keras_unit(x, {.filters = scale.channels(1280), .kernel = 1}, "top_"));
+  efficientnet_top(x, scale, options);
+}
+
+}  // namespace
+
+Graph efficientnet_keras(const ZooOptions& options, std::size_t which) {
+  Graph graph(options.input);
+  Symbol x = rescale(input(graph), {.scale = 1 / 255.0});
+  x = standardize(x,
+                  {.mean = {0.485, 0.456, 0.406}, .variance = {0.229 * 0.229, 0.224 * 0.224, 0.225 * 0.225}});
+  add_network(x, kEfficientNetScales[which], options);
+  return graph;
+}
+
+Graph efficientnet_tf(const ZooOptions& options, std::size_t which) {
+  Graph graph(options.input);
+  add_network(input(graph), kEfficientNetScales[which], options);
+  return graph;
+}
+
+}  // namespace convoke::nn
