@@ -10,6 +10,7 @@
 #include "convoke/data/class_balance.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/backend.hpp"
+#include "convoke/nn/zoo.hpp"
 #include "convoke/run/model_exchange.hpp"
 #include "convoke/train/fit.hpp"
 #include "sections.hpp"
@@ -159,6 +160,21 @@ std::shared_ptr<const run::InitialWeights> initial_weights(const Recipe& recipe,
   if (recipe.model.weights.empty()) return nullptr;
   return std::make_shared<const run::InitialWeights>(run::weights_from_root(
       world, [&] { return interop::read_weights(recipe.model.weights, graph, recipe.model.zoo); }));
+}
+
+std::string normalization_note(const Recipe& recipe, const train::Job& job) {
+  if (job.weights == nullptr) return {};
+  const data::Normalization& theirs = job.weights->normalization;
+  if (!theirs.scale.empty()) {
+    if (theirs == job.model.normalization) return {};
+    return fmt::format("the model in {} takes samples normalised in another way than data.normalize = \"{}\"",
+                       recipe.model.weights, recipe.data.normalize);
+  }
+  if (recipe.model.zoo.empty()) return {};
+  const std::string expected = nn::zoo_normalization(recipe.model.zoo);
+  if (expected.empty() || expected == recipe.data.normalize) return {};
+  return fmt::format("published weights of {} expect data.normalize = \"{}\", but it is \"{}\"",
+                     recipe.model.zoo, expected, recipe.data.normalize);
 }
 
 }  // namespace convoke::recipe

@@ -36,7 +36,8 @@ WeightMatch::WeightMatch(const nn::Graph& graph)
                .given = std::vector<bool>(parameters_.size()),
                .initialised = {},
                .unused = {},
-               .converted = {}} {}
+               .converted = {},
+               .normalization = {}} {}
 
 std::span<float> WeightMatch::take(std::size_t i) {
   weights_.given[i] = true;
@@ -83,7 +84,9 @@ InitialWeights take_weights(const ModelSet& models, const nn::Graph& graph, cons
                   match.take(i).begin());
     }
   }
-  return std::move(match).finish(file);
+  InitialWeights weights = std::move(match).finish(file);
+  weights.normalization = models.description.normalization;
+  return weights;
 }
 
 }  // namespace convoke::run

@@ -12,7 +12,10 @@
 namespace convoke::run {
 namespace {
 
-Value::Array array_of(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
+template <class T>
+Value::Array array_of(const std::vector<T>& values) {
+  return {values.begin(), values.end()};
+}
 
 std::string facts_of(const InitialWeights& weights) {
   Value::Array given;
@@ -21,7 +24,15 @@ std::string facts_of(const InitialWeights& weights) {
                            {"given", std::move(given)},
                            {"initialised", array_of(weights.initialised)},
                            {"unused", array_of(weights.unused)},
-                           {"converted", weights.converted}});
+                           {"converted", weights.converted},
+                           {"scale", array_of(weights.normalization.scale)},
+                           {"shift", array_of(weights.normalization.shift)},
+                           {"reversed", weights.normalization.reversed}});
+}
+
+std::vector<float> floats_at(const Settings& facts, std::string_view path) {
+  const std::vector<double> numbers = numbers_at(facts, path);
+  return {numbers.begin(), numbers.end()};
 }
 
 InitialWeights with_facts(const std::string& json) {
@@ -30,7 +41,11 @@ InitialWeights with_facts(const std::string& json) {
                          .given = {},
                          .initialised = texts_at(facts, "initialised"),
                          .unused = texts_at(facts, "unused"),
-                         .converted = text_at(facts, "converted")};
+                         .converted = text_at(facts, "converted"),
+                         .normalization = {.scale = floats_at(facts, "scale"),
+                                           .shift = floats_at(facts, "shift"),
+                                           .reversed = value_at(facts, "reversed") != nullptr &&
+                                                       *value_at(facts, "reversed") == Value(true)}};
   for (const Value& given : list_at(facts, "given")) weights.given.push_back(given == Value(true));
   return weights;
 }

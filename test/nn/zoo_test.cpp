@@ -77,6 +77,21 @@ TEST_CASE("every network of the zoo can be built for its default input, with and
   CHECK(!error_of([] { make_zoo_model("vgg16", {.input = {3, 16, 16}}); }).empty());
 }
 
+TEST_CASE("published weights of each network expect one normalisation, or there are none") {
+  for (const std::string& name : zoo_names()) {
+    INFO(name);
+    const std::string normalize = zoo_normalization(name);
+    CHECK((normalize.empty() || normalize == "none" || normalize == "imagenet" || normalize == "keras-tf" ||
+           normalize == "keras-caffe"));
+  }
+  CHECK(zoo_normalization("resnet50") == "imagenet");
+  CHECK(zoo_normalization("resnet152-keras") == "keras-caffe");
+  CHECK(zoo_normalization("efficientnet-b0-keras") == "none");
+  CHECK(zoo_normalization("tf-efficientnet-b0") == "imagenet");
+  CHECK(zoo_normalization("mobilenet-v1") == "keras-tf");
+  CHECK(zoo_normalization("lenet5").empty());
+}
+
 TEST_CASE("a step of a residual network is finite, in fp32 and bf16") {
   const Graph graph = make_zoo_model("resnet18", {.input = {3, 32, 32}, .classes = 10});
   for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16}) {

@@ -84,6 +84,8 @@ void describe_plan(const recipe::Run& run, int ranks) {
   if (streamed) fmt::print("data: {}\n", samples.front().evidence);
   for (const std::string& note : recipe.model.notes) fmt::print("note: {}\n", note);
   if (job.weights) fmt::print("weights: {}: {}\n", recipe.model.weights, job.weights->describe());
+  const std::string note = recipe::normalization_note(recipe, job);
+  if (!note.empty()) fmt::print("note: {}\n", note);
 }
 
 // Returns the stored recipe and the folder of a run to resume.

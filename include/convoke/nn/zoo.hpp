@@ -24,4 +24,9 @@ std::vector<std::string> zoo_names();
 /// Returns the model's own input, for one sample. Throws Error as make_zoo_model does.
 Shape zoo_input(const std::string& name);
 
+/// Returns the value of `data.normalize` that published weights of the model expect: "imagenet" for
+/// torchvision's and timm's, "keras-tf", "keras-caffe" or "none" for Keras'; empty if none were published.
+/// Throws Error if there is no such model.
+std::string zoo_normalization(const std::string& name);
+
 }  // namespace convoke::nn

@@ -22,4 +22,9 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
 std::shared_ptr<const run::InitialWeights> initial_weights(const Recipe& recipe, const nn::Graph& graph,
                                                            const mpi::Communicator& world);
 
+/// Returns a sentence for the user if the job starts from weights that expect samples normalised in another
+/// way: those of the model in the file if it says so, or else those of the zoo's published weights
+/// (nn::zoo_normalization). Empty if there is nothing to say.
+std::string normalization_note(const Recipe& recipe, const train::Job& job);
+
 }  // namespace convoke::recipe

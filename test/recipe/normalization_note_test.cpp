@@ -1,0 +1,38 @@
+// The note about weights that expect samples normalised in another way.
+#include "convoke/nn/zoo.hpp"
+#include "convoke/recipe/job.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using convoke::recipe::Recipe;
+
+namespace {
+
+/// Returns the note for weights of a file whose model takes samples normalised by `theirs`.
+std::string note(const std::string& zoo, const std::string& normalize, const data::Normalization& own,
+                 const data::Normalization& theirs) {
+  const Recipe recipe = Recipe::parse("[data]\npath = \"d.h5\"\nnormalize = \"" + normalize +
+                                          "\"\n[model]\nzoo = \"" + zoo + "\"\nweights = \"w.h5\"\n",
+                                      "recipe.toml");
+  train::Job job({.graph = nn::make_zoo_model(zoo), .normalization = own, .class_names = {}});
+  run::InitialWeights weights;
+  weights.normalization = theirs;
+  job.weights = std::make_shared<const run::InitialWeights>(weights);
+  return recipe::normalization_note(recipe, job);
+}
+
+}  // namespace
+
+TEST_CASE("published weights that expect other pixels are noted") {
+  CHECK(note("squeezenet1.1", "imagenet", {}, {}).empty());
+  CHECK(note("lenet5", "unit", {}, {}).empty());
+  CHECK(note("squeezenet1.1", "unit", {}, {}) ==
+        "published weights of squeezenet1.1 expect data.normalize = \"imagenet\", but it is \"unit\"");
+}
+
+TEST_CASE("a model's own normalisation counts, if its file says it") {
+  const data::Normalization one{{1, 1, 1}, {0, 0, 0}}, other{{1, 1, 1}, {0, 0, 0}, true};
+  CHECK(note("squeezenet1.1", "none", one, one).empty());
+  CHECK(note("squeezenet1.1", "none", one, other) ==
+        "the model in w.h5 takes samples normalised in another way than data.normalize = \"none\"");
+}
