@@ -207,8 +207,12 @@ std::string Graph::summary() const {
                         format_count(count(node, false)), join(from),
                         shared ? " (parameters of " + owner(node).name + ")" : "");
   }
-  return text + fmt::format("parameters: {}, trainable: {}\n", format_count(parameter_count()),
-                            format_count(trainable_count()));
+  const auto total = [](const char* what, std::int64_t parameters) {
+    return fmt::format("{} parameters: {} ({})\n", what, format_count(parameters),
+                       format_bytes(static_cast<std::uint64_t>(parameters) * sizeof(float)));
+  };
+  return text + total("total", parameter_count()) + total("trainable", trainable_count()) +
+         total("non-trainable", parameter_count() - trainable_count());
 }
 
 }  // namespace convoke::nn

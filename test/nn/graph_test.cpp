@@ -147,5 +147,7 @@ TEST_CASE("the summary has a line per node and the totals") {
         "batch_norm_1             batch_norm           (N, 8, 2, 2)                     32  conv2d_1\n"
         "flatten_1                flatten              (N, 32)                           0  batch_norm_1\n"
         "dense_1                  dense                (N, 1000)                    33,000  flatten_1\n"
-        "parameters: 33,112, trainable: 33,096\n");
+        "total parameters: 33,112 (129.3 KiB)\n"
+        "trainable parameters: 33,096 (129.3 KiB)\n"
+        "non-trainable parameters: 16 (64 B)\n");
 }

@@ -7,6 +7,7 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/network.hpp"
+#include "convoke/nn/zoo.hpp"
 #include "convoke/recipe/recipe.hpp"
 
 namespace convoke::app {
@@ -62,19 +63,56 @@ void print_plan(const recipe::Recipe& recipe, const nn::Graph& graph) {
   fmt::print("{:<24} {:<26} {:>10.1f}\n", "", "all", total / 1e6);
 }
 
-// { "parameters": ..., "trainable": ..., "flops": ..., "activation_bytes": ... }
-void print_sizes(const recipe::Recipe& recipe, const nn::Graph& graph) {
+// The sizes of a network that follow from its plan.
+struct Sizes {
+  double flops = 0;                  ///< of the forward pass of one sample, see nn::PlanStep
+  std::size_t activation_bytes = 0;  ///< of a training step of one lane
+};
+
+Sizes sizes_of(const recipe::Recipe& recipe, const nn::Graph& graph) {
   const nn::LossPtr loss = nn::make_loss(recipe.train.loss);
   const nn::Network network = lane_of(recipe, graph, *loss);
   double flops = 0;
   for (const nn::PlanStep& step : network.steps()) {
     if (step.what.starts_with("forward")) flops += step.flops;
   }
-  fmt::print("{}\n", metrics::to_json(Settings{
-                         {"parameters", graph.parameter_count()},
-                         {"trainable", graph.trainable_count()},
-                         {"flops", static_cast<std::int64_t>(flops / static_cast<double>(recipe.lane()))},
-                         {"activation_bytes", static_cast<std::int64_t>(network.activation_bytes())}}));
+  return {flops / static_cast<double>(recipe.lane()), network.activation_bytes()};
+}
+
+// { "parameters": ..., "trainable": ..., "flops": ..., "activation_bytes": ... }
+void print_json(const recipe::Recipe& recipe, const nn::Graph& graph) {
+  const Sizes sizes = sizes_of(recipe, graph);
+  fmt::print("{}\n", metrics::to_json(
+                         Settings{{"parameters", graph.parameter_count()},
+                                  {"trainable", graph.trainable_count()},
+                                  {"flops", static_cast<std::int64_t>(sizes.flops)},
+                                  {"activation_bytes", static_cast<std::int64_t>(sizes.activation_bytes)}}));
+}
+
+// "8.18 GFLOP", "0.83 MFLOP"
+std::string flops_text(double flops) {
+  const bool large = flops >= 1e9;
+  return fmt::format("{:.2f} {}", flops / (large ? 1e9 : 1e6), large ? "GFLOP" : "MFLOP");
+}
+
+void print_sizes(const recipe::Recipe& recipe, const nn::Graph& graph) {
+  const Sizes sizes = sizes_of(recipe, graph);
+  fmt::print(
+      "forward pass: {} for each sample, in convolutions and products (a multiplication and an addition are "
+      "two)\n",
+      flops_text(sizes.flops));
+  fmt::print("memory: {} of activations in a training step of a micro-batch of {}\n",
+             format_bytes(sizes.activation_bytes), counted(recipe.lane(), "sample"));
+}
+
+// How samples are normalised, and what published weights of the network expect.
+void print_input(const recipe::Recipe& recipe) {
+  fmt::print("input: data.normalize = \"{}\"", recipe.data.normalize);
+  const std::string expected = recipe.model.zoo.empty() ? "" : nn::zoo_normalization(recipe.model.zoo);
+  if (!expected.empty() && expected != recipe.data.normalize) {
+    fmt::print("; published weights of {} expect \"{}\"", recipe.model.zoo, expected);
+  }
+  fmt::print("\n");
 }
 
 int summary(const SummaryOptions& options) {
@@ -88,7 +126,7 @@ int summary(const SummaryOptions& options) {
   // 2. Its network.
   const nn::Graph graph = recipe.graph();
   if (options.json) {
-    print_sizes(recipe, graph);
+    print_json(recipe, graph);
     return EXIT_SUCCESS;
   }
   fmt::print("{}{}{}\n\n{}", recipe.name, recipe.description.empty() ? "" : ": ", recipe.description,
@@ -96,6 +134,9 @@ int summary(const SummaryOptions& options) {
   for (const std::string& note : recipe.model.notes) fmt::print("note: {}\n", note);
   if (nn::synchronizes(graph))
     fmt::print("batch norm: synchronized, over the whole batch of {}\n", recipe.train.batch);
+
+  print_sizes(recipe, graph);
+  print_input(recipe);
 
   // 3. The kernels of a training step.
   if (options.plan) print_plan(recipe, graph);
