@@ -24,7 +24,8 @@ from exported import Exports  # noqa: E402
 
 TOLERANCE = 1e-4
 # What Keras does not have: refused with a hint.
-REFUSED = {"local_response_norm", "local_response_norm-even", "conv2d_transpose-groups"}
+REFUSED = {"local_response_norm", "local_response_norm-even", "conv2d_transpose-groups",
+           "resize-align-corners", "resize-asymmetric", "resize-prefer-floor"}
 
 
 def run_keras(library, file, samples):

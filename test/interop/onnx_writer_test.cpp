@@ -192,6 +192,16 @@ TEST_CASE("raw input is normalised by the first nodes") {
   CHECK(write_and_read("gru-masked", 1, {.raw_input = true}).ops() == write_and_read("gru-masked").ops());
 }
 
+TEST_CASE("raw input for a network that takes BGR has its channels reversed") {
+  run::ModelSet models = make_sample(sample_model("classifier"));
+  models.description.normalization.reversed = true;
+  const Written written = write_and_read(models, {.raw_input = true});
+  CHECK(written.nodes[2].op == "Gather");
+  CHECK(written.nodes[2].inputs[0] == written.nodes[1].outputs[0]);
+  CHECK(written.nodes[3].inputs[0] == written.nodes[2].outputs[0]);
+  CHECK(written.metadata.at("channel_order") == "reversed");
+}
+
 TEST_CASE("an ensemble is the mean of its members' probabilities") {
   const Written written = write_and_read("classifier", 3);
   const Names ops = written.ops();

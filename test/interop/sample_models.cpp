@@ -249,6 +249,15 @@ constexpr std::array kSamples{
         R"({"input":[24],"layers":[{"layer":"reshape","shape":[4,3,2]},{"layer":"relu"},{"layer":"reshape","shape":[2,3,4]}]})"},
     SampleModel{"resize", R"({"input":[3,4,5],"layers":[{"layer":"resize","scale":[2,3]}]})"},
     SampleModel{"resize-size", R"({"input":[3,10,7],"layers":[{"layer":"resize","size":[3,5]}]})"},
+    SampleModel{
+        "resize-align-corners",
+        R"({"input":[3,4,5],"layers":[{"layer":"resize","size":[7,3],"method":"bilinear","centres":"align_corners"}]})"},
+    SampleModel{
+        "resize-asymmetric",
+        R"({"input":[3,6,7],"layers":[{"layer":"resize","size":[14,5],"centres":"asymmetric","rounding":"floor"}]})"},
+    SampleModel{
+        "resize-prefer-floor",
+        R"({"input":[3,10,7],"layers":[{"layer":"resize","size":[3,5],"rounding":"round_prefer_floor"}]})"},
     SampleModel{"resize-bilinear",
                 R"({"input":[3,4,5],"layers":[{"layer":"resize","scale":2,"method":"bilinear"}]})"},
     SampleModel{"resize-bilinear-size",
@@ -274,6 +283,8 @@ constexpr std::array kSamples{
     SampleModel{"slice-vector",
                 R"({"input":[6],"layers":[{"layer":"slice","axis":"features","begin":2,"size":3}]})"},
     SampleModel{"softmax", R"({"input":[6],"layers":[{"layer":"softmax"}]})"},
+    SampleModel{"softmax-image", R"({"input":[3,4,5],"layers":[{"layer":"softmax"}]})"},
+    SampleModel{"softmax-sequence", R"({"input":[4,5],"layers":[{"layer":"softmax"}]})"},
     SampleModel{"softplus", R"({"input":[9],"layers":[{"layer":"softplus"}]})"},
     SampleModel{
         "standardize",

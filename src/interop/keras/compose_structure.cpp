@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -142,6 +144,10 @@ KerasTensor compose_reshape(Composition& c) {
 KerasTensor compose_resize(Composition& c) {
   const Shape &in = c.input().shape, out = c.output();
   const std::string method = c.settings.text("method");
+  for (const char* key : {"centres", "rounding"}) {  // stored if they are not the defaults, which are Keras'
+    const std::string value = c.settings.text(key);
+    if (!value.empty()) c.refuse(fmt::format("with {} = \"{}\"", key, value));
+  }
   if (out[0] % in[0] == 0 && out[1] % in[1] == 0) {
     return c.layer("", "UpSampling2D",
                    {{"size", Json::array({out[0] / in[0], out[1] / in[1]})},

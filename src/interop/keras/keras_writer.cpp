@@ -43,7 +43,11 @@ KerasTensor compose(FunctionalModel& out, const nn::Graph& graph, const ModelWei
 // input = value * scale + shift; Keras' Normalization is (value - mean) / sqrt(variance).
 KerasTensor compose_normalization(FunctionalModel& out, const data::Normalization& normalization,
                                   const KerasTensor& input) {
-  const auto& [scale, shift] = normalization;
+  const auto& [scale, shift, reversed] = normalization;
+  if (reversed) {
+    throw Error("the network takes channels in reverse order (BGR), which no layer of Keras makes of pixels",
+                "leave out --raw-input, and reverse them before: x[..., ::-1]");
+  }
   const auto equal = [](const std::vector<float>& v) {
     return std::count(v.begin(), v.end(), v[0]) == std::ssize(v);
   };
@@ -173,10 +177,12 @@ void write_keras3_weights(const std::filesystem::path& file, const Written& writ
 }
 
 Json facts_of(const run::ModelDescription& description) {
-  return {{"convoke_version", CONVOKE_VERSION},
-          {"class_names", description.class_names},
-          {"normalization_scale", description.normalization.scale},
-          {"normalization_shift", description.normalization.shift}};
+  Json facts{{"convoke_version", CONVOKE_VERSION},
+             {"class_names", description.class_names},
+             {"normalization_scale", description.normalization.scale},
+             {"normalization_shift", description.normalization.shift}};
+  if (description.normalization.reversed) facts["channel_order"] = "reversed";
+  return facts;
 }
 
 Json keras3_object(const char* module, const std::string& class_name, Json config) {

@@ -18,7 +18,10 @@ void emit_hard_sigmoid(Emission& e) {
 }
 void emit_prelu(Emission& e) { e.result("PRelu", {e.input(), e.weight("alpha", "weight", e.per_channel())}); }
 void emit_silu(Emission& e) { e.result("Mul", {e.input(), e.op("Sigmoid", {e.input()})}); }
-void emit_softmax(Emission& e) { e.result("Softmax", {e.input()}, {{"axis", std::int64_t{-1}}}); }
+void emit_softmax(Emission& e) {
+  const bool image = e.input_shape().rank() == 3;  // over its channels
+  e.result("Softmax", {e.input()}, {{"axis", std::int64_t{image ? 1 : -1}}});
+}
 
 // x Phi(x) = x / 2 (1 + erf(x / sqrt 2)), or with tanh(sqrt(2 / pi) (x + 0.044715 x^3)) for erf.
 void emit_gelu(Emission& e) {

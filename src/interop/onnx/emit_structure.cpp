@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "convoke/nn/layers/axis.hpp"
+#include "convoke/nn/layers/resize.hpp"
 #include "interop/onnx/emission.hpp"
 
 namespace convoke::interop {
@@ -26,9 +27,9 @@ bool rounds_badly(std::int64_t in, std::int64_t out) {
   return false;
 }
 
-std::string nearest_places(Emission& e, std::int64_t in, std::int64_t out) {
+std::string nearest_places(Emission& e, const nn::Resize& layer, std::int64_t in, std::int64_t out) {
   Integers places;
-  for (std::int64_t o = 0; o < out; ++o) places.push_back((2 * o + 1) * in / (2 * out));
+  for (std::int64_t o = 0; o < out; ++o) places.push_back(layer.nearest_pixel(o, in, out));
   return e.integers("places", places);
 }
 
@@ -101,14 +102,18 @@ void emit_reshape(Emission& e) { e.result_reshaped(e.input(), e.node.shape.exten
 void emit_resize(Emission& e) {
   const Shape& in = e.input_shape();
   const Shape& out = e.node.shape;
+  const auto& layer = dynamic_cast<const nn::Resize&>(*e.node.layer);
   const bool nearest = e.settings.text("method") == "nearest";
-  if (nearest && (rounds_badly(in[1], out[1]) || rounds_badly(in[2], out[2]))) {
+  // Both are stored if they are not the defaults. Their names are ONNX's.
+  const std::string centres = e.settings.text("centres"), rounding = e.settings.text("rounding");
+  const bool usual = centres.empty() && rounding.empty();
+  if (nearest && (!usual || rounds_badly(in[1], out[1]) || rounds_badly(in[2], out[2]))) {
     const std::string rows =
-        e.op("Gather", {e.input(), nearest_places(e, in[1], out[1])}, {{"axis", std::int64_t{2}}});
-    return e.result("Gather", {rows, nearest_places(e, in[2], out[2])}, {{"axis", std::int64_t{3}}});
+        e.op("Gather", {e.input(), nearest_places(e, layer, in[1], out[1])}, {{"axis", std::int64_t{2}}});
+    return e.result("Gather", {rows, nearest_places(e, layer, in[2], out[2])}, {{"axis", std::int64_t{3}}});
   }
   // floor(x + 1/2) of the half-pixel position x is our nearest pixel.
-  OnnxAttributes attributes{{"coordinate_transformation_mode", std::string("half_pixel")},
+  OnnxAttributes attributes{{"coordinate_transformation_mode", centres.empty() ? "half_pixel" : centres},
                             {"mode", std::string(nearest ? "nearest" : "linear")}};
   if (nearest) attributes.push_back({"nearest_mode", std::string("round_prefer_ceil")});
   const std::string scales = e.constant("scales", {4}, [in, out] {

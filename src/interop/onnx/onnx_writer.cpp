@@ -52,10 +52,10 @@ std::string json_list(const std::vector<float>& values) { return nlohmann::json(
 
 // (N, ...) raw values -> value * scale + shift
 std::string emit_normalization(OnnxGraph& out, const run::ModelDescription& description) {
-  const auto& [scale, shift] = description.normalization;
-  const std::int64_t channels = std::ssize(scale);
+  const auto& [scale, shift, reversed] = description.normalization;
+  const std::int64_t count = std::ssize(scale);
   const bool image = description.graph.input_shape().rank() == 3;
-  const Shape shape = image ? Shape{channels, 1, 1} : Shape{channels};
+  const Shape shape = image ? Shape{count, 1, 1} : Shape{count};
   const auto add = [&](const char* op, const std::string& value, const std::string& operand,
                        const std::vector<float>& numbers) {
     const std::string name = fmt::format("normalization/{}", op);
@@ -63,7 +63,15 @@ std::string emit_normalization(OnnxGraph& out, const run::ModelDescription& desc
     out.add_node(op, name, inputs, {&name, 1});
     return name;
   };
-  return add("Add", add("Mul", kInput, "normalization.scale", scale), "normalization.shift", shift);
+  const std::string channels =
+      add("Add", add("Mul", kInput, "normalization.scale", scale), "normalization.shift", shift);
+  if (!reversed) return channels;
+  std::vector<std::int64_t> places;
+  for (std::int64_t c = count; c-- > 0;) places.push_back(c);
+  const std::string inputs[] = {channels, out.add_integers("normalization.channels", places)};
+  const std::string name = "normalization/Gather";
+  out.add_node("Gather", name, inputs, {&name, 1}, {{"axis", std::int64_t{1}}});
+  return name;
 }
 
 void add_metadata(OnnxGraph& out, const run::ModelDescription& description, std::string_view meaning) {
@@ -72,6 +80,7 @@ void add_metadata(OnnxGraph& out, const run::ModelDescription& description, std:
   }
   out.add_metadata("normalization_scale", json_list(description.normalization.scale));
   out.add_metadata("normalization_shift", json_list(description.normalization.shift));
+  if (description.normalization.reversed) out.add_metadata("channel_order", "reversed");
   out.add_metadata("convoke_version", CONVOKE_VERSION);
   out.add_metadata("output", meaning);
   if (description.loss->settings() != nn::default_loss()->settings()) {

@@ -61,12 +61,14 @@ Fraction place_of(std::int64_t o, std::int64_t inputs, std::int64_t outputs, Cen
   return {o * (inputs - 1), std::max<std::int64_t>(outputs - 1, 1)};
 }
 
-std::int64_t nearest(Fraction place, Round rounding) {
+std::int64_t nearest(Fraction place, Round rounding, std::int64_t inputs) {
   const auto [over, under] = place;
-  if (rounding == Round::kFloor) return floor_of(place);
-  if (rounding == Round::kCeil) return ceil_of(place);
-  if (rounding == Round::kRoundPreferFloor) return ceil_of({2 * over - under, 2 * under});
-  return floor_of({2 * over + under, 2 * under});
+  std::int64_t pixel = 0;
+  if (rounding == Round::kFloor) pixel = floor_of(place);
+  if (rounding == Round::kCeil) pixel = ceil_of(place);
+  if (rounding == Round::kRoundPreferFloor) pixel = ceil_of({2 * over - under, 2 * under});
+  if (rounding == Round::kRoundPreferCeil) pixel = floor_of({2 * over + under, 2 * under});
+  return std::clamp<std::int64_t>(pixel, 0, inputs - 1);
 }
 
 AxisTaps interpolated(std::int64_t inputs, std::int64_t outputs, const ResizeOptions& options) {
@@ -74,7 +76,7 @@ AxisTaps interpolated(std::int64_t inputs, std::int64_t outputs, const ResizeOpt
   for (std::int64_t o = 0; o < outputs; ++o) {
     const Fraction place = place_of(o, inputs, outputs, options.centres);
     if (options.method == Method::kNearest) {
-      taps.add(std::clamp<std::int64_t>(nearest(place, options.rounding), 0, inputs - 1), 1);
+      taps.add(nearest(place, options.rounding, inputs), 1);
     } else {
       const double inside = std::clamp(static_cast<double>(place.over) / static_cast<double>(place.under),
                                        0.0, static_cast<double>(inputs - 1));
@@ -132,6 +134,10 @@ LayerPtr Resize::make(LayerReader& read) {
   read.require(o.method == Method::kNearest || o.rounding == Round::kRoundPreferCeil,
                "\"rounding\" is for method \"nearest\"", "remove it: \"bilinear\" does not round");
   return std::make_shared<Resize>(o);
+}
+
+std::int64_t Resize::nearest_pixel(std::int64_t o, std::int64_t inputs, std::int64_t outputs) const {
+  return nearest(place_of(o, inputs, outputs, options_.centres), options_.rounding, inputs);
 }
 
 void Resize::compile(PlanBuilder& plan, const Node& node) const {

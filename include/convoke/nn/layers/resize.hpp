@@ -34,6 +34,9 @@ class Resize final : public Layer {
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
+  /// Returns the pixel of an axis of `inputs` that output pixel o of `outputs` is with kNearest.
+  std::int64_t nearest_pixel(std::int64_t o, std::int64_t inputs, std::int64_t outputs) const;
+
   static LayerPtr make(LayerReader& read);
 
  private:
