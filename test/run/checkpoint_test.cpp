@@ -158,7 +158,7 @@ TEST_CASE("an unusable checkpoint is reported, and the one before it is used") {
     bytes[at] = static_cast<char>(bytes[at] ^ 1);
     reason = "checksum";
   }
-  tiny::write_bytes(last, bytes);
+  write_bytes(last, bytes);
 
   const Newest found = newest(checkpoints);
   REQUIRE(found.state);
@@ -241,7 +241,7 @@ TEST_CASE("on a full disk the earlier checkpoint stays, and the error names the 
 
 TEST_CASE("if the folder cannot be created, the error names it") {
   const TemporaryFolder folder;
-  tiny::write_bytes(folder / "file", "in the way");
+  write_bytes(folder / "file", "in the way");
   const std::string expected =
       (folder / "file/checkpoints").string() + ": cannot be created: Not a directory";
   const Checkpoints checkpoints = in(folder / "file/checkpoints");

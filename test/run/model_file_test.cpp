@@ -153,7 +153,7 @@ TEST_CASE("files that are not models are refused with the reason") {
   CHECK(contains(refused(), file.string()));
   CHECK(contains(error_of([&] { load_models(folder.path()); }), "neither model.h5 nor ensemble.h5"));
 
-  tiny::write_bytes(file, "PK\x03\x04 not HDF5");
+  write_bytes(file, "PK\x03\x04 not HDF5");
   CHECK(contains(refused(), file.string()));
 
   {
@@ -166,7 +166,7 @@ TEST_CASE("files that are not models are refused with the reason") {
   write_model(file, tiny::description(), tiny::parameters(5));
   const std::string good = bytes_of(file);
 
-  tiny::write_bytes(file, good.substr(0, good.size() - 100));
+  write_bytes(file, good.substr(0, good.size() - 100));
   CHECK(contains(refused(), file.string()));
 
   const float value = tiny::parameters(5)[5];
@@ -174,7 +174,7 @@ TEST_CASE("files that are not models are refused with the reason") {
   REQUIRE(at != std::string::npos);
   std::string damaged = good;
   damaged[at + 1] = static_cast<char>(damaged[at + 1] ^ 0x10);
-  tiny::write_bytes(file, damaged);
+  write_bytes(file, damaged);
   CHECK(contains(refused(), "checksum"));
 
   {
