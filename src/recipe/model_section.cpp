@@ -137,10 +137,11 @@ Settings resolved_layer(const Settings& written) {
 }
 
 // Returns the key that gives the network. Throws unless exactly one does.
-std::string source_of_layers(SectionReader& read) {
+std::string source_of_layers(SectionReader& read, const ModelRecipe& model) {
   std::vector<std::string> given;
   for (const char* key : {"layers", "zoo", "file"}) {
-    if (read.has(key)) given.emplace_back(key);
+    if (read.has(key) && (key != std::string_view("layers") || !model.layers.empty()))
+      given.emplace_back(key);
   }
   if (given.empty()) {
     read.fail("layers", "a model needs \"layers\", \"zoo\" or \"file\"",
@@ -204,7 +205,7 @@ std::vector<Settings> layers_of_file(SectionReader& read, ModelRecipe& model) {
 
 // Returns the layers of the recipe, of the published network or of the file.
 std::vector<Settings> settle_layers(SectionReader& read, ModelRecipe& model) {
-  const std::string source = source_of_layers(read);
+  const std::string source = source_of_layers(read, model);
   if (read.has("head") && source != "zoo") {
     read.fail("head", "\"head\" needs \"zoo\"", "change the last layer instead");
   }
