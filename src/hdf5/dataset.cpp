@@ -164,6 +164,16 @@ std::optional<std::uint64_t> Dataset::raw_offset() const {
   return offset;
 }
 
+std::uint64_t Dataset::stored_bytes() const {
+  const Turn turn;
+  const Handle plist = own(H5Dget_create_plist(handle_.get()), H5Pclose, where(), "cannot read its layout");
+  if (H5Pget_layout(plist.get()) == H5D_VIRTUAL || H5Pget_external_count(plist.get()) > 0) {
+    throw Error(fmt::format("{}: its values are in other files", where()),
+                "copy it with h5repack, so that one file holds all");
+  }
+  return H5Dget_storage_size(handle_.get());
+}
+
 template void Dataset::read(std::span<std::uint8_t>) const;
 template void Dataset::read(std::span<std::int32_t>) const;
 template void Dataset::read(std::span<std::int64_t>) const;

@@ -98,10 +98,7 @@ File File::create(const std::filesystem::path& file, Existing existing) {
   return {std::move(handle), std::move(root), file, std::move(output)};
 }
 
-File File::open(const std::filesystem::path& file) {
-  const Turn turn;
-  require_hdf5(file);
-  const Handle access = access_properties();
+File File::open_read_only(const Handle& access, const std::filesystem::path& file) {
   Handle handle(H5Fopen(file.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
   if (!handle) {
     const std::string reason = innermost_reason();
@@ -113,6 +110,24 @@ File File::open(const std::filesystem::path& file) {
   }
   Handle root = root_of(handle, file);
   return {std::move(handle), std::move(root), file, nullptr};
+}
+
+File File::open(const std::filesystem::path& file) {
+  const Turn turn;
+  require_hdf5(file);
+  return open_read_only(access_properties(), file);
+}
+
+File File::open_image(std::span<const std::byte> bytes, const std::filesystem::path& name) {
+  const Turn turn;
+  if (bytes.empty()) throw Error(fmt::format("{}: is empty", name.string()));
+  const Handle access = access_properties();
+  constexpr std::size_t kGrowth = 1U << 16;  // of a file that is written
+  check(H5Pset_fapl_core(access.get(), kGrowth, false), name.string(), "cannot be read from memory");
+  // HDF5 copies the bytes, and does not change them.
+  check(H5Pset_file_image(access.get(), const_cast<std::byte*>(bytes.data()), bytes.size()), name.string(),
+        "cannot be read from memory");
+  return open_read_only(access, name);
 }
 
 Dataset File::reserve(const std::string& name, ElementType type, const Shape& shape) {

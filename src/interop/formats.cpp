@@ -8,6 +8,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/data/samples.hpp"
 #include "interop/format.hpp"
+#include "interop/keras/keras.hpp"
 #include "interop/keras/keras_writer.hpp"
 #include "interop/onnx/onnx_writer.hpp"
 #include "interop/refused.hpp"
@@ -47,17 +48,24 @@ constexpr std::array kFormats{
     Format{.name = "keras",
            .extension = ".keras",
            .help = "Keras 3 model, for keras.models.load_model",
-           .recognises = [](const Probe&) { return false; },
-           .read = nullptr,
-           .read_weights = nullptr,
+           .recognises = keras::is_keras,
+           .read = keras::read_keras,
+           .read_weights = keras::read_keras_weights,
            .write = write_keras},
     Format{.name = "h5",
            .extension = ".h5",
            .help = "whole-model HDF5 of Keras 2 and 3",
-           .recognises = [](const Probe&) { return false; },
-           .read = nullptr,
-           .read_weights = nullptr,
+           .recognises = keras::is_h5,
+           .read = keras::read_h5,
+           .read_weights = keras::read_h5_weights,
            .write = write_keras_h5},
+    Format{.name = "keras-weights",
+           .extension = ".weights.h5",
+           .help = "weights of Keras without the model",
+           .recognises = keras::is_h5_weights,
+           .read = nullptr,
+           .read_weights = keras::read_h5_weights,
+           .write = nullptr},
     Format{.name = "safetensors",
            .extension = ".safetensors",
            .help = "weights under the names of torchvision, timm or the layers",

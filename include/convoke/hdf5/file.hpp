@@ -1,5 +1,6 @@
 #pragma once
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -95,6 +96,10 @@ class Dataset : public Object {
   /// Else none.
   std::optional<std::uint64_t> raw_offset() const;
 
+  /// Returns the bytes that the array takes in the file, which are fewer than its elements' if it is
+  /// compressed or partly unwritten. Throws Error if other files hold its values.
+  std::uint64_t stored_bytes() const;
+
  private:
   friend class Group;
   using Object::Object;
@@ -163,6 +168,9 @@ class File : public Group {
   /// Opens a file read only. Throws Error, each with a separate message: no such file, not HDF5, truncated,
   /// damaged.
   static File open(const std::filesystem::path& file);
+  /// Opens a file whose bytes are in memory, read only; HDF5 copies them. `name` is for messages. Throws
+  /// Error as open().
+  static File open_image(std::span<const std::byte> bytes, const std::filesystem::path& name);
 
   const std::filesystem::path& file() const { return file_; }
 
@@ -180,6 +188,7 @@ class File : public Group {
 
  private:
   File(Handle file_handle, Handle root, const std::filesystem::path& file, std::shared_ptr<NewFile> output);
+  static File open_read_only(const Handle& access, const std::filesystem::path& file);
 
   Handle file_handle_;
   std::shared_ptr<NewFile> output_;  // empty for a file that is read

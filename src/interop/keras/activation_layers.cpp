@@ -1,0 +1,190 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
+#include "interop/keras/layers.hpp"
+
+// Activations, as layers and as names in other layers' settings.
+
+namespace convoke::interop::keras {
+namespace {
+
+Value rescaled(const Call& call, const Value& x, double scale, double offset, std::string_view suffix) {
+  return call.add({{"layer", "rescale"}, {"scale", scale}, {"offset", offset}}, x, suffix);
+}
+
+// relu6(3 x + 3) / 3 - 1 = min(max(x, -1), 1)
+Value hard_tanh(const Call& call, const Value& x) {
+  const Value y = call.add({{"layer", "relu6"}}, rescaled(call, x, 3, 3, "before"), "relu6");
+  return rescaled(call, y, 1.0 / 3, -1, "hard_tanh");
+}
+
+// Keras 2: min(max(0.2 x + 0.5, 0), 1) = relu6(1.2 x + 3) / 6. Keras 3, as we: relu6(x + 3) / 6.
+Value hard_sigmoid(const Call& call, const Value& x) {
+  const Value slow = call.context().keras_version >= 3 ? x : rescaled(call, x, 1.2, 0, "slope");
+  return call.add({{"layer", "hard_sigmoid"}}, slow, "hard_sigmoid");
+}
+
+// log(1 / (1 + e^-x)) = -softplus(-x)
+Value log_sigmoid(const Call& call, const Value& x) {
+  const Value y = call.add({{"layer", "softplus"}}, rescaled(call, x, -1, 0, "negative"), "softplus");
+  return rescaled(call, y, -1, 0, "log_sigmoid");
+}
+
+// x tanh(softplus(x)); D. Misra, "Mish", BMVC 2020
+Value mish(const Call& call, const Value& x) {
+  const Value y = call.add({{"layer", "tanh"}}, call.add({{"layer", "softplus"}}, x, "softplus"), "tanh");
+  return call.add({{"layer", "multiply"}}, {x, y}, "mish");
+}
+
+Value tanh_shrink(const Call& call, const Value& x) {
+  return call.add({{"layer", "subtract"}}, {x, call.add({{"layer", "tanh"}}, x, "tanh")}, "tanh_shrink");
+}
+
+// Over the last axis of Keras. Ours works on vectors.
+Value softmax(const Call& call, const Value& x) {
+  const Shape shape = call.keras_shape(x);
+  if (shape.rank() == 1) return call.add({{"layer", "softmax"}}, x, "softmax");
+  if (shape.elements() != shape[shape.rank() - 1]) {
+    throw Error(fmt::format("takes the softmax of each place of {}", shape.with_batch()),
+                "softmax is supported on vectors: put Flatten or a global pooling layer before it");
+  }
+  const Value vector = call.reshaped(x, {shape.elements()}, "vector");
+  return call.reshaped(call.add({{"layer", "softmax"}}, vector, "softmax"), shape, "places");
+}
+
+template <const char* const& kLayer>
+Value plain_layer(const Call& call, const Value& x) {
+  return call.add({{"layer", kLayer}}, x, kLayer);
+}
+constexpr const char* kRelu = "relu";
+constexpr const char* kRelu6 = "relu6";
+constexpr const char* kElu = "elu";
+constexpr const char* kSelu = "selu";
+constexpr const char* kGelu = "gelu";
+constexpr const char* kSilu = "silu";
+constexpr const char* kHardSwish = "hard_swish";
+constexpr const char* kSoftplus = "softplus";
+constexpr const char* kSigmoid = "sigmoid";
+constexpr const char* kTanh = "tanh";
+
+Value leaky_relu_function(const Call& call, const Value& x) {  // the function's slope, not the layer's
+  return call.add({{"layer", "leaky_relu"}, {"negative_slope", 0.2}}, x, "leaky_relu");
+}
+Value linear(const Call&, const Value& x) { return x; }
+
+struct Function {
+  std::string_view name;
+  Value (*apply)(const Call& call, const Value& x);
+};
+constexpr std::array kFunctions{
+    Function{"celu", plain_layer<kElu>},
+    Function{"elu", plain_layer<kElu>},
+    Function{"gelu", plain_layer<kGelu>},
+    Function{"hard_sigmoid", hard_sigmoid},
+    Function{"hard_silu", plain_layer<kHardSwish>},
+    Function{"hard_swish", plain_layer<kHardSwish>},
+    Function{"hard_tanh", hard_tanh},
+    Function{"leaky_relu", leaky_relu_function},
+    Function{"linear", linear},
+    Function{"log_sigmoid", log_sigmoid},
+    Function{"mish", mish},
+    Function{"relu", plain_layer<kRelu>},
+    Function{"relu6", plain_layer<kRelu6>},
+    Function{"selu", plain_layer<kSelu>},
+    Function{"sigmoid", plain_layer<kSigmoid>},
+    Function{"silu", plain_layer<kSilu>},
+    Function{"softmax", softmax},
+    Function{"softplus", plain_layer<kSoftplus>},
+    Function{"swish", plain_layer<kSilu>},
+    Function{"tanh", plain_layer<kTanh>},
+    Function{"tanh_shrink", tanh_shrink},
+};
+
+}  // namespace
+
+Value activate(const Call& call, const Value& value, const Json& activation) {
+  if (activation.is_null()) return value;
+  // An object is a layer, {"class_name": "LeakyReLU", "config": {...}}, or a function with its name in config.
+  if (activation.is_object()) {
+    const Config object(activation);
+    const std::string kind = object.text("class_name");
+    if (kind == "function" || object.at("config").is_string()) {
+      return activate(call, value, activation.at("config"));
+    }
+    Call::Options options = call.options();
+    options.class_name = kind;
+    options.path.push_back({.name = "activation", .key = "activation"});
+    static const Json none = Json::object();
+    const Json& config = object.at("config").is_object() ? object.at("config") : none;
+    return find_layer(kind)(Call(call.context(), config, std::move(options), {value}, {}));
+  }
+  if (!activation.is_string()) throw Error("its activation is neither a name nor an object");
+  return find_in(kFunctions, activation.get<std::string>(), "activation").apply(call, value);
+}
+
+Value convert_activation(const Call& call) { return activate(call, call.input(), call.config().at("activation")); }
+
+// max(x, 0) below a bound, with a slope below 0: f(x) = min(x, max) for x >= 0, slope x otherwise
+Value convert_relu(const Call& call) {
+  const Value x = call.input();
+  call.config().require_neutral("threshold", 0.0);
+  const double slope = call.config().number("negative_slope", 0);
+  if (!call.config().has("max_value")) {
+    return slope == 0 ? call.add({{"layer", "relu"}}, x)
+                      : call.add({{"layer", "leaky_relu"}, {"negative_slope", slope}}, x);
+  }
+  const double most = call.config().number("max_value");
+  if (slope != 0 || most <= 0) call.config().refuse("max_value", "supported is a bound above 0, without slope");
+  if (most == 6) return call.add({{"layer", "relu6"}}, x);
+  const Value y = call.add({{"layer", "relu6"}}, rescaled(call, x, 6 / most, 0, "before"), "relu6");
+  return rescaled(call, y, most / 6, 0, "");
+}
+
+Value convert_leaky_relu(const Call& call) {
+  const double slope = call.config().number(call.config().has("alpha") ? "alpha" : "negative_slope", 0.3);
+  return call.add({{"layer", "leaky_relu"}, {"negative_slope", slope}}, call.input());
+}
+
+// Ours has one slope for each channel.
+Value convert_prelu(const Call& call) {
+  const Value x = call.input();
+  std::vector<std::int64_t> shared = call.config().wholes("shared_axes");
+  std::sort(shared.begin(), shared.end());
+  std::vector<std::int64_t> places;
+  for (std::size_t i = 1; i <= call.shape(x).rank(); ++i) {
+    const std::string axis = call.axis(x, static_cast<std::int64_t>(i));
+    if (axis != "channels" && axis != "features") places.push_back(static_cast<std::int64_t>(i));
+  }
+  const Shape shape = call.keras_shape(x);
+  const bool one_place = shape.elements() == nn::channels_of(call.shape(x));
+  if (shared != places && !one_place) {
+    call.config().refuse("shared_axes", "one slope for each channel is supported: shared_axes=[1, 2]");
+  }
+  std::vector<Tensor> tensors = call.tensors();
+  // (1, 1, C), or channels first (C, 1, 1)
+  if (tensors.size() == 1 && tensors[0].shape.elements() == nn::channels_of(call.shape(x))) {
+    tensors[0].shape = {tensors[0].shape.elements()};
+  }
+  return call.add_weighted({{"layer", "prelu"}}, {x}, {}, std::move(tensors));
+}
+
+Value convert_elu(const Call& call) {
+  return call.add({{"layer", "elu"}, {"alpha", call.config().number("alpha", 1)}}, call.input());
+}
+
+Value convert_softmax(const Call& call) {
+  const Value x = call.input();
+  const std::vector<std::int64_t> axes = call.config().wholes("axis");
+  const auto rank = static_cast<std::int64_t>(call.shape(x).rank());
+  if (axes.size() > 1 || (!axes.empty() && axes[0] != -1 && axes[0] != rank)) {
+    call.config().refuse("axis", "the last axis is supported");
+  }
+  if (rank == 1) return call.add({{"layer", "softmax"}}, x);
+  return softmax(call, x);
+}
+
+}  // namespace convoke::interop::keras

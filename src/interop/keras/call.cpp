@@ -1,0 +1,162 @@
+#include "interop/keras/call.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+
+namespace convoke::interop::keras {
+namespace {
+
+convoke::Value extents_list(std::initializer_list<std::int64_t> values) {
+  return convoke::Value::Array(values.begin(), values.end());
+}
+convoke::Value extents_list(const Shape& shape) {
+  return convoke::Value::Array(shape.extents().begin(), shape.extents().end());
+}
+
+std::string joined(const std::vector<Place>& path) {
+  std::vector<std::string> names;
+  for (const Place& place : path) names.push_back(place.name);
+  return join(names, ".");
+}
+
+// True if (C, H, W) and (H, W, C) have their elements in the same order.
+bool same_order(const Shape& image) { return image[0] == 1 || image[1] * image[2] == 1; }
+
+}  // namespace
+
+Call::Call(Context& context, const Json& config, Options options, std::vector<Value> inputs,
+           std::vector<Argument> arguments)
+    : context_(context),
+      config_(config),
+      options_(std::move(options)),
+      inputs_(std::move(inputs)),
+      arguments_(std::move(arguments)),
+      name_(joined(options_.path)) {}
+
+Value Call::input() const {
+  if (inputs_.size() != 1) {
+    throw Error(fmt::format("reads {} tensors; it is supported with one", inputs_.size()));
+  }
+  return inputs_.front();
+}
+
+Shape Call::keras_shape(const Value& value) const {
+  const Shape& own = shape(value);
+  if (own.rank() != 3 || context_.channels_first) return own;
+  return {own[1], own[2], own[0]};
+}
+
+Value Call::plain(const Value& value) const {
+  if (value.flattened.rank() == 0) return value;
+  Value image = add({{"layer", "reshape"}, {"shape", extents_list(value.flattened)}}, value, "image");
+  image.flattened = {};
+  const Value ordered = add({{"layer", "permute"}, {"dims", extents_list({2, 3, 1})}}, image, "channels_last");
+  return add({{"layer", "reshape"}, {"shape", extents_list({shape(value).elements()})}}, ordered, "flat");
+}
+
+Value Call::add(const Settings& layer, const std::vector<Value>& inputs, std::string_view suffix) const {
+  std::vector<std::size_t> nodes;
+  for (const Value& input : inputs) nodes.push_back(input.node);
+  const std::string full = suffix.empty() ? name_ : fmt::format("{}.{}", name_, suffix);
+  Value out = inputs.front();
+  out.node = builder().add(layer, std::move(nodes), full);
+  return out;
+}
+
+Value Call::add_weighted(const Settings& layer, const std::vector<Value>& inputs, std::string_view suffix,
+                         std::optional<std::vector<Tensor>> tensors) const {
+  const std::string full = suffix.empty() ? name_ : fmt::format("{}.{}", name_, suffix);
+  const auto owner = context_.owners.find(full);
+  Value out = inputs.front();
+  if (owner != context_.owners.end() && out.flattened != owner->second.flattened) {
+    if (owner->second.flattened.rank() != 0) {
+      throw Error("is shared by flattened images of different shapes, or by one and another vector");
+    }
+    out = plain(out);
+  }
+  std::vector<std::size_t> nodes{out.node};
+  for (std::size_t i = 1; i < inputs.size(); ++i) nodes.push_back(inputs[i].node);
+  if (owner != context_.owners.end()) {
+    out.node = builder().share(owner->second.node, std::move(nodes), full);
+    return out;
+  }
+  out.node = builder().add(layer, std::move(nodes), full);
+  context_.owners[full] = out;
+  const std::vector<Tensor> stored = tensors ? std::move(*tensors) : this->tensors();
+  for (Piece& piece : match_tensors(builder().graph().node(out.node), stored, inputs.front().flattened)) {
+    builder().give(out.node, piece.parameter, std::move(piece.fill));
+  }
+  if (!options_.trainable && !builder().graph().node(out.node).parameters.empty()) {
+    builder().freeze(out.node);
+    context_.frozen.insert(name_);
+  }
+  return out;
+}
+
+// The same elements in the same order of Keras. Ours are reordered only where it matters.
+Value Call::reshaped(const Value& value, const Shape& to, std::string_view suffix) const {
+  const bool last = !context_.channels_first;
+  const auto shape_node = [&](const Value& from, const Shape& own, std::string_view part) {
+    if (shape(from) == own) return from;
+    return add({{"layer", "reshape"}, {"shape", extents_list(own)}}, from, part);
+  };
+  const Shape target = to.rank() == 3 && last ? Shape{to[2], to[0], to[1]} : to;
+  if (to.rank() == 0 || to.rank() > 3) {
+    throw Error(fmt::format("gives the shape {}; values have one to three axes", to.with_batch()));
+  }
+  if (to.elements() != shape(value).elements()) {
+    throw Error(fmt::format("its input {} does not fit the shape {}", keras_shape(value).with_batch(),
+                            to.with_batch()));
+  }
+  Value from = value;
+  from.mask.reset();
+  if (to.rank() == 3 && value.flattened == target) {  // back to the image that it was
+    from.flattened = {};
+    return shape_node(from, target, suffix);
+  }
+  from = plain(from);
+  const Shape own = shape(from);
+  if (last && own.rank() == 3 && !same_order(own)) {
+    if (to.rank() == 3 && target[0] == own[0]) return shape_node(from, target, suffix);
+    if (to.rank() == 1) {
+      Value flat = add({{"layer", "flatten"}}, from, suffix);
+      flat.flattened = own;
+      return flat;
+    }
+    from = add({{"layer", "permute"}, {"dims", extents_list({2, 3, 1})}}, from, "channels_last");
+  }
+  if (!last || to.rank() != 3 || same_order(target)) {
+    if (to.rank() == 1 && shape(from).rank() == 3 && own == shape(from)) {
+      return add({{"layer", "flatten"}}, from, suffix);
+    }
+    return shape_node(from, target, suffix);
+  }
+  from = shape_node(from, to, "channels_last");
+  return add({{"layer", "permute"}, {"dims", extents_list({3, 1, 2})}}, from, suffix);
+}
+
+std::string Call::axis(const Value& value, std::int64_t keras_axis) const {
+  const auto rank = static_cast<std::int64_t>(shape(value).rank());
+  const std::int64_t from_one = keras_axis < 0 ? keras_axis + rank + 1 : keras_axis;
+  if (from_one < 1 || from_one > rank) {
+    throw Error(fmt::format("its axis {} is the batch, or no axis of {}", keras_axis,
+                            keras_shape(value).with_batch()));
+  }
+  if (rank == 1) return "features";
+  if (rank == 2) return from_one == 1 ? "time" : "features";
+  const std::array<const char*, 3> names = context_.channels_first
+                                               ? std::array{"channels", "height", "width"}
+                                               : std::array{"height", "width", "channels"};
+  return names.at(static_cast<std::size_t>(from_one - 1));
+}
+
+Value Call::activated(const Value& value, std::string_view key) const {
+  return activate(*this, value, config_.at(key));
+}
+
+}  // namespace convoke::interop::keras

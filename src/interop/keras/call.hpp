@@ -1,0 +1,121 @@
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoke/core/settings.hpp"
+#include "interop/keras/network.hpp"
+#include "interop/keras/weights.hpp"
+#include "interop/model_builder.hpp"
+
+namespace convoke::interop::keras {
+
+/// A tensor of Keras within the graph under construction. Images are (C, H, W) in our graph and (H, W, C) in
+/// Keras, unless the model is channels first; sequences (L, F) and vectors (F) are the same in both.
+struct Value {
+  std::size_t node = 0;
+  /// Of a vector that was an image (C, H, W) with several channels and pixels: that shape. Our vector has the
+  /// channels first, Keras' has them last. Empty for all other values.
+  Shape flattened = {};
+  std::optional<std::size_t> mask = {};  ///< node of the tokens that mask this sequence (Keras' mask_zero)
+};
+
+/// What all layers of an import share.
+struct Context {
+  ModelBuilder& builder;
+  const WeightSource& weights;
+  bool channels_first = false;  ///< the model's images are (C, H, W)
+  int keras_version = 3;        ///< 2 for Keras 1 and 2
+  /// For each layer with weights, by its name from the model on, the node that owns them, with the order of
+  /// its input: a second call shares them.
+  std::map<std::string, Value> owners = {};
+  std::set<std::string> frozen = {};  ///< layers with trainable = false
+};
+
+/// One call of one layer: what its convert function works with.
+class Call {
+ public:
+  struct Options {
+    std::string class_name;
+    std::vector<Place> path;  ///< from the model to the layer
+    std::vector<std::string_view> parts = {""};  ///< see WeightSource::of
+    bool trainable = true;
+    bool inference = false;  ///< called with training=False: batch norms are frozen, dropout is off
+    bool is_operation = false;
+  };
+  Call(Context& context, const Json& config, Options options, std::vector<Value> inputs,
+       std::vector<Argument> arguments);
+
+  Context& context() const { return context_; }
+  ModelBuilder& builder() const { return context_.builder; }
+  const Config& config() const { return config_; }
+  const Options& options() const { return options_; }
+  /// Positional and keyword arguments; `call` of tensors counts within inputs().
+  const std::vector<Argument>& arguments() const { return arguments_; }
+  /// The name of the layer in the graph: "backbone.conv1".
+  const std::string& name() const { return name_; }
+
+  const std::vector<Value>& inputs() const { return inputs_; }
+  /// The only input, as it is, and with the elements of a vector in Keras' order. Throw Error if there are
+  /// several.
+  Value input() const;
+  Value plain_input() const { return plain(input()); }
+  const Shape& shape(const Value& value) const { return builder().graph().node(value.node).shape; }
+  /// Returns the shape in Keras' order of axes.
+  Shape keras_shape(const Value& value) const;
+  /// Returns the value with the elements of a vector in Keras' order.
+  Value plain(const Value& value) const;
+
+  /// Adds a node without weights that reads `inputs`; `suffix` distinguishes several nodes of one layer. The
+  /// result has the mask and the order of the first input.
+  Value add(const Settings& layer, const std::vector<Value>& inputs, std::string_view suffix = {}) const;
+  Value add(const Settings& layer, const Value& input, std::string_view suffix = {}) const {
+    return add(layer, std::vector<Value>{input}, suffix);
+  }
+  /// Adds the node with this layer's weights, or shares it if the layer was called before.
+  Value add_weighted(const Settings& layer, const std::vector<Value>& inputs, std::string_view suffix = {},
+                     std::optional<std::vector<Tensor>> tensors = {}) const;
+  std::vector<Tensor> tensors() const { return context_.weights.of(options_.path, options_.parts); }
+
+  /// Gives `value` another shape, in Keras' order of axes and of elements.
+  Value reshaped(const Value& value, const Shape& keras_shape, std::string_view suffix = {}) const;
+  /// Returns the name of our axis for one of Keras' axes of `value`, which count the batch as 0: "channels".
+  std::string axis(const Value& value, std::int64_t keras_axis) const;
+  /// Applies the activation in the config (a name or an object) under `key`.
+  Value activated(const Value& value, std::string_view key = "activation") const;
+  void note(const std::string& sentence) const { builder().note(sentence); }
+
+ private:
+  Context& context_;
+  Config config_;
+  Options options_;
+  std::vector<Value> inputs_;
+  std::vector<Argument> arguments_;
+  std::string name_;
+};
+
+/// Converts one call of a layer. Throws Error that names neither file nor layer.
+using Convert = Value (*)(const Call& call);
+
+/// A class of layers that can be converted.
+struct LayerClass {
+  std::string_view name;
+  Convert convert;
+};
+/// Returns the function of a class. Throws Error with what would replace it for an unknown one.
+Convert find_layer(const std::string& class_name);
+/// Returns the names of all classes that can be read, for the documentation.
+std::vector<std::string> layer_classes();
+
+/// Applies an activation: its name, or the JSON of an object.
+Value activate(const Call& call, const Value& value, const Json& activation);
+/// Brings the inputs of an element-wise layer to one shape: axes of extent 1 are repeated.
+std::vector<Value> broadcast(const Call& call, std::vector<Value> inputs);
+
+}  // namespace convoke::interop::keras

@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
+#include "interop/keras/layers.hpp"
+
+namespace convoke::interop::keras {
+namespace {
+
+constexpr std::array kClasses{
+    LayerClass{"Activation", convert_activation},
+    LayerClass{"ActivityRegularization", convert_identity},
+    LayerClass{"Add", convert_add},
+    LayerClass{"Average", convert_average},
+    LayerClass{"AveragePooling1D", convert_average_pool1d},
+    LayerClass{"AveragePooling2D", convert_average_pool2d},
+    LayerClass{"BatchNormalization", convert_batch_norm},
+    LayerClass{"BatchNormalizationV1", convert_batch_norm},
+    LayerClass{"BatchNormalizationV2", convert_batch_norm},
+    LayerClass{"Bidirectional", convert_bidirectional},
+    LayerClass{"CenterCrop", convert_center_crop},
+    LayerClass{"Concatenate", convert_concatenate},
+    LayerClass{"Conv1D", convert_conv1d},
+    LayerClass{"Conv2D", convert_conv2d},
+    LayerClass{"Conv2DTranspose", convert_conv2d_transpose},
+    LayerClass{"Convolution1D", convert_conv1d},
+    LayerClass{"Convolution2D", convert_conv2d},
+    LayerClass{"Cropping1D", convert_cropping1d},
+    LayerClass{"Cropping2D", convert_cropping2d},
+    LayerClass{"Dense", convert_dense},
+    LayerClass{"DepthwiseConv1D", convert_depthwise_conv1d},
+    LayerClass{"DepthwiseConv2D", convert_depthwise_conv2d},
+    LayerClass{"Dropout", convert_dropout},
+    LayerClass{"ELU", convert_elu},
+    LayerClass{"Embedding", convert_embedding},
+    LayerClass{"Flatten", convert_flatten},
+    LayerClass{"GRU", convert_gru},
+    LayerClass{"GaussianNoise", convert_gaussian_noise},
+    LayerClass{"GlobalAveragePooling1D", convert_global_average_pool1d},
+    LayerClass{"GlobalAveragePooling2D", convert_global_average_pool2d},
+    LayerClass{"GlobalMaxPooling1D", convert_global_max_pool1d},
+    LayerClass{"GlobalMaxPooling2D", convert_global_max_pool2d},
+    LayerClass{"GroupNormalization", convert_group_norm},
+    LayerClass{"Identity", convert_identity},
+    LayerClass{"LSTM", convert_lstm},
+    LayerClass{"LayerNormalization", convert_layer_norm},
+    LayerClass{"LayerScale", convert_layer_scale},
+    LayerClass{"LeakyReLU", convert_leaky_relu},
+    LayerClass{"Masking", convert_masking},
+    LayerClass{"MaxPooling1D", convert_max_pool1d},
+    LayerClass{"MaxPooling2D", convert_max_pool2d},
+    LayerClass{"Maximum", convert_maximum},
+    LayerClass{"Minimum", convert_minimum},
+    LayerClass{"Multiply", convert_multiply},
+    LayerClass{"Normalization", convert_normalization},
+    LayerClass{"PReLU", convert_prelu},
+    LayerClass{"Permute", convert_permute},
+    LayerClass{"RandomBrightness", convert_augmentation},
+    LayerClass{"RandomColorDegeneration", convert_augmentation},
+    LayerClass{"RandomColorJitter", convert_augmentation},
+    LayerClass{"RandomContrast", convert_augmentation},
+    LayerClass{"RandomErasing", convert_augmentation},
+    LayerClass{"RandomFlip", convert_augmentation},
+    LayerClass{"RandomGaussianBlur", convert_augmentation},
+    LayerClass{"RandomGrayscale", convert_augmentation},
+    LayerClass{"RandomHue", convert_augmentation},
+    LayerClass{"RandomInvert", convert_augmentation},
+    LayerClass{"RandomPerspective", convert_augmentation},
+    LayerClass{"RandomPosterization", convert_augmentation},
+    LayerClass{"RandomRotation", convert_augmentation},
+    LayerClass{"RandomSaturation", convert_augmentation},
+    LayerClass{"RandomSharpness", convert_augmentation},
+    LayerClass{"RandomShear", convert_augmentation},
+    LayerClass{"RandomTranslation", convert_augmentation},
+    LayerClass{"RandomZoom", convert_augmentation},
+    LayerClass{"ReLU", convert_relu},
+    LayerClass{"RepeatVector", convert_repeat_vector},
+    LayerClass{"Rescaling", convert_rescaling},
+    LayerClass{"Reshape", convert_reshape},
+    LayerClass{"Resizing", convert_resizing},
+    LayerClass{"SeparableConv1D", convert_separable_conv1d},
+    LayerClass{"SeparableConv2D", convert_separable_conv2d},
+    LayerClass{"Softmax", convert_softmax},
+    LayerClass{"SpatialDropout1D", convert_spatial_dropout},
+    LayerClass{"SpatialDropout2D", convert_spatial_dropout},
+    LayerClass{"StochasticDepth", convert_stochastic_depth},
+    LayerClass{"Subtract", convert_subtract},
+    LayerClass{"TimeDistributed", convert_time_distributed},
+    LayerClass{"UpSampling1D", convert_upsampling1d},
+    LayerClass{"UpSampling2D", convert_upsampling2d},
+    LayerClass{"ZeroPadding1D", convert_zero_padding1d},
+    LayerClass{"ZeroPadding2D", convert_zero_padding2d},
+};
+
+/// Classes that cannot be converted, and what to do.
+struct Replacement {
+  std::string_view name, advice;
+};
+constexpr std::array kReplacements{
+    Replacement{"Lambda", "it holds Python code, which is never run: write it with layers, e.g. Rescaling"},
+    Replacement{"TFOpLambda", "save the model again with Keras layers in place of TensorFlow functions"},
+    Replacement{"SlicingOpLambda", "save the model again with Keras layers, e.g. Cropping2D"},
+    Replacement{"MultiHeadAttention", "attention is not supported: use a convolutional or recurrent network"},
+    Replacement{"Attention", "attention is not supported: use a convolutional or recurrent network"},
+    Replacement{"AdditiveAttention", "attention is not supported: use a convolutional or recurrent network"},
+    Replacement{"SimpleRNN", "use LSTM or GRU"},
+    Replacement{"RNN", "use LSTM or GRU"},
+    Replacement{"CuDNNLSTM", "load and save it with Keras as LSTM with recurrent_activation=\"sigmoid\""},
+    Replacement{"CuDNNGRU", "load and save it with Keras as GRU with reset_after=True"},
+    Replacement{"ConvLSTM2D", "use Conv2D on single pictures"},
+    Replacement{"Conv3D", "use Conv2D on single pictures"},
+    Replacement{"GaussianDropout", "use Dropout"},
+    Replacement{"AlphaDropout", "use Dropout"},
+    Replacement{"UnitNormalization", "use LayerNormalization"},
+    Replacement{"Conv1DTranspose", "use UpSampling1D and Conv1D"},
+    Replacement{"TextVectorization", "give tokens to the model: convoke prepare makes them from texts"},
+};
+
+}  // namespace
+
+Convert find_layer(const std::string& class_name) {
+  const auto found = std::find_if(kClasses.begin(), kClasses.end(),
+                                  [&](const LayerClass& entry) { return entry.name == class_name; });
+  if (found != kClasses.end()) return found->convert;
+  const auto other = std::find_if(kReplacements.begin(), kReplacements.end(),
+                                  [&](const Replacement& entry) { return entry.name == class_name; });
+  const std::string advice = other != kReplacements.end()
+                                 ? std::string(other->advice)
+                                 : fmt::format("supported are {}", join(names_in(kClasses)));
+  throw Error("layers of this class cannot be converted", advice);
+}
+
+std::vector<std::string> layer_classes() { return names_in(kClasses); }
+
+}  // namespace convoke::interop::keras

@@ -1,0 +1,79 @@
+#pragma once
+#include "interop/keras/call.hpp"
+
+// The convert functions, by family; layer_table.cpp lists them with their classes.
+
+namespace convoke::interop::keras {
+
+Value convert_conv1d(const Call& call);
+Value convert_conv2d(const Call& call);
+Value convert_conv2d_transpose(const Call& call);
+Value convert_depthwise_conv1d(const Call& call);
+Value convert_depthwise_conv2d(const Call& call);
+Value convert_separable_conv1d(const Call& call);
+Value convert_separable_conv2d(const Call& call);
+Value convert_dense(const Call& call);
+
+Value convert_max_pool1d(const Call& call);
+Value convert_max_pool2d(const Call& call);
+Value convert_average_pool1d(const Call& call);
+Value convert_average_pool2d(const Call& call);
+Value convert_global_max_pool1d(const Call& call);
+Value convert_global_max_pool2d(const Call& call);
+Value convert_global_average_pool1d(const Call& call);
+Value convert_global_average_pool2d(const Call& call);
+
+Value convert_batch_norm(const Call& call);
+Value convert_layer_norm(const Call& call);
+Value convert_group_norm(const Call& call);
+Value convert_layer_scale(const Call& call);
+Value convert_rescaling(const Call& call);
+Value convert_normalization(const Call& call);
+
+Value convert_activation(const Call& call);
+Value convert_relu(const Call& call);
+Value convert_leaky_relu(const Call& call);
+Value convert_prelu(const Call& call);
+Value convert_elu(const Call& call);
+Value convert_softmax(const Call& call);
+
+Value convert_dropout(const Call& call);
+Value convert_spatial_dropout(const Call& call);
+Value convert_gaussian_noise(const Call& call);
+Value convert_stochastic_depth(const Call& call);
+/// For layers that do nothing to a value.
+Value convert_identity(const Call& call);
+/// For random changes of training pictures: they are left out, with a note.
+Value convert_augmentation(const Call& call);
+
+Value convert_add(const Call& call);
+Value convert_subtract(const Call& call);
+Value convert_multiply(const Call& call);
+Value convert_average(const Call& call);
+Value convert_maximum(const Call& call);
+Value convert_minimum(const Call& call);
+Value convert_concatenate(const Call& call);
+/// a + b, a - b, a * b and a / b, where one may be a number.
+Value convert_arithmetic(const Call& call);
+
+Value convert_flatten(const Call& call);
+Value convert_reshape(const Call& call);
+Value convert_permute(const Call& call);
+Value convert_repeat_vector(const Call& call);
+Value convert_zero_padding1d(const Call& call);
+Value convert_zero_padding2d(const Call& call);
+Value convert_cropping1d(const Call& call);
+Value convert_cropping2d(const Call& call);
+Value convert_upsampling1d(const Call& call);
+Value convert_upsampling2d(const Call& call);
+Value convert_resizing(const Call& call);
+Value convert_center_crop(const Call& call);
+
+Value convert_embedding(const Call& call);
+Value convert_lstm(const Call& call);
+Value convert_gru(const Call& call);
+Value convert_bidirectional(const Call& call);
+Value convert_time_distributed(const Call& call);
+Value convert_masking(const Call& call);
+
+}  // namespace convoke::interop::keras

@@ -1,0 +1,184 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+
+#include "convoke/core/error.hpp"
+#include "interop/keras/model_reader.hpp"
+#include "interop/keras/network.hpp"
+
+// Weights for a network whose layers may have other names.
+
+namespace convoke::interop::keras {
+namespace {
+
+/// The name that Keras gives to layers without one, and our layer of that kind.
+struct Kind {
+  std::string_view keras, ours;
+};
+constexpr std::array kKinds{
+    Kind{"conv1d", "conv1d"},
+    Kind{"conv2d", "conv2d"},
+    Kind{"conv2d_transpose", "conv2d_transpose"},
+    Kind{"depthwise_conv2d", "depthwise_conv2d"},
+    Kind{"separable_conv2d", "separable_conv2d"},
+    Kind{"dense", "dense"},
+    Kind{"batch_normalization", "batch_norm"},
+    Kind{"layer_normalization", "layer_norm"},
+    Kind{"group_normalization", "group_norm"},
+    Kind{"p_re_lu", "prelu"},
+    Kind{"embedding", "embedding"},
+    Kind{"lstm", "lstm"},
+    Kind{"gru", "gru"},
+};
+
+struct Numbered {
+  const Kind* kind;
+  int number;
+};
+// "conv2d_12": kind conv2d, number 12; "conv2d": number 0.
+std::optional<Numbered> numbered(const std::string& name) {
+  for (const Kind& kind : kKinds) {
+    if (!name.starts_with(kind.keras)) continue;
+    const std::string_view rest = std::string_view(name).substr(kind.keras.size());
+    int number = 0;
+    if (rest.empty()) return Numbered{&kind, 0};
+    const char* const end = rest.data() + rest.size();
+    if (rest[0] == '_' && rest.size() < 8 &&
+        std::from_chars(rest.data() + 1, end, number).ptr == end) {
+      return Numbered{&kind, number};
+    }
+  }
+  return std::nullopt;
+}
+
+// The image (C, H, W) that `node` reads as a vector, if a flatten layer is before it.
+Shape flattened_image(const nn::Graph& graph, const nn::Node& node) {
+  const nn::Node* at = &graph.node(node.inputs[0]);
+  while (at->layer != nullptr && at->inputs.size() == 1 && at->shape.rank() == 1) {
+    const nn::Node& before = graph.node(at->inputs[0]);
+    if (at->layer->type() == "flatten" && before.shape.rank() == 3) return before.shape;
+    if (before.shape != at->shape) break;
+    at = &before;
+  }
+  return {};
+}
+
+/// Matches stored layers with the nodes of a graph.
+class Matcher {
+ public:
+  Matcher(const nn::Graph& graph, const std::vector<StoredLayer>& layers)
+      : graph_(graph), layers_(layers), match_(graph), used_(layers.size(), false) {
+    for (const nn::Node& node : graph.nodes()) {
+      if (!node.parameters.empty() && node.parameters_of == node.index) open_.push_back(&node);
+    }
+  }
+
+  run::InitialWeights result(const std::string& file) && {
+    by_name();
+    for (const Kind& kind : kKinds) by_order(kind);
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      if (!used_[i]) match_.unused(layers_[i].name);
+    }
+    return std::move(match_).finish(file);
+  }
+
+ private:
+  // Names that Keras, and Convoke, number count layers from different starts.
+  void by_name() {
+    std::map<std::string, std::size_t> index;
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      if (!numbered(layers_[i].name)) index.emplace(layers_[i].name, i);
+    }
+    std::erase_if(open_, [&](const nn::Node* node) {
+      const auto found = index.find(node->name);
+      if (found == index.end()) return false;
+      take(*node, found->second);
+      return true;
+    });
+  }
+
+  // Only if all of a kind are there, because a missing one would shift the others.
+  void by_order(const Kind& kind) {
+    std::vector<std::pair<int, std::size_t>> stored;
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      const std::optional<Numbered> name = numbered(layers_[i].name);
+      if (name && name->kind == &kind) stored.emplace_back(name->number, i);
+    }
+    std::sort(stored.begin(), stored.end());
+    std::vector<const nn::Node*> nodes;
+    for (const nn::Node* node : open_) {
+      if (node->layer->type() == kind.ours) nodes.push_back(node);
+    }
+    if (stored.size() != nodes.size()) return;
+    for (std::size_t i = 0; i < nodes.size(); ++i) take(*nodes[i], stored[i].second);
+  }
+
+  void take(const nn::Node& node, std::size_t layer) {
+    used_[layer] = true;
+    const std::vector<Tensor>& tensors = layers_[layer].tensors;
+    std::vector<Piece> pieces;
+    try {
+      pieces = match_tensors(node, tensors, flattened_image(graph_, node));
+    } catch (const Error&) {  // another shape, as of a head for other classes: the result says so
+    }
+    for (std::size_t i = 0; i < match_.parameters().size(); ++i) {
+      const std::string& name = match_.parameters()[i].name;
+      if (!name.starts_with(node.name + ".") || name.find('.', node.name.size() + 1) != std::string::npos) {
+        continue;
+      }
+      const auto piece = std::find_if(pieces.begin(), pieces.end(), [&](const Piece& candidate) {
+        return node.name + "." + candidate.parameter == name;
+      });
+      if (piece != pieces.end()) {
+        piece->fill(match_.take(i));
+      } else if (!tensors.empty()) {
+        match_.misfit(i, tensors.front().shape);
+      }
+    }
+  }
+
+  const nn::Graph& graph_;
+  const std::vector<StoredLayer>& layers_;
+  run::WeightMatch match_;
+  std::vector<bool> used_;
+  std::vector<const nn::Node*> open_;
+};
+
+void list_layers(const Json& model, const WeightSource& weights, std::vector<Place>& path,
+                 std::vector<StoredLayer>& list) {
+  static constexpr std::array<std::string_view, 5> kParts{"", "cell", "forward_layer/cell",
+                                                          "backward_layer/cell", "layer"};
+  constexpr std::size_t kDeepest = 40;
+  if (path.size() > kDeepest) throw Error("holds more models within models than are supported");
+  const Network network = read_network(model);
+  for (const LayerEntry& layer : network.layers) {
+    path.push_back({.name = layer.name, .key = layer.key});
+    if (is_model(*layer.whole)) {
+      list_layers(*layer.whole, weights, path, list);
+    } else if (!layer.is_operation && layer.class_name != "InputLayer") {
+      std::vector<Tensor> tensors = weights.of(path, kParts);
+      if (!tensors.empty()) list.push_back({.name = layer.name, .tensors = std::move(tensors)});
+    }
+    path.pop_back();
+  }
+}
+
+}  // namespace
+
+std::vector<StoredLayer> layers_with_weights(const Json& model, const WeightSource& weights) {
+  std::vector<StoredLayer> list;
+  std::vector<Place> path;
+  list_layers(model, weights, path, list);
+  return list;
+}
+
+run::InitialWeights match_layers(const std::vector<StoredLayer>& layers, const nn::Graph& graph,
+                                 const std::string& file) {
+  return Matcher(graph, layers).result(file);
+}
+
+}  // namespace convoke::interop::keras

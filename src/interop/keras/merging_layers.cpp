@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "convoke/core/error.hpp"
+#include "interop/keras/layers.hpp"
+
+namespace convoke::interop::keras {
+namespace {
+
+using Setting = convoke::Value;
+
+// Our extents of the result: each axis has the extent of the inputs that is not 1.
+Shape common_shape(const Call& call, const std::vector<Value>& inputs) {
+  std::vector<std::int64_t> extents(call.shape(inputs.front()).rank(), 1);
+  for (const Value& input : inputs) {
+    const Shape& shape = call.shape(input);
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      if (shape[i] != 1) extents[i] = shape[i];
+    }
+  }
+  return Shape(extents);
+}
+
+// Repeats an image: its pixels by interpolation, its channel by a convolution with weights 1.
+Value repeated(const Call& call, Value value, const Shape& to) {
+  const Shape from = call.shape(value);
+  if (to.rank() != 3) {
+    throw Error(fmt::format("repeats {} to {}, which is supported for images", from.with_batch(),
+                            to.with_batch()));
+  }
+  if (from[1] != to[1] || from[2] != to[2]) {
+    value = call.add({{"layer", "resize"}, {"size", Setting::Array{to[1], to[2]}}}, value, "repeat");
+  }
+  if (from[0] == to[0]) return value;
+  const Settings ones{{"layer", "conv2d"}, {"filters", to[0]}, {"kernel", 1}, {"bias", false}};
+  value = call.add(ones, value, "channels");
+  call.builder().give(value.node, "weight", std::vector<float>(static_cast<std::size_t>(to[0]), 1.0F));
+  call.builder().freeze(value.node);
+  return value;
+}
+
+Value merged(const Call& call, const char* layer) {
+  if (call.inputs().size() == 1) return call.input();
+  return call.add({{"layer", layer}}, broadcast(call, call.inputs()));
+}
+
+// One mask for all inputs, or none.
+void merge_masks(std::vector<Value>& inputs) {
+  const bool same = std::all_of(inputs.begin(), inputs.end(),
+                                [&](const Value& input) { return input.mask == inputs.front().mask; });
+  if (!same) inputs.front().mask.reset();
+}
+
+}  // namespace
+
+std::vector<Value> broadcast(const Call& call, std::vector<Value> inputs) {
+  if (inputs.empty()) throw Error("reads no tensors");
+  merge_masks(inputs);
+  const bool one_order = std::all_of(inputs.begin(), inputs.end(), [&](const Value& input) {
+    return input.flattened == inputs.front().flattened;
+  });
+  if (!one_order) {
+    for (Value& input : inputs) input = call.plain(input);
+  }
+  // As NumPy: axes of extent 1 are put in front of the shorter shape, in Keras' order.
+  std::size_t rank = 0;
+  for (const Value& input : inputs) rank = std::max(rank, call.shape(input).rank());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Shape shape = call.keras_shape(inputs[i]);
+    if (shape.rank() == rank) continue;
+    // The batch of the shorter one would meet an axis of the longer one.
+    throw Error(fmt::format("its inputs have different numbers of axes, {} and {}", shape.with_batch(),
+                            call.keras_shape(inputs.front()).with_batch()));
+  }
+  const Shape to = common_shape(call, inputs);
+  const bool scales = call.options().class_name == "Multiply" && to.rank() == 3;
+  for (Value& input : inputs) {
+    const Shape& shape = call.shape(input);
+    if (shape == to || (scales && shape == Shape{to[0], 1, 1})) continue;
+    input = repeated(call, input, to);
+  }
+  return inputs;
+}
+
+Value convert_add(const Call& call) { return merged(call, "add"); }
+Value convert_multiply(const Call& call) { return merged(call, "multiply"); }
+Value convert_average(const Call& call) { return merged(call, "average"); }
+Value convert_maximum(const Call& call) { return merged(call, "maximum"); }
+
+Value convert_subtract(const Call& call) {
+  if (call.inputs().size() != 2) throw Error("reads two tensors");
+  return call.add({{"layer", "subtract"}}, broadcast(call, call.inputs()));
+}
+
+// min(a, b) = -max(-a, -b)
+Value convert_minimum(const Call& call) {
+  std::vector<Value> inputs = broadcast(call, call.inputs());
+  const auto negated = [&](const Value& x, std::string_view suffix) {
+    return call.add({{"layer", "rescale"}, {"scale", -1}}, x, suffix);
+  };
+  for (Value& input : inputs) input = negated(input, "negative");
+  return negated(call.add({{"layer", "maximum"}}, inputs, "maximum"), "");
+}
+
+Value convert_concatenate(const Call& call) {
+  std::vector<Value> inputs = call.inputs();
+  merge_masks(inputs);
+  for (Value& input : inputs) input = call.plain(input);
+  if (inputs.size() == 1) return inputs.front();
+  if (inputs.empty()) throw Error("reads no tensors");
+  std::int64_t axis = call.config().whole("axis", -1);
+  for (const Argument& argument : call.arguments()) {  // of the function keras.ops.concatenate
+    if (argument.keyword == "axis" && argument.constant.is_number_integer()) axis = argument.constant;
+  }
+  return call.add({{"layer", "concat"}, {"axis", call.axis(inputs.front(), axis)}}, inputs);
+}
+
+// scale x + offset for x + c, x - c, c - x, x * c and x / c.
+Value convert_arithmetic(const Call& call) {
+  const std::string& kind = call.options().class_name;
+  std::vector<Argument> operands;
+  for (const Argument& argument : call.arguments()) {
+    const bool operand = argument.call || argument.keyword.empty() || argument.keyword == "x" ||
+                         argument.keyword == "x1" || argument.keyword == "x2" || argument.keyword == "y";
+    if (operand) operands.push_back(argument);
+  }
+  if (operands.size() != 2) throw Error("reads two tensors, or one and a number");
+  if (call.inputs().size() == 2) {
+    if (kind == "Add") return convert_add(call);
+    if (kind == "Subtract") return convert_subtract(call);
+    if (kind == "Multiply") return convert_multiply(call);
+    if (kind == "Maximum") return convert_maximum(call);
+    throw Error("divides a tensor by another, which is not supported");
+  }
+  const Argument& constant = operands[0].call ? operands[1] : operands[0];
+  if (constant.call || !constant.constant.is_number()) {
+    throw Error("combines a tensor with something that is neither a tensor nor a number",
+                "use a Rescaling or Normalization layer");
+  }
+  const auto c = constant.constant.get<double>();
+  const bool number_first = !operands[0].call;
+  double scale = 1, offset = 0;
+  if (kind == "Add") offset = c;
+  if (kind == "Subtract") std::tie(scale, offset) = number_first ? std::pair(-1.0, c) : std::pair(1.0, -c);
+  if (kind == "Multiply") scale = c;
+  if (kind == "Divide" || kind == "TrueDivide") scale = 1 / c;
+  if (kind == "Maximum" || (number_first && (kind == "Divide" || kind == "TrueDivide"))) {
+    throw Error("is supported with two tensors only");
+  }
+  return call.add({{"layer", "rescale"}, {"scale", scale}, {"offset", offset}}, call.input());
+}
+
+}  // namespace convoke::interop::keras

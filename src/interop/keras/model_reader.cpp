@@ -1,0 +1,322 @@
+#include "interop/keras/model_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "interop/keras/layers.hpp"
+
+namespace convoke::interop::keras {
+namespace {
+
+constexpr int kDeepestModel = 40;         // models within models
+constexpr std::size_t kMostNodes = 10'000;
+
+std::string class_of(const Json& layer) { return text_of(member(layer, "class_name")); }
+
+// Walks over all JSON values; its depth is bounded by parse_json().
+template <class Test>
+bool any_within(const Json& json, Test test) {
+  if (test(json)) return true;
+  return json.is_structured() && std::any_of(json.begin(), json.end(), [&](const Json& part) {
+           return any_within(part, test);
+         });
+}
+
+// The input's shape with its batch, [null, 224, 224, 3], or a null if the file has none.
+const Json& input_shape(const Json& model, int depth) {
+  static const Json none;
+  if (depth > kDeepestModel) return none;
+  const Json& config = member(model, "config");
+  const Json& layers = config.is_array() ? config : member(config, "layers");
+  for (const Json& layer : layers) {
+    const Json& settings = member(layer, "config");
+    for (const char* key : {"batch_input_shape", "batch_shape"}) {
+      if (member(settings, key).is_array()) return member(settings, key);
+    }
+    if (is_model(layer)) {
+      const Json& inner = input_shape(layer, depth + 1);
+      if (inner.is_array()) return inner;
+    }
+    if (class_of(model) == "Sequential") break;  // only its first layer reads the input
+  }
+  const Json& built = member(config, "build_input_shape");
+  return built.is_array() ? built : member(member(model, "build_config"), "input_shape");
+}
+
+/// Converts the calls of a model, and of the models within it.
+class Reader {
+ public:
+  Reader(const ModelSource& source, ModelBuilder& builder)
+      : source_(source), context_{.builder = builder, .weights = source.weights} {
+    context_.keras_version = source.keras_version;
+    context_.channels_first = any_within(source.model, is_channels_first);
+  }
+
+  static bool is_channels_first(const Json& json) {
+    return member(json, "data_format") == Json("channels_first");
+  }
+
+  const Context& context() const { return context_; }
+
+  Value run() {
+    const bool trainable = member(member(source_.model, "config"), "trainable") != Json(false);
+    return placed({}, "", [&] {
+      return run(source_.model, {.node = 0}, {.path = {}, .trainable = trainable, .inference = false});
+    });
+  }
+
+ private:
+  /// Where a model is used.
+  struct Scope {
+    std::vector<Place> path;
+    bool trainable = true, inference = false;
+  };
+
+  Value run(const Json& model, const Value& input, const Scope& scope) {
+    if (scope.path.size() > kDeepestModel) throw Error("holds more models within models than are supported");
+    const Network network = read_network(model);
+    std::vector<bool> needed(network.calls.size(), false);
+    needed[network.output] = true;
+    for (std::size_t i = network.calls.size(); i-- > 0;) {
+      if (!needed[i]) continue;
+      for (const Argument& argument : network.calls[i].arguments) {
+        if (argument.call) needed[*argument.call] = true;
+      }
+    }
+    std::vector<Value> values(network.calls.size());
+    values[0] = input;
+    for (std::size_t i = 1; i < network.calls.size(); ++i) {
+      if (!needed[i]) continue;
+      const LayerCall& call = network.calls[i];
+      const LayerEntry& layer = network.layers[call.layer];
+      placed(scope.path, layer.name + "\n" + layer.class_name, [&] {
+        return values[i] = convert(layer, call.arguments, values, scope);
+      });
+    }
+    return values[network.output];
+  }
+
+  Value convert(const LayerEntry& layer, std::vector<Argument> arguments, const std::vector<Value>& values,
+                const Scope& scope) {
+    if (context_.builder.graph().nodes().size() > kMostNodes) {
+      throw Error(fmt::format("the model has more than {} layers", kMostNodes));
+    }
+    std::vector<Value> inputs;
+    bool inference = scope.inference;
+    for (Argument& argument : arguments) {
+      if (argument.keyword == "training" && argument.constant == Json(false)) inference = true;
+      if (!argument.call) continue;
+      const bool by_keyword = !argument.keyword.empty() && argument.keyword != "inputs";
+      if (by_keyword && argument.keyword == "mask") {
+        argument.call.reset();  // the value carries its mask
+        continue;
+      }
+      if (by_keyword && !layer.is_operation && layer.class_name != "TFOpLambda") {
+        throw Error(fmt::format("gets a tensor as \"{}\", which is not supported", one_line(argument.keyword)));
+      }
+      inputs.push_back(values[*argument.call]);
+      argument.call = inputs.size() - 1;
+    }
+    Scope within{.path = scope.path,
+                 .trainable = scope.trainable && member(*layer.config, "trainable") != Json(false),
+                 .inference = inference};
+    within.path.push_back({.name = layer.name, .key = layer.key});
+    if (is_model(*layer.whole)) {
+      if (inputs.size() != 1) throw Error(fmt::format("is a model that reads {} tensors", inputs.size()));
+      return run(*layer.whole, inputs.front(), within);
+    }
+    if (layer.class_name == "InputLayer") throw Error("is a second input", "models with one input are supported");
+    require_builtin(layer);
+    Call::Options options{.class_name = layer.class_name, .path = within.path};
+    options.trainable = within.trainable;
+    options.inference = inference;
+    options.is_operation = layer.is_operation;
+    if (layer.class_name.starts_with("Custom>")) options.class_name = layer.class_name.substr(7);
+    const Call call(context_, *layer.config, std::move(options), std::move(inputs), std::move(arguments));
+    if (call.inputs().empty()) throw Error("reads no tensors");
+    if (layer.is_operation) return convert_operation(call);
+    if (layer.class_name == "TFOpLambda") return convert_tensorflow(call);
+    return find_layer(call.options().class_name)(call);
+  }
+
+  // A class of a user may have the name of Keras' own. Of those that Keras' applications register, two are
+  // known.
+  static void require_builtin(const LayerEntry& layer) {
+    const bool known = layer.class_name == "LayerScale" || layer.class_name == "StochasticDepth" ||
+                       layer.class_name == "Custom>LayerScale" || layer.class_name == "Custom>StochasticDepth";
+    const Json& module = member(*layer.whole, "module");
+    const Json& registered = member(*layer.whole, "registered_name");
+    const bool foreign_module = module.is_string() && !module.get<std::string>().starts_with("keras");
+    const bool registered_by_user = registered.is_string() && registered != Json(layer.class_name);
+    const bool no_module = layer.whole->contains("module") && module.is_null();
+    if (known || (!foreign_module && !registered_by_user && !no_module)) return;
+    throw Error("is a custom layer, whose Python code is not in the file",
+                "write it with Keras' own layers and save the model again");
+  }
+
+  // Functions of keras.ops that were called on tensors.
+  static Value convert_operation(const Call& call) {
+    static constexpr std::array kArithmetic{"Add", "Subtract", "Multiply", "Divide", "TrueDivide", "Maximum"};
+    static constexpr std::array kActivations{"Relu", "Relu6",    "Sigmoid", "Tanh", "Silu",   "Gelu",
+                                             "Elu",  "Softplus", "Selu",    "HardSigmoid", "HardSilu"};
+    const std::string& kind = call.options().class_name;
+    if (std::find(kArithmetic.begin(), kArithmetic.end(), kind) != kArithmetic.end()) {
+      return convert_arithmetic(call);
+    }
+    if (kind == "Concatenate") return convert_concatenate(call);
+    if (std::find(kActivations.begin(), kActivations.end(), kind) != kActivations.end()) {
+      std::string name(1, static_cast<char>(kind[0] + 32));
+      for (const char letter : kind.substr(1)) {
+        if (letter >= 'A' && letter <= 'Z') name += '_';
+        name += static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
+      }
+      return activate(call, call.input(), name);
+    }
+    throw Error("is a function of keras.ops that cannot be converted",
+                fmt::format("use a layer in its place; supported are {}, Concatenate and {}",
+                            fmt::join(kArithmetic, ", "), fmt::join(kActivations, ", ")));
+  }
+
+  // Operators of Keras 2 on tensors: x + 3 is the function __operators__.add.
+  static Value convert_tensorflow(const Call& call) {
+    struct Function {
+      std::string_view name, kind;
+    };
+    static constexpr std::array kFunctions{
+        Function{"__operators__.add", "Add"},   Function{"math.add", "Add"},
+        Function{"math.multiply", "Multiply"},  Function{"math.subtract", "Subtract"},
+        Function{"math.truediv", "TrueDivide"}, Function{"math.divide", "TrueDivide"},
+        Function{"math.maximum", "Maximum"},    Function{"nn.relu", "Relu"},
+        Function{"nn.relu6", "Relu6"},          Function{"nn.silu", "Silu"},
+        Function{"math.sigmoid", "Sigmoid"},    Function{"math.tanh", "Tanh"}};
+    const std::string name = call.config().text("function");
+    for (const Function& function : kFunctions) {
+      if (function.name != name) continue;
+      Call::Options options = call.options();
+      options.class_name = function.kind;
+      return convert_operation(
+          Call(call.context(), call.config().json(), std::move(options), call.inputs(), call.arguments()));
+    }
+    throw Error(fmt::format("calls TensorFlow's function {}, which cannot be converted", one_line(name)),
+                "save the model again with Keras layers in place of TensorFlow functions");
+  }
+
+  // Puts the file and the layer in front of an Error that `work` throws. `layer`: its name, line break, class;
+  // empty for the model.
+  template <class Work>
+  Value placed(const std::vector<Place>& path, const std::string& layer, Work work) const {
+    try {
+      return work();
+    } catch (const Error& error) {
+      const std::string what = error.what();
+      if (what.starts_with(source_.file)) throw;
+      if (layer.empty()) throw Error(fmt::format("{}: the model {}", source_.file, what), error.hint());
+      const std::size_t end = layer.find('\n');
+      std::string place = fmt::format("layer \"{}\" ({})", shortened(one_line(layer.substr(0, end)), 80),
+                                      shortened(one_line(layer.substr(end + 1)), 80));
+      if (!path.empty()) place += fmt::format(" within \"{}\"", shortened(one_line(path.back().name), 80));
+      throw Error(fmt::format("{}: {}: {}", source_.file, place, what), error.hint());
+    }
+  }
+
+  const ModelSource& source_;
+  Context context_;
+};
+
+nn::ValueSpec input_of(const ModelSource& source, const ImportOptions& options) {
+  const Json& batch_shape = input_shape(source.model, 0);
+  const bool embeds = any_within(source.model, [](const Json& json) { return class_of(json) == "Embedding"; });
+  const bool first = any_within(source.model, Reader::is_channels_first);
+  if (!batch_shape.is_array() && options.input.rank() == 0) {
+    throw Error(fmt::format("{}: the file does not say the shape of the model's input", source.file),
+                "give it: --input C,H,W for images, L,F for sequences, L for tokens");
+  }
+  std::vector<std::int64_t> extents;
+  if (batch_shape.is_array()) {
+    for (std::size_t i = 1; i < batch_shape.size(); ++i) {
+      const Json& extent = batch_shape[i];
+      const bool good = extent.is_number_integer() && extent.get<std::int64_t>() >= 1 &&
+                        extent.get<std::int64_t>() < (std::int64_t{1} << 31);
+      if (!good && !extent.is_null()) {
+        throw Error(fmt::format("{}: the shape of its input, {}, is no shape", source.file,
+                                shortened(one_line(batch_shape.dump()), 80)));
+      }
+      extents.push_back(good ? extent.get<std::int64_t>() : -1);
+    }
+    if (extents.size() == 3 && !first) extents = {extents[2], extents[0], extents[1]};
+    if (extents.empty() || extents.size() > 3) {
+      throw Error(fmt::format("{}: its input {} is neither an image, a sequence nor a vector", source.file,
+                              shortened(one_line(batch_shape.dump()), 80)));
+    }
+  }
+  const Shape own(extents);
+  if (options.input.rank() != 0) {
+    bool fits = extents.empty() || own.rank() == options.input.rank();
+    for (std::size_t i = 0; fits && i < extents.size(); ++i) {
+      fits = extents[i] == -1 || extents[i] == options.input[i];
+    }
+    if (!fits) {
+      throw Error(fmt::format("{}: its input is {}, not {}", source.file, own.with_batch(),
+                              options.input.with_batch()));
+    }
+    extents = options.input.extents();
+  }
+  if (std::count(extents.begin(), extents.end(), -1) > 0) {
+    throw Error(fmt::format("{}: its input {} is open, shown as -1", source.file, own.with_batch()),
+                extents.size() == 3   ? "give its shape: --input C,H,W, for example --input 3,224,224"
+                : extents.size() == 1 ? "give the length of the sequences: --input L, for example --input 300"
+                                      : "give its shape: --input L,F, for example --input 128,9");
+  }
+  return {Shape(extents), embeds && extents.size() == 1 ? nn::ValueType::kToken : nn::ValueType::kReal};
+}
+
+void set_loss(Imported& imported, const Json& compile) {
+  run::ModelDescription& description = imported.models.description;
+  const nn::Node& last = description.graph.nodes().back();
+  const std::string_view type = last.layer == nullptr ? "" : last.layer->type();
+  const std::string_view activation = type == "softmax" || type == "sigmoid" ? type : "";
+  nn::LossPtr loss = loss_of(compile, activation);
+  const Json& given = member(compile, "loss");
+  if (!loss && !given.is_null()) {
+    imported.notes.push_back(fmt::format("the loss of model.compile() is not available for this network: {}",
+                                         shortened(one_line(given.dump()), 80)));
+  }
+  if (!loss && activation == "sigmoid") loss = nn::make_loss({{"name", "sigmoid_cross_entropy"}});
+  if (loss) description.loss = loss;
+  const bool one = description.graph.output_shape().elements() == 1;
+  if (one && activation == "sigmoid") description.class_count = 2;
+}
+
+}  // namespace
+
+Imported convert_model(const ModelSource& source, const ImportOptions& options) {
+  if (!is_model(source.model)) {
+    throw Error(fmt::format("{}: the model is of the class {}", source.file,
+                            shortened(one_line(class_of(source.model)), 80)),
+                "supported are Sequential and Functional models; a class of your own holds Python code: build "
+                "the same layers with keras.Model(inputs, outputs)");
+  }
+  ModelBuilder builder(input_of(source, options));
+  Reader reader(source, builder);
+  const Value output = reader.run();
+  static const Json none = Json::object();
+  const Call last(const_cast<Context&>(reader.context()), none, {.class_name = "", .path = {{"output", ""}}},
+                  {output}, {});
+  const Value plain = last.plain_input();
+  if (plain.node + 1 != builder.graph().nodes().size() || plain.node == 0) last.add({{"layer", "identity"}}, plain);
+  const std::set<std::string>& frozen = reader.context().frozen;
+  if (!frozen.empty()) {
+    builder.note(fmt::format("{} frozen as in the file (trainable = false): {}{}",
+                             frozen.size() == 1 ? "1 layer is" : fmt::format("{} layers are", frozen.size()),
+                             *frozen.begin(), frozen.size() == 1 ? "" : ", ..."));
+  }
+  Imported imported = std::move(builder).finish();
+  set_loss(imported, source.compile);
+  return imported;
+}
+
+}  // namespace convoke::interop::keras

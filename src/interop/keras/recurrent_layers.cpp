@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "convoke/core/error.hpp"
+#include "interop/keras/layers.hpp"
+
+// Layers for texts and sequences.
+
+namespace convoke::interop::keras {
+namespace {
+
+// Refuses what our recurrent layers do not compute.
+void check(const Config& config, bool gru) {
+  if (config.text("activation", "tanh") != "tanh") config.refuse("activation", "supported is \"tanh\"");
+  // Keras before 2.3 has hard_sigmoid as its default.
+  if (config.text("recurrent_activation", "hard_sigmoid") != "sigmoid") {
+    config.refuse("recurrent_activation", "supported is \"sigmoid\"");
+  }
+  if (gru && !config.flag("reset_after", false)) {
+    config.refuse("reset_after", "supported is true, Keras' default since 2.4: train the model again with it");
+  }
+  for (const char* key : {"return_state", "stateful", "go_backwards", "time_major"}) config.require_neutral(key);
+}
+
+Settings recurrent(const Config& config, const char* layer, bool inference) {
+  check(config, std::string_view(layer) == "gru");
+  return {{"layer", layer},
+          {"units", config.whole("units")},
+          {"sequences", config.flag("return_sequences", false)},
+          {"bias", config.flag("use_bias", true)},
+          {"dropout", inference ? 0 : config.number("dropout", 0)},
+          {"recurrent_dropout", inference ? 0 : config.number("recurrent_dropout", 0)}};
+}
+
+// Adds the layer to the input, with the tokens that mask it.
+Value applied(const Call& call, const Settings& layer, bool sequences) {
+  const Value x = call.plain_input();
+  std::vector<Value> inputs{x};
+  if (x.mask) inputs.push_back({.node = *x.mask, .flattened = {}, .mask = {}});
+  Value y = call.add_weighted(layer, inputs);
+  if (!sequences) y.mask.reset();
+  return y;
+}
+
+Call within(const Call& call, Call::Options options, const Json& config, const Value& x) {
+  return {call.context(), config, std::move(options), {x}, {}};
+}
+
+Value one_direction(const Call& call, const char* layer) {
+  Call::Options options = call.options();
+  if (options.parts.size() == 1 && options.parts[0].empty()) options.parts = {"cell"};
+  const Call inner = within(call, std::move(options), call.config().json(), call.input());
+  return applied(inner, recurrent(call.config(), layer, call.options().inference),
+                 call.config().flag("return_sequences", false));
+}
+
+}  // namespace
+
+Value convert_embedding(const Call& call) {
+  const Value x = call.input();
+  call.config().require_neutral("lora_rank");
+  if (call.builder().graph().node(x.node).shape.type != nn::ValueType::kToken) {
+    throw Error("does not read the model's input; embeddings of computed numbers are not supported");
+  }
+  Value y = call.add_weighted({{"layer", "embedding"},
+                               {"vocabulary", call.config().whole("input_dim")},
+                               {"units", call.config().whole("output_dim")}},
+                              {x});
+  if (call.config().flag("mask_zero", false)) y.mask = x.node;
+  return y;
+}
+
+Value convert_lstm(const Call& call) { return one_direction(call, "lstm"); }
+Value convert_gru(const Call& call) { return one_direction(call, "gru"); }
+
+Value convert_bidirectional(const Call& call) {
+  const Config outer = call.config(), forward(outer.at("layer")), settings(forward.at("config"));
+  if (outer.text("merge_mode", "concat") != "concat" || !outer.has("merge_mode")) {
+    outer.refuse("merge_mode", "supported is \"concat\"");
+  }
+  const std::string kind = forward.text("class_name");
+  if (kind != "LSTM" && kind != "GRU") {
+    throw Error(fmt::format("runs a {} in both directions; LSTM and GRU are supported", kind));
+  }
+  if (outer.has("backward_layer")) {
+    const Config backward(Config(outer.at("backward_layer")).at("config"));
+    for (const char* key : {"units", "use_bias", "return_sequences", "dropout", "recurrent_dropout"}) {
+      if (backward.at(key) != settings.at(key)) outer.refuse("backward_layer", "both directions must be alike");
+    }
+    if (Config(outer.at("backward_layer")).text("class_name") != kind) {
+      outer.refuse("backward_layer", "both directions must be alike");
+    }
+  }
+  Call::Options options = call.options();
+  options.parts = {"forward_layer/cell", "backward_layer/cell"};
+  const Call inner = within(call, std::move(options), settings.json(), call.input());
+  Settings layer = recurrent(settings, kind == "LSTM" ? "lstm" : "gru", call.options().inference);
+  layer.set("bidirectional", true);
+  return applied(inner, layer, settings.flag("return_sequences", false));
+}
+
+// Layers that treat each place of a sequence separately do so on their own.
+Value convert_time_distributed(const Call& call) {
+  static constexpr std::array kPlaceByPlace{"Dense", "Activation", "Dropout",   "ReLU", "LeakyReLU",
+                                            "ELU",   "Rescaling",  "Identity", "LayerNormalization"};
+  const Config inner(call.config().at("layer"));
+  const std::string kind = inner.text("class_name");
+  if (std::find(kPlaceByPlace.begin(), kPlaceByPlace.end(), kind) == kPlaceByPlace.end()) {
+    throw Error(fmt::format("applies {} to each place, which is not supported", kind),
+                "supported are Dense, activations, Dropout and LayerNormalization");
+  }
+  const Value x = call.input();
+  if (call.shape(x).rank() != 2) {
+    throw Error(fmt::format("needs a sequence, but its input is {}", call.keras_shape(x).with_batch()));
+  }
+  Call::Options options = call.options();
+  options.class_name = kind;
+  options.parts = {"layer"};
+  return find_layer(kind)(within(call, std::move(options), inner.at("config"), x));
+}
+
+Value convert_masking(const Call& call) {
+  if (!call.input().mask) {
+    throw Error("masks places by their numbers, which is not supported",
+                "tokens are masked by Embedding(mask_zero=True); leave Masking out for other sequences");
+  }
+  return call.input();
+}
+
+}  // namespace convoke::interop::keras

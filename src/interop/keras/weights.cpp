@@ -1,0 +1,232 @@
+#include "interop/keras/weights.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+
+namespace convoke::interop::keras {
+namespace {
+
+constexpr std::size_t kMostTensors = 100'000;
+
+/// Keras 3, and Keras 2.13 to 2.15 in its file of the same name. A group "vars" holds the tensors of one
+/// object.
+class Keras3Weights final : public WeightSource {
+ public:
+  explicit Keras3Weights(std::shared_ptr<const hdf5::File> file) : file_(std::move(file)) {}
+
+  std::vector<Tensor> of(std::span<const Place> path,
+                         std::span<const std::string_view> parts) const override {
+    std::string group;
+    for (const Place& place : path) group = step(group, place.key);
+    std::vector<Tensor> tensors;
+    for (const std::string_view part : parts) {
+      const std::string vars = group + (part.empty() ? "/vars" : fmt::format("/{}/vars", part));
+      for (std::size_t i = 0; file_->has_dataset(fmt::format("{}/{}", vars, i)); ++i) {
+        tensors.push_back(tensor_of(file_, fmt::format("{}/{}", vars, i)));
+      }
+    }
+    return tensors;
+  }
+
+ private:
+  // Keras 2.12 and 2.13 say "_layer_checkpoint_dependencies" for "layers".
+  std::string step(const std::string& group, const std::string& key) const {
+    const std::string now = fmt::format("{}/layers/{}", group, key);
+    const std::string before = fmt::format("{}/_layer_checkpoint_dependencies/{}", group, key);
+    return !file_->has_group(now) && file_->has_group(before) ? before : now;
+  }
+
+  std::shared_ptr<const hdf5::File> file_;
+};
+
+// Texts that exceed an attribute are stored in several: "weight_names0", "weight_names1", ...
+std::vector<std::string> chunked_texts(const hdf5::Object& object, const std::string& name) {
+  if (object.has_attribute(name)) return object.attribute<std::vector<std::string>>(name);
+  std::vector<std::string> all;
+  for (int i = 0; object.has_attribute(fmt::format("{}{}", name, i)); ++i) {
+    const auto part = object.attribute<std::vector<std::string>>(fmt::format("{}{}", name, i));
+    all.insert(all.end(), part.begin(), part.end());
+    if (all.size() > kMostTensors) break;
+  }
+  return all;
+}
+
+std::vector<Tensor> tensors_in(const std::shared_ptr<const hdf5::File>& file, const hdf5::Group& group) {
+  std::vector<Tensor> tensors;
+  for (const std::string& name : chunked_texts(group, "weight_names")) {
+    tensors.push_back(tensor_of(file, group.path() + "/" + name));
+    tensors.back().name = name;
+  }
+  return tensors;
+}
+
+std::vector<std::string> parts_of(const std::string& name) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('/', begin), name.size());
+    parts.push_back(name.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+// The tensors whose name has `layer` as a part before the last one: "layer/kernel:0", "scope/layer/bias".
+std::vector<Tensor> of_layer(std::span<const Tensor> tensors, const std::string& layer) {
+  std::vector<Tensor> chosen;
+  const std::vector<std::string> wanted = parts_of(layer);
+  for (const Tensor& tensor : tensors) {
+    std::vector<std::string> parts = parts_of(tensor.name);
+    parts.pop_back();
+    if (std::search(parts.begin(), parts.end(), wanted.begin(), wanted.end()) != parts.end()) {
+      chosen.push_back(tensor);
+    }
+  }
+  return chosen;
+}
+
+class LegacyWeights final : public WeightSource {
+ public:
+  LegacyWeights(std::shared_ptr<const hdf5::File> file, std::string group)
+      : file_(std::move(file)), group_(std::move(group)) {}
+
+  std::vector<Tensor> of(std::span<const Place> path, std::span<const std::string_view>) const override {
+    // A nested model has one group for the weights of all its layers.
+    const std::string& outer = path.front().name;
+    auto known = groups_.find(outer);
+    if (known == groups_.end()) {
+      const hdf5::Group all = file_->group(group_);
+      std::vector<Tensor> tensors;
+      if (all.has_group(outer)) tensors = tensors_in(file_, all.group(outer));
+      known = groups_.emplace(outer, std::move(tensors)).first;
+    }
+    return path.size() == 1 ? known->second : of_layer(known->second, path.back().name);
+  }
+
+ private:
+  std::shared_ptr<const hdf5::File> file_;
+  std::string group_;
+  mutable std::map<std::string, std::vector<Tensor>> groups_;
+};
+
+class NamedTensors final : public WeightSource {
+ public:
+  explicit NamedTensors(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      const std::vector<std::string> parts = parts_of(tensors_[i].name);
+      for (std::size_t p = 0; p + 1 < parts.size(); ++p) by_part_[parts[p]].insert(i);
+    }
+  }
+
+  std::vector<Tensor> of(std::span<const Place> path, std::span<const std::string_view>) const override {
+    const std::vector<std::string> wanted = parts_of(path.back().name);
+    const auto found = by_part_.find(wanted.front());
+    if (found == by_part_.end()) return {};
+    std::vector<Tensor> near;
+    for (const std::size_t i : found->second) near.push_back(tensors_[i]);
+    near = of_layer(near, path.back().name);
+    // Names begin with the layer's; in other layers of that name they begin otherwise.
+    std::vector<Tensor> direct;
+    std::copy_if(near.begin(), near.end(), std::back_inserter(direct),
+                 [&](const Tensor& tensor) { return tensor.name.starts_with(path.back().name + "/"); });
+    return direct.empty() ? near : direct;
+  }
+
+ private:
+  std::vector<Tensor> tensors_;
+  std::map<std::string, std::set<std::size_t>> by_part_;
+};
+
+// The groups "vars" of one layer, and those of the objects within it, forward before backward.
+void collect(const std::shared_ptr<const hdf5::File>& file, const hdf5::Group& group, StoredLayer& layer,
+             int depth) {
+  if (group.has_group("vars")) {
+    const hdf5::Group vars = group.group("vars");
+    if (layer.name.empty() && vars.has_attribute("name")) layer.name = vars.attribute<std::string>("name");
+    for (std::size_t i = 0; vars.has_dataset(std::to_string(i)); ++i) {
+      layer.tensors.push_back(tensor_of(file, vars.path() + "/" + std::to_string(i)));
+    }
+  }
+  for (const char* part : {"forward_layer", "backward_layer", "cell", "layer"}) {
+    if (depth < 4 && group.has_group(part)) collect(file, group.group(part), layer, depth + 1);
+  }
+}
+
+// Nested models have "layers" of their own.
+void collect_layers(const std::shared_ptr<const hdf5::File>& file, const hdf5::Group& group,
+                    std::vector<StoredLayer>& layers, int depth) {
+  constexpr int kDeepest = 16;
+  if (!group.has_group("layers") || depth > kDeepest) return;
+  const hdf5::Group all = group.group("layers");
+  for (const std::string& key : all.children()) {
+    if (!all.has_group(key)) continue;
+    const hdf5::Group one = all.group(key);
+    StoredLayer layer;
+    collect(file, one, layer, 0);
+    if (!layer.tensors.empty()) layers.push_back(std::move(layer));
+    collect_layers(file, one, layers, depth + 1);
+    if (layers.size() > kMostTensors) throw Error(fmt::format("{}: has too many layers", file->where()));
+  }
+}
+
+}  // namespace
+
+Tensor tensor_of(std::shared_ptr<const hdf5::File> file, const std::string& path) {
+  const hdf5::Dataset dataset = file->dataset(path);
+  Tensor tensor{.name = path, .shape = dataset.shape(), .type = NumberType::kFloat32, .read = {}};
+  constexpr std::uint64_t kMostShrunk = 4 * 1032;  // fp32 of equal values, deflated
+  if (tensor.bytes() > dataset.stored_bytes() * kMostShrunk) {
+    throw Error(fmt::format("{}: has the shape {}, but takes {} in the file", dataset.where(),
+                            tensor.shape.to_string(), format_bytes(dataset.stored_bytes())),
+                "the file is damaged: save the model again");
+  }
+  // HDF5 converts every number to fp32, but knows no bfloat16; Keras stores these as whole numbers.
+  const bool bfloat16 = dataset.has_attribute("dtype") && dataset.attribute<std::string>("dtype") == "bfloat16";
+  tensor.read = [file = std::move(file), path, bfloat16,
+                 whole = std::make_shared<std::vector<float>>()](std::uint64_t offset,
+                                                                 std::span<std::byte> bytes) {
+    if (whole->empty()) {
+      *whole = file->read<float>(path);
+      if (bfloat16) {
+        for (float& value : *whole) value = std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16);
+      }
+    }
+    std::memcpy(bytes.data(), reinterpret_cast<const std::byte*>(whole->data()) + offset, bytes.size());
+    if (offset + bytes.size() == whole->size() * sizeof(float)) *whole = {};
+  };
+  return tensor;
+}
+
+std::unique_ptr<WeightSource> keras3_weights(std::shared_ptr<const hdf5::File> file) {
+  return std::make_unique<Keras3Weights>(std::move(file));
+}
+std::unique_ptr<WeightSource> legacy_weights(std::shared_ptr<const hdf5::File> file, const std::string& group) {
+  return std::make_unique<LegacyWeights>(std::move(file), group);
+}
+std::unique_ptr<WeightSource> named_weights(std::vector<Tensor> tensors) {
+  return std::make_unique<NamedTensors>(std::move(tensors));
+}
+
+std::vector<StoredLayer> stored_layers(const std::shared_ptr<const hdf5::File>& file) {
+  std::vector<StoredLayer> layers;
+  const std::string root = file->has_group("model_weights") ? "/model_weights" : "/";
+  const hdf5::Group group = file->group(root);
+  const std::vector<std::string> names = chunked_texts(group, "layer_names");
+  for (const std::string& name : names) {
+    if (!group.has_group(name)) continue;
+    std::vector<Tensor> tensors = tensors_in(file, group.group(name));
+    if (!tensors.empty()) layers.push_back({.name = name, .tensors = std::move(tensors)});
+  }
+  if (names.empty()) collect_layers(file, *file, layers, 0);
+  return layers;
+}
+
+}  // namespace convoke::interop::keras

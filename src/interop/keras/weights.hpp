@@ -1,0 +1,64 @@
+#pragma once
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoke/hdf5/file.hpp"
+#include "convoke/nn/graph.hpp"
+#include "interop/model_builder.hpp"
+#include "interop/tensor.hpp"
+
+namespace convoke::interop::keras {
+
+/// A layer on the way from the model to a nested layer.
+struct Place {
+  std::string name;
+  std::string key;  ///< LayerEntry::key
+};
+
+/// The weights of a model file, by layer.
+class WeightSource {
+ public:
+  virtual ~WeightSource() = default;
+  /// Returns the tensors of the layer at `path` in Keras' order. `parts`: the objects within the layer that
+  /// own them, "" for the layer itself: {"forward_layer/cell", "backward_layer/cell"}.
+  virtual std::vector<Tensor> of(std::span<const Place> path,
+                                 std::span<const std::string_view> parts) const = 0;
+};
+
+/// The weights in Keras 3's layout: /layers/<key>/vars/0.
+std::unique_ptr<WeightSource> keras3_weights(std::shared_ptr<const hdf5::File> file);
+/// The weights in the layout of Keras 1 and 2, in `group`: groups named after layers, with the attribute
+/// weight_names.
+std::unique_ptr<WeightSource> legacy_weights(std::shared_ptr<const hdf5::File> file, const std::string& group);
+/// Weights with names as "block/conv1/kernel".
+std::unique_ptr<WeightSource> named_weights(std::vector<Tensor> tensors);
+
+/// Makes the tensor of an HDF5 dataset. Throws Error if other files hold its values, if it takes too few
+/// bytes in the file for its shape, or if it holds no numbers.
+Tensor tensor_of(std::shared_ptr<const hdf5::File> file, const std::string& path);
+
+/// The tensors of one layer, for a file without a description of the model.
+struct StoredLayer {
+  std::string name;  ///< empty: not stored
+  std::vector<Tensor> tensors;
+};
+/// Lists all layers with weights of a file in the layout of Keras 3 or of Keras 2, in the file's order.
+std::vector<StoredLayer> stored_layers(const std::shared_ptr<const hdf5::File>& file);
+
+/// A parameter of one of our nodes and how its values are read from Keras' tensors.
+struct Piece {
+  std::string parameter;
+  ModelBuilder::Fill fill;
+};
+/// Matches the tensors of a layer, in Keras' order, with the parameters of `node`. `flattened`: of a vector
+/// that was an image, its shape (C, H, W); Keras flattens it as (H, W, C). Throws Error with the shapes if
+/// they do not fit.
+std::vector<Piece> match_tensors(const nn::Node& node, std::span<const Tensor> tensors,
+                                 const Shape& flattened = {});
+
+}  // namespace convoke::interop::keras

@@ -1,0 +1,177 @@
+#include "interop/zip_reader.hpp"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+
+namespace convoke::interop {
+namespace {
+
+constexpr std::uint32_t kEndSignature = 0x06054b50, kEntrySignature = 0x02014b50, kLocalSignature = 0x04034b50;
+constexpr std::size_t kEndBytes = 22, kEntryBytes = 46, kLocalBytes = 30;
+constexpr unsigned kStored = 0, kDeflated = 8, kEncrypted = 1;
+
+std::uint32_t little_endian(std::span<const std::byte> bytes, std::size_t at, std::size_t count) {
+  std::uint32_t value = 0;
+  for (std::size_t i = count; i-- > 0;)
+    value = value << 8 | std::to_integer<std::uint32_t>(bytes.subspan(at)[i]);
+  return value;
+}
+std::uint32_t u16(std::span<const std::byte> bytes, std::size_t at) { return little_endian(bytes, at, 2); }
+std::uint32_t u32(std::span<const std::byte> bytes, std::size_t at) { return little_endian(bytes, at, 4); }
+
+// Deflate expands at most 1032 times. Weights hardly shrink, so a large entry that expands much is a bomb.
+bool is_bomb(std::uint64_t packed, std::uint64_t bytes) {
+  constexpr std::uint64_t kMost = 1032, kLarge = std::uint64_t{64} << 20, kMostOfLarge = 32;
+  return bytes > packed * kMost + 64 || (bytes > kLarge && bytes / kMostOfLarge > packed);
+}
+
+}  // namespace
+
+ZipReader::ZipReader(const std::filesystem::path& file)
+    : file_(file, os::Access::kRead), size_(file_.size()) {
+  read_directory();
+  refuse_overlaps();
+}
+
+void ZipReader::damaged(const std::string& what) const {
+  throw Error(fmt::format("{}: {}", file_.path().string(), what),
+              "the file is truncated or damaged: copy or save it again");
+}
+
+// The end record is behind all entries, followed by a comment of at most 64 KiB.
+void ZipReader::read_directory() {
+  const std::uint64_t tail = std::min<std::uint64_t>(size_, kEndBytes + 0xFFFF);
+  std::vector<std::byte> bytes(tail);
+  file_.read_at(size_ - tail, bytes);
+  std::size_t at = tail < kEndBytes ? 0 : tail - kEndBytes + 1;
+  while (at > 0 && u32(bytes, at - 1) != kEndSignature) --at;
+  if (at == 0) damaged("is a zip file without its directory");
+  const auto end = std::span<const std::byte>(bytes).subspan(at - 1);
+  const std::uint64_t count = u16(end, 10), directory_bytes = u32(end, 12), offset = u32(end, 16);
+  const std::uint64_t end_offset = size_ - tail + at - 1;
+  if (offset > end_offset || directory_bytes > end_offset - offset || directory_bytes > (1U << 24)) {
+    damaged("the directory of the zip file lies outside the file");
+  }
+  std::vector<std::byte> directory(directory_bytes);
+  file_.read_at(offset, directory);
+  std::span<const std::byte> left(directory);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (left.size() < kEntryBytes || u32(left, 0) != kEntrySignature) {
+      damaged("the directory of the zip file is damaged");
+    }
+    const std::size_t name = u16(left, 28), rest = u16(left, 30) + u16(left, 32);
+    if (left.size() - kEntryBytes < name + rest) damaged("the directory of the zip file is damaged");
+    Entry entry;
+    entry.name.assign(reinterpret_cast<const char*>(left.data()) + kEntryBytes, name);
+    entry.method = u16(left, 10);
+    entry.crc = u32(left, 16);
+    entry.packed = u32(left, 20);
+    entry.bytes = u32(left, 24);
+    const std::string shown = one_line(entry.name);
+    if (entry.packed == 0xFFFFFFFF || entry.bytes == 0xFFFFFFFF || (u16(left, 8) & kEncrypted) != 0) {
+      damaged(fmt::format("its entry {} is encrypted or larger than 4 GiB, which is not supported", shown));
+    }
+    if (find(entry.name) != nullptr) damaged(fmt::format("has two entries {}", shown));
+    if (is_bomb(entry.packed, entry.bytes)) {
+      damaged(fmt::format("its entry {} announces {} from {}, which is not plausible", shown,
+                          format_bytes(entry.bytes), format_bytes(entry.packed)));
+    }
+    locate(entry, u32(left, 42));
+    if (entries_.size() == 4096) damaged("has more entries than a model has");
+    entries_.push_back(std::move(entry));
+    left = left.subspan(kEntryBytes + name + rest);
+  }
+}
+
+void ZipReader::locate(Entry& entry, std::uint64_t header) const {
+  std::vector<std::byte> local(kLocalBytes);
+  const bool inside = header <= size_ && size_ - header >= kLocalBytes;
+  if (inside) file_.read_at(header, local);
+  if (!inside || u32(local, 0) != kLocalSignature) {
+    damaged(fmt::format("its entry {} has no header", one_line(entry.name)));
+  }
+  entry.data = header + kLocalBytes + u16(local, 26) + u16(local, 28);
+  if (entry.data > size_ || entry.packed > size_ - entry.data) {
+    damaged(fmt::format("ends before its entry {} does", one_line(entry.name)));
+  }
+}
+
+void ZipReader::refuse_overlaps() const {
+  std::vector<const Entry*> ordered;
+  for (const Entry& entry : entries_) ordered.push_back(&entry);
+  std::sort(ordered.begin(), ordered.end(),
+            [](const Entry* a, const Entry* b) { return a->data < b->data; });
+  for (std::size_t i = 1; i < ordered.size(); ++i) {
+    if (ordered[i - 1]->data + ordered[i - 1]->packed > ordered[i]->data) {
+      damaged(fmt::format("its entries {} and {} overlap", one_line(ordered[i - 1]->name),
+                          one_line(ordered[i]->name)));
+    }
+  }
+}
+
+const ZipReader::Entry* ZipReader::find(std::string_view name) const {
+  const auto entry =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.name == name; });
+  return entry == entries_.end() ? nullptr : &*entry;
+}
+
+bool ZipReader::contains(std::string_view name) const { return find(name) != nullptr; }
+
+std::vector<std::byte> ZipReader::read(std::string_view name, std::uint64_t most) const {
+  const Entry* entry = find(name);
+  if (entry == nullptr) damaged(fmt::format("has no entry {}", name));
+  if (entry->bytes > most) {
+    damaged(fmt::format("its entry {} has {}; {} is the most", name, format_bytes(entry->bytes),
+                        format_bytes(most)));
+  }
+  if (entry->method != kStored && entry->method != kDeflated) {
+    damaged(fmt::format("its entry {} is compressed by another method than deflate", name));
+  }
+  if (entry->method == kStored && entry->packed != entry->bytes) {
+    damaged(fmt::format("the sizes of its entry {} disagree", name));
+  }
+  std::vector<std::byte> contents(entry->bytes);
+  if (entry->method == kStored) {
+    file_.read_at(entry->data, contents);
+  } else {
+    z_stream stream{};
+    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw Error("zlib cannot start");
+    std::vector<std::byte> packed(1U << 18);
+    stream.next_out = reinterpret_cast<Bytef*>(contents.data());
+    std::uint64_t in = 0;
+    int status = Z_OK;
+    while (status == Z_OK) {
+      if (stream.avail_in == 0) {
+        if (in == entry->packed) break;
+        const std::uint64_t piece = std::min<std::uint64_t>(packed.size(), entry->packed - in);
+        file_.read_at(entry->data + in, std::span(packed).first(piece));
+        in += piece;
+        stream.next_in = reinterpret_cast<Bytef*>(packed.data());
+        stream.avail_in = static_cast<uInt>(piece);
+      }
+      const std::uint64_t room = entry->bytes - stream.total_out;
+      stream.avail_out = static_cast<uInt>(std::min<std::uint64_t>(room, std::numeric_limits<uInt>::max()));
+      status = inflate(&stream, Z_NO_FLUSH);
+    }
+    const bool complete = status == Z_STREAM_END && stream.total_out == entry->bytes;
+    inflateEnd(&stream);
+    if (!complete) damaged(fmt::format("its entry {} does not expand to {} bytes", name, entry->bytes));
+  }
+  const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(contents.data()), contents.size());
+  if (crc != entry->crc) damaged(fmt::format("the checksum of its entry {} is wrong", name));
+  return contents;
+}
+
+std::string ZipReader::text(std::string_view name, std::uint64_t most) const {
+  const std::vector<std::byte> bytes = read(name, most);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace convoke::interop
