@@ -44,16 +44,12 @@ Value tanh_shrink(const Call& call, const Value& x) {
   return call.add({{"layer", "subtract"}}, {x, call.add({{"layer", "tanh"}}, x, "tanh")}, "tanh_shrink");
 }
 
-// Over the last axis of Keras. Ours works on vectors.
+// Over the last axis of Keras, which is ours of channels or features.
 Value softmax(const Call& call, const Value& x) {
-  const Shape shape = call.keras_shape(x);
-  if (shape.rank() == 1) return call.add({{"layer", "softmax"}}, x, "softmax");
-  if (shape.elements() != shape[shape.rank() - 1]) {
-    throw Error(fmt::format("takes the softmax of each place of {}", shape.with_batch()),
-                "softmax is supported on vectors: put Flatten or a global pooling layer before it");
+  if (call.shape(x).rank() == 3 && call.context().channels_first) {
+    throw Error("takes the softmax over the columns of an image", "use channels_last, or flatten it");
   }
-  const Value vector = call.reshaped(x, {shape.elements()}, "vector");
-  return call.reshaped(call.add({{"layer", "softmax"}}, vector, "softmax"), shape, "places");
+  return call.add({{"layer", "softmax"}}, x, "softmax");
 }
 
 template <const char* const& kLayer>
@@ -179,12 +175,11 @@ Value convert_elu(const Call& call) {
 Value convert_softmax(const Call& call) {
   const Value x = call.input();
   const std::vector<std::int64_t> axes = call.config().wholes("axis");
-  const auto rank = static_cast<std::int64_t>(call.shape(x).rank());
-  if (axes.size() > 1 || (!axes.empty() && axes[0] != -1 && axes[0] != rank)) {
-    call.config().refuse("axis", "the last axis is supported");
+  const std::string axis = axes.size() > 1 ? "" : call.axis(x, axes.empty() ? -1 : axes[0]);
+  if (axis != "features" && axis != "channels") {
+    call.config().refuse("axis", "supported is the axis of the channels or features");
   }
-  if (rank == 1) return call.add({{"layer", "softmax"}}, x);
-  return softmax(call, x);
+  return call.add({{"layer", "softmax"}}, x);
 }
 
 }  // namespace convoke::interop::keras

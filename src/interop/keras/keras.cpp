@@ -67,7 +67,16 @@ std::string weights_group(const hdf5::File& file) {
 
 }  // namespace
 
-bool is_keras(const Probe& probe) { return probe.beginning.starts_with("PK\x03\x04"); }
+// PyTorch's files are zip files too.
+bool is_keras(const Probe& probe) {
+  if (!probe.beginning.starts_with("PK\x03\x04")) return false;
+  if (probe.file.extension() == ".keras") return true;
+  try {
+    return ZipReader(probe.file).contains(kConfig);
+  } catch (const Error&) {
+    return false;
+  }
+}
 
 Imported read_keras(const std::filesystem::path& file, const ImportOptions& options) {
   const Archive archive = open_archive(file);

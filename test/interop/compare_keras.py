@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Compares models that Convoke read with Keras: outputs, and gradients of one training step.
+
+usage: compare_keras.py INTEROP_RUN [--keras keras|tf_keras] [--formats keras,h5] [--only PATTERN] [--applications]
+
+Each model gets random weights and is saved in each format. `interop_run` reads the file, runs it on 4 samples, and writes
+outputs and the gradients of the softmax cross-entropy. Gradients are matched through the values of the weights, all of which
+are different, so that this script knows no layout. Needs tensorflow with keras or tf_keras, h5py and numpy.
+"""
+import argparse
+import importlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import keras_models
+
+SAMPLES = 4
+
+
+def set_random_weights(model, rng):
+    """Gives each variable different values, with the size that keeps activations near 1."""
+    for v in model.weights:
+        shape = tuple(v.shape)
+        kind = v.name.split("/")[-1].split(":")[0]
+        if not shape or "seed" in kind or "int" in str(v.dtype):
+            continue
+        n = int(np.prod(shape))
+        values = (2 * rng.permutation(n) + 1) / n - 1  # n different values in (-1, 1)
+        if kind in ("gamma", "moving_variance", "variance"):
+            values = 1 + 0.5 * values
+        elif kind in ("moving_mean", "beta", "bias", "mean", "alpha"):
+            values = 0.2 * values
+        else:
+            fan_in = n / shape[-1] if len(shape) > 1 else n
+            values = values * np.sqrt(3 / fan_in)
+        v.assign((values * rng.uniform(0.8, 1.2)).reshape(shape).astype("float32"))
+
+
+def quiet(layers):
+    """Turns off dropout, which is random in training."""
+    for layer in layers:
+        for key in ("rate", "drop_path_rate", "stddev", "dropout", "recurrent_dropout"):
+            if isinstance(vars(layer).get(key), float):
+                setattr(layer, key, 0.0)
+        quiet(getattr(layer, "layers", []))
+        quiet([getattr(layer, k) for k in ("forward_layer", "backward_layer", "cell") if hasattr(layer, k)])
+
+
+def samples_for(model, rng):
+    shape = model.input_shape[1:]
+    if keras_models.has_embedding(model):
+        return rng.integers(0, 20, (SAMPLES, *shape)).astype("int32")
+    return rng.normal(size=(SAMPLES, *shape)).astype("float32") * keras_models.scale_of(model)
+
+
+def golden(model, x, labels):
+    import tensorflow as tf
+    output = model(x, training=False).numpy()
+    if output.ndim != 2:
+        return output, None
+    probabilities = np.allclose(output.sum(1), 1, atol=1e-5) and output.min() >= 0
+    with tf.GradientTape() as tape:
+        y = model(x, training=True)
+        if probabilities:
+            loss = -tf.reduce_mean(tf.math.log(tf.gather(y, labels, axis=1, batch_dims=1) + 1e-30))
+        else:
+            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, y))
+    variables = model.trainable_variables
+    gradients = tape.gradient(loss, [getattr(v, "value", v) if not callable(getattr(v, "value", v)) else v for v in variables])
+    pairs = [(np.array(v), np.zeros(tuple(v.shape), "float32") if g is None else np.array(tf.convert_to_tensor(g)))
+             for v, g in zip(variables, gradients)]
+    return output, pairs
+
+
+def channels_first(array, images_first):
+    return np.ascontiguousarray(np.moveaxis(array, -1, 1)) if array.ndim == 4 and not images_first else array
+
+
+def gradient_error(ours, pairs):
+    """ours: open HDF5 file. Returns the largest relative difference."""
+    order = {}
+    for value, gradient in pairs:
+        flat = value.ravel()
+        index = np.argsort(flat, kind="stable")
+        order[flat[index].tobytes()] = gradient.ravel()[index]
+    scale = max(np.linalg.norm(g) for _, g in pairs)
+    worst, unmatched = 0.0, []
+    found = {}
+    for name, values in ours["parameters"].items():
+        flat = values[()].ravel()
+        if f"gradients/{name}" not in ours:
+            continue
+        found[name] = (flat, ours[f"gradients/{name}"][()].ravel())
+    # a GRU has two biases, which Keras stores as one
+    for name in [n for n in found if n.endswith("recurrent_bias")]:
+        other = name[: -len("recurrent_bias")] + "bias"
+        found[other] = tuple(np.concatenate([a, b]) for a, b in zip(found[other], found.pop(name)))
+    for name, (flat, gradient) in found.items():
+        index = np.argsort(flat, kind="stable")
+        theirs = order.pop(flat[index].tobytes(), None)
+        if theirs is None:
+            unmatched.append(name)
+            continue
+        error = np.linalg.norm(gradient[index] - theirs) / max(np.linalg.norm(theirs), 1e-3 * scale, 1e-12)
+        worst = max(worst, error)
+    if unmatched or order:
+        return np.inf
+    return worst
+
+
+def compare(run, keras, name, build, formats, folder, rng):
+    keras.backend.clear_session()
+    model = build(keras)
+    quiet(model.layers)
+    set_random_weights(model, rng)
+    x = samples_for(model, rng)
+    images_first = keras_models.is_channels_first(model)
+    labels = rng.integers(0, model.output_shape[-1], SAMPLES).astype("int32")
+    files = [os.path.join(folder, f"{name}.{extension}") for extension in formats]
+    for file in files:
+        model.save(file)  # before the training step, which moves statistics
+    want, pairs = golden(model, x, labels)
+    data, out = os.path.join(folder, "data.h5"), os.path.join(folder, "out.h5")
+    with h5py.File(data, "w") as f:
+        f["samples"] = channels_first(x, images_first)
+        if pairs is not None:
+            f["labels"] = labels
+    good = True
+    for extension, file in zip(formats, files):
+        done = subprocess.run([run, file, data, out], capture_output=True, text=True)
+        if done.returncode != 0:
+            print(f"{name:28} {extension:6} FAILED {done.stderr.strip()}", flush=True)
+            good = False
+            continue
+        with h5py.File(out) as f:
+            got = f["output"][()]
+            expected = channels_first(want, images_first)
+            error = np.abs(got - expected).max() / max(1, np.abs(expected).max()) if got.shape == expected.shape else np.inf
+            slope = gradient_error(f, pairs) if pairs else 0.0
+        fits = error <= 1e-4 and slope <= 1e-3
+        good &= fits
+        print(f"{name:28} {extension:6} {'ok    ' if fits else 'DIFFER'} outputs {error:.1e}  gradients {slope:.1e}"
+              + ("" if pairs else " (no classes)"), flush=True)
+        os.remove(file)
+    return good
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("interop_run")
+    parser.add_argument("--keras", default="keras", choices=["keras", "tf_keras"])
+    parser.add_argument("--formats", default="keras,h5")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--applications", action="store_true", help="all of keras.applications, which takes minutes")
+    options = parser.parse_args()
+    keras = importlib.import_module(options.keras)
+    models = keras_models.applications(keras) if options.applications else keras_models.MODELS
+    bad = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, build in models.items():
+            if not re.search(options.only, name):
+                continue
+            seed = sum(map(ord, name))
+            if not compare(options.interop_run, keras, name, build, options.formats.split(","), folder, np.random.default_rng(seed)):
+                bad += 1
+    print(f"{bad} models differ")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
