@@ -13,6 +13,7 @@
 #include "interop/onnx/onnx_writer.hpp"
 #include "interop/refused.hpp"
 #include "interop/safetensors/safetensors.hpp"
+#include "interop/tfjs/tfjs.hpp"
 
 namespace convoke::interop {
 namespace {
@@ -65,6 +66,13 @@ constexpr std::array kFormats{
            .recognises = keras::is_h5_weights,
            .read = nullptr,
            .read_weights = keras::read_h5_weights,
+           .write = nullptr},
+    Format{.name = "tfjs",
+           .extension = ".json",
+           .help = "a layers-model of TensorFlow.js: model.json, with its weights beside it",
+           .recognises = tfjs::is_tfjs,
+           .read = tfjs::read_tfjs,
+           .read_weights = tfjs::read_tfjs_weights,
            .write = nullptr},
     Format{.name = "safetensors",
            .extension = ".safetensors",

@@ -12,6 +12,10 @@ def has_embedding(model):
     return any(type(layer).__name__ == "Embedding" for layer in _walk(model))
 
 
+def is_random(model):
+    return any(type(layer).__name__.startswith("Random") for layer in _walk(model))
+
+
 def is_channels_first(model):
     return any(getattr(layer, "data_format", None) == "channels_first" for layer in _walk(model))
 

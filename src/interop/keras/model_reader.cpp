@@ -108,7 +108,13 @@ class Reader {
     std::vector<Value> inputs;
     bool inference = scope.inference;
     for (Argument& argument : arguments) {
-      if (argument.keyword == "training" && argument.constant == Json(false)) inference = true;
+      if (argument.keyword == "training" && argument.constant == Json(false)) {
+        // Keras 3 replaces it with the mode of the model in which it is called.
+        inference = inference || context_.keras_version < 3;
+        if (context_.keras_version >= 3) {
+          context_.builder.note("training=False in the call of a layer has no effect in training, as in Keras 3");
+        }
+      }
       if (!argument.call) continue;
       const bool by_keyword = !argument.keyword.empty() && argument.keyword != "inputs";
       if (by_keyword && argument.keyword == "mask") {
@@ -138,7 +144,7 @@ class Reader {
     if (layer.class_name.starts_with("Custom>")) options.class_name = layer.class_name.substr(7);
     const Call call(context_, *layer.config, std::move(options), std::move(inputs), std::move(arguments));
     if (call.inputs().empty()) throw Error("reads no tensors");
-    if (layer.is_operation) return convert_operation(call);
+    if (layer.is_operation || is_operator(call)) return convert_operation(call);
     if (layer.class_name == "TFOpLambda") return convert_tensorflow(call);
     return find_layer(call.options().class_name)(call);
   }
@@ -153,9 +159,18 @@ class Reader {
     const bool foreign_module = module.is_string() && !module.get<std::string>().starts_with("keras");
     const bool registered_by_user = registered.is_string() && registered != Json(layer.class_name);
     const bool no_module = layer.whole->contains("module") && module.is_null();
-    if (known || (!foreign_module && !registered_by_user && !no_module)) return;
+    if (known || layer.class_name == "TFOpLambda" || (!foreign_module && !registered_by_user && !no_module)) return;
     throw Error("is a custom layer, whose Python code is not in the file",
                 "write it with Keras' own layers and save the model again");
+  }
+
+  // Keras 3 does not say in .h5 that x + 3 is no Add layer.
+  static bool is_operator(const Call& call) {
+    const std::string& kind = call.options().class_name;
+    const bool arithmetic = kind == "Add" || kind == "Subtract" || kind == "Multiply";
+    return kind == "TrueDivide" || kind == "Divide" ||
+           (arithmetic && std::any_of(call.arguments().begin(), call.arguments().end(),
+                                      [](const Argument& argument) { return argument.constant.is_number(); }));
   }
 
   // Functions of keras.ops that were called on tensors.

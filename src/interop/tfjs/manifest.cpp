@@ -1,0 +1,163 @@
+#include "interop/tfjs/manifest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
+#include "convoke/core/text.hpp"
+
+namespace convoke::interop::tfjs {
+namespace {
+
+using keras::Json;
+using keras::member;
+using keras::text_of;
+
+/// Several files, one after the other.
+class Shards {
+ public:
+  void append(const std::filesystem::path& file) {
+    files_.emplace_back(file, os::Access::kRead);
+    ends_.push_back(size() + files_.back().size());
+  }
+  std::uint64_t size() const { return ends_.empty() ? 0 : ends_.back(); }
+
+  void read_at(std::uint64_t offset, std::span<std::byte> bytes) const {
+    for (std::size_t i = 0; i < files_.size() && !bytes.empty(); ++i) {
+      if (offset >= ends_[i]) continue;
+      const std::uint64_t begin = i == 0 ? 0 : ends_[i - 1];
+      const std::size_t count = std::min<std::uint64_t>(bytes.size(), ends_[i] - offset);
+      files_[i].read_at(offset - begin, bytes.first(count));
+      offset += count;
+      bytes = bytes.subspan(count);
+    }
+  }
+
+ private:
+  std::vector<os::File> files_;
+  std::vector<std::uint64_t> ends_;
+};
+
+struct TypeName {
+  std::string_view name;
+  NumberType type;
+};
+constexpr std::array kTypes{
+    TypeName{"float32", NumberType::kFloat32}, TypeName{"float16", NumberType::kFloat16},
+    TypeName{"int32", NumberType::kInt32},     TypeName{"uint8", NumberType::kUint8},
+    TypeName{"uint16", NumberType::kUint16},   TypeName{"bool", NumberType::kBool},
+};
+
+/// How the numbers of a tensor are stored: value = scale * stored + min.
+struct Stored {
+  NumberType type = NumberType::kFloat32;
+  double scale = 1, min = 0;
+};
+
+std::optional<Stored> stored_as(const Json& weight) {
+  const Json& quantization = member(weight, "quantization");
+  const std::string name = text_of(member(quantization.is_object() ? quantization : weight, "dtype"));
+  const auto type = std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeName& t) { return t.name == name; });
+  if (type == kTypes.end()) return std::nullopt;
+  Stored stored{.type = type->type};
+  const Json& scale = member(quantization, "scale");
+  const Json& min = member(quantization, "min");
+  if (scale.is_number()) stored.scale = scale.get<double>();
+  if (min.is_number()) stored.min = min.get<double>();
+  return stored;
+}
+
+// Keeps within the folder of model.json: no absolute path, no "..".
+std::filesystem::path beside(const std::filesystem::path& file, const Json& json) {
+  const std::string text = text_of(json);
+  const std::filesystem::path path(text);
+  const bool leaves = text.empty() || path.is_absolute() || text.find('\\') != std::string::npos ||
+                      text.find('\0') != std::string::npos ||
+                      std::any_of(path.begin(), path.end(), [](const auto& part) { return part == ".."; });
+  if (leaves) {
+    throw Error(fmt::format("{}: its weights are in \"{}\", which is not in its folder", file.string(),
+                            shortened(one_line(text), 80)),
+                "put the files of weights beside model.json");
+  }
+  return file.parent_path() / path;
+}
+
+Shape shape_of(const Json& json) {
+  constexpr std::size_t kMostAxes = 8;
+  std::vector<std::int64_t> extents;
+  for (const Json& extent : json) {
+    const bool good = extent.is_number_integer() && extents.size() < kMostAxes;
+    extents.push_back(good ? extent.get<std::int64_t>() : -1);
+  }
+  return Shape(extents);
+}
+
+// Reads a tensor as fp32, piece by piece.
+Tensor dequantized(std::string name, const Tensor& raw, const Stored& stored) {
+  Tensor tensor{.name = std::move(name), .shape = raw.shape, .type = NumberType::kFloat32, .read = {}};
+  tensor.read = [raw, stored](std::uint64_t offset, std::span<std::byte> bytes) {
+    const std::uint64_t first = offset / sizeof(float);
+    const auto count = static_cast<std::int64_t>(bytes.size() / sizeof(float));
+    Tensor part = raw;
+    part.shape = {count};
+    part.read = [&raw, first](std::uint64_t at, std::span<std::byte> out) {
+      raw.read(first * size_of(raw.type) + at, out);
+    };
+    std::vector<float> values = read_floats(part);
+    for (float& value : values) value = static_cast<float>(stored.scale * static_cast<double>(value) + stored.min);
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+  };
+  return tensor;
+}
+
+void open_group(const std::filesystem::path& file, const Json& group, Manifest& manifest) {
+  const auto shards = std::make_shared<Shards>();
+  for (const Json& path : member(group, "paths")) shards->append(beside(file, path));
+  std::uint64_t offset = 0;
+  for (const Json& weight : member(group, "weights")) {
+    const std::string name = text_of(member(weight, "name"));
+    const std::optional<Stored> stored = stored_as(weight);
+    if (!stored || !member(weight, "shape").is_array()) {
+      throw Error(fmt::format("{}: the weight \"{}\" holds no numbers of a known type", file.string(),
+                              shortened(one_line(name), 80)),
+                  fmt::format("known: {}", join(names_in(kTypes))));
+    }
+    Tensor raw{.name = name, .shape = shape_of(member(weight, "shape")), .type = stored->type, .read = {}};
+    const std::uint64_t bytes = raw.bytes();
+    if (bytes > shards->size() - offset) {
+      throw Error(fmt::format("{}: its files of weights end before \"{}\" does", file.string(),
+                              shortened(one_line(name), 80)),
+                  "a file is truncated or missing: get all of them again");
+    }
+    raw.read = [shards, offset](std::uint64_t at, std::span<std::byte> out) { shards->read_at(offset + at, out); };
+    offset += bytes;
+    if (stored->type != NumberType::kFloat32) manifest.converted.emplace(name_of(stored->type));
+    const bool plain = stored->scale == 1 && stored->min == 0;
+    manifest.tensors.push_back(plain ? raw : dequantized(name, raw, *stored));
+  }
+  if (offset != shards->size()) {
+    throw Error(fmt::format("{}: its files of weights have {} bytes, but it names weights of {}", file.string(),
+                            shards->size(), offset),
+                "the files belong to another model: get all of them again");
+  }
+}
+
+}  // namespace
+
+Manifest open_manifest(const std::filesystem::path& file, const Json& groups) {
+  if (!groups.is_array() || groups.empty()) {
+    throw Error(fmt::format("{}: names no weights (\"weightsManifest\")", file.string()));
+  }
+  Manifest manifest;
+  for (const Json& group : groups) open_group(file, group, manifest);
+  return manifest;
+}
+
+}  // namespace convoke::interop::tfjs
