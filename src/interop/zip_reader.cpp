@@ -13,9 +13,9 @@
 namespace convoke::interop {
 namespace {
 
-constexpr std::uint32_t kEndSignature = 0x06054b50, kEntrySignature = 0x02014b50, kLocalSignature = 0x04034b50;
-constexpr std::size_t kEndBytes = 22, kEntryBytes = 46, kLocalBytes = 30;
-constexpr unsigned kStored = 0, kDeflated = 8, kEncrypted = 1;
+constexpr std::uint32_t kEndMark = 0x06054b50, kEntryMark = 0x02014b50, kLocalMark = 0x04034b50;
+constexpr std::size_t kEndRecordBytes = 22, kEntryRecordBytes = 46, kLocalHeaderBytes = 30;
+constexpr unsigned kStoredMethod = 0, kDeflatedMethod = 8, kEncrypted = 1;
 
 std::uint32_t little_endian(std::span<const std::byte> bytes, std::size_t at, std::size_t count) {
   std::uint32_t value = 0;
@@ -23,8 +23,8 @@ std::uint32_t little_endian(std::span<const std::byte> bytes, std::size_t at, st
     value = value << 8 | std::to_integer<std::uint32_t>(bytes.subspan(at)[i]);
   return value;
 }
-std::uint32_t u16(std::span<const std::byte> bytes, std::size_t at) { return little_endian(bytes, at, 2); }
-std::uint32_t u32(std::span<const std::byte> bytes, std::size_t at) { return little_endian(bytes, at, 4); }
+std::uint32_t word16(std::span<const std::byte> bytes, std::size_t at) { return little_endian(bytes, at, 2); }
+std::uint32_t word32(std::span<const std::byte> bytes, std::size_t at) { return little_endian(bytes, at, 4); }
 
 // Deflate expands at most 1032 times. Weights hardly shrink, so a large entry that expands much is a bomb.
 bool is_bomb(std::uint64_t packed, std::uint64_t bytes) {
@@ -47,14 +47,14 @@ void ZipReader::damaged(const std::string& what) const {
 
 // The end record is behind all entries, followed by a comment of at most 64 KiB.
 void ZipReader::read_directory() {
-  const std::uint64_t tail = std::min<std::uint64_t>(size_, kEndBytes + 0xFFFF);
+  const std::uint64_t tail = std::min<std::uint64_t>(size_, kEndRecordBytes + 0xFFFF);
   std::vector<std::byte> bytes(tail);
   file_.read_at(size_ - tail, bytes);
-  std::size_t at = tail < kEndBytes ? 0 : tail - kEndBytes + 1;
-  while (at > 0 && u32(bytes, at - 1) != kEndSignature) --at;
+  std::size_t at = tail < kEndRecordBytes ? 0 : tail - kEndRecordBytes + 1;
+  while (at > 0 && word32(bytes, at - 1) != kEndMark) --at;
   if (at == 0) damaged("is a zip file without its directory");
   const auto end = std::span<const std::byte>(bytes).subspan(at - 1);
-  const std::uint64_t count = u16(end, 10), directory_bytes = u32(end, 12), offset = u32(end, 16);
+  const std::uint64_t count = word16(end, 10), directory_bytes = word32(end, 12), offset = word32(end, 16);
   const std::uint64_t end_offset = size_ - tail + at - 1;
   if (offset > end_offset || directory_bytes > end_offset - offset || directory_bytes > (1U << 24)) {
     damaged("the directory of the zip file lies outside the file");
@@ -63,19 +63,19 @@ void ZipReader::read_directory() {
   file_.read_at(offset, directory);
   std::span<const std::byte> left(directory);
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (left.size() < kEntryBytes || u32(left, 0) != kEntrySignature) {
+    if (left.size() < kEntryRecordBytes || word32(left, 0) != kEntryMark) {
       damaged("the directory of the zip file is damaged");
     }
-    const std::size_t name = u16(left, 28), rest = u16(left, 30) + u16(left, 32);
-    if (left.size() - kEntryBytes < name + rest) damaged("the directory of the zip file is damaged");
+    const std::size_t name = word16(left, 28), rest = word16(left, 30) + word16(left, 32);
+    if (left.size() - kEntryRecordBytes < name + rest) damaged("the directory of the zip file is damaged");
     Entry entry;
-    entry.name.assign(reinterpret_cast<const char*>(left.data()) + kEntryBytes, name);
-    entry.method = u16(left, 10);
-    entry.crc = u32(left, 16);
-    entry.packed = u32(left, 20);
-    entry.bytes = u32(left, 24);
+    entry.name.assign(reinterpret_cast<const char*>(left.data()) + kEntryRecordBytes, name);
+    entry.method = word16(left, 10);
+    entry.crc = word32(left, 16);
+    entry.packed = word32(left, 20);
+    entry.bytes = word32(left, 24);
     const std::string shown = one_line(entry.name);
-    if (entry.packed == 0xFFFFFFFF || entry.bytes == 0xFFFFFFFF || (u16(left, 8) & kEncrypted) != 0) {
+    if (entry.packed == 0xFFFFFFFF || entry.bytes == 0xFFFFFFFF || (word16(left, 8) & kEncrypted) != 0) {
       damaged(fmt::format("its entry {} is encrypted or larger than 4 GiB, which is not supported", shown));
     }
     if (find(entry.name) != nullptr) damaged(fmt::format("has two entries {}", shown));
@@ -83,21 +83,21 @@ void ZipReader::read_directory() {
       damaged(fmt::format("its entry {} announces {} from {}, which is not plausible", shown,
                           format_bytes(entry.bytes), format_bytes(entry.packed)));
     }
-    locate(entry, u32(left, 42));
+    locate(entry, word32(left, 42));
     if (entries_.size() == 4096) damaged("has more entries than a model has");
     entries_.push_back(std::move(entry));
-    left = left.subspan(kEntryBytes + name + rest);
+    left = left.subspan(kEntryRecordBytes + name + rest);
   }
 }
 
 void ZipReader::locate(Entry& entry, std::uint64_t header) const {
-  std::vector<std::byte> local(kLocalBytes);
-  const bool inside = header <= size_ && size_ - header >= kLocalBytes;
+  std::vector<std::byte> local(kLocalHeaderBytes);
+  const bool inside = header <= size_ && size_ - header >= kLocalHeaderBytes;
   if (inside) file_.read_at(header, local);
-  if (!inside || u32(local, 0) != kLocalSignature) {
+  if (!inside || word32(local, 0) != kLocalMark) {
     damaged(fmt::format("its entry {} has no header", one_line(entry.name)));
   }
-  entry.data = header + kLocalBytes + u16(local, 26) + u16(local, 28);
+  entry.data = header + kLocalHeaderBytes + word16(local, 26) + word16(local, 28);
   if (entry.data > size_ || entry.packed > size_ - entry.data) {
     damaged(fmt::format("ends before its entry {} does", one_line(entry.name)));
   }
@@ -131,14 +131,14 @@ std::vector<std::byte> ZipReader::read(std::string_view name, std::uint64_t most
     damaged(fmt::format("its entry {} has {}; {} is the most", name, format_bytes(entry->bytes),
                         format_bytes(most)));
   }
-  if (entry->method != kStored && entry->method != kDeflated) {
+  if (entry->method != kStoredMethod && entry->method != kDeflatedMethod) {
     damaged(fmt::format("its entry {} is compressed by another method than deflate", name));
   }
-  if (entry->method == kStored && entry->packed != entry->bytes) {
+  if (entry->method == kStoredMethod && entry->packed != entry->bytes) {
     damaged(fmt::format("the sizes of its entry {} disagree", name));
   }
   std::vector<std::byte> contents(entry->bytes);
-  if (entry->method == kStored) {
+  if (entry->method == kStoredMethod) {
     file_.read_at(entry->data, contents);
   } else {
     z_stream stream{};

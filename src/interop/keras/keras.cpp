@@ -21,7 +21,7 @@ int major_version(const std::string& version) {
 
 /// The parts of a .keras file.
 struct Archive {
-  Json config;
+  Json config, metadata;
   int version = 3;
   std::shared_ptr<const hdf5::File> weights;
 };
@@ -37,10 +37,11 @@ Archive open_archive(const std::filesystem::path& file) {
                 "weights in several files are not supported: save it with model.save(\"model.keras\")");
   }
   Archive archive{.config = parse_json(zip.text(kConfig, kMostJson), where + ": " + kConfig),
+                  .metadata = {},
                   .weights = nullptr};
   if (zip.contains("metadata.json")) {
-    const Json metadata = parse_json(zip.text("metadata.json", kMostJson), where + ": metadata.json");
-    archive.version = major_version(text_of(member(metadata, "keras_version")));
+    archive.metadata = parse_json(zip.text("metadata.json", kMostJson), where + ": metadata.json");
+    archive.version = major_version(text_of(member(archive.metadata, "keras_version")));
   }
   archive.weights = std::make_shared<const hdf5::File>(
       hdf5::File::open_image(zip.read(kWeights), where + ": " + kWeights));
@@ -85,7 +86,8 @@ Imported read_keras(const std::filesystem::path& file, const ImportOptions& opti
                         .model = archive.config,
                         .compile = member(archive.config, "compile_config"),
                         .weights = *weights,
-                        .keras_version = archive.version},
+                        .keras_version = archive.version,
+                        .facts = archive.metadata},
                        options);
 }
 
@@ -106,6 +108,10 @@ Imported read_h5(const std::filesystem::path& file, const ImportOptions& options
   if (opened->has_attribute("training_config")) {
     training = parse_json(opened->attribute<std::string>("training_config"), where + ": training_config");
   }
+  Json facts;
+  for (const char* key : {"class_names", "normalization_scale", "normalization_shift"}) {
+    if (opened->has_attribute(key)) facts[key] = parse_json(opened->attribute<std::string>(key), where);
+  }
   std::string version = "2.";
   if (opened->has_attribute("keras_version")) version = opened->attribute<std::string>("keras_version");
   const std::unique_ptr<WeightSource> weights = legacy_weights(opened, weights_group(*opened));
@@ -113,7 +119,8 @@ Imported read_h5(const std::filesystem::path& file, const ImportOptions& options
                         .model = model,
                         .compile = training,
                         .weights = *weights,
-                        .keras_version = major_version(version)},
+                        .keras_version = major_version(version),
+                        .facts = facts},
                        options);
 }
 

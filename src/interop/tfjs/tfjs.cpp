@@ -60,11 +60,13 @@ bool is_tfjs(const Probe& probe) {
 
 Imported read_tfjs(const std::filesystem::path& file, const ImportOptions& options) {
   const Model model = open_model(file);
+  const Json none;
   Imported imported = keras::convert_model({.file = file.string(),
                                             .model = model.config,
                                             .compile = member(member(model.json, "modelTopology"), "training_config"),
                                             .weights = *model.weights,
-                                            .keras_version = model.keras_version},
+                                            .keras_version = model.keras_version,
+                                            .facts = none},
                                            options);
   for (const std::string& type : model.converted) {
     imported.notes.push_back(fmt::format("weights of {} were converted to float32", type));
