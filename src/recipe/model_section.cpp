@@ -139,10 +139,9 @@ Settings resolved_layer(const Settings& written) {
 // Returns the key that gives the network. Throws unless exactly one does.
 std::string source_of_layers(SectionReader& read, const ModelRecipe& model) {
   std::vector<std::string> given;
-  for (const char* key : {"layers", "zoo", "file"}) {
-    if (read.has(key) && (key != std::string_view("layers") || !model.layers.empty()))
-      given.emplace_back(key);
-  }
+  if (!model.layers.empty()) given.emplace_back("layers");
+  if (!model.zoo.empty()) given.emplace_back("zoo");
+  if (!model.file.empty()) given.emplace_back("file");
   if (given.empty()) {
     read.fail("layers", "a model needs \"layers\", \"zoo\" or \"file\"",
               "for example layers = [ { layer = \"flatten\" }, { layer = \"dense\", units = 10 } ], zoo = "
