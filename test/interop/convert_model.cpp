@@ -1,5 +1,4 @@
-// interop_convert IN OUT FORMAT [--raw-input]: writes a model file of any format as FORMAT, or as Convoke's
-// own ("convoke").
+// interop_convert IN OUT FORMAT [--raw-input]: writes a model file of any format as FORMAT.
 // interop_convert --samples FOLDER: writes the sample models (sample_models.cpp) as FOLDER/<name>.h5, one of
 // them also as FOLDER/ensemble.h5, whose members are in FOLDER/members/.
 // For check_onnx_export.py and check_keras_export.py.
@@ -16,22 +15,13 @@ using namespace convoke;
 
 namespace {
 
-void write_convoke(const std::filesystem::path& file, const run::ModelSet& models) {
-  if (!models.ensemble) {
-    return run::write_model(file, models.description, models.members.front().parameters);
-  }
-  std::vector<const run::Member*> members;
-  for (const run::Member& member : models.members) members.push_back(&member);
-  run::write_ensemble(file, models.description, members);
-}
-
 void write_samples(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   for (const SampleModel& sample : sample_models()) {
-    write_convoke(folder / (std::string(sample.name) + ".h5"), make_sample(sample));
+    interop::write_model(folder / (std::string(sample.name) + ".h5"), make_sample(sample), "convoke");
   }
   run::ModelSet ensemble = make_sample(sample_model("classifier"), 3);
-  write_convoke(folder / "ensemble.h5", ensemble);
+  interop::write_model(folder / "ensemble.h5", ensemble, "convoke");
   std::filesystem::create_directories(folder / "members");
   for (const run::Member& member : ensemble.members) {
     const std::string name = std::to_string(member.index) + ".h5";
@@ -52,11 +42,7 @@ int main(int argc, char** argv) try {
     return 2;
   }
   const interop::Imported imported = interop::read_model(argv[1]);
-  if (std::string_view(argv[3]) == "convoke") {
-    write_convoke(argv[2], imported.models);
-  } else {
-    interop::write_model(argv[2], imported.models, argv[3], {.raw_input = raw});
-  }
+  interop::write_model(argv[2], imported.models, argv[3], {.raw_input = raw});
   return EXIT_SUCCESS;
 } catch (const Error& error) {
   std::cerr << "error: " << error.what() << "\n  hint: " << error.hint() << "\n";

@@ -250,14 +250,17 @@ constexpr std::array kSamples{
     SampleModel{"resize", R"({"input":[3,4,5],"layers":[{"layer":"resize","scale":[2,3]}]})"},
     SampleModel{"resize-size", R"({"input":[3,10,7],"layers":[{"layer":"resize","size":[3,5]}]})"},
     SampleModel{
-        "resize-align-corners",
-        R"({"input":[3,4,5],"layers":[{"layer":"resize","size":[7,3],"method":"bilinear","centres":"align_corners"}]})"},
+        "resize-torch",
+        R"({"input":[3,4,5],"layers":[{"layer":"resize","size":[8,7],"centres":"asymmetric","rounding":"floor"}]})"},
     SampleModel{
-        "resize-asymmetric",
-        R"({"input":[3,6,7],"layers":[{"layer":"resize","size":[14,5],"centres":"asymmetric","rounding":"floor"}]})"},
+        "resize-whole-torch",
+        R"({"input":[3,4,5],"layers":[{"layer":"resize","scale":3,"centres":"asymmetric","rounding":"floor"}]})"},
     SampleModel{
-        "resize-prefer-floor",
-        R"({"input":[3,10,7],"layers":[{"layer":"resize","size":[3,5],"rounding":"round_prefer_floor"}]})"},
+        "resize-corners",
+        R"({"input":[3,4,5],"layers":[{"layer":"resize","size":[7,3],"centres":"align_corners","method":"bilinear"}]})"},
+    SampleModel{
+        "resize-corners-nearest",
+        R"({"input":[3,4,5],"layers":[{"layer":"resize","size":[7,3],"centres":"align_corners","rounding":"round_prefer_floor"}]})"},
     SampleModel{"resize-bilinear",
                 R"({"input":[3,4,5],"layers":[{"layer":"resize","scale":2,"method":"bilinear"}]})"},
     SampleModel{"resize-bilinear-size",

@@ -34,31 +34,23 @@ Covers adaptive_covers(std::int64_t inputs, std::int64_t outputs) {
   return all;
 }
 
-// Means along an axis as a product with the matrix of their weights, by a frozen Dense layer on the last
-// axis. `dims` moves the axis there, and is its own inverse.
-KerasTensor means_along(Composition& c, std::string_view part, const KerasTensor& x, const Covers& covers,
-                        std::int64_t inputs, const std::vector<std::int64_t>& dims) {
+// The matrix by which means along an axis are a product.
+AxisMatrix means(std::int64_t inputs, const Covers& covers) {
   const std::int64_t outputs = std::ssize(covers);
-  const auto matrix = [=] {
-    std::vector<float> values(static_cast<std::size_t>(inputs * outputs));
-    for (std::int64_t o = 0; o < outputs; ++o) {
-      const Cover& cover = covers[static_cast<std::size_t>(o)];
-      for (std::int64_t i = cover.begin; i < cover.end; ++i) {
-        values[static_cast<std::size_t>(i * outputs + o)] = 1.0F / static_cast<float>(cover.divisor);
-      }
-    }
-    return values;
-  };
-  const KerasTensor last = c.permute(std::string(part) + "_last", x, dims);
-  std::vector<std::int64_t> extents = last.shape.extents();
-  extents.back() = outputs;
-  const KerasTensor means = c.constant_dense(part, last, {inputs, outputs}, matrix, Shape(extents));
-  return c.permute(std::string(part) + "_back", means, dims);
+  return {inputs, outputs, [=] {
+            std::vector<float> values(static_cast<std::size_t>(inputs * outputs));
+            for (std::int64_t o = 0; o < outputs; ++o) {
+              const Cover& cover = covers[static_cast<std::size_t>(o)];
+              for (std::int64_t i = cover.begin; i < cover.end; ++i) {
+                values[static_cast<std::size_t>(i * outputs + o)] = 1.0F / static_cast<float>(cover.divisor);
+              }
+            }
+            return values;
+          }};
 }
 
 KerasTensor means_over(Composition& c, const KerasTensor& image, const Covers& rows, const Covers& columns) {
-  const KerasTensor narrow = means_along(c, "columns", image, columns, image.shape[1], {1, 3, 2});
-  return means_along(c, "rows", narrow, rows, image.shape[0], {3, 2, 1});
+  return mix(c, image, means(image.shape[0], rows), means(image.shape[1], columns));
 }
 
 Json pool_config(const Axes& axes, std::string_view padding) {

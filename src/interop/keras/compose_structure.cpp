@@ -141,24 +141,6 @@ KerasTensor compose_reshape(Composition& c) {
   return c.permute("channels_last", c.reshape("", x, shape), kToChannelsLast);
 }
 
-KerasTensor compose_resize(Composition& c) {
-  const Shape &in = c.input().shape, out = c.output();
-  const std::string method = c.settings.text("method");
-  for (const char* key : {"centres", "rounding"}) {  // stored if they are not the defaults, which are Keras'
-    const std::string value = c.settings.text(key);
-    if (!value.empty()) c.refuse(fmt::format("with {} = \"{}\"", key, value));
-  }
-  if (out[0] % in[0] == 0 && out[1] % in[1] == 0) {
-    return c.layer("", "UpSampling2D",
-                   {{"size", Json::array({out[0] / in[0], out[1] / in[1]})},
-                    {"data_format", "channels_last"},
-                    {"interpolation", method}},
-                   c.input(), out);
-  }
-  return c.layer("", "Resizing", {{"height", out[0]}, {"width", out[1]}, {"interpolation", method}},
-                 c.input(), out);
-}
-
 // Keras crops images and sequences along their first axes; other axes are moved there, or added.
 KerasTensor compose_slice(Composition& c) {
   const std::size_t axis = nn::Axis(c.settings.text("axis")).in(c.input_shape());

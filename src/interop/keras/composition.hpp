@@ -97,6 +97,14 @@ Json extents_of(const std::vector<WindowAxis>& axes, std::int64_t WindowAxis::*e
 /// Returns the padding of windows as a border of an image.
 nn::Border border_of(const std::vector<WindowAxis>& axes);
 
+/// A constant matrix (inputs, outputs) that maps one axis of an image.
+struct AxisMatrix {
+  std::int64_t inputs = 0, outputs = 0;
+  std::function<std::vector<float>()> make;
+};
+/// Maps the rows and columns of an image, for layers that are linear there and unknown to Keras.
+KerasTensor mix(Composition& c, const KerasTensor& image, const AxisMatrix& rows, const AxisMatrix& columns);
+
 using ComposeLayer = KerasTensor (*)(Composition& c);
 
 KerasTensor compose_conv1d(Composition& c);

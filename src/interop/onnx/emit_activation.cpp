@@ -19,7 +19,7 @@ void emit_hard_sigmoid(Emission& e) {
 void emit_prelu(Emission& e) { e.result("PRelu", {e.input(), e.weight("alpha", "weight", e.per_channel())}); }
 void emit_silu(Emission& e) { e.result("Mul", {e.input(), e.op("Sigmoid", {e.input()})}); }
 void emit_softmax(Emission& e) {
-  const bool image = e.input_shape().rank() == 3;  // over its channels
+  const bool image = e.input_shape().rank() == 3;  // over its channels; otherwise over the last axis
   e.result("Softmax", {e.input()}, {{"axis", std::int64_t{image ? 1 : -1}}});
 }
 

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <limits>
 
 #include "convoke/nn/layers/axis.hpp"
@@ -15,31 +13,6 @@ using Integers = std::vector<std::int64_t>;
 // The position of the layer's axis behind the batch.
 std::int64_t axis_behind_batch(const Emission& e) {
   return static_cast<std::int64_t>(nn::Axis(e.settings.text("axis")).in(e.input_shape())) + 1;
-}
-
-// An output pixel of "nearest" lies between two input pixels, and only an exact quotient decides: Resize
-// computes in fp32, which is exact for powers of two.
-bool rounds_badly(std::int64_t in, std::int64_t out) {
-  if (in % out == 0 && std::has_single_bit(static_cast<std::uint64_t>(in / out))) return false;
-  for (std::int64_t o = 0; o < out; ++o) {
-    if ((2 * o + 1) * in % (2 * out) == 0) return true;
-  }
-  return false;
-}
-
-std::string nearest_places(Emission& e, const nn::Resize& layer, std::int64_t in, std::int64_t out) {
-  Integers places;
-  for (std::int64_t o = 0; o < out; ++o) places.push_back(layer.nearest_pixel(o, in, out));
-  return e.integers("places", places);
-}
-
-// The factor by which runtimes, which round the product down, find `out`.
-float scale_to(std::int64_t in, std::int64_t out) {
-  float scale = static_cast<float>(out) / static_cast<float>(in);
-  while (static_cast<double>(in) * static_cast<double>(scale) < static_cast<double>(out)) {
-    scale = std::nextafter(scale, std::numeric_limits<float>::max());
-  }
-  return scale;
 }
 
 }  // namespace
@@ -98,29 +71,6 @@ void emit_permute(Emission& e) {
 }
 
 void emit_reshape(Emission& e) { e.result_reshaped(e.input(), e.node.shape.extents()); }
-
-void emit_resize(Emission& e) {
-  const Shape& in = e.input_shape();
-  const Shape& out = e.node.shape;
-  const auto& layer = dynamic_cast<const nn::Resize&>(*e.node.layer);
-  const bool nearest = e.settings.text("method") == "nearest";
-  // Both are stored if they are not the defaults. Their names are ONNX's.
-  const std::string centres = e.settings.text("centres"), rounding = e.settings.text("rounding");
-  const bool usual = centres.empty() && rounding.empty();
-  if (nearest && (!usual || rounds_badly(in[1], out[1]) || rounds_badly(in[2], out[2]))) {
-    const std::string rows =
-        e.op("Gather", {e.input(), nearest_places(e, layer, in[1], out[1])}, {{"axis", std::int64_t{2}}});
-    return e.result("Gather", {rows, nearest_places(e, layer, in[2], out[2])}, {{"axis", std::int64_t{3}}});
-  }
-  // floor(x + 1/2) of the half-pixel position x is our nearest pixel.
-  OnnxAttributes attributes{{"coordinate_transformation_mode", centres.empty() ? "half_pixel" : centres},
-                            {"mode", std::string(nearest ? "nearest" : "linear")}};
-  if (nearest) attributes.push_back({"nearest_mode", std::string("round_prefer_ceil")});
-  const std::string scales = e.constant("scales", {4}, [in, out] {
-    return std::vector<float>{1, 1, scale_to(in[1], out[1]), scale_to(in[2], out[2])};
-  });
-  e.result("Resize", {e.input(), "", scales}, attributes);
-}
 
 void emit_slice(Emission& e) {
   const std::int64_t begin = e.settings.integer("begin"), size = e.settings.integer("size");

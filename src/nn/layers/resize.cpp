@@ -73,24 +73,32 @@ std::int64_t nearest(Fraction place, Round rounding, std::int64_t inputs) {
 
 AxisTaps interpolated(std::int64_t inputs, std::int64_t outputs, const ResizeOptions& options) {
   AxisTaps taps;
-  for (std::int64_t o = 0; o < outputs; ++o) {
-    const Fraction place = place_of(o, inputs, outputs, options.centres);
-    if (options.method == Method::kNearest) {
-      taps.add(nearest(place, options.rounding, inputs), 1);
-    } else {
-      const double inside = std::clamp(static_cast<double>(place.over) / static_cast<double>(place.under),
-                                       0.0, static_cast<double>(inputs - 1));
-      const auto left = static_cast<std::int64_t>(inside);
-      const double share = inside - static_cast<double>(left);
-      taps.add(left, 1 - share);
-      if (share > 0) taps.add(left + 1, share);
-    }
+  for (const ResizedPixel& pixel : resized_pixels(inputs, outputs, options)) {
+    taps.add(pixel.pixel, 1 - pixel.next);
+    if (pixel.next > 0) taps.add(pixel.pixel + 1, pixel.next);
     taps.close();
   }
   return taps;
 }
 
 }  // namespace
+
+std::vector<ResizedPixel> resized_pixels(std::int64_t inputs, std::int64_t outputs,
+                                         const ResizeOptions& options) {
+  std::vector<ResizedPixel> pixels;
+  for (std::int64_t o = 0; o < outputs; ++o) {
+    const Fraction place = place_of(o, inputs, outputs, options.centres);
+    if (options.method == Method::kNearest) {
+      pixels.push_back({std::clamp<std::int64_t>(nearest(place, options.rounding), 0, inputs - 1)});
+      continue;
+    }
+    const double inside = std::clamp(static_cast<double>(place.over) / static_cast<double>(place.under), 0.0,
+                                     static_cast<double>(inputs - 1));
+    const auto left = static_cast<std::int64_t>(inside);
+    pixels.push_back({left, inside - static_cast<double>(left)});
+  }
+  return pixels;
+}
 
 Shape Resize::output_shape(std::span<const ValueSpec> inputs) const {
   const Shape& in = inputs[0];

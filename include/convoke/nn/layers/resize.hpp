@@ -1,4 +1,7 @@
 #pragma once
+#include <cstdint>
+#include <vector>
+
 #include "convoke/nn/layer.hpp"
 
 namespace convoke::nn {
@@ -22,6 +25,15 @@ struct ResizeOptions {
   Rounding rounding = Rounding::kRoundPreferCeil;  ///< for kNearest
 };
 
+/// An output pixel along one axis: (1 - next) of input pixel `pixel`, and `next` of the one behind it.
+struct ResizedPixel {
+  std::int64_t pixel = 0;
+  double next = 0;  ///< [0, 1)
+};
+/// Returns the output pixels along an axis of `inputs` pixels.
+std::vector<ResizedPixel> resized_pixels(std::int64_t inputs, std::int64_t outputs,
+                                         const ResizeOptions& options);
+
 /// (N, C, H, W) -> (N, C, H', W') by interpolation, without smoothing when the image shrinks. The defaults
 /// are Keras' Resizing and UpSampling2D, and PyTorch's interpolate with "nearest-exact" or "bilinear".
 /// PyTorch's "nearest" is kAsymmetric with kFloor, and its align_corners=True is kAlignCorners. ONNX's Resize
@@ -34,8 +46,7 @@ class Resize final : public Layer {
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  /// Returns the pixel of an axis of `inputs` that output pixel o of `outputs` is with kNearest.
-  std::int64_t nearest_pixel(std::int64_t o, std::int64_t inputs, std::int64_t outputs) const;
+  const ResizeOptions& options() const { return options_; }
 
   static LayerPtr make(LayerReader& read);
 

@@ -1,0 +1,221 @@
+#include "interop/keras/keras_writer.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "convoke/core/error.hpp"
+#include "convoke/hdf5/file.hpp"
+#include "convoke/nn/layer_table.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "interop/keras/composition.hpp"
+#include "sample_models.hpp"
+#include "support/bytes_of.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke;
+using namespace convoke::interop;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+run::ModelSet sample(std::string_view name, int members = 1) {
+  return make_sample(sample_model(name), members);
+}
+
+// An .h5 file that was written.
+struct WrittenH5 {
+  TemporaryFolder folder;
+  hdf5::File file;
+
+  explicit WrittenH5(const run::ModelSet& models, const ExportOptions& options = {})
+      : file((write_keras_h5(folder / "model.h5", models, options), hdf5::File::open(folder / "model.h5"))) {}
+
+  Json attribute(const std::string& name) const { return Json::parse(file.attribute<std::string>(name)); }
+  Json layers() const { return attribute("model_config")["config"]["layers"]; }
+  Json layer(const std::string& name) const {
+    for (const Json& layer : layers())
+      if (layer["name"] == name) return layer;
+    return {};
+  }
+  Names classes() const {
+    Names names;
+    for (const Json& layer : layers()) names.push_back(layer["class_name"]);
+    return names;
+  }
+  std::vector<float> weight(const std::string& layer, const std::string& path) const {
+    return file.read<float>("model_weights/" + layer + "/" + path);
+  }
+};
+
+// The entries of a .keras file, which are stored without compression.
+std::string entry_of(const std::string& archive, const std::string& name) {
+  const auto size_at = [&](std::size_t at) {
+    std::size_t size = 0;
+    for (std::size_t i = 4; i-- > 0;) size = size << 8 | static_cast<unsigned char>(archive[at + i]);
+    return size;
+  };
+  for (std::size_t at = 0; archive.compare(at, 4, "PK\x03\x04") == 0;) {
+    const std::size_t size = size_at(at + 18), names = size_at(at + 26) & 0xFFFF;
+    if (archive.compare(at + 30, names, name) == 0) return archive.substr(at + 30 + names, size);
+    at += 30 + names + size;
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("Keras export knows every layer") {
+  const Names known = composed_layers();
+  for (const nn::LayerHelp& layer : nn::layer_guide()) {
+    INFO(layer.name);
+    CHECK(std::count(known.begin(), known.end(), layer.name) == 1);
+  }
+  CHECK(known.size() == nn::layer_guide().size());
+}
+
+TEST_CASE("every sample is written, or refused with its node and a hint") {
+  const TemporaryFolder folder;
+  Names refused;
+  for (const SampleModel& own : sample_models()) {
+    INFO(own.name);
+    try {
+      write_keras_h5(folder / "model.h5", sample(own.name), {});
+    } catch (const Error& error) {
+      refused.emplace_back(own.name);
+      CHECK_THAT(error.what(), Catch::Contains("_1: Keras has no layer for"));
+      CHECK_THAT(error.hint(), Catch::Contains("--format onnx"));
+    }
+  }
+  CHECK(refused == Names{"conv2d_transpose-groups", "local_response_norm", "local_response_norm-even"});
+}
+
+TEST_CASE("a convolution and a dense layer are transposed for images that lie channels last") {
+  const run::ModelSet models = sample("classifier");
+  const WrittenH5 written(models);
+  CHECK(written.classes() ==
+        Names{"InputLayer", "Conv2D", "BatchNormalization", "Activation", "GlobalAveragePooling2D", "Dense"});
+  CHECK(written.layer("input")["config"]["batch_input_shape"] == Json::parse("[null, 8, 8, 3]"));
+  CHECK(written.layer("output")["config"]["kernel_size"] == Json::parse("[3, 3]"));
+  CHECK(written.layer("dense_1")["inbound_nodes"] ==
+        Json::parse(R"([[["global_average_pool_1", 0, 0, {}]]])"));
+  const std::vector<float>& own = models.members[0].parameters;
+  const std::vector<float> kernel = written.weight("output", "output/kernel:0");  // (3, 3, 3, 4)
+  for (std::size_t o = 0; o < 4; ++o)
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t k = 0; k < 9; ++k) CHECK(kernel[(k * 3 + i) * 4 + o] == own[(o * 3 + i) * 9 + k]);
+  CHECK(written.file.group("model_weights/output").attribute<Names>("weight_names") ==
+        Names{"output/kernel:0", "output/bias:0"});
+}
+
+TEST_CASE("the rows of a dense layer behind a flattened image are in Keras' order") {
+  const run::ModelSet models = sample("flatten-dense");
+  const WrittenH5 written(models);
+  const Names classes = written.classes();
+  CHECK(std::count(classes.begin(), classes.end(), "Permute") == 0);
+  const std::vector<float>& own = models.members[0].parameters;  // (4, 3 x 2 x 2), then the bias
+  const std::vector<float> kernel = written.weight("dense_1", "dense_1/kernel:0");
+  for (std::size_t unit = 0; unit < 4; ++unit)
+    for (std::size_t channel = 0; channel < 3; ++channel)
+      for (std::size_t pixel = 0; pixel < 4; ++pixel)
+        CHECK(kernel[(pixel * 3 + channel) * 4 + unit] == own[unit * 12 + channel * 4 + pixel]);
+  // Where another layer reads the vector, its elements are reordered.
+  CHECK(WrittenH5(sample("shared")).layer("flatten_1_channels_first")["class_name"] == "Permute");
+}
+
+TEST_CASE("shared layers are called twice and stored once") {
+  const WrittenH5 written(sample("shared"));
+  CHECK(written.layer("conv")["inbound_nodes"].size() == 2);
+  CHECK(written.layer("fc")["inbound_nodes"].size() == 2);
+  CHECK(written.layer("again").is_null());
+  CHECK(written.attribute("model_config")["config"]["output_layers"] == Json::parse(R"([["fc", 1, 0]])"));
+}
+
+TEST_CASE("the loss says whether the network ends in logits") {
+  const Json logits = WrittenH5(sample("classifier")).attribute("training_config");
+  CHECK(logits["loss"]["class_name"] == "SparseCategoricalCrossentropy");
+  CHECK(logits["loss"]["config"]["from_logits"] == true);
+  CHECK(logits["optimizer_config"]["class_name"] == "Adam");
+  CHECK(logits["metrics"] == Json::parse(R"(["accuracy"])"));
+  CHECK(WrittenH5(sample("dense")).attribute("training_config")["loss"]["config"]["from_logits"] == false);
+  CHECK(WrittenH5(sample("classifier", 2)).attribute("training_config")["loss"]["config"]["from_logits"] ==
+        false);
+  run::ModelSet other = sample("classifier");
+  other.description.loss = nn::make_loss({{"name", "mean_squared_error"}});
+  CHECK(WrittenH5(other).attribute("training_config")["loss"]["class_name"] == "MeanSquaredError");
+}
+
+TEST_CASE("an ensemble is the average of its members in Keras") {
+  const WrittenH5 written(sample("classifier", 3));
+  const Names classes = written.classes();
+  CHECK(std::count(classes.begin(), classes.end(), "Conv2D") == 3);
+  CHECK(classes.back() == "Average");
+  CHECK(written.layer("member_2_probabilities")["config"]["activation"] == "softmax");
+}
+
+TEST_CASE("raw input is normalised by Keras' first layer") {
+  run::ModelSet models = sample("classifier");
+  const Json by_channel = WrittenH5(models, {.raw_input = true}).layer("normalization");
+  CHECK(by_channel["class_name"] == "Normalization");
+  CHECK(by_channel["config"]["mean"][1].get<double>() == Catch::Approx(0.75 / 0.03));
+  CHECK(by_channel["config"]["variance"][0].get<double>() == Catch::Approx(2500));
+  models.description.normalization = {{0.5F, 0.5F, 0.5F}, {-1, -1, -1}};
+  const Json equal = WrittenH5(models, {.raw_input = true}).layer("normalization");
+  CHECK(equal["class_name"] == "Rescaling");
+  CHECK(equal["config"]["scale"] == 0.5);
+  CHECK(equal["config"]["offset"] == -1.0);
+  models.description.normalization.scale[1] = 0;
+  CHECK_THAT(error_of([&] { WrittenH5(models, {.raw_input = true}); }),
+             Catch::Contains("scale of channel 1 is 0"));
+}
+
+TEST_CASE("a mask begins at the embedding, and ends where our layer has none") {
+  const WrittenH5 written(sample("lstm-mask-ends"));
+  CHECK(written.layer("embedding_1")["config"]["mask_zero"] == true);
+  CHECK(written.layer("lstm_2_unmasked")["class_name"] == "Reshape");
+  CHECK(WrittenH5(sample("embedding")).layer("embedding_1")["config"]["mask_zero"] == false);
+}
+
+TEST_CASE("a .keras file holds metadata, configuration and numbered weights") {
+  const TemporaryFolder folder;
+  const run::ModelSet models = sample("lstm-both");
+  write_keras(folder / "model.keras", models, {});
+  const std::string archive = bytes_of(folder / "model.keras");
+  const Json metadata = Json::parse(entry_of(archive, "metadata.json"));
+  CHECK(metadata["class_names"].size() == 6);
+  CHECK(metadata["normalization_scale"].size() == 4);
+  const Json config = Json::parse(entry_of(archive, "config.json"));
+  CHECK(config["class_name"] == "Functional");
+  CHECK(config["config"]["layers"][1]["config"]["layer"]["class_name"] == "LSTM");
+  CHECK(config["compile_config"]["loss"]["config"]["from_logits"] == true);
+  os::replace_text(folder / "weights.h5", entry_of(archive, "model.weights.h5"));
+  const hdf5::File weights = hdf5::File::open(folder / "weights.h5");
+  CHECK(weights.dataset("layers/bidirectional/forward_layer/cell/vars/0").shape() == Shape{4, 12});
+  CHECK(weights.dataset("layers/bidirectional/backward_layer/cell/vars/1").shape() == Shape{3, 12});
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);  // no temporary file
+}
+
+TEST_CASE("the same model gives the same Keras files") {
+  const TemporaryFolder folder;
+  for (const char* name : {"a.keras", "b.keras"}) write_keras(folder / name, sample("lstm-masked"), {});
+  CHECK(bytes_of(folder / "a.keras") == bytes_of(folder / "b.keras"));
+  for (const char* name : {"a.h5", "b.h5"}) write_keras_h5(folder / name, sample("shared"), {});
+  CHECK(bytes_of(folder / "a.h5") == bytes_of(folder / "b.h5"));
+}
+
+TEST_CASE("layers are in the order in which Keras numbers them") {
+  // a -> b -> c -> sum, a -> d -> sum: d has the depth of c, but is seen later in the walk from the output.
+  FunctionalModel model(KerasDialect::kKeras3);
+  const Shape shape{4};
+  const auto add = [&](const std::string& name, std::vector<KerasTensor> inputs) {
+    return model.add("Activation", name, Json::object(), {}, std::move(inputs), shape);
+  };
+  const KerasTensor input = model.add_input(shape, false);
+  const KerasTensor a = add("a", {input}), d = add("d", {a}), b = add("b", {a}), c = add("c", {b});
+  add("unused", {a});
+  Names names;
+  for (const std::size_t i : model.order(add("sum", {c, d}))) names.push_back(model.layers()[i].name);
+  CHECK(names == Names{"input", "a", "b", "c", "d", "sum"});
+}
