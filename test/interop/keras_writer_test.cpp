@@ -16,6 +16,7 @@
 
 using namespace convoke;
 using namespace convoke::interop;
+using namespace convoke::interop::keras_export;
 
 namespace {
 
@@ -76,13 +77,30 @@ TEST_CASE("Keras export knows every layer") {
   CHECK(known.size() == nn::layer_guide().size());
 }
 
-TEST_CASE("every sample is written, or refused with its node and a hint") {
-  const TemporaryFolder folder;
+TEST_CASE("every sample has layers of Keras, or is refused with its node and a hint") {
   Names refused;
   for (const SampleModel& own : sample_models()) {
     INFO(own.name);
+    const run::ModelSet models = sample(own.name);
+    const nn::Graph& graph = models.description.graph;
+    const ModelWeights weights(graph, models.members[0].parameters);
+    FunctionalModel model(KerasDialect::kKeras3);
+    const KerasTensor input = model.add_input(keras_shape(graph.input_shape()), false);
     try {
-      write_keras_h5(folder / "model.h5", sample(own.name), {});
+      const KerasTensor output = compose_model(model, graph, weights, "", input);
+      CHECK(output.shape == graph.output_shape());
+      std::int64_t values = 0, constants = 0;
+      for (const std::size_t i : model.order(output)) {
+        for (const KerasWeight& weight : model.layers()[i].weights) {
+          const std::vector<float> made = weight.make();
+          CHECK(std::ssize(made) == weight.shape.elements());
+          const bool constant = model.layers()[i].config["trainable"] == false;
+          (constant ? constants : values) += weight.shape.elements();
+        }
+      }
+      CHECK(values == graph.parameter_count());
+      if (own.name.find("uneven") != std::string_view::npos && own.name.starts_with("adaptive_average"))
+        CHECK(constants == 7 * 3 + 9 * 4);
     } catch (const Error& error) {
       refused.emplace_back(own.name);
       CHECK_THAT(error.what(), Catch::Contains("_1: Keras has no layer for"));
@@ -203,6 +221,14 @@ TEST_CASE("the same model gives the same Keras files") {
   CHECK(bytes_of(folder / "a.keras") == bytes_of(folder / "b.keras"));
   for (const char* name : {"a.h5", "b.h5"}) write_keras_h5(folder / name, sample("shared"), {});
   CHECK(bytes_of(folder / "a.h5") == bytes_of(folder / "b.h5"));
+}
+
+TEST_CASE("more layers than an attribute holds are listed in parts") {
+  const WrittenH5 written(sample("dense", 500));
+  const hdf5::Group weights = written.file.group("model_weights");
+  CHECK(!weights.has_attribute("layer_names"));
+  CHECK(weights.attribute<Names>("layer_names0").size() == 2000);
+  CHECK(weights.attribute<Names>("layer_names1").size() == 2);  // 500 x 4, input, mean
 }
 
 TEST_CASE("layers are in the order in which Keras numbers them") {

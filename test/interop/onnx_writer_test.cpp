@@ -15,6 +15,7 @@
 
 using namespace convoke;
 using namespace convoke::interop;
+using namespace convoke::interop::onnx_export;
 
 namespace {
 

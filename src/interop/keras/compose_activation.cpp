@@ -3,7 +3,7 @@
 
 #include "interop/keras/composition.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::keras_export {
 namespace {
 
 KerasTensor rescaled(Composition& c, std::string_view part, const KerasTensor& x, double scale,
@@ -97,4 +97,4 @@ KerasTensor compose_stochastic_depth(Composition& c) {
                  c.output());
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::keras_export

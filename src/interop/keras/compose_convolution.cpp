@@ -2,7 +2,7 @@
 
 #include "interop/keras/composition.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::keras_export {
 namespace {
 
 using Axes = std::vector<WindowAxis>;
@@ -224,4 +224,4 @@ KerasTensor compose_dense(Composition& c) {
   return c.weighted("", "Dense", std::move(config), std::move(weights), c.input(), c.output());
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::keras_export

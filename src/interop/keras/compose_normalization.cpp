@@ -2,7 +2,7 @@
 
 #include "interop/keras/composition.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::keras_export {
 namespace {
 
 // epsilon, center and scale of a normalisation over the last axis.
@@ -69,4 +69,4 @@ KerasTensor compose_standardize(Composition& c) {
                  c.input(), c.output());
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::keras_export

@@ -2,7 +2,7 @@
 
 #include "interop/keras/composition.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::keras_export {
 namespace {
 
 using Axes = std::vector<WindowAxis>;
@@ -196,4 +196,4 @@ KerasTensor compose_global_pool(Composition& c) {
                  c.output());
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::keras_export

@@ -2,7 +2,7 @@
 
 #include "interop/keras/composition.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::keras_export {
 namespace {
 
 // True if a layer of the graph skips the places where the token is 0.
@@ -87,4 +87,4 @@ KerasTensor compose_recurrent(Composition& c) {
   return y;
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::keras_export

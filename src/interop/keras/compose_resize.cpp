@@ -3,7 +3,7 @@
 #include "convoke/nn/layers/resize.hpp"
 #include "interop/keras/composition.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::keras_export {
 namespace {
 
 // A frozen Dense layer multiplies the last axis. `dims` moves the axis there, and is its own inverse.
@@ -60,4 +60,4 @@ KerasTensor compose_resize(Composition& c) {
   return mix(c, c.input(), resizing(in[0], out[0], options), resizing(in[1], out[1], options));
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::keras_export

@@ -7,7 +7,7 @@
 #include "convoke/nn/layers/axis.hpp"
 #include "interop/keras/composition.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::keras_export {
 namespace {
 
 using Integers = std::vector<std::int64_t>;
@@ -169,4 +169,4 @@ KerasTensor compose_slice(Composition& c) {
                  nn::Extent(height ? after : 0, height ? 0 : after)});
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::keras_export

@@ -7,7 +7,7 @@
 #include "convoke/core/table.hpp"
 #include "interop/keras/composition.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::keras_export {
 namespace {
 
 struct ComposeEntry {
@@ -87,4 +87,4 @@ ComposeLayer composer_of(const nn::Node& node) {
 
 std::vector<std::string> composed_layers() { return names_in(kComposers); }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::keras_export

@@ -8,7 +8,7 @@
 #include "convoke/core/error.hpp"
 #include "interop/tensor.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::keras_export {
 namespace {
 
 // Layers behind which the tokens' mask still is. Others end it.
@@ -144,6 +144,18 @@ void Composition::refuse(const std::string& why) const {
               "export the model with --format onnx");
 }
 
+KerasTensor compose_model(FunctionalModel& out, const nn::Graph& graph, const ModelWeights& weights,
+                          const std::string& prefix, const KerasTensor& input) {
+  Composition::Model model{out, graph, weights, prefix};
+  model.values.push_back(input);
+  for (const nn::Node& node : graph.nodes()) {
+    if (node.layer == nullptr) continue;
+    Composition composition(model, node);
+    model.values.push_back(composer_of(node)(composition));
+  }
+  return model.values.back();
+}
+
 KerasTensor refuse_layer(Composition& c) { c.refuse(""); }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::keras_export

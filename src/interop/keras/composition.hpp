@@ -12,7 +12,7 @@
 #include "interop/keras/functional_model.hpp"
 #include "interop/layer_settings.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::keras_export {
 
 /// Writes one node of our graph as layers of a Functional model. Images lie as (H, W, C) there, all other
 /// values as here. Each layer is a function that returns the node's value; see compose_table.cpp.
@@ -158,9 +158,13 @@ KerasTensor compose_zero_pad(Composition& c);
 /// Throws Error: Keras does not have the layer, and its layers cannot compose it.
 KerasTensor refuse_layer(Composition& c);
 
+/// Writes the nodes of one model, which reads `input`, and returns its output. `prefix` is for their names.
+KerasTensor compose_model(FunctionalModel& out, const nn::Graph& graph, const ModelWeights& weights,
+                          const std::string& prefix, const KerasTensor& input);
+
 /// Returns the function that writes layers of the node's type. Throws Error naming the node if there is none.
 ComposeLayer composer_of(const nn::Node& node);
 /// The types in the table.
 std::vector<std::string> composed_layers();
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::keras_export

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace convoke::interop {
+namespace convoke::interop::keras_export {
 
 Json batch_shape(const Shape& sample) {
   Json shape = Json::array({nullptr});
@@ -132,4 +132,4 @@ Json FunctionalModel::config(const KerasTensor& output) const {
           {"output_layers", Json::array({Json::array({layers_[output.layer].name, output.call, 0})})}};
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::keras_export

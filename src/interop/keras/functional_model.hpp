@@ -13,7 +13,7 @@
 // A Functional model of Keras that is written: layers and their calls, weights, and the two forms of its
 // configuration.
 
-namespace convoke::interop {
+namespace convoke::interop::keras_export {
 
 /// Keys stay in the order in which they are set, so that equal models give equal text.
 using Json = nlohmann::ordered_json;
@@ -79,4 +79,4 @@ class FunctionalModel {
 /// Returns extents as JSON, with null for the batch in front.
 Json batch_shape(const Shape& sample);
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::keras_export

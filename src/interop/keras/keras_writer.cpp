@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "convoke/core/error.hpp"
@@ -14,7 +15,7 @@
 #include "interop/keras/composition.hpp"
 #include "interop/zip_writer.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::keras_export {
 namespace {
 
 // Whose configuration these files have.
@@ -27,18 +28,6 @@ struct Written {
   KerasTensor output;
   std::vector<ModelWeights> weights;
 };
-
-KerasTensor compose(FunctionalModel& out, const nn::Graph& graph, const ModelWeights& weights,
-                    const std::string& prefix, const KerasTensor& input) {
-  Composition::Model model{out, graph, weights, prefix};
-  model.values.push_back(input);
-  for (const nn::Node& node : graph.nodes()) {
-    if (node.layer == nullptr) continue;
-    Composition composition(model, node);
-    model.values.push_back(composer_of(node)(composition));
-  }
-  return model.values.back();
-}
 
 // input = value * scale + shift; Keras' Normalization is (value - mean) / sqrt(variance).
 KerasTensor compose_normalization(FunctionalModel& out, const data::Normalization& normalization,
@@ -82,14 +71,14 @@ Written compose_all(const run::ModelSet& models, const ExportOptions& options, K
     input = compose_normalization(out, description.normalization, input);
   }
   if (models.members.size() == 1) {
-    written.output = compose(out, graph, written.weights[0], "", input);
+    written.output = compose_model(out, graph, written.weights[0], "", input);
     return written;
   }
   const std::string missing(missing_activation(graph, description.loss->activation()));
   std::vector<KerasTensor> votes;
   for (std::size_t i = 0; i < written.weights.size(); ++i) {
     const std::string member = fmt::format("member_{}_", i);
-    KerasTensor vote = compose(out, graph, written.weights[i], member, input);
+    KerasTensor vote = compose_model(out, graph, written.weights[i], member, input);
     if (!missing.empty()) {
       vote =
           out.add("Activation", member + "probabilities", {{"activation", missing}}, {}, {vote}, vote.shape);
@@ -207,6 +196,16 @@ Json keras3_config(const Written& written, const run::ModelSet& models) {
   return config;
 }
 
+// An attribute holds at most 64 kB: longer lists are numbered parts, as Keras reads them.
+void write_names(hdf5::Group& group, const std::string& attribute, std::span<const std::string> names) {
+  constexpr std::size_t kMost = 2000;  // of 16 bytes each
+  if (names.size() <= kMost) return group.set_attribute(attribute, names);
+  for (std::size_t i = 0; i * kMost < names.size(); ++i) {
+    const auto part = names.subspan(i * kMost);
+    group.set_attribute(fmt::format("{}{}", attribute, i), part.first(std::min(kMost, part.size())));
+  }
+}
+
 void write_keras2_weights(hdf5::File& out, const Written& written) {
   hdf5::Group weights = out.create_group("model_weights");
   std::vector<std::string> names;
@@ -222,7 +221,7 @@ void write_keras2_weights(hdf5::File& out, const Written& written) {
     }
     if (!own.empty()) group.set_attribute("weight_names", std::span<const std::string>(own));
   }
-  weights.set_attribute("layer_names", std::span<const std::string>(names));
+  write_names(weights, "layer_names", names);
   weights.set_attribute("backend", "tensorflow");
   weights.set_attribute("keras_version", kKeras2);
 }
@@ -279,4 +278,4 @@ void write_keras_h5(const std::filesystem::path& file, const run::ModelSet& mode
   });
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::keras_export

@@ -3,7 +3,7 @@
 
 #include "convoke/interop/model_io.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::keras_export {
 
 /// Write a model as a compiled Functional model of Keras with the data format channels_last: our (C, H, W) is
 /// (H, W, C) there, the weights are transposed, and a Permute stands where the order of elements matters.
@@ -21,4 +21,4 @@ void write_keras(const std::filesystem::path& file, const run::ModelSet& models,
 void write_keras_h5(const std::filesystem::path& file, const run::ModelSet& models,
                     const ExportOptions& options);
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::keras_export

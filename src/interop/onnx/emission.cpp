@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace convoke::interop {
+namespace convoke::interop::onnx_export {
 
 std::string Emission::own(std::string_view part) const {
   return fmt::format("{}{}/{}", model_.prefix, node.name, part);
@@ -81,4 +81,4 @@ Shape Emission::per_channel() const {
   return input_shape().rank() == 3 ? Shape{channels(), 1, 1} : Shape{channels()};
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::onnx_export

@@ -11,7 +11,7 @@
 #include "interop/layer_settings.hpp"
 #include "interop/onnx/onnx_graph.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::onnx_export {
 
 /// Writes one node of our graph as nodes of an ONNX graph. Values have our order of axes behind the batch:
 /// images (N, C, H, W), sequences (N, L, F), vectors (N, F). Each layer is a function of this class's state;
@@ -141,4 +141,4 @@ EmitLayer emitter_of(const nn::Node& node);
 /// The types in the table.
 std::vector<std::string> emitted_layers();
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::onnx_export

@@ -3,7 +3,7 @@
 
 #include "interop/onnx/emission.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::onnx_export {
 
 void emit_relu6(Emission& e) { e.result("Clip", {e.input(), e.scalar(0), e.scalar(6)}); }
 
@@ -37,4 +37,4 @@ void emit_gelu(Emission& e) {
   e.result("Mul", {e.op("Mul", {x, e.op("Add", {curve, e.scalar(1)})}), e.scalar(0.5)});
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::onnx_export

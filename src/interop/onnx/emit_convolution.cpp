@@ -2,7 +2,7 @@
 
 #include "interop/onnx/emission.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::onnx_export {
 namespace {
 
 using Integers = std::vector<std::int64_t>;
@@ -119,4 +119,4 @@ void emit_dense(Emission& e) {
   e.result("Gemm", std::move(inputs), {{"transB", std::int64_t{1}}});
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::onnx_export

@@ -3,7 +3,7 @@
 
 #include "interop/onnx/emission.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::onnx_export {
 namespace {
 
 std::vector<float> repeated(std::int64_t count, float value) {
@@ -117,4 +117,4 @@ void emit_standardize(Emission& e) {
   e.result("Div", {e.op("Sub", {e.input(), means}), deviations});
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::onnx_export

@@ -2,7 +2,7 @@
 
 #include "interop/onnx/emission.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::onnx_export {
 namespace {
 
 using Integers = std::vector<std::int64_t>;
@@ -121,4 +121,4 @@ void emit_adaptive_pool(Emission& e) {
   e.result(maximum ? "MaxPool" : "AveragePool", {e.input()}, {{"kernel_shape", size}, {"strides", size}});
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::onnx_export

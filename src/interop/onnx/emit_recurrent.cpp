@@ -4,7 +4,7 @@
 
 #include "interop/onnx/emission.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::onnx_export {
 namespace {
 
 using Integers = std::vector<std::int64_t>;
@@ -145,4 +145,4 @@ void emit_embedding(Emission& e) {
 
 void emit_recurrent(Emission& e) { RecurrentEmission(e).emit(); }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::onnx_export

@@ -6,7 +6,7 @@
 #include "convoke/nn/layers/resize.hpp"
 #include "interop/onnx/emission.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::onnx_export {
 namespace {
 
 // Where "nearest" lies between two pixels, only an exact quotient decides. Runtimes divide by the scale in
@@ -56,4 +56,4 @@ void emit_resize(Emission& e) {
   e.result("Resize", {e.input(), "", scales}, attributes);
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::onnx_export

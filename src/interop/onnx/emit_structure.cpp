@@ -5,7 +5,7 @@
 #include "convoke/nn/layers/resize.hpp"
 #include "interop/onnx/emission.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::onnx_export {
 namespace {
 
 using Integers = std::vector<std::int64_t>;
@@ -85,4 +85,4 @@ void emit_zero_pad(Emission& e) {
                                                   border.after.height, border.after.width})});
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::onnx_export

@@ -7,7 +7,7 @@
 #include "convoke/core/table.hpp"
 #include "interop/onnx/emission.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::onnx_export {
 namespace {
 
 struct EmitEntry {
@@ -91,4 +91,4 @@ EmitLayer emitter_of(const nn::Node& node) {
 
 std::vector<std::string> emitted_layers() { return names_in(kEmitters); }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::onnx_export

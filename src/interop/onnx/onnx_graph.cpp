@@ -10,7 +10,7 @@
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/file.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::onnx_export {
 namespace {
 
 using protobuf::field;
@@ -144,7 +144,7 @@ void OnnxGraph::write(const std::filesystem::path& file, std::string_view graph_
                 "export each member of an ensemble to its own file, or use --format safetensors");
   }
   const std::string opset = field(2, kOpset);
-  os::replace_file(file, [&](const std::filesystem::path& temporary) {
+  const auto write_parts = [&](const std::filesystem::path& temporary) {
     Output out(temporary);
     out.write(field(1, kIrVersion) + text_field(2, "convoke") + text_field(3, CONVOKE_VERSION));
     out.write(protobuf::field_header(7, bytes));
@@ -159,7 +159,9 @@ void OnnxGraph::write(const std::filesystem::path& file, std::string_view graph_
     out.write(values_);
     out.write(text_field(8, opset) + metadata_);
     out.close();
-  });
+  };
+  // An export can be repeated, so that it need not wait for the disk.
+  os::replace_file(file, write_parts, os::Durability::kUnsynced);
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::onnx_export

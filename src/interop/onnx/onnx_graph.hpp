@@ -16,7 +16,7 @@
 // An ONNX graph that is written: nodes and initialisers, and their file (onnx.proto of
 // https://github.com/onnx/onnx).
 
-namespace convoke::interop {
+namespace convoke::interop::onnx_export {
 
 /// Element types of ONNX (TensorProto.DataType).
 enum class OnnxType : std::int64_t { kFloat = 1, kInt32 = 6, kInt64 = 7 };
@@ -66,4 +66,4 @@ class OnnxGraph {
   std::unordered_set<std::string> stored_, names_;
 };
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::onnx_export

@@ -9,7 +9,7 @@
 #include "convoke/nn/losses/loss.hpp"
 #include "interop/onnx/emission.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::onnx_export {
 namespace {
 
 constexpr const char* kInput = "input";
@@ -141,4 +141,4 @@ void write_onnx(const std::filesystem::path& file, const run::ModelSet& models,
   out.write(file, "convoke");
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::onnx_export

@@ -3,7 +3,7 @@
 
 #include "convoke/interop/model_io.hpp"
 
-namespace convoke::interop {
+namespace convoke::interop::onnx_export {
 
 /// Writes a model as ONNX. The input is called "input" (batch, and then the axes of one sample), the output
 /// "output". As in PyTorch, the output is what the network computes: probabilities if it ends with softmax or
@@ -14,4 +14,4 @@ namespace convoke::interop {
 /// ("logits", "probabilities" or "values") and, unless it is softmax cross-entropy, loss (JSON).
 void write_onnx(const std::filesystem::path& file, const run::ModelSet& models, const ExportOptions& options);
 
-}  // namespace convoke::interop
+}  // namespace convoke::interop::onnx_export

@@ -144,10 +144,6 @@ LayerPtr Resize::make(LayerReader& read) {
   return std::make_shared<Resize>(o);
 }
 
-std::int64_t Resize::nearest_pixel(std::int64_t o, std::int64_t inputs, std::int64_t outputs) const {
-  return nearest(place_of(o, inputs, outputs, options_.centres), options_.rounding, inputs);
-}
-
 void Resize::compile(PlanBuilder& plan, const Node& node) const {
   const Shape& in = plan.graph().node(node.inputs[0]).shape;
   compile_resampling(plan, node, interpolated(in[1], node.shape[1], options_),
