@@ -53,6 +53,7 @@ def examine(check):
     check.compare(run_keras(tf_keras, file, check.samples))
     if check.normalizes:
         check.compare(run_keras(keras, check.export("keras", ".keras", "--raw-input"), check.raw_samples))
+        check.compare(run_keras(tf_keras, check.export("h5", ".h5", "--raw-input"), check.raw_samples))
 
 
 def main():
