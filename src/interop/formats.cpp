@@ -10,6 +10,7 @@
 #include "interop/format.hpp"
 #include "interop/keras/keras.hpp"
 #include "interop/keras/keras_writer.hpp"
+#include "interop/onnx/onnx.hpp"
 #include "interop/onnx/onnx_writer.hpp"
 #include "interop/refused.hpp"
 #include "interop/safetensors/safetensors.hpp"
@@ -41,9 +42,9 @@ void write_convoke(const std::filesystem::path& file, const run::ModelSet& model
 constexpr std::array kFormats{
     Format{.name = "onnx",
            .extension = ".onnx",
-           .help = "ONNX, for onnxruntime and other runtimes",
-           .recognises = [](const Probe&) { return false; },
-           .read = nullptr,
+           .help = "ONNX, of PyTorch, TensorFlow, Keras, PaddlePaddle and others",
+           .recognises = is_onnx,
+           .read = read_onnx,
            .read_weights = nullptr,
            .write = onnx_export::write_onnx},
     Format{.name = "keras",

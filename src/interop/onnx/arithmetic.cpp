@@ -1,0 +1,353 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/merge.hpp"
+#include "convoke/nn/layers/per_channel.hpp"
+#include "convoke/nn/layers/rescale.hpp"
+#include "convoke/nn/layers/reshape.hpp"
+#include "convoke/nn/layers/resize.hpp"
+#include "interop/onnx/operators.hpp"
+
+namespace convoke::interop::onnx {
+namespace {
+
+/// The elements of a constant that is broadcast to a view, along the axes in which they differ.
+struct Spread {
+  View view;  ///< has a channel for each element
+  Constant constant;
+};
+
+std::vector<Dim> broadcast(const Call& call, const std::vector<Dim>& a, const std::vector<Dim>& b) {
+  std::vector<Dim> wide = a.size() >= b.size() ? a : b;
+  const std::vector<Dim>& other = a.size() >= b.size() ? b : a;
+  for (std::size_t i = 0; i < other.size(); ++i) {
+    Dim& to = wide[wide.size() - other.size() + i];
+    if (to == Dim{1}) to = other[i];
+    if (other[i] == to || other[i] == Dim{1}) continue;
+    call.refuse(fmt::format("its inputs {} and {} do not fit each other", to_string(a), to_string(b)));
+  }
+  return wide;
+}
+
+View with_rank(const View& view, std::size_t rank) {
+  View wide = view;
+  if (rank > view.rank()) wide.axes.insert(wide.axes.begin(), rank - view.rank(), View::Axis{});
+  return wide;
+}
+
+Spread spread(Call& call, const View& view, const Constant& constant) {
+  std::vector<Dim> own;
+  for (const std::int64_t extent : constant.shape.extents()) own.push_back({extent});
+  const std::vector<Dim> to = broadcast(call, view.dims(), own);
+  const View x = repeated(call, view, to);
+  std::vector<std::size_t> axes;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const std::size_t axis = i + to.size() - own.size();
+    if (own[i].value == 1) continue;
+    if (x.has_batch(axis)) call.refuse("has a constant that differs between the samples of a batch");
+    axes.push_back(axis);
+  }
+  return {with_channels(call.builder(), x, atoms_of(x, axes)),
+          constant.reshaped({constant.shape.elements()})};
+}
+
+/// Returns the standardize layer that multiplies by `scale` and adds `shift`, both one for each channel.
+nn::LayerPtr fixed(const std::vector<float>& scale, const std::vector<float>& shift) {
+  nn::StandardizeOptions options;
+  for (std::size_t i = 0; i < scale.size(); ++i) {
+    options.mean.push_back(-static_cast<double>(shift[i]) / static_cast<double>(scale[i]));
+    options.variance.push_back(1 / (static_cast<double>(scale[i]) * static_cast<double>(scale[i])));
+  }
+  return std::make_shared<nn::Standardize>(std::move(options));
+}
+
+template <class L>
+std::size_t merge(Call& call, std::vector<std::size_t> nodes) {
+  return call.add(std::make_shared<L>(), std::move(nodes));
+}
+
+View relu(Call& call, const View& x) {
+  return call.elementwise(x, std::make_shared<nn::Activation>(nn::Activation::Function::kRelu));
+}
+
+/// Values of one shape over nodes of one shape.
+struct Aligned {
+  std::vector<std::size_t> nodes;
+  View view;  ///< of a node with the same axes
+};
+
+Aligned aligned(Call& call, const std::vector<View>& views) {
+  const View& first = views.front();
+  const auto shape_of = [&](const View& view) -> const Shape& { return call.graph().node(view.node).shape; };
+  Aligned result{{}, first};
+  const bool alike = std::all_of(views.begin(), views.end(), [&](const View& view) {
+    return view.atoms == first.atoms && view.axes == first.axes && shape_of(view) == shape_of(first);
+  });
+  if (alike) {
+    for (const View& view : views) result.nodes.push_back(view.node);
+    return result;
+  }
+  const std::vector<std::size_t> order = natural_order(call.builder(), first);
+  if (!order.empty()) {
+    for (const View& view : views) {
+      std::vector<View::Axis> groups;
+      for (const std::size_t axis : order) groups.push_back(view.axes[axis]);
+      result.nodes.push_back(arrange(call.builder(), view, groups));
+    }
+    // The atoms may divide the axes of each input differently: one atom for each axis does for all.
+    std::vector<int> roles(first.rank(), View::kOne);
+    for (std::size_t i = 0; i < order.size(); ++i) roles[order[i]] = static_cast<int>(i);
+    roles[*first.batch_axis()] = View::kBatch;
+    result.view = View::of(call.graph(), result.nodes[0], roles);
+    return result;
+  }
+  for (const View& view : views) result.nodes.push_back(flattened(call.builder(), view).node);
+  View whole = View::of(call.graph(), result.nodes[0], {View::kBatch, 0});
+  const std::optional<View> divided = whole.reshaped(first.dims());
+  if (!divided) call.refuse(fmt::format("mixes the batch with other axes: {}", to_string(first.dims())));
+  result.view = *divided;
+  return result;
+}
+
+/// Brings views to one shape.
+std::vector<View> broadcast_all(Call& call, std::vector<View> views) {
+  std::vector<Dim> to = views.front().dims();
+  for (const View& view : views) to = broadcast(call, to, view.dims());
+  for (View& view : views) view = repeated(call, view, to);
+  return views;
+}
+
+template <class L>
+View merged(Call& call, const std::vector<View>& views) {
+  Aligned inputs = aligned(call, broadcast_all(call, views));
+  return inputs.view.with_node(merge<L>(call, std::move(inputs.nodes)));
+}
+
+/// Multiplies the channels of `x` by one number each, if `by` is 1 along all other axes; as in
+/// squeeze-and-excitation.
+std::optional<View> channels_multiplied(Call& call, const View& x, const View& by) {
+  if (by.rank() > x.rank()) return std::nullopt;
+  const View factor = with_rank(by, x.rank());
+  std::vector<std::size_t> axes;
+  for (std::size_t axis = 0; axis < x.rank(); ++axis) {
+    if (factor.has_batch(axis) != x.has_batch(axis)) return std::nullopt;
+    if (factor.axes[axis].empty() || factor.axes[axis] == View::Axis{View::kBatch}) continue;
+    if (factor.dim(axis) != x.dim(axis)) return std::nullopt;
+    axes.push_back(axis);
+  }
+  if (factor.dims() == x.dims() || axes.empty()) return std::nullopt;
+  const View image = with_channels(call.builder(), x, atoms_of(x, axes));
+  const std::size_t vector = arrange(call.builder(), factor, {atoms_of(factor, axes)});
+  return image.with_node(merge<nn::Multiply>(call, {image.node, vector}));
+}
+
+/// Returns the inputs of a node with two: the first that depends on the sample, and the other.
+struct Operands {
+  const View* x = nullptr;
+  const View* other = nullptr;         ///< or
+  const Constant* constant = nullptr;  ///< this
+  bool swapped = false;                ///< x is the second input
+};
+Operands operands(Call& call) {
+  if (call.inputs() != 2) call.refuse(fmt::format("has {} inputs instead of 2", call.inputs()));
+  Operands result;
+  result.swapped = call.is_constant(0);
+  result.x = &call.view(result.swapped ? 1 : 0);
+  const std::size_t second = result.swapped ? 0 : 1;
+  if (call.is_constant(second)) {
+    result.constant = &call.constant(second, "operand");
+  } else {
+    result.other = &call.view(second);
+  }
+  return result;
+}
+
+}  // namespace
+
+View rescaled(Call& call, const View& view, double scale, double offset) {
+  if (scale == 1 && offset == 0) return view;
+  return call.elementwise(
+      view, std::make_shared<nn::Rescale>(nn::RescaleOptions{.scale = scale, .offset = offset}));
+}
+
+View scaled_by(Call& call, const View& view, const Constant& constant) {
+  if (const auto factor = constant.scalar(); factor && constant.shape.rank() <= view.rank()) {
+    return rescaled(call, view, *factor, 0);
+  }
+  const Spread operand = spread(call, view, constant);
+  const std::vector<float> values = operand.constant.floats();
+  const bool positive = std::all_of(values.begin(), values.end(), [](float v) { return v > 0; });
+  if (positive && !call.import().is_learned(view.node)) {
+    return call.elementwise(operand.view, fixed(values, std::vector<float>(values.size(), 0.0F)));
+  }
+  const std::size_t node = call.add(std::make_shared<nn::ChannelScale>(), {operand.view.node}, &constant);
+  call.import().give(node, "gamma", operand.constant);
+  return operand.view.with_node(node);
+}
+
+// A batch norm with fixed statistics: (x - 0) / sqrt(variance + epsilon) + beta with variance = 1 - epsilon.
+View shifted_by(Call& call, const View& view, const Constant& constant) {
+  if (const auto offset = constant.scalar(); offset && constant.shape.rank() <= view.rank()) {
+    return rescaled(call, view, 1, *offset);
+  }
+  const Spread operand = spread(call, view, constant);
+  if (!call.import().is_learned(view.node)) {
+    const std::vector<float> values = operand.constant.floats();
+    return call.elementwise(operand.view, fixed(std::vector<float>(values.size(), 1.0F), values));
+  }
+  constexpr double kEpsilon = 0x1p-10;
+  const std::size_t node = call.add(std::make_shared<nn::BatchNorm>(nn::BatchNormOptions{
+                                        .epsilon = kEpsilon, .scale = false, .center = true, .frozen = true}),
+                                    {operand.view.node}, &constant);
+  const auto count = static_cast<std::size_t>(operand.constant.shape.elements());
+  call.import().give(node, "beta", operand.constant);
+  call.builder().give(node, "running_mean", std::vector<float>(count, 0.0F));
+  call.builder().give(node, "running_variance", std::vector<float>(count, 1 - static_cast<float>(kEpsilon)));
+  return operand.view.with_node(node);
+}
+
+View repeated(Call& call, const View& view, const std::vector<Dim>& to) {
+  View x = with_rank(view, to.size());
+  std::vector<std::size_t> axes;
+  std::int64_t copies = 1;
+  constexpr std::int64_t kMostCopies = 1 << 20;
+  for (std::size_t axis = 0; axis < to.size(); ++axis) {
+    if (x.dim(axis) == to[axis]) continue;
+    if (x.dim(axis) != Dim{1} || to[axis].batch || to[axis].value < 1 || to[axis].value > kMostCopies) {
+      call.refuse(fmt::format("cannot repeat {} to {}", to_string(view.dims()), to_string(to)));
+    }
+    axes.push_back(axis);
+    copies *= to[axis].value;
+    if (copies > kMostCopies) call.refuse("repeats its input too often");
+  }
+  if (axes.empty()) return x;
+  // (K) -> (K, 1, 1) -> (K, 1, copies) by nearest neighbours
+  View::Axis all;
+  for (int atom = 0; atom < static_cast<int>(x.atoms.size()); ++atom) all.push_back(atom);
+  const std::size_t pixel = arrange(call.builder(), x, {all, {}, {}});
+  x.node = call.add(std::make_shared<nn::Resize>(nn::ResizeOptions{.size = nn::Extent(1, copies)}), {pixel});
+  for (const std::size_t axis : axes) {
+    x.axes[axis] = {static_cast<int>(x.atoms.size())};
+    x.atoms.push_back(to[axis].value);
+  }
+  return x;
+}
+
+void convert_add(Call& call) {
+  const Operands in = operands(call);
+  if (call.import().absorbed.contains(&call.node())) return call.give(*in.x);
+  call.give(in.constant != nullptr ? shifted_by(call, *in.x, *in.constant)
+                                   : merged<nn::Add>(call, {*in.x, *in.other}));
+}
+
+namespace {
+
+/// Returns a constant with another number for each number of it.
+template <class Map>
+Constant mapped(const Constant& constant, Map map) {
+  std::vector<float> values = constant.floats();
+  std::transform(values.begin(), values.end(), values.begin(), map);
+  Constant result = Constant::of_floats(constant.shape, std::move(values));
+  result.name = constant.name;
+  return result;
+}
+
+}  // namespace
+
+void convert_subtract(Call& call) {
+  const Operands in = operands(call);
+  if (in.constant == nullptr) return call.give(merged<nn::Subtract>(call, {*in.x, *in.other}));
+  if (in.swapped) return call.give(shifted_by(call, rescaled(call, *in.x, -1, 0), *in.constant));
+  call.give(shifted_by(call, *in.x, mapped(*in.constant, [](float v) { return -v; })));
+}
+
+void convert_multiply(Call& call) {
+  const Operands in = operands(call);
+  if (in.constant != nullptr) return call.give(scaled_by(call, *in.x, *in.constant));
+  if (auto result = channels_multiplied(call, *in.x, *in.other)) return call.give(*result);
+  if (auto result = channels_multiplied(call, *in.other, *in.x)) return call.give(*result);
+  call.give(merged<nn::Multiply>(call, {*in.x, *in.other}));
+}
+
+void convert_divide(Call& call) {
+  const Operands in = operands(call);
+  if (in.constant == nullptr || in.swapped) {
+    call.refuse("divides by a value that depends on the sample",
+                "Convoke converts divisions by constants, and those of normalisations that it recognises");
+  }
+  call.give(scaled_by(call, *in.x, mapped(*in.constant, [](float v) { return 1 / v; })));
+}
+
+void convert_negate(Call& call) { call.give(rescaled(call, call.view(0), -1, 0)); }
+
+void convert_power(Call& call) {
+  const View& x = call.view(0);
+  const std::optional<float> exponent = call.constant(1, "exponent").scalar();
+  if (exponent == 1.0F) return call.give(x);
+  if (exponent == 2.0F) return call.give(x.with_node(merge<nn::Multiply>(call, {x.node, x.node})));
+  if (exponent == 3.0F) return call.give(x.with_node(merge<nn::Multiply>(call, {x.node, x.node, x.node})));
+  call.refuse("raises to a power other than 1, 2 or 3");
+}
+
+namespace {
+
+/// max(x, c) = relu(x - c) + c
+View at_least(Call& call, const View& x, const Constant& constant) {
+  const View above = shifted_by(call, x, mapped(constant, [](float v) { return -v; }));
+  return shifted_by(call, relu(call, above), constant);
+}
+
+/// Folds the inputs of an operator with any number of them.
+template <class Views, class Constants>
+void fold_inputs(Call& call, Views views, Constants constants) {
+  std::vector<View> all;
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    if (!call.is_constant(i)) all.push_back(call.view(i));
+  }
+  View result = all.size() == 1 ? all[0] : views(all);
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    if (call.is_constant(i)) result = constants(result, call.constant(i, "operand"));
+  }
+  call.give(result);
+}
+
+}  // namespace
+
+void convert_maximum(Call& call) {
+  fold_inputs(
+      call, [&](const std::vector<View>& all) { return merged<nn::Maximum>(call, all); },
+      [&](const View& x, const Constant& constant) { return at_least(call, x, constant); });
+}
+
+// min(a, b) = -max(-a, -b)
+void convert_minimum(Call& call) {
+  fold_inputs(
+      call,
+      [&](std::vector<View> all) {
+        for (View& view : all) view = rescaled(call, view, -1, 0);
+        return rescaled(call, merged<nn::Maximum>(call, all), -1, 0);
+      },
+      [&](const View& x, const Constant& constant) {
+        const Constant negative = mapped(constant, [](float v) { return -v; });
+        return rescaled(call, at_least(call, rescaled(call, x, -1, 0), negative), -1, 0);
+      });
+}
+
+void convert_sum(Call& call) {
+  fold_inputs(
+      call, [&](const std::vector<View>& all) { return merged<nn::Add>(call, all); },
+      [&](const View& x, const Constant& constant) { return shifted_by(call, x, constant); });
+}
+
+void convert_mean(Call& call) {
+  fold_inputs(
+      call, [&](const std::vector<View>& all) { return merged<nn::Average>(call, all); },
+      [&](const View&, const Constant&) -> View { call.refuse("averages with a constant"); });
+}
+
+}  // namespace convoke::interop::onnx

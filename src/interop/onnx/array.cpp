@@ -1,0 +1,107 @@
+#include "interop/onnx/array.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "convoke/core/error.hpp"
+
+namespace convoke::interop::onnx {
+
+Array Array::of(const Constant& constant) {
+  Array array{.shape = constant.shape, .whole = constant.is_numbers(), .numbers = {}, .floats = {}};
+  if (array.whole) {
+    array.numbers = constant.numbers;
+  } else {
+    array.floats = constant.floats();
+  }
+  return array;
+}
+
+Constant Array::constant() const {
+  return whole ? Constant::of_numbers(shape, numbers) : Constant::of_floats(shape, floats);
+}
+
+Array Array::picked(Shape to, const std::vector<std::size_t>& places) const {
+  Array result{.shape = std::move(to), .whole = whole, .numbers = {}, .floats = {}};
+  for (const std::size_t place : places) {
+    if (whole) {
+      result.numbers.push_back(numbers[place]);
+    } else {
+      result.floats.push_back(floats[place]);
+    }
+  }
+  return result;
+}
+
+Array Array::as_floats() const {
+  if (!whole) return *this;
+  Array result{.shape = shape, .whole = false, .numbers = {}, .floats = {}};
+  for (const Dim dim : numbers) {
+    result.floats.push_back(dim.batch ? std::numeric_limits<float>::quiet_NaN()
+                                      : static_cast<float>(dim.value));
+  }
+  return result;
+}
+
+Array Array::as_whole() const {
+  if (whole) return *this;
+  Array result{.shape = shape, .whole = true, .numbers = {}, .floats = {}};
+  constexpr float kMost = 9e18F;
+  for (const float value : floats) {
+    if (std::isnan(value)) throw Error("rounds a number that depends on the size of the batch");
+    result.numbers.push_back({static_cast<std::int64_t>(std::clamp(value, -kMost, kMost))});
+  }
+  return result;
+}
+
+void check_size(const Shape& shape) {
+  constexpr std::int64_t kMost = 1 << 24;
+  const std::optional<std::int64_t> elements = checked_elements(shape);
+  if (!elements || *elements > kMost) {
+    throw Error(fmt::format("makes a constant of the shape {}", shape.to_string()));
+  }
+}
+
+Shape broadcast(const Shape& a, const Shape& b) {
+  const std::size_t rank = std::max(a.rank(), b.rank());
+  std::vector<std::int64_t> extents(rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    const auto of = [&](const Shape& shape) {
+      return i + shape.rank() < rank ? 1 : shape[i + shape.rank() - rank];
+    };
+    extents[i] = of(a) == 1 ? of(b) : of(a);
+    if (of(b) != 1 && of(b) != extents[i]) {
+      throw Error(fmt::format("its inputs {} and {} do not fit each other", a.to_string(), b.to_string()));
+    }
+  }
+  check_size(Shape(extents));
+  return Shape(extents);
+}
+
+std::vector<std::size_t> broadcast_places(const Shape& from, const Shape& to) {
+  const std::size_t rank = to.rank();
+  std::vector<std::size_t> stride(rank, 0), index(rank, 0);
+  std::size_t step = 1;
+  for (std::size_t i = from.rank(); i-- > 0;) {
+    const std::size_t axis = i + rank - from.rank();
+    stride[axis] = from[i] == 1 ? 0 : step;
+    step *= static_cast<std::size_t>(from[i]);
+  }
+  std::vector<std::size_t> places(static_cast<std::size_t>(to.elements()));
+  std::size_t place = 0;
+  for (std::size_t& one : places) {
+    one = place;
+    for (std::size_t axis = rank; axis-- > 0;) {
+      place += stride[axis];
+      if (++index[axis] < static_cast<std::size_t>(to[axis])) break;
+      place -= index[axis] * stride[axis];
+      index[axis] = 0;
+    }
+  }
+  return places;
+}
+
+}  // namespace convoke::interop::onnx

@@ -1,0 +1,33 @@
+#pragma once
+#include "interop/onnx/constant.hpp"
+
+namespace convoke::interop::onnx {
+
+/// A constant with all its numbers, for folding: whole numbers, or else fp32.
+struct Array {
+  Shape shape;
+  bool whole = false;
+  std::vector<Dim> numbers;
+  std::vector<float> floats;
+
+  static Array of(const Constant& constant);
+  Constant constant() const;
+
+  std::int64_t size() const { return shape.elements(); }
+  /// Returns the elements at these places, with another shape.
+  Array picked(Shape to, const std::vector<std::size_t>& places) const;
+  /// Returns all numbers as fp32; NaN for those that depend on the batch.
+  Array as_floats() const;
+  /// Returns all numbers rounded towards zero.
+  Array as_whole() const;
+};
+
+/// Returns the shape to which both are broadcast. Throws Error if they do not fit, or if it is absurdly
+/// large.
+Shape broadcast(const Shape& a, const Shape& b);
+/// Returns the place in an array of shape `from` of each element of its broadcast to `to`.
+std::vector<std::size_t> broadcast_places(const Shape& from, const Shape& to);
+/// Throws Error if folding would make an array of absurd size.
+void check_size(const Shape& shape);
+
+}  // namespace convoke::interop::onnx

@@ -1,0 +1,121 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "interop/model_builder.hpp"
+#include "interop/onnx/source.hpp"
+#include "interop/onnx/view.hpp"
+
+namespace convoke::interop::onnx {
+
+/// What is known of an ONNX value during the import.
+using Known = std::variant<Constant, View>;
+
+/// The state of an import.
+struct Import {
+  Import(const Source& from, nn::ValueSpec input) : source(from), builder(std::move(input)) {}
+
+  const Source& source;
+  ModelBuilder builder;
+  std::map<std::string, Known> values = {};
+  std::int64_t batch = 1;                          ///< the batch with which the file was exported
+  bool channels_last = false;                      ///< the file's input is (N, H, W, C), ours (C, H, W)
+  std::set<const NodeProto*> absorbed = {};        ///< an earlier layer has taken in their constant
+  std::map<std::string, std::size_t> owners = {};  ///< nodes by the initializers that they use
+
+  const Known* find(const std::string& name) const;
+  /// Moves the numbers of a parameter to where `node` reads them, in the order of the file's tensor.
+  void give(std::size_t node, std::string_view parameter, const Constant& constant);
+  /// True if `node` comes after a layer with weights.
+  bool is_learned(std::size_t node) const;
+};
+
+/// One node of the file, and what its operator needs to become layers.
+class Call {
+ public:
+  Call(Import& import, const NodeProto& node) : import_(import), node_(node) {}
+
+  Import& import() { return import_; }
+  ModelBuilder& builder() { return import_.builder; }
+  const nn::Graph& graph() const { return import_.builder.graph(); }
+  const NodeProto& node() const { return node_; }
+  std::int64_t opset() const { return import_.source.model().opset; }
+
+  std::size_t inputs() const { return node_.inputs.size(); }
+  /// True if the input is given.
+  bool has(std::size_t input) const { return input < node_.inputs.size() && !node_.inputs[input].empty(); }
+  bool is_constant(std::size_t input) const;
+  const View& view(std::size_t input) const;
+  const Constant& constant(std::size_t input, std::string_view what) const;
+  /// Returns the whole numbers of a constant input, none of which depends on the batch.
+  std::vector<std::int64_t> numbers(std::size_t input, std::string_view what) const;
+
+  bool has_attribute(const std::string& name) const { return find_attribute(node_, name) != nullptr; }
+  std::int64_t integer(const std::string& name, std::int64_t fallback) const;
+  double number(const std::string& name, double fallback) const;
+  std::string text(const std::string& name, const std::string& fallback) const;
+  std::vector<std::int64_t> integers(const std::string& name, std::vector<std::int64_t> fallback = {}) const;
+  /// Returns whole numbers from an attribute (older opsets) or an input (newer ones); none if both are left
+  /// out.
+  std::optional<std::vector<std::int64_t>> list(const std::string& attribute, std::size_t input) const;
+
+  /// Returns an axis of a value of that rank, which may be counted from the end. Throws Error.
+  std::size_t axis(std::int64_t axis, std::size_t rank) const;
+  std::vector<std::size_t> axes(const std::vector<std::int64_t>& list, std::size_t rank) const;
+
+  /// Adds a layer. Its name comes from `weights`, if they have one as in a state dict
+  /// ("layer1.0.conv1.weight"), otherwise from the file's node.
+  std::size_t add(nn::LayerPtr layer, std::vector<std::size_t> inputs, const Constant* weights = nullptr);
+  /// A parameter of a layer, and its numbers.
+  struct Weights {
+    std::string_view parameter;
+    const Constant* constant;
+  };
+  /// Adds a layer with weights, the first of which name it. A layer that already uses the same initializers
+  /// is applied again.
+  std::size_t add_weighted(const nn::LayerPtr& layer, std::vector<std::size_t> inputs,
+                           const std::vector<Weights>& weights);
+  /// Adds a layer that has one input and keeps its shape, whatever the order of axes is.
+  View elementwise(const View& view, nn::LayerPtr layer);
+
+  /// Says what an output is.
+  void give(Known value, std::size_t output = 0);
+  /// True if the output is used.
+  bool wants(std::size_t output) const;
+
+  /// Takes in the constant of an Add that follows the first output as a bias of `count` numbers along `axis`,
+  /// if nothing else reads what lies between.
+  std::optional<Constant> following_bias(std::size_t axis, std::int64_t count);
+
+  [[noreturn]] void refuse(const std::string& why, std::string hint = {}) const;
+
+ private:
+  const Known& value(std::size_t input) const;
+
+  Import& import_;
+  const NodeProto& node_;
+};
+
+/// Returns the name of a layer for the initializer of its weights; empty if it is not from a state dict.
+std::string module_of(std::string_view weight);
+/// Returns a name for the layer of a node: for "/layer1/layer1.0/conv1/Conv" of PyTorch, "layer1.0.conv1".
+std::string module_of_node(std::string_view node, std::string_view op);
+
+/// An operator that becomes layers or constants.
+struct Operator {
+  std::string_view name;
+  void (*convert)(Call& call);
+};
+
+/// Return the operators that are converted to layers: those of ONNX, and those that only patterns give.
+std::span<const Operator> operators();
+std::span<const Operator> recognised_operators();
+
+}  // namespace convoke::interop::onnx

@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "convoke/nn/layers/conv1d.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/conv2d_transpose.hpp"
+#include "interop/onnx/operators.hpp"
+#include "interop/onnx/window.hpp"
+
+namespace convoke::interop::onnx {
+namespace {
+
+/// Returns the extents of a kernel (M, C, ...) after the channels.
+std::vector<std::int64_t> kernel_of(const Call& call, const Constant& weight, const View& input) {
+  const std::vector<std::int64_t>& extents = weight.shape.extents();
+  if (extents.size() != input.rank() || extents.size() < 3) {
+    call.refuse(fmt::format("its weight {} does not fit its input {}", weight.shape.to_string(),
+                            to_string(input.dims())));
+  }
+  return {extents.begin() + 2, extents.end()};
+}
+
+std::optional<Constant> bias_of(Call& call, std::int64_t filters) {
+  if (call.has(2)) return call.constant(2, "bias");
+  return call.following_bias(1, filters);
+}
+
+/// Returns the weight (C, M / groups, ...) of a transposed convolution as ours, (M, C / groups, ...).
+Constant transposed_weight(const Constant& weight, std::int64_t groups) {
+  std::vector<std::int64_t> extents = weight.shape.extents();
+  const std::int64_t in = extents[0] / groups, out = extents[1];
+  std::vector<std::int64_t> grouped{groups, in, out};
+  grouped.insert(grouped.end(), extents.begin() + 2, extents.end());
+  std::vector<std::size_t> order{0, 2, 1};
+  for (std::size_t axis = 3; axis < grouped.size(); ++axis) order.push_back(axis);
+  extents[0] = groups * out;
+  extents[1] = in;
+  return weight.reshaped(Shape(grouped)).transposed(order).reshaped(Shape(extents));
+}
+
+}  // namespace
+
+void convert_convolution(Call& call) {
+  const View& input = call.view(0);
+  const Constant& weight = call.constant(1, "weight");
+  const WindowAttributes window = read_window(call, kernel_of(call, weight, input), input);
+  const std::int64_t filters = weight.shape[0], groups = call.integer("group", 1);
+  const std::optional<Constant> bias = bias_of(call, filters);
+  const std::size_t from = channels_first(call, input);
+  nn::LayerPtr layer;
+  if (window.sequence) {
+    layer = std::make_shared<nn::Conv1d>(nn::Conv1dOptions{.filters = filters,
+                                                           .kernel = window.kernel.width,
+                                                           .stride = window.stride.width,
+                                                           .padding = window.padding,
+                                                           .dilation = window.dilation.width,
+                                                           .groups = groups,
+                                                           .bias = bias.has_value()});
+  } else {
+    layer = std::make_shared<nn::Conv2d>(nn::Conv2dOptions{.filters = filters,
+                                                           .kernel = window.kernel,
+                                                           .stride = window.stride,
+                                                           .padding = window.padding,
+                                                           .dilation = window.dilation,
+                                                           .groups = groups,
+                                                           .bias = bias.has_value()});
+  }
+  std::vector<Call::Weights> weights{{"weight", &weight}};
+  if (bias) weights.push_back({"bias", &*bias});
+  call.give(of_channels_first(call.graph(), call.add_weighted(layer, {from}, weights)));
+}
+
+// H' = (H - 1) stride + dilation (kernel - 1) + 1 + output_padding - before - after
+void convert_transposed_convolution(Call& call) {
+  const View& input = call.view(0);
+  const Constant& weight = call.constant(1, "weight");
+  WindowAttributes window = read_window(call, kernel_of(call, weight, input), input);
+  const std::int64_t groups = call.integer("group", 1);
+  if (groups < 1 || weight.shape[0] % groups != 0) call.refuse(fmt::format("has {} groups", groups));
+  nn::Extent extra(0);
+  if (call.has_attribute("output_padding")) {
+    extra = extent_of(call, call.integers("output_padding"), window.sequence);
+    if (window.sequence) extra.height = 0;
+  }
+  if (window.padding.kind == nn::Padding::Kind::kSame || call.has_attribute("output_shape")) {
+    const bool upper = call.text("auto_pad", "NOTSET") == "SAME_UPPER";
+    const auto size = [&](std::size_t axis, std::int64_t kernel, std::int64_t stride, std::int64_t dilation,
+                          std::int64_t more) {
+      return (input.dim(axis).value - 1) * stride + dilation * (kernel - 1) + 1 + more;
+    };
+    nn::Extent full(1, size(input.rank() - 1, window.kernel.width, window.stride.width, window.dilation.width,
+                            extra.width));
+    nn::Extent wanted(1, input.dim(input.rank() - 1).value * window.stride.width);
+    if (!window.sequence) {
+      full.height = size(2, window.kernel.height, window.stride.height, window.dilation.height, extra.height);
+      wanted.height = input.dim(2).value * window.stride.height;
+    }
+    if (call.has_attribute("output_shape")) {
+      std::vector<std::int64_t> shape = call.integers("output_shape");
+      if (shape.size() == input.rank()) shape.erase(shape.begin(), shape.begin() + 2);
+      wanted = extent_of(call, shape, window.sequence);
+    }
+    // What is too much is cut off on both sides; SAME_UPPER cuts an odd row at the end. What lacks is added.
+    const auto cut = [&](std::int64_t has, std::int64_t needs, std::int64_t& before, std::int64_t& after,
+                         std::int64_t& more) {
+      const std::int64_t total = has - needs;
+      if (total < 0) {
+        more -= total;
+        return;
+      }
+      before = upper ? total / 2 : total - total / 2;
+      after = total - before;
+    };
+    nn::Extent before(0), after(0);
+    cut(full.width, wanted.width, before.width, after.width, extra.width);
+    cut(full.height, wanted.height, before.height, after.height, extra.height);
+    window.padding = nn::Padding::by(before, after);
+  }
+  const std::int64_t filters = weight.shape[1] * groups;
+  const std::optional<Constant> bias = bias_of(call, filters);
+  const Constant own = transposed_weight(weight, groups);
+  nn::Conv2dTransposeOptions options{.filters = filters,
+                                     .kernel = window.kernel,
+                                     .stride = window.stride,
+                                     .padding = window.padding,
+                                     .output_padding = extra,
+                                     .dilation = window.dilation,
+                                     .groups = groups,
+                                     .bias = bias.has_value()};
+  std::size_t from = 0;
+  Constant kernel = own;
+  if (window.sequence) {  // as an image of one row
+    options.stride.height = options.dilation.height = 1;
+    from = arrange(call.builder(), input, {input.axes[1], {}, input.axes[2]});
+    kernel = own.reshaped({own.shape[0], own.shape[1], 1, own.shape[2]});
+  } else {
+    from = channels_first(call, input);
+  }
+  std::vector<Call::Weights> weights{{"weight", &kernel}};
+  if (bias) weights.push_back({"bias", &*bias});
+  const std::size_t node = call.add_weighted(std::make_shared<nn::Conv2dTranspose>(options), {from}, weights);
+  constexpr int kBatch = View::kBatch;
+  call.give(window.sequence ? View::of(call.graph(), node, {kBatch, 0, 2})
+                            : of_channels_first(call.graph(), node));
+}
+
+}  // namespace convoke::interop::onnx

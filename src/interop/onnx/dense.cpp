@@ -1,0 +1,174 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "convoke/nn/layers/conv1d.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/embedding.hpp"
+#include "interop/onnx/operators.hpp"
+
+namespace convoke::interop::onnx {
+namespace {
+
+/// Returns factor * constant.
+Constant times(const Constant& constant, float factor) {
+  if (factor == 1) return constant;
+  Constant scaled = constant;
+  scaled.name.clear();
+  scaled.fill = [constant, factor](std::span<float> values) {
+    constant.fill(values);
+    for (float& value : values) value *= factor;
+  };
+  return scaled;
+}
+
+/// Multiplies the last axis with a weight (M, K): a dense layer for vectors, a convolution with kernel 1 for
+/// sequences and images.
+void multiply_last_axis(Call& call, const View& x, const Constant& weight,
+                        const std::optional<Constant>& bias) {
+  const std::size_t last = x.rank() - 1;
+  const std::int64_t units = weight.shape[0], features = weight.shape[1];
+  if (x.has_batch(last) || x.dim(last).value != features) {
+    call.refuse(
+        fmt::format("its weight of {} inputs does not fit its input {}", features, to_string(x.dims())));
+  }
+  std::vector<Call::Weights> weights;
+  if (bias) weights = {{"bias", &*bias}};
+  const auto add = [&](nn::LayerPtr layer, std::size_t from, const Constant& shaped) {
+    weights.insert(weights.begin(), {"weight", &shaped});
+    return call.add_weighted(std::move(layer), {from}, weights);
+  };
+  const View::Axis channels = x.axes[last];
+  View view = with_channels(call.builder(), x, channels);
+  const Shape& shape = call.graph().node(view.node).shape;
+  std::size_t node = 0;
+  if (shape.rank() == 1) {
+    node = add(std::make_shared<nn::Dense>(nn::DenseOptions{.units = units, .bias = bias.has_value()}),
+               view.node, weight);
+  } else if (shape.rank() == 2) {
+    node = add(std::make_shared<nn::Conv1d>(
+                   nn::Conv1dOptions{.filters = units, .kernel = 1, .bias = bias.has_value()}),
+               view.node, weight.reshaped({units, features, 1}));
+  } else {
+    node = add(std::make_shared<nn::Conv2d>(
+                   nn::Conv2dOptions{.filters = units, .kernel = 1, .bias = bias.has_value()}),
+               view.node, weight.reshaped({units, features, 1, 1}));
+  }
+  // The channels lie at the end of vectors and sequences, and at the start of images.
+  Along place{.view = view, .order = {{last}}, .axis = last, .at = 0};
+  if (shape.rank() != 3) {
+    std::vector<std::size_t> others;
+    for (std::size_t axis = 0; axis < last; ++axis) others.push_back(axis);
+    place.order = {others, {last}};
+    place.at = 1;
+  }
+  call.give(place.with(node, units));
+}
+
+}  // namespace
+
+void convert_gemm(Call& call) {
+  const View& x = call.view(0);
+  Constant weight = call.constant(1, "weight");
+  if (x.rank() != 2 || weight.shape.rank() != 2 || call.integer("transA", 0) != 0) {
+    call.refuse("multiplies a transposed input",
+                "Convoke converts Gemm with an input (N, F), transA = 0 and a constant weight");
+  }
+  if (call.integer("transB", 0) == 0) weight = weight.transposed({1, 0});
+  weight = times(weight, static_cast<float>(call.number("alpha", 1)));
+  const std::int64_t units = weight.shape[0];
+  std::optional<Constant> bias;
+  if (call.has(2)) {
+    const Constant& given = call.constant(2, "bias");
+    if (given.shape.elements() == 1 && units > 1) {
+      bias =
+          Constant::of_floats({units}, std::vector<float>(static_cast<std::size_t>(units), *given.scalar()));
+    } else if (given.shape.elements() == units) {
+      bias = given.reshaped({units});
+    } else {
+      call.refuse(fmt::format("its bias {} has not one number for each of its {} outputs",
+                              given.shape.to_string(), units));
+    }
+    bias = times(*bias, static_cast<float>(call.number("beta", 1)));
+  } else {
+    bias = call.following_bias(1, units);
+  }
+  multiply_last_axis(call, x, weight, bias);
+}
+
+void convert_matmul(Call& call) {
+  if (!call.is_constant(0) && !call.is_constant(1)) {
+    call.refuse("multiplies two values that both depend on the sample, as attention does",
+                "Convoke has no layer for attention");
+  }
+  if (call.is_constant(0)) {
+    call.refuse("has its weight on the left",
+                "write it as MatMul(Transpose(x), weight), which is a dense layer");
+  }
+  const View& x = call.view(0);
+  Constant weight = call.constant(1, "weight");
+  if (weight.shape.rank() > 2) {  // (1, ..., K, M)
+    const std::vector<std::int64_t>& all = weight.shape.extents();
+    const std::vector<std::int64_t> matrix(all.end() - 2, all.end());
+    if (Shape(matrix).elements() == weight.shape.elements()) weight = weight.reshaped(Shape(matrix));
+  }
+  if (weight.shape.rank() != 2 || x.rank() < 2) {
+    call.refuse(fmt::format("its weight {} is not a matrix", weight.shape.to_string()));
+  }
+  const std::optional<Constant> bias = call.following_bias(x.rank() - 1, weight.shape[1]);
+  multiply_last_axis(call, x, weight.transposed({1, 0}), bias);
+}
+
+void convert_gather(Call& call) {
+  if (call.is_constant(0)) {
+    const Constant& table = call.constant(0, "table");
+    const View& tokens = call.view(1);
+    const nn::ValueSpec& spec = call.graph().node(tokens.node).shape;
+    if (spec.type != nn::ValueType::kToken || table.shape.rank() != 2 || table.whole ||
+        call.integer("axis", 0) != 0) {
+      call.refuse("looks up numbers that depend on the sample",
+                  "Convoke converts a Gather with constant indices, or of the vectors of tokens from a table "
+                  "(vocabulary, units)");
+    }
+    const std::int64_t units = table.shape[1];
+    const std::size_t node = call.add_weighted(
+        std::make_shared<nn::Embedding>(nn::EmbeddingOptions{.vocabulary = table.shape[0], .units = units}),
+        {tokens.node}, {{"weight", &table}});
+    View result = tokens.with_node(node);
+    result.axes.emplace_back();
+    if (units > 1) {
+      result.axes.back().push_back(static_cast<int>(result.atoms.size()));
+      result.atoms.push_back(units);
+    }
+    return call.give(result);
+  }
+  const View& x = call.view(0);
+  const Constant& wanted = call.constant(1, "indices");
+  const std::size_t axis = call.axis(call.integer("axis", 0), x.rank());
+  std::vector<std::int64_t> indices = call.numbers(1, "indices");
+  const std::int64_t extent = x.dim(axis).value;
+  constexpr std::size_t kMostParts = 64;
+  if (x.has_batch(axis) || wanted.shape.rank() > 1) {
+    call.refuse("picks samples of the batch, or several places in several axes");
+  }
+  for (std::int64_t& index : indices) {
+    if (index < 0) index += extent;
+    if (index < 0 || index >= extent) call.refuse(fmt::format("has no place {} of {}", index, extent));
+  }
+  std::vector<View> parts;
+  for (std::size_t first = 0; first < indices.size();) {
+    std::size_t end = first + 1;
+    while (end < indices.size() && indices[end] == indices[end - 1] + 1) ++end;
+    if (parts.size() == kMostParts) call.refuse("picks too many places that are not neighbours");
+    parts.push_back(sliced(call, x, axis, indices[first], static_cast<std::int64_t>(end - first)));
+    first = end;
+  }
+  if (parts.empty()) call.refuse("picks nothing");
+  View result = parts.size() == 1 ? parts[0] : joined(call, parts, axis);
+  if (wanted.shape.rank() == 0) result.axes.erase(result.axes.begin() + static_cast<std::ptrdiff_t>(axis));
+  call.give(result);
+}
+
+}  // namespace convoke::interop::onnx

@@ -1,0 +1,183 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/group_norm.hpp"
+#include "convoke/nn/layers/layer_norm.hpp"
+#include "convoke/nn/layers/local_response_norm.hpp"
+#include "interop/onnx/operators.hpp"
+
+namespace convoke::interop::onnx {
+namespace {
+
+/// Returns a constant input with one number for each channel.
+Constant for_channels(Call& call, std::size_t input, std::string_view what, std::int64_t channels) {
+  const Constant& given = call.constant(input, what);
+  if (given.shape.elements() != channels) {
+    call.refuse(fmt::format("its {} {} has not one number for each of {} channels", what,
+                            given.shape.to_string(), channels));
+  }
+  return given.reshaped({channels});
+}
+
+std::size_t rank_of(Call& call, const View& view) { return call.graph().node(view.node).shape.rank(); }
+
+}  // namespace
+
+void convert_batch_norm(Call& call) {
+  const View& x = call.view(0);
+  if (call.integer("spatial", 1) == 0) call.refuse("normalises each pixel separately (spatial = 0)");
+  if (x.rank() < 2 || x.has_batch(1)) {
+    call.refuse(fmt::format("its input {} has no axis of channels", to_string(x.dims())));
+  }
+  const std::int64_t channels = x.dim(1).value;
+  const Constant gamma = for_channels(call, 1, "scale", channels);
+  const Constant beta = for_channels(call, 2, "bias", channels);
+  const Constant mean = for_channels(call, 3, "mean", channels);
+  const Constant variance = for_channels(call, 4, "variance", channels);
+  const View from = with_channels(call.builder(), x, x.axes[1]);
+  const std::size_t node =
+      call.add(std::make_shared<nn::BatchNorm>(nn::BatchNormOptions{.momentum = call.number("momentum", 0.9),
+                                                                    .epsilon = call.number("epsilon", 1e-5)}),
+               {from.node}, gamma.name.empty() || module_of(gamma.name).empty() ? &mean : &gamma);
+  call.import().give(node, "gamma", gamma);
+  call.import().give(node, "beta", beta);
+  call.import().give(node, "running_mean", mean);
+  call.import().give(node, "running_variance", variance);
+  call.give(from.with_node(node));
+}
+
+// y = (x - mean) / sqrt(variance + epsilon) * scale + bias over the last axes, from `axis` on
+void convert_layer_norm(Call& call) {
+  const View& x = call.view(0);
+  if (call.wants(1) || call.wants(2)) call.refuse("gives mean and deviation, which Convoke does not");
+  std::vector<std::size_t> axes;
+  for (std::size_t axis = call.axis(call.integer("axis", -1), x.rank()); axis < x.rank(); ++axis) {
+    if (x.has_batch(axis)) call.refuse("normalises over the samples of a batch");
+    axes.push_back(axis);
+  }
+  const View::Axis atoms = atoms_of(x, axes);
+  const std::int64_t channels = x.extent(atoms);
+  std::optional<Constant> gamma, beta;
+  if (call.has(1)) gamma = for_channels(call, 1, "scale", channels);
+  if (call.has(2)) beta = for_channels(call, 2, "bias", channels);
+  const View from = with_channels(call.builder(), x, atoms);
+  using Over = nn::LayerNormOptions::Over;
+  const std::size_t node = call.add(std::make_shared<nn::LayerNorm>(nn::LayerNormOptions{
+                                        .axis = rank_of(call, from) == 3 ? Over::kChannels : Over::kFeatures,
+                                        .epsilon = call.number("epsilon", 1e-5),
+                                        .scale = gamma.has_value(),
+                                        .center = beta.has_value()}),
+                                    {from.node}, gamma ? &*gamma : nullptr);
+  if (gamma) call.import().give(node, "gamma", *gamma);
+  if (beta) call.import().give(node, "beta", *beta);
+  call.give(from.with_node(node));
+}
+
+// The same over any axes, which a pattern gives.
+void convert_normalize(Call& call) {
+  const View& x = call.view(0);
+  std::vector<std::size_t> axes = call.axes(call.integers("axes"), x.rank());
+  std::sort(axes.begin(), axes.end());
+  for (const std::size_t axis : axes) {
+    if (x.has_batch(axis)) call.refuse("normalises over the samples of a batch");
+  }
+  const View::Axis atoms = atoms_of(x, axes);
+  const std::int64_t channels = x.extent(atoms);
+  // Scale and bias belong to the layer if they have one number for each normalised element.
+  const auto belongs = [&](std::size_t input) {
+    if (!call.has(input)) return true;
+    const Shape& shape = call.constant(input, "scale").shape;
+    const bool last = axes.back() + 1 == x.rank() && shape.elements() == channels &&
+                      shape.rank() <= axes.size() + (x.rank() - axes.front() - axes.size());
+    const bool only = axes.size() == 1 && shape.rank() + axes[0] >= x.rank() &&
+                      shape[shape.rank() + axes[0] - x.rank()] == channels && shape.elements() == channels;
+    return last || only;
+  };
+  const bool own = belongs(1) && belongs(2);
+  const bool scale = own && call.has(1), center = own && call.has(2);
+  const View from = with_channels(call.builder(), x, atoms);
+  using Over = nn::LayerNormOptions::Over;
+  const std::size_t node = call.add(std::make_shared<nn::LayerNorm>(nn::LayerNormOptions{
+                                        .axis = rank_of(call, from) == 3 ? Over::kChannels : Over::kFeatures,
+                                        .epsilon = call.number("epsilon", 1e-5),
+                                        .scale = scale,
+                                        .center = center}),
+                                    {from.node}, scale ? &call.constant(1, "scale") : nullptr);
+  if (scale) call.import().give(node, "gamma", call.constant(1, "scale"));
+  if (center) call.import().give(node, "beta", call.constant(2, "bias"));
+  View result = from.with_node(node);
+  if (!own && call.has(1)) result = scaled_by(call, result, call.constant(1, "scale"));
+  if (!own && call.has(2)) result = shifted_by(call, result, call.constant(2, "bias"));
+  call.give(result);
+}
+
+namespace {
+
+void normalise_groups(Call& call, const View& x, std::int64_t groups, const Constant& gamma,
+                      const Constant& beta) {
+  const auto trivial = [](const Constant& constant, float value) {
+    return constant.name.empty() && constant.uniform() == value;
+  };
+  const bool scale = !trivial(gamma, 1), center = !trivial(beta, 0);
+  const View from = with_channels(call.builder(), x, x.axes[1]);
+  const std::size_t node = call.add(
+      std::make_shared<nn::GroupNorm>(nn::GroupNormOptions{
+          .groups = groups, .epsilon = call.number("epsilon", 1e-5), .scale = scale, .center = center}),
+      {from.node}, &gamma);
+  if (scale) call.import().give(node, "gamma", gamma);
+  if (center) call.import().give(node, "beta", beta);
+  call.give(from.with_node(node));
+}
+
+/// Repeats each number, so that a constant of each group becomes one of each channel.
+Constant of_each_channel(const Constant& constant, std::int64_t channels) {
+  const std::int64_t groups = constant.shape.elements();
+  if (groups == channels || groups < 1) return constant;
+  const std::vector<float> values = constant.floats();
+  std::vector<float> repeated;
+  for (const float value : values) {
+    repeated.insert(repeated.end(), static_cast<std::size_t>(channels / groups), value);
+  }
+  return Constant::of_floats({channels}, std::move(repeated));
+}
+
+}  // namespace
+
+void convert_instance_norm(Call& call) {
+  const View& x = call.view(0);
+  if (x.rank() < 3 || x.has_batch(1)) call.refuse("needs channels and axes over which it normalises");
+  const std::int64_t channels = x.dim(1).value;
+  normalise_groups(call, x, channels, for_channels(call, 1, "scale", channels),
+                   for_channels(call, 2, "bias", channels));
+}
+
+void convert_group_norm(Call& call) {
+  const View& x = call.view(0);
+  if (x.rank() < 2 || x.has_batch(1)) call.refuse("needs channels in the second axis");
+  const std::int64_t channels = x.dim(1).value, groups = call.integer("num_groups", 1);
+  if (groups < 1 || channels % groups != 0) {
+    call.refuse(fmt::format("has {} groups of {} channels", groups, channels));
+  }
+  const auto parameter = [&](std::size_t input, std::string_view what) {
+    const Constant& given = call.constant(input, what);
+    const bool by_group = given.shape.elements() == groups && groups != channels;
+    return by_group ? of_each_channel(given, channels) : for_channels(call, input, what, channels);
+  };
+  normalise_groups(call, x, groups, parameter(1, "scale"), parameter(2, "bias"));
+}
+
+void convert_local_response_norm(Call& call) {
+  const View& x = call.view(0);
+  if (x.rank() != 4 || x.has_batch(1)) call.refuse("normalises only images (N, C, H, W)");
+  const View from = arranged(call.builder(), x, std::vector<std::size_t>{1, 2, 3});
+  call.give(call.elementwise(from, std::make_shared<nn::LocalResponseNorm>(
+                                       nn::LocalResponseNormOptions{.size = call.integer("size", 5),
+                                                                    .alpha = call.number("alpha", 1e-4),
+                                                                    .beta = call.number("beta", 0.75),
+                                                                    .k = call.number("bias", 1)})));
+}
+
+}  // namespace convoke::interop::onnx

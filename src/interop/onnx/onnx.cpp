@@ -1,0 +1,253 @@
+#include "interop/onnx/onnx.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/nn/layers/reshape.hpp"
+#include "convoke/os/file.hpp"
+#include "interop/onnx/fold.hpp"
+#include "interop/onnx/input.hpp"
+#include "interop/onnx/operators.hpp"
+#include "interop/onnx/patterns.hpp"
+
+namespace convoke::interop {
+namespace onnx {
+namespace {
+
+constexpr std::int64_t kOldestOpset = 7, kNewestOpset = 28;
+
+void check_opset(const ModelProto& model) {
+  if (model.opset >= kOldestOpset && model.opset <= kNewestOpset) return;
+  if (model.opset == 0) throw Error("does not say its version of ONNX's operators");
+  throw Error(
+      fmt::format("has opset {}, but Convoke reads {} to {}", model.opset, kOldestOpset, kNewestOpset),
+      "convert it: onnx.version_converter.convert_version(model, 17)");
+}
+
+/// What another export or another layer could do in place of an operator.
+struct Advice {
+  std::string_view op, hint;
+};
+constexpr std::array kAdvice{
+    Advice{"LpPool", "use average_pool or max_pool"},
+    Advice{"RNN", "Convoke has lstm and gru"},
+    Advice{"If", "export the model with fixed sizes, so that the branch is decided"},
+    Advice{"Loop", "export the model with its loop unrolled; Convoke has the recurrent layers lstm and gru"},
+    Advice{"Scan", "Convoke has the recurrent layers lstm and gru, which exporters write as LSTM and GRU"},
+    Advice{"NonMaxSuppression", "export the network without its post-processing"},
+    Advice{"TopK", "export the network without its post-processing"},
+    Advice{"Einsum", "Convoke has no layer for attention"},
+    Advice{"Attention", "Convoke has no layer for attention"},
+    Advice{"QuantizeLinear", "export the model before it is quantised"},
+    Advice{"DequantizeLinear", "export the model before it is quantised"},
+    Advice{"QLinearConv", "export the model before it is quantised"},
+    Advice{"ConvInteger", "export the model before it is quantised"},
+    Advice{"MatMulInteger", "export the model before it is quantised"},
+    Advice{"GridSample", "Convoke has resize"},
+};
+
+[[noreturn]] void refuse_operator(const NodeProto& node) {
+  const auto advice =
+      std::find_if(kAdvice.begin(), kAdvice.end(), [&](const Advice& a) { return a.op == node.op; });
+  throw Error(fmt::format("{}: Convoke has no layer for this operator", describe(node)),
+              advice == kAdvice.end()
+                  ? "cut the model before this node, or write this part with the operators "
+                    "that docs/interop.md lists"
+                  : std::string(advice->hint));
+}
+
+const Operator* find_operator(const NodeProto& node) {
+  const auto in = [&](std::span<const Operator> table) -> const Operator* {
+    const auto it = std::find_if(table.begin(), table.end(),
+                                 [&](const Operator& entry) { return entry.name == node.op; });
+    return it == table.end() ? nullptr : &*it;
+  };
+  if (node.domain == kRecognisedDomain) {
+    const Operator* recognised = in(recognised_operators());
+    return recognised != nullptr ? recognised : in(operators());
+  }
+  return node.domain.empty() ? in(operators()) : nullptr;
+}
+
+void convert(Import& import, const NodeProto& node) {
+  Call call(import, node);
+  bool constant = true;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (call.has(i)) constant = constant && import.find(node.inputs[i]) != nullptr && call.is_constant(i);
+  }
+  if (constant && node.domain.empty() && fold(call)) return;
+  const Operator* entry = find_operator(node);
+  if (entry == nullptr) refuse_operator(node);
+  if (constant) call.refuse("has only constant inputs, which Convoke does not compute");
+  entry->convert(call);
+}
+
+/// Returns the value that our network gives: the first output, before what does not belong to a network.
+std::string output_of(const Source& source, std::vector<std::string>& notes) {
+  const std::vector<ValueInfo>& outputs = source.model().outputs;
+  if (outputs.empty()) throw Error("has no output");
+  std::string output = outputs[0].name;
+  if (outputs.size() > 1) {
+    std::vector<std::string> others;
+    for (std::size_t i = 1; i < outputs.size(); ++i) others.push_back(one_line(outputs[i].name));
+    notes.push_back(fmt::format("The network gives the output {}; {} left out.", one_line(output),
+                                others.size() == 1 ? others[0] + " is" : join(others) + " are"));
+  }
+  while (const NodeProto* last = source.producer(output)) {
+    if (last->inputs.empty() || !last->domain.empty()) break;
+    if (last->op == "ArgMax") {
+      notes.push_back("The final ArgMax is left out: Convoke chooses the class itself.");
+    } else if (last->op == "LogSoftmax") {
+      notes.push_back("The final LogSoftmax is left out: the loss contains it.");
+    } else if (last->op != "Identity" && last->op != "Cast") {
+      break;
+    }
+    output = last->inputs[0];
+  }
+  return output;
+}
+
+/// Adds the layers that bring the output into the order of a sample, and makes it the last node.
+void finish_output(Import& import, const std::string& output) {
+  const Known* value = import.find(output);
+  const View* view = value == nullptr ? nullptr : std::get_if<View>(value);
+  if (view == nullptr) throw Error(fmt::format("its output \"{}\" is constant", one_line(output)));
+  const std::optional<std::size_t> batch = view->batch_axis();
+  if (!batch) {
+    throw Error(fmt::format("its output {} does not keep the samples apart", to_string(view->dims())),
+                "export the model without the reshape that joins samples");
+  }
+  std::vector<std::size_t> order;
+  for (std::size_t axis = 0; axis < view->rank(); ++axis) {
+    if (axis != *batch) order.push_back(axis);
+  }
+  if (import.channels_last && order.size() == 3) order = {order[2], order[0], order[1]};
+  const auto wide = static_cast<std::size_t>(
+      std::count_if(order.begin(), order.end(), [&](std::size_t axis) { return !view->axes[axis].empty(); }));
+  if (wide <= 1 || order.size() > 3) {
+    std::erase_if(order, [&](std::size_t axis) { return view->axes[axis].empty(); });
+  }
+  std::vector<View::Axis> groups;
+  if (order.size() > 3) {
+    groups = {atoms_of(*view, order)};
+    import.builder.note(fmt::format("The output {} becomes a vector.", to_string(view->dims())));
+  } else {
+    for (const std::size_t axis : order) groups.push_back(view->axes[axis]);
+  }
+  if (groups.empty()) groups.emplace_back();
+  const std::size_t node = arrange(import.builder, *view, groups);
+  if (import.builder.graph().node(node).layer == nullptr) throw Error("its output is its input");
+  if (node + 1 != import.builder.graph().nodes().size()) {
+    import.builder.add(std::make_shared<nn::Identity>(), {node});
+  }
+}
+
+/// Notes that batch norms were folded into convolutions, as PyTorch's older exporter does without being
+/// asked.
+void note_folding(const Source& source, ModelBuilder& builder) {
+  bool folded = false;
+  for (const NodeProto& node : source.nodes()) {
+    if (node.op == "BatchNormalization") return;
+    folded =
+        folded || (node.op == "Conv" && node.inputs.size() == 3 && node.inputs[1].starts_with("onnx::Conv"));
+  }
+  if (!folded) return;
+  builder.note(
+      "The exporter has folded batch normalisation into the convolutions. For fine-tuning with batch "
+      "normalisation, export with training=torch.onnx.TrainingMode.PRESERVE and do_constant_folding=False.");
+}
+
+std::optional<nlohmann::json> metadata(const ModelProto& model, std::string_view key) {
+  for (const auto& [name, text] : model.metadata) {
+    if (name != key) continue;
+    nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
+    if (!value.is_discarded()) return value;
+  }
+  return std::nullopt;
+}
+
+/// Returns the names of classes: a JSON list, or {0: 'cat', 1: 'dog'} as Ultralytics writes it.
+std::vector<std::string> class_names(const ModelProto& model, std::int64_t classes) {
+  std::vector<std::string> names;
+  if (const auto list = metadata(model, "class_names"); list && list->is_array()) {
+    for (const nlohmann::json& name : *list) {
+      if (name.is_string()) names.push_back(name.get<std::string>());
+    }
+  }
+  return static_cast<std::int64_t>(names.size()) == classes ? names : std::vector<std::string>{};
+}
+
+std::vector<float> numbers(const ModelProto& model, std::string_view key) {
+  std::vector<float> list;
+  const auto value = metadata(model, key);
+  if (!value || !value->is_array()) return list;
+  for (const nlohmann::json& number : *value) {
+    if (number.is_number()) list.push_back(number.get<float>());
+  }
+  return list;
+}
+
+void read_metadata(const ModelProto& model, run::ModelDescription& description) {
+  description.class_names = class_names(model, description.classes());
+  const std::vector<float> scale = numbers(model, "normalization_scale"),
+                           shift = numbers(model, "normalization_shift");
+  const auto channels = static_cast<std::size_t>(nn::channels_of(description.graph.input_shape()));
+  if (scale.size() != shift.size() || scale.size() != channels) return;
+  description.normalization = {.scale = scale, .shift = shift};
+}
+
+Imported import_model(ModelProto model, const std::filesystem::path& folder, const ImportOptions& options) {
+  check_opset(model);
+  Source source(std::move(model), folder);
+  recognise_patterns(source);
+  std::vector<std::string> notes;
+  const std::string output = output_of(source, notes);
+  const std::vector<std::size_t> order = source.order(output);
+  const Input input = choose_input(source, order, options);
+
+  Import import(source, input.sample);
+  import.batch = input.batch;
+  import.channels_last = input.channels_last;
+  for (const auto& [name, constant] : source.constants()) import.values.emplace(name, constant);
+  import.values.insert_or_assign(input.name, View::of(import.builder.graph(), 0, input.roles));
+  for (const std::size_t node : order) convert(import, source.nodes()[node]);
+  finish_output(import, output);
+
+  for (const std::string& note : notes) import.builder.note(note);
+  note_folding(source, import.builder);
+  if (input.channels_last) {
+    import.builder.note(
+        "The file takes images (N, H, W, C); the network takes (N, C, H, W), as all of Convoke.");
+  }
+  Imported imported = std::move(import.builder).finish();
+  read_metadata(source.model(), imported.models.description);
+  return imported;
+}
+
+}  // namespace
+}  // namespace onnx
+
+bool is_onnx(const Probe& probe) { return onnx::begins_model(std::as_bytes(std::span(probe.beginning))); }
+
+Imported read_onnx(const std::filesystem::path& path, const ImportOptions& options) {
+  try {
+    const os::File file(path, os::Access::kRead);
+    const auto size = static_cast<std::size_t>(file.size());
+    const auto bytes = std::make_unique_for_overwrite<std::byte[]>(size);
+    file.read_at(0, {bytes.get(), size});
+    return onnx::import_model(onnx::parse_model({bytes.get(), size}), path.parent_path(), options);
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    if (what.starts_with(path.string())) throw;
+    throw Error(fmt::format("{}: {}", path.string(), what), error.hint());
+  }
+}
+
+}  // namespace convoke::interop

@@ -1,0 +1,91 @@
+#include "interop/onnx/operators.hpp"
+
+#include <array>
+
+namespace convoke::interop::onnx {
+namespace {
+
+constexpr std::array kOperators{
+    Operator{"Abs", convert_abs},
+    Operator{"Add", convert_add},
+    Operator{"AveragePool", convert_average_pool},
+    Operator{"BatchNormalization", convert_batch_norm},
+    Operator{"Cast", convert_cast},
+    Operator{"CastLike", convert_identity},
+    Operator{"Celu", convert_celu},
+    Operator{"Clip", convert_clip},
+    Operator{"Concat", convert_concat},
+    Operator{"Conv", convert_convolution},
+    Operator{"ConvTranspose", convert_transposed_convolution},
+    Operator{"DepthToSpace", convert_depth_to_space},
+    Operator{"Div", convert_divide},
+    Operator{"Dropout", convert_dropout},
+    Operator{"Elu", convert_activation},
+    Operator{"Expand", convert_expand},
+    Operator{"Flatten", convert_flatten},
+    Operator{"GRU", convert_gru},
+    Operator{"Gather", convert_gather},
+    Operator{"Gelu", convert_activation},
+    Operator{"Gemm", convert_gemm},
+    Operator{"GlobalAveragePool", convert_global_average},
+    Operator{"GlobalMaxPool", convert_global_max},
+    Operator{"GroupNormalization", convert_group_norm},
+    Operator{"HardSigmoid", convert_hard_sigmoid},
+    Operator{"HardSwish", convert_activation},
+    Operator{"Identity", convert_identity},
+    Operator{"InstanceNormalization", convert_instance_norm},
+    Operator{"LRN", convert_local_response_norm},
+    Operator{"LSTM", convert_lstm},
+    Operator{"LayerNormalization", convert_layer_norm},
+    Operator{"LeakyRelu", convert_activation},
+    Operator{"MatMul", convert_matmul},
+    Operator{"Max", convert_maximum},
+    Operator{"MaxPool", convert_max_pool},
+    Operator{"Mean", convert_mean},
+    Operator{"Min", convert_minimum},
+    Operator{"Mish", convert_mish},
+    Operator{"Mul", convert_multiply},
+    Operator{"Neg", convert_negate},
+    Operator{"PRelu", convert_prelu},
+    Operator{"Pad", convert_pad},
+    Operator{"Pow", convert_power},
+    Operator{"ReduceMax", convert_reduce_max},
+    Operator{"ReduceMean", convert_reduce_mean},
+    Operator{"ReduceSum", convert_reduce_sum},
+    Operator{"Relu", convert_activation},
+    Operator{"Reshape", convert_reshape},
+    Operator{"Resize", convert_resize},
+    Operator{"Selu", convert_activation},
+    Operator{"Shape", convert_shape},
+    Operator{"Sigmoid", convert_activation},
+    Operator{"Size", convert_size},
+    Operator{"Slice", convert_slice},
+    Operator{"Softmax", convert_softmax},
+    Operator{"Softplus", convert_activation},
+    Operator{"SpaceToDepth", convert_space_to_depth},
+    Operator{"Split", convert_split},
+    Operator{"Squeeze", convert_squeeze},
+    Operator{"Sub", convert_subtract},
+    Operator{"Sum", convert_sum},
+    Operator{"Swish", convert_activation},
+    Operator{"Tanh", convert_activation},
+    Operator{"Tile", convert_tile},
+    Operator{"Transpose", convert_transpose},
+    Operator{"Unsqueeze", convert_unsqueeze},
+    Operator{"Upsample", convert_upsample},
+};
+
+// What the pattern pass makes of several nodes: see patterns.hpp.
+constexpr std::array kRecognised{
+    Operator{"HardSigmoid6", convert_activation},
+    Operator{"Normalize", convert_normalize},
+    Operator{"Relu6", convert_activation},
+    Operator{"Silu", convert_activation},
+};
+
+}  // namespace
+
+std::span<const Operator> operators() { return kOperators; }
+std::span<const Operator> recognised_operators() { return kRecognised; }
+
+}  // namespace convoke::interop::onnx

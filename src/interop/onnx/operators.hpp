@@ -1,0 +1,92 @@
+#pragma once
+#include "interop/onnx/call.hpp"
+
+// How operators become layers: one function for each, or for each family. operators.cpp has their table.
+
+namespace convoke::interop::onnx {
+
+// convolution.cpp
+void convert_convolution(Call& call);
+void convert_transposed_convolution(Call& call);
+// dense.cpp
+void convert_gemm(Call& call);
+void convert_matmul(Call& call);
+void convert_gather(Call& call);
+// pooling.cpp
+void convert_max_pool(Call& call);
+void convert_average_pool(Call& call);
+void convert_global_average(Call& call);
+void convert_global_max(Call& call);
+void convert_reduce_mean(Call& call);
+void convert_reduce_max(Call& call);
+void convert_reduce_sum(Call& call);
+// normalisation.cpp
+void convert_batch_norm(Call& call);
+void convert_layer_norm(Call& call);
+void convert_normalize(Call& call);
+void convert_instance_norm(Call& call);
+void convert_group_norm(Call& call);
+void convert_local_response_norm(Call& call);
+// activation.cpp
+void convert_activation(Call& call);
+void convert_hard_sigmoid(Call& call);
+void convert_celu(Call& call);
+void convert_mish(Call& call);
+void convert_prelu(Call& call);
+void convert_clip(Call& call);
+void convert_abs(Call& call);
+void convert_softmax(Call& call);
+void convert_dropout(Call& call);
+// arithmetic.cpp
+void convert_add(Call& call);
+void convert_subtract(Call& call);
+void convert_multiply(Call& call);
+void convert_divide(Call& call);
+void convert_negate(Call& call);
+void convert_power(Call& call);
+void convert_maximum(Call& call);
+void convert_minimum(Call& call);
+void convert_sum(Call& call);
+void convert_mean(Call& call);
+// structure.cpp
+void convert_identity(Call& call);
+void convert_cast(Call& call);
+void convert_transpose(Call& call);
+void convert_reshape(Call& call);
+void convert_flatten(Call& call);
+void convert_squeeze(Call& call);
+void convert_unsqueeze(Call& call);
+void convert_depth_to_space(Call& call);
+void convert_space_to_depth(Call& call);
+void convert_shape(Call& call);
+void convert_size(Call& call);
+// parts.cpp
+void convert_concat(Call& call);
+void convert_split(Call& call);
+void convert_slice(Call& call);
+void convert_pad(Call& call);
+void convert_expand(Call& call);
+void convert_tile(Call& call);
+// resize.cpp
+void convert_resize(Call& call);
+void convert_upsample(Call& call);
+// recurrent.cpp
+void convert_lstm(Call& call);
+void convert_gru(Call& call);
+
+/// Multiplies each element along the ONNX axes of `constant` (broadcast to `view`), or adds it: a trained
+/// layer with one parameter for each element, or, before the first layer with weights, a fixed one.
+View scaled_by(Call& call, const View& view, const Constant& constant);
+View shifted_by(Call& call, const View& view, const Constant& constant);
+/// Returns scale x + offset.
+View rescaled(Call& call, const View& view, double scale, double offset);
+/// Returns the view with all axes of extent 1 of `to` repeated.
+View repeated(Call& call, const View& view, const std::vector<Dim>& to);
+/// Returns the places first .. first + size - 1 along an axis.
+View sliced(Call& call, const View& view, std::size_t axis, std::int64_t first, std::int64_t size);
+/// Returns `parts` joined along an axis.
+View joined(Call& call, const std::vector<View>& parts, std::size_t axis);
+/// Returns a view with these dimensions, one of which may be -1. 0 is refused.
+View reshaped(Call& call, const View& view, std::vector<Dim> to);
+
+}  // namespace convoke::interop::onnx

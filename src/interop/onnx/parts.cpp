@@ -1,0 +1,290 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "convoke/nn/layers/border.hpp"
+#include "convoke/nn/layers/concat.hpp"
+#include "convoke/nn/layers/slice.hpp"
+#include "interop/onnx/operators.hpp"
+
+// Operators that join, cut, pad and repeat.
+
+namespace convoke::interop::onnx {
+
+View sliced(Call& call, const View& view, std::size_t axis, std::int64_t first, std::int64_t size) {
+  if (first == 0 && size == view.dim(axis).value) return view;
+  if (first < 0 || size < 1 || first + size > view.dim(axis).value) {
+    call.refuse(fmt::format("takes {} places from {} on of axis {} of {}", size, first, axis,
+                            to_string(view.dims())));
+  }
+  const Along from = along(call.builder(), view, axis);
+  const std::size_t node = call.add(std::make_shared<nn::Slice>(nn::SliceOptions{
+                                        .axis = std::string(from.name()), .begin = first, .size = size}),
+                                    {from.view.node});
+  return from.with(node, size);
+}
+
+View joined(Call& call, const std::vector<View>& parts, std::size_t axis) {
+  if (parts.size() == 1) return parts[0];
+  const Along first = along(call.builder(), parts[0], axis);
+  std::vector<std::size_t> nodes;
+  std::int64_t extent = 0;
+  for (const View& part : parts) {
+    std::vector<Dim> dims = part.dims();
+    if (dims.size() != first.view.rank()) call.refuse("joins values with different numbers of axes");
+    extent += dims[axis].value;
+    dims[axis] = first.view.dim(axis);
+    if (dims != first.view.dims()) {
+      call.refuse(fmt::format("joins {} and {}", to_string(parts[0].dims()), to_string(part.dims())));
+    }
+    nodes.push_back(along(call.builder(), part, first).view.node);
+  }
+  const std::size_t node =
+      call.add(std::make_shared<nn::Concat>(nn::Axis(std::string(first.name()))), std::move(nodes));
+  return first.with(node, extent);
+}
+
+void convert_concat(Call& call) {
+  std::vector<View> parts;
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    if (call.is_constant(i) && call.constant(i, "input").shape.elements() == 0) continue;
+    parts.push_back(call.view(i));
+  }
+  if (parts.empty()) call.refuse("has no inputs");
+  const std::size_t axis = call.axis(call.integer("axis", 1), parts[0].rank());
+  if (parts[0].has_batch(axis)) call.refuse("joins samples along the batch");
+  call.give(joined(call, parts, axis));
+}
+
+void convert_split(Call& call) {
+  const View& x = call.view(0);
+  const std::size_t axis = call.axis(call.integer("axis", 0), x.rank());
+  if (x.has_batch(axis)) call.refuse("splits the batch");
+  const std::size_t outputs = call.node().outputs.size();
+  std::vector<std::int64_t> sizes = call.list("split", 1).value_or(std::vector<std::int64_t>{});
+  if (sizes.empty()) {
+    const auto parts = static_cast<std::int64_t>(outputs), extent = x.dim(axis).value;
+    const std::int64_t size = (extent + parts - 1) / parts;
+    for (std::int64_t i = 0; i < parts; ++i) sizes.push_back(std::min(size, extent - i * size));
+  }
+  if (sizes.size() != outputs) call.refuse(fmt::format("has {} sizes for {} outputs", sizes.size(), outputs));
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < outputs; ++i) {
+    if (sizes[i] < 0 || sizes[i] > x.dim(axis).value) call.refuse("has a size beyond its input");
+    if (call.wants(i)) call.give(sliced(call, x, axis, first, sizes[i]), i);
+    first += sizes[i];
+  }
+}
+
+namespace {
+
+/// Takes `count` places, `step` apart: the axis is seen as (extent / step, step).
+View strided(Call& call, const View& x, std::size_t axis, std::int64_t first, std::int64_t step,
+             std::int64_t count) {
+  const std::int64_t extent = x.dim(axis).value;
+  const std::int64_t rows = extent / step, row = first / step;
+  if (extent % step != 0 || row + count > rows) {
+    // cut to whole steps, from the first place on
+    const std::int64_t whole = extent - first;
+    const std::int64_t usable = whole / step * step;
+    if (count * step > usable) {
+      call.refuse(fmt::format("takes every {}th of {} places", step, extent),
+                  "Convoke converts such slices if the extent is a multiple of the step");
+    }
+    return strided(call, sliced(call, x, axis, first, usable), axis, 0, step, count);
+  }
+  std::vector<Dim> to = x.dims();
+  to[axis].value = rows;
+  to.insert(to.begin() + static_cast<std::ptrdiff_t>(axis) + 1, Dim{step});
+  View result = sliced(call, reshaped(call, x, to), axis + 1, first % step, 1);
+  result.axes.erase(result.axes.begin() + static_cast<std::ptrdiff_t>(axis) + 1);
+  return sliced(call, result, axis, row, count);
+}
+
+/// A place along an axis that may be counted from the end, or lie beyond it.
+std::int64_t place(Dim at, std::int64_t extent) {
+  return std::clamp<std::int64_t>(at.value < 0 ? at.value + extent : at.value, 0, extent);
+}
+
+std::vector<Dim> dims_of(const Call& call, const char* attribute, std::size_t input) {
+  std::vector<Dim> dims;
+  for (const std::int64_t number : call.integers(attribute)) dims.push_back({number});
+  if (!call.has_attribute(attribute) && call.has(input)) {
+    const Constant& given = call.constant(input, attribute);
+    if (!given.is_numbers()) call.refuse(fmt::format("its {} are not whole numbers", attribute));
+    dims = given.numbers;
+  }
+  return dims;
+}
+
+}  // namespace
+
+void convert_slice(Call& call) {
+  View x = call.view(0);
+  const std::vector<Dim> starts = dims_of(call, "starts", 1), ends = dims_of(call, "ends", 2);
+  std::vector<Dim> list = dims_of(call, "axes", 3), steps = dims_of(call, "steps", 4);
+  if (list.empty()) {
+    for (std::size_t i = 0; i < starts.size(); ++i) list.push_back({static_cast<std::int64_t>(i)});
+  }
+  if (steps.empty()) steps.assign(starts.size(), Dim{1});
+  if (starts.size() != ends.size() || starts.size() != list.size() || starts.size() != steps.size()) {
+    call.refuse("has starts, ends, axes and steps of different lengths");
+  }
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::size_t axis = call.axis(list[i].value, x.rank());
+    if (x.has_batch(axis)) {
+      const bool whole = starts[i].value == 0 && steps[i].value == 1 &&
+                         (ends[i].batch || ends[i].value >= std::numeric_limits<std::int32_t>::max());
+      if (!whole) call.refuse("takes a part of the batch");
+      continue;
+    }
+    const std::int64_t extent = x.dim(axis).value, step = steps[i].value;
+    if (step < 1) {
+      call.refuse(step == 0 ? "has a step of 0" : "reverses an axis, for which Convoke has no layer");
+    }
+    const std::int64_t first = place(starts[i], extent), end = place(ends[i], extent);
+    if (end <= first) call.refuse("takes nothing of its input");
+    const std::int64_t count = (end - first - 1) / step + 1;
+    x = step == 1 || count == 1 ? sliced(call, x, axis, first, count)
+                                : strided(call, x, axis, first, step, count);
+  }
+  call.give(x);
+}
+
+namespace {
+
+constexpr std::int64_t kMostPadding = 1 << 16;
+
+/// Adds zeroes before and after some axes; both axes of an image at once.
+View zero_padded(Call& call, View x, std::vector<std::int64_t> before, std::vector<std::int64_t> after) {
+  const std::vector<std::size_t> order = natural_order(call.builder(), x);
+  if (order.size() == 3) {
+    const std::size_t rows = order[1], columns = order[2];
+    if (before[rows] + after[rows] + before[columns] + after[columns] > 0) {
+      const View image = arranged(call.builder(), x, order);
+      const nn::Border border({before[rows], before[columns]}, {after[rows], after[columns]});
+      const std::size_t node = call.add(std::make_shared<nn::ZeroPad>(border), {image.node});
+      std::vector<int> roles(x.rank(), View::kOne);
+      roles[*x.batch_axis()] = View::kBatch;
+      for (std::size_t i = 0; i < 3; ++i) roles[order[i]] = static_cast<int>(i);
+      x = View::of(call.graph(), node, roles);
+      before[rows] = after[rows] = before[columns] = after[columns] = 0;
+    }
+  }
+  for (std::size_t axis = 0; axis < x.rank(); ++axis) {
+    if (before[axis] + after[axis] == 0) continue;
+    // as rows of an image of (the axes before, this axis, the axes after)
+    Along rows{.view = {}, .order = {{}, {axis}, {}}, .axis = axis, .at = 1};
+    for (std::size_t other = 0; other < x.rank(); ++other) {
+      if (other != axis) rows.order[other < axis ? 0 : 2].push_back(other);
+    }
+    const Along from = along(call.builder(), x, rows);
+    const nn::Border border({before[axis], 0}, {after[axis], 0});
+    const std::size_t node = call.add(std::make_shared<nn::ZeroPad>(border), {from.view.node});
+    x = from.with(node, x.dim(axis).value + before[axis] + after[axis]);
+  }
+  return x;
+}
+
+/// Repeats the border, or mirrors the places next to it, along one axis.
+View extended(Call& call, const View& x, std::size_t axis, std::int64_t before, std::int64_t after,
+              bool mirrored) {
+  const std::int64_t extent = x.dim(axis).value;
+  constexpr std::int64_t kMostPlaces = 64;
+  if (before > kMostPlaces || after > kMostPlaces || (mirrored && std::max(before, after) >= extent)) {
+    call.refuse("pads by too many places");
+  }
+  std::vector<View> parts;
+  for (std::int64_t i = before; i > 0; --i) parts.push_back(sliced(call, x, axis, mirrored ? i : 0, 1));
+  parts.push_back(x);
+  for (std::int64_t i = 1; i <= after; ++i) {
+    parts.push_back(sliced(call, x, axis, mirrored ? extent - 1 - i : extent - 1, 1));
+  }
+  return joined(call, parts, axis);
+}
+
+}  // namespace
+
+void convert_pad(Call& call) {
+  View x = call.view(0);
+  std::vector<std::int64_t> pads = call.has_attribute("paddings")
+                                       ? call.integers("paddings")
+                                       : call.list("pads", 1).value_or(std::vector<std::int64_t>{});
+  std::vector<std::int64_t> list;
+  if (call.has(3)) list = call.numbers(3, "axes");
+  if (!call.has(3)) {
+    for (std::size_t axis = 0; axis < x.rank(); ++axis) list.push_back(static_cast<std::int64_t>(axis));
+  }
+  const std::vector<std::size_t> axes = call.axes(list, x.rank());
+  if (pads.size() != 2 * axes.size()) call.refuse(fmt::format("has {} pads", pads.size()));
+  std::vector<std::int64_t> before(x.rank(), 0), after(x.rank(), 0);
+  bool any = false;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    std::int64_t& first = before[axes[i]] = pads[i];
+    std::int64_t& last = after[axes[i]] = pads[i + axes.size()];
+    if (std::max(std::abs(first), std::abs(last)) > kMostPadding) call.refuse("pads by too many places");
+    if ((first != 0 || last != 0) && x.has_batch(axes[i])) call.refuse("pads the batch");
+    if (first < 0 || last < 0) {  // cuts off
+      const std::int64_t cut = std::min<std::int64_t>(first, 0), end = std::min<std::int64_t>(last, 0);
+      x = sliced(call, x, axes[i], -cut, x.dim(axes[i]).value + cut + end);
+      first -= cut;
+      last -= end;
+    }
+    any = any || first > 0 || last > 0;
+  }
+  if (!any) return call.give(x);
+  const std::string mode = call.text("mode", "constant");
+  if (mode != "constant") {
+    if (mode != "reflect" && mode != "edge") call.refuse(fmt::format("has the mode \"{}\"", mode));
+    for (const std::size_t axis : axes) {
+      if (before[axis] + after[axis] == 0) continue;
+      x = extended(call, x, axis, before[axis], after[axis], mode == "reflect");
+    }
+    return call.give(x);
+  }
+  double value = call.number("value", 0);
+  if (call.has(2)) value = call.constant(2, "value").scalar().value_or(0.0F);
+  if (!std::isfinite(value)) call.refuse("pads with a value that is not finite");
+  const View padded = zero_padded(call, rescaled(call, x, 1, -value), before, after);
+  call.give(rescaled(call, padded, 1, value));
+}
+
+void convert_expand(Call& call) {
+  const View& x = call.view(0);
+  const Constant& shape = call.constant(1, "shape");
+  if (!shape.is_numbers()) call.refuse("has a shape that is not whole numbers");
+  std::vector<Dim> to = shape.numbers;
+  if (to.size() < x.rank()) to.insert(to.begin(), x.rank() - to.size(), Dim{1});
+  for (std::size_t i = 0; i < x.rank(); ++i) {
+    Dim& wanted = to[i + to.size() - x.rank()];
+    const Dim own = x.dim(i);
+    if (wanted == Dim{1} || (own.batch && wanted.value == own.value * call.import().batch)) wanted = own;
+  }
+  call.give(repeated(call, x, to));
+}
+
+void convert_tile(Call& call) {
+  View x = call.view(0);
+  const std::vector<std::int64_t> times = call.numbers(1, "repeats");
+  if (times.size() != x.rank()) call.refuse("has not one number of repeats for each axis");
+  constexpr std::int64_t kMostParts = 64;
+  std::vector<Dim> to = x.dims();
+  for (std::size_t axis = 0; axis < x.rank(); ++axis) {
+    if (times[axis] == 1) continue;
+    if (x.has_batch(axis) || times[axis] < 1) call.refuse("repeats the batch, or nothing");
+    if (x.axes[axis].empty()) {
+      to = x.dims();
+      to[axis].value = times[axis];
+      x = repeated(call, x, to);
+    } else {
+      if (times[axis] > kMostParts) call.refuse("repeats its input too often");
+      x = joined(call, std::vector<View>(static_cast<std::size_t>(times[axis]), x), axis);
+    }
+  }
+  call.give(x);
+}
+
+}  // namespace convoke::interop::onnx

@@ -1,0 +1,189 @@
+#include "convoke/nn/layers/recurrent.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "interop/onnx/operators.hpp"
+
+namespace convoke::interop::onnx {
+namespace {
+
+/// What an LSTM or a GRU of ONNX is.
+struct Cell {
+  std::int64_t directions = 1, units = 0, features = 0, length = 0;
+  bool batch_first = false;
+  const Constant* weight = nullptr;     ///< (directions, gates units, features)
+  const Constant* recurrent = nullptr;  ///< (directions, gates units, units)
+  const Constant* bias = nullptr;       ///< (directions, 2 gates units): of the input, then of the state
+};
+
+void refuse_extras(Call& call, std::size_t states, std::int64_t length) {
+  if (call.has_attribute("clip")) call.refuse("clips its state, which Convoke does not");
+  if (call.has(4)) {
+    const std::optional<float> all =
+        call.is_constant(4) ? call.constant(4, "lengths").uniform() : std::nullopt;
+    if (all != static_cast<float>(length)) {
+      call.refuse("has sequences of different lengths",
+                  "Convoke masks padding by tokens: export the model without sequence_lens");
+    }
+  }
+  for (std::size_t input = 5; input < 5 + states; ++input) {
+    if (!call.has(input)) continue;
+    if (!call.is_constant(input) || call.constant(input, "state").uniform() != 0.0F) {
+      call.refuse("starts from a state that is not zero");
+    }
+  }
+}
+
+Cell read_cell(Call& call, std::int64_t gates, const std::vector<std::string>& functions,
+               std::size_t states) {
+  const View& x = call.view(0);
+  Cell cell;
+  cell.batch_first = call.integer("layout", 0) != 0;
+  const std::size_t batch = cell.batch_first ? 0 : 1, time = 1 - batch;
+  if (x.rank() != 3 || x.axes[batch] != View::Axis{View::kBatch} || x.has_batch(2)) {
+    call.refuse(fmt::format("its input {} is not sequences {}", to_string(x.dims()),
+                            cell.batch_first ? "(N, L, F)" : "(L, N, F)"));
+  }
+  const std::string direction = call.text("direction", "forward");
+  if (direction == "reverse") {
+    call.refuse("runs from the end only", "Convoke's recurrent layers run forward or in both directions");
+  }
+  cell.directions = direction == "bidirectional" ? 2 : 1;
+  cell.length = x.dim(time).value;
+  cell.features = x.dim(2).value;
+  cell.weight = &call.constant(1, "weight");
+  cell.recurrent = &call.constant(2, "recurrent weight");
+  if (call.has(3)) cell.bias = &call.constant(3, "bias");
+  const Shape& weight = cell.weight->shape;
+  if (weight.rank() != 3 || weight[1] % gates != 0) {
+    call.refuse(fmt::format("has the weight {}", weight.to_string()));
+  }
+  cell.units = weight[1] / gates;
+  const bool fits =
+      weight == Shape{cell.directions, gates * cell.units, cell.features} &&
+      cell.recurrent->shape == Shape{cell.directions, gates * cell.units, cell.units} &&
+      (cell.bias == nullptr || cell.bias->shape == Shape{cell.directions, 2 * gates * cell.units});
+  if (!fits || cell.units < 1) call.refuse("has weights that do not fit each other and the input");
+  if (const Attribute* given = find_attribute(call.node(), "activations")) {
+    for (std::size_t i = 0; i < given->texts.size(); ++i) {
+      if (given->texts[i] == functions[i % functions.size()]) continue;
+      call.refuse(fmt::format("has the activation {}", given->texts[i]),
+                  "Convoke's recurrent layers have sigmoid gates and tanh");
+    }
+  }
+  refuse_extras(call, states, cell.length);
+  return cell;
+}
+
+/// Gives a parameter the rows of one direction of `from`, (directions, blocks units, columns): block g of the
+/// parameter is block order[g], plus block also[g].
+void give_blocks(Call& call, std::size_t node, const std::string& parameter, const Constant& from,
+                 std::int64_t direction, std::int64_t units, std::vector<std::size_t> order,
+                 std::vector<std::size_t> also = {}) {
+  const auto directions = static_cast<std::size_t>(from.shape[0]), at = static_cast<std::size_t>(direction);
+  const auto whole = static_cast<std::size_t>(from.shape.elements()) / directions;
+  const std::size_t columns = from.shape.rank() == 3 ? static_cast<std::size_t>(from.shape[2]) : 1;
+  const std::size_t block = static_cast<std::size_t>(units) * columns;
+  if (from.converted) call.builder().note("Weights that are not float32 are converted to it.");
+  call.builder().give(node, parameter, ModelBuilder::Fill([=](std::span<float> values) {
+                        const std::vector<float> all = from.floats();
+                        const std::span<const float> own = std::span(all).subspan(at * whole, whole);
+                        for (std::size_t g = 0; g < order.size(); ++g) {
+                          for (std::size_t i = 0; i < block; ++i) {
+                            values[g * block + i] =
+                                own[order[g] * block + i] + (also.empty() ? 0 : own[also[g] * block + i]);
+                          }
+                        }
+                      }));
+}
+
+nn::RecurrentOptions options_of(const Cell& cell, bool sequences) {
+  return {.units = cell.units,
+          .sequences = sequences,
+          .bidirectional = cell.directions == 2,
+          .bias = cell.bias != nullptr};
+}
+
+std::size_t sequence_node(Call& call, const Cell& cell) {
+  const View& x = call.view(0);
+  return arrange(call.builder(), x, {x.axes[cell.batch_first ? 1 : 0], x.axes[2]});
+}
+
+/// Says what the outputs are: Y (L, D, N, U) of all places and Y_h (D, N, U) after the last one.
+void give_states(Call& call, const Cell& cell, std::size_t node, bool sequences) {
+  const Dim n{1, true}, length{cell.length}, directions{cell.directions}, units{cell.units};
+  constexpr int kBatch = View::kBatch;
+  View last;
+  if (sequences) {
+    const View all = View::of(call.graph(), node, {kBatch, 0, 1});
+    const View divided = *all.reshaped({n, length, directions, units});
+    call.give(divided.transposed(cell.batch_first ? std::vector<std::size_t>{0, 1, 2, 3}
+                                                  : std::vector<std::size_t>{1, 2, 0, 3}),
+              0);
+    if (!call.wants(1)) return;
+    // The last state of the direction from the end is the one at the first place.
+    std::vector<View> states;
+    for (std::int64_t d = 0; d < cell.directions; ++d) {
+      const View place = sliced(call, all, 1, d == 0 ? cell.length - 1 : 0, 1);
+      states.push_back(sliced(call, place, 2, d * cell.units, cell.units));
+    }
+    last = joined(call, states, 2);
+    last.axes.erase(last.axes.begin() + 1);
+  } else {
+    last = View::of(call.graph(), node, {kBatch, 0});
+  }
+  last = reshaped(call, last, {n, directions, units});
+  call.give(cell.batch_first ? last : last.transposed({1, 0, 2}), 1);
+}
+
+constexpr std::array<const char*, 2> kPrefixes{"", "backward_"};
+
+}  // namespace
+
+// ONNX stores the gates i, o, f, c; ours are i, f, g = c, o. Both biases are added.
+void convert_lstm(Call& call) {
+  const Cell cell = read_cell(call, 4, {"Sigmoid", "Tanh", "Tanh"}, 2);
+  if (call.has(7) && (!call.is_constant(7) || call.constant(7, "peepholes").uniform() != 0.0F)) {
+    call.refuse("has peepholes", "Convoke's lstm has none");
+  }
+  if (call.integer("input_forget", 0) != 0) call.refuse("couples input and forget gates");
+  if (call.wants(2)) call.refuse("gives the cell's state, which Convoke's lstm does not");
+  const bool sequences = call.wants(0);
+  const std::size_t node =
+      call.add(std::make_shared<nn::Lstm>(options_of(cell, sequences)), {sequence_node(call, cell)});
+  for (std::int64_t d = 0; d < cell.directions; ++d) {
+    const std::string prefix = kPrefixes.at(static_cast<std::size_t>(d));
+    give_blocks(call, node, prefix + "weight", *cell.weight, d, cell.units, {0, 2, 3, 1});
+    give_blocks(call, node, prefix + "recurrent_weight", *cell.recurrent, d, cell.units, {0, 2, 3, 1});
+    if (cell.bias == nullptr) continue;
+    give_blocks(call, node, prefix + "bias", *cell.bias, d, cell.units, {0, 2, 3, 1}, {4, 6, 7, 5});
+  }
+  give_states(call, cell, node, sequences);
+}
+
+// The gates are z, r, h in both.
+void convert_gru(Call& call) {
+  const Cell cell = read_cell(call, 3, {"Sigmoid", "Tanh"}, 1);
+  if (call.integer("linear_before_reset", 0) == 0) {
+    call.refuse("applies its reset gate before the product (linear_before_reset = 0)",
+                "Convoke's gru is that of PyTorch, and of Keras with reset_after = True");
+  }
+  const bool sequences = call.wants(0);
+  const std::size_t node =
+      call.add(std::make_shared<nn::Gru>(options_of(cell, sequences)), {sequence_node(call, cell)});
+  for (std::int64_t d = 0; d < cell.directions; ++d) {
+    const std::string prefix = kPrefixes.at(static_cast<std::size_t>(d));
+    give_blocks(call, node, prefix + "weight", *cell.weight, d, cell.units, {0, 1, 2});
+    give_blocks(call, node, prefix + "recurrent_weight", *cell.recurrent, d, cell.units, {0, 1, 2});
+    if (cell.bias == nullptr) continue;
+    give_blocks(call, node, prefix + "bias", *cell.bias, d, cell.units, {0, 1, 2});
+    give_blocks(call, node, prefix + "recurrent_bias", *cell.bias, d, cell.units, {3, 4, 5});
+  }
+  give_states(call, cell, node, sequences);
+}
+
+}  // namespace convoke::interop::onnx

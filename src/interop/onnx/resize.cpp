@@ -1,0 +1,168 @@
+#include "convoke/nn/layers/resize.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+
+#include "interop/onnx/operators.hpp"
+
+namespace convoke::interop::onnx {
+namespace {
+
+/// One axis of an interpolation.
+struct ResizedAxis {
+  std::int64_t in = 1, out = 1;
+  double scale = 1;
+};
+
+/// How output places are mapped to input places, by the names of ONNX.
+struct Coordinates {
+  std::string transformation, nearest;
+};
+
+nn::ResizeOptions options_of(const Call& call, const Coordinates& how, bool nearest, const ResizedAxis& rows,
+                             const ResizedAxis& columns) {
+  using Options = nn::ResizeOptions;
+  Options options{.size = nn::Extent(rows.out, columns.out)};
+  if (!nearest) options.method = Options::Method::kBilinear;
+  if (how.transformation == "align_corners") {
+    options.centres = Options::Centres::kAlignCorners;
+  } else if (how.transformation == "asymmetric") {
+    options.centres = Options::Centres::kAsymmetric;
+  } else if (how.transformation != "half_pixel" && how.transformation != "pytorch_half_pixel") {
+    call.refuse(fmt::format("has the coordinates {}", how.transformation),
+                "Convoke interpolates with half_pixel, align_corners and asymmetric coordinates");
+  }
+  for (const ResizedAxis& axis : {rows, columns}) {
+    const double ratio = static_cast<double>(axis.out) / static_cast<double>(axis.in);
+    if (options.centres == Options::Centres::kAlignCorners || std::abs(axis.scale - ratio) <= 1e-4 * ratio)
+      continue;
+    call.refuse(fmt::format("has a scale of {} but makes {} places of {}", axis.scale, axis.out, axis.in),
+                "resize to a given size instead of by a factor");
+  }
+  using Rounding = Options::Rounding;
+  constexpr std::array kRoundings{std::pair{"round_prefer_ceil", Rounding::kRoundPreferCeil},
+                                  std::pair{"round_prefer_floor", Rounding::kRoundPreferFloor},
+                                  std::pair{"floor", Rounding::kFloor}, std::pair{"ceil", Rounding::kCeil}};
+  for (const auto& [name, rounding] : kRoundings) {
+    if (how.nearest == name) options.rounding = rounding;
+  }
+  return options;
+}
+
+/// `axes`: the resized axes of each entry of `scales` or `sizes`.
+void resize(Call& call, const Coordinates& how, const std::string& mode, const std::vector<double>& scales,
+            const std::vector<std::int64_t>& sizes, const std::vector<std::size_t>& axes) {
+  const View& x = call.view(0);
+  std::vector<ResizedAxis> all(x.rank());
+  std::vector<std::size_t> changed;
+  constexpr std::int64_t kMost = 1 << 16;
+  for (std::size_t axis = 0; axis < x.rank(); ++axis) all[axis].in = all[axis].out = x.dim(axis).value;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    ResizedAxis& axis = all[axes[i]];
+    if (x.has_batch(axes[i])) continue;
+    if (!sizes.empty()) {
+      axis.out = sizes[i];
+      axis.scale = static_cast<double>(axis.out) / static_cast<double>(axis.in);
+    } else {
+      axis.scale = scales[i];
+      const double out = std::floor(static_cast<double>(axis.in) * axis.scale + 1e-6);
+      axis.out = out >= 1 && out <= static_cast<double>(kMost) ? static_cast<std::int64_t>(out) : 0;
+    }
+    if (axis.out < 1 || axis.out > kMost)
+      call.refuse(fmt::format("makes {} places of {}", axis.out, axis.in));
+    if (axis.out != axis.in) changed.push_back(axes[i]);
+  }
+  if (changed.empty()) return call.give(x);
+  if (changed.size() > 2) call.refuse("resizes more than two axes");
+  // as an image of (the other axes, the first axis, the second axis)
+  std::vector<std::size_t> order = natural_order(call.builder(), x);
+  const bool image = order.size() == 3 && std::all_of(changed.begin(), changed.end(), [&](std::size_t axis) {
+                       return axis == order[1] || axis == order[2];
+                     });
+  std::vector<std::size_t> others;
+  if (!image) {
+    for (std::size_t axis = 0; axis < x.rank(); ++axis) {
+      if (std::find(changed.begin(), changed.end(), axis) == changed.end()) others.push_back(axis);
+    }
+    if (changed.size() == 1) call.refuse("resizes one axis of a value that is not an image");
+  } else {
+    others = {order[0]};
+    changed = {order[1], order[2]};
+  }
+  const std::vector<View::Axis> groups{atoms_of(x, others), x.axes[changed[0]], x.axes[changed[1]]};
+  const View from = arranged(call.builder(), x, groups);
+  const ResizedAxis &rows = all[changed[0]], &columns = all[changed[1]];
+  const std::size_t node = call.add(
+      std::make_shared<nn::Resize>(options_of(call, how, mode == "nearest", rows, columns)), {from.node});
+  const Along first{.view = from, .order = {others, {changed[0]}, {changed[1]}}, .axis = changed[0], .at = 1};
+  Along second = first;
+  second.view = first.with(node, rows.out);
+  second.axis = changed[1];
+  second.at = 2;
+  call.give(second.with(node, columns.out));
+}
+
+std::vector<std::size_t> all_axes(const View& x) {
+  std::vector<std::size_t> axes;
+  for (std::size_t axis = 0; axis < x.rank(); ++axis) axes.push_back(axis);
+  return axes;
+}
+
+std::vector<double> scales_of(const Call& call, std::size_t input) {
+  const std::vector<float> values = call.constant(input, "scales").floats();
+  return {values.begin(), values.end()};
+}
+
+std::string mode_of(const Call& call) {
+  const std::string mode = call.text("mode", "nearest");
+  if (mode == "bilinear") return "linear";
+  if (mode != "nearest" && mode != "linear") {
+    call.refuse(fmt::format("interpolates by \"{}\"", mode), "Convoke has \"nearest\" and \"linear\"");
+  }
+  return mode;
+}
+
+}  // namespace
+
+void convert_resize(Call& call) {
+  const View& x = call.view(0);
+  const std::string mode = mode_of(call);
+  if (call.opset() < 11) {
+    return resize(call, {"asymmetric", "floor"}, mode, scales_of(call, 1), {}, all_axes(x));
+  }
+  if (call.integer("antialias", 0) != 0) call.refuse("smooths (antialias = 1), which Convoke does not");
+  std::vector<std::size_t> axes = all_axes(x);
+  if (call.has_attribute("axes")) axes = call.axes(call.integers("axes"), x.rank());
+  const Coordinates how{call.text("coordinate_transformation_mode", "half_pixel"),
+                        call.text("nearest_mode", "round_prefer_floor")};
+  std::vector<std::int64_t> sizes;
+  std::vector<double> scales;
+  if (call.has(2)) scales = scales_of(call, 2);
+  if (scales.empty() && call.has(3)) {
+    const Constant& given = call.constant(3, "sizes");
+    if (!given.is_numbers()) call.refuse("has sizes that are not whole numbers");
+    for (const Dim dim : given.numbers) sizes.push_back(dim.value);
+    const std::string policy = call.text("keep_aspect_ratio_policy", "stretch");
+    if (policy != "stretch") call.refuse(fmt::format("keeps the aspect ratio ({})", policy));
+  }
+  if (scales.size() + sizes.size() != axes.size()) call.refuse("has not one scale or size for each axis");
+  resize(call, how, mode, scales, sizes, axes);
+}
+
+void convert_upsample(Call& call) {
+  const View& x = call.view(0);
+  std::vector<double> scales;
+  if (call.has(1)) {
+    scales = scales_of(call, 1);
+  } else if (const Attribute* given = find_attribute(call.node(), "scales")) {
+    scales.assign(given->numbers.begin(), given->numbers.end());
+  }
+  if (scales.size() != x.rank()) call.refuse("has not one scale for each axis");
+  resize(call, {"asymmetric", "floor"}, mode_of(call), scales, {}, all_axes(x));
+}
+
+}  // namespace convoke::interop::onnx

@@ -1,0 +1,230 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "interop/onnx/operators.hpp"
+
+// Operators that only change how a value is seen: see view.hpp.
+
+namespace convoke::interop::onnx {
+namespace {
+
+constexpr std::int64_t kOpen = -1;  // an extent that follows from the others
+
+/// Replaces an open extent by what is left of `elements`; false if that is not a whole number, or if the
+/// product differs.
+bool complete(std::vector<Dim>& to, std::int64_t elements) {
+  std::int64_t known = 1;
+  for (const Dim dim : to) {
+    if (dim.value == kOpen) continue;
+    if (dim.value < 1 || known > elements / dim.value) return false;
+    known *= dim.value;
+  }
+  for (Dim& dim : to) {
+    if (dim.value != kOpen) continue;
+    if (elements % known != 0) return false;
+    dim.value = elements / known;
+    known = elements;
+  }
+  return known == elements;
+}
+
+/// Returns the ways to see the batch in these extents, which were written for a batch of `batch`.
+std::vector<std::vector<Dim>> readings(const std::vector<Dim>& to, std::int64_t elements,
+                                       std::int64_t batch) {
+  std::vector<std::vector<Dim>> all;
+  const auto add = [&](std::vector<Dim> dims) {
+    if (complete(dims, elements)) all.push_back(std::move(dims));
+  };
+  if (std::any_of(to.begin(), to.end(), [](Dim dim) { return dim.batch; })) {
+    add(to);
+    return all;
+  }
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    std::vector<Dim> dims = to;
+    dims[i].batch = true;
+    if (to[i].value != kOpen) {
+      if (to[i].value % batch != 0) continue;
+      dims[i].value /= batch;
+    }
+    add(std::move(dims));
+  }
+  return all;
+}
+
+std::optional<View> read_as(const View& view, const std::vector<std::vector<Dim>>& readings) {
+  std::optional<View> found;
+  for (const std::vector<Dim>& dims : readings) {
+    std::optional<View> candidate = view.reshaped(dims);
+    if (candidate && candidate->batch_axis()) return candidate;
+    if (candidate && !found) found = std::move(candidate);
+  }
+  return found;
+}
+
+Dim times(Dim a, Dim b) { return {a.value * b.value, a.batch || b.batch}; }
+
+}  // namespace
+
+View reshaped(Call& call, const View& view, std::vector<Dim> to) {
+  std::vector<std::size_t> all(view.rank());
+  std::iota(all.begin(), all.end(), 0);
+  const std::int64_t elements = view.extent(atoms_of(view, all));
+  const std::vector<std::vector<Dim>> ways = readings(to, elements, call.import().batch);
+  if (auto result = read_as(view, ways)) return *result;
+  if (view.axes.at(0) == View::Axis{View::kBatch}) {
+    if (auto result = read_as(flattened(call.builder(), view), ways)) return *result;
+  }
+  call.refuse(
+      fmt::format("cannot give {} the shape {} with any batch", to_string(view.dims()), to_string(to)),
+      "export the model with fixed sizes and a dynamic batch axis");
+}
+
+void convert_identity(Call& call) {
+  const View& x = call.view(0);
+  call.give(x);
+}
+
+void convert_cast(Call& call) {
+  const View& x = call.view(0);
+  const std::int64_t to = call.integer("to", 1);
+  const bool real = to == 1 || to == 10 || to == 11 || to == 16;
+  const bool tokens = call.graph().node(x.node).shape.type == nn::ValueType::kToken;
+  if (real == tokens) {
+    call.refuse(tokens ? "uses tokens as numbers" : "rounds numbers that depend on the sample");
+  }
+  call.give(x);
+}
+
+void convert_transpose(Call& call) {
+  const View& x = call.view(0);
+  std::vector<std::int64_t> order = call.integers("perm");
+  if (order.empty()) {
+    order.resize(x.rank());
+    std::iota(order.rbegin(), order.rend(), 0);
+  }
+  std::vector<std::size_t> axes = call.axes(order, x.rank()), sorted = axes;
+  std::sort(sorted.begin(), sorted.end());
+  if (axes.size() != x.rank() || std::unique(sorted.begin(), sorted.end()) != sorted.end()) {
+    call.refuse("has a perm that is not a permutation of its axes");
+  }
+  call.give(x.transposed(axes));
+}
+
+void convert_reshape(Call& call) {
+  const View& x = call.view(0);
+  std::vector<Dim> to;
+  if (call.has_attribute("shape")) {
+    for (const std::int64_t extent : call.integers("shape")) to.push_back({extent});
+  } else {
+    const Constant& shape = call.constant(1, "shape");
+    if (!shape.is_numbers()) call.refuse("has a shape that is not whole numbers");
+    to = shape.numbers;
+  }
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    if (to[i] != Dim{0} || call.integer("allowzero", 0) != 0) continue;
+    if (i >= x.rank()) call.refuse(fmt::format("has no axis {} to copy", i));
+    to[i] = x.dim(i);
+  }
+  call.give(reshaped(call, x, std::move(to)));
+}
+
+void convert_flatten(Call& call) {
+  const View& x = call.view(0);
+  std::int64_t first = call.integer("axis", 1);
+  const auto rank = static_cast<std::int64_t>(x.rank());
+  if (first < 0) first += rank;
+  if (first < 0 || first > rank) call.refuse(fmt::format("has no axis {}", first));
+  Dim before{1}, after{1};
+  for (std::int64_t axis = 0; axis < rank; ++axis) {
+    Dim& side = axis < first ? before : after;
+    side = times(side, x.dim(static_cast<std::size_t>(axis)));
+  }
+  call.give(reshaped(call, x, {before, after}));
+}
+
+void convert_squeeze(Call& call) {
+  const View& x = call.view(0);
+  const auto list = call.list("axes", 1);
+  View result = x;
+  result.axes.clear();
+  const std::vector<std::size_t> gone = list ? call.axes(*list, x.rank()) : std::vector<std::size_t>{};
+  for (std::size_t axis = 0; axis < x.rank(); ++axis) {
+    const bool named = std::find(gone.begin(), gone.end(), axis) != gone.end();
+    if (named && !x.axes[axis].empty()) {
+      call.refuse(
+          fmt::format("removes axis {} of {}", axis, to_string(x.dims())),
+          x.has_batch(axis) ? "Convoke computes any number of samples: export without this node" : "");
+    }
+    if (list ? !named : !x.axes[axis].empty()) result.axes.push_back(x.axes[axis]);
+  }
+  call.give(result);
+}
+
+void convert_unsqueeze(Call& call) {
+  const View& x = call.view(0);
+  const auto list = call.list("axes", 1);
+  if (!list) call.refuse("has no axes");
+  const std::size_t rank = x.rank() + list->size();
+  constexpr std::size_t kMostAxes = 16;
+  if (rank > kMostAxes) call.refuse("has too many axes");
+  std::vector<std::size_t> added = call.axes(*list, rank);
+  View result = x;
+  std::sort(added.begin(), added.end());
+  for (const std::size_t axis : added) {
+    if (axis > result.rank()) call.refuse("adds an axis twice");
+    result.axes.insert(result.axes.begin() + static_cast<std::ptrdiff_t>(axis), View::Axis{});
+  }
+  call.give(result);
+}
+
+namespace {
+
+std::int64_t block_of(const Call& call, const View& x) {
+  const std::int64_t block = call.integer("blocksize", 0);
+  if (x.rank() != 4 || block < 1 || block > 1024) call.refuse("needs images (N, C, H, W) and a block size");
+  return block;
+}
+
+}  // namespace
+
+void convert_depth_to_space(Call& call) {
+  const View& x = call.view(0);
+  const std::int64_t b = block_of(call, x), c = x.dim(1).value / (b * b);
+  const bool columns_first = call.text("mode", "DCR") == "CRD";
+  const Dim n = x.dim(0), h = x.dim(2), w = x.dim(3);
+  const View split = columns_first ? reshaped(call, x, {n, {c}, {b}, {b}, h, w})
+                                   : reshaped(call, x, {n, {b}, {b}, {c}, h, w});
+  const View moved =
+      columns_first ? split.transposed({0, 1, 4, 2, 5, 3}) : split.transposed({0, 3, 4, 1, 5, 2});
+  call.give(reshaped(call, moved, {n, {c}, times(h, {b}), times(w, {b})}));
+}
+
+void convert_space_to_depth(Call& call) {
+  const View& x = call.view(0);
+  const std::int64_t b = block_of(call, x);
+  const Dim n = x.dim(0), c = x.dim(1);
+  const std::int64_t h = x.dim(2).value / b, w = x.dim(3).value / b;
+  const View moved = reshaped(call, x, {n, c, {h}, {b}, {w}, {b}}).transposed({0, 3, 5, 1, 2, 4});
+  call.give(reshaped(call, moved, {n, times(c, {b * b}), {h}, {w}}));
+}
+
+void convert_shape(Call& call) {
+  const std::vector<Dim> dims = call.view(0).dims();
+  const auto rank = static_cast<std::int64_t>(dims.size());
+  const auto place = [&](std::int64_t at) {
+    return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
+  };
+  const std::int64_t start = place(call.integer("start", 0)), end = place(call.integer("end", rank));
+  const std::vector<Dim> part(dims.begin() + start, dims.begin() + std::max(start, end));
+  call.give(Constant::of_numbers({static_cast<std::int64_t>(part.size())}, part));
+}
+
+void convert_size(Call& call) {
+  Dim size{1};
+  for (const Dim dim : call.view(0).dims()) size = times(size, dim);
+  call.give(Constant::of_numbers({}, {size}));
+}
+
+}  // namespace convoke::interop::onnx

@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+"""Compares Convoke's ONNX import with onnxruntime (outputs) and PyTorch (gradients), and prints a table.
+
+    OMP_NUM_THREADS=1 python compare_onnx.py build/dev/test/interop/interop_run [GROUP ...] [--only TEXT]
+
+Groups: odd (small models with unusual layers), torchvision, keras, tf2onnx, files (paths after --files). Needs
+torch, torchvision, onnx, onnxscript and onnxruntime, or for keras and tf2onnx tensorflow, keras and tf2onnx.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+import h5py
+import numpy as np
+import onnx
+import onnxruntime
+
+warnings.filterwarnings("ignore")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+
+def run_ours(program, model, samples, labels, folder):
+    """Returns the outputs, loss and gradients of interop_run, its parameters, and what it printed."""
+    data, out = os.path.join(folder, "data.h5"), os.path.join(folder, "out.h5")
+    with h5py.File(data, "w") as file:
+        file["samples"] = samples
+        if labels is not None:
+            file["labels"] = labels.astype(np.int32)
+    if os.path.exists(out):
+        os.remove(out)
+    done = subprocess.run([program, model, data, out], capture_output=True, text=True, timeout=600)
+    if done.returncode != 0:
+        raise RuntimeError((done.stderr or f"exit {done.returncode}").strip().replace(model, "")[:400])
+    with h5py.File(out) as file:
+        gradients = {name: np.array(value) for name, value in file.get("gradients", {}).items()}
+        parameters = {name: np.array(value) for name, value in file.get("parameters", {}).items()}
+        return np.array(file["output"]), gradients, parameters, done.stdout
+
+
+def relative(a, b):
+    """Returns the largest difference, relative to the largest number of b."""
+    return float(np.abs(a - b).max() / max(1e-6, np.abs(b).max())) if a.size else 0.0
+
+
+def run_reference(model, samples):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    info = session.get_inputs()[0]
+    kind = {"tensor(int64)": np.int64, "tensor(int32)": np.int32, "tensor(uint8)": np.uint8,
+            "tensor(float16)": np.float16, "tensor(double)": np.float64}.get(info.type, np.float32)
+    fixed = info.shape[0] if isinstance(info.shape[0], int) else None
+    size = fixed or len(samples)
+    parts = [session.run([session.get_outputs()[0].name], {info.name: samples[i : i + size].astype(kind)})[0]
+             for i in range(0, len(samples), size)]
+    return np.concatenate(parts)
+
+
+def torch_gradients(network, samples, labels):
+    """Returns the gradients of the mean cross-entropy, by the names of the state dict."""
+    import torch
+
+    network.zero_grad()
+    out = network(torch.from_numpy(samples))
+    loss = torch.nn.functional.cross_entropy(out, torch.from_numpy(labels))
+    loss.backward()
+    return {name: p.grad.numpy() for name, p in network.named_parameters() if p.grad is not None}
+
+
+def compare_gradients(ours, theirs):
+    """Matches gradients by shape and values, since names may differ. Returns the largest difference and the
+    number of theirs that have none of ours."""
+    worst, missing = 0.0, 0
+    left = dict(ours)
+    for name, gradient in theirs.items():
+        best, key = np.inf, None
+        for candidate, value in left.items():
+            if value.size != gradient.size:
+                continue
+            forms = [value.ravel()]
+            if gradient.ndim == 4 and value.ndim == 4:  # ConvTranspose: (C, M, ...)
+                forms.append(value.transpose(1, 0, 2, 3).ravel())
+            difference = min(relative(form, gradient.ravel()) for form in forms)
+            if difference < best:
+                best, key = difference, candidate
+        if key is None or best > 0.5:
+            missing += 1
+            continue
+        worst = max(worst, best)
+        del left[key]
+    return worst, missing
+
+
+class Table:
+    def __init__(self, arguments):
+        self.arguments, self.good, self.bad = arguments, 0, []
+
+    def row(self, name, model, samples, network=None, transposed=False):
+        """`samples`: as the file takes them; `transposed`: ours are channels first."""
+        if self.arguments.only and self.arguments.only not in name:
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                begin = time.time()
+                expected = run_reference(model, samples)
+                own = samples
+                if transposed and own.ndim == 4:
+                    own = np.ascontiguousarray(own.transpose(0, 3, 1, 2))
+                if own.dtype not in (np.int32,):
+                    own = own.astype(np.int32 if own.dtype == np.int64 else np.float32)
+                labels = None
+                classes = expected.reshape(len(samples), -1).shape[1]
+                if network is not None:
+                    labels = np.arange(len(samples)) % classes
+                output, gradients, _, printed = run_ours(self.arguments.program, model, own, labels, folder)
+                if transposed and expected.ndim == 4:
+                    expected = expected.transpose(0, 3, 1, 2)
+                if output.size != expected.size:
+                    raise RuntimeError(f"shape {output.shape} instead of {expected.shape}")
+                error = relative(output.ravel(), expected.ravel())
+                text = f"outputs {error:.1e}"
+                good = error < 1e-4
+                if network is not None:
+                    worst, missing = compare_gradients(gradients, torch_gradients(network, samples, labels))
+                    text += f"  gradients {worst:.1e}" + (f"  missing {missing}" if missing else "")
+                    good = good and worst < 1e-3 and missing == 0
+                if self.arguments.notes and printed:
+                    text += "  " + printed.strip().replace("\n", " ")
+                text += f"  {time.time() - begin:.1f} s"
+            except Exception as error:  # each row stands for itself
+                good, text = False, str(error).replace("\n", " ")
+        self.good += good
+        if not good:
+            self.bad.append(name)
+        print(f"{'ok  ' if good else 'FAIL'} {name:44} {text}", flush=True)
+
+
+def export_torch(network, samples, file, dynamo, train=False, opset=None):
+    import logging
+
+    import torch
+
+    logging.disable(logging.WARNING)
+    options = {"opset_version": opset} if opset else {}
+    if dynamo:
+        torch.onnx.export(network, (torch.from_numpy(samples[:1]),), file, dynamo=True, verbose=False, **options)
+    else:
+        mode = torch.onnx.TrainingMode.PRESERVE if train else torch.onnx.TrainingMode.EVAL
+        torch.onnx.export(network, (torch.from_numpy(samples[:1]),), file, dynamo=False, training=mode,
+                          do_constant_folding=not train, **options)
+
+
+def torch_rows(table, name, network, samples, dynamo=(False, True), gradients=True, opset=None):
+    network.eval()
+    for flag in dynamo:
+        label = f"{name} {'dynamo' if flag else 'script'}"
+        if table.arguments.only and table.arguments.only not in label:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "model.onnx")
+            try:
+                sys.stdout.flush()
+                keep = os.dup(1)
+                null = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null, 1)
+                try:
+                    export_torch(network, samples, file, flag, train=not flag and gradients, opset=opset)
+                finally:
+                    os.dup2(keep, 1)
+                    os.close(null)
+                    os.close(keep)
+            except Exception as error:
+                print(f"skip {label:44} torch does not export it: {str(error).splitlines()[0][:90]}", flush=True)
+                continue
+            table.row(label, file, samples, network if gradients else None)
+
+
+def odd_models(table):
+    import onnx_odd_models
+
+    for name, network, samples in onnx_odd_models.models():
+        torch_rows(table, name, network, samples)
+
+
+def torchvision_models(table):
+    import torch
+    import torchvision
+
+    sizes = {"inception_v3": 96, "googlenet": 64, "alexnet": 64, "squeezenet1_0": 64, "squeezenet1_1": 64}
+    for name in torchvision.models.list_models(module=torchvision.models):
+        if name.startswith(("vit", "swin", "maxvit")):
+            continue  # attention
+        torch.manual_seed(0)
+        size = sizes.get(name, 64)
+        options = {"num_classes": 10}
+        if name in ("inception_v3", "googlenet"):
+            options |= {"aux_logits": False, "init_weights": False}
+        try:
+            network = torchvision.models.get_model(name, weights=None, **options)
+        except Exception as error:
+            print(f"skip {name}: {error}")
+            continue
+        network.eval()
+        samples = np.random.default_rng(0).standard_normal((2, 3, size, size), dtype=np.float32)
+        for module in network.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.0
+        # Random batch-norm statistics, or deep networks without training give nothing but zeros.
+        network.train()
+        with torch.no_grad():
+            network(torch.from_numpy(np.random.default_rng(1).standard_normal((4, 3, size, size), dtype=np.float32)))
+        torch_rows(table, name, network, samples, gradients=False)
+
+
+def keras_models(table):
+    import keras
+
+    for name, build, shape in KERAS:
+        if table.arguments.only and table.arguments.only not in name:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                network = build(keras)
+                for layer in network.layers:
+                    if isinstance(layer, keras.layers.BatchNormalization):
+                        rng = np.random.default_rng(3)
+                        layer.set_weights([w + rng.uniform(0, 0.2, w.shape) for w in layer.get_weights()])
+                samples = np.random.default_rng(0).random((2, *shape), dtype=np.float32)
+                file = os.path.join(folder, "model.onnx")
+                if table.arguments.tf2onnx:
+                    import tensorflow as tf
+                    import tf2onnx
+
+                    spec = (tf.TensorSpec((None, *shape), tf.float32, name="input"),)
+                    function = tf.function(lambda x: network(x, training=False), input_signature=spec)
+                    tf2onnx.convert.from_function(function, spec, opset=15, output_path=file)
+                else:
+                    network.export(file, format="onnx", verbose=False)
+            except Exception as error:
+                print(f"skip {name:44} not exported: {str(error).splitlines()[0][:120]}", flush=True)
+                continue
+            table.row(name, file, samples, transposed=True)
+
+
+def application(name, **options):
+    return lambda keras: getattr(keras.applications, name)(weights=None, classes=10, **options)
+
+
+KERAS = [(name, application(name, input_shape=(size, size, 3), **({"include_preprocessing": True} if "V3" in name and "Mobile" in name else {})), (size, size, 3))
+         for name, size in [("MobileNet", 64), ("MobileNetV2", 64), ("MobileNetV3Small", 64), ("EfficientNetB0", 64),
+                            ("EfficientNetV2B0", 64), ("ResNet50", 64), ("ResNet50V2", 64), ("DenseNet121", 64), ("VGG16", 32),
+                            ("Xception", 96), ("InceptionV3", 96), ("ConvNeXtTiny", 64), ("NASNetMobile", 64)]]
+
+
+def keras_odd(build, shape):
+    def make(keras):
+        layers = keras.layers
+        x = inputs = keras.Input(shape)
+        return keras.Model(inputs, build(layers, x))
+    return make
+
+
+KERAS += [
+    ("lstm", keras_odd(lambda l, x: l.Dense(5, activation="softmax")(l.LSTM(6)(x)), (7, 4)), (7, 4)),
+    ("gru", keras_odd(lambda l, x: l.Dense(5)(l.GRU(6, return_sequences=True)(x)), (7, 4)), (7, 4)),
+    ("bilstm", keras_odd(lambda l, x: l.Dense(5)(l.Bidirectional(l.LSTM(6))(x)), (7, 4)), (7, 4)),
+    ("conv1d", keras_odd(lambda l, x: l.Dense(5)(l.GlobalAveragePooling1D()(l.Conv1D(8, 3, padding="same", activation="relu")(x))), (16, 4)), (16, 4)),
+    ("layernorm", keras_odd(lambda l, x: l.Dense(5)(l.Flatten()(l.LayerNormalization()(l.Conv2D(8, 3)(x)))), (8, 8, 3)), (8, 8, 3)),
+    ("groupnorm", keras_odd(lambda l, x: l.Dense(5)(l.Flatten()(l.GroupNormalization(4)(l.Conv2D(8, 3)(x)))), (8, 8, 3)), (8, 8, 3)),
+    ("transpose", keras_odd(lambda l, x: l.Dense(5)(l.Flatten()(l.Conv2DTranspose(4, 3, strides=2, padding="same")(l.Conv2D(8, 3)(x)))), (8, 8, 3)), (8, 8, 3)),
+    ("upsample", keras_odd(lambda l, x: l.Conv2D(2, 1)(l.UpSampling2D(2)(l.Conv2D(8, 3, strides=2, padding="same")(x))), (8, 8, 3)), (8, 8, 3)),
+    ("prelu", keras_odd(lambda l, x: l.Dense(5)(l.Flatten()(l.PReLU(shared_axes=[1, 2], alpha_initializer="ones")(l.SeparableConv2D(8, 3)(x)))), (8, 8, 3)), (8, 8, 3)),
+    ("dense", keras_odd(lambda l, x: l.Dense(5)(l.BatchNormalization()(l.Dense(7, activation="gelu")(x))), (9,)), (9,)),
+]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("groups", nargs="*", default=["odd"])
+    parser.add_argument("--only", help="rows whose name has this text")
+    parser.add_argument("--notes", action="store_true", help="print what the import notes")
+    parser.add_argument("--tf2onnx", action="store_true", help="export Keras models by tf2onnx")
+    parser.add_argument("--files", nargs="*", default=[], help="FILE:D0,D1,... with the shape of a batch")
+    arguments = parser.parse_args()
+    table = Table(arguments)
+    for group in arguments.groups:
+        {"odd": odd_models, "torchvision": torchvision_models, "keras": keras_models,
+         "files": lambda table: None}[group](table)
+    for entry in arguments.files:
+        file, shape = entry.rsplit(":", 1)
+        shape = [int(extent) for extent in shape.split(",")]
+        table.row(os.path.basename(file), file, np.random.default_rng(0).random(shape, dtype=np.float32))
+    print(f"{table.good} of {table.good + len(table.bad)} agree" + (f"; not: {', '.join(table.bad)}" if table.bad else ""))
+    return 1 if table.bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
