@@ -105,7 +105,6 @@ def models():
     yield image("pixel_unshuffle", nn.PixelUnshuffle(2), nn.Conv2d(24, 4, 3))
     yield image("layer_scale", nn.Conv2d(6, 8, 3), LayerScale(8), nn.ReLU())
     yield image("dropout", nn.Conv2d(6, 8, 3), nn.Dropout(0.0), nn.Dropout2d(0.0))
-    yield image("spectral", nn.utils.parametrizations.weight_norm(nn.Conv2d(6, 8, 3)))
     yield "squeeze_excite", Call(squeeze_excite, conv=nn.Conv2d(6, 8, 3), down=nn.Conv2d(8, 2, 1), up=nn.Conv2d(2, 8, 1),
                                  head=nn.Linear(8, 5)), images
     yield "squeeze_excite_linear", Call(

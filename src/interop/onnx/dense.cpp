@@ -67,6 +67,27 @@ void multiply_last_axis(Call& call, const View& x, const Constant& weight,
   call.give(place.with(node, units));
 }
 
+/// Returns the value at these places of an axis: neighbours are one slice.
+View picked(Call& call, const View& x, std::size_t axis, std::vector<std::int64_t> places) {
+  const std::int64_t extent = x.dim(axis).value;
+  constexpr std::size_t kMostParts = 64;
+  if (x.has_batch(axis)) call.refuse("picks samples of the batch");
+  for (std::int64_t& place : places) {
+    if (place < 0) place += extent;
+    if (place < 0 || place >= extent) call.refuse(fmt::format("has no place {} of {}", place, extent));
+  }
+  std::vector<View> parts;
+  for (std::size_t first = 0; first < places.size();) {
+    std::size_t end = first + 1;
+    while (end < places.size() && places[end] == places[end - 1] + 1) ++end;
+    if (parts.size() == kMostParts) call.refuse("picks too many places that are not neighbours");
+    parts.push_back(sliced(call, x, axis, places[first], static_cast<std::int64_t>(end - first)));
+    first = end;
+  }
+  if (parts.empty()) call.refuse("picks nothing");
+  return joined(call, parts, axis);
+}
+
 }  // namespace
 
 void convert_gemm(Call& call) {
@@ -145,30 +166,23 @@ void convert_gather(Call& call) {
     return call.give(result);
   }
   const View& x = call.view(0);
-  const Constant& wanted = call.constant(1, "indices");
   const std::size_t axis = call.axis(call.integer("axis", 0), x.rank());
-  std::vector<std::int64_t> indices = call.numbers(1, "indices");
-  const std::int64_t extent = x.dim(axis).value;
-  constexpr std::size_t kMostParts = 64;
-  if (x.has_batch(axis) || wanted.shape.rank() > 1) {
-    call.refuse("picks samples of the batch, or several places in several axes");
+  if (call.constant(1, "indices").shape.rank() > 1) call.refuse("picks places by a matrix of indices");
+  View result = picked(call, x, axis, call.numbers(1, "indices"));
+  if (call.constant(1, "indices").shape.rank() == 0) {
+    result.axes.erase(result.axes.begin() + static_cast<std::ptrdiff_t>(axis));
   }
-  for (std::int64_t& index : indices) {
-    if (index < 0) index += extent;
-    if (index < 0 || index >= extent) call.refuse(fmt::format("has no place {} of {}", index, extent));
-  }
-  std::vector<View> parts;
-  for (std::size_t first = 0; first < indices.size();) {
-    std::size_t end = first + 1;
-    while (end < indices.size() && indices[end] == indices[end - 1] + 1) ++end;
-    if (parts.size() == kMostParts) call.refuse("picks too many places that are not neighbours");
-    parts.push_back(sliced(call, x, axis, indices[first], static_cast<std::int64_t>(end - first)));
-    first = end;
-  }
-  if (parts.empty()) call.refuse("picks nothing");
-  View result = parts.size() == 1 ? parts[0] : joined(call, parts, axis);
-  if (wanted.shape.rank() == 0) result.axes.erase(result.axes.begin() + static_cast<std::ptrdiff_t>(axis));
   call.give(result);
+}
+
+// With a list (K, 1) of indices, it picks along one axis.
+void convert_gather_nd(Call& call) {
+  const Constant& wanted = call.constant(1, "indices");
+  const std::size_t axis = call.axis(call.integer("batch_dims", 0), call.view(0).rank());
+  if (axis != 0 || wanted.shape.rank() != 2 || wanted.shape[1] != 1) {
+    call.refuse("picks places in several axes at once");
+  }
+  call.give(picked(call, call.view(0), axis, call.numbers(1, "indices")));
 }
 
 }  // namespace convoke::interop::onnx

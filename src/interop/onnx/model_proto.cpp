@@ -85,6 +85,7 @@ NodeProto parse_node(Message message) {
     if (field.is(4, Wire::kBytes)) node.op = field.text();
     if (field.is(5, Wire::kBytes)) node.attributes.push_back(parse_attribute(message.within(field)));
     if (field.is(7, Wire::kBytes)) node.domain = field.text();
+    if (field.is(9, Wire::kBytes)) node.metadata.push_back(parse_entry(message.within(field)));
   }
   if (node.domain == "ai.onnx") node.domain.clear();
   return node;

@@ -39,6 +39,7 @@ struct NodeProto {
   std::string op, domain, name;
   std::vector<std::string> inputs, outputs;  ///< "" stands for an optional one that is left out
   std::vector<Attribute> attributes;
+  std::vector<std::pair<std::string, std::string>> metadata;
 };
 
 /// An input or output of a graph.

@@ -15,6 +15,9 @@ namespace {
 /// Returns a constant input with one number for each channel.
 Constant for_channels(Call& call, std::size_t input, std::string_view what, std::int64_t channels) {
   const Constant& given = call.constant(input, what);
+  if (const std::optional<float> all = given.scalar(); all && channels > 1) {
+    return Constant::of_floats({channels}, std::vector<float>(static_cast<std::size_t>(channels), *all));
+  }
   if (given.shape.elements() != channels) {
     call.refuse(fmt::format("its {} {} has not one number for each of {} channels", what,
                             given.shape.to_string(), channels));

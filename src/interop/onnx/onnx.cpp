@@ -149,19 +149,21 @@ void finish_output(Import& import, const std::string& output) {
   }
 }
 
-/// Notes that batch norms were folded into convolutions, as PyTorch's older exporter does without being
-/// asked.
+/// Notes that batch norms were folded into convolutions, as PyTorch's exporters do without being asked.
 void note_folding(const Source& source, ModelBuilder& builder) {
   bool folded = false;
   for (const NodeProto& node : source.nodes()) {
-    if (node.op == "BatchNormalization") return;
-    folded =
-        folded || (node.op == "Conv" && node.inputs.size() == 3 && node.inputs[1].starts_with("onnx::Conv"));
+    if (node.op != "Conv") continue;
+    folded = folded || (node.inputs.size() == 3 && node.inputs[1].starts_with("onnx::Conv"));
+    for (const auto& [key, value] : node.metadata) {
+      folded = folded || (key == "pkg.onnxscript.rewriter.rule_name" && value.find("FuseBatchNorm") != value.npos);
+    }
   }
   if (!folded) return;
   builder.note(
-      "The exporter has folded batch normalisation into the convolutions. For fine-tuning with batch "
-      "normalisation, export with training=torch.onnx.TrainingMode.PRESERVE and do_constant_folding=False.");
+      "The exporter has folded batch normalisation into convolutions. To fine-tune with batch normalisation, "
+      "export with torch.onnx.export(..., dynamo=False, training=torch.onnx.TrainingMode.PRESERVE, "
+      "do_constant_folding=False).");
 }
 
 std::optional<nlohmann::json> metadata(const ModelProto& model, std::string_view key) {

@@ -25,6 +25,7 @@ constexpr std::array kOperators{
     Operator{"Flatten", convert_flatten},
     Operator{"GRU", convert_gru},
     Operator{"Gather", convert_gather},
+    Operator{"GatherND", convert_gather_nd},
     Operator{"Gelu", convert_activation},
     Operator{"Gemm", convert_gemm},
     Operator{"GlobalAveragePool", convert_global_average},

@@ -12,6 +12,7 @@ void convert_transposed_convolution(Call& call);
 void convert_gemm(Call& call);
 void convert_matmul(Call& call);
 void convert_gather(Call& call);
+void convert_gather_nd(Call& call);
 // pooling.cpp
 void convert_max_pool(Call& call);
 void convert_average_pool(Call& call);

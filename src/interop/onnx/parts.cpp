@@ -40,7 +40,8 @@ View joined(Call& call, const std::vector<View>& parts, std::size_t axis) {
     if (dims != first.view.dims()) {
       call.refuse(fmt::format("joins {} and {}", to_string(parts[0].dims()), to_string(part.dims())));
     }
-    nodes.push_back(along(call.builder(), part, first).view.node);
+    const bool again = nodes.empty();  // the first one is arranged already
+    nodes.push_back(again ? first.view.node : along(call.builder(), part, first).view.node);
   }
   const std::size_t node =
       call.add(std::make_shared<nn::Concat>(nn::Axis(std::string(first.name()))), std::move(nodes));

@@ -119,8 +119,9 @@ class Matcher {
       return false;
     const std::vector<std::string_view> parts =
         arguments(pattern.substr(open + 1, pattern.size() - open - 2));
-    const bool reduces = op.starts_with("Reduce");  // its second input is its axes
-    if (reduces ? node->inputs.empty() : node->inputs.size() != parts.size()) return false;
+    // Further inputs of these are axes, shapes or pads, which formulas leave out.
+    const bool more = op.starts_with("Reduce") || op == "Squeeze" || op == "Reshape" || op == "Pad";
+    if (more ? node->inputs.size() < parts.size() : node->inputs.size() != parts.size()) return false;
     std::vector<std::string> inputs;
     for (const std::string& input : node->inputs) inputs.push_back(resolved(input));
     const bool swaps = parts.size() == 2 && (op == "Add" || op == "Mul" || op == "Min" || op == "Max");
@@ -267,6 +268,19 @@ bool softmax(const Source& source, const Match& match, NodeProto& node) {
   return true;
 }
 
+// x / (k + alpha mean)^beta, where the mean of squares is over `size` channels, as PyTorch writes it
+bool local_response_norm(const Source& source, const Match& match, NodeProto& node) {
+  const Attribute* kernel = find_attribute(*node_of(source, match, "AveragePool"), "kernel_shape");
+  if (kernel == nullptr || kernel->integers.size() != 3 || kernel->integers[1] != 1 || kernel->integers[2] != 1)
+    return false;
+  const auto number = [&](const char* letter) {
+    return source.constant(match.values.at(letter))->scalar().value_or(0);
+  };
+  node.attributes = {integer_attribute("size", kernel->integers[0]), number_attribute("alpha", number("$a")),
+                     number_attribute("bias", number("$k")), number_attribute("beta", number("$b"))};
+  return true;
+}
+
 struct Pattern {
   std::string_view formula;
   std::string_view op;                       ///< that it stands for
@@ -290,7 +304,10 @@ constexpr std::array kPatterns{
     Pattern{"Div(<relu6>,6)", "HardSigmoid6", {"x"}},
     Pattern{"Mul(<relu6>,0.16666667)", "HardSigmoid6", {"x"}},
     Pattern{"Log(Add(Exp(x),1))", "Softplus", {"x"}},
+    Pattern{"Where(Greater(x,20),x,Softplus(x))", "Softplus", {"x"}},
     Pattern{"Min(Relu(x),6)", "Relu6", {"x"}},
+    Pattern{"Div(x,Pow(Add(Mul(Squeeze(AveragePool(Pad(Reshape(Mul(x,x))))),$a),$k),$b))", "LRN", {"x"},
+            local_response_norm},
     Pattern{"Add(Mul(<normalised>,@g),@b)", "Normalize", {"x", "@g", "@b"}, normalise},
     Pattern{"Add(Mul(x,<scaled>),Sub(@b,Mul(<mean>,<scaled>)))", "Normalize", {"x", "@g", "@b"}, normalise},
     Pattern{"Add(Mul(<centred>,<scaled>),@b)", "Normalize", {"x", "@g", "@b"}, normalise},
@@ -298,7 +315,7 @@ constexpr std::array kPatterns{
     Pattern{"Sub(Mul(x,<inverse>),Mul(<mean>,<inverse>))", "Normalize", {"x"}, normalise},
     Pattern{"Mul(<normalised>,@g)", "Normalize", {"x", "@g"}, normalise},
     Pattern{"<normalised>", "Normalize", {"x"}, normalise},
-    Pattern{"Add(Mul(Reshape(InstanceNormalization(Reshape(x,r),@s,@t),q),@g),@b)",
+    Pattern{"Add(Mul(Reshape(InstanceNormalization(Reshape(x),@s,@t)),@g),@b)",
             "GroupNormalization",
             {"x", "@g", "@b"},
             group_norm},
@@ -326,7 +343,8 @@ void rewrite(Source& source, NodeProto& node, const Pattern& pattern) {
                  .name = node.name,
                  .inputs = {},
                  .outputs = node.outputs,
-                 .attributes = {}};
+                 .attributes = {},
+                 .metadata = {}};
   for (const std::string_view letter : pattern.inputs) {
     const auto value = match.values.find(std::string(letter));
     made.inputs.push_back(value == match.values.end() ? "" : value->second);
