@@ -8,11 +8,13 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <span>
 
 #include "convoke/engine/canonical.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "convoke/interop/model_io.hpp"
+#include "convoke/nn/layers/reshape.hpp"
 #include "experiment.hpp"
 
 using namespace convoke;
@@ -23,12 +25,15 @@ struct Samples {
   std::vector<float> numbers;
   std::vector<std::int32_t> tokens, labels;
   std::int64_t count = 0;
+  Shape shape;  ///< of one sample
 };
 
 Samples read_samples(const std::string& name) {
   const hdf5::File file = hdf5::File::open(name);
   Samples samples;
-  samples.count = file.dataset("samples").shape()[0];
+  const Shape all = file.dataset("samples").shape();
+  samples.count = all[0];
+  samples.shape = Shape(std::vector<std::int64_t>(all.extents().begin() + 1, all.extents().end()));
   if (file.dataset("samples").type() == hdf5::ElementType::kInt32) {
     samples.tokens = file.read<std::int32_t>("samples");
   } else {
@@ -63,16 +68,19 @@ int main(int argc, char** argv) try {
     std::cerr << "usage: interop_run MODEL DATA.h5 OUT.h5\n";
     return 2;
   }
-  const interop::Imported imported = interop::read_model(argv[1]);
-  for (const std::string& note : imported.notes) std::cout << "note: " << note << "\n";
-  const nn::Graph& graph = imported.models.description.graph;
-  const std::vector<float>& parameters = imported.models.members.front().parameters;
   const Samples samples = read_samples(argv[2]);
+  const interop::Imported imported = interop::read_model(argv[1], {.input = samples.shape});
+  for (const std::string& note : imported.notes) std::cout << "note: " << note << "\n";
+  nn::Graph graph = imported.models.description.graph;
+  const Shape output = graph.output_shape();
+  // The loss takes vectors, which also hold any other value.
+  if (output.rank() > 1) graph.add(std::make_shared<nn::Flatten>(), {graph.nodes().size() - 1});
+  const std::vector<float>& parameters = imported.models.members.front().parameters;
   const Outcome forward = run_on(graph, samples, parameters, false);
 
   hdf5::File out = hdf5::File::create(argv[3]);
   std::vector<std::int64_t> shape{samples.count};
-  for (const std::int64_t extent : graph.output_shape().extents()) shape.push_back(extent);
+  for (const std::int64_t extent : output.extents()) shape.push_back(extent);
   write(out, "output", forward.output, Shape(shape));
   if (!samples.labels.empty()) {
     const Outcome step = run_on(graph, samples, parameters, true);

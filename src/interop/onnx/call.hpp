@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,6 +29,7 @@ struct Import {
   std::int64_t batch = 1;                          ///< the batch with which the file was exported
   bool channels_last = false;                      ///< the file's input is (N, H, W, C), ours (C, H, W)
   std::set<const NodeProto*> absorbed = {};        ///< an earlier layer has taken in their constant
+  std::deque<ModelProto> branches = {};            ///< of If nodes whose condition is known
   std::map<std::string, std::size_t> owners = {};  ///< nodes by the initializers that they use
 
   const Known* find(const std::string& name) const;

@@ -42,12 +42,12 @@ void multiply_last_axis(Call& call, const View& x, const Constant& weight,
   };
   const View::Axis channels = x.axes[last];
   View view = with_channels(call.builder(), x, channels);
-  const Shape& shape = call.graph().node(view.node).shape;
+  const std::size_t rank = call.graph().node(view.node).shape.rank();
   std::size_t node = 0;
-  if (shape.rank() == 1) {
+  if (rank == 1) {
     node = add(std::make_shared<nn::Dense>(nn::DenseOptions{.units = units, .bias = bias.has_value()}),
                view.node, weight);
-  } else if (shape.rank() == 2) {
+  } else if (rank == 2) {
     node = add(std::make_shared<nn::Conv1d>(
                    nn::Conv1dOptions{.filters = units, .kernel = 1, .bias = bias.has_value()}),
                view.node, weight.reshaped({units, features, 1}));
@@ -58,7 +58,7 @@ void multiply_last_axis(Call& call, const View& x, const Constant& weight,
   }
   // The channels lie at the end of vectors and sequences, and at the start of images.
   Along place{.view = view, .order = {{last}}, .axis = last, .at = 0};
-  if (shape.rank() != 3) {
+  if (rank != 3) {
     std::vector<std::size_t> others;
     for (std::size_t axis = 0; axis < last; ++axis) others.push_back(axis);
     place.order = {others, {last}};

@@ -67,7 +67,7 @@ Attribute parse_attribute(Message message) {
     if (field.is(3, Wire::kVarint)) attribute.integer = field.integer();
     if (field.is(4, Wire::kBytes)) attribute.text = field.text();
     if (field.is(5, Wire::kBytes)) attribute.tensor = parse_tensor(message.within(field), field.bytes);
-    if (field.number == 6 || field.number == 11) attribute.has_graph = true;
+    if (field.is(6, Wire::kBytes)) attribute.graph = field.bytes;
     if (field.number == 7) collect_floats(message, field, attribute.numbers);
     if (field.number == 8) collect_integers(message, field, attribute.integers);
     if (field.is(9, Wire::kBytes)) attribute.texts.emplace_back(field.text());
@@ -178,6 +178,12 @@ ModelProto parse_model(std::span<const std::byte> bytes) {
   }
   if (!has_graph) throw Error("is an ONNX file without a graph", kHint);
   return model;
+}
+
+ModelProto parse_graph(std::span<const std::byte> bytes) {
+  ModelProto graph;
+  parse_graph(Message(bytes, kWhat, kHint), graph);
+  return graph;
 }
 
 bool begins_model(std::span<const std::byte> bytes) {

@@ -32,13 +32,14 @@ struct Attribute {
   std::vector<std::string> texts;      ///< strings
   std::optional<TensorProto> tensor;   ///< t
   std::string refers_to;               ///< ref_attr_name: in a function, an attribute of the call
-  bool has_graph = false;              ///< g or graphs: a subgraph, which is not read
+  std::span<const std::byte> graph;    ///< g: a branch of If, for parse_graph()
 };
 
 struct NodeProto {
   std::string op, domain, name;
   std::vector<std::string> inputs, outputs;  ///< "" stands for an optional one that is left out
   std::vector<Attribute> attributes;
+  std::vector<std::string> captured;  ///< values outside that the branches of an If read
   std::vector<std::pair<std::string, std::string>> metadata;
 };
 
@@ -70,6 +71,9 @@ struct ModelProto {
 
 /// Reads a model. Throws Error if the bytes are not an ONNX model. `bytes` must outlive the result.
 ModelProto parse_model(std::span<const std::byte> bytes);
+
+/// Reads a graph alone, as a model without anything else.
+ModelProto parse_graph(std::span<const std::byte> bytes);
 
 /// True if the bytes are the beginning of an ONNX model.
 bool begins_model(std::span<const std::byte> bytes);

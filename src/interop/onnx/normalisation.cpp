@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "convoke/nn/layers/batch_norm.hpp"
@@ -89,6 +90,10 @@ void convert_normalize(Call& call) {
   }
   const View::Axis atoms = atoms_of(x, axes);
   const std::int64_t channels = x.extent(atoms);
+  if (std::abs(call.number("share", 1.0 / static_cast<double>(channels)) * static_cast<double>(channels) -
+               1) > 1e-3) {
+    call.refuse("divides a sum by another number than that of its elements");
+  }
   // Scale and bias belong to the layer if they have one number for each normalised element.
   const auto belongs = [&](std::size_t input) {
     if (!call.has(input)) return true;

@@ -76,12 +76,37 @@ const Operator* find_operator(const NodeProto& node) {
   return node.domain.empty() ? in(operators()) : nullptr;
 }
 
-void convert(Import& import, const NodeProto& node) {
+void convert(Import& import, const NodeProto& node, const std::filesystem::path& folder, int depth = 0);
+
+/// Converts the branch of an If whose condition is known.
+void convert_branch(Call& call, const std::filesystem::path& folder, int depth) {
+  constexpr int kMostDepth = 8;
+  const bool yes = call.constant(0, "condition").scalar().value_or(0) != 0;
+  const Attribute* branch = find_attribute(call.node(), yes ? "then_branch" : "else_branch");
+  if (branch == nullptr || depth == kMostDepth) call.refuse("has no branch that Convoke reads");
+  Import& import = call.import();
+  const ModelProto& graph = import.branches.emplace_back(parse_graph(branch->graph));
+  for (const TensorProto& tensor : graph.initializers) {
+    import.values.insert_or_assign(tensor.name, make_constant(tensor, folder));
+  }
+  for (const NodeProto& inner : graph.nodes) convert(import, inner, folder, depth + 1);
+  for (std::size_t i = 0; i < graph.outputs.size() && i < call.node().outputs.size(); ++i) {
+    const Known* value = import.find(graph.outputs[i].name);
+    if (value == nullptr) call.refuse("has a branch without its output");
+    call.give(Known(*value), i);
+  }
+}
+
+void convert(Import& import, const NodeProto& node, const std::filesystem::path& folder, int depth) {
   Call call(import, node);
+  if (node.op == "Constant" && node.domain.empty()) {
+    if (std::optional<Constant> value = constant_of(node, folder)) return call.give(std::move(*value));
+  }
   bool constant = true;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     if (call.has(i)) constant = constant && import.find(node.inputs[i]) != nullptr && call.is_constant(i);
   }
+  if (constant && node.op == "If" && node.domain.empty()) return convert_branch(call, folder, depth);
   if (constant && node.domain.empty() && fold(call)) return;
   const Operator* entry = find_operator(node);
   if (entry == nullptr) refuse_operator(node);
@@ -156,7 +181,8 @@ void note_folding(const Source& source, ModelBuilder& builder) {
     if (node.op != "Conv") continue;
     folded = folded || (node.inputs.size() == 3 && node.inputs[1].starts_with("onnx::Conv"));
     for (const auto& [key, value] : node.metadata) {
-      folded = folded || (key == "pkg.onnxscript.rewriter.rule_name" && value.find("FuseBatchNorm") != value.npos);
+      folded =
+          folded || (key == "pkg.onnxscript.rewriter.rule_name" && value.find("FuseBatchNorm") != value.npos);
     }
   }
   if (!folded) return;
@@ -209,6 +235,7 @@ Imported import_model(ModelProto model, const std::filesystem::path& folder, con
   check_opset(model);
   Source source(std::move(model), folder);
   recognise_patterns(source);
+  source.index();
   std::vector<std::string> notes;
   const std::string output = output_of(source, notes);
   const std::vector<std::size_t> order = source.order(output);
@@ -219,7 +246,7 @@ Imported import_model(ModelProto model, const std::filesystem::path& folder, con
   import.channels_last = input.channels_last;
   for (const auto& [name, constant] : source.constants()) import.values.emplace(name, constant);
   import.values.insert_or_assign(input.name, View::of(import.builder.graph(), 0, input.roles));
-  for (const std::size_t node : order) convert(import, source.nodes()[node]);
+  for (const std::size_t node : order) convert(import, source.nodes()[node], folder);
   finish_output(import, output);
 
   for (const std::string& note : notes) import.builder.note(note);

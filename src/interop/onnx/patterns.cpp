@@ -30,17 +30,22 @@ constexpr std::array kRules{
     Rule{"tanh", "Tanh(Mul(Mul(x,Add(Mul(Mul(x,x),0.044715),1)),0.7978846))"},
     Rule{"tanh", "Tanh(Mul(x,Mul(Add(Mul(Mul(x,x),0.044715),1),0.7978846)))"},
     Rule{"tanh", "Tanh(Mul(Mul(x,0.7978846),Add(Mul(Mul(x,x),0.044715),1)))"},
+    Rule{"tanh", "Tanh(Mul(Add(x,Mul(x,Mul(x,Mul(x,0.044715)))),0.7978846))"},
     Rule{"relu6", "Clip(Add(x,3),0,6)"},
     Rule{"relu6", "Min(Max(Add(x,3),0),6)"},
     Rule{"relu6", "Max(Min(Add(x,3),6),0)"},
     Rule{"relu6", "Min(Relu(Add(x,3)),6)"},
     Rule{"mean", "ReduceMean(x)"},
+    Rule{"mean", "Expand(Reshape(<sum>))"},
+    Rule{"sum", "Mul(ReduceSum(x),$n)"},
+    Rule{"squares", "Mul(ReduceSum(Mul(x,x)),$n)"},
     Rule{"centred", "Sub(x,<mean>)"},
     Rule{"square", "Pow(<centred>,2)"},
     Rule{"square", "Mul(<centred>,<centred>)"},
     Rule{"variance", "ReduceMean(<square>)"},
     Rule{"variance", "Sub(ReduceMean(Mul(x,x)),Mul(<mean>,<mean>))"},
     Rule{"variance", "Sub(ReduceMean(Pow(x,2)),Pow(<mean>,2))"},
+    Rule{"variance", "Expand(Reshape(Max(Sub(<squares>,Mul(<sum>,<sum>)),0)))"},
     Rule{"deviation", "Sqrt(Add(<variance>,$e))"},
     Rule{"deviation", "Pow(Add(<variance>,$e),0.5)"},
     Rule{"inverse", "Reciprocal(<deviation>)"},
@@ -51,6 +56,9 @@ constexpr std::array kRules{
     Rule{"normalised", "Mul(<centred>,<inverse>)"},
     Rule{"exponential", "Exp(x)"},
     Rule{"exponential", "Exp(Sub(x,ReduceMax(x)))"},
+    Rule{"exponential", "Exp(Sub(x,Expand(Reshape(Max(ReduceMax(x),$i)))))"},
+    Rule{"total", "ReduceSum(<exponential>)"},
+    Rule{"total", "Expand(Reshape(ReduceSum(<exponential>)))"},
 };
 
 /// What follows from a pattern that fits.
@@ -120,7 +128,8 @@ class Matcher {
     const std::vector<std::string_view> parts =
         arguments(pattern.substr(open + 1, pattern.size() - open - 2));
     // Further inputs of these are axes, shapes or pads, which formulas leave out.
-    const bool more = op.starts_with("Reduce") || op == "Squeeze" || op == "Reshape" || op == "Pad";
+    const bool more =
+        op.starts_with("Reduce") || op == "Squeeze" || op == "Reshape" || op == "Pad" || op == "Expand";
     if (more ? node->inputs.size() < parts.size() : node->inputs.size() != parts.size()) return false;
     std::vector<std::string> inputs;
     for (const std::string& input : node->inputs) inputs.push_back(resolved(input));
@@ -226,11 +235,12 @@ bool sixth(const Source& source, const Match& match, NodeProto&) {
 bool normalise(const Source& source, const Match& match, NodeProto& node) {
   std::optional<std::vector<std::int64_t>> axes;
   for (const auto& [op, output] : match.nodes) {
-    if (op != "ReduceMean") continue;
+    if (op != "ReduceMean" && op != "ReduceSum") continue;
     const NodeProto* mean = source.producer(output);
     const auto own = axes_of(source, *mean);
     const Attribute* keep = find_attribute(*mean, "keepdims");
-    if (!own || (keep != nullptr && keep->integer == 0) || (axes && *axes != *own)) return false;
+    const bool gone = op == "ReduceMean" && keep != nullptr && keep->integer == 0;
+    if (!own || gone || (axes && *axes != *own)) return false;
     axes = own;
   }
   const Constant* epsilon = source.constant(match.values.at("$e"));
@@ -240,6 +250,20 @@ bool normalise(const Source& source, const Match& match, NodeProto& node) {
   list.integers = *axes;
   node.attributes.push_back(list);
   node.attributes.push_back(number_attribute("epsilon", epsilon->scalar().value_or(0)));
+  if (const auto factor = match.values.find("$n"); factor != match.values.end()) {
+    const Constant* share = source.constant(factor->second);
+    node.attributes.push_back(number_attribute("share", share == nullptr ? 0 : share->scalar().value_or(0)));
+  }
+  return true;
+}
+
+/// True if the tokens are compared with 0, 1, 2, ...
+bool one_hot(const Source& source, const Match& match, NodeProto&) {
+  const Constant* tokens = source.constant(match.values.at("@r"));
+  if (tokens == nullptr || !tokens->is_numbers()) return false;
+  for (std::size_t i = 0; i < tokens->numbers.size(); ++i) {
+    if (tokens->numbers[i] != Dim{static_cast<std::int64_t>(i)}) return false;
+  }
   return true;
 }
 
@@ -261,7 +285,8 @@ bool softmax(const Source& source, const Match& match, NodeProto& node) {
   const NodeProto* sum = node_of(source, match, "ReduceSum");
   const auto axes = axes_of(source, *sum);
   const Attribute* keep = find_attribute(*sum, "keepdims");
-  if (!axes || axes->size() != 1 || (keep != nullptr && keep->integer == 0)) return false;
+  const bool gone = keep != nullptr && keep->integer == 0 && node_of(source, match, "Expand") == nullptr;
+  if (!axes || axes->size() != 1 || gone) return false;
   const NodeProto* largest = node_of(source, match, "ReduceMax");
   if (largest != nullptr && axes_of(source, *largest) != axes) return false;
   node.attributes.push_back(integer_attribute("axis", axes->front()));
@@ -271,7 +296,8 @@ bool softmax(const Source& source, const Match& match, NodeProto& node) {
 // x / (k + alpha mean)^beta, where the mean of squares is over `size` channels, as PyTorch writes it
 bool local_response_norm(const Source& source, const Match& match, NodeProto& node) {
   const Attribute* kernel = find_attribute(*node_of(source, match, "AveragePool"), "kernel_shape");
-  if (kernel == nullptr || kernel->integers.size() != 3 || kernel->integers[1] != 1 || kernel->integers[2] != 1)
+  if (kernel == nullptr || kernel->integers.size() != 3 || kernel->integers[1] != 1 ||
+      kernel->integers[2] != 1)
     return false;
   const auto number = [&](const char* letter) {
     return source.constant(match.values.at(letter))->scalar().value_or(0);
@@ -303,10 +329,13 @@ constexpr std::array kPatterns{
     Pattern{"Mul(x,HardSigmoid(x))", "HardSwish", {"x"}, sixth},
     Pattern{"Div(<relu6>,6)", "HardSigmoid6", {"x"}},
     Pattern{"Mul(<relu6>,0.16666667)", "HardSigmoid6", {"x"}},
+    Pattern{"MatMul(Cast(Equal(Expand(Reshape(x)),Expand(@r))),@w)", "Gather", {"@w", "x"}, one_hot},
     Pattern{"Log(Add(Exp(x),1))", "Softplus", {"x"}},
     Pattern{"Where(Greater(x,20),x,Softplus(x))", "Softplus", {"x"}},
     Pattern{"Min(Relu(x),6)", "Relu6", {"x"}},
-    Pattern{"Div(x,Pow(Add(Mul(Squeeze(AveragePool(Pad(Reshape(Mul(x,x))))),$a),$k),$b))", "LRN", {"x"},
+    Pattern{"Div(x,Pow(Add(Mul(Squeeze(AveragePool(Pad(Reshape(Mul(x,x))))),$a),$k),$b))",
+            "LRN",
+            {"x"},
             local_response_norm},
     Pattern{"Add(Mul(<normalised>,@g),@b)", "Normalize", {"x", "@g", "@b"}, normalise},
     Pattern{"Add(Mul(x,<scaled>),Sub(@b,Mul(<mean>,<scaled>)))", "Normalize", {"x", "@g", "@b"}, normalise},
@@ -319,7 +348,7 @@ constexpr std::array kPatterns{
             "GroupNormalization",
             {"x", "@g", "@b"},
             group_norm},
-    Pattern{"Div(<exponential>,ReduceSum(<exponential>))", "Softmax", {"x"}, softmax},
+    Pattern{"Div(<exponential>,<total>)", "Softmax", {"x"}, softmax},
 };
 
 /// Older opsets give the bounds of Clip as attributes: they become inputs, as in newer ones.
@@ -344,6 +373,7 @@ void rewrite(Source& source, NodeProto& node, const Pattern& pattern) {
                  .inputs = {},
                  .outputs = node.outputs,
                  .attributes = {},
+                 .captured = {},
                  .metadata = {}};
   for (const std::string_view letter : pattern.inputs) {
     const auto value = match.values.find(std::string(letter));

@@ -94,7 +94,8 @@ class Inliner {
   std::size_t calls_ = 0;
 };
 
-/// Returns the value of a Constant node, if it has one that Convoke reads.
+}  // namespace
+
 std::optional<Constant> constant_of(const NodeProto& node, const std::filesystem::path& folder) {
   for (const Attribute& a : node.attributes) {
     if (a.name == "value" && a.tensor) return make_constant(*a.tensor, folder);
@@ -107,8 +108,6 @@ std::optional<Constant> constant_of(const NodeProto& node, const std::filesystem
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 const Attribute* find_attribute(const NodeProto& node, const std::string& name) {
   const auto it = std::find_if(node.attributes.begin(), node.attributes.end(),
@@ -132,7 +131,28 @@ Source::Source(ModelProto model, const std::filesystem::path& folder) : model_(s
     if (node.op != "Constant" || !node.domain.empty() || node.outputs.size() != 1) continue;
     if (auto value = constant_of(node, folder)) constants_[node.outputs[0]] = std::move(*value);
   }
+  capture();
   index();
+}
+
+// What a branch reads and no node of it gives comes from outside.
+void Source::capture() {
+  for (NodeProto& node : model_.nodes) {
+    if (node.op != "If") continue;
+    for (const Attribute& attribute : node.attributes) {
+      if (attribute.graph.empty()) continue;
+      const ModelProto branch = parse_graph(attribute.graph);
+      std::set<std::string> inside{""};
+      for (const TensorProto& tensor : branch.initializers) inside.insert(tensor.name);
+      for (const NodeProto& inner : branch.nodes) inside.insert(inner.outputs.begin(), inner.outputs.end());
+      const auto add = [&](const std::string& name) {
+        if (!inside.contains(name)) node.captured.push_back(name);
+      };
+      for (const NodeProto& inner : branch.nodes)
+        std::for_each(inner.inputs.begin(), inner.inputs.end(), add);
+      for (const ValueInfo& output : branch.outputs) add(output.name);
+    }
+  }
 }
 
 void Source::inline_functions() {
@@ -143,6 +163,8 @@ void Source::inline_functions() {
 }
 
 void Source::index() {
+  producers_.clear();
+  consumers_.clear();
   for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
     const NodeProto& node = model_.nodes[i];
     for (const std::string& name : node.outputs) {
@@ -153,8 +175,10 @@ void Source::index() {
             "the file is damaged: export the model again");
       }
     }
-    for (const std::string& name : node.inputs) {
-      if (!name.empty()) consumers_[name].push_back(i);
+    for (const auto* names : {&node.inputs, &node.captured}) {
+      for (const std::string& name : *names) {
+        if (!name.empty()) consumers_[name].push_back(i);
+      }
     }
   }
 }
@@ -212,9 +236,11 @@ std::vector<std::size_t> Source::order(const std::string& output) const {
   visit(output);
   while (!open.empty()) {
     const auto [node, next] = open.back();
-    if (next < model_.nodes[node].inputs.size()) {
+    const std::vector<std::string>&inputs_of = model_.nodes[node].inputs,
+          &captured = model_.nodes[node].captured;
+    if (next < inputs_of.size() + captured.size()) {
       ++open.back().second;
-      visit(model_.nodes[node].inputs[next]);
+      visit(next < inputs_of.size() ? inputs_of[next] : captured[next - inputs_of.size()]);
       continue;
     }
     state[node] = State::kDone;

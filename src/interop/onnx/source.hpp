@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -33,13 +34,16 @@ class Source {
   std::vector<std::size_t> consumers(const std::string& value) const;
   bool is_output(const std::string& value) const;
 
+  /// Finds producers and consumers again, after nodes have changed.
+  void index();
+
   /// Returns the nodes that `output` needs, each after the nodes that it needs. Throws Error naming a node of
   /// a cycle, or a value that nothing gives.
   std::vector<std::size_t> order(const std::string& output) const;
 
  private:
   void inline_functions();
-  void index();
+  void capture();
 
   ModelProto model_;
   std::map<std::string, Constant> constants_;
@@ -47,6 +51,8 @@ class Source {
   std::unordered_map<std::string, std::vector<std::size_t>> consumers_;
 };
 
+/// Returns the value of a Constant node, if it has one that Convoke reads.
+std::optional<Constant> constant_of(const NodeProto& node, const std::filesystem::path& folder);
 /// Returns the attribute, or null.
 const Attribute* find_attribute(const NodeProto& node, const std::string& name);
 /// Returns `node "/conv1/Conv" (Conv)` for messages.

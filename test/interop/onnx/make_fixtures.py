@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Writes the small ONNX models of this folder and their golden outputs and gradients, golden.h5:
+
+    OMP_NUM_THREADS=1 python make_fixtures.py
+
+Needs torch, onnx, onnxscript, onnxruntime and h5py. The outputs are onnxruntime's, the gradients PyTorch's, of the
+mean cross-entropy in a training step; their names are those of the state dict. Each model has another exporter,
+opset or structure.
+"""
+import os
+import sys
+
+import h5py
+import numpy as np
+import onnx
+import onnxruntime
+import torch
+from onnx import TensorProto, helper, numpy_helper
+from torch import nn
+from torch.nn import functional as F
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(here))
+from onnx_odd_models import Call, shuffle  # noqa: E402
+
+torch.manual_seed(1)
+rng = np.random.default_rng(1)
+images = rng.standard_normal((3, 2, 8, 8), dtype=np.float32)
+sequences = rng.standard_normal((3, 5, 4), dtype=np.float32)
+tokens = rng.integers(0, 9, (3, 6))
+
+
+def excite(m, x):
+    y = m.bn(m.conv(x))
+    return m.head(F.max_pool2d(y * torch.sigmoid(m.gate(F.silu(y.mean((2, 3), keepdim=True)))), 3, 2, ceil_mode=True).flatten(1))
+
+
+MODELS = {
+    "excite": (Call(excite, conv=nn.Conv2d(2, 4, 3, stride=2, padding=1, bias=False), bn=nn.BatchNorm2d(4, eps=1e-4, momentum=0.2),
+                    gate=nn.Conv2d(4, 4, 1), head=nn.Linear(16, 3)), images, {"dynamo": False, "opset_version": 17}),
+    "old_opset": (nn.Sequential(nn.Conv2d(2, 4, 3, dilation=2, padding=(2, 0), groups=2), nn.Hardtanh(-0.5, 0.7), nn.AvgPool2d(3, 2, 1),
+                                nn.GroupNorm(2, 4), nn.Flatten(), nn.Linear(32, 3)), images, {"dynamo": False, "opset_version": 9}),
+    "shuffle": (Call(shuffle, conv=nn.Conv2d(2, 4, 3, stride=3), head=nn.Linear(16, 3)), images, {"dynamo": True}),
+    "upsample": (nn.Sequential(nn.ConvTranspose2d(2, 2, 3, stride=2, output_padding=1), nn.GELU("tanh"), nn.AdaptiveAvgPool2d(3),
+                               nn.Upsample(scale_factor=2), nn.Flatten(), nn.Linear(72, 3)), images, {"dynamo": False, "opset_version": 13}),
+    "convnext": (Call(lambda m, x: m.head((x + (m.b(F.gelu(m.a(m.norm(m.dw(x).permute(0, 2, 3, 1))))) * m.gamma).permute(0, 3, 1, 2)).mean((-2, -1))),
+                      dw=nn.Conv2d(2, 2, 3, padding=1, groups=2), norm=nn.LayerNorm(2, eps=1e-6), a=nn.Linear(2, 6), b=nn.Linear(6, 2),
+                      gamma=nn.Parameter(torch.rand(2)), head=nn.Linear(2, 3)), images, {"dynamo": False, "opset_version": 14}),
+    "lstm": (Call(lambda m, x: m.head(m.rnn(F.relu(m.conv(x.transpose(1, 2))).transpose(1, 2))[0][:, -1]), conv=nn.Conv1d(4, 3, 2, padding=1),
+                  rnn=nn.LSTM(3, 4, batch_first=True, bidirectional=True), head=nn.Linear(8, 3)), sequences, {"dynamo": False, "opset_version": 15}),
+    "gru": (Call(lambda m, x: m.head(m.rnn(m.table(x))[1][0]), table=nn.Embedding(9, 3), rnn=nn.GRU(3, 4, batch_first=True),
+                 head=nn.Linear(4, 3)), tokens, {"dynamo": True}),
+}
+
+
+def golden(file, samples):
+    session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+    name = session.get_inputs()[0].name
+    return np.concatenate([session.run(None, {name: samples[i : i + 1]})[0] for i in range(len(samples))])
+
+
+def write(group, file, samples, network=None):
+    group["samples"] = samples.astype(np.int32 if samples.dtype == np.int64 else np.float32)
+    group["output"] = golden(file, samples)
+    if network is None:
+        return
+    labels = np.arange(len(samples)) % 3
+    network.train()
+    loss = F.cross_entropy(network(torch.from_numpy(samples)), torch.from_numpy(labels))
+    loss.backward()
+    group["labels"] = labels.astype(np.int32)
+    group["loss"] = np.array([loss.item()], dtype=np.float32)
+    for name, parameter in network.named_parameters():
+        gradient = parameter.grad.numpy()
+        if name == "0.weight" and isinstance(network[0], nn.ConvTranspose2d):
+            gradient = gradient.swapaxes(0, 1)  # Convoke's layout is (M, C, H, W)
+        group[f"gradients/{name}"] = gradient
+
+
+def channels_last(file):
+    """(N, H, W, C), as tf2onnx writes models of Keras: transposes around the convolutions, a bias after them."""
+    weight = rng.standard_normal((4, 2, 3, 3), dtype=np.float32) / 4
+    head = rng.standard_normal((4, 3), dtype=np.float32)
+    bias = rng.standard_normal(4, dtype=np.float32)
+    nodes = [
+        helper.make_node("Transpose", ["x"], ["a"], perm=[0, 3, 1, 2]),
+        helper.make_node("Conv", ["a", "w"], ["b"], auto_pad="SAME_UPPER", strides=[2, 2]),
+        helper.make_node("Transpose", ["b"], ["c"], perm=[0, 2, 3, 1]),
+        helper.make_node("Add", ["c", "bias"], ["d"]),
+        helper.make_node("Relu", ["d"], ["e"]),
+        helper.make_node("ReduceMean", ["e"], ["f"], axes=[1, 2], keepdims=0),
+        helper.make_node("MatMul", ["f", "head"], ["g"]),
+        helper.make_node("Softmax", ["g"], ["y"], axis=-1),
+    ]
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 8, 8, 2])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 3])],
+        [numpy_helper.from_array(weight, "w"), numpy_helper.from_array(head.astype(np.float16).astype(np.float32), "head"),
+         numpy_helper.from_array(bias, "bias")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8)
+    helper.set_model_props(model, {"class_names": '["ant", "bee", "cat"]', "normalization_scale": "[0.5, 0.25]",
+                                   "normalization_shift": "[0, -1]"})
+    onnx.save(model, file)
+
+
+def main():
+    with h5py.File(os.path.join(here, "golden.h5"), "w") as out:
+        for name, (network, samples, options) in MODELS.items():
+            file = os.path.join(here, name + ".onnx")
+            network.eval()
+            if not options["dynamo"]:
+                options |= {"training": torch.onnx.TrainingMode.PRESERVE, "do_constant_folding": False}
+            else:
+                options |= {"external_data": False}
+            torch.onnx.export(network, (torch.from_numpy(samples[:1]),), file, **options)
+            model = onnx.load(file)
+            for node in model.graph.node:
+                node.doc_string = ""
+                del node.metadata_props[:]
+            del model.graph.value_info[:]
+            onnx.save(model, file)
+            write(out.create_group(name), file, samples, network)
+        file = os.path.join(here, "channels_last.onnx")
+        channels_last(file)
+        write(out.create_group("channels_last"), file, np.ascontiguousarray(images.transpose(0, 2, 3, 1)))
+        del out["channels_last/samples"]
+        out["channels_last/samples"] = images
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,262 @@
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "convoke/core/protobuf.hpp"
+#include "convoke/engine/canonical.hpp"
+#include "convoke/hdf5/file.hpp"
+#include "experiment.hpp"
+#include "interop/onnx/onnx.hpp"
+#include "support/bytes_of.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke;
+using namespace convoke::interop;
+
+namespace {
+
+const std::filesystem::path kFiles = CONVOKE_ONNX_FILES;
+
+Outcome run(const run::ModelSet& models, const hdf5::Group& golden, bool training) {
+  const nn::Graph& graph = models.description.graph;
+  const std::int64_t count = golden.dataset("samples").shape()[0];
+  Experiment experiment(graph, {.lane = count, .training = training});
+  engine::pack(engine::canonical_parameters(graph), *experiment.layout, models.members[0].parameters,
+               experiment.parameters.span());
+  Batch batch(graph, count);
+  if (graph.input_shape().type == nn::ValueType::kToken) {
+    batch.tokens = golden.read<std::int32_t>("samples");
+  } else {
+    batch.input = golden.read<float>("samples");
+  }
+  if (training) batch.labels = golden.read<std::int32_t>("labels");
+  return experiment.run(batch);
+}
+
+std::vector<double> doubles(const hdf5::Group& group, const std::string& name) {
+  const std::vector<float> values = group.read<float>(name);
+  return {values.begin(), values.end()};
+}
+
+// Returns our gradient of a parameter of PyTorch's state dict; null if it has another name or form.
+const std::vector<double>* gradient_of(const Outcome& step, std::string name) {
+  for (const auto& [theirs, ours] :
+       {std::pair{"", ""}, std::pair{".weight", ".gamma"}, std::pair{".bias", ".beta"}}) {
+    const std::string ending = theirs;
+    if (!name.ends_with(ending)) continue;
+    const auto found = step.gradients.find(name.substr(0, name.size() - ending.size()) + ours);
+    if (found != step.gradients.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+// --- files made here ---
+
+using protobuf::field;
+
+std::string dims_field(std::uint32_t number, const std::vector<std::int64_t>& dims) {
+  std::string bytes;
+  for (const std::int64_t dim : dims) bytes += field(number, dim);
+  return bytes;
+}
+
+std::string value_info(const std::string& name, const std::vector<std::int64_t>& dims) {
+  std::string shape;
+  for (const std::int64_t dim : dims) shape += field(1, dim < 0 ? std::string() : field(1, dim));
+  const std::string tensor = field(1, std::int64_t{1}) + field(2, shape);
+  return field(1, name) + field(2, field(1, tensor));
+}
+
+std::string node(const std::string& op, const std::vector<std::string>& inputs, const std::string& output,
+                 const std::string& attributes = {}) {
+  std::string bytes;
+  for (const std::string& input : inputs) bytes += field(1, input);
+  return field(1, bytes + field(2, output) + field(3, "the " + op) + field(4, op) + attributes);
+}
+
+std::string floats(const std::string& name, const std::vector<std::int64_t>& dims, std::size_t count) {
+  const std::vector<float> values(count, 0.5F);
+  const std::string raw(reinterpret_cast<const char*>(values.data()), count * 4);
+  return field(5, dims_field(1, dims) + field(2, std::int64_t{1}) + field(8, name) + field(9, raw));
+}
+
+std::string integers(const std::string& name, const std::vector<std::int64_t>& values) {
+  const auto count = static_cast<std::int64_t>(values.size());
+  std::string packed;
+  for (const std::int64_t value : values) packed += field(7, value);  // not packed, as the format allows
+  return field(5, field(1, count) + field(2, std::int64_t{7}) + field(8, name) + packed);
+}
+
+struct Model {
+  std::string graph;
+  std::vector<std::int64_t> input{-1, 2, 4, 4};
+  std::int64_t opset = 17;
+  std::string output = "y";
+
+  std::string bytes() const {
+    const std::string whole = graph + field(11, value_info("x", input)) + field(12, value_info(output, {}));
+    return field(1, std::int64_t{8}) + field(2, std::string_view("test")) + field(7, whole) +
+           field(8, field(2, opset));
+  }
+};
+
+class Folder {
+ public:
+  Imported read(const std::string& bytes, const ImportOptions& options = {}) const {
+    write_bytes(file(), bytes);
+    return read_onnx(file(), options);
+  }
+  std::string error(const std::string& bytes) const {
+    try {
+      read(bytes);
+    } catch (const Error& error) {
+      return std::string(error.what()) + " | " + error.hint();
+    }
+    return "no error";
+  }
+  std::filesystem::path file() const { return folder.path() / "model.onnx"; }
+  TemporaryFolder folder;
+};
+
+}  // namespace
+
+TEST_CASE("ONNX files of PyTorch and Keras give the outputs of onnxruntime and the gradients of PyTorch") {
+  const hdf5::File golden = hdf5::File::open((kFiles / "golden.h5").string());
+  for (const char* name : {"excite", "old_opset", "shuffle", "upsample", "convnext", "lstm", "gru"}) {
+    INFO(name);
+    const hdf5::Group group = golden.group(name);
+    const Imported imported = read_onnx(kFiles / (std::string(name) + ".onnx"), {});
+    CHECK(difference(run(imported.models, group, false).output, doubles(group, "output")) < 1e-5);
+    const Outcome step = run(imported.models, group, true);
+    CHECK(step.loss / 3 == Approx(group.read<float>("loss")[0]).epsilon(1e-5));
+    const hdf5::Group gradients = group.group("gradients");
+    std::size_t compared = 0;
+    for (const std::string& parameter : gradients.children()) {
+      const std::vector<double>* ours = gradient_of(step, parameter);
+      if (ours == nullptr) continue;
+      INFO(parameter);
+      CHECK(difference(*ours, doubles(gradients, parameter), 1e-3) < 1e-4);
+      ++compared;
+    }
+    CHECK(compared >= 2);
+  }
+}
+
+TEST_CASE("a channels-last model becomes channels first, with its names and normalisation") {
+  const hdf5::File golden = hdf5::File::open((kFiles / "golden.h5").string());
+  const Imported imported = read_onnx(kFiles / "channels_last.onnx", {});
+  const run::ModelDescription& model = imported.models.description;
+  CHECK(difference(run(imported.models, golden.group("channels_last"), false).output,
+                   doubles(golden.group("channels_last"), "output")) < 1e-5);
+  std::vector<std::string> layers;
+  for (const nn::Node& one : model.graph.nodes())
+    if (one.layer != nullptr) layers.emplace_back(one.layer->type());
+  CHECK(layers == std::vector<std::string>{"conv2d", "relu", "global_average_pool", "dense", "softmax"});
+  CHECK(model.class_names == std::vector<std::string>{"ant", "bee", "cat"});
+  CHECK(model.normalization.scale == std::vector<float>{0.5F, 0.25F});
+  CHECK(model.normalization.shift == std::vector<float>{0, -1});
+}
+
+TEST_CASE("weights keep the names of the state dict") {
+  const nn::Graph graph = read_onnx(kFiles / "excite.onnx", {}).models.description.graph;
+  for (const char* name : {"conv", "bn", "gate", "head"}) CHECK_NOTHROW(graph.find(name));
+}
+
+TEST_CASE("a reshape to the batch of the file follows any batch") {
+  const Folder folder;
+  Model model{.graph = integers("shape", {4, 32}) + node("Reshape", {"x", "shape"}, "a") +
+                       floats("w", {32, 3}, 96) + node("MatMul", {"a", "w"}, "y"),
+              .input = {4, 2, 4, 4}};
+  CHECK(folder.read(model.bytes()).models.description.graph.output_shape() == Shape{3});
+}
+
+TEST_CASE("an open size comes from the options, or is asked for") {
+  const Folder folder;
+  const Model model{.graph = floats("w", {3, 2, 3, 3}, 54) + node("Conv", {"x", "w"}, "a") +
+                             node("GlobalAveragePool", {"a"}, "b") + node("Flatten", {"b"}, "y"),
+                    .input = {-1, 2, -1, -1}};
+  CHECK_THAT(folder.error(model.bytes()), Catch::Contains("--input C,H,W"));
+  CHECK(folder.read(model.bytes(), {.input = {2, 9, 7}}).models.description.graph.input_shape() ==
+        Shape{2, 9, 7});
+}
+
+TEST_CASE("what Convoke cannot import is named") {
+  const Folder folder;
+  const auto of = [](const std::string& graph, std::int64_t opset = 17) {
+    return Model{.graph = graph, .opset = opset}.bytes();
+  };
+  CHECK_THAT(folder.error(of(node("LpPool", {"x"}, "y"))),
+             Catch::Contains("model.onnx: node \"the LpPool\" (LpPool)") && Catch::Contains("average_pool"));
+  CHECK_THAT(folder.error(of(node("Loop", {"x"}, "y"))), Catch::Contains("Loop"));
+  CHECK_THAT(folder.error(of(node("Relu", {"x"}, "y"), 99)), Catch::Contains("opset 99"));
+  CHECK_THAT(folder.error(of(node("Relu", {"x"}, "y"), 6)), Catch::Contains("opset 6"));
+  CHECK_THAT(folder.error(of(node("MatMul", {"x", "x"}, "y"))), Catch::Contains("attention"));
+  CHECK_THAT(folder.error(of(node("Relu", {"a"}, "y"))), Catch::Contains("no node gives the value \"a\""));
+  CHECK_THAT(folder.error(of(node("Relu", {"b"}, "a") + node("Relu", {"a"}, "b") + node("Relu", {"a"}, "y"))),
+             Catch::Contains("cycle"));
+  CHECK_THAT(folder.error(of(node("Relu", {"x"}, "y") + node("Tanh", {"x"}, "y"))),
+             Catch::Contains("another node gives"));
+  CHECK_THAT(folder.error(of(floats("w", {3, 5, 3, 3}, 135) + node("Conv", {"x", "w"}, "y"))),
+             Catch::Contains("weight"));
+  const std::string more = field(11, value_info("z", {1, 2}));
+  CHECK_THAT(folder.error(of(node("Add", {"x", "z"}, "y") + more)), Catch::Contains("2 inputs: z, x"));
+}
+
+TEST_CASE("absurd sizes in an ONNX file are refused at once") {
+  const Folder folder;
+  const std::int64_t huge = std::int64_t{1} << 62;
+  CHECK_THAT(
+      folder.error(Model{.graph = floats("w", {huge, huge}, 4) + node("MatMul", {"x", "w"}, "y")}.bytes()),
+      Catch::Contains("tensor w"));
+  CHECK_THAT(folder.error(Model{.graph = floats("w", {-4}, 4) + node("Add", {"x", "w"}, "y")}.bytes()),
+             Catch::Contains("tensor w"));
+  CHECK_THAT(folder.error(Model{.graph = node("Relu", {"x"}, "y"), .input = {1, huge, 2, 2}}.bytes()),
+             Catch::Contains("input"));
+  const std::string shape = integers("s", {huge, 3, huge, huge});
+  for (const char* op : {"Expand", "Reshape", "Tile"}) {
+    CHECK_THAT(folder.error(Model{.graph = shape + node(op, {"x", "s"}, "y")}.bytes()), Catch::Contains(op));
+  }
+  const std::string filled = shape + node("ConstantOfShape", {"s"}, "a") + node("Add", {"x", "a"}, "y");
+  CHECK_THAT(folder.error(Model{.graph = filled}.bytes()), Catch::Contains("ConstantOfShape"));
+}
+
+TEST_CASE("external data must lie in the folder of the ONNX file") {
+  const Folder folder;
+  write_bytes(folder.folder / "data.bin", std::string(96 * 4, 0));
+  const auto model = [](const std::string& location) {
+    const std::string entry = field(1, std::string_view("location")) + field(2, location);
+    const std::string tensor = dims_field(1, {32, 3}) + field(2, std::int64_t{1}) +
+                               field(8, std::string_view("w")) + field(13, entry) +
+                               field(14, std::int64_t{1});
+    return Model{.graph = field(5, tensor) + node("Flatten", {"x"}, "a") + node("MatMul", {"a", "w"}, "y")}
+        .bytes();
+  };
+  CHECK(folder.read(model("data.bin")).models.members[0].parameters.size() == 96);
+  CHECK_THAT(folder.error(model("/etc/passwd")), Catch::Contains("absolute"));
+  CHECK_THAT(folder.error(model("../data.bin")), Catch::Contains("leaves the model's folder"));
+  CHECK_THAT(folder.error(model("a/../../data.bin")), Catch::Contains("leaves the model's folder"));
+  CHECK_THAT(folder.error(model("missing.bin")), Catch::Contains("does not exist"));
+  CHECK_THAT(folder.error(model("")), Catch::Contains("not a file name"));
+  std::filesystem::create_symlink("/etc/passwd", folder.folder.path() / "link.bin");
+  CHECK_THAT(folder.error(model("link.bin")), Catch::Contains("link out of"));
+  std::filesystem::resize_file(folder.folder.path() / "data.bin", 100);
+  CHECK_THAT(folder.error(model("data.bin")), Catch::Contains("ends before tensor w"));
+}
+
+TEST_CASE("damaged ONNX files end in an Error") {
+  const Folder folder;
+  std::mt19937 random(1);
+  for (const char* name : {"excite.onnx", "gru.onnx", "old_opset.onnx"}) {
+    const std::string bytes = bytes_of(kFiles / name);
+    for (std::size_t size = 0; size < bytes.size(); size += 97) {
+      CHECK_THAT(folder.error(bytes.substr(0, size)), Catch::Contains("model.onnx"));
+    }
+    for (int i = 0; i < 100; ++i) {  // any outcome but a crash
+      std::string damaged = bytes;
+      for (int flips = 0; flips < 3; ++flips) damaged[random() % bytes.size()] = static_cast<char>(random());
+      folder.error(damaged);
+    }
+  }
+}
