@@ -61,7 +61,40 @@ void ModelBuilder::note(const std::string& sentence) {
   if (std::find(notes_.begin(), notes_.end(), sentence) == notes_.end()) notes_.push_back(sentence);
 }
 
+// Builds the graph again from the nodes that the last one needs.
+void ModelBuilder::prune() {
+  const std::vector<nn::Node>& nodes = graph_.nodes();
+  std::vector<bool> needed(nodes.size(), false);
+  needed.front() = needed.back() = true;
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    if (!needed[i]) continue;
+    for (const std::size_t input : nodes[i].inputs) needed[input] = true;
+    needed[nodes[i].parameters_of] = true;
+  }
+  if (std::find(needed.begin(), needed.end(), false) == needed.end()) return;
+  nn::Graph kept(graph_.input_shape());
+  std::vector<std::size_t> place(nodes.size(), 0);
+  std::map<std::pair<std::size_t, std::string>, Fill> fills;
+  for (std::size_t i = 1; i < nodes.size(); ++i) {
+    if (!needed[i]) continue;
+    const nn::Node& node = nodes[i];
+    std::vector<std::size_t> inputs;
+    for (const std::size_t input : node.inputs) inputs.push_back(place[input]);
+    const bool own = node.parameters_of == i;
+    place[i] = own ? kept.add(node.layer, inputs, node.name)
+                   : kept.share(place[node.parameters_of], inputs, node.name);
+    if (own) kept.set_options(place[i], node.options);
+    for (const nn::ParameterSpec& parameter : node.parameters) {
+      const auto fill = fills_.find({i, parameter.name});
+      if (fill != fills_.end()) fills[{place[i], parameter.name}] = std::move(fill->second);
+    }
+  }
+  graph_ = std::move(kept);
+  fills_ = std::move(fills);
+}
+
 Imported ModelBuilder::finish() && {
+  prune();
   run::Member member;
   const std::vector<engine::CanonicalParameter> parameters = engine::canonical_parameters(graph_);
   member.parameters.resize(engine::canonical_values(parameters));

@@ -42,11 +42,13 @@ class ModelBuilder {
   /// Adds a sentence about the import, once.
   void note(const std::string& sentence);
 
-  /// Returns the model. Throws Error naming a parameter without values.
+  /// Returns the model, without nodes that the last one does not need. Throws Error naming a parameter
+  /// without values.
   Imported finish() &&;
 
  private:
   std::string unique(std::string_view name) const;
+  void prune();
 
   nn::Graph graph_;
   std::map<std::pair<std::size_t, std::string>, Fill> fills_;

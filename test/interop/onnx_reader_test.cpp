@@ -19,7 +19,7 @@ namespace {
 
 const std::filesystem::path kFiles = CONVOKE_ONNX_FILES;
 
-Outcome run(const run::ModelSet& models, const hdf5::Group& golden, bool training) {
+Outcome outcome_of(const run::ModelSet& models, const hdf5::Group& golden, bool training) {
   const nn::Graph& graph = models.description.graph;
   const std::int64_t count = golden.dataset("samples").shape()[0];
   Experiment experiment(graph, {.lane = count, .training = training});
@@ -128,8 +128,8 @@ TEST_CASE("ONNX files of PyTorch and Keras give the outputs of onnxruntime and t
     INFO(name);
     const hdf5::Group group = golden.group(name);
     const Imported imported = read_onnx(kFiles / (std::string(name) + ".onnx"), {});
-    CHECK(difference(run(imported.models, group, false).output, doubles(group, "output")) < 1e-5);
-    const Outcome step = run(imported.models, group, true);
+    CHECK(difference(outcome_of(imported.models, group, false).output, doubles(group, "output")) < 1e-5);
+    const Outcome step = outcome_of(imported.models, group, true);
     CHECK(step.loss / 3 == Approx(group.read<float>("loss")[0]).epsilon(1e-5));
     const hdf5::Group gradients = group.group("gradients");
     std::size_t compared = 0;
@@ -148,7 +148,7 @@ TEST_CASE("a channels-last model becomes channels first, with its names and norm
   const hdf5::File golden = hdf5::File::open((kFiles / "golden.h5").string());
   const Imported imported = read_onnx(kFiles / "channels_last.onnx", {});
   const run::ModelDescription& model = imported.models.description;
-  CHECK(difference(run(imported.models, golden.group("channels_last"), false).output,
+  CHECK(difference(outcome_of(imported.models, golden.group("channels_last"), false).output,
                    doubles(golden.group("channels_last"), "output")) < 1e-5);
   std::vector<std::string> layers;
   for (const nn::Node& one : model.graph.nodes())

@@ -124,7 +124,7 @@ ValueInfo parse_value(Message message) {
   return value;
 }
 
-void parse_graph(Message message, ModelProto& model) {
+void add_graph(Message message, ModelProto& model) {
   for (Field field; message.next(field);) {
     if (field.is(1, Wire::kBytes)) model.nodes.push_back(parse_node(message.within(field)));
     if (field.is(5, Wire::kBytes))
@@ -173,7 +173,7 @@ ModelProto parse_model(std::span<const std::byte> bytes) {
     if (field.is(14, Wire::kBytes)) model.metadata.push_back(parse_entry(message.within(field)));
     if (field.is(25, Wire::kBytes)) model.functions.push_back(parse_function(message.within(field)));
     if (!field.is(7, Wire::kBytes)) continue;
-    parse_graph(message.within(field), model);
+    add_graph(message.within(field), model);
     has_graph = true;
   }
   if (!has_graph) throw Error("is an ONNX file without a graph", kHint);
@@ -182,7 +182,7 @@ ModelProto parse_model(std::span<const std::byte> bytes) {
 
 ModelProto parse_graph(std::span<const std::byte> bytes) {
   ModelProto graph;
-  parse_graph(Message(bytes, kWhat, kHint), graph);
+  add_graph(Message(bytes, kWhat, kHint), graph);
   return graph;
 }
 

@@ -239,6 +239,7 @@ Imported import_model(ModelProto model, const std::filesystem::path& folder, con
   std::vector<std::string> notes;
   const std::string output = output_of(source, notes);
   const std::vector<std::size_t> order = source.order(output);
+  source.keep(order, output);
   const Input input = choose_input(source, order, options);
 
   Import import(source, input.sample);

@@ -38,8 +38,10 @@ nn::ResizeOptions options_of(const Call& call, const Coordinates& how, bool near
   }
   for (const ResizedAxis& axis : {rows, columns}) {
     const double ratio = static_cast<double>(axis.out) / static_cast<double>(axis.in);
-    if (options.centres == Options::Centres::kAlignCorners || std::abs(axis.scale - ratio) <= 1e-4 * ratio)
-      continue;
+    if (how.transformation == "pytorch_half_pixel" && axis.out == 1 && axis.in > 1 && !nearest) {
+      call.refuse("makes one place of several with the coordinates pytorch_half_pixel");
+    }
+    if (std::abs(axis.scale - ratio) <= 1e-4 * ratio) continue;
     call.refuse(fmt::format("has a scale of {} but makes {} places of {}", axis.scale, axis.out, axis.in),
                 "resize to a given size instead of by a factor");
   }

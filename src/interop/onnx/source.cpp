@@ -131,6 +131,15 @@ Source::Source(ModelProto model, const std::filesystem::path& folder) : model_(s
     if (node.op != "Constant" || !node.domain.empty() || node.outputs.size() != 1) continue;
     if (auto value = constant_of(node, folder)) constants_[node.outputs[0]] = std::move(*value);
   }
+  // Exporters store equal tensors once, and name the others by Identity.
+  for (const NodeProto& node : model_.nodes) {
+    if (node.op != "Identity" || node.inputs.size() != 1 || node.outputs.size() != 1) continue;
+    if (const Constant* same = constant(node.inputs[0])) {
+      Constant renamed = *same;
+      renamed.name = node.outputs[0];
+      constants_[node.outputs[0]] = std::move(renamed);
+    }
+  }
   capture();
   index();
 }
@@ -181,6 +190,16 @@ void Source::index() {
       }
     }
   }
+}
+
+void Source::keep(const std::vector<std::size_t>& nodes, const std::string& output) {
+  std::vector<bool> needed(model_.nodes.size(), false);
+  for (const std::size_t node : nodes) needed[node] = true;
+  for (std::size_t i = 0; i < needed.size(); ++i) {
+    if (!needed[i]) model_.nodes[i] = {};
+  }
+  model_.outputs = {ValueInfo{.name = output, .type = 0, .has_shape = false, .dims = {}}};
+  index();
 }
 
 const Constant* Source::constant(const std::string& value) const {

@@ -37,6 +37,9 @@ class Source {
   /// Finds producers and consumers again, after nodes have changed.
   void index();
 
+  /// Leaves out all nodes but these, and all outputs but one.
+  void keep(const std::vector<std::size_t>& nodes, const std::string& output);
+
   /// Returns the nodes that `output` needs, each after the nodes that it needs. Throws Error naming a node of
   /// a cycle, or a value that nothing gives.
   std::vector<std::size_t> order(const std::string& output) const;

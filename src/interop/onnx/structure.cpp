@@ -206,7 +206,10 @@ void convert_space_to_depth(Call& call) {
   const std::int64_t b = block_of(call, x);
   const Dim n = x.dim(0), c = x.dim(1);
   const std::int64_t h = x.dim(2).value / b, w = x.dim(3).value / b;
-  const View moved = reshaped(call, x, {n, c, {h}, {b}, {w}, {b}}).transposed({0, 3, 5, 1, 2, 4});
+  const bool columns_first = call.text("mode", "DCR") == "CRD";
+  const View split = reshaped(call, x, {n, c, {h}, {b}, {w}, {b}});
+  const View moved =
+      columns_first ? split.transposed({0, 1, 3, 5, 2, 4}) : split.transposed({0, 3, 5, 1, 2, 4});
   call.give(reshaped(call, moved, {n, times(c, {b * b}), {h}, {w}}));
 }
 
