@@ -89,7 +89,7 @@ std::vector<ResizedPixel> resized_pixels(std::int64_t inputs, std::int64_t outpu
   for (std::int64_t o = 0; o < outputs; ++o) {
     const Fraction place = place_of(o, inputs, outputs, options.centres);
     if (options.method == Method::kNearest) {
-      pixels.push_back({std::clamp<std::int64_t>(nearest(place, options.rounding), 0, inputs - 1)});
+      pixels.push_back({nearest(place, options.rounding, inputs)});
       continue;
     }
     const double inside = std::clamp(static_cast<double>(place.over) / static_cast<double>(place.under), 0.0,
