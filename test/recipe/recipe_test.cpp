@@ -292,7 +292,7 @@ TEST_CASE("a layer that is unknown or does not fit is refused at its line") {
   CHECK(error.find("recipe.toml:11: ") == 0);
   CHECK(error.find("(N, 1, 28, 28)") != std::string::npos);
   CHECK(message_of("[data]\npath = \"x\"\n[model]\ninput = [4]\nlayers = []\n").what ==
-        "recipe.toml:5: [model]: a model needs \"layers\" or \"zoo\"");
+        "recipe.toml:5: [model]: a model needs \"layers\", \"zoo\" or \"file\"");
 }
 
 TEST_CASE("batch_norm of a model applies to all its batch norms except frozen ones") {

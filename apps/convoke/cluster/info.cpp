@@ -6,6 +6,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/doctor/examination.hpp"
 #include "convoke/doctor/launcher.hpp"
+#include "convoke/interop/model_io.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/os/processors.hpp"
@@ -17,8 +18,9 @@ namespace convoke::app {
 namespace {
 
 struct InfoOptions {
-  int threads = 0;           ///< per rank; 0: auto
-  bool recipe_keys = false;  ///< print the tables of all recipe keys instead
+  int threads = 0;             ///< per rank; 0: auto
+  bool recipe_keys = false;    ///< print the tables of all recipe keys instead
+  bool model_formats = false;  ///< print the operators and layers of model formats instead
 };
 
 constexpr const char* kInfoHelp = R"(Examples:
@@ -43,6 +45,11 @@ void print_placements(const run::Machine& machine, int requested) {
 int info(const InfoOptions& options) {
   if (options.recipe_keys) {
     fmt::print("{}", recipe::key_reference());
+    return EXIT_SUCCESS;
+  }
+
+  if (options.model_formats) {
+    fmt::print("{}", interop::layer_reference());
     return EXIT_SUCCESS;
   }
 
@@ -83,6 +90,8 @@ std::function<int()> add_info(CLI::App& parser) {
   add_threads(parser, options->threads);
   parser.add_flag("--recipe-keys", options->recipe_keys,
                   "Print every key of a recipe instead, as Markdown tables: type, default, range, meaning");
+  parser.add_flag("--model-formats", options->model_formats,
+                  "Print the operators and layers that import and export know instead, as Markdown");
   parser.footer(kInfoHelp);
   return [options] { return info(*options); };
 }

@@ -55,4 +55,7 @@ struct FormatHelp {
 };
 std::vector<FormatHelp> formats();
 
+/// Returns the operators and layers that are read and written, as the Markdown of docs/interop-layers.md.
+std::string layer_reference();
+
 }  // namespace convoke::interop

@@ -104,7 +104,8 @@ constexpr std::array kFunctions{
 
 Value activate(const Call& call, const Value& value, const Json& activation) {
   if (activation.is_null()) return value;
-  // An object is a layer, {"class_name": "LeakyReLU", "config": {...}}, or a function with its name in config.
+  // An object is a layer, {"class_name": "LeakyReLU", "config": {...}}, or a function with its name in
+  // config.
   if (activation.is_object()) {
     const Config object(activation);
     const std::string kind = object.text("class_name");
@@ -122,7 +123,9 @@ Value activate(const Call& call, const Value& value, const Json& activation) {
   return find_in(kFunctions, activation.get<std::string>(), "activation").apply(call, value);
 }
 
-Value convert_activation(const Call& call) { return activate(call, call.input(), call.config().at("activation")); }
+Value convert_activation(const Call& call) {
+  return activate(call, call.input(), call.config().at("activation"));
+}
 
 // max(x, 0) below a bound, with a slope below 0: f(x) = min(x, max) for x >= 0, slope x otherwise
 Value convert_relu(const Call& call) {
@@ -134,7 +137,8 @@ Value convert_relu(const Call& call) {
                       : call.add({{"layer", "leaky_relu"}, {"negative_slope", slope}}, x);
   }
   const double most = call.config().number("max_value");
-  if (slope != 0 || most <= 0) call.config().refuse("max_value", "supported is a bound above 0, without slope");
+  if (slope != 0 || most <= 0)
+    call.config().refuse("max_value", "supported is a bound above 0, without slope");
   if (most == 6) return call.add({{"layer", "relu6"}}, x);
   const Value y = call.add({{"layer", "relu6"}}, rescaled(call, x, 6 / most, 0, "before"), "relu6");
   return rescaled(call, y, most / 6, 0, "");

@@ -55,7 +55,8 @@ Value Call::plain(const Value& value) const {
   if (value.flattened.rank() == 0) return value;
   Value image = add({{"layer", "reshape"}, {"shape", extents_list(value.flattened)}}, value, "image");
   image.flattened = {};
-  const Value ordered = add({{"layer", "permute"}, {"dims", extents_list({2, 3, 1})}}, image, "channels_last");
+  const Value ordered =
+      add({{"layer", "permute"}, {"dims", extents_list({2, 3, 1})}}, image, "channels_last");
   return add({{"layer", "reshape"}, {"shape", extents_list({shape(value).elements()})}}, ordered, "flat");
 }
 

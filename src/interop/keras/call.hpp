@@ -43,7 +43,7 @@ class Call {
  public:
   struct Options {
     std::string class_name;
-    std::vector<Place> path;  ///< from the model to the layer
+    std::vector<Place> path;                     ///< from the model to the layer
     std::vector<std::string_view> parts = {""};  ///< see WeightSource::of
     bool trainable = true;
     bool inference = false;  ///< called with training=False: batch norms are frozen, dropout is off

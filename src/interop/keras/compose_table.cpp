@@ -85,6 +85,12 @@ ComposeLayer composer_of(const nn::Node& node) {
   throw Error(fmt::format("{}: Keras export does not know the layer \"{}\"", node.name, node.layer->type()));
 }
 
+bool composes(std::string_view type) {
+  return std::any_of(kComposers.begin(), kComposers.end(), [&](const ComposeEntry& entry) {
+    return entry.name == type && entry.compose != refuse_layer;
+  });
+}
+
 std::vector<std::string> composed_layers() { return names_in(kComposers); }
 
 }  // namespace convoke::interop::keras_export

@@ -164,6 +164,8 @@ KerasTensor compose_model(FunctionalModel& out, const nn::Graph& graph, const Mo
 
 /// Returns the function that writes layers of the node's type. Throws Error naming the node if there is none.
 ComposeLayer composer_of(const nn::Node& node);
+/// True if layers of this type can be written.
+bool composes(std::string_view type);
 /// The types in the table.
 std::vector<std::string> composed_layers();
 

@@ -37,8 +37,8 @@ std::optional<std::int64_t> whole_of(const Json& value) {
 
 Json parse_json(std::string_view text, const std::string& where) {
   if (text.size() > kMostJson) {
-    throw Error(fmt::format("{}: its description has {}, more than any model's", where,
-                            format_bytes(text.size())));
+    throw Error(
+        fmt::format("{}: its description has {}, more than any model's", where, format_bytes(text.size())));
   }
   const auto bounded = [&](int depth, Json::parse_event_t, const Json&) {
     if (depth > kDeepest) throw Error(fmt::format("{}: is nested deeper than {} levels", where, kDeepest));

@@ -144,14 +144,12 @@ Value convert_dense(const Call& call) {
     throw Error("a Dense layer on an image whose channels come first mixes its columns",
                 "put GlobalAveragePooling2D or Flatten before it");
   }
-  const Value y =
-      rank == 1
-          ? call.add_weighted({{"layer", "dense"}, {"units", units}, {"bias", bias}}, {x})
-          : call.add_weighted({{"layer", rank == 2 ? "conv1d" : "conv2d"},
-                               {"filters", units},
-                               {"kernel", 1},
-                               {"bias", bias}},
-                              {x});
+  const Value y = rank == 1 ? call.add_weighted({{"layer", "dense"}, {"units", units}, {"bias", bias}}, {x})
+                            : call.add_weighted({{"layer", rank == 2 ? "conv1d" : "conv2d"},
+                                                 {"filters", units},
+                                                 {"kernel", 1},
+                                                 {"bias", bias}},
+                                                {x});
   return call.activated({.node = y.node, .flattened = {}, .mask = y.mask});
 }
 

@@ -43,8 +43,8 @@ Archive open_archive(const std::filesystem::path& file) {
     archive.metadata = parse_json(zip.text("metadata.json", kMostJson), where + ": metadata.json");
     archive.version = major_version(text_of(member(archive.metadata, "keras_version")));
   }
-  archive.weights = std::make_shared<const hdf5::File>(
-      hdf5::File::open_image(zip.read(kWeights), where + ": " + kWeights));
+  archive.weights =
+      std::make_shared<const hdf5::File>(hdf5::File::open_image(zip.read(kWeights), where + ": " + kWeights));
   return archive;
 }
 

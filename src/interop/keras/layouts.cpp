@@ -60,7 +60,8 @@ constexpr std::array kStored{
     Stored{"gru", "backward_bias", 1, {0}},
 };
 
-// Axes of extent 1 in front do not count: a dense layer may be stored as a 1 x 1 convolution, and the reverse.
+// Axes of extent 1 in front do not count: a dense layer may be stored as a 1 x 1 convolution, and the
+// reverse.
 Shape with_rank(const Shape& shape, std::size_t rank) {
   std::vector<std::int64_t> extents = shape.extents();
   while (extents.size() > rank && extents.front() == 1) extents.erase(extents.begin());

@@ -40,8 +40,8 @@ nn::LossPtr loss_of(const Json& compile, std::string_view activation) {
     nn::LossPtr ours = nn::make_loss(settings);
     // Our cross-entropies take probabilities only from their own activation.
     const bool logits = member(config, "from_logits") == Json(true);
-    const bool fits = ours->activation().empty() || ours->activation() == activation ||
-                      (logits && activation.empty());
+    const bool fits =
+        ours->activation().empty() || ours->activation() == activation || (logits && activation.empty());
     return fits ? ours : nullptr;
   }
   return nullptr;

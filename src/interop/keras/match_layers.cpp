@@ -47,8 +47,7 @@ std::optional<Numbered> numbered(const std::string& name) {
     int number = 0;
     if (rest.empty()) return Numbered{&kind, 0};
     const char* const end = rest.data() + rest.size();
-    if (rest[0] == '_' && rest.size() < 8 &&
-        std::from_chars(rest.data() + 1, end, number).ptr == end) {
+    if (rest[0] == '_' && rest.size() < 8 && std::from_chars(rest.data() + 1, end, number).ptr == end) {
       return Numbered{&kind, number};
     }
   }

@@ -28,8 +28,8 @@ Shape common_shape(const Call& call, const std::vector<Value>& inputs) {
 Value repeated(const Call& call, Value value, const Shape& to) {
   const Shape from = call.shape(value);
   if (to.rank() != 3) {
-    throw Error(fmt::format("repeats {} to {}, which is supported for images", from.with_batch(),
-                            to.with_batch()));
+    throw Error(
+        fmt::format("repeats {} to {}, which is supported for images", from.with_batch(), to.with_batch()));
   }
   if (from[1] != to[1] || from[2] != to[2]) {
     value = call.add({{"layer", "resize"}, {"size", Setting::Array{to[1], to[2]}}}, value, "repeat");

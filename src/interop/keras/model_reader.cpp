@@ -12,7 +12,7 @@
 namespace convoke::interop::keras {
 namespace {
 
-constexpr int kDeepestModel = 40;         // models within models
+constexpr int kDeepestModel = 40;  // models within models
 constexpr std::size_t kMostNodes = 10'000;
 
 std::string class_of(const Json& layer) { return text_of(member(layer, "class_name")); }
@@ -21,9 +21,8 @@ std::string class_of(const Json& layer) { return text_of(member(layer, "class_na
 template <class Test>
 bool any_within(const Json& json, Test test) {
   if (test(json)) return true;
-  return json.is_structured() && std::any_of(json.begin(), json.end(), [&](const Json& part) {
-           return any_within(part, test);
-         });
+  return json.is_structured() &&
+         std::any_of(json.begin(), json.end(), [&](const Json& part) { return any_within(part, test); });
 }
 
 // The input's shape with its batch, [null, 224, 224, 3], or a null if the file has none.
@@ -93,9 +92,8 @@ class Reader {
       if (!needed[i]) continue;
       const LayerCall& call = network.calls[i];
       const LayerEntry& layer = network.layers[call.layer];
-      placed(scope.path, layer.name + "\n" + layer.class_name, [&] {
-        return values[i] = convert(layer, call.arguments, values, scope);
-      });
+      placed(scope.path, layer.name + "\n" + layer.class_name,
+             [&] { return values[i] = convert(layer, call.arguments, values, scope); });
     }
     return values[network.output];
   }
@@ -112,7 +110,8 @@ class Reader {
         // Keras 3 replaces it with the mode of the model in which it is called.
         inference = inference || context_.keras_version < 3;
         if (context_.keras_version >= 3) {
-          context_.builder.note("training=False in the call of a layer has no effect in training, as in Keras 3");
+          context_.builder.note(
+              "training=False in the call of a layer has no effect in training, as in Keras 3");
         }
       }
       if (!argument.call) continue;
@@ -122,7 +121,8 @@ class Reader {
         continue;
       }
       if (by_keyword && !layer.is_operation && layer.class_name != "TFOpLambda") {
-        throw Error(fmt::format("gets a tensor as \"{}\", which is not supported", one_line(argument.keyword)));
+        throw Error(
+            fmt::format("gets a tensor as \"{}\", which is not supported", one_line(argument.keyword)));
       }
       inputs.push_back(values[*argument.call]);
       argument.call = inputs.size() - 1;
@@ -135,7 +135,8 @@ class Reader {
       if (inputs.size() != 1) throw Error(fmt::format("is a model that reads {} tensors", inputs.size()));
       return run(*layer.whole, inputs.front(), within);
     }
-    if (layer.class_name == "InputLayer") throw Error("is a second input", "models with one input are supported");
+    if (layer.class_name == "InputLayer")
+      throw Error("is a second input", "models with one input are supported");
     require_builtin(layer);
     Call::Options options{.class_name = layer.class_name, .path = within.path};
     options.trainable = within.trainable;
@@ -153,13 +154,15 @@ class Reader {
   // known.
   static void require_builtin(const LayerEntry& layer) {
     const bool known = layer.class_name == "LayerScale" || layer.class_name == "StochasticDepth" ||
-                       layer.class_name == "Custom>LayerScale" || layer.class_name == "Custom>StochasticDepth";
+                       layer.class_name == "Custom>LayerScale" ||
+                       layer.class_name == "Custom>StochasticDepth";
     const Json& module = member(*layer.whole, "module");
     const Json& registered = member(*layer.whole, "registered_name");
     const bool foreign_module = module.is_string() && !module.get<std::string>().starts_with("keras");
     const bool registered_by_user = registered.is_string() && registered != Json(layer.class_name);
     const bool no_module = layer.whole->contains("module") && module.is_null();
-    if (known || layer.class_name == "TFOpLambda" || (!foreign_module && !registered_by_user && !no_module)) return;
+    if (known || layer.class_name == "TFOpLambda" || (!foreign_module && !registered_by_user && !no_module))
+      return;
     throw Error("is a custom layer, whose Python code is not in the file",
                 "write it with Keras' own layers and save the model again");
   }
@@ -169,14 +172,15 @@ class Reader {
     const std::string& kind = call.options().class_name;
     const bool arithmetic = kind == "Add" || kind == "Subtract" || kind == "Multiply";
     return kind == "TrueDivide" || kind == "Divide" ||
-           (arithmetic && std::any_of(call.arguments().begin(), call.arguments().end(),
-                                      [](const Argument& argument) { return argument.constant.is_number(); }));
+           (arithmetic &&
+            std::any_of(call.arguments().begin(), call.arguments().end(),
+                        [](const Argument& argument) { return argument.constant.is_number(); }));
   }
 
   // Functions of keras.ops that were called on tensors.
   static Value convert_operation(const Call& call) {
     static constexpr std::array kArithmetic{"Add", "Subtract", "Multiply", "Divide", "TrueDivide", "Maximum"};
-    static constexpr std::array kActivations{"Relu", "Relu6",    "Sigmoid", "Tanh", "Silu",   "Gelu",
+    static constexpr std::array kActivations{"Relu", "Relu6",    "Sigmoid", "Tanh",        "Silu",    "Gelu",
                                              "Elu",  "Softplus", "Selu",    "HardSigmoid", "HardSilu"};
     const std::string& kind = call.options().class_name;
     if (std::find(kArithmetic.begin(), kArithmetic.end(), kind) != kArithmetic.end()) {
@@ -220,8 +224,8 @@ class Reader {
                 "save the model again with Keras layers in place of TensorFlow functions");
   }
 
-  // Puts the file and the layer in front of an Error that `work` throws. `layer`: its name, line break, class;
-  // empty for the model.
+  // Puts the file and the layer in front of an Error that `work` throws. `layer`: its name, line break,
+  // class; empty for the model.
   template <class Work>
   Value placed(const std::vector<Place>& path, const std::string& layer, Work work) const {
     try {
@@ -244,7 +248,8 @@ class Reader {
 
 nn::ValueSpec input_of(const ModelSource& source, const ImportOptions& options) {
   const Json& batch_shape = input_shape(source.model, 0);
-  const bool embeds = any_within(source.model, [](const Json& json) { return class_of(json) == "Embedding"; });
+  const bool embeds =
+      any_within(source.model, [](const Json& json) { return class_of(json) == "Embedding"; });
   const bool first = any_within(source.model, Reader::is_channels_first);
   if (!batch_shape.is_array() && options.input.rank() == 0) {
     throw Error(fmt::format("{}: the file does not say the shape of the model's input", source.file),
@@ -306,15 +311,18 @@ void set_loss(Imported& imported, const Json& compile) {
   if (one && activation == "sigmoid") description.class_count = 2;
 }
 
-// What Convoke adds to the files that it writes. A network that begins with its normalisation takes raw samples.
+// What Convoke adds to the files that it writes. A network that begins with its normalisation takes raw
+// samples.
 void set_facts(Imported& imported, const Json& facts) {
   run::ModelDescription& description = imported.models.description;
   const nn::Graph& graph = description.graph;
   const Config given(facts);
   std::vector<std::string> names;
   for (const Json& name : given.at("class_names")) names.push_back(text_of(name));
-  if (static_cast<std::int64_t>(names.size()) == description.classes()) description.class_names = std::move(names);
-  const std::vector<double> scale = given.numbers("normalization_scale"), shift = given.numbers("normalization_shift");
+  if (static_cast<std::int64_t>(names.size()) == description.classes())
+    description.class_names = std::move(names);
+  const std::vector<double> scale = given.numbers("normalization_scale"),
+                            shift = given.numbers("normalization_shift");
   const auto channels = static_cast<std::size_t>(nn::channels_of(graph.input_shape()));
   if (scale.size() != channels || shift.size() != channels || graph.node(1).name == "normalization") return;
   description.normalization.scale.assign(scale.begin(), scale.end());
@@ -325,10 +333,11 @@ void set_facts(Imported& imported, const Json& facts) {
 
 Imported convert_model(const ModelSource& source, const ImportOptions& options) {
   if (!is_model(source.model)) {
-    throw Error(fmt::format("{}: the model is of the class {}", source.file,
-                            shortened(one_line(class_of(source.model)), 80)),
-                "supported are Sequential and Functional models; a class of your own holds Python code: build "
-                "the same layers with keras.Model(inputs, outputs)");
+    throw Error(
+        fmt::format("{}: the model is of the class {}", source.file,
+                    shortened(one_line(class_of(source.model)), 80)),
+        "supported are Sequential and Functional models; a class of your own holds Python code: build "
+        "the same layers with keras.Model(inputs, outputs)");
   }
   ModelBuilder builder(input_of(source, options));
   Reader reader(source, builder);
@@ -337,7 +346,8 @@ Imported convert_model(const ModelSource& source, const ImportOptions& options) 
   const Call last(const_cast<Context&>(reader.context()), none, {.class_name = "", .path = {{"output", ""}}},
                   {output}, {});
   const Value plain = last.plain_input();
-  if (plain.node + 1 != builder.graph().nodes().size() || plain.node == 0) last.add({{"layer", "identity"}}, plain);
+  if (plain.node + 1 != builder.graph().nodes().size() || plain.node == 0)
+    last.add({{"layer", "identity"}}, plain);
   const std::set<std::string>& frozen = reader.context().frozen;
   if (!frozen.empty()) {
     builder.note(fmt::format("{} frozen as in the file (trainable = false): {}{}",

@@ -10,12 +10,12 @@ namespace convoke::interop::keras {
 
 /// The description of a model in a file.
 struct ModelSource {
-  std::string file;           ///< for messages
-  const Json& model;          ///< {"class_name": "Functional", "config": {...}}
-  const Json& compile;        ///< the settings of model.compile(), or a null
+  std::string file;     ///< for messages
+  const Json& model;    ///< {"class_name": "Functional", "config": {...}}
+  const Json& compile;  ///< the settings of model.compile(), or a null
   const WeightSource& weights;
-  int keras_version = 3;      ///< 2 for Keras 1 and 2
-  const Json& facts;          ///< class names and normalisation of a model that Convoke wrote, or a null
+  int keras_version = 3;  ///< 2 for Keras 1 and 2
+  const Json& facts;      ///< class names and normalisation of a model that Convoke wrote, or a null
 };
 
 /// Converts the model. Throws Error naming the file, the layer and its class.

@@ -138,7 +138,8 @@ TensorName single(const Json& list, const char* what) {
   if (tensor) return *tensor;
   if (!list.is_array() && !list.is_object()) damaged(fmt::format("has no {}", what));
   std::vector<std::string> names;
-  for (const Json& one : list) names.push_back(one_line(one.is_array() && !one.empty() ? text_of(one[0]) : ""));
+  for (const Json& one : list)
+    names.push_back(one_line(one.is_array() && !one.empty() ? text_of(one[0]) : ""));
   throw Error(fmt::format("has {} {}: {}", names.size(), what, join(names)),
               "make a model with one input and one output: keras.Model(inputs, outputs)");
 }
@@ -158,7 +159,8 @@ class Sorter {
 
   std::size_t layer(const std::string& name) const {
     const auto found = index_.find(name);
-    if (found == index_.end()) damaged(fmt::format("reads a layer \"{}\" that does not exist", one_line(name)));
+    if (found == index_.end())
+      damaged(fmt::format("reads a layer \"{}\" that does not exist", one_line(name)));
     return found->second;
   }
 
@@ -204,7 +206,9 @@ class Sorter {
   // Keras 2 counts the calls of a nested model from 1, because the first one made the model.
   void note_first_calls(const TensorName& output) {
     first_.assign(network_.layers.size(), 1);
-    const auto see = [&](const TensorName& tensor) { first_[layer(tensor.layer)] &= tensor.call == 0 ? 0 : 1; };
+    const auto see = [&](const TensorName& tensor) {
+      first_[layer(tensor.layer)] &= tensor.call == 0 ? 0 : 1;
+    };
     see(output);
     for (const NamedCall& call : calls_) {
       for (const auto& [tensor, argument] : call.arguments) {
@@ -264,8 +268,11 @@ Network read_sequential(const Json& config) {
   for (const Json& json : config.is_array() ? config : member(config, "layers")) {
     LayerEntry entry = read_entry(json, used);
     if (network.layers.empty() && entry.class_name != "InputLayer") {
-      network.layers.push_back(
-          {.class_name = "InputLayer", .name = "input", .key = {}, .whole = &input, .config = &input["config"]});
+      network.layers.push_back({.class_name = "InputLayer",
+                                .name = "input",
+                                .key = {},
+                                .whole = &input,
+                                .config = &input["config"]});
     }
     if (network.layers.size() == kMostCalls) throw Error(fmt::format("has more than {} layers", kMostCalls));
     network.layers.push_back(std::move(entry));

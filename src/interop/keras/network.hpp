@@ -19,10 +19,10 @@ struct Argument {
 struct LayerEntry {
   std::string class_name;
   std::string name;
-  std::string key;           ///< its group in Keras 3's weights: "conv2d_1", its class with a number
-  const Json* whole = {};    ///< the JSON of the layer with its class, config, ...
-  const Json* config = {};   ///< its settings; of a nested model, its layers
-  bool is_operation = false; ///< a function of keras.ops that was called on tensors, no layer
+  std::string key;            ///< its group in Keras 3's weights: "conv2d_1", its class with a number
+  const Json* whole = {};     ///< the JSON of the layer with its class, config, ...
+  const Json* config = {};    ///< its settings; of a nested model, its layers
+  bool is_operation = false;  ///< a function of keras.ops that was called on tensors, no layer
 };
 
 /// One use of a layer. A shared layer has several.

@@ -81,7 +81,8 @@ Value convert_rescaling(const Call& call) {
   const std::size_t count = std::max(scale.size(), offset.size());
   if (scale.size() == 1) scale.resize(count, scale[0]);
   if (offset.size() == 1) offset.resize(count, offset[0]);
-  if (scale.size() != offset.size() || std::any_of(scale.begin(), scale.end(), [](double s) { return s <= 0; })) {
+  if (scale.size() != offset.size() ||
+      std::any_of(scale.begin(), scale.end(), [](double s) { return s <= 0; })) {
     call.config().refuse("scale", "positive numbers are supported, one for each channel");
   }
   std::vector<double> mean(count), variance(count);
@@ -109,8 +110,8 @@ Value convert_normalization(const Call& call) {
   }
   const auto channels = static_cast<std::size_t>(nn::channels_of(call.shape(x)));
   if (mean.size() != variance.size() || (mean.size() != 1 && mean.size() != channels)) {
-    throw Error(fmt::format("has {} means and {} variances for {} channels", mean.size(), variance.size(),
-                            channels));
+    throw Error(
+        fmt::format("has {} means and {} variances for {} channels", mean.size(), variance.size(), channels));
   }
   constexpr double kLeast = 1e-14;  // Keras divides by at least 1e-7
   for (double& v : variance) v = std::max(v, kLeast);

@@ -48,7 +48,7 @@ Value global_pool(const Call& call, const char* layer, bool masked_differs) {
   const Shape in = call.shape(x);
   const Value y = call.add({{"layer", layer}}, x, keeps ? "vector" : "");
   if (!keeps) return y;
-  return call.reshaped(y, in.rank() == 2                     ? Shape{1, in[1]}
+  return call.reshaped(y, in.rank() == 2                  ? Shape{1, in[1]}
                           : call.context().channels_first ? Shape{in[0], 1, 1}
                                                           : Shape{1, 1, in[0]});
 }

@@ -19,9 +19,11 @@ void check(const Config& config, bool gru) {
     config.refuse("recurrent_activation", "supported is \"sigmoid\"");
   }
   if (gru && !config.flag("reset_after", false)) {
-    config.refuse("reset_after", "supported is true, Keras' default since 2.4: train the model again with it");
+    config.refuse("reset_after",
+                  "supported is true, Keras' default since 2.4: train the model again with it");
   }
-  for (const char* key : {"return_state", "stateful", "go_backwards", "time_major"}) config.require_neutral(key);
+  for (const char* key : {"return_state", "stateful", "go_backwards", "time_major"})
+    config.require_neutral(key);
 }
 
 Settings recurrent(const Config& config, const char* layer, bool inference) {
@@ -87,7 +89,8 @@ Value convert_bidirectional(const Call& call) {
   if (outer.has("backward_layer")) {
     const Config backward(Config(outer.at("backward_layer")).at("config"));
     for (const char* key : {"units", "use_bias", "return_sequences", "dropout", "recurrent_dropout"}) {
-      if (backward.at(key) != settings.at(key)) outer.refuse("backward_layer", "both directions must be alike");
+      if (backward.at(key) != settings.at(key))
+        outer.refuse("backward_layer", "both directions must be alike");
     }
     if (Config(outer.at("backward_layer")).text("class_name") != kind) {
       outer.refuse("backward_layer", "both directions must be alike");
@@ -103,8 +106,9 @@ Value convert_bidirectional(const Call& call) {
 
 // Layers that treat each place of a sequence separately do so on their own.
 Value convert_time_distributed(const Call& call) {
-  static constexpr std::array kPlaceByPlace{"Dense", "Activation", "Dropout",   "ReLU", "LeakyReLU",
-                                            "ELU",   "Rescaling",  "Identity", "LayerNormalization"};
+  static constexpr std::array kPlaceByPlace{"Dense",     "Activation", "Dropout",
+                                            "ReLU",      "LeakyReLU",  "ELU",
+                                            "Rescaling", "Identity",   "LayerNormalization"};
   const Config inner(call.config().at("layer"));
   const std::string kind = inner.text("class_name");
   if (std::find(kPlaceByPlace.begin(), kPlaceByPlace.end(), kind) == kPlaceByPlace.end()) {

@@ -12,7 +12,9 @@ namespace {
 
 using Setting = convoke::Value;
 
-Setting list(std::initializer_list<std::int64_t> values) { return Setting::Array(values.begin(), values.end()); }
+Setting list(std::initializer_list<std::int64_t> values) {
+  return Setting::Array(values.begin(), values.end());
+}
 
 void require_rank(const Call& call, const Value& x, std::size_t rank) {
   if (call.shape(x).rank() != rank) {
@@ -103,8 +105,10 @@ Value convert_permute(const Call& call) {
   const std::vector<std::int64_t> dims = call.config().wholes("dims");
   const bool last = rank == 3 && !call.context().channels_first;
   // ours[i]: the number of Keras' axis i + 1 among our axes; keras[i]: the reverse
-  const std::array<std::int64_t, 3> ours = last ? std::array<std::int64_t, 3>{2, 3, 1} : std::array<std::int64_t, 3>{1, 2, 3};
-  const std::array<std::int64_t, 3> keras = last ? std::array<std::int64_t, 3>{3, 1, 2} : std::array<std::int64_t, 3>{1, 2, 3};
+  const std::array<std::int64_t, 3> ours =
+      last ? std::array<std::int64_t, 3>{2, 3, 1} : std::array<std::int64_t, 3>{1, 2, 3};
+  const std::array<std::int64_t, 3> keras =
+      last ? std::array<std::int64_t, 3>{3, 1, 2} : std::array<std::int64_t, 3>{1, 2, 3};
   if (dims.size() != rank) call.config().refuse("dims", fmt::format("the input has {} axes", rank));
   Setting::Array order;
   for (std::size_t i = 0; i < rank; ++i) {
@@ -127,7 +131,8 @@ Value convert_repeat_vector(const Call& call) {
 
 Value convert_zero_padding1d(const Call& call) {
   const auto [before, after] = ends(call, "padding");
-  return as_image(call, call.plain_input(), {{"layer", "zero_pad"}, {"padding", list({before, after, 0, 0})}});
+  return as_image(call, call.plain_input(),
+                  {{"layer", "zero_pad"}, {"padding", list({before, after, 0, 0})}});
 }
 
 Value convert_zero_padding2d(const Call& call) {
@@ -200,8 +205,7 @@ Value convert_gaussian_noise(const Call& call) {
 }
 
 Value convert_stochastic_depth(const Call& call) {
-  const double rate =
-      call.config().number(call.config().has("drop_path_rate") ? "drop_path_rate" : "rate");
+  const double rate = call.config().number(call.config().has("drop_path_rate") ? "drop_path_rate" : "rate");
   if (call.options().inference || rate == 0) return call.input();
   return call.add({{"layer", "stochastic_depth"}, {"rate", rate}}, call.input());
 }

@@ -189,10 +189,10 @@ Tensor tensor_of(std::shared_ptr<const hdf5::File> file, const std::string& path
                 "the file is damaged: save the model again");
   }
   // HDF5 converts every number to fp32, but knows no bfloat16; Keras stores these as whole numbers.
-  const bool bfloat16 = dataset.has_attribute("dtype") && dataset.attribute<std::string>("dtype") == "bfloat16";
-  tensor.read = [file = std::move(file), path, bfloat16,
-                 whole = std::make_shared<std::vector<float>>()](std::uint64_t offset,
-                                                                 std::span<std::byte> bytes) {
+  const bool bfloat16 =
+      dataset.has_attribute("dtype") && dataset.attribute<std::string>("dtype") == "bfloat16";
+  tensor.read = [file = std::move(file), path, bfloat16, whole = std::make_shared<std::vector<float>>()](
+                    std::uint64_t offset, std::span<std::byte> bytes) {
     if (whole->empty()) {
       *whole = file->read<float>(path);
       if (bfloat16) {
@@ -208,7 +208,8 @@ Tensor tensor_of(std::shared_ptr<const hdf5::File> file, const std::string& path
 std::unique_ptr<WeightSource> keras3_weights(std::shared_ptr<const hdf5::File> file) {
   return std::make_unique<Keras3Weights>(std::move(file));
 }
-std::unique_ptr<WeightSource> legacy_weights(std::shared_ptr<const hdf5::File> file, const std::string& group) {
+std::unique_ptr<WeightSource> legacy_weights(std::shared_ptr<const hdf5::File> file,
+                                             const std::string& group) {
   return std::make_unique<LegacyWeights>(std::move(file), group);
 }
 std::unique_ptr<WeightSource> named_weights(std::vector<Tensor> tensors) {

@@ -34,7 +34,8 @@ class WeightSource {
 std::unique_ptr<WeightSource> keras3_weights(std::shared_ptr<const hdf5::File> file);
 /// The weights in the layout of Keras 1 and 2, in `group`: groups named after layers, with the attribute
 /// weight_names.
-std::unique_ptr<WeightSource> legacy_weights(std::shared_ptr<const hdf5::File> file, const std::string& group);
+std::unique_ptr<WeightSource> legacy_weights(std::shared_ptr<const hdf5::File> file,
+                                             const std::string& group);
 /// Weights with names as "block/conv1/kernel".
 std::unique_ptr<WeightSource> named_weights(std::vector<Tensor> tensors);
 

@@ -1,0 +1,37 @@
+#include <fmt/format.h>
+
+#include "convoke/core/text.hpp"
+#include "convoke/interop/model_io.hpp"
+#include "convoke/nn/layer_table.hpp"
+#include "interop/keras/call.hpp"
+#include "interop/keras/composition.hpp"
+#include "interop/onnx/call.hpp"
+
+namespace convoke::interop {
+namespace {
+
+std::string in_code(std::vector<std::string> names) {
+  for (std::string& name : names) name = "`" + name + "`";
+  return join(names) + "\n";
+}
+
+std::vector<std::string> onnx_operators() {
+  std::vector<std::string> names;
+  for (const onnx::Operator& known : onnx::operators()) names.emplace_back(known.name);
+  return names;
+}
+
+}  // namespace
+
+std::string layer_reference() {
+  std::string text = "## ONNX operators that become layers\n\n" + in_code(onnx_operators());
+  text += "\n## Keras layers that are read\n\n" + in_code(keras::layer_classes());
+  text += "\n## Layers that are written\n\n| layer | ONNX | Keras |\n|---|---|---|\n";
+  for (const nn::LayerHelp& layer : nn::layer_guide()) {
+    text +=
+        fmt::format("| `{}` | yes | {} |\n", layer.name, keras_export::composes(layer.name) ? "yes" : "no");
+  }
+  return text;
+}
+
+}  // namespace convoke::interop
