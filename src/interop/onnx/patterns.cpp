@@ -329,7 +329,7 @@ constexpr std::array kPatterns{
     Pattern{"Mul(x,HardSigmoid(x))", "HardSwish", {"x"}, sixth},
     Pattern{"Div(<relu6>,6)", "HardSigmoid6", {"x"}},
     Pattern{"Mul(<relu6>,0.16666667)", "HardSigmoid6", {"x"}},
-    Pattern{"MatMul(Cast(Equal(Expand(Reshape(x)),Expand(@r))),@w)", "Gather", {"@w", "x"}, one_hot},
+    Pattern{"MatMul(Cast(Equal(Expand(Reshape(x)),@r)),@w)", "Gather", {"@w", "x"}, one_hot},
     Pattern{"Log(Add(Exp(x),1))", "Softplus", {"x"}},
     Pattern{"Where(Greater(x,20),x,Softplus(x))", "Softplus", {"x"}},
     Pattern{"Min(Relu(x),6)", "Relu6", {"x"}},
