@@ -88,6 +88,23 @@ View picked(Call& call, const View& x, std::size_t axis, std::vector<std::int64_
   return joined(call, parts, axis);
 }
 
+/// Returns the reshape that a Gather from a flat value is if its indices are 0, 1, 2, ..., as PyTorch writes
+/// as_strided.
+std::optional<View> read_in_order(Call& call, const View& x) {
+  const Constant& wanted = call.constant(1, "indices");
+  const Dim all = x.dim(0);
+  if (x.rank() != 1 || !all.batch || !wanted.is_numbers() ||
+      wanted.shape.elements() != all.value * call.import().batch) {
+    return std::nullopt;
+  }
+  std::vector<Dim> to;
+  for (std::size_t i = 0; i < wanted.numbers.size(); ++i) {
+    if (wanted.numbers[i] != Dim{static_cast<std::int64_t>(i)}) return std::nullopt;
+  }
+  for (const std::int64_t extent : wanted.shape.extents()) to.push_back({extent});
+  return reshaped(call, x, std::move(to));
+}
+
 }  // namespace
 
 void convert_gemm(Call& call) {
@@ -167,6 +184,7 @@ void convert_gather(Call& call) {
   }
   const View& x = call.view(0);
   const std::size_t axis = call.axis(call.integer("axis", 0), x.rank());
+  if (const auto same = read_in_order(call, x)) return call.give(*same);
   if (call.constant(1, "indices").shape.rank() > 1) call.refuse("picks places by a matrix of indices");
   View result = picked(call, x, axis, call.numbers(1, "indices"));
   if (call.constant(1, "indices").shape.rank() == 0) {

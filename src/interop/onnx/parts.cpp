@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 
 #include "convoke/nn/layers/border.hpp"
@@ -137,8 +136,9 @@ void convert_slice(Call& call) {
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const std::size_t axis = call.axis(list[i].value, x.rank());
     if (x.has_batch(axis)) {
-      const bool whole = starts[i].value == 0 && steps[i].value == 1 &&
-                         (ends[i].batch || ends[i].value >= std::numeric_limits<std::int32_t>::max());
+      constexpr std::int64_t kOpenEnd = 1000000;  // exporters write some huge number for "to the end"
+      const bool whole =
+          starts[i].value == 0 && steps[i].value == 1 && (ends[i].batch || ends[i].value >= kOpenEnd);
       if (!whole) call.refuse("takes a part of the batch");
       continue;
     }
