@@ -11,15 +11,17 @@
 
 namespace convoke::interop {
 
-std::string ModelBuilder::unique(std::string_view name) const {
+std::string ModelBuilder::unique(std::string_view name) {
   std::string wanted(name);
   std::replace(wanted.begin(), wanted.end(), '/', '.');
   const auto taken = [&](const std::string& text) {
     return std::any_of(graph_.nodes().begin(), graph_.nodes().end(),
                        [&](const nn::Node& node) { return node.name == text; });
   };
-  std::string own = wanted;
-  for (int i = 1; !own.empty() && taken(own); ++i) own = fmt::format("{}_{}", wanted, i);
+  if (wanted.empty()) return wanted;
+  int& number = numbers_[wanted];
+  std::string own = number == 0 ? wanted : fmt::format("{}_{}", wanted, number);
+  while (taken(own)) own = fmt::format("{}_{}", wanted, ++number);
   return own;
 }
 

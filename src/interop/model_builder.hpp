@@ -47,12 +47,13 @@ class ModelBuilder {
   Imported finish() &&;
 
  private:
-  std::string unique(std::string_view name) const;
+  std::string unique(std::string_view name);
   void prune();
 
   nn::Graph graph_;
   std::map<std::pair<std::size_t, std::string>, Fill> fills_;
   std::vector<std::string> notes_;
+  std::map<std::string, int> numbers_;  ///< of each name that is taken, the number to try next
 };
 
 }  // namespace convoke::interop

@@ -30,6 +30,7 @@ constexpr std::array kClasses{
     LayerClass{"Convolution2D", convert_conv2d},
     LayerClass{"Cropping1D", convert_cropping1d},
     LayerClass{"Cropping2D", convert_cropping2d},
+    LayerClass{"CustomScaleLayer", convert_scaled_add},
     LayerClass{"Dense", convert_dense},
     LayerClass{"DepthwiseConv1D", convert_depthwise_conv1d},
     LayerClass{"DepthwiseConv2D", convert_depthwise_conv2d},
@@ -129,7 +130,7 @@ Convert find_layer(const std::string& class_name) {
                                   [&](const Replacement& entry) { return entry.name == class_name; });
   const std::string advice = other != kReplacements.end()
                                  ? std::string(other->advice)
-                                 : fmt::format("supported are {}", join(names_in(kClasses)));
+                                 : std::string("docs/interop.md lists the layers that can be");
   throw Error("layers of this class cannot be converted", advice);
 }
 

@@ -47,6 +47,7 @@ Value convert_identity(const Call& call);
 Value convert_augmentation(const Call& call);
 
 Value convert_add(const Call& call);
+Value convert_scaled_add(const Call& call);
 Value convert_subtract(const Call& call);
 Value convert_multiply(const Call& call);
 Value convert_average(const Call& call);

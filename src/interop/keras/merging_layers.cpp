@@ -90,6 +90,13 @@ Value convert_multiply(const Call& call) { return merged(call, "multiply"); }
 Value convert_average(const Call& call) { return merged(call, "average"); }
 Value convert_maximum(const Call& call) { return merged(call, "maximum"); }
 
+// a + scale b
+Value convert_scaled_add(const Call& call) {
+  if (call.inputs().size() != 2) throw Error("reads two tensors");
+  const Value scaled = call.add({{"layer", "rescale"}, {"scale", call.config().number("scale")}}, call.inputs()[1], "scaled");
+  return call.add({{"layer", "add"}}, broadcast(call, {call.inputs()[0], scaled}));
+}
+
 Value convert_subtract(const Call& call) {
   if (call.inputs().size() != 2) throw Error("reads two tensors");
   return call.add({{"layer", "subtract"}}, broadcast(call, call.inputs()));

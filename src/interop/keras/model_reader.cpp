@@ -13,7 +13,7 @@ namespace convoke::interop::keras {
 namespace {
 
 constexpr int kDeepestModel = 40;  // models within models
-constexpr std::size_t kMostNodes = 10'000;
+constexpr std::size_t kMostNodes = 4'000;
 
 std::string class_of(const Json& layer) { return text_of(member(layer, "class_name")); }
 
@@ -150,12 +150,13 @@ class Reader {
     return find_layer(call.options().class_name)(call);
   }
 
-  // A class of a user may have the name of Keras' own. Of those that Keras' applications register, two are
-  // known.
+  // A class of a user may have the name of Keras' own. The classes of Keras' applications are known.
   static void require_builtin(const LayerEntry& layer) {
-    const bool known = layer.class_name == "LayerScale" || layer.class_name == "StochasticDepth" ||
-                       layer.class_name == "Custom>LayerScale" ||
-                       layer.class_name == "Custom>StochasticDepth";
+    static constexpr std::array kOfApplications{"LayerScale", "StochasticDepth", "CustomScaleLayer"};
+    const bool known =
+        std::any_of(kOfApplications.begin(), kOfApplications.end(), [&](std::string_view name) {
+          return layer.class_name == name || layer.class_name == fmt::format("Custom>{}", name);
+        });
     const Json& module = member(*layer.whole, "module");
     const Json& registered = member(*layer.whole, "registered_name");
     const bool foreign_module = module.is_string() && !module.get<std::string>().starts_with("keras");

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Writes the files of test/interop/keras and test/interop/tfjs: small models of Keras 3 and 2, and golden.h5 with their
+outputs.
+
+usage: make_fixtures.py            needs tensorflow, keras, tf_keras, h5py and numpy
+
+golden.h5 holds /NAME/samples, as our graph takes them, and /NAME/output.
+"""
+import os
+import sys
+import zipfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+import h5py
+import keras
+import numpy as np
+import tf_keras
+
+import compare_keras
+import tfjs_files
+
+
+def pictures(k):
+    """A shared convolution, squeeze-excite, a nested model, and a flattened picture."""
+    L = k.layers
+    block_input = k.Input((4, 5, 4))
+    y = L.BatchNormalization(name="norm")(L.Conv2D(4, 3, padding="same", name="conv")(block_input))
+    block = k.Model(block_input, L.Add(name="sum")([block_input, y]), name="block")
+    x = i = k.Input((6, 7, 2))
+    x = L.Conv2D(4, 3, activation="relu", name="stem")(x)
+    s = L.Reshape((1, 1, 4), name="squeeze")(L.GlobalAveragePooling2D(name="mean")(x))
+    x = L.Multiply(name="excite")([x, L.Conv2D(4, 1, activation="sigmoid", name="gate")(s)])
+    x = L.Flatten(name="flat")(L.MaxPooling2D(name="pool")(block(x)))
+    m = k.Model(i, L.Dense(3, activation="softmax", name="head")(x))
+    m.compile("adam", k.losses.CategoricalCrossentropy(label_smoothing=0.1))
+    return m
+
+
+def text(k):
+    L = k.layers
+    return k.Sequential([k.Input((5,), dtype="int32"), L.Embedding(20, 3, mask_zero=True, name="words"),
+                         L.Bidirectional(L.GRU(2, return_sequences=True), name="both"), L.LSTM(2, name="last"), L.Dense(1, activation="sigmoid", name="head")])
+
+
+def vectors(k):
+    L = k.layers
+    return k.Sequential([k.Input((4,)), L.Dense(3, activation="hard_sigmoid", name="first"), L.Dense(2, name="second")])
+
+
+def chain(k):
+    """Layers without names, for weights that are matched by their order."""
+    L = k.layers
+    return k.Sequential([k.Input((6, 6, 1)), L.Conv2D(2, 3, activation="relu"), L.Conv2D(3, 3, activation="relu"), L.Flatten(), L.Dense(4), L.Dense(2)])
+
+
+def deflate(file):
+    with zipfile.ZipFile(file) as source:
+        entries = [(i.filename, source.read(i)) for i in source.infolist()]
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as target:
+        for name, data in entries:
+            target.writestr(zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED)
+
+
+def main():
+    with h5py.File(os.path.join(HERE, "golden.h5"), "w") as golden:
+        for name, k, build, save in [
+                ("pictures.keras", keras, pictures, lambda m, f: (m.save(f), deflate(f))),
+                ("pictures.h5", tf_keras, pictures, lambda m, f: m.save(f)),
+                ("pictures2.keras", tf_keras, pictures, lambda m, f: (m.save(f), deflate(f))),
+                ("text.keras", keras, text, lambda m, f: (m.save(f), deflate(f))),
+                ("vectors.keras", keras, vectors, lambda m, f: m.save(f)),
+                ("vectors.h5", tf_keras, vectors, lambda m, f: m.save(f)),
+                ("chain.weights.h5", keras, chain, lambda m, f: m.save_weights(f)),
+                ("chain_weights_tf_dim_ordering_tf_kernels.h5", tf_keras, chain, lambda m, f: m.save_weights(f)),
+                ("pictures", tf_keras, pictures, lambda m, f: tfjs_files.save(m, f, None, 200)),
+                ("vectors", tf_keras, vectors, lambda m, f: tfjs_files.save(m, f, "float16"))]:
+            k.backend.clear_session()
+            rng = np.random.default_rng(1)
+            model = build(k)
+            compare_keras.set_random_weights(model, rng)
+            folder = HERE if "." in name else os.path.join(os.path.dirname(HERE), "tfjs")
+            save(model, os.path.join(folder, name))
+            x = compare_keras.samples_for(model, rng)[:2]
+            golden[f"{name}/samples"] = compare_keras.channels_first(x, False)
+            golden[f"{name}/output"] = np.asarray(model(x, training=False))
+    source = tfjs_files.save(model, os.path.join(os.path.dirname(HERE), "tfjs", "quantised"), "uint8")
+    again = tfjs_files.load(tf_keras, source)
+    with h5py.File(os.path.join(HERE, "golden.h5"), "a") as golden:
+        golden["quantised/samples"] = x
+        golden["quantised/output"] = np.asarray(again(x, training=False))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,277 @@
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "convoke/engine/canonical.hpp"
+#include "convoke/hdf5/file.hpp"
+#include "convoke/interop/model_io.hpp"
+#include "convoke/nn/layer_table.hpp"
+#include "experiment.hpp"
+#include "interop/keras/layers.hpp"
+#include "interop/zip_writer.hpp"
+#include "sample_models.hpp"
+#include "support/bytes_of.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke;
+using namespace convoke::interop;
+
+namespace {
+
+const std::filesystem::path kKeras = CONVOKE_KERAS_FILES, kTfjs = CONVOKE_TFJS_FILES;
+
+std::vector<double> outputs_of(const nn::Graph& graph, std::span<const float> parameters,
+                               const hdf5::Group& golden) {
+  const hdf5::Dataset samples = golden.dataset("samples");
+  Experiment experiment(graph, {.lane = samples.shape()[0], .training = false});
+  engine::pack(engine::canonical_parameters(graph), *experiment.layout, parameters,
+               experiment.parameters.span());
+  Batch batch(graph, samples.shape()[0]);
+  if (samples.type() == hdf5::ElementType::kInt32) {
+    batch.tokens = golden.read<std::int32_t>("samples");
+  } else {
+    batch.input = golden.read<float>("samples");
+  }
+  return experiment.run(batch).output;
+}
+
+void check_golden(const std::filesystem::path& file, const std::string& name) {
+  INFO(file.string());
+  const hdf5::File golden = hdf5::File::open(kKeras / "golden.h5");
+  const Imported imported = read_model(file);
+  const auto outputs = outputs_of(imported.models.description.graph,
+                                  imported.models.members.front().parameters, golden.group(name));
+  const std::vector<float> expected = golden.group(name).read<float>("output");
+  REQUIRE(outputs.size() == expected.size());
+  CHECK(difference(outputs, {expected.begin(), expected.end()}, 1) < 1e-5);
+}
+
+// A .keras file with this description and the weights of a fixture.
+std::filesystem::path with_config(const TemporaryFolder& folder, const std::string& config) {
+  const std::filesystem::path file = folder.path() / "model.keras";
+  const std::filesystem::path weights = kKeras / "chain.weights.h5";
+  const ZipEntry entries[] = {{.name = "metadata.json", .text = R"({"keras_version": "3.15.1"})"},
+                              {.name = "config.json", .text = config},
+                              {.name = "model.weights.h5", .file = weights}};
+  write_zip(file, entries);
+  return file;
+}
+
+std::string sequential(const std::string& layers) {
+  return R"({"class_name": "Sequential", "config": {"name": "m", "layers": [)"
+         R"({"class_name": "InputLayer", "config": {"batch_shape": [null, 6, 6, 1], "name": "in"}}, )" +
+         layers + "]}}";
+}
+
+}  // namespace
+
+TEST_CASE("files of Keras 3 and Keras 2 give Keras' outputs") {
+  for (const char* name : {"pictures.keras", "pictures.h5", "pictures2.keras", "text.keras", "vectors.keras",
+                           "vectors.h5"}) {
+    check_golden(kKeras / name, name);
+  }
+}
+
+TEST_CASE("layers-models of TensorFlow.js give Keras' outputs, with quantised weights those of the rounded ones") {
+  check_golden(kTfjs / "pictures/model.json", "pictures");
+  check_golden(kTfjs / "quantised/model.json", "quantised");
+  const Imported half = read_model(kTfjs / "vectors/model.json");
+  CHECK(std::count(half.notes.begin(), half.notes.end(), "weights of float16 were converted to float32") == 1);
+}
+
+TEST_CASE("nodes have the names of Keras' layers, and the loss that of the compiled model") {
+  const Imported imported = read_model(kKeras / "pictures.keras");
+  const nn::Graph& graph = imported.models.description.graph;
+  CHECK(graph.node(graph.find("block.conv")).layer->type() == "conv2d");
+  CHECK(graph.node(graph.find("stem.relu")).layer->type() == "relu");
+  const Settings loss = imported.models.description.loss->settings();
+  CHECK(loss.find("name")->to_string() == "\"softmax_cross_entropy\"");
+  CHECK(loss.find("label_smoothing")->to_string() == "0.1");
+  const Imported text = read_model(kKeras / "text.keras");
+  CHECK(text.models.description.loss->activation() == "sigmoid");
+  CHECK(text.models.description.classes() == 2);
+  CHECK(text.models.description.graph.input_shape().type == nn::ValueType::kToken);
+}
+
+TEST_CASE("weights alone fit a network by the order of layers that Keras numbered") {
+  // The network of make_fixtures.py, in which nothing has a name.
+  const nn::Graph graph = nn::build_graph(
+      {1, 6, 6}, {Settings{{"layer", "conv2d"}, {"filters", 2}, {"kernel", 3}, {"activation", "relu"}},
+                  Settings{{"layer", "conv2d"}, {"filters", 3}, {"kernel", 3}, {"activation", "relu"}},
+                  Settings{{"layer", "flatten"}}, Settings{{"layer", "dense"}, {"units", 4}},
+                  Settings{{"layer", "dense"}, {"units", 2}}});
+  const hdf5::File golden = hdf5::File::open(kKeras / "golden.h5");
+  for (const char* name : {"chain.weights.h5", "chain_weights_tf_dim_ordering_tf_kernels.h5"}) {
+    INFO(name);
+    const run::InitialWeights weights = read_weights(kKeras / name, graph);
+    CHECK(weights.initialised.empty());
+    CHECK(weights.unused.empty());
+    const auto outputs = outputs_of(graph, weights.values, golden.group(name));
+    const std::vector<float> expected = golden.group(name).read<float>("output");
+    CHECK(difference(outputs, {expected.begin(), expected.end()}, 1) < 1e-5);
+    CHECK(hint_of([&] { read_model(kKeras / name); }).find("[model] zoo") != std::string::npos);
+  }
+}
+
+TEST_CASE("models that Convoke writes for Keras come back with the same outputs") {
+  const TemporaryFolder folder;
+  for (const SampleModel& sample : sample_models()) {
+    INFO(sample.name);
+    const run::ModelSet models = make_sample(sample);
+    const nn::Graph& graph = models.description.graph;
+    for (const char* format : {"keras", "h5"}) {
+      const std::filesystem::path file = folder.path() / ("model." + std::string(format));
+      if (!error_of([&] { write_model(file, models, format); }).empty()) continue;  // not in Keras
+      std::optional<Imported> read;
+      CHECK(error_of([&] { read = read_model(file); }) == "");
+      if (!read) continue;
+      const Imported& back = *read;
+      CHECK(back.models.description.class_names == models.description.class_names);
+      CHECK(back.models.description.normalization.scale == models.description.normalization.scale);
+      const Batch batch(graph, 2);
+      const auto run = [&](const run::ModelSet& set) {
+        const nn::Graph& own = set.description.graph;
+        Experiment experiment(own, {.lane = 2, .training = false});
+        engine::pack(engine::canonical_parameters(own), *experiment.layout, set.members.front().parameters,
+                     experiment.parameters.span());
+        return experiment.run(batch).output;
+      };
+      CHECK(difference(run(back.models), run(models), 1) < 1e-5);
+    }
+  }
+}
+
+TEST_CASE("an unknown layer is named with its place") {
+  const TemporaryFolder folder;
+  const std::string inner =
+      R"({"class_name": "Sequential", "config": {"name": "backbone", "layers": [
+          {"class_name": "MyLayer", "config": {"name": "foo"}}]}})";
+  const auto file = with_config(folder, sequential(inner));
+  CHECK_THAT(error_of([&] { read_model(file); }),
+             Catch::Contains("layer \"foo\" (MyLayer) within \"backbone\": layers of this class"));
+  with_config(folder, sequential(R"({"class_name": "Lambda", "config": {"name": "f", "function": ["x"]}})"));
+  CHECK_THAT(hint_of([&] { read_model(file); }), Catch::Contains("Python code, which is never run"));
+  with_config(folder, sequential(R"({"class_name": "Dense", "module": "mine", "config": {"units": 2}})"));
+  CHECK_THAT(error_of([&] { read_model(file); }), Catch::Contains("is a custom layer"));
+  with_config(folder, R"({"class_name": "Net", "config": {}})");
+  CHECK_THAT(error_of([&] { read_model(file); }), Catch::Contains("is of the class Net"));
+}
+
+TEST_CASE("an open input needs its shape") {
+  const TemporaryFolder folder;
+  const auto file = with_config(
+      folder, R"({"class_name": "Sequential", "config": {"layers": [
+      {"class_name": "InputLayer", "config": {"batch_shape": [null, null, null, 1], "name": "in"}},
+      {"class_name": "Conv2D", "config": {"filters": 2, "kernel_size": [3, 3]}},
+      {"class_name": "GlobalAveragePooling2D", "config": {}}]}})");
+  CHECK_THAT(hint_of([&] { read_model(file); }), Catch::Contains("--input C,H,W"));
+  CHECK(read_model(file, {.input = {1, 9, 8}}).models.description.graph.input_shape() == Shape{1, 9, 8});
+  CHECK_THAT(error_of([&] { read_model(file, {.input = {3, 9, 8}}); }), Catch::Contains("its input is"));
+}
+
+TEST_CASE("hostile descriptions give an error") {
+  const TemporaryFolder folder;
+  const auto functional = [](const std::string& layers, const std::string& output) {
+    return R"({"class_name": "Functional", "config": {"name": "m", "layers": [
+      {"class_name": "InputLayer", "name": "in", "config": {"batch_shape": [null, 4]}, "inbound_nodes": []},)" +
+           layers + R"(], "input_layers": [["in", 0, 0]], "output_layers": [[")" + output + R"(", 0, 0]]}})";
+  };
+  const auto dense = [](const std::string& name, const std::string& from) {
+    return R"({"class_name": "Dense", "name": ")" + name +
+           R"(", "config": {"units": 2}, "inbound_nodes": [[[")" + from + R"(", 0, 0, {}]]]})";
+  };
+  std::string deep;
+  for (int i = 0; i < 60; ++i) {
+    deep += R"({"class_name": "Sequential", "config": {"layers": [)";
+  }
+  deep += R"({"class_name": "Flatten", "config": {}})";
+  for (int i = 0; i < 60; ++i) deep += "]}}";
+  std::string brackets(100'000, '[');
+  const std::pair<std::string, const char*> cases[] = {
+      {functional(dense("a", "b") + "," + dense("b", "a"), "b"), "does not follow from its input"},
+      {functional(dense("a", "missing"), "a"), "does not exist"},
+      {functional(dense("a", "in") + "," + dense("a", "in"), "a"), "two layers"},
+      {functional(dense("a", "in"), "in"), ""},
+      {sequential(deep), "models within models"},
+      {sequential(brackets), "nested deeper"},
+      {sequential(R"({"class_name": "Conv2D", "config": {"filters": 1e12, "kernel_size": 3}})"), "whole number"},
+      {sequential(R"({"class_name": "Conv2D", "config": {"filters": 2000000000, "kernel_size": 3}})"), "conv2d"},
+      {sequential(R"({"class_name": "ZeroPadding2D", "config": {"padding": [[1, 2], [-3, 4]]}})"), "at least 0"},
+      {sequential(R"({"class_name": "Reshape", "config": {"target_shape": [0, -1]}})"), "target_shape"},
+      {sequential(R"({"class_name": "Permute", "config": {"dims": [7, 8, 9]}})"), "axes count from 1"},
+      {sequential(R"({"class_name": 3, "config": 4})"), ""},
+      {"{", "no valid JSON"},
+      {"[]", "is of the class"},
+      {R"({"class_name": "Sequential", "config": {"layers": 5}})", ""},
+  };
+  for (const auto& [config, message] : cases) {
+    INFO(config.substr(0, 300));
+    const auto file = with_config(folder, config);
+    const auto before = std::chrono::steady_clock::now();
+    const std::string error = error_of([&] { read_model(file); });
+    CHECK_THAT(error, Catch::StartsWith(file.string()));
+    CHECK_THAT(error, Catch::Contains(message));
+    CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(1));
+  }
+}
+
+TEST_CASE("models shared within models are bounded") {
+  // Level i calls level i + 1 twice: 2^40 layers.
+  std::string model = R"({"class_name": "Activation", "config": {"name": "a", "activation": "relu"}})";
+  for (int i = 0; i < 30; ++i) {
+    const std::string call = R"({"args": [{"class_name": "__keras_tensor__", "config": {"keras_history": [")";
+    model = R"({"class_name": "Functional", "config": {"name": "m", "layers": [
+      {"class_name": "InputLayer", "name": "in", "config": {"batch_shape": [null, 4]}, "inbound_nodes": []},
+      {"name": "inner", "inbound_nodes": [)" + call + R"(in", 0, 0]}}]}, )" + call + R"(inner", 0, 0]}}]}], )" +
+            model.substr(1) + R"(], "input_layers": ["in", 0, 0], "output_layers": ["inner", 1, 0]}})";
+  }
+  const TemporaryFolder folder;
+  const auto file = with_config(folder, model);
+  CHECK_THAT(error_of([&] { read_model(file); }), Catch::Contains("more than 4000 layers"));
+}
+
+TEST_CASE("truncated and damaged files give an error") {
+  const TemporaryFolder folder;
+  for (const char* name : {"pictures.keras", "vectors.keras", "pictures.h5"}) {
+    const std::string bytes = bytes_of(kKeras / name);
+    for (std::size_t size = 8; size < bytes.size(); size += bytes.size() / 40) {
+      const std::filesystem::path file = folder.path() / name;
+      write_bytes(file, bytes.substr(0, size));
+      CHECK(error_of([&] { read_model(file); }) != "");
+    }
+    for (std::size_t at = 0; at < bytes.size(); at += 1 + bytes.size() / 200) {
+      std::string damaged = bytes;
+      damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
+      write_bytes(folder.path() / name, damaged);
+      error_of([&] { read_model(folder.path() / name); });  // an Error, or unused bytes: never a crash
+    }
+  }
+}
+
+TEST_CASE("manifests of TensorFlow.js stay in their folder and fit their files") {
+  const TemporaryFolder folder;
+  const std::string text = bytes_of(kTfjs / "vectors/model.json");
+  const std::string shard = "group1-shard1of1.bin";
+  std::filesystem::copy_file(kTfjs / "vectors" / shard, folder.path() / shard);
+  const std::filesystem::path file = folder.path() / "model.json";
+  const auto error_with = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    changed.replace(changed.find(from), from.size(), to);
+    write_bytes(file, changed);
+    return error_of([&] { read_model(file); });
+  };
+  CHECK(error_with(shard, shard) == "");
+  for (const char* path : {"../" "group1-shard1of1.bin", "/etc/passwd", "a/../../b", "", "..\\\\x", "a\\u0000b"}) {
+    CHECK_THAT(error_with(shard, path), Catch::Contains("not in its folder"));
+  }
+  CHECK_THAT(error_with("\"shape\": [4, 3]", "\"shape\": [4, 300000000]"), Catch::Contains("end before"));
+  CHECK_THAT(error_with("\"shape\": [4, 3]", "\"shape\": [-4, -3]"), Catch::Contains("not the shape of an array"));
+  CHECK_THAT(error_with("\"shape\": [4, 3]", "\"shape\": [4, 2]"), Catch::Contains("names weights of"));
+  CHECK_THAT(error_with("\"dtype\": \"float16\"", "\"dtype\": \"string\""), Catch::Contains("no numbers"));
+  CHECK_THAT(error_with("layers-model", "graph-model"), Catch::Contains("is a graph-model"));
+  write_bytes(file, text);
+  write_bytes(folder.path() / shard, "short");
+  CHECK_THAT(error_of([&] { read_model(file); }), Catch::Contains("end before"));
+}

@@ -1,0 +1,81 @@
+#include "interop/zip_reader.hpp"
+
+#include "interop/zip_writer.hpp"
+#include "support/bytes_of.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke;
+using namespace convoke::interop;
+
+namespace {
+
+std::string little(std::uint64_t value, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
+  return text;
+}
+
+struct Entry {
+  std::string name, data;
+  std::uint64_t bytes = 0;  ///< announced
+  unsigned method = 0;
+  std::uint64_t offset = ~0ULL;  ///< of another entry's header; else its own
+  std::uint32_t crc = 0;
+};
+
+// Writes the records of PKWARE's APPNOTE 4.3 as they are told.
+std::string zip_of(const std::vector<Entry>& entries) {
+  std::string file, directory;
+  for (const Entry& e : entries) {
+    const std::uint64_t offset = e.offset == ~0ULL ? file.size() : e.offset;
+    const std::string facts = little(e.crc, 4) + little(e.data.size(), 4) + little(e.bytes, 4) + little(e.name.size(), 2);
+    file += little(0x04034b50, 4) + little(20, 2) + little(0, 2) + little(e.method, 2) + little(0, 4) + facts +
+            little(0, 2) + e.name + e.data;
+    directory += little(0x02014b50, 4) + little(20, 2) + little(20, 2) + little(0, 2) + little(e.method, 2) +
+                 little(0, 4) + facts + little(0, 2) + little(0, 2) + little(0, 8) + little(offset, 4) + e.name;
+  }
+  return file + directory + little(0x06054b50, 4) + little(0, 4) + little(entries.size(), 2) +
+         little(entries.size(), 2) + little(directory.size(), 4) + little(file.size(), 4) + little(0, 2);
+}
+
+}  // namespace
+
+TEST_CASE("the entries of a zip file are read") {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "a.zip";
+  // "aaaaaaaa" deflated by zlib: 4b 84 03 00
+  write_bytes(file, zip_of({{.name = "plain", .data = "hello", .bytes = 5, .crc = 0x3610a686},
+                            {.name = "small", .data = std::string("\x4b\x84\x03\x00", 4), .bytes = 8, .method = 8,
+                             .crc = 0xbf848046}}));
+  const ZipReader zip(file);
+  CHECK(zip.text("plain", 100) == "hello");
+  CHECK_FALSE(zip.contains("other"));
+  CHECK_THAT(error_of([&] { zip.read("other"); }), Catch::Contains("has no entry other"));
+  CHECK_THAT(error_of([&] { zip.read("plain", 4); }), Catch::Contains("is the most"));
+  CHECK(zip.text("small", 100) == "aaaaaaaa");
+}
+
+TEST_CASE("a zip file that lies is refused") {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "a.zip";
+  const auto error = [&](const std::vector<Entry>& entries) {
+    write_bytes(file, zip_of(entries));
+    return error_of([&] { ZipReader(file).read("x"); });
+  };
+  const Entry good{.name = "x", .data = "hello", .bytes = 5, .crc = 0x3610a686};
+  CHECK(error({good}) == "");
+  CHECK_THAT(error({good, good}), Catch::Contains("two entries x"));
+  CHECK_THAT(error({{.name = "x", .data = "hello", .bytes = 1U << 31, .method = 8}}), Catch::Contains("not plausible"));
+  CHECK_THAT(error({{.name = "x", .data = "hello", .bytes = 6, .crc = 1}}), Catch::Contains("disagree"));
+  CHECK_THAT(error({{.name = "x", .data = "hello", .bytes = 5, .crc = 1}}), Catch::Contains("checksum"));
+  CHECK_THAT(error({{.name = "x", .data = "hello", .bytes = 5, .method = 8}}), Catch::Contains("does not expand"));
+  CHECK_THAT(error({{.name = "x", .data = std::string("\x4b\x84\x03\x00", 4), .bytes = 7, .method = 8}}),
+             Catch::Contains("does not expand"));
+  CHECK_THAT(error({{.name = "x", .data = "hello", .bytes = 5, .method = 12}}), Catch::Contains("another method"));
+  CHECK_THAT(error({{.name = "x", .data = "hello", .bytes = 5, .offset = 1000}}), Catch::Contains("no header"));
+  CHECK_THAT(error({good, {.name = "y", .data = "hello", .bytes = 5, .offset = 0}}), Catch::Contains("overlap"));
+  write_bytes(file, zip_of({good}).substr(0, 60));
+  CHECK_THAT(error_of([&] { ZipReader{file}; }), Catch::Contains("without its directory"));
+}
