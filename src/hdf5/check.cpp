@@ -27,7 +27,8 @@ Turn::Turn() : lock_(hdf5_mutex()) {
   // opens.
   static const herr_t no_cleanup = H5dont_atexit();
   static_cast<void>(no_cleanup);
-  // A link into another file does not resolve: a file that was downloaded must not name files of this machine.
+  // A link into another file does not resolve: a file that was downloaded must not name files of this
+  // machine.
   static const herr_t no_external_links = H5Lunregister(H5L_TYPE_EXTERNAL);
   static_cast<void>(no_external_links);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);

@@ -106,8 +106,7 @@ void ZipReader::locate(Entry& entry, std::uint64_t header) const {
 void ZipReader::refuse_overlaps() const {
   std::vector<const Entry*> ordered;
   for (const Entry& entry : entries_) ordered.push_back(&entry);
-  std::sort(ordered.begin(), ordered.end(),
-            [](const Entry* a, const Entry* b) { return a->data < b->data; });
+  std::sort(ordered.begin(), ordered.end(), [](const Entry* a, const Entry* b) { return a->data < b->data; });
   for (std::size_t i = 1; i < ordered.size(); ++i) {
     if (ordered[i - 1]->data + ordered[i - 1]->packed > ordered[i]->data) {
       damaged(fmt::format("its entries {} and {} overlap", one_line(ordered[i - 1]->name),

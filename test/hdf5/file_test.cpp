@@ -416,3 +416,41 @@ TEST_CASE("threads take turns with HDF5, which may be built without thread safet
   other.join();
   CHECK(done);
 }
+
+TEST_CASE("a file in memory is read as one on the disk") {
+  const TemporaryFolder folder;
+  write_example(folder / "x.h5");
+  const std::string bytes = bytes_of(folder / "x.h5");
+  const auto image = std::as_bytes(std::span(bytes));
+  const File file = File::open_image(image, "a.keras: model.weights.h5");
+  CHECK(file.attribute<std::string>("format") == "example");
+  CHECK(file.read<float>("layers/conv/bias") == std::vector<float>{0.25F, -0.5F});
+  CHECK(file.dataset("layers/conv/kernel").stored_bytes() == 6 * sizeof(float));
+  CHECK_THAT(error_of([&] { File::open_image(image.first(bytes.size() / 2), "half"); }),
+             Contains("half: is truncated"));
+  CHECK_THAT(error_of([&] { File::open_image({}, "none"); }), Contains("none: is empty"));
+}
+
+TEST_CASE("links and arrays in other files are not followed") {
+  const TemporaryFolder folder;
+  write_example(folder / "other.h5");
+  {
+    File file = File::create(folder / "x.h5");
+    file.write("one", std::vector<float>{1});
+    file.close();
+    const Turn turn;
+    const hid_t id = H5Fopen((folder / "x.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    H5Lcreate_external("other.h5", "/layers", id, "linked", H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_external(plist, "other.h5", 0, 8);
+    const hsize_t extent = 2;
+    const hid_t space = H5Screate_simple(1, &extent, nullptr);
+    H5Dclose(H5Dcreate2(id, "elsewhere", H5T_IEEE_F32LE, space, H5P_DEFAULT, plist, H5P_DEFAULT));
+    H5Sclose(space);
+    H5Pclose(plist);
+    H5Fclose(id);
+  }
+  const File file = File::open(folder / "x.h5");
+  CHECK_FALSE(file.contains("linked"));
+  CHECK_THAT(error_of([&] { file.dataset("elsewhere").stored_bytes(); }), Contains("in other files"));
+}

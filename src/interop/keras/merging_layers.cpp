@@ -93,7 +93,8 @@ Value convert_maximum(const Call& call) { return merged(call, "maximum"); }
 // a + scale b
 Value convert_scaled_add(const Call& call) {
   if (call.inputs().size() != 2) throw Error("reads two tensors");
-  const Value scaled = call.add({{"layer", "rescale"}, {"scale", call.config().number("scale")}}, call.inputs()[1], "scaled");
+  const Value scaled =
+      call.add({{"layer", "rescale"}, {"scale", call.config().number("scale")}}, call.inputs()[1], "scaled");
   return call.add({{"layer", "add"}}, broadcast(call, {call.inputs()[0], scaled}));
 }
 

@@ -192,8 +192,9 @@ Value convert_dropout(const Call& call) {
   if (call.options().inference || rate == 0) return call.input();
   // (batch, 1, 1, 1) drops whole samples.
   const Json& noise = call.config().at("noise_shape");
-  const bool whole = noise.is_array() && noise.size() > 1 &&
-                     std::all_of(noise.begin() + 1, noise.end(), [](const Json& one) { return one == Json(1); });
+  const bool whole =
+      noise.is_array() && noise.size() > 1 &&
+      std::all_of(noise.begin() + 1, noise.end(), [](const Json& one) { return one == Json(1); });
   if (whole) return call.add({{"layer", "stochastic_depth"}, {"rate", rate}}, call.input());
   call.config().require_neutral("noise_shape");
   return call.add({{"layer", "dropout"}, {"rate", rate}}, call.input());

@@ -64,7 +64,8 @@ struct Stored {
 std::optional<Stored> stored_as(const Json& weight) {
   const Json& quantization = member(weight, "quantization");
   const std::string name = text_of(member(quantization.is_object() ? quantization : weight, "dtype"));
-  const auto type = std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeName& t) { return t.name == name; });
+  const auto type =
+      std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeName& t) { return t.name == name; });
   if (type == kTypes.end()) return std::nullopt;
   Stored stored{.type = type->type};
   const Json& scale = member(quantization, "scale");
@@ -111,7 +112,8 @@ Tensor dequantized(std::string name, const Tensor& raw, const Stored& stored) {
       raw.read(first * size_of(raw.type) + at, out);
     };
     std::vector<float> values = read_floats(part);
-    for (float& value : values) value = static_cast<float>(stored.scale * static_cast<double>(value) + stored.min);
+    for (float& value : values)
+      value = static_cast<float>(stored.scale * static_cast<double>(value) + stored.min);
     std::memcpy(bytes.data(), values.data(), bytes.size());
   };
   return tensor;
@@ -136,15 +138,17 @@ void open_group(const std::filesystem::path& file, const Json& group, Manifest& 
                               shortened(one_line(name), 80)),
                   "a file is truncated or missing: get all of them again");
     }
-    raw.read = [shards, offset](std::uint64_t at, std::span<std::byte> out) { shards->read_at(offset + at, out); };
+    raw.read = [shards, offset](std::uint64_t at, std::span<std::byte> out) {
+      shards->read_at(offset + at, out);
+    };
     offset += bytes;
     if (stored->type != NumberType::kFloat32) manifest.converted.emplace(name_of(stored->type));
     const bool plain = stored->scale == 1 && stored->min == 0;
     manifest.tensors.push_back(plain ? raw : dequantized(name, raw, *stored));
   }
   if (offset != shards->size()) {
-    throw Error(fmt::format("{}: its files of weights have {} bytes, but it names weights of {}", file.string(),
-                            shards->size(), offset),
+    throw Error(fmt::format("{}: its files of weights have {} bytes, but it names weights of {}",
+                            file.string(), shards->size(), offset),
                 "the files belong to another model: get all of them again");
   }
 }

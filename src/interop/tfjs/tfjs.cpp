@@ -34,12 +34,13 @@ Model open_model(const std::filesystem::path& file) {
   Model model{.json = keras::parse_json(opened.text(), where), .config = {}};
   const Json& topology = member(model.json, "modelTopology");
   if (member(model.json, "format") == Json("graph-model") || topology.contains("node")) {
-    throw Error(fmt::format("{}: is a graph-model, a program rather than a list of layers", where),
-                "take the model as layers-model or .keras, or convert its TensorFlow original to ONNX: python "
-                "-m tf2onnx.convert --saved-model FOLDER --output model.onnx");
+    throw Error(
+        fmt::format("{}: is a graph-model, a program rather than a list of layers", where),
+        "take the model as layers-model or .keras, or convert its TensorFlow original to ONNX: python "
+        "-m tf2onnx.convert --saved-model FOLDER --output model.onnx");
   }
   const Json& config = member(topology, "model_config");
-  model.config = config.is_string() ? keras::parse_json(config.get<std::string>(), where)
+  model.config = config.is_string()   ? keras::parse_json(config.get<std::string>(), where)
                  : config.is_object() ? config
                                       : topology;
   if (keras::text_of(member(topology, "keras_version")).starts_with("3.")) model.keras_version = 3;
@@ -61,13 +62,14 @@ bool is_tfjs(const Probe& probe) {
 Imported read_tfjs(const std::filesystem::path& file, const ImportOptions& options) {
   const Model model = open_model(file);
   const Json none;
-  Imported imported = keras::convert_model({.file = file.string(),
-                                            .model = model.config,
-                                            .compile = member(member(model.json, "modelTopology"), "training_config"),
-                                            .weights = *model.weights,
-                                            .keras_version = model.keras_version,
-                                            .facts = none},
-                                           options);
+  Imported imported =
+      keras::convert_model({.file = file.string(),
+                            .model = model.config,
+                            .compile = member(member(model.json, "modelTopology"), "training_config"),
+                            .weights = *model.weights,
+                            .keras_version = model.keras_version,
+                            .facts = none},
+                           options);
   for (const std::string& type : model.converted) {
     imported.notes.push_back(fmt::format("weights of {} were converted to float32", type));
   }
