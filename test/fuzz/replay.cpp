@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <span>
 #include <string>
 
 #include "convoke/core/random.hpp"
@@ -46,21 +47,19 @@ std::string changed(std::string bytes, RandomStream& random) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::cerr << "usage: replay FOLDER [COPIES]\n";
-    return 2;
-  }
-  const std::uint64_t copies = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 200;
+  constexpr std::uint64_t kCopies = 200;
   std::uint64_t inputs = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(argv[1])) {
-    if (!entry.is_regular_file()) continue;
-    const std::string original = bytes_of(entry.path());
-    run_target(original);
-    for (std::uint64_t copy = 0; copy < copies; ++copy) {
-      RandomStream random({copy, Purpose::kBench, 0, original.size()});
-      run_target(changed(original, random));
+  for (const std::string folder : std::span(argv + 1, static_cast<std::size_t>(argc - 1))) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+      if (!entry.is_regular_file()) continue;
+      const std::string original = bytes_of(entry.path());
+      run_target(original);
+      for (std::uint64_t copy = 0; copy < kCopies; ++copy) {
+        RandomStream random({copy, Purpose::kBench, 0, original.size()});
+        run_target(changed(original, random));
+      }
+      inputs += 1 + kCopies;
     }
-    inputs += 1 + copies;
   }
   std::cout << inputs << " inputs\n";
   return inputs == 0 ? EXIT_FAILURE : EXIT_SUCCESS;
