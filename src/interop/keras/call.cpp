@@ -75,10 +75,15 @@ Value Call::add_weighted(const Settings& layer, const std::vector<Value>& inputs
   const auto owner = context_.owners.find(full);
   Value out = inputs.front();
   if (owner != context_.owners.end() && out.flattened != owner->second.flattened) {
-    if (owner->second.flattened.rank() != 0) {
-      throw Error("is shared by flattened images of different shapes, or by one and another vector");
-    }
+    // The weights are in the order of the first use.
     out = plain(out);
+    if (const Shape image = owner->second.flattened; image.rank() == 3) {
+      const Value last = add({{"layer", "reshape"}, {"shape", extents_list({image[1], image[2], image[0]})}},
+                             out, "channels_last");
+      const Value first = add({{"layer", "permute"}, {"dims", extents_list({3, 1, 2})}}, last, "image");
+      out = add({{"layer", "reshape"}, {"shape", extents_list({image.elements()})}}, first, "flat");
+      out.flattened = image;
+    }
   }
   std::vector<std::size_t> nodes{out.node};
   for (std::size_t i = 1; i < inputs.size(); ++i) nodes.push_back(inputs[i].node);

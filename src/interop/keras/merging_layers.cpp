@@ -80,6 +80,10 @@ std::vector<Value> broadcast(const Call& call, std::vector<Value> inputs) {
   for (Value& input : inputs) {
     const Shape& shape = call.shape(input);
     if (shape == to || (scales && shape == Shape{to[0], 1, 1})) continue;
+    if (call.options().class_name == "Multiply" && to.rank() == 2 && shape == Shape{1, to[1]}) {
+      input = call.reshaped(input, {to[1]}, "vector");  // our multiply scales features
+      continue;
+    }
     input = repeated(call, input, to);
   }
   return inputs;
