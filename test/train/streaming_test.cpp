@@ -216,7 +216,7 @@ TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed 
   CHECK(verdict.members.at(1).failure.find("train-00004-of-00005.h5") != std::string::npos);
 
   world.barrier();
-  if (world.root()) tiny::write_bytes(file, bytes);
+  if (world.root()) write_bytes(file, bytes);
   world.barrier();
   const Training resumed = fit(job, feed, world, run.folder, true);
   for (std::size_t i = 0; i < whole.members.size(); ++i) {

@@ -14,10 +14,10 @@ struct InitialWeights {
   std::vector<float> values;  ///< canonical, of the whole graph
   std::vector<bool> given;    ///< for each of engine::canonical_parameters(): true if it is in `values`
   std::vector<std::string>
-      initialised;                    ///< parameters of the graph that the file lacks or has in another shape
-  std::vector<std::string> unused;    ///< parameters of the file that the graph lacks
-  std::string converted;              ///< the file's type of numbers if it is not fp32, e.g. "float16"
-  data::Normalization normalization;  ///< of the samples that the file's model takes; empty: not known
+      initialised;                  ///< parameters of the graph that the file lacks or has in another shape
+  std::vector<std::string> unused;  ///< parameters of the file that the graph lacks
+  std::string converted = {};       ///< the file's type of numbers if it is not fp32, e.g. "float16"
+  data::Normalization normalization = {};  ///< of the samples that the file's model takes; empty: not known
 
   /// "104 of 106 parameters; initialised: dense_1.weight (10, 64), in the file (100, 64), ...; not used: ..."
   std::string describe() const;
