@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Trains 50 steps of Adam in PyTorch or Keras and in Convoke, from one file and on the same batches.
+
+    OMP_NUM_THREADS=1 python train_alongside.py torch|keras --convoke build/dev/convoke --mnist mnist.h5 [NAME ...]
+
+One line for each network: the largest relative difference of the mean loss on 256 other samples after each step,
+which also sees the running statistics of batch norms, and that of the mean training loss. Both must stay within 1 %.
+The last figure is that of the framework against itself, from weights changed in their last bit: training is chaotic,
+and with larger rates (--rate) deep networks with batch norm differ by more than 1 % from themselves.
+"""
+import argparse
+import copy
+import itertools
+import json
+import math
+import pathlib
+import sys
+import tempfile
+
+import numpy as np
+
+import trained
+
+STEPS, BATCH, CHECKED, EPSILON = 50, 64, 256, 1e-7
+TOLERANCE = 0.01
+
+
+def torch_trainer(network, rate):
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    adam = torch.optim.Adam(network.parameters(), lr=rate)
+    count = itertools.count(1)
+
+    def loss(samples, labels):
+        return cross_entropy(network(torch.from_numpy(samples)), torch.from_numpy(labels.astype(np.int64)))
+
+    def step(samples, labels):
+        network.train()
+        value = loss(samples, labels)
+        # PyTorch adds epsilon after the correction of the bias of the mean square, Keras and Convoke before it.
+        adam.param_groups[0]["eps"] = EPSILON / math.sqrt(1 - 0.999 ** next(count))
+        adam.zero_grad()
+        value.backward()
+        adam.step()
+        return value.item()
+
+    def check(samples, labels):
+        network.eval()
+        with torch.no_grad():
+            return loss(samples, labels).item()
+
+    return step, check
+
+
+def keras_trainer(network, rate):
+    import keras
+    import tensorflow as tf
+
+    adam = keras.optimizers.Adam(rate, epsilon=EPSILON)
+
+    @tf.function
+    def loss(samples, labels, training):
+        losses = keras.losses.sparse_categorical_crossentropy(labels, network(samples, training=training))
+        return tf.reduce_mean(losses)
+
+    @tf.function
+    def step(samples, labels):
+        with tf.GradientTape() as tape:
+            value = loss(samples, labels, True)
+        # Dense gradients: with the sparse ones of an embedding Keras' Adam adds the squares of the parts of a
+        # gradient, in place of squaring their sum.
+        gradients = [tf.convert_to_tensor(g) for g in tape.gradient(value, network.trainable_variables)]
+        adam.apply(gradients, network.trainable_variables)
+        return value
+
+    return (lambda *batch: float(step(*batch))), (lambda *batch: float(loss(*batch, False)))
+
+
+def their_losses(trainer, train, check):
+    """Returns the training loss before, and the loss on other samples after each step."""
+    step, measure = trainer
+    losses = [(step(train[0][begin : begin + BATCH], train[1][begin : begin + BATCH]), measure(*check))
+              for begin in range(0, STEPS * BATCH, BATCH)]
+    return np.array(losses).T
+
+
+def changed_by_rounding(weights):
+    return [w * (1 + 1e-7 * np.random.default_rng(i).choice([-1, 1], w.shape)).astype(w.dtype)
+            for i, w in enumerate(weights)]
+
+
+def our_losses(convoke, model, tokens, rate):
+    run = convoke.train(
+        "alongside", {"file": str(model)},
+        {"path": "data.h5", "shuffle": False, "validation_split": "validation", **({} if tokens else {"normalize": "unit"})},
+        {"epochs": 1, "batch": BATCH, "lane": BATCH, "validate_every": 1,
+         "optimizer": f'{{ name = "adam", learning_rate = {rate}, epsilon = {EPSILON} }}'})
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    checks = {line["step"]: line["validation_loss"] for line in lines if line["event"] in ("validation", "epoch")}
+    mean = next(line["loss"] for line in lines if line["event"] == "epoch")
+    return mean, [checks[step] for step in range(1, STEPS + 1)]
+
+
+def compare(arguments, name, make, digits):
+    tokens = name == "lstm"
+    if tokens:
+        train, check = trained.sentences(STEPS * BATCH, 1), trained.sentences(CHECKED, 2)
+    else:
+        train, check = digits["train"], digits["test"]
+    with tempfile.TemporaryDirectory() as folder:
+        convoke = trained.Convoke(arguments.convoke, folder)
+        trained.write_dataset(convoke.folder / "data.h5", {"train": train, "validation": check, "test": check},
+                              2 if tokens else trained.CLASSES, **({"vocabulary": trained.VOCABULARY} if tokens else {}))
+        network = make()
+        inputs = [(trained.as_input(samples, arguments.framework), labels) for samples, labels in (train, check)]
+        if arguments.framework == "torch":
+            model, twin = convoke.folder / "model.onnx", copy.deepcopy(network)
+            trained.export_onnx(network, inputs[0][0][:2], model, dynamo=False)
+            twin.load_state_dict(trained.torch_state(changed_by_rounding, network))
+            trainers = torch_trainer(network, arguments.rate), torch_trainer(twin, arguments.rate)
+        else:
+            model, twin = convoke.folder / "model.keras", make()
+            network.save(model)
+            twin.set_weights(changed_by_rounding(network.get_weights()))
+            trainers = keras_trainer(network, arguments.rate), keras_trainer(twin, arguments.rate)
+        steps, checks = their_losses(trainers[0], *inputs)
+        control = their_losses(trainers[1], *inputs)[1]
+        mean, own = our_losses(convoke, model, tokens, arguments.rate)
+    differences, of_control = np.abs(np.array(own) / checks - 1), np.abs(control / checks - 1)
+    of_mean = abs(mean / np.mean(steps) - 1)
+    good = max(differences.max(), of_mean) < TOLERANCE
+    print(f"{'ok  ' if good else 'FAIL'} {arguments.framework:6} {name:10} training {steps[0]:.3f} -> {steps[-1]:.3f}, "
+          f"other samples {checks[0]:.3f} -> {checks[-1]:.3f}; differences: training {of_mean:.3%}, other samples "
+          f"{differences.max():.3%}, after a change of the weights by rounding {of_control.max():.3%}", flush=True)
+    if arguments.steps:
+        print(np.array2string(np.stack([checks, own, differences, of_control], 1), precision=5, suppress_small=True, threshold=1000))
+    return good
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("framework", choices=["torch", "keras"])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--convoke", type=pathlib.Path, default="build/dev/convoke")
+    parser.add_argument("--mnist", required=True, help="the dataset of `convoke prepare`")
+    parser.add_argument("--rate", type=float, default=2e-4, help="learning rate")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--steps", action="store_true", help="print the losses after each step")
+    arguments = parser.parse_args()
+    if arguments.framework == "torch":
+        import torch
+
+        torch.manual_seed(arguments.seed)
+        networks = trained.torch_networks()
+    else:
+        import keras
+
+        keras.utils.set_random_seed(arguments.seed)
+        networks = trained.keras_networks()
+    digits = trained.mnist(arguments.mnist, train=STEPS * BATCH, test=CHECKED)
+    return 0 if all([compare(arguments, name, networks[name], digits) for name in arguments.names or networks]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
