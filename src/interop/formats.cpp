@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <set>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/samples.hpp"
+#include "convoke/engine/canonical.hpp"
 #include "interop/format.hpp"
 #include "interop/keras/keras.hpp"
 #include "interop/keras/keras_writer.hpp"
@@ -124,6 +127,34 @@ const Format& format_of(const std::filesystem::path& file) {
   return *format;
 }
 
+// True if the parameters of both graphs have the same names.
+bool same_names(const nn::Graph& a, const nn::Graph& b) {
+  const auto names = [](const nn::Graph& graph) {
+    std::set<std::string> all;
+    for (const engine::CanonicalParameter& parameter : engine::canonical_parameters(graph)) {
+      all.insert(parameter.name);
+    }
+    return all;
+  };
+  return names(a) == names(b);
+}
+
+// The weights of the file's own network, if `graph` is that network, perhaps with another head. Then the
+// names that the import gave its nodes say which weights are whose, and no other rule is needed.
+std::optional<run::InitialWeights> weights_of_own_network(const Format& format,
+                                                          const std::filesystem::path& file,
+                                                          const nn::Graph& graph) {
+  if (format.read == nullptr) return std::nullopt;
+  try {
+    const run::ModelSet models = format.read(file, {.input = graph.input_shape()}).models;
+    if (!same_names(models.description.graph, graph)) return std::nullopt;
+    return run::take_weights(models, graph, file.string());
+  } catch (const Error&) {
+    return std::nullopt;  // a layer that cannot be converted, or another input: its weights may fit all the
+                          // same
+  }
+}
+
 }  // namespace
 
 Probe probe_of(const std::filesystem::path& file) {
@@ -157,8 +188,13 @@ Imported read_model(const std::filesystem::path& file, const ImportOptions& opti
 run::InitialWeights read_weights(const std::filesystem::path& file, const nn::Graph& graph,
                                  const std::string& zoo) {
   const Format& format = format_of(file);
-  if (format.read_weights != nullptr) return format.read_weights(file, graph, zoo);
-  return run::take_weights(format.read(file, {}).models, graph, file.string());
+  if (format.read_weights == nullptr) {
+    return run::take_weights(format.read(file, {.input = graph.input_shape()}).models, graph, file.string());
+  }
+  if (zoo.empty()) {
+    if (auto own = weights_of_own_network(format, file, graph)) return std::move(*own);
+  }
+  return format.read_weights(file, graph, zoo);
 }
 
 void write_model(const std::filesystem::path& file, const run::ModelSet& models, const std::string& name,

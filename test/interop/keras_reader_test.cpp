@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <optional>
 
 #include "convoke/engine/canonical.hpp"
@@ -95,6 +96,51 @@ TEST_CASE("nodes have the names of Keras' layers, and the loss that of the compi
   CHECK(text.models.description.loss->activation() == "sigmoid");
   CHECK(text.models.description.classes() == 2);
   CHECK(text.models.description.graph.input_shape().type == nn::ValueType::kToken);
+}
+
+TEST_CASE("an activation that is a layer of its own keeps its name") {
+  const TemporaryFolder folder;
+  const std::string layers =
+      R"({"class_name": "Activation", "config": {"name": "relu_1", "activation": "relu"}}, )"
+      R"({"class_name": "Activation", "config": {"name": "mish_1", "activation": "mish"}}, )"
+      R"({"class_name": "Activation", "config": {"name": "slow", "activation": "hard_tanh"}})";
+  const nn::Graph graph = read_model(with_config(folder, sequential(layers))).models.description.graph;
+  CHECK(graph.node(graph.find("relu_1")).layer->type() == "relu");
+  CHECK(graph.node(graph.find("mish_1")).layer->type() == "multiply");
+  CHECK(graph.node(graph.find("mish_1.softplus")).layer->type() == "softplus");
+  CHECK(graph.nodes().back().name == "slow");
+}
+
+// Keras numbers layers in the order in which they were made, which need not be that of the network.
+TEST_CASE("a network that came from a file takes its weights from it by name, perhaps with another head") {
+  const auto network = [](std::int64_t classes) {
+    nn::Graph graph({4});
+    const auto dense = [](std::int64_t units) {
+      return nn::make_layer({{"layer", "dense"}, {"units", units}});
+    };
+    graph.add(dense(4), {0}, "dense_2");
+    graph.add(dense(4), {1}, "dense");
+    graph.add(dense(classes), {2}, "dense_1");
+    return graph;
+  };
+  const TemporaryFolder folder;
+  run::ModelDescription description{
+      .graph = network(4), .normalization = {{1, 1, 1, 1}, {0, 0, 0, 0}}, .class_names = {}};
+  const auto count = engine::canonical_values(engine::canonical_parameters(description.graph));
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), 0.0F);
+  const run::ModelSet models{
+      .description = description,
+      .members = {{.index = 0, .validation_accuracy = 0, .images = 0, .parameters = values}}};
+  for (const char* format : {"keras", "h5", "onnx", "convoke"}) {
+    INFO(format);
+    const std::filesystem::path file = folder / (std::string("model.") + format);
+    write_model(file, models, format);
+    CHECK(read_weights(file, network(4)).values == values);
+    const run::InitialWeights other = read_weights(file, network(3));
+    CHECK(other.initialised.size() == 2);
+    CHECK(std::equal(other.values.begin(), other.values.begin() + 40, values.begin()));
+  }
 }
 
 TEST_CASE("weights alone fit a network by the order of layers that Keras numbered") {

@@ -48,9 +48,6 @@ Outcome run_on(const nn::Graph& graph, const Samples& samples, std::span<const f
   Experiment experiment(graph, {.lane = samples.count, .training = training});
   engine::pack(engine::canonical_parameters(graph), *experiment.layout, parameters,
                experiment.parameters.span());
-  AlignedBuffer<float> none(1);  // a plan wants memory even for a network without parameters
-  if (parameters.empty())
-    experiment.network.bind(none.data(), training ? none.data() : nullptr, experiment.working.data());
   Batch batch(graph, samples.count);
   batch.input = samples.numbers;
   batch.tokens = samples.tokens;

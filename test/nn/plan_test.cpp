@@ -145,6 +145,16 @@ TEST_CASE("a run does not affect the next: repeated and rebound, it gives the sa
   CHECK(again.gradients == first.gradients);
 }
 
+TEST_CASE("a network may have no parameters") {
+  Graph graph({1, 2, 3});
+  flatten(relu(input(graph)));
+  Experiment experiment(graph, kLaneOf2);
+  const Batch batch(graph, 2);
+  const std::vector<double> output = experiment.run(batch).output;
+  REQUIRE(output.size() == batch.input.size());
+  for (std::size_t i = 0; i < output.size(); ++i) CHECK(output[i] == std::max(batch.input[i], 0.0F));
+}
+
 TEST_CASE("first_non_finite names the node") {
   const Graph graph = residual();
   const Batch batch(graph, 4);

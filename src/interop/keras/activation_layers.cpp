@@ -12,36 +12,47 @@
 namespace convoke::interop::keras {
 namespace {
 
+// The last node of an activation. It has the layer's name if the layer is nothing but the activation.
+Value last_node(const Call& call, const Settings& layer, const std::vector<Value>& inputs,
+                std::string_view suffix) {
+  const bool whole = call.options().is_operation || call.options().class_name == "Activation";
+  return call.add(layer, inputs, whole ? std::string_view() : suffix);
+}
+
 Value rescaled(const Call& call, const Value& x, double scale, double offset, std::string_view suffix) {
   return call.add({{"layer", "rescale"}, {"scale", scale}, {"offset", offset}}, x, suffix);
+}
+Value last_rescaled(const Call& call, const Value& x, double scale, double offset, std::string_view suffix) {
+  return last_node(call, {{"layer", "rescale"}, {"scale", scale}, {"offset", offset}}, {x}, suffix);
 }
 
 // relu6(3 x + 3) / 3 - 1 = min(max(x, -1), 1)
 Value hard_tanh(const Call& call, const Value& x) {
   const Value y = call.add({{"layer", "relu6"}}, rescaled(call, x, 3, 3, "before"), "relu6");
-  return rescaled(call, y, 1.0 / 3, -1, "hard_tanh");
+  return last_rescaled(call, y, 1.0 / 3, -1, "hard_tanh");
 }
 
 // Keras 2: min(max(0.2 x + 0.5, 0), 1) = relu6(1.2 x + 3) / 6. Keras 3, as we: relu6(x + 3) / 6.
 Value hard_sigmoid(const Call& call, const Value& x) {
   const Value slow = call.context().keras_version >= 3 ? x : rescaled(call, x, 1.2, 0, "slope");
-  return call.add({{"layer", "hard_sigmoid"}}, slow, "hard_sigmoid");
+  return last_node(call, {{"layer", "hard_sigmoid"}}, {slow}, "hard_sigmoid");
 }
 
 // log(1 / (1 + e^-x)) = -softplus(-x)
 Value log_sigmoid(const Call& call, const Value& x) {
   const Value y = call.add({{"layer", "softplus"}}, rescaled(call, x, -1, 0, "negative"), "softplus");
-  return rescaled(call, y, -1, 0, "log_sigmoid");
+  return last_rescaled(call, y, -1, 0, "log_sigmoid");
 }
 
 // x tanh(softplus(x)); D. Misra, "Mish", BMVC 2020
 Value mish(const Call& call, const Value& x) {
   const Value y = call.add({{"layer", "tanh"}}, call.add({{"layer", "softplus"}}, x, "softplus"), "tanh");
-  return call.add({{"layer", "multiply"}}, {x, y}, "mish");
+  return last_node(call, {{"layer", "multiply"}}, {x, y}, "mish");
 }
 
 Value tanh_shrink(const Call& call, const Value& x) {
-  return call.add({{"layer", "subtract"}}, {x, call.add({{"layer", "tanh"}}, x, "tanh")}, "tanh_shrink");
+  const Value y = call.add({{"layer", "tanh"}}, x, "tanh");
+  return last_node(call, {{"layer", "subtract"}}, {x, y}, "tanh_shrink");
 }
 
 // Over the last axis of Keras, which is ours of channels or features.
@@ -49,12 +60,12 @@ Value softmax(const Call& call, const Value& x) {
   if (call.shape(x).rank() == 3 && call.context().channels_first) {
     throw Error("takes the softmax over the columns of an image", "use channels_last, or flatten it");
   }
-  return call.add({{"layer", "softmax"}}, x, "softmax");
+  return last_node(call, {{"layer", "softmax"}}, {x}, "softmax");
 }
 
 template <const char* const& kLayer>
 Value plain_layer(const Call& call, const Value& x) {
-  return call.add({{"layer", kLayer}}, x, kLayer);
+  return last_node(call, {{"layer", kLayer}}, {x}, kLayer);
 }
 constexpr const char* kRelu = "relu";
 constexpr const char* kRelu6 = "relu6";
@@ -68,7 +79,7 @@ constexpr const char* kSigmoid = "sigmoid";
 constexpr const char* kTanh = "tanh";
 
 Value leaky_relu_function(const Call& call, const Value& x) {  // the function's slope, not the layer's
-  return call.add({{"layer", "leaky_relu"}, {"negative_slope", 0.2}}, x, "leaky_relu");
+  return last_node(call, {{"layer", "leaky_relu"}, {"negative_slope", 0.2}}, {x}, "leaky_relu");
 }
 Value linear(const Call&, const Value& x) { return x; }
 

@@ -66,7 +66,7 @@ class Network::Compiled {
   }
 
   void start(const StepKey& key) {
-    assert(frame_.parameters != nullptr);
+    assert(frame_.parameters != nullptr || layout_->size() == 0);
     frame_.key = key;
     frame_.group = key.batch == 0 ? options_.lane * options_.lanes : key.batch;
   }
