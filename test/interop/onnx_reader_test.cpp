@@ -1,6 +1,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <random>
 
 #include "convoke/core/protobuf.hpp"
@@ -87,6 +88,10 @@ std::string integers(const std::string& name, const std::vector<std::int64_t>& v
   std::string packed;
   for (const std::int64_t value : values) packed += field(7, value);  // not packed, as the format allows
   return field(5, field(1, count) + field(2, std::int64_t{7}) + field(8, name) + packed);
+}
+
+std::string axes_attribute(const std::vector<std::int64_t>& axes) {
+  return field(5, field(1, std::string_view("axes")) + dims_field(8, axes) + field(20, std::int64_t{7}));
 }
 
 struct Model {
@@ -202,6 +207,77 @@ TEST_CASE("what Convoke cannot import is named") {
              Catch::Contains("weight"));
   const std::string more = field(11, value_info("z", {1, 2}));
   CHECK_THAT(folder.error(of(node("Add", {"x", "z"}, "y") + more)), Catch::Contains("2 inputs: z, x"));
+}
+
+namespace {
+
+std::string number(const std::string& name, float value) {
+  const std::string raw(reinterpret_cast<const char*>(&value), 4);
+  return field(5, field(2, std::int64_t{1}) + field(8, name) + field(9, raw));
+}
+
+std::string setting(const std::string& name, std::int64_t value) {
+  return field(5, field(1, name) + field(3, value) + field(20, std::int64_t{2}));
+}
+
+std::vector<std::string> layers_of(const Imported& imported) {
+  std::vector<std::string> layers;
+  for (const nn::Node& one : imported.models.description.graph.nodes())
+    if (one.layer != nullptr) layers.emplace_back(one.layer->type());
+  return layers;
+}
+
+// exp(x - m) / sum, where m and the sum are reshaped to (N, 1) or to `rest`, as TensorFlow writes Flax'
+// softmax
+std::string softmax_formula(std::int64_t rest) {
+  return integers("zero", {0}) + integers("one", {1}) + integers("rest", {rest}) +
+         number("low", -std::numeric_limits<float>::infinity()) + node("Shape", {"x"}, "dims") +
+         node("Slice", {"dims", "zero", "one"}, "n") +
+         node("Concat", {"n", "rest"}, "s", setting("axis", 0)) +
+         node("ReduceMax", {"x"}, "a", setting("keepdims", 0) + axes_attribute({1})) +
+         node("Max", {"low", "a"}, "b") + node("Reshape", {"b", "s"}, "c") + node("Expand", {"c", "s"}, "d") +
+         node("Sub", {"x", "d"}, "e") + node("Exp", {"e"}, "f") +
+         node("ReduceSum", {"f", "one"}, "g", setting("keepdims", 0)) + node("Reshape", {"g", "s"}, "h") +
+         node("Expand", {"h", "s"}, "i") + node("Div", {"f", "i"}, "y");
+}
+
+// (x - mean) / sqrt(max(mean of squares - mean^2, 0) + epsilon), the means as sums times `share`
+std::string norm_formula(float share, std::int64_t rest, float epsilon) {
+  const std::string no_axis = setting("keepdims", 0);
+  return integers("zero", {0}) + integers("one", {1}) + integers("rest", {rest}) + number("share", share) +
+         number("epsilon", epsilon) + number("low", 0) + node("Shape", {"x"}, "dims") +
+         node("Slice", {"dims", "zero", "one"}, "n") +
+         node("Concat", {"n", "rest"}, "s", setting("axis", 0)) +
+         node("ReduceSum", {"x", "one"}, "a", no_axis) + node("Mul", {"a", "share"}, "mean") +
+         node("Mul", {"x", "x"}, "b") + node("ReduceSum", {"b", "one"}, "c", no_axis) +
+         node("Mul", {"c", "share"}, "d") + node("Mul", {"mean", "mean"}, "e") +
+         node("Sub", {"d", "e"}, "f") + node("Max", {"f", "low"}, "g") + node("Reshape", {"g", "s"}, "h") +
+         node("Expand", {"h", "s"}, "i") + node("Add", {"i", "epsilon"}, "j") + node("Sqrt", {"j"}, "k") +
+         node("Reciprocal", {"k"}, "l") + node("Reshape", {"mean", "s"}, "m") +
+         node("Expand", {"m", "s"}, "o") + node("Sub", {"x", "o"}, "p") + node("Mul", {"p", "l"}, "y");
+}
+
+}  // namespace
+
+TEST_CASE("a formula becomes a layer only if all of its constants and shapes are those of the layer") {
+  const Folder folder;
+  const auto vector = [](const std::string& graph) {
+    return Model{.graph = graph, .input = {-1, 4}}.bytes();
+  };
+  using Layers = std::vector<std::string>;
+  CHECK(layers_of(folder.read(vector(softmax_formula(1)))) == Layers{"softmax"});
+  CHECK_THAT(folder.error(vector(softmax_formula(4))), Catch::Contains("reshape"));
+  CHECK(layers_of(folder.read(vector(norm_formula(0.25F, 1, 1e-6F)))) == Layers{"layer_norm"});
+  CHECK_THAT(folder.error(vector(norm_formula(0.2F, 1, 1e-6F))), Catch::Contains("another number"));
+  CHECK_THAT(folder.error(vector(norm_formula(0.25F, 4, 1e-6F))), Catch::Contains("reshape"));
+  CHECK_THAT(folder.error(vector(norm_formula(0.25F, 1, -1))), Catch::Contains("epsilon -1"));
+  const auto swish = [&](float six) {
+    return vector(number("three", 3) + number("zero", 0) + number("top", 6) + number("six", six) +
+                  node("Add", {"x", "three"}, "a") + node("Clip", {"a", "zero", "top"}, "b") +
+                  node("Mul", {"x", "b"}, "c") + node("Div", {"c", "six"}, "y"));
+  };
+  CHECK(layers_of(folder.read(swish(6))) == Layers{"hard_swish"});
+  CHECK(layers_of(folder.read(swish(6.02F))) != Layers{"hard_swish"});
 }
 
 TEST_CASE("absurd sizes in an ONNX file are refused at once") {

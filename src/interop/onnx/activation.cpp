@@ -175,12 +175,15 @@ void convert_softmax(Call& call) {
   const View& x = call.view(0);
   const std::size_t first = call.axis(call.integer("axis", call.opset() < 13 ? 1 : -1), x.rank());
   std::vector<std::size_t> axes{first};
-  if (call.opset() < 13) {  // over all axes from this one on
+  if (call.opset() < 13 && !call.is_recognised()) {  // over all axes from this one on
     for (std::size_t axis = first + 1; axis < x.rank(); ++axis) axes.push_back(axis);
   }
   for (const std::size_t axis : axes) {
     if (x.has_batch(axis)) call.refuse("is over the samples of a batch");
   }
+  std::vector<Dim> sums = x.dims();
+  for (const std::size_t axis : axes) sums[axis] = Dim{1};
+  call.expect_shape(1, sums);
   const View from = with_channels(call.builder(), x, atoms_of(x, axes));
   call.give(call.elementwise(from, std::make_shared<nn::Softmax>()));
 }

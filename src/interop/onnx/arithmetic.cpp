@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "convoke/nn/layers/activation.hpp"
@@ -171,6 +172,9 @@ Operands operands(Call& call) {
 
 View rescaled(Call& call, const View& view, double scale, double offset) {
   if (scale == 1 && offset == 0) return view;
+  if (!std::isfinite(scale) || !std::isfinite(offset)) {
+    call.refuse("computes with a constant that is not finite");
+  }
   return call.elementwise(
       view, std::make_shared<nn::Rescale>(nn::RescaleOptions{.scale = scale, .offset = offset}));
 }
@@ -298,6 +302,11 @@ namespace {
 
 /// max(x, c) = relu(x - c) + c
 View at_least(Call& call, const View& x, const Constant& constant) {
+  if (constant.uniform() == -std::numeric_limits<float>::infinity()) {
+    std::vector<Dim> to;
+    for (const std::int64_t extent : constant.shape.extents()) to.push_back({extent});
+    return repeated(call, x, broadcast(call, x.dims(), to));
+  }
   const View above = shifted_by(call, x, mapped(constant, [](float v) { return -v; }));
   return shifted_by(call, relu(call, above), constant);
 }

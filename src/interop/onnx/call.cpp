@@ -81,6 +81,21 @@ std::vector<std::int64_t> Call::numbers(std::size_t input, std::string_view what
   return list;
 }
 
+void Call::expect_shape(std::size_t input, const std::vector<Dim>& wanted) const {
+  if (!has(input)) return;
+  const Constant& shape = constant(input, "shape");
+  bool same = shape.is_numbers() && shape.numbers.size() == wanted.size();
+  for (std::size_t i = 0; i < wanted.size() && same; ++i) {
+    const Dim given = shape.numbers[i], open{-1}, copied{0};
+    const bool batch = wanted[i].batch && (given == copied || given == Dim{wanted[i].value * import_.batch});
+    same = wanted[i] == open || given == wanted[i] || given == open || batch;
+  }
+  if (same) return;
+  refuse(fmt::format("stands for nodes that reshape to {} where Convoke expects {}", to_string(shape.numbers),
+                     to_string(wanted)),
+         "export the model with operators instead of formulas, in a newer opset");
+}
+
 std::int64_t Call::integer(const std::string& name, std::int64_t fallback) const {
   const Attribute* attribute = find_attribute(node_, name);
   return attribute == nullptr ? fallback : attribute->integer;
@@ -116,7 +131,12 @@ std::size_t Call::axis(std::int64_t axis, std::size_t rank) const {
 
 std::vector<std::size_t> Call::axes(const std::vector<std::int64_t>& list, std::size_t rank) const {
   std::vector<std::size_t> all;
-  for (const std::int64_t one : list) all.push_back(axis(one, rank));
+  std::vector<bool> named(rank, false);
+  for (const std::int64_t one : list) {
+    all.push_back(axis(one, rank));
+    if (named[all.back()]) refuse(fmt::format("names the axis {} twice", one));
+    named[all.back()] = true;
+  }
   return all;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "interop/model_builder.hpp"
+#include "interop/onnx/patterns.hpp"
 #include "interop/onnx/source.hpp"
 #include "interop/onnx/view.hpp"
 
@@ -68,8 +69,15 @@ class Call {
   /// out.
   std::optional<std::vector<std::int64_t>> list(const std::string& attribute, std::size_t input) const;
 
+  /// True if the node stands for the nodes of a formula: see patterns.hpp.
+  bool is_recognised() const { return node_.domain == kRecognisedDomain; }
+  /// Refuses a formula that reshapes to other dimensions than these, which its input gives if it has any; -1
+  /// stands for any dimension.
+  void expect_shape(std::size_t input, const std::vector<Dim>& wanted) const;
+
   /// Returns an axis of a value of that rank, which may be counted from the end. Throws Error.
   std::size_t axis(std::int64_t axis, std::size_t rank) const;
+  /// Returns axes, each of them once. Throws Error.
   std::vector<std::size_t> axes(const std::vector<std::int64_t>& list, std::size_t rank) const;
 
   /// Adds a layer. Its name comes from `weights`, if they have one as in a state dict

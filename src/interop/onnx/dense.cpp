@@ -170,6 +170,12 @@ void convert_gather(Call& call) {
                   "Convoke converts a Gather with constant indices, or of the vectors of tokens from a table "
                   "(vocabulary, units)");
     }
+    if (call.is_recognised()) {  // one-hot numbers times the table
+      std::vector<Dim> wide = tokens.dims();
+      wide.push_back({1});
+      call.expect_shape(2, wide);
+      call.expect_shape(3, wide);
+    }
     const std::int64_t units = table.shape[1];
     const std::size_t node = call.add_weighted(
         std::make_shared<nn::Embedding>(nn::EmbeddingOptions{.vocabulary = table.shape[0], .units = units}),

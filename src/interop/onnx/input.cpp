@@ -88,7 +88,7 @@ std::size_t batch_axis(const Source& source, const ValueInfo& input, std::size_t
 bool is_token(const Source& source, const ValueInfo& input) {
   if (input.type != kInt32 && input.type != kInt64) return false;
   return leads_to(source, input.name, kIndexing, [](const NodeProto& node, const std::string& value) {
-    return node.op == "Gather" && node.inputs.size() == 2 && node.inputs[1] == value;
+    return node.op == "Gather" && node.inputs.size() >= 2 && node.inputs[1] == value;
   });
 }
 

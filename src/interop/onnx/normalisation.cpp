@@ -26,6 +26,14 @@ Constant for_channels(Call& call, std::size_t input, std::string_view what, std:
   return given.reshaped({channels});
 }
 
+/// Returns the number that is added to the variance. 0 becomes a number that no variance notices.
+double epsilon_of(const Call& call) {
+  constexpr double kLeast = 1e-30;
+  const double epsilon = call.number("epsilon", 1e-5);
+  if (!std::isfinite(epsilon) || epsilon < 0) call.refuse(fmt::format("has the epsilon {}", epsilon));
+  return std::max(epsilon, kLeast);
+}
+
 std::size_t rank_of(Call& call, const View& view) { return call.graph().node(view.node).shape.rank(); }
 
 }  // namespace
@@ -44,7 +52,7 @@ void convert_batch_norm(Call& call) {
   const View from = with_channels(call.builder(), x, x.axes[1]);
   const std::size_t node =
       call.add(std::make_shared<nn::BatchNorm>(nn::BatchNormOptions{.momentum = call.number("momentum", 0.9),
-                                                                    .epsilon = call.number("epsilon", 1e-5)}),
+                                                                    .epsilon = epsilon_of(call)}),
                {from.node}, gamma.name.empty() || module_of(gamma.name).empty() ? &mean : &gamma);
   call.import().give(node, "gamma", gamma);
   call.import().give(node, "beta", beta);
@@ -71,7 +79,7 @@ void convert_layer_norm(Call& call) {
   using Over = nn::LayerNormOptions::Over;
   const std::size_t node = call.add(std::make_shared<nn::LayerNorm>(nn::LayerNormOptions{
                                         .axis = rank_of(call, from) == 3 ? Over::kChannels : Over::kFeatures,
-                                        .epsilon = call.number("epsilon", 1e-5),
+                                        .epsilon = epsilon_of(call),
                                         .scale = gamma.has_value(),
                                         .center = beta.has_value()}),
                                     {from.node}, gamma ? &*gamma : nullptr);
@@ -88,6 +96,9 @@ void convert_normalize(Call& call) {
   for (const std::size_t axis : axes) {
     if (x.has_batch(axis)) call.refuse("normalises over the samples of a batch");
   }
+  std::vector<Dim> means = x.dims();
+  for (const std::size_t axis : axes) means[axis] = Dim{1};
+  call.expect_shape(3, means);
   const View::Axis atoms = atoms_of(x, axes);
   const std::int64_t channels = x.extent(atoms);
   if (std::abs(call.number("share", 1.0 / static_cast<double>(channels)) * static_cast<double>(channels) -
@@ -110,7 +121,7 @@ void convert_normalize(Call& call) {
   using Over = nn::LayerNormOptions::Over;
   const std::size_t node = call.add(std::make_shared<nn::LayerNorm>(nn::LayerNormOptions{
                                         .axis = rank_of(call, from) == 3 ? Over::kChannels : Over::kFeatures,
-                                        .epsilon = call.number("epsilon", 1e-5),
+                                        .epsilon = epsilon_of(call),
                                         .scale = scale,
                                         .center = center}),
                                     {from.node}, scale ? &call.constant(1, "scale") : nullptr);
@@ -131,10 +142,10 @@ void normalise_groups(Call& call, const View& x, std::int64_t groups, const Cons
   };
   const bool scale = !trivial(gamma, 1), center = !trivial(beta, 0);
   const View from = with_channels(call.builder(), x, x.axes[1]);
-  const std::size_t node = call.add(
-      std::make_shared<nn::GroupNorm>(nn::GroupNormOptions{
-          .groups = groups, .epsilon = call.number("epsilon", 1e-5), .scale = scale, .center = center}),
-      {from.node}, &gamma);
+  const std::size_t node =
+      call.add(std::make_shared<nn::GroupNorm>(nn::GroupNormOptions{
+                   .groups = groups, .epsilon = epsilon_of(call), .scale = scale, .center = center}),
+               {from.node}, &gamma);
   if (scale) call.import().give(node, "gamma", gamma);
   if (center) call.import().give(node, "beta", beta);
   call.give(from.with_node(node));
@@ -150,6 +161,18 @@ Constant of_each_channel(const Constant& constant, std::int64_t channels) {
     repeated.insert(repeated.end(), static_cast<std::size_t>(channels / groups), value);
   }
   return Constant::of_floats({channels}, std::move(repeated));
+}
+
+/// Returns the constant by which a formula multiplies, or which it adds: (C, 1, 1) for images.
+Constant broadcast_to_channels(Call& call, std::size_t input, std::string_view what) {
+  const View& x = call.view(0);
+  const Shape& shape = call.constant(input, what).shape;
+  const std::size_t after = x.rank() - 2;  // axes
+  if (shape.elements() != 1 &&
+      (shape.rank() <= after || shape[shape.rank() - 1 - after] != shape.elements())) {
+    call.refuse(fmt::format("its {} {} differs between pixels", what, shape.to_string()));
+  }
+  return for_channels(call, input, what, x.dim(1).value);
 }
 
 }  // namespace
@@ -169,8 +192,18 @@ void convert_group_norm(Call& call) {
   if (groups < 1 || channels % groups != 0) {
     call.refuse(fmt::format("has {} groups of {} channels", groups, channels));
   }
+  std::vector<Dim> divided{x.dim(0), {groups}};
+  for (std::size_t axis = 2; axis < x.rank(); ++axis) divided.push_back({-1});
+  if (call.has(3)) {
+    const std::size_t rank = call.constant(3, "shape").numbers.size();
+    if (rank < 3) call.refuse("joins groups with pixels");
+    divided.resize(rank, Dim{-1});
+  }
+  call.expect_shape(3, divided);
+  call.expect_shape(4, x.dims());
   const auto parameter = [&](std::size_t input, std::string_view what) {
     const Constant& given = call.constant(input, what);
+    if (call.is_recognised()) return broadcast_to_channels(call, input, what);
     const bool by_group = given.shape.elements() == groups && groups != channels;
     return by_group ? of_each_channel(given, channels) : for_channels(call, input, what, channels);
   };
@@ -180,6 +213,7 @@ void convert_group_norm(Call& call) {
 void convert_local_response_norm(Call& call) {
   const View& x = call.view(0);
   if (x.rank() != 4 || x.has_batch(1)) call.refuse("normalises only images (N, C, H, W)");
+  call.expect_shape(1, {x.dim(0), {1}, x.dim(1), x.dim(2), x.dim(3)});
   const View from = arranged(call.builder(), x, std::vector<std::size_t>{1, 2, 3});
   call.give(call.elementwise(from, std::make_shared<nn::LocalResponseNorm>(
                                        nn::LocalResponseNormOptions{.size = call.integer("size", 5),
