@@ -110,9 +110,9 @@ void settle_normalization(Imported& imported) {
   model.normalization.scale.assign(channels, 1.0F);
   model.normalization.shift.assign(channels, 0.0F);
   if (input.rank() == 3) {
-    imported.notes.push_back(
+    imported.normalization_note =
         "the file does not say how pictures are normalised, so pixels enter as 0..255; "
-        "convoke import --normalize changes that");
+        "convoke import --normalize changes that";
   }
 }
 

@@ -9,6 +9,20 @@ std::string recipe_from(const std::string& model, const fs::path& data) {
          "[train]\nepochs = 1\nbatch = 32\nreduction = \"exact\"\n[run]\nthreads = 1\n";
 }
 
+// Writes a network of TensorFlow.js: pictures of 8 x 8, flattened, and 4 classes. It says nothing about
+// normalisation.
+void write_tfjs(const fs::path& folder) {
+  fs::create_directories(folder);
+  write_text(folder / "model.json", R"({"modelTopology": {"keras_version": "2.1.6", "model_config": {
+    "class_name": "Sequential", "config": [
+      {"class_name": "Flatten", "config": {"name": "flatten", "batch_input_shape": [null, 8, 8, 1]}},
+      {"class_name": "Dense", "config": {"name": "dense", "units": 4, "activation": "softmax"}}]}},
+    "weightsManifest": [{"paths": ["shard"], "weights": [
+      {"name": "dense/kernel", "shape": [64, 4], "dtype": "float32"},
+      {"name": "dense/bias", "shape": [4], "dtype": "float32"}]}]})");
+  write_text(folder / "shard", std::string((64 * 4 + 4) * sizeof(float), '\0'));
+}
+
 }  // namespace
 
 TEST_CASE("a recipe starts from a model file, which one rank alone can read") {
@@ -42,6 +56,22 @@ TEST_CASE("another number of classes replaces the head, and the run says so") {
   CAPTURE(outcome.text);
   CHECK(outcome.code == 0);
   CHECK(outcome.says("6 of 8 parameters; initialised: dense_1.weight (6, 72), in the file (4, 72)"));
+}
+
+TEST_CASE("only who does not choose a normalisation reads that the file says nothing about it") {
+  const Place place;
+  write_tfjs(place / "network");
+  const std::string note = "does not say how pictures are normalised";
+  CHECK(place.run("import network/model.json --output raw.h5").says(note));
+  CHECK(place.run("evaluate network/model.json --data data.h5").says(note));
+  CHECK(!place.run("import network/model.json --normalize unit --output unit.h5").says(note));
+
+  write_text(place / "next.toml", recipe_from("file = \"network/model.json\"\n", place / "data.h5"));
+  const Outcome outcome = place.run("train next.toml --quiet --output next");
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.says("weights: network/model.json: 2 of 2 parameters"));
+  CHECK(!outcome.says(note));
 }
 
 TEST_CASE("a model is exported and read again as weights and as a model") {

@@ -87,6 +87,8 @@ int import_model(const ImportOptions& options) {
   // 2. Facts that the file does not have.
   if (!options.normalize.empty()) {
     model.normalization = normalization_of(options.normalize, model.graph.input_shape());
+  } else if (!imported.normalization_note.empty()) {
+    imported.notes.push_back(imported.normalization_note);
   }
   if (!options.class_names.empty()) model.class_names = lines_of(options.class_names);
 

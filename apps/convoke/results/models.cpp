@@ -17,6 +17,7 @@ run::ModelSet models_of(const std::filesystem::path& file, const mpi::Communicat
   return run::models_from_root(world, [&] {
     interop::Imported imported = interop::read_model(file);
     for (const std::string& note : imported.notes) fmt::print(stderr, "note: {}\n", note);
+    if (!imported.normalization_note.empty()) fmt::print(stderr, "note: {}\n", imported.normalization_note);
     return std::move(imported.models);
   });
 }

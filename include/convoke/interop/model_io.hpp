@@ -21,6 +21,9 @@ struct ImportOptions {
 struct Imported {
   run::ModelSet models;
   std::vector<std::string> notes = {};  ///< sentences: what was converted, folded or left out
+  /// A sentence if the file does not say how pictures are normalised, so that a normalisation is assumed. It
+  /// is for those who do not choose another one.
+  std::string normalization_note = {};
 };
 
 struct ExportOptions {
