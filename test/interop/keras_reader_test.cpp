@@ -124,14 +124,13 @@ TEST_CASE("a network that came from a file takes its weights from it by name, pe
     return graph;
   };
   const TemporaryFolder folder;
-  run::ModelDescription description{
-      .graph = network(4), .normalization = {{1, 1, 1, 1}, {0, 0, 0, 0}}, .class_names = {}};
-  const auto count = engine::canonical_values(engine::canonical_parameters(description.graph));
-  std::vector<float> values(count);
+  run::ModelSet models{.description = {.graph = network(4), .normalization = {}, .class_names = {}},
+                       .members = {}};
+  std::vector<float> values(engine::canonical_values(engine::canonical_parameters(network(4))));
   std::iota(values.begin(), values.end(), 0.0F);
-  const run::ModelSet models{
-      .description = description,
-      .members = {{.index = 0, .validation_accuracy = 0, .images = 0, .parameters = values}}};
+  run::Member member;
+  member.parameters = values;
+  models.members.push_back(member);
   for (const char* format : {"keras", "h5", "onnx", "convoke"}) {
     INFO(format);
     const std::filesystem::path file = folder / (std::string("model.") + format);

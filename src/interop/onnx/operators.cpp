@@ -11,7 +11,7 @@ constexpr std::array kOperators{
     Operator{"AveragePool", convert_average_pool},
     Operator{"BatchNormalization", convert_batch_norm},
     Operator{"Cast", convert_cast},
-    Operator{"CastLike", convert_cast_like},
+    Operator{"CastLike", convert_identity},
     Operator{"Celu", convert_celu},
     Operator{"Clip", convert_clip},
     Operator{"Concat", convert_concat},

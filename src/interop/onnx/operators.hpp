@@ -52,7 +52,6 @@ void convert_mean(Call& call);
 // structure.cpp
 void convert_identity(Call& call);
 void convert_cast(Call& call);
-void convert_cast_like(Call& call);
 void convert_transpose(Call& call);
 void convert_reshape(Call& call);
 void convert_flatten(Call& call);

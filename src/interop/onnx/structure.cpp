@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "interop/onnx/array.hpp"
 #include "interop/onnx/operators.hpp"
 
 // Operators that only change how a value is seen: see view.hpp.
@@ -96,17 +95,6 @@ void convert_cast(Call& call) {
     call.refuse(tokens ? "uses tokens as numbers" : "rounds numbers that depend on the sample");
   }
   call.give(x);
-}
-
-// To the type of another value, as PyTorch writes the constants of functions before it optimises a graph.
-void convert_cast_like(Call& call) {
-  if (!call.is_constant(0)) return call.give(call.view(0));
-  const Constant& from = call.constant(0, "numbers");
-  const bool whole = call.is_constant(1)
-                         ? call.constant(1, "type").whole
-                         : call.graph().node(call.view(1).node).shape.type == nn::ValueType::kToken;
-  if (whole == from.whole) return call.give(from);
-  call.give((whole ? Array::of(from).as_whole() : Array::of(from).as_floats()).constant());
 }
 
 void convert_transpose(Call& call) {
