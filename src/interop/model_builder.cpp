@@ -14,19 +14,15 @@ namespace convoke::interop {
 std::string ModelBuilder::unique(std::string_view name) {
   std::string wanted(name);
   std::replace(wanted.begin(), wanted.end(), '/', '.');
-  const auto taken = [&](const std::string& text) {
-    return std::any_of(graph_.nodes().begin(), graph_.nodes().end(),
-                       [&](const nn::Node& node) { return node.name == text; });
-  };
   if (wanted.empty()) return wanted;
   int& number = numbers_[wanted];
   std::string own = number == 0 ? wanted : fmt::format("{}_{}", wanted, number);
-  while (taken(own)) own = fmt::format("{}_{}", wanted, ++number);
+  while (names_.contains(own)) own = fmt::format("{}_{}", wanted, ++number);
   return own;
 }
 
 std::size_t ModelBuilder::add(nn::LayerPtr layer, std::vector<std::size_t> inputs, std::string_view name) {
-  return graph_.add(std::move(layer), std::move(inputs), unique(name));
+  return added(graph_.add(std::move(layer), std::move(inputs), unique(name)));
 }
 
 std::size_t ModelBuilder::add(const Settings& layer, std::vector<std::size_t> inputs, std::string_view name) {
@@ -34,7 +30,16 @@ std::size_t ModelBuilder::add(const Settings& layer, std::vector<std::size_t> in
 }
 
 std::size_t ModelBuilder::share(std::size_t of, std::vector<std::size_t> inputs, std::string_view name) {
-  return graph_.share(of, std::move(inputs), unique(name));
+  return added(graph_.share(of, std::move(inputs), unique(name)));
+}
+
+std::size_t ModelBuilder::added(std::size_t node) {
+  if (node > kMostLayers) {
+    throw Error(fmt::format("has more than {} layers", kMostLayers),
+                "Convoke imports no network of so many layers");
+  }
+  names_.insert(graph_.node(node).name);
+  return node;
 }
 
 void ModelBuilder::freeze(std::size_t node) {

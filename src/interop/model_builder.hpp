@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -47,13 +48,18 @@ class ModelBuilder {
   Imported finish() &&;
 
  private:
+  static constexpr std::size_t kMostLayers = 10000;
+
   std::string unique(std::string_view name);
+  /// Keeps the name of a new node. Returns the node.
+  std::size_t added(std::size_t node);
   void prune();
 
   nn::Graph graph_;
   std::map<std::pair<std::size_t, std::string>, Fill> fills_;
   std::vector<std::string> notes_;
-  std::map<std::string, int> numbers_;  ///< of each name that is taken, the number to try next
+  std::unordered_set<std::string> names_;  ///< of the nodes
+  std::map<std::string, int> numbers_;     ///< of each name that is taken, the number to try next
 };
 
 }  // namespace convoke::interop

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -296,6 +299,41 @@ TEST_CASE("absurd sizes in an ONNX file are refused at once") {
   }
   const std::string filled = shape + node("ConstantOfShape", {"s"}, "a") + node("Add", {"x", "a"}, "y");
   CHECK_THAT(folder.error(Model{.graph = filled}.bytes()), Catch::Contains("ConstantOfShape"));
+}
+
+TEST_CASE("a huge ONNX graph is refused at once") {
+  const Folder folder;
+  const auto chain = [](int nodes, const std::string& op, const std::vector<std::string>& others = {}) {
+    std::string graph;
+    for (int i = 0; i < nodes; ++i) {
+      std::vector<std::string> inputs{i == 0 ? "x" : fmt::format("v{}", i)};
+      inputs.insert(inputs.end(), others.begin(), others.end());
+      graph += node(op, inputs, i + 1 == nodes ? "y" : fmt::format("v{}", i + 1));
+    }
+    return graph;
+  };
+  CHECK_THAT(folder.error(Model{.graph = chain(100000, "Relu")}.bytes()), Catch::Contains("100000 nodes"));
+  CHECK_THAT(folder.error(Model{.graph = chain(12000, "Relu")}.bytes()), Catch::Contains("10000 layers"));
+  const std::string scaled = number("half", 0.5F) + chain(3000, "Mul", {"half"});
+  CHECK(layers_of(folder.read(Model{.graph = scaled}.bytes())).size() == 3000);
+  std::string constants = floats("v0", {1000}, 1000);
+  for (int i = 0; i < 19000; ++i) {
+    constants += node("Add", {fmt::format("v{}", i), "v0"}, fmt::format("v{}", i + 1));
+  }
+  CHECK_THAT(folder.error(Model{.graph = constants + node("Add", {"x", "v19000"}, "y")}.bytes()),
+             Catch::Contains("more constants"));
+}
+
+TEST_CASE("a parameter of one number is said to stay as it is, and Ultralytics' names of classes are read") {
+  const Folder folder;
+  const Model model{.graph = floats("w", {32, 2}, 64) + number("scale", 3) + node("Flatten", {"x"}, "a") +
+                             node("MatMul", {"a", "w"}, "b") + node("Mul", {"b", "scale"}, "y")};
+  const std::string names =
+      field(14, field(1, std::string_view("names")) + field(2, std::string_view("{0: 'cat', 1: \"dog's\"}")));
+  const Imported imported = folder.read(model.bytes() + names);
+  CHECK(std::any_of(imported.notes.begin(), imported.notes.end(),
+                    [](const std::string& note) { return note.find("Single numbers") != note.npos; }));
+  CHECK(imported.models.description.class_names == std::vector<std::string>{"cat", "dog's"});
 }
 
 TEST_CASE("external data must lie in the folder of the ONNX file") {

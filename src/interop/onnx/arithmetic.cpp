@@ -168,6 +168,17 @@ Operands operands(Call& call) {
   return result;
 }
 
+/// Notes that a single number is not trained, which PyTorch may do with a parameter.
+void note_fixed(Call& call, const View& view, const Constant& constant) {
+  const std::string& name = constant.name;
+  const bool parameter = !name.empty() && name.find_first_of("/:") == name.npos && !name.starts_with("val_");
+  if (!parameter || constant.whole || !constant.scalar() || !call.import().is_learned(view.node)) return;
+  call.builder().note(
+      "Single numbers that multiply or are added after the first layer with weights stay as they are: "
+      "training "
+      "does not change them.");
+}
+
 }  // namespace
 
 View rescaled(Call& call, const View& view, double scale, double offset) {
@@ -180,6 +191,7 @@ View rescaled(Call& call, const View& view, double scale, double offset) {
 }
 
 View scaled_by(Call& call, const View& view, const Constant& constant) {
+  note_fixed(call, view, constant);
   if (const auto factor = constant.scalar(); factor && constant.shape.rank() <= view.rank()) {
     return rescaled(call, view, *factor, 0);
   }
@@ -196,6 +208,7 @@ View scaled_by(Call& call, const View& view, const Constant& constant) {
 
 // A batch norm with fixed statistics: (x - 0) / sqrt(variance + epsilon) + beta with variance = 1 - epsilon.
 View shifted_by(Call& call, const View& view, const Constant& constant) {
+  note_fixed(call, view, constant);
   if (const auto offset = constant.scalar(); offset && constant.shape.rank() <= view.rank()) {
     return rescaled(call, view, 1, *offset);
   }
@@ -216,6 +229,7 @@ View shifted_by(Call& call, const View& view, const Constant& constant) {
 }
 
 View repeated(Call& call, const View& view, const std::vector<Dim>& to) {
+  if (to.size() > View::kMostAxes) call.refuse(fmt::format("repeats its input along {} axes", to.size()));
   View x = with_rank(view, to.size());
   std::vector<std::size_t> axes;
   std::int64_t copies = 1;

@@ -27,17 +27,26 @@ void Import::give(std::size_t node, std::string_view parameter, const Constant& 
   builder.give(node, parameter, ModelBuilder::Fill([constant](std::span<float> out) { constant.fill(out); }));
 }
 
-bool Import::is_learned(std::size_t node) const {
-  std::vector<std::size_t> open{node};
-  std::set<std::size_t> seen;
-  while (!open.empty()) {
-    const nn::Node& now = builder.graph().node(open.back());
-    open.pop_back();
-    if (!seen.insert(now.index).second) continue;
-    if (!now.parameters.empty()) return true;
-    open.insert(open.end(), now.inputs.begin(), now.inputs.end());
+bool Import::is_learned(std::size_t node) {
+  for (std::size_t i = learned_.size(); i <= node; ++i) {
+    const nn::Node& now = builder.graph().node(i);
+    learned_.push_back(!now.parameters.empty() ||
+                       std::any_of(now.inputs.begin(), now.inputs.end(),
+                                   [&](std::size_t input) { return learned_[input]; }));
   }
-  return false;
+  return learned_[node];
+}
+
+void Import::count_numbers(std::int64_t numbers) {
+  if (computed_ == 0) {
+    constexpr std::int64_t kFree = 1 << 22;  // 16 MB
+    computed_ = -kFree;
+    for (const auto& [name, constant] : source.constants()) computed_ -= 4 * constant.shape.elements();
+  }
+  computed_ += numbers;
+  if (computed_ <= 0) return;
+  throw Error("computes more constants than Convoke keeps",
+              "simplify the model: onnxslim or onnxsim compute its constants");
 }
 
 const Known& Call::value(std::size_t input) const {
@@ -205,6 +214,9 @@ View Call::elementwise(const View& view, nn::LayerPtr layer) {
 }
 
 void Call::give(Known value, std::size_t output) {
+  if (const View* view = std::get_if<View>(&value); view != nullptr && view->rank() > View::kMostAxes) {
+    refuse(fmt::format("gives a value with {} axes", view->rank()));
+  }
   if (output < node_.outputs.size() && !node_.outputs[output].empty()) {
     import_.values.insert_or_assign(node_.outputs[output], std::move(value));
   }
@@ -234,7 +246,7 @@ std::optional<Constant> Call::following_bias(std::size_t axis, std::int64_t coun
   const std::size_t rank = view(0).rank();
   std::string value = node_.outputs.at(0);
   for (int steps = 0; steps < 4; ++steps) {
-    const std::vector<std::size_t> readers = import_.source.consumers(value);
+    const std::vector<std::size_t>& readers = import_.source.consumers(value);
     if (readers.size() != 1 || import_.source.is_output(value)) return std::nullopt;
     const NodeProto& next = import_.source.nodes()[readers[0]];
     if (next.op == "Add" && next.domain.empty() && next.inputs.size() == 2) {

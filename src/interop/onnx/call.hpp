@@ -37,7 +37,13 @@ struct Import {
   /// Moves the numbers of a parameter to where `node` reads them, in the order of the file's tensor.
   void give(std::size_t node, std::string_view parameter, const Constant& constant);
   /// True if `node` comes after a layer with weights.
-  bool is_learned(std::size_t node) const;
+  bool is_learned(std::size_t node);
+  /// Counts the numbers of computed constants. Throws Error if they are many more than the file's.
+  void count_numbers(std::int64_t numbers);
+
+ private:
+  std::vector<bool> learned_ = {};  ///< of the first nodes
+  std::int64_t computed_ = 0;
 };
 
 /// One node of the file, and what its operator needs to become layers.

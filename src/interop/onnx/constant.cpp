@@ -83,10 +83,13 @@ Constant Constant::reshaped(Shape to) const {
 }
 
 Constant Constant::transposed(const std::vector<std::size_t>& axes) const {
+  constexpr int kMostTransposes = 16;
+  if (transposes == kMostTransposes) throw Error("transposes a constant too often");
   std::vector<std::int64_t> extents;
   for (const std::size_t axis : axes) extents.push_back(shape[axis]);
   Constant constant = *this;
   constant.shape = Shape(extents);
+  ++constant.transposes;
   constant.fill = [from = *this, axes](std::span<float> out) {
     permute(from.floats(), from.shape, axes, out);
   };

@@ -31,6 +31,7 @@ struct Constant {
   std::string name;  ///< of the initializer from which it comes, or empty
   Shape shape;
   bool whole = false;        ///< whole numbers or truth values
+  int transposes = 0;        ///< that lie between it and the tensor
   bool converted = false;    ///< stored in another type than float32
   std::vector<Dim> numbers;  ///< all of them, if whole and at most kMostNumbers
   std::function<void(std::span<float> values)> fill;

@@ -493,7 +493,11 @@ Array dequantized(Call& call) {
   return combined(kBinary[2], centred, scale);
 }
 
-void give(Call& call, const Array& array) { call.give(array.constant()); }
+void give(Call& call, const Array& array) {
+  // a whole number takes as much as eight others: twice two words
+  call.import().count_numbers(array.shape.elements() * (array.whole ? 8 : 1));
+  call.give(array.constant());
+}
 
 /// Names that are not element by element, reductions or changes of the shape alone.
 bool fold_other(Call& call, std::string_view op) {

@@ -201,10 +201,27 @@ std::optional<nlohmann::json> metadata(const ModelProto& model, std::string_view
   return std::nullopt;
 }
 
-/// Returns the names of classes: a JSON list, or {0: 'cat', 1: 'dog'} as Ultralytics writes it.
+/// Returns what stands between quotes, in order.
+std::vector<std::string> between_quotes(std::string_view text) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; (at = text.find_first_of("'\"", at)) != text.npos;) {
+    const std::size_t end = text.find(text[at], at + 1);
+    if (end == text.npos) break;
+    parts.emplace_back(text.substr(at + 1, end - at - 1));
+    at = end + 1;
+  }
+  return parts;
+}
+
+/// Returns the names of classes: "class_names" is a JSON list; "names" is {0: 'cat', 1: 'dog'}, as
+/// Ultralytics writes it.
 std::vector<std::string> class_names(const ModelProto& model, std::int64_t classes) {
   std::vector<std::string> names;
+  for (const auto& [key, text] : model.metadata) {
+    if (key == "names" && text.starts_with("{0:")) names = between_quotes(text);
+  }
   if (const auto list = metadata(model, "class_names"); list && list->is_array()) {
+    names.clear();
     for (const nlohmann::json& name : *list) {
       if (name.is_string()) names.push_back(name.get<std::string>());
     }

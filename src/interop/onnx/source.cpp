@@ -11,8 +11,15 @@
 namespace convoke::interop::onnx {
 namespace {
 
-constexpr std::size_t kMostDepth = 16;      // of functions that call functions
-constexpr std::size_t kMostNodes = 200000;  // after functions are inlined
+constexpr std::size_t kMostDepth = 16;          // of functions that call functions
+constexpr std::size_t kMostNodes = 20000;       // after functions are inlined
+constexpr std::size_t kMostNames = 16u << 20U;  // bytes of names in functions, as often as they are called
+
+[[noreturn]] void refuse_size(const std::string& what) {
+  throw Error(what,
+              "Convoke imports networks of a few thousand nodes: simplify the model, or export it without "
+              "unrolled loops");
+}
 
 /// Puts the bodies of functions in place of their calls.
 class Inliner {
@@ -27,7 +34,7 @@ class Inliner {
   void add(const NodeProto& node, std::size_t depth) {
     const auto function = functions_.find({node.domain, node.op});
     if (function == functions_.end()) {
-      if (nodes.size() == kMostNodes) throw Error("its functions expand to too many nodes");
+      if (nodes.size() == kMostNodes) refuse_size("its functions expand to too many nodes");
       nodes.push_back(node);
       return;
     }
@@ -65,6 +72,13 @@ class Inliner {
         }
       }
       for (std::string& name : inner.outputs) outside(name);
+      bytes_ +=
+          prefix.size() * (inner.inputs.size() + inner.outputs.size()) + call.name.size() + inner.name.size();
+      for (const Attribute& attribute : inner.attributes) {
+        bytes_ += attribute.text.size() + attribute.name.size() +
+                  8 * (attribute.integers.size() + attribute.numbers.size());
+      }
+      if (bytes_ > kMostNames) refuse_size("its functions expand to too many names and numbers");
       if (!call.name.empty()) inner.name = call.name + "/" + inner.name;
       bind_attributes(function, call, inner);
       add(inner, depth + 1);
@@ -91,7 +105,7 @@ class Inliner {
   }
 
   std::map<std::pair<std::string, std::string>, const FunctionProto*> functions_;
-  std::size_t calls_ = 0;
+  std::size_t calls_ = 0, bytes_ = 0;
 };
 
 }  // namespace
@@ -123,6 +137,9 @@ std::string describe(const NodeProto& node) {
 }
 
 Source::Source(ModelProto model, const std::filesystem::path& folder) : model_(std::move(model)) {
+  if (model_.nodes.size() > kMostNodes) {
+    refuse_size(fmt::format("has {} nodes; Convoke reads at most {}", model_.nodes.size(), kMostNodes));
+  }
   inline_functions();
   for (const TensorProto& tensor : model_.initializers) {
     constants_[tensor.name] = make_constant(tensor, folder);
@@ -217,9 +234,10 @@ const NodeProto* Source::producer(const std::string& value) const {
   return it == producers_.end() ? nullptr : &model_.nodes[it->second];
 }
 
-std::vector<std::size_t> Source::consumers(const std::string& value) const {
+const std::vector<std::size_t>& Source::consumers(const std::string& value) const {
+  static const std::vector<std::size_t> kNone;
   const auto it = consumers_.find(value);
-  return it == consumers_.end() ? std::vector<std::size_t>{} : it->second;
+  return it == consumers_.end() ? kNone : it->second;
 }
 
 bool Source::is_output(const std::string& value) const {

@@ -31,7 +31,7 @@ class Source {
   /// Returns the node that gives a value; null for inputs and constants.
   const NodeProto* producer(const std::string& value) const;
   /// Returns the nodes that read a value.
-  std::vector<std::size_t> consumers(const std::string& value) const;
+  const std::vector<std::size_t>& consumers(const std::string& value) const;
   bool is_output(const std::string& value) const;
 
   /// Finds producers and consumers again, after nodes have changed.

@@ -68,6 +68,7 @@ Dim times(Dim a, Dim b) { return {a.value * b.value, a.batch || b.batch}; }
 }  // namespace
 
 View reshaped(Call& call, const View& view, std::vector<Dim> to) {
+  if (to.size() > View::kMostAxes) call.refuse(fmt::format("reshapes to {} axes", to.size()));
   std::vector<std::size_t> all(view.rank());
   std::iota(all.begin(), all.end(), 0);
   const std::int64_t elements = view.extent(atoms_of(view, all));
@@ -167,8 +168,7 @@ void convert_unsqueeze(Call& call) {
   const auto list = call.list("axes", 1);
   if (!list) call.refuse("has no axes");
   const std::size_t rank = x.rank() + list->size();
-  constexpr std::size_t kMostAxes = 16;
-  if (rank > kMostAxes) call.refuse("has too many axes");
+  if (rank > View::kMostAxes) call.refuse("has too many axes");
   std::vector<std::size_t> added = call.axes(*list, rank);
   View result = x;
   std::sort(added.begin(), added.end());

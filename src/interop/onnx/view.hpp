@@ -18,6 +18,8 @@ struct View {
   static constexpr int kBatch = -1;  ///< stands for the batch in an axis
   static constexpr int kOne = -2;    ///< of(): an axis of extent 1
 
+  static constexpr std::size_t kMostAxes = 16;
+
   using Axis = std::vector<int>;  ///< indices of atoms, the slowest first
 
   std::size_t node = 0;
