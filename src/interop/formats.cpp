@@ -158,6 +158,7 @@ std::optional<run::InitialWeights> weights_of_own_network(const Format& format,
 }  // namespace
 
 Probe probe_of(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) throw Error(fmt::format("{}: no such file", file.string()));
   Probe probe{.file = file, .beginning = std::string(512, '\0')};
   if (std::filesystem::is_directory(file)) return {.file = file, .beginning = {}};
   const os::File opened(file, os::Access::kRead);

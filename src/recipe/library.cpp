@@ -71,6 +71,8 @@ fs::path find_recipe(const std::string& recipe) {
   std::vector<std::string> names = known;
   const std::vector<std::string> networks = nn::zoo_names();
   names.insert(names.end(), networks.begin(), networks.end());
+  const bool is_path = recipe.find('/') != std::string::npos || recipe.ends_with(".toml");
+  if (is_path) throw MissingFile(fmt::format("unknown recipe \"{}\"", recipe), hint);
   throw Error(fmt::format("unknown recipe \"{}\"{}", recipe, did_you_mean(recipe, names)), hint);
 }
 

@@ -10,6 +10,7 @@
 #include "convoke/nn/split.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/nn/zoo_parts.hpp"
+#include "convoke/recipe/library.hpp"
 #include "convoke/recipe/section_reader.hpp"
 #include "sections.hpp"
 
@@ -191,6 +192,10 @@ std::vector<Settings> layers_of_zoo(SectionReader& read, ModelRecipe& model) {
 }
 
 std::vector<Settings> layers_of_file(SectionReader& read, ModelRecipe& model) {
+  if (!std::filesystem::exists(model.file)) {
+    throw MissingFile(fmt::format("{}: {}: no such file", read.place("file"), model.file),
+                      "check model.file, a path from the folder in which the program runs");
+  }
   return read.at("file", [&] {
     interop::Imported imported = interop::read_model(model.file, {.input = Shape(model.input)});
     const nn::Graph& graph = imported.models.description.graph;

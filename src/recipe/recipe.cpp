@@ -126,6 +126,13 @@ Recipe Recipe::load(const std::string& recipe, const std::vector<std::string>& c
   return parse(text_of(file), file.string(), changes);
 }
 
+void Recipe::check(const std::string& recipe, const std::vector<std::string>& changes) {
+  try {
+    load(recipe, changes);
+  } catch (const MissingFile&) {
+  }
+}
+
 Recipe Recipe::load(const std::string& recipe, const std::vector<std::string>& changes,
                     const mpi::Communicator& world) {
   Recipe loaded;

@@ -222,12 +222,6 @@ std::string bytes_of(const ModelSet& models) {
   return memory.text();
 }
 
-ModelSet models_in(const std::string& bytes) {
-  os::File memory = os::File::in_memory("convoke-model");
-  memory.write_at(0, std::as_bytes(std::span(bytes)));
-  return load_models(os::path_of(memory));
-}
-
 std::filesystem::path find_model_file(const std::filesystem::path& file_or_run) {
   if (!std::filesystem::is_directory(file_or_run)) return file_or_run;
   for (const char* name : {"ensemble.h5", "model.h5"}) {
@@ -237,8 +231,9 @@ std::filesystem::path find_model_file(const std::filesystem::path& file_or_run) 
               "pass a model file, or the folder of a complete run");
 }
 
-ModelSet load_models(const std::filesystem::path& file_or_run) {
-  const hdf5::File file = hdf5::File::open(find_model_file(file_or_run));
+namespace {
+
+ModelSet models_of(const hdf5::File& file) {
   const std::string format = read_format(file, kModelVersion);
   if (format != "model" && format != "ensemble") {
     throw Error(fmt::format("{}: holds a {}, not a model", file.file().string(), format));
@@ -256,6 +251,16 @@ ModelSet load_models(const std::filesystem::path& file_or_run) {
   }
   if (models.members.empty()) throw Error(fmt::format("{}: has no members", file.file().string()));
   return models;
+}
+
+}  // namespace
+
+ModelSet load_models(const std::filesystem::path& file_or_run) {
+  return models_of(hdf5::File::open(find_model_file(file_or_run)));
+}
+
+ModelSet models_in(const std::string& bytes) {
+  return models_of(hdf5::File::open_image(std::as_bytes(std::span(bytes)), "the model of rank 0"));
 }
 
 }  // namespace convoke::run

@@ -25,7 +25,7 @@ constexpr const char* kExportHelp = R"(Examples:
   convoke export runs/first --format onnx                for onnxruntime, OpenVINO, ...: first.onnx
   convoke export runs/first --format keras               for keras.models.load_model: first.keras
   convoke export model.h5 --format safetensors --output weights.safetensors
-  convoke export runs/votes --format onnx                an ensemble as one graph: the mean of its members
+  convoke export runs/votes --format onnx                an ensemble as one graph, its mean
   convoke export runs/votes --format onnx --each-member  a file for each member
   convoke export runs/first --format onnx --raw-input    takes pixels of 0..255
 

@@ -88,6 +88,7 @@ void print_profile(const std::vector<nn::PlanStep>& steps, const std::vector<dou
 int bench(const BenchOptions& options) {
   if (options.data) return bench_data(options);
   // 1. The step of the recipe. The ranks of an ensemble work independently.
+  recipe::Recipe::check(options.recipe, options.changes);
   mpi::Session session;
   const mpi::Communicator& world = session.world();
   const recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes, world);

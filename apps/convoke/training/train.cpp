@@ -131,6 +131,7 @@ int train(const TrainOptions& given) {
   const TrainOptions options = settle_resume(given);
   std::vector<std::string> changes = options.changes;
   if (options.member >= 0) changes.push_back(fmt::format("ensemble.member={}", options.member));
+  recipe::Recipe::check(options.recipe, changes);
   mpi::Session session;
   const mpi::Communicator& world = session.world();
   recipe::Recipe recipe = recipe::Recipe::load(options.recipe, changes, world);

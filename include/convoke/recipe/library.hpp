@@ -3,7 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "convoke/core/error.hpp"
+
 namespace convoke::recipe {
+
+/// The Error of a file that does not exist on this host.
+class MissingFile : public Error {
+ public:
+  using Error::Error;
+};
 
 /// Finds the recipe.toml for `recipe`: a file, a folder that holds one, or the name of a recipe that comes
 /// with Convoke (see recipes_beside) or is in the folder $CONVOKE_RECIPES. Throws Error that suggests the

@@ -118,6 +118,9 @@ struct Recipe {
   /// Collective; all ranks throw.
   static Recipe load(const std::string& recipe, const std::vector<std::string>& changes,
                      const mpi::Communicator& world);
+  /// Throws what load() would throw, so that a mistake is reported before MPI starts. A recipe or model file
+  /// that is not on this host is no mistake: it may be on that of rank 0.
+  static void check(const std::string& recipe, const std::vector<std::string>& changes);
   /// Reads a recipe from a text; `source` names it in messages ("recipe.toml").
   static Recipe parse(const std::string& toml, const std::string& source,
                       const std::vector<std::string>& changes = {});
