@@ -11,6 +11,7 @@
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "convoke/doctor/examination.hpp"
 #include "convoke/doctor/topology.hpp"
+#include "convoke/interop/model_io.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/environment.hpp"
@@ -54,6 +55,11 @@ class Prospect {
         job_(job_from(recipe, dataset_, threads, world.size())),
         loader_(dataset_.split(recipe.data.train_split), job_.model.graph.input_shape(),
                 job_.model.normalization, job_.augmenter) {
+    // Without agreement: each rank checks alone, and the file may be on the host of rank 0 only.
+    if (std::filesystem::exists(recipe.model.weights)) {
+      job_.weights = std::make_shared<const run::InitialWeights>(
+          interop::read_weights(recipe.model.weights, job_.model.graph, recipe.model.zoo));
+    }
     if (!recipe.data.validation_name.empty()) {
       validation_.emplace(dataset_.split(recipe.data.validation_name), job_.model.graph.input_shape(),
                           job_.model.normalization);
