@@ -11,7 +11,7 @@
 #include "convoke/nn/graph.hpp"
 #include "convoke/nn/window.hpp"
 
-// What the writers of all formats read from a model.
+// Facts about a model that the writers of all formats read.
 
 namespace convoke::interop {
 

@@ -126,25 +126,26 @@ Recipe Recipe::load(const std::string& recipe, const std::vector<std::string>& c
   return parse(text_of(file), file.string(), changes);
 }
 
-void Recipe::check(const std::string& recipe, const std::vector<std::string>& changes) {
+std::optional<Recipe> Recipe::load_if_here(const std::string& recipe,
+                                           const std::vector<std::string>& changes) {
   try {
-    load(recipe, changes);
+    return load(recipe, changes);
   } catch (const MissingFile&) {
+    return std::nullopt;
   }
 }
 
-Recipe Recipe::load(const std::string& recipe, const std::vector<std::string>& changes,
-                    const mpi::Communicator& world) {
-  Recipe loaded;
+Recipe Recipe::of_root(std::optional<Recipe> here, const std::string& recipe,
+                       const std::vector<std::string>& changes, const mpi::Communicator& world) {
   const std::string resolved = run::on_root(world, [&] {
-    loaded = load(recipe, changes);
-    return loaded.to_toml();
+    if (!here) here = load(recipe, changes);
+    return here->to_toml();
   });
-  const std::string folder = run::on_root(world, [&] { return loaded.folder.string(); });
-  if (world.root()) return loaded;
-  loaded = parse(resolved, recipe);
-  loaded.folder = folder;
-  return loaded;
+  const std::string folder = run::on_root(world, [&] { return here->folder.string(); });
+  if (world.root()) return *std::move(here);
+  Recipe sent = parse(resolved, recipe);
+  sent.folder = folder;
+  return sent;
 }
 
 Recipe Recipe::parse(const std::string& toml, const std::string& source,

@@ -9,6 +9,7 @@
 #include "convoke/nn/layer_table.hpp"
 #include "experiment.hpp"
 #include "interop/keras/layers.hpp"
+#include "interop/keras/naming.hpp"
 #include "interop/zip_writer.hpp"
 #include "sample_models.hpp"
 #include "support/bytes_of.hpp"
@@ -191,6 +192,15 @@ TEST_CASE("models that Convoke writes for Keras come back with the same outputs"
       CHECK(difference(run(back.models), run(models), 1) < 1e-5);
     }
   }
+}
+
+TEST_CASE("layers without a name get the one that Keras derives from their class") {
+  // keras.src.utils.naming.to_snake_case, Keras 3.15
+  CHECK(keras::snake_case("PReLU") == "p_re_lu");
+  CHECK(keras::snake_case("Conv2DTranspose") == "conv2d_transpose");
+  CHECK(keras::snake_case("GlobalAveragePooling2D") == "global_average_pooling2d");
+  CHECK(keras::snake_case("Custom>LayerScale") == "custom_layer_scale");
+  CHECK(keras::snake_case("LSTM") == "lstm");
 }
 
 TEST_CASE("an unknown layer is named with its place") {

@@ -88,10 +88,11 @@ void print_profile(const std::vector<nn::PlanStep>& steps, const std::vector<dou
 int bench(const BenchOptions& options) {
   if (options.data) return bench_data(options);
   // 1. The step of the recipe. The ranks of an ensemble work independently.
-  recipe::Recipe::check(options.recipe, options.changes);
+  std::optional<recipe::Recipe> here = recipe::Recipe::load_if_here(options.recipe, options.changes);
   mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes, world);
+  const recipe::Recipe recipe =
+      recipe::Recipe::of_root(std::move(here), options.recipe, options.changes, world);
   const run::Machine machine = settled(world, recipe.run.threads);
   const int threads = machine.threads_for(recipe.run.threads);
   const bool together = recipe.train.mode == "sync";

@@ -131,10 +131,10 @@ int train(const TrainOptions& given) {
   const TrainOptions options = settle_resume(given);
   std::vector<std::string> changes = options.changes;
   if (options.member >= 0) changes.push_back(fmt::format("ensemble.member={}", options.member));
-  recipe::Recipe::check(options.recipe, changes);
+  std::optional<recipe::Recipe> here = recipe::Recipe::load_if_here(options.recipe, changes);
   mpi::Session session;
   const mpi::Communicator& world = session.world();
-  recipe::Recipe recipe = recipe::Recipe::load(options.recipe, changes, world);
+  recipe::Recipe recipe = recipe::Recipe::of_root(std::move(here), options.recipe, changes, world);
 
   // 2. The ranks, threads and bindings; one line for each problem.
   const os::StopSignals signals;

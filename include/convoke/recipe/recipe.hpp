@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -114,13 +115,14 @@ struct Recipe {
   /// of a network, or a model file) and applies "key=value" changes. Throws Error with file and line for each
   /// mistake.
   static Recipe load(const std::string& recipe, const std::vector<std::string>& changes = {});
-  /// Does the same on rank 0 of `world` and sends the result, so that the files may be on its host alone.
-  /// Collective; all ranks throw.
-  static Recipe load(const std::string& recipe, const std::vector<std::string>& changes,
-                     const mpi::Communicator& world);
-  /// Throws what load() would throw, so that a mistake is reported before MPI starts. A recipe or model file
-  /// that is not on this host is no mistake: it may be on that of rank 0.
-  static void check(const std::string& recipe, const std::vector<std::string>& changes);
+  /// Does the same, so that a mistake is reported before MPI starts. A recipe or model file that is not on
+  /// this host is not a mistake, because it may be on that of rank 0: the result is then empty.
+  static std::optional<Recipe> load_if_here(const std::string& recipe,
+                                            const std::vector<std::string>& changes);
+  /// Returns the recipe of rank 0 on all ranks; `here`: what load_if_here() returned. Collective; all ranks
+  /// throw the Error of a file that rank 0 does not have.
+  static Recipe of_root(std::optional<Recipe> here, const std::string& recipe,
+                        const std::vector<std::string>& changes, const mpi::Communicator& world);
   /// Reads a recipe from a text; `source` names it in messages ("recipe.toml").
   static Recipe parse(const std::string& toml, const std::string& source,
                       const std::vector<std::string>& changes = {});

@@ -20,13 +20,13 @@ namespace convoke::interop::keras {
 /// Keras, unless the model is channels first; sequences (L, F) and vectors (F) are the same in both.
 struct Value {
   std::size_t node = 0;
-  /// Of a vector that was an image (C, H, W) with several channels and pixels: that shape. Our vector has the
+  /// The shape (C, H, W) of a vector that was an image with several channels and pixels. Our vector has the
   /// channels first, Keras' has them last. Empty for all other values.
   Shape flattened = {};
   std::optional<std::size_t> mask = {};  ///< node of the tokens that mask this sequence (Keras' mask_zero)
 };
 
-/// What all layers of an import share.
+/// State that all layers of an import share.
 struct Context {
   ModelBuilder& builder;
   const WeightSource& weights;

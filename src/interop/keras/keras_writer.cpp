@@ -13,6 +13,7 @@
 #include "convoke/nn/losses/loss.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "interop/keras/composition.hpp"
+#include "interop/keras/naming.hpp"
 #include "interop/zip_writer.hpp"
 
 namespace convoke::interop::keras_export {
@@ -125,22 +126,6 @@ Compilation compilation_of(const run::ModelSet& models) {
   return compilation;
 }
 
-// keras/src/utils/naming.py, to_snake_case: "PReLU" -> "p_re_lu", "Conv2DTranspose" -> "conv2d_transpose".
-std::string snake_case(const std::string& name) {
-  const auto upper = [&](std::size_t i) {
-    return i < name.size() && std::isupper(static_cast<unsigned char>(name[i])) != 0;
-  };
-  const auto lower = [&](std::size_t i) {
-    return i < name.size() && std::islower(static_cast<unsigned char>(name[i])) != 0;
-  };
-  std::string snake;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (i > 0 && upper(i) && (lower(i + 1) || lower(i - 1))) snake += '_';
-    snake += static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
-  }
-  return snake;
-}
-
 void write_weight(hdf5::Group& group, const std::string& path, const KerasWeight& weight) {
   const std::vector<float> values = weight.make();
   group.write(path, std::span<const float>(values), weight.shape);
@@ -153,7 +138,7 @@ void write_keras3_weights(const std::filesystem::path& file, const Written& writ
   std::map<std::string, int> used;
   for (const std::size_t i : written.model.order(written.output)) {
     const KerasLayer& layer = written.model.layers()[i];
-    const std::string kind = snake_case(layer.class_name);
+    const std::string kind = keras::snake_case(layer.class_name);
     const int number = used[kind]++;
     const std::string base = "layers/" + (number == 0 ? kind : fmt::format("{}_{}", kind, number));
     std::map<std::string, int> variables;

@@ -5,28 +5,16 @@
 #include <algorithm>
 #include <map>
 #include <queue>
-#include <regex>
 #include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "interop/keras/naming.hpp"
 
 namespace convoke::interop::keras {
 namespace {
 
 constexpr std::size_t kMostCalls = 20'000;
-
-// Keras' to_snake_case: "GlobalAveragePooling2D" -> "global_average_pooling2d".
-std::string snake_case(const std::string& name) {
-  constexpr std::size_t kLongest = 100;  // std::regex recurses
-  if (name.size() > kLongest) return name;
-  static const std::regex kOther("\\W+"), kWord("(.)([A-Z][a-z]+)"), kEnd("([a-z])([A-Z])");
-  std::string text = std::regex_replace(name, kOther, "");
-  text = std::regex_replace(std::regex_replace(text, kWord, "$1_$2"), kEnd, "$1_$2");
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
-  return text;
-}
 
 /// A tensor as Keras names it: the output of a layer's call.
 struct TensorName {

@@ -17,7 +17,7 @@
 
 namespace convoke::interop::onnx {
 
-/// What is known of an ONNX value during the import.
+/// Facts about an ONNX value during the import.
 using Known = std::variant<Constant, View>;
 
 /// The state of an import.

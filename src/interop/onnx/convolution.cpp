@@ -101,7 +101,7 @@ void convert_transposed_convolution(Call& call) {
       if (shape.size() == input.rank()) shape.erase(shape.begin(), shape.begin() + 2);
       wanted = extent_of(call, shape, window.sequence);
     }
-    // What is too much is cut off on both sides; SAME_UPPER cuts an odd row at the end. What lacks is added.
+    // Surplus rows are cut off on both sides, an odd one at the end for SAME_UPPER. Missing rows are added.
     const auto cut = [&](std::int64_t has, std::int64_t needs, std::int64_t& before, std::int64_t& after,
                          std::int64_t& more) {
       const std::int64_t total = has - needs;

@@ -11,7 +11,7 @@
 
 namespace convoke::interop::onnx {
 
-/// What follows from a formula that fits.
+/// The values and nodes of a formula that fits.
 struct Match {
   std::map<std::string, std::string> values;               ///< letter -> value
   std::vector<std::pair<std::string, std::string>> nodes;  ///< operator -> one of its outputs

@@ -31,7 +31,7 @@ void check_opset(const ModelProto& model) {
       "convert it: onnx.version_converter.convert_version(model, 17)");
 }
 
-/// What another export or another layer could do in place of an operator.
+/// Another export or layer that can replace an operator.
 struct Advice {
   std::string_view op, hint;
 };

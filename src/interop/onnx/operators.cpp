@@ -76,7 +76,7 @@ constexpr std::array kOperators{
     Operator{"Upsample", convert_upsample},
 };
 
-// What the pattern pass makes of several nodes: see patterns.hpp.
+// Operators that the pattern pass puts in the place of several nodes: see patterns.hpp.
 constexpr std::array kRecognised{
     Operator{"HardSigmoid6", convert_activation},
     Operator{"Normalize", convert_normalize},

@@ -11,7 +11,7 @@
 namespace convoke::interop::onnx {
 namespace {
 
-/// What an LSTM or a GRU of ONNX is.
+/// An LSTM or a GRU of ONNX.
 struct Cell {
   std::int64_t directions = 1, units = 0, features = 0, length = 0;
   bool batch_first = false;

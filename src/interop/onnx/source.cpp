@@ -161,7 +161,7 @@ Source::Source(ModelProto model, const std::filesystem::path& folder) : model_(s
   index();
 }
 
-// What a branch reads and no node of it gives comes from outside.
+// Values that a branch reads, and that none of its nodes gives, come from outside.
 void Source::capture() {
   for (NodeProto& node : model_.nodes) {
     if (node.op != "If") continue;

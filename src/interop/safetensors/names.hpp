@@ -4,7 +4,7 @@
 
 #include "convoke/nn/graph.hpp"
 
-// What PyTorch's state dicts call the parameters of a graph.
+// The names of a graph's parameters in PyTorch's state dicts.
 
 namespace convoke::interop {
 
