@@ -30,7 +30,16 @@ StopReason StopAgreement::after_step() {
   // About as many steps as the slowest rank makes in a second; equal on all ranks, since both numbers are.
   const double steps = agreed[1] > 0 ? std::min(1.0 / agreed[1], 1e6) : 1;
   next_ = step_ + std::max<std::int64_t>(1, std::llround(steps));
-  const StopReason reason = StopReason::from(std::llround(agreed[0]));
+  return pass_on(StopReason::from(std::llround(agreed[0])));
+}
+
+StopReason StopAgreement::agree() {
+  auto agreed = static_cast<double>(mine().number());
+  group_.max({&agreed, 1});
+  return pass_on(StopReason::from(std::llround(agreed)));
+}
+
+StopReason StopAgreement::pass_on(StopReason reason) {
   if (reason && group_.root()) calls_.call(reason);
   return reason;
 }

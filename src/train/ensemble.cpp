@@ -40,8 +40,8 @@ struct Turn {
   bool resume;
   bool show;
   run::Phases& phases;
-  FeatureCache* features;     ///< shared by all members; null: none
-  run::StatusWriter* status;  ///< null except on rank 0
+  std::span<const std::unique_ptr<FeatureCache>> features;  ///< shared by all members; may be empty
+  run::StatusWriter* status;                                ///< null except on rank 0
 };
 
 // Returns the samples of a member: a portion of its shard for training, and the end of its shard, or all of a
@@ -229,9 +229,10 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
     log = [&](const Settings& line) { file ? file->append(line) : lines.push_back(line); };
   }
 
-  const std::unique_ptr<FeatureCache> features = common_features(job, feed.training, folder, world, phases);
   run::StopCalls calls(world, groups.group);
   run::StopAgreement stop(groups.group, job.deadline, calls);
+  const std::vector<std::unique_ptr<FeatureCache>> features =
+      common_features(job, feed.training, folder, world, phases, [&] { return stop.wanted(); });
   const Turn turn{job,
                   feed,
                   groups.group,
@@ -241,7 +242,7 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
                   resume,
                   world.root() && !quiet,
                   phases,
-                  features.get(),
+                  features,
                   status ? &*status : nullptr};
   Training training;
   for (const std::int64_t member : groups.turns()) {

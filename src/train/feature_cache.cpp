@@ -17,13 +17,6 @@
 namespace convoke::train {
 namespace {
 
-std::size_t cut_of(const nn::Graph& graph) {
-  if (const std::size_t last = nn::frozen_prefix(graph); last > 0) return last;
-  throw Error(fmt::format("cache_features: the beginning of the network is not frozen: {} is trained",
-                          nn::first_not_fixed(graph)),
-              "freeze the beginning (model.freeze), or set model.cache_features to 0");
-}
-
 engine::EvaluatorOptions prefix_options(const Job& job) {
   engine::EvaluatorOptions options = engine::evaluator_options(job.engine, 0);
   options.chunk = job.engine.lane;
@@ -47,14 +40,24 @@ bool members_begin_alike(const Job& job) {
 
 }  // namespace
 
-FeatureCache::FeatureCache(const Job& job, const data::BatchLoader& samples,
+std::size_t cached_node(const Job& job, std::size_t stages) {
+  if (job.cache_features == 0) return 0;
+  const nn::Graph graph = unfrozen_by(std::span(job.stages).first(stages), job.model.graph, 0);
+  const std::size_t last = nn::frozen_prefix(graph);
+  if (last > 0 || stages > 0) return last;
+  throw Error(fmt::format("cache_features: the beginning of the network is not frozen: {} is trained",
+                          nn::first_not_fixed(graph)),
+              "freeze the beginning (model.freeze), or set model.cache_features to 0");
+}
+
+FeatureCache::FeatureCache(const Job& job, std::size_t last, const data::BatchLoader& samples,
                            std::span<const float> parameters, const mpi::Communicator& node,
                            const std::filesystem::path& file, run::Phases& phases)
     : job_(job),
       samples_(samples),
       node_(node),
       phases_(phases),
-      last_(cut_of(job.model.graph)),
+      last_(last),
       prefix_(mpi::together(
           node,
           [&] { return engine::Evaluator(nn::prefix_of(job.model.graph, last_), prefix_options(job)); })),
@@ -68,9 +71,15 @@ FeatureCache::FeatureCache(const Job& job, const data::BatchLoader& samples,
       computed_(memory_.bytes().size() / (count() * features_ * sizeof(float))),
       loader_(loader_of(0)) {
   prefix_.load(parameters_);
-  if (!node.root()) return;
-  phases_.features.bytes += static_cast<std::int64_t>(memory_.bytes().size());
-  if (memory_.in_file()) phases_.features.file_bytes += static_cast<std::int64_t>(memory_.bytes().size());
+  count_bytes(1);
+}
+
+FeatureCache::~FeatureCache() { count_bytes(-1); }
+
+void FeatureCache::count_bytes(std::int64_t sign) {
+  if (node_.root()) {
+    phases_.features.hold(sign * static_cast<std::int64_t>(memory_.bytes().size()), memory_.in_file());
+  }
 }
 
 std::span<float> FeatureCache::view(std::size_t index) const {
@@ -88,27 +97,31 @@ data::BatchLoader FeatureCache::loader_of(std::size_t index) const {
           data::Normalization{std::vector<float>(features_, 1.0F), std::vector<float>(features_, -0.0F)}};
 }
 
-void FeatureCache::turn_to(std::int64_t epoch) {
-  const auto index = static_cast<std::size_t>(epoch % job_.cache_features);
-  if (!computed_[index]) compute(index);
-  computed_[index] = true;
-  loader_ = loader_of(index);
+bool FeatureCache::turn_to(std::int64_t epoch, const Stop& stop) {
+  const std::size_t index = index_of(epoch);
+  if (!computed_[index]) computed_[index] = compute(index, stop);
+  if (computed_[index]) loader_ = loader_of(index);
+  return computed_[index];
 }
 
-void FeatureCache::compute(std::size_t index) {
+// A signal reaches all ranks of a job, so each rank watches for itself and the ranks need not wait for each
+// other.
+bool FeatureCache::compute(std::size_t index, const Stop& stop) {
   const os::Timed timed(phases_.features.seconds);
   const std::span<float> out = view(index);
   const auto lane = static_cast<std::size_t>(job_.engine.lane);
   const engine::LaneRange mine = engine::share_of({0, static_cast<std::int64_t>((count() + lane - 1) / lane)},
                                                   node_.rank(), node_.size());
-  // A few lanes per thread at a time, so that the extra memory is small.
-  const std::size_t segment = lane * 4 * static_cast<std::size_t>(job_.engine.threads);
+  const std::size_t segment = lane * static_cast<std::size_t>(job_.engine.threads);
   const std::size_t end = std::min(static_cast<std::size_t>(mine.first + mine.count) * lane, count());
   const data::BatchLoader samples =
       samples_.in_view({.seed = job_.engine.seed, .epoch = static_cast<std::uint32_t>(index)});
+  bool stopped = false;
   mpi::together(node_, [&] {
     std::vector<std::uint32_t> ids;
     for (std::size_t first = static_cast<std::size_t>(mine.first) * lane; first < end; first += segment) {
+      stopped = stop();
+      if (stopped) return;
       ids.resize(std::min(segment, end - first));
       std::iota(ids.begin(), ids.end(), static_cast<std::uint32_t>(first));
       const std::vector<float> rows = prefix_.raw(samples, ids);
@@ -117,22 +130,33 @@ void FeatureCache::compute(std::size_t index) {
     }
   });
   memory_.publish();
+  return !run::any_of(node_, stopped);
 }
 
 std::filesystem::path feature_file(const run::RunFolder& folder, const mpi::Communicator& world) {
   return folder.file(fmt::format("features-{}.bin", world.rank()));
 }
 
-std::unique_ptr<FeatureCache> common_features(const Job& job, const data::BatchLoader& loader,
-                                              const run::RunFolder& folder, const mpi::Communicator& world,
-                                              run::Phases& phases) {
-  if (!members_begin_alike(job)) return nullptr;
-  auto features = std::make_unique<FeatureCache>(job, loader, job.weights->values, world.split_node(),
-                                                 feature_file(folder, world), phases);
-  for (std::int64_t epoch = 0; epoch < std::min(job.cache_features, job.epochs); ++epoch) {
-    features->turn_to(epoch);
+std::vector<std::unique_ptr<FeatureCache>> common_features(const Job& job, const data::BatchLoader& loader,
+                                                           const run::RunFolder& folder,
+                                                           const mpi::Communicator& world,
+                                                           run::Phases& phases,
+                                                           const FeatureCache::Stop& stop) {
+  if (!members_begin_alike(job)) return {};
+  std::vector<std::unique_ptr<FeatureCache>> caches;
+  const mpi::Communicator node = world.split_node();
+  bool complete = true;
+  for (std::int64_t epoch = 0; complete && epoch < job.epochs; ++epoch) {
+    const std::size_t last = cached_node(job, stages_begun(job.stages, epoch));
+    if (last == 0) break;
+    if (caches.empty() || caches.back()->last_node() != last) {
+      caches.push_back(std::make_unique<FeatureCache>(job, last, loader, job.weights->values, node,
+                                                      feature_file(folder, world), phases));
+    }
+    complete = caches.back()->turn_to(epoch, stop);
   }
-  return features;
+  if (run::any_of(world, !complete)) return {};
+  return caches;
 }
 
 }  // namespace convoke::train

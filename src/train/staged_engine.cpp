@@ -5,19 +5,22 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/split.hpp"
+#include "convoke/run/collective.hpp"
 #include "convoke/run/engine_state.hpp"
 
 namespace convoke::train {
 
 StagedEngine::StagedEngine(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
-                           const mpi::Communicator& group, run::Phases& phases)
+                           const mpi::Communicator& group, const Reports& reports, run::Phases& phases)
     : job_(job),
       assignment_(assignment),
       options_(job.engine_for(assignment.seed)),
       loader_(loader),
       group_(group),
+      reports_(reports),
       phases_(phases),
       steps_per_epoch_(
           data::EpochPlan(assignment.training, assignment.seed, 0, job.engine.batch, false).steps()),
@@ -26,9 +29,13 @@ StagedEngine::StagedEngine(const Job& job, const Assignment& assignment, const d
   make_engine(0);
 }
 
-void StagedEngine::make_engine(std::size_t stages) {
+void StagedEngine::drop_engine() {
   if (engine_) exposed_seconds_ += engine_->exposed_seconds();
-  engine_.reset();  // frees its memory for the next engine
+  engine_.reset();
+}
+
+void StagedEngine::make_engine(std::size_t stages) {
+  drop_engine();  // frees its memory for the next engine
   const std::span<const Stage> begun = std::span(job_.stages).first(stages);
   stages_begun_ = stages;
   learning_rate_ = learning_rate_after(begun, job_.learning_rate);
@@ -38,52 +45,71 @@ void StagedEngine::make_engine(std::size_t stages) {
       graph_, options_, features_ != nullptr ? features_->loader() : loader_, *job_.optimizer, group_);
 }
 
-bool StagedEngine::begin_epoch(std::int64_t epochs_done) {
+bool StagedEngine::begin_epoch(std::int64_t epochs_done, const FeatureCache::Stop& stop) {
   const std::size_t stages = stages_begun(job_.stages, epochs_done);
+  const std::size_t cached = mpi::together(group_, [&] { return cached_node(job_, stages); });
   const bool begins = stages != stages_begun_;
-  const bool cached =
-      job_.cache_features > 0 &&
-      prefix_is_frozen(unfrozen_by(std::span(job_.stages).first(stages), job_.model.graph, 0));
-  if (begins || cached != (features_ != nullptr)) {
-    run::CheckpointState state;
-    state.updates = engine_->steps_done();
-    mpi::together(group_, [&] { capture(state); });
-    if (!cached) {
-      engine_.reset();  // it reads the features
-      own_.reset();
-      features_ = nullptr;
-    } else if (features_ == nullptr) {
-      open_features(state.parameters);
+  if (begins || cached != cached_) enter(stages, cached);
+  if (begins) {
+    reports_.progress.note(fmt::format("a new stage begins with epoch {}: {} parameters are trained",
+                                       epochs_done + 1, format_count(graph_.trainable_count())));
+  }
+  return features_ == nullptr || compute_features(epochs_done, stop);
+}
+
+void StagedEngine::enter(std::size_t stages, std::size_t cached) {
+  run::CheckpointState state;
+  state.updates = engine_->steps_done();
+  mpi::together(group_, [&] { capture(state); });
+  if (cached != cached_) {
+    drop_engine();  // it reads the features
+    features_ = nullptr;
+    own_.reset();
+    if (cached > 0) open_features(cached, state.parameters);
+    cached_ = cached;
+  }
+  make_engine(stages);
+  run::restore(state, job_.optimizer->state_slots(), parameters_, *engine_);
+}
+
+// Later caches are larger than the first. A run that has come so far goes on without one.
+void StagedEngine::open_features(std::size_t last, const std::vector<float>& parameters) {
+  const auto shared = std::ranges::find_if(assignment_.features,
+                                           [&](const auto& cache) { return cache->last_node() == last; });
+  if (shared != assignment_.features.end()) {
+    features_ = shared->get();
+    if (std::ranges::equal(features_->parameters(),
+                           std::span(parameters).first(features_->parameters().size()))) {
+      return;
     }
-    make_engine(stages);
-    run::restore(state, job_.optimizer->state_slots(), parameters_, *engine_);
-  }
-  if (features_ != nullptr) {
-    mpi::together(group_, [&] { features_->turn_to(epochs_done); });  // the group may span several nodes
-  }
-  return begins;
-}
-
-// True as long as the job's own graph freezes the prefix: a stage may unfreeze it, which ends the cache.
-bool StagedEngine::prefix_is_frozen(const nn::Graph& graph) const {
-  return nn::frozen_prefix(graph) >= nn::frozen_prefix(job_.model.graph);
-}
-
-void StagedEngine::open_features(const std::vector<float>& parameters) {
-  features_ = assignment_.features;
-  if (features_ == nullptr) {
-    const mpi::Communicator node = group_.split_node();
-    own_ = mpi::together(group_, [&] {
-      return std::make_unique<FeatureCache>(job_, loader_, parameters, node, assignment_.feature_file,
-                                            phases_);
-    });
-    features_ = own_.get();
-  } else if (!std::equal(features_->parameters().begin(), features_->parameters().end(),
-                         parameters.begin())) {
     throw Error(fmt::format("the frozen weights of member {}'s checkpoint differ from model.weights",
                             assignment_.member),
                 "use the weights that the run started with, or set model.cache_features to 0");
   }
+  const mpi::Communicator node = group_.split_node();
+  try {
+    own_ = mpi::together(group_, [&] {
+      return std::make_unique<FeatureCache>(job_, last, loader_, parameters, node, assignment_.feature_file,
+                                            phases_);
+    });
+    features_ = own_.get();
+  } catch (const Error& error) {
+    if (cached_ == 0) throw;
+    if (!group_.root()) return;
+    reports_.progress.warn(fmt::format("the features of {} are not cached, each epoch computes them: {}",
+                                       job_.model.graph.node(last).name, error.what()));
+  }
+}
+
+bool StagedEngine::compute_features(std::int64_t epochs_done, const FeatureCache::Stop& stop) {
+  if (!features_->has(epochs_done)) {
+    reports_.progress.note(fmt::format("computing features: {} samples, frozen layers up to {}",
+                                       format_count(static_cast<std::int64_t>(features_->count())),
+                                       job_.model.graph.node(features_->last_node()).name));
+  }
+  bool complete = true;
+  mpi::together(group_, [&] { complete = features_->turn_to(epochs_done, stop); });
+  return !run::any_of(group_, !complete);  // the group may span several nodes
 }
 
 void StagedEngine::start_from(const run::InitialWeights& weights) {

@@ -24,7 +24,7 @@ Trainer::Trainer(const Job& job, const Assignment& assignment, const data::Batch
       stop_(stop),
       reports_(std::move(reports)),
       phases_(phases),
-      engine_(job, assignment_, loader, group, phases),
+      engine_(job, assignment_, loader, group, reports_, phases),
       checkpointing_(job, engine_, group, std::move(checkpoints), reports_, phases),
       validation_(job, assignment_, loader, engine_, group, checkpointing_, reports_, phases) {}
 
@@ -56,8 +56,7 @@ run::StopReason Trainer::train_epoch() {
   const data::EpochPlan plan =
       mpi::together(group_, [&] { return plan_epoch(job_, assignment_, loader_, state_.epochs_done); });
   steps_per_epoch_ = plan.steps();
-  if (engine_.begin_epoch(state_.epochs_done))
-    reports_.progress.note(fmt::format("a new stage begins with epoch {}", state_.epochs_done + 1));
+  if (!engine_.begin_epoch(state_.epochs_done, [this] { return stop_.wanted(); })) return stop_.agree();
   std::optional<data::ReadAhead> ahead;
   // Only streamed samples, and only if no features replace them.
   if (data::SampleStream* const stream = loader_.split().stream.get(); stream && !engine_.features()) {

@@ -59,11 +59,11 @@ engine::Score Validation::score(const std::vector<float>& parameters, run::Check
     // The features are those of the training split.
     const FeatureCache* features = assignment_.validation_loader == nullptr ? engine_.features() : nullptr;
     mpi::together(group_, [&] {
-      if (!evaluator_ || features != features_) {
-        features_ = features;
-        evaluator_.emplace(
-            features == nullptr ? job_.model.graph : nn::suffix_of(job_.model.graph, features->last_node()),
-            engine::evaluator_options(job_.engine, job_.model.classes()));
+      const std::size_t cached = features == nullptr ? 0 : features->last_node();
+      if (!evaluator_ || cached != cached_) {
+        cached_ = cached;
+        evaluator_.emplace(cached == 0 ? job_.model.graph : nn::suffix_of(job_.model.graph, cached),
+                           engine::evaluator_options(job_.engine, job_.model.classes()));
       }
       // The prefix's parameters come first.
       const std::size_t known = features == nullptr ? 0 : features->parameters().size();

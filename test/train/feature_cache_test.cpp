@@ -2,10 +2,12 @@
 #include "convoke/train/feature_cache.hpp"
 
 #include <cmath>
+#include <csignal>
 
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/nn/zoo_parts.hpp"
+#include "convoke/os/stop_signals.hpp"
 #include "convoke/run/model_file.hpp"
 #include "fine_tuning.hpp"
 #include "support/catch.hpp"
@@ -46,6 +48,27 @@ std::shared_ptr<const run::InitialWeights> backbone_weights() {
   return std::make_shared<const run::InitialWeights>(std::move(weights));
 }
 
+/// Trains the head, then from epoch to epoch the layers before it, too: the frozen part ends before "head",
+/// before "hidden", before "conv2" and nowhere.
+Job moving() {
+  Job result = job({"before:head"});
+  result.validation_split = 0.2;
+  result.epochs = 6;
+  result.stages = {{.epoch = 2, .unfreeze = {"hidden"}},
+                   {.epoch = 4, .unfreeze = {"conv2"}, .learning_rate = 0.005},
+                   {.epoch = 6, .unfreeze = {"conv1"}}};
+  result.engine.update.ema = 0.9;
+  return result;
+}
+
+std::shared_ptr<const data::Augmenter> flips() {
+  data::AugmentOptions options;
+  options.rotation_range = 20;
+  options.horizontal_flip = true;
+  options.brightness_range = {0.7, 1.3};
+  return std::make_shared<const data::Augmenter>(options, Shape{1, 8, 8}, data::SampleType::kUint8);
+}
+
 }  // namespace
 
 TEST_CASE("exact: the model is bit-identical with and without the cache, for any ranks and threads") {
@@ -72,13 +95,8 @@ TEST_CASE("exact: with as many views as epochs, augmented training equals that w
   const mpi::Session session;
   const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(152);
-  data::AugmentOptions options;
-  options.rotation_range = 20;
-  options.horizontal_flip = true;
-  options.brightness_range = {0.7, 1.3};
   Job wanted = job({"conv1", "norm1"});
-  wanted.augmenter =
-      std::make_shared<const data::Augmenter>(options, Shape{1, 8, 8}, data::SampleType::kUint8);
+  wanted.augmenter = flips();
   const std::vector<float> expected = fit(wanted, pictures, world.split(world.rank(), 0)).parameters();
   CHECK(fit(cached(wanted, wanted.epochs), pictures, world).parameters() == expected);
   CHECK(fit(cached(wanted, 1), pictures, world).parameters() != expected);
@@ -131,31 +149,96 @@ TEST_CASE("the frozen part runs once per sample and view, also for validation sa
   }
 }
 
-TEST_CASE("the cache ends with the stage that unfreezes a cached part") {
+TEST_CASE("exact: the cache moves with the stages, and training equals that without the cache") {
+  const mpi::Session session;
+  const mpi::Communicator world = session.world();
+  const tiny::Pictures pictures(160);  // 128 of them are trained: whole lanes
+  Job wanted = moving();
+  const bool augmented = GENERATE(false, true);
+  INFO((augmented ? "augmented" : "plain"));
+  if (augmented) wanted.augmenter = flips();
+  const std::vector<float> expected = fit(wanted, pictures, world.split(world.rank(), 0)).parameters();
+  const Result found = fit(cached(wanted, augmented ? wanted.epochs : 1), pictures, world);
+  CHECK(found.parameters() == expected);
+  // In epochs 1 to 5, but not in epoch 6, which trains everything.
+  CHECK(sum(world, found.phases.features.read) == 5 * 160);
+  CHECK(sum(world, found.phases.features.computed) == (augmented ? 5 : 3) * 160);
+  // The largest cache is the last one: what conv2 reads.
+  CHECK(sum(world, found.phases.features.bytes) == 160 * 6 * 6 * 6 * 4 * (augmented ? 6 : 1));
+}
+
+TEST_CASE("a run with a moving cache may be resumed in any stage, with or without the cache") {
+  const mpi::Session session;
+  const mpi::Communicator world = session.world();
+  const tiny::Pictures pictures(160);
+  const Job wanted = moving();
+  const std::vector<float> expected = fit(wanted, pictures, world).parameters();
+  for (std::int64_t epochs = 1; epochs < wanted.epochs; ++epochs) {
+    INFO("after epoch " << epochs);
+    const Folder folder(world, "features");
+    Job part = cached(wanted);
+    part.epochs = epochs;
+    fit(part, pictures, world, folder);
+    CHECK(fit(epochs == 2 ? wanted : cached(wanted), pictures, world, folder, true).parameters() == expected);
+  }
+}
+
+TEST_CASE("a stage whose features fit neither into memory nor on the disk is trained without a cache") {
+  const mpi::Session session;
+  const mpi::Communicator world = session.world();
+  const tiny::Pictures pictures(160);
+  Job wanted = moving();
+  const std::vector<float> expected = fit(wanted, pictures, world).parameters();
+  wanted = cached(wanted);
+  wanted.cache_bytes = 160 * 12 * 4;  // the first cache, of what the dropout before the head reads
+  const Folder folder(world, "features");
+  const run::RunFolder place(folder);
+  // No file can have the name of a folder.
+  if (world.root()) tiny::fs::create_directory(train::feature_file(place, world));
+  const Result found = fit(wanted, pictures, world, folder);
+  CHECK(found.parameters() == expected);
+  CHECK(sum(world, found.phases.features.read) == 160);
+}
+
+TEST_CASE("a signal ends the computation of features within a lane, and the run can be resumed") {
   const mpi::Session session;
   const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(152);
-  Job wanted = job({"before:head"});
-  wanted.validation_split = 0.25;
-  wanted.epochs = 5;
-  wanted.stages = {{.epoch = 2, .unfreeze = {"hidden"}}, {.epoch = 4, .unfreeze = {"conv2"}}};
-  wanted.engine.update.ema = 0.9;
-  const std::vector<float> expected = fit(wanted, pictures, world).parameters();
-  // "hidden" comes before dropout and is in the frozen part: its stage ends the cache.
-  const Result found = fit(cached(wanted), pictures, world);
-  CHECK(found.parameters() == expected);
-  CHECK(sum(world, found.phases.features.read) == 152);  // of one epoch
-  // A stage behind the frozen part does not end the cache; a run may be resumed with or without the cache.
-  Job behind = job({"before:head"});
-  behind.model.graph = network({"conv1", "norm1", "conv2"});
-  behind.stages = {{.epoch = 3, .unfreeze = {"conv2"}, .learning_rate = 0.005}};
-  const std::vector<float> whole = fit(behind, pictures, world).parameters();
-  for (const std::int64_t epochs : {1, 2, 3}) {
-    const Folder folder(world, "features");
-    Job part = cached(behind);
-    part.epochs = epochs;
-    fit(part, pictures, world, folder);
-    CHECK(fit(epochs == 2 ? behind : cached(behind), pictures, world, folder, true).parameters() == whole);
+  const Job wanted = cached(job({"before:hidden"}));
+  SECTION("in one cache") {
+    const data::BatchLoader loader = pictures.loader();
+    const std::vector<float> parameters(engine::canonical_values(engine::canonical_parameters(network({}))));
+    run::Phases phases;
+    train::FeatureCache cache(wanted, train::cached_node(wanted, 0), loader, parameters, world.split_node(),
+                              "features.bin", phases);
+    int lanes = world.root() ? 2 : 1000;  // until the root is asked to stop
+    CHECK_FALSE(cache.turn_to(0, [&] { return lanes-- == 0; }));
+    CHECK_FALSE(cache.has(0));
+    if (world.root()) CHECK(phases.features.computed == 2 * 8);
+    CHECK(cache.turn_to(0, [] { return false; }));
+    CHECK(cache.has(0));
+  }
+  SECTION("in a run") {
+    const std::vector<float> expected = fit(wanted, pictures, world).parameters();
+    const bool shared = GENERATE(false, true);
+    Job several = wanted;
+    if (shared) {
+      several.ensemble = true;
+      several.members = 2;
+      several.weights = backbone_weights();
+    }
+    const std::vector<float> both = shared ? fit(several, pictures, world).parameters() : expected;
+    const Folder folder(world, "features-stop");
+    {
+      const os::StopSignals signals;
+      if (world.rank() == world.size() - 1) std::raise(SIGTERM);
+      const Result found = fit(several, pictures, world, folder);
+      CHECK(found.training.interrupted_by.to_string() == "SIGTERM");
+      CHECK(found.training.members.at(0).steps == 0);
+      if (world.rank() == world.size() - 1) CHECK(found.phases.features.computed == 0);
+    }
+    const os::StopSignals again;  // resets the first request
+    CHECK(fit(several, pictures, world, folder, true).parameters() == both);
   }
 }
 
@@ -191,6 +274,8 @@ TEST_CASE("members with the same frozen weights share a cache, others have their
   wanted.members = 3;
   wanted.shards = data::Sharding::kStratified;
   wanted.validation_split = 0.1;
+  const bool staged = GENERATE(false, true);
+  if (staged) wanted.stages = {{.epoch = 3, .unfreeze = {"conv2"}}};
   for (const bool given : {true, false}) {
     INFO((given ? "weights that are given" : "initial weights"));
     wanted.weights = given ? backbone_weights() : nullptr;
@@ -200,7 +285,7 @@ TEST_CASE("members with the same frozen weights share a cache, others have their
     CHECK(found.training.members.size() == without.training.members.size());
     for (std::size_t m = 0; m < found.training.members.size(); ++m)
       CHECK(found.parameters(m) == without.parameters(m));
-    CHECK(sum(world, found.phases.features.computed) == 2 * 152 * (given ? 1 : 3));
+    CHECK(sum(world, found.phases.features.computed) == 2 * 152 * (given ? 1 : 3) * (staged ? 2 : 1));
   }
 }
 

@@ -14,10 +14,19 @@ namespace convoke::run {
 struct FeatureUse {
   std::int64_t computed = 0;    ///< samples that went through the frozen beginning of the network
   std::int64_t read = 0;        ///< samples whose features were read; counted by the root of a group
-  std::int64_t bytes = 0;       ///< size of the caches; counted by the root of a node
-  std::int64_t file_bytes = 0;  ///< the part of `bytes` that is in files
+  std::int64_t bytes = 0;       ///< largest size of the caches; counted by the root of a node
+  std::int64_t file_bytes = 0;  ///< largest size of those that are in files
   double seconds = 0;           ///< spent computing
+  std::int64_t held = 0;        ///< size of the caches that exist now
+  std::int64_t file_held = 0;   ///< of those that are in files
 
+  /// Counts a cache of `change` bytes when it is made, and of -`change` bytes when it is freed.
+  void hold(std::int64_t change, bool in_file) {
+    held += change;
+    if (in_file) file_held += change;
+    bytes = std::max(bytes, held);
+    file_bytes = std::max(file_bytes, file_held);
+  }
   bool any() const { return computed > 0; }
   /// The share of the samples read that did not have to be computed.
   double hit_rate() const {

@@ -76,12 +76,21 @@ class StopAgreement {
   StopAgreement(const mpi::Communicator& group, Deadline deadline, StopCalls& calls)
       : group_(group), deadline_(deadline), calls_(calls) {}
 
-  /// Call it after each step on all ranks of the group. Returns on all of them the reason if any rank wants
-  /// to stop, and then calls the other groups.
+  /// Call it after each step on all ranks of the group. Returns agree() about once a second, otherwise
+  /// nothing.
   StopReason after_step();
+
+  /// Returns on all ranks of the group the reason if any of them wants to stop, and then calls the other
+  /// groups. Collective over the group.
+  StopReason agree();
+
+  /// True if this rank wants to stop. For long work outside of steps: the ranks leave it early and then
+  /// agree().
+  bool wanted() { return bool(mine()); }
 
  private:
   StopReason mine();
+  StopReason pass_on(StopReason reason);
 
   const mpi::Communicator& group_;
   Deadline deadline_;

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,7 +18,12 @@
 
 namespace convoke::train {
 
-/// The outputs (features) of the frozen beginning of a network (nn::frozen_prefix) for all samples of a
+/// Returns the node whose output is cached once the first `stages` stages of the job have begun: the end of
+/// the part that is still frozen then (nn::frozen_prefix). 0: no cache. Throws Error if the job wants a
+/// cache, but nothing is frozen at the beginning of its own network.
+std::size_t cached_node(const Job& job, std::size_t stages);
+
+/// The outputs (features) of the frozen beginning of a network for all samples of a
 /// split. The ranks of a node compute them together once per sample and view, keep them once per node, and
 /// later read them instead of the samples. A view is the augmented version of a sample in one epoch; epoch e
 /// uses view e modulo Job::cache_features.
@@ -26,28 +32,42 @@ namespace convoke::train {
 /// only on the network, the sample and its neighbours in that order.
 class FeatureCache {
  public:
-  /// Collective over `node`. `parameters`: canonical, of the whole network. `file`: see run::NodeMemory.
-  /// Arguments passed by reference must outlive it. Throws Error if nothing is frozen at the beginning of the
-  /// network.
-  FeatureCache(const Job& job, const data::BatchLoader& samples, std::span<const float> parameters,
-               const mpi::Communicator& node, const std::filesystem::path& file, run::Phases& phases);
+  /// True if this rank should leave long work early.
+  using Stop = std::function<bool()>;
 
-  /// Selects the features of epoch `epoch` (counted from 0), and computes them if they are missing.
-  /// Collective over the node at the first call for a view.
-  void turn_to(std::int64_t epoch);
+  /// Caches the output of node `last`, a cached_node(). `parameters`: canonical, of the whole network.
+  /// `file`: see run::NodeMemory. Arguments passed by reference must outlive it. Collective over `node`.
+  FeatureCache(const Job& job, std::size_t last, const data::BatchLoader& samples,
+               std::span<const float> parameters, const mpi::Communicator& node,
+               const std::filesystem::path& file, run::Phases& phases);
+  ~FeatureCache();
+  FeatureCache(const FeatureCache&) = delete;
+  FeatureCache& operator=(const FeatureCache&) = delete;
+
+  /// True if the features of epoch `epoch` (counted from 0) are computed.
+  bool has(std::int64_t epoch) const { return computed_[index_of(epoch)]; }
+  /// Selects the features of an epoch, and computes them if they are missing. Each rank asks `stop` before
+  /// every lane that its threads compute; returns false on all ranks of the node, without features, if it was
+  /// true on one of them. Collective over the node at the first call for a view.
+  bool turn_to(std::int64_t epoch, const Stop& stop);
 
   /// Feeds an nn::suffix_of() the network.
   const data::BatchLoader& loader() const { return loader_; }
   /// The node of the network whose output is cached.
   std::size_t last_node() const { return last_; }
+  /// The number of samples whose features it holds.
+  std::size_t count() const { return static_cast<std::size_t>(samples_.split().count()); }
   /// The canonical parameters of the prefix: the first ones of the network's.
   std::span<const float> parameters() const { return parameters_; }
 
  private:
-  std::size_t count() const { return static_cast<std::size_t>(samples_.split().count()); }
+  std::size_t index_of(std::int64_t epoch) const {
+    return static_cast<std::size_t>(epoch % job_.cache_features);
+  }
   std::span<float> view(std::size_t index) const;
-  data::BatchLoader loader_of(std::size_t view) const;
-  void compute(std::size_t view);
+  data::BatchLoader loader_of(std::size_t index) const;
+  bool compute(std::size_t index, const Stop& stop);
+  void count_bytes(std::int64_t sign);
 
   const Job& job_;
   const data::BatchLoader& samples_;
@@ -65,11 +85,14 @@ class FeatureCache {
 /// Returns the path of a rank's feature cache, used if the cache is a file.
 std::filesystem::path feature_file(const run::RunFolder& folder, const mpi::Communicator& world);
 
-/// Makes the feature cache that all members of an ensemble share. Their networks begin alike if all frozen
-/// weights are given (Job::weights). Members reach their epochs at different times, so all views are computed
-/// at once. Returns null if the networks differ or there is only one model. Collective over `world`.
-std::unique_ptr<FeatureCache> common_features(const Job& job, const data::BatchLoader& loader,
-                                              const run::RunFolder& folder, const mpi::Communicator& world,
-                                              run::Phases& phases);
+/// Makes the feature caches that all members of an ensemble share, one for each cached_node() of the stages.
+/// Their networks begin alike if all frozen weights are given (Job::weights). Members reach their epochs at
+/// different times, so all views are computed at once. Returns no caches if the networks differ, if there is
+/// only one model, or if `stop` was true on a rank. Collective over `world`.
+std::vector<std::unique_ptr<FeatureCache>> common_features(const Job& job, const data::BatchLoader& loader,
+                                                           const run::RunFolder& folder,
+                                                           const mpi::Communicator& world,
+                                                           run::Phases& phases,
+                                                           const FeatureCache::Stop& stop);
 
 }  // namespace convoke::train

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -44,7 +45,8 @@ struct Assignment {
   std::span<const std::uint32_t> validation;  ///< may be empty
   /// The loader whose sample ids `validation` holds; null: the loader of the training samples.
   const data::BatchLoader* validation_loader = nullptr;
-  FeatureCache* features = nullptr;  ///< shared by all members; null: the trainer makes its own, if any
+  /// The caches that all members share (common_features); empty: the trainer makes its own, if any.
+  std::span<const std::unique_ptr<FeatureCache>> features = {};
   std::filesystem::path feature_file = {};  ///< where that cache may be stored
 };
 

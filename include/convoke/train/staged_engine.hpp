@@ -13,6 +13,7 @@
 #include "convoke/train/feature_cache.hpp"
 #include "convoke/train/groups.hpp"
 #include "convoke/train/job.hpp"
+#include "convoke/train/reports.hpp"
 
 namespace convoke::train {
 
@@ -20,19 +21,22 @@ namespace convoke::train {
 /// parameters, their order changes, so a new engine is made from the canonical parameters, their average and
 /// the optimizer's state; newly unfrozen parameters start without optimizer state. With Job::cache_features,
 /// and as long as the beginning of the network is frozen, the engine trains only the network behind that
-/// beginning, on samples from a FeatureCache.
+/// beginning, on samples from a FeatureCache. A stage that unfreezes a part of that beginning replaces the
+/// cache by one of the part that is still frozen.
 class StagedEngine {
  public:
   /// Collective over `group`. The arguments must outlive it.
   StagedEngine(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
-               const mpi::Communicator& group, run::Phases& phases);
+               const mpi::Communicator& group, const Reports& reports, run::Phases& phases);
 
   /// Starts from the given weights instead of initial values. Collective.
   void start_from(const run::InitialWeights& weights);
 
-  /// Call it before the epoch after `epochs_done`. Returns true if a stage begins with that epoch.
-  /// Collective. Throws Error if the shared cache of all members was made with other frozen weights.
-  bool begin_epoch(std::int64_t epochs_done);
+  /// Call it before the epoch after `epochs_done`: enters its stage and computes missing features. Returns
+  /// false if `stop` was true meanwhile on a rank that computed them; then the epoch cannot begin.
+  /// Collective. Throws Error if the first cache cannot be made, or if the shared cache of all members was
+  /// made with other frozen weights.
+  bool begin_epoch(std::int64_t epochs_done, const FeatureCache::Stop& stop);
 
   engine::LaneEngine::StepResult step(std::uint32_t epoch, std::span<const std::uint32_t> samples,
                                       double learning_rate, std::span<const std::uint32_t> repeats);
@@ -55,8 +59,10 @@ class StagedEngine {
 
  private:
   void make_engine(std::size_t stages);
-  bool prefix_is_frozen(const nn::Graph& graph) const;
-  void open_features(const std::vector<float>& parameters);
+  void drop_engine();
+  void enter(std::size_t stages, std::size_t cached);
+  void open_features(std::size_t last, const std::vector<float>& parameters);
+  bool compute_features(std::int64_t epochs_done, const FeatureCache::Stop& stop);
   std::vector<float> whole(std::vector<float> parameters) const;
 
   const Job& job_;
@@ -64,15 +70,17 @@ class StagedEngine {
   engine::EngineOptions options_;
   const data::BatchLoader& loader_;
   const mpi::Communicator& group_;
+  const Reports& reports_;
   run::Phases& phases_;
   std::int64_t steps_per_epoch_;
   std::vector<engine::CanonicalParameter> parameters_;  // of the whole network
 
   // State of the current stage.
   std::size_t stages_begun_ = 0;
+  std::size_t cached_ = 0;  // its cached_node()
   double learning_rate_ = 0;
   std::unique_ptr<FeatureCache> own_;  // used if the members share no cache
-  FeatureCache* features_ = nullptr;   // in use
+  FeatureCache* features_ = nullptr;   // in use; null: none, or the cache could not be made
   nn::Graph graph_;                    // what the engine trains
   std::unique_ptr<engine::LaneEngine> engine_;
   double exposed_seconds_ = 0;  // of the earlier engines

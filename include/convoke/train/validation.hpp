@@ -53,7 +53,7 @@ class Validation {
   const Reports& reports_;
   run::Phases& phases_;
   std::optional<engine::Evaluator> evaluator_;  // made at the first validation
-  const FeatureCache* features_ = nullptr;      // the features that the evaluator reads
+  std::size_t cached_ = 0;                      // the node whose features the evaluator reads; 0: none
   engine::Score latest_;
   std::int64_t latest_updates_ = -1;  // the step to which latest_ belongs
 };
