@@ -103,9 +103,12 @@ void StagedEngine::open_features(std::size_t last, const std::vector<float>& par
 
 bool StagedEngine::compute_features(std::int64_t epochs_done, const FeatureCache::Stop& stop) {
   if (!features_->has(epochs_done)) {
-    reports_.progress.note(fmt::format("computing features: {} samples, frozen layers up to {}",
-                                       format_count(static_cast<std::int64_t>(features_->count())),
-                                       job_.model.graph.node(features_->last_node()).name));
+    const std::int64_t views = std::min(job_.cache_features, job_.epochs);
+    reports_.progress.note(fmt::format(
+        "computing features: {} samples, frozen layers up to {}{}",
+        format_count(static_cast<std::int64_t>(features_->count())),
+        job_.model.graph.node(features_->last_node()).name,
+        views > 1 ? fmt::format(", variant {} of {}", epochs_done % views + 1, views) : std::string()));
   }
   bool complete = true;
   mpi::together(group_, [&] { complete = features_->turn_to(epochs_done, stop); });

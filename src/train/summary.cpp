@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/classification_report.hpp"
@@ -95,6 +97,16 @@ std::string summary_title(const Job& job, const Verdict& verdict) {
     return fmt::format("member {} of an ensemble of {}", verdict.members.front().model.index, job.members);
   }
   return fmt::format("{} members of an ensemble of {}", verdict.members.size(), job.members);
+}
+
+// "361,090 trainable", and with stages also how many are trained in the last one.
+std::string trainable_text(const Job& job) {
+  const std::span<const Stage> begun =
+      std::span(job.stages).first(stages_begun(job.stages, std::max<std::int64_t>(job.epochs, 1) - 1));
+  const std::int64_t first = job.model.graph.trainable_count();
+  const std::int64_t last = unfrozen_by(begun, job.model.graph, 0).trainable_count();
+  const std::string text = format_count(first) + " trainable";
+  return last == first ? text : fmt::format("{}, {} in the last stage", text, format_count(last));
 }
 
 // Lists the defined scores: "  top-5 accuracy 0.9876   ROC AUC 0.9954   quadratic kappa 0.9321   ECE 0.0123"
@@ -259,7 +271,7 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
                         format_bytes(static_cast<std::uint64_t>(features.bytes)),
                         features.file_bytes > 0 ? "a file" : "memory", 100 * features.hit_rate());
   }
-  text += fmt::format("  parameters    {} trainable\n", format_count(job.model.graph.trainable_count()));
+  text += fmt::format("  parameters    {}\n", trainable_text(job));
   const double validation = mean_validation_accuracy(verdict);
   if (!std::isnan(validation)) text += fmt::format("  validation    accuracy {:.4f}\n", validation);
   bool failed = false;

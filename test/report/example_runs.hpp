@@ -149,6 +149,7 @@ inline void write_run(const std::filesystem::path& folder, const std::filesystem
               {"images_per_second", 1000.0},
               {"core_seconds", makespan * static_cast<double>(ranks)},
               {"peak_rss_mib", 40.5},
+              {"features", Settings{{"seconds", 75.0}, {"bytes", std::int64_t{3} << 20}}},
               {"test", Settings{{"samples", 10 * k},
                                 {"accuracy", 0.9},
                                 {"precision", 0.9},

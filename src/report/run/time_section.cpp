@@ -89,6 +89,9 @@ void add_times(Page& page, const RunRecord& run) {
     return format_bytes(static_cast<std::uint64_t>(number * 1024 * 1024));
   };
   add("Time to the first step", "seconds_to_first_step", duration);
+  add("Computing cached features", "features.seconds", duration);
+  add("Size of cached features", "features.bytes",
+      [](double bytes) { return format_bytes(static_cast<std::uint64_t>(bytes)); });
   add("Peak memory of a rank", "peak_rss_mib", mebibytes);
   add("Predicted memory", "predicted_rss_mib", mebibytes);
   add("Checkpoints written", "checkpoints.written", count);
