@@ -234,7 +234,8 @@ TEST_CASE("a signal ends the computation of features within a lane, and the run 
       if (world.rank() == world.size() - 1) std::raise(SIGTERM);
       const Result found = fit(several, pictures, world, folder);
       CHECK(found.training.interrupted_by.to_string() == "SIGTERM");
-      CHECK(found.training.members.at(0).steps == 0);
+      // Another member may finish before it hears of the signal.
+      if (!shared || world.rank() == world.size() - 1) CHECK(found.training.members.at(0).steps == 0);
       if (world.rank() == world.size() - 1) CHECK(found.phases.features.computed == 0);
     }
     const os::StopSignals again;  // resets the first request
