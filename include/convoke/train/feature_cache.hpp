@@ -23,10 +23,10 @@ namespace convoke::train {
 /// cache, but nothing is frozen at the beginning of its own network.
 std::size_t cached_node(const Job& job, std::size_t stages);
 
-/// The outputs (features) of the frozen beginning of a network for all samples of a
-/// split. The ranks of a node compute them together once per sample and view, keep them once per node, and
-/// later read them instead of the samples. A view is the augmented version of a sample in one epoch; epoch e
-/// uses view e modulo Job::cache_features.
+/// The outputs (features) of the frozen beginning of a network for all samples of a split. The ranks of a
+/// node compute them together once per sample and view, keep them once per node, and later read them instead
+/// of the samples. A view is the augmented version of a sample in one epoch; epoch e uses view e modulo
+/// Job::cache_features.
 ///
 /// The samples are taken in order of their ids, one lane at a time, by the plan of one lane: the bits depend
 /// only on the network, the sample and its neighbours in that order.
