@@ -34,13 +34,13 @@ inline dnnl::primitive_attr attributes() {
   return attr;
 }
 
-inline dnnl::primitive_attr attributes_with(dnnl::algorithm activation) {
+inline dnnl::primitive_attr attributes_with(dnnl::algorithm activation, float alpha = 0) {
   dnnl::primitive_attr attr = attributes();
   dnnl::post_ops post;
 #if DNNL_VERSION_MAJOR >= 3
-  post.append_eltwise(activation, 0.F, 0.F);
+  post.append_eltwise(activation, alpha, 0.F);
 #else
-  post.append_eltwise(1.F, activation, 0.F, 0.F);
+  post.append_eltwise(1.F, activation, alpha, 0.F);
 #endif
   attr.set_post_ops(post);
   return attr;

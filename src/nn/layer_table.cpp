@@ -8,6 +8,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/attention.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/border.hpp"
 #include "convoke/nn/layers/channel_shuffle.hpp"
@@ -66,6 +67,8 @@ constexpr std::array kLayers{
     LayerEntry{"adaptive_max_pool", "pooling", AdaptivePool::make<kMax>,
                "maximum over windows that cover the image: (C, H, W) → (C, height, width), as in PyTorch"},
     LayerEntry{"add", "merging", plain<Add>, "sum of inputs of one shape; may have `activation`"},
+    LayerEntry{"attention", "merging", Attention::make,
+               "softmax(scale q kᵀ) v for each head, of query (L, F), key (S, F) and value (S, G): (L, G)"},
     LayerEntry{"average", "merging", plain<Average>, "mean of inputs of one shape"},
     LayerEntry{"average_pool", "pooling", AveragePool::make, "mean over windows: (C, H, W) → (C, H', W')"},
     LayerEntry{"average_pool1d", "pooling", Pool1d::make<kAverage>,

@@ -152,6 +152,10 @@ std::vector<Settings> sequences() {
            {"dropout", 0.25},
            {"recurrent_dropout", 0.5},
            {"inputs", list({"words", "input"})}},
+          {{"layer", "attention"},
+           {"heads", 3},
+           {"scale", 0.5},
+           {"inputs", list({"lstm_1", "lstm_1", "lstm_1"})}},
           {{"layer", "gru"}, {"units", 2}}};
 }
 
@@ -275,7 +279,7 @@ TEST_CASE("describe_graph is the inverse of build_graph on tokens and sequences"
                                  {"dropout", 0.25},
                                  {"recurrent_dropout", 0.5}});
   CHECK(graph.node(2).shape == Shape{6, 6});
-  CHECK(graph.node(3).shape == Shape{2});
+  CHECK(graph.node(4).shape == Shape{2});
   // Keras counts 9 * 4; 2 * 4 * 3 * (4 + 3) without biases; 3 * 2 * (6 + 2) and two biases.
   CHECK(graph.parameter_count() == 36 + 168 + 48 + 12);
 }

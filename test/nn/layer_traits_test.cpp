@@ -53,14 +53,14 @@ std::optional<Graph> network_of(const LayerPtr& layer) {
   const std::vector<ValueSpec> inputs{
       {Shape{8, 6, 6}}, {Shape{6, 8}}, {Shape{8}}, {Shape{6}, ValueType::kToken}};
   for (const ValueSpec& input : inputs) {
-    Graph graph(input);
-    const bool joins = layer->traits().inputs == LayerTraits::Inputs::kSeveral;
-    try {
-      const std::size_t node =
-          graph.add(layer, joins ? std::vector<std::size_t>{0, 0} : std::vector<std::size_t>{0});
-      dense(flatten({&graph, node}), {.units = 3});
-      return graph;
-    } catch (const Error&) {
+    for (const std::size_t count : {1, 2, 3}) {
+      Graph graph(input);
+      try {
+        const std::size_t node = graph.add(layer, std::vector<std::size_t>(count, 0));
+        dense(flatten({&graph, node}), {.units = 3});
+        return graph;
+      } catch (const Error&) {
+      }
     }
   }
   return std::nullopt;

@@ -18,6 +18,7 @@ namespace {
 constexpr std::array kLayers{
     LayerEntry{"adaptive_average_pool", adaptive_pool},
     LayerEntry{"adaptive_max_pool", adaptive_pool},
+    LayerEntry{"attention", attention},
     LayerEntry{"average", average},
     LayerEntry{"average_pool1d", pool1d},
     LayerEntry{"channel_scale", channel_scale},

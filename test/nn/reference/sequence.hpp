@@ -3,7 +3,8 @@
 
 namespace reference {
 
-// embedding, lstm, gru.
+// attention, embedding, lstm, gru.
+Values attention(const Call& call);
 Values embedding(const Call& call);
 Values lstm(const Call& call);
 Values gru(const Call& call);
