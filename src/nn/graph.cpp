@@ -65,7 +65,7 @@ Graph::Graph(ValueSpec input) {
   Node node;
   node.name = "input";
   node.shape = std::move(input);
-  nodes_.push_back(std::move(node));
+  append(std::move(node));
 }
 
 std::vector<ValueSpec> Graph::shapes_of(const std::vector<std::size_t>& inputs) const {
@@ -80,16 +80,14 @@ std::vector<ValueSpec> Graph::shapes_of(const std::vector<std::size_t>& inputs) 
 Node Graph::make_node(const LayerPtr& layer, std::vector<std::size_t> inputs, std::string name) const {
   ensure(!inputs.empty(), "a node has an input");
   if (name.empty()) {
-    const auto same = std::count_if(nodes_.begin(), nodes_.end(), [&](const Node& node) {
-      return node.layer != nullptr && node.layer->type() == layer->type();
-    });
-    name = fmt::format("{}_{}", layer->type(), same + 1);
+    const auto same = of_type_.find(layer->type());
+    name = fmt::format("{}_{}", layer->type(), (same == of_type_.end() ? 0 : same->second) + 1);
   }
   if (name.find('/') != std::string::npos) {
     throw Error(fmt::format("a node cannot be called \"{}\": files use slashes for groups", name),
                 "use a dot");
   }
-  if (std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& node) { return node.name == name; })) {
+  if (by_name_.contains(name)) {
     throw Error(fmt::format("two nodes are called \"{}\"", name), "give one of them another name");
   }
   const std::vector<ValueSpec> shapes = shapes_of(inputs);
@@ -107,11 +105,17 @@ Node Graph::make_node(const LayerPtr& layer, std::vector<std::size_t> inputs, st
   return node;
 }
 
+std::size_t Graph::append(Node node) {
+  by_name_.emplace(node.name, nodes_.size());
+  if (node.layer != nullptr) ++of_type_[node.layer->type()];
+  nodes_.push_back(std::move(node));
+  return nodes_.size() - 1;
+}
+
 std::size_t Graph::add(LayerPtr layer, std::vector<std::size_t> inputs, std::string name) {
   Node node = make_node(layer, std::move(inputs), std::move(name));
   node.parameters = layer->parameters(shapes_of(node.inputs));
-  nodes_.push_back(std::move(node));
-  return nodes_.size() - 1;
+  return append(std::move(node));
 }
 
 std::size_t Graph::share(std::size_t of, std::vector<std::size_t> inputs, std::string name) {
@@ -139,8 +143,7 @@ std::size_t Graph::share(std::size_t of, std::vector<std::size_t> inputs, std::s
            "share a layer only between inputs with the same number of channels or features");
   }
   node.parameters_of = owner.index;
-  nodes_.push_back(std::move(node));
-  return nodes_.size() - 1;
+  return append(std::move(node));
 }
 
 void Graph::set_options(std::size_t index, const ParameterOptions& options) {
@@ -169,9 +172,7 @@ bool Graph::shares(const Node& node) const {
 }
 
 std::size_t Graph::find(const std::string& name) const {
-  const auto it =
-      std::find_if(nodes_.begin(), nodes_.end(), [&](const Node& node) { return node.name == name; });
-  if (it != nodes_.end()) return it->index;
+  if (const auto it = by_name_.find(name); it != by_name_.end()) return it->second;
   std::vector<std::string> names;
   for (const Node& node : nodes_) names.push_back(node.name);
   throw Error(fmt::format("no node is called \"{}\"{}", name, did_you_mean(name, names)), last_names(names));

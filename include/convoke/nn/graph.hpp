@@ -2,6 +2,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "convoke/nn/layer.hpp"
@@ -75,7 +77,12 @@ class Graph {
   Node make_node(const LayerPtr& layer, std::vector<std::size_t> inputs, std::string name) const;
   std::vector<ValueSpec> shapes_of(const std::vector<std::size_t>& inputs) const;
 
+  /// Adds a finished node. Returns its index.
+  std::size_t append(Node node);
+
   std::vector<Node> nodes_;
+  std::unordered_map<std::string, std::size_t> by_name_;       ///< indices of the nodes
+  std::unordered_map<std::string_view, std::size_t> of_type_;  ///< how many nodes have a layer of this type
 };
 
 /// True if training stops for moments that are summed over the plans of a step (Network::forward_stops).
