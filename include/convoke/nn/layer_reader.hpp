@@ -27,7 +27,7 @@ class LayerReader : public SettingsReader {
   /// `settings` must outlive the reader. `layer`: the layer's name, for messages.
   LayerReader(const Settings& settings, std::string_view layer);
   /// Makes a reader without settings, which records what a layer reads: every key is absent, every required
-  /// key returns a dummy value, and no range is checked.
+  /// key has the least value of its type (1, "", an empty list), and no range is checked.
   static LayerReader describing();
 
   const std::vector<LayerKey>& keys() const { return keys_; }
