@@ -11,6 +11,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/os/file.hpp"
+#include "lent_image.hpp"
 #include "new_file.hpp"
 #include "types.hpp"
 
@@ -122,12 +123,21 @@ File File::open_image(std::span<const std::byte> bytes, const std::filesystem::p
   const Turn turn;
   if (bytes.empty()) throw Error(fmt::format("{}: is empty", name.string()));
   const Handle access = access_properties();
-  constexpr std::size_t kGrowth = 1U << 16;  // of a file that is written
-  check(H5Pset_fapl_core(access.get(), kGrowth, false), name.string(), "cannot be read from memory");
-  // HDF5 copies the bytes, and does not change them.
-  check(H5Pset_file_image(access.get(), const_cast<std::byte*>(bytes.data()), bytes.size()), name.string(),
-        "cannot be read from memory");
+  lend_image(access, bytes, name.string());
   return open_read_only(access, name);
+}
+
+File File::open_part(const os::File& file, std::uint64_t offset, std::uint64_t bytes,
+                     const std::filesystem::path& name) {
+  if (bytes == 0) throw Error(fmt::format("{}: is empty", name.string()));
+  auto part = std::make_shared<const os::MappedPart>(file, offset, bytes);
+  File opened = open_image(part->bytes(), name);
+  opened.part_ = std::move(part);
+  return opened;
+}
+
+void File::release_memory() const {
+  if (part_ != nullptr) part_->release();
 }
 
 Dataset File::reserve(const std::string& name, ElementType type, const Shape& shape) {

@@ -48,6 +48,13 @@ void ModelBuilder::freeze(std::size_t node) {
   graph_.set_options(node, options);
 }
 
+void ModelBuilder::penalise(std::size_t node, double l1, double l2) {
+  nn::ParameterOptions options = graph_.node(node).options;
+  options.l1 = l1;
+  options.l2 = l2;
+  graph_.set_options(node, options);
+}
+
 void ModelBuilder::give(std::size_t node, std::string_view parameter, Fill fill) {
   fills_[{node, std::string(parameter)}] = std::move(fill);
 }
@@ -100,7 +107,7 @@ void ModelBuilder::prune() {
   fills_ = std::move(fills);
 }
 
-Imported ModelBuilder::finish() && {
+Imported ModelBuilder::finish(const std::function<void()>& after_each) && {
   prune();
   run::Member member;
   const std::vector<engine::CanonicalParameter> parameters = engine::canonical_parameters(graph_);
@@ -116,6 +123,7 @@ Imported ModelBuilder::finish() && {
       fill->second(left.first(size));
       left = left.subspan(size);
       fills_.erase(fill);  // releases what it holds
+      if (after_each) after_each();
     }
   }
   Imported imported{

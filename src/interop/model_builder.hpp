@@ -34,6 +34,8 @@ class ModelBuilder {
   std::size_t share(std::size_t of, std::vector<std::size_t> inputs, std::string_view name = {});
   /// Freezes a node, as `trainable = false`.
   void freeze(std::size_t node);
+  /// Adds the penalty l1 sum |w| + l2 sum w^2 on the weights of a node.
+  void penalise(std::size_t node, double l1, double l2);
 
   /// Says how the parameter `parameter` of `node` is read.
   void give(std::size_t node, std::string_view parameter, Fill fill);
@@ -44,8 +46,8 @@ class ModelBuilder {
   void note(const std::string& sentence);
 
   /// Returns the model, without nodes that the last one does not need. Throws Error naming a parameter
-  /// without values.
-  Imported finish() &&;
+  /// without values. `after_each`: called after the values of each parameter were read.
+  Imported finish(const std::function<void()>& after_each = {}) &&;
 
  private:
   static constexpr std::size_t kMostLayers = 10000;

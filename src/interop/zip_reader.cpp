@@ -26,6 +26,13 @@ std::uint32_t little_endian(std::span<const std::byte> bytes, std::size_t at, st
 std::uint32_t word16(std::span<const std::byte> bytes, std::size_t at) { return little_endian(bytes, at, 2); }
 std::uint32_t word32(std::span<const std::byte> bytes, std::size_t at) { return little_endian(bytes, at, 4); }
 
+constexpr std::size_t kZipPieceBytes = 1U << 18;  // read at a time
+
+std::uint32_t checksum(std::uint32_t before, std::span<const std::byte> bytes) {
+  return static_cast<std::uint32_t>(
+      crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
 // Deflate expands at most 1032 times. Weights hardly shrink, so a large entry that expands much is a bomb.
 bool is_bomb(std::uint64_t packed, std::uint64_t bytes) {
   constexpr std::uint64_t kMost = 1032, kLarge = std::uint64_t{64} << 20, kMostOfLarge = 32;
@@ -123,18 +130,41 @@ const ZipReader::Entry* ZipReader::find(std::string_view name) const {
 
 bool ZipReader::contains(std::string_view name) const { return find(name) != nullptr; }
 
-std::vector<std::byte> ZipReader::read(std::string_view name, std::uint64_t most) const {
+const ZipReader::Entry& ZipReader::readable(std::string_view name) const {
   const Entry* entry = find(name);
   if (entry == nullptr) damaged(fmt::format("has no entry {}", name));
-  if (entry->bytes > most) {
-    damaged(fmt::format("its entry {} has {}; {} is the most", name, format_bytes(entry->bytes),
-                        format_bytes(most)));
-  }
   if (entry->method != kStoredMethod && entry->method != kDeflatedMethod) {
     damaged(fmt::format("its entry {} is compressed by another method than deflate", name));
   }
   if (entry->method == kStoredMethod && entry->packed != entry->bytes) {
     damaged(fmt::format("the sizes of its entry {} disagree", name));
+  }
+  return *entry;
+}
+
+void ZipReader::check_crc(const Entry& entry, std::uint32_t crc) const {
+  if (crc != entry.crc) damaged(fmt::format("the checksum of its entry {} is wrong", one_line(entry.name)));
+}
+
+std::optional<ZipReader::Range> ZipReader::stored(std::string_view name) const {
+  const Entry& entry = readable(name);
+  if (entry.method != kStoredMethod) return std::nullopt;
+  std::vector<std::byte> piece(std::min<std::uint64_t>(entry.bytes, kZipPieceBytes));
+  std::uint32_t crc = 0;
+  for (std::uint64_t at = 0; at < entry.bytes; at += piece.size()) {
+    piece.resize(std::min<std::uint64_t>(entry.bytes - at, kZipPieceBytes));
+    file_.read_at(entry.data + at, piece);
+    crc = checksum(crc, piece);
+  }
+  check_crc(entry, crc);
+  return Range{entry.data, entry.bytes};
+}
+
+std::vector<std::byte> ZipReader::read(std::string_view name, std::uint64_t most) const {
+  const Entry* const entry = &readable(name);
+  if (entry->bytes > most) {
+    damaged(fmt::format("its entry {} has {}; {} is the most", name, format_bytes(entry->bytes),
+                        format_bytes(most)));
   }
   std::vector<std::byte> contents(entry->bytes);
   if (entry->method == kStoredMethod) {
@@ -142,7 +172,7 @@ std::vector<std::byte> ZipReader::read(std::string_view name, std::uint64_t most
   } else {
     z_stream stream{};
     if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw Error("zlib cannot start");
-    std::vector<std::byte> packed(1U << 18);
+    std::vector<std::byte> packed(kZipPieceBytes);
     stream.next_out = reinterpret_cast<Bytef*>(contents.data());
     std::uint64_t in = 0;
     int status = Z_OK;
@@ -163,8 +193,7 @@ std::vector<std::byte> ZipReader::read(std::string_view name, std::uint64_t most
     inflateEnd(&stream);
     if (!complete) damaged(fmt::format("its entry {} does not expand to {} bytes", name, entry->bytes));
   }
-  const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(contents.data()), contents.size());
-  if (crc != entry->crc) damaged(fmt::format("the checksum of its entry {} is wrong", name));
+  check_crc(*entry, checksum(0, contents));
   return contents;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,13 @@ class ZipReader {
   /// more than `most` bytes, or if its data do not expand to the announced size and CRC-32.
   std::vector<std::byte> read(std::string_view name, std::uint64_t most = ~std::uint64_t{0}) const;
   std::string text(std::string_view name, std::uint64_t most) const;
+  /// A range of the file's bytes.
+  struct Range {
+    std::uint64_t offset = 0, bytes = 0;
+  };
+  /// Returns where the bytes of an entry lie in file(); none if it is compressed. Throws Error as read().
+  std::optional<Range> stored(std::string_view name) const;
+  const os::File& file() const { return file_; }
 
  private:
   struct Entry {
@@ -38,6 +46,9 @@ class ZipReader {
   void read_directory();
   void locate(Entry& entry, std::uint64_t header) const;
   void refuse_overlaps() const;
+  /// Returns the entry. Throws Error if there is none, or if read() cannot expand it.
+  const Entry& readable(std::string_view name) const;
+  void check_crc(const Entry& entry, std::uint32_t crc) const;
   [[noreturn]] void damaged(const std::string& what) const;
   const Entry* find(std::string_view name) const;
 

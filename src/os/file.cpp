@@ -193,4 +193,23 @@ MappedFile::MappedFile(const File& file, std::size_t bytes) {
 
 MappedFile::~MappedFile() { ::munmap(bytes_.data(), bytes_.size()); }
 
+MappedPart::MappedPart(const File& file, std::uint64_t offset, std::uint64_t bytes) {
+  const std::uint64_t size = file.size();
+  if (bytes == 0 || offset > size || bytes > size - offset) {
+    throw Error(fmt::format("{}: ends before a part that is read", file.path().string()));
+  }
+  const std::uint64_t before = offset % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  void* const address = ::mmap(nullptr, bytes + before, PROT_READ, MAP_PRIVATE, file.descriptor(),
+                               static_cast<off_t>(offset - before));
+  if (address == MAP_FAILED) {
+    throw Error(fmt::format("{}: cannot be mapped into memory: {}", file.path().string(), reason_of(errno)));
+  }
+  pages_ = {static_cast<std::byte*>(address), bytes + before};
+  bytes_ = pages_.subspan(before);
+}
+
+MappedPart::~MappedPart() { ::munmap(pages_.data(), pages_.size()); }
+
+void MappedPart::release() const { ::madvise(pages_.data(), pages_.size(), MADV_DONTNEED); }
+
 }  // namespace convoke::os

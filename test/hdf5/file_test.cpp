@@ -9,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "convoke/os/file.hpp"
 #include "hdf5/check.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
@@ -429,6 +430,23 @@ TEST_CASE("a file in memory is read as one on the disk") {
   CHECK_THAT(error_of([&] { File::open_image(image.first(bytes.size() / 2), "half"); }),
              Contains("half: is truncated"));
   CHECK_THAT(error_of([&] { File::open_image({}, "none"); }), Contains("none: is empty"));
+}
+
+TEST_CASE("a file within another one is read in place") {
+  const TemporaryFolder folder;
+  write_example(folder / "x.h5");
+  const std::string inner = bytes_of(folder / "x.h5");
+  write_bytes(folder / "outer", "before" + inner + "after");
+  const convoke::os::File outer(folder / "outer", convoke::os::Access::kRead);
+  const File file = File::open_part(outer, 6, inner.size(), "outer: x.h5");
+  for (int time = 0; time < 2; ++time) {
+    CHECK(file.read<float>("layers/conv/bias") == std::vector<float>{0.25F, -0.5F});
+    file.release_memory();
+  }
+  CHECK_THAT(error_of([&] { File::open_part(outer, 6, inner.size() / 2, "half"); }),
+             Contains("half: is truncated"));
+  CHECK_THAT(error_of([&] { File::open_part(outer, 6, inner.size() + 6, "more"); }),
+             Contains("outer: ends before"));
 }
 
 TEST_CASE("links and arrays in other files are not followed") {

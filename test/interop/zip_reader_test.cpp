@@ -57,6 +57,10 @@ TEST_CASE("the entries of a zip file are read") {
   const ZipReader zip(file);
   CHECK(zip.text("plain", 100) == "hello");
   CHECK_FALSE(zip.contains("other"));
+  const auto range = zip.stored("plain");
+  REQUIRE(range);
+  CHECK(bytes_of(file).substr(range->offset, range->bytes) == "hello");
+  CHECK_FALSE(zip.stored("small"));
   CHECK_THAT(error_of([&] { zip.read("other"); }), Catch::Contains("has no entry other"));
   CHECK_THAT(error_of([&] { zip.read("plain", 4); }), Catch::Contains("is the most"));
   CHECK(zip.text("small", 100) == "aaaaaaaa");

@@ -18,6 +18,11 @@
 // threads take turns, because HDF5 may be built without thread safety. Files are reproducible: the same calls
 // write the same bytes (no time stamps).
 
+namespace convoke::os {
+class File;
+class MappedPart;
+}  // namespace convoke::os
+
 namespace convoke::hdf5 {
 
 class NewFile;
@@ -168,9 +173,15 @@ class File : public Group {
   /// Opens a file read only. Throws Error, each with a separate message: no such file, not HDF5, truncated,
   /// damaged.
   static File open(const std::filesystem::path& file);
-  /// Opens a file whose bytes are in memory, read only; HDF5 copies them. `name` is for messages. Throws
+  /// Opens a file whose bytes are in memory, read only; they must outlive it. `name` is for messages. Throws
   /// Error as open().
   static File open_image(std::span<const std::byte> bytes, const std::filesystem::path& name);
+  /// Opens a file that is a part of another one, read only: an entry of a zip file. Only what is read of it
+  /// needs memory.
+  static File open_part(const os::File& file, std::uint64_t offset, std::uint64_t bytes,
+                        const std::filesystem::path& name);
+  /// Gives back the memory of what was read of a part. It is read again when it is needed.
+  void release_memory() const;
 
   const std::filesystem::path& file() const { return file_; }
 
@@ -190,6 +201,7 @@ class File : public Group {
   File(Handle file_handle, Handle root, const std::filesystem::path& file, std::shared_ptr<NewFile> output);
   static File open_read_only(const Handle& access, const std::filesystem::path& file);
 
+  std::shared_ptr<const os::MappedPart> part_;  // empty for a whole file; outlives the handle
   Handle file_handle_;
   std::shared_ptr<NewFile> output_;  // empty for a file that is read
 };

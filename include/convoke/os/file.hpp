@@ -103,4 +103,22 @@ class MappedFile {
   std::span<std::byte> bytes_;
 };
 
+/// A part of a file as memory that is only read. The file may be closed; nobody may shorten it meanwhile.
+class MappedPart {
+ public:
+  /// Throws Error naming the file if it ends before the part does.
+  MappedPart(const File& file, std::uint64_t offset, std::uint64_t bytes);
+  ~MappedPart();
+  MappedPart(const MappedPart&) = delete;
+  MappedPart& operator=(const MappedPart&) = delete;
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+  /// Gives the memory of pages that were read back to the system, which reads them again when needed.
+  void release() const;
+
+ private:
+  std::span<std::byte> pages_;
+  std::span<const std::byte> bytes_;
+};
+
 }  // namespace convoke::os

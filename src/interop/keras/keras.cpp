@@ -43,8 +43,22 @@ Archive open_archive(const std::filesystem::path& file) {
     archive.metadata = parse_json(zip.text("metadata.json", kMostJson), where + ": metadata.json");
     archive.version = major_version(text_of(member(archive.metadata, "keras_version")));
   }
-  archive.weights =
-      std::make_shared<const hdf5::File>(hdf5::File::open_image(zip.read(kWeights), where + ": " + kWeights));
+  const std::string weights = where + ": " + kWeights;
+  if (const auto range = zip.stored(kWeights)) {
+    archive.weights = std::make_shared<const hdf5::File>(
+        hdf5::File::open_part(zip.file(), range->offset, range->bytes, weights));
+    return archive;
+  }
+  // The file reads these bytes as long as it is open.
+  struct Expanded {
+    std::vector<std::byte> bytes;
+    hdf5::File file;
+  };
+  std::vector<std::byte> bytes = zip.read(kWeights);
+  const auto expanded =
+      std::make_shared<Expanded>(Expanded{.bytes = {}, .file = hdf5::File::open_image(bytes, weights)});
+  expanded->bytes = std::move(bytes);
+  archive.weights = std::shared_ptr<const hdf5::File>(expanded, &expanded->file);
   return archive;
 }
 

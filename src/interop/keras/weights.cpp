@@ -195,12 +195,14 @@ Tensor tensor_of(std::shared_ptr<const hdf5::File> file, const std::string& path
                     std::uint64_t offset, std::span<std::byte> bytes) {
     if (whole->empty()) {
       *whole = file->read<float>(path);
+      file->release_memory();
       if (bfloat16) {
         for (float& value : *whole) value = std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16);
       }
     }
     std::memcpy(bytes.data(), reinterpret_cast<const std::byte*>(whole->data()) + offset, bytes.size());
-    if (offset + bytes.size() == whole->size() * sizeof(float)) *whole = {};
+    if (offset + bytes.size() == whole->size() * sizeof(float))
+      std::vector<float>().swap(*whole);  // "= {}" would keep its memory
   };
   return tensor;
 }
