@@ -1,0 +1,38 @@
+#pragma once
+#include "interop/onnx/array.hpp"
+#include "interop/onnx/call.hpp"
+
+// The parts of fold(): each computes the operators of one kind. They return false for other operators.
+
+namespace convoke::interop::onnx {
+
+/// Add, Less, Sqrt, Where, ...: element by element.
+bool fold_elementwise(Call& call);
+/// ReduceSum, ReduceMean, ...
+bool fold_reduction(Call& call);
+/// Reshape, Transpose, Cast, ...: the numbers are not read.
+bool fold_shape(Call& call);
+/// Gather, Slice, Concat, Split: parts of constants.
+bool fold_parts(Call& call);
+/// Expand, ConstantOfShape, Range: constants that are made.
+bool fold_made(Call& call);
+
+/// Gives the output of a node, and counts its numbers.
+void give_array(Call& call, const Array& array, std::size_t output = 0);
+/// Returns an input as numbers.
+Array array_of(Call& call, std::size_t input = 0);
+/// Returns x op y, broadcast, for the name of an operator: "Sub".
+Array combined(std::string_view op, const Array& x, const Array& y);
+/// Returns the shape with another extent of one axis.
+Shape with_extent(const Shape& shape, std::size_t axis, std::int64_t extent);
+
+/// Returns the entry of a table with the name of the node's operator, or null.
+template <class Table>
+const auto* entry_for(const Call& call, const Table& table) {
+  for (const auto& entry : table) {
+    if (entry.name == call.node().op) return &entry;
+  }
+  return static_cast<decltype(table.data())>(nullptr);
+}
+
+}  // namespace convoke::interop::onnx
