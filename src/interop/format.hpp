@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "convoke/interop/model_io.hpp"
 #include "interop/tensor.hpp"
@@ -30,8 +31,9 @@ struct Format {
   /// returns.
   run::InitialWeights (*read_weights)(const std::filesystem::path& file, const nn::Graph& graph,
                                       const std::string& zoo);
-  /// Writes a model. Null: the format is only read.
-  void (*write)(const std::filesystem::path& file, const run::ModelSet& models, const ExportOptions& options);
+  /// Writes a model and returns the written files. Null: the format is only read.
+  std::vector<std::filesystem::path> (*write)(const std::filesystem::path& file, const run::ModelSet& models,
+                                              const ExportOptions& options);
 };
 
 }  // namespace convoke::interop

@@ -31,14 +31,16 @@ Imported read_convoke(const std::filesystem::path& file, const ImportOptions&) {
   return {.models = run::load_models(file)};
 }
 
-void write_convoke(const std::filesystem::path& file, const run::ModelSet& models, const ExportOptions&) {
+std::vector<std::filesystem::path> write_convoke(const std::filesystem::path& file,
+                                                 const run::ModelSet& models, const ExportOptions&) {
   if (!models.ensemble) {
     run::write_model(file, models.description, models.members.front().parameters);
-    return;
+    return {file};
   }
   std::vector<const run::Member*> members;
   for (const run::Member& member : models.members) members.push_back(&member);
   run::write_ensemble(file, models.description, members);
+  return {file};
 }
 
 // In the order in which they are asked for their files.
@@ -198,13 +200,13 @@ run::InitialWeights read_weights(const std::filesystem::path& file, const nn::Gr
   return format.read_weights(file, graph, zoo);
 }
 
-void write_model(const std::filesystem::path& file, const run::ModelSet& models, const std::string& name,
-                 const ExportOptions& options) {
+std::vector<std::filesystem::path> write_model(const std::filesystem::path& file, const run::ModelSet& models,
+                                               const std::string& name, const ExportOptions& options) {
   const Format& format = find_in(kFormats, name, "format");
   if (format.write == nullptr) {
     throw Error(fmt::format("Convoke does not write the format \"{}\"", name), "choose another --format");
   }
-  format.write(file, models, options);
+  return format.write(file, models, options);
 }
 
 std::vector<FormatHelp> formats() {

@@ -132,7 +132,8 @@ class Folder {
 
 TEST_CASE("ONNX files of PyTorch and Keras give the outputs of onnxruntime and the gradients of PyTorch") {
   const hdf5::File golden = hdf5::File::open((kFiles / "golden.h5").string());
-  for (const char* name : {"excite", "old_opset", "shuffle", "upsample", "convnext", "lstm", "gru"}) {
+  for (const char* name :
+       {"excite", "old_opset", "shuffle", "upsample", "convnext", "lstm", "gru", "attention", "vision"}) {
     INFO(name);
     const hdf5::Group group = golden.group(name);
     const Imported imported = read_onnx(kFiles / (std::string(name) + ".onnx"), {});
@@ -188,6 +189,23 @@ TEST_CASE("an open size comes from the options, or is asked for") {
   CHECK_THAT(folder.error(model.bytes()), Catch::Contains("--input C,H,W"));
   CHECK(folder.read(model.bytes(), {.input = {2, 9, 7}}).models.description.graph.input_shape() ==
         Shape{2, 9, 7});
+}
+
+TEST_CASE("constants of a given shape in the form before opset 9") {
+  const Folder folder;
+  const auto attribute = [](std::string_view name, auto value, std::uint32_t number, std::int64_t type) {
+    return field(5, field(1, name) + field(number, value) + field(20, type));
+  };
+  const std::string filled =
+      node("ConstantFill", {"shape"}, "half",
+           attribute("input_as_shape", std::int64_t{1}, 3, 2) + attribute("value", 0.5F, 2, 1));
+  const Model model{.graph = node("Shape", {"x"}, "shape") + filled + node("Add", {"x", "half"}, "y"),
+                    .input = {-1, 6},
+                    .opset = 8};
+  const nn::Graph graph = folder.read(model.bytes()).models.description.graph;
+  const Batch batch(graph, 2);
+  const std::vector<double> output = Experiment(graph, {.lane = 2, .training = false}).run(batch).output;
+  for (std::size_t i = 0; i < output.size(); ++i) CHECK(output[i] == batch.input[i] + 0.5F);
 }
 
 TEST_CASE("what Convoke cannot import is named") {

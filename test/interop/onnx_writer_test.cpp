@@ -5,6 +5,7 @@
 #include <map>
 
 #include "convoke/core/protobuf.hpp"
+#include "convoke/interop/model_io.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "interop/onnx/emission.hpp"
@@ -251,11 +252,13 @@ TEST_CASE("a transposed convolution's weight swaps inputs and outputs within eac
           CHECK(written[((g * 2 + i) * 3 + o) * 9 + k] == own[((g * 3 + o) * 2 + i) * 9 + k]);
 }
 
-TEST_CASE("a model beyond 2 GiB is refused before a file is written") {
+TEST_CASE("weights beyond the limit lie beside the model, and are read from there") {
   const TemporaryFolder folder;
-  OnnxGraph graph;
-  graph.add_floats("large", {1 << 15, 1 << 15}, [] { return std::vector<float>(); });
-  CHECK_THROWS_WITH(graph.write(folder / "model.onnx", "large"),
-                    Catch::Contains("the model takes 4.0 GiB, but an ONNX file holds at most 2 GiB"));
-  CHECK(std::filesystem::is_empty(folder.path()));
+  const run::ModelSet models = make_sample(sample_model("shared"));
+  const std::filesystem::path whole = folder / "whole.onnx", divided = folder / "divided.onnx";
+  CHECK(write_model(whole, models, "onnx") == std::vector{whole});
+  CHECK(write_model(divided, models, "onnx", {.most_onnx_bytes = 1000}) ==
+        std::vector{divided, folder / "divided.onnx.data"});
+  CHECK(std::filesystem::file_size(divided) < std::filesystem::file_size(whole));
+  CHECK(read_model(divided).models.members[0].parameters == read_model(whole).models.members[0].parameters);
 }

@@ -53,6 +53,10 @@ std::filesystem::path for_member(const std::filesystem::path& file, std::int64_t
       fmt::format("{}-{:03}{}", file.stem().string(), member, file.extension().string()));
 }
 
+void print_files(const std::vector<std::filesystem::path>& files) {
+  for (const std::filesystem::path& file : files) fmt::print("{}\n", file.string());
+}
+
 // Writes a trained model, or an ensemble, in the format of another program.
 int export_model(const ExportOptions& options) {
   const std::filesystem::path output = output_of(options);
@@ -61,14 +65,13 @@ int export_model(const ExportOptions& options) {
   const run::ModelSet& models = imported.models;
   const interop::ExportOptions how{.raw_input = options.raw_input};
   if (!options.each_member) {
-    interop::write_model(output, models, options.format, how);
-    fmt::print("{}\n", output.string());
+    print_files(interop::write_model(output, models, options.format, how));
     return EXIT_SUCCESS;
   }
   for (const run::Member& member : models.members) {
     const std::filesystem::path file = for_member(output, member.index);
-    interop::write_model(file, {.description = models.description, .members = {member}}, options.format, how);
-    fmt::print("{}\n", file.string());
+    print_files(interop::write_model(file, {.description = models.description, .members = {member}},
+                                     options.format, how));
   }
   return EXIT_SUCCESS;
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -29,6 +30,9 @@ struct Imported {
 struct ExportOptions {
   /// The first nodes normalise, so that the file takes samples as the dataset has them (pixels of 0..255).
   bool raw_input = false;
+  /// An ONNX file with more bytes is divided: its weights go to FILE.data beside it. Protocol buffers hold at
+  /// most 2 GiB.
+  std::uint64_t most_onnx_bytes = (std::uint64_t{1} << 31) - 1;
 };
 
 /// Reads a model file of any format: Convoke's own, or one of formats(). The contents decide, not the name.
@@ -44,10 +48,11 @@ bool is_model(const std::filesystem::path& file);
 run::InitialWeights read_weights(const std::filesystem::path& file, const nn::Graph& graph,
                                  const std::string& zoo = {});
 
-/// Writes `models` in the format of that name. Throws Error naming the file or the node that the format
-/// cannot express, and with the nearest name for an unknown format; `file` is then unchanged.
-void write_model(const std::filesystem::path& file, const run::ModelSet& models, const std::string& format,
-                 const ExportOptions& options = {});
+/// Writes `models` in the format of that name. Returns the written files: `file`, and perhaps one beside it.
+/// Throws Error naming the file or the node that the format cannot express, and with the nearest name for an
+/// unknown format; `file` is then unchanged.
+std::vector<std::filesystem::path> write_model(const std::filesystem::path& file, const run::ModelSet& models,
+                                               const std::string& format, const ExportOptions& options = {});
 
 /// A format for messages and help.
 struct FormatHelp {

@@ -223,12 +223,12 @@ Json keras2_training(const run::ModelSet& models) {
 
 }  // namespace
 
-void write_keras(const std::filesystem::path& file, const run::ModelSet& models,
-                 const ExportOptions& options) {
+std::vector<std::filesystem::path> write_keras(const std::filesystem::path& file, const run::ModelSet& models,
+                                               const ExportOptions& options) {
   const Written written = compose_all(models, options, KerasDialect::kKeras3);
   Json metadata{{"keras_version", kKeras3}};
   metadata.update(facts_of(models.description));
-  os::replace_file(file, [&](const std::filesystem::path& temporary) {
+  const auto write = [&](const std::filesystem::path& temporary) {
     const std::filesystem::path weights = os::make_temporary(file);
     try {
       write_keras3_weights(weights, written);
@@ -241,14 +241,16 @@ void write_keras(const std::filesystem::path& file, const run::ModelSet& models,
       throw;
     }
     std::filesystem::remove(weights);
-  });
+  };
+  os::replace_file(file, write, os::Durability::kUnsynced);  // an export can be repeated
+  return {file};
 }
 
-void write_keras_h5(const std::filesystem::path& file, const run::ModelSet& models,
-                    const ExportOptions& options) {
+std::vector<std::filesystem::path> write_keras_h5(const std::filesystem::path& file,
+                                                  const run::ModelSet& models, const ExportOptions& options) {
   const Written written = compose_all(models, options, KerasDialect::kKeras2);
   const Json model{{"class_name", "Functional"}, {"config", written.model.config(written.output)}};
-  os::replace_file(file, [&](const std::filesystem::path& temporary) {
+  const auto write = [&](const std::filesystem::path& temporary) {
     hdf5::File out = hdf5::File::create(temporary);
     out.set_attribute("keras_version", kKeras2);
     out.set_attribute("backend", "tensorflow");
@@ -260,7 +262,9 @@ void write_keras_h5(const std::filesystem::path& file, const run::ModelSet& mode
     }
     write_keras2_weights(out, written);
     out.close();
-  });
+  };
+  os::replace_file(file, write, os::Durability::kUnsynced);
+  return {file};
 }
 
 }  // namespace convoke::interop::keras_export

@@ -15,10 +15,10 @@ namespace convoke::interop::keras_export {
 
 /// Writes a .keras file, for Keras 3. Class names and normalisation are in its metadata.json, which Keras
 /// does not read.
-void write_keras(const std::filesystem::path& file, const run::ModelSet& models,
-                 const ExportOptions& options);
+std::vector<std::filesystem::path> write_keras(const std::filesystem::path& file, const run::ModelSet& models,
+                                               const ExportOptions& options);
 /// Writes an .h5 file, for Keras 2 and 3. Class names and normalisation are attributes of the file.
-void write_keras_h5(const std::filesystem::path& file, const run::ModelSet& models,
-                    const ExportOptions& options);
+std::vector<std::filesystem::path> write_keras_h5(const std::filesystem::path& file,
+                                                  const run::ModelSet& models, const ExportOptions& options);
 
 }  // namespace convoke::interop::keras_export

@@ -4,9 +4,7 @@
 
 #include <cassert>
 
-#include "convoke/core/error.hpp"
 #include "convoke/core/protobuf.hpp"
-#include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/file.hpp"
 
@@ -19,7 +17,6 @@ using protobuf::field;
 // the form of operators (the axes of ReduceMean, Resize) and add none that our layers need.
 constexpr std::int64_t kOpset = 17;
 constexpr std::int64_t kIrVersion = 8;
-constexpr std::uint64_t kMostBytes = (std::uint64_t{1} << 31) - 1;
 
 std::string text_field(std::uint32_t number, std::string_view text) { return field(number, text); }
 
@@ -98,7 +95,7 @@ std::string OnnxGraph::add_floats(const std::string& name, const Shape& shape, M
   if (!stored_.insert(name).second) return name;
   const std::uint64_t bytes = static_cast<std::uint64_t>(shape.elements()) * sizeof(float);
   const std::string header = tensor_header(name, shape.extents(), OnnxType::kFloat);
-  initializers_.push_back({header + protobuf::field_header(kRawData, bytes), bytes, std::move(make)});
+  initializers_.push_back({header, bytes, std::move(make)});
   return name;
 }
 
@@ -129,19 +126,80 @@ void OnnxGraph::add_metadata(std::string_view key, std::string_view value) {
   metadata_ += text_field(14, text_field(1, key) + text_field(2, value));
 }
 
-void OnnxGraph::write(const std::filesystem::path& file, std::string_view graph_name) const {
+namespace {
+
+// Weights beside the model begin on pages, so that readers can map them. Smaller ones stay in the model.
+constexpr std::uint64_t kPageBytes = 4096, kLeastBeside = 1024;
+constexpr std::uint64_t kInside = ~std::uint64_t{0};  // the offset of an initialiser in the model
+
+// The part of a TensorProto that says that its numbers lie in another file.
+std::string place_in(const std::string& file, std::uint64_t offset, std::uint64_t bytes) {
+  std::string place;
+  const auto entry = [&](std::string_view key, std::string_view value) {
+    place += text_field(13, text_field(1, key) + text_field(2, value));
+  };
+  entry("location", file);
+  entry("offset", std::to_string(offset));
+  entry("length", std::to_string(bytes));
+  return place + field(14, std::int64_t{1});
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> OnnxGraph::write(const std::filesystem::path& file,
+                                                    std::string_view graph_name,
+                                                    std::uint64_t most_bytes) const {
+  std::uint64_t bytes = nodes_.size() + whole_numbers_.size() + values_.size();
+  for (const Initializer& initializer : initializers_) bytes += initializer.header.size() + initializer.bytes;
+  std::filesystem::path beside = file;
+  beside += ".data";
+  std::vector<std::string> headers;
+  std::vector<std::uint64_t> offsets;
+  std::uint64_t end = 0;
+  for (const Initializer& initializer : initializers_) {
+    const bool inside = bytes <= most_bytes || initializer.bytes < kLeastBeside;
+    offsets.push_back(inside ? kInside : (end + kPageBytes - 1) / kPageBytes * kPageBytes);
+    if (!inside) end = offsets.back() + initializer.bytes;
+    const std::string header =
+        initializer.header + (inside
+                                  ? protobuf::field_header(kRawData, initializer.bytes)
+                                  : place_in(beside.filename().string(), offsets.back(), initializer.bytes));
+    headers.push_back(protobuf::field_header(5, header.size() + (inside ? initializer.bytes : 0)) + header);
+  }
+  if (end == 0) {
+    write_model_file(file, graph_name, headers, offsets);
+    return {file};
+  }
+  write_numbers(beside, offsets);
+  write_model_file(file, graph_name, headers, offsets);
+  return {file, beside};
+}
+
+// An export can be repeated, so that it need not wait for the disk.
+void OnnxGraph::write_numbers(const std::filesystem::path& file,
+                              std::span<const std::uint64_t> offsets) const {
+  os::replace_file(
+      file,
+      [&](const std::filesystem::path& temporary) {
+        os::File out(temporary, os::Access::kTruncate);
+        for (std::size_t i = 0; i < offsets.size(); ++i) {
+          if (offsets[i] == kInside) continue;
+          const std::vector<float> values = initializers_[i].make();
+          assert(values.size() * sizeof(float) == initializers_[i].bytes);
+          out.write_at(offsets[i], std::as_bytes(std::span(values)));
+        }
+        out.close();
+      },
+      os::Durability::kUnsynced);
+}
+
+void OnnxGraph::write_model_file(const std::filesystem::path& file, std::string_view graph_name,
+                                 std::span<const std::string> headers,
+                                 std::span<const std::uint64_t> offsets) const {
   const std::string begin = nodes_ + text_field(2, graph_name);
   std::uint64_t bytes = begin.size() + whole_numbers_.size() + values_.size();
-  std::vector<std::string> headers;
-  for (const Initializer& initializer : initializers_) {
-    const std::uint64_t own = initializer.header.size() + initializer.bytes;
-    headers.push_back(protobuf::field_header(5, own) + initializer.header);
-    bytes += headers.back().size() + initializer.bytes;
-  }
-  if (bytes > kMostBytes) {
-    throw Error(fmt::format("{}: the model takes {}, but an ONNX file holds at most 2 GiB", file.string(),
-                            format_bytes(bytes)),
-                "export each member of an ensemble to its own file, or use --format safetensors");
+  for (std::size_t i = 0; i < headers.size(); ++i) {
+    bytes += headers[i].size() + (offsets[i] == kInside ? initializers_[i].bytes : 0);
   }
   const std::string opset = field(2, kOpset);
   const auto write_parts = [&](const std::filesystem::path& temporary) {
@@ -151,16 +209,16 @@ void OnnxGraph::write(const std::filesystem::path& file, std::string_view graph_
     out.write(begin);
     out.write(whole_numbers_);
     for (std::size_t i = 0; i < headers.size(); ++i) {
+      out.write(headers[i]);
+      if (offsets[i] != kInside) continue;
       const std::vector<float> values = initializers_[i].make();
       assert(values.size() * sizeof(float) == initializers_[i].bytes);
-      out.write(headers[i]);
       out.write(std::as_bytes(std::span(values)));
     }
     out.write(values_);
     out.write(text_field(8, opset) + metadata_);
     out.close();
   };
-  // An export can be repeated, so that it need not wait for the disk.
   os::replace_file(file, write_parts, os::Durability::kUnsynced);
 }
 

@@ -48,16 +48,20 @@ class OnnxGraph {
   /// Returns `wanted`, or with a number if it was returned before.
   std::string unique(const std::string& wanted);
 
-  /// Writes the model atomically. Throws Error naming the file, also if it were larger than 2 GB, the limit
-  /// of protocol buffers.
-  void write(const std::filesystem::path& file, std::string_view graph_name) const;
+  /// Writes the model and returns its files. If it takes more than `most_bytes`, its larger initialisers go
+  /// to FILE.data. Each file is replaced atomically. Throws Error naming the file.
+  std::vector<std::filesystem::path> write(const std::filesystem::path& file, std::string_view graph_name,
+                                           std::uint64_t most_bytes) const;
 
  private:
   struct Initializer {
-    std::string header;  // TensorProto without its numbers
+    std::string header;  // TensorProto without its numbers or their place
     std::uint64_t bytes = 0;
     MakeValues make;
   };
+  void write_model_file(const std::filesystem::path& file, std::string_view graph_name,
+                        std::span<const std::string> headers, std::span<const std::uint64_t> offsets) const;
+  void write_numbers(const std::filesystem::path& file, std::span<const std::uint64_t> offsets) const;
   void add_stored(const std::string& name, std::span<const std::int64_t> extents,
                   std::span<const std::int64_t> values);
 

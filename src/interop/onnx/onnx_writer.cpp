@@ -113,8 +113,8 @@ void emit_ensemble(OnnxGraph& out, const run::ModelSet& models, std::span<const 
 
 }  // namespace
 
-void write_onnx(const std::filesystem::path& file, const run::ModelSet& models,
-                const ExportOptions& options) {
+std::vector<std::filesystem::path> write_onnx(const std::filesystem::path& file, const run::ModelSet& models,
+                                              const ExportOptions& options) {
   const run::ModelDescription& description = models.description;
   const nn::Graph& graph = description.graph;
   std::vector<ModelWeights> weights;
@@ -138,7 +138,7 @@ void write_onnx(const std::filesystem::path& file, const run::ModelSet& models,
   const std::string_view activation = description.loss->activation();
   const bool logits = !ensemble && !missing_activation(graph, activation).empty();
   add_metadata(out, description, activation.empty() ? "values" : logits ? "logits" : "probabilities");
-  out.write(file, "convoke");
+  return out.write(file, "convoke", options.most_onnx_bytes);
 }
 
 }  // namespace convoke::interop::onnx_export

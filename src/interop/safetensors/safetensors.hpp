@@ -18,7 +18,8 @@ run::InitialWeights read_safetensors_weights(const std::filesystem::path& file, 
 
 /// Writes the weights of a model under torchvision's or timm's names if it is one of their networks, else
 /// under the names of its nodes. Throws Error for an ensemble, whose members go to a file each.
-void write_safetensors(const std::filesystem::path& file, const run::ModelSet& models,
-                       const ExportOptions& options);
+std::vector<std::filesystem::path> write_safetensors(const std::filesystem::path& file,
+                                                     const run::ModelSet& models,
+                                                     const ExportOptions& options);
 
 }  // namespace convoke::interop

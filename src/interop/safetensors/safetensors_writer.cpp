@@ -39,7 +39,8 @@ void write_at_end(os::File& file, std::uint64_t& at, std::span<const std::byte> 
 
 }  // namespace
 
-void write_safetensors(const std::filesystem::path& path, const run::ModelSet& models, const ExportOptions&) {
+std::vector<std::filesystem::path> write_safetensors(const std::filesystem::path& path,
+                                                     const run::ModelSet& models, const ExportOptions&) {
   if (models.members.size() != 1) {
     throw Error(fmt::format("{}: holds the weights of one network, but there are {} members", path.string(),
                             models.members.size()),
@@ -74,6 +75,7 @@ void write_safetensors(const std::filesystem::path& path, const run::ModelSet& m
     for (std::size_t i = 0; i < counters; ++i) write_at_end(file, at, std::as_bytes(std::span(&no_steps, 1)));
     file.close();
   });
+  return {path};
 }
 
 }  // namespace convoke::interop
