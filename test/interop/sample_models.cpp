@@ -30,6 +30,13 @@ constexpr std::array kSamples{
         "add",
         R"({"input":[3,5,6],"layers":[{"layer":"relu","name":"a"},{"layer":"tanh","name":"b","inputs":["input"]},{"layer":"add","inputs":["a","b","input"]}]})"},
     SampleModel{
+        "attention",
+        R"({"input":[5,6],"layers":[{"layer":"attention","inputs":["input","input","input"],"heads":2}]})"},
+    SampleModel{"attention-other",
+                R"({"input":[5,6],"layers":[{"layer":"slice","axis":"time","size":3,"name":"q"},)"
+                R"({"layer":"conv1d","filters":4,"kernel":1,"name":"v","inputs":["input"]},)"
+                R"({"layer":"attention","inputs":["q","input","v"],"heads":2,"scale":0.7}]})"},
+    SampleModel{
         "average",
         R"({"input":[3,5,6],"layers":[{"layer":"relu","name":"a"},{"layer":"tanh","name":"b","inputs":["input"]},{"layer":"average","inputs":["a","b","input"]}]})"},
     SampleModel{"average_pool", R"({"input":[3,8,9],"layers":[{"layer":"average_pool","size":[2,3]}]})"},

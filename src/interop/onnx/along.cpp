@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "convoke/core/error.hpp"
 #include "interop/onnx/view.hpp"
@@ -42,7 +43,32 @@ Along place(ModelBuilder& builder, const View& view, std::vector<std::vector<std
     groups.push_back(atoms_of(view, order[i]));
     if (order[i] == std::vector<std::size_t>{axis}) at = i;
   }
-  return {arranged(builder, view, groups), std::move(order), axis, at};
+  return {arranged(builder, view, groups), std::move(order), axis, at, 1};
+}
+
+/// Returns the value as (axes before, this axis with the axes after it), if its numbers lie in this order.
+std::optional<Along> in_memory_order(ModelBuilder& builder, const View& view, std::size_t axis) {
+  const View::Axis& own = view.axes[axis];
+  if (own.empty()) return std::nullopt;
+  std::vector<std::size_t> before, after{axis};
+  for (std::size_t i = 0; i < view.rank(); ++i) {
+    const View::Axis atoms = atoms_of(view, {i});
+    if (i != axis && !atoms.empty()) (atoms.front() < own.front() ? before : after).push_back(i);
+  }
+  const auto lies_before = [&](std::size_t a, std::size_t b) {
+    return atoms_of(view, {a}).front() < atoms_of(view, {b}).front();
+  };
+  std::sort(before.begin(), before.end(), lies_before);
+  std::sort(after.begin(), after.end(), lies_before);
+  View::Axis all = atoms_of(view, before), rest = atoms_of(view, after);
+  all.insert(all.end(), rest.begin(), rest.end());
+  if (!std::is_sorted(all.begin(), all.end())) return std::nullopt;
+  std::vector<std::vector<std::size_t>> order{after};
+  if (!before.empty()) order.insert(order.begin(), before);
+  std::vector<View::Axis> groups;
+  for (const auto& axes : order) groups.push_back(atoms_of(view, axes));
+  return Along{arranged(builder, view, groups), order, axis, order.size() - 1,
+               view.extent(rest) / view.extent(own)};
 }
 
 }  // namespace
@@ -54,6 +80,7 @@ Along along(ModelBuilder& builder, const View& view, std::size_t axis) {
     for (const std::size_t one : natural) order.push_back({one});
     return place(builder, view, std::move(order), axis);
   }
+  if (const auto together = in_memory_order(builder, view, axis)) return *together;
   std::vector<std::size_t> before, after;
   for (std::size_t i = 0; i < view.rank(); ++i) {
     if (i != axis) (i < axis ? before : after).push_back(i);

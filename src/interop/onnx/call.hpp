@@ -28,6 +28,7 @@ struct Import {
   ModelBuilder builder;
   std::map<std::string, Known> values = {};
   std::int64_t batch = 1;                          ///< the batch with which the file was exported
+  bool open_batch = false;                         ///< the file leaves it open
   bool channels_last = false;                      ///< the file's input is (N, H, W, C), ours (C, H, W)
   std::set<const NodeProto*> absorbed = {};        ///< an earlier layer has taken in their constant
   std::deque<ModelProto> branches = {};            ///< of If nodes whose condition is known

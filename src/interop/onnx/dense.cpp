@@ -138,8 +138,10 @@ void convert_gemm(Call& call) {
 
 void convert_matmul(Call& call) {
   if (!call.is_constant(0) && !call.is_constant(1)) {
-    call.refuse("multiplies two values that both depend on the sample, as attention does",
-                "Convoke has no layer for attention");
+    call.refuse(
+        "multiplies two values that both depend on the sample, and is no attention that Convoke knows",
+        "Convoke converts MatMul(Softmax(MatMul(query, key)), value) with constant scales and without "
+        "a mask");
   }
   if (call.is_constant(0)) {
     call.refuse("has its weight on the left",

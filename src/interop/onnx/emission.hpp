@@ -121,6 +121,7 @@ void emit_same(Emission& e) {
   e.result(kOperator, std::move(inputs));
 }
 
+void emit_attention(Emission& e);
 void emit_embedding(Emission& e);
 void emit_recurrent(Emission& e);
 

@@ -23,6 +23,7 @@ constexpr std::array kEmitters{
     EmitEntry{"adaptive_average_pool", emit_adaptive_pool},
     EmitEntry{"adaptive_max_pool", emit_adaptive_pool},
     EmitEntry{"add", emit_same<kSum>},
+    EmitEntry{"attention", emit_attention},
     EmitEntry{"average", emit_same<kMean>},
     EmitEntry{"average_pool", emit_average_pool},
     EmitEntry{"average_pool1d", emit_average_pool},

@@ -50,6 +50,15 @@ constexpr std::array kRules{
     Rule{"exponential", "Exp(Sub(x,ReduceMax(x)))"},
     Rule{"exponential", "Exp(Sub(x,Expand(Reshape(Max(ReduceMax(x),$i),s),s)))"},
     Rule{"exponential", "Exp(x)"},
+    Rule{"query", "Mul(q,@a)"},
+    Rule{"query", "Div(q,@d)"},
+    Rule{"query", "q"},
+    Rule{"key", "Mul(k,@b)"},
+    Rule{"key", "Div(k,@e)"},
+    Rule{"key", "k"},
+    Rule{"scores", "MatMul(<query>,<key>)"},
+    Rule{"scores", "Mul(MatMul(<query>,<key>),@c)"},
+    Rule{"scores", "Div(MatMul(<query>,<key>),@f)"},
     Rule{"total", "ReduceSum(<exponential>)"},
     Rule{"total", "Expand(Reshape(ReduceSum(<exponential>),s),s)"},
 };
@@ -77,11 +86,12 @@ std::vector<std::string_view> arguments(std::string_view list) {
 }  // namespace
 
 Matcher::Matcher(const Source& source) : source_(source) {
-  // Nodes come after those that they need.
+  // Nodes come after those that they need. Shapes are known when the nodes become layers.
   for (const NodeProto& node : source.nodes()) {
     const bool known =
-        !node.inputs.empty() && std::all_of(node.inputs.begin(), node.inputs.end(),
-                                            [&](const std::string& input) { return is_static(input); });
+        node.op == "Shape" ||
+        (!node.inputs.empty() && std::all_of(node.inputs.begin(), node.inputs.end(),
+                                             [&](const std::string& input) { return is_static(input); }));
     if (known) static_.insert(node.outputs.begin(), node.outputs.end());
   }
 }

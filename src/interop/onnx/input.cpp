@@ -119,7 +119,8 @@ Input choose_input(const Source& source, const std::vector<std::size_t>& order,
   Input input{.name = info.name, .sample = {}, .roles = std::vector<int>(rank, View::kBatch), .batch = 1};
   input.channels_last = rank == 4 && is_channels_last(source, info);
   const std::size_t batch = batch_axis(source, info, rank);
-  if (info.has_shape && info.dims[batch] > 0) input.batch = info.dims[batch];
+  input.open_batch = info.has_shape && info.dims[batch] <= 0;
+  if (info.has_shape && !input.open_batch) input.batch = info.dims[batch];
   std::vector<std::int64_t> sample;
   for (std::size_t axis = 0; axis < rank; ++axis) {
     if (axis == batch) continue;

@@ -8,9 +8,10 @@ namespace convoke::interop::onnx {
 /// The input of a model, and how its axes are those of our graph's input.
 struct Input {
   std::string name;
-  nn::ValueSpec sample;    ///< our input: (C, H, W), (L, F), (F), or tokens (L)
-  std::vector<int> roles;  ///< for View::of
-  std::int64_t batch = 1;  ///< in the file
+  nn::ValueSpec sample;     ///< our input: (C, H, W), (L, F), (F), or tokens (L)
+  std::vector<int> roles;   ///< for View::of
+  std::int64_t batch = 1;   ///< in the file
+  bool open_batch = false;  ///< the file leaves it open
   bool channels_last = false;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -43,8 +44,7 @@ constexpr std::array kAdvice{
     Advice{"Scan", "Convoke has the recurrent layers lstm and gru, which exporters write as LSTM and GRU"},
     Advice{"NonMaxSuppression", "export the network without its post-processing"},
     Advice{"TopK", "export the network without its post-processing"},
-    Advice{"Einsum", "Convoke has no layer for attention"},
-    Advice{"Attention", "Convoke has no layer for attention"},
+    Advice{"Einsum", "write it as MatMul; Convoke converts attention as MatMul, Softmax and MatMul"},
     Advice{"QuantizeLinear", "export the model before it is quantised"},
     Advice{"DequantizeLinear", "export the model before it is quantised"},
     Advice{"QLinearConv", "export the model before it is quantised"},
@@ -248,7 +248,9 @@ void read_metadata(const ModelProto& model, run::ModelDescription& description) 
   description.normalization = {.scale = scale, .shift = shift};
 }
 
-Imported import_model(ModelProto model, const std::filesystem::path& folder, const ImportOptions& options) {
+/// `release`: gives the memory of numbers that were read back.
+Imported import_model(ModelProto model, const std::filesystem::path& folder, const ImportOptions& options,
+                      const std::function<void()>& release) {
   check_opset(model);
   Source source(std::move(model), folder);
   recognise_patterns(source);
@@ -261,6 +263,7 @@ Imported import_model(ModelProto model, const std::filesystem::path& folder, con
 
   Import import(source, input.sample);
   import.batch = input.batch;
+  import.open_batch = input.open_batch;
   import.channels_last = input.channels_last;
   for (const auto& [name, constant] : source.constants()) import.values.emplace(name, constant);
   import.values.insert_or_assign(input.name, View::of(import.builder.graph(), 0, input.roles));
@@ -273,7 +276,7 @@ Imported import_model(ModelProto model, const std::filesystem::path& folder, con
     import.builder.note(
         "The file takes images (N, H, W, C); the network takes (N, C, H, W), as all of Convoke.");
   }
-  Imported imported = std::move(import.builder).finish();
+  Imported imported = std::move(import.builder).finish(release);
   read_metadata(source.model(), imported.models.description);
   return imported;
 }
@@ -286,10 +289,9 @@ bool is_onnx(const Probe& probe) { return onnx::begins_model(std::as_bytes(std::
 Imported read_onnx(const std::filesystem::path& path, const ImportOptions& options) {
   try {
     const os::File file(path, os::Access::kRead);
-    const auto size = static_cast<std::size_t>(file.size());
-    const auto bytes = std::make_unique_for_overwrite<std::byte[]>(size);
-    file.read_at(0, {bytes.get(), size});
-    return onnx::import_model(onnx::parse_model({bytes.get(), size}), path.parent_path(), options);
+    const os::MappedPart mapped(file, 0, file.size());
+    return onnx::import_model(onnx::parse_model(mapped.bytes()), path.parent_path(), options,
+                              [&] { mapped.release(); });
   } catch (const Error& error) {
     const std::string what = error.what();
     if (what.starts_with(path.string())) throw;

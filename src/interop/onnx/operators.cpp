@@ -8,6 +8,7 @@ namespace {
 constexpr std::array kOperators{
     Operator{"Abs", convert_abs},
     Operator{"Add", convert_add},
+    Operator{"Attention", convert_attention},
     Operator{"AveragePool", convert_average_pool},
     Operator{"BatchNormalization", convert_batch_norm},
     Operator{"Cast", convert_cast},
@@ -78,6 +79,7 @@ constexpr std::array kOperators{
 
 // Operators that the pattern pass puts in the place of several nodes: see patterns.hpp.
 constexpr std::array kRecognised{
+    Operator{"AttentionOfHeads", convert_spelled_attention},
     Operator{"HardSigmoid6", convert_activation},
     Operator{"Normalize", convert_normalize},
     Operator{"Relu6", convert_activation},

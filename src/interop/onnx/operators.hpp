@@ -13,6 +13,9 @@ void convert_gemm(Call& call);
 void convert_matmul(Call& call);
 void convert_gather(Call& call);
 void convert_gather_nd(Call& call);
+// attention.cpp
+void convert_attention(Call& call);
+void convert_spelled_attention(Call& call);
 // pooling.cpp
 void convert_max_pool(Call& call);
 void convert_average_pool(Call& call);
@@ -61,8 +64,9 @@ void convert_depth_to_space(Call& call);
 void convert_space_to_depth(Call& call);
 void convert_shape(Call& call);
 void convert_size(Call& call);
-// parts.cpp
+// concat.cpp
 void convert_concat(Call& call);
+// parts.cpp
 void convert_split(Call& call);
 void convert_slice(Call& call);
 void convert_pad(Call& call);
@@ -85,6 +89,8 @@ View rescaled(Call& call, const View& view, double scale, double offset);
 View repeated(Call& call, const View& view, const std::vector<Dim>& to);
 /// Returns the places first .. first + size - 1 along an axis.
 View sliced(Call& call, const View& view, std::size_t axis, std::int64_t first, std::int64_t size);
+/// Adds zeroes before and after some axes; both axes of an image at once.
+View zero_padded(Call& call, View x, std::vector<std::int64_t> before, std::vector<std::int64_t> after);
 /// Returns `parts` joined along an axis.
 View joined(Call& call, const std::vector<View>& parts, std::size_t axis);
 /// Returns a view with these dimensions, one of which may be -1. 0 is refused.

@@ -5,11 +5,10 @@
 #include <memory>
 
 #include "convoke/nn/layers/border.hpp"
-#include "convoke/nn/layers/concat.hpp"
 #include "convoke/nn/layers/slice.hpp"
 #include "interop/onnx/operators.hpp"
 
-// Operators that join, cut, pad and repeat.
+// Operators that cut, pad and repeat.
 
 namespace convoke::interop::onnx {
 
@@ -20,43 +19,11 @@ View sliced(Call& call, const View& view, std::size_t axis, std::int64_t first, 
                             to_string(view.dims())));
   }
   const Along from = along(call.builder(), view, axis);
-  const std::size_t node = call.add(std::make_shared<nn::Slice>(nn::SliceOptions{
-                                        .axis = std::string(from.name()), .begin = first, .size = size}),
-                                    {from.view.node});
-  return from.with(node, size);
-}
-
-View joined(Call& call, const std::vector<View>& parts, std::size_t axis) {
-  if (parts.size() == 1) return parts[0];
-  const Along first = along(call.builder(), parts[0], axis);
-  std::vector<std::size_t> nodes;
-  std::int64_t extent = 0;
-  for (const View& part : parts) {
-    std::vector<Dim> dims = part.dims();
-    if (dims.size() != first.view.rank()) call.refuse("joins values with different numbers of axes");
-    extent += dims[axis].value;
-    dims[axis] = first.view.dim(axis);
-    if (dims != first.view.dims()) {
-      call.refuse(fmt::format("joins {} and {}", to_string(parts[0].dims()), to_string(part.dims())));
-    }
-    const bool again = nodes.empty();  // the first one is arranged already
-    nodes.push_back(again ? first.view.node : along(call.builder(), part, first).view.node);
-  }
   const std::size_t node =
-      call.add(std::make_shared<nn::Concat>(nn::Axis(std::string(first.name()))), std::move(nodes));
-  return first.with(node, extent);
-}
-
-void convert_concat(Call& call) {
-  std::vector<View> parts;
-  for (std::size_t i = 0; i < call.inputs(); ++i) {
-    if (call.is_constant(i) && call.constant(i, "input").shape.elements() == 0) continue;
-    parts.push_back(call.view(i));
-  }
-  if (parts.empty()) call.refuse("has no inputs");
-  const std::size_t axis = call.axis(call.integer("axis", 1), parts[0].rank());
-  if (parts[0].has_batch(axis)) call.refuse("joins samples along the batch");
-  call.give(joined(call, parts, axis));
+      call.add(std::make_shared<nn::Slice>(nn::SliceOptions{
+                   .axis = std::string(from.name()), .begin = first * from.inner, .size = size * from.inner}),
+               {from.view.node});
+  return from.with(node, size);
 }
 
 void convert_split(Call& call) {
@@ -155,11 +122,6 @@ void convert_slice(Call& call) {
   call.give(x);
 }
 
-namespace {
-
-constexpr std::int64_t kMostPadding = 1 << 16;
-
-/// Adds zeroes before and after some axes; both axes of an image at once.
 View zero_padded(Call& call, View x, std::vector<std::int64_t> before, std::vector<std::int64_t> after) {
   const std::vector<std::size_t> order = natural_order(call.builder(), x);
   if (order.size() == 3) {
@@ -189,6 +151,10 @@ View zero_padded(Call& call, View x, std::vector<std::int64_t> before, std::vect
   }
   return x;
 }
+
+namespace {
+
+constexpr std::int64_t kMostPadding = 1 << 16;
 
 /// Repeats the border, or mirrors the places next to it, along one axis.
 View extended(Call& call, const View& x, std::size_t axis, std::int64_t before, std::int64_t after,

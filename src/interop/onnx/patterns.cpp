@@ -164,15 +164,23 @@ bool local_response_norm(const Source& source, const Match& match, NodeProto& no
   return true;
 }
 
+bool attention(const Source& source, const Match& match, NodeProto& node) {
+  const Attribute* axis = find_attribute(*node_of(source, match, "Softmax"), "axis");
+  const std::int64_t usual = source.model().opset < 13 ? 1 : -1;
+  node.attributes.push_back(integer_attribute("axis", axis == nullptr ? usual : axis->integer));
+  return true;
+}
+
 struct Pattern {
   std::string_view formula;
   std::string_view op;                       ///< that it stands for
-  std::array<std::string_view, 5> inputs{};  ///< its inputs, by their letters
+  std::array<std::string_view, 9> inputs{};  ///< its inputs, by their letters
   Finish finish = plain;
 };
 // In the order in which they are sought: the longest forms come first.
 constexpr std::array kPatterns{
     Pattern{"Mul(x,Sigmoid(x))", "Silu", {"x"}},
+    Pattern{"Mul(x,Sigmoid(Mul(x,1)))", "Silu", {"x"}},
     Pattern{"Mul(Mul(x,Add(<erf>,1)),0.5)", "Gelu", {"x"}},
     Pattern{"Mul(x,Mul(Add(<erf>,1),0.5))", "Gelu", {"x"}},
     Pattern{"Mul(Mul(x,0.5),Add(<erf>,1))", "Gelu", {"x"}},
@@ -208,6 +216,10 @@ constexpr std::array kPatterns{
             {"x", "@g", "@b", "p", "q"},
             group_norm},
     Pattern{"Div(<exponential>,<total>)", "Softmax", {"x", "s"}, softmax},
+    Pattern{"MatMul(Softmax(<scores>),v)",
+            "AttentionOfHeads",
+            {"q", "k", "v", "@a", "@b", "@c", "@d", "@e", "@f"},
+            attention},
 };
 
 /// Older opsets give the bounds of Clip as attributes: they become inputs, as in newer ones.

@@ -53,12 +53,26 @@ std::vector<std::vector<Dim>> readings(const std::vector<Dim>& to, std::int64_t 
   return all;
 }
 
-std::optional<View> read_as(const View& view, const std::vector<std::vector<Dim>>& readings) {
+/// Says how unusual it is that the batch lies in this axis of a value with others. Exporters join heads to
+/// the batch, (N x heads, L, d), or places to it, (L x N, F); features they leave alone.
+int unusual(const View& view) {
+  const auto mixed = std::find_if(view.axes.begin(), view.axes.end(), [](const View::Axis& axis) {
+    return std::find(axis.begin(), axis.end(), View::kBatch) != axis.end();
+  });
+  if (mixed == view.axes.end()) return 0;
+  return (mixed + 1 == view.axes.end() ? 2 : 0) + (mixed->front() == View::kBatch ? 0 : 1);
+}
+
+/// `open`: the axis that is the batch if no axis is the batch alone; -1 if that is not known.
+std::optional<View> read_as(const View& view, const std::vector<std::vector<Dim>>& readings,
+                            std::ptrdiff_t open) {
   std::optional<View> found;
   for (const std::vector<Dim>& dims : readings) {
     std::optional<View> candidate = view.reshaped(dims);
-    if (candidate && candidate->batch_axis()) return candidate;
-    if (candidate && !found) found = std::move(candidate);
+    if (!candidate) continue;
+    if (candidate->batch_axis()) return candidate;
+    if (open >= 0 && !dims[static_cast<std::size_t>(open)].batch) continue;
+    if (!found || unusual(*candidate) < unusual(*found)) found = std::move(candidate);
   }
   return found;
 }
@@ -73,9 +87,12 @@ View reshaped(Call& call, const View& view, std::vector<Dim> to) {
   std::iota(all.begin(), all.end(), 0);
   const std::int64_t elements = view.extent(atoms_of(view, all));
   const std::vector<std::vector<Dim>> ways = readings(to, elements, call.import().batch);
-  if (auto result = read_as(view, ways)) return *result;
+  // A file that leaves the batch open leaves its axis open, too.
+  const auto axis = std::find(to.begin(), to.end(), Dim{kOpen});
+  const std::ptrdiff_t open = call.import().open_batch && axis != to.end() ? axis - to.begin() : -1;
+  if (auto result = read_as(view, ways, open)) return *result;
   if (view.axes.at(0) == View::Axis{View::kBatch}) {
-    if (auto result = read_as(flattened(call.builder(), view), ways)) return *result;
+    if (auto result = read_as(flattened(call.builder(), view), ways, open)) return *result;
   }
   call.refuse(
       fmt::format("cannot give {} the shape {} with any batch", to_string(view.dims()), to_string(to)),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the small ONNX models of this folder and their golden outputs and gradients, golden.h5:
 
-    OMP_NUM_THREADS=1 python make_fixtures.py
+    OMP_NUM_THREADS=1 python make_fixtures.py [NAME...]
 
 Needs torch, onnx, onnxscript, onnxruntime and h5py. The outputs are onnxruntime's, the gradients PyTorch's, of the
 mean cross-entropy in a training step; their names are those of the state dict. Each model has another exporter,
@@ -35,6 +35,20 @@ def excite(m, x):
     return m.head(F.max_pool2d(y * torch.sigmoid(m.gate(F.silu(y.mean((2, 3), keepdim=True)))), 3, 2, ceil_mode=True).flatten(1))
 
 
+def attend(m, x):
+    x = F.relu(m.first(x))
+    return m.head((x + m.attention(x, x, x, need_weights=False)[0]).mean(1))
+
+
+def vision(m, x):
+    """One block of a vision transformer: patches, a class token, positions, and query, key and value from one product."""
+    x = m.patches(x).flatten(2).transpose(1, 2)
+    x = torch.cat([m.token.expand(len(x), -1, -1), x], 1) + m.places
+    q, k, v = m.qkv(m.norm(x)).reshape(len(x), 5, 3, 2, 2).permute(2, 0, 3, 1, 4).unbind(0)
+    x = x + m.out(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(len(x), 5, 4))
+    return m.head(x[:, 0])
+
+
 MODELS = {
     "excite": (Call(excite, conv=nn.Conv2d(2, 4, 3, stride=2, padding=1, bias=False), bn=nn.BatchNorm2d(4, eps=1e-4, momentum=0.2),
                     gate=nn.Conv2d(4, 4, 1), head=nn.Linear(16, 3)), images, {"dynamo": False, "opset_version": 17}),
@@ -50,6 +64,10 @@ MODELS = {
                   rnn=nn.LSTM(3, 4, batch_first=True, bidirectional=True), head=nn.Linear(8, 3)), sequences, {"dynamo": False, "opset_version": 15}),
     "gru": (Call(lambda m, x: m.head(m.rnn(m.table(x))[1][0]), table=nn.Embedding(9, 3), rnn=nn.GRU(3, 4, batch_first=True),
                  head=nn.Linear(4, 3)), tokens, {"dynamo": True}),
+    "attention": (Call(attend, first=nn.Linear(4, 6), attention=nn.MultiheadAttention(6, 2, batch_first=True), head=nn.Linear(6, 3)),
+                  sequences, {"dynamo": False, "opset_version": 17}),
+    "vision": (Call(vision, patches=nn.Conv2d(2, 4, 4, 4), token=nn.Parameter(torch.randn(1, 1, 4)), places=nn.Parameter(torch.randn(1, 5, 4)),
+                    norm=nn.LayerNorm(4), qkv=nn.Linear(4, 12), out=nn.Linear(4, 4), head=nn.Linear(4, 3)), images, {"dynamo": True}),
 }
 
 
@@ -104,8 +122,14 @@ def channels_last(file):
 
 
 def main():
-    with h5py.File(os.path.join(here, "golden.h5"), "w") as out:
+    wanted = sys.argv[1:] or [*MODELS, "channels_last"]
+    with h5py.File(os.path.join(here, "golden.h5"), "a") as out:
+        for name in wanted:
+            if name in out:
+                del out[name]
         for name, (network, samples, options) in MODELS.items():
+            if name not in wanted:
+                continue
             file = os.path.join(here, name + ".onnx")
             network.eval()
             if not options["dynamo"]:
@@ -120,6 +144,8 @@ def main():
             del model.graph.value_info[:]
             onnx.save(model, file)
             write(out.create_group(name), file, samples, network)
+        if "channels_last" not in wanted:
+            return
         file = os.path.join(here, "channels_last.onnx")
         channels_last(file)
         write(out.create_group("channels_last"), file, np.ascontiguousarray(images.transpose(0, 2, 3, 1)))

@@ -1,0 +1,103 @@
+#include "convoke/nn/layers/concat.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "interop/onnx/array.hpp"
+#include "interop/onnx/operators.hpp"
+
+namespace convoke::interop::onnx {
+
+View joined(Call& call, const std::vector<View>& parts, std::size_t axis) {
+  if (parts.size() == 1) return parts[0];
+  const Along first = along(call.builder(), parts[0], axis);
+  std::vector<std::size_t> nodes;
+  std::int64_t extent = 0;
+  for (const View& part : parts) {
+    std::vector<Dim> dims = part.dims();
+    if (dims.size() != first.view.rank()) call.refuse("joins values with different numbers of axes");
+    extent += dims[axis].value;
+    dims[axis] = first.view.dim(axis);
+    if (dims != first.view.dims()) {
+      call.refuse(fmt::format("joins {} and {}", to_string(parts[0].dims()), to_string(part.dims())));
+    }
+    const bool again = nodes.empty();  // the first one is arranged already
+    nodes.push_back(again ? first.view.node : along(call.builder(), part, first).view.node);
+  }
+  const std::size_t node =
+      call.add(std::make_shared<nn::Concat>(nn::Axis(std::string(first.name()))), std::move(nodes));
+  return first.with(node, extent);
+}
+
+namespace {
+
+/// Writes `part` into `whole` from the place `first` of an axis on. Along other axes both have the same
+/// extents.
+void write_part(const Array& part, std::size_t axis, std::int64_t first, Array& whole) {
+  std::size_t inner = 1;
+  for (std::size_t i = axis + 1; i < whole.shape.rank(); ++i)
+    inner *= static_cast<std::size_t>(whole.shape[i]);
+  const std::size_t row = static_cast<std::size_t>(part.shape[axis]) * inner,
+                    step = static_cast<std::size_t>(whole.shape[axis]) * inner;
+  std::size_t to = static_cast<std::size_t>(first) * inner;
+  for (std::size_t from = 0; from < part.floats.size(); from += row, to += step)
+    std::copy_n(part.floats.data() + from, row, whole.floats.data() + to);
+}
+
+/// Joins values with constants before or after them, as the class token of a vision transformer: the values
+/// get zeroes in their places, to which the constants are added.
+View joined_with_constants(Call& call, std::size_t axis) {
+  std::vector<View> views;
+  std::vector<std::pair<std::int64_t, Array>> constants;  // places before them, without the views' places
+  std::int64_t before = 0, all = 0;
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    if (!call.is_constant(i)) {
+      if (!views.empty() && all > before) call.refuse("joins a constant between two values");
+      if (views.empty()) before = all;
+      views.push_back(call.view(i));
+      continue;
+    }
+    const Array part = Array::of(call.constant(i, "input")).as_floats();
+    if (part.size() == 0) continue;
+    if (part.shape.rank() <= axis) call.refuse(fmt::format("joins a constant {}", part.shape.to_string()));
+    constants.emplace_back(all, part);
+    all += part.shape[axis];
+  }
+  View x = joined(call, views, axis);
+  if (constants.empty()) return x;
+  const std::int64_t own = x.dim(axis).value;
+  std::vector<std::int64_t> extents, first(x.rank(), 0), last(x.rank(), 0);
+  for (const Dim dim : x.dims()) extents.push_back(dim.batch ? 1 : dim.value);
+  extents[axis] = own + all;
+  Array added{.shape = Shape(extents), .whole = false, .numbers = {}, .floats = {}};
+  check_size(added.shape);
+  call.import().count_numbers(added.size());
+  added.floats.assign(static_cast<std::size_t>(added.size()), 0.0F);
+  for (const auto& [place, part] : constants) {
+    extents[axis] = part.shape[axis];
+    if (part.shape != Shape(extents)) {
+      call.refuse(fmt::format("joins {} and a constant {}", to_string(x.dims()), part.shape.to_string()));
+    }
+    write_part(part, axis, place < before ? place : place + own, added);
+  }
+  first[axis] = before;
+  last[axis] = all - before;
+  x = zero_padded(call, x, first, last);
+  return shifted_by(call, x, added.constant());
+}
+
+}  // namespace
+
+void convert_concat(Call& call) {
+  std::size_t value = 0;
+  while (value < call.inputs() && call.is_constant(value)) ++value;
+  if (value == call.inputs()) call.refuse("has no inputs");
+  const View& x = call.view(value);
+  const std::size_t axis = call.axis(call.integer("axis", 1), x.rank());
+  if (x.has_batch(axis)) call.refuse("joins samples along the batch");
+  call.give(joined_with_constants(call, axis));
+}
+
+}  // namespace convoke::interop::onnx
