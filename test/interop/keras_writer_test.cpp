@@ -107,7 +107,7 @@ TEST_CASE("every sample has layers of Keras, or is refused with its node and a h
       CHECK_THAT(error.hint(), Catch::Contains("--format onnx"));
     }
   }
-  CHECK(refused == Names{"conv2d_transpose-groups", "local_response_norm", "local_response_norm-even"});
+  CHECK(refused == Names{"local_response_norm", "local_response_norm-even"});
 }
 
 TEST_CASE("a convolution and a dense layer are transposed for images that lie channels last") {

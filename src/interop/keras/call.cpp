@@ -7,6 +7,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "interop/keras/regularizers.hpp"
 
 namespace convoke::interop::keras {
 namespace {
@@ -22,6 +23,14 @@ std::string joined(const std::vector<Place>& path) {
   std::vector<std::string> names;
   for (const Place& place : path) names.push_back(place.name);
   return join(names, ".");
+}
+
+std::size_t node_of(const Value& value) {
+  if (value.grouped) {
+    throw Error("reads a value with four axes; supported are three",
+                "Convoke reads a Reshape, Permute and Reshape that shuffle channels");
+  }
+  return value.node;
 }
 
 // True if (C, H, W) and (H, W, C) have their elements in the same order.
@@ -62,7 +71,7 @@ Value Call::plain(const Value& value) const {
 
 Value Call::add(const Settings& layer, const std::vector<Value>& inputs, std::string_view suffix) const {
   std::vector<std::size_t> nodes;
-  for (const Value& input : inputs) nodes.push_back(input.node);
+  for (const Value& input : inputs) nodes.push_back(node_of(input));
   const std::string full = suffix.empty() ? name_ : fmt::format("{}.{}", name_, suffix);
   Value out = inputs.front();
   out.node = builder().add(layer, std::move(nodes), full);
@@ -85,8 +94,8 @@ Value Call::add_weighted(const Settings& layer, const std::vector<Value>& inputs
       out.flattened = image;
     }
   }
-  std::vector<std::size_t> nodes{out.node};
-  for (std::size_t i = 1; i < inputs.size(); ++i) nodes.push_back(inputs[i].node);
+  std::vector<std::size_t> nodes{node_of(out)};
+  for (std::size_t i = 1; i < inputs.size(); ++i) nodes.push_back(node_of(inputs[i]));
   if (owner != context_.owners.end()) {
     out.node = builder().share(owner->second.node, std::move(nodes), full);
     return out;
@@ -97,6 +106,7 @@ Value Call::add_weighted(const Settings& layer, const std::vector<Value>& inputs
   for (Piece& piece : match_tensors(builder().graph().node(out.node), stored, inputs.front().flattened)) {
     builder().give(out.node, piece.parameter, std::move(piece.fill));
   }
+  penalise(*this, config_, out.node);
   if (!options_.trainable && !builder().graph().node(out.node).parameters.empty()) {
     builder().freeze(out.node);
     context_.frozen.insert(name_);

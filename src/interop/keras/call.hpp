@@ -24,6 +24,12 @@ struct Value {
   /// channels first, Keras' has them last. Empty for all other values.
   Shape flattened = {};
   std::optional<std::size_t> mask = {};  ///< node of the tokens that mask this sequence (Keras' mask_zero)
+  /// Keras sees an image as (H, W, groups, C / groups), which no layer but a Permute and a Reshape reads.
+  struct Grouped {
+    std::int64_t groups = 1;
+    bool swapped = false;  ///< as (H, W, C / groups, groups), with these axes permuted
+  };
+  std::optional<Grouped> grouped = {};
 };
 
 /// State that all layers of an import share.

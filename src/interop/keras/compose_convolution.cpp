@@ -103,6 +103,7 @@ KerasTensor depthwise(Composition& c, std::int64_t multiplier) {
 }  // namespace
 
 KerasTensor compose_conv1d(Composition& c) {
+  if (is_in_attention(c.model().graph, c.node)) return c.input();
   Plan plan = plan_of(c, false);
   pad(c, plan);
   const std::int64_t filters = c.settings.integer("filters"), groups = c.settings.integer("groups");
@@ -165,15 +166,19 @@ KerasTensor compose_separable_conv2d(Composition& c) {
       std::move(second), spread, c.output());
 }
 
-// Without padding, Keras' output begins where ours does before `before` rows are cut off. `output_padding`
-// adds rows at the end.
-KerasTensor compose_conv2d_transpose(Composition& c) {
-  if (c.settings.integer("groups") > 1) c.refuse("with groups");
+namespace {
+
+// The transposed convolution of some channels to some filters. `part`: for the names of its layers. Without
+// padding, Keras' output begins where ours does before `before` rows are cut off. `output_padding` adds rows
+// at the end.
+KerasTensor transposed(Composition& c, const KerasTensor& x, std::vector<KerasWeight> weights,
+                       const std::string& part) {
   const nn::Extent kernel = c.settings.extent("kernel"), stride = c.settings.extent("stride");
   const nn::Extent dilation = c.settings.extent("dilation");
   const nn::Padding padding = c.settings.padding("padding");
   const bool automatic = c.settings.text("output_padding") == "auto";
-  const Shape in = keras_shape(c.input_shape()), out = c.output();
+  const Shape in = x.shape;
+  const Shape out{c.output()[0], c.output()[1], weights[0].shape[2]};
   Json config{{"filters", out[2]},
               {"kernel_size", Json::array({kernel.height, kernel.width})},
               {"strides", Json::array({stride.height, stride.width})},
@@ -183,11 +188,8 @@ KerasTensor compose_conv2d_transpose(Composition& c) {
               {"dilation_rate", Json::array({dilation.height, dilation.width})},
               {"activation", "linear"},
               {"use_bias", c.settings.flag("bias")}};
-  std::vector<KerasWeight> weights{
-      c.weight("weight", "kernel", {out[2], in[2], kernel.height, kernel.width}, {2, 3, 0, 1})};
-  add_bias(c, weights);
   if (automatic && padding.kind != nn::Padding::Kind::kExplicit) {
-    return c.weighted("", "Conv2DTranspose", std::move(config), std::move(weights), c.input(), out);
+    return c.weighted(part, "Conv2DTranspose", std::move(config), std::move(weights), x, out);
   }
   const auto reach = [](std::int64_t input, std::int64_t k, std::int64_t s, std::int64_t d) {
     return (input - 1) * s + d * (k - 1) + 1;
@@ -205,9 +207,44 @@ KerasTensor compose_conv2d_transpose(Composition& c) {
                columns + extra.width - out[1] - cut.before.width};
   config["padding"] = "valid";
   config["output_padding"] = Json::array({extra.height, extra.width});
-  const KerasTensor whole = c.weighted("", "Conv2DTranspose", std::move(config), std::move(weights),
-                                       c.input(), {rows + extra.height, columns + extra.width, out[2]});
-  return c.crop("crop", whole, cut);
+  const KerasTensor whole = c.weighted(part, "Conv2DTranspose", std::move(config), std::move(weights), x,
+                                       {rows + extra.height, columns + extra.width, out[2]});
+  return c.crop(part.empty() ? "crop" : part + "_crop", whole, cut);
+}
+
+// The channels first .. first + count - 1 of an image: Keras crops its first two axes.
+KerasTensor channels_of_group(Composition& c, const std::string& part, std::int64_t first,
+                              std::int64_t count) {
+  const KerasTensor rows = c.permute(part + "_rows", c.input(), {3, 1, 2});
+  const std::int64_t after = rows.shape[0] - first - count;
+  const KerasTensor own = c.crop(part + "_channels", rows, {nn::Extent(first, 0), nn::Extent(after, 0)});
+  return c.permute(part + "_image", own, {2, 3, 1});
+}
+
+}  // namespace
+
+// Keras' layer has no groups: each group becomes a layer.
+KerasTensor compose_conv2d_transpose(Composition& c) {
+  const std::int64_t groups = c.settings.integer("groups");
+  const std::int64_t filters = c.output()[2] / groups, channels = c.channels() / groups;
+  const nn::Extent kernel = c.settings.extent("kernel");
+  const auto values = c.values_of("weight");
+  std::vector<KerasTensor> results;
+  for (std::int64_t g = 0; g < groups; ++g) {
+    const auto of_group = [&](std::span<const float> all) {
+      const std::size_t size = all.size() / static_cast<std::size_t>(groups);
+      return all.subspan(size * static_cast<std::size_t>(g), size);
+    };
+    std::vector<KerasWeight> weights{weight_of(
+        of_group(values), "kernel", {filters, channels, kernel.height, kernel.width}, {2, 3, 0, 1})};
+    if (c.settings.flag("bias"))
+      weights.push_back(weight_of(of_group(c.values_of("bias")), "bias", {filters}, {0}));
+    if (groups == 1) return transposed(c, c.input(), std::move(weights), "");
+    const std::string part = "group_" + std::to_string(g);
+    const KerasTensor x = channels_of_group(c, part, g * channels, channels);
+    results.push_back(transposed(c, x, std::move(weights), part));
+  }
+  return c.layer("", "Concatenate", {{"axis", 3}}, std::move(results), c.output());
 }
 
 KerasTensor compose_dense(Composition& c) {

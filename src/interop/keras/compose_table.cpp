@@ -19,6 +19,7 @@ constexpr std::array kComposers{
     ComposeEntry{"adaptive_average_pool", compose_adaptive_average_pool},
     ComposeEntry{"adaptive_max_pool", compose_adaptive_max_pool},
     ComposeEntry{"add", compose_merge},
+    ComposeEntry{"attention", compose_attention},
     ComposeEntry{"average", compose_merge},
     ComposeEntry{"average_pool", compose_average_pool},
     ComposeEntry{"average_pool1d", compose_average_pool},

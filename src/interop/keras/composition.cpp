@@ -6,6 +6,7 @@
 #include <array>
 
 #include "convoke/core/error.hpp"
+#include "interop/keras/regularizers.hpp"
 #include "interop/tensor.hpp"
 
 namespace convoke::interop::keras_export {
@@ -61,6 +62,7 @@ KerasTensor Composition::weighted(std::string_view part, std::string_view class_
   if (const auto known = model_.weighted.find(own); known != model_.weighted.end()) {
     value = model_.out.call(known->second, {input}, std::move(output));
   } else {
+    add_regularizers(class_name, owner.options, config);
     value = model_.out.add(class_name, own, std::move(config), std::move(weights), {input}, std::move(output),
                            owner.options.trainable);
     model_.weighted.emplace(own, value.layer);
@@ -78,9 +80,14 @@ KerasTensor Composition::constant_dense(std::string_view part, const KerasTensor
 
 KerasWeight Composition::weight(std::string_view parameter, std::string name, const Shape& shape,
                                 std::vector<std::size_t> axes, std::string path) const {
+  return weight_of(values_of(parameter), std::move(name), shape, std::move(axes), std::move(path));
+}
+
+KerasWeight weight_of(std::span<const float> values, std::string name, const Shape& shape,
+                      std::vector<std::size_t> axes, std::string path) {
   std::vector<std::int64_t> extents;
   for (const std::size_t axis : axes) extents.push_back(shape[axis]);
-  return {std::move(path), std::move(name), Shape(extents), [=, values = values_of(parameter)] {
+  return {std::move(path), std::move(name), Shape(extents), [=] {
             std::vector<float> reordered(values.size());
             interop::permute(values, shape, axes, reordered);
             return reordered;

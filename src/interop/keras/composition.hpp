@@ -90,6 +90,11 @@ class Composition {
   Model& model_;
 };
 
+/// Returns values for a Keras layer: seen as `shape`, their axes are reordered (see permute()). They must
+/// outlive the writing of the file.
+KerasWeight weight_of(std::span<const float> values, std::string name, const Shape& shape,
+                      std::vector<std::size_t> axes, std::string path = {});
+
 /// Returns a value's shape in Keras' order.
 Shape keras_shape(const Shape& shape);
 /// Returns [height, width] or [time] of windows as JSON: `each` of the axes.
@@ -140,6 +145,9 @@ KerasTensor compose_dropout(Composition& c);
 KerasTensor compose_gaussian_noise(Composition& c);
 KerasTensor compose_stochastic_depth(Composition& c);
 
+KerasTensor compose_attention(Composition& c);
+/// True if compose_attention() writes this convolution, before or after an attention, with the attention.
+bool is_in_attention(const nn::Graph& graph, const nn::Node& convolution);
 KerasTensor compose_embedding(Composition& c);
 KerasTensor compose_recurrent(Composition& c);
 

@@ -90,7 +90,9 @@ std::vector<std::size_t> FunctionalModel::order(const KerasTensor& output) const
   return ordered;
 }
 
-Json FunctionalModel::describe_call(const std::vector<KerasTensor>& inputs) const {
+// Attention takes query, value and key as arguments; other layers take one list of tensors.
+Json FunctionalModel::describe_call(const KerasLayer& layer, const std::vector<KerasTensor>& inputs) const {
+  const bool separate = layer.class_name == "MultiHeadAttention";
   Json tensors = Json::array();
   for (const KerasTensor& input : inputs) {
     const std::string& name = layers_[input.layer].name;
@@ -103,8 +105,13 @@ Json FunctionalModel::describe_call(const std::vector<KerasTensor>& inputs) cons
                       {"keras_history", Json::array({name, input.call, 0})}};
     tensors.push_back(Json{{"class_name", "__keras_tensor__"}, {"config", config}});
   }
-  if (dialect_ == KerasDialect::kKeras2) return tensors;
-  const Json args = inputs.size() == 1 ? tensors : Json::array({tensors});
+  if (dialect_ == KerasDialect::kKeras2) {
+    if (!separate) return tensors;
+    const auto named = [&](std::size_t i) { return Json::array({tensors[i][0], tensors[i][1], 0}); };
+    tensors[0][3] = Json{{"value", named(1)}, {"key", named(2)}};
+    return Json::array({tensors[0]});
+  }
+  const Json args = inputs.size() == 1 || separate ? tensors : Json::array({tensors});
   return {{"args", args}, {"kwargs", Json::object()}};
 }
 
@@ -117,7 +124,7 @@ Json FunctionalModel::describe(const KerasLayer& layer) const {
   json["name"] = layer.name;
   Json calls = Json::array();
   for (const auto& inputs : layer.calls)
-    if (!inputs.empty()) calls.push_back(describe_call(inputs));
+    if (!inputs.empty()) calls.push_back(describe_call(layer, inputs));
   json["inbound_nodes"] = std::move(calls);
   return json;
 }

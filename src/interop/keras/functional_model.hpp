@@ -69,7 +69,7 @@ class FunctionalModel {
 
  private:
   Json describe(const KerasLayer& layer) const;
-  Json describe_call(const std::vector<KerasTensor>& inputs) const;
+  Json describe_call(const KerasLayer& layer, const std::vector<KerasTensor>& inputs) const;
 
   KerasDialect dialect_;
   std::vector<KerasLayer> layers_;

@@ -76,5 +76,7 @@ Value convert_gru(const Call& call);
 Value convert_bidirectional(const Call& call);
 Value convert_time_distributed(const Call& call);
 Value convert_masking(const Call& call);
+Value convert_multi_head_attention(const Call& call);
+Value convert_dot_attention(const Call& call);
 
 }  // namespace convoke::interop::keras

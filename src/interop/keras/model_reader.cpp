@@ -120,7 +120,8 @@ class Reader {
         argument.call.reset();  // the value carries its mask
         continue;
       }
-      if (by_keyword && !layer.is_operation && layer.class_name != "TFOpLambda") {
+      const bool named = layer.is_operation || layer.class_name == "MultiHeadAttention";
+      if (by_keyword && !named && layer.class_name != "TFOpLambda") {
         throw Error(
             fmt::format("gets a tensor as \"{}\", which is not supported", one_line(argument.keyword)));
       }

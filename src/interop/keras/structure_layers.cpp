@@ -72,6 +72,41 @@ Value unmasked(Value x) {
   return x;
 }
 
+// ShuffleNet: (H, W, C) -> (H, W, groups, C / groups) -> (H, W, C / groups, groups) -> (H, W, C), which is
+// one layer of ours. Until the last Reshape, the value is the image with a note.
+using Extents = std::vector<std::int64_t>;
+
+Value grouped(const Call& call, Value x, const Extents& to) {
+  const Shape image = call.keras_shape(x);
+  const bool channels = !call.context().channels_first && image.rank() == 3 && to[0] == image[0] &&
+                        to[1] == image[1] && to[2] * to[3] == image[2];
+  if (!channels) {
+    call.config().refuse("target_shape",
+                         "four axes are supported where they divide the channels: (H, W, "
+                         "groups, channels / groups)");
+  }
+  x.grouped = {.groups = to[2]};
+  return unmasked(x);
+}
+
+Value swapped(const Call& call, Value x) {
+  if (call.config().wholes("dims") != Extents{1, 2, 4, 3} || x.grouped->swapped) {
+    call.config().refuse("dims", "[1, 2, 4, 3] is supported for four axes");
+  }
+  x.grouped->swapped = true;
+  return x;
+}
+
+Value shuffled(const Call& call, Value x, const Extents& to) {
+  const std::int64_t groups = x.grouped->groups;
+  const bool shuffles = x.grouped->swapped;
+  x.grouped.reset();
+  if (Shape(to) != call.keras_shape(x)) {
+    call.config().refuse("target_shape", "after four axes, the shape before them is supported");
+  }
+  return shuffles ? call.add({{"layer", "channel_shuffle"}, {"groups", groups}}, x) : x;
+}
+
 }  // namespace
 
 Value convert_flatten(const Call& call) {
@@ -96,11 +131,14 @@ Value convert_reshape(const Call& call) {
       known = all;
     }
   }
+  if (x.grouped) return shuffled(call, x, extents);
+  if (extents.size() == 4) return grouped(call, x, extents);
   return call.reshaped(x, Shape(extents));
 }
 
 // Axis i of Keras' result is its axis dims[i], counted from 1.
 Value convert_permute(const Call& call) {
+  if (call.input().grouped) return swapped(call, call.input());
   const Value x = call.plain_input();
   const std::size_t rank = call.shape(x).rank();
   const std::vector<std::int64_t> dims = call.config().wholes("dims");

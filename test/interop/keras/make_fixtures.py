@@ -2,7 +2,7 @@
 """Writes the files of test/interop/keras and test/interop/tfjs: small models of Keras 3 and 2, and golden.h5 with their
 outputs.
 
-usage: make_fixtures.py            needs tensorflow, keras, tf_keras, h5py and numpy
+usage: make_fixtures.py [NAME...]  needs tensorflow, keras, tf_keras, h5py and numpy
 
 golden.h5 holds /NAME/samples, as our graph takes them, and /NAME/output.
 """
@@ -51,6 +51,27 @@ def vectors(k):
     return k.Sequential([k.Input((4,)), L.Dense(3, activation="hard_sigmoid", name="first"), L.Dense(2, name="second")])
 
 
+def attention(k):
+    """Attention of a sequence to itself and to a part of another one, without heads too, and penalties on weights."""
+    L = k.layers
+    x = k.Input((5, 6))
+    own = L.MultiHeadAttention(2, 3, kernel_regularizer="l2", name="own")(x, x)
+    part = L.Cropping1D((0, 2), name="part")(own)
+    other = L.MultiHeadAttention(2, 4, value_dim=5, use_bias=False, output_shape=7, name="other")(part, x, key=own)
+    dot = L.Attention(name="dot")([other, L.Dense(7, kernel_regularizer=k.regularizers.L1(0.25), name="keys")(x)])
+    y = L.Dense(3, name="head")(L.GlobalAveragePooling1D(name="mean")(dot))
+    return k.Model(x, y)
+
+
+def shuffle(k):
+    """Channels shuffled over values with four axes."""
+    L = k.layers
+    x = k.Input((3, 4, 6))
+    y = L.Conv2D(6, 1, groups=2, name="conv")(x)
+    y = L.Permute((1, 2, 4, 3), name="swapped")(L.Reshape((3, 4, 2, -1), name="groups")(y))
+    return k.Model(x, L.Dense(3, name="head")(L.GlobalMaxPooling2D(name="most")(L.Conv2D(6, 2, groups=3, name="last")(L.Reshape((3, 4, 6), name="joined")(y)))))
+
+
 def chain(k):
     """Layers without names, for weights that are matched by their order."""
     L = k.layers
@@ -66,7 +87,8 @@ def deflate(file):
 
 
 def main():
-    with h5py.File(os.path.join(HERE, "golden.h5"), "w") as golden:
+    wanted = sys.argv[1:]
+    with h5py.File(os.path.join(HERE, "golden.h5"), "a" if wanted else "w") as golden:
         for name, k, build, save in [
                 ("pictures.keras", keras, pictures, lambda m, f: (m.save(f), deflate(f))),
                 ("pictures.h5", tf_keras, pictures, lambda m, f: m.save(f)),
@@ -74,10 +96,17 @@ def main():
                 ("text.keras", keras, text, lambda m, f: (m.save(f), deflate(f))),
                 ("vectors.keras", keras, vectors, lambda m, f: m.save(f)),
                 ("vectors.h5", tf_keras, vectors, lambda m, f: m.save(f)),
+                ("attention.keras", keras, attention, lambda m, f: (m.save(f), deflate(f))),
+                ("attention.h5", tf_keras, attention, lambda m, f: m.save(f)),
+                ("shuffle.keras", keras, shuffle, lambda m, f: (m.save(f), deflate(f))),
                 ("chain.weights.h5", keras, chain, lambda m, f: m.save_weights(f)),
                 ("chain_weights_tf_dim_ordering_tf_kernels.h5", tf_keras, chain, lambda m, f: m.save_weights(f)),
                 ("pictures", tf_keras, pictures, lambda m, f: tfjs_files.save(m, f, None, 200)),
                 ("vectors", tf_keras, vectors, lambda m, f: tfjs_files.save(m, f, "float16"))]:
+            if wanted and name not in wanted:
+                continue
+            if name in golden:
+                del golden[name]
             k.backend.clear_session()
             rng = np.random.default_rng(1)
             model = build(k)
@@ -87,6 +116,8 @@ def main():
             x = compare_keras.samples_for(model, rng)[:2]
             golden[f"{name}/samples"] = compare_keras.channels_first(x, False)
             golden[f"{name}/output"] = np.asarray(model(x, training=False))
+    if wanted:
+        return
     source = tfjs_files.save(model, os.path.join(os.path.dirname(HERE), "tfjs", "quantised"), "uint8")
     again = tfjs_files.load(tf_keras, source)
     with h5py.File(os.path.join(HERE, "golden.h5"), "a") as golden:

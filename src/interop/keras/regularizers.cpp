@@ -1,0 +1,97 @@
+#include "interop/keras/regularizers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace convoke::interop::keras {
+namespace {
+
+constexpr std::array<std::string_view, 5> kOfWeights{"kernel_regularizer", "recurrent_regularizer",
+                                                     "depthwise_regularizer", "pointwise_regularizer",
+                                                     "embeddings_regularizer"};
+constexpr std::array<std::string_view, 4> kOfOthers{"bias_regularizer", "activity_regularizer",
+                                                    "beta_regularizer", "gamma_regularizer"};
+
+struct Penalty {
+  double l1 = 0, l2 = 0;
+  friend bool operator==(const Penalty&, const Penalty&) = default;
+};
+
+// {"class_name": "L2", "config": {"l2": 0.01}}; older versions write the numbers as arrays without axes.
+std::optional<Penalty> penalty_of(const Json& regularizer) {
+  const std::string kind = text_of(member(regularizer, "class_name"));
+  const Json& config = member(regularizer, "config");
+  if ((kind != "L1" && kind != "L2" && kind != "L1L2") || !config.is_object()) return std::nullopt;
+  const auto factor = [&](const char* key) {
+    const Json& value = member(config, key);
+    return value.is_number() ? std::max(0.0, value.get<double>()) : 0.0;
+  };
+  return Penalty{factor("l1"), factor("l2")};
+}
+
+}  // namespace
+
+void penalise(const Call& call, const Config& config, std::size_t node) {
+  std::optional<Penalty> common;
+  bool left_out =
+      std::any_of(kOfOthers.begin(), kOfOthers.end(), [&](std::string_view key) { return config.has(key); });
+  for (const std::string_view key : kOfWeights) {
+    if (!config.json().contains(key)) continue;
+    const std::optional<Penalty> own = config.has(key) ? penalty_of(config.at(key)) : Penalty{};
+    left_out = left_out || !own || (common && common != own);
+    if (!common) common = own;
+  }
+  if (common && *common != Penalty{} && !left_out) call.builder().penalise(node, common->l1, common->l2);
+  if (!left_out) return;
+  call.note(
+      fmt::format("{} \"{}\" has penalties that a layer of Convoke has not (other than l1 and l2, or not "
+                  "on all weights alike); they were left out",
+                  call.options().class_name, call.name()));
+}
+
+}  // namespace convoke::interop::keras
+
+namespace convoke::interop::keras_export {
+namespace {
+
+struct Keys {
+  std::string_view class_name;
+  std::array<std::string_view, 2> keys;
+};
+constexpr std::array kKeys{
+    Keys{"Conv1D", {"kernel_regularizer"}},
+    Keys{"Conv2D", {"kernel_regularizer"}},
+    Keys{"Conv2DTranspose", {"kernel_regularizer"}},
+    Keys{"Dense", {"kernel_regularizer"}},
+    Keys{"DepthwiseConv2D", {"depthwise_regularizer"}},
+    Keys{"Embedding", {"embeddings_regularizer"}},
+    Keys{"GRU", {"kernel_regularizer", "recurrent_regularizer"}},
+    Keys{"LSTM", {"kernel_regularizer", "recurrent_regularizer"}},
+    Keys{"MultiHeadAttention", {"kernel_regularizer"}},
+    Keys{"SeparableConv2D", {"depthwise_regularizer", "pointwise_regularizer"}},
+};
+
+}  // namespace
+
+void add_regularizers(std::string_view class_name, const nn::ParameterOptions& options, Json& config) {
+  if (options.l1 == 0 && options.l2 == 0) return;
+  if (class_name == "Bidirectional") {  // its settings are those of the layer within
+    Json& inner = config["layer"];
+    return add_regularizers(inner["class_name"].get<std::string>(), options, inner["config"]);
+  }
+  const auto* const keys =
+      std::find_if(kKeys.begin(), kKeys.end(), [&](const Keys& one) { return one.class_name == class_name; });
+  if (keys == kKeys.end()) return;
+  for (const std::string_view key : keys->keys) {
+    if (key.empty()) continue;
+    config[std::string(key)] = {{"module", "keras.regularizers"},
+                                {"class_name", "L1L2"},
+                                {"config", {{"l1", options.l1}, {"l2", options.l2}}},
+                                {"registered_name", nullptr}};
+  }
+}
+
+}  // namespace convoke::interop::keras_export

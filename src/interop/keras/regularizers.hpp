@@ -1,0 +1,22 @@
+#pragma once
+#include <string_view>
+
+#include "interop/keras/call.hpp"
+#include "interop/keras/functional_model.hpp"
+
+// The penalties l1 sum |w| + l2 sum w^2 of a layer's weights: "kernel_regularizer" and others.
+
+namespace convoke::interop::keras {
+
+/// Gives `node` the penalties of a layer's settings. What differs between its weights, or is on biases or
+/// outputs, is left out with a note.
+void penalise(const Call& call, const Config& config, std::size_t node);
+
+}  // namespace convoke::interop::keras
+
+namespace convoke::interop::keras_export {
+
+/// Adds the penalties to the settings of a layer of this class.
+void add_regularizers(std::string_view class_name, const nn::ParameterOptions& options, Json& config);
+
+}  // namespace convoke::interop::keras_export
