@@ -24,8 +24,11 @@ from exported import Exports  # noqa: E402
 
 TOLERANCE = 1e-4
 # What Keras does not have: refused with a hint.
-REFUSED = {"local_response_norm", "local_response_norm-even", "conv2d_transpose-groups",
+REFUSED = {"local_response_norm", "local_response_norm-even",
            "resize-align-corners", "resize-asymmetric", "resize-prefer-floor"}
+
+# Keras 2 writes and reads attention in .h5 files in a way that Keras 3 does not read.
+H5_OF_KERAS_2 = {"attention", "attention-other"}
 
 
 def run_keras(library, file, samples):
@@ -49,7 +52,8 @@ def examine(check):
     file = check.export("keras", ".keras")
     check.compare(run_keras(keras, file, check.samples))
     file = check.export("h5", ".h5")
-    check.compare(run_keras(keras, file, check.samples))
+    if check.name not in H5_OF_KERAS_2:
+        check.compare(run_keras(keras, file, check.samples))
     check.compare(run_keras(tf_keras, file, check.samples))
     if check.normalizes:
         check.compare(run_keras(keras, check.export("keras", ".keras", "--raw-input"), check.raw_samples))

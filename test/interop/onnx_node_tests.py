@@ -115,7 +115,7 @@ def main():
             skipped["sequences or other values that are no arrays"] += 1
             continue
         if any(len(value.shape) >= inputs[0].ndim and value.shape[0] == len(inputs[0]) > 1 for value in inputs[1:]) and \
-                graph.node[0].op_type in ("Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Mean", "Pow", "PRelu", "Concat"):
+                graph.node[0].op_type in ("Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Mean", "Pow", "PRelu", "Concat", "Attention"):
             skipped["other inputs differ between samples"] += 1
             continue
         if any(a.name == "training_mode" and a.i for a in graph.node[0].attribute):

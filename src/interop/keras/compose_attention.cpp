@@ -128,6 +128,10 @@ KerasTensor compose_attention(Composition& c) {
               {"value_dim", value_width},
               {"use_bias", all && (*all)[0]->parameters.size() == 2},
               {"output_shape", outputs}};
+  if (c.keras2()) {  // it asks for the shapes, which Keras 3 refuses: it reads .keras files with attention
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      config[std::array{"query_shape", "value_shape", "key_shape"}.at(i)] = batch_shape(inputs[i].shape);
+  }
   if (all) add_regularizers("MultiHeadAttention", (*all)[0]->options, config);
   std::string name = c.model().prefix + c.node.name;
   if (name.ends_with(kSuffix)) name.resize(name.size() - kSuffix.size());
