@@ -80,6 +80,7 @@ OUT_OF_SCOPE = [
     ("linear_before_reset = 0", "no layer for a GRU whose reset gate comes before the product"),
     ("runs from the end only", "no layer for recurrence from the end only"),
     ("peepholes", "no layer for peepholes"),
+    ("attention has no mask", "no layer for attention with a mask"),
     ("cubic", "no layer for cubic interpolation"),
     ("antialias", "no layer for interpolation that smooths"),
     ("has the coordinates", "no layer for these coordinates of interpolation"),
@@ -115,7 +116,7 @@ def main():
             skipped["sequences or other values that are no arrays"] += 1
             continue
         if any(len(value.shape) >= inputs[0].ndim and value.shape[0] == len(inputs[0]) > 1 for value in inputs[1:]) and \
-                graph.node[0].op_type in ("Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Mean", "Pow", "PRelu", "Concat", "Attention"):
+                graph.node[0].op_type in ("Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Mean", "Pow", "PRelu", "Concat"):
             skipped["other inputs differ between samples"] += 1
             continue
         if any(a.name == "training_mode" and a.i for a in graph.node[0].attribute):

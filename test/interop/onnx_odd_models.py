@@ -33,6 +33,22 @@ def squeeze_excite(m, x):
     return m.head((y * s).mean((2, 3)))
 
 
+def with_biases(module):
+    """Exporters leave out biases of zero, with which PyTorch's attention starts."""
+    with torch.no_grad():
+        for name, parameter in module.named_parameters():
+            if name.endswith("bias"):
+                parameter.uniform_(-0.5, 0.5)
+    return module
+
+
+def attention_pixels(m, x):
+    """A non-local block."""
+    q, k, v = (layer(x).flatten(2) for layer in (m.query, m.key, m.value))
+    y = torch.softmax(q.transpose(1, 2) @ k, -1) @ v.transpose(1, 2)
+    return m.head((x + y.transpose(1, 2).reshape(x.shape)).flatten(1))
+
+
 def shuffle(m, x):
     y = m.conv(x)
     n, c, h, w = y.shape
@@ -152,6 +168,15 @@ def models():
                               head=nn.Linear(7, 5)), sequences
     yield "conv_lstm", Call(lambda m, x: m.head(m.rnn(F.relu(m.conv(x.transpose(1, 2))).transpose(1, 2))[0][:, -1]),
                             conv=nn.Conv1d(6, 8, 3, padding=1), rnn=nn.LSTM(8, 7, batch_first=True), head=nn.Linear(7, 5)), sequences
+    yield "attention", Call(lambda m, x: m.head(m.mha(*[m.first(x)] * 3, need_weights=False)[0].mean(1)), first=nn.Linear(6, 8),
+                            mha=with_biases(nn.MultiheadAttention(8, 2, batch_first=True)), head=nn.Linear(8, 5)), sequences
+    yield "attention_other", Call(lambda m, x: m.head(m.mha(m.first(x[:, :4]), x, x)[0].flatten(1)), first=nn.Linear(6, 8),
+                                  mha=nn.MultiheadAttention(8, 4, kdim=6, vdim=6, batch_first=True, bias=False), head=nn.Linear(32, 5)), sequences
+    yield "attention_encoder", Call(lambda m, x: m.head(m.encoder(m.first(x)).mean(1)), first=nn.Linear(6, 8),
+                                    encoder=with_biases(nn.TransformerEncoderLayer(8, 2, 16, dropout=0, activation="gelu", batch_first=True)),
+                                    head=nn.Linear(8, 5)), sequences
+    yield "attention_pixels", Call(attention_pixels, query=nn.Conv2d(6, 4, 1), key=nn.Conv2d(6, 4, 1), value=nn.Conv2d(6, 6, 1),
+                                   head=nn.Linear(864, 5)), images
     yield "conv1d", nn.Sequential(nn.Conv1d(9, 8, 3, padding=2, dilation=2), nn.BatchNorm1d(8), nn.ReLU(), nn.MaxPool1d(2),
                                   nn.Conv1d(8, 4, 2, stride=2, groups=2), nn.AdaptiveAvgPool1d(1), nn.Flatten(), nn.Linear(4, 5)), sequences
     yield "conv1d_transpose", nn.Sequential(nn.ConvTranspose1d(9, 4, 3, stride=2), nn.AvgPool1d(3, 2, 1), nn.Flatten(), nn.Linear(28, 5)), sequences
