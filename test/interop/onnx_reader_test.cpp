@@ -219,6 +219,15 @@ TEST_CASE("what Convoke cannot import is named") {
   CHECK_THAT(folder.error(of(node("Relu", {"x"}, "y"), 99)), Catch::Contains("opset 99"));
   CHECK_THAT(folder.error(of(node("Relu", {"x"}, "y"), 6)), Catch::Contains("opset 6"));
   CHECK_THAT(folder.error(of(node("MatMul", {"x", "x"}, "y"))), Catch::Contains("attention"));
+  const Model vectors{.graph = node("Attention", {"x", "x", "x"}, "y"), .input = {-1, 6}, .opset = 23};
+  CHECK_THAT(folder.error(vectors.bytes()),
+             Catch::Contains("\"the Attention\" (Attention): is attention of values with 2, 2 and 2 axes"));
+  CHECK_THAT(folder.error(of(node("MatMul", {"x", "x"}, "a") + node("Softmax", {"a"}, "b") +
+                             node("Flatten", {"x"}, "c") + node("MatMul", {"b", "c"}, "y"))),
+             Catch::Contains("is attention of values with 4, 4 and 2 axes"));
+  CHECK_THAT(
+      folder.error(of(node("Attention", {"x", "x", "x", "mask"}, "y") + floats("mask", {4, 4}, 16), 23)),
+      Catch::Contains("has no mask"));
   CHECK_THAT(folder.error(of(node("Relu", {"a"}, "y"))), Catch::Contains("no node gives the value \"a\""));
   CHECK_THAT(folder.error(of(node("Relu", {"b"}, "a") + node("Relu", {"a"}, "b") + node("Relu", {"a"}, "y"))),
              Catch::Contains("cycle"));
@@ -380,7 +389,7 @@ TEST_CASE("external data must lie in the folder of the ONNX file") {
 TEST_CASE("damaged ONNX files end in an Error") {
   const Folder folder;
   std::mt19937 random(1);
-  for (const char* name : {"excite.onnx", "gru.onnx", "old_opset.onnx"}) {
+  for (const char* name : {"excite.onnx", "gru.onnx", "old_opset.onnx", "vision.onnx"}) {
     const std::string bytes = bytes_of(kFiles / name);
     for (std::size_t size = 0; size < bytes.size(); size += 97) {
       CHECK_THAT(folder.error(bytes.substr(0, size)), Catch::Contains("model.onnx"));

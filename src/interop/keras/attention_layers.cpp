@@ -19,13 +19,13 @@ struct Sequences {
 Sequences sequences_of(const Call& call) {
   static constexpr std::string_view kOrder[] = {"query", "value", "key"};
   std::vector<std::optional<Value>> given(3);
-  std::size_t position = 0, tensor = 0;
+  std::size_t position = 0;
   for (const Argument& argument : call.arguments()) {
     const bool by_position = argument.keyword.empty();
     const auto* const name = std::find(std::begin(kOrder), std::end(kOrder), argument.keyword);
     const std::size_t at = by_position ? position++ : static_cast<std::size_t>(name - std::begin(kOrder));
     if (argument.call) {
-      const Value& value = call.inputs()[tensor++];
+      const Value& value = call.inputs()[*argument.call];
       if (at >= given.size()) throw Error("has a mask that is a tensor, which is not supported");
       given[at] = value;
     } else if (argument.constant == Json(true) && argument.keyword != "training") {
@@ -76,7 +76,7 @@ Value convert_multi_head_attention(const Call& call) {
   const auto [query, value, key] = sequences_of(call);
   const std::int64_t heads = config.whole("num_heads"), width = config.whole("key_dim"),
                      out = config.whole("value_dim", width);
-  constexpr std::int64_t kMost = 1 << 20;
+  constexpr std::int64_t kMost = 1 << 12;
   if (heads < 1 || width < 1 || out < 1 || std::max({heads, width, out}) > kMost)
     throw Error(fmt::format("has {} heads of {} and {} features", heads, width, out));
   const bool bias = config.flag("use_bias", true);

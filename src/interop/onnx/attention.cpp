@@ -40,6 +40,19 @@ std::vector<std::int64_t> leading_extents(const View& view) {
   return extents;
 }
 
+/// Returns the first three inputs, which have one rank of at least 3.
+AttentionInputs inputs_of(Call& call) {
+  AttentionInputs given{call.view(0), call.view(1), call.view(2)};
+  const std::size_t rank = given.query.rank();
+  if (rank < 3 || given.key.rank() != rank || given.value.rank() != rank) {
+    call.refuse(
+        fmt::format("is attention of values with {}, {} and {} axes", rank, given.key.rank(),
+                    given.value.rank()),
+        "Convoke converts attention of values with the batch, places and features, and perhaps heads");
+  }
+  return given;
+}
+
 void check_attention(Call& call, const AttentionInputs& given) {
   const auto& [q, k, v] = given;
   const std::size_t rank = q.rank();
@@ -49,7 +62,6 @@ void check_attention(Call& call, const AttentionInputs& given) {
                 "Convoke converts attention of values (N, heads, L, features), (N, L, features) or "
                 "(N x heads, L, features)");
   };
-  if (rank < 3 || k.rank() != rank || v.rank() != rank) refuse("is attention of values of another rank");
   for (const View* view : {&q, &k, &v}) {
     if (view->has_batch(rank - 1) || view->has_batch(rank - 2)) refuse("is attention between samples");
   }
@@ -109,9 +121,11 @@ View split_heads(Call& call, const View& view, std::int64_t heads) {
 // The recognised form of patterns.cpp: the key is transposed, and the constants @a, @b, @c multiply the
 // query, the key and the scores; @d, @e and @f divide them.
 void convert_spelled_attention(Call& call) {
-  const View query = call.view(0);
-  const auto axis = call.axis(call.integer("axis", -1), query.rank());
-  if (axis + 1 != query.rank()) call.refuse("is attention whose softmax is not over the last axis");
+  AttentionInputs given = inputs_of(call);
+  given.key = with_last_two_swapped(given.key);
+  const std::size_t rank = given.query.rank();
+  if (call.axis(call.integer("axis", -1), rank) + 1 != rank)
+    call.refuse("is attention whose softmax is not over the last axis");
   double scale = 1;
   for (std::size_t input = 3; input < call.inputs(); ++input) {
     if (!call.has(input)) continue;
@@ -119,7 +133,7 @@ void convert_spelled_attention(Call& call) {
     if (!factor) call.refuse("scales the scores of attention by more than one number");
     scale *= input < 6 ? *factor : 1 / *factor;
   }
-  call.give(attend(call, {query, with_last_two_swapped(call.view(1)), call.view(2)}, scale));
+  call.give(attend(call, given, scale));
 }
 
 void convert_attention(Call& call) {
@@ -129,7 +143,7 @@ void convert_attention(Call& call) {
   if (call.integer("is_causal", 0) != 0 || call.number("softcap", 0) != 0) {
     call.refuse("is causal attention, or limits its scores", "Convoke's attention has no mask");
   }
-  AttentionInputs given{call.view(0), call.view(1), call.view(2)};
+  AttentionInputs given = inputs_of(call);
   const bool joined = given.query.rank() == 3;  // (N, L, heads x d)
   if (joined) {
     const std::int64_t heads = call.integer("q_num_heads", 0), of_keys = call.integer("kv_num_heads", heads);
