@@ -6,9 +6,12 @@ usage: compare_keras.py INTEROP_RUN [--keras keras|tf_keras] [--formats keras,h5
 
 Each model gets random weights and is saved in each format. `interop_run` reads the file, runs it on 4 samples, and writes
 outputs and the gradients of the softmax cross-entropy. Gradients are matched through the values of the weights, all of which
-are different, so that this script knows no layout. Needs tensorflow with keras or tf_keras, h5py and numpy.
+are different, so that this script knows no layout. They are compared with those that Keras computes in float64; rounding moves
+them by more than the limit where an input of ReLU or two inputs of a max pooling are nearly equal, so that the limit is 1e-3
+or, where that is larger, the error of Keras' own gradients in float32, which is printed in brackets. Needs tensorflow with keras or tf_keras, h5py and numpy.
 """
 import argparse
+import contextlib
 import importlib
 import os
 import re
@@ -73,10 +76,11 @@ def samples_for(model, rng):
     return rng.normal(size=(SAMPLES, *shape)).astype("float32") * keras_models.scale_of(model)
 
 
-def golden(model, x, labels, step):
+def golden(model, x, labels):
+    """Returns the outputs, and pairs (weights, gradient) of one training step, or None where there is none."""
     import tensorflow as tf
     output = model(x, training=False).numpy()
-    if not step or output.ndim != 2 or keras_models.is_random(model):
+    if output.ndim != 2 or keras_models.is_random(model):
         return output, None
     probabilities = np.allclose(output.sum(1), 1, atol=1e-5) and output.min() >= 0
     with tf.GradientTape() as tape:
@@ -88,13 +92,46 @@ def golden(model, x, labels, step):
     variables = model.trainable_variables
     # a variable of Keras 3 holds one of TensorFlow
     gradients = tape.gradient(loss, [v if callable(getattr(v, "value", None)) else v.value for v in variables])
-    pairs = [(v.numpy(), np.zeros(tuple(v.shape), "float32") if g is None else tf.convert_to_tensor(g).numpy())
+    pairs = [(v.numpy().astype("float32"), np.zeros(tuple(v.shape)) if g is None else tf.convert_to_tensor(g).numpy())
              for v, g in zip(variables, gradients)]
     return output, pairs
 
 
-def channels_first(array, images_first):
-    return np.ascontiguousarray(np.moveaxis(array, -1, 1)) if array.ndim == 4 and not images_first else array
+def exact_gradients(keras, build, settled, model, x, labels):
+    """Returns the pairs of golden() with gradients that Keras computes in float64."""
+    with double_precision(keras):
+        exact = prepared(keras, build, settled)
+        exact.set_weights(model.get_weights())
+        return golden(exact, x if x.dtype == np.int32 else x.astype("float64"), labels)[1]
+
+
+@contextlib.contextmanager
+def double_precision(keras):
+    def choose(kind):
+        keras.backend.set_floatx(kind)
+        keras.mixed_precision.set_global_policy(kind)
+
+    choose("float64")
+    try:
+        yield
+    finally:
+        choose("float32")
+
+
+def channels_first(array, model):
+    images = array.ndim == 4 and not keras_models.is_channels_first(model)
+    return np.ascontiguousarray(np.moveaxis(array, -1, 1)) if images else array
+
+
+def rounding_error(rounded, exact):
+    """Returns the largest relative difference of gradients that Keras computed in float32 and in float64."""
+    scale = max(np.linalg.norm(g) for _, g in exact)
+    return max(difference(a, b, scale) for (_, a), (_, b) in zip(rounded, exact))
+
+
+def difference(ours, theirs, scale):
+    """Returns the relative difference of a parameter's gradients; `scale`: the largest norm of any."""
+    return np.linalg.norm(ours - theirs) / max(np.linalg.norm(theirs), 1e-3 * scale, 1e-12)
 
 
 def gradient_error(ours, pairs):
@@ -122,8 +159,7 @@ def gradient_error(ours, pairs):
         if theirs is None:
             unmatched.append(name)
             continue
-        error = np.linalg.norm(gradient[index] - theirs) / max(np.linalg.norm(theirs), 1e-3 * scale, 1e-12)
-        worst = max(worst, error)
+        worst = max(worst, difference(gradient[index], theirs, scale))
     if unmatched or order:
         return np.inf
     return worst
@@ -137,27 +173,35 @@ def save(model, folder, name, extension):
     return file
 
 
-def compare(run, keras, name, build, formats, folder, rng, settled):
-    keras.backend.clear_session()
+def prepared(keras, build, settled):
+    """Builds a model without randomness in training; `settled`: with frozen batch norms."""
     model = build(keras)
     quiet(model.layers)
     if settled:
         freeze_statistics(model.layers)
+    return model
+
+
+def compare(run, keras, name, build, formats, folder, rng, settled):
+    keras.backend.clear_session()
+    model = prepared(keras, build, settled)
     set_random_weights(model, rng)
     # before the training step, which moves statistics
     files = [(extension, save(model, folder, name, extension)) for extension in formats]
-    return compare_files(run, name, model, files, folder, rng, step=True)
-
-
-def compare_files(run, name, model, files, folder, rng, step):
     x = samples_for(model, rng)
-    images_first = keras_models.is_channels_first(model)
     labels = rng.integers(0, model.output_shape[-1], SAMPLES).astype("int32")
-    want, pairs = golden(model, x, labels, step)
+    pairs = exact_gradients(keras, build, settled, model, x, labels)
+    want, rounded = golden(model, x, labels)
+    slope = (pairs, rounding_error(rounded, pairs)) if pairs else None
+    return compare_files(run, name, files, channels_first(want, model), channels_first(x, model), labels, slope, folder)
+
+
+def compare_files(run, name, files, want, x, labels, slope, folder):
+    """`slope`: pairs of weights and exact gradients, and the error of Keras' own, or None without gradients."""
     data, out = os.path.join(folder, "data.h5"), os.path.join(folder, "out.h5")
     with h5py.File(data, "w") as f:
-        f["samples"] = channels_first(x, images_first)
-        if pairs is not None:
+        f["samples"] = x
+        if slope:
             f["labels"] = labels
     good = True
     for extension, file in files:
@@ -168,14 +212,21 @@ def compare_files(run, name, model, files, folder, rng, step):
             continue
         with h5py.File(out) as f:
             got = f["output"][()]
-            expected = channels_first(want, images_first)
-            error = np.abs(got - expected).max() / max(1, np.abs(expected).max()) if got.shape == expected.shape else np.inf
-            slope = gradient_error(f, pairs) if pairs else 0.0
-        fits = error <= 1e-4 and slope <= 1e-3
+            error = np.abs(got - want).max() / max(1, np.abs(want).max()) if got.shape == want.shape else np.inf
+            ours, theirs = (gradient_error(f, slope[0]), slope[1]) if slope else (0.0, 0.0)
+        fits = error <= 1e-4 and ours <= max(1e-3, theirs)
         good &= fits
-        print(f"{name:28} {extension:6} {'ok    ' if fits else 'DIFFER'} outputs {error:.1e}  gradients {slope:.1e}"
-              + ("" if pairs else " (none)"), flush=True)
+        print(f"{name:28} {extension:6} {'ok    ' if fits else 'DIFFER'} outputs {error:.1e}  "
+              + (f"gradients {ours:.1e} (Keras {theirs:.1e})" if slope else "no gradients"), flush=True)
     return good
+
+
+def compare_tfjs(run, keras, file, folder):
+    model, rng = tfjs_files.load(keras, file), np.random.default_rng(1)
+    name = os.path.basename(os.path.dirname(os.path.abspath(file)))
+    x = samples_for(model, rng)
+    want, x = channels_first(model(x, training=False).numpy(), model), channels_first(x, model)
+    return compare_files(run, name, [("tfjs", file)], want, x, None, None, folder)
 
 
 def main():
@@ -190,10 +241,7 @@ def main():
     keras = importlib.import_module(options.keras)
     if options.file:
         with tempfile.TemporaryDirectory() as folder:
-            model = tfjs_files.load(keras, options.file)
-            name = os.path.basename(os.path.dirname(os.path.abspath(options.file)))
-            return 0 if compare_files(options.interop_run, name, model, [("tfjs", options.file)], folder, np.random.default_rng(1),
-                                      step=False) else 1
+            return 0 if compare_tfjs(options.interop_run, keras, options.file, folder) else 1
     models = keras_models.applications(keras) if options.applications else keras_models.MODELS
     bad = 0
     for name, build in models.items():
