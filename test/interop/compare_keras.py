@@ -11,7 +11,6 @@ them by more than the limit where an input of ReLU or two inputs of a max poolin
 or, where that is larger, the error of Keras' own gradients in float32, which is printed in brackets. Needs tensorflow with keras or tf_keras, h5py and numpy.
 """
 import argparse
-import contextlib
 import importlib
 import os
 import re
@@ -28,6 +27,7 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import keras_models
 import tfjs_files
+import trained
 
 SAMPLES = 4
 
@@ -99,23 +99,10 @@ def golden(model, x, labels):
 
 def exact_gradients(keras, build, settled, model, x, labels):
     """Returns the pairs of golden() with gradients that Keras computes in float64."""
-    with double_precision(keras):
+    with trained.keras_in_float64(keras):
         exact = prepared(keras, build, settled)
         exact.set_weights(model.get_weights())
         return golden(exact, x if x.dtype == np.int32 else x.astype("float64"), labels)[1]
-
-
-@contextlib.contextmanager
-def double_precision(keras):
-    def choose(kind):
-        keras.backend.set_floatx(kind)
-        keras.mixed_precision.set_global_policy(kind)
-
-    choose("float64")
-    try:
-        yield
-    finally:
-        choose("float32")
 
 
 def channels_first(array, model):

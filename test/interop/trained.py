@@ -1,4 +1,5 @@
-"""What round_trips.py and train_alongside.py share: data, networks of PyTorch and Keras, and Convoke's commands."""
+"""What round_trips.py, train_alongside.py and compare_keras.py share: data, networks of PyTorch and Keras, and Convoke's commands."""
+import contextlib
 import json
 import os
 import pathlib
@@ -185,7 +186,6 @@ def keras_networks():
 
 def export_onnx(network, sample, file, dynamo):
     """Writes the network with its batch norms as they are trained. The exporters' reports are not shown."""
-    import contextlib
     import io
     import logging
 
@@ -207,3 +207,17 @@ def torch_state(change, network):
     names = [name for name, value in state.items() if value.is_floating_point()]
     changed = change([state[name].numpy() for name in names])
     return state | {name: torch.from_numpy(np.asarray(value)) for name, value in zip(names, changed)}
+
+
+@contextlib.contextmanager
+def keras_in_float64(keras):
+    """Layers that keras or tf_keras makes inside compute in float64."""
+    def choose(kind):
+        keras.backend.set_floatx(kind)
+        keras.mixed_precision.set_global_policy(kind)
+
+    choose("float64")
+    try:
+        yield
+    finally:
+        choose("float32")
