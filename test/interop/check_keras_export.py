@@ -7,9 +7,7 @@ One line for each model: the largest difference of the outputs relative to their
 file in Keras 3 and the .h5 file in Keras 3 and Keras 2. NAMEs are as for check_onnx_export.py.
 """
 import os
-import pathlib
 import sys
-import tempfile
 import warnings
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -20,7 +18,7 @@ import keras  # noqa: E402
 import numpy as np  # noqa: E402
 import tf_keras  # noqa: E402
 
-from exported import Exports  # noqa: E402
+import exported  # noqa: E402
 
 TOLERANCE = 1e-4
 # What Keras does not have: refused with a hint.
@@ -60,13 +58,5 @@ def examine(check):
         check.compare(run_keras(tf_keras, check.export("h5", ".h5", "--raw-input"), check.raw_samples))
 
 
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        exports = Exports(sys.argv[1:], pathlib.Path(folder), __doc__)
-        for name in exports.names:
-            exports.check(name, TOLERANCE, examine)
-    return exports.finish()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exported.main(__doc__, TOLERANCE, examine))

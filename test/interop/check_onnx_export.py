@@ -6,15 +6,13 @@
 One line for each model: the largest difference of the outputs relative to their largest value. NAMEs are sample
 models (sample_models.cpp) or networks of the zoo; without, all samples, and with --zoo the networks of the zoo.
 """
-import pathlib
 import sys
-import tempfile
 
 import numpy as np
 import onnx
 import onnxruntime
 
-from exported import Exports
+import exported
 
 TOLERANCE = 1e-5
 
@@ -35,13 +33,5 @@ def examine(check):
         check.compare(run_onnx(check.export("onnx", ".onnx", "--raw-input"), check.raw_samples))
 
 
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        exports = Exports(sys.argv[1:], pathlib.Path(folder), __doc__)
-        for name in exports.names:
-            exports.check(name, TOLERANCE, examine)
-    return exports.finish()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exported.main(__doc__, TOLERANCE, examine))

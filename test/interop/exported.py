@@ -3,6 +3,8 @@ import argparse
 import json
 import pathlib
 import subprocess
+import sys
+import tempfile
 
 import h5py
 import numpy as np
@@ -118,3 +120,12 @@ class Exports:
     def finish(self):
         print(f"{self.passed} passed, {len(self.failed)} failed: {' '.join(self.failed)}")
         return 1 if self.failed else 0
+
+
+def main(about, tolerance, examine):
+    """Calls examine(check) for each model that the command line names. Returns the exit status."""
+    with tempfile.TemporaryDirectory() as folder:
+        exports = Exports(sys.argv[1:], pathlib.Path(folder), about)
+        for name in exports.names:
+            exports.check(name, tolerance, examine)
+    return exports.finish()

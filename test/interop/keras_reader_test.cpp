@@ -9,6 +9,7 @@
 #include "convoke/nn/layer_table.hpp"
 #include "experiment.hpp"
 #include "interop/keras/layers.hpp"
+#include "interop/keras/model_reader.hpp"
 #include "interop/keras/naming.hpp"
 #include "interop/zip_writer.hpp"
 #include "sample_models.hpp"
@@ -178,6 +179,48 @@ TEST_CASE("weights alone fit a network by the order of layers that Keras numbere
     CHECK(difference(outputs, {expected.begin(), expected.end()}, 1) < 1e-5);
     CHECK(hint_of([&] { read_model(kKeras / name); }).find("[model] zoo") != std::string::npos);
   }
+}
+
+TEST_CASE("weights of Keras' VGG and MobileNet fit networks whose nodes have other names") {
+  nn::Graph graph(Shape{1, 4, 4});
+  const auto add = [&](const Settings& layer, const std::string& name) {
+    graph.add(nn::make_layer(layer), {graph.nodes().size() - 1}, name);
+  };
+  const auto convolution = [](int filters) {
+    return Settings{{"layer", "conv2d"}, {"filters", filters}, {"kernel", 1}, {"bias", false}};
+  };
+  const auto dense = [](int units) {
+    return Settings{{"layer", "dense"}, {"units", units}, {"bias", false}};
+  };
+  add(convolution(2), "features.0");
+  add(convolution(2), "features.2");
+  add({{"layer", "max_pool"}, {"size", 4}}, "pool");
+  add(convolution(1), "features.5");
+  add({{"layer", "flatten"}}, "flat");
+  add(dense(3), "classifier.0");
+  add(dense(1), "predictions");
+
+  std::vector<float> values(14);
+  std::iota(values.begin(), values.end(), 0.0F);
+  std::vector<keras::StoredLayer> layers;
+  std::size_t begin = 0;
+  const auto store = [&](const std::string& name, const Shape& shape) {
+    const auto bytes = std::as_bytes(std::span(values)).subspan(begin * sizeof(float));
+    const auto size = static_cast<std::size_t>(shape.elements());
+    begin += size;
+    layers.push_back(
+        {name, {tensor_in_memory("kernel", shape, NumberType::kFloat32, bytes.first(4 * size))}});
+  };
+  store("block1_conv1", {1, 1, 1, 2});
+  store("block1_conv2", {1, 1, 2, 2});
+  store("block2_conv1", {1, 1, 2, 1});
+  store("fc1", {1, 3});
+  store("conv_preds", {1, 1, 3, 1});
+  const run::InitialWeights weights = keras::match_layers(layers, graph, "vgg.h5");
+  CHECK(weights.initialised.empty());
+  CHECK(weights.unused.empty());
+  // block1_conv2 is (in, out) in Keras and (out, in) here.
+  CHECK(weights.values == std::vector<float>{0, 1, 2, 4, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13});
 }
 
 TEST_CASE("models that Convoke writes for Keras come back with the same outputs") {

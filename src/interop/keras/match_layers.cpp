@@ -66,6 +66,24 @@ Shape flattened_image(const nn::Graph& graph, const nn::Node& node) {
   return {};
 }
 
+/// Keras Applications' names of nodes that have another one in the zoo: VGG's, which are torchvision's, and
+/// the head of MobileNet.
+std::map<std::string, std::string> names_of_applications(const nn::Graph& graph) {
+  std::map<std::string, std::string> names{
+      {"classifier.0", "fc1"}, {"classifier.3", "fc2"}, {"predictions", "conv_preds"}};
+  int block = 1, convolution = 0;
+  for (const nn::Node& node : graph.nodes()) {
+    const std::string_view type = node.layer == nullptr ? "" : node.layer->type();
+    if (type == "max_pool") {
+      ++block;
+      convolution = 0;
+    } else if (type == "conv2d" && node.name.starts_with("features.")) {
+      names[node.name] = fmt::format("block{}_conv{}", block, ++convolution);
+    }
+  }
+  return names;
+}
+
 /// Matches stored layers with the nodes of a graph.
 class Matcher {
  public:
@@ -92,8 +110,11 @@ class Matcher {
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       if (!numbered(layers_[i].name)) index.emplace(layers_[i].name, i);
     }
+    const std::map<std::string, std::string> others = names_of_applications(graph_);
     std::erase_if(open_, [&](const nn::Node* node) {
-      const auto found = index.find(node->name);
+      auto found = index.find(node->name);
+      const auto other = others.find(node->name);
+      if (found == index.end() && other != others.end()) found = index.find(other->second);
       if (found == index.end()) return false;
       take(*node, found->second);
       return true;

@@ -24,8 +24,9 @@ Imported convert_model(const ModelSource& source, const ImportOptions& options);
 /// Lists the layers with weights of `model`, in their order, with their weights.
 std::vector<StoredLayer> layers_with_weights(const Json& model, const WeightSource& weights);
 
-/// Takes the weights that fit `graph`: by the layers' names and, if Keras numbered them ("conv2d_12"), by
-/// their order among layers of one kind. Throws Error naming the file if none fits.
+/// Takes the weights that fit `graph`: by the layers' names, which for VGG are those of Keras Applications,
+/// and, if Keras numbered them ("conv2d_12"), by their order among layers of one kind. Throws Error naming
+/// the file if none fits.
 run::InitialWeights match_layers(const std::vector<StoredLayer>& layers, const nn::Graph& graph,
                                  const std::string& file);
 

@@ -40,7 +40,8 @@ constexpr std::array kAdvice{
     Advice{"LpPool", "use average_pool or max_pool"},
     Advice{"RNN", "Convoke has lstm and gru"},
     Advice{"If", "export the model with fixed sizes, so that the branch is decided"},
-    Advice{"Loop", "export the model with its loop unrolled; Convoke has the recurrent layers lstm and gru"},
+    Advice{"Loop",
+           "save a GRU of Keras as .keras, which Convoke reads; PyTorch's exporters write LSTM and GRU"},
     Advice{"Scan", "Convoke has the recurrent layers lstm and gru, which exporters write as LSTM and GRU"},
     Advice{"NonMaxSuppression", "export the network without its post-processing"},
     Advice{"TopK", "export the network without its post-processing"},
@@ -110,7 +111,10 @@ void convert(Import& import, const NodeProto& node, const std::filesystem::path&
   if (constant && node.domain.empty() && fold(call)) return;
   const Operator* entry = find_operator(node);
   if (entry == nullptr) refuse_operator(node);
-  if (constant) call.refuse("has only constant inputs, which Convoke does not compute");
+  if (constant) {
+    call.refuse("has only constant inputs, which Convoke does not compute",
+                "fold them first: python -m onnxsim model.onnx folded.onnx");
+  }
   entry->convert(call);
 }
 

@@ -114,7 +114,7 @@ def main():
             folder = HERE if "." in name else os.path.join(os.path.dirname(HERE), "tfjs")
             save(model, os.path.join(folder, name))
             x = compare_keras.samples_for(model, rng)[:2]
-            golden[f"{name}/samples"] = compare_keras.channels_first(x, False)
+            golden[f"{name}/samples"] = compare_keras.channels_first(x, model)
             golden[f"{name}/output"] = np.asarray(model(x, training=False))
     if wanted:
         return
