@@ -182,7 +182,7 @@ TEST_CASE("weights alone fit a network by the order of layers that Keras numbere
 }
 
 TEST_CASE("weights of Keras' VGG and MobileNet fit networks whose nodes have other names") {
-  nn::Graph graph(Shape{1, 4, 4});
+  nn::Graph graph(Shape{3, 4, 4});
   const auto add = [&](const Settings& layer, const std::string& name) {
     graph.add(nn::make_layer(layer), {graph.nodes().size() - 1}, name);
   };
@@ -200,7 +200,7 @@ TEST_CASE("weights of Keras' VGG and MobileNet fit networks whose nodes have oth
   add(dense(3), "classifier.0");
   add(dense(1), "predictions");
 
-  std::vector<float> values(14);
+  std::vector<float> values(18);
   std::iota(values.begin(), values.end(), 0.0F);
   std::vector<keras::StoredLayer> layers;
   std::size_t begin = 0;
@@ -211,7 +211,7 @@ TEST_CASE("weights of Keras' VGG and MobileNet fit networks whose nodes have oth
     layers.push_back(
         {name, {tensor_in_memory("kernel", shape, NumberType::kFloat32, bytes.first(4 * size))}});
   };
-  store("block1_conv1", {1, 1, 1, 2});
+  store("block1_conv1", {1, 1, 3, 2});
   store("block1_conv2", {1, 1, 2, 2});
   store("block2_conv1", {1, 1, 2, 1});
   store("fc1", {1, 3});
@@ -219,8 +219,9 @@ TEST_CASE("weights of Keras' VGG and MobileNet fit networks whose nodes have oth
   const run::InitialWeights weights = keras::match_layers(layers, graph, "vgg.h5");
   CHECK(weights.initialised.empty());
   CHECK(weights.unused.empty());
-  // block1_conv2 is (in, out) in Keras and (out, in) here.
-  CHECK(weights.values == std::vector<float>{0, 1, 2, 4, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13});
+  // (in, out) in Keras and (out, in) here
+  CHECK(weights.values == std::vector<float>{0, 2, 4, 1, 3, 5, 6, 8, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17});
+  CHECK(weights.normalization.reversed);  // "keras-caffe"
 }
 
 TEST_CASE("models that Convoke writes for Keras come back with the same outputs") {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "convoke/core/error.hpp"
+#include "convoke/data/normalization.hpp"
 #include "interop/keras/model_reader.hpp"
 #include "interop/keras/network.hpp"
 
@@ -100,7 +101,11 @@ class Matcher {
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       if (!used_[i]) match_.unused(layers_[i].name);
     }
-    return std::move(match_).finish(file);
+    run::InitialWeights weights = std::move(match_).finish(file);
+    if (is_vgg_of_keras()) {
+      weights.normalization = data::normalization_from("keras-caffe", {.sample_shape = graph_.input_shape()});
+    }
+    return weights;
   }
 
  private:
@@ -119,6 +124,13 @@ class Matcher {
       take(*node, found->second);
       return true;
     });
+  }
+
+  // The zoo's VGG stands for torchvision's, whose weights expect other pixels.
+  bool is_vgg_of_keras() const {
+    const Shape& input = graph_.input_shape();
+    const auto first = [](const StoredLayer& layer) { return layer.name == "block1_conv1"; };
+    return input.rank() == 3 && input[0] == 3 && std::any_of(layers_.begin(), layers_.end(), first);
   }
 
   // Only if all of a kind are there, because a missing one would shift the others.
