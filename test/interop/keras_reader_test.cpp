@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <numeric>
 #include <optional>
@@ -222,6 +223,17 @@ TEST_CASE("weights of Keras' VGG and MobileNet fit networks whose nodes have oth
   // (in, out) in Keras and (out, in) here
   CHECK(weights.values == std::vector<float>{0, 2, 4, 1, 3, 5, 6, 8, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17});
   CHECK(weights.normalization.reversed);  // "keras-caffe"
+}
+
+TEST_CASE("weights of Keras' depthwise convolution fit a convolution of one channel a group") {
+  nn::Graph graph(Shape{2, 4, 4});
+  const Settings layer{{"layer", "conv2d"}, {"filters", 2}, {"kernel", 2}, {"groups", 2}, {"bias", false}};
+  graph.add(nn::make_layer(layer), {0}, "block1a_dwconv");
+  const std::array<float, 8> values{0, 1, 2, 3, 4, 5, 6, 7};
+  const Tensor kernel =
+      tensor_in_memory("kernel", {2, 2, 2, 1}, NumberType::kFloat32, std::as_bytes(std::span(values)));
+  const run::InitialWeights weights = keras::match_layers({{"block1a_dwconv", {kernel}}}, graph, "w.h5");
+  CHECK(weights.values == std::vector<float>{0, 2, 4, 6, 1, 3, 5, 7});
 }
 
 TEST_CASE("models that Convoke writes for Keras come back with the same outputs") {

@@ -89,6 +89,15 @@ void read_permuted(const Tensor& tensor, const Shape& view, std::span<const std:
   permute(read_floats(tensor), view, axes, out);
 }
 
+// A convolution of one channel a group may be stored as a depthwise one, (H, W, C, 1).
+const Stored& as_stored(const Stored& how, const Tensor& tensor, const Shape& needed) {
+  static constexpr Stored kDepthwise{"conv2d", "weight", 4, {2, 3, 0, 1}, true};
+  const bool depthwise = how.layer == "conv2d" && tensor.shape.rank() == 4 && how.rank == 4 &&
+                         canonical_shape(tensor.shape, how) != needed &&
+                         canonical_shape(tensor.shape, kDepthwise) == needed;
+  return depthwise ? kDepthwise : how;
+}
+
 // A vector of Keras is (H, W, C) of the image (C, H, W): its features are reordered as (H W, C) -> (C, H W).
 Piece piece_of(const nn::Node& node, const nn::ParameterSpec& parameter, const Tensor& tensor,
                const Stored& how, const Shape& flattened) {
@@ -146,7 +155,8 @@ std::vector<Piece> match_tensors(const nn::Node& node, std::span<const Tensor> t
       for (Piece& piece : gru_bias(node, *parameter, tensor, std::string(how.parameter.substr(0, prefix))))
         pieces.push_back(std::move(piece));
     } else {
-      pieces.push_back(piece_of(node, *parameter, tensor, how, flattened));
+      const Stored& form = as_stored(how, tensor, parameter->shape);
+      pieces.push_back(piece_of(node, *parameter, tensor, form, flattened));
     }
   }
   if (next != tensors.size()) {
