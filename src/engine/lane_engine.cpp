@@ -10,27 +10,20 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/fixed_point.hpp"
-#include "convoke/core/multiversion.hpp"
+#include "convoke/engine/gradient_sums.hpp"
 #include "convoke/engine/lane_worker.hpp"
 #include "convoke/engine/moments_exchange.hpp"
+#include "convoke/engine/node_memory.hpp"
+#include "convoke/engine/node_team.hpp"
 #include "convoke/engine/update.hpp"
-#include "convoke/engine/worker_team.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/working_weights.hpp"
+#include "engine/engine_parts.hpp"
 #include "engine/execution.hpp"
 
 namespace convoke::engine {
 namespace {
-
-template <class T>
-[[gnu::always_inline]] inline void add_into_body(const T* values, T* sum, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) sum[i] += values[i];
-}
-CONVOKE_MULTIVERSION
-void add_into(const float* values, float* sum, std::size_t n) { add_into_body(values, sum, n); }
-CONVOKE_MULTIVERSION
-void add_into(const std::int64_t* values, std::int64_t* sum, std::size_t n) { add_into_body(values, sum, n); }
 
 void check(const EngineOptions& options) {
   if (options.batch < 1 || options.lane < 1 || options.batch % options.lane != 0) {
@@ -38,20 +31,6 @@ void check(const EngineOptions& options) {
                             options.batch, options.lane),
                 "choose a lane that divides the batch, or lane = \"auto\"");
   }
-}
-
-void check_layouts_agree(const nn::ParameterLayout& layout, const mpi::Communicator& group) {
-  // Two halves of the hash, because a double holds 32 bits exactly.
-  const std::array<double, 2> mine{static_cast<double>(layout.hash() >> 32),
-                                   static_cast<double>(layout.hash() & 0xFFFFFFFF)};
-  std::array<double, 2> least = mine;
-  std::array<double, 2> most = mine;
-  group.min(least);
-  group.max(most);
-  if (least == most) return;
-  throw Error(
-      "the ranks have different parameter layouts, because their processors have different instruction sets",
-      "set ONEDNN_MAX_CPU_ISA on all ranks to the smallest of these sets, for example AVX2");
 }
 
 }  // namespace
@@ -83,37 +62,30 @@ nn::PlanOptions plan_options(const EngineOptions& options) {
 class LaneEngine::Impl {
  public:
   Impl(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
-       const optim::Optimizer& optimizer, const mpi::Communicator& group,
-       std::shared_ptr<MomentsExchange> moments)
+       const optim::Optimizer& optimizer, const mpi::Communicator& group, EngineParts parts)
       : options_(options),
         group_(group),
-        layout_(make_layout(graph, options)),
-        parameters_(nn::initial_parameters(*layout_, options.seed)),
-        working_(layout_, parameters_.data()),
-        team_(worker_count(options, group.rank(), group.size())),
-        moments_(std::move(moments)) {
-    const bool exact = options.reduction == Reduction::kExact;
+        parts_(std::move(parts)),
+        layout_(*parts_.layout),
+        memory_(*parts_.memory),
+        sums_(*parts_.sums),
+        team_(parts_.team->mine()),
+        working_(parts_.layout, memory_.parameters().data()),
+        update_(layout_, options.update, optimizer, memory_, *parts_.team) {
+    if (writes())
+      std::ranges::copy(nn::initial_parameters(layout_, options.seed).span(), memory_.parameters().begin());
     primitive_threads_ = primitive_threads(options, team_.size());
     workers_.resize(static_cast<std::size_t>(team_.size()));
     team_.run([&](int i) {
       nn::set_primitive_threads(primitive_threads_);
       workers_[static_cast<std::size_t>(i)] = std::make_unique<LaneWorker>(
-          graph, layout_, parameters_.data(), working_.data(), loader,
-          LaneWorker::Options{exact, plan_options(options_), bytes_together(graph), moments_.get(), i});
+          graph, parts_.layout, memory_.parameters().data(), working_.data(), loader,
+          memory_.sums(memory_.first_worker() + i),
+          LaneWorker::Options{exact(), plan_options(options_), bytes_together(graph), moments(), i});
     });
-    LaneWorker& first = *workers_.front();
-    update_ = std::make_unique<Update>(
-        *layout_, options.update, optimizer, parameters_.span(),
-        Update::Sums{first.floats().first(layout_->gradient_size()),
-                     exact ? first.fixed().first(layout_->gradient_size()) : first.fixed()},
-        team_);
-    strategy_ =
-        sync::make_strategy(options.strategy, group_,
-                            exact ? sync::Exchange{{}, first.fixed()} : sync::Exchange{first.floats(), {}},
-                            {options.bucket_bytes});
     prepare_ = [this](int i) { working_.refresh(i, team_.size()); };
     compute_ = [this](int i) { compute(i); };
-    progress_ = [this] { advance(); };
+    progress_ = [this] { sums_.advance(); };
     no_progress_ = [] {};
   }
 
@@ -126,12 +98,12 @@ class LaneEngine::Impl {
     lanes_ = share_of({0, (static_cast<std::int64_t>(samples.size()) + options_.lane - 1) / options_.lane},
                       group_.rank(), group_.size());
 
-    // 1. Forward and backward of this rank's lanes. Complete gradients are sent while the rest is computed.
+    // 1. Forward and backward of this rank's lanes. Between nodes, complete gradients are sent while the rest
+    //    is computed.
     if (!working_.empty()) team_.run(prepare_);
-    for (const auto& worker : workers_) worker->restart();
-    merged_ = 0;
-    if (moments_) moments_->begin_step();
-    strategy_->begin_step();
+    sums_.begin_step();
+    for (const auto& worker : workers_) worker->begin_step();
+    if (moments() != nullptr) moments()->begin_step();
     std::exception_ptr failure;
     try {
       team_.run(compute_);
@@ -141,24 +113,20 @@ class LaneEngine::Impl {
     }
     // A rank that fails still takes part in the exchange, because the others wait for it.
     for (const auto& worker : workers_) {
-      if (worker->complete() < exchange_size()) worker->give_up();
+      if (worker->complete() < sums_.floats().size()) worker->give_up();
     }
 
     // 2. Sum over threads and ranks.
-    if (group_.size() == 1) {
-      team_.run([this](int i) { merge(slice_of(exchange_size(), i, team_.size())); });
-    } else {
-      spin_until([&] { return advance() == exchange_size(); });
-    }
-    strategy_->finish_gradients();
+    sums_.finish();
     if (any_failed()) mpi::agree(group_, failure);
-    exposed_seconds_ += strategy_->exposed_seconds() + (moments_ ? moments_->seconds() : 0);
+    if (group_.size() > 1) exposed_seconds_ += sums_.exposed_seconds();
+    if (moments() != nullptr) exposed_seconds_ += moments()->seconds();
     StepResult result = tally(samples.size());
     if (!std::isfinite(result.loss)) return result;
 
-    // 3. Make the same update on all ranks.
-    result.loss += update_->run(learning_rate, ++steps_done_);
-    strategy_->after_step(parameters_.span());
+    // 3. Make the same update on all nodes.
+    result.loss += update_.run(learning_rate, ++steps_done_);
+    sums_.after_step();
     return result;
   }
 
@@ -182,102 +150,67 @@ class LaneEngine::Impl {
     return group_.broadcast(std::move(first));
   }
 
+  /// True on the rank that writes the memory which the ranks of a node share.
+  bool writes() const { return memory_.node().root(); }
+
   EngineOptions options_;
   mpi::Communicator group_;
-  std::shared_ptr<const nn::ParameterLayout> layout_;
-  AlignedBuffer<float> parameters_;
-  nn::WorkingWeights working_;
+  EngineParts parts_;
+  const nn::ParameterLayout& layout_;
+  NodeMemory& memory_;
   std::vector<std::unique_ptr<LaneWorker>> workers_;
-  std::unique_ptr<Update> update_;
   std::int64_t steps_done_ = 0;
   double exposed_seconds_ = 0;
 
  private:
-  static std::shared_ptr<const nn::ParameterLayout> make_layout(const nn::Graph& graph,
-                                                                const EngineOptions& options) {
-    nn::single_threaded();
-    return std::make_shared<nn::ParameterLayout>(graph, options.lane, options.convolution, options.precision);
-  }
-
   bool exact() const { return options_.reduction == Reduction::kExact; }
-  std::size_t exchange_size() const { return layout_->gradient_size() + kTallySize; }
+  MomentsExchange* moments() const { return parts_.moments.get(); }
 
   void compute(int i) {
-    // Worker 0 also drives the exchange, if there is one.
-    const bool drives_exchange = i == 0 && group_.size() > 1;
+    const bool drives_exchange = i == 0 && sums_.overlaps();
     workers_[static_cast<std::size_t>(i)]->run(input_, share_of(lanes_, i, team_.size()),
                                                drives_exchange ? progress_ : no_progress_);
   }
 
-  // Adds the sums of the other workers to those of the first, which are exchanged.
-  void merge(Range range) {
-    const std::size_t count = range.end - range.begin;
-    LaneWorker& into = *workers_.front();
-    for (std::size_t i = 1; i < workers_.size(); ++i) {
-      if (exact()) {
-        add_into(workers_[i]->fixed().data() + range.begin, into.fixed().data() + range.begin, count);
-      } else {
-        add_into(workers_[i]->floats().data() + range.begin, into.floats().data() + range.begin, count);
-      }
-    }
-  }
-
-  // Merges and passes on the elements that all workers have completed. Returns their number.
-  std::size_t advance() {
-    std::size_t complete = exchange_size();
-    for (const auto& worker : workers_) complete = std::min(complete, worker->complete());
-    if (complete > merged_) {
-      merge({merged_, complete});
-      merged_ = complete;
-    }
-    strategy_->gradients_ready(merged_);
-    return merged_;
-  }
-
   // Called after the exchange, so all ranks get the same answer.
-  bool any_failed() {
-    LaneWorker& first = *workers_.front();
-    const std::size_t place = layout_->gradient_size() + kFailed;
-    return exact() ? first.fixed()[place] != 0 : first.floats()[place] > 0;
+  bool any_failed() const {
+    const std::size_t place = layout_.gradient_size() + kFailed;
+    return exact() ? sums_.fixed()[place] != 0 : sums_.floats()[place] > 0;
   }
 
-  StepResult tally(std::size_t samples) {
-    LaneWorker& first = *workers_.front();
-    std::span<float> tail = first.floats().subspan(layout_->gradient_size());
+  StepResult tally(std::size_t samples) const {
+    std::array<float, kTallySize> tail{};
     if (exact()) {
-      const std::span<const std::int64_t> fixed = first.fixed().subspan(layout_->gradient_size());
+      const std::span<const std::int64_t> fixed = sums_.fixed().subspan(layout_.gradient_size());
       fixed_point_to_float(fixed, tail);
       if (fixed[kBad] != 0) tail[kLoss] = std::numeric_limits<float>::quiet_NaN();
+    } else {
+      std::ranges::copy(sums_.floats().subspan(layout_.gradient_size()), tail.begin());
     }
     return {static_cast<double>(tail[kLoss]),
             static_cast<double>(tail[kCorrect]) / static_cast<double>(samples)};
   }
 
-  WorkerTeam team_;
-  std::shared_ptr<MomentsExchange> moments_;  ///< exchange of synchronised batch norms, if there are any
+  GradientSums& sums_;
+  WorkerTeam& team_;  ///< of this rank
+  nn::WorkingWeights working_;
+  Update update_;
   int primitive_threads_ = 1;
-  std::unique_ptr<sync::Strategy> strategy_;
   std::function<void(int)> prepare_, compute_;
   std::function<void()> progress_, no_progress_;
 
   // State of the current step.
   StepInput input_;
   LaneRange lanes_;
-  std::size_t merged_ = 0;
 };
 
 LaneEngine::LaneEngine(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
                        const optim::Optimizer& optimizer, const mpi::Communicator& group) {
   check(options);
-  std::shared_ptr<MomentsExchange> moments;
-  if (nn::synchronizes(graph)) {
-    moments = std::make_shared<MomentsExchange>(group, worker_count(options, group.rank(), group.size()),
-                                                options.batch / options.lane,
-                                                options.reduction == Reduction::kExact);
-  }
-  impl_ = mpi::together(
-      group, [&] { return std::make_unique<Impl>(graph, options, loader, optimizer, group, moments); });
-  check_layouts_agree(*impl_->layout_, group);
+  EngineParts parts = make_parts(graph, options, optimizer, group);
+  impl_ = mpi::together(group, [&] {
+    return std::make_unique<Impl>(graph, options, loader, optimizer, group, std::move(parts));
+  });
 }
 LaneEngine::~LaneEngine() = default;
 
@@ -287,10 +220,11 @@ LaneEngine::StepResult LaneEngine::step(std::uint32_t epoch, std::span<const std
 }
 
 std::string LaneEngine::diagnose() { return impl_->diagnose(); }
-const nn::ParameterLayout& LaneEngine::layout() const { return *impl_->layout_; }
-std::span<float> LaneEngine::parameters() { return impl_->parameters_.span(); }
-std::span<float> LaneEngine::optimizer_state(std::size_t slot) { return impl_->update_->state(slot); }
-std::span<float> LaneEngine::average() { return impl_->update_->average(); }
+const nn::ParameterLayout& LaneEngine::layout() const { return impl_->layout_; }
+std::span<float> LaneEngine::parameters() { return impl_->memory_.parameters(); }
+std::span<float> LaneEngine::optimizer_state(std::size_t slot) { return impl_->memory_.state(slot); }
+std::span<float> LaneEngine::average() { return impl_->memory_.average(); }
+bool LaneEngine::writes() const { return impl_->writes(); }
 std::span<const float> LaneEngine::result() {
   return average().empty() || steps_done() == 0 ? parameters() : average();
 }

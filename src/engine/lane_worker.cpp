@@ -21,7 +21,7 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 
 LaneWorker::LaneWorker(const nn::Graph& graph, std::shared_ptr<const nn::ParameterLayout> layout,
                        const float* parameters, const std::byte* working, const data::BatchLoader& loader,
-                       Options options)
+                       const WorkerSums& sums, Options options)
     : graph_(graph),
       layout_(std::move(layout)),
       parameters_(parameters),
@@ -29,9 +29,10 @@ LaneWorker::LaneWorker(const nn::Graph& graph, std::shared_ptr<const nn::Paramet
       loader_(loader),
       options_(std::move(options)),
       lane_bytes_per_sample_(activation_bytes_per_sample(graph, options_.plan.precision)),
-      floats_(layout_->gradient_size() + kTallySize),
+      sums_(sums),
       ready_([this](std::size_t end) { ready(end); }) {
-  if (options_.exact) fixed_ = AlignedBuffer<std::int64_t>(floats_.size());
+  std::ranges::fill(sums_.floats, 0.0F);
+  std::ranges::fill(sums_.fixed, std::int64_t{0});
   if (options_.moments != nullptr) in_step_ = std::make_unique<InStep>(*this);
 }
 LaneWorker::~LaneWorker() = default;
@@ -111,11 +112,11 @@ void LaneWorker::take(const float* gradients, std::size_t begin, std::size_t end
   if (begin == end) return;
   if (options_.exact) {
     const std::span values(gradients + begin, end - begin);
-    const auto sum = fixed_.span().subspan(begin, end - begin);
+    const auto sum = sums_.fixed.subspan(begin, end - begin);
     const bool good = first ? fixed_point_assign(values, sum, limit_) : fixed_point_add(values, sum, limit_);
     bad_ = bad_ || !good;
   } else if (!first) {
-    accumulate(gradients + begin, floats_.data() + begin, end - begin);
+    accumulate(gradients + begin, sums_.floats.data() + begin, end - begin);
   }
 }
 
@@ -133,8 +134,8 @@ void LaneWorker::run_segment(const StepInput& step, const LaneSegment& segment, 
   // With floats, the first segment writes its gradients to the sums; later segments write to separate memory,
   // from which they are added.
   const bool separate = !options_.exact && !first;
-  if (separate && later_.size() == 0) later_ = AlignedBuffer<float>(floats_.size());
-  AlignedBuffer<float>& gradients = separate ? later_ : floats_;
+  if (separate && later_.size() == 0) later_ = AlignedBuffer<float>(sums_.floats.size());
+  const std::span<float> gradients = separate ? later_.span() : sums_.floats;
   network.bind(parameters_, gradients.data(), working_);
 
   network.forward(key_of(step, segment));
@@ -145,7 +146,7 @@ void LaneWorker::run_segment(const StepInput& step, const LaneSegment& segment, 
   first_segment_ = first;
   progress_ = last ? &progress : nullptr;
   network.backward(ready_);
-  take(gradients_, layout_->gradient_size(), floats_.size(), first);
+  take(gradients_, layout_->gradient_size(), sums_.floats.size(), first);
 }
 
 void LaneWorker::run(const StepInput& step, LaneRange lanes, const std::function<void()>& progress) {
@@ -157,8 +158,8 @@ void LaneWorker::run(const StepInput& step, LaneRange lanes, const std::function
   if (it == shapes_.end()) it = shapes_.emplace(shape, lane_segments(step, lanes)).first;
   const std::vector<LaneSegment>& list = it->second;
   if (list.empty()) {  // no work, but every rank takes part in every sum
-    std::fill_n(floats_.data(), floats_.size(), 0.0F);
-    std::fill_n(fixed_.data(), fixed_.size(), std::int64_t{0});
+    std::ranges::fill(sums_.floats, 0.0F);
+    std::ranges::fill(sums_.fixed, std::int64_t{0});
   }
   if (in_step_) {
     if (!in_step_->run(step, list, progress)) return;
@@ -166,25 +167,25 @@ void LaneWorker::run(const StepInput& step, LaneRange lanes, const std::function
     for (std::size_t i = 0; i < list.size(); ++i)
       run_segment(step, list[i], i == 0, i + 1 == list.size(), progress);
   }
-  if (bad_) fixed_[layout_->gradient_size() + kBad] += 1;
-  publish(floats_.size());
+  if (bad_) sums_.fixed[layout_->gradient_size() + kBad] += 1;
+  publish(sums_.floats.size());
 }
 
 void LaneWorker::give_up() {
   const std::size_t tally = layout_->gradient_size();
-  std::ranges::fill(floats_.span().subspan(tally), 0.0F);
-  floats_[tally + kFailed] = 1;
+  std::ranges::fill(sums_.floats.subspan(tally), 0.0F);
+  sums_.floats[tally + kFailed] = 1;
   if (options_.exact) {
-    std::ranges::fill(fixed_.span().subspan(tally), 0);
-    fixed_[tally + kFailed] = 1;
+    std::ranges::fill(sums_.fixed.subspan(tally), 0);
+    sums_.fixed[tally + kFailed] = 1;
   }
-  publish(floats_.size());
+  publish(sums_.floats.size());
 }
 
 std::string LaneWorker::first_non_finite(const StepInput& step, LaneRange lanes) {
   for (const LaneSegment& segment : lane_segments(step, lanes)) {
     nn::Network& network = load(step, segment, targets_);
-    network.bind(parameters_, floats_.data(), working_);
+    network.bind(parameters_, sums_.floats.data(), working_);
     nn::StepKey key = key_of(step, segment);
     key.batch = 0;  // each plan separately, so that a NaN does not spread to plans without one
     const std::string node = network.first_non_finite(key);

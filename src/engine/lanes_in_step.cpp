@@ -14,7 +14,7 @@ void LaneWorker::InStep::start(const StepInput& step, const std::vector<LaneSegm
       Member& made = *members_.emplace_back(std::make_unique<Member>());
       made.place = i;
       made.ready = [this, &made](std::size_t end) { ready(made, end); };
-      if (i > 0) made.own = AlignedBuffer<float>(worker_.floats_.size());
+      if (i > 0) made.own = AlignedBuffer<float>(worker_.sums_.floats.size());
     }
     Member& member = *members_[i];
     const LaneSegment& segment = lane_segments[i];
@@ -23,7 +23,7 @@ void LaneWorker::InStep::start(const StepInput& step, const std::vector<LaneSegm
     instance = alike ? instance + 1 : 0;
     member.network = &worker_.load(step, segment, member.targets, instance);
     member.key = key_of(step, segment);
-    member.gradients = i == 0 ? worker_.floats_.data() : member.own.data();
+    member.gradients = i == 0 ? worker_.sums_.floats.data() : member.own.data();
     member.taken = 0;
     member.network->bind(worker_.parameters_, member.gradients, worker_.working_);
   }
@@ -115,7 +115,8 @@ bool LaneWorker::InStep::run(const StepInput& step, const std::vector<LaneSegmen
   }
   if (failure_) std::rethrow_exception(failure_);
   for (std::size_t i = 0; i < count_; ++i)
-    worker_.take(members_[i]->gradients, worker_.layout_->gradient_size(), worker_.floats_.size(), i == 0);
+    worker_.take(members_[i]->gradients, worker_.layout_->gradient_size(), worker_.sums_.floats.size(),
+                 i == 0);
   return true;
 }
 

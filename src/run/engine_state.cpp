@@ -52,19 +52,22 @@ void restore(CheckpointState& state, std::size_t slots,
     throw Error(state.average.empty() ? "the checkpoint has no moving average of the parameters"
                                       : "the checkpoint has a moving average, but train.ema is off");
   }
-  engine::pack(parameters, engine.layout(), state.parameters, engine.parameters());
-  for (std::size_t slot = 0; slot < slots; ++slot) {
-    engine::pack(parameters, engine.layout(), state.optimizer[slot], engine.optimizer_state(slot));
-  }
-  if (!state.average.empty()) {
-    engine::pack(parameters, engine.layout(), state.average, engine.average());
-  }
   engine.set_steps_done(state.updates);
+  if (engine.writes()) {
+    engine::pack(parameters, engine.layout(), state.parameters, engine.parameters());
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      engine::pack(parameters, engine.layout(), state.optimizer[slot], engine.optimizer_state(slot));
+    }
+    if (!state.average.empty()) {
+      engine::pack(parameters, engine.layout(), state.average, engine.average());
+    }
+  }
   drop_arrays(state);
 }
 
 void apply(const InitialWeights& weights, std::span<const engine::CanonicalParameter> parameters,
            engine::LaneEngine& engine) {
+  if (!engine.writes()) return;
   std::vector<float> values = engine::unpack(parameters, engine.layout(), engine.parameters());
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto at = static_cast<std::ptrdiff_t>(parameters[i].offset);

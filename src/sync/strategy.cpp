@@ -28,16 +28,21 @@ std::unique_ptr<Strategy> make(const mpi::Communicator& group, Exchange exchange
 
 struct Entry {
   std::string_view name;
+  bool sums_every_step;
   std::unique_ptr<Strategy> (*make)(const mpi::Communicator& group, Exchange exchange,
                                     const StrategyOptions& options);
 };
 
 constexpr std::array kStrategies{
-    Entry{"allreduce", make<AllReduce>},
-    Entry{"none", make<None>},
+    Entry{"allreduce", true, make<AllReduce>},
+    Entry{"none", false, make<None>},
 };
 
 }  // namespace
+
+bool sums_every_step(const std::string& name) {
+  return find_in(kStrategies, name, "strategy").sums_every_step;
+}
 
 std::unique_ptr<Strategy> make_strategy(const std::string& name, const mpi::Communicator& group,
                                         Exchange exchange, const StrategyOptions& options) {

@@ -69,7 +69,7 @@ void StagedEngine::enter(std::size_t stages, std::size_t cached) {
     cached_ = cached;
   }
   make_engine(stages);
-  run::restore(state, job_.optimizer->state_slots(), parameters_, *engine_);
+  restore_engine(state);
 }
 
 // Later caches are larger than the first. A run that has come so far goes on without one.
@@ -153,7 +153,11 @@ void StagedEngine::capture(run::CheckpointState& state) {
 void StagedEngine::restore(run::CheckpointState& state) {
   const std::size_t stages = stages_begun(job_.stages, state.epochs_done);
   if (stages != stages_begun_) make_engine(stages);
-  run::restore(state, job_.optimizer->state_slots(), parameters_, *engine_);
+  restore_engine(state);
+}
+
+void StagedEngine::restore_engine(run::CheckpointState& state) {
+  mpi::together(group_, [&] { run::restore(state, job_.optimizer->state_slots(), parameters_, *engine_); });
 }
 
 }  // namespace convoke::train

@@ -98,6 +98,15 @@ TEST_CASE("exact: any number of ranks and threads gives the same bits") {
   CHECK(trained(alone(), options(Reduction::kExact, 3), 12) == reference);
 }
 
+TEST_CASE("exact: ranks that share no memory get the same bits") {
+  const std::vector<float> reference = trained(alone(), options(Reduction::kExact), 12);
+  for (const int threads : {1, 2}) {
+    EngineOptions apart = options(Reduction::kExact, threads);
+    apart.share_node = false;
+    CHECK(trained(world(), apart, 12) == reference);
+  }
+}
+
 TEST_CASE("exact: any number of ranks and threads gives the same bits in bf16") {
   const nn::Backend here = nn::backend();
   if (!here.native_bf16 && !here.emulates_bf16) return;
@@ -224,22 +233,25 @@ TEST_CASE("fast and exact agree except for rounding") {
                             trained(world(), options(Reduction::kExact), 20, {{"name", "sgd"}})) < 1e-5);
 }
 
-TEST_CASE("a step makes one collective per bucket, and none on a single rank") {
+TEST_CASE("a step makes one collective per bucket between nodes, and none within a node") {
   const tiny::Pictures pictures(32);
   const data::BatchLoader loader = pictures.loader();
   const nn::Graph graph = tiny::graph();
   const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
   EngineOptions wanted = options(Reduction::kFast);
   wanted.bucket_bytes = 1024;
-  LaneEngine engine(graph, wanted, loader, *optimizer, world());
-  const std::size_t bytes =
-      (engine.layout().size() + 16) * sizeof(float);  // gradients, statistics and the tally
-  const auto buckets = static_cast<int>((bytes + 1023) / 1024);
-  const std::vector<std::uint32_t> ids = pictures.ids();
-  for (int i = 0; i < 3; ++i) {
-    collectives = 0;
-    engine.step(0, ids, 0.1);
-    CHECK(collectives == (world().size() == 1 ? 0 : buckets));
+  for (const bool share : {false, true}) {
+    wanted.share_node = share;  // ranks that share nothing are nodes
+    LaneEngine engine(graph, wanted, loader, *optimizer, world());
+    const std::size_t bytes =
+        (engine.layout().size() + 16) * sizeof(float);  // gradients, statistics and the tally
+    const auto buckets = static_cast<int>((bytes + 1023) / 1024);
+    const std::vector<std::uint32_t> ids = pictures.ids();
+    for (int i = 0; i < 3; ++i) {
+      collectives = 0;
+      engine.step(0, ids, 0.1);
+      CHECK(collectives == (world().size() == 1 || share ? 0 : buckets));
+    }
   }
 }
 

@@ -28,6 +28,7 @@ struct EngineOptions {
   nn::LossPtr loss = nn::default_loss();
   int threads = 1;  ///< worker threads of this rank, >= 1
   std::string strategy = "allreduce";
+  bool share_node = true;        ///< the ranks of a node share memory (NodeMemory), if the strategy allows it
   std::size_t bucket_bytes = 0;  ///< 0: chosen by the strategy
   UpdateOptions update;
 };
@@ -38,8 +39,9 @@ std::int64_t auto_lane(std::int64_t batch);
 
 /// Executes training steps. The lanes (micro-batches) of a step are distributed over the ranks of a group and
 /// over this rank's worker threads. Each worker runs neighbouring lanes together on one thread. Gradients are
-/// summed over lanes, threads and ranks, and then every rank makes the same update. Owns parameters,
-/// gradients and optimizer state of one model.
+/// summed over lanes, threads and ranks, and then every node makes the same update. Owns parameters,
+/// gradients and optimizer state of one model; the ranks of a node share them (NodeMemory), so the destructor
+/// is collective.
 class LaneEngine {
  public:
   /// Collective over `group`. `loader` provides the samples; `loader` and `optimizer` must outlive the
@@ -66,6 +68,9 @@ class LaneEngine {
   std::string diagnose();
 
   const nn::ParameterLayout& layout() const;
+  /// True on the rank of a node that writes parameters and states; the others see what it wrote after the
+  /// next collective operation of the group.
+  bool writes() const;
   std::span<float> parameters();  ///< layout().size() floats, plan layout, statistics included
   std::span<float> optimizer_state(std::size_t slot);  ///< layout().trainable_size() floats each
   /// Returns the moving average of the parameters, layout().size() floats; empty without options.update.ema.

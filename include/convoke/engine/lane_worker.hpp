@@ -1,5 +1,4 @@
 #pragma once
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -11,6 +10,7 @@
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/data/batch_loader.hpp"
+#include "convoke/engine/node_memory.hpp"
 #include "convoke/engine/segments.hpp"
 #include "convoke/nn/plan/network.hpp"
 
@@ -45,22 +45,19 @@ class LaneWorker {
   };
   LaneWorker(const nn::Graph& graph, std::shared_ptr<const nn::ParameterLayout> layout,
              const float* parameters, const std::byte* working, const data::BatchLoader& loader,
-             Options options);
+             const WorkerSums& sums, Options options);
   ~LaneWorker();
 
-  /// Runs `lanes` of the step and leaves their sums in floats() or fixed(). Calls `progress` between
+  /// Runs `lanes` of the step and leaves their sums in the worker's arrays. Calls `progress` between
   /// primitives, when complete() may have increased.
   void run(const StepInput& step, LaneRange lanes, const std::function<void()>& progress);
 
-  /// Returns how many elements of the sums are final; the last elements are the tally. Other threads read it.
-  std::size_t complete() const { return complete_.load(std::memory_order_acquire); }
-  void restart() { complete_.store(0, std::memory_order_relaxed); }
+  /// Returns how many elements of the sums are final in this step; the last elements are the tally.
+  std::size_t complete() const { return sums_.completion->count() - before_; }
+  void begin_step() { before_ = sums_.completion->count(); }
   /// Call this after a run() that did not complete the sums. Marks them as complete and records the failure
   /// in the tally, so that the exchange with the other ranks can end.
   void give_up();
-
-  std::span<float> floats() { return floats_.span(); }       ///< layout.size() + kTallySize
-  std::span<std::int64_t> fixed() { return fixed_.span(); }  ///< the same, with exact only
 
   /// Runs the lanes again, forward only. Returns the first node whose output is not finite, or "".
   std::string first_non_finite(const StepInput& step, LaneRange lanes);
@@ -93,7 +90,7 @@ class LaneWorker {
                    const std::function<void()>& progress);
   void ready(std::size_t end);
   void take(const float* gradients, std::size_t begin, std::size_t end, bool first);
-  void publish(std::size_t end) { complete_.store(end, std::memory_order_release); }
+  void publish(std::size_t end) { sums_.completion->publish(before_ + end); }
 
   const nn::Graph& graph_;
   std::shared_ptr<const nn::ParameterLayout> layout_;
@@ -109,10 +106,9 @@ class LaneWorker {
   nn::Network* latest_ = nullptr;
   std::unique_ptr<InStep> in_step_;  ///< only with moments
   Targets targets_;
-  AlignedBuffer<float> floats_;  ///< the sums, or with exact the gradients of one lane
-  AlignedBuffer<float> later_;   ///< gradients of the second and later segments, if there are several
-  AlignedBuffer<std::int64_t> fixed_;
-  float limit_ = 0;  ///< limit of a term of the fixed-point sum
+  WorkerSums sums_;             ///< the floats are the sums, or with exact the gradients of one lane
+  AlignedBuffer<float> later_;  ///< gradients of the second and later segments, if there are several
+  float limit_ = 0;             ///< limit of a term of the fixed-point sum
   bool bad_ = false;
 
   // State of the current segment. `ready_` is made once, so that a step allocates nothing.
@@ -121,7 +117,8 @@ class LaneWorker {
   std::size_t taken_ = 0;
   bool first_segment_ = false;
   const std::function<void()>* progress_ = nullptr;  ///< null before the last segment
-  std::atomic<std::size_t> complete_{0};
+
+  std::uint64_t before_ = 0;  ///< elements that were completed in earlier steps
 };
 
 }  // namespace convoke::engine

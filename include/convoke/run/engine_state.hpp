@@ -22,12 +22,14 @@ void capture(engine::LaneEngine& engine, std::size_t slots,
 std::optional<CheckpointState> newest_for_all(const Checkpoints& checkpoints, const mpi::Communicator& group,
                                               const std::function<void(const std::string&)>& note);
 
-/// Restores what capture() saved, including the number of updates; takes the arrays out of `state`. Throws
-/// Error if they do not fit.
+/// Restores what capture() saved, including the number of updates; takes the arrays out of `state`. The
+/// engine's group must have a collective operation after it (LaneEngine::writes). Throws Error if they do not
+/// fit.
 void restore(CheckpointState& state, std::size_t slots,
              std::span<const engine::CanonicalParameter> parameters, engine::LaneEngine& engine);
 
-/// Copies the given weights into an engine; the other weights do not change.
+/// Copies the given weights into an engine; the other weights do not change. The engine's group must have a
+/// collective operation after it (LaneEngine::writes).
 void apply(const InitialWeights& weights, std::span<const engine::CanonicalParameter> parameters,
            engine::LaneEngine& engine);
 

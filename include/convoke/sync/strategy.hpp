@@ -37,6 +37,10 @@ class Strategy {
   virtual double exposed_seconds() const = 0;
 };
 
+/// Returns true if the strategy `name` sums the gradients of all ranks in every step, so that their
+/// parameters are equal. Throws Error listing the known names.
+bool sums_every_step(const std::string& name);
+
 /// Makes "allreduce" (sums the gradients every step) or "none". The memory of `exchange` must outlive the
 /// strategy. Throws Error listing the known names.
 std::unique_ptr<Strategy> make_strategy(const std::string& name, const mpi::Communicator& group,

@@ -59,6 +59,7 @@ class StagedEngine {
 
  private:
   void make_engine(std::size_t stages);
+  void restore_engine(run::CheckpointState& state);
   void drop_engine();
   void enter(std::size_t stages, std::size_t cached);
   void open_features(std::size_t last, const std::vector<float>& parameters);

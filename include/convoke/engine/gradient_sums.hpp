@@ -1,0 +1,62 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "convoke/engine/node_memory.hpp"
+#include "convoke/engine/node_team.hpp"
+#include "convoke/engine/range.hpp"
+#include "convoke/sync/strategy.hpp"
+
+namespace convoke::engine {
+
+/// Sums what the workers of a group have summed over their lanes (micro-batches): within a node in its
+/// memory, between nodes by a strategy. On a group of several nodes, some ranks of each node, its leaders,
+/// have a slice of the sums each, and send it while backward computes the rest; the ranks with the same
+/// number on all nodes exchange the same slice. On one node, all workers add at the end, each a slice: there
+/// is nothing to hide.
+class GradientSums {
+ public:
+  /// Collective over `group`; `memory` and `team` must outlive this object.
+  GradientSums(NodeMemory& memory, NodeTeam& team, const mpi::Communicator& group,
+               const std::string& strategy, const sync::StrategyOptions& options);
+
+  void begin_step();
+  /// Passes on what all workers of the node have completed, and makes progress. The driver of a rank, its
+  /// first worker, calls it between primitives of backward.
+  void advance();
+  /// Returns when the sums over the group are complete. Call it after this rank's workers are done.
+  void finish();
+  /// Call it after the update of `parameters`.
+  void after_step() { strategy_->after_step(memory_.parameters()); }
+
+  /// The sums, valid on all ranks of the node between finish() and the next step; only the update writes
+  /// them.
+  std::span<float> floats() const { return memory_.sums(0).floats; }
+  std::span<std::int64_t> fixed() const { return memory_.sums(0).fixed; }
+
+  /// True if advance() has something to do.
+  bool overlaps() const { return nodes_ > 1; }
+  double exposed_seconds() const { return exposed_seconds_; }  ///< of finish() in the last step
+
+ private:
+  std::size_t complete() const;  ///< number of elements, on all workers of the node
+  void add_workers(Range range);
+
+  NodeMemory& memory_;
+  NodeTeam& team_;
+  int nodes_ = 1;  ///< of the group; ranks that share no memory count as nodes
+  Range slice_;    ///< of this rank, empty if it is no leader
+  std::unique_ptr<sync::Strategy> strategy_;
+  std::function<void(int)> add_;
+
+  // State of the current step.
+  std::uint64_t before_ = 0;  ///< elements that all workers have completed in earlier steps
+  std::size_t added_ = 0;     ///< end of the elements that this leader has added
+  double exposed_seconds_ = 0;
+};
+
+}  // namespace convoke::engine

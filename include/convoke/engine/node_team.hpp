@@ -1,0 +1,30 @@
+#pragma once
+#include <functional>
+
+#include "convoke/engine/node_memory.hpp"
+#include "convoke/engine/worker_team.hpp"
+
+namespace convoke::engine {
+
+/// The worker threads of all ranks of a node, for work that they divide among them.
+class NodeTeam {
+ public:
+  /// Starts `workers` workers of this rank, as many as `memory` knows. `memory` must outlive the team.
+  NodeTeam(NodeMemory& memory, int workers) : memory_(memory), mine_(workers) {}
+
+  WorkerTeam& mine() { return mine_; }  ///< the workers of this rank
+  int size() const { return memory_.workers(); }
+
+  /// Runs work(part) for every part in [0, size()), each on its own worker, and returns when all are done.
+  /// Each rank of the node calls it with the same work. The work must not throw.
+  void run(const std::function<void(int part)>& work) {
+    mine_.run([this, &work](int worker) { work(memory_.first_worker() + worker); });
+    memory_.barrier();
+  }
+
+ private:
+  NodeMemory& memory_;
+  WorkerTeam mine_;
+};
+
+}  // namespace convoke::engine

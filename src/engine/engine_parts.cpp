@@ -1,0 +1,84 @@
+#include "engine/engine_parts.hpp"
+
+#include <array>
+
+#include "convoke/core/error.hpp"
+#include "convoke/engine/lane_worker.hpp"
+#include "convoke/engine/update.hpp"
+#include "convoke/mpi/together.hpp"
+#include "convoke/nn/backend.hpp"
+#include "convoke/sync/strategy.hpp"
+#include "engine/execution.hpp"
+
+namespace convoke::engine {
+namespace {
+
+void check_layouts_agree(const nn::ParameterLayout& layout, const mpi::Communicator& group) {
+  // Two halves of the hash, because a double holds 32 bits exactly.
+  const std::array<double, 2> mine{static_cast<double>(layout.hash() >> 32),
+                                   static_cast<double>(layout.hash() & 0xFFFFFFFF)};
+  std::array<double, 2> least = mine;
+  std::array<double, 2> most = mine;
+  group.min(least);
+  group.max(most);
+  if (least == most) return;
+  throw Error(
+      "the ranks have different parameter layouts, because their processors have different instruction sets",
+      "set ONEDNN_MAX_CPU_ISA on all ranks to the smallest of these sets, for example AVX2");
+}
+
+std::shared_ptr<const nn::ParameterLayout> make_layout(const nn::Graph& graph, const EngineOptions& options,
+                                                       const mpi::Communicator& group) {
+  auto layout = mpi::together(group, [&] {
+    nn::single_threaded();
+    return std::make_shared<nn::ParameterLayout>(graph, options.lane, options.convolution, options.precision);
+  });
+  check_layouts_agree(*layout, group);
+  return layout;
+}
+
+// The ranks of a node share memory if the strategy gives them equal parameters, and if every node has room
+// for it (/dev/shm may be small in a container).
+std::unique_ptr<NodeMemory> make_memory(const nn::ParameterLayout& layout, const EngineOptions& options,
+                                        const optim::Optimizer& optimizer, int workers,
+                                        const mpi::Communicator& group) {
+  const NodeMemory::Sizes sizes{.parameters = layout.size(),
+                                .trainable = layout.trainable_size(),
+                                .slots = optimizer.state_slots(),
+                                .average = options.update.ema > 0,
+                                .sums = layout.gradient_size() + kTallySize,
+                                .exact = options.reduction == Reduction::kExact,
+                                .blocks = Update::block_count(layout)};
+  if (options.share_node && sync::sums_every_step(options.strategy)) {
+    std::unique_ptr<NodeMemory> shared;
+    try {
+      shared = std::make_unique<NodeMemory>(group.split_node(), sizes, workers);
+    } catch (const Error&) {
+    }
+    std::array<double, 1> all_have{shared == nullptr ? 0.0 : 1.0};
+    group.min(all_have);
+    if (all_have[0] == 1) return shared;
+  }
+  const mpi::Communicator alone = group.split(group.rank(), 0);
+  return mpi::together(group, [&] { return std::make_unique<NodeMemory>(alone, sizes, workers); });
+}
+
+}  // namespace
+
+EngineParts make_parts(const nn::Graph& graph, const EngineOptions& options,
+                       const optim::Optimizer& optimizer, const mpi::Communicator& group) {
+  const int workers = worker_count(options, group.rank(), group.size());
+  EngineParts parts;
+  if (nn::synchronizes(graph)) {
+    parts.moments = std::make_shared<MomentsExchange>(group, workers, options.batch / options.lane,
+                                                      options.reduction == Reduction::kExact);
+  }
+  parts.layout = make_layout(graph, options, group);
+  parts.memory = make_memory(*parts.layout, options, optimizer, workers, group);
+  parts.team = mpi::together(group, [&] { return std::make_unique<NodeTeam>(*parts.memory, workers); });
+  parts.sums = std::make_unique<GradientSums>(*parts.memory, *parts.team, group, options.strategy,
+                                              sync::StrategyOptions{options.bucket_bytes});
+  return parts;
+}
+
+}  // namespace convoke::engine

@@ -1,0 +1,27 @@
+#pragma once
+#include <memory>
+
+#include "convoke/engine/gradient_sums.hpp"
+#include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/moments_exchange.hpp"
+#include "convoke/engine/node_memory.hpp"
+#include "convoke/engine/node_team.hpp"
+#include "convoke/nn/plan/parameters.hpp"
+
+namespace convoke::engine {
+
+/// The parts of an engine whose construction is collective.
+struct EngineParts {
+  std::shared_ptr<const nn::ParameterLayout> layout;
+  std::shared_ptr<MomentsExchange> moments;  ///< exchange of synchronised batch norms, if there are any
+  std::unique_ptr<NodeMemory> memory;
+  std::unique_ptr<NodeTeam> team;
+  std::unique_ptr<GradientSums> sums;
+};
+
+/// Collective over `group`. Throws Error on all ranks if they have different parameter layouts, or if one
+/// rank fails.
+EngineParts make_parts(const nn::Graph& graph, const EngineOptions& options,
+                       const optim::Optimizer& optimizer, const mpi::Communicator& group);
+
+}  // namespace convoke::engine

@@ -1,0 +1,104 @@
+#include "convoke/engine/gradient_sums.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "convoke/core/multiversion.hpp"
+
+namespace convoke::engine {
+namespace {
+
+template <class T>
+[[gnu::always_inline]] inline void add_into_body(const T* values, T* sum, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) sum[i] += values[i];
+}
+CONVOKE_MULTIVERSION
+void add_into(const float* values, float* sum, std::size_t n) { add_into_body(values, sum, n); }
+CONVOKE_MULTIVERSION
+void add_into(const std::int64_t* values, std::int64_t* sum, std::size_t n) { add_into_body(values, sum, n); }
+
+// Every node has as many leaders as the node with the fewest ranks has ranks.
+int leaders_of(const mpi::Communicator& node, const mpi::Communicator& group) {
+  std::array<double, 1> fewest{static_cast<double>(node.size())};
+  group.min(fewest);
+  return static_cast<int>(fewest[0]);
+}
+
+}  // namespace
+
+GradientSums::GradientSums(NodeMemory& memory, NodeTeam& team, const mpi::Communicator& group,
+                           const std::string& strategy, const sync::StrategyOptions& options)
+    : memory_(memory),
+      team_(team),
+      add_([this](int part) { add_workers(slice_of(memory_.sums(0).floats.size(), part, team_.size())); }) {
+  const int leaders = leaders_of(memory.node(), group);
+  const int me = memory.node().rank();
+  const bool leads = me < leaders;
+  const mpi::Communicator peers = group.split(leads ? me : leaders, group.rank());
+  std::array<double, 1> nodes{leads ? static_cast<double>(peers.size()) : 0};
+  group.max(nodes);
+  nodes_ = static_cast<int>(nodes[0]);
+  if (leads) slice_ = slice_of(memory.sums(0).floats.size(), me, leaders);
+  sync::Exchange exchange;
+  if (fixed().empty()) {
+    exchange.floats = floats().subspan(slice_.begin, slice_.size());
+  } else {
+    exchange.fixed = fixed().subspan(slice_.begin, slice_.size());
+  }
+  strategy_ = sync::make_strategy(leads ? strategy : "none", peers, exchange, options);
+}
+
+std::size_t GradientSums::complete() const {
+  std::uint64_t fewest = ~std::uint64_t{0};
+  for (int worker = 0; worker < memory_.workers(); ++worker) {
+    fewest = std::min(fewest, memory_.sums(worker).completion->count());
+  }
+  return fewest <= before_ ? 0 : fewest - before_;
+}
+
+// Always in the same order, so that a sum does not depend on which worker is first.
+void GradientSums::add_workers(Range range) {
+  const WorkerSums& into = memory_.sums(0);
+  for (int worker = 1; worker < memory_.workers(); ++worker) {
+    const WorkerSums& from = memory_.sums(worker);
+    if (into.fixed.empty()) {
+      add_into(from.floats.data() + range.begin, into.floats.data() + range.begin, range.size());
+    } else {
+      add_into(from.fixed.data() + range.begin, into.fixed.data() + range.begin, range.size());
+    }
+  }
+}
+
+void GradientSums::begin_step() {
+  before_ = memory_.sums(memory_.first_worker()).completion->count();
+  added_ = slice_.begin;
+  strategy_->begin_step();
+}
+
+void GradientSums::advance() {
+  const std::size_t ready = std::min(complete(), slice_.end);
+  if (ready > added_) {
+    add_workers({added_, ready});
+    added_ = ready;
+  }
+  strategy_->gradients_ready(added_ - slice_.begin);
+}
+
+void GradientSums::finish() {
+  const auto begin = std::chrono::steady_clock::now();
+  if (overlaps()) {
+    spin_until([&] {
+      advance();
+      return added_ >= slice_.end;
+    });
+    strategy_->finish_gradients();
+    memory_.barrier();
+  } else {
+    spin_until([&] { return complete() == memory_.sums(0).floats.size(); });
+    team_.run(add_);
+  }
+  exposed_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace convoke::engine
