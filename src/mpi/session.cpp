@@ -46,14 +46,20 @@ void choose_transport() {
 #endif
 }
 
-/// Sets Open MPI's algorithm for sums by sums_for. The number of ranks is that of the job, because the choice
+/// Returns the number of nodes of the job, as the launcher tells it before MPI starts; 1 if it does not.
+std::int64_t nodes_of_job() {
+  const std::int64_t ranks = os::number_in("OMPI_COMM_WORLD_SIZE").value_or(1);
+  const std::int64_t here = os::number_in("OMPI_COMM_WORLD_LOCAL_SIZE").value_or(ranks);
+  if (ranks > 1) return (ranks + here - 1) / std::max<std::int64_t>(1, here);
+  return os::number_in("SLURM_STEP_NUM_NODES").value_or(1);
+}
+
+/// Sets Open MPI's algorithm for sums by sums_for. The number of nodes is that of the job, because the choice
 /// must be made before MPI starts; groups of an ensemble use the same algorithm. The user's setting has
 /// priority.
 void choose_sums() {
 #if defined(OMPI_MAJOR_VERSION)
-  auto ranks = os::number_in("OMPI_COMM_WORLD_SIZE");
-  if (!ranks) ranks = os::number_in("SLURM_STEP_NUM_TASKS");
-  const Sums sums = sums_for(static_cast<int>(ranks.value_or(1)));
+  const Sums sums = sums_for(static_cast<int>(nodes_of_job()));
   if (sums == Sums::kTree) return;
   // The numbers are Open MPI's.
   os::set_default("OMPI_MCA_coll_libnbc_iallreduce_algorithm", sums == Sums::kRing ? "1" : "3");

@@ -6,8 +6,8 @@ TEST_CASE("a step is predicted for any number of ranks, and checked against the 
   const Place place;
   const auto alone = place.run("study predict recipe.toml --ranks 1,2,64 --seconds 0.02");
   CHECK(alone.code == 0);
-  CHECK(alone.times("between nodes  20.0 us") == 1);  // neither measured nor given
-  CHECK(alone.times("(assumed)") == 2);
+  CHECK(alone.times("links between nodes: 20.0 us") == 1);  // neither measured nor given
+  CHECK(alone.times("(assumed)") == 1);
   CHECK(alone.times("the measured step times vary by ") == 1);
   const auto given = place.run(
       "study predict recipe.toml --ranks 2 --seconds 0.02 --latency 2us --bandwidth 100Gbit --weak --json");
@@ -17,8 +17,6 @@ TEST_CASE("a step is predicted for any number of ranks, and checked against the 
   CHECK(given.times("\"bytes_per_second\":12500000000.0") == 1);
   const auto checked = place.run("study predict recipe.toml --ranks 1 --seconds 0.02 --check", mpirun(2));
   CHECK(checked.code == 0);
-  CHECK(checked.times("within a node") == 1);
-  CHECK(checked.times("(measured)") == 1);
   CHECK(checked.times("here, 2 ranks: predicted ") == 1);
 }
 

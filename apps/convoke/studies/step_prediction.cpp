@@ -43,29 +43,28 @@ constexpr const char* kStudyPredictHelp = R"(Examples:
   convoke study predict resnet50 --weak
 
 The computation of a step is measured on random data by all ranks that you start: start as many as a node will
-have. The links between them are measured too.
+have. The ranks of a node sum their gradients in shared memory. Links between nodes are measured if the ranks that you
+start run on several.
 
 The prediction does not include nodes of unequal speed, other jobs on the network, or reading samples.
 )";
 
 // Ethernet of 10 Gbit/s, with the losses of switches and TCP.
 constexpr double kUsualLatency = 20e-6, kUsualBandwidth = 1.1e9;
-// In shared memory the cores of the ranks copy.
-constexpr study::LinkSpeed kUsualWithin{1e-6, 4e9, 1 / 4e9};
 // Core time of TCP for copies and checksums in the kernel. With it the model agrees with two ranks over
 // unlimited links (apps/bench/predicted_links.sh, AMD EPYC).
 constexpr double kTcpCoreSecondsPerByte = 1e-9;
 
 struct Network {
-  study::LinkSpeed within = kUsualWithin;
-  study::LinkSpeed between{kUsualLatency, kUsualBandwidth, kTcpCoreSecondsPerByte};
-  std::string within_from = "assumed", between_from = "assumed";
+  study::LinkSpeed link{kUsualLatency, kUsualBandwidth, kTcpCoreSecondsPerByte};
+  std::string from = "assumed";
 };
 
-study::LinkSpeed speed_of(const std::vector<doctor::Link>& links, bool within) {
+// The medians of the links between nodes; 0 if there are none.
+study::LinkSpeed speed_of(const std::vector<doctor::Link>& links) {
   std::vector<double> latencies, rates;
   for (const doctor::Link& link : links) {
-    if (link.within() != within) continue;
+    if (link.within()) continue;
     latencies.push_back(link.latency_seconds);
     rates.push_back(link.bytes_per_second);
   }
@@ -78,28 +77,23 @@ study::LinkSpeed speed_of(const std::vector<doctor::Link>& links, bool within) {
 // At the root.
 Network network_of(const StudyPredictOptions& options, const std::vector<doctor::Link>& links) {
   Network network;
-  if (study::LinkSpeed within = speed_of(links, true); within.bytes_per_second > 0) {
-    within.core_seconds_per_byte = 1 / within.bytes_per_second;
-    network.within = within;
-    network.within_from = "measured";
+  if (const study::LinkSpeed measured = speed_of(links); measured.bytes_per_second > 0) {
+    network.link.latency_seconds = measured.latency_seconds;
+    network.link.bytes_per_second = measured.bytes_per_second;
+    network.from = "measured";
   }
-  if (const study::LinkSpeed between = speed_of(links, false); between.bytes_per_second > 0) {
-    network.between.latency_seconds = between.latency_seconds;
-    network.between.bytes_per_second = between.bytes_per_second;
-    network.between_from = "measured";
-  }
-  if (options.latency > 0) network.between.latency_seconds = options.latency;
-  if (options.bandwidth > 0) network.between.bytes_per_second = options.bandwidth;
-  if (options.latency > 0 || options.bandwidth > 0) network.between_from = "given";
+  if (options.latency > 0) network.link.latency_seconds = options.latency;
+  if (options.bandwidth > 0) network.link.bytes_per_second = options.bandwidth;
+  if (options.latency > 0 || options.bandwidth > 0) network.from = "given";
   if (options.core_share >= 0) {
-    network.between.core_seconds_per_byte = options.core_share / network.between.bytes_per_second;
+    network.link.core_seconds_per_byte = options.core_share / network.link.bytes_per_second;
   }
   return network;
 }
 
-// The algorithm that mpi::Session selects for this number of ranks.
-study::SumAlgorithm algorithm_for(int ranks) {
-  switch (mpi::sums_for(ranks)) {
+// The algorithm that mpi::Session selects for this number of nodes.
+study::SumAlgorithm algorithm_for(int nodes) {
+  switch (mpi::sums_for(nodes)) {
     case mpi::Sums::kTree:
       return study::SumAlgorithm::kTree;
     case mpi::Sums::kRabenseifner:
@@ -188,11 +182,10 @@ int study_predict(const StudyPredictOptions& options) {
   const Network network = network_of(options, links);
   const study::Cluster cluster{
       .ranks_per_node = options.ranks_per_node > 0 ? options.ranks_per_node : machine.local_ranks,
-      .within = network.within,
-      .between = network.between};
+      .link = network.link};
   const auto predict = [&](int count) {
     study::Cluster as_used = cluster;
-    as_used.algorithm = algorithm_for(count);
+    as_used.algorithm = algorithm_for((count + cluster.ranks_per_node - 1) / cluster.ranks_per_node);
     return predict_step(profile, as_used, count, scaling);
   };
   std::vector<study::StepPrediction> steps;
@@ -205,10 +198,8 @@ int study_predict(const StudyPredictOptions& options) {
                     {"threads", threads},
                     {"ranks_per_node", cluster.ranks_per_node},
                     {"scatter", profile.scatter()},
-                    {"within_latency_seconds", cluster.within.latency_seconds},
-                    {"within_bytes_per_second", cluster.within.bytes_per_second},
-                    {"latency_seconds", cluster.between.latency_seconds},
-                    {"bytes_per_second", cluster.between.bytes_per_second}};
+                    {"latency_seconds", cluster.link.latency_seconds},
+                    {"bytes_per_second", cluster.link.bytes_per_second}};
     Value::Array predictions;
     for (const study::StepPrediction& step : steps) predictions.emplace_back(to_settings(step));
     result.set("predictions", std::move(predictions));
@@ -227,8 +218,7 @@ int study_predict(const StudyPredictOptions& options) {
              options.weak ? "weak" : "strong", recipe.train.batch, options.weak ? " a rank" : "",
              counted(threads, "thread"), counted(cluster.ranks_per_node, "rank"),
              format_bytes(static_cast<std::uint64_t>(bytes)), counted(profile.buckets.size(), "bucket"));
-  fmt::print("  within a node  {}\n  between nodes  {}\n", describe(network.within, network.within_from),
-             describe(network.between, network.between_from));
+  fmt::print("  links between nodes: {}\n", describe(network.link, network.from));
   print_steps(steps);
   print_scatter(profile.scatter());
   if (checked) {

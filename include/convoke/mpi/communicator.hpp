@@ -97,8 +97,8 @@ enum class Sums {
   kRing,          ///< reduce-scatter and allgather around a ring
 };
 
-/// Returns the algorithm that a Session sets in Open MPI for a job of so many ranks, unless the user chose
-/// one.
+/// Returns the algorithm that a Session sets in Open MPI for sums over so many ranks, one of each node of the
+/// job, unless the user chose one.
 Sums sums_for(int ranks);
 
 }  // namespace convoke::mpi

@@ -31,34 +31,30 @@ void add(Way& way, const Way& part, double times = 1) {
   way.core_seconds += times * part.core_seconds;
 }
 
-// Ranks of a node are neighbours. In a tree, and in Rabenseifner's algorithm, partners are 1, 2, 4, ... ranks
-// away: within nodes first.
-Way way_of(const Cluster& cluster, int ranks, double bytes) {
+// The time of one direction of a sum over the nodes, for the link of the busiest one.
+Way way_of(const Cluster& cluster, int nodes, double bytes) {
   Way way;
   if (cluster.algorithm == SumAlgorithm::kRing) {
-    // Every round takes the time of its slowest link.
-    const bool several = ranks > cluster.ranks_per_node;
-    add(way, message(several ? cluster.between : cluster.within, bytes / ranks), ranks - 1);
+    add(way, message(cluster.link, bytes / nodes), nodes - 1);
     return way;
   }
   const bool halves = cluster.algorithm == SumAlgorithm::kRabenseifner;
-  const int inner = rounds_for(std::min(ranks, cluster.ranks_per_node));
-  // Ranks beyond a power of two send all they have first, and receive the result last.
-  const bool beyond = halves && !std::has_single_bit(static_cast<unsigned>(ranks));
-  const int rounds = beyond ? rounds_for(ranks) - 1 : rounds_for(ranks);
-  if (beyond) add(way, message(inner > 0 ? cluster.within : cluster.between, bytes));
+  // Nodes beyond a power of two send all they have first, and receive the result last.
+  const bool beyond = halves && !std::has_single_bit(static_cast<unsigned>(nodes));
+  const int rounds = beyond ? rounds_for(nodes) - 1 : rounds_for(nodes);
+  if (beyond) add(way, message(cluster.link, bytes));
   double share = 1;  // share of the bytes in this round
   for (int round = 0; round < rounds; ++round) {
     if (halves) share /= 2;
-    add(way, message(round < inner ? cluster.within : cluster.between, share * bytes));
+    add(way, message(cluster.link, share * bytes));
   }
   return way;
 }
 
-// Returns the bytes that a rank adds to its own in one sum.
-double added(const Cluster& cluster, int ranks, double bytes) {
-  if (cluster.algorithm == SumAlgorithm::kTree) return rounds_for(ranks) * bytes;
-  return bytes * (ranks - 1) / ranks;
+// Returns the bytes that a node adds to its own in one sum.
+double added(const Cluster& cluster, int nodes, double bytes) {
+  if (cluster.algorithm == SumAlgorithm::kTree) return rounds_for(nodes) * bytes;
+  return bytes * (nodes - 1) / nodes;
 }
 
 double compute_seconds(const StepProfile& profile, std::int64_t lanes) {
@@ -93,23 +89,28 @@ std::vector<std::int64_t> needed_lanes(std::int64_t lanes, std::span<const int> 
 StepPrediction predict_step(const StepProfile& profile, const Cluster& cluster, int ranks, Scaling scaling) {
   StepPrediction step{.ranks = ranks, .lanes = busiest_lanes(profile.lanes, ranks, scaling)};
   step.compute_seconds = compute_seconds(profile, step.lanes);
-  if (ranks > 1) {
-    // Time 0 is the end of the computation.
-    double summed = -step.compute_seconds, done = -step.compute_seconds;
-    for (const Bucket& bucket : profile.buckets) {
-      const Way way = way_of(cluster, ranks, bucket.bytes);
-      // In a tree all bytes go up, then down: one bucket may go up while another goes down. A ring, and
-      // halving, use both directions of a link all the time.
-      const bool tree = cluster.algorithm == SumAlgorithm::kTree;
-      summed = std::max(tree ? summed : done, -bucket.seconds_before_end) + way.network_seconds;
-      done = std::max(done, summed) + way.network_seconds;
-      // The tree's root receives on the way up, others on the way down: the busiest rank does one of both.
-      const double ways = tree ? 1 : 2;
-      step.summing_seconds +=
-          ways * way.core_seconds + profile.add_seconds_per_byte * added(cluster, ranks, bucket.bytes);
-    }
-    step.exposed_seconds = std::max(0.0, done);
+  const int on_node = std::min(ranks, cluster.ranks_per_node);
+  const int nodes = (ranks + on_node - 1) / on_node;
+  // The last node may have fewer ranks. Each node has as many leaders as that one.
+  const int leaders = ranks % on_node == 0 ? on_node : ranks % on_node;
+  // Time 0 is the end of the computation.
+  double summed = -step.compute_seconds, done = -step.compute_seconds;
+  for (const Bucket& bucket : profile.buckets) {
+    step.summing_seconds += profile.add_seconds_per_byte * bucket.bytes * (on_node - 1) / leaders;
+    if (nodes == 1) continue;
+    const Way way = way_of(cluster, nodes, bucket.bytes);
+    // In a tree all bytes go up, then down: one bucket may go up while another goes down. A ring, and
+    // halving, use both directions of a link all the time.
+    const bool tree = cluster.algorithm == SumAlgorithm::kTree;
+    summed = std::max(tree ? summed : done, -bucket.seconds_before_end) + way.network_seconds;
+    done = std::max(done, summed) + way.network_seconds;
+    // The tree's root receives on the way up, others on the way down: the busiest node does one of both.
+    const double ways = tree ? 1 : 2;
+    step.summing_seconds +=
+        (ways * way.core_seconds + profile.add_seconds_per_byte * added(cluster, nodes, bucket.bytes)) /
+        leaders;
   }
+  if (nodes > 1) step.exposed_seconds = std::max(0.0, done);
   const auto batch = static_cast<double>(profile.batch);
   step.images_per_second = batch * (scaling == Scaling::kWeak ? ranks : 1) / step.seconds();
   step.speedup = step.images_per_second / (batch / compute_seconds(profile, profile.lanes));

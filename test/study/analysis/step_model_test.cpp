@@ -20,7 +20,7 @@ StepProfile profile() {
 }
 
 Cluster network(double bytes_per_second, double latency = 0) {
-  return {.ranks_per_node = 1, .within = {0, 1e12, 0}, .between = {latency, bytes_per_second, 0}};
+  return {.ranks_per_node = 1, .link = {latency, bytes_per_second, 0}};
 }
 
 }  // namespace
@@ -78,16 +78,22 @@ TEST_CASE("a tree sends one bucket up while another comes down, a ring cannot") 
   CHECK(predict_step(both, cluster, 4, kStrong).exposed_seconds == Approx(4 * 3.0 / 4 * 1e-3));
 }
 
-TEST_CASE("rounds within a node use its links; computation cannot hide the core's work") {
+TEST_CASE(
+    "the ranks of a node add a slice each, and share its link; computation cannot hide the core's work") {
   Cluster cluster = network(1e9);
   cluster.ranks_per_node = 2;
-  cluster.within = {0, 4e9, 0.25e-9};  // all of it is work of the core
-  const StepPrediction four = predict_step(profile(), cluster, 4, kStrong);
-  CHECK(four.exposed_seconds == Approx(2e-3));               // one round between two nodes
-  CHECK(four.summing_seconds == Approx(2 * 1e6 * 0.25e-9));  // one round within
   StepProfile adding = profile();
   adding.add_seconds_per_byte = 1e-10;
-  CHECK(predict_step(adding, cluster, 4, kStrong).summing_seconds == Approx(2 * 1e6 * (0.25e-9 + 2e-10)));
+  // On one node there is only the sum of two ranks' values, half of them by each rank.
+  CHECK(predict_step(adding, cluster, 2, kStrong).exposed_seconds == 0);
+  CHECK(predict_step(adding, cluster, 2, kStrong).summing_seconds == Approx(2 * 1e6 / 2 * 1e-10));
+  // On two nodes the bytes of one rank cross the link, in one round each way, and are added once more.
+  CHECK(predict_step(adding, cluster, 4, kStrong).exposed_seconds == Approx(2e-3));
+  CHECK(predict_step(adding, cluster, 4, kStrong).summing_seconds == Approx(2 * 1e6 * 1e-10));
+  // With three ranks the second node has one leader, so each node has.
+  CHECK(predict_step(adding, cluster, 3, kStrong).summing_seconds == Approx(2 * 2 * 1e6 * 1e-10));
+  cluster.link.core_seconds_per_byte = 0.25e-9;
+  CHECK(predict_step(profile(), cluster, 4, kStrong).summing_seconds == Approx(2 * 1e6 * 0.25e-9 / 2));
 }
 
 TEST_CASE("in weak scaling every rank computes as much as one rank") {

@@ -6,16 +6,16 @@
 
 namespace convoke::study {
 
-/// The time of one message between two ranks: latency + bytes / bytes_per_second.
+/// The time of one message between two nodes: latency + bytes / bytes_per_second.
 struct LinkSpeed {
   double latency_seconds = 0;
   double bytes_per_second = 0;
-  /// The part that keeps the receiving rank's core busy, so that computation cannot hide it: everything with
-  /// shared memory, almost nothing with RDMA.
+  /// The part that keeps the receiving rank's core busy, so that computation cannot hide it: almost nothing
+  /// with RDMA.
   double core_seconds_per_byte = 0;
 };
 
-/// The algorithm of MPI's non-blocking sum over p ranks.
+/// The algorithm of MPI's non-blocking sum over p ranks, one of each node.
 enum class SumAlgorithm {
   kTree,          ///< ceil(log2 p) rounds of all bytes to rank 0, and the same back
   kRabenseifner,  ///< log2 p rounds of a half, a quarter, ... and the same back; if p is not a power of two,
@@ -23,10 +23,11 @@ enum class SumAlgorithm {
   kRing,          ///< p - 1 rounds of 1 / p of the bytes, and the same back
 };
 
-/// The placement of the ranks: `ranks_per_node` neighbours on each node.
+/// The placement of the ranks: `ranks_per_node` neighbours on each node. They sum in shared memory, each a
+/// slice, and send their slices over the same link of the node (engine::GradientSums).
 struct Cluster {
   int ranks_per_node = 1;
-  LinkSpeed within, between;
+  LinkSpeed link;
   SumAlgorithm algorithm = SumAlgorithm::kTree;
 };
 
@@ -52,7 +53,7 @@ struct StepProfile {
   std::int64_t batch = 0;  ///< samples of it
   std::vector<Compute> compute = {};
   std::vector<Bucket> buckets = {};  ///< in the order in which they are summed
-  double add_seconds_per_byte = 0;   ///< adding a received part to the own values
+  double add_seconds_per_byte = 0;   ///< adding another rank's values to the own
 
   /// The largest scatter in `compute`.
   double scatter() const;
