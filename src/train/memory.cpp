@@ -27,9 +27,13 @@ struct Demand {
   bool validates;
   int rank, ranks;  // of the group
   bool root;
+  bool first_of_node;  // of the group's ranks on the node, which share the model
 
   engine::MemoryNeed need(const engine::EngineOptions& options) const {
-    return engine::predict_memory(graph, options, *job.optimizer, samples, validates, rank, ranks);
+    engine::MemoryNeed need =
+        engine::predict_memory(graph, options, *job.optimizer, samples, validates, rank, ranks);
+    if (!first_of_node) need.parameters = need.optimizer_state = 0;
+    return need;
   }
 };
 
@@ -115,7 +119,8 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
                              const mpi::Communicator& group, const mpi::Communicator& world) {
   const mpi::Communicator node = world.split_node();
   const nn::Graph trained = unfrozen_by(job.stages, job.model.graph, 1);
-  const Demand demand{job, trained, samples, validates, group.rank(), group.size(), group.root()};
+  const Demand demand{job,          trained,      samples,      validates,
+                      group.rank(), group.size(), group.root(), group.split_node().root()};
   const std::uint64_t resident = os::resident_bytes();
   auto available = static_cast<double>(os::available_bytes());
   node.min(std::span(&available, 1));  // also a barrier: no rank allocates before all have measured
