@@ -1,6 +1,7 @@
 #include "engine/engine_parts.hpp"
 
 #include <array>
+#include <string>
 
 #include "convoke/core/error.hpp"
 #include "convoke/engine/lane_worker.hpp"
@@ -37,11 +38,30 @@ std::shared_ptr<const nn::ParameterLayout> make_layout(const nn::Graph& graph, c
   return layout;
 }
 
-// The ranks of a node share memory if the strategy gives them equal parameters, and if every node has room
-// for it (/dev/shm may be small in a container).
-std::unique_ptr<NodeMemory> make_memory(const nn::ParameterLayout& layout, const EngineOptions& options,
-                                        const optim::Optimizer& optimizer, int workers,
-                                        const mpi::Communicator& group) {
+// Shares memory among the ranks of each node. Returns null if a node has no room for it (/dev/shm may be
+// small in a container); then `problem` is the reason, at the root.
+std::unique_ptr<NodeMemory> share_memory(const NodeMemory::Sizes& sizes, int workers,
+                                         const mpi::Communicator& group, std::string& problem) {
+  std::unique_ptr<NodeMemory> shared;
+  std::string mine;
+  try {
+    shared = std::make_unique<NodeMemory>(group.split_node(), sizes, workers);
+  } catch (const Error& error) {
+    mine = error.what();
+  }
+  std::array<double, 1> all_have{shared == nullptr ? 0.0 : 1.0};
+  group.min(all_have);
+  if (all_have[0] == 1) return shared;
+  for (const std::string& text : group.gather(mine)) {
+    if (problem.empty()) problem = text;
+  }
+  return nullptr;
+}
+
+// The ranks of a node share memory if the strategy gives them equal parameters.
+void make_memory(EngineParts& parts, const EngineOptions& options, const optim::Optimizer& optimizer,
+                 int workers, const mpi::Communicator& group) {
+  const nn::ParameterLayout& layout = *parts.layout;
   const NodeMemory::Sizes sizes{.parameters = layout.size(),
                                 .trainable = layout.trainable_size(),
                                 .slots = optimizer.state_slots(),
@@ -50,17 +70,11 @@ std::unique_ptr<NodeMemory> make_memory(const nn::ParameterLayout& layout, const
                                 .exact = options.reduction == Reduction::kExact,
                                 .blocks = Update::block_count(layout)};
   if (options.share_node && sync::sums_every_step(options.strategy)) {
-    std::unique_ptr<NodeMemory> shared;
-    try {
-      shared = std::make_unique<NodeMemory>(group.split_node(), sizes, workers);
-    } catch (const Error&) {
-    }
-    std::array<double, 1> all_have{shared == nullptr ? 0.0 : 1.0};
-    group.min(all_have);
-    if (all_have[0] == 1) return shared;
+    parts.memory = share_memory(sizes, workers, group, parts.unshared);
+    if (parts.memory != nullptr) return;
   }
   const mpi::Communicator alone = group.split(group.rank(), 0);
-  return mpi::together(group, [&] { return std::make_unique<NodeMemory>(alone, sizes, workers); });
+  parts.memory = mpi::together(group, [&] { return std::make_unique<NodeMemory>(alone, sizes, workers); });
 }
 
 }  // namespace
@@ -74,7 +88,7 @@ EngineParts make_parts(const nn::Graph& graph, const EngineOptions& options,
                                                       options.reduction == Reduction::kExact);
   }
   parts.layout = make_layout(graph, options, group);
-  parts.memory = make_memory(*parts.layout, options, optimizer, workers, group);
+  make_memory(parts, options, optimizer, workers, group);
   parts.team = mpi::together(group, [&] { return std::make_unique<NodeTeam>(*parts.memory, workers); });
   parts.sums = std::make_unique<GradientSums>(*parts.memory, *parts.team, group, options.strategy,
                                               sync::StrategyOptions{options.bucket_bytes});

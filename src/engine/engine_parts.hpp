@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <string>
 
 #include "convoke/engine/gradient_sums.hpp"
 #include "convoke/engine/lane_engine.hpp"
@@ -15,6 +16,7 @@ struct EngineParts {
   std::shared_ptr<const nn::ParameterLayout> layout;
   std::shared_ptr<MomentsExchange> moments;  ///< exchange of synchronised batch norms, if there are any
   std::unique_ptr<NodeMemory> memory;
+  std::string unshared;  ///< why the ranks of a node do not share memory though they should; at the root
   std::unique_ptr<NodeTeam> team;
   std::unique_ptr<GradientSums> sums;
 };

@@ -224,6 +224,7 @@ const nn::ParameterLayout& LaneEngine::layout() const { return impl_->layout_; }
 std::span<float> LaneEngine::parameters() { return impl_->memory_.parameters(); }
 std::span<float> LaneEngine::optimizer_state(std::size_t slot) { return impl_->memory_.state(slot); }
 std::span<float> LaneEngine::average() { return impl_->memory_.average(); }
+const std::string& LaneEngine::unshared() const { return impl_->parts_.unshared; }
 bool LaneEngine::writes() const { return impl_->writes(); }
 std::span<const float> LaneEngine::result() {
   return average().empty() || steps_done() == 0 ? parameters() : average();

@@ -93,6 +93,7 @@ engine::EngineOptions engine_options(const Recipe& recipe, int threads) {
           .precision = recipe.train.precision,
           .loss = nn::make_loss(recipe.train.loss),
           .threads = threads,
+          .share_node = recipe.run.share_memory,
           .bucket_bytes = static_cast<std::size_t>(recipe.run.bucket_kib) * 1024,
           .update = recipe.train.update};
 }

@@ -89,6 +89,11 @@ constexpr std::array kRunKeys{
          .word = "auto",
          .effect = Effect::kNone,
          .help = "the size of a gradient bucket (the unit of exchange between ranks), in KiB"}),
+    key<&RunRecipe::share_memory>(
+        {.name = "share_memory",
+         .effect = Effect::kNone,
+         .help = "the ranks of a node share one copy of the model, and sum their gradients in shared memory; "
+                 "`false`: they exchange through MPI, as nodes do"}),
     key<&RunRecipe::memory_mib>(
         {.name = "memory_mib",
          .range = {.largest = std::int64_t{1} << 40},

@@ -27,12 +27,13 @@ struct Demand {
   bool validates;
   int rank, ranks;  // of the group
   bool root;
-  bool first_of_node;  // of the group's ranks on the node, which share the model
+  std::size_t sharing;  // ranks of the group on this node, which share one model
 
   engine::MemoryNeed need(const engine::EngineOptions& options) const {
     engine::MemoryNeed need =
         engine::predict_memory(graph, options, *job.optimizer, samples, validates, rank, ranks);
-    if (!first_of_node) need.parameters = need.optimizer_state = 0;
+    need.parameters = (need.parameters + sharing - 1) / sharing;
+    need.optimizer_state = (need.optimizer_state + sharing - 1) / sharing;
     return need;
   }
 };
@@ -119,8 +120,8 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
                              const mpi::Communicator& group, const mpi::Communicator& world) {
   const mpi::Communicator node = world.split_node();
   const nn::Graph trained = unfrozen_by(job.stages, job.model.graph, 1);
-  const Demand demand{job,          trained,      samples,      validates,
-                      group.rank(), group.size(), group.root(), group.split_node().root()};
+  const auto sharing = static_cast<std::size_t>(job.engine.share_node ? group.split_node().size() : 1);
+  const Demand demand{job, trained, samples, validates, group.rank(), group.size(), group.root(), sharing};
   const std::uint64_t resident = os::resident_bytes();
   auto available = static_cast<double>(os::available_bytes());
   node.min(std::span(&available, 1));  // also a barrier: no rank allocates before all have measured

@@ -43,6 +43,10 @@ void StagedEngine::make_engine(std::size_t stages) {
   if (features_ != nullptr) graph_ = nn::suffix_of(graph_, features_->last_node());
   engine_ = std::make_unique<engine::LaneEngine>(
       graph_, options_, features_ != nullptr ? features_->loader() : loader_, *job_.optimizer, group_);
+  if (stages == 0 && !engine_->unshared().empty()) {
+    reports_.progress.warn(fmt::format(
+        "each rank keeps its own copy of the model, and they exchange through MPI: {}", engine_->unshared()));
+  }
 }
 
 bool StagedEngine::begin_epoch(std::int64_t epochs_done, const FeatureCache::Stop& stop) {

@@ -68,6 +68,9 @@ class LaneEngine {
   std::string diagnose();
 
   const nn::ParameterLayout& layout() const;
+  /// Returns why the ranks of a node do not share memory although options.share_node allows it, at the root
+  /// of the group; empty otherwise.
+  const std::string& unshared() const;
   /// True on the rank of a node that writes parameters and states; the others see what it wrote after the
   /// next collective operation of the group.
   bool writes() const;

@@ -92,9 +92,10 @@ struct RunRecipe {
   std::int64_t keep_best = 1;         ///< number of best models (by validation) to keep; 0: none
   double stop_before = 0;             ///< seconds before the end of a Slurm job; 0: never
   std::int64_t bucket_kib = 0;        ///< 0: "auto"
-  std::int64_t memory_mib = 0;        ///< memory of a node for all its ranks; 0: "auto", all of it
-  bool report = true;                 ///< write report.html at the end
-  std::int64_t cache_mib = 0;         ///< features in a node's memory; larger caches go to a file; 0: "auto"
+  bool share_memory = true;
+  std::int64_t memory_mib = 0;  ///< memory of a node for all its ranks; 0: "auto", all of it
+  bool report = true;           ///< write report.html at the end
+  std::int64_t cache_mib = 0;   ///< features in a node's memory; larger caches go to a file; 0: "auto"
 };
 
 /// A complete, checked recipe.
