@@ -22,8 +22,7 @@ import exported  # noqa: E402
 
 TOLERANCE = 1e-4
 # What Keras does not have: refused with a hint.
-REFUSED = {"local_response_norm", "local_response_norm-even",
-           "resize-align-corners", "resize-asymmetric", "resize-prefer-floor"}
+REFUSED = {"local_response_norm", "local_response_norm-even"}
 
 # Keras 2 writes and reads attention in .h5 files in a way that Keras 3 does not read.
 H5_OF_KERAS_2 = {"attention", "attention-other"}
