@@ -9,7 +9,10 @@ linked_folder=$(mktemp -d) linked_network=10.78.0 linked_bridge=cvkbench0
 
 cut_links() {
   local host
-  for host in $(ip netns list | sed -n 's/^cvkbench\([0-9]*\).*/\1/p'); do ip netns del "cvkbench$host"; done
+  for host in $(ip netns list | sed -n 's/^cvkbench\([0-9]*\).*/\1/p'); do
+    ip link del "cvkb$host" 2> /dev/null || true  # the namespace goes later, if a process still uses it
+    ip netns del "cvkbench$host"
+  done
   ip link del $linked_bridge 2> /dev/null || true
 }
 trap 'cut_links; rm -rf "$linked_folder"' EXIT

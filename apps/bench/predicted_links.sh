@@ -13,6 +13,6 @@ for link in ${LINKS:-none 1gbit 100mbit}; do
   echo "== $ranks ranks, link: $link"
   for _ in $(seq "${ROUNDS:-3}"); do
     mpirun --host "$hosts" "$convoke" study predict "$@" --set run.threads=1 --ranks "1,$ranks" --check |
-      sed -n 's/^  between nodes/  link/p; s/^here, [0-9]* ranks:/ /p'
+      sed -n 's/^  links between nodes:/  link:/p; s/^here, [0-9]* ranks:/ /p'
   done
 done

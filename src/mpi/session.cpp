@@ -46,12 +46,14 @@ void choose_transport() {
 #endif
 }
 
-/// Returns the number of nodes of the job, as the launcher tells it before MPI starts; 1 if it does not.
+/// Returns the number of nodes of the job, or of its ranks if the launcher does not tell. Every rank must get
+/// the same number, because ranks with different algorithms wait for each other for ever; the ranks on a node
+/// (OMPI_COMM_WORLD_LOCAL_SIZE) can differ.
 std::int64_t nodes_of_job() {
-  const std::int64_t ranks = os::number_in("OMPI_COMM_WORLD_SIZE").value_or(1);
-  const std::int64_t here = os::number_in("OMPI_COMM_WORLD_LOCAL_SIZE").value_or(ranks);
-  if (ranks > 1) return (ranks + here - 1) / std::max<std::int64_t>(1, here);
-  return os::number_in("SLURM_STEP_NUM_NODES").value_or(1);
+  for (const char* name : {"OMPI_MCA_orte_num_nodes", "SLURM_STEP_NUM_NODES", "OMPI_COMM_WORLD_SIZE"}) {
+    if (const auto number = os::number_in(name)) return *number;
+  }
+  return 1;
 }
 
 /// Sets Open MPI's algorithm for sums by sums_for. The number of nodes is that of the job, because the choice

@@ -74,6 +74,33 @@ TEST_CASE("only who does not choose a normalisation reads that the file says not
   CHECK(!outcome.says(note));
 }
 
+TEST_CASE("weights of a published network come with the normalisation that they expect") {
+  const Place place;
+  const convoke::Shape shape{3, 32, 32};
+  auto writer = convoke::data::DatasetWriter::create(
+      place / "colours.h5", {.sample_shape = shape, .classes = 4}, {{"train", 8}, {"test", 8}});
+  const std::vector<std::uint8_t> samples(static_cast<std::size_t>(8 * shape.elements()), 100);
+  const std::vector<std::int32_t> labels(8, 1);
+  for (const char* split : {"train", "test"}) writer.write(split, 0, samples, labels);
+  writer.finish();
+  write_text(place / "published.toml",
+             "name = \"published\"\n[data]\npath = \"colours.h5\"\nnormalize = \"imagenet\"\n[model]\nzoo = "
+             "\"squeezenet1.1\"\ninput = [3, 32, 32]\nclasses = 4\n[train]\nepochs = 1\nbatch = 8\n");
+  REQUIRE(place.run("train published.toml --quiet --output run").code == 0);
+  REQUIRE(place.run("export run --format safetensors").code == 0);
+
+  const std::string import =
+      "import run.safetensors --zoo squeezenet1.1 --classes 4 --input 3,32,32 --output ";
+  CHECK(place.run(import + "back.h5").says("pixels are normalised as \"imagenet\""));
+  CHECK(!place.run(import + "other.h5 --normalize unit").says("pixels are normalised"));
+  const auto scores = [&](const std::string& model) {
+    const std::string text = place.run("evaluate " + model + " --data colours.h5 --json").text;
+    return text.substr(0, text.find("\"prefix_accuracy\""));  // accuracy and loss
+  };
+  CHECK(scores("back.h5") == scores("run/model.h5"));
+  CHECK(scores("other.h5") != scores("run/model.h5"));
+}
+
 TEST_CASE("a model is exported and read again as weights and as a model") {
   const Place place;
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);

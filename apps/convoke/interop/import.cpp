@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -29,7 +30,7 @@ struct ImportOptions {
 constexpr const char* kImportHelp = R"(Examples:
   convoke import model.onnx --output model.h5            ONNX, from PyTorch, TensorFlow, Keras, ...
   convoke import model.keras --output model.h5           a model of Keras; also .h5
-  convoke import resnet50.safetensors --zoo resnet50 --normalize imagenet --output model.h5
+  convoke import resnet50.safetensors --zoo resnet50 --output model.h5
                                                          weights of torchvision or timm
   convoke import model.onnx --input 3,224,224 --output model.h5
                                                          a model that takes pictures of any size
@@ -85,8 +86,14 @@ int import_model(const ImportOptions& options) {
   run::ModelDescription& model = imported.models.description;
 
   // 2. Facts that the file does not have.
+  const std::string published = options.zoo.empty() ? "" : nn::zoo_normalization(options.zoo);
   if (!options.normalize.empty()) {
     model.normalization = normalization_of(options.normalize, model.graph.input_shape());
+  } else if (!published.empty()) {
+    model.normalization = normalization_of(published, model.graph.input_shape());
+    imported.notes.push_back(fmt::format(
+        "pixels are normalised as \"{}\", as published weights of {} expect; --normalize changes that",
+        published, options.zoo));
   } else if (!imported.normalization_note.empty()) {
     imported.notes.push_back(imported.normalization_note);
   }
@@ -106,7 +113,8 @@ std::function<int()> add_import(CLI::App& parser) {
   auto options = std::make_shared<ImportOptions>();
   std::vector<std::string> readable;
   for (const interop::FormatHelp& format : interop::formats()) {
-    if (format.reads_graph || format.reads_weights) readable.push_back(format.extension);
+    const bool listed = std::ranges::find(readable, format.extension) != readable.end();  // .h5 has two forms
+    if (!listed && (format.reads_graph || format.reads_weights)) readable.push_back(format.extension);
   }
   parser.add_option("file", options->file, fmt::format("The model to read: {}", join(readable)))
       ->required()
@@ -127,9 +135,10 @@ std::function<int()> add_import(CLI::App& parser) {
       ->check(CLI::PositiveNumber)
       ->type_name("SHAPE");
   parser
-      .add_option("--normalize", options->normalize,
-                  "How pixels are normalised before the network, e.g. unit, imagenet; as the file says by "
-                  "default")
+      .add_option(
+          "--normalize", options->normalize,
+          "How pixels are normalised before the network, e.g. unit, imagenet; by default as the file says, "
+          "or as the published weights of --zoo expect")
       ->type_name("NAME");
   parser
       .add_option("--class-names", options->class_names,

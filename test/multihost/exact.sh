@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# One exact model, trained on one host and on two and three hosts with different numbers of ranks: the same bits.
+#   CONVOKE: the program. MAKE_DATASET: test/slurm/make_dataset.cpp. Ends with 77 if there are no namespaces here.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cannot() { echo "no hosts here: $1"; exit 77; }
+[ "$(id -u)" -eq 0 ] || cannot "network namespaces need root"
+for command in ip nsenter unshare; do command -v $command > /dev/null || cannot "$command is missing"; done
+ip netns add cvkbench-try 2> /dev/null || cannot "this machine (a container?) cannot create network namespaces"
+ip netns del cvkbench-try
+
+. "$here/../../apps/bench/linked_hosts.sh"
+export OMPI_MCA_mpi_yield_when_idle=1  # more ranks than cores
+cd "$linked_folder"
+"$MAKE_DATASET" data.h5 640
+cat > recipe.toml << 'RECIPE'
+name = "tiny"
+seed = 3
+[data]
+path = "data.h5"
+[model]
+input = [1, 8, 8]
+layers = [
+  { layer = "conv2d", filters = 8, kernel = 3 },
+  { layer = "batch_norm" },
+  { layer = "relu" },
+  { layer = "flatten" },
+  { layer = "dense", units = 64, activation = "relu" },
+  { layer = "dense", units = 4, activation = "softmax" },
+]
+[train]
+epochs = 10
+batch = 32
+lane = 4
+reduction = "exact"
+clip_norm = 1.0
+ema = 0.9
+[run]
+threads = 1
+bucket_kib = 8
+RECIPE
+linked_hosts 3 none
+"$convoke" train recipe.toml --quiet --output alone > alone.log
+failed=0
+sent() { ip netns exec cvkbench2 cat /sys/class/net/eth0/statistics/tx_bytes; }  # by the second host, in bytes
+train_on() {  # name, then the ranks on each host
+  local name=$1 list= host=0 ranks before
+  shift
+  for ranks in "$@"; do
+    host=$((host + 1))
+    list+=${list:+,}$linked_network.$host:$ranks
+  done
+  before=$(sent)
+  if ! mpirun --host "$list" "$convoke" train recipe.toml --quiet --output "$name" > "$name.log" 2>&1; then
+    cat "$name.log"
+    failed=1
+  elif cmp alone/model.h5 "$name/model.h5"; then
+    bytes=$(($(sent) - before))
+    echo "ranks on hosts: $*: the same model, the second host sent $bytes bytes"
+  else
+    failed=1
+  fi
+}
+train_on pair 1 1
+of_a_pair=$bytes
+train_on even 2 2
+# The ranks of a host send their sum, not a copy each; starting more ranks takes some bytes.
+[ "$bytes" -le $((of_a_pair * 13 / 10)) ] || { echo "two ranks on each host send more than one"; failed=1; }
+train_on uneven 2 1
+train_on three 1 2 1
+exit $failed
