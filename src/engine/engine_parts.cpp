@@ -40,12 +40,12 @@ std::shared_ptr<const nn::ParameterLayout> make_layout(const nn::Graph& graph, c
 
 // Shares memory among the ranks of each node. Returns null if a node has no room for it (/dev/shm may be
 // small in a container); then `problem` is the reason, at the root.
-std::unique_ptr<NodeMemory> share_memory(const NodeMemory::Sizes& sizes, int workers,
-                                         const mpi::Communicator& group, std::string& problem) {
-  std::unique_ptr<NodeMemory> shared;
+std::unique_ptr<ModelMemory> share_memory(const ModelMemory::Sizes& sizes, int workers,
+                                          const mpi::Communicator& group, std::string& problem) {
+  std::unique_ptr<ModelMemory> shared;
   std::string mine;
   try {
-    shared = std::make_unique<NodeMemory>(group.split_node(), sizes, workers);
+    shared = std::make_unique<ModelMemory>(group.split_node(), sizes, workers);
   } catch (const Error& error) {
     mine = error.what();
   }
@@ -62,19 +62,19 @@ std::unique_ptr<NodeMemory> share_memory(const NodeMemory::Sizes& sizes, int wor
 void make_memory(EngineParts& parts, const EngineOptions& options, const optim::Optimizer& optimizer,
                  int workers, const mpi::Communicator& group) {
   const nn::ParameterLayout& layout = *parts.layout;
-  const NodeMemory::Sizes sizes{.parameters = layout.size(),
-                                .trainable = layout.trainable_size(),
-                                .slots = optimizer.state_slots(),
-                                .average = options.update.ema > 0,
-                                .sums = layout.gradient_size() + kTallySize,
-                                .exact = options.reduction == Reduction::kExact,
-                                .blocks = Update::block_count(layout)};
+  const ModelMemory::Sizes sizes{.parameters = layout.size(),
+                                 .trainable = layout.trainable_size(),
+                                 .slots = optimizer.state_slots(),
+                                 .average = options.update.ema > 0,
+                                 .sums = layout.gradient_size() + kTallySize,
+                                 .exact = options.reduction == Reduction::kExact,
+                                 .blocks = Update::block_count(layout)};
   if (options.share_node && sync::sums_every_step(options.strategy)) {
     parts.memory = share_memory(sizes, workers, group, parts.unshared);
     if (parts.memory != nullptr) return;
   }
   const mpi::Communicator alone = group.split(group.rank(), 0);
-  parts.memory = mpi::together(group, [&] { return std::make_unique<NodeMemory>(alone, sizes, workers); });
+  parts.memory = mpi::together(group, [&] { return std::make_unique<ModelMemory>(alone, sizes, workers); });
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 #include "convoke/engine/gradient_sums.hpp"
 #include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/model_memory.hpp"
 #include "convoke/engine/moments_exchange.hpp"
-#include "convoke/engine/node_memory.hpp"
 #include "convoke/engine/node_team.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 
@@ -15,7 +15,7 @@ namespace convoke::engine {
 struct EngineParts {
   std::shared_ptr<const nn::ParameterLayout> layout;
   std::shared_ptr<MomentsExchange> moments;  ///< exchange of synchronised batch norms, if there are any
-  std::unique_ptr<NodeMemory> memory;
+  std::unique_ptr<ModelMemory> memory;
   std::string unshared;  ///< why the ranks of a node do not share memory though they should; at the root
   std::unique_ptr<NodeTeam> team;
   std::unique_ptr<GradientSums> sums;

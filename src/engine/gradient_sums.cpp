@@ -27,7 +27,7 @@ int leaders_of(const mpi::Communicator& node, const mpi::Communicator& group) {
 
 }  // namespace
 
-GradientSums::GradientSums(NodeMemory& memory, NodeTeam& team, const mpi::Communicator& group,
+GradientSums::GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Communicator& group,
                            const std::string& strategy, const sync::StrategyOptions& options)
     : memory_(memory),
       team_(team),

@@ -12,8 +12,8 @@
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/engine/gradient_sums.hpp"
 #include "convoke/engine/lane_worker.hpp"
+#include "convoke/engine/model_memory.hpp"
 #include "convoke/engine/moments_exchange.hpp"
-#include "convoke/engine/node_memory.hpp"
 #include "convoke/engine/node_team.hpp"
 #include "convoke/engine/update.hpp"
 #include "convoke/mpi/together.hpp"
@@ -157,7 +157,7 @@ class LaneEngine::Impl {
   mpi::Communicator group_;
   EngineParts parts_;
   const nn::ParameterLayout& layout_;
-  NodeMemory& memory_;
+  ModelMemory& memory_;
   std::vector<std::unique_ptr<LaneWorker>> workers_;
   std::int64_t steps_done_ = 0;
   double exposed_seconds_ = 0;

@@ -23,7 +23,7 @@ constexpr auto has_penalty = [](const auto& block) { return block.l1 != 0 || blo
 }  // namespace
 
 Update::Update(const nn::ParameterLayout& layout, const UpdateOptions& options,
-               const optim::Optimizer& optimizer, const NodeMemory& memory, NodeTeam& team)
+               const optim::Optimizer& optimizer, const ModelMemory& memory, NodeTeam& team)
     : layout_(layout),
       options_(options),
       optimizer_(optimizer),
@@ -118,7 +118,7 @@ double Update::run(double learning_rate, std::int64_t step) {
   if (prepares_) {
     team_.run(prepare_);
     double squares = 0;
-    for (const NodeMemory::BlockSums& block : memory_.blocks()) {
+    for (const ModelMemory::BlockSums& block : memory_.blocks()) {
       penalty += block.penalty;
       squares += block.squares;
     }
@@ -134,7 +134,7 @@ void Update::prepare(int worker) {
   const Range mine = even_part(blocks_.size(), worker, team_.size());
   for (std::size_t i = mine.begin; i < mine.end; ++i) {
     const Block& block = blocks_[i];
-    NodeMemory::BlockSums& sums = memory_.blocks()[i];
+    ModelMemory::BlockSums& sums = memory_.blocks()[i];
     const Range range = block.part.range;
     const std::span<float> gradients = gradients_.subspan(range.begin, range.size());
     to_floats(range);

@@ -17,7 +17,7 @@ std::string ModelBuilder::unique(std::string_view name) {
   if (wanted.empty()) return wanted;
   int& number = numbers_[wanted];
   std::string own = number == 0 ? wanted : fmt::format("{}_{}", wanted, number);
-  while (names_.contains(own)) own = fmt::format("{}_{}", wanted, ++number);
+  while (graph_.has(own)) own = fmt::format("{}_{}", wanted, ++number);
   return own;
 }
 
@@ -38,7 +38,6 @@ std::size_t ModelBuilder::added(std::size_t node) {
     throw Error(fmt::format("has more than {} layers", kMostLayers),
                 "Convoke imports no network of so many layers");
   }
-  names_.insert(graph_.node(node).name);
   return node;
 }
 

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -60,8 +59,7 @@ class ModelBuilder {
   nn::Graph graph_;
   std::map<std::pair<std::size_t, std::string>, Fill> fills_;
   std::vector<std::string> notes_;
-  std::unordered_set<std::string> names_;  ///< of the nodes
-  std::map<std::string, int> numbers_;     ///< of each name that is taken, the number to try next
+  std::map<std::string, int> numbers_;  ///< of each name that is taken, the number to try next
 };
 
 }  // namespace convoke::interop

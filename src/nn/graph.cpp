@@ -87,7 +87,7 @@ Node Graph::make_node(const LayerPtr& layer, std::vector<std::size_t> inputs, st
     throw Error(fmt::format("a node cannot be called \"{}\": files use slashes for groups", name),
                 "use a dot");
   }
-  if (by_name_.contains(name)) {
+  if (has(name)) {
     throw Error(fmt::format("two nodes are called \"{}\"", name), "give one of them another name");
   }
   const std::vector<ValueSpec> shapes = shapes_of(inputs);

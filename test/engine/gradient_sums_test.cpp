@@ -65,7 +65,7 @@ TEST_CASE("sums over workers, ranks and nodes, for nodes of equal and of differe
         if (rank == world.rank()) first = all;
         all += rank % 2 + 1;
       }
-      NodeMemory memory(node, {.parameters = 1, .sums = kSize, .exact = exact}, workers);
+      ModelMemory memory(node, {.parameters = 1, .sums = kSize, .exact = exact}, workers);
       NodeTeam team(memory, workers);
       GradientSums sums(memory, team, world, "allreduce", {.bucket_bytes = 512});
       CHECK(sums.overlaps() == (second_node < ranks));

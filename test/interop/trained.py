@@ -1,4 +1,4 @@
-"""What round_trips.py, train_alongside.py and compare_keras.py share: data, networks of PyTorch and Keras, and Convoke's commands."""
+"""Data, networks of PyTorch and Keras, and Convoke's commands for round_trips.py, train_alongside.py and compare_keras.py."""
 import contextlib
 import json
 import os

@@ -185,7 +185,7 @@ int study_predict(const StudyPredictOptions& options) {
       .link = network.link};
   const auto predict = [&](int count) {
     study::Cluster as_used = cluster;
-    as_used.algorithm = algorithm_for((count + cluster.ranks_per_node - 1) / cluster.ranks_per_node);
+    as_used.algorithm = algorithm_for(cluster.nodes_for(count));
     return predict_step(profile, as_used, count, scaling);
   };
   std::vector<study::StepPrediction> steps;

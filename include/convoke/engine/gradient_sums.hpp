@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "convoke/engine/node_memory.hpp"
+#include "convoke/engine/model_memory.hpp"
 #include "convoke/engine/node_team.hpp"
 #include "convoke/engine/range.hpp"
 #include "convoke/sync/strategy.hpp"
@@ -21,7 +21,7 @@ namespace convoke::engine {
 class GradientSums {
  public:
   /// Collective over `group`; `memory` and `team` must outlive this object.
-  GradientSums(NodeMemory& memory, NodeTeam& team, const mpi::Communicator& group,
+  GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Communicator& group,
                const std::string& strategy, const sync::StrategyOptions& options);
 
   void begin_step();
@@ -46,7 +46,7 @@ class GradientSums {
   std::size_t complete() const;  ///< number of elements, on all workers of the node
   void add_workers(Range range);
 
-  NodeMemory& memory_;
+  ModelMemory& memory_;
   NodeTeam& team_;
   int nodes_ = 1;  ///< of the group; ranks that share no memory count as nodes
   Range slice_;    ///< of this rank, empty if it is no leader

@@ -28,7 +28,7 @@ struct EngineOptions {
   nn::LossPtr loss = nn::default_loss();
   int threads = 1;  ///< worker threads of this rank, >= 1
   std::string strategy = "allreduce";
-  bool share_node = true;        ///< the ranks of a node share memory (NodeMemory), if the strategy allows it
+  bool share_node = true;  ///< the ranks of a node share memory (ModelMemory), if the strategy allows it
   std::size_t bucket_bytes = 0;  ///< 0: chosen by the strategy
   UpdateOptions update;
 };
@@ -40,8 +40,8 @@ std::int64_t auto_lane(std::int64_t batch);
 /// Executes training steps. The lanes (micro-batches) of a step are distributed over the ranks of a group and
 /// over this rank's worker threads. Each worker runs neighbouring lanes together on one thread. Gradients are
 /// summed over lanes, threads and ranks, and then every node makes the same update. Owns parameters,
-/// gradients and optimizer state of one model; the ranks of a node share them (NodeMemory), so the destructor
-/// is collective.
+/// gradients and optimizer state of one model; the ranks of a node share them (ModelMemory), so the
+/// destructor is collective.
 class LaneEngine {
  public:
   /// Collective over `group`. `loader` provides the samples; `loader` and `optimizer` must outlive the

@@ -10,7 +10,7 @@
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/data/batch_loader.hpp"
-#include "convoke/engine/node_memory.hpp"
+#include "convoke/engine/model_memory.hpp"
 #include "convoke/engine/segments.hpp"
 #include "convoke/nn/plan/network.hpp"
 

@@ -8,7 +8,7 @@
 namespace convoke::engine {
 
 /// Memory that a rank needs to train one model, in bytes. The ranks of a node share the parameters and the
-/// optimizer's state (NodeMemory).
+/// optimizer's state (ModelMemory).
 struct MemoryNeed {
   std::size_t parameters = 0;
   std::size_t gradients = 0;        ///< the sums of every worker

@@ -1,7 +1,7 @@
 #pragma once
 #include <functional>
 
-#include "convoke/engine/node_memory.hpp"
+#include "convoke/engine/model_memory.hpp"
 #include "convoke/engine/worker_team.hpp"
 
 namespace convoke::engine {
@@ -10,7 +10,7 @@ namespace convoke::engine {
 class NodeTeam {
  public:
   /// Starts `workers` workers of this rank, as many as `memory` knows. `memory` must outlive the team.
-  NodeTeam(NodeMemory& memory, int workers) : memory_(memory), mine_(workers) {}
+  NodeTeam(ModelMemory& memory, int workers) : memory_(memory), mine_(workers) {}
 
   WorkerTeam& mine() { return mine_; }  ///< the workers of this rank
   int size() const { return memory_.workers(); }
@@ -23,7 +23,7 @@ class NodeTeam {
   }
 
  private:
-  NodeMemory& memory_;
+  ModelMemory& memory_;
   WorkerTeam mine_;
 };
 

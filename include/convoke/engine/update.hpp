@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "convoke/engine/node_memory.hpp"
+#include "convoke/engine/model_memory.hpp"
 #include "convoke/engine/node_team.hpp"
 #include "convoke/engine/range.hpp"
 #include "convoke/nn/plan/parameters.hpp"
@@ -26,14 +26,14 @@ struct UpdateOptions {
 /// have the same sums, the result depends neither on the number of threads nor on the number of ranks.
 class Update {
  public:
-  /// Returns the number of NodeMemory::blocks() that an update of `layout` needs.
+  /// Returns the number of ModelMemory::blocks() that an update of `layout` needs.
   static std::size_t block_count(const nn::ParameterLayout& layout);
 
   /// `memory` has the parameters, the optimizer's state, and the sums of a step in the arrays of its first
   /// worker: in fixed point or, if that is empty, as floats. With fixed point, the floats are computed from
   /// it. All arguments must outlive this object.
   Update(const nn::ParameterLayout& layout, const UpdateOptions& options, const optim::Optimizer& optimizer,
-         const NodeMemory& memory, NodeTeam& team);
+         const ModelMemory& memory, NodeTeam& team);
   Update(const Update&) = delete;
   Update& operator=(const Update&) = delete;
 
@@ -71,7 +71,7 @@ class Update {
   const nn::ParameterLayout& layout_;
   UpdateOptions options_;
   const optim::Optimizer& optimizer_;
-  const NodeMemory& memory_;
+  const ModelMemory& memory_;
   NodeTeam& team_;
   std::span<float> parameters_;
   std::span<float> gradients_;            ///< the sums as floats

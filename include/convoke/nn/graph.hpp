@@ -64,6 +64,8 @@ class Graph {
   const Shape& output_shape() const { return nodes_.back().shape; }
   /// Returns the index of the node called `name`. Throws Error with the nearest name.
   std::size_t find(const std::string& name) const;
+  /// True if a node has this name.
+  bool has(const std::string& name) const { return by_name_.contains(name); }
 
   /// Return the number of all parameters, and of those that are trained.
   std::int64_t parameter_count() const;

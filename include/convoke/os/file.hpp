@@ -103,7 +103,8 @@ class MappedFile {
   std::span<std::byte> bytes_;
 };
 
-/// A part of a file as memory that is only read. The file may be closed; nobody may shorten it meanwhile.
+/// A part of a file as read-only memory. The file may be closed, but its size must not decrease while the
+/// part exists: reading beyond its end would kill the process.
 class MappedPart {
  public:
   /// Throws Error naming the file if it ends before the part does.

@@ -90,7 +90,7 @@ StepPrediction predict_step(const StepProfile& profile, const Cluster& cluster, 
   StepPrediction step{.ranks = ranks, .lanes = busiest_lanes(profile.lanes, ranks, scaling)};
   step.compute_seconds = compute_seconds(profile, step.lanes);
   const int on_node = std::min(ranks, cluster.ranks_per_node);
-  const int nodes = (ranks + on_node - 1) / on_node;
+  const int nodes = cluster.nodes_for(ranks);
   // The last node may have fewer ranks. Each node has as many leaders as that one.
   const int leaders = ranks % on_node == 0 ? on_node : ranks % on_node;
   // Time 0 is the end of the computation.

@@ -29,6 +29,9 @@ struct Cluster {
   int ranks_per_node = 1;
   LinkSpeed link;
   SumAlgorithm algorithm = SumAlgorithm::kTree;
+
+  /// Returns the number of nodes that so many ranks need.
+  int nodes_for(int ranks) const { return (ranks + ranks_per_node - 1) / ranks_per_node; }
 };
 
 /// A slice of the gradients that is summed separately.

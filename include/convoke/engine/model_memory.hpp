@@ -12,7 +12,7 @@
 namespace convoke::engine {
 
 /// Number of elements of a worker's sums that are final. One worker writes it, and the workers of all ranks
-/// of a node read it. It counts on from step to step, so that nobody has to wait until it is reset.
+/// of a node read it. It increases from step to step and is never reset, so no worker waits for a reset.
 class alignas(64) Completion {
  public:
   void publish(std::uint64_t count) { count_.store(count, std::memory_order_release); }
@@ -33,7 +33,7 @@ struct WorkerSums {
 /// The memory of one model on a node. The ranks of a group that run on the node share one copy of the
 /// parameters, of the optimizer's state and of their average, and see the sums of each other's workers. A
 /// rank whose strategy lets the models of ranks differ shares with no other rank.
-class NodeMemory {
+class ModelMemory {
  public:
   /// Numbers of elements.
   struct Sizes {
@@ -45,7 +45,7 @@ class NodeMemory {
     bool exact = false;         ///< there are sums in fixed point as well
     std::size_t blocks = 0;     ///< see BlockSums
   };
-  /// What an update sums over a block of parameters, see Update.
+  /// Sums over a block of parameters that an update computes, see Update.
   struct BlockSums {
     double penalty = 0, squares = 0;
   };
@@ -53,7 +53,7 @@ class NodeMemory {
   /// Memory for `workers` workers of this rank, filled with zeros except the sums. `node`: the ranks that
   /// share it; the constructor is collective over them. Throws Error on all of them if the memory cannot be
   /// shared.
-  NodeMemory(const mpi::Communicator& node, const Sizes& sizes, int workers);
+  ModelMemory(const mpi::Communicator& node, const Sizes& sizes, int workers);
 
   const mpi::Communicator& node() const { return node_; }
   int workers() const { return first_worker_.back(); }  ///< of all ranks

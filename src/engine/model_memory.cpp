@@ -1,4 +1,4 @@
-#include "convoke/engine/node_memory.hpp"
+#include "convoke/engine/model_memory.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -41,7 +41,7 @@ std::vector<int> count_workers(const mpi::Communicator& node, int workers) {
 
 }  // namespace
 
-NodeMemory::NodeMemory(const mpi::Communicator& node, const Sizes& sizes, int workers)
+ModelMemory::ModelMemory(const mpi::Communicator& node, const Sizes& sizes, int workers)
     : node_(node), first_worker_(count_workers(node, workers)) {
   memory_.emplace(node, place_arrays(sizes, nullptr));
   place_arrays(sizes, memory_->bytes().data());
@@ -53,7 +53,7 @@ NodeMemory::NodeMemory(const mpi::Communicator& node, const Sizes& sizes, int wo
 }
 
 // Places all arrays in `memory`, or counts their bytes if it is null.
-std::size_t NodeMemory::place_arrays(const Sizes& sizes, std::byte* memory) {
+std::size_t ModelMemory::place_arrays(const Sizes& sizes, std::byte* memory) {
   Pieces pieces(memory);
   barrier_ = pieces.next<Barrier>(1).data();
   const auto workers = static_cast<std::size_t>(this->workers());
@@ -73,7 +73,7 @@ std::size_t NodeMemory::place_arrays(const Sizes& sizes, std::byte* memory) {
   return pieces.bytes();
 }
 
-void NodeMemory::barrier() {
+void ModelMemory::barrier() {
   if (node_.size() == 1) return;
   const std::uint32_t round = barrier_->round.load(std::memory_order_relaxed);
   const auto ranks = static_cast<std::uint32_t>(node_.size());

@@ -1,4 +1,4 @@
-#include "convoke/engine/node_memory.hpp"
+#include "convoke/engine/model_memory.hpp"
 
 #include <cstdint>
 
@@ -12,7 +12,7 @@ TEST_CASE("the ranks of a node see the same arrays, on separate cache lines") {
   const mpi::Session session;
   const mpi::Communicator& world = session.world();
   const int me = world.rank();
-  NodeMemory memory(
+  ModelMemory memory(
       world.split_node(),
       {.parameters = 5, .trainable = 3, .slots = 2, .average = true, .sums = 4, .exact = true, .blocks = 1},
       me + 1);
@@ -39,7 +39,7 @@ TEST_CASE("the ranks of a node see the same arrays, on separate cache lines") {
 
 TEST_CASE("a barrier holds every rank until the last has arrived") {
   const mpi::Session session;
-  NodeMemory memory(session.world().split_node(), {.parameters = 1, .sums = 1}, 1);
+  ModelMemory memory(session.world().split_node(), {.parameters = 1, .sums = 1}, 1);
   // Every rank adds to its own number between two barriers, so all see the same numbers after a barrier.
   for (std::int64_t round = 1; round <= 2000; ++round) {
     memory.sums(session.world().rank()).completion->publish(static_cast<std::uint64_t>(round));
