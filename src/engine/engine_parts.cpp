@@ -8,7 +8,6 @@
 #include "convoke/engine/update.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
-#include "convoke/sync/strategy.hpp"
 #include "engine/execution.hpp"
 
 namespace convoke::engine {
@@ -58,7 +57,6 @@ std::unique_ptr<ModelMemory> share_memory(const ModelMemory::Sizes& sizes, int w
   return nullptr;
 }
 
-// The ranks of a node share memory if the strategy gives them equal parameters.
 void make_memory(EngineParts& parts, const EngineOptions& options, const optim::Optimizer& optimizer,
                  int workers, const mpi::Communicator& group) {
   const nn::ParameterLayout& layout = *parts.layout;
@@ -69,7 +67,7 @@ void make_memory(EngineParts& parts, const EngineOptions& options, const optim::
                                  .sums = layout.gradient_size() + kTallySize,
                                  .exact = options.reduction == Reduction::kExact,
                                  .blocks = Update::block_count(layout)};
-  if (options.share_node && sync::sums_every_step(options.strategy)) {
+  if (options.share_node) {
     parts.memory = share_memory(sizes, workers, group, parts.unshared);
     if (parts.memory != nullptr) return;
   }
@@ -90,8 +88,9 @@ EngineParts make_parts(const nn::Graph& graph, const EngineOptions& options,
   parts.layout = make_layout(graph, options, group);
   make_memory(parts, options, optimizer, workers, group);
   parts.team = mpi::together(group, [&] { return std::make_unique<NodeTeam>(*parts.memory, workers); });
-  parts.sums = std::make_unique<GradientSums>(*parts.memory, *parts.team, group, options.strategy,
-                                              sync::StrategyOptions{options.bucket_bytes});
+  parts.sums =
+      std::make_unique<GradientSums>(*parts.memory, *parts.team, group, parts.layout->trainable_size(),
+                                     sync::ExchangeOptions{options.bucket_bytes, options.wire});
   return parts;
 }
 

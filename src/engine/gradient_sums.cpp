@@ -28,7 +28,7 @@ int leaders_of(const mpi::Communicator& node, const mpi::Communicator& group) {
 }  // namespace
 
 GradientSums::GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Communicator& group,
-                           const std::string& strategy, const sync::StrategyOptions& options)
+                           std::size_t roundable, const sync::ExchangeOptions& options)
     : memory_(memory),
       team_(team),
       add_([this](int part) { add_workers(slice_of(memory_.sums(0).floats.size(), part, team_.size())); }) {
@@ -43,10 +43,11 @@ GradientSums::GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Commu
   sync::Exchange exchange;
   if (fixed().empty()) {
     exchange.floats = floats().subspan(slice_.begin, slice_.size());
+    exchange.roundable = std::clamp(roundable, slice_.begin, slice_.end) - slice_.begin;
   } else {
     exchange.fixed = fixed().subspan(slice_.begin, slice_.size());
   }
-  strategy_ = sync::make_strategy(leads ? strategy : "none", peers, exchange, options);
+  exchange_.emplace(peers, exchange, options);
 }
 
 std::size_t GradientSums::complete() const {
@@ -73,7 +74,7 @@ void GradientSums::add_workers(Range range) {
 void GradientSums::begin_step() {
   before_ = memory_.sums(memory_.first_worker()).completion->count();
   added_ = slice_.begin;
-  strategy_->begin_step();
+  exchange_->begin_step();
 }
 
 void GradientSums::advance() {
@@ -82,7 +83,7 @@ void GradientSums::advance() {
     add_workers({added_, ready});
     added_ = ready;
   }
-  strategy_->gradients_ready(added_ - slice_.begin);
+  exchange_->gradients_ready(added_ - slice_.begin);
 }
 
 void GradientSums::finish() {
@@ -92,7 +93,7 @@ void GradientSums::finish() {
       advance();
       return added_ >= slice_.end;
     });
-    strategy_->finish_gradients();
+    exchange_->finish_gradients();
     memory_.barrier();
   } else {
     spin_until([&] { return complete() == memory_.sums(0).floats.size(); });

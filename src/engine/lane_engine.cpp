@@ -126,7 +126,6 @@ class LaneEngine::Impl {
 
     // 3. Make the same update on all nodes.
     result.loss += update_.run(learning_rate, ++steps_done_);
-    sums_.after_step();
     return result;
   }
 
@@ -149,6 +148,8 @@ class LaneEngine::Impl {
       first = "the gradients, which are too large for fixed point or not finite";
     return group_.broadcast(std::move(first));
   }
+
+  void reset_optimizer() { update_.reset_states(steps_done_); }
 
   /// True on the rank that writes the memory which the ranks of a node share.
   bool writes() const { return memory_.node().root(); }
@@ -224,6 +225,7 @@ const nn::ParameterLayout& LaneEngine::layout() const { return impl_->layout_; }
 std::span<float> LaneEngine::parameters() { return impl_->memory_.parameters(); }
 std::span<float> LaneEngine::optimizer_state(std::size_t slot) { return impl_->memory_.state(slot); }
 std::span<float> LaneEngine::average() { return impl_->memory_.average(); }
+void LaneEngine::reset_optimizer() { impl_->reset_optimizer(); }
 const std::string& LaneEngine::unshared() const { return impl_->parts_.unshared; }
 bool LaneEngine::writes() const { return impl_->writes(); }
 std::span<const float> LaneEngine::result() {

@@ -130,6 +130,13 @@ double Update::run(double learning_rate, std::int64_t step) {
   return penalty;
 }
 
+void Update::reset_states(std::int64_t steps_done) {
+  uncounted_ = steps_done;
+  if (!memory_.node().root()) return;
+  for (std::size_t slot = 0; slot < optimizer_.state_slots(); ++slot)
+    std::ranges::fill(memory_.state(slot), 0.0F);
+}
+
 void Update::prepare(int worker) {
   const Range mine = even_part(blocks_.size(), worker, team_.size());
   for (std::size_t i = mine.begin; i < mine.end; ++i) {
@@ -186,7 +193,8 @@ void Update::optimize(const Part& part) {
   ensure(slots <= states.size(), "an optimizer has at most four states");
   for (std::size_t slot = 0; slot < slots; ++slot) states[slot] = memory_.state(slot).data() + begin;
   const optim::Slice slice(parameters_.subspan(begin, end - begin), gradients_.subspan(begin, end - begin),
-                           std::span(states).first(slots), step_ - part.frozen_steps, part.is_vector);
+                           std::span(states).first(slots), step_ - std::max(part.frozen_steps, uncounted_),
+                           part.is_vector);
   optimizer_.step(slice, learning_rate_ * part.rate_factor);
 }
 

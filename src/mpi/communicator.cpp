@@ -31,6 +31,12 @@ void for_pieces(std::span<T> values, Act act) {
     act(values.data() + first, static_cast<int>(std::min(piece_elements(), values.size() - first)));
 }
 
+int block_bytes(std::size_t all, int blocks) {
+  const std::size_t bytes = all / static_cast<std::size_t>(blocks);
+  assert(bytes * static_cast<std::size_t>(blocks) == all && bytes <= std::size_t{INT32_MAX});
+  return static_cast<int>(bytes);
+}
+
 template <class T>
 void reduce(std::span<T> values, MPI_Op op, MPI_Comm comm) {
   for_pieces(values, [&](T* piece, int count) {
@@ -89,6 +95,16 @@ void Communicator::sum(std::span<std::int64_t> values) const { reduce(values, MP
 void Communicator::max(std::span<double> values) const { reduce(values, MPI_MAX, state_->comm); }
 void Communicator::min(std::span<double> values) const { reduce(values, MPI_MIN, state_->comm); }
 
+// Begins one operation: begin(request).
+template <class Begin>
+Request Communicator::start_one(Begin begin) {
+  Request request;
+  MPI_Request handle = MPI_REQUEST_NULL;
+  begin(&handle);
+  std::copy_n(reinterpret_cast<const unsigned char*>(&handle), sizeof handle, request.handle_);
+  return request;
+}
+
 // Begins one operation for each piece of `values`: begin(first element, count, request).
 template <class T, class Begin>
 Request Communicator::start(std::span<T> values, Begin begin) {
@@ -96,9 +112,7 @@ Request Communicator::start(std::span<T> values, Begin begin) {
   for_pieces(values, [&](T* piece, int count) {
     const bool first = piece == values.data();
     Request& request = first ? whole : whole.pieces_.emplace_back();
-    MPI_Request handle = MPI_REQUEST_NULL;
-    begin(piece, count, &handle);
-    std::copy_n(reinterpret_cast<const unsigned char*>(&handle), sizeof handle, request.handle_);
+    request = start_one([&](MPI_Request* handle) { begin(piece, count, handle); });
   });
   return whole;
 }
@@ -120,11 +134,23 @@ Request Communicator::start_send(std::span<const std::byte> bytes, int to, int t
 }
 
 Request Communicator::start_barrier() const {
-  MPI_Request handle = MPI_REQUEST_NULL;
-  MPI_Ibarrier(state_->comm, &handle);
-  Request request;
-  std::copy_n(reinterpret_cast<const unsigned char*>(&handle), sizeof handle, request.handle_);
-  return request;
+  return start_one([&](MPI_Request* request) { MPI_Ibarrier(state_->comm, request); });
+}
+
+Request Communicator::start_all_to_all(std::span<const std::byte> blocks,
+                                       std::span<std::byte> received) const {
+  assert(blocks.size() == received.size());
+  const int bytes = block_bytes(blocks.size(), size());
+  return start_one([&](MPI_Request* request) {
+    MPI_Ialltoall(blocks.data(), bytes, MPI_BYTE, received.data(), bytes, MPI_BYTE, state_->comm, request);
+  });
+}
+
+Request Communicator::start_all_gather(std::span<std::byte> blocks) const {
+  const int bytes = block_bytes(blocks.size(), size());
+  return start_one([&](MPI_Request* request) {
+    MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, blocks.data(), bytes, MPI_BYTE, state_->comm, request);
+  });
 }
 
 void Communicator::broadcast(std::span<std::byte> bytes, int root) const {

@@ -94,6 +94,7 @@ engine::EngineOptions engine_options(const Recipe& recipe, int threads) {
           .loss = nn::make_loss(recipe.train.loss),
           .threads = threads,
           .share_node = recipe.run.share_memory,
+          .wire = recipe.train.wire,
           .bucket_bytes = static_cast<std::size_t>(recipe.run.bucket_kib) * 1024,
           .update = recipe.train.update};
 }
@@ -114,6 +115,7 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
   job.engine.loss = job.model.loss;
   job.optimizer = optim::make_optimizer(recipe.train.optimizer);
   job.schedule = optim::make_schedule(recipe.train.schedule);
+  job.strategy = sync::make_strategy(recipe.train.strategy);
   job.learning_rate = recipe.learning_rate();
   job.stages = recipe.train.stages;
   for (train::Stage& stage : job.stages) {  // scaled by the linear scaling rule, as the base rate is

@@ -24,6 +24,9 @@ constexpr std::array<Named<nn::ConvolutionChoice>, 3> kConvolutions{
      {"direct", nn::ConvolutionChoice::kDirect},
      {"winograd", nn::ConvolutionChoice::kWinograd}}};
 
+constexpr std::array<Named<sync::Wire>, 2> kWires{
+    {{"fp32", sync::Wire::kFloat32}, {"bf16", sync::Wire::kBfloat16}}};
+
 constexpr std::array<Named<nn::Precision>, 2> kPrecisions{
     {{"fp32", nn::Precision::kFloat32}, {"bf16", nn::Precision::kBfloat16}}};
 
@@ -79,6 +82,13 @@ void read_loss(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
 }
 
 std::optional<Value> write_loss(const KeyFacts&, const TrainRecipe& train) { return train.loss; }
+
+void read_strategy(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
+  train.strategy = resolved(read.table(key.name),
+                            [](const Settings& written) { return sync::make_strategy(written)->settings(); });
+}
+
+std::optional<Value> write_strategy(const KeyFacts&, const TrainRecipe& train) { return train.strategy; }
 
 void read_schedule(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
   train.schedule = resolved(read.table(key.name), [](const Settings& written) {
@@ -159,6 +169,24 @@ constexpr std::array kTrainKeys{
                                                       "`\"fast\"`: sums in fp32; `\"exact\"`: sums in fixed "
                                                       "point, so that the model has the same bits on any "
                                                       "number of ranks"}),
+    TrainKey{
+        {.name = "strategy",
+         .effect = Effect::kNewResult,
+         .help =
+             "how the ranks of a model exchange: a name, or a table, e.g. `{ name = \"local-sgd\", every = 8 "
+             "}`. `\"allreduce\"`: gradients are summed in every step; `\"local-sgd\"`: each rank trains on "
+             "its share of the batch, and the models are averaged after some steps; `\"none\"`: only at the "
+             "end of an epoch and before a validation, as all strategies do",
+         .tables = sync::strategy_tables,
+         .type = "text or table"},
+        read_strategy,
+        write_strategy},
+    choice<kWires, &TrainRecipe::wire>(
+        {.name = "wire",
+         .effect = Effect::kNewResult,
+         .help =
+             "the type in which gradients travel between nodes. `\"bf16\"`: half the bytes; what rounding "
+             "takes away is added to the next step's gradients (error feedback)"}),
     choice<kConvolutions, &TrainRecipe::convolution>(
         {.name = "convolution",
          .help = "`\"auto\"`: the algorithm of each pass of each convolution follows from its shape, not "
@@ -314,6 +342,10 @@ TrainRecipe read_train(const TomlDocument& document, const ModelRecipe& model) {
   if (train.update.clip_value > 0 && train.update.clip_norm > 0) {
     read.fail("clip_norm", "gradients are clipped by value or by norm, not by both",
               "set clip_value or clip_norm to 0");
+  }
+  if (train.wire == sync::Wire::kBfloat16 && train.reduction == engine::Reduction::kExact) {
+    read.fail("wire", "exact sums travel in fixed point",
+              "remove train.wire, or set train.reduction = \"fast\"");
   }
   resolve_groups(read.tables("groups"), model, train);
   resolve_stages(read.tables("stages"), model, train);

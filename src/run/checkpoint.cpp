@@ -129,20 +129,19 @@ void Checkpoints::save(const CheckpointState& state) const {
     write_numbers(file, state);
     hdf5::Group fingerprint = file.create_group("fingerprint");
     for (const auto& [key, value] : fingerprint_) fingerprint.set_attribute(key, value);
-    hdf5::Group parameters = file.create_group("parameters");
-    write_parameters(parameters, parameters_, state.parameters);
-    for (std::size_t slot = 0; slot < state.optimizer.size(); ++slot) {
-      hdf5::Group group = file.create_group(fmt::format("optimizer-{}", slot));
-      write_parameters(group, parameters_, state.optimizer[slot]);
-    }
-    if (!state.average.empty()) {
-      hdf5::Group group = file.create_group("average");
-      write_parameters(group, parameters_, state.average);
-    }
-    if (!state.best.parameters.empty()) {
-      hdf5::Group group = file.create_group("best");
-      write_parameters(group, parameters_, state.best.parameters);
-    }
+    const auto write = [&](const std::string& name, const std::vector<float>& values) {
+      hdf5::Group group = file.create_group(name);
+      write_parameters(group, parameters_, values);
+    };
+    const auto write_all = [&](const char* name, const std::vector<std::vector<float>>& arrays) {
+      for (std::size_t i = 0; i < arrays.size(); ++i) write(fmt::format("{}-{}", name, i), arrays[i]);
+    };
+    write("parameters", state.parameters);
+    write_all("optimizer", state.optimizer);
+    write_all("other-optimizer", state.other_optimizers);
+    if (!state.average.empty()) write("average", state.average);
+    if (!state.change.empty()) write("change", state.change);
+    if (!state.best.parameters.empty()) write("best", state.best.parameters);
     file.close();
   });
   std::error_code failed;
@@ -165,12 +164,21 @@ CheckpointState Checkpoints::read(const std::filesystem::path& path) const {
   const hdf5::File file = hdf5::File::open(path);
   require_same_fingerprint(path, read_fingerprint(path, file));
   CheckpointState state = read_numbers(file);
-  state.parameters = read_parameters(file.group("parameters"), parameters_);
-  for (int slot = 0; file.has_group(fmt::format("optimizer-{}", slot)); ++slot) {
-    state.optimizer.push_back(read_parameters(file.group(fmt::format("optimizer-{}", slot)), parameters_));
-  }
-  if (file.has_group("average")) state.average = read_parameters(file.group("average"), parameters_);
-  if (file.has_group("best")) state.best.parameters = read_parameters(file.group("best"), parameters_);
+  const auto read_one = [&](const std::string& name) {
+    return read_parameters(file.group(name), parameters_);
+  };
+  const auto read_all = [&](const char* name) {
+    std::vector<std::vector<float>> arrays;
+    for (std::string group; file.has_group(group = fmt::format("{}-{}", name, arrays.size()));)
+      arrays.push_back(read_one(group));
+    return arrays;
+  };
+  state.parameters = read_one("parameters");
+  state.optimizer = read_all("optimizer");
+  state.other_optimizers = read_all("other-optimizer");
+  if (file.has_group("average")) state.average = read_one("average");
+  if (file.has_group("change")) state.change = read_one("change");
+  if (file.has_group("best")) state.best.parameters = read_one("best");
   return state;
 }
 
@@ -239,19 +247,24 @@ std::string to_bytes(const CheckpointState& state) {
                                  state.best.evaluations,
                                  state.best.wait,
                                  state.best.updates,
-                                 std::int64_t{state.best.stopped}};
+                                 std::int64_t{state.best.stopped},
+                                 std::ssize(state.change),
+                                 std::ssize(state.other_optimizers)};
   const double numbers[] = {
       state.best_validation_accuracy, state.validation_accuracy, state.loss_sum,  state.correct_sum,
       state.feedback.factor,          state.feedback.best,       state.best.loss, state.best.accuracy};
   put(counts, sizeof counts);
   put(numbers, sizeof numbers);
   put(state.parameters.data(), state.parameters.size() * sizeof(float));
-  for (const std::vector<float>& slot : state.optimizer) {
-    ensure(slot.size() == state.parameters.size(),
-           "the optimizer state must have a value for each parameter");
-    put(slot.data(), slot.size() * sizeof(float));
+  for (const auto* const slots : {&state.optimizer, &state.other_optimizers}) {
+    for (const std::vector<float>& slot : *slots) {
+      ensure(slot.size() == state.parameters.size(),
+             "the optimizer state must have a value for each parameter");
+      put(slot.data(), slot.size() * sizeof(float));
+    }
   }
   put(state.average.data(), state.average.size() * sizeof(float));
+  put(state.change.data(), state.change.size() * sizeof(float));
   put(state.best.parameters.data(), state.best.parameters.size() * sizeof(float));
   return bytes;
 }
@@ -262,7 +275,7 @@ CheckpointState checkpoint_from_bytes(const std::string& bytes) {
     std::memcpy(data, bytes.data() + at, size);
     at += size;
   };
-  std::int64_t counts[13];
+  std::int64_t counts[15];
   double numbers[8];
   take(counts, sizeof counts);
   take(numbers, sizeof numbers);
@@ -284,14 +297,20 @@ CheckpointState checkpoint_from_bytes(const std::string& bytes) {
                .parameters = std::vector<float>(static_cast<std::size_t>(counts[8]))},
       .parameters = std::vector<float>(static_cast<std::size_t>(counts[3])),
       .optimizer = {},
-      .average = std::vector<float>(static_cast<std::size_t>(counts[5]))};
+      .average = std::vector<float>(static_cast<std::size_t>(counts[5])),
+      .change = std::vector<float>(static_cast<std::size_t>(counts[13])),
+      .other_optimizers = {}};
   take(state.parameters.data(), state.parameters.size() * sizeof(float));
   state.optimizer.resize(static_cast<std::size_t>(counts[4]));
-  for (std::vector<float>& slot : state.optimizer) {
-    slot.resize(state.parameters.size());
-    take(slot.data(), slot.size() * sizeof(float));
+  state.other_optimizers.resize(static_cast<std::size_t>(counts[14]));
+  for (auto* const slots : {&state.optimizer, &state.other_optimizers}) {
+    for (std::vector<float>& slot : *slots) {
+      slot.resize(state.parameters.size());
+      take(slot.data(), slot.size() * sizeof(float));
+    }
   }
   take(state.average.data(), state.average.size() * sizeof(float));
+  take(state.change.data(), state.change.size() * sizeof(float));
   take(state.best.parameters.data(), state.best.parameters.size() * sizeof(float));
   return state;
 }

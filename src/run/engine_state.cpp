@@ -15,6 +15,8 @@ void drop_arrays(CheckpointState& state) {
   state.parameters = {};
   state.optimizer = {};
   state.average = {};
+  state.change = {};
+  state.other_optimizers = {};
 }
 
 }  // namespace

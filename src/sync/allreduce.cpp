@@ -9,12 +9,28 @@ namespace {
 
 // A cache line of floats. Buckets share no cache line if the arena begins on one.
 constexpr std::size_t kAlignElements = 16;
+// Limit of OrderedSum.
+constexpr std::size_t kMostRounded = std::size_t{1} << 28;
 
-mpi::Request start_sum(const mpi::Communicator& group, const Exchange& exchange, std::size_t first,
-                       std::size_t end) {
-  return exchange.fixed.empty() ? group.start_sum(exchange.floats.subspan(first, end - first))
-                                : group.start_sum(exchange.fixed.subspan(first, end - first));
-}
+// The sum of a bucket in place, by the algorithm of the MPI library; its first phase is empty.
+template <class T>
+class InPlaceSum final : public BucketSum {
+ public:
+  InPlaceSum(const mpi::Communicator& group, std::span<T> values) : group_(group), values_(values) {}
+
+  void start() override { request_ = group_.start_sum(values_); }
+  bool combine(bool) override { return true; }
+  bool finish(bool wait) override {
+    if (!wait) return request_.test();
+    request_.wait();
+    return true;
+  }
+
+ private:
+  mpi::Communicator group_;
+  std::span<T> values_;
+  mpi::Request request_;
+};
 
 std::size_t divide_rounding_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
@@ -34,54 +50,69 @@ std::size_t bucket_bytes_for(std::size_t exchange_bytes) {
 }
 
 // Makes all buckets the same size, instead of a small rest at the end.
-std::size_t bucket_elements(std::size_t elements, std::size_t element_bytes, const StrategyOptions& options) {
+std::size_t bucket_elements(std::size_t elements, std::size_t element_bytes, const ExchangeOptions& options) {
   const std::size_t bytes = elements * element_bytes;
   const std::size_t wanted = options.bucket_bytes == 0 ? bucket_bytes_for(bytes) : options.bucket_bytes;
   const std::size_t even = divide_rounding_up(elements, divide_rounding_up(bytes, wanted));
   return divide_rounding_up(even, kAlignElements) * kAlignElements;
 }
 
-AllReduce::AllReduce(const mpi::Communicator& group, Exchange exchange, const StrategyOptions& options)
-    : group_(group), exchange_(exchange) {
+AllReduce::AllReduce(const mpi::Communicator& group, const Exchange& exchange,
+                     const ExchangeOptions& options) {
   assert(exchange.floats.empty() || exchange.fixed.empty());
   if (group.size() == 1 || exchange.size() == 0) return;
   const std::size_t bytes = exchange.floats.size_bytes() + exchange.fixed.size_bytes();
-  bucket_elements_ = bucket_elements(exchange.size(), bytes / exchange.size(), options);
-  requests_.resize(divide_rounding_up(exchange.size(), bucket_elements_));
+  const std::size_t elements = bucket_elements(exchange.size(), bytes / exchange.size(), options);
+  if (!exchange.fixed.empty()) {
+    add_buckets(0, exchange.size(), elements, [&](std::size_t first, std::size_t count) {
+      return std::make_unique<InPlaceSum<std::int64_t>>(group, exchange.fixed.subspan(first, count));
+    });
+    return;
+  }
+  const std::size_t rounded = options.wire == Wire::kBfloat16 ? exchange.roundable : 0;
+  if (rounded > 0) {
+    channels_.emplace(group);
+    add_buckets(0, rounded, std::min(elements, kMostRounded), [&](std::size_t first, std::size_t count) {
+      return std::make_unique<OrderedSum<Bfloat16>>(*channels_, exchange.floats.subspan(first, count));
+    });
+  }
+  add_buckets(rounded, exchange.size(), elements, [&](std::size_t first, std::size_t count) {
+    return std::make_unique<InPlaceSum<float>>(group, exchange.floats.subspan(first, count));
+  });
 }
 
-std::size_t AllReduce::bucket_end(std::size_t bucket) const {
-  return std::min((bucket + 1) * bucket_elements_, exchange_.size());
-}
-
-void AllReduce::start_next() {
-  requests_[started_] = start_sum(group_, exchange_, started_ * bucket_elements_, bucket_end(started_));
-  ++started_;
+// Cuts [begin, end) into buckets of `elements`, and makes their sums: make(first, count).
+template <class Make>
+void AllReduce::add_buckets(std::size_t begin, std::size_t end, std::size_t elements, Make make) {
+  for (std::size_t first = begin; first < end; first = ends_.back()) {
+    ends_.push_back(std::min(first + elements, end));
+    sums_.push_back(make(first, ends_.back() - first));
+  }
 }
 
 // Open MPI makes progress only inside its calls, but then on all operations, so testing the oldest is enough.
-void AllReduce::poll() {
-  while (done_ < started_ && requests_[done_].test()) ++done_;
+void AllReduce::poll(bool wait) {
+  while (combined_ < started_ && sums_[combined_]->combine(wait)) ++combined_;
+  while (done_ < combined_ && sums_[done_]->finish(wait)) ++done_;
 }
 
 void AllReduce::begin_step() {
   assert(done_ == started_);
-  started_ = done_ = 0;
+  started_ = combined_ = done_ = 0;
   exposed_seconds_ = 0;
 }
 
 // Every rank starts its buckets in the same order, from the first to the last, when they are complete. MPI
 // requires only this order, so ranks may be any number of buckets apart.
 void AllReduce::gradients_ready(std::size_t end) {
-  assert(end <= exchange_.size());
-  while (started_ < buckets() && bucket_end(started_) <= end) start_next();
-  poll();
+  while (started_ < buckets() && ends_[started_] <= end) sums_[started_++]->start();
+  poll(false);
 }
 
 void AllReduce::finish_gradients() {
   const auto begin = std::chrono::steady_clock::now();
-  while (started_ < buckets()) start_next();
-  for (; done_ < started_; ++done_) requests_[done_].wait();
+  while (started_ < buckets()) sums_[started_++]->start();
+  poll(true);
   exposed_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 

@@ -54,7 +54,7 @@ void Checkpointing::after_step(const run::CheckpointState& state) {
   const run::CheckpointInterval& every = job_.checkpoint_every;
   const bool steps = every.steps > 0 && state.updates - saved_updates_ >= every.steps;
   const bool seconds = every.seconds > 0 && since_saved_.seconds() >= every.seconds;
-  if (steps || seconds) save(state);
+  if (as_root(steps || seconds)) save(state);
 }
 
 void Checkpointing::after_epoch(const run::CheckpointState& state) {
@@ -66,7 +66,13 @@ void Checkpointing::after_epoch(const run::CheckpointState& state) {
   }
 }
 
+// The root decides. The others need to know only if they have a part in the checkpoint.
+bool Checkpointing::as_root(bool wanted) const {
+  return engine_.keeps_states() ? run::any_of(group_, group_.root() && wanted) : wanted;
+}
+
 void Checkpointing::save(const run::CheckpointState& state) {
+  std::vector<std::vector<float>> others = engine_.gather_states();
   if (!group_.root()) return;
   const os::Stopwatch watch;
   report_failures();
@@ -78,6 +84,7 @@ void Checkpointing::save(const run::CheckpointState& state) {
     try {
       run::CheckpointState copy = state;
       engine_.capture(copy);
+      copy.other_optimizers = std::move(others);
       writer_.give([this, copy = std::move(copy)] { checkpoints_.save(copy); });
       saved_ = position_of(state);
       ++use.written;
@@ -152,13 +159,13 @@ void Checkpointing::write(const std::shared_ptr<Best>& best) {
 }
 
 void Checkpointing::finish(const run::CheckpointState& state, bool needed) {
-  if (!group_.root()) return;
   const os::Timed timed(phases_.checkpoint);
   writer_.wait();
   report_failures();
   writer_.wait();
-  if (saved_ == position_of(state)) return;
+  if (!as_root(saved_ != position_of(state))) return;
   save(state);
+  if (!group_.root()) return;
   writer_.wait();
   std::vector<std::string> failed = failures();
   if (failed.empty() && saved_ == position_of(state)) return;

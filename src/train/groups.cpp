@@ -45,9 +45,7 @@ data::EpochPlan plan_epoch(const Job& job, const Assignment& assignment, const d
 
 data::ReadAhead::Share share_of_rank(std::int64_t lane, const mpi::Communicator& group) {
   return [lane, rank = group.rank(), ranks = group.size()](std::int64_t samples) {
-    const engine::LaneRange mine = engine::share_of({0, (samples + lane - 1) / lane}, rank, ranks);
-    const std::int64_t first = std::min(mine.first * lane, samples);
-    return data::SampleRange{first, std::min((mine.first + mine.count) * lane, samples) - first};
+    return engine::part_of_step(samples, lane, rank, ranks);
   };
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
@@ -26,23 +27,48 @@ StagedEngine::StagedEngine(const Job& job, const Assignment& assignment, const d
           data::EpochPlan(assignment.training, assignment.seed, 0, job.engine.batch, false).steps()),
       parameters_(engine::canonical_parameters(job.model.graph)),
       graph_(job.model.graph) {
-  make_engine(0);
+  make_engine(0, 0);
 }
 
 void StagedEngine::drop_engine() {
-  if (engine_) exposed_seconds_ += engine_->exposed_seconds();
+  if (engine_) exposed_seconds_ = exposed_seconds();
+  replica_.reset();
   engine_.reset();
 }
 
-void StagedEngine::make_engine(std::size_t stages) {
+// Each rank makes the steps of its share of a batch.
+engine::EngineOptions StagedEngine::options_alone() const {
+  const std::int64_t lanes = options_.batch / options_.lane;
+  if (lanes < group_.size()) {
+    throw Error(fmt::format("{} ranks train a model each, but a batch of {} has {} of {} samples",
+                            group_.size(), options_.batch, counted(lanes, "lane"), options_.lane),
+                "use fewer ranks, a larger train.batch or a smaller train.lane");
+  }
+  engine::EngineOptions options = options_;
+  options.batch = (lanes + group_.size() - 1) / group_.size() * options_.lane;
+  return options;
+}
+
+void StagedEngine::make_engine(std::size_t stages, std::int64_t epoch) {
   drop_engine();  // frees its memory for the next engine
   const std::span<const Stage> begun = std::span(job_.stages).first(stages);
   stages_begun_ = stages;
   learning_rate_ = learning_rate_after(begun, job_.learning_rate);
   graph_ = unfrozen_by(begun, job_.model.graph, steps_per_epoch_);
   if (features_ != nullptr) graph_ = nn::suffix_of(graph_, features_->last_node());
-  engine_ = std::make_unique<engine::LaneEngine>(
-      graph_, options_, features_ != nullptr ? features_->loader() : loader_, *job_.optimizer, group_);
+  together_ = job_.strategy->sums_gradients(epoch);
+  const data::BatchLoader& loader = features_ != nullptr ? features_->loader() : loader_;
+  if (together_) {
+    engine_ = std::make_unique<engine::LaneEngine>(graph_, options_, loader, *job_.optimizer, group_);
+    replica_.emplace(*engine_);
+  } else {
+    const mpi::Communicator alone = group_.split(group_.rank(), 0);
+    const engine::EngineOptions options = options_alone();
+    engine_ = mpi::together(group_, [&] {
+      return std::make_unique<engine::LaneEngine>(graph_, options, loader, *job_.optimizer, alone);
+    });
+    replica_.emplace(*engine_, job_.optimizer->state_slots(), group_, options.lane, *job_.strategy);
+  }
   if (stages == 0 && !engine_->unshared().empty()) {
     reports_.progress.warn(fmt::format(
         "each rank keeps its own copy of the model, and they exchange through MPI: {}", engine_->unshared()));
@@ -53,7 +79,8 @@ bool StagedEngine::begin_epoch(std::int64_t epochs_done, const FeatureCache::Sto
   const std::size_t stages = stages_begun(job_.stages, epochs_done);
   const std::size_t cached = mpi::together(group_, [&] { return cached_node(job_, stages); });
   const bool begins = stages != stages_begun_;
-  if (begins || cached != cached_) enter(stages, cached);
+  const bool together = job_.strategy->sums_gradients(epochs_done);
+  if (begins || cached != cached_ || together != together_) enter(stages, cached, epochs_done);
   if (begins) {
     reports_.progress.note(fmt::format("a new stage begins with epoch {}: {} parameters are trained",
                                        epochs_done + 1, format_count(graph_.trainable_count())));
@@ -61,7 +88,7 @@ bool StagedEngine::begin_epoch(std::int64_t epochs_done, const FeatureCache::Sto
   return features_ == nullptr || compute_features(epochs_done, stop);
 }
 
-void StagedEngine::enter(std::size_t stages, std::size_t cached) {
+void StagedEngine::enter(std::size_t stages, std::size_t cached, std::int64_t epoch) {
   run::CheckpointState state;
   state.updates = engine_->steps_done();
   mpi::together(group_, [&] { capture(state); });
@@ -72,7 +99,7 @@ void StagedEngine::enter(std::size_t stages, std::size_t cached) {
     if (cached > 0) open_features(cached, state.parameters);
     cached_ = cached;
   }
-  make_engine(stages);
+  make_engine(stages, epoch);
   restore_engine(state);
 }
 
@@ -123,13 +150,12 @@ void StagedEngine::start_from(const run::InitialWeights& weights) {
   mpi::together(group_, [&] { run::apply(weights, parameters_, *engine_); });
 }
 
-engine::LaneEngine::StepResult StagedEngine::step(std::uint32_t epoch, std::span<const std::uint32_t> samples,
-                                                  double learning_rate,
-                                                  std::span<const std::uint32_t> repeats) {
+void StagedEngine::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
+                        std::span<const std::uint32_t> repeats) {
   if (features_ != nullptr && group_.root()) {
     phases_.features.read += static_cast<std::int64_t>(samples.size());
   }
-  return engine_->step(epoch, samples, learning_rate, repeats);
+  replica_->step(epoch, samples, learning_rate, repeats);
 }
 
 std::vector<float> StagedEngine::result() {
@@ -150,18 +176,74 @@ void StagedEngine::capture(run::CheckpointState& state) {
   run::capture(*engine_, job_.optimizer->state_slots(), parameters_, state);
   state.parameters = whole(std::move(state.parameters));
   state.average = whole(std::move(state.average));
+  if (replica_->change().empty()) return;
+  state.change = whole(engine::unpack(parameters_, engine_->layout(), replica_->change()));
+}
+
+bool StagedEngine::keeps_states() const {
+  return !together_ && job_.strategy->state_rule() == sync::StateRule::kKeep && group_.size() > 1;
+}
+
+std::vector<std::vector<float>> StagedEngine::gather_states() {
+  const std::size_t slots = keeps_states() ? job_.optimizer->state_slots() : 0;
+  std::vector<std::vector<std::vector<std::byte>>> all;  // by slot and rank
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    const std::vector<float> mine =
+        engine::unpack(parameters_, engine_->layout(), engine_->optimizer_state(slot));
+    all.push_back(group_.gather(std::as_bytes(std::span(mine))));
+  }
+  std::vector<std::vector<float>> others;
+  if (!group_.root()) return others;
+  for (std::size_t rank = 1; slots > 0 && rank < all.front().size(); ++rank) {
+    for (const auto& slot : all) {
+      std::vector<float>& values = others.emplace_back(slot[rank].size() / sizeof(float));
+      std::memcpy(values.data(), slot[rank].data(), slot[rank].size());
+    }
+  }
+  return others;
 }
 
 // A checkpoint between two epochs is restored in the stage of the next epoch, which begin_epoch() would have
 // entered.
 void StagedEngine::restore(run::CheckpointState& state) {
   const std::size_t stages = stages_begun(job_.stages, state.epochs_done);
-  if (stages != stages_begun_) make_engine(stages);
+  const bool together = job_.strategy->sums_gradients(state.epochs_done);
+  if (stages != stages_begun_ || together != together_) make_engine(stages, state.epochs_done);
   restore_engine(state);
 }
 
 void StagedEngine::restore_engine(run::CheckpointState& state) {
-  mpi::together(group_, [&] { run::restore(state, job_.optimizer->state_slots(), parameters_, *engine_); });
+  mpi::together(group_, [&] {
+    take_own_state(state);
+    if (!state.change.empty() && !replica_->change().empty()) {
+      engine::pack(parameters_, engine_->layout(), state.change, replica_->change());
+    }
+    run::restore(state, job_.optimizer->state_slots(), parameters_, *engine_);
+    if (!together_ && job_.strategy->state_rule() == sync::StateRule::kReset) engine_->reset_optimizer();
+  });
+}
+
+// Replaces the optimizer state of rank 0 by that of this rank, if the checkpoint has it.
+void StagedEngine::take_own_state(run::CheckpointState& state) const {
+  const std::size_t slots = job_.optimizer->state_slots();
+  if (state.other_optimizers.empty() || slots == 0) return;
+  const std::size_t ranks = 1 + state.other_optimizers.size() / slots;
+  if (ranks != static_cast<std::size_t>(group_.size())) {
+    throw Error(
+        fmt::format("the checkpoint has the optimizer states of {}, but {} train now", counted(ranks, "rank"),
+                    group_.size()),
+        fmt::format("resume with {}, or train with optimizer_state = \"average\"", counted(ranks, "rank")));
+  }
+  if (group_.rank() == 0) return;
+  const std::size_t mine = static_cast<std::size_t>(group_.rank() - 1) * slots;
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    state.optimizer.at(slot) = std::move(state.other_optimizers.at(mine + slot));
+  }
+  state.other_optimizers.clear();
+}
+
+bool StagedEngine::meets_after(std::int64_t epoch, std::int64_t step) const {
+  return together_ || job_.strategy->averages_after(epoch, step);
 }
 
 }  // namespace convoke::train

@@ -71,6 +71,7 @@ run::StopReason Trainer::train_epoch() {
     seconds += take_step(plan.step(state_.steps_done), plan.repeats(state_.steps_done));
     if (ahead) ahead->step_done();
     show(static_cast<double>(samples_processed_ - samples_before) / seconds);
+    if (engine_.tally().steps > 0) continue;  // the models of ranks differ
     if (validation_.due(state_.updates)) validation_.at_step(engine_.result(), state_);
     if (const run::StopReason reason = stop_.after_step()) return reason;
     if (state_.best.stopped && state_.steps_done < plan.steps()) return {};
@@ -80,37 +81,49 @@ run::StopReason Trainer::train_epoch() {
   return {};
 }
 
+// Between two meetings a rank knows only its own share of the samples.
 void Trainer::show(double images_per_second) {
+  const engine::Replica::Tally& since = engine_.tally();
   const auto size = static_cast<std::int64_t>(assignment_.training.size());
-  const auto seen = static_cast<double>(std::min(state_.steps_done * job_.engine.batch, size));
+  const std::int64_t met = std::min((state_.steps_done - since.steps) * job_.engine.batch, size);
+  const auto seen = static_cast<double>(std::max<std::int64_t>(1, met + since.samples));
   reports_.step_done(state_.updates, steps_per_epoch_ * job_.epochs,
                      {.epoch = state_.epochs_done + 1,
                       .epochs = job_.epochs,
-                      .loss = state_.loss_sum / seen,
-                      .accuracy = state_.correct_sum / seen,
+                      .loss = (state_.loss_sum + since.loss) / seen,
+                      .accuracy = (state_.correct_sum + since.correct) / seen,
                       .images_per_second = images_per_second});
 }
 
 double Trainer::take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats) {
   const os::Stopwatch watch;
-  const engine::LaneEngine::StepResult result =
-      engine_.step(static_cast<std::uint32_t>(state_.epochs_done), ids, rate_of(state_.updates), repeats);
-  const double seconds = watch.seconds();
-  phases_.steps += seconds;
-  if (!std::isfinite(result.loss)) diverged();
-  const auto samples = static_cast<double>(ids.size());
-  state_.loss_sum += result.loss * samples;
-  state_.correct_sum += result.accuracy * samples;
+  engine_.step(static_cast<std::uint32_t>(state_.epochs_done), ids, rate_of(state_.updates), repeats);
   samples_processed_ += static_cast<std::int64_t>(ids.size());
   ++state_.steps_done;
   ++state_.updates;
+  if (must_meet()) meet();
+  const double seconds = watch.seconds();
+  phases_.steps += seconds;
   return seconds;
+}
+
+// The numbers of a validation, and what is stored, belong to one model.
+bool Trainer::must_meet() const {
+  return state_.steps_done == steps_per_epoch_ || validation_.due(state_.updates) ||
+         engine_.meets_after(state_.epochs_done, state_.steps_done);
+}
+
+void Trainer::meet() {
+  const engine::Replica::Tally tally = engine_.meet();
+  if (!std::isfinite(tally.loss)) diverged();
+  state_.loss_sum += tally.loss;
+  state_.correct_sum += tally.correct;
 }
 
 void Trainer::diverged() {
   const std::string where = engine_.diagnose();
   throw Divergence(fmt::format("the loss is not finite at epoch {}, step {}: first in {}",
-                               state_.epochs_done + 1, state_.steps_done + 1, where),
+                               state_.epochs_done + 1, state_.steps_done, where),
                    kSteadier);
 }
 

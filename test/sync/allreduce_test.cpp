@@ -109,12 +109,11 @@ std::size_t wrong(const std::vector<T>& values, int step) {
 
 /// Runs a step of a rank that reports its gradients in slices of `slice` elements, or not before the end if
 /// it is 0.
-void step_in_slices(sync::Strategy& strategy, std::size_t size, std::size_t slice) {
+void step_in_slices(AllReduce& strategy, std::size_t size, std::size_t slice) {
   strategy.begin_step();
   for (std::size_t end = slice; slice != 0 && end < size + slice; end += slice)
     strategy.gradients_ready(std::min(end, size));
   strategy.finish_gradients();
-  strategy.after_step({});
 }
 
 }  // namespace
@@ -137,7 +136,7 @@ TEMPLATE_TEST_CASE("every rank gets the sum, for all sizes of buckets and slices
 TEST_CASE("buckets are equal, consist of whole cache lines, and cover the exchange once") {
   if (world().size() == 1) return;
   std::vector<float> gradients(1000);
-  AllReduce strategy(world(), {gradients, {}},
+  AllReduce strategy(world(), {gradients, {}, 0},
                      {.bucket_bytes = 1200});  // 4000 bytes: 4 buckets of 250, so 256
   REQUIRE(strategy.buckets() == 4);
   started_sums = 0;
@@ -150,7 +149,7 @@ TEST_CASE("buckets are equal, consist of whole cache lines, and cover the exchan
 TEST_CASE("a bucket starts when its last element is ready, and not before") {
   if (world().size() == 1) return;
   std::vector<float> gradients(1000);
-  AllReduce strategy(world(), {gradients, {}}, {.bucket_bytes = 1200});  // ends at 256, 512, 768, 1000
+  AllReduce strategy(world(), {gradients, {}, 0}, {.bucket_bytes = 1200});  // ends at 256, 512, 768, 1000
   strategy.begin_step();
   started_sums = 0;
   const auto started_at = [&](std::size_t end) {
@@ -241,6 +240,27 @@ TEST_CASE("running sums make progress while gradients arrive") {
   CHECK(missing == 0);
   strategy.finish_gradients();
   CHECK(wrong(gradients, 0) == 0);
+}
+
+TEST_CASE("with bf16 only the roundable elements are rounded") {
+  std::vector<float> gradients(1000);
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    gradients[i] = 1.0F + static_cast<float>(i) / 1024 + static_cast<float>(world().rank());
+  AllReduce strategy(world(), {gradients, {}, 600}, {.bucket_bytes = 500, .wire = sync::Wire::kBfloat16});
+  started_sums = 0;
+  step_in_slices(strategy, gradients.size(), 70);
+  const auto ranks = static_cast<float>(world().size());
+  std::size_t near = 0, equal = 0;
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const float sum = ranks * (1.0F + static_cast<float>(i) / 1024) + ranks * (ranks - 1) / 2;
+    near += std::abs(gradients[i] - sum) < sum / 100;
+    equal += gradients[i] == sum;
+  }
+  CHECK(near == gradients.size());
+  CHECK(equal >= 400);
+  if (world().size() == 1) return;
+  CHECK(equal < 500);
+  CHECK(started_sums == 4);  // of 400 elements in buckets of 125, rounded up to 128
 }
 
 TEST_CASE("groups exchange among themselves") {

@@ -105,7 +105,7 @@ StepTime time_of_step(Trial& trial, double seconds, const mpi::Communicator& wor
 
 /// The buckets that sync::AllReduce would make, and when backward completes them.
 std::vector<study::Bucket> buckets_of(Trial& trial, std::size_t elements, std::size_t element_bytes,
-                                      const sync::StrategyOptions& options) {
+                                      const sync::ExchangeOptions& options) {
   std::vector<std::vector<Trial::Progress>> runs;
   for (int i = 0; i < 9; ++i) runs.push_back(trial.backward());
   const std::size_t size = sync::bucket_elements(elements, element_bytes, options);

@@ -2,27 +2,27 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <span>
-#include <string>
 
 #include "convoke/engine/model_memory.hpp"
 #include "convoke/engine/node_team.hpp"
 #include "convoke/engine/range.hpp"
-#include "convoke/sync/strategy.hpp"
+#include "convoke/sync/allreduce.hpp"
 
 namespace convoke::engine {
 
 /// Sums what the workers of a group have summed over their lanes (micro-batches): within a node in its
-/// memory, between nodes by a strategy. On a group of several nodes, some ranks of each node, its leaders,
+/// memory, between nodes through MPI. On a group of several nodes, some ranks of each node, its leaders,
 /// have a slice of the sums each, and send it while backward computes the rest; the ranks with the same
 /// number on all nodes exchange the same slice. On one node, all workers add at the end, each a slice: there
 /// is nothing to hide.
 class GradientSums {
  public:
-  /// Collective over `group`; `memory` and `team` must outlive this object.
-  GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Communicator& group,
-               const std::string& strategy, const sync::StrategyOptions& options);
+  /// Collective over `group`; `memory` and `team` must outlive this object. `roundable`: the first so many
+  /// elements may travel as bf16.
+  GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Communicator& group, std::size_t roundable,
+               const sync::ExchangeOptions& options);
 
   void begin_step();
   /// Passes on what all workers of the node have completed, and makes progress. The driver of a rank, its
@@ -30,9 +30,6 @@ class GradientSums {
   void advance();
   /// Returns when the sums over the group are complete. Call it after this rank's workers are done.
   void finish();
-  /// Call it after the update of `parameters`.
-  void after_step() { strategy_->after_step(memory_.parameters()); }
-
   /// The sums, valid on all ranks of the node between finish() and the next step; only the update writes
   /// them.
   std::span<float> floats() const { return memory_.sums(0).floats; }
@@ -48,9 +45,9 @@ class GradientSums {
 
   ModelMemory& memory_;
   NodeTeam& team_;
-  int nodes_ = 1;  ///< of the group; ranks that share no memory count as nodes
-  Range slice_;    ///< of this rank, empty if it is no leader
-  std::unique_ptr<sync::Strategy> strategy_;
+  int nodes_ = 1;                            ///< of the group; ranks that share no memory count as nodes
+  Range slice_;                              ///< of this rank, empty if it is no leader
+  std::optional<sync::AllReduce> exchange_;  ///< of the slice with its peers
   std::function<void(int)> add_;
 
   // State of the current step.

@@ -11,7 +11,7 @@
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/plan/network.hpp"
 #include "convoke/optim/optimizer.hpp"
-#include "convoke/sync/strategy.hpp"
+#include "convoke/sync/allreduce.hpp"
 
 namespace convoke::engine {
 
@@ -26,10 +26,10 @@ struct EngineOptions {
   nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
   nn::Precision precision = nn::Precision::kFloat32;
   nn::LossPtr loss = nn::default_loss();
-  int threads = 1;  ///< worker threads of this rank, >= 1
-  std::string strategy = "allreduce";
-  bool share_node = true;  ///< the ranks of a node share memory (ModelMemory), if the strategy allows it
-  std::size_t bucket_bytes = 0;  ///< 0: chosen by the strategy
+  int threads = 1;                         ///< worker threads of this rank, >= 1
+  bool share_node = true;                  ///< the ranks of a node share memory (ModelMemory)
+  sync::Wire wire = sync::Wire::kFloat32;  ///< between nodes; kExact ignores it
+  std::size_t bucket_bytes = 0;            ///< 0: chosen by the strategy
   UpdateOptions update;
 };
 
@@ -76,6 +76,8 @@ class LaneEngine {
   bool writes() const;
   std::span<float> parameters();  ///< layout().size() floats, plan layout, statistics included
   std::span<float> optimizer_state(std::size_t slot);  ///< layout().trainable_size() floats each
+  /// Sets the optimizer's state to 0; the optimizer counts its steps from here.
+  void reset_optimizer();
   /// Returns the moving average of the parameters, layout().size() floats; empty without options.update.ema.
   /// Valid after the first step.
   std::span<float> average();

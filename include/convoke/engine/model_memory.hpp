@@ -31,8 +31,7 @@ struct WorkerSums {
 };
 
 /// The memory of one model on a node. The ranks of a group that run on the node share one copy of the
-/// parameters, of the optimizer's state and of their average, and see the sums of each other's workers. A
-/// rank whose strategy lets the models of ranks differ shares with no other rank.
+/// parameters, of the optimizer's state and of their average, and see the sums of each other's workers.
 class ModelMemory {
  public:
   /// Numbers of elements.

@@ -41,6 +41,10 @@ class Update {
   /// to the step's loss, computed from the parameters before the update.
   double run(double learning_rate, std::int64_t step);
 
+  /// Sets the optimizer's state to 0. The next update, number `steps_done` + 1, is the first one that the
+  /// optimizer counts.
+  void reset_states(std::int64_t steps_done);
+
  private:
   /// A range of parameters that a thread passes to the optimizer in one call.
   struct Part {
@@ -80,6 +84,8 @@ class Update {
   std::vector<std::vector<Part>> parts_;  ///< by worker of the node
   bool prepares_;                         ///< there are penalties, or a norm is needed
   std::function<void(int)> prepare_, apply_;
+
+  std::int64_t uncounted_ = 0;  ///< steps before the state was reset
 
   // State of the current step.
   double learning_rate_ = 0;

@@ -58,6 +58,12 @@ class Communicator {
   /// Starts an in-place sum; the memory must exist until the request is done.
   Request start_sum(std::span<float> values) const;
   Request start_sum(std::span<std::int64_t> values) const;
+  /// Start to send block r of `blocks` to rank r and to receive rank r's block for this rank as block r of
+  /// `received`; to receive block r of `blocks` from rank r, which has it. All blocks have the same size,
+  /// below 2^31 bytes; the spans have one block for each rank. The memory must exist until the request is
+  /// done.
+  Request start_all_to_all(std::span<const std::byte> blocks, std::span<std::byte> received) const;
+  Request start_all_gather(std::span<std::byte> blocks) const;
   void broadcast(std::span<std::byte> bytes, int root = 0) const;
   std::string broadcast(std::string text, int root = 0) const;
   /// Returns the `bytes` of all ranks, by rank, at the root; empty elsewhere. Sizes may differ.
@@ -74,6 +80,8 @@ class Communicator {
  private:
   struct State;
   explicit Communicator(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  template <class Begin>
+  static Request start_one(Begin begin);
   template <class T, class Begin>
   static Request start(std::span<T> values, Begin begin);
   template <class T>

@@ -59,6 +59,8 @@ struct TrainRecipe {
   std::int64_t batch = 64;  ///< global batch; per member in an ensemble
   std::int64_t lane = 0;    ///< samples; 0: "auto"
   engine::Reduction reduction = engine::Reduction::kFast;
+  Settings strategy;  ///< see sync::make_strategy, with every option
+  sync::Wire wire = sync::Wire::kFloat32;
   nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
   nn::Precision precision = nn::Precision::kFloat32;
   bool emulate_bf16 = false;  ///< if the processor has no bf16

@@ -35,6 +35,9 @@ struct CheckpointState {
   std::vector<float> parameters;
   std::vector<std::vector<float>> optimizer;  ///< one array per state slot; statistics are 0
   std::vector<float> average;                 ///< average of the parameters; empty: none
+  std::vector<float> change;                  ///< see engine::Replica::change; empty: none
+  /// The state slots of ranks 1, 2, ... of the group, if each rank keeps its own (sync::StateRule).
+  std::vector<std::vector<float>> other_optimizers;
 };
 
 /// The checkpoints of one model: a folder with epoch-0003.h5 (three complete epochs) and

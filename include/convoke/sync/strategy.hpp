@@ -1,49 +1,46 @@
 #pragma once
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
-#include <string>
+#include <vector>
 
-#include "convoke/mpi/communicator.hpp"
+#include "convoke/core/keys.hpp"
+#include "convoke/core/settings.hpp"
 
 namespace convoke::sync {
 
-/// The data that ranks exchange in a step: the gradient arena as floats ("fast") or as fixed point ("exact");
-/// the other one is empty. Belongs to the caller; the same memory in every step.
-struct Exchange {
-  std::span<float> floats;
-  std::span<std::int64_t> fixed;
-  std::size_t size() const { return floats.empty() ? fixed.size() : floats.size(); }
+/// What happens to the optimizer's state when the ranks average their models.
+enum class StateRule {
+  kAverage,  ///< it is averaged, as the parameters are
+  kReset,    ///< it is set to 0, and the optimizer counts its steps from there
+  kKeep,     ///< each rank keeps its own
 };
 
-struct StrategyOptions {
-  std::size_t bucket_bytes = 0;  ///< approximate size of a bucket; 0: chosen by the size of the exchange
-};
-
-/// The communication of a group's ranks in a step. Called by one thread.
+/// When the ranks of a group that trains one model exchange gradients or models. All that it answers is a
+/// function of the recipe and of the position in training, so a restart needs no state. Every strategy
+/// averages the models, if they differ, at the end of an epoch and before a validation, so that what is
+/// evaluated and stored is one model.
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  virtual void begin_step() = 0;
-  /// Reports that this rank's gradients in elements [0, end) are complete. May start to exchange them, and
-  /// makes progress on running exchanges. Called often during backward; `end` never decreases.
-  virtual void gradients_ready(std::size_t end) = 0;
-  /// Called when all gradients are complete; returns when the exchange holds the sums over the ranks.
-  virtual void finish_gradients() = 0;
-  /// Called after the optimizer's update of `parameters`.
-  virtual void after_step(std::span<float> parameters) = 0;
-  /// Returns the seconds in the last step in which this rank only waited for the exchange.
-  virtual double exposed_seconds() const = 0;
+  /// True if the gradients of all ranks are summed in every step of `epoch` (from 0), so that their models
+  /// stay equal. Otherwise each rank makes its own update, from the mean gradient of its share of the batch.
+  virtual bool sums_gradients(std::int64_t epoch) const = 0;
+  /// True if the models are averaged after step `step` (from 1) of an epoch that sums no gradients.
+  virtual bool averages_after(std::int64_t epoch, std::int64_t step) const = 0;
+  virtual StateRule state_rule() const { return StateRule::kAverage; }
+  /// Returns the momentum of averages, [0, 1): with the mean m_t of the models after round t, the ranks go on
+  /// from x_t = m_t + momentum (x_{t-1} - x_{t-2}), for trained parameters (Chen and Huo, "Scalable training
+  /// of deep learning machines by incremental block training", 2016, BMUF; Wang et al., "SlowMo", 2020).
+  virtual double momentum() const { return 0; }
+  /// Returns the options with "name", from which the table makes an equal strategy.
+  virtual Settings settings() const = 0;
 };
 
-/// Returns true if the strategy `name` sums the gradients of all ranks in every step, so that their
-/// parameters are equal. Throws Error listing the known names.
-bool sums_every_step(const std::string& name);
+/// Makes a strategy from { name = "local-sgd", every = 8 }. An empty table means "allreduce". Throws Error
+/// for an unknown name, key or value.
+std::unique_ptr<const Strategy> make_strategy(const Settings& settings);
 
-/// Makes "allreduce" (sums the gradients every step) or "none". The memory of `exchange` must outlive the
-/// strategy. Throws Error listing the known names.
-std::unique_ptr<Strategy> make_strategy(const std::string& name, const mpi::Communicator& group,
-                                        Exchange exchange, const StrategyOptions& options);
+/// Returns the options of each strategy.
+std::vector<OptionTable> strategy_tables();
 
 }  // namespace convoke::sync

@@ -31,7 +31,8 @@ class Checkpointing {
   Checkpointing(const Checkpointing&) = delete;
   Checkpointing& operator=(const Checkpointing&) = delete;
 
-  /// Call it after each step that does not end its epoch, and after each epoch.
+  /// Call it after each step that does not end its epoch and after which the ranks have met, and after each
+  /// epoch. Collective if the engine keeps states of ranks, as finish() then is.
   void after_step(const run::CheckpointState& state);
   void after_epoch(const run::CheckpointState& state);
   /// Writes a model file of a validation that is among the best so far. `parameters`: canonical.
@@ -59,6 +60,7 @@ class Checkpointing {
   void give_best(const std::vector<float>& parameters, const run::Validated& validated);
   void write(const std::shared_ptr<Best>& best);
   void note_written();
+  bool as_root(bool wanted) const;
   void save(const run::CheckpointState& state);
   std::vector<std::string> failures();  // errors of the writer; these checkpoints count as left out
   void report_failures();

@@ -20,6 +20,7 @@
 #include "convoke/run/initial_weights.hpp"
 #include "convoke/run/model_file.hpp"
 #include "convoke/run/stopping.hpp"
+#include "convoke/sync/strategy.hpp"
 #include "convoke/train/early_stopping.hpp"
 #include "convoke/train/ranking.hpp"
 
@@ -72,6 +73,7 @@ struct Job {
   engine::EngineOptions engine;  ///< with the seed of the run; members have other seeds
   std::shared_ptr<const optim::Optimizer> optimizer;
   std::shared_ptr<const optim::Schedule> schedule;
+  std::shared_ptr<const sync::Strategy> strategy = sync::make_strategy({});
   double learning_rate = 1e-3;
   std::vector<Stage> stages;        ///< in ascending order of epoch
   std::int64_t cache_features = 0;  ///< cached views per sample (FeatureCache); 0: none

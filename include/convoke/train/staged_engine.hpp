@@ -1,12 +1,14 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "convoke/engine/canonical.hpp"
 #include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/replica.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/phases.hpp"
@@ -22,7 +24,8 @@ namespace convoke::train {
 /// the optimizer's state; newly unfrozen parameters start without optimizer state. With Job::cache_features,
 /// and as long as the beginning of the network is frozen, the engine trains only the network behind that
 /// beginning, on samples from a FeatureCache. A stage that unfreezes a part of that beginning replaces the
-/// cache by one of the part that is still frozen.
+/// cache by one of the part that is still frozen. The strategy decides in which epochs the ranks of the group
+/// share an engine, and in which each has its own; these ranks then average their models when they meet.
 class StagedEngine {
  public:
   /// Collective over `group`. The arguments must outlive it.
@@ -38,9 +41,15 @@ class StagedEngine {
   /// made with other frozen weights.
   bool begin_epoch(std::int64_t epochs_done, const FeatureCache::Stop& stop);
 
-  engine::LaneEngine::StepResult step(std::uint32_t epoch, std::span<const std::uint32_t> samples,
-                                      double learning_rate, std::span<const std::uint32_t> repeats);
-  std::string diagnose() { return engine_->diagnose(); }
+  /// See engine::Replica.
+  void step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
+            std::span<const std::uint32_t> repeats);
+  /// The sums of this rank's replica since the last meeting.
+  const engine::Replica::Tally& tally() const { return replica_->tally(); }
+  /// True if the ranks meet after step `step` (from 1) of an epoch.
+  bool meets_after(std::int64_t epoch, std::int64_t step) const;
+  engine::Replica::Tally meet() { return replica_->meet(); }
+  std::string diagnose() { return replica_->diagnose(); }
 
   /// The base learning rate of the stage.
   double learning_rate() const { return learning_rate_; }
@@ -50,18 +59,28 @@ class StagedEngine {
   /// The cache that replaces the samples of the epoch; null: none.
   const FeatureCache* features() const { return features_; }
 
-  /// Fill the arrays of `state`, and load them: run::capture() and run::restore(). restore() enters the stage
-  /// that `state` was in, and is collective.
+  /// True if each rank has an optimizer state of its own, which a checkpoint must hold.
+  bool keeps_states() const;
+  /// Returns them, except the root's, at the root. Collective.
+  std::vector<std::vector<float>> gather_states();
+
+  /// Fill the arrays of `state` except other_optimizers, and load them all: run::capture() and
+  /// run::restore(). restore() enters the stage that `state` was in, and is collective.
   void capture(run::CheckpointState& state);
   void restore(run::CheckpointState& state);
 
-  double exposed_seconds() const { return exposed_seconds_ + engine_->exposed_seconds(); }
+  /// Seconds in which this rank only waited for the exchange.
+  double exposed_seconds() const {
+    return exposed_seconds_ + engine_->exposed_seconds() + replica_->meeting_seconds();
+  }
 
  private:
-  void make_engine(std::size_t stages);
+  void make_engine(std::size_t stages, std::int64_t epoch);
+  engine::EngineOptions options_alone() const;
   void restore_engine(run::CheckpointState& state);
+  void take_own_state(run::CheckpointState& state) const;
   void drop_engine();
-  void enter(std::size_t stages, std::size_t cached);
+  void enter(std::size_t stages, std::size_t cached, std::int64_t epoch);
   void open_features(std::size_t last, const std::vector<float>& parameters);
   bool compute_features(std::int64_t epochs_done, const FeatureCache::Stop& stop);
   std::vector<float> whole(std::vector<float> parameters) const;
@@ -84,6 +103,8 @@ class StagedEngine {
   FeatureCache* features_ = nullptr;   // in use; null: none, or the cache could not be made
   nn::Graph graph_;                    // what the engine trains
   std::unique_ptr<engine::LaneEngine> engine_;
+  bool together_ = true;  // the ranks share the engine
+  std::optional<engine::Replica> replica_;
   double exposed_seconds_ = 0;  // of the earlier engines
 };
 

@@ -64,6 +64,8 @@ class Trainer {
  private:
   run::StopReason train_epoch();
   double take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats);
+  bool must_meet() const;
+  void meet();
   void show(double images_per_second);
   void finish_epoch(double seconds, std::int64_t samples);
   void adapt_rate(double validation_loss);

@@ -1,0 +1,65 @@
+#include "convoke/engine/model_average.hpp"
+
+#include <algorithm>
+
+namespace convoke::engine {
+namespace {
+
+constexpr std::size_t kMostFloats = std::size_t{1} << 20;
+
+// Returns the size of pieces of equal size, at most kMostFloats, that cover `size` floats.
+std::size_t piece_floats(std::size_t size) {
+  const std::size_t pieces = (size + kMostFloats - 1) / kMostFloats;
+  return pieces == 0 ? 0 : (size + pieces - 1) / pieces;
+}
+
+}  // namespace
+
+ModelAverage::ModelAverage(LaneEngine& engine, std::size_t slots, const mpi::Communicator& group,
+                           const sync::Strategy& strategy)
+    : engine_(engine),
+      slots_(slots),
+      rule_(strategy.state_rule()),
+      momentum_(static_cast<float>(strategy.momentum())),
+      share_(1.0F / static_cast<float>(group.size())),
+      channels_(group),
+      piece_(piece_floats(engine.layout().gradient_size())),
+      sum_(channels_, piece_.span()),
+      begin_(momentum_ > 0 ? engine.layout().trainable_size() : 0),
+      change_(begin_.size()) {}
+
+void ModelAverage::begin_round() { std::copy_n(engine_.parameters().begin(), begin_.size(), begin_.data()); }
+
+void ModelAverage::run() {
+  const std::size_t changing = engine_.layout().gradient_size();  // the others are frozen
+  average(engine_.parameters().first(changing));
+  if (momentum_ > 0) add_momentum();
+  if (!engine_.average().empty()) average(engine_.average().first(changing));
+  if (rule_ == sync::StateRule::kReset) engine_.reset_optimizer();
+  if (rule_ != sync::StateRule::kAverage) return;
+  for (std::size_t slot = 0; slot < slots_; ++slot) average(engine_.optimizer_state(slot));
+}
+
+void ModelAverage::average(std::span<float> values) {
+  while (!values.empty()) {
+    const std::span<float> part = values.first(std::min(piece_.size(), values.size()));
+    std::ranges::copy(part, piece_.data());
+    sum_.start();
+    sum_.combine(true);
+    sum_.finish(true);
+    std::ranges::transform(piece_.span().first(part.size()), part.begin(),
+                           [this](float sum) { return sum * share_; });
+    values = values.subspan(part.size());
+  }
+}
+
+//   x_t = m_t + momentum (x_{t-1} - x_{t-2})
+void ModelAverage::add_momentum() {
+  const std::span<float> parameters = engine_.parameters();
+  for (std::size_t i = 0; i < change_.size(); ++i) {
+    parameters[i] += momentum_ * change_[i];
+    change_[i] = parameters[i] - begin_[i];
+  }
+}
+
+}  // namespace convoke::engine

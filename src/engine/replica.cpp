@@ -1,0 +1,95 @@
+#include "convoke/engine/replica.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "convoke/engine/segments.hpp"
+#include "convoke/mpi/together.hpp"
+
+namespace convoke::engine {
+
+Replica::Replica(LaneEngine& engine, std::size_t slots, const mpi::Communicator& group, std::int64_t lane,
+                 const sync::Strategy& strategy)
+    : engine_(engine), group_(group), lane_(lane) {
+  average_.emplace(engine, slots, group, strategy);
+}
+
+void Replica::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
+                   std::span<const std::uint32_t> repeats) {
+  ++tally_.steps;
+  if (average_) {
+    if (std::exchange(met_, false)) average_->begin_round();
+    const data::SampleRange mine = part_of_step(std::ssize(samples), lane_, group_->rank(), group_->size());
+    const auto part = [&mine](std::span<const std::uint32_t> all) {
+      return all.empty()
+                 ? all
+                 : all.subspan(static_cast<std::size_t>(mine.first), static_cast<std::size_t>(mine.count));
+    };
+    samples = part(samples);
+    repeats = part(repeats);
+    if (samples.empty()) engine_.set_steps_done(engine_.steps_done() + 1);
+    if (samples.empty() || failure_ || !std::isfinite(tally_.loss)) return;
+  }
+  try {
+    const LaneEngine::StepResult result = engine_.step(epoch, samples, learning_rate, repeats);
+    const auto count = static_cast<double>(samples.size());
+    tally_.loss += result.loss * count;
+    tally_.correct += result.accuracy * count;
+    tally_.samples += std::ssize(samples);
+  } catch (...) {
+    if (!average_) throw;
+    failure_ = std::current_exception();
+  }
+}
+
+// In the order of ranks, so that all ranks have the same sums.
+Replica::Tally Replica::sum_of_all() const {
+  struct Entry {
+    Tally tally;
+    std::int64_t failed = 0;
+  };
+  std::vector<Entry> all(static_cast<std::size_t>(group_->size()));
+  all[static_cast<std::size_t>(group_->rank())] = {tally_, failure_ ? 1 : 0};
+  group_->start_all_gather(std::as_writable_bytes(std::span(all))).wait();
+  Tally total{.steps = tally_.steps};
+  std::int64_t failed = 0;
+  for (const Entry& entry : all) {
+    total.loss += entry.tally.loss;
+    total.correct += entry.tally.correct;
+    total.samples += entry.tally.samples;
+    failed += entry.failed;
+  }
+  if (failed > 0) mpi::agree(*group_, failure_);
+  return total;
+}
+
+Replica::Tally Replica::meet() {
+  if (!average_) return std::exchange(tally_, {});
+  const auto begin = std::chrono::steady_clock::now();
+  const Tally total = sum_of_all();
+  if (!std::isfinite(total.loss)) return total;
+  average_->run();
+  tally_ = {};
+  met_ = true;
+  meeting_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return total;
+}
+
+std::string Replica::diagnose() {
+  if (!average_) return engine_.diagnose();
+  std::string mine;
+  mpi::together(*group_, [&] {
+    if (!std::isfinite(tally_.loss))
+      mine = fmt::format("{} of replica {}", engine_.diagnose(), group_->rank());
+  });
+  std::string first;
+  for (const std::string& text : group_->gather(mine)) {
+    if (first.empty()) first = text;
+  }
+  return group_->broadcast(std::move(first));
+}
+
+}  // namespace convoke::engine
