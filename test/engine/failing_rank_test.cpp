@@ -6,6 +6,7 @@
 #include "convoke/data/dataset_writer.hpp"
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/replica.hpp"
 #include "convoke/mpi/session.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -96,6 +97,26 @@ TEST_CASE("a rank that fails within a step makes all ranks throw its error, and 
       }
     }
   }
+}
+
+TEST_CASE("ranks that train on their own learn of a failure when they meet") {
+  const mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
+  const auto strategy = sync::make_strategy({{"name", "local-sgd"}});
+  const std::vector<std::uint32_t> ids = tiny::Pictures(kSamples).ids();
+  const int failing = world.size() - 1;
+  const Streamed samples;
+  EngineOptions alone = options(Reduction::kFast, 1);
+  LaneEngine engine(graph(false), alone, samples.loader, *optimizer, world.split(world.rank(), 0));
+  Replica replica(engine, optimizer->state_slots(), world, alone.lane, *strategy);
+  replica.step(0, ids, 0.1, {});
+  CHECK(replica.meet().samples == kSamples);
+  if (world.rank() == failing) samples.truncate();
+  for (int step = 0; step < 3; ++step) replica.step(0, ids, 0.1, {});
+  const std::string message = error_of([&] { replica.meet(); });
+  CHECK(message == world.broadcast(message, failing));
+  CHECK(message.find("samples.h5") != std::string::npos);
 }
 
 TEST_CASE("a rank that fails in an evaluation makes all ranks throw its error") {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# One exact model, trained on one host and on two and three hosts with different numbers of ranks: the same bits.
+# Exact models, trained on one host and on two and three hosts: the same bits. With summed gradients they do not depend
+# on the number of ranks; with local SGD they do, so the same number of ranks trains on one host.
 #   CONVOKE: the program. MAKE_DATASET: test/slurm/make_dataset.cpp. Ends with 77 if there are no namespaces here.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -43,6 +44,7 @@ linked_hosts 3 none
 "$convoke" train recipe.toml --quiet --output alone > alone.log
 failed=0
 sent() { ip netns exec cvkbench2 cat /sys/class/net/eth0/statistics/tx_bytes; }  # by the second host, in bytes
+strategy='"allreduce"' expected=alone
 train_on() {  # name, then the ranks on each host
   local name=$1 list= host=0 ranks before
   shift
@@ -51,10 +53,11 @@ train_on() {  # name, then the ranks on each host
     list+=${list:+,}$linked_network.$host:$ranks
   done
   before=$(sent)
-  if ! mpirun --host "$list" "$convoke" train recipe.toml --quiet --output "$name" > "$name.log" 2>&1; then
+  if ! mpirun --host "$list" "$convoke" train recipe.toml --quiet --output "$name" \
+      --set train.strategy="$strategy" > "$name.log" 2>&1; then
     cat "$name.log"
     failed=1
-  elif cmp alone/model.h5 "$name/model.h5"; then
+  elif cmp "$expected/model.h5" "$name/model.h5"; then
     bytes=$(($(sent) - before))
     echo "ranks on hosts: $*: the same model, the second host sent $bytes bytes"
   else
@@ -68,4 +71,11 @@ train_on even 2 2
 [ "$bytes" -le $((of_a_pair * 13 / 10)) ] || { echo "two ranks on each host send more than one"; failed=1; }
 train_on uneven 2 1
 train_on three 1 2 1
+
+strategy='{ name = "local-sgd", every = 5, momentum = 0.5 }' expected=alone4
+mpirun -n 4 --oversubscribe "$convoke" train recipe.toml --quiet --output alone4 --set train.strategy="$strategy" \
+  > alone4.log
+cmp -s alone/model.h5 alone4/model.h5 && { echo "local SGD trained the same model as sums of gradients"; failed=1; }
+train_on local-even 2 2
+train_on local-three 1 2 1
 exit $failed

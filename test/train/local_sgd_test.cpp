@@ -1,0 +1,194 @@
+#include <csignal>
+
+#include "convoke/data/epoch_plan.hpp"
+#include "convoke/engine/segments.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/os/stop_signals.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/tiny.hpp"
+#include "support/training.hpp"
+
+// Ranks that train on their own and average their models, on 1 to 4 ranks.
+
+using namespace convoke;
+using namespace convoke::train;
+using mpi::Session;
+using tiny::Result;
+using tiny::Run;
+using tiny::train_all;
+
+namespace {
+
+// 150 samples: the last step of an epoch has 22, which are two lanes and a smaller one, so that the last of
+// four ranks has none.
+constexpr std::size_t kSamples = 150;
+
+Job local_job(Settings strategy) {
+  strategy.set("name", "local-sgd");
+  Job job = tiny::job();
+  job.strategy = sync::make_strategy(strategy);
+  return job;
+}
+
+std::vector<float> trained(const Job& job, const mpi::Communicator& world) {
+  const tiny::Pictures pictures(kSamples);
+  const Run run(world);
+  return train_all(job, pictures, world, run.folder).training.members.at(0).model.parameters;
+}
+
+// Local SGD as a plain loop in one process: all replicas one after the other, averaged in their order.
+std::vector<float> plain_loop(const Job& job, int replicas, std::int64_t every, float momentum, bool keep,
+                              const mpi::Communicator& self) {
+  const tiny::Pictures pictures(kSamples);
+  const data::BatchLoader loader = pictures.loader();
+  const std::vector<std::uint32_t> ids = pictures.ids();
+  std::vector<std::unique_ptr<engine::LaneEngine>> engines;
+  for (int r = 0; r < replicas; ++r)
+    engines.push_back(
+        std::make_unique<engine::LaneEngine>(job.model.graph, job.engine, loader, *job.optimizer, self));
+  const std::size_t slots = job.optimizer->state_slots();
+  const std::size_t trainable = engines[0]->layout().trainable_size();
+  std::vector<float> before(engines[0]->parameters().begin(), engines[0]->parameters().end());
+  std::vector<float> change(trainable);
+
+  const auto average = [&](auto array_of) {
+    std::vector<float> sum(array_of(0).begin(), array_of(0).end());
+    for (int r = 1; r < replicas; ++r)
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += array_of(r)[i];
+    for (float& value : sum) value *= 1.0F / static_cast<float>(replicas);
+    return sum;
+  };
+  const auto set_all = [&](auto array_of, const std::vector<float>& values) {
+    for (int r = 0; r < replicas; ++r) std::ranges::copy(values, array_of(r).begin());
+  };
+  const auto meet = [&] {
+    const auto parameters = [&](int r) { return engines[static_cast<std::size_t>(r)]->parameters(); };
+    std::vector<float> next = average(parameters);
+    for (std::size_t i = 0; i < trainable; ++i) {
+      next[i] += momentum * change[i];
+      change[i] = next[i] - before[i];
+    }
+    set_all(parameters, next);
+    before = next;
+    for (std::size_t slot = 0; slot < slots && !keep; ++slot) {
+      const auto states = [&](int r) { return engines[static_cast<std::size_t>(r)]->optimizer_state(slot); };
+      set_all(states, average(states));
+    }
+  };
+
+  for (std::uint32_t epoch = 0; epoch < job.epochs; ++epoch) {
+    const data::EpochPlan plan(ids, job.engine.seed, epoch, job.engine.batch, job.shuffle);
+    for (std::int64_t step = 0; step < plan.steps(); ++step) {
+      for (int r = 0; r < replicas; ++r) {
+        engine::LaneEngine& engine = *engines[static_cast<std::size_t>(r)];
+        const auto samples = plan.step(step);
+        const data::SampleRange mine =
+            engine::part_of_step(std::ssize(samples), job.engine.lane, r, replicas);
+        if (mine.count == 0) {
+          engine.set_steps_done(engine.steps_done() + 1);
+          continue;
+        }
+        engine.step(
+            epoch,
+            samples.subspan(static_cast<std::size_t>(mine.first), static_cast<std::size_t>(mine.count)),
+            job.learning_rate);
+      }
+      if ((step + 1) % every == 0 || step + 1 == plan.steps()) meet();
+    }
+  }
+  return unpack(engine::canonical_parameters(job.model.graph), engines[0]->layout(),
+                engines[0]->parameters());
+}
+
+}  // namespace
+
+TEST_CASE("local SGD is the same as a plain loop over replicas, bit for bit") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const mpi::Communicator self = world.split(world.rank(), 0);
+  CHECK(trained(local_job({{"every", 2}}), world) ==
+        plain_loop(local_job({}), world.size(), 2, 0, false, self));
+  CHECK(trained(local_job({{"every", 3}, {"momentum", 0.5}, {"optimizer_state", "keep"}}), world) ==
+        plain_loop(local_job({}), world.size(), 3, 0.5F, true, self));
+}
+
+TEST_CASE("one rank, and epochs that sum gradients, train as without local SGD") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const std::vector<float> summed = trained(tiny::job(), world);
+  CHECK(trained(local_job({{"every", 2}, {"after_epochs", 2}}), world) == summed);
+  CHECK((trained(local_job({{"every", 2}}), world) == summed) == (world.size() == 1));
+  CHECK((trained(local_job({{"every", 2}, {"after_epochs", 1}}), world) == summed) == (world.size() == 1));
+}
+
+TEST_CASE("local SGD that is interrupted and resumed ends like an uninterrupted run") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Pictures pictures(kSamples);
+  const Settings strategy = GENERATE(
+      Settings{{"every", 2}}, Settings{{"every", 2}, {"momentum", 0.5}, {"optimizer_state", "keep"}},
+      Settings{{"every", 2}, {"optimizer_state", "reset"}}, Settings{{"every", 2}, {"after_epochs", 1}});
+  Job job = local_job(strategy);
+  job.engine.update.ema = 0.9;
+  job.epochs = 3;
+  job.checkpoint_every = {.steps = 2};
+  const std::vector<float> expected = trained(job, world);
+
+  SECTION("after a whole epoch") {
+    const Run run(world);
+    Job part = job;
+    part.epochs = 1;
+    train_all(part, pictures, world, run.folder);
+    CHECK(train_all(job, pictures, world, run.folder, true).training.members[0].model.parameters == expected);
+  }
+  SECTION("by a signal on one rank, within an epoch") {
+    const Run run(world);
+    const os::StopSignals signals;
+    world.barrier();
+    if (world.rank() == world.size() - 1) std::raise(SIGUSR1);
+    const Result stopped = train_all(job, pictures, world, run.folder);
+    CHECK(bool(stopped.training.interrupted_by));
+    // The first meeting is after the second step, unless gradients are summed in this epoch.
+    const std::int64_t steps = strategy.find("after_epochs") == nullptr ? 2 : 1;
+    CHECK(stopped.training.members[0].samples_processed == 32 * steps);
+    const os::StopSignals again;  // resets the first request
+    CHECK(train_all(job, pictures, world, run.folder, true).training.members[0].model.parameters == expected);
+  }
+}
+
+TEST_CASE("optimizer states that ranks keep belong to a number of ranks") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  if (world.size() < 3) return;
+  const tiny::Pictures pictures(kSamples);
+  Job job = local_job({{"optimizer_state", "keep"}});
+  const Run run(world);
+  train_all(job, pictures, world, run.folder);
+  job.epochs = 3;
+  const mpi::Communicator fewer = world.split(world.rank() < 2 ? 0 : 1, world.rank());
+  if (world.rank() < 2) {
+    const std::string why = error_of([&] { train_all(job, pictures, fewer, run.folder, true); });
+    CHECK(why.find("has the optimizer states of") != std::string::npos);
+  }
+}
+
+TEST_CASE("ranks that train on their own learn together of a loss that is not finite") {
+  const Session session;
+  Job job = local_job({{"every", 3}});
+  job.learning_rate = 1e30;
+  const std::string why = error_of([&] { trained(job, session.world()); });
+  INFO(why);
+  CHECK(why.find("not finite at epoch 1, step 3: first in ") != std::string::npos);
+  CHECK(why.find("of replica 0") != std::string::npos);
+}
+
+TEST_CASE("a batch with fewer lanes than ranks is refused") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  if (world.size() == 1) return;
+  Job job = local_job({{"every", 3}});
+  job.engine.lane = 32;
+  CHECK(error_of([&] { trained(job, world); }).find("a batch of 32 has 1 lane of 32 samples") !=
+        std::string::npos);
+}
