@@ -108,7 +108,8 @@ TEST_CASE("ranks that train on their own learn of a failure when they meet") {
   const int failing = world.size() - 1;
   const Streamed samples;
   EngineOptions alone = options(Reduction::kFast, 1);
-  LaneEngine engine(graph(false), alone, samples.loader, *optimizer, world.split(world.rank(), 0));
+  const nn::Graph network = graph(false);
+  LaneEngine engine(network, alone, samples.loader, *optimizer, world.split(world.rank(), 0));
   Replica replica(engine, optimizer->state_slots(), world, alone.lane, *strategy);
   replica.step(0, ids, 0.1, {});
   CHECK(replica.meet().samples == kSamples);
