@@ -6,15 +6,43 @@
 #include <cmath>
 #include <utility>
 
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/engine/segments.hpp"
 #include "convoke/mpi/together.hpp"
 
 namespace convoke::engine {
 
-Replica::Replica(LaneEngine& engine, std::size_t slots, const mpi::Communicator& group, std::int64_t lane,
-                 const sync::Strategy& strategy)
-    : engine_(engine), group_(group), lane_(lane) {
-  average_.emplace(engine, slots, group, strategy);
+namespace {
+
+// Returns the options of a rank that makes the steps of its share of a batch.
+EngineOptions options_of_share(EngineOptions options, int ranks) {
+  const std::int64_t lanes = options.batch / options.lane;
+  if (lanes < ranks) {
+    throw Error(fmt::format("{} ranks train a model each, but a batch of {} has {} of {} samples", ranks,
+                            options.batch, counted(lanes, "lane"), options.lane),
+                "use fewer ranks, a larger train.batch or a smaller train.lane");
+  }
+  options.batch = (lanes + ranks - 1) / ranks * options.lane;
+  return options;
+}
+
+}  // namespace
+
+Replica::Replica(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
+                 const optim::Optimizer& optimizer, const mpi::Communicator& group,
+                 const sync::Strategy& strategy, std::int64_t epoch)
+    : group_(group), strategy_(strategy), lane_(options.lane) {
+  if (strategy.sums_gradients(epoch)) {
+    engine_ = std::make_unique<LaneEngine>(graph, options, loader, optimizer, group);
+    return;
+  }
+  const mpi::Communicator alone = group.split(group.rank(), 0);
+  engine_ = mpi::together(group, [&] {
+    return std::make_unique<LaneEngine>(graph, options_of_share(options, group.size()), loader, optimizer,
+                                        alone);
+  });
+  average_.emplace(*engine_, optimizer.state_slots(), group, strategy);
 }
 
 void Replica::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
@@ -22,7 +50,7 @@ void Replica::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, 
   ++tally_.steps;
   if (average_) {
     if (std::exchange(met_, false)) average_->begin_round();
-    const data::SampleRange mine = part_of_step(std::ssize(samples), lane_, group_->rank(), group_->size());
+    const data::SampleRange mine = part_of_step(std::ssize(samples), lane_, group_.rank(), group_.size());
     const auto part = [&mine](std::span<const std::uint32_t> all) {
       return all.empty()
                  ? all
@@ -30,11 +58,11 @@ void Replica::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, 
     };
     samples = part(samples);
     repeats = part(repeats);
-    if (samples.empty()) engine_.set_steps_done(engine_.steps_done() + 1);
+    if (samples.empty()) engine_->set_steps_done(engine_->steps_done() + 1);
     if (samples.empty() || failure_ || !std::isfinite(tally_.loss)) return;
   }
   try {
-    const LaneEngine::StepResult result = engine_.step(epoch, samples, learning_rate, repeats);
+    const LaneEngine::StepResult result = engine_->step(epoch, samples, learning_rate, repeats);
     const auto count = static_cast<double>(samples.size());
     tally_.loss += result.loss * count;
     tally_.correct += result.accuracy * count;
@@ -51,9 +79,9 @@ Replica::Tally Replica::sum_of_all() const {
     Tally tally;
     std::int64_t failed = 0;
   };
-  std::vector<Entry> all(static_cast<std::size_t>(group_->size()));
-  all[static_cast<std::size_t>(group_->rank())] = {tally_, failure_ ? 1 : 0};
-  group_->start_all_gather(std::as_writable_bytes(std::span(all))).wait();
+  std::vector<Entry> all(static_cast<std::size_t>(group_.size()));
+  all[static_cast<std::size_t>(group_.rank())] = {tally_, failure_ ? 1 : 0};
+  group_.start_all_gather(std::as_writable_bytes(std::span(all))).wait();
   Tally total{.steps = tally_.steps};
   std::int64_t failed = 0;
   for (const Entry& entry : all) {
@@ -62,7 +90,7 @@ Replica::Tally Replica::sum_of_all() const {
     total.samples += entry.tally.samples;
     failed += entry.failed;
   }
-  if (failed > 0) mpi::agree(*group_, failure_);
+  if (failed > 0) mpi::agree(group_, failure_);
   return total;
 }
 
@@ -79,17 +107,17 @@ Replica::Tally Replica::meet() {
 }
 
 std::string Replica::diagnose() {
-  if (!average_) return engine_.diagnose();
+  if (!average_) return engine_->diagnose();
   std::string mine;
-  mpi::together(*group_, [&] {
+  mpi::together(group_, [&] {
     if (!std::isfinite(tally_.loss))
-      mine = fmt::format("{} of replica {}", engine_.diagnose(), group_->rank());
+      mine = fmt::format("{} of replica {}", engine_->diagnose(), group_.rank());
   });
   std::string first;
-  for (const std::string& text : group_->gather(mine)) {
+  for (const std::string& text : group_.gather(mine)) {
     if (first.empty()) first = text;
   }
-  return group_->broadcast(std::move(first));
+  return group_.broadcast(std::move(first));
 }
 
 }  // namespace convoke::engine

@@ -31,22 +31,8 @@ StagedEngine::StagedEngine(const Job& job, const Assignment& assignment, const d
 }
 
 void StagedEngine::drop_engine() {
-  if (engine_) exposed_seconds_ = exposed_seconds();
+  if (replica_) exposed_seconds_ = exposed_seconds();
   replica_.reset();
-  engine_.reset();
-}
-
-// Each rank makes the steps of its share of a batch.
-engine::EngineOptions StagedEngine::options_alone() const {
-  const std::int64_t lanes = options_.batch / options_.lane;
-  if (lanes < group_.size()) {
-    throw Error(fmt::format("{} ranks train a model each, but a batch of {} has {} of {} samples",
-                            group_.size(), options_.batch, counted(lanes, "lane"), options_.lane),
-                "use fewer ranks, a larger train.batch or a smaller train.lane");
-  }
-  engine::EngineOptions options = options_;
-  options.batch = (lanes + group_.size() - 1) / group_.size() * options_.lane;
-  return options;
 }
 
 void StagedEngine::make_engine(std::size_t stages, std::int64_t epoch) {
@@ -56,22 +42,13 @@ void StagedEngine::make_engine(std::size_t stages, std::int64_t epoch) {
   learning_rate_ = learning_rate_after(begun, job_.learning_rate);
   graph_ = unfrozen_by(begun, job_.model.graph, steps_per_epoch_);
   if (features_ != nullptr) graph_ = nn::suffix_of(graph_, features_->last_node());
-  together_ = job_.strategy->sums_gradients(epoch);
-  const data::BatchLoader& loader = features_ != nullptr ? features_->loader() : loader_;
-  if (together_) {
-    engine_ = std::make_unique<engine::LaneEngine>(graph_, options_, loader, *job_.optimizer, group_);
-    replica_.emplace(*engine_);
-  } else {
-    const mpi::Communicator alone = group_.split(group_.rank(), 0);
-    const engine::EngineOptions options = options_alone();
-    engine_ = mpi::together(group_, [&] {
-      return std::make_unique<engine::LaneEngine>(graph_, options, loader, *job_.optimizer, alone);
-    });
-    replica_.emplace(*engine_, job_.optimizer->state_slots(), group_, options.lane, *job_.strategy);
-  }
-  if (stages == 0 && !engine_->unshared().empty()) {
-    reports_.progress.warn(fmt::format(
-        "each rank keeps its own copy of the model, and they exchange through MPI: {}", engine_->unshared()));
+  replica_ = std::make_unique<engine::Replica>(graph_, options_,
+                                               features_ != nullptr ? features_->loader() : loader_,
+                                               *job_.optimizer, group_, *job_.strategy, epoch);
+  if (stages == 0 && !replica_->engine().unshared().empty()) {
+    reports_.progress.warn(
+        fmt::format("each rank keeps its own copy of the model, and they exchange through MPI: {}",
+                    replica_->engine().unshared()));
   }
 }
 
@@ -80,7 +57,7 @@ bool StagedEngine::begin_epoch(std::int64_t epochs_done, const FeatureCache::Sto
   const std::size_t cached = mpi::together(group_, [&] { return cached_node(job_, stages); });
   const bool begins = stages != stages_begun_;
   const bool together = job_.strategy->sums_gradients(epochs_done);
-  if (begins || cached != cached_ || together != together_) enter(stages, cached, epochs_done);
+  if (begins || cached != cached_ || together != replica_->together()) enter(stages, cached, epochs_done);
   if (begins) {
     reports_.progress.note(fmt::format("a new stage begins with epoch {}: {} parameters are trained",
                                        epochs_done + 1, format_count(graph_.trainable_count())));
@@ -90,7 +67,7 @@ bool StagedEngine::begin_epoch(std::int64_t epochs_done, const FeatureCache::Sto
 
 void StagedEngine::enter(std::size_t stages, std::size_t cached, std::int64_t epoch) {
   run::CheckpointState state;
-  state.updates = engine_->steps_done();
+  state.updates = replica_->engine().steps_done();
   mpi::together(group_, [&] { capture(state); });
   if (cached != cached_) {
     drop_engine();  // it reads the features
@@ -147,7 +124,7 @@ bool StagedEngine::compute_features(std::int64_t epochs_done, const FeatureCache
 }
 
 void StagedEngine::start_from(const run::InitialWeights& weights) {
-  mpi::together(group_, [&] { run::apply(weights, parameters_, *engine_); });
+  mpi::together(group_, [&] { run::apply(weights, parameters_, replica_->engine()); });
 }
 
 void StagedEngine::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
@@ -159,8 +136,9 @@ void StagedEngine::step(std::uint32_t epoch, std::span<const std::uint32_t> samp
 }
 
 std::vector<float> StagedEngine::result() {
-  return mpi::together(
-      group_, [&] { return whole(engine::unpack(parameters_, engine_->layout(), engine_->result())); });
+  return mpi::together(group_, [&] {
+    return whole(engine::unpack(parameters_, replica_->engine().layout(), replica_->engine().result()));
+  });
 }
 
 // Returns the parameters with those of the prefix filled in: while cached features replace the prefix, the
@@ -173,15 +151,15 @@ std::vector<float> StagedEngine::whole(std::vector<float> parameters) const {
 }
 
 void StagedEngine::capture(run::CheckpointState& state) {
-  run::capture(*engine_, job_.optimizer->state_slots(), parameters_, state);
+  run::capture(replica_->engine(), job_.optimizer->state_slots(), parameters_, state);
   state.parameters = whole(std::move(state.parameters));
   state.average = whole(std::move(state.average));
   if (replica_->change().empty()) return;
-  state.change = whole(engine::unpack(parameters_, engine_->layout(), replica_->change()));
+  state.change = whole(engine::unpack(parameters_, replica_->engine().layout(), replica_->change()));
 }
 
 bool StagedEngine::keeps_states() const {
-  return !together_ && job_.strategy->state_rule() == sync::StateRule::kKeep && group_.size() > 1;
+  return !replica_->together() && job_.strategy->state_rule() == sync::StateRule::kKeep && group_.size() > 1;
 }
 
 std::vector<std::vector<float>> StagedEngine::gather_states() {
@@ -189,7 +167,7 @@ std::vector<std::vector<float>> StagedEngine::gather_states() {
   std::vector<std::vector<std::vector<std::byte>>> all;  // by slot and rank
   for (std::size_t slot = 0; slot < slots; ++slot) {
     const std::vector<float> mine =
-        engine::unpack(parameters_, engine_->layout(), engine_->optimizer_state(slot));
+        engine::unpack(parameters_, replica_->engine().layout(), replica_->engine().optimizer_state(slot));
     all.push_back(group_.gather(std::as_bytes(std::span(mine))));
   }
   std::vector<std::vector<float>> others;
@@ -208,7 +186,7 @@ std::vector<std::vector<float>> StagedEngine::gather_states() {
 void StagedEngine::restore(run::CheckpointState& state) {
   const std::size_t stages = stages_begun(job_.stages, state.epochs_done);
   const bool together = job_.strategy->sums_gradients(state.epochs_done);
-  if (stages != stages_begun_ || together != together_) make_engine(stages, state.epochs_done);
+  if (stages != stages_begun_ || together != replica_->together()) make_engine(stages, state.epochs_done);
   restore_engine(state);
 }
 
@@ -216,10 +194,11 @@ void StagedEngine::restore_engine(run::CheckpointState& state) {
   mpi::together(group_, [&] {
     take_own_state(state);
     if (!state.change.empty() && !replica_->change().empty()) {
-      engine::pack(parameters_, engine_->layout(), state.change, replica_->change());
+      engine::pack(parameters_, replica_->engine().layout(), state.change, replica_->change());
     }
-    run::restore(state, job_.optimizer->state_slots(), parameters_, *engine_);
-    if (!together_ && job_.strategy->state_rule() == sync::StateRule::kReset) engine_->reset_optimizer();
+    run::restore(state, job_.optimizer->state_slots(), parameters_, replica_->engine());
+    if (!replica_->together() && job_.strategy->state_rule() == sync::StateRule::kReset)
+      replica_->engine().reset_optimizer();
   });
 }
 
@@ -240,10 +219,6 @@ void StagedEngine::take_own_state(run::CheckpointState& state) const {
     state.optimizer.at(slot) = std::move(state.other_optimizers.at(mine + slot));
   }
   state.other_optimizers.clear();
-}
-
-bool StagedEngine::meets_after(std::int64_t epoch, std::int64_t step) const {
-  return together_ || job_.strategy->averages_after(epoch, step);
 }
 
 }  // namespace convoke::train

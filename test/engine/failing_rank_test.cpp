@@ -107,10 +107,8 @@ TEST_CASE("ranks that train on their own learn of a failure when they meet") {
   const std::vector<std::uint32_t> ids = tiny::Pictures(kSamples).ids();
   const int failing = world.size() - 1;
   const Streamed samples;
-  EngineOptions alone = options(Reduction::kFast, 1);
   const nn::Graph network = graph(false);
-  LaneEngine engine(network, alone, samples.loader, *optimizer, world.split(world.rank(), 0));
-  Replica replica(engine, optimizer->state_slots(), world, alone.lane, *strategy);
+  Replica replica(network, options(Reduction::kFast, 1), samples.loader, *optimizer, world, *strategy, 0);
   replica.step(0, ids, 0.1, {});
   CHECK(replica.meet().samples == kSamples);
   if (world.rank() == failing) samples.truncate();

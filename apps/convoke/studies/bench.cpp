@@ -10,7 +10,7 @@
 #include "cli/options.hpp"
 #include "cluster/start.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/replica.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/optim/optimizer.hpp"
@@ -105,14 +105,16 @@ int bench(const BenchOptions& options) {
   const RandomData random(graph, count, recipe.seed);
   const data::BatchLoader loader = random.loader(augmenter_of(recipe));
   const auto optimizer = optim::make_optimizer(recipe.train.optimizer);
-  engine::LaneEngine engine(graph, engine_options(recipe, threads), loader, *optimizer, group);
+  const auto strategy = sync::make_strategy(recipe.train.strategy);
+  engine::Replica replica(graph, engine_options(recipe, threads), loader, *optimizer, group, *strategy, 0);
   std::vector<std::uint32_t> ids(static_cast<std::size_t>(count));
   std::iota(ids.begin(), ids.end(), 0U);
-  std::int64_t next = 0;
+  std::int64_t next = 0, done = 0;
   const auto step = [&] {
     const auto samples =
         std::span(ids).subspan(static_cast<std::size_t>(next * batch), static_cast<std::size_t>(batch));
-    engine.step(0, samples, recipe.learning_rate());
+    replica.step(0, samples, recipe.learning_rate(), {});
+    if (replica.meets_after(0, ++done)) replica.meet();
     next = (next + 1) % (count / batch);
   };
 
@@ -131,16 +133,19 @@ int bench(const BenchOptions& options) {
   for (int i = 0; i < 3 && one < 1; ++i) one = makespan_of(1);  // until caches and clock are warm
   const auto steps = std::max<std::int64_t>(1, std::llround(options.seconds / one));
   std::vector<double> rates;
+  const double exposed_before = replica.exposed_seconds();
   for (int round = 0; round < options.rounds; ++round) {
     rates.push_back(static_cast<double>(batch * steps * (together ? 1 : world.size())) / makespan_of(steps));
   }
 
   // 4. The primitives of the same plan alone, while the other ranks wait.
-  std::array<double, 2> worst{first_step, static_cast<double>(os::peak_resident_bytes()) / (1024.0 * 1024.0)};
+  std::array<double, 3> worst{
+      first_step, static_cast<double>(os::peak_resident_bytes()) / (1024.0 * 1024.0),
+      (replica.exposed_seconds() - exposed_before) / static_cast<double>(steps * options.rounds)};
   world.max(worst);
   Bound bound;
   if (world.root()) {
-    nn::Network& plan = *engine.plan();
+    nn::Network& plan = *replica.engine().plan();
     const std::vector<double> seconds = plan.time_steps(50);
     bound = bound_of(plan.steps(), seconds, plan.samples());
     if (options.profile) print_profile(plan.steps(), seconds, plan.samples());
@@ -153,15 +158,18 @@ int bench(const BenchOptions& options) {
   const Settings result{{"recipe", recipe.name},
                         {"mode", recipe.train.mode},
                         {"reduction", recipe::to_string(recipe.train.reduction)},
+                        {"strategy", strategy->settings()},
+                        {"wire", recipe::to_string(recipe.train.wire)},
                         {"ranks", world.size()},
                         {"threads", threads},
                         {"unit", samples_of(graph)},
                         {"batch", batch},
                         {"lane", recipe.lane()},
-                        {"lanes_together", engine.plan()->options().lanes},
+                        {"lanes_together", replica.engine().plan()->options().lanes},
                         {"images_per_second", rate},
                         {"images_per_second_best", *std::max_element(rates.begin(), rates.end())},
                         {"images_per_second_worst", *std::min_element(rates.begin(), rates.end())},
+                        {"exposed_milliseconds", 1e3 * worst[2]},
                         {"gflops", rate * bound.flops_per_image / 1e9},
                         {"bound_images_per_second", bound.images_per_second * threads * world.size()},
                         {"seconds_to_first_step", worst[0]},
@@ -177,6 +185,11 @@ int bench(const BenchOptions& options) {
   fmt::print("  {:<18} {:>10}  (rounds from {} to {})\n", unit, figures(rate),
              figures(*std::min_element(rates.begin(), rates.end())),
              figures(*std::max_element(rates.begin(), rates.end())));
+  if (group.size() > 1) {
+    fmt::print(
+        "  exposed            {:>10.2f}  ms a step in which a rank only waits for the exchange ({:.1f} %)\n",
+        1e3 * worst[2], 100 * worst[2] * rate / static_cast<double>(batch));
+  }
   fmt::print("  GFLOP/s            {:>10.1f}  in convolutions and products\n",
              rate * bound.flops_per_image / 1e9);
   fmt::print("  {:<18} {:>10}  if only those took time\n", "bound, " + unit,

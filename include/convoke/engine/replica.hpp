@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,8 +14,9 @@
 
 namespace convoke::engine {
 
-/// The model that this rank trains for a group. Either the ranks of the group train one model together, or
-/// each rank trains a model of its own, on its share of each batch, until the models are averaged: they meet.
+/// The model that this rank trains for a group, and its engine. A strategy decides whether the ranks of the
+/// group train one model together, or each rank a model of its own, on its share of each batch, until the
+/// models are averaged: the ranks meet.
 /// Between two meetings these ranks exchange nothing: a rank that fails, or whose loss is not finite, makes
 /// no more steps, and all learn of it when they meet.
 class Replica {
@@ -25,12 +27,20 @@ class Replica {
     std::int64_t samples = 0, steps = 0;
   };
 
-  /// A replica whose engine all ranks of its group share.
-  explicit Replica(LaneEngine& engine) : engine_(engine) {}
-  /// A replica whose `engine` belongs to this rank alone. `slots`: states of its optimizer. Collective over
-  /// `group`; the arguments must outlive it.
-  Replica(LaneEngine& engine, std::size_t slots, const mpi::Communicator& group, std::int64_t lane,
-          const sync::Strategy& strategy);
+  /// Collective over `group`. `options`: those of the group, with the global batch; `epoch` (from 0): the
+  /// first one that it trains. The arguments must outlive it. Throws Error on all ranks as LaneEngine does,
+  /// or if a rank that trains alone would have no lane (micro-batch).
+  Replica(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
+          const optim::Optimizer& optimizer, const mpi::Communicator& group, const sync::Strategy& strategy,
+          std::int64_t epoch);
+
+  LaneEngine& engine() { return *engine_; }
+  /// True if the ranks of the group share the engine.
+  bool together() const { return !average_; }
+  /// True if the ranks meet after step `step` (from 1) of an epoch; they may meet after others, too.
+  bool meets_after(std::int64_t epoch, std::int64_t step) const {
+    return together() || strategy_.averages_after(epoch, step);
+  }
 
   /// Makes the step of this replica, see LaneEngine::step. `samples` and `repeats` are those of the whole
   /// batch; they must exist until the ranks meet.
@@ -42,8 +52,8 @@ class Replica {
   /// Averages the models, and returns the sums over all replicas. If the loss is not finite, the models stay
   /// as they are, see diagnose(). Collective; throws the error of a rank that failed on all ranks.
   Tally meet();
-  /// Seconds in meetings, over all of them.
-  double meeting_seconds() const { return meeting_seconds_; }
+  /// Seconds since the start in which this rank only waited for an exchange.
+  double exposed_seconds() const { return engine_->exposed_seconds() + meeting_seconds_; }
   /// See LaneEngine::diagnose; call it after meet().
   std::string diagnose();
 
@@ -53,10 +63,11 @@ class Replica {
  private:
   Tally sum_of_all() const;
 
-  LaneEngine& engine_;
+  mpi::Communicator group_;
+  const sync::Strategy& strategy_;
+  std::int64_t lane_;  ///< samples
+  std::unique_ptr<LaneEngine> engine_;
   std::optional<ModelAverage> average_;  ///< empty if the ranks share the engine
-  std::optional<mpi::Communicator> group_;
-  std::int64_t lane_ = 0;
   double meeting_seconds_ = 0;
 
   // State since the last meeting.

@@ -153,6 +153,7 @@ std::filesystem::path resolve_dataset(const Recipe& recipe);
 /// Convert between text and enum, for messages and files.
 std::string to_string(engine::Reduction reduction);
 std::string to_string(nn::ConvolutionChoice convolution);
+std::string to_string(sync::Wire wire);
 std::string to_string(nn::Precision precision);
 std::string to_string(data::Sharding sharding);
 

@@ -46,8 +46,7 @@ class StagedEngine {
             std::span<const std::uint32_t> repeats);
   /// The sums of this rank's replica since the last meeting.
   const engine::Replica::Tally& tally() const { return replica_->tally(); }
-  /// True if the ranks meet after step `step` (from 1) of an epoch.
-  bool meets_after(std::int64_t epoch, std::int64_t step) const;
+  bool meets_after(std::int64_t epoch, std::int64_t step) const { return replica_->meets_after(epoch, step); }
   engine::Replica::Tally meet() { return replica_->meet(); }
   std::string diagnose() { return replica_->diagnose(); }
 
@@ -70,13 +69,10 @@ class StagedEngine {
   void restore(run::CheckpointState& state);
 
   /// Seconds in which this rank only waited for the exchange.
-  double exposed_seconds() const {
-    return exposed_seconds_ + engine_->exposed_seconds() + replica_->meeting_seconds();
-  }
+  double exposed_seconds() const { return exposed_seconds_ + replica_->exposed_seconds(); }
 
  private:
   void make_engine(std::size_t stages, std::int64_t epoch);
-  engine::EngineOptions options_alone() const;
   void restore_engine(run::CheckpointState& state);
   void take_own_state(run::CheckpointState& state) const;
   void drop_engine();
@@ -101,10 +97,8 @@ class StagedEngine {
   double learning_rate_ = 0;
   std::unique_ptr<FeatureCache> own_;  // used if the members share no cache
   FeatureCache* features_ = nullptr;   // in use; null: none, or the cache could not be made
-  nn::Graph graph_;                    // what the engine trains
-  std::unique_ptr<engine::LaneEngine> engine_;
-  bool together_ = true;  // the ranks share the engine
-  std::optional<engine::Replica> replica_;
+  nn::Graph graph_;                    // what the replica trains
+  std::unique_ptr<engine::Replica> replica_;
   double exposed_seconds_ = 0;  // of the earlier engines
 };
 
