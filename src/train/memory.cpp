@@ -120,7 +120,9 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
                              const mpi::Communicator& group, const mpi::Communicator& world) {
   const mpi::Communicator node = world.split_node();
   const nn::Graph trained = unfrozen_by(job.stages, job.model.graph, 1);
-  const auto sharing = static_cast<std::size_t>(job.engine.share_node ? group.split_node().size() : 1);
+  const bool one_model = job.strategy->sums_gradients(std::max<std::int64_t>(0, job.epochs - 1));
+  const auto sharing =
+      static_cast<std::size_t>(job.engine.share_node && one_model ? group.split_node().size() : 1);
   const Demand demand{job, trained, samples, validates, group.rank(), group.size(), group.root(), sharing};
   const std::uint64_t resident = os::resident_bytes();
   auto available = static_cast<double>(os::available_bytes());

@@ -67,7 +67,7 @@ TEST_CASE("sums over workers, ranks and nodes, for nodes of equal and of differe
       }
       ModelMemory memory(node, {.parameters = 1, .sums = kSize, .exact = exact}, workers);
       NodeTeam team(memory, workers);
-      GradientSums sums(memory, team, world, "allreduce", {.bucket_bytes = 512});
+      GradientSums sums(memory, team, world, 0, {.bucket_bytes = 512});
       CHECK(sums.overlaps() == (second_node < ranks));
       for (int step = 0; step < 3; ++step) {
         sums.begin_step();
