@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cassert>
 #include <chrono>
+#include <type_traits>
 
 namespace convoke::sync {
 namespace {
 
 // A cache line of floats. Buckets share no cache line if the arena begins on one.
 constexpr std::size_t kAlignElements = 16;
-// Limit of OrderedSum.
-constexpr std::size_t kMostRounded = std::size_t{1} << 28;
+constexpr std::size_t kMostElements = OrderedSum<std::int64_t>::kMostElements;
 
 // The sum of a bucket in place, by the algorithm of the MPI library; its first phase is empty.
 template <class T>
@@ -49,6 +49,18 @@ std::size_t bucket_bytes_for(std::size_t exchange_bytes) {
   return std::clamp(exchange_bytes / 16, std::size_t{96} << 10, std::size_t{1} << 20);
 }
 
+// Measured on hosts with links of 100 Mbit/s and 1 Gbit/s, one thread a rank, Open MPI 4.1: images/s of
+// mnist-sync (apps/bench/exchange_over_links.sh; from 6 ranks on a batch of 192), and exposed time in ms. The
+// library used a tree for two ranks, Rabenseifner's algorithm for 4, 8 and 16, a ring for the others:
+//
+//     ranks            2, 1 Gbit/s    4, 1 Gbit/s    2            3            8            12           16
+//     in slices        17,700  0.8    10,400  2.3    2,037  28    4,579  37    3,470  48    3,282  45 3,055
+//     39 by the library    9,300  3.9    10,100  3.0    1,950  30    4,579  37    3,494  51    3,274  52
+//     3,254  54
+//
+// In slices a rank sends a message to each other rank, so there is a limit.
+bool sums_in_slices(int ranks) { return ranks <= 16; }
+
 // Makes all buckets the same size, instead of a small rest at the end.
 std::size_t bucket_elements(std::size_t elements, std::size_t element_bytes, const ExchangeOptions& options) {
   const std::size_t bytes = elements * element_bytes;
@@ -62,31 +74,27 @@ AllReduce::AllReduce(const mpi::Communicator& group, const Exchange& exchange,
   assert(exchange.floats.empty() || exchange.fixed.empty());
   if (group.size() == 1 || exchange.size() == 0) return;
   const std::size_t bytes = exchange.floats.size_bytes() + exchange.fixed.size_bytes();
-  const std::size_t elements = bucket_elements(exchange.size(), bytes / exchange.size(), options);
-  if (!exchange.fixed.empty()) {
-    add_buckets(0, exchange.size(), elements, [&](std::size_t first, std::size_t count) {
-      return std::make_unique<InPlaceSum<std::int64_t>>(group, exchange.fixed.subspan(first, count));
-    });
-    return;
-  }
+  const std::size_t elements =
+      std::min(bucket_elements(exchange.size(), bytes / exchange.size(), options), kMostElements);
+  channels_.emplace(group);
+  add_buckets(group, exchange.fixed, elements);
   const std::size_t rounded = options.wire == Wire::kBfloat16 ? exchange.roundable : 0;
-  if (rounded > 0) {
-    channels_.emplace(group);
-    add_buckets(0, rounded, std::min(elements, kMostRounded), [&](std::size_t first, std::size_t count) {
-      return std::make_unique<OrderedSum<Bfloat16>>(*channels_, exchange.floats.subspan(first, count));
-    });
-  }
-  add_buckets(rounded, exchange.size(), elements, [&](std::size_t first, std::size_t count) {
-    return std::make_unique<InPlaceSum<float>>(group, exchange.floats.subspan(first, count));
-  });
+  add_buckets<float, Bfloat16>(group, exchange.floats.first(rounded), elements);
+  add_buckets(group, exchange.floats.subspan(rounded), elements);
 }
 
-// Cuts [begin, end) into buckets of `elements`, and makes their sums: make(first, count).
-template <class Make>
-void AllReduce::add_buckets(std::size_t begin, std::size_t end, std::size_t elements, Make make) {
-  for (std::size_t first = begin; first < end; first = ends_.back()) {
-    ends_.push_back(std::min(first + elements, end));
-    sums_.push_back(make(first, ends_.back() - first));
+// Cuts `values`, which follow those of the buckets so far, into buckets of `elements`.
+template <class Value, class Wire>
+void AllReduce::add_buckets(const mpi::Communicator& group, std::span<Value> values, std::size_t elements) {
+  while (!values.empty()) {
+    const std::span<Value> bucket = values.first(std::min(elements, values.size()));
+    if (sums_in_slices(group.size()) || !std::is_same_v<Value, Wire>) {
+      sums_.push_back(std::make_unique<OrderedSum<Value, Wire>>(*channels_, bucket));
+    } else {
+      sums_.push_back(std::make_unique<InPlaceSum<Value>>(group, bucket));
+    }
+    ends_.push_back((ends_.empty() ? 0 : ends_.back()) + bucket.size());
+    values = values.subspan(bucket.size());
   }
 }
 

@@ -169,6 +169,7 @@ int bench(const BenchOptions& options) {
                         {"images_per_second", rate},
                         {"images_per_second_best", *std::max_element(rates.begin(), rates.end())},
                         {"images_per_second_worst", *std::min_element(rates.begin(), rates.end())},
+                        {"steps", done},
                         {"exposed_milliseconds", 1e3 * worst[2]},
                         {"gflops", rate * bound.flops_per_image / 1e9},
                         {"bound_images_per_second", bound.images_per_second * threads * world.size()},

@@ -13,9 +13,9 @@
 #include "convoke/core/text.hpp"
 #include "convoke/doctor/link.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/mpi/communicator.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/study/analysis/step_model.hpp"
+#include "convoke/sync/allreduce.hpp"
 #include "studies/step_profile.hpp"
 
 namespace convoke::app {
@@ -91,17 +91,8 @@ Network network_of(const StudyPredictOptions& options, const std::vector<doctor:
   return network;
 }
 
-// The algorithm that mpi::Session selects for this number of nodes.
 study::SumAlgorithm algorithm_for(int nodes) {
-  switch (mpi::sums_for(nodes)) {
-    case mpi::Sums::kTree:
-      return study::SumAlgorithm::kTree;
-    case mpi::Sums::kRabenseifner:
-      return study::SumAlgorithm::kRabenseifner;
-    case mpi::Sums::kRing:
-      return study::SumAlgorithm::kRing;
-  }
-  return {};
+  return sync::sums_in_slices(nodes) ? study::SumAlgorithm::kSlices : study::SumAlgorithm::kRabenseifner;
 }
 
 std::string describe(const study::LinkSpeed& link, const std::string& from) {

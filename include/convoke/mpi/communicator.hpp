@@ -98,15 +98,4 @@ std::span<const std::byte> bytes_of(std::span<const T> values) {
   return std::as_bytes(values);
 }
 
-/// The algorithm for non-blocking sums over the ranks of a group.
-enum class Sums {
-  kTree,          ///< everything to rank 0 along a binomial tree, and back
-  kRabenseifner,  ///< reduce-scatter by halving, allgather by doubling (Rabenseifner, ICCS 2004)
-  kRing,          ///< reduce-scatter and allgather around a ring
-};
-
-/// Returns the algorithm that a Session sets in Open MPI for sums over so many ranks, one of each node of the
-/// job, unless the user chose one.
-Sums sums_for(int ranks);
-
 }  // namespace convoke::mpi

@@ -51,8 +51,8 @@ class AllReduce {
   std::size_t buckets() const { return sums_.size(); }
 
  private:
-  template <class Make>
-  void add_buckets(std::size_t begin, std::size_t end, std::size_t elements, Make make);
+  template <class Value, class Wire = Value>
+  void add_buckets(const mpi::Communicator& group, std::span<Value> values, std::size_t elements);
   void poll(bool wait);
 
   std::optional<SumChannels> channels_;           // of rounded sums
@@ -64,6 +64,9 @@ class AllReduce {
   double exposed_seconds_ = 0;
 };
 
+/// Returns true if so many ranks sum fp32 and fixed point in slices (OrderedSum); more ranks leave it to the
+/// MPI library.
+bool sums_in_slices(int ranks);
 /// Returns the default size of a bucket in bytes, for an exchange of so many bytes.
 std::size_t bucket_bytes_for(std::size_t exchange_bytes);
 /// Returns the number of elements of a bucket, for an exchange of so many (not 0); the last bucket has the

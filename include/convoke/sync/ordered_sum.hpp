@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "convoke/core/aligned_buffer.hpp"
@@ -20,15 +21,16 @@ struct SumChannels {
 /// adds them in the order of ranks, and sends the sums to all. So the result depends neither on the placement
 /// of ranks nor on the algorithms of the MPI library. Each rank sends 2 (n - 1) / n times the array.
 ///
-/// Wire: the type in which numbers travel, float or Bfloat16. With Bfloat16, every rank adds what rounding
-/// has taken from its numbers, and from its slice of the sums, to those of the next sum (error feedback:
-/// Seide et al., "1-bit stochastic gradient descent", 2014; Karimireddy et al., "Error feedback fixes
-/// SignSGD", 2019).
-template <class Wire>
+/// Value: float or std::int64_t. Wire: the type in which they travel, Value or Bfloat16. With Bfloat16, every
+/// rank adds what rounding has taken from its numbers, and from its slice of the sums, to those of the next
+/// sum (error feedback: Seide et al., "1-bit stochastic gradient descent", 2014; Karimireddy et al., "Error
+/// feedback fixes SignSGD", 2019).
+template <class Value, class Wire = Value>
 class OrderedSum final : public BucketSum {
  public:
-  /// `channels` and `values` must outlive it; `values` has at most 2^28 elements, as many on all ranks.
-  OrderedSum(const SumChannels& channels, std::span<float> values);
+  /// `channels` and `values` must outlive it; `values` has at most kMostElements, as many on all ranks.
+  OrderedSum(const SumChannels& channels, std::span<Value> values);
+  static constexpr std::size_t kMostElements = std::size_t{1} << 27;
 
   void start() override;
   bool combine(bool wait) override;
@@ -36,15 +38,16 @@ class OrderedSum final : public BucketSum {
 
  private:
   const SumChannels& channels_;
-  std::span<float> values_;
+  std::span<Value> values_;
   std::size_t slice_;                        ///< elements of a slice; the last slices may be shorter or empty
   AlignedBuffer<Wire> outgoing_, incoming_;  ///< a slice for each rank
-  AlignedBuffer<float> total_;               ///< the sum of this rank's slice
-  AlignedBuffer<float> lost_, lost_total_;   ///< by rounding, of values_ and of total_; empty with float
+  AlignedBuffer<Value> total_;               ///< the sum of this rank's slice
+  AlignedBuffer<Value> lost_, lost_total_;   ///< by rounding, of values_ and of total_; empty if none is lost
   mpi::Request request_;
 };
 
 extern template class OrderedSum<float>;
-extern template class OrderedSum<Bfloat16>;
+extern template class OrderedSum<float, Bfloat16>;
+extern template class OrderedSum<std::int64_t>;
 
 }  // namespace convoke::sync

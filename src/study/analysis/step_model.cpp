@@ -26,36 +26,29 @@ Way message(const LinkSpeed& link, double bytes) {
   return {link.latency_seconds + std::max(0.0, bytes / link.bytes_per_second - core), core};
 }
 
-void add(Way& way, const Way& part, double times = 1) {
-  way.network_seconds += times * part.network_seconds;
-  way.core_seconds += times * part.core_seconds;
+void add(Way& way, const Way& part) {
+  way.network_seconds += part.network_seconds;
+  way.core_seconds += part.core_seconds;
 }
 
 // The time of one direction of a sum over the nodes, for the link of the busiest one.
 Way way_of(const Cluster& cluster, int nodes, double bytes) {
   Way way;
-  if (cluster.algorithm == SumAlgorithm::kRing) {
-    add(way, message(cluster.link, bytes / nodes), nodes - 1);
-    return way;
-  }
-  const bool halves = cluster.algorithm == SumAlgorithm::kRabenseifner;
+  if (cluster.algorithm == SumAlgorithm::kSlices) return message(cluster.link, bytes * (nodes - 1) / nodes);
   // Nodes beyond a power of two send all they have first, and receive the result last.
-  const bool beyond = halves && !std::has_single_bit(static_cast<unsigned>(nodes));
+  const bool beyond = !std::has_single_bit(static_cast<unsigned>(nodes));
   const int rounds = beyond ? rounds_for(nodes) - 1 : rounds_for(nodes);
   if (beyond) add(way, message(cluster.link, bytes));
   double share = 1;  // share of the bytes in this round
   for (int round = 0; round < rounds; ++round) {
-    if (halves) share /= 2;
+    share /= 2;
     add(way, message(cluster.link, share * bytes));
   }
   return way;
 }
 
 // Returns the bytes that a node adds to its own in one sum.
-double added(const Cluster& cluster, int nodes, double bytes) {
-  if (cluster.algorithm == SumAlgorithm::kTree) return rounds_for(nodes) * bytes;
-  return bytes * (nodes - 1) / nodes;
-}
+double added(int nodes, double bytes) { return bytes * (nodes - 1) / nodes; }
 
 double compute_seconds(const StepProfile& profile, std::int64_t lanes) {
   const auto found = std::find_if(profile.compute.begin(), profile.compute.end(),
@@ -94,21 +87,14 @@ StepPrediction predict_step(const StepProfile& profile, const Cluster& cluster, 
   // The last node may have fewer ranks. Each node has as many leaders as that one.
   const int leaders = ranks % on_node == 0 ? on_node : ranks % on_node;
   // Time 0 is the end of the computation.
-  double summed = -step.compute_seconds, done = -step.compute_seconds;
+  double done = -step.compute_seconds;
   for (const Bucket& bucket : profile.buckets) {
     step.summing_seconds += profile.add_seconds_per_byte * bucket.bytes * (on_node - 1) / leaders;
     if (nodes == 1) continue;
     const Way way = way_of(cluster, nodes, bucket.bytes);
-    // In a tree all bytes go up, then down: one bucket may go up while another goes down. A ring, and
-    // halving, use both directions of a link all the time.
-    const bool tree = cluster.algorithm == SumAlgorithm::kTree;
-    summed = std::max(tree ? summed : done, -bucket.seconds_before_end) + way.network_seconds;
-    done = std::max(done, summed) + way.network_seconds;
-    // The tree's root receives on the way up, others on the way down: the busiest node does one of both.
-    const double ways = tree ? 1 : 2;
+    done = std::max(done, -bucket.seconds_before_end) + 2 * way.network_seconds;
     step.summing_seconds +=
-        (ways * way.core_seconds + profile.add_seconds_per_byte * added(cluster, nodes, bucket.bytes)) /
-        leaders;
+        (2 * way.core_seconds + profile.add_seconds_per_byte * added(nodes, bucket.bytes)) / leaders;
   }
   if (nodes > 1) step.exposed_seconds = std::max(0.0, done);
   const auto batch = static_cast<double>(profile.batch);

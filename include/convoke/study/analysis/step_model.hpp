@@ -15,12 +15,11 @@ struct LinkSpeed {
   double core_seconds_per_byte = 0;
 };
 
-/// The algorithm of MPI's non-blocking sum over p ranks, one of each node.
+/// The algorithm of a sum over p ranks, one of each node.
 enum class SumAlgorithm {
-  kTree,          ///< ceil(log2 p) rounds of all bytes to rank 0, and the same back
+  kSlices,  ///< each rank sends 1 / p of the bytes to each other rank at the same time, and the same back
   kRabenseifner,  ///< log2 p rounds of a half, a quarter, ... and the same back; if p is not a power of two,
                   ///< all bytes twice more
-  kRing,          ///< p - 1 rounds of 1 / p of the bytes, and the same back
 };
 
 /// The placement of the ranks: `ranks_per_node` neighbours on each node. They sum in shared memory, each a
@@ -28,7 +27,7 @@ enum class SumAlgorithm {
 struct Cluster {
   int ranks_per_node = 1;
   LinkSpeed link;
-  SumAlgorithm algorithm = SumAlgorithm::kTree;
+  SumAlgorithm algorithm = SumAlgorithm::kSlices;
 
   /// Returns the number of nodes that so many ranks need.
   int nodes_for(int ranks) const { return (ranks + ranks_per_node - 1) / ranks_per_node; }
@@ -83,9 +82,8 @@ std::int64_t busiest_lanes(std::int64_t lanes, int ranks, Scaling scaling);
 std::vector<std::int64_t> needed_lanes(std::int64_t lanes, std::span<const int> ranks, Scaling scaling);
 
 /// Predicts a synchronous step. Buckets are summed one after another; each sum starts when its gradients are
-/// complete and the previous sum allows it. In a tree, the way to the sums of one bucket and the way back of
-/// another overlap, because links carry both directions at the same time. Not modelled: ranks of unequal
-/// speed, and other traffic. Throws Error if the profile lacks the lane count.
+/// complete and the previous sum allows it. Not modelled: ranks of unequal speed, and other traffic. Throws
+/// Error if the profile lacks the lane count.
 StepPrediction predict_step(const StepProfile& profile, const Cluster& cluster, int ranks, Scaling scaling);
 
 }  // namespace convoke::study
