@@ -37,14 +37,13 @@ std::size_t divide_rounding_up(std::size_t a, std::size_t b) { return (a + b - 1
 }  // namespace
 
 // A sixteenth of the exchange, between 96 KiB and 1 MiB. Only the last bucket cannot be hidden, because its
-// gradients are the last ones; each additional bucket costs some microseconds of calls. Measured (mnist-sync
-// with 64 samples and mnist-ddp with 64 samples a rank, 2 ranks on 2 cores, Open MPI 4.1 through shared
-// memory): the time from the slower rank's last gradient until both have the sums, microseconds, median of
-// the steps,
+// gradients are the last ones; each additional bucket costs some microseconds of calls. Measured (mnist-sync,
+// 93k parameters, 373 KB, 64 samples on two hosts with one thread each, AMD EPYC; medians of two runs):
+// images/s for
 //
-//   buckets of                     64    96   128   192   256   384   512  1024   KiB
-//   93k parameters,  373 KB        23    28    38    62           135                 of a step of 2,700
-//   905k parameters, 3.6 MB                    60          80         146   266       of a step of 44,000
+//   buckets of             16      32      64      96     192     400   KiB
+//   1 Gbit/s           15,600  17,300  17,400  17,300  12,000  10,900
+//   TCP without limit          18,200  18,000  18,800  17,800  19,900
 std::size_t bucket_bytes_for(std::size_t exchange_bytes) {
   return std::clamp(exchange_bytes / 16, std::size_t{96} << 10, std::size_t{1} << 20);
 }
