@@ -26,6 +26,13 @@ constexpr std::array kEnsembleKeys{
          .help = "the number of members; `\"ranks\"`: one for each rank. With more members than ranks, "
                  "ranks "
                  "train several members one after another; with fewer, each member has several ranks"}),
+    key<&EnsembleRecipe::ranks>(
+        {.name = "ranks",
+         .range = {.least = 1},
+         .effect = Effect::kNone,
+         .help =
+             "the number of ranks of each group, for example `[4, 2, 2]`; group k trains member k. Empty: "
+             "groups whose sizes differ by at most one"}),
     Key<EnsembleRecipe>{
         {.name = "member",
          .expected = "\"all\" or a whole number of at least 0",

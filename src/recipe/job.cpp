@@ -144,6 +144,7 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
   job.ensemble = recipe.train.mode == "ensemble";
   if (job.ensemble) {
     job.members = recipe.ensemble.members > 0 ? recipe.ensemble.members : ranks;
+    job.group_ranks = recipe.ensemble.ranks;
     job.shards = recipe.ensemble.shards;
     job.shards_name = to_string(recipe.ensemble.shards);
     job.rule = recipe.ensemble.rule;

@@ -60,7 +60,7 @@ void require_resumable(const train::Job& job, const run::RunFolder& folder) {
 }
 
 train::Groups groups_of(const Recipe& recipe, const train::Job& job, const mpi::Communicator& world) {
-  return recipe.ensemble.member < 0 ? train::split(world, job.members)
+  return recipe.ensemble.member < 0 ? train::split(world, job.members, job.group_ranks)
                                     : train::only(world, recipe.ensemble.member, job.members);
 }
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/engine/segments.hpp"
 
 namespace convoke::train {
@@ -15,11 +17,35 @@ std::vector<std::int64_t> Groups::turns() const {
   return turns;
 }
 
+namespace {
+
+Groups split_as_listed(const mpi::Communicator& world, std::int64_t members,
+                       std::span<const std::int64_t> ranks) {
+  const std::int64_t all = std::accumulate(ranks.begin(), ranks.end(), std::int64_t{0});
+  if (all != world.size()) {
+    throw Error(fmt::format("the groups of ensemble.ranks have {}, but the job has {}", counted(all, "rank"),
+                            world.size()),
+                fmt::format("start {}, or change the list so that its sum is {}", counted(all, "rank"),
+                            world.size()));
+  }
+  if (std::ssize(ranks) > members) {
+    throw Error(fmt::format("ensemble.ranks has {} groups, but the ensemble has {}", ranks.size(),
+                            counted(members, "member")),
+                "list at most as many groups as members");
+  }
+  std::int64_t mine = 0, end = ranks[0];
+  while (world.rank() >= end) end += ranks[static_cast<std::size_t>(++mine)];
+  return {members, std::ssize(ranks), mine, world.split(static_cast<int>(mine), world.rank())};
+}
+
+}  // namespace
+
 std::int64_t group_of(std::int64_t rank, std::int64_t ranks, std::int64_t groups) {
   return rank * groups / ranks;
 }
 
-Groups split(const mpi::Communicator& world, std::int64_t members) {
+Groups split(const mpi::Communicator& world, std::int64_t members, std::span<const std::int64_t> ranks) {
+  if (!ranks.empty()) return split_as_listed(world, members, ranks);
   const std::int64_t groups = std::min<std::int64_t>(members, world.size());
   const std::int64_t mine = group_of(world.rank(), world.size(), groups);
   return {members, groups, mine, groups == 1 ? world : world.split(static_cast<int>(mine), world.rank())};

@@ -275,6 +275,22 @@ TEST_CASE("an ensemble is the same on any number of ranks, in groups and one aft
   CHECK(found.report.accuracy == accuracy(found.test.rule("mean").all()));
 }
 
+TEST_CASE("groups have as many ranks as the list says, and the members do not depend on it") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  if (world.size() < 3) return;
+  const std::vector<std::int64_t> ranks{world.size() - 1, 1};
+  const Groups groups = split(world, 3, ranks);
+  CHECK(groups.count == 2);
+  CHECK(groups.mine == (world.rank() < world.size() - 1 ? 0 : 1));
+  CHECK(groups.group.size() == (groups.mine == 0 ? world.size() - 1 : 1));
+  CHECK(groups.turns() ==
+        (groups.mine == 0 ? std::vector<std::int64_t>{0, 2} : std::vector<std::int64_t>{1}));
+  const std::vector<std::int64_t> too_many{world.size(), 1};
+  CHECK(contains(error_of([&] { split(world, 2, too_many); }), "the groups of ensemble.ranks have"));
+  CHECK(contains(error_of([&] { split(world, 1, ranks); }), "has 2 groups, but the ensemble has 1 member"));
+}
+
 TEST_CASE("an ensemble resumes with some members finished, one in progress, and others not started") {
   const Session session;
   const mpi::Communicator& world = session.world();

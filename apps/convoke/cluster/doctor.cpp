@@ -149,7 +149,7 @@ Examined examine(const DoctorOptions& options, const std::optional<recipe::Recip
     if (run::any_of(world, !prospect)) prospect.reset();
   }
   if (prospect) {
-    const train::Groups groups = train::split(world, prospect->job().members);
+    const train::Groups groups = train::split(world, prospect->job().members, prospect->job().group_ranks);
     const doctor::Demand demand = prospect->demand(*recipe, groups);
     context.demand = &demand;
     examined.findings = doctor::examine(context);

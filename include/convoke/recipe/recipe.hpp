@@ -81,8 +81,9 @@ struct TrainRecipe {
 };
 
 struct EnsembleRecipe {
-  std::int64_t members = 0;  ///< 0: "ranks", one per rank
-  std::int64_t member = -1;  ///< the only member to train, counted from 0; -1: "all"
+  std::int64_t members = 0;         ///< 0: "ranks", one per rank
+  std::vector<std::int64_t> ranks;  ///< of each group; empty: as equal as possible
+  std::int64_t member = -1;         ///< the only member to train, counted from 0; -1: "all"
   data::Sharding shards = data::Sharding::kContiguous;
   std::string rule = "majority";  ///< the rule of the verdict; every rule is reported
 };

@@ -28,8 +28,10 @@ struct Groups {
 /// Returns the group of `rank` when `ranks` ranks form `groups` groups whose sizes differ by at most one.
 std::int64_t group_of(std::int64_t rank, std::int64_t ranks, std::int64_t groups);
 
-/// Splits the world. Collective.
-Groups split(const mpi::Communicator& world, std::int64_t members);
+/// Splits the world. `ranks`: the number of ranks of each group; empty: groups whose sizes differ by at most
+/// one. Collective. Throws Error on all ranks if the groups have not as many ranks as the world, or if there
+/// are more groups than members.
+Groups split(const mpi::Communicator& world, std::int64_t members, std::span<const std::int64_t> ranks = {});
 
 /// Makes all ranks the one group of `member`; other jobs train the other members. Throws Error unless
 /// `member` (counted from 0) exists.

@@ -97,8 +97,9 @@ struct Job {
   LogOptions log;
   std::int64_t keep_best = 1;  ///< number of best models (by validation) to keep; 0: none
 
-  bool ensemble = false;     ///< true: independent members; false: one model on all ranks
-  std::int64_t members = 1;  ///< > 0
+  bool ensemble = false;                  ///< true: independent members; false: one model on all ranks
+  std::int64_t members = 1;               ///< > 0
+  std::vector<std::int64_t> group_ranks;  ///< ranks of each group; empty: as equal as possible
   data::Sharding shards = data::Sharding::kFull;
   std::string shards_name = "full";
   std::string rule = "majority";  ///< the voting rule that decides
