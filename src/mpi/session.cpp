@@ -19,6 +19,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/mpi/communicator.hpp"
+#include "convoke/os/broken_pipes.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/process.hpp"
@@ -81,6 +82,7 @@ bool start(double& seconds) {
   if (running()) return false;
   const os::Stopwatch watch;
   int provided = 0;
+  os::survive_broken_pipes();
   choose_transport();
   choose_sums();
   make_room_for_segments();
