@@ -26,8 +26,8 @@ constexpr int kExitDifferent = 1;
 constexpr int kExitError = 2;
 
 constexpr const char* kVerifyHelp = R"(Examples:
-  convoke verify runs/one-rank runs/four-ranks       every checkpoint that both runs have, and the models
-  convoke verify runs/a/model.h5 runs/b/model.h5     two models, ensembles or checkpoints
+  convoke verify runs/one-rank runs/four-ranks     the checkpoints of both runs, and the models
+  convoke verify runs/a/model.h5 runs/b/model.h5   two models, ensembles or checkpoints
   convoke verify runs/before runs/after && echo equal
 
 Values are equal if their bits are. The first file that differs is shown in detail. The exit code is
