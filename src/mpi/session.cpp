@@ -130,6 +130,8 @@ int rank_by_launcher() {
     std::_Exit(code);
   }).detach();
   open_mpi::silence_banners(Session::library_version());
+  // Otherwise MPICH's launcher sometimes ends before it has forwarded the last output.
+  if (mpich::rank_by_launcher() >= 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
   if (std::freopen("/dev/null", "w", stderr) == nullptr) std::fclose(stderr);  // MPICH prints a line
   MPI_Abort(MPI_COMM_WORLD, code);
   std::_Exit(code);
