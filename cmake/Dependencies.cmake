@@ -15,6 +15,12 @@ macro(convoke_require found package what)
   endif()
 endmacro()
 
+# Debian installs several MPI libraries side by side, with the names of their programs after a dot.
+set(CONVOKE_MPI "" CACHE STRING "MPI library, if several are installed: openmpi or mpich; empty: that of mpicc")
+if(CONVOKE_MPI)
+  find_program(MPI_C_COMPILER mpicc.${CONVOKE_MPI} REQUIRED)
+  find_program(MPIEXEC_EXECUTABLE mpirun.${CONVOKE_MPI} REQUIRED)
+endif()
 find_package(MPI QUIET COMPONENTS C)
 convoke_require(MPI_C_FOUND "libopenmpi-dev openmpi-bin" "MPI")
 if(MPI_C_FOUND)  # the C interface only: the C++ bindings were removed from MPI and need a separate library

@@ -5,6 +5,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 convoke=$(realpath "${CONVOKE:-build/release/convoke}")
+exec {linked_lock}> "${TMPDIR:-/tmp}/cvkbench.lock"  # one set of hosts on a machine at a time
+flock -w 120 "$linked_lock" || { echo "no hosts here: others are in use on this machine"; exit 77; }
 linked_folder=$(mktemp -d) linked_network=10.78.0 linked_bridge=cvkbench0
 
 cut_links() {

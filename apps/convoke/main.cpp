@@ -40,6 +40,7 @@ constexpr std::array kCommands{
     Command{kResults, "report", "Write runs or studies as a web page, with curves, mistakes and times",
             add_report},
     Command{kResults, "compare", "Print finished runs side by side, with a verdict", add_compare},
+    Command{kResults, "verify", "Find the first step, layer and value in which two runs differ", add_verify},
     Command{kInterop, "import", "Read a model of PyTorch, Keras or ONNX, and write it as model.h5",
             add_import},
     Command{kInterop, "export", "Write a trained model or an ensemble for another program", add_export},

@@ -19,6 +19,8 @@ run=${1:-runs/$SLURM_JOB_NAME-$SLURM_JOB_ID}  # the folder of the run
 convoke=(convoke)
 # convoke=(apptainer exec --bind "$PWD" convoke.sif convoke)   # the host's mpirun starts a container per rank
 
+# Without these settings, mpirun notices a host that is cut off after eight minutes instead of one.
+export OMPI_MCA_oob_tcp_keepalive_time=20 OMPI_MCA_oob_tcp_keepalive_intvl=5 OMPI_MCA_oob_tcp_keepalive_probes=4
 # Each rank has its own cores. By default, Open MPI gives one or two ranks a single core for all their threads.
 launch=(mpirun --map-by "slot:PE=$SLURM_CPUS_PER_TASK" --bind-to core)
 

@@ -74,4 +74,16 @@ std::vector<Settings> tables_at(const Settings& settings, std::string_view path)
   return tables;
 }
 
+std::vector<std::pair<std::string, std::string>> flattened(const Settings& settings) {
+  std::vector<std::pair<std::string, std::string>> flat;
+  for (const auto& [key, value] : settings.entries()) {
+    if (const Settings* table = value.table()) {
+      for (auto& [path, text] : flattened(*table)) flat.emplace_back(key + "." + path, std::move(text));
+    } else {
+      flat.emplace_back(key, value.to_string());
+    }
+  }
+  return flat;
+}
+
 }  // namespace convoke

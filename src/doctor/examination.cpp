@@ -15,6 +15,8 @@
 #include "convoke/doctor/storage.hpp"
 #include "convoke/doctor/topology.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/mpi/together.hpp"
+#include "convoke/run/equal_ranks.hpp"
 #include "convoke/train/memory.hpp"
 #include "doctor/evidence.hpp"
 
@@ -24,6 +26,18 @@ namespace {
 using Findings = std::vector<Finding>;
 
 Findings launcher(const Context& context) { return judge_launcher(context.binding.machine); }
+
+Findings programs(const Context& context) {
+  try {
+    run::require_equal_programs(context.world);
+    return {};
+  } catch (const mpi::GroupError& error) {
+    return {{.severity = Severity::kError,
+             .subject = "program",
+             .evidence = error.what(),
+             .remedy = error.hint()}};
+  }
+}
 
 Findings binding(const Context& context) {
   Findings found = judge_binding(context.binding, context.threads);
@@ -119,9 +133,9 @@ Findings memory(const Context& context) {
 /// Collective; the findings of rank 0 count.
 using Check = Findings (*)(const Context&);
 
-constexpr std::array<Check, 13> kChecks{launcher,   binding, quota,    topology,      processor,
-                                        host_clock, network, messages, shared_memory, storage,
-                                        dataset,    lanes,   memory};
+constexpr std::array<Check, 14> kChecks{launcher,  programs,   binding, quota,    topology,
+                                        processor, host_clock, network, messages, shared_memory,
+                                        storage,   dataset,    lanes,   memory};
 
 // Gives the findings of the root to all ranks.
 Findings shared_by_root(const Findings& found, const mpi::Communicator& world) {

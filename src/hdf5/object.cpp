@@ -207,6 +207,17 @@ T Object::attribute(const std::string& name) const {
   }
 }
 
+std::string Object::attribute_text(const std::string& name) const {
+  const Stored stored(handle_, where(), name);
+  const auto read_as = [&](auto values) {
+    read_values(stored, values);
+    return fmt::format("{}", fmt::join(values, ", "));
+  };
+  if (stored.kind == H5T_STRING) return read_as(std::vector<std::string>());
+  if (stored.kind == H5T_INTEGER) return read_as(std::vector<std::int64_t>());
+  return read_as(std::vector<double>());
+}
+
 template std::string Object::attribute(const std::string&) const;
 template double Object::attribute(const std::string&) const;
 template std::int64_t Object::attribute(const std::string&) const;

@@ -11,18 +11,19 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <thread>
 
 #include "convoke/core/error.hpp"
 #include "convoke/mpi/communicator.hpp"
+#include "convoke/os/broken_pipes.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/process.hpp"
-#include "mpi/banners.hpp"
+#include "mpi/link_watch.hpp"
+#include "mpi/mpich.hpp"
+#include "mpi/open_mpi.hpp"
 
 namespace convoke::mpi {
 namespace {
@@ -35,58 +36,32 @@ bool running() {
   return initialized && !finalized;
 }
 
-/// Between ranks of a node, Open MPI 4 lets the receiver's kernel copy a message out of the sender's memory
-/// (CMA), page by page. Copying through a piece of shared memory that stays in the cache is two to three
-/// times as fast. Measured on 2 cores of an AMD EPYC, MPI_Iallreduce of floats, polled, microseconds with and
-/// without CMA: 64 KiB 15, 6; 128 KiB 27, 9; 384 KiB 74, 31; 1 MiB 256, 114; 4 MiB 1754, 527. The user's
-/// setting has priority.
-void choose_transport() {
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 4
-  os::set_default("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
-#endif
-}
-
-/// By default, Open MPI sums in place along a tree, where rank 0 sends and receives the whole array
-/// log2(ranks) times. With Rabenseifner's algorithm (ICCS 2004; Open MPI's number is 3) every rank sends less
-/// than twice the array if there are 2^k ranks, and at most four times. Few nodes use neither, see
-/// sync::AllReduce. The user's setting has priority.
-void choose_sums() {
-#if defined(OMPI_MAJOR_VERSION)
-  os::set_default("OMPI_MCA_coll_libnbc_iallreduce_algorithm", "3");
-#endif
-}
-
-/// Open MPI 4 makes a segment of 4 MiB for each rank of a node in /dev/shm. Without enough space there
-/// (containers have 64 MiB, some 1), it dies of SIGSEGV at the first message. Files in /tmp, mapped into
-/// memory, work as well until the kernel writes them out. The user's setting has priority.
-void make_room_for_segments() {
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 4
-  constexpr std::uint64_t kPerRank = std::uint64_t{5} << 20;
-  const std::int64_t ranks = os::number_in("OMPI_COMM_WORLD_LOCAL_SIZE").value_or(1);
-  std::error_code unknown;
-  const std::filesystem::space_info memory = std::filesystem::space("/dev/shm", unknown);
-  if (ranks <= 1 || unknown || memory.available >= kPerRank * static_cast<std::uint64_t>(ranks)) return;
-  os::set_default("OMPI_MCA_btl_vader_backing_directory", "/tmp");
-  os::set_default("OMPI_MCA_osc_sm_backing_directory", "/tmp");
-#endif
-}
-
 /// Initialises MPI unless it already runs; returns true if it did.
 ///
 /// One thread makes all calls, but another may call MPI_Abort while the first is inside MPI_Wait, which needs
 /// MPI_THREAD_MULTIPLE. The cost is not measurable (Open MPI 4.1, 2 ranks, three runs: MPI_Init 244-251 ms at
-/// every level, MPI_Allreduce of 4 bytes 0.2-0.4 us, MPI_Test 0.012-0.013 us). A lower level is not an error:
-/// the trainer works, and only an abort from the watchdog may fail.
+/// every level, MPI_Allreduce of 4 bytes 0.2-0.4 us, MPI_Test 0.012-0.013 us). With MPI_THREAD_SERIALIZED,
+/// only an abort by another thread may fail.
 bool start(double& seconds) {
   if (running()) return false;
   const os::Stopwatch watch;
   int provided = 0;
-  choose_transport();
-  choose_sums();
-  make_room_for_segments();
+  os::survive_broken_pipes();
+  open_mpi::choose_settings();
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
   seconds = watch.seconds();
   return true;
+}
+
+/// Throws Error if this MPI allows calls from one thread only.
+void require_threads() {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  if (level >= MPI_THREAD_SERIALIZED) return;
+  throw Error(fmt::format("{} allows only {}, but Convoke calls MPI from several threads, one at a time",
+                          Session::library_version(),
+                          level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE" : "MPI_THREAD_FUNNELED"),
+              "use an MPI library that was built for threads: MPI_THREAD_SERIALIZED or above");
 }
 
 std::string report(const std::exception& error, const std::string& prefix) {
@@ -101,15 +76,6 @@ void print(const std::string& text) {
   std::fflush(nullptr);
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
-}
-
-/// After any failure of a rank, prterun, the launcher of Open MPI 5, prints a banner. Only if it is asked to
-/// end the job itself, as by Ctrl-C, does it end without output, and exits with 1. This is possible if it is
-/// our parent, on its own node. Returns if it is not, or does not react.
-void ask_prterun_to_end() {
-  if (os::parent_name() != "prterun") return;
-  std::signal(SIGTERM, SIG_DFL);  // so that it also ends this process
-  if (kill(getppid(), SIGTERM) == 0) std::this_thread::sleep_for(std::chrono::seconds(10));
 }
 
 /// Below the smallest MPI_TAG_UB, and not used elsewhere.
@@ -137,15 +103,6 @@ bool rank_0_has_printed() {
   return arrived != 0;
 }
 
-/// Returns the rank that Open MPI's mpirun gave this process; -1 if another program started it, or MPI is not
-/// Open MPI.
-int rank_of_open_mpi() {
-#ifdef OPEN_MPI
-  if (const auto rank = os::number_in("OMPI_COMM_WORLD_RANK")) return static_cast<int>(*rank);
-#endif
-  return -1;
-}
-
 /// An error outside MPI usually occurs on every rank. Rank 0 prints first; its launcher then ends the others.
 /// A rank that is still alive after the delay has a different error to print.
 void let_rank_0_print_first() {
@@ -157,14 +114,42 @@ void let_rank_0_print_first() {
   }
 }
 
+/// Returns the rank that mpirun gave this process; -1 if another program started it, or it belongs to another
+/// MPI.
+int rank_by_launcher() {
+  const int rank = open_mpi::rank_by_launcher();
+  return rank >= 0 ? rank : mpich::rank_by_launcher();
+}
+
+/// Ends all ranks, without further output: the reason has been printed. MPI_Abort waits for the launcher,
+/// which may be on the other side of a network that is cut.
+[[noreturn]] void end_all(int code) {
+  constexpr std::chrono::seconds kPatience(10);
+  std::thread([code, kPatience] {
+    std::this_thread::sleep_for(kPatience);
+    std::_Exit(code);
+  }).detach();
+  open_mpi::silence_banners(Session::library_version());
+  // Otherwise MPICH's launcher sometimes ends before it has forwarded the last output.
+  if (mpich::rank_by_launcher() >= 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  if (std::freopen("/dev/null", "w", stderr) == nullptr) std::fclose(stderr);  // MPICH prints a line
+  MPI_Abort(MPI_COMM_WORLD, code);
+  std::_Exit(code);
+}
+
 }  // namespace
 
 Session::Session()
     : owns_(start(init_seconds_)),
       exceptions_(std::uncaught_exceptions()),
-      world_(Communicator::wrap(MPI_Comm_c2f(MPI_COMM_WORLD))) {}
+      world_(Communicator::wrap(MPI_Comm_c2f(MPI_COMM_WORLD))) {
+  if (!owns_) return;
+  require_threads();
+  if (world_.size() > 1) links_ = watch_links();
+}
 
 Session::~Session() {
+  links_.reset();
   if (owns_ && running() && std::uncaught_exceptions() <= exceptions_) MPI_Finalize();
 }
 
@@ -181,7 +166,7 @@ Session::~Session() {
 // there, with the same error or with its work. A process without mpirun exits directly. The mpirun of Open
 // MPI 5 is asked to end the job instead, if possible; its exit code is then 1.
 void Session::abort(const std::exception& error, int code) {
-  const int launched_as = rank_of_open_mpi();
+  const int launched_as = rank_by_launcher();
   const bool early = !running();
   if (early && launched_as < 0) {
     let_rank_0_print_first();
@@ -191,7 +176,7 @@ void Session::abort(const std::exception& error, int code) {
   const bool printed = early && launched_as == 0;
   if (printed) {
     print(report(error, ""));
-    ask_prterun_to_end();
+    open_mpi::ask_prterun_to_end();
   }
   if (early) {
     double seconds = 0;
@@ -211,9 +196,8 @@ void Session::abort(const std::exception& error, int code) {
   }
   if (rank == 0) notify_others(size);
   if (size > 1 || launched_as >= 0) {
-    if (launched_as >= 0) ask_prterun_to_end();
-    silence_banners(library_version());
-    MPI_Abort(MPI_COMM_WORLD, code);
+    if (launched_as >= 0) open_mpi::ask_prterun_to_end();
+    end_all(code);
   }
   std::_Exit(code);
 }
@@ -221,16 +205,14 @@ void Session::abort(const std::exception& error, int code) {
 // mpirun takes any exit code except 0 for a failure and prints two banners, unless MPI_Abort told it to end.
 void Session::end(int code) const {
   std::fflush(nullptr);
-  if (rank_of_open_mpi() < 0) {
+  if (rank_by_launcher() < 0) {
     MPI_Finalize();
     std::_Exit(code);
   }
   world_.barrier();
   std::signal(SIGTERM, SIG_DFL);
   if (!world_.root()) std::this_thread::sleep_for(std::chrono::seconds(10));  // the root ends this process
-  silence_banners(library_version());
-  MPI_Abort(MPI_COMM_WORLD, code);
-  std::_Exit(code);
+  end_all(code);
 }
 
 std::string Session::library_version() {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "convoke/core/lookup.hpp"
 #include "convoke/data/class_balance.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/backend.hpp"
@@ -18,23 +19,11 @@
 namespace convoke::recipe {
 namespace {
 
-// Returns every value of a table by its path: "train.optimizer.beta_1" = "0.9".
-void flatten(const Settings& settings, const std::string& prefix, run::Fingerprint& flat) {
-  for (const auto& [key, value] : settings.entries()) {
-    if (const Settings* table = value.table()) {
-      flatten(*table, prefix + key + ".", flat);
-    } else {
-      flat.emplace_back(prefix + key, value.to_string());
-    }
-  }
-}
-
 // Returns the values of a key, without those equal to the behaviour of runs that are older than the key.
 void add_key(const std::string& path, const KeyDescription& key, const Value& value, run::Fingerprint& kept) {
-  run::Fingerprint values, defaults;
-  flatten({{path, value}}, "", values);
-  if (key.effect == Effect::kNewResult) flatten({{path, parse_value(key.fallback, "")}}, "", defaults);
-  for (auto& entry : values) {
+  run::Fingerprint defaults;
+  if (key.effect == Effect::kNewResult) defaults = flattened({{path, parse_value(key.fallback, "")}});
+  for (auto& entry : flattened({{path, value}})) {
     if (std::find(defaults.begin(), defaults.end(), entry) == defaults.end())
       kept.push_back(std::move(entry));
   }

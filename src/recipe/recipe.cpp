@@ -13,6 +13,7 @@
 #include "convoke/recipe/library.hpp"
 #include "convoke/recipe/section_reader.hpp"
 #include "convoke/run/collective.hpp"
+#include "convoke/run/equal_ranks.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {
@@ -142,10 +143,13 @@ Recipe Recipe::of_root(std::optional<Recipe> here, const std::string& recipe,
     return here->to_toml();
   });
   const std::string folder = run::on_root(world, [&] { return here->folder.string(); });
-  if (world.root()) return *std::move(here);
-  Recipe sent = parse(resolved, recipe);
-  sent.folder = folder;
-  return sent;
+  if (!here) here = parse(resolved, recipe);
+  run::require_equal(
+      world, here->settings(),
+      "start all ranks with one recipe and the same options; on hosts with folders of their own, "
+      "copy the recipe again");
+  here->folder = folder;
+  return *std::move(here);
 }
 
 Recipe Recipe::parse(const std::string& toml, const std::string& source,

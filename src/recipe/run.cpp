@@ -12,6 +12,7 @@
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/environment.hpp"
+#include "convoke/run/equal_ranks.hpp"
 #include "convoke/run/job_time.hpp"
 #include "convoke/train/fit.hpp"
 #include "convoke/train/verdict.hpp"
@@ -77,6 +78,7 @@ Run::Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& mach
       groups_(groups_of(recipe_, job_, world)),
       loader_(dataset_.split(recipe_.data.train_split), job_.model.graph.input_shape(),
               job_.model.normalization, job_.augmenter) {
+  if (job_.engine.reduction == engine::Reduction::kExact) run::require_equal_arithmetic(world_);
   job_.weights = initial_weights(recipe_, job_.model.graph, world);
   job_.job_end = end_of_job(world);
   job_.deadline = run::deadline_before(job_.job_end, recipe_.run.stop_before);
@@ -93,7 +95,10 @@ data::Dataset Run::open_training_samples() {
   const os::Timed timed(phases_.load);
   std::vector<std::string> splits{recipe_.data.train_split};
   if (!recipe_.data.validation_name.empty()) splits.push_back(recipe_.data.validation_name);
-  return data::Dataset::open(recipe_.data.path, splits, training_memory_.storage());
+  data::Dataset dataset = data::Dataset::open(recipe_.data.path, splits, training_memory_.storage());
+  run::require_equal(world_, {{"the content of the dataset", dataset.info().content_hash}},
+                     fmt::format("copy {} to all hosts again", recipe_.data.path));
+  return dataset;
 }
 
 data::BatchLoader Run::loader_of(const data::Split& split) const {

@@ -15,6 +15,14 @@ void require_sum(const hdf5::Object& object, std::uint32_t found) {
                           object.where(), found, stored));
 }
 
+// Returns the checksum, which it has compared with the stored one.
+std::uint32_t read_checked(const hdf5::Dataset& dataset, std::span<float> values) {
+  dataset.read(values);
+  const std::uint32_t sum = crc32(std::as_bytes(values));
+  require_sum(dataset, sum);
+  return sum;
+}
+
 }  // namespace
 
 void write_parameters(hdf5::Group& group, std::span<const engine::CanonicalParameter> parameters,
@@ -41,13 +49,16 @@ std::vector<float> read_parameters(const hdf5::Group& group,
                               dataset.shape().to_string(), parameter.shape.to_string()));
     }
     const std::span<float> values = std::span(canonical).subspan(parameter.offset, parameter.size());
-    dataset.read(values);
-    const std::uint32_t sum = crc32(std::as_bytes(values));
-    require_sum(dataset, sum);
-    all = crc32_join(all, sum, values.size_bytes());
+    all = crc32_join(all, read_checked(dataset, values), values.size_bytes());
   }
   require_sum(group, all);
   return canonical;
+}
+
+std::vector<float> read_parameter(const hdf5::Dataset& dataset) {
+  std::vector<float> values(static_cast<std::size_t>(dataset.shape().elements()));
+  read_checked(dataset, values);
+  return values;
 }
 
 void write_format(hdf5::File& file, const std::string& format, std::int64_t version) {

@@ -50,7 +50,9 @@ Directives restarts_of(const JobOptions& options) {
 }
 
 std::string launch_of(const JobOptions& options) {
-  if (options.launcher == Launcher::kMpirun) return options.bind ? kBoundMpirun : kMpirun;
+  if (options.launcher == Launcher::kMpirun) {
+    return std::string(kMpirunNotices) + (options.bind ? kBoundMpirun : kMpirun);
+  }
   return std::string(kSrunNotes) + (options.bind ? kBoundSrun : kSrun);
 }
 

@@ -12,6 +12,11 @@ inline constexpr const char* kContainer =
     R"sh(# convoke=(apptainer exec --bind "$PWD" convoke.sif convoke)   # the host's mpirun starts a container per rank
 )sh";
 
+inline constexpr const char* kMpirunNotices =
+    R"sh(# Without these settings, mpirun notices a host that is cut off after eight minutes instead of one.
+export OMPI_MCA_oob_tcp_keepalive_time=20 OMPI_MCA_oob_tcp_keepalive_intvl=5 OMPI_MCA_oob_tcp_keepalive_probes=4
+)sh";
+
 inline constexpr const char* kBoundMpirun =
     R"sh(# Each rank has its own cores. By default, Open MPI gives one or two ranks a single core for all their threads.
 launch=(mpirun --map-by "slot:PE=$SLURM_CPUS_PER_TASK" --bind-to core)

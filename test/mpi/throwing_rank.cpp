@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
   const bool inside = std::strcmp(argv[2], "inside") == 0;
   if (std::strcmp(argv[2], "before") == 0) {
     const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+    if (rank == nullptr) rank = std::getenv("PMI_RANK");  // MPICH
     try {
       throw_if_chosen(argv[1], rank == nullptr ? 0 : std::atoi(rank));
     } catch (const std::exception& error) {

@@ -1,59 +1,16 @@
 #!/usr/bin/env bash
 # Exact models, trained on one host and on two and three hosts: the same bits. With summed gradients they do not depend
 # on the number of ranks; with local SGD they do, so the same number of ranks trains on one host.
-#   CONVOKE: the program. MAKE_DATASET: test/slurm/make_dataset.cpp. Ends with 77 if there are no namespaces here.
-set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-cannot() { echo "no hosts here: $1"; exit 77; }
-[ "$(id -u)" -eq 0 ] || cannot "network namespaces need root"
-for command in ip nsenter unshare; do command -v $command > /dev/null || cannot "$command is missing"; done
-ip netns add cvkbench-try 2> /dev/null || cannot "this machine (a container?) cannot create network namespaces"
-ip netns del cvkbench-try
-
-. "$here/../../apps/bench/linked_hosts.sh"
-export OMPI_MCA_mpi_yield_when_idle=1  # more ranks than cores
-cd "$linked_folder"
-"$MAKE_DATASET" data.h5 640
-cat > recipe.toml << 'RECIPE'
-name = "tiny"
-seed = 3
-[data]
-path = "data.h5"
-[model]
-input = [1, 8, 8]
-layers = [
-  { layer = "conv2d", filters = 8, kernel = 3 },
-  { layer = "batch_norm" },
-  { layer = "relu" },
-  { layer = "flatten" },
-  { layer = "dense", units = 64, activation = "relu" },
-  { layer = "dense", units = 4, activation = "softmax" },
-]
-[train]
-epochs = 10
-batch = 32
-lane = 4
-reduction = "exact"
-clip_norm = 1.0
-ema = 0.9
-[run]
-threads = 1
-bucket_kib = 8
-RECIPE
+. "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 linked_hosts 3 none
 "$convoke" train recipe.toml --quiet --output alone > alone.log
-failed=0
 sent() { ip netns exec cvkbench2 cat /sys/class/net/eth0/statistics/tx_bytes; }  # by the second host, in bytes
 strategy='"allreduce"' expected=alone
 train_on() {  # name, then the ranks on each host
-  local name=$1 list= host=0 ranks before
+  local name=$1 before
   shift
-  for ranks in "$@"; do
-    host=$((host + 1))
-    list+=${list:+,}$linked_network.$host:$ranks
-  done
   before=$(sent)
-  if ! mpirun --host "$list" "$convoke" train recipe.toml --quiet --output "$name" \
+  if ! mpirun --host "$(list_of "$@")" "$convoke" train recipe.toml --quiet --output "$name" \
       --set train.strategy="$strategy" > "$name.log" 2>&1; then
     cat "$name.log"
     failed=1

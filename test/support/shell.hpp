@@ -45,13 +45,25 @@ inline Outcome program(const std::string& arguments, const std::string& before =
 /// Before the program: MPI_Init fails. What works has not called it.
 inline constexpr const char* kWithoutMpi = "OMPI_MCA_pml=none_such";
 
-inline std::string mpirun(int ranks) {
-  return "mpirun --oversubscribe --bind-to none -n " + std::to_string(ranks);
+/// The launcher of the MPI library that the program was built with ($CONVOKE_MPIRUN).
+inline std::string launcher() {
+  const char* path = std::getenv("CONVOKE_MPIRUN");
+  return path == nullptr ? "mpirun" : path;
 }
+inline bool launcher_is_hydra() {
+  static const bool is = shell(launcher() + " --version").says("HYDRA");
+  return is;
+}
+
+/// Before the program; more ranks than cores are allowed, and none is bound.
+inline std::string mpirun() {
+  return launcher() + (launcher_is_hydra() ? " " : " --oversubscribe --bind-to none ");
+}
+inline std::string mpirun(int ranks) { return mpirun() + "-n " + std::to_string(ranks); }
 
 /// Returns the exit code of such a job when one of its ranks ends in an error with `code`. Open MPI 5's
 /// mpirun is asked to end the job (mpi::Session::abort), and then always returns 1.
 inline int code_under_mpirun(int code) {
-  static const bool open_mpi_5 = shell("mpirun --version").says("Open MPI) 5");
+  static const bool open_mpi_5 = shell(launcher() + " --version").says("Open MPI) 5");
   return open_mpi_5 ? 1 : code;
 }

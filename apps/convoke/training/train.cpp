@@ -21,6 +21,7 @@
 #include "convoke/recipe/job.hpp"
 #include "convoke/recipe/run.hpp"
 #include "convoke/run/collective.hpp"
+#include "convoke/run/equal_ranks.hpp"
 #include "convoke/train/summary.hpp"
 #include "data/dataset_for.hpp"
 #include "results/results.hpp"
@@ -134,6 +135,7 @@ int train(const TrainOptions& given) {
   std::optional<recipe::Recipe> here = recipe::Recipe::load_if_here(options.recipe, changes);
   mpi::Session session;
   const mpi::Communicator& world = session.world();
+  run::require_equal_programs(world);
   recipe::Recipe recipe = recipe::Recipe::of_root(std::move(here), options.recipe, changes, world);
 
   // 2. The ranks, threads and bindings; one line for each problem.

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "convoke/core/settings.hpp"
@@ -30,5 +31,8 @@ std::vector<double> numbers_at(const Settings& settings, std::string_view path);
 std::vector<std::string> texts_at(const Settings& settings, std::string_view path);
 /// Returns the tables in a list, without other elements.
 std::vector<Settings> tables_at(const Settings& settings, std::string_view path);
+
+/// Returns every value by its path, in TOML: "train.optimizer.beta_1", "0.9". A list is one value.
+std::vector<std::pair<std::string, std::string>> flattened(const Settings& settings);
 
 }  // namespace convoke

@@ -64,6 +64,9 @@ class Object {
   /// Throws Error if there is no attribute of that name, or it has another type.
   template <class T>
   T attribute(const std::string& name) const;
+  /// Returns an attribute of any of these types as text, for messages: lists separated by commas, numbers
+  /// with all their digits.
+  std::string attribute_text(const std::string& name) const;
 
  protected:
   Object(Handle handle, std::filesystem::path file, std::string path, std::weak_ptr<NewFile> new_file)

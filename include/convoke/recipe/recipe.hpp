@@ -124,7 +124,7 @@ struct Recipe {
   static std::optional<Recipe> load_if_here(const std::string& recipe,
                                             const std::vector<std::string>& changes);
   /// Returns the recipe of rank 0 on all ranks; `here`: what load_if_here() returned. Collective; all ranks
-  /// throw the Error of a file that rank 0 does not have.
+  /// throw the Error of a file that rank 0 does not have, or of a rank that has another recipe.
   static Recipe of_root(std::optional<Recipe> here, const std::string& recipe,
                         const std::vector<std::string>& changes, const mpi::Communicator& world);
   /// Reads a recipe from a text; `source` names it in messages ("recipe.toml").

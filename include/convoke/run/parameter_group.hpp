@@ -20,6 +20,9 @@ void write_parameters(hdf5::Group& group, std::span<const engine::CanonicalParam
 std::vector<float> read_parameters(const hdf5::Group& group,
                                    std::span<const engine::CanonicalParameter> parameters);
 
+/// Reads one parameter, in canonical layout. Throws Error naming file and dataset if its checksum differs.
+std::vector<float> read_parameter(const hdf5::Dataset& dataset);
+
 /// Marks `file` as a Convoke file with the attributes convoke_format (its content) and format_version.
 void write_format(hdf5::File& file, const std::string& format, std::int64_t version);
 

@@ -1,4 +1,4 @@
-#include "mpi/banners.hpp"
+#include "mpi/open_mpi.hpp"
 
 #include <dlfcn.h>
 
@@ -15,14 +15,14 @@ TEST_CASE("the banners of Open MPI are suppressed only in tested versions") {
   for (const char* version :
        {"Open MPI v6.0.0", "Open MPI v4.0.7", "Open MPI v3.1.6", "MPICH Version: 4.0.2", ""}) {
     CAPTURE(version);
-    CHECK_FALSE(mpi::silence_banners(version));
+    CHECK_FALSE(mpi::open_mpi::silence_banners(version));
     if (pointer != nullptr) CHECK(*pointer == before);
   }
   const std::string here = mpi::Session::library_version();
   CAPTURE(here);
   if (here.starts_with("Open MPI v4.1.")) {
     REQUIRE(pointer != nullptr);
-    CHECK(mpi::silence_banners(here));
+    CHECK(mpi::open_mpi::silence_banners(here));
     CHECK(*pointer != before);
     *pointer = before;
   }

@@ -1,0 +1,28 @@
+#pragma once
+#include <string>
+
+// What is particular to Open MPI: its settings, its launcher and its banners. With another MPI library,
+// nothing here has an effect.
+
+namespace convoke::mpi::open_mpi {
+
+/// Sets variables that Open MPI reads when it starts: how ranks of a node exchange messages, by which
+/// algorithm it sums, and where its segments of shared memory are. The user's settings have priority.
+void choose_settings();
+
+/// Returns the rank that Open MPI's mpirun gave this process; -1 if another program started it, or MPI is not
+/// Open MPI.
+int rank_by_launcher();
+
+/// After any failure of a rank, prterun, the launcher of Open MPI 5, prints a banner. Only if it is asked to
+/// end the job itself, as by Ctrl-C, does it end without output, and exits with 1. This is possible if it is
+/// our parent, on its own node. Returns if it is not, or does not react.
+void ask_prterun_to_end();
+
+/// Open MPI's MPI_Abort prints a banner of eight lines after our message, and no setting of the aborting
+/// process suppresses it. All its banners are printed through one function pointer, opal_show_help, which
+/// this function replaces by one that does nothing. Returns false and changes nothing in versions in which
+/// this was not tested, or without such a pointer; then the banner appears. `library_version`: from Session.
+bool silence_banners(const std::string& library_version);
+
+}  // namespace convoke::mpi::open_mpi
