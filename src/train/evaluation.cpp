@@ -67,9 +67,9 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
   }
   group.sum(correct);
   for (ExactSum& loss : losses) group.sum(loss.parts());
-  vote::Disagreement disagreement(members);
-  disagreement.add(labels);
-  group.sum(disagreement.counts());
+  vote::Diversity diversity(members);
+  diversity.add(labels, truth);
+  group.sum(diversity.counts());
 
   const auto samples = static_cast<std::int64_t>(ids.size());
   const std::vector<double> mean = vote::mean_probabilities(ballots);
@@ -77,7 +77,7 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
       .samples = samples,
       .members = {},
       .rules = {},
-      .disagreement = std::move(disagreement),
+      .diversity = std::move(diversity),
       .ranking = rank(mean, truth, evaluator.classes(), top_k, group),
       .calibration = calibration_of(std::span<const double>(mean), truth, evaluator.classes(), group),
       .member_calibration = {},

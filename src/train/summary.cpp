@@ -168,7 +168,9 @@ Settings evaluation_summary(const Evaluation& evaluation, const std::string& rul
                   {"rule", rule},
                   {"members", std::move(each)},
                   {"prefix_accuracy", std::move(prefixes)},
-                  {"disagreement", evaluation.disagreement.mean()}};
+                  {"disagreement", evaluation.diversity.disagreement()}};
+  const double q = evaluation.diversity.q_statistic();
+  if (!std::isnan(q)) result.set("q_statistic", q);
   const Ranking& ranking = evaluation.ranking;
   if (!std::isnan(ranking.top_k_accuracy)) {
     result.set("top_k", ranking.k);
@@ -228,7 +230,12 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
       text += fmt::format("   (the first 1 .. {} members)\n", members.size());
     }
     text += fmt::format("  disagreement {:.4f}   (share of samples on which two members differ)\n",
-                        evaluation.disagreement.mean());
+                        evaluation.diversity.disagreement());
+    const double q = evaluation.diversity.q_statistic();
+    if (!std::isnan(q)) {
+      text += fmt::format(
+          "  Q statistic  {:.4f}   (1: two members err on the same samples, 0: independently)\n", q);
+    }
   } else {
     text += fmt::format("  accuracy {:.4f}   loss {}\n", evaluation.members.front().accuracy,
                         loss_text(evaluation.members.front().loss));

@@ -114,11 +114,13 @@ Settings class_scores(const metrics::ClassificationReport& report) {
           {"support", std::move(support)}};
 }
 
-Value::Array pairs(const vote::Disagreement& disagreement) {
+// Returns the rows of a measure of each member with each member.
+template <class Measure>
+Value::Array pairs(std::int64_t members, const Measure& measure) {
   Value::Array rows;
-  for (std::int64_t a = 0; a < disagreement.members(); ++a) {
+  for (std::int64_t a = 0; a < members; ++a) {
     Value::Array row;
-    for (std::int64_t b = 0; b < disagreement.members(); ++b) row.emplace_back(disagreement.between(a, b));
+    for (std::int64_t b = 0; b < members; ++b) row.emplace_back(measure(a, b));
     rows.emplace_back(std::move(row));
   }
   return rows;
@@ -145,6 +147,7 @@ Settings evaluation_details(const Evaluation& evaluation, const std::string& rul
                             const std::vector<std::int64_t>& members,
                             const std::vector<std::string>& class_names) {
   const metrics::ConfusionMatrix& matrix = evaluation.rule(rule).all();
+  const vote::Diversity& diversity = evaluation.diversity;
   Value::Array rules, calibrations, mistakes;
   for (const RuleOutcome& outcome : evaluation.rules) rules.emplace_back(outcome.name);
   for (const metrics::Calibration& each : evaluation.member_calibration) {
@@ -158,7 +161,10 @@ Settings evaluation_details(const Evaluation& evaluation, const std::string& rul
                    {"rules", std::move(rules)},
                    {"confusion", confusions(matrix)},
                    {"class_scores", class_scores(metrics::classification_report(matrix))},
-                   {"disagreement_of_pairs", pairs(evaluation.disagreement)},
+                   {"disagreement_of_pairs",
+                    pairs(diversity.members(), [&](auto a, auto b) { return diversity.disagreement(a, b); })},
+                   {"q_statistic_of_pairs",
+                    pairs(diversity.members(), [&](auto a, auto b) { return diversity.q_statistic(a, b); })},
                    {"calibration", to_settings(evaluation.calibration)},
                    {"member_calibration", std::move(calibrations)},
                    {"mistakes", std::move(mistakes)}};

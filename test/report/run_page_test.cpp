@@ -160,6 +160,11 @@ TEST_CASE("an ensemble's page says which scores belong to the vote, and which to
     CAPTURE(part);
     CHECK_THAT(page, Contains(part));
   }
+  const report::Page pages = report::run_page(report::read_run(folder / "votes"), "");
+  CHECK(table_called(pages, "Disagreement").csv() ==
+        "member,0 (%),2 (%),4 (%)\nmember 0,,12.5,12.5\nmember 2,12.5,,12.5\nmember 4,12.5,12.5,\n");
+  CHECK(table_called(pages, "Q statistic").csv() ==
+        "member,0,2,4\nmember 0,,0.875,\nmember 2,0.875,,\nmember 4,,,\n");
   example::write_run(folder / "one", dataset, 1, 1, 4.5);
   CHECK_THAT(page_of(folder / "one"), Contains("<dt>Test accuracy</dt>") && !Contains("majority vote") &&
                                           !Contains("mean probabilities"));

@@ -219,7 +219,7 @@ TEST_CASE("one synchronous model learns, and its verdict equals that of a plain 
   CHECK(verdict.test.members[0].loss == Catch::Approx(loss / 101).epsilon(1e-4));
   CHECK(verdict.report.accuracy > 0.8);
   CHECK(verdict.test.rule("majority").prefixes.size() == 1);
-  CHECK(verdict.test.disagreement.mean() == 0);
+  CHECK(verdict.test.diversity.disagreement() == 0);
   CHECK(verdict.samples_processed() == 6 * 256);
   CHECK(load_models(run.folder.path()).members.at(0).parameters == parameters);
 }
@@ -260,7 +260,7 @@ TEST_CASE("an ensemble is the same on any number of ranks, in groups and one aft
   }
   CHECK(models.members[0].parameters != models.members[1].parameters);
   CHECK(found.voters == std::vector<std::int64_t>{0, 1, 2});
-  CHECK(found.test.disagreement.mean() == expected.test.disagreement.mean());
+  CHECK(found.test.diversity.disagreement() == expected.test.diversity.disagreement());
   CHECK(found.samples_processed() == 3 * 2 * 60);
   for (const std::string rule : {"majority", "mean"}) {
     const RuleOutcome& outcome = found.test.rule(rule);

@@ -26,10 +26,10 @@ struct RuleOutcome {
 struct Evaluation {
   std::int64_t samples = 0;
   std::vector<engine::Score> members;
-  std::vector<RuleOutcome> rules;      ///< one for each rule; all are equal with one member
-  vote::Disagreement disagreement{1};  ///< of each pair of members
-  Ranking ranking;                     ///< from the members' mean probabilities
-  metrics::Calibration calibration;    ///< from the members' mean probabilities
+  std::vector<RuleOutcome> rules;    ///< one for each rule; all are equal with one member
+  vote::Diversity diversity{1};      ///< of each pair of members
+  Ranking ranking;                   ///< from the members' mean probabilities
+  metrics::Calibration calibration;  ///< from the members' mean probabilities
   std::vector<metrics::Calibration> member_calibration;
   std::vector<Mistake> mistakes;  ///< the worst by the mean probabilities, at most 36
 

@@ -97,7 +97,31 @@ Chart accuracy_chart(const RunRecord& run) {
   return chart;
 }
 
-// Pairs of members, shaded by how often they disagree; the largest share has the full colour.
+// Returns a table of each member with each; `cell(a, b)` shows a value, and the diagonal stays empty.
+template <class CellOf>
+Table pair_table(const std::vector<double>& members, const CellOf& cell) {
+  Table table{{"member"}, {}};
+  for (std::size_t a = 0; a < members.size(); ++a) {
+    table.columns.push_back(fmt::format("{:g}", members[a]));
+    std::vector<Cell> row{fmt::format("member {:g}", members[a])};
+    for (std::size_t b = 0; b < members.size(); ++b) row.push_back(a == b ? Cell("") : cell(a, b));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+// Returns the rows of a list of lists; NaN for what is missing.
+std::vector<std::vector<double>> square_at(const Settings& settings, std::string_view path,
+                                           std::size_t size) {
+  std::vector<std::vector<double>> rows;
+  for (const Value& row : list_at(settings, path)) rows.push_back(numbers_at(Settings{{"row", row}}, "row"));
+  rows.resize(size);
+  for (std::vector<double>& row : rows) row.resize(size, NAN);
+  return rows;
+}
+
+// Pairs of members, shaded by how often they disagree, the largest share with the full colour, and by how
+// alike they err.
 void add_pairs(Page& page, const RunRecord& run) {
   const std::vector<double> members = numbers_at(run.evaluation, "members");
   const Value::Array& pairs = list_at(run.evaluation, "disagreement_of_pairs");
@@ -112,23 +136,28 @@ void add_pairs(Page& page, const RunRecord& run) {
                                members.size()));
     return;
   }
-  Table table{{"member"}, {}};
+  const std::vector<std::vector<double>> shares =
+      square_at(run.evaluation, "disagreement_of_pairs", members.size());
   double most = 0;
-  std::vector<std::vector<double>> shares;
-  for (const Value& row : pairs) {
-    shares.push_back(numbers_at(Settings{{"row", row}}, "row"));
-    most = std::max(most, *std::max_element(shares.back().begin(), shares.back().end()));
+  for (const std::vector<double>& row : shares) {
+    for (const double share : row) most = std::max(most, share);
   }
-  for (std::size_t a = 0; a < members.size(); ++a) {
-    table.columns.push_back(fmt::format("{:g}", members[a]));
-    std::vector<Cell> row{fmt::format("member {:g}", members[a])};
-    for (std::size_t b = 0; b < members.size(); ++b) {
-      const double share = b < shares[a].size() ? shares[a][b] : NAN;
-      row.push_back(a == b ? Cell("") : Cell::percent(share, 2).shaded(most > 0 ? share / most : 0));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  page.add(table);
+  page.add(pair_table(members, [&](std::size_t a, std::size_t b) {
+    return Cell::percent(shares[a][b], 2).shaded(most > 0 ? shares[a][b] / most : 0);
+  }));
+  if (list_at(run.evaluation, "q_statistic_of_pairs").empty()) return;
+  page.heading("Q statistic");
+  page.paragraph(fmt::format(
+      "Yule's Q of which test samples two members predict rightly; the mean over all pairs is {}. 1: one "
+      "errs "
+      "only where the other does; 0: they err independently; below 0: they err on different samples; –: "
+      "undefined, as nothing contradicts either.",
+      Cell::number(number_at(run.summary, "test.q_statistic"), 3).text));
+  const std::vector<std::vector<double>> qs =
+      square_at(run.evaluation, "q_statistic_of_pairs", members.size());
+  page.add(pair_table(members, [&](std::size_t a, std::size_t b) {
+    return Cell::number(qs[a][b], 3).shaded(std::isnan(qs[a][b]) ? 0 : qs[a][b]);
+  }));
 }
 
 }  // namespace
