@@ -46,9 +46,10 @@ constexpr std::array kEnsembleKeys{
                                 .noun = "voting rule",
                                 .names = vote::rule_names,
                                 .effect = Effect::kNone,
-                                .help = "the voting rule that decides: `\"majority\"`, or `\"mean\"` for the "
-                                        "highest mean probability; every "
-                                        "rule is reported"}),
+                                .help = "the voting rule that decides: `\"majority\"`, whose ties go to the "
+                                        "highest mean probability, `\"majority_lowest\"`, whose ties go to "
+                                        "the lowest label, or `\"mean\"` for the highest mean probability; "
+                                        "every rule is reported"}),
 };
 
 }  // namespace

@@ -224,7 +224,7 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
                           evaluation.members[m].accuracy, loss_text(evaluation.members[m].loss));
     }
     for (const RuleOutcome& outcome : evaluation.rules) {
-      text += fmt::format("  {:<10} ", outcome.name);
+      text += fmt::format("  {:<15} ", outcome.name);
       for (const metrics::ConfusionMatrix& matrix : outcome.prefixes)
         text += fmt::format(" {:.4f}", accuracy(matrix));
       text += fmt::format("   (the first 1 .. {} members)\n", members.size());
