@@ -147,6 +147,7 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
     job.shards = recipe.ensemble.shards;
     job.shards_name = to_string(recipe.ensemble.shards);
     job.rule = recipe.ensemble.rule;
+    job.soups = recipe.ensemble.soups;
   }
   job.fingerprint = fingerprint_of(recipe, job, dataset.info().content_hash);
   Recipe carried_out = recipe;

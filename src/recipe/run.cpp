@@ -110,7 +110,7 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
   }
   run::describe_run(folder, job_.recipe, machine_, job_.engine.threads, world_);
   const train::Feed feed(loader_, validation_ ? &*validation_ : nullptr);
-  train::Training training =
+  const train::Training training =
       train::train_members(job_, feed, groups_, world_, folder, resume, quiet, phases_);
   Outcome outcome;
   outcome.interrupted_by = training.interrupted_by;
@@ -123,8 +123,8 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
     return data::Dataset::open(recipe_.data.path, {recipe_.data.test_split}, test_memory.storage());
   }();
   const train::Verdict& verdict = outcome.verdict.emplace(
-      train::convene(job_, std::move(training), groups_, world_,
-                     loader_of(tested.split(recipe_.data.test_split)), folder, phases_));
+      train::convene(job_, training, groups_, world_, loader_of(tested.split(recipe_.data.test_split)),
+                     folder, phases_, &feed));
   world_.barrier();
   phases_.first_step += seconds_before;
   outcome.cost =

@@ -81,6 +81,7 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
       .ranking = rank(mean, truth, evaluator.classes(), top_k, group),
       .calibration = calibration_of(std::span<const double>(mean), truth, evaluator.classes(), group),
       .member_calibration = {},
+      .soups = {},
       .mistakes = worst_mistakes(ballots, mean, truth, mine, kMistakes, group)};
   for (std::size_t m = 0; m < static_cast<std::size_t>(members); ++m) {
     result.members.push_back({samples, static_cast<double>(correct[m]) / static_cast<double>(samples),

@@ -84,7 +84,8 @@ struct EnsembleRecipe {
   std::int64_t members = 0;  ///< 0: "ranks", one per rank
   std::int64_t member = -1;  ///< the only member to train, counted from 0; -1: "all"
   data::Sharding shards = data::Sharding::kContiguous;
-  std::string rule = "majority";  ///< the rule of the verdict; every rule is reported
+  std::string rule = "majority";   ///< the rule of the verdict; every rule is reported
+  std::vector<std::string> soups;  ///< see vote::find_soup
 };
 
 struct RunRecipe {

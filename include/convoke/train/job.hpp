@@ -101,7 +101,8 @@ struct Job {
   std::int64_t members = 1;  ///< > 0
   data::Sharding shards = data::Sharding::kFull;
   std::string shards_name = "full";
-  std::string rule = "majority";  ///< the voting rule that decides
+  std::string rule = "majority";   ///< the voting rule that decides
+  std::vector<std::string> soups;  ///< the soups to make of the members (vote::find_soup)
 
   run::Fingerprint fingerprint;  ///< resume fingerprint: must be equal to resume
   std::string recipe;            ///< the resolved recipe as TOML, stored in checkpoints

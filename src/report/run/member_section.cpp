@@ -94,7 +94,35 @@ Chart accuracy_chart(const RunRecord& run) {
       chart.table.rows.push_back({"all by " + rule, Cell::percent(1 - shares.back(), 2)});
     }
   }
+  for (const Settings& soup : tables_at(run.summary, "test.soups")) {
+    chart.table.rows.push_back(
+        {text_at(soup, "soup") + " soup", Cell::percent(1 - number_at(soup, "accuracy"), 2)});
+  }
   return chart;
+}
+
+// Soups: one model each, with the share of each member that votes.
+void add_soups(Page& page, const RunRecord& run) {
+  const std::vector<Settings> soups = tables_at(run.summary, "test.soups");
+  if (soups.empty()) return;
+  page.heading("Soups");
+  page.paragraph(
+      "Models whose parameters are a weighted mean of the members' parameters, with the share of each "
+      "member. "
+      "A soup predicts at the cost of one model. Members that were initialised independently have no useful "
+      "mean.");
+  Table table{{"soup", "test accuracy", "test loss"}, {}};
+  for (const double member : numbers_at(run.evaluation, "members")) {
+    table.columns.push_back(fmt::format("member {:g}", member));
+  }
+  for (const Settings& soup : soups) {
+    std::vector<Cell> row{text_at(soup, "soup"), Cell::percent(number_at(soup, "accuracy"), 2),
+                          loss_cell(soup)};
+    for (const double share : numbers_at(soup, "shares")) row.push_back(Cell::percent(share));
+    row.resize(table.columns.size(), Cell(""));
+    table.rows.push_back(std::move(row));
+  }
+  page.add(table);
 }
 
 // Returns a table of each member with each; `cell(a, b)` shows a value, and the diagonal stays empty.
@@ -168,6 +196,7 @@ void add_members(Page& page, const RunRecord& run) {
   page.section("Members");
   page.add(member_table(run));
   if (voters > 1) page.side_by_side(std::vector<Chart>{accuracy_chart(run), prefix_chart(run, voters)});
+  add_soups(page, run);
   add_pairs(page, run);
 }
 
