@@ -70,9 +70,10 @@ struct TrainRecipe {
   engine::UpdateOptions update;  ///< clip_value, clip_norm, ema
   Settings optimizer;            ///< with name and learning_rate
   Settings schedule;
-  double learning_rate = 1e-3;       ///< from optimizer.learning_rate
-  std::int64_t validate_every = 0;   ///< steps, in addition to each epoch's end; 0: only at its end
-  Settings early_stopping;           ///< with every option; empty: none
+  double learning_rate = 1e-3;      ///< from optimizer.learning_rate
+  std::int64_t validate_every = 0;  ///< steps, in addition to each epoch's end; 0: only at its end
+  Settings early_stopping;          ///< with every option; empty: none
+  train::Distillation distill;
   std::int64_t top_k = 5;            ///< for evaluations; 0: none
   std::int64_t reference_batch = 0;  ///< the batch for which learning_rate was chosen; 0: any batch
   std::vector<train::Stage>
