@@ -106,10 +106,11 @@ data::BatchLoader Run::loader_of(const data::Split& split) const {
 }
 
 // Frees the teacher.
-void Run::ask_teacher(const run::RunFolder& folder) {
+void Run::ask_teacher(const train::Feed& feed, const run::RunFolder& folder) {
   if (!teacher_) return;
   const os::Timed timed(phases_.load);
-  soft_labels_.emplace(*teacher_, job_.distill.temperature, loader_.split(), job_.engine, node_,
+  soft_labels_.emplace(*teacher_, job_.distill.temperature, loader_.split(),
+                       train::trained_samples(job_, feed), job_.engine, node_,
                        folder.file(fmt::format("soft-labels-{}.bin", world_.rank())));
   loader_ = loader_.with_soft_labels(soft_labels_->values());
   teacher_.reset();
@@ -124,8 +125,8 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
     });
   }
   run::describe_run(folder, job_.recipe, machine_, job_.engine.threads, world_);
-  ask_teacher(folder);
   const train::Feed feed(loader_, validation_ ? &*validation_ : nullptr);
+  ask_teacher(feed, folder);
   const train::Training training =
       train::train_members(job_, feed, groups_, world_, folder, resume, quiet, phases_);
   Outcome outcome;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "convoke/data/batch_loader.hpp"
@@ -58,20 +57,21 @@ Settings Distillation::settings() const {
 std::vector<OptionTable> Distillation::tables() { return {{"", describe_keys(kDistillationKeys)}}; }
 
 SoftLabels::SoftLabels(const run::ModelSet& teacher, double temperature, const data::Split& split,
-                       const engine::EngineOptions& engine, const mpi::Communicator& node,
-                       const std::filesystem::path& file)
+                       std::span<const std::uint32_t> ids, const engine::EngineOptions& engine,
+                       const mpi::Communicator& node, const std::filesystem::path& file)
     : memory_(node, static_cast<std::size_t>(split.count() * teacher.description.classes()) * sizeof(float),
               run::half_of_free_memory(node), file) {
   const auto classes = static_cast<std::size_t>(teacher.description.classes());
-  const auto count = static_cast<std::size_t>(split.count()), lane = static_cast<std::size_t>(engine.lane);
+  const std::size_t count = ids.size(), lane = static_cast<std::size_t>(engine.lane);
   const engine::LaneRange mine =
       engine::share_of({0, static_cast<std::int64_t>((count + lane - 1) / lane)}, node.rank(), node.size());
   const std::size_t begin = std::min(static_cast<std::size_t>(mine.first) * lane, count);
   const std::size_t end = std::min(static_cast<std::size_t>(mine.first + mine.count) * lane, count);
   const std::size_t segment = lane * static_cast<std::size_t>(engine.threads);
   auto* const sums = reinterpret_cast<float*>(memory_.bytes().data());
+  if (node.root()) std::fill(sums, sums + memory_.bytes().size() / sizeof(float), 0.0F);
+  memory_.publish();
   mpi::together(node, [&] {
-    std::fill(sums + begin * classes, sums + end * classes, 0.0F);
     const data::BatchLoader loader(split, teacher.description.graph.input_shape(),
                                    teacher.description.normalization);
     engine::Evaluator evaluator(teacher.description.graph, {.threads = engine.threads,
@@ -80,16 +80,14 @@ SoftLabels::SoftLabels(const run::ModelSet& teacher, double temperature, const d
                                                             .loss = teacher.description.loss,
                                                             .classes = teacher.description.classes()});
     const double share = 1.0 / static_cast<double>(teacher.members.size());
-    std::vector<std::uint32_t> ids;
     for (const run::Member& member : teacher.members) {
       evaluator.load(member.parameters);
       for (std::size_t first = begin; first < end; first += segment) {
-        ids.resize(std::min(segment, end - first));
-        std::iota(ids.begin(), ids.end(), static_cast<std::uint32_t>(first));
-        const std::vector<float> rows = evaluator.predict(loader, ids);
-        for (std::size_t i = 0; i < ids.size(); ++i) {
+        const std::span<const std::uint32_t> part = ids.subspan(first, std::min(segment, end - first));
+        const std::vector<float> rows = evaluator.predict(loader, part);
+        for (std::size_t i = 0; i < part.size(); ++i) {
           add_softened(std::span(rows).subspan(i * classes, classes), temperature, share,
-                       sums + (first + i) * classes);
+                       sums + part[i] * classes);
         }
       }
     }

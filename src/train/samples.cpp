@@ -1,5 +1,6 @@
 #include "convoke/train/samples.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace convoke::train {
@@ -19,22 +20,40 @@ data::Holdout samples_of(const Job& job, const Feed& feed, std::int64_t member) 
   return ids;
 }
 
-CommonValidation common_validation(const Job& job, const Feed& feed) {
-  if (feed.validation != nullptr) return {*feed.validation, all_ids(feed.validation->split())};
-  enum class Use : std::uint8_t { kNone, kHeldOut, kTrained };
+namespace {
+
+enum class Use : std::uint8_t { kNone, kHeldOut, kTrained };
+
+// The use of each training sample by all members: kTrained if one of them trains on it.
+std::vector<Use> uses_of(const Job& job, const Feed& feed) {
   std::vector<Use> uses(static_cast<std::size_t>(feed.training.split().count()), Use::kNone);
   for (std::int64_t member = 0; member < job.members; ++member) {
     const data::Holdout ids = samples_of(job, feed, member);
-    for (const std::uint32_t id : ids.validation) {
-      if (uses[id] == Use::kNone) uses[id] = Use::kHeldOut;
+    if (feed.validation == nullptr) {
+      for (const std::uint32_t id : ids.validation) uses[id] = std::max(uses[id], Use::kHeldOut);
     }
     for (const std::uint32_t id : ids.train) uses[id] = Use::kTrained;
   }
-  CommonValidation common{feed.training, {}};
+  return uses;
+}
+
+std::vector<std::uint32_t> with_use(const std::vector<Use>& uses, Use use) {
+  std::vector<std::uint32_t> ids;
   for (std::size_t id = 0; id < uses.size(); ++id) {
-    if (uses[id] == Use::kHeldOut) common.ids.push_back(static_cast<std::uint32_t>(id));
+    if (uses[id] == use) ids.push_back(static_cast<std::uint32_t>(id));
   }
-  return common;
+  return ids;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> trained_samples(const Job& job, const Feed& feed) {
+  return with_use(uses_of(job, feed), Use::kTrained);
+}
+
+CommonValidation common_validation(const Job& job, const Feed& feed) {
+  if (feed.validation != nullptr) return {*feed.validation, all_ids(feed.validation->split())};
+  return {feed.training, with_use(uses_of(job, feed), Use::kHeldOut)};
 }
 
 }  // namespace convoke::train

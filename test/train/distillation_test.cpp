@@ -27,7 +27,8 @@ run::ModelSet teacher(std::int64_t members) {
 
 SoftLabels soft_labels(const tiny::Pictures& pictures, double temperature, const Job& job,
                        const mpi::Communicator& node) {
-  return {teacher(3), temperature, pictures.split(), job.engine, node, "soft-labels-of-a-test.bin"};
+  return {teacher(3), temperature, pictures.split(),           pictures.ids(),
+          job.engine, node,        "soft-labels-of-a-test.bin"};
 }
 
 std::vector<float> copy(std::span<const float> values) { return {values.begin(), values.end()}; }
@@ -80,6 +81,22 @@ TEST_CASE("soft labels are the mean of the members' softened predictions, on any
       worst = std::max(worst, std::abs(slow[i] - static_cast<double>(expected[i])));
     }
     CHECK(worst < 1e-5);
+  }
+}
+
+TEST_CASE("only samples that a member trains on have soft labels") {
+  const Session session;
+  const tiny::Pictures pictures(20);
+  Job job = tiny::job();
+  job.validation_split = 0.25;
+  const data::BatchLoader loader = pictures.loader();
+  const std::vector<std::uint32_t> trained = trained_samples(job, loader);
+  CHECK(trained.size() == 15);
+  CHECK(trained.back() == 14);
+  const SoftLabels soft(teacher(1), 1, pictures.split(), trained, job.engine, session.world(), "soft.bin");
+  for (std::size_t i = 0; i < 20; ++i) {
+    const std::span<const float> row = soft.values().subspan(4 * i, 4);
+    CHECK(std::accumulate(row.begin(), row.end(), 0.0) == Catch::Approx(i < 15 ? 1 : 0).margin(1e-6));
   }
 }
 

@@ -98,7 +98,7 @@ struct DistillOptions : TrainOptions {
 };
 
 constexpr const char* kDistillHelp = R"(Examples:
-  convoke distill runs/votes                          one network like the members, with their recipe
+  convoke distill runs/votes                          one network like the members, by their recipe
   mpirun -n 4 convoke distill runs/votes small.toml --output runs/small
                                                       another network, on the same dataset
   convoke distill runs/votes --temperature 4 --weight 0.9 --set train.epochs=20

@@ -59,7 +59,7 @@ class Run {
  private:
   data::Dataset open_training_samples();
   data::BatchLoader loader_of(const data::Split& split) const;
-  void ask_teacher(const run::RunFolder& folder);
+  void ask_teacher(const train::Feed& feed, const run::RunFolder& folder);
 
   mpi::Communicator world_, node_;
   run::Machine machine_;

@@ -30,19 +30,20 @@ struct Distillation {
   static std::vector<OptionTable> tables();
 };
 
-/// The predictions of a teacher, a model or an ensemble, for all samples of a split without augmentation. The
+/// The predictions of a teacher, a model or an ensemble, for samples of a split without augmentation. The
 /// ranks of a node compute them together, once, and keep them once per node.
 class SoftLabels {
  public:
   /// Of each sample the mean over the members of p^(1 / T) / sum p^(1 / T), where p are the probabilities of
-  /// a member: softmax(z / T), if they are softmax(z). The samples are taken in the order of their ids, one
-  /// lane at a time, so the bits do not depend on the ranks and threads. `engine`: lane and threads. `file`:
-  /// see run::NodeMemory. Collective over `node`.
+  /// a member: softmax(z / T), if they are softmax(z). Only for the samples `ids`, which are taken in this
+  /// order, one lane at a time, so the bits do not depend on the ranks and threads. `engine`: lane and
+  /// threads. `file`: see run::NodeMemory. Collective over `node`.
   SoftLabels(const run::ModelSet& teacher, double temperature, const data::Split& split,
-             const engine::EngineOptions& engine, const mpi::Communicator& node,
-             const std::filesystem::path& file);
+             std::span<const std::uint32_t> ids, const engine::EngineOptions& engine,
+             const mpi::Communicator& node, const std::filesystem::path& file);
 
-  std::span<const float> values() const;  ///< (samples, classes), as long as this object exists
+  /// (samples of the split, classes), 0 for those without; as long as this object exists.
+  std::span<const float> values() const;
 
  private:
   run::NodeMemory memory_;

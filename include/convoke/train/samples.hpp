@@ -26,6 +26,9 @@ std::vector<std::uint32_t> all_ids(const data::Split& split);
 /// a separate split, for validation. A pure function.
 data::Holdout samples_of(const Job& job, const Feed& feed, std::int64_t member);
 
+/// Returns the samples on which at least one member trains, in ascending order. A pure function.
+std::vector<std::uint32_t> trained_samples(const Job& job, const Feed& feed);
+
 /// Samples on which any mixture of members can be validated: none of them was used in training.
 struct CommonValidation {
   const data::BatchLoader& loader;
