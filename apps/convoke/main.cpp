@@ -32,6 +32,8 @@ constexpr std::array kCommands{
     Command{kTraining, "summary", "Show the network of a recipe: layers, shapes, parameters", add_summary},
     Command{kTraining, "layers", "List the layers of recipes, or show one with its keys", add_layers},
     Command{kTraining, "train", "Train one model, or an ensemble of models that vote", add_train},
+    Command{kTraining, "distill", "Train one network on the predictions of a trained model or ensemble",
+            add_distill},
     Command{kTraining, "watch", "Follow a run while it trains: curves, remaining time, checkpoints",
             add_watch},
     Command{kTraining, "gather", "Combine ensemble members that were trained in separate jobs", add_gather},

@@ -27,6 +27,15 @@ std::string hint_of(const KeyFacts& key) {
   return key.help.empty() ? "" : fmt::format("{}: {}", key.name, key.help);
 }
 
+// Throws Error unless `name` is one of the key's names, if it has names.
+void check_name(const SettingsReader& read, const KeyFacts& key, const std::string& name) {
+  if (key.names == nullptr) return;
+  std::vector<Named<bool>> table;
+  const std::vector<std::string> names = key.names();
+  for (const std::string& known : names) table.push_back({known, true});
+  find_in(table, name, key.noun.empty() ? key.name : key.noun, read.where());
+}
+
 // True if the key is present. Throws Error if it is required and absent.
 bool is_written(SettingsReader& read, const KeyFacts& key) {
   if (read.has(key.name)) return true;
@@ -90,15 +99,13 @@ void read_value(SettingsReader& read, const KeyFacts& key, std::string& value) {
   if (!is_written(read, key)) return;
   value = read.get(key.name, value);
   check_key(read, key, !(key.required && value.empty()));
-  if (key.names == nullptr) return;
-  std::vector<Named<bool>> table;
-  const std::vector<std::string> names = key.names();
-  for (const std::string& name : names) table.push_back({name, true});
-  find_in(table, value, key.noun.empty() ? key.name : key.noun, read.where());
+  check_name(read, key, value);
 }
 
 void read_value(SettingsReader& read, const KeyFacts& key, std::vector<std::string>& value) {
-  if (is_written(read, key)) value = read.get(key.name, value);
+  if (!is_written(read, key)) return;
+  value = read.get(key.name, value);
+  for (const std::string& name : value) check_name(read, key, name);
 }
 
 void read_value(SettingsReader& read, const KeyFacts& key, std::vector<std::int64_t>& value) {

@@ -70,6 +70,14 @@ BatchLoader BatchLoader::in_view(const ViewKey& view) const {
   return other;
 }
 
+BatchLoader BatchLoader::with_soft_labels(std::span<const float> soft_labels) const {
+  BatchLoader other = *this;
+  other.split_.soft_labels = soft_labels;
+  ensure(soft_labels.size() == split_.labels.size() * other.soft_classes(),
+         "as many soft labels for each sample");
+  return other;
+}
+
 void BatchLoader::load(std::span<const std::uint32_t> ids, std::span<float> samples,
                        std::span<std::int32_t> labels) const {
   load_pictures(ids, samples, view_ ? &*view_ : nullptr);
@@ -129,6 +137,14 @@ void BatchLoader::load_weights(std::span<const std::uint32_t> ids, std::span<flo
     return;
   }
   for (std::size_t i = 0; i < ids.size(); ++i) weights[i] = split_.weights[ids[i]];
+}
+
+void BatchLoader::load_soft_labels(std::span<const std::uint32_t> ids, std::span<float> soft_labels) const {
+  const std::size_t classes = soft_classes();
+  ensure(soft_labels.size() >= ids.size() * classes, "room for the soft labels");
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    std::copy_n(split_.soft_labels.data() + ids[i] * classes, classes, soft_labels.data() + i * classes);
+  }
 }
 
 void BatchLoader::load_labels(std::span<const std::uint32_t> ids, std::span<std::int32_t> labels) const {

@@ -91,6 +91,8 @@ nn::Network& LaneWorker::load(const StepInput& step, const LaneSegment& segment,
                  view_of(step, segment));
   }
   if (!targets.weights.empty()) loader_.load_weights(ids, targets.weights);
+  targets.soft_labels.resize(ids.size() * loader_.soft_classes());
+  if (!targets.soft_labels.empty()) loader_.load_soft_labels(ids, targets.soft_labels);
   return network;
 }
 
@@ -98,8 +100,8 @@ nn::Network& LaneWorker::load(const StepInput& step, const LaneSegment& segment,
 void LaneWorker::judge(nn::Network& network, const StepInput& step, const Targets& targets,
                        float* gradients) {
   const auto batch = static_cast<std::int64_t>(step.samples.size());
-  const nn::LossTally tally =
-      network.loss({targets.labels, targets.weights, targets.second_labels, targets.shares}, batch);
+  const nn::LossTally tally = network.loss(
+      {targets.labels, targets.weights, targets.second_labels, targets.shares, targets.soft_labels}, batch);
   float* tail = gradients + layout_->gradient_size();
   tail[kLoss] = static_cast<float>(tally.loss / static_cast<double>(batch));
   tail[kCorrect] = static_cast<float>(tally.correct);

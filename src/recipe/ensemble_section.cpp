@@ -1,5 +1,6 @@
 #include "convoke/recipe/section_reader.hpp"
 #include "convoke/vote/rule.hpp"
+#include "convoke/vote/soup.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {
@@ -53,9 +54,19 @@ constexpr std::array kEnsembleKeys{
                                 .noun = "voting rule",
                                 .names = vote::rule_names,
                                 .effect = Effect::kNone,
-                                .help = "the voting rule that decides: `\"majority\"`, or `\"mean\"` for the "
-                                        "highest mean probability; every "
-                                        "rule is reported"}),
+                                .help = "the voting rule that decides: `\"majority\"`, whose ties go to the "
+                                        "highest mean probability, `\"majority_lowest\"`, whose ties go to "
+                                        "the lowest label, or `\"mean\"` for the highest mean probability; "
+                                        "every rule is reported"}),
+    key<&EnsembleRecipe::soups>(
+        {.name = "soups",
+         .noun = "soup",
+         .names = vote::soup_names,
+         .effect = Effect::kNone,
+         .help = "models whose parameters are a mean of the members' parameters, evaluated and stored "
+                 "next to the vote ([ensembles.md](ensembles.md#one-model-from-many-soups)): `\"uniform\"` "
+                 "mean, `\"weighted\"` by validation accuracy, or the mean of the members that a "
+                 "`\"greedy\"` choice finds"}),
 };
 
 }  // namespace

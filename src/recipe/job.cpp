@@ -11,6 +11,7 @@
 #include "convoke/data/class_balance.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/backend.hpp"
+#include "convoke/nn/losses/distillation.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/run/model_exchange.hpp"
 #include "convoke/train/fit.hpp"
@@ -70,6 +71,22 @@ nn::LossPtr loss_of(const Recipe& recipe, const data::Dataset& dataset) {
   return nn::make_loss(loss);
 }
 
+// Makes the job learn from a teacher, if the recipe names one.
+void distill(const Recipe& recipe, train::Job& job) {
+  if (recipe.train.distill.teacher.empty()) return;
+  if (job.model.loss->activation() != "softmax") {
+    throw Error(fmt::format("train.distill teaches probabilities of softmax, but train.loss is \"{}\"",
+                            text_at(job.model.loss->settings(), "name")),
+                "use train.loss = { name = \"softmax_cross_entropy\" }, or leave train.distill out");
+  }
+  if (recipe.augment.mixes()) {
+    throw Error("train.distill knows the teacher's predictions for samples, not for mixtures of them",
+                "leave augment.mixup and augment.cutmix out, or train.distill");
+  }
+  job.distill = recipe.train.distill;
+  job.engine.loss = nn::distilled(job.model.loss, job.distill.temperature, job.distill.weight);
+}
+
 }  // namespace
 
 engine::EngineOptions engine_options(const Recipe& recipe, int threads) {
@@ -102,6 +119,7 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
   job.name = recipe.name;
   job.engine = engine_options(recipe, threads);
   job.engine.loss = job.model.loss;
+  distill(recipe, job);
   job.optimizer = optim::make_optimizer(recipe.train.optimizer);
   job.schedule = optim::make_schedule(recipe.train.schedule);
   job.strategy = sync::make_strategy(recipe.train.strategy);
@@ -137,6 +155,7 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
     job.shards = recipe.ensemble.shards;
     job.shards_name = to_string(recipe.ensemble.shards);
     job.rule = recipe.ensemble.rule;
+    job.soups = recipe.ensemble.soups;
   }
   job.fingerprint = fingerprint_of(recipe, job, dataset.info().content_hash);
   Recipe carried_out = recipe;
@@ -153,6 +172,17 @@ std::shared_ptr<const run::InitialWeights> initial_weights(const Recipe& recipe,
   if (recipe.model.weights.empty()) return nullptr;
   return std::make_shared<const run::InitialWeights>(run::weights_from_root(
       world, [&] { return interop::read_weights(recipe.model.weights, graph, recipe.model.zoo); }));
+}
+
+std::optional<run::ModelSet> teacher_of(const Recipe& recipe, const data::Dataset& dataset,
+                                        const mpi::Communicator& world) {
+  const std::string& place = recipe.train.distill.teacher;
+  if (place.empty()) return std::nullopt;
+  run::ModelSet teacher =
+      run::models_from_root(world, [&] { return interop::read_model(run::find_model_file(place)).models; });
+  train::require_fit(teacher.description, place, dataset.info(), dataset.file());
+  train::require_vocabulary(teacher.description.graph, place, dataset, recipe.data.train_split);
+  return teacher;
 }
 
 std::string normalization_note(const Recipe& recipe, const train::Job& job) {

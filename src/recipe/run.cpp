@@ -46,9 +46,13 @@ void require_known_tokens(const Recipe& recipe, const train::Job& job, const dat
   });
 }
 
-// Returns the recipe with the path where its dataset was found, so that a stored recipe works in any folder.
+// Returns the recipe with the paths of its dataset and its teacher, so that a stored recipe works in any
+// folder.
 Recipe located(Recipe recipe) {
   recipe.data.path = fs::absolute(resolve_dataset(recipe)).lexically_normal().string();
+  if (std::string& teacher = recipe.train.distill.teacher; !teacher.empty()) {
+    teacher = fs::absolute(teacher).lexically_normal().string();
+  }
   return recipe;
 }
 
@@ -83,6 +87,7 @@ Run::Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& mach
   job_.job_end = end_of_job(world);
   job_.deadline = run::deadline_before(job_.job_end, recipe_.run.stop_before);
   require_known_tokens(recipe_, job_, dataset_, world);
+  teacher_ = teacher_of(recipe_, dataset_, world);
   if (!recipe_.data.validation_name.empty()) {
     validation_.emplace(loader_of(dataset_.split(recipe_.data.validation_name)));
   }
@@ -105,6 +110,17 @@ data::BatchLoader Run::loader_of(const data::Split& split) const {
   return data::BatchLoader(split, job_.model.graph.input_shape(), job_.model.normalization);
 }
 
+// Frees the teacher.
+void Run::ask_teacher(const train::Feed& feed, const run::RunFolder& folder) {
+  if (!teacher_) return;
+  const os::Timed timed(phases_.load);
+  soft_labels_.emplace(*teacher_, job_.distill.temperature, loader_.split(),
+                       train::trained_samples(job_, feed), job_.engine, node_,
+                       folder.file(fmt::format("soft-labels-{}.bin", world_.rank())));
+  loader_ = loader_.with_soft_labels(soft_labels_->values());
+  teacher_.reset();
+}
+
 Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double seconds_before) {
   // 1. Train. A member that fails or stops early does not end the job.
   if (resume) {
@@ -115,7 +131,8 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
   }
   run::describe_run(folder, job_.recipe, machine_, job_.engine.threads, world_);
   const train::Feed feed(loader_, validation_ ? &*validation_ : nullptr);
-  train::Training training =
+  ask_teacher(feed, folder);
+  const train::Training training =
       train::train_members(job_, feed, groups_, world_, folder, resume, quiet, phases_);
   Outcome outcome;
   outcome.interrupted_by = training.interrupted_by;
@@ -128,8 +145,8 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
     return data::Dataset::open(recipe_.data.path, {recipe_.data.test_split}, test_memory.storage());
   }();
   const train::Verdict& verdict = outcome.verdict.emplace(
-      train::convene(job_, std::move(training), groups_, world_,
-                     loader_of(tested.split(recipe_.data.test_split)), folder, phases_));
+      train::convene(job_, training, groups_, world_, loader_of(tested.split(recipe_.data.test_split)),
+                     folder, phases_, &feed));
   world_.barrier();
   phases_.first_step += seconds_before;
   outcome.cost =

@@ -8,6 +8,7 @@
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/optim/schedule.hpp"
 #include "convoke/recipe/section_reader.hpp"
+#include "convoke/train/distillation.hpp"
 #include "convoke/train/early_stopping.hpp"
 #include "sections.hpp"
 
@@ -107,6 +108,15 @@ void read_early_stopping(SettingsReader& read, const KeyFacts& key, TrainRecipe&
 std::optional<Value> write_early_stopping(const KeyFacts&, const TrainRecipe& train) {
   if (train.early_stopping.empty()) return std::nullopt;
   return train.early_stopping;
+}
+
+void read_distill(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
+  read.at([&] { train.distill = train::Distillation::read(read.table(key.name)); });
+}
+
+std::optional<Value> write_distill(const KeyFacts&, const TrainRecipe& train) {
+  if (train.distill.teacher.empty()) return std::nullopt;
+  return train.distill.settings();
 }
 
 // Reads "balanced", or a list that becomes an option of the loss.
@@ -278,6 +288,15 @@ constexpr std::array kTrainKeys{
          .type = "table"},
         read_early_stopping,
         write_early_stopping},
+    TrainKey{
+        {.name = "distill",
+         .help =
+             "a table, e.g. `{ teacher = \"runs/votes\" }`: the network also learns the predictions of a "
+             "trained model or ensemble for the training samples ([ensembles.md](ensembles.md#distillation))",
+         .tables = train::Distillation::tables,
+         .type = "table"},
+        read_distill,
+        write_distill},
     TrainKey{
         {.name = "groups",
          .help = "`[[train.groups]]`: nodes with their own learning rate; if two groups name a node, the "

@@ -25,6 +25,11 @@ std::optional<mpi::SharedMemory> try_window(const mpi::Communicator& node, std::
 
 }  // namespace
 
+// The root's measurement, because free memory changes from one measurement to the next.
+std::size_t half_of_free_memory(const mpi::Communicator& node) {
+  return std::stoull(on_root(node, [] { return std::to_string(os::available_bytes() / 2); }));
+}
+
 NodeMemory::NodeMemory(const mpi::Communicator& node, std::size_t bytes, std::size_t budget,
                        const std::filesystem::path& file)
     : node_(node) {
@@ -69,10 +74,7 @@ void NodeMemory::publish() const {
 }
 
 data::Storage NodeStorage::storage() {
-  // The root's measurement, because free memory changes from one measurement to the next.
-  const std::size_t budget =
-      budget_ > 0 ? budget_
-                  : std::stoull(on_root(node_, [] { return std::to_string(os::available_bytes() / 2); }));
+  const std::size_t budget = budget_ > 0 ? budget_ : half_of_free_memory(node_);
   return {.allocate = [this](std::size_t bytes) { return blocks_.emplace_back(node_, bytes).bytes(); },
           .part = node_.rank(),
           .parts = node_.size(),

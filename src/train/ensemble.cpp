@@ -7,7 +7,6 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <numeric>
 #include <optional>
 
 #include "convoke/metrics/json.hpp"
@@ -17,6 +16,7 @@
 #include "convoke/train/batch_statistics.hpp"
 #include "convoke/train/feature_cache.hpp"
 #include "convoke/train/memory.hpp"
+#include "convoke/train/soup.hpp"
 #include "convoke/train/tensorboard.hpp"
 
 namespace convoke::train {
@@ -43,20 +43,6 @@ struct Turn {
   std::span<const std::unique_ptr<FeatureCache>> features;  ///< shared by all members; may be empty
   run::StatusWriter* status;                                ///< null except on rank 0
 };
-
-// Returns the samples of a member: a portion of its shard for training, and the end of its shard, or all of a
-// separate split, for validation.
-data::Holdout samples_of(const Job& job, const Feed& feed, std::int64_t member) {
-  data::Holdout ids = data::hold_out(
-      data::shard(feed.training.split().labels, job.shards, member, job.members, job.engine.seed),
-      feed.validation == nullptr ? job.validation_split : 0);
-  ids.train = data::portion_of(std::move(ids.train), job.portion, job.engine.seed);
-  if (feed.validation != nullptr) {
-    ids.validation.resize(static_cast<std::size_t>(feed.validation->split().count()));
-    std::iota(ids.validation.begin(), ids.validation.end(), 0U);
-  }
-  return ids;
-}
 
 // Runs work that fails for all members if it fails for one, such as the logs of the run, or a recipe that
 // differs from that of the checkpoints.
@@ -210,6 +196,7 @@ std::uint64_t require_trainable(const Job& job, const Feed& feed, const Groups& 
       require_batch_statistics(job.model.graph, job.engine, samples, title_of(job, member));
     }
   }
+  require_soups(job, feed);
   const data::Holdout first = samples_of(job, feed, groups.mine);
   return require_memory(job, static_cast<std::int64_t>(first.train.size()), !first.validation.empty(),
                         groups.group, world);
@@ -258,7 +245,7 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
   return training;
 }
 
-std::vector<TrainedMember> gather(std::vector<TrainedMember> mine, const Groups& groups,
+std::vector<TrainedMember> gather(const std::vector<TrainedMember>& mine, const Groups& groups,
                                   const mpi::Communicator& world) {
   std::vector<Settings> facts;
   std::vector<float> values;  // of the members of this group, concatenated

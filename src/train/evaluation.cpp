@@ -67,9 +67,9 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
   }
   group.sum(correct);
   for (ExactSum& loss : losses) group.sum(loss.parts());
-  vote::Disagreement disagreement(members);
-  disagreement.add(labels);
-  group.sum(disagreement.counts());
+  vote::Diversity diversity(members);
+  diversity.add(labels, truth);
+  group.sum(diversity.counts());
 
   const auto samples = static_cast<std::int64_t>(ids.size());
   const std::vector<double> mean = vote::mean_probabilities(ballots);
@@ -77,10 +77,11 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
       .samples = samples,
       .members = {},
       .rules = {},
-      .disagreement = std::move(disagreement),
+      .diversity = std::move(diversity),
       .ranking = rank(mean, truth, evaluator.classes(), top_k, group),
       .calibration = calibration_of(std::span<const double>(mean), truth, evaluator.classes(), group),
       .member_calibration = {},
+      .soups = {},
       .mistakes = worst_mistakes(ballots, mean, truth, mine, kMistakes, group)};
   for (std::size_t m = 0; m < static_cast<std::size_t>(members); ++m) {
     result.members.push_back({samples, static_cast<double>(correct[m]) / static_cast<double>(samples),

@@ -11,7 +11,6 @@
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/split.hpp"
 #include "convoke/os/clock.hpp"
-#include "convoke/os/memory.hpp"
 #include "convoke/run/collective.hpp"
 
 namespace convoke::train {
@@ -21,12 +20,6 @@ engine::EvaluatorOptions prefix_options(const Job& job) {
   engine::EvaluatorOptions options = engine::evaluator_options(job.engine, 0);
   options.chunk = job.engine.lane;
   return options;
-}
-
-// The decision of the root, because free memory changes from one measurement to the next.
-std::size_t budget_of(const Job& job, const mpi::Communicator& node) {
-  if (job.cache_bytes > 0) return job.cache_bytes;
-  return std::stoull(run::on_root(node, [] { return std::to_string(os::available_bytes() / 2); }));
 }
 
 bool members_begin_alike(const Job& job) {
@@ -67,7 +60,7 @@ FeatureCache::FeatureCache(const Job& job, std::size_t last, const data::BatchLo
       memory_(node,
               static_cast<std::size_t>(std::min(job.cache_features, std::max<std::int64_t>(job.epochs, 1))) *
                   count() * features_ * sizeof(float),
-              budget_of(job, node), file),
+              job.cache_bytes > 0 ? job.cache_bytes : run::half_of_free_memory(node), file),
       computed_(memory_.bytes().size() / (count() * features_ * sizeof(float))),
       loader_(loader_of(0)) {
   prefix_.load(parameters_);

@@ -85,6 +85,17 @@ Value::Array member_facts(const Verdict& verdict) {
   return list;
 }
 
+Value::Array soups(const Evaluation& evaluation) {
+  Value::Array list;
+  for (const SoupOutcome& soup : evaluation.soups) {
+    list.emplace_back(Settings{{"soup", soup.name},
+                               {"shares", Value::Array(soup.shares.begin(), soup.shares.end())},
+                               {"accuracy", soup.score.accuracy},
+                               {"loss", soup.score.loss}});
+  }
+  return list;
+}
+
 // "ensemble of 4"; for a member that was trained alone: "member 2 of an ensemble of 4".
 std::string summary_title(const Job& job, const Verdict& verdict) {
   if (!job.ensemble) return "one synchronous model";
@@ -168,7 +179,10 @@ Settings evaluation_summary(const Evaluation& evaluation, const std::string& rul
                   {"rule", rule},
                   {"members", std::move(each)},
                   {"prefix_accuracy", std::move(prefixes)},
-                  {"disagreement", evaluation.disagreement.mean()}};
+                  {"disagreement", evaluation.diversity.disagreement()}};
+  const double q = evaluation.diversity.q_statistic();
+  if (!std::isnan(q)) result.set("q_statistic", q);
+  if (!evaluation.soups.empty()) result.set("soups", soups(evaluation));
   const Ranking& ranking = evaluation.ranking;
   if (!std::isnan(ranking.top_k_accuracy)) {
     result.set("top_k", ranking.k);
@@ -222,13 +236,24 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
                           evaluation.members[m].accuracy, loss_text(evaluation.members[m].loss));
     }
     for (const RuleOutcome& outcome : evaluation.rules) {
-      text += fmt::format("  {:<10} ", outcome.name);
+      text += fmt::format("  {:<15} ", outcome.name);
       for (const metrics::ConfusionMatrix& matrix : outcome.prefixes)
         text += fmt::format(" {:.4f}", accuracy(matrix));
       text += fmt::format("   (the first 1 .. {} members)\n", members.size());
     }
+    for (const SoupOutcome& soup : evaluation.soups) {
+      const auto parts =
+          std::count_if(soup.shares.begin(), soup.shares.end(), [](double s) { return s > 0; });
+      text += fmt::format("  {:<15}  {:.4f}   loss {}   (one model, the mean of {})\n", soup.name + " soup",
+                          soup.score.accuracy, loss_text(soup.score.loss), counted(parts, "member"));
+    }
     text += fmt::format("  disagreement {:.4f}   (share of samples on which two members differ)\n",
-                        evaluation.disagreement.mean());
+                        evaluation.diversity.disagreement());
+    const double q = evaluation.diversity.q_statistic();
+    if (!std::isnan(q)) {
+      text += fmt::format(
+          "  Q statistic  {:.4f}   (1: two members err on the same samples, 0: independently)\n", q);
+    }
   } else {
     text += fmt::format("  accuracy {:.4f}   loss {}\n", evaluation.members.front().accuracy,
                         loss_text(evaluation.members.front().loss));

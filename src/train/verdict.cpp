@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <numeric>
+#include <optional>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
@@ -10,6 +12,7 @@
 #include "convoke/os/clock.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/train/reports.hpp"
+#include "convoke/train/soup.hpp"
 #include "convoke/train/tensorboard.hpp"
 
 namespace convoke::train {
@@ -38,8 +41,7 @@ void write_models(const Job& job, const std::vector<const run::Member*>& voters,
 Evaluation evaluate_from_root(engine::Evaluator& evaluator, std::span<const run::Member* const> models,
                               const data::BatchLoader& loader, const mpi::Communicator& world,
                               std::int64_t top_k) {
-  std::vector<std::uint32_t> ids(static_cast<std::size_t>(loader.split().count()));
-  std::iota(ids.begin(), ids.end(), 0U);
+  const std::vector<std::uint32_t> ids = all_ids(loader.split());
   std::vector<float> parameters(evaluator.parameter_values());
   const auto next = [&](std::int64_t member) -> std::span<const float> {
     if (world.root()) parameters = models[static_cast<std::size_t>(member)]->parameters;
@@ -49,6 +51,24 @@ Evaluation evaluate_from_root(engine::Evaluator& evaluator, std::span<const run:
   return evaluate(evaluator, static_cast<std::int64_t>(models.size()), next, loader, ids, world, top_k);
 }
 
+// Makes the soups from the members where they were trained. Collective.
+std::vector<SoupOutcome> soups_of(const Job& job, const Training& training, const Verdict& verdict,
+                                  const Groups& groups, const mpi::Communicator& world, const Feed* feed,
+                                  const data::BatchLoader& test, engine::Evaluator& evaluator,
+                                  const run::RunFolder& folder) {
+  std::vector<const run::Member*> mine;
+  for (const TrainedMember& member : training.members) {
+    if (groups.group.root() && member.failure.empty()) mine.push_back(&member.model);
+  }
+  Ingredients ingredients{mine, verdict.voters, {}};
+  for (const TrainedMember& member : verdict.members) {
+    if (member.failure.empty()) ingredients.accuracies.push_back(member.model.validation_accuracy);
+  }
+  const std::optional<CommonValidation> validation =
+      feed == nullptr ? std::nullopt : std::optional(common_validation(job, *feed));
+  return make_soups(job, ingredients, validation ? &*validation : nullptr, test, evaluator, world, folder);
+}
+
 }  // namespace
 
 std::int64_t Verdict::samples_processed() const {
@@ -56,14 +76,15 @@ std::int64_t Verdict::samples_processed() const {
                                [](const TrainedMember& member) { return member.samples_processed; });
 }
 
-Verdict convene(const Job& job, Training training, const Groups& groups, const mpi::Communicator& world,
-                const data::BatchLoader& test, const run::RunFolder& folder, run::Phases& phases) {
+Verdict convene(const Job& job, const Training& training, const Groups& groups,
+                const mpi::Communicator& world, const data::BatchLoader& test, const run::RunFolder& folder,
+                run::Phases& phases, const Feed* feed) {
   Verdict verdict;
   verdict.rule = job.rule;
   std::vector<const run::Member*> voters;
   {
     const os::Timed timed(phases.gather);
-    verdict.members = gather(std::move(training.members), groups, world);
+    verdict.members = gather(training.members, groups, world);
     for (const TrainedMember& member : verdict.members) {
       if (!member.failure.empty()) continue;
       voters.push_back(&member.model);
@@ -78,6 +99,9 @@ Verdict convene(const Job& job, Training training, const Groups& groups, const m
   const os::Timed timed(phases.evaluation);
   engine::Evaluator evaluator(job.model.graph, engine::evaluator_options(job.engine, job.model.classes()));
   verdict.test = evaluate_from_root(evaluator, voters, test, world, job.top_k);
+  if (voters.size() > 1 && !job.soups.empty()) {
+    verdict.test.soups = soups_of(job, training, verdict, groups, world, feed, test, evaluator, folder);
+  }
   verdict.report = metrics::classification_report(verdict.test.rule(job.rule).all());
   run::on_root(world, [&] {
     RunLogs(job, folder).append(evaluation_record("test", verdict.test));
@@ -114,11 +138,13 @@ Settings class_scores(const metrics::ClassificationReport& report) {
           {"support", std::move(support)}};
 }
 
-Value::Array pairs(const vote::Disagreement& disagreement) {
+// Returns the rows of a measure of each member with each member.
+template <class Measure>
+Value::Array pairs(std::int64_t members, const Measure& measure) {
   Value::Array rows;
-  for (std::int64_t a = 0; a < disagreement.members(); ++a) {
+  for (std::int64_t a = 0; a < members; ++a) {
     Value::Array row;
-    for (std::int64_t b = 0; b < disagreement.members(); ++b) row.emplace_back(disagreement.between(a, b));
+    for (std::int64_t b = 0; b < members; ++b) row.emplace_back(measure(a, b));
     rows.emplace_back(std::move(row));
   }
   return rows;
@@ -145,6 +171,7 @@ Settings evaluation_details(const Evaluation& evaluation, const std::string& rul
                             const std::vector<std::int64_t>& members,
                             const std::vector<std::string>& class_names) {
   const metrics::ConfusionMatrix& matrix = evaluation.rule(rule).all();
+  const vote::Diversity& diversity = evaluation.diversity;
   Value::Array rules, calibrations, mistakes;
   for (const RuleOutcome& outcome : evaluation.rules) rules.emplace_back(outcome.name);
   for (const metrics::Calibration& each : evaluation.member_calibration) {
@@ -158,7 +185,10 @@ Settings evaluation_details(const Evaluation& evaluation, const std::string& rul
                    {"rules", std::move(rules)},
                    {"confusion", confusions(matrix)},
                    {"class_scores", class_scores(metrics::classification_report(matrix))},
-                   {"disagreement_of_pairs", pairs(evaluation.disagreement)},
+                   {"disagreement_of_pairs",
+                    pairs(diversity.members(), [&](auto a, auto b) { return diversity.disagreement(a, b); })},
+                   {"q_statistic_of_pairs",
+                    pairs(diversity.members(), [&](auto a, auto b) { return diversity.q_statistic(a, b); })},
                    {"calibration", to_settings(evaluation.calibration)},
                    {"member_calibration", std::move(calibrations)},
                    {"mistakes", std::move(mistakes)}};

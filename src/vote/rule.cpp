@@ -37,10 +37,9 @@ std::int32_t first_largest(const Column& values) {
   return static_cast<std::int32_t>(std::max_element(begin, begin + values.size()) - begin);
 }
 
-//   elected = argmax_c  (votes(c), sum_m p(m, c), -c)  in lexicographic order
-void majority(const Ballots& ballots, std::int64_t members, std::span<std::int32_t> elected) {
-  ensure(elected.size() == static_cast<std::size_t>(ballots.samples), "room for the vote of each sample");
-  const PerSample<double> sums = summed_probabilities(ballots, members);
+// Counts the votes of the first `members` members, each for its most probable class.
+PerSample<std::int32_t> count_votes(const Ballots& ballots, std::int64_t members) {
+  ensure(members >= 1 && members <= ballots.members, "all voting members have ballots");
   PerSample<std::int32_t> votes = PerSample<std::int32_t>::Zero(ballots.classes, ballots.samples);
   for (std::int64_t member = 0; member < members; ++member) {
     const auto probabilities = ballots_of(ballots, member);
@@ -48,6 +47,14 @@ void majority(const Ballots& ballots, std::int64_t members, std::span<std::int32
       ++votes(first_largest(probabilities.col(sample)), sample);
     }
   }
+  return votes;
+}
+
+//   elected = argmax_c  (votes(c), sum_m p(m, c), -c)  in lexicographic order
+void majority(const Ballots& ballots, std::int64_t members, std::span<std::int32_t> elected) {
+  ensure(elected.size() == static_cast<std::size_t>(ballots.samples), "room for the vote of each sample");
+  const PerSample<double> sums = summed_probabilities(ballots, members);
+  const PerSample<std::int32_t> votes = count_votes(ballots, members);
   for (std::int64_t sample = 0; sample < ballots.samples; ++sample) {
     std::int32_t best = 0;
     for (std::int32_t c = 1; c < ballots.classes; ++c) {
@@ -56,6 +63,15 @@ void majority(const Ballots& ballots, std::int64_t members, std::span<std::int32
       if (more || (tied && sums(c, sample) > sums(best, sample))) best = c;
     }
     elected[static_cast<std::size_t>(sample)] = best;
+  }
+}
+
+//   elected = argmax_c  (votes(c), -c)
+void majority_lowest(const Ballots& ballots, std::int64_t members, std::span<std::int32_t> elected) {
+  ensure(elected.size() == static_cast<std::size_t>(ballots.samples), "room for the vote of each sample");
+  const PerSample<std::int32_t> votes = count_votes(ballots, members);
+  for (std::int64_t sample = 0; sample < ballots.samples; ++sample) {
+    elected[static_cast<std::size_t>(sample)] = first_largest(votes.col(sample));
   }
 }
 
@@ -75,6 +91,7 @@ struct Entry {
 
 constexpr std::array kRules{
     Entry{"majority", majority},
+    Entry{"majority_lowest", majority_lowest},
     Entry{"mean", mean},
 };
 

@@ -10,7 +10,8 @@
 
 namespace {
 
-constexpr const char* kMembers = " --set train.mode=ensemble --set ensemble.members=3 ";
+constexpr const char* kMembers =
+    " --set train.mode=ensemble --set ensemble.members=3 --set 'ensemble.soups=[\"uniform\",\"greedy\"]' ";
 
 std::string member(int k) { return std::string(kMembers) + "--member " + std::to_string(k); }
 
@@ -52,6 +53,10 @@ TEST_CASE("members gathered from separate jobs form the ensemble of one job, byt
     CHECK(outcome.times("weighted avg") == 1);
     CHECK(bytes_of(place / (output + "/ensemble.h5")) == bytes_of(place / "joint/ensemble.h5"));
     CHECK(votes_of(place / output) == votes_of(place / "joint"));
+    CHECK(outcome.says("uniform soup"));
+    for (const std::string soup : {"/soup-uniform.h5", "/soup-greedy.h5"}) {
+      CHECK(bytes_of(place / (output + soup)) == bytes_of(place / ("joint" + soup)));
+    }
   }
   // Four ranks of one thread each, as if at the same time; two of them may have shared a core.
   const auto number = [&](const char* run, const char* key) {
@@ -63,6 +68,8 @@ TEST_CASE("members gathered from separate jobs form the ensemble of one job, byt
 
   // The result is an ordinary run.
   CHECK(place.run("evaluate all-1 --json").code == 0);
+  CHECK(place.run("evaluate all-1/soup-greedy.h5 --json").code == 0);
+  CHECK_FALSE(fs::exists(place / "m0/soup-uniform.h5"));  // one member is no soup
   const Outcome compared = place.run("compare joint all-1");
   CAPTURE(compared.text);
   CHECK(compared.code == 0);

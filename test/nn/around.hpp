@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 
+#include "convoke/nn/graph.hpp"
 #include "convoke/nn/layers/conv1d.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"

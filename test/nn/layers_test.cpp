@@ -5,6 +5,7 @@
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/merge.hpp"
 #include "convoke/nn/layers/pool.hpp"
 #include "convoke/nn/layers/reshape.hpp"
 #include "convoke/nn/layers/softmax.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 
 #include "convoke/core/random.hpp"
@@ -69,17 +70,21 @@ inline void write_run(const std::filesystem::path& folder, const std::filesystem
   write_unfinished(folder, members, ranks);
   const data::DatasetInfo info = data::DatasetReader(dataset).info();
   const std::int64_t k = info.classes;
-  Value::Array numbers, tested, facts, prefix, confusion, precision, support, mistakes, names, pairs, bins,
-      seconds, calibrations;
+  Value::Array numbers, tested, facts, prefix, confusion, precision, support, mistakes, names, pairs, qs,
+      bins, seconds, calibrations;
   for (std::int64_t m = 0; m < members; ++m) {
     numbers.emplace_back(2 * m);
     tested.emplace_back(Settings{{"member", 2 * m}, {"accuracy", 0.85}, {"loss", 0.5}});
     facts.emplace_back(
         Settings{{"member", 2 * m}, {"seed", 7}, {"shard", "full"}, {"training_samples", 80}, {"epochs", 3}});
     prefix.emplace_back(0.85 + 0.01 * static_cast<double>(m));
-    Value::Array row;
-    for (std::int64_t b = 0; b < members; ++b) row.emplace_back(b == m ? 0.0 : 0.125);
+    Value::Array row, q;
+    for (std::int64_t b = 0; b < members; ++b) {
+      row.emplace_back(b == m ? 0.0 : 0.125);
+      q.emplace_back(b == m ? 1.0 : b + m == 1 ? 0.875 : std::numeric_limits<double>::quiet_NaN());
+    }
     pairs.emplace_back(std::move(row));
+    qs.emplace_back(std::move(q));
   }
   for (std::int64_t c = 0; c < k; ++c) {
     confusion.emplace_back(Value::Array{c, c, 9});
@@ -120,6 +125,7 @@ inline void write_run(const std::filesystem::path& folder, const std::filesystem
        {"class_scores",
         Settings{{"precision", precision}, {"recall", precision}, {"f1", precision}, {"support", support}}},
        {"disagreement_of_pairs", std::move(pairs)},
+       {"q_statistic_of_pairs", std::move(qs)},
        {"calibration", calibration},
        {"member_calibration", std::move(calibrations)},
        {"mistakes", std::move(mistakes)},
@@ -159,6 +165,7 @@ inline void write_run(const std::filesystem::path& folder, const std::filesystem
                                 {"members", tested},
                                 {"prefix_accuracy", Settings{{"majority", prefix}, {"mean", prefix}}},
                                 {"disagreement", members > 1 ? 0.125 : 0.0},
+                                {"q_statistic", 0.875},
                                 {"ece", 0.0321}}},
               {"member_facts", facts}});
 }

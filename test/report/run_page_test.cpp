@@ -160,6 +160,21 @@ TEST_CASE("an ensemble's page says which scores belong to the vote, and which to
     CAPTURE(part);
     CHECK_THAT(page, Contains(part));
   }
+  const report::Page pages = report::run_page(report::read_run(folder / "votes"), "");
+  CHECK(table_called(pages, "Disagreement").csv() ==
+        "member,0 (%),2 (%),4 (%)\nmember 0,,12.5,12.5\nmember 2,12.5,,12.5\nmember 4,12.5,12.5,\n");
+  CHECK(table_called(pages, "Q statistic").csv() ==
+        "member,0,2,4\nmember 0,,0.875,\nmember 2,0.875,,\nmember 4,,,\n");
+  CHECK_THAT(page, !Contains("Soups"));
+  report::RunRecord with_soup = report::read_run(folder / "votes");
+  Settings tested = *with_soup.summary.find("test")->table();
+  tested.set(
+      "soups",
+      Value::Array{Settings{
+          {"soup", "greedy"}, {"shares", Value::Array{0.5, 0.0, 0.5}}, {"accuracy", 0.95}, {"loss", 0.25}}});
+  with_soup.summary.set("test", tested);
+  CHECK(table_called(report::run_page(with_soup, ""), "Soups").csv() ==
+        "soup,test accuracy (%),test loss,member 0 (%),member 2 (%),member 4 (%)\ngreedy,95,0.25,50,0,50\n");
   example::write_run(folder / "one", dataset, 1, 1, 4.5);
   CHECK_THAT(page_of(folder / "one"), Contains("<dt>Test accuracy</dt>") && !Contains("majority vote") &&
                                           !Contains("mean probabilities"));

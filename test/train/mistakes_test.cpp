@@ -101,8 +101,8 @@ TEST_CASE("details of an evaluation leave out zero counts") {
   metrics::ConfusionMatrix matrix(3);
   matrix.add(std::vector<std::int32_t>{0, 0, 2}, std::vector<std::int32_t>{0, 2, 2});
   evaluation.rules.push_back({"majority", {matrix}});
-  evaluation.disagreement = vote::Disagreement(2);
-  evaluation.disagreement.add(std::vector<std::int32_t>{0, 2, 2, 0, 1, 2});
+  evaluation.diversity = vote::Diversity(2);
+  evaluation.diversity.add(std::vector<std::int32_t>{0, 2, 2, 0, 1, 2}, std::vector<std::int32_t>{0, 0, 2});
   evaluation.calibration.add(0.5, true);
   evaluation.member_calibration = {evaluation.calibration, evaluation.calibration};
   evaluation.mistakes.push_back({.sample = 1,

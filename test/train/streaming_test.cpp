@@ -210,8 +210,7 @@ TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed 
   CHECK_FALSE(bool(broken.interrupted_by));
   const tiny::Pictures test = Stored::pictures_of(2);
   Phases phases;
-  const Verdict verdict =
-      convene(job, std::move(broken), split(world, 2), world, test.loader(), run.folder, phases);
+  const Verdict verdict = convene(job, broken, split(world, 2), world, test.loader(), run.folder, phases);
   CHECK(verdict.voters == std::vector<std::int64_t>{0});
   CHECK(verdict.members.at(1).failure.find("train-00004-of-00005.h5") != std::string::npos);
 
@@ -250,8 +249,8 @@ TEST_CASE("if no member is left, the error gives the reason of each; a single mo
   Training training = fit(job, opened.training, world, run.folder);
   const tiny::Pictures test = Stored::pictures_of(2);
   Phases phases;
-  const std::string error = error_of(
-      [&] { convene(job, std::move(training), split(world, 2), world, test.loader(), run.folder, phases); });
+  const std::string error =
+      error_of([&] { convene(job, training, split(world, 2), world, test.loader(), run.folder, phases); });
   CHECK(error.starts_with("no member is left to vote: member 0: "));
   CHECK(error.find("train-00001-of-00005.h5") < error.find("; member 1: "));
   CHECK(error.find("train-00004-of-00005.h5") > error.find("; member 1: "));

@@ -202,7 +202,7 @@ TEST_CASE("one synchronous model learns, and its verdict equals that of a plain 
   const data::BatchLoader loader = test.loader();
   const Groups groups = split(session.world(), 1);
   const Verdict verdict =
-      convene(job, std::move(result.training), groups, session.world(), loader, run.folder, result.phases);
+      convene(job, result.training, groups, session.world(), loader, run.folder, result.phases);
 
   Evaluator evaluator(tiny::graph(), {.threads = 1, .chunk = 1});
   evaluator.load(parameters);
@@ -219,7 +219,7 @@ TEST_CASE("one synchronous model learns, and its verdict equals that of a plain 
   CHECK(verdict.test.members[0].loss == Catch::Approx(loss / 101).epsilon(1e-4));
   CHECK(verdict.report.accuracy > 0.8);
   CHECK(verdict.test.rule("majority").prefixes.size() == 1);
-  CHECK(verdict.test.disagreement.mean() == 0);
+  CHECK(verdict.test.diversity.disagreement() == 0);
   CHECK(verdict.samples_processed() == 6 * 256);
   CHECK(load_models(run.folder.path()).members.at(0).parameters == parameters);
 }
@@ -240,8 +240,8 @@ TEST_CASE("an ensemble is the same on any number of ranks, in groups and one aft
     const Run run(world, name);
     Result result = train_all(job, pictures, world, run.folder);
     const data::BatchLoader loader = test.loader();
-    Verdict verdict = convene(job, std::move(result.training), split(world, job.members), world, loader,
-                              run.folder, result.phases);
+    Verdict verdict =
+        convene(job, result.training, split(world, job.members), world, loader, run.folder, result.phases);
     world.barrier();
     return std::pair(std::move(verdict), load_models(run.folder.path()));
   };
@@ -260,7 +260,7 @@ TEST_CASE("an ensemble is the same on any number of ranks, in groups and one aft
   }
   CHECK(models.members[0].parameters != models.members[1].parameters);
   CHECK(found.voters == std::vector<std::int64_t>{0, 1, 2});
-  CHECK(found.test.disagreement.mean() == expected.test.disagreement.mean());
+  CHECK(found.test.diversity.disagreement() == expected.test.diversity.disagreement());
   CHECK(found.samples_processed() == 3 * 2 * 60);
   for (const std::string rule : {"majority", "mean"}) {
     const RuleOutcome& outcome = found.test.rule(rule);
@@ -336,7 +336,7 @@ TEST_CASE("metrics.jsonl contains the epochs of all members and the evaluation")
   const Run run(session.world());
   Result result = train_all(job, pictures, session.world(), run.folder);
   const data::BatchLoader loader = pictures.loader();
-  convene(job, std::move(result.training), split(session.world(), 2), session.world(), loader, run.folder,
+  convene(job, result.training, split(session.world(), 2), session.world(), loader, run.folder,
           result.phases);
   const std::string lines = bytes_of(run.folder.metrics());
   CHECK(std::count(lines.begin(), lines.end(), '\n') == 2 * 2 + 1);
@@ -365,7 +365,7 @@ TEST_CASE("the error for a loss that is not finite names epoch, step and layer")
     Result result = train_all(job, pictures, session.world(), run.folder);
     const data::BatchLoader loader = pictures.loader();
     const std::string why = error_of([&] {
-      convene(job, std::move(result.training), split(session.world(), 2), session.world(), loader, run.folder,
+      convene(job, result.training, split(session.world(), 2), session.world(), loader, run.folder,
               result.phases);
     });
     CHECK(contains(why, "no member is left to vote: member 0: the loss is not finite"));
@@ -391,7 +391,7 @@ TEST_CASE("a member that diverges leaves the vote; the others stay") {
     }
   }
   const Verdict verdict =
-      convene(job, std::move(result.training), groups, session.world(), loader, run.folder, result.phases);
+      convene(job, result.training, groups, session.world(), loader, run.folder, result.phases);
   CHECK(verdict.voters == std::vector<std::int64_t>{1});
   CHECK(verdict.members[0].failure == "the loss is not finite");
   CHECK(verdict.test.members.size() == 1);

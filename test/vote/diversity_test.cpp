@@ -1,5 +1,7 @@
 #include "convoke/vote/diversity.hpp"
 
+#include <cmath>
+
 #include "convoke/core/random.hpp"
 #include "convoke/vote/rule.hpp"
 #include "support/catch.hpp"
@@ -8,38 +10,66 @@ using namespace convoke;
 using namespace convoke::vote;
 
 TEST_CASE("disagreement by hand") {
-  Disagreement disagreement(3);
-  disagreement.add(std::vector<std::int32_t>{1, 2, 3, 4,    // member 0
-                                             1, 2, 3, 5,    // member 1: differs from member 0 on one sample
-                                             0, 2, 0, 5});  // member 2: from 0 on three, from 1 on two
-  CHECK(disagreement.samples() == 4);
-  CHECK(disagreement.between(0, 1) == 0.25);
-  CHECK(disagreement.between(2, 0) == 0.75);
-  CHECK(disagreement.between(1, 2) == 0.5);
-  CHECK(disagreement.between(1, 1) == 0);
-  CHECK(disagreement.mean() == 0.5);
-  CHECK(disagreement.mean(2) == 0.25);
-  CHECK(disagreement.mean(1) == 0);
+  Diversity diversity(3);
+  diversity.add(std::vector<std::int32_t>{1, 2, 3, 4,   // member 0
+                                          1, 2, 3, 5,   // member 1: differs from member 0 on one sample
+                                          0, 2, 0, 5},  // member 2: from 0 on three, from 1 on two
+                std::vector<std::int32_t>{1, 2, 3, 4});
+  CHECK(diversity.samples() == 4);
+  CHECK(diversity.disagreement(0, 1) == 0.25);
+  CHECK(diversity.disagreement(2, 0) == 0.75);
+  CHECK(diversity.disagreement(1, 2) == 0.5);
+  CHECK(diversity.disagreement(1, 1) == 0);
+  CHECK(diversity.disagreement() == 0.5);
+}
+
+TEST_CASE("the Q statistic by hand") {
+  //             both right on 3, both wrong on 2, only a right on 1, only b right on 2
+  const std::vector<std::int32_t> truth{0, 0, 0, 1, 1, 2, 3, 3};
+  Diversity diversity(2);
+  diversity.add(std::vector<std::int32_t>{0, 0, 0, 2, 3, 2, 0, 1,   // a; wrong on samples 3, 4, 6, 7
+                                          0, 0, 0, 3, 3, 0, 3, 3},  // b; wrong on samples 3, 4, 5
+                truth);
+  CHECK(diversity.q_statistic(0, 1) == Catch::Approx((3 * 2 - 1 * 2) / (3.0 * 2 + 1 * 2)));
+  CHECK(diversity.q_statistic(1, 0) == diversity.q_statistic(0, 1));
+  CHECK(diversity.q_statistic() == diversity.q_statistic(0, 1));
+  CHECK(diversity.q_statistic(0, 0) == 1);
+  // Both err on sample 3 with different labels, so they disagree there, although both are wrong.
+  CHECK(diversity.disagreement(0, 1) == 0.5);
+}
+
+TEST_CASE("the Q statistic of members that err together, apart and never") {
+  Diversity diversity(4);
+  diversity.add(std::vector<std::int32_t>{0, 0, 1, 1,   // a
+                                          0, 0, 1, 1,   // b errs where a does
+                                          1, 1, 0, 0,   // c errs where a does not
+                                          0, 0, 0, 0},  // d is always right
+                std::vector<std::int32_t>{0, 0, 0, 0});
+  CHECK(diversity.q_statistic(0, 1) == 1);
+  CHECK(diversity.q_statistic(0, 2) == -1);
+  CHECK(std::isnan(diversity.q_statistic(0, 3)));
+  CHECK(diversity.q_statistic() == Catch::Approx((1.0 - 1 - 1) / 3));  // without the pairs of d
+  CHECK(std::isnan(Diversity(1).q_statistic()));
 }
 
 TEST_CASE("members that agree, one member and no samples do not disagree") {
-  Disagreement same(4);
-  CHECK(same.mean() == 0);
-  CHECK(same.between(0, 3) == 0);
-  same.add(std::vector<std::int32_t>(4 * 10, 7));
-  CHECK(same.mean() == 0);
-  Disagreement one(1);
-  one.add(std::vector<std::int32_t>{1, 2, 3});
+  Diversity same(4);
+  CHECK(same.disagreement() == 0);
+  CHECK(same.disagreement(0, 3) == 0);
+  same.add(std::vector<std::int32_t>(4 * 10, 7), std::vector<std::int32_t>(10, 1));
+  CHECK(same.disagreement() == 0);
+  Diversity one(1);
+  one.add(std::vector<std::int32_t>{1, 2, 3}, std::vector<std::int32_t>{1, 2, 2});
   CHECK(one.samples() == 3);
-  CHECK(one.mean() == 0);
+  CHECK(one.disagreement() == 0);
 }
 
-TEST_CASE("disagreement adds up over parts, for every prefix of members") {
+TEST_CASE("diversity adds up over parts") {
   constexpr std::int64_t kMembers = 6;
   RandomStream random({.seed = 1, .purpose = Purpose::kBench});
-  Disagreement whole(kMembers);
-  Disagreement sum(kMembers);
+  Diversity sum(kMembers);
   std::vector<std::vector<std::int32_t>> all(kMembers);
+  std::vector<std::int32_t> truth;
   for (const std::size_t samples : {5U, 0U, 33U}) {
     std::vector<std::int32_t> part;
     for (auto& labels : all) {
@@ -48,24 +78,28 @@ TEST_CASE("disagreement adds up over parts, for every prefix of members") {
         labels.push_back(part.back());
       }
     }
-    Disagreement rank(kMembers);
-    rank.add(part);
+    std::vector<std::int32_t> of_part;
+    for (std::size_t s = 0; s < samples; ++s) of_part.push_back(static_cast<std::int32_t>(random.below(3)));
+    truth.insert(truth.end(), of_part.begin(), of_part.end());
+    Diversity rank(kMembers);
+    rank.add(part, of_part);
     for (std::size_t i = 0; i < sum.counts().size(); ++i) sum.counts()[i] += rank.counts()[i];
   }
-  std::vector<std::int32_t> joined;
-  for (const auto& labels : all) joined.insert(joined.end(), labels.begin(), labels.end());
-  whole.add(joined);
-  for (std::int64_t prefix = 1; prefix <= kMembers; ++prefix) {
-    CHECK(sum.mean(prefix) == whole.mean(prefix));
-    double slow = 0;
-    for (std::size_t a = 0; a < static_cast<std::size_t>(prefix); ++a) {
-      for (std::size_t b = 0; b < a; ++b) {
-        for (std::size_t s = 0; s < 38; ++s) slow += all[a][s] != all[b][s] ? 1 : 0;
+  double differ = 0, qs = 0;
+  for (std::size_t a = 0; a < kMembers; ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      double n[2][2] = {};
+      for (std::size_t s = 0; s < 38; ++s) {
+        differ += all[a][s] != all[b][s] ? 1 : 0;
+        ++n[all[a][s] == truth[s] ? 1 : 0][all[b][s] == truth[s] ? 1 : 0];
       }
+      const double alike = n[1][1] * n[0][0], unlike = n[0][1] * n[1][0];
+      qs += (alike - unlike) / (alike + unlike);
     }
-    const double pairs = static_cast<double>(prefix * (prefix - 1)) / 2;
-    CHECK(whole.mean(prefix) * pairs * 38 == Catch::Approx(slow));
   }
+  constexpr double kPairs = kMembers * (kMembers - 1) / 2;
+  CHECK(sum.disagreement() == Catch::Approx(differ / kPairs / 38));
+  CHECK(sum.q_statistic() == Catch::Approx(qs / kPairs));
 }
 
 TEST_CASE("a member's label is its most probable class, the lowest among equals") {

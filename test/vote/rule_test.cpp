@@ -68,6 +68,23 @@ std::int32_t slow_majority(const RandomBallots& b, std::int64_t members, std::in
   return elected;
 }
 
+std::int32_t slow_majority_lowest(const RandomBallots& b, std::int64_t members, std::int64_t sample) {
+  const std::vector<std::int32_t> labels = member_labels(b.view);
+  std::map<std::int32_t, std::int64_t> votes;
+  for (std::int64_t m = 0; m < members; ++m) {
+    ++votes[labels[static_cast<std::size_t>(m * b.view.samples + sample)]];
+  }
+  std::int64_t most = 0;
+  std::int32_t elected = -1;
+  for (const auto& [label, count] : votes) {
+    if (count > most) {
+      most = count;
+      elected = label;
+    }
+  }
+  return elected;
+}
+
 std::int32_t slow_mean(const RandomBallots& b, std::int64_t members, std::int64_t sample) {
   std::int32_t elected = -1;
   double highest = -1;
@@ -112,6 +129,13 @@ TEST_CASE("majority: a member that cannot decide votes for the lowest label") {
   CHECK(elect("majority", {{0.0F, 0.5F, 0.5F}, {0.0F, 0.0F, 1.0F}, {0.0F, 0.75F, 0.25F}}) == 1);
 }
 
+TEST_CASE("majority_lowest: the lowest label breaks a tie of votes, whatever the probabilities") {
+  const std::vector<std::vector<float>> tied{{0.5F, 0.25F, 0.25F}, {0.125F, 0.25F, 0.625F}};
+  CHECK(elect("majority_lowest", tied) == 0);
+  CHECK(elect("majority", tied) == 2);
+  CHECK(elect("majority_lowest", {{0.0F, 0.25F, 0.75F}, {0.25F, 0.5F, 0.25F}, {0.0F, 0.0F, 1.0F}}) == 2);
+}
+
 TEST_CASE("mean: the lowest label breaks a tie") {
   CHECK(elect("mean", {{0.25F, 0.5F, 0.25F}, {0.25F, 0.25F, 0.5F}}) == 1);
   CHECK(elect("mean", {{0.5F, 0.0F, 0.5F}}) == 0);
@@ -123,16 +147,21 @@ TEST_CASE("votes equal a slow reference, for every prefix of members") {
     const RandomBallots ballots(members, samples, classes, static_cast<std::uint64_t>(members));
     for (std::int64_t prefix = 1; prefix <= members; ++prefix) {
       std::vector<std::int32_t> by_majority(static_cast<std::size_t>(samples));
+      std::vector<std::int32_t> by_lowest(static_cast<std::size_t>(samples));
       std::vector<std::int32_t> by_mean(static_cast<std::size_t>(samples));
       find_rule("majority")(ballots.view, prefix, by_majority);
+      find_rule("majority_lowest")(ballots.view, prefix, by_lowest);
       find_rule("mean")(ballots.view, prefix, by_mean);
       std::vector<std::int32_t> slow_majorities;
+      std::vector<std::int32_t> slow_lowest;
       std::vector<std::int32_t> slow_means;
       for (std::int64_t s = 0; s < samples; ++s) {
         slow_majorities.push_back(slow_majority(ballots, prefix, s));
+        slow_lowest.push_back(slow_majority_lowest(ballots, prefix, s));
         slow_means.push_back(slow_mean(ballots, prefix, s));
       }
       CHECK(by_majority == slow_majorities);
+      CHECK(by_lowest == slow_lowest);
       CHECK(by_mean == slow_means);
     }
   }
@@ -163,12 +192,12 @@ TEST_CASE("members that agree elect their common class, by every rule") {
 }
 
 TEST_CASE("an unknown voting rule is refused") {
-  CHECK(rule_names() == std::vector<std::string>{"majority", "mean"});
+  CHECK(rule_names() == std::vector<std::string>{"majority", "majority_lowest", "mean"});
   try {
     find_rule("majorty");
     FAIL();
   } catch (const Error& e) {
     CHECK(std::string(e.what()) == "unknown voting rule \"majorty\" (did you mean \"majority\"?)");
-    CHECK(e.hint() == "known: majority, mean");
+    CHECK(e.hint() == "known: majority, majority_lowest, mean");
   }
 }

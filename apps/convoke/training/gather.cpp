@@ -25,6 +25,7 @@
 #include "convoke/run/node_memory.hpp"
 #include "convoke/train/gathering.hpp"
 #include "convoke/train/summary.hpp"
+#include "convoke/vote/soup.hpp"
 #include "results/models.hpp"
 #include "results/results.hpp"
 
@@ -137,7 +138,8 @@ run::RunFolder folder_for(const GatherOptions& options, const mpi::Communicator&
     std::error_code missing;
     for (const auto& entry : fs::directory_iterator(options.output, missing)) {
       const std::string name = entry.path().filename().string();
-      const bool ours = std::find(kOurs.begin(), kOurs.end(), name) != kOurs.end();
+      const bool ours =
+          std::find(kOurs.begin(), kOurs.end(), name) != kOurs.end() || name.starts_with("soup-");
       if (!ours && !os::is_temporary(entry.path())) {
         throw Error(fmt::format("{}: is not empty, and run folders are never overwritten", options.output),
                     "choose another --output");
@@ -188,7 +190,13 @@ int gather(const GatherOptions& options) {
   const mpi::Communicator node = world.split_node();
   run::NodeStorage memory(node, recipe.data.memory);
   std::vector<std::string> splits{recipe.data.test_split};
-  if (recipe.train.balance_classes) splits.push_back(recipe.data.train_split);
+  const auto& soups = recipe.ensemble.soups;
+  const bool trials = std::any_of(soups.begin(), soups.end(), [](const std::string& soup) {
+    return vote::needs_of_soup(soup) == vote::SoupNeeds::kTrials;
+  });
+  if (recipe.train.balance_classes || trials) splits.push_back(recipe.data.train_split);
+  const std::string& validation_split = recipe.data.validation_name;
+  if (trials && !validation_split.empty()) splits.push_back(validation_split);
   const data::Dataset dataset =
       data::Dataset::open(recipe::resolve_dataset(recipe), splits, memory.storage());
   require_one_recipe(folders, dataset, threads);
@@ -197,14 +205,23 @@ int gather(const GatherOptions& options) {
   job.log = {};  // the runs have their own logs
 
   // 3. One ensemble, as if this job had trained all members.
-  train::Training training = train::assemble(job, std::move(runs), options.partial);
+  const train::Training training = train::assemble(job, std::move(runs), options.partial);
   const run::RunFolder folder = folder_for(options, world);
   run::describe_run(folder, job.recipe, machine, threads, world);
   run::Phases phases;
-  const data::BatchLoader loader(dataset.split(recipe.data.test_split), job.model.graph.input_shape(),
-                                 job.model.normalization);
+  const auto loader_of = [&](const std::string& split) {
+    return data::BatchLoader(dataset.split(split), job.model.graph.input_shape(), job.model.normalization);
+  };
+  std::optional<data::BatchLoader> trained, validated;
+  std::optional<train::Feed> feed;
+  if (trials) {
+    trained.emplace(loader_of(recipe.data.train_split));
+    if (!validation_split.empty()) validated.emplace(loader_of(validation_split));
+    feed.emplace(*trained, validated ? &*validated : nullptr);
+  }
   const train::Verdict verdict =
-      train::convene(job, std::move(training), {job.members, 1, 0, world}, world, loader, folder, phases);
+      train::convene(job, training, {job.members, 1, 0, world}, world, loader_of(recipe.data.test_split),
+                     folder, phases, feed ? &*feed : nullptr);
   world.barrier();
   const train::Cost cost = train::cost_of(watch.seconds(), machine, recipe.run.threads, phases, world);
 

@@ -22,8 +22,10 @@
 #include "convoke/recipe/run.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/equal_ranks.hpp"
+#include "convoke/run/model_file.hpp"
 #include "convoke/train/summary.hpp"
 #include "data/dataset_for.hpp"
+#include "results/models.hpp"
 #include "results/results.hpp"
 
 namespace convoke::app {
@@ -84,9 +86,46 @@ void describe_plan(const recipe::Run& run, int ranks) {
              doctor::short_text(samples));
   if (streamed) fmt::print("data: {}\n", samples.front().evidence);
   for (const std::string& note : recipe.model.notes) fmt::print("note: {}\n", note);
+  if (const auto& teacher = run.teacher()) {
+    fmt::print("teacher: {}\n", describe(recipe.train.distill.teacher, *teacher));
+  }
   if (job.weights) fmt::print("weights: {}: {}\n", recipe.model.weights, job.weights->describe());
   const std::string note = recipe::normalization_note(recipe, job);
   if (!note.empty()) fmt::print("note: {}\n", note);
+}
+
+struct DistillOptions : TrainOptions {
+  train::Distillation distill;
+};
+
+constexpr const char* kDistillHelp = R"(Examples:
+  convoke distill runs/votes                          one network like the members, by their recipe
+  mpirun -n 4 convoke distill runs/votes small.toml --output runs/small
+                                                      another network, on the same dataset
+  convoke distill runs/votes --temperature 4 --weight 0.9 --set train.epochs=20
+
+Continue an interrupted run with convoke train --resume RUN.
+)";
+
+// Returns the training that `given` describes: with the recipe of the teacher, but one model, or with another
+// recipe.
+TrainOptions student_of(const DistillOptions& given) {
+  TrainOptions options = given;
+  std::vector<std::string> changes;
+  if (options.recipe.empty()) {
+    const std::filesystem::path beside =
+        run::find_model_file(given.distill.teacher).parent_path() / "recipe.toml";
+    if (!std::filesystem::exists(beside)) {
+      throw Error(fmt::format("{}: has no recipe.toml, which would describe the network to train",
+                              given.distill.teacher),
+                  "name a recipe: convoke distill MODEL RECIPE");
+    }
+    options.recipe = beside.string();
+    changes = {"train.mode=sync", "ensemble.soups=[]", "model.weights=\"\""};
+  }
+  changes.push_back("train.distill=" + Value(given.distill.settings()).to_string());
+  options.changes.insert(options.changes.begin(), changes.begin(), changes.end());
+  return options;
 }
 
 // Returns the stored recipe and the folder of a run to resume.
@@ -168,14 +207,48 @@ int train(const TrainOptions& given) {
   return EXIT_SUCCESS;
 }
 
+void add_output(CLI::App& parser, TrainOptions& options) {
+  parser.add_option("--output", options.output, "The folder of the run; runs/NAME-TIME by default")
+      ->type_name("FOLDER");
+}
+
+void add_manners(CLI::App& parser, TrainOptions& options) {
+  parser.add_flag("--ignore-doctor", options.ignore_doctor,
+                  "Train despite errors in how the ranks are started or bound, as convoke doctor finds them");
+  parser.add_flag("--quiet", options.quiet, "Print only the summary, no progress");
+}
+
 }  // namespace
+
+std::function<int()> add_distill(CLI::App& parser) {
+  auto options = std::make_shared<DistillOptions>();
+  add_model(parser, options->distill.teacher);
+  add_recipe_options(parser, *options);
+  parser.get_option("recipe")->required(false)->description(
+      "The recipe of the network to train; by default that of the model's run, but one model");
+  parser
+      .add_option("--temperature", options->distill.temperature,
+                  "Divide the outputs of teacher and student by T: the larger, the softer")
+      ->check(CLI::PositiveNumber)
+      ->type_name("T")
+      ->capture_default_str();
+  parser
+      .add_option("--weight", options->distill.weight,
+                  "The weight of the teacher's part of the loss; the labels have the rest")
+      ->check(in_range(0, 1))
+      ->type_name("W")
+      ->capture_default_str();
+  add_output(parser, *options);
+  add_manners(parser, *options);
+  parser.footer(kDistillHelp);
+  return [options] { return train(student_of(*options)); };
+}
 
 std::function<int()> add_train(CLI::App& parser) {
   auto options = std::make_shared<TrainOptions>();
   add_recipe_options(parser, *options);
   parser.get_option("recipe")->required(false);
-  parser.add_option("--output", options->output, "The folder of the run; runs/NAME-TIME by default")
-      ->type_name("FOLDER");
+  add_output(parser, *options);
   parser
       .add_option_function<std::string>(
           "--resume",
@@ -194,14 +267,12 @@ std::function<int()> add_train(CLI::App& parser) {
     }
     if (options->recipe.empty() && options->run.empty()) throw CLI::RequiredError("RECIPE");
   });
-  parser.add_flag("--ignore-doctor", options->ignore_doctor,
-                  "Train despite errors in how the ranks are started or bound, as convoke doctor finds them");
   parser
       .add_option("--member", options->member,
                   "Train only member K of an ensemble, counted from 0; convoke gather combines such runs")
       ->check(CLI::NonNegativeNumber)
       ->type_name("K");
-  parser.add_flag("--quiet", options->quiet, "Print only the summary, no progress");
+  add_manners(parser, *options);
   parser.footer(kTrainHelp);
   return [options] { return train(*options); };
 }

@@ -23,6 +23,9 @@ class BatchLoader {
   /// Returns a loader whose load() without a view loads this view, without mixing.
   BatchLoader in_view(const ViewKey& view) const;
 
+  /// Returns a loader of the same samples with these soft labels, see Split.
+  BatchLoader with_soft_labels(std::span<const float> soft_labels) const;
+
   /// Loads uint8 and float32 samples without augmentation. samples: (n, C, H, W), (n, L, F) or (n, F) floats;
   /// labels: n, may be empty. Sizes follow from ids.
   void load(std::span<const std::uint32_t> ids, std::span<float> samples,
@@ -40,6 +43,13 @@ class BatchLoader {
 
   /// Loads the weight of each sample in the loss: n values; 1 where the dataset has no weights.
   void load_weights(std::span<const std::uint32_t> ids, std::span<float> weights) const;
+
+  /// Returns how many soft labels a sample has; 0: none.
+  std::size_t soft_classes() const {
+    return split_.labels.empty() ? 0 : split_.soft_labels.size() / split_.labels.size();
+  }
+  /// Loads the soft labels of each sample: (n, soft_classes()).
+  void load_soft_labels(std::span<const std::uint32_t> ids, std::span<float> soft_labels) const;
 
   const Split& split() const { return split_; }
   /// kInt32: call load_tokens(), else load().

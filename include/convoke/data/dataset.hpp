@@ -37,8 +37,10 @@ struct DatasetInfo {
 struct Split {
   /// Dense, as stored: (N, H, W, C), (N, L, F), (N, F) or (N, L). Streamed: empty, of the right type.
   Samples samples;
-  std::span<const std::int32_t> labels;       ///< (N), each in 0..classes-1
-  std::span<const float> weights = {};        ///< (N), the weight of each in the loss; empty: all 1
+  std::span<const std::int32_t> labels;  ///< (N), each in 0..classes-1
+  std::span<const float> weights = {};   ///< (N), the weight of each in the loss; empty: all 1
+  /// (N, classes), class probabilities for training; empty: none. They do not come from the dataset.
+  std::span<const float> soft_labels = {};
   std::int32_t largest_token = -1;            ///< of tokens: an embedding needs more rows than this; else -1
   std::shared_ptr<SampleStream> stream = {};  ///< source of samples that are not in memory
 

@@ -77,6 +77,7 @@ class LaneWorker {
     std::vector<float> weights;               ///< empty if the samples have none
     std::vector<std::int32_t> second_labels;  ///< like shares, empty unless samples are mixtures
     std::vector<float> shares;
+    std::vector<float> soft_labels;  ///< empty if the samples have none
   };
   class InStep;
 

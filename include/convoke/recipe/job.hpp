@@ -1,10 +1,12 @@
 #pragma once
 #include <memory>
+#include <optional>
 
 #include "convoke/data/dataset.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/initial_weights.hpp"
+#include "convoke/run/model_file.hpp"
 #include "convoke/train/job.hpp"
 
 namespace convoke::recipe {
@@ -21,6 +23,11 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
 /// reads the file. Collective. Throws Error if none of the weights fits `graph`.
 std::shared_ptr<const run::InitialWeights> initial_weights(const Recipe& recipe, const nn::Graph& graph,
                                                            const mpi::Communicator& world);
+
+/// Returns the models of train.distill, which rank 0 reads; empty if the recipe names none. Collective.
+/// Throws Error if they do not fit the dataset, whose training split must be open.
+std::optional<run::ModelSet> teacher_of(const Recipe& recipe, const data::Dataset& dataset,
+                                        const mpi::Communicator& world);
 
 /// Returns a sentence for the user if the job starts from weights that expect samples normalised in another
 /// way: those of the model in the file if it says so, or else those of the zoo's published weights

@@ -70,9 +70,10 @@ struct TrainRecipe {
   engine::UpdateOptions update;  ///< clip_value, clip_norm, ema
   Settings optimizer;            ///< with name and learning_rate
   Settings schedule;
-  double learning_rate = 1e-3;       ///< from optimizer.learning_rate
-  std::int64_t validate_every = 0;   ///< steps, in addition to each epoch's end; 0: only at its end
-  Settings early_stopping;           ///< with every option; empty: none
+  double learning_rate = 1e-3;      ///< from optimizer.learning_rate
+  std::int64_t validate_every = 0;  ///< steps, in addition to each epoch's end; 0: only at its end
+  Settings early_stopping;          ///< with every option; empty: none
+  train::Distillation distill;
   std::int64_t top_k = 5;            ///< for evaluations; 0: none
   std::int64_t reference_batch = 0;  ///< the batch for which learning_rate was chosen; 0: any batch
   std::vector<train::Stage>
@@ -85,7 +86,8 @@ struct EnsembleRecipe {
   std::vector<std::int64_t> ranks;  ///< of each group; empty: as equal as possible
   std::int64_t member = -1;         ///< the only member to train, counted from 0; -1: "all"
   data::Sharding shards = data::Sharding::kContiguous;
-  std::string rule = "majority";  ///< the rule of the verdict; every rule is reported
+  std::string rule = "majority";   ///< the rule of the verdict; every rule is reported
+  std::vector<std::string> soups;  ///< see vote::find_soup
 };
 
 struct RunRecipe {

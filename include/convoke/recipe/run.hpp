@@ -46,6 +46,8 @@ class Run {
   const Recipe& recipe() const { return recipe_; }  ///< data.path is the path where the dataset was found
   const train::Job& job() const { return job_; }
   const data::Dataset& dataset() const { return dataset_; }
+  /// The models of train.distill; empty without them, and once train() has used them.
+  const std::optional<run::ModelSet>& teacher() const { return teacher_; }
 
   /// Trains the members, from their newest checkpoints if `resume`, lets them vote on the test samples, and
   /// writes everything except the page into `folder`; summary.json comes last and makes the run complete.
@@ -57,6 +59,7 @@ class Run {
  private:
   data::Dataset open_training_samples();
   data::BatchLoader loader_of(const data::Split& split) const;
+  void ask_teacher(const train::Feed& feed, const run::RunFolder& folder);
 
   mpi::Communicator world_, node_;
   run::Machine machine_;
@@ -69,6 +72,8 @@ class Run {
   train::Groups groups_;
   data::BatchLoader loader_;
   std::optional<data::BatchLoader> validation_;
+  std::optional<run::ModelSet> teacher_;
+  std::optional<train::SoftLabels> soft_labels_;
   std::uint64_t predicted_bytes_ = 0;  ///< predicted memory of the largest rank
 };
 

@@ -12,6 +12,9 @@
 
 namespace convoke::run {
 
+/// Returns half of the memory that is free at the root of `node`, the same on all its ranks. Collective.
+std::size_t half_of_free_memory(const mpi::Communicator& node);
+
 /// One block of memory per node that all its ranks read and write: a shared window, or a memory-mapped file
 /// if the window would be larger than `budget` or cannot be allocated. The file's name is removed once it is
 /// mapped, so the file disappears with the processes. Construction and destruction are collective over

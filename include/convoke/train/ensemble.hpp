@@ -4,24 +4,13 @@
 #include <vector>
 
 #include "convoke/core/settings.hpp"
-#include "convoke/data/batch_loader.hpp"
 #include "convoke/run/run_folder.hpp"
 #include "convoke/train/groups.hpp"
 #include "convoke/train/job.hpp"
+#include "convoke/train/samples.hpp"
 #include "convoke/train/trainer.hpp"
 
 namespace convoke::train {
-
-/// The source of training and validation samples.
-struct Feed {
-  Feed(const data::BatchLoader& training_samples,  // NOLINT: a conversion
-       const data::BatchLoader* validation_samples = nullptr)
-      : training(training_samples), validation(validation_samples) {}
-
-  const data::BatchLoader& training;
-  const data::BatchLoader*
-      validation;  ///< a separate validation split for all members; null: Job::validation_split
-};
 
 /// A member after training.
 struct TrainedMember {
@@ -42,8 +31,9 @@ struct Training {
   run::StopReason interrupted_by;      ///< the same on all ranks of the world
 };
 
-/// Checks before anything is written that all members can be trained: calls require_batch_statistics and
-/// require_memory, and returns the result of the latter. Collective over `world`. Throws Error on all ranks.
+/// Checks before anything is written that all members can be trained: calls require_batch_statistics,
+/// require_soups and require_memory, and returns the result of the latter. Collective over `world`. Throws
+/// Error on all ranks.
 std::uint64_t require_trainable(const Job& job, const Feed& feed, const Groups& groups,
                                 const mpi::Communicator& world);
 
@@ -57,7 +47,7 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
 
 /// Returns all members in order, with their parameters at rank 0 and everything else on all ranks.
 /// Collective.
-std::vector<TrainedMember> gather(std::vector<TrainedMember> mine, const Groups& groups,
+std::vector<TrainedMember> gather(const std::vector<TrainedMember>& mine, const Groups& groups,
                                   const mpi::Communicator& world);
 
 }  // namespace convoke::train

@@ -22,16 +22,24 @@ struct RuleOutcome {
   const metrics::ConfusionMatrix& all() const { return prefixes.back(); }
 };
 
+/// A soup: one model whose parameters are a weighted mean of the members' parameters (vote::Soup).
+struct SoupOutcome {
+  std::string name;
+  std::vector<double> shares;  ///< of the members that vote, in order; their sum is 1
+  engine::Score score;
+};
+
 /// The evaluation of several models on the same samples: of each model, and of their votes.
 struct Evaluation {
   std::int64_t samples = 0;
   std::vector<engine::Score> members;
-  std::vector<RuleOutcome> rules;      ///< one for each rule; all are equal with one member
-  vote::Disagreement disagreement{1};  ///< of each pair of members
-  Ranking ranking;                     ///< from the members' mean probabilities
-  metrics::Calibration calibration;    ///< from the members' mean probabilities
+  std::vector<RuleOutcome> rules;    ///< one for each rule; all are equal with one member
+  vote::Diversity diversity{1};      ///< of each pair of members
+  Ranking ranking;                   ///< from the members' mean probabilities
+  metrics::Calibration calibration;  ///< from the members' mean probabilities
   std::vector<metrics::Calibration> member_calibration;
-  std::vector<Mistake> mistakes;  ///< the worst by the mean probabilities, at most 36
+  std::vector<SoupOutcome> soups;  ///< of these models, on the same samples; after training, if wanted
+  std::vector<Mistake> mistakes;   ///< the worst by the mean probabilities, at most 36
 
   /// Throws Error that lists the known rules.
   const RuleOutcome& rule(const std::string& name) const;

@@ -21,6 +21,7 @@
 #include "convoke/run/model_file.hpp"
 #include "convoke/run/stopping.hpp"
 #include "convoke/sync/strategy.hpp"
+#include "convoke/train/distillation.hpp"
 #include "convoke/train/early_stopping.hpp"
 #include "convoke/train/ranking.hpp"
 
@@ -85,6 +86,7 @@ struct Job {
   std::shared_ptr<const data::Augmenter> augmenter;  ///< for training samples; null: no augmentation
   double validation_split = 0;  ///< share of the training samples; 0: none, or a separate split
   double portion = 1;           ///< share of the training samples that are not held out, (0, 1]
+  Distillation distill;         ///< with a teacher, the training samples have its soft labels
   std::shared_ptr<const run::InitialWeights> weights;  ///< weights to start from; null: initial values
   std::int64_t validate_every = 0;  ///< steps between validations within an epoch; 0: only at its end
   EarlyStopping early_stopping;
@@ -102,7 +104,8 @@ struct Job {
   std::vector<std::int64_t> group_ranks;  ///< ranks of each group; empty: as equal as possible
   data::Sharding shards = data::Sharding::kFull;
   std::string shards_name = "full";
-  std::string rule = "majority";  ///< the voting rule that decides
+  std::string rule = "majority";   ///< the voting rule that decides
+  std::vector<std::string> soups;  ///< the soups to make of the members (vote::find_soup)
 
   run::Fingerprint fingerprint;  ///< resume fingerprint: must be equal to resume
   std::string recipe;            ///< the resolved recipe as TOML, stored in checkpoints

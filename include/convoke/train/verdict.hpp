@@ -22,16 +22,18 @@ struct Verdict {
 };
 
 /// Gathers the members at rank 0, writes model.h5 (one synchronous model) or ensemble.h5, lets the members
-/// vote on the test samples, which are spread over the ranks of the world, and computes the verdict. The
-/// result is the same on all ranks. Collective. Throws Error if no member is left to vote, with the reason
-/// for each member, or if a file cannot be written.
-Verdict convene(const Job& job, Training training, const Groups& groups, const mpi::Communicator& world,
-                const data::BatchLoader& test, const run::RunFolder& folder, run::Phases& phases);
+/// vote on the test samples, which are spread over the ranks of the world, makes the soups that the job
+/// wants if at least two members vote, and computes the verdict. `feed`: the samples of the training, which
+/// greedy soups need; may be null otherwise. The result is the same on all ranks. Collective. Throws Error if
+/// no member is left to vote, with the reason for each member, or if a file cannot be written.
+Verdict convene(const Job& job, const Training& training, const Groups& groups,
+                const mpi::Communicator& world, const data::BatchLoader& test, const run::RunFolder& folder,
+                run::Phases& phases, const Feed* feed = nullptr);
 
 /// Returns the content of evaluation.json, whose keys are in docs/formats.md: the confusion matrix and the
-/// scores of each class for the decision of all voters by `rule`, the disagreement of each pair of members,
-/// the calibration of the mean probabilities and of each member, and the worst mistakes. `members`: the
-/// numbers of the evaluated members; `class_names`: one for each class, or empty.
+/// scores of each class for the decision of all voters by `rule`, the disagreement and Q statistic of each
+/// pair of members, the calibration of the mean probabilities and of each member, and the worst mistakes.
+/// `members`: the numbers of the evaluated members; `class_names`: one for each class, or empty.
 Settings evaluation_details(const Evaluation& evaluation, const std::string& rule,
                             const std::vector<std::int64_t>& members,
                             const std::vector<std::string>& class_names);

@@ -26,7 +26,8 @@ std::vector<double> mean_probabilities(const Ballots& ballots);
 using Rule = void (*)(const Ballots& ballots, std::int64_t members, std::span<std::int32_t> elected);
 
 /// Returns "majority" (each member votes for its most probable class, lowest label first among equals; ties:
-/// highest summed probability, then lowest label) or "mean" (highest mean probability, then lowest label).
+/// highest summed probability, then lowest label), "majority_lowest" (the same, but a tie goes to the lowest
+/// label at once, as scipy.stats.mode decides it) or "mean" (highest mean probability, then lowest label).
 /// Throws Error listing them.
 Rule find_rule(const std::string& name);
 

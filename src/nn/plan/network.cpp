@@ -212,7 +212,8 @@ LossTally Network::loss(const Truth& truth, std::int64_t batch) {
                                        .sample_weights = truth.weights,
                                        .batch = batch,
                                        .second_labels = truth.second_labels,
-                                       .shares = truth.shares},
+                                       .shares = truth.shares,
+                                       .soft_labels = truth.soft_labels},
                                       frame.at(plan_->builder_.loss_gradient));
 }
 

@@ -94,10 +94,62 @@ Chart accuracy_chart(const RunRecord& run) {
       chart.table.rows.push_back({"all by " + rule, Cell::percent(1 - shares.back(), 2)});
     }
   }
+  for (const Settings& soup : tables_at(run.summary, "test.soups")) {
+    chart.table.rows.push_back(
+        {text_at(soup, "soup") + " soup", Cell::percent(1 - number_at(soup, "accuracy"), 2)});
+  }
   return chart;
 }
 
-// Pairs of members, shaded by how often they disagree; the largest share has the full colour.
+// Soups: one model each, with the share of each member that votes.
+void add_soups(Page& page, const RunRecord& run) {
+  const std::vector<Settings> soups = tables_at(run.summary, "test.soups");
+  if (soups.empty()) return;
+  page.heading("Soups");
+  page.paragraph(
+      "Models whose parameters are a weighted mean of the members' parameters, with the share of each "
+      "member. "
+      "A soup predicts at the cost of one model. Members that were initialised independently have no useful "
+      "mean.");
+  Table table{{"soup", "test accuracy", "test loss"}, {}};
+  for (const double member : numbers_at(run.evaluation, "members")) {
+    table.columns.push_back(fmt::format("member {:g}", member));
+  }
+  for (const Settings& soup : soups) {
+    std::vector<Cell> row{text_at(soup, "soup"), Cell::percent(number_at(soup, "accuracy"), 2),
+                          loss_cell(soup)};
+    for (const double share : numbers_at(soup, "shares")) row.push_back(Cell::percent(share));
+    row.resize(table.columns.size(), Cell(""));
+    table.rows.push_back(std::move(row));
+  }
+  page.add(table);
+}
+
+// Returns a table of each member with each; `cell(a, b)` shows a value, and the diagonal stays empty.
+template <class CellOf>
+Table pair_table(const std::vector<double>& members, const CellOf& cell) {
+  Table table{{"member"}, {}};
+  for (std::size_t a = 0; a < members.size(); ++a) {
+    table.columns.push_back(fmt::format("{:g}", members[a]));
+    std::vector<Cell> row{fmt::format("member {:g}", members[a])};
+    for (std::size_t b = 0; b < members.size(); ++b) row.push_back(a == b ? Cell("") : cell(a, b));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+// Returns the rows of a list of lists; NaN for what is missing.
+std::vector<std::vector<double>> square_at(const Settings& settings, std::string_view path,
+                                           std::size_t size) {
+  std::vector<std::vector<double>> rows;
+  for (const Value& row : list_at(settings, path)) rows.push_back(numbers_at(Settings{{"row", row}}, "row"));
+  rows.resize(size);
+  for (std::vector<double>& row : rows) row.resize(size, NAN);
+  return rows;
+}
+
+// Pairs of members, shaded by how often they disagree, the largest share with the full colour, and by how
+// alike they err.
 void add_pairs(Page& page, const RunRecord& run) {
   const std::vector<double> members = numbers_at(run.evaluation, "members");
   const Value::Array& pairs = list_at(run.evaluation, "disagreement_of_pairs");
@@ -112,23 +164,28 @@ void add_pairs(Page& page, const RunRecord& run) {
                                members.size()));
     return;
   }
-  Table table{{"member"}, {}};
+  const std::vector<std::vector<double>> shares =
+      square_at(run.evaluation, "disagreement_of_pairs", members.size());
   double most = 0;
-  std::vector<std::vector<double>> shares;
-  for (const Value& row : pairs) {
-    shares.push_back(numbers_at(Settings{{"row", row}}, "row"));
-    most = std::max(most, *std::max_element(shares.back().begin(), shares.back().end()));
+  for (const std::vector<double>& row : shares) {
+    for (const double share : row) most = std::max(most, share);
   }
-  for (std::size_t a = 0; a < members.size(); ++a) {
-    table.columns.push_back(fmt::format("{:g}", members[a]));
-    std::vector<Cell> row{fmt::format("member {:g}", members[a])};
-    for (std::size_t b = 0; b < members.size(); ++b) {
-      const double share = b < shares[a].size() ? shares[a][b] : NAN;
-      row.push_back(a == b ? Cell("") : Cell::percent(share, 2).shaded(most > 0 ? share / most : 0));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  page.add(table);
+  page.add(pair_table(members, [&](std::size_t a, std::size_t b) {
+    return Cell::percent(shares[a][b], 2).shaded(most > 0 ? shares[a][b] / most : 0);
+  }));
+  if (list_at(run.evaluation, "q_statistic_of_pairs").empty()) return;
+  page.heading("Q statistic");
+  page.paragraph(fmt::format(
+      "Yule's Q of which test samples two members predict rightly; the mean over all pairs is {}. 1: one "
+      "errs "
+      "only where the other does; 0: they err independently; below 0: they err on different samples; –: "
+      "undefined, as nothing contradicts either.",
+      Cell::number(number_at(run.summary, "test.q_statistic"), 3).text));
+  const std::vector<std::vector<double>> qs =
+      square_at(run.evaluation, "q_statistic_of_pairs", members.size());
+  page.add(pair_table(members, [&](std::size_t a, std::size_t b) {
+    return Cell::number(qs[a][b], 3).shaded(std::isnan(qs[a][b]) ? 0 : qs[a][b]);
+  }));
 }
 
 }  // namespace
@@ -139,6 +196,7 @@ void add_members(Page& page, const RunRecord& run) {
   page.section("Members");
   page.add(member_table(run));
   if (voters > 1) page.side_by_side(std::vector<Chart>{accuracy_chart(run), prefix_chart(run, voters)});
+  add_soups(page, run);
   add_pairs(page, run);
 }
 

@@ -22,6 +22,7 @@ struct Judged {
   /// For mixtures, (n) each, or empty: `shares` is the share of the label, the second label has the rest.
   std::span<const std::int32_t> second_labels = {};
   std::span<const float> shares = {};
+  std::span<const float> soft_labels = {};  ///< (n, k), the class probabilities of a teacher, or empty
 
   /// Returns the label with the larger share of sample i.
   std::int32_t main_label(std::size_t i) const {

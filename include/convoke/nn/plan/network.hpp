@@ -87,12 +87,13 @@ class Network {
   std::span<double> forward(const StepKey& key, std::size_t segment);
 
   /// The targets of a plan's samples, for the loss: `labels` (N); `weights` (N), or empty for 1 each; for
-  /// mixtures `second_labels` and `shares` (N), see Judged.
+  /// mixtures `second_labels` and `shares` (N), and `soft_labels` (N, outputs per sample), see Judged.
   struct Truth {
     std::span<const std::int32_t> labels;
     std::span<const float> weights = {};
     std::span<const std::int32_t> second_labels = {};
     std::span<const float> shares = {};
+    std::span<const float> soft_labels = {};
   };
   /// Computes the mean loss over `batch` samples, of which these are N. Starts backward with d loss / d
   /// outputs, and returns what these samples add. Call it after forward and before backward.

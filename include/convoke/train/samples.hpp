@@ -1,0 +1,42 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "convoke/data/batch_loader.hpp"
+#include "convoke/data/epoch_plan.hpp"
+#include "convoke/train/job.hpp"
+
+namespace convoke::train {
+
+/// The source of training and validation samples.
+struct Feed {
+  Feed(const data::BatchLoader& training_samples,  // NOLINT: a conversion
+       const data::BatchLoader* validation_samples = nullptr)
+      : training(training_samples), validation(validation_samples) {}
+
+  const data::BatchLoader& training;
+  const data::BatchLoader*
+      validation;  ///< a separate validation split for all members; null: Job::validation_split
+};
+
+/// Returns the ids of all samples of a split.
+std::vector<std::uint32_t> all_ids(const data::Split& split);
+
+/// Returns the samples of a member: a portion of its shard for training, and the end of its shard, or all of
+/// a separate split, for validation. A pure function.
+data::Holdout samples_of(const Job& job, const Feed& feed, std::int64_t member);
+
+/// Returns the samples on which at least one member trains, in ascending order. A pure function.
+std::vector<std::uint32_t> trained_samples(const Job& job, const Feed& feed);
+
+/// Samples on which any mixture of members can be validated: none of them was used in training.
+struct CommonValidation {
+  const data::BatchLoader& loader;
+  std::vector<std::uint32_t> ids;
+};
+
+/// Returns a separate validation split, or the training samples that some member holds out and no member
+/// trains on, in ascending order. They may be empty. A pure function.
+CommonValidation common_validation(const Job& job, const Feed& feed);
+
+}  // namespace convoke::train

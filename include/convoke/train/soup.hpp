@@ -1,0 +1,43 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "convoke/engine/evaluator.hpp"
+#include "convoke/mpi/communicator.hpp"
+#include "convoke/run/run_folder.hpp"
+#include "convoke/train/evaluation.hpp"
+#include "convoke/train/samples.hpp"
+
+namespace convoke::run {
+struct Member;
+}
+
+namespace convoke::train {
+
+/// Returns the sum of the members' canonical parameters, batch-norm statistics included, each times its
+/// share: (values), the same on all ranks, and bit-identical however the members are spread over the ranks.
+/// `mine`: the members that this rank contributes; each member comes from one rank only. `shares`: by number
+/// of the member. Sends and keeps one model, whatever the number of members. Collective. Throws Error if a
+/// parameter is not finite.
+std::vector<float> average(std::span<const run::Member* const> mine, std::span<const double> shares,
+                           std::size_t values, const mpi::Communicator& world);
+
+/// Throws Error if the job wants a soup whose members lack the validation samples that it needs.
+void require_soups(const Job& job, const Feed& feed);
+
+/// The members that may become part of a soup.
+struct Ingredients {
+  std::span<const run::Member* const> mine;  ///< as in average()
+  std::vector<std::int64_t> members;         ///< the numbers of all of them, the same on all ranks
+  std::vector<double> accuracies;            ///< their validation accuracies
+};
+
+/// Makes the soups `job.soups`, evaluates each on `test`, and writes each to soup-<name>.h5 in the folder.
+/// `validation`: for a soup that makes trials; may be null otherwise. Collective.
+std::vector<SoupOutcome> make_soups(const Job& job, const Ingredients& ingredients,
+                                    const CommonValidation* validation, const data::BatchLoader& test,
+                                    engine::Evaluator& evaluator, const mpi::Communicator& world,
+                                    const run::RunFolder& folder);
+
+}  // namespace convoke::train

@@ -1,0 +1,102 @@
+#include "convoke/train/distillation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "convoke/data/batch_loader.hpp"
+#include "convoke/engine/evaluator.hpp"
+#include "convoke/engine/segments.hpp"
+#include "convoke/mpi/together.hpp"
+
+namespace convoke::train {
+namespace {
+
+constexpr std::array kDistillationKeys{
+    key<&Distillation::teacher>(
+        {.name = "teacher",
+         .required = true,
+         .help = "a model file or a run folder; an ensemble teaches the mean of its members' probabilities"}),
+    key<&Distillation::temperature>(
+        {.name = "temperature",
+         .range = {.above = 0},
+         .help = "the probabilities are those of outputs divided by this number; larger numbers show more of "
+                 "the classes that the teacher thinks less likely"}),
+    key<&Distillation::weight>({.name = "weight",
+                                .range = {.least = 0, .largest = 1},
+                                .help = "share of the teacher's part in the loss; the labels have the rest"}),
+};
+
+//   q_k = p_k^(1 / T) / sum_j p_j^(1 / T);   adds share * q to `sum`
+void add_softened(std::span<const float> p, double temperature, double share, float* sum) {
+  double total = 0;
+  for (const float value : p) total += std::pow(static_cast<double>(value), 1 / temperature);
+  for (std::size_t k = 0; k < p.size(); ++k) {
+    sum[k] += static_cast<float>(share * std::pow(static_cast<double>(p[k]), 1 / temperature) / total);
+  }
+}
+
+}  // namespace
+
+Distillation Distillation::read(const Settings& settings) {
+  Distillation options;
+  if (settings.empty()) return options;
+  SettingsReader read(settings, "distill");
+  read_keys(kDistillationKeys, read, options);
+  read.finish();
+  return options;
+}
+
+Settings Distillation::settings() const {
+  Settings settings;
+  if (!teacher.empty()) write_keys(kDistillationKeys, *this, settings);
+  return settings;
+}
+
+std::vector<OptionTable> Distillation::tables() { return {{"", describe_keys(kDistillationKeys)}}; }
+
+SoftLabels::SoftLabels(const run::ModelSet& teacher, double temperature, const data::Split& split,
+                       std::span<const std::uint32_t> ids, const engine::EngineOptions& engine,
+                       const mpi::Communicator& node, const std::filesystem::path& file)
+    : memory_(node, static_cast<std::size_t>(split.count() * teacher.description.classes()) * sizeof(float),
+              run::half_of_free_memory(node), file) {
+  const auto classes = static_cast<std::size_t>(teacher.description.classes());
+  const std::size_t count = ids.size(), lane = static_cast<std::size_t>(engine.lane);
+  const engine::LaneRange mine =
+      engine::share_of({0, static_cast<std::int64_t>((count + lane - 1) / lane)}, node.rank(), node.size());
+  const std::size_t begin = std::min(static_cast<std::size_t>(mine.first) * lane, count);
+  const std::size_t end = std::min(static_cast<std::size_t>(mine.first + mine.count) * lane, count);
+  const std::size_t segment = lane * static_cast<std::size_t>(engine.threads);
+  auto* const sums = reinterpret_cast<float*>(memory_.bytes().data());
+  if (node.root()) std::fill(sums, sums + memory_.bytes().size() / sizeof(float), 0.0F);
+  memory_.publish();
+  mpi::together(node, [&] {
+    const data::BatchLoader loader(split, teacher.description.graph.input_shape(),
+                                   teacher.description.normalization);
+    engine::Evaluator evaluator(teacher.description.graph, {.threads = engine.threads,
+                                                            .chunk = engine.lane,
+                                                            .convolution = engine.convolution,
+                                                            .loss = teacher.description.loss,
+                                                            .classes = teacher.description.classes()});
+    const double share = 1.0 / static_cast<double>(teacher.members.size());
+    for (const run::Member& member : teacher.members) {
+      evaluator.load(member.parameters);
+      for (std::size_t first = begin; first < end; first += segment) {
+        const std::span<const std::uint32_t> part = ids.subspan(first, std::min(segment, end - first));
+        const std::vector<float> rows = evaluator.predict(loader, part);
+        for (std::size_t i = 0; i < part.size(); ++i) {
+          add_softened(std::span(rows).subspan(i * classes, classes), temperature, share,
+                       sums + part[i] * classes);
+        }
+      }
+    }
+  });
+  memory_.publish();
+}
+
+std::span<const float> SoftLabels::values() const {
+  return {reinterpret_cast<const float*>(memory_.bytes().data()), memory_.bytes().size() / sizeof(float)};
+}
+
+}  // namespace convoke::train

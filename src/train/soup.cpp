@@ -1,0 +1,108 @@
+#include "convoke/train/soup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/fixed_point.hpp"
+#include "convoke/mpi/together.hpp"
+#include "convoke/run/collective.hpp"
+#include "convoke/run/model_file.hpp"
+#include "convoke/vote/soup.hpp"
+
+namespace convoke::train {
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{1} << 18;  // values that are summed at a time
+
+engine::Score score(engine::Evaluator& evaluator, std::span<const float> parameters,
+                    const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
+                    const mpi::Communicator& world) {
+  mpi::together(world, [&] { evaluator.load(parameters); });
+  return engine::score(evaluator, loader, ids, world);
+}
+
+}  // namespace
+
+//   average = sum_m share_m p_m, in fixed point, so that the order of the members does not matter
+std::vector<float> average(std::span<const run::Member* const> mine, std::span<const double> shares,
+                           std::size_t values, const mpi::Communicator& world) {
+  std::vector<float> mean(values);
+  std::vector<double> terms;
+  std::vector<std::int64_t> sum;
+  bool finite = true;
+  for (std::size_t first = 0; first < values; first += kPiece) {
+    const std::size_t count = std::min(kPiece, values - first);
+    terms.resize(count);
+    sum.assign(2 * count, 0);
+    for (const run::Member* member : mine) {
+      const double share = shares[static_cast<std::size_t>(member->index)];
+      if (share == 0) continue;
+      const std::span<const float> piece = std::span(member->parameters).subspan(first, count);
+      std::transform(piece.begin(), piece.end(), terms.begin(),
+                     [share](float value) { return share * static_cast<double>(value); });
+      finite = wide_fixed_point_add(terms, sum) && finite;
+    }
+    world.sum(sum);
+    wide_fixed_point_to_double(sum, terms);
+    std::transform(terms.begin(), terms.end(), mean.begin() + static_cast<std::ptrdiff_t>(first),
+                   [](double value) { return static_cast<float>(value); });
+  }
+  mpi::together(world, [&] {
+    if (!finite) throw Error("a member has a parameter that is not finite, or too large for an average");
+  });
+  return mean;
+}
+
+void require_soups(const Job& job, const Feed& feed) {
+  for (const std::string& name : job.soups) {
+    const vote::SoupNeeds needs = vote::needs_of_soup(name);
+    if (needs == vote::SoupNeeds::kNothing) continue;
+    if (feed.validation == nullptr && samples_of(job, feed, 0).validation.empty()) {
+      throw Error(fmt::format("a {} soup needs the validation accuracy of the members, but there are no "
+                              "validation samples",
+                              name),
+                  "set data.validation_split, or leave the soup out of ensemble.soups");
+    }
+    if (needs == vote::SoupNeeds::kTrials && common_validation(job, feed).ids.empty()) {
+      throw Error(fmt::format("a {} soup needs validation samples on which no member trains, but with "
+                              "ensemble.shards = \"{}\" the {} members train on all samples",
+                              name, job.shards_name, job.members),
+                  "use a separate validation split (data.validation_split = \"NAME\"), or leave the soup out "
+                  "of ensemble.soups");
+    }
+  }
+}
+
+std::vector<SoupOutcome> make_soups(const Job& job, const Ingredients& ingredients,
+                                    const CommonValidation* validation, const data::BatchLoader& test,
+                                    engine::Evaluator& evaluator, const mpi::Communicator& world,
+                                    const run::RunFolder& folder) {
+  const std::vector<std::uint32_t> test_ids = all_ids(test.split());
+  const auto mix = [&](std::span<const double> shares) {
+    std::vector<double> of_member(static_cast<std::size_t>(job.members));
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      of_member[static_cast<std::size_t>(ingredients.members[i])] = shares[i];
+    }
+    return average(ingredients.mine, of_member, evaluator.parameter_values(), world);
+  };
+  const auto trial = [&](std::span<const double> shares) {
+    ensure(validation != nullptr, "a soup that makes trials has validation samples");
+    return score(evaluator, mix(shares), validation->loader, validation->ids, world).accuracy;
+  };
+  std::vector<SoupOutcome> soups;
+  for (const std::string& name : job.soups) {
+    SoupOutcome& soup = soups.emplace_back(SoupOutcome{name, {}, {}});
+    soup.shares = vote::find_soup(name)(ingredients.accuracies, trial);
+    const std::vector<float> parameters = mix(soup.shares);
+    soup.score = score(evaluator, parameters, test, test_ids, world);
+    run::on_root(world, [&] {
+      run::write_model(folder.file(fmt::format("soup-{}.h5", name)), job.model, parameters);
+      return std::string();
+    });
+  }
+  return soups;
+}
+
+}  // namespace convoke::train

@@ -1,0 +1,65 @@
+// One network trained on the predictions of an ensemble.
+#include <filesystem>
+#include <string>
+
+#include "apps/place.hpp"
+#include "convoke/core/lookup.hpp"
+#include "convoke/metrics/json.hpp"
+#include "support/catch.hpp"
+#include "support/shell.hpp"
+
+TEST_CASE("distill trains one model like the members, the same on any ranks, and a smaller one by a recipe") {
+  const Place place;
+  REQUIRE(place.train("votes", "--set train.mode=ensemble --set ensemble.members=2").code == 0);
+  for (const int ranks : {1, 3}) {
+    CAPTURE(ranks);
+    const std::string output = "student-" + std::to_string(ranks);
+    const Outcome outcome =
+        place.run("distill votes --weight 0.75 --quiet --output " + output, ranks == 1 ? "" : mpirun(ranks));
+    CAPTURE(outcome.text);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.says("votes: ensemble of 2"));
+    CHECK(outcome.says("tiny: one synchronous model"));
+  }
+  const std::string student = bytes_of(place / "student-1/model.h5");
+  CHECK(bytes_of(place / "student-3/model.h5") == student);
+  REQUIRE(place.train("alone").code == 0);
+  CHECK(bytes_of(place / "alone/model.h5") != student);
+
+  // Its recipe repeats it, and continues it with the same teacher only.
+  CHECK(place.run("train student-1/recipe.toml --quiet --output again").code == 0);
+  CHECK(bytes_of(place / "again/model.h5") == student);
+  CHECK(place.run("train --resume again --quiet --set train.epochs=4").code == 0);
+  const Outcome other = place.run("train --resume again --quiet --set train.distill.temperature=5");
+  CHECK(other.code != 0);
+  CHECK(other.says("train.distill.temperature: 2.0 in the checkpoint, 5.0 now"));
+
+  // Another network.
+  std::string small = bytes_of(place / "recipe.toml");
+  small.replace(small.find("filters = 8"), 11, "filters = 2");
+  write_text(place / "small.toml", small);
+  const Outcome smaller = place.run("distill votes small.toml --quiet --output small");
+  CAPTURE(smaller.text);
+  CHECK(smaller.code == 0);
+  CHECK(smaller.says("100 trainable"));
+}
+
+TEST_CASE("distill refuses a teacher or a recipe that does not fit, with the reason") {
+  const Place place;
+  REQUIRE(place.train("teacher").code == 0);
+  const auto refused = [&](const std::string& arguments, const std::string& why) {
+    const Outcome outcome = place.run("distill " + arguments + " --output out");
+    CAPTURE(arguments, outcome.text);
+    CHECK(outcome.code != 0);
+    CHECK(outcome.says(why));
+    CHECK_FALSE(fs::exists(place / "out"));
+  };
+  refused("nowhere", "nowhere");
+  fs::create_directory(place / "bare");
+  fs::copy(place / "teacher/model.h5", place / "bare/model.h5");
+  refused("bare", "has no recipe.toml");
+  refused("teacher --set augment.mixup=0.2", "not for mixtures");
+  refused("teacher --set 'train.loss={name=\"mean_squared_error\"}'", "teaches probabilities of softmax");
+  write_dataset(place / "ten.h5", 150, 8, 10);
+  refused("teacher --set data.path=ten.h5", "has 10 classes");
+}

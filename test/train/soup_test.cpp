@@ -1,0 +1,234 @@
+#include "convoke/train/soup.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "convoke/mpi/session.hpp"
+#include "convoke/train/verdict.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/tiny.hpp"
+#include "support/training.hpp"
+
+// Averages of members, on 1 to 4 ranks: they do not depend on where the members are.
+
+using namespace convoke;
+using namespace convoke::train;
+using mpi::Session;
+
+namespace {
+
+// Members whose parameters are arbitrary numbers of very different sizes.
+std::vector<run::Member> members_with(std::size_t values) {
+  std::vector<run::Member> members(5);
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    members[m].index = static_cast<std::int64_t>(m);
+    RandomStream random({m, Purpose::kBench});
+    for (std::size_t i = 0; i < values; ++i) {
+      members[m].parameters.push_back(
+          static_cast<float>((random.uniform() - 0.5) * std::pow(10.0, static_cast<double>(i % 9) - 4.0)));
+    }
+  }
+  return members;
+}
+
+// Those that this rank of `world` contributes: every rank has some, if there are enough.
+std::vector<const run::Member*> mine(const std::vector<run::Member>& members,
+                                     const mpi::Communicator& world) {
+  std::vector<const run::Member*> mine;
+  for (const run::Member& member : members) {
+    if (member.index % world.size() == world.rank()) mine.push_back(&member);
+  }
+  return mine;
+}
+
+Job ensemble_job() {
+  Job job = tiny::job();
+  job.ensemble = true;
+  job.members = 3;
+  job.shards = data::Sharding::kContiguous;
+  job.shards_name = "contiguous";
+  job.validation_split = 0.25;
+  job.soups = {"uniform", "weighted", "greedy"};
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("an average equals a plain sum, and its bits do not depend on the ranks of the members") {
+  const Session session;
+  const mpi::Communicator self = session.world().split(session.world().rank(), 0);
+  constexpr std::size_t kValues = (std::size_t{1} << 18) + 77;  // more than one piece
+  const std::vector<run::Member> members = members_with(kValues);
+  const std::vector<double> shares{0.5, 0.125, 0, 0.3, 0.075};
+  const std::vector<float> found = average(mine(members, session.world()), shares, kValues, session.world());
+  REQUIRE(found.size() == kValues);
+  CHECK(found == average(mine(members, self), shares, kValues, self));
+  double worst = 0;
+  for (std::size_t i = 0; i < kValues; ++i) {
+    double sum = 0, size = 0;
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      sum += shares[m] * static_cast<double>(members[m].parameters[i]);
+      size += shares[m] * std::abs(static_cast<double>(members[m].parameters[i]));
+    }
+    worst = std::max(worst, std::abs(static_cast<double>(found[i]) - sum) / size);
+  }
+  CHECK(worst < 6e-8);  // the rounding to float
+}
+
+TEST_CASE("the average of a member alone is the member") {
+  const Session session;
+  const std::vector<run::Member> members = members_with(1000);
+  CHECK(average(mine(members, session.world()), std::vector<double>{0, 0, 0, 1, 0}, 1000, session.world()) ==
+        members[3].parameters);
+}
+
+TEST_CASE("a member with a parameter that is not finite has no average, on any rank") {
+  const Session session;
+  std::vector<run::Member> members = members_with(10);
+  members[1].parameters[3] = std::numeric_limits<float>::quiet_NaN();
+  const auto all = [&] {
+    average(mine(members, session.world()), std::vector<double>(5, 0.2), 10, session.world());
+  };
+  CHECK_THAT(error_of(all), Catch::Contains("a member has a parameter that is not finite"));
+}
+
+TEST_CASE("the samples that validate mixtures are those that no member trains on") {
+  const Session session;
+  const tiny::Pictures pictures(16);
+  const data::BatchLoader loader = pictures.loader();
+  Job job = ensemble_job();
+  job.members = 2;
+  SECTION("shards: what each member holds out of its own") {
+    CHECK(common_validation(job, loader).ids == std::vector<std::uint32_t>{6, 7, 14, 15});
+  }
+  SECTION("the full data: what all of them hold out") {
+    job.shards = data::Sharding::kFull;
+    CHECK(common_validation(job, loader).ids == std::vector<std::uint32_t>{12, 13, 14, 15});
+  }
+  SECTION("bootstrap: samples held out that nobody has drawn for training") {
+    job.shards = data::Sharding::kBootstrap;
+    const std::vector<std::uint32_t> common = common_validation(job, loader).ids;
+    std::vector<std::uint32_t> expected;
+    for (std::uint32_t id = 0; id < 16; ++id) {
+      bool held = false, trained = false;
+      for (std::int64_t member = 0; member < 2; ++member) {
+        const data::Holdout ids = samples_of(job, loader, member);
+        held = held || std::count(ids.validation.begin(), ids.validation.end(), id) > 0;
+        trained = trained || std::count(ids.train.begin(), ids.train.end(), id) > 0;
+      }
+      if (held && !trained) expected.push_back(id);
+    }
+    CHECK(common == expected);
+  }
+  SECTION("a separate split: all of it") {
+    const tiny::Pictures held(5, 8);
+    const data::BatchLoader validation = held.loader();
+    CHECK(common_validation(job, Feed(loader, &validation)).ids == held.ids());
+  }
+}
+
+TEST_CASE("soups without the validation samples that they need are refused before training") {
+  const Session session;
+  const tiny::Pictures pictures(16);
+  const data::BatchLoader loader = pictures.loader();
+  Job job = ensemble_job();
+  CHECK_NOTHROW(require_soups(job, loader));
+  job.shards = data::Sharding::kBootstrap;
+  job.shards_name = "bootstrap";
+  job.members = 1;
+  job.validation_split = 0.07;  // one sample, which the shard also has in its training part
+  std::uint64_t seed = 0;
+  while (!common_validation(job, loader).ids.empty() && seed < 100) job.engine.seed = ++seed;
+  CHECK_THAT(error_of([&] { require_soups(job, loader); }),
+             Catch::Contains("a greedy soup needs validation samples on which no member trains"));
+  job.validation_split = 0;
+  CHECK_THAT(error_of([&] { require_soups(job, loader); }),
+             Catch::Contains("a weighted soup needs the validation accuracy"));
+  job.soups = {"uniform"};
+  CHECK_NOTHROW(require_soups(job, loader));
+}
+
+TEST_CASE("soups of an ensemble are the same on any ranks; they equal plain averages, and have files") {
+  const Session session;
+  const tiny::Pictures pictures(240), test(60, 99);
+  const Job job = ensemble_job();
+  const data::BatchLoader training = pictures.loader(), tested = test.loader();
+  const Feed feed(training);
+  const auto run_on = [&](const mpi::Communicator& world, const std::string& name) {
+    const tiny::Run run(world, name);
+    tiny::Result result = tiny::train_all(job, pictures, world, run.folder);
+    const Verdict verdict = convene(job, result.training, split(world, job.members), world, tested,
+                                    run.folder, result.phases, &feed);
+    world.barrier();
+    std::vector<std::vector<float>> soups;
+    for (const std::string& soup : job.soups) {
+      soups.push_back(run::load_models(run.folder.file("soup-" + soup + ".h5")).members.at(0).parameters);
+    }
+    return std::tuple(verdict.test.soups, soups, run::load_models(run.folder.path()).members);
+  };
+  const mpi::Communicator self = session.world().split(session.world().rank(), 0);
+  const auto [expected, expected_files, same_members] =
+      run_on(self, "self-" + std::to_string(session.world().rank()) + "-");
+  const auto [found, files, members] = run_on(session.world(), "all");
+  CHECK(files == expected_files);
+  REQUIRE(found.size() == 3);
+  engine::Evaluator evaluator(tiny::graph());
+  for (std::size_t s = 0; s < 3; ++s) {
+    CAPTURE(found[s].name);
+    CHECK(found[s].name == job.soups[s]);
+    CHECK(found[s].shares == expected[s].shares);
+    CHECK(found[s].score.accuracy == expected[s].score.accuracy);
+    CHECK(std::accumulate(found[s].shares.begin(), found[s].shares.end(), 0.0) == Catch::Approx(1));
+    std::vector<float> plain;
+    for (std::size_t i = 0; i < files[s].size(); ++i) {
+      double sum = 0;
+      for (std::size_t m = 0; m < members.size(); ++m) {
+        sum += found[s].shares[m] * static_cast<double>(members[m].parameters[i]);
+      }
+      plain.push_back(static_cast<float>(sum));
+    }
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      if (std::abs(plain[i] - files[s][i]) > 1e-6F * std::abs(plain[i]) + 1e-12F) FAIL_CHECK(i);
+    }
+    evaluator.load(files[s]);
+    const std::vector<float> rows = evaluator.predict(tested, test.ids());
+    int correct = 0;
+    for (std::size_t i = 0; i < 60; ++i) {
+      const float* row = rows.data() + 4 * i;
+      correct += std::max_element(row, row + 4) - row == test.labels[i];
+    }
+    CHECK(found[s].score.accuracy == Catch::Approx(correct / 60.0));
+  }
+  CHECK(found[0].shares == std::vector<double>(3, 1.0 / 3));
+
+  // The greedy soup is never worse on its validation samples than the best member.
+  const CommonValidation common = common_validation(job, feed);
+  const auto validated = [&](std::span<const float> parameters) {
+    evaluator.load(parameters);
+    return engine::score(evaluator, common.loader, common.ids, self).accuracy;
+  };
+  double accuracy = 0, best = 0;
+  for (const run::Member& member : members) {
+    if (member.validation_accuracy <= accuracy) continue;
+    accuracy = member.validation_accuracy;
+    best = validated(member.parameters);
+  }
+  CHECK(validated(files[2]) >= best);
+}
+
+TEST_CASE("one member is no soup") {
+  const Session session;
+  const tiny::Pictures pictures(120), test(20, 99);
+  Job job = ensemble_job();
+  job.members = 1;
+  const tiny::Run run(session.world());
+  const data::BatchLoader training = pictures.loader();
+  const Feed feed(training);
+  tiny::Result result = tiny::train_all(job, pictures, session.world(), run.folder);
+  const Verdict verdict = convene(job, result.training, split(session.world(), 1), session.world(),
+                                  test.loader(), run.folder, result.phases, &feed);
+  CHECK(verdict.test.soups.empty());
+  CHECK_FALSE(exists(run.folder.file("soup-uniform.h5")));
+}
