@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <map>
@@ -25,28 +24,6 @@ std::string word_in(const fs::path& file) {
   std::string word;
   std::ifstream(file) >> word;
   return word;
-}
-
-// x <- x ^ x << 13;  x <- x ^ x >> 7;  x <- x ^ x << 17       (Marsaglia 2003)
-// Six operations of one cycle each; none can start before the previous one has ended.
-double measured_ghz() {
-  constexpr int kRounds = 1 << 20, kTrials = 5;
-  constexpr double kCyclesPerRound = 6;
-  volatile std::uint64_t sink = 88172645463325252;
-  double best = 0;
-  for (int trial = 0; trial < kTrials; ++trial) {  // the fastest trial, since others may be interrupted
-    const auto begin = std::chrono::steady_clock::now();
-    std::uint64_t x = sink;
-    for (int round = 0; round < kRounds; ++round) {
-      x ^= x << 13;
-      x ^= x >> 7;
-      x ^= x << 17;
-    }
-    sink = x;
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    best = std::max(best, kCyclesPerRound * kRounds / seconds / 1e9);
-  }
-  return best;
 }
 
 Settings to_settings(const Processor& processor) {
@@ -114,7 +91,7 @@ Processor look_at_processor(bool measure, const fs::path& system) {
   processor.governor = word_in(clock / "scaling_governor");
   processor.driver = word_in(clock / "scaling_driver");
   if (double khz = 0; std::ifstream(clock / "cpuinfo_max_freq") >> khz) processor.largest_ghz = khz / 1e6;
-  if (measure) processor.measured_ghz = measured_ghz();
+  if (measure) processor.measured_ghz = os::measure_clock_ghz();
   return processor;
 }
 

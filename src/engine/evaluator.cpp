@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "convoke/core/fixed_point.hpp"
+#include "convoke/core/timeline.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/os/stop_signals.hpp"
@@ -36,6 +37,7 @@ void on_threads(std::size_t workers, const std::function<void(std::size_t)>& wor
   const auto guarded = [&](std::size_t worker) {
     try {
       nn::single_threaded();
+      const Timeline::Use nobody(nullptr, {});  // a large evaluation would drop all steps from the timeline
       work(worker);
     } catch (...) {
       const std::lock_guard lock(mutex);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 
 #include "convoke/core/multiversion.hpp"
+#include "convoke/core/timeline.hpp"
 
 namespace convoke::engine {
 namespace {
@@ -31,6 +31,7 @@ GradientSums::GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Commu
                            std::size_t roundable, const sync::ExchangeOptions& options)
     : memory_(memory),
       team_(team),
+      alone_(group.size() == 1),
       add_([this](int part) { add_workers(slice_of(memory_.sums(0).floats.size(), part, team_.size())); }) {
   const int leaders = leaders_of(memory.node(), group);
   const int me = memory.node().rank();
@@ -87,7 +88,7 @@ void GradientSums::advance() {
 }
 
 void GradientSums::finish() {
-  const auto begin = std::chrono::steady_clock::now();
+  const Span span(alone_ ? Activity::kSum : Activity::kExchange);
   if (overlaps()) {
     spin_until([&] {
       advance();
@@ -99,7 +100,6 @@ void GradientSums::finish() {
     spin_until([&] { return complete() == memory_.sums(0).floats.size(); });
     team_.run(add_);
   }
-  exposed_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 }  // namespace convoke::engine

@@ -119,8 +119,6 @@ class LaneEngine::Impl {
     // 2. Sum over threads and ranks.
     sums_.finish();
     if (any_failed()) mpi::agree(group_, failure);
-    if (group_.size() > 1) exposed_seconds_ += sums_.exposed_seconds();
-    if (moments() != nullptr) exposed_seconds_ += moments()->seconds();
     StepResult result = tally(samples.size());
     if (!std::isfinite(result.loss)) return result;
 
@@ -161,7 +159,6 @@ class LaneEngine::Impl {
   ModelMemory& memory_;
   std::vector<std::unique_ptr<LaneWorker>> workers_;
   std::int64_t steps_done_ = 0;
-  double exposed_seconds_ = 0;
 
  private:
   bool exact() const { return options_.reduction == Reduction::kExact; }
@@ -233,7 +230,6 @@ std::span<const float> LaneEngine::result() {
 }
 std::int64_t LaneEngine::steps_done() const { return impl_->steps_done_; }
 void LaneEngine::set_steps_done(std::int64_t steps) { impl_->steps_done_ = steps; }
-double LaneEngine::exposed_seconds() const { return impl_->exposed_seconds_; }
 
 nn::Network* LaneEngine::plan() { return impl_->workers_.front()->latest(); }
 

@@ -5,6 +5,7 @@
 
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/core/multiversion.hpp"
+#include "convoke/core/timeline.hpp"
 #include "engine/lanes_in_step.hpp"
 
 namespace convoke::engine {
@@ -77,6 +78,7 @@ nn::Network& LaneWorker::load(const StepInput& step, const LaneSegment& segment,
                               std::size_t instance) {
   nn::Network& network = plan(segment.lane, segment.lanes, instance);
   latest_ = &network;
+  const Span span(Activity::kData);
   const std::span<const std::uint32_t> ids = key_of(step, segment).samples;
   targets.labels.resize(ids.size());
   if (!loader_.split().weights.empty()) targets.weights.resize(ids.size());

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cassert>
-#include <chrono>
 #include <limits>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/fixed_point.hpp"
+#include "convoke/core/timeline.hpp"
 #include "convoke/engine/worker_team.hpp"
 
 namespace convoke::engine {
@@ -40,7 +40,6 @@ void MomentsExchange::begin_step() {
     part->arrived.store(0, std::memory_order_relaxed);
   }
   done_.store(0, std::memory_order_relaxed);
-  seconds_ = 0;
 }
 
 void MomentsExchange::start(Part& part, std::size_t count) const {
@@ -76,13 +75,12 @@ void MomentsExchange::sum_parts(std::size_t count) {
     }
   }
   if (group_.size() > 1) {
-    const auto begin = std::chrono::steady_clock::now();
+    const Span span(Activity::kExchange, "moments of batch norms");
     if (exact_) {
       group_.sum(std::span(first.fixed));
     } else {
       group_.sum(std::span(first.floats));
     }
-    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
   total_.resize(count);
   if (!exact_) {

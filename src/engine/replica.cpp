@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/timeline.hpp"
 #include "convoke/engine/segments.hpp"
 #include "convoke/mpi/together.hpp"
 
@@ -96,13 +96,12 @@ Replica::Tally Replica::sum_of_all() const {
 
 Replica::Tally Replica::meet() {
   if (!average_) return std::exchange(tally_, {});
-  const auto begin = std::chrono::steady_clock::now();
+  const Span span(Activity::kExchange, "average of models");
   const Tally total = sum_of_all();
   if (!std::isfinite(total.loss)) return total;
   average_->run();
   tally_ = {};
   met_ = true;
-  meeting_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return total;
 }
 

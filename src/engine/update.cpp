@@ -6,6 +6,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/fixed_point.hpp"
+#include "convoke/core/timeline.hpp"
 #include "convoke/optim/passes.hpp"
 
 namespace convoke::engine {
@@ -112,6 +113,7 @@ std::vector<std::vector<Update::Part>> Update::whole_parameters(int workers) con
 }
 
 double Update::run(double learning_rate, std::int64_t step) {
+  const Span span(Activity::kUpdate);
   learning_rate_ = learning_rate;
   step_ = step;
   double penalty = 0;

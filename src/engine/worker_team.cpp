@@ -1,5 +1,7 @@
 #include "convoke/engine/worker_team.hpp"
 
+#include <fmt/format.h>
+
 #include "convoke/os/stop_signals.hpp"
 
 namespace convoke::engine {
@@ -17,6 +19,7 @@ WorkerTeam::~WorkerTeam() {
 }
 
 void WorkerTeam::serve(int worker) {
+  const Timeline::Use use(timeline_, fmt::format("worker {}", worker));
   for (std::uint32_t seen = 0;;) {
     for (int turn = 0; turn < 4000 && round_.load(std::memory_order_acquire) == seen; ++turn) {
 #if defined(__x86_64__)
@@ -46,7 +49,10 @@ void WorkerTeam::run(const std::function<void(int)>& work) {
   } catch (...) {
     failures_[0] = std::current_exception();
   }
-  spin_until([&] { return busy_.load(std::memory_order_acquire) == 0; });
+  {
+    const Span span(Activity::kJoin);
+    spin_until([&] { return busy_.load(std::memory_order_acquire) == 0; });
+  }
   std::exception_ptr first;
   for (std::exception_ptr& failure : failures_) {
     const std::exception_ptr of_this_run = std::exchange(failure, nullptr);

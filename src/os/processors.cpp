@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <memory>
 #include <sstream>
 #include <system_error>
+
+#include "convoke/os/clock.hpp"
 
 namespace convoke::os {
 namespace {
@@ -125,6 +128,27 @@ std::string cpu_model() {
     if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
   }
   return {};
+}
+
+// x <- x ^ x << 13;  x <- x ^ x >> 7;  x <- x ^ x << 17       (Marsaglia 2003)
+// Six operations of one cycle each; none can start before the previous one has ended.
+double measure_clock_ghz(int rounds) {
+  constexpr int kTrials = 5;
+  constexpr double kCyclesPerRound = 6;
+  volatile std::uint64_t sink = 88172645463325252;
+  double best = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {  // the fastest trial, since others may be interrupted
+    const Stopwatch watch;
+    std::uint64_t x = sink;
+    for (int round = 0; round < rounds; ++round) {
+      x ^= x << 13;
+      x ^= x >> 7;
+      x ^= x << 17;
+    }
+    sink = x;
+    best = std::max(best, kCyclesPerRound * rounds / watch.seconds() / 1e9);
+  }
+  return best;
 }
 
 }  // namespace convoke::os

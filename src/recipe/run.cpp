@@ -14,6 +14,7 @@
 #include "convoke/run/environment.hpp"
 #include "convoke/run/equal_ranks.hpp"
 #include "convoke/run/job_time.hpp"
+#include "convoke/run/trace_file.hpp"
 #include "convoke/train/fit.hpp"
 #include "convoke/train/verdict.hpp"
 
@@ -75,6 +76,7 @@ Run::Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& mach
     : world_(world),
       node_(world.split_node()),
       machine_(machine),
+      phases_(recipe.run.trace ? run::trace_events(machine.all_threads(recipe.run.threads)) : 0),
       recipe_(located(std::move(recipe))),
       training_memory_(node_, recipe_.data.memory),
       dataset_(open_training_samples()),
@@ -91,13 +93,15 @@ Run::Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& mach
   if (!recipe_.data.validation_name.empty()) {
     validation_.emplace(loader_of(dataset_.split(recipe_.data.validation_name)));
   }
-  const os::Timed timed(phases_.load);
+  const Timeline::Use use(*phases_.timeline);
+  const Span span(Activity::kLoad);
   predicted_bytes_ =
       train::require_trainable(job_, {loader_, validation_ ? &*validation_ : nullptr}, groups_, world);
 }
 
 data::Dataset Run::open_training_samples() {
-  const os::Timed timed(phases_.load);
+  const Timeline::Use use(*phases_.timeline);
+  const Span span(Activity::kLoad);
   std::vector<std::string> splits{recipe_.data.train_split};
   if (!recipe_.data.validation_name.empty()) splits.push_back(recipe_.data.validation_name);
   data::Dataset dataset = data::Dataset::open(recipe_.data.path, splits, training_memory_.storage());
@@ -122,6 +126,11 @@ void Run::ask_teacher(const train::Feed& feed, const run::RunFolder& folder) {
 }
 
 Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double seconds_before) {
+  const mpi::ClockReading clock = recipe_.run.trace ? mpi::read_root_clock(world_) : mpi::ClockReading{};
+  const auto write_trace = [&] {
+    if (recipe_.run.trace) run::write_trace(folder.file("trace.json"), *phases_.timeline, clock, world_);
+  };
+
   // 1. Train. A member that fails or stops early does not end the job.
   if (resume) {
     run::on_root(world_, [&] {
@@ -136,12 +145,16 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
       train::train_members(job_, feed, groups_, world_, folder, resume, quiet, phases_);
   Outcome outcome;
   outcome.interrupted_by = training.interrupted_by;
-  if (outcome.interrupted_by) return outcome;
+  if (outcome.interrupted_by) {
+    write_trace();
+    return outcome;
+  }
 
   // 2. Gather, vote, compute the verdict.
   run::NodeStorage test_memory(node_, recipe_.data.memory);
   const data::Dataset tested = [&] {
-    const os::Timed timed(phases_.load);
+    const Timeline::Use use(*phases_.timeline);
+    const Span span(Activity::kLoad);
     return data::Dataset::open(recipe_.data.path, {recipe_.data.test_split}, test_memory.storage());
   }();
   const train::Verdict& verdict = outcome.verdict.emplace(
@@ -159,6 +172,7 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
                   recipe_.data.test_split);
     return std::string();
   });
+  write_trace();
   return outcome;
 }
 

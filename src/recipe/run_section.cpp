@@ -110,6 +110,12 @@ constexpr std::array kRunKeys{
          .help =
              "memory of a node for `model.cache_features`, in MiB; a larger cache becomes a file in the run "
              "folder. `\"auto\"`: half of the free memory"}),
+    key<&RunRecipe::trace>(
+        {.name = "trace",
+         .effect = Effect::kNone,
+         .help = "write `trace.json` into the run folder: what every thread of every rank did, layer by "
+                 "layer, for "
+                 "ui.perfetto.dev or chrome://tracing. Each thread keeps its newest 32,768 events (1 MiB)"}),
     key<&RunRecipe::report>({.name = "report",
                              .effect = Effect::kNone,
                              .help = "write `report.html` into the run folder at the end"}),

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "convoke/core/timeline.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
 
@@ -50,6 +51,7 @@ double BackgroundWriter::longest_seconds() {
 }
 
 void BackgroundWriter::serve() {
+  const Timeline::Use use(timeline_, "background writer");
   for (;;) {
     {
       std::unique_lock lock(mutex_);
@@ -66,6 +68,7 @@ void BackgroundWriter::serve() {
 }
 
 void BackgroundWriter::carry_out(const Work& work) {
+  const Span span(Activity::kWriting);
   const os::Stopwatch watch;
   std::string failure;
   try {

@@ -6,41 +6,43 @@
 
 namespace convoke::run {
 
-PhaseSpreads spread_over_ranks(const Phases& mine, const mpi::Communicator& world) {
-  const std::array<double, 8> values{
-      mine.load,       mine.steps,      mine.compute(), mine.exposed_communication,
-      mine.checkpoint, mine.evaluation, mine.gather,    mine.first_step};
-  std::array<double, 8> max = values;
-  std::array<double, 8> sum = values;
-  std::array<double, 8> min = values;
-  world.max(max);
-  world.sum(sum);
-  world.min(min);
-  const auto spread = [&](std::size_t i) { return Spread{max[i], sum[i] / world.size(), min[i]}; };
-  return {spread(0), spread(1), spread(2), spread(3), spread(4), spread(5), spread(6), spread(7)};
+RankTimes times_of(const Phases& phases) {
+  const Timeline& timeline = *phases.timeline;
+  return {.load = timeline.seconds(Activity::kLoad),
+          .steps = timeline.seconds(Activity::kStep),
+          .data = timeline.seconds(Activity::kData),
+          .update = timeline.seconds(Activity::kUpdate),
+          .exposed_communication = timeline.seconds(Activity::kExchange),
+          .evaluation = timeline.seconds(Activity::kEvaluation),
+          .gather = timeline.seconds(Activity::kGather),
+          .checkpoint = timeline.seconds(Activity::kCheckpoint),
+          .core_share = phases.timeline->main().core_share(),
+          .first_step = phases.first_step,
+          .samples = static_cast<double>(phases.samples),
+          .clock_ghz = phases.clock_ghz};
 }
 
-RankPhases phases_of_ranks(const Phases& mine, const mpi::Communicator& world) {
-  using Row = std::array<double, 6>;
-  const Row own{mine.load,       mine.steps,      mine.exposed_communication,
-                mine.checkpoint, mine.evaluation, mine.gather};
-  RankPhases all;
-  for (const std::vector<std::byte>& bytes : world.gather(std::as_bytes(std::span(own)))) {
-    Row row{};
-    std::memcpy(row.data(), bytes.data(), sizeof row);
-    all.load.push_back(row[0]);
-    all.steps.push_back(row[1]);
-    all.exposed_communication.push_back(row[2]);
-    all.checkpoint.push_back(row[3]);
-    all.evaluation.push_back(row[4]);
-    all.gather.push_back(row[5]);
+std::vector<RankTimes> times_of_ranks(const RankTimes& mine, const mpi::Communicator& world) {
+  std::vector<RankTimes> all(static_cast<std::size_t>(world.size()));
+  const std::vector<std::vector<std::byte>> rows = world.gather(std::as_bytes(std::span(&mine, 1)));
+  for (std::size_t rank = 0; rank < rows.size(); ++rank) {
+    std::memcpy(&all[rank], rows[rank].data(), sizeof all[rank]);
   }
+  world.broadcast(std::as_writable_bytes(std::span(all)));
   return all;
 }
 
-FeatureUse sum_over_ranks(const FeatureUse& mine, const mpi::Communicator& world) {
+double exposed_share(std::span<const RankTimes> ranks) {
+  double steps = 0, exposed = 0;
+  for (const RankTimes& rank : ranks) {
+    steps += rank.steps;
+    exposed += rank.exposed_communication;
+  }
+  return steps > 0 ? exposed / steps : 0;
+}
+
+FeatureUse sum_over_ranks(const FeatureUse& mine, double seconds, const mpi::Communicator& world) {
   std::array<std::int64_t, 4> sums{mine.computed, mine.read, mine.bytes, mine.file_bytes};
-  double seconds = mine.seconds;
   world.sum(sums);
   world.max({&seconds, 1});
   return {sums[0], sums[1], sums[2], sums[3], seconds};

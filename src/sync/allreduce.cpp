@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <chrono>
 #include <type_traits>
 
 namespace convoke::sync {
@@ -97,30 +96,39 @@ void AllReduce::add_buckets(const mpi::Communicator& group, std::span<Value> val
   }
 }
 
+void AllReduce::start_next() {
+  flights_.start(started_);
+  sums_[started_++]->start();
+}
+
 // Open MPI makes progress only inside its calls, but then on all operations, so testing the oldest is enough.
-void AllReduce::poll(bool wait) {
-  while (combined_ < started_ && sums_[combined_]->combine(wait)) ++combined_;
-  while (done_ < combined_ && sums_[done_]->finish(wait)) ++done_;
+void AllReduce::poll() {
+  while (combined_ < started_ && sums_[combined_]->combine(false)) ++combined_;
+  while (done_ < combined_ && sums_[done_]->finish(false)) flights_.end(done_++);
 }
 
 void AllReduce::begin_step() {
   assert(done_ == started_);
   started_ = combined_ = done_ = 0;
-  exposed_seconds_ = 0;
 }
 
 // Every rank starts its buckets in the same order, from the first to the last, when they are complete. MPI
 // requires only this order, so ranks may be any number of buckets apart.
 void AllReduce::gradients_ready(std::size_t end) {
-  while (started_ < buckets() && ends_[started_] <= end) sums_[started_++]->start();
-  poll(false);
+  while (started_ < buckets() && ends_[started_] <= end) start_next();
+  poll();
 }
 
 void AllReduce::finish_gradients() {
-  const auto begin = std::chrono::steady_clock::now();
-  while (started_ < buckets()) sums_[started_++]->start();
-  poll(true);
-  exposed_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  while (started_ < buckets()) start_next();
+  for (; combined_ < started_; ++combined_) {
+    const Span span(Activity::kWait, nullptr, static_cast<std::int64_t>(combined_));
+    sums_[combined_]->combine(true);
+  }
+  for (; done_ < combined_; flights_.end(done_++)) {
+    const Span span(Activity::kWait, nullptr, static_cast<std::int64_t>(done_));
+    sums_[done_]->finish(true);
+  }
 }
 
 }  // namespace convoke::sync

@@ -7,8 +7,8 @@
 #include <new>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/timeline.hpp"
 #include "convoke/mpi/together.hpp"
-#include "convoke/os/clock.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/engine_state.hpp"
 
@@ -74,7 +74,7 @@ bool Checkpointing::as_root(bool wanted) const {
 void Checkpointing::save(const run::CheckpointState& state) {
   std::vector<std::vector<float>> others = engine_.gather_states();
   if (!group_.root()) return;
-  const os::Stopwatch watch;
+  Span span(Activity::kCheckpoint);
   report_failures();
   run::CheckpointUse& use = phases_.checkpoints;
   std::string left_out;
@@ -88,7 +88,6 @@ void Checkpointing::save(const run::CheckpointState& state) {
       writer_.give([this, copy = std::move(copy)] { checkpoints_.save(copy); });
       saved_ = position_of(state);
       ++use.written;
-      use.longest_wait = std::max(use.longest_wait, watch.seconds());
     } catch (const std::bad_alloc&) {
       left_out = "there is no memory for a copy of the state";
     }
@@ -100,13 +99,14 @@ void Checkpointing::save(const run::CheckpointState& state) {
   }
   saved_updates_ = state.updates;
   since_saved_ = {};
-  phases_.checkpoint += watch.seconds();
+  const double seconds = span.close();
+  if (left_out.empty()) use.longest_wait = std::max(use.longest_wait, seconds);
 }
 
 void Checkpointing::keep_best(const std::vector<float>& parameters, const run::Validated& validated) {
   const double cost = job_.early_stopping.cost(validated.loss, validated.accuracy);
   if (job_.keep_best == 0 || !group_.root() || std::isinf(cost)) return;
-  const os::Timed timed(phases_.checkpoint);
+  const Span span(Activity::kCheckpoint);
   try {
     give_best(parameters, validated);
   } catch (const std::exception& error) {
@@ -159,7 +159,7 @@ void Checkpointing::write(const std::shared_ptr<Best>& best) {
 }
 
 void Checkpointing::finish(const run::CheckpointState& state, bool needed) {
-  const os::Timed timed(phases_.checkpoint);
+  const Span span(Activity::kCheckpoint);
   writer_.wait();
   report_failures();
   writer_.wait();

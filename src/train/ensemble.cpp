@@ -9,9 +9,10 @@
 #include <memory>
 #include <optional>
 
+#include "convoke/core/timeline.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/together.hpp"
-#include "convoke/os/clock.hpp"
+#include "convoke/os/processors.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/train/batch_statistics.hpp"
 #include "convoke/train/feature_cache.hpp"
@@ -84,7 +85,7 @@ void train_member(const Turn& turn, std::int64_t member, const std::function<voi
   metrics::Progress progress(title_of(job, member), steps * job.epochs, turn.show);
   std::optional<Trainer> trainer;
   {
-    const os::Timed timed(turn.phases.load);
+    const Span span(Activity::kLoad);
     run::Checkpoints checkpoints(checkpoint_folder(job, turn.folder, member),
                                  engine::canonical_parameters(job.model.graph), job.fingerprint, job.recipe,
                                  job.keep_checkpoints);
@@ -204,6 +205,7 @@ std::uint64_t require_trainable(const Job& job, const Feed& feed, const Groups& 
 
 Training train_members(const Job& job, const Feed& feed, const Groups& groups, const mpi::Communicator& world,
                        const run::RunFolder& folder, bool resume, bool quiet, run::Phases& phases) {
+  const Timeline::Use use(*phases.timeline);
   std::optional<RunLogs> file;
   std::optional<run::StatusWriter> status;
   if (world.root()) {
@@ -236,6 +238,7 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
     training.members.push_back(train_or_leave(turn, member, log));
     if (training.members.back().interrupted_by) break;
   }
+  phases.clock_ghz = os::measure_clock_ghz(1 << 17);  // while the core is as warm as in training
   calls.wait_for_all();
   auto reason =
       training.members.empty() ? 0.0 : static_cast<double>(training.members.back().interrupted_by.number());

@@ -6,11 +6,11 @@
 #include <numeric>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/timeline.hpp"
 #include "convoke/engine/canonical.hpp"
 #include "convoke/engine/lane_worker.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/split.hpp"
-#include "convoke/os/clock.hpp"
 #include "convoke/run/collective.hpp"
 
 namespace convoke::train {
@@ -100,7 +100,7 @@ bool FeatureCache::turn_to(std::int64_t epoch, const Stop& stop) {
 // A signal reaches all ranks of a job, so each rank watches for itself and the ranks need not wait for each
 // other.
 bool FeatureCache::compute(std::size_t index, const Stop& stop) {
-  const os::Timed timed(phases_.features.seconds);
+  const Span span(Activity::kFeatures);
   const std::span<float> out = view(index);
   const auto lane = static_cast<std::size_t>(job_.engine.lane);
   const engine::LaneRange mine = engine::share_of({0, static_cast<std::int64_t>((count() + lane - 1) / lane)},

@@ -30,10 +30,7 @@ StagedEngine::StagedEngine(const Job& job, const Assignment& assignment, const d
   make_engine(0, 0);
 }
 
-void StagedEngine::drop_engine() {
-  if (replica_) exposed_seconds_ = exposed_seconds();
-  replica_.reset();
-}
+void StagedEngine::drop_engine() { replica_.reset(); }
 
 void StagedEngine::make_engine(std::size_t stages, std::int64_t epoch) {
   drop_engine();  // frees its memory for the next engine

@@ -16,34 +16,35 @@ namespace {
 
 // Counted over the time that the slowest rank spends in training steps, which never exceeds the makespan.
 double images_per_second(const Verdict& verdict, const Cost& cost) {
-  const double seconds = cost.phases.steps.max;
+  const double seconds = cost.steps().max;
   return seconds > 0 ? static_cast<double>(verdict.samples_processed()) / seconds : 0;
 }
 
-Settings to_settings(const run::Spread& spread) {
-  return {{"max", spread.max}, {"mean", spread.mean}, {"min", spread.min}};
+Settings phase_settings(std::span<const run::RankTimes> ranks) {
+  Settings phases;
+  for (const run::Phase& phase : run::kPhases) {
+    const run::Spread spread = run::spread_of(ranks, phase.seconds);
+    phases.set(phase.key, Settings{{"max", spread.max}, {"mean", spread.mean}, {"min", spread.min}});
+  }
+  return phases;
 }
 
-Settings to_settings(const run::PhaseSpreads& phases) {
-  return {{"load", to_settings(phases.load)},
-          {"steps", to_settings(phases.steps)},
-          {"compute", to_settings(phases.compute)},
-          {"exposed_communication", to_settings(phases.exposed_communication)},
-          {"evaluation", to_settings(phases.evaluation)},
-          {"gather", to_settings(phases.gather)},
-          {"checkpoint", to_settings(phases.checkpoint)}};
+Settings rank_settings(std::span<const run::RankTimes> ranks) {
+  Settings phases;
+  for (const run::Phase& phase : run::kPhases) {
+    Value::Array seconds;
+    for (const run::RankTimes& rank : ranks) seconds.emplace_back(phase.seconds(rank));
+    phases.set(phase.key, std::move(seconds));
+  }
+  return phases;
 }
 
-Settings to_settings(const run::RankPhases& phases) {
-  const auto list = [](const std::vector<double>& seconds) {
-    return Value::Array(seconds.begin(), seconds.end());
-  };
-  return {{"load", list(phases.load)},
-          {"steps", list(phases.steps)},
-          {"exposed_communication", list(phases.exposed_communication)},
-          {"evaluation", list(phases.evaluation)},
-          {"gather", list(phases.gather)},
-          {"checkpoint", list(phases.checkpoint)}};
+Settings to_settings(const run::Straggler& straggler) {
+  return {{"rank", straggler.rank},
+          {"host", straggler.host},
+          {"cause", straggler.cause},
+          {"excess", straggler.excess},
+          {"evidence", straggler.evidence}};
 }
 
 Settings to_settings(const run::CheckpointUse& checkpoints) {
@@ -134,6 +135,32 @@ std::string further_scores(const Evaluation& evaluation, const metrics::Confusio
   return line.empty() ? line : line + "\n";
 }
 
+// A row per phase, in seconds; what a step consists of also in percent of the steps.
+std::string phase_text(const Cost& cost) {
+  const bool several = cost.ranks > 1;
+  const double steps = cost.steps().mean;
+  std::string text = several ? fmt::format("    {:<26}{:>10}{:>10}{:>10}{:>11}\n", "seconds of a rank", "max",
+                                           "mean", "min", "% of steps")
+                             : fmt::format("    {:<26}{:>10}{:>11}\n", "", "seconds", "% of steps");
+  for (const run::Phase& phase : run::kPhases) {
+    const run::Spread spread = run::spread_of(cost.rank_times, phase.seconds);
+    const std::string name = std::string(2 * static_cast<std::size_t>(phase.level), ' ') + phase.name;
+    text += fmt::format("    {:<26}{:>10.2f}", name, spread.max);
+    if (several) text += fmt::format("{:>10.2f}{:>10.2f}", spread.mean, spread.min);
+    if (phase.level > 0 && steps > 0) text += fmt::format("{:>11.1f}", 100 * spread.mean / steps);
+    text += "\n";
+  }
+  if (const auto& slow = cost.straggler) {
+    text += fmt::format("  straggler     rank {} on {}", slow->rank, slow->host);
+    if (slow->cause != "network") {
+      text +=
+          fmt::format(" computes longer than the median rank, by {:.0f} % of the steps", 100 * slow->excess);
+    }
+    text += fmt::format("\n                {}: {}\n", slow->cause, slow->evidence);
+  }
+  return text;
+}
+
 std::string loss_text(double loss) { return std::isfinite(loss) ? format_fixed(loss, 4) : "not finite"; }
 
 }  // namespace
@@ -143,17 +170,20 @@ Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, 
   double largest[] = {makespan_seconds, static_cast<double>(machine.threads_for(threads)),
                       static_cast<double>(os::peak_resident_bytes()), static_cast<double>(predicted_bytes)};
   world.max(largest);
-  return {.ranks = world.size(),
-          .threads = static_cast<int>(largest[1]),
-          .all_threads = machine.all_threads(threads),
-          .cores = machine.cores_of_all(threads),
-          .makespan_seconds = largest[0],
-          .phases = run::spread_over_ranks(phases, world),
-          .rank_phases = run::phases_of_ranks(phases, world),
-          .features = run::sum_over_ranks(phases.features, world),
-          .checkpoints = run::sum_over_ranks(phases.checkpoints, world),
-          .peak_resident_bytes = static_cast<std::uint64_t>(largest[2]),
-          .predicted_bytes = static_cast<std::uint64_t>(largest[3])};
+  std::vector<run::RankTimes> times = run::times_of_ranks(run::times_of(phases), world);
+  std::optional<run::Straggler> straggler = run::diagnose(times, machine, world);
+  return {
+      .ranks = world.size(),
+      .threads = static_cast<int>(largest[1]),
+      .all_threads = machine.all_threads(threads),
+      .cores = machine.cores_of_all(threads),
+      .makespan_seconds = largest[0],
+      .rank_times = std::move(times),
+      .straggler = std::move(straggler),
+      .features = run::sum_over_ranks(phases.features, phases.timeline->seconds(Activity::kFeatures), world),
+      .checkpoints = run::sum_over_ranks(phases.checkpoints, world),
+      .peak_resident_bytes = static_cast<std::uint64_t>(largest[2]),
+      .predicted_bytes = static_cast<std::uint64_t>(largest[3])};
 }
 
 Settings evaluation_summary(const Evaluation& evaluation, const std::string& rule,
@@ -210,15 +240,17 @@ Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
                   {"lane", job.engine.lane},
                   {"parameters", job.model.graph.trainable_count()},
                   {"makespan_seconds", cost.makespan_seconds},
-                  {"phases", to_settings(cost.phases)},
-                  {"seconds_to_first_step", cost.phases.first_step.max},
+                  {"phases", phase_settings(cost.rank_times)},
+                  {"exposed_share", run::exposed_share(cost.rank_times)},
+                  {"seconds_to_first_step", run::spread_of(cost.rank_times, &run::RankTimes::first_step).max},
                   {"images_per_second", images_per_second(verdict, cost)},
                   {"core_seconds", cost.core_seconds()},
                   {"peak_rss_mib", static_cast<double>(cost.peak_resident_bytes) / (1024.0 * 1024.0)},
                   {"predicted_rss_mib", static_cast<double>(cost.predicted_bytes) / (1024.0 * 1024.0)},
                   {"test", evaluation_summary(verdict.test, verdict.rule, verdict.voters)},
                   {"member_facts", member_facts(verdict)}};
-  result.set("rank_phases", to_settings(cost.rank_phases));
+  result.set("rank_phases", rank_settings(cost.rank_times));
+  if (cost.straggler) result.set("straggler", to_settings(*cost.straggler));
   result.set("checkpoints", to_settings(cost.checkpoints));
   if (cost.features.any()) result.set("features", to_settings(cost.features));
   const double validation = mean_validation_accuracy(verdict);
@@ -264,20 +296,16 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
 }
 
 std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cost) {
-  const run::PhaseSpreads& phases = cost.phases;
   std::string text = fmt::format("{}: {}, {} x {}, reduction {}\n", job.name, summary_title(job, verdict),
                                  counted(cost.ranks, "rank"), counted(cost.threads, "thread"),
                                  job.engine.reduction == engine::Reduction::kExact ? "exact" : "fast");
-  text += fmt::format(
-      "  makespan      {:.2f} s   ({}load {:.2f}, compute {:.2f}, exposed communication {:.2f}, "
-      "evaluation {:.2f}, gather {:.2f}, checkpoints {:.2f})\n",
-      cost.makespan_seconds, cost.ranks == 1 ? "" : "mean of a rank: ", phases.load.mean, phases.compute.mean,
-      phases.exposed_communication.mean, phases.evaluation.mean, phases.gather.mean, phases.checkpoint.mean);
+  text += fmt::format("  makespan      {:.2f} s\n", cost.makespan_seconds) + phase_text(cost);
+  const run::Spread steps = cost.steps();
   text += fmt::format(
       "  training      {} images/s: {} images in {:.2f} s{}\n",
       format_count(std::llround(images_per_second(verdict, cost))), format_count(verdict.samples_processed()),
-      phases.steps.max,
-      cost.ranks == 1 ? "" : fmt::format(" of the slowest rank (the fastest: {:.2f} s)", phases.steps.min));
+      steps.max,
+      cost.ranks == 1 ? "" : fmt::format(" of the slowest rank (the fastest: {:.2f} s)", steps.min));
   text += fmt::format("  cost          {:.1f} core-seconds{}, peak memory {} per rank\n", cost.core_seconds(),
                       cost.oversubscribed() ? fmt::format(" (OVERSUBSCRIBED: {} threads on {})",
                                                           cost.all_threads, counted(cost.cores, "core"))

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "convoke/os/clock.hpp"
+#include "convoke/core/timeline.hpp"
+
 namespace convoke::train {
 namespace {
 
@@ -35,7 +36,6 @@ Outcome Trainer::run() {
     if (!interrupted && !state_.best.stopped) checkpointing_.after_epoch(state_);
   }
   checkpointing_.finish(state_, bool(interrupted));
-  phases_.exposed_communication += engine_.exposed_seconds();
   std::vector<float> kept = validation_.kept(engine_.result(), state_);
   // No further step computes a loss that would reveal it.
   if (!interrupted && !std::ranges::all_of(kept, [](float value) { return std::isfinite(value); })) {
@@ -96,15 +96,14 @@ void Trainer::show(double images_per_second) {
 }
 
 double Trainer::take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats) {
-  const os::Stopwatch watch;
+  Span span(Activity::kStep, nullptr, state_.updates);
   engine_.step(static_cast<std::uint32_t>(state_.epochs_done), ids, rate_of(state_.updates), repeats);
+  phases_.samples += share_of_rank(job_.engine.lane, group_)(static_cast<std::int64_t>(ids.size())).count;
   samples_processed_ += static_cast<std::int64_t>(ids.size());
   ++state_.steps_done;
   ++state_.updates;
   if (must_meet()) meet();
-  const double seconds = watch.seconds();
-  phases_.steps += seconds;
-  return seconds;
+  return span.close();
 }
 
 // The numbers of a validation, and what is stored, belong to one model.

@@ -7,9 +7,9 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/timeline.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/split.hpp"
-#include "convoke/os/clock.hpp"
 #include "convoke/train/reports.hpp"
 
 namespace convoke::train {
@@ -54,7 +54,7 @@ void Validation::at_epoch_end(const std::vector<float>& parameters, run::Checkpo
 }
 
 engine::Score Validation::score(const std::vector<float>& parameters, run::CheckpointState& state) {
-  const os::Timed timed(phases_.evaluation);
+  const Span span(Activity::kEvaluation);
   if (latest_updates_ != state.updates) {
     // The features are those of the training split.
     const FeatureCache* features = assignment_.validation_loader == nullptr ? engine_.features() : nullptr;

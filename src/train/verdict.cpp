@@ -8,8 +8,8 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/timeline.hpp"
 #include "convoke/metrics/classification_report.hpp"
-#include "convoke/os/clock.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/train/reports.hpp"
 #include "convoke/train/soup.hpp"
@@ -79,11 +79,12 @@ std::int64_t Verdict::samples_processed() const {
 Verdict convene(const Job& job, const Training& training, const Groups& groups,
                 const mpi::Communicator& world, const data::BatchLoader& test, const run::RunFolder& folder,
                 run::Phases& phases, const Feed* feed) {
+  const Timeline::Use use(*phases.timeline);
   Verdict verdict;
   verdict.rule = job.rule;
   std::vector<const run::Member*> voters;
   {
-    const os::Timed timed(phases.gather);
+    const Span span(Activity::kGather);
     verdict.members = gather(training.members, groups, world);
     for (const TrainedMember& member : verdict.members) {
       if (!member.failure.empty()) continue;
@@ -96,7 +97,7 @@ Verdict convene(const Job& job, const Training& training, const Groups& groups,
       return std::string();
     });
   }
-  const os::Timed timed(phases.evaluation);
+  const Span span(Activity::kEvaluation);
   engine::Evaluator evaluator(job.model.graph, engine::evaluator_options(job.engine, job.model.classes()));
   verdict.test = evaluate_from_root(evaluator, voters, test, world, job.top_k);
   if (voters.size() > 1 && !job.soups.empty()) {

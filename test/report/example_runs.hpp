@@ -134,8 +134,8 @@ inline void write_run(const std::filesystem::path& folder, const std::filesystem
   Settings phases, of_ranks;
   for (std::int64_t r = 0; r < ranks; ++r)
     seconds.emplace_back(makespan * (0.8 + 0.05 * static_cast<double>(r)));
-  for (const char* phase :
-       {"load", "steps", "compute", "exposed_communication", "evaluation", "gather", "checkpoint"}) {
+  for (const char* phase : {"load", "steps", "compute", "data", "passes", "update", "exposed_communication",
+                            "evaluation", "gather", "checkpoint"}) {
     phases.set(phase, Settings{{"max", makespan / 5}, {"mean", makespan / 6}, {"min", makespan / 7}});
     of_ranks.set(phase, seconds);
   }
@@ -152,6 +152,12 @@ inline void write_run(const std::filesystem::path& folder, const std::filesystem
               {"makespan_seconds", makespan},
               {"phases", phases},
               {"rank_phases", of_ranks},
+              {"exposed_share", 0.123},
+              {"straggler", Settings{{"rank", ranks - 1},
+                                     {"host", "node-7"},
+                                     {"cause", "data"},
+                                     {"excess", 0.14},
+                                     {"evidence", "assembling its samples took 3.20 s"}}},
               {"images_per_second", 1000.0},
               {"core_seconds", makespan * static_cast<double>(ranks)},
               {"peak_rss_mib", 40.5},

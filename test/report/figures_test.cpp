@@ -152,6 +152,24 @@ TEST_CASE("names that do not fit side by side are below each other, and none is 
   CHECK(names == 10);
 }
 
+TEST_CASE("stacked bars are as long as the sums of their series") {
+  if (!installed("gnuplot")) return skip(kNoGnuplot);
+  const TemporaryFolder place;
+  for (const int rows : {2, 20}) {  // vertical, horizontal
+    Chart chart{Chart::Kind::kBar, "Steps", "", "", "seconds", {{"rank", "data", "compute", "wait"}, {}}};
+    chart.stacked = true;
+    for (int rank = 0; rank < rows; ++rank) {
+      chart.table.rows.push_back(
+          {Cell::count(rank), Cell::number(30), Cell::number(40 - rank), Cell::number(30 + rank)});
+    }
+    write_figures({&chart, 1}, {}, place.path());
+    const std::string svg = bytes_of(place / "steps.svg");
+    CHECK_THAT(svg,
+               Contains(">100</text>") || Contains("<text>100</text>"));  // the axis of values has the sum
+    CHECK_THAT(svg, !Contains("<text>150</text>"));
+  }
+}
+
 TEST_CASE("each file is named after its title") {
   const TemporaryFolder place;
   const FiguresWritten written = write_figures({}, example::tables(), place.path() / "new/folder");

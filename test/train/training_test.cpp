@@ -450,9 +450,13 @@ TEST_CASE("no rate exceeds the makespan, however the ranks share computing and w
   const mpi::Communicator& world = session.world();
   // Every rank spends 20 of 21 seconds in steps; the first only computes, the last only waits.
   Phases phases;
-  phases.load = 1 + world.rank();
-  phases.steps = 20 - 0.5 * world.rank();
-  phases.exposed_communication = world.size() == 1 ? 0 : phases.steps * world.rank() / (world.size() - 1);
+  const auto spend = [&](Activity activity, double seconds) {
+    phases.timeline->main().record({.end = std::llround(1e9 * seconds), .activity = activity});
+  };
+  const double steps_of_rank = 20 - 0.5 * world.rank();
+  spend(Activity::kLoad, 1 + world.rank());
+  spend(Activity::kStep, steps_of_rank);
+  spend(Activity::kExchange, world.size() == 1 ? 0 : steps_of_rank * world.rank() / (world.size() - 1));
   const run::Placement placement{.host = "host", .node = 0, .cores = {0, 1}, .quota = 0};
   const run::Machine machine =
       run::machine_of(std::vector(static_cast<std::size_t>(world.size()), placement), world.rank());

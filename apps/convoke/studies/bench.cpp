@@ -10,16 +10,20 @@
 #include "cli/options.hpp"
 #include "cluster/start.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/timeline.hpp"
 #include "convoke/engine/replica.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/optim/optimizer.hpp"
+#include "convoke/os/atomic_file.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/memory.hpp"
 #include "convoke/recipe/job.hpp"
 #include "convoke/recipe/recipe.hpp"
+#include "convoke/run/collective.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/run/phases.hpp"
+#include "convoke/run/trace_file.hpp"
 #include "convoke/study/analysis/statistics.hpp"
 #include "studies/random_data.hpp"
 
@@ -31,6 +35,7 @@ constexpr const char* kBenchHelp = R"(Examples:
   mpirun -n 2 convoke bench mnist-sync                      two ranks, which sum gradients
   convoke bench mnist-ddp --set train.batch=64 --profile    the time of each kernel
   convoke bench mnist-sync --set train.reduction=exact --json
+  mpirun -n 2 convoke bench mnist-sync --trace steps.json   for ui.perfetto.dev
   convoke bench --data mnist-sync --set augment.rotation_range=10     converting and augmenting
 
 images_per_second counts the samples of all ranks together ("unit" says whether they are images, sequences or
@@ -93,6 +98,12 @@ int bench(const BenchOptions& options) {
   const mpi::Communicator& world = session.world();
   const recipe::Recipe recipe =
       recipe::Recipe::of_root(std::move(here), options.recipe, options.changes, world);
+  if (!options.trace.empty()) {  // a mistake is reported before the measurement
+    run::on_root(world, [&] {
+      os::AtomicFile(options.trace);
+      return std::string();
+    });
+  }
   const run::Machine machine = settled(world, recipe.run.threads);
   const int threads = machine.threads_for(recipe.run.threads);
   const bool together = recipe.train.mode == "sync";
@@ -104,6 +115,9 @@ int bench(const BenchOptions& options) {
   const std::int64_t count = RandomData::count_for(graph, batch);
   const RandomData random(graph, count, recipe.seed);
   const data::BatchLoader loader = random.loader(augmenter_of(recipe));
+  run::Phases phases(options.trace.empty() ? 0 : run::trace_events(machine.all_threads(recipe.run.threads)));
+  const Timeline::Use use(*phases.timeline);
+  const mpi::ClockReading clock = mpi::read_root_clock(world);
   const auto optimizer = optim::make_optimizer(recipe.train.optimizer);
   const auto strategy = sync::make_strategy(recipe.train.strategy);
   engine::Replica replica(graph, engine_options(recipe, threads), loader, *optimizer, group, *strategy, 0);
@@ -111,6 +125,7 @@ int bench(const BenchOptions& options) {
   std::iota(ids.begin(), ids.end(), 0U);
   std::int64_t next = 0, done = 0;
   const auto step = [&] {
+    const Span span(Activity::kStep, nullptr, done);
     const auto samples =
         std::span(ids).subspan(static_cast<std::size_t>(next * batch), static_cast<std::size_t>(batch));
     replica.step(0, samples, recipe.learning_rate(), {});
@@ -133,15 +148,17 @@ int bench(const BenchOptions& options) {
   for (int i = 0; i < 3 && one < 1; ++i) one = makespan_of(1);  // until caches and clock are warm
   const auto steps = std::max<std::int64_t>(1, std::llround(options.seconds / one));
   std::vector<double> rates;
-  const double exposed_before = replica.exposed_seconds();
+  const double exposed_before = run::times_of(phases).exposed_communication;
   for (int round = 0; round < options.rounds; ++round) {
     rates.push_back(static_cast<double>(batch * steps * (together ? 1 : world.size())) / makespan_of(steps));
   }
 
+  const double exposed = run::times_of(phases).exposed_communication - exposed_before;
+  if (!options.trace.empty()) run::write_trace(options.trace, *phases.timeline, clock, world);
+
   // 4. The primitives of the same plan alone, while the other ranks wait.
-  std::array<double, 3> worst{
-      first_step, static_cast<double>(os::peak_resident_bytes()) / (1024.0 * 1024.0),
-      (replica.exposed_seconds() - exposed_before) / static_cast<double>(steps * options.rounds)};
+  std::array<double, 3> worst{first_step, static_cast<double>(os::peak_resident_bytes()) / (1024.0 * 1024.0),
+                              exposed / static_cast<double>(steps * options.rounds)};
   world.max(worst);
   Bound bound;
   if (world.root()) {
@@ -214,7 +231,11 @@ std::function<int()> add_bench(CLI::App& parser) {
       ->check(CLI::PositiveNumber)
       ->type_name("N")
       ->capture_default_str();
-  parser.add_flag("--data", options->data, "Time only the conversion and augmentation of samples");
+  CLI::Option* const trace =
+      parser.add_option("--trace", options->trace, "Write a trace of the newest steps for ui.perfetto.dev")
+          ->type_name("FILE");
+  parser.add_flag("--data", options->data, "Time only the conversion and augmentation of samples")
+      ->excludes(trace);
   parser.add_flag("--profile", options->profile, "Also print the time of every kernel");
   parser.add_flag("--json", options->json, "Print the result as JSON");
   parser.footer(kBenchHelp);

@@ -41,6 +41,7 @@ struct BenchOptions : RecipeOptions {
   int rounds = 3;
   bool json = false;
   bool profile = false;
+  std::string trace;  ///< file for a trace of the steps; empty: none
   bool data = false;  ///< time only the preparation of samples
 };
 

@@ -37,7 +37,6 @@ class GradientSums {
 
   /// True if advance() has something to do.
   bool overlaps() const { return nodes_ > 1; }
-  double exposed_seconds() const { return exposed_seconds_; }  ///< of finish() in the last step
 
  private:
   std::size_t complete() const;  ///< number of elements, on all workers of the node
@@ -45,6 +44,7 @@ class GradientSums {
 
   ModelMemory& memory_;
   NodeTeam& team_;
+  bool alone_;                               ///< the group has one rank
   int nodes_ = 1;                            ///< of the group; ranks that share no memory count as nodes
   Range slice_;                              ///< of this rank, empty if it is no leader
   std::optional<sync::AllReduce> exchange_;  ///< of the slice with its peers
@@ -53,7 +53,6 @@ class GradientSums {
   // State of the current step.
   std::uint64_t before_ = 0;  ///< elements that all workers have completed in earlier steps
   std::size_t added_ = 0;     ///< end of the elements that this leader has added
-  double exposed_seconds_ = 0;
 };
 
 }  // namespace convoke::engine

@@ -86,7 +86,6 @@ class LaneEngine {
   std::int64_t steps_done() const;
   void set_steps_done(std::int64_t steps);  ///< when resuming
 
-  double exposed_seconds() const;  ///< communication that was not overlapped, sum over all steps, this rank
   /// Returns the plan that this rank's first worker ran in the last step, for inspection or timing; null if
   /// it had no lane.
   nn::Network* plan();

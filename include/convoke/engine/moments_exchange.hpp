@@ -35,8 +35,6 @@ class MomentsExchange {
   /// finite or, with `exact`, beyond 2^40.
   void read(std::span<double> moments) const;
 
-  double seconds() const { return seconds_; }  ///< seconds of this step in MPI
-
  private:
   /// The moments of one worker, in a separate cache line.
   struct alignas(64) Part {
@@ -54,7 +52,6 @@ class MomentsExchange {
   std::vector<std::unique_ptr<Part>> parts_;  ///< by worker; the first becomes the sum
   std::vector<double> total_;
   std::atomic<std::uint64_t> done_{0};
-  double seconds_ = 0;
 };
 
 }  // namespace convoke::engine

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 
+#include "convoke/core/timeline.hpp"
 #include "convoke/engine/model_memory.hpp"
 #include "convoke/engine/worker_team.hpp"
 
@@ -19,6 +20,8 @@ class NodeTeam {
   /// Each rank of the node calls it with the same work. The work must not throw.
   void run(const std::function<void(int part)>& work) {
     mine_.run([this, &work](int worker) { work(memory_.first_worker() + worker); });
+    if (memory_.workers() == mine_.size()) return;
+    const Span span(Activity::kExchange, "other ranks of the node");
     memory_.barrier();
   }
 

@@ -52,8 +52,6 @@ class Replica {
   /// Averages the models, and returns the sums over all replicas. If the loss is not finite, the models stay
   /// as they are, see diagnose(). Collective; throws the error of a rank that failed on all ranks.
   Tally meet();
-  /// Seconds since the start in which this rank only waited for an exchange.
-  double exposed_seconds() const { return engine_->exposed_seconds() + meeting_seconds_; }
   /// See LaneEngine::diagnose; call it after meet().
   std::string diagnose();
 
@@ -68,7 +66,6 @@ class Replica {
   std::int64_t lane_;  ///< samples
   std::unique_ptr<LaneEngine> engine_;
   std::optional<ModelAverage> average_;  ///< empty if the ranks share the engine
-  double meeting_seconds_ = 0;
 
   // State since the last meeting.
   Tally tally_;

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "convoke/core/timeline.hpp"
+
 namespace convoke::engine {
 
 /// The worker threads of a rank. The caller is worker 0. The others wait between calls: they spin briefly
@@ -27,6 +29,7 @@ class WorkerTeam {
  private:
   void serve(int worker);
 
+  Timeline* timeline_ = Timeline::current();  ///< of the thread that made the team, or null
   std::vector<std::thread> threads_;
   std::vector<std::exception_ptr> failures_;
   const std::function<void(int)>* work_ = nullptr;

@@ -14,18 +14,8 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-/// Adds the time of a scope to `seconds`.
-class Timed {
- public:
-  explicit Timed(double& seconds) : seconds_(seconds) {}
-  ~Timed() { seconds_ += watch_.seconds(); }
-  Timed(const Timed&) = delete;
-  Timed& operator=(const Timed&) = delete;
-
- private:
-  double& seconds_;
-  Stopwatch watch_;
-};
+/// Returns the CPU time of the calling thread in seconds.
+double thread_cpu_seconds();
 
 /// Returns the time in seconds since 1970, by the clock of this host.
 double seconds_since_1970();

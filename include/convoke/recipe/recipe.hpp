@@ -99,6 +99,7 @@ struct RunRecipe {
   std::int64_t bucket_kib = 0;        ///< 0: "auto"
   bool share_memory = true;
   std::int64_t memory_mib = 0;  ///< memory of a node for all its ranks; 0: "auto", all of it
+  bool trace = false;           ///< write trace.json at the end
   bool report = true;           ///< write report.html at the end
   std::int64_t cache_mib = 0;   ///< features in a node's memory; larger caches go to a file; 0: "auto"
 };

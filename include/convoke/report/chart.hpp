@@ -41,6 +41,9 @@ struct Chart {
   /// Line charts: the axis of values starts at 0, so that lengths can be compared; always true for bars.
   bool from_zero = false;
 
+  /// Bar charts: the series of a row are one bar, on top of one another, because they are parts of a whole.
+  bool stacked = false;
+
   /// Line charts: x counts workers, which are usually doubled.
   bool of_workers = false;
   /// Series that are related to another one, from name to name: they have its colour, but are hollow and

@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "convoke/core/timeline.hpp"
+
 namespace convoke::run {
 
 /// Writes files while training goes on: one thread does the given work, piece by piece. It stores failures as
@@ -41,6 +43,7 @@ class BackgroundWriter {
   std::vector<std::string> failures_;
   double longest_seconds_ = 0;
   bool ends_ = false;
+  Timeline* timeline_ = Timeline::current();
   std::thread thread_;  // starts with the first work
 };
 

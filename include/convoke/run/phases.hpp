@@ -1,9 +1,14 @@
 #pragma once
 #include <algorithm>
-#include <chrono>
+#include <array>
 #include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <span>
 #include <vector>
 
+#include "convoke/core/timeline.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/os/clock.hpp"
 
@@ -16,7 +21,7 @@ struct FeatureUse {
   std::int64_t read = 0;        ///< samples whose features were read; counted by the root of a group
   std::int64_t bytes = 0;       ///< largest size of the caches; counted by the root of a node
   std::int64_t file_bytes = 0;  ///< largest size of those that are in files
-  double seconds = 0;           ///< spent computing
+  double seconds = 0;           ///< spent computing, of the slowest rank; only in a sum over the ranks
   std::int64_t held = 0;        ///< size of the caches that exist now
   std::int64_t file_held = 0;   ///< of those that are in files
 
@@ -34,8 +39,9 @@ struct FeatureUse {
   }
 };
 
-/// Sums the counts over the ranks, and takes the maximum of the seconds. Collective.
-FeatureUse sum_over_ranks(const FeatureUse& mine, const mpi::Communicator& world);
+/// Sums the counts over the ranks, and takes the maximum of `seconds`, the time that this rank computed
+/// features. Collective.
+FeatureUse sum_over_ranks(const FeatureUse& mine, double seconds, const mpi::Communicator& world);
 
 /// Statistics of checkpoints on this rank. Over all ranks the counts add up, the seconds do not.
 struct CheckpointUse {
@@ -48,44 +54,85 @@ struct CheckpointUse {
 /// Sums the counts over the ranks, and takes the maximum of the seconds. Collective.
 CheckpointUse sum_over_ranks(const CheckpointUse& mine, const mpi::Communicator& world);
 
-/// How this rank spends the time of a run, in seconds.
+/// How this rank spends the time of a run: what its threads did, and what explains it.
 struct Phases {
-  double load = 0;                   ///< opening the dataset and compiling the networks
-  double steps = 0;                  ///< within training steps
-  double exposed_communication = 0;  ///< the part of `steps` spent waiting for other ranks
-  double checkpoint = 0;             ///< waiting for checkpoints
-  double evaluation = 0;             ///< validation and test
-  double gather = 0;                 ///< sending members to rank 0, and writing the model file
-  double first_step = 0;             ///< from the construction of this object to the first training step
+  /// `events`: as for Timeline.
+  explicit Phases(std::size_t events = 0) : timeline(std::make_unique<Timeline>(events)) {}
 
+  std::unique_ptr<Timeline> timeline;  ///< never null; does not move with the phases
   FeatureUse features;
   CheckpointUse checkpoints;
+  double first_step = 0;     ///< seconds from the construction of this object to the first training step
+  std::int64_t samples = 0;  ///< training samples that this rank processed
+  double clock_ghz = 0;      ///< of a busy core, right after training; 0: not measured
 
   os::Stopwatch since_start;
-
-  double compute() const { return steps - exposed_communication; }
 };
 
-/// Statistics of a time over the ranks, in seconds.
+/// The phases of one rank in seconds, and what explains them. Plain values, which ranks send to each other.
+struct RankTimes {
+  double load = 0;
+  double steps = 0;                  ///< within training steps; the next three are parts of it
+  double data = 0;                   ///< assembling samples, on the main thread
+  double update = 0;                 ///< in the optimizer
+  double exposed_communication = 0;  ///< waiting for other ranks
+  double evaluation = 0;
+  double gather = 0;
+  double checkpoint = 0;
+  double core_share = 1;  ///< of compute(): the share in which the main thread had a core (Track::core_share)
+  double first_step = 0;  ///< as in Phases, like the next two
+  double samples = 0;
+  double clock_ghz = 0;
+
+  /// Steps without the waiting.
+  double compute() const { return steps - exposed_communication; }
+  /// The forward and backward passes, the loss, and waiting for other threads of the rank.
+  double passes() const { return compute() - data - update; }
+};
+
+RankTimes times_of(const Phases& phases);
+
+/// Returns the times of all ranks, by rank, on all ranks. Collective.
+std::vector<RankTimes> times_of_ranks(const RankTimes& mine, const mpi::Communicator& world);
+
+/// A row of the table of phases. Rows of a deeper level are parts of the last row above that is less deep.
+struct Phase {
+  const char* key;   ///< in summary.json
+  const char* name;  ///< for people
+  int level;
+  double (*seconds)(const RankTimes&);
+};
+inline constexpr std::array kPhases{
+    Phase{"load", "load", 0, [](const RankTimes& t) { return t.load; }},
+    Phase{"steps", "training steps", 0, [](const RankTimes& t) { return t.steps; }},
+    Phase{"compute", "compute", 1, [](const RankTimes& t) { return t.compute(); }},
+    Phase{"data", "data", 2, [](const RankTimes& t) { return t.data; }},
+    Phase{"passes", "forward, backward", 2, [](const RankTimes& t) { return t.passes(); }},
+    Phase{"update", "update", 2, [](const RankTimes& t) { return t.update; }},
+    Phase{"exposed_communication", "exposed communication", 1,
+          [](const RankTimes& t) { return t.exposed_communication; }},
+    Phase{"evaluation", "evaluation", 0, [](const RankTimes& t) { return t.evaluation; }},
+    Phase{"gather", "gather", 0, [](const RankTimes& t) { return t.gather; }},
+    Phase{"checkpoint", "checkpoints", 0, [](const RankTimes& t) { return t.checkpoint; }}};
+
+/// Statistics of a time over the ranks, in seconds. The largest times of two phases may belong to different
+/// ranks, so only means may be added up.
 struct Spread {
   double max = 0, mean = 0, min = 0;
 };
+template <class Seconds>
+Spread spread_of(std::span<const RankTimes> ranks, const Seconds& seconds) {
+  Spread spread{.min = std::numeric_limits<double>::infinity()};
+  for (const RankTimes& rank : ranks) {
+    const double value = std::invoke(seconds, rank);
+    spread.max = std::max(spread.max, value);
+    spread.min = std::min(spread.min, value);
+    spread.mean += value / static_cast<double>(ranks.size());
+  }
+  return spread;
+}
 
-/// Statistics of each phase over the ranks: the largest compute() and the largest exposed_communication may
-/// belong to different ranks, so only means may be added up.
-struct PhaseSpreads {
-  Spread load, steps, compute, exposed_communication, checkpoint, evaluation, gather, first_step;
-};
-
-/// The phases of each rank, by rank.
-struct RankPhases {
-  std::vector<double> load, steps, exposed_communication, checkpoint, evaluation, gather;
-};
-
-/// Gathers the phases at rank 0; empty elsewhere. Collective.
-RankPhases phases_of_ranks(const Phases& mine, const mpi::Communicator& world);
-
-/// Computes the statistics, the same on all ranks. Collective.
-PhaseSpreads spread_over_ranks(const Phases& mine, const mpi::Communicator& world);
+/// Returns the exposed communication of all ranks as a share of their steps.
+double exposed_share(std::span<const RankTimes> ranks);
 
 }  // namespace convoke::run

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "convoke/core/timeline.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/sync/bucket_sum.hpp"
 #include "convoke/sync/ordered_sum.hpp"
@@ -44,8 +45,6 @@ class AllReduce {
   void gradients_ready(std::size_t end);
   /// Called when all gradients are complete; returns when the exchange holds the sums over the ranks.
   void finish_gradients();
-  /// Returns the seconds in the last step in which this rank only waited for the exchange.
-  double exposed_seconds() const { return exposed_seconds_; }
 
   /// Number of sums in a step; 0 in a group of one.
   std::size_t buckets() const { return sums_.size(); }
@@ -53,7 +52,8 @@ class AllReduce {
  private:
   template <class Value, class Wire = Value>
   void add_buckets(const mpi::Communicator& group, std::span<Value> values, std::size_t elements);
-  void poll(bool wait);
+  void start_next();
+  void poll();
 
   std::optional<SumChannels> channels_;           // of rounded sums
   std::vector<std::unique_ptr<BucketSum>> sums_;  // by bucket
@@ -61,7 +61,7 @@ class AllReduce {
   std::size_t started_ = 0;                       // number of buckets
   std::size_t combined_ = 0;  // number of buckets in their second phase or done, from the first one on
   std::size_t done_ = 0;      // number of buckets, from the first one on
-  double exposed_seconds_ = 0;
+  Flights flights_;           ///< of the buckets, for the trace
 };
 
 /// Returns true if so many ranks sum fp32 and fixed point in slices (OrderedSum); more ranks leave it to the

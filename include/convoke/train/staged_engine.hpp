@@ -68,9 +68,6 @@ class StagedEngine {
   void capture(run::CheckpointState& state);
   void restore(run::CheckpointState& state);
 
-  /// Seconds in which this rank only waited for the exchange.
-  double exposed_seconds() const { return exposed_seconds_ + replica_->exposed_seconds(); }
-
  private:
   void make_engine(std::size_t stages, std::int64_t epoch);
   void restore_engine(run::CheckpointState& state);
@@ -99,7 +96,6 @@ class StagedEngine {
   FeatureCache* features_ = nullptr;   // in use; null: none, or the cache could not be made
   nn::Graph graph_;                    // what the replica trains
   std::unique_ptr<engine::Replica> replica_;
-  double exposed_seconds_ = 0;  // of the earlier engines
 };
 
 }  // namespace convoke::train

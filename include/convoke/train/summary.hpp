@@ -1,11 +1,14 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "convoke/core/settings.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/run/phases.hpp"
+#include "convoke/run/straggler.hpp"
 #include "convoke/train/verdict.hpp"
 
 namespace convoke::train {
@@ -13,17 +16,18 @@ namespace convoke::train {
 /// The cost of a run.
 struct Cost {
   int ranks = 1;
-  int threads = 1;                        ///< of each rank (the largest number if they differ)
-  int all_threads = 1;                    ///< worker threads of all ranks together
-  int cores = 1;                          ///< distinct physical cores of all ranks
-  double makespan_seconds = 0;            ///< from a barrier before loading to a barrier after the verdict
-  run::PhaseSpreads phases;               ///< statistics over the ranks
-  run::RankPhases rank_phases;            ///< of each rank; only at rank 0
-  run::FeatureUse features;               ///< sum over all ranks
-  run::CheckpointUse checkpoints;         ///< over all ranks
-  std::uint64_t peak_resident_bytes = 0;  ///< of the largest rank
-  std::uint64_t predicted_bytes = 0;      ///< prediction of peak_resident_bytes before the first step
+  int threads = 1;                          ///< of each rank (the largest number if they differ)
+  int all_threads = 1;                      ///< worker threads of all ranks together
+  int cores = 1;                            ///< distinct physical cores of all ranks
+  double makespan_seconds = 0;              ///< from a barrier before loading to a barrier after the verdict
+  std::vector<run::RankTimes> rank_times;   ///< by rank
+  std::optional<run::Straggler> straggler;  ///< the rank that the others waited for, if there was one
+  run::FeatureUse features;                 ///< sum over all ranks
+  run::CheckpointUse checkpoints;           ///< over all ranks
+  std::uint64_t peak_resident_bytes = 0;    ///< of the largest rank
+  std::uint64_t predicted_bytes = 0;        ///< prediction of peak_resident_bytes before the first step
 
+  run::Spread steps() const { return run::spread_of(rank_times, &run::RankTimes::steps); }
   double core_seconds() const { return makespan_seconds * cores; }
   bool oversubscribed() const { return all_threads > cores; }
 };

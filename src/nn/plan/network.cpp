@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/timeline.hpp"
 #include "nn/plan/arena.hpp"
 #include "nn/plan/plan_builder.hpp"
 
@@ -72,15 +73,23 @@ class Network::Compiled {
   }
 
   std::span<double> forward(std::size_t segment) {
+    const Span pass(Activity::kForward);
     const auto [begin, end] = forward_segments_.steps(segment);
-    for (std::size_t i = begin; i < end; ++i) run(builder_.forward[i]);
+    for (std::size_t i = begin; i < end; ++i) {
+      const Span span(Activity::kForward, builder_.forward[i].label);
+      run(builder_.forward[i]);
+    }
     return moments_after(builder_.forward, end);
   }
 
   std::span<double> backward(const Ready& ready, std::size_t segment) {
+    const Span pass(Activity::kBackward);
     const auto [begin, end] = backward_segments_.steps(segment);
     for (std::size_t i = begin; i < end; ++i) {
-      run(builder_.backward[i]);
+      {
+        const Span span(Activity::kBackward, builder_.backward[i].label);
+        run(builder_.backward[i]);
+      }
       ready(complete_[i]);
     }
     if (segment + 1 == backward_segments_.count()) ready(layout_->gradient_size());
@@ -122,6 +131,7 @@ class Network::Compiled {
   void bind_arguments() {
     for (auto* steps : {&builder_.forward, &builder_.backward}) {
       for (Step& step : *steps) {
+        step.label = lasting_text(step.info.node + " " + step.info.what);
         for (const auto& [name, tensor] : step.arguments) {
           const bool inside = tensor.ref.place == Ref::Place::kActivation;
           memories_.emplace_back(tensor.desc, engine(),
@@ -202,6 +212,7 @@ std::span<double> Network::forward(const StepKey& key, std::size_t segment) {
 LossTally Network::loss(const Truth& truth, std::int64_t batch) {
   ensure(static_cast<std::int64_t>(truth.labels.size()) == samples(),
          "the labels have one entry for each sample");
+  const Span span(Activity::kLoss);
   Frame& frame = plan_->frame_;
   frame.batch = batch;
   const Tensor& outputs = plan_->builder_.logits;

@@ -86,6 +86,7 @@ struct Step {
   bool shares_scratch = false;         ///< the primitive uses the scratch memory that all steps share
   std::vector<dnnl_exec_arg_t> bound;  ///< filled when memory is placed
   Moments moments;                     ///< moments to exchange after it; usually none
+  const char* label = nullptr;         ///< "conv2d_2 forward", for Span
 };
 
 /// Collects the steps of a plan while the layers of a graph compile themselves into it. Without a layout it

@@ -34,6 +34,17 @@ Bounds bounds(const Table& table, const std::vector<std::size_t>& columns) {
   return shown;
 }
 
+// The sums of the columns.
+Bounds bounds_of_sums(const Table& table, const std::vector<std::size_t>& columns) {
+  Bounds shown;
+  for (const std::vector<Cell>& row : table.rows) {
+    double sum = 0;
+    for (const std::size_t column : columns) sum += std::fmax(row[column].as_double(), 0);
+    shown.add(sum);
+  }
+  return shown;
+}
+
 // Columns of the table with values or ends of intervals.
 std::vector<std::size_t> columns_of(const std::vector<DrawnSeries>& series) {
   std::vector<std::size_t> columns;
@@ -101,7 +112,8 @@ Drawing::Drawing(const Chart& drawn, std::span<const SeriesStyle> styles) : char
   many = table.rows.size() > (kind == Kind::kScatter ? kCloudOfPoints : kManyPoints);
 
   // 2. Axes.
-  const Bounds shown = bounds(table, kind == Kind::kBox ? columns : columns_of(series));
+  const Bounds shown = chart.stacked ? bounds_of_sums(table, columns)
+                                     : bounds(table, kind == Kind::kBox ? columns : columns_of(series));
   if (kind == Kind::kScatter) {
     along = point_axis(chart.x_title, bounds(table, {0}), {});
     values = point_axis(chart.y_title, shown, chart.most);
@@ -124,7 +136,7 @@ Drawing::Drawing(const Chart& drawn, std::span<const SeriesStyle> styles) : char
   // 3. The height of horizontal rows.
   if (kind == Kind::kBox) text_lines = 1.25 * std::max(rows, 3.0);
   if (kind == Kind::kBar && horizontal)
-    text_lines = rows * std::max(1.0, 0.6 * static_cast<double>(series.size()));
+    text_lines = rows * (chart.stacked ? 1.25 : std::max(1.0, 0.6 * static_cast<double>(series.size())));
 }
 
 Settings Drawing::settings() const {
@@ -132,6 +144,7 @@ Settings Drawing::settings() const {
   for (const DrawnSeries& each : series) all.emplace_back(settings_of(each));
   return {{"kind", kKinds[static_cast<std::size_t>(chart.kind)]},
           {"horizontal", horizontal},
+          {"stacked", chart.stacked},
           {"legend", legend},
           {"many", many},
           {"lines", text_lines},

@@ -156,10 +156,11 @@
   });
 
   const draw = (figure, drawing) => {
-    const { kind, horizontal, legend, along, values } = drawing, plot = figure.querySelector(".plot");
+    const { kind, horizontal, stacked, legend, along, values } = drawing, plot = figure.querySelector(".plot");
     const columns = [...figure.querySelectorAll("thead th")].map(text);
     const rows = [...figure.querySelectorAll("tbody tr")].map((row) => [...row.cells]);
     if (drawing.lines > 0) plot.style.height = `${drawing.lines * LINE_PIXELS + 90}px`;
+    const pile = (scale) => ({ ...scale, stacked });
     const named = kind === "bar" || kind === "box" ? name_axis(along, rows) : axis(along);
     const { type, datasets } = KINDS[kind](drawing, rows);
     drawn.push(new Chart(plot.querySelector("canvas"), {
@@ -167,7 +168,7 @@
       options: {
         animation: false, responsive: true, maintainAspectRatio: false, indexAxis: horizontal ? "y" : "x",
         interaction: kind === "box" ? { mode: "index", axis: "y", intersect: false } : kind === "histogram" ? { mode: "index", intersect: false } : {},
-        scales: horizontal ? { x: axis(values), y: named } : { x: named, y: axis(values) },
+        scales: horizontal ? { x: pile(axis(values)), y: pile(named) } : { x: pile(named), y: pile(axis(values)) },
         plugins: {
           legend: { display: legend, labels: { color: ink("--ink"), usePointStyle: true, boxHeight: 8 } },
           tooltip: tooltip(drawing, columns),

@@ -168,7 +168,26 @@ class GnuplotCommands {
 
 // A function for each kind of chart.
 
+// Each series begins where the ones before it end.
+void draw_stacked_bars(const Drawing& drawing, GnuplotCommands& gnuplot) {
+  constexpr double kHalf = 0.35;  // of a bar's width
+  gnuplot.data();
+  std::string low = "(0";
+  for (const DrawnSeries& series : drawing.series) {
+    const std::string high = fmt::format("{}+${}", low, series.column + 1);
+    const std::string low_end = low + ")", high_end = high + ")";
+    const std::string sides = fmt::format("($1-{0}):($1+{0})", kHalf);
+    const std::string box = drawing.horizontal ? fmt::format("{0}:1:{1}:{0}:{2}", high_end, low_end, sides)
+                                               : fmt::format("1:{0}:{2}:{1}:{0}", high_end, low_end, sides);
+    gnuplot.plot(fmt::format("$data using {} with boxxyerror fs {} border lc rgb 'black' lc rgb '{}' lw 0.4",
+                             box, fill_style(series), colour(series)),
+                 &series);
+    low = high;
+  }
+}
+
 void draw_bars(const Drawing& drawing, GnuplotCommands& gnuplot) {
+  if (drawing.chart.stacked) return draw_stacked_bars(drawing, gnuplot);
   const auto count = static_cast<double>(drawing.series.size());
   const double width = 0.8 / count;
   gnuplot.data();

@@ -27,8 +27,12 @@ class ClassNames {
 struct Phase {
   const char *key, *name;
 };
+/// Those from `kFirstOfStep` to `kLastOfStep` are the parts of training steps.
+inline constexpr std::size_t kFirstOfStep = 1, kLastOfStep = 4;
 inline constexpr std::array kPhases{Phase{"load", "load"},
-                                    Phase{"compute", "compute"},
+                                    Phase{"data", "data"},
+                                    Phase{"passes", "forward, backward"},
+                                    Phase{"update", "update"},
                                     Phase{"exposed_communication", "communication"},
                                     Phase{"evaluation", "evaluation"},
                                     Phase{"gather", "gather"},

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
@@ -38,22 +40,57 @@ Chart phase_chart(const RunRecord& run, double ranks) {
   return chart;
 }
 
+// The parts of the steps of each rank as one bar. With many ranks, only those that computed longest: others
+// wait for them.
+Chart step_chart(const Settings& phases, std::size_t ranks) {
+  constexpr std::size_t kShown = 24;
+  std::vector<std::vector<double>> columns;
+  Chart chart{Chart::Kind::kBar,
+              "Training steps by rank",
+              "The ranks of a step end it together: a rank that computes longer waits less, and the others "
+              "wait for it.",
+              "rank",
+              "seconds",
+              {{"rank"}, {}}};
+  chart.stacked = true;
+  std::vector<double> computing(ranks, 0);
+  for (std::size_t p = kFirstOfStep; p <= kLastOfStep; ++p) {
+    chart.table.columns.emplace_back(kPhases[p].name);
+    columns.push_back(numbers_at(phases, kPhases[p].key));
+    columns.back().resize(ranks, NAN);
+    for (std::size_t r = 0; p < kLastOfStep && r < ranks; ++r) computing[r] += columns.back()[r];
+  }
+  std::vector<std::size_t> shown(ranks);
+  std::iota(shown.begin(), shown.end(), std::size_t{0});
+  if (ranks > kShown) {
+    std::stable_sort(shown.begin(), shown.end(),
+                     [&](std::size_t a, std::size_t b) { return computing[a] > computing[b]; });
+    shown.resize(kShown);
+    std::sort(shown.begin(), shown.end());
+    chart.note += fmt::format(" Of {} ranks, these {} computed longest.", ranks, kShown);
+  }
+  for (const std::size_t r : shown) {
+    std::vector<Cell> row{Cell::count(static_cast<std::int64_t>(r))};
+    for (const std::vector<double>& column : columns) row.push_back(Cell::seconds(column[r]));
+    chart.table.rows.push_back(std::move(row));
+  }
+  return chart;
+}
+
 // Seconds of each rank; the slowest rank of each phase has the full colour.
 void add_ranks(Page& page, const RunRecord& run) {
   const Settings& phases = table_at(run.summary, "rank_phases");
-  const std::vector<double> steps = numbers_at(phases, "steps"),
-                            waiting = numbers_at(phases, "exposed_communication");
   const std::vector<Settings> placements = tables_at(run.environment, "placements");
-  if (steps.size() < 2 || waiting.size() != steps.size()) return;
+  const std::size_t ranks = numbers_at(phases, "steps").size();
+  if (ranks < 2) return;
   Table table{{"rank", "host"}, {}};
   std::vector<std::vector<double>> columns;
   for (const Phase& phase : kPhases) {
     table.columns.emplace_back(phase.name);
     columns.push_back(numbers_at(phases, phase.key));
-    columns.back().resize(steps.size(), NAN);
+    columns.back().resize(ranks, NAN);
   }
-  for (std::size_t r = 0; r < steps.size(); ++r) columns[1][r] = steps[r] - waiting[r];
-  for (std::size_t r = 0; r < steps.size(); ++r) {
+  for (std::size_t r = 0; r < ranks; ++r) {
     std::vector<Cell> row{Cell::count(static_cast<std::int64_t>(r)),
                           r < placements.size() ? text_at(placements[r], "host") : std::string()};
     for (const std::vector<double>& column : columns) {
@@ -62,6 +99,12 @@ void add_ranks(Page& page, const RunRecord& run) {
       row.push_back(Cell::seconds(column[r]).shaded(most > 0 ? column[r] / most : 0));
     }
     table.rows.push_back(std::move(row));
+  }
+  if (number_at(run.summary, "phases.steps.max") > 0) page.add(step_chart(phases, ranks));
+  if (const Settings& slow = table_at(run.summary, "straggler"); !slow.empty()) {
+    page.warning(fmt::format("Rank {} on {} is slower than the others: {}: {}.",
+                             count_at(slow, "rank").value_or(0), text_at(slow, "host"),
+                             text_at(slow, "cause"), text_at(slow, "evidence")));
   }
   page.heading("By rank");
   page.add(table);
@@ -88,6 +131,8 @@ void add_times(Page& page, const RunRecord& run) {
   const auto mebibytes = [](double number) {
     return format_bytes(static_cast<std::uint64_t>(number * 1024 * 1024));
   };
+  add("Exposed communication, of the steps", "exposed_share",
+      [](double share) { return fmt::format("{:.1f} %", 100 * share); });
   add("Time to the first step", "seconds_to_first_step", duration);
   add("Computing cached features", "features.seconds", duration);
   add("Size of cached features", "features.bytes",
