@@ -117,7 +117,8 @@ data::BatchLoader Run::loader_of(const data::Split& split) const {
 // Frees the teacher.
 void Run::ask_teacher(const train::Feed& feed, const run::RunFolder& folder) {
   if (!teacher_) return;
-  const os::Timed timed(phases_.load);
+  const Timeline::Use use(*phases_.timeline);
+  const Span span(Activity::kLoad);
   soft_labels_.emplace(*teacher_, job_.distill.temperature, loader_.split(),
                        train::trained_samples(job_, feed), job_.engine, node_,
                        folder.file(fmt::format("soft-labels-{}.bin", world_.rank())));
