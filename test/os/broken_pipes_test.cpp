@@ -1,6 +1,7 @@
 #include "convoke/os/broken_pipes.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +23,11 @@ int code_of(bool closed, Work work) {
   if (child == 0) {
     dup2(output[1], STDOUT_FILENO);
     close(output[1]);
-    if (closed) close(output[0]);
+    if (closed) {
+      close(output[0]);
+      pollfd no_reader{STDOUT_FILENO, 0, 0};
+      poll(&no_reader, 1, -1);  // until the parent, too, has closed its end
+    }
     convoke::os::survive_broken_pipes();
     _exit(work());
   }
