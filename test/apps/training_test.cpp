@@ -452,28 +452,29 @@ TEST_CASE("a run folder has one run at a time, and the lock of a killed run is t
 
 namespace {
 
-// Sets up the environment of a Slurm job that ends in `left` ("0:04").
-std::string in_job(const Place& place, const std::string& left) {
+// Before the program: ranks in a Slurm job that ends in `left` ("0:04"). The path is set behind mpirun, which
+// puts its own folder first, where a real squeue may be.
+std::string in_job(const Place& place, int ranks, const std::string& left) {
   write_text(place / "squeue", "#!/bin/sh\necho " + left + "\n");
   fs::permissions(place / "squeue", fs::perms::owner_all);
-  return "SLURM_JOB_ID=7 PATH=.:$PATH ";
+  return mpirun(ranks) + " env SLURM_JOB_ID=7 PATH=.:$PATH";
 }
 
 }  // namespace
 
 TEST_CASE("a run stops with a checkpoint before its job ends, and asks to be requeued") {
   const Place place;
-  const std::string job = in_job(place, "0:04");
   const Outcome stopped =
       place.run("train recipe.toml --quiet --output run --set run.stop_before=2s --set train.epochs=1000000",
-                job + mpirun(2));
+                in_job(place, 2, "0:04"));
   CAPTURE(stopped.text);
   CHECK(stopped.code == 85);
   CHECK(stopped.times("Stopped by the end of the job's time, with a checkpoint; continue with: ") == 1);
-  CHECK(place.run("train recipe.toml --quiet --output run --resume auto", job + mpirun(3)).code == 0);
+  CHECK(place.run("train recipe.toml --quiet --output run --resume auto", in_job(place, 3, "0:04")).code ==
+        0);
 
-  const Outcome late =
-      place.run("train recipe.toml --quiet --output late --set run.stop_before='\"1 min\"'", job + mpirun(2));
+  const Outcome late = place.run("train recipe.toml --quiet --output late --set run.stop_before='\"1 min\"'",
+                                 in_job(place, 2, "0:04"));
   CAPTURE(late.text);
   CHECK(late.code == 1);
   CHECK(late.times("error: this job ends in 4 s, but run.stop_before reserves the last 60 s") == 1);
