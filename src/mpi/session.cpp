@@ -145,7 +145,7 @@ Session::Session()
       world_(Communicator::wrap(MPI_Comm_c2f(MPI_COMM_WORLD))) {
   if (!owns_) return;
   require_threads();
-  if (world_.size() > 1) links_ = watch_links();
+  if (world_.split_node().size() < world_.size()) links_ = watch_links();
 }
 
 Session::~Session() {

@@ -18,7 +18,7 @@ namespace convoke::mpi {
 /// Works without mpirun, as a world of one rank. If an exception leaves the scope, MPI is left running: the
 /// other ranks are not in MPI_Finalize, and an outer handler can still call abort().
 ///
-/// With several ranks, a thread watches the TCP connections to other hosts, and calls abort() with an error
+/// With several hosts, a thread watches the TCP connections to other hosts, and calls abort() with an error
 /// that names the host if one has not answered for a minute (CONVOKE_LINK_TIMEOUT, in seconds; 0: never).
 class Session {
  public:
@@ -49,7 +49,7 @@ class Session {
   bool owns_;
   int exceptions_;  ///< in flight when the scope was entered
   Communicator world_;
-  std::unique_ptr<os::PeriodicThread> links_;  ///< ends the job when a host is cut off; null: one rank
+  std::unique_ptr<os::PeriodicThread> links_;  ///< ends the job when a host is cut off; null: one host
 };
 
 }  // namespace convoke::mpi
