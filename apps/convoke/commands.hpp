@@ -9,14 +9,15 @@ namespace convoke::app {
 using AddCommand = std::function<int()>(CLI::App& parser);
 
 // The commands, by workflow: a folder for each, and a file for each command.
-AddCommand add_prepare, add_inspect, add_synthesize;                        // data
-AddCommand add_summary, add_layers, add_train, add_distill;                 // training
-AddCommand add_watch, add_gather;                                           // training
-AddCommand add_evaluate, add_predict, add_report, add_compare, add_verify;  // results
-AddCommand add_import, add_export;                                          // interop
-AddCommand add_study, add_study_analyse, add_study_predict, add_bench;      // studies
-AddCommand add_slurm, add_doctor, add_info;                                 // cluster
-AddCommand add_help, add_completion;                                        // cli
+AddCommand add_prepare, add_inspect, add_synthesize;                           // data
+AddCommand add_summary, add_layers, add_train, add_distill;                    // training
+AddCommand add_watch, add_gather;                                              // training
+AddCommand add_evaluate, add_predict, add_report, add_compare, add_verify;     // results
+AddCommand add_import, add_export;                                             // interop
+AddCommand add_study, add_study_analyse, add_study_advise, add_study_predict;  // studies
+AddCommand add_bench;                                                          // studies
+AddCommand add_slurm, add_doctor, add_info;                                    // cluster
+AddCommand add_help, add_completion;                                           // cli
 
 /// A line of a table of commands.
 struct Command {

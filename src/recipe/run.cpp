@@ -158,9 +158,11 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
     const Span span(Activity::kLoad);
     return data::Dataset::open(recipe_.data.path, {recipe_.data.test_split}, test_memory.storage());
   }();
+  const double validated = phases_.timeline->seconds(Activity::kEvaluation);
   const train::Verdict& verdict = outcome.verdict.emplace(
       train::convene(job_, training, groups_, world_, loader_of(tested.split(recipe_.data.test_split)),
                      folder, phases_, &feed));
+  const double test_seconds = phases_.timeline->seconds(Activity::kEvaluation) - validated;
   world_.barrier();
   phases_.first_step += seconds_before;
   outcome.cost =
@@ -170,7 +172,7 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
   // 3. Write the results.
   run::on_root(world_, [&] {
     write_summary(folder, train::summary(job_, verdict, outcome.cost), verdict, tested,
-                  recipe_.data.test_split);
+                  recipe_.data.test_split, test_seconds);
     return std::string();
   });
   write_trace();
@@ -178,7 +180,7 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
 }
 
 void write_summary(const run::RunFolder& folder, const Settings& summary, const train::Verdict& verdict,
-                   const data::Dataset& tested, const std::string& test_split) {
+                   const data::Dataset& tested, const std::string& test_split, double test_seconds) {
   Settings evaluation{{"data", fs::absolute(tested.file()).lexically_normal().string()},
                       {"split", test_split},
                       {"content_hash", tested.info().content_hash}};
@@ -187,6 +189,7 @@ void write_summary(const run::RunFolder& folder, const Settings& summary, const 
   for (const auto& [key, value] : details.entries()) evaluation.set(key, value);
   os::replace_text(folder.file("evaluation.json"), metrics::to_json(evaluation) + "\n");
   Settings whole = summary;
+  whole.set_path("test.seconds", test_seconds);
   if (const std::string& provenance = tested.info().provenance; !provenance.empty()) {
     whole.set("provenance", provenance);
   }

@@ -35,7 +35,7 @@ TEST_CASE("study analyse derives the papers' columns again, and reports the wron
   CHECK(std::get<convoke::Value::Array>(stored.find("checks")->data()).size() == 32);
 
   const Outcome cost =
-      analyse(published("thesis-cost.csv") + " --json --machines " + published("thesis-machines.toml"));
+      analyse(published("thesis-cost.csv") + " --json --machines " CONVOKE_STUDIES "/thesis-prices.toml");
   CHECK(cost.code == 0);
   const convoke::Settings printed = convoke::metrics::settings_from_json(cost.text, "output");
   CHECK(std::get<convoke::Value::Array>(printed.find("costs")->data()).size() == 12);

@@ -1,10 +1,13 @@
 // Studies from end to end: the real binary starts its runs with mpirun.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "apps/place.hpp"
 #include "support/catch.hpp"
@@ -223,4 +226,98 @@ TEST_CASE("a study that cannot be run is refused before the first run") {
   CHECK(place.study("", "OMPI_COMM_WORLD_SIZE=1").says("was itself started by the mpirun of Open MPI"));
   CHECK(place.study("", "PMI_SIZE=3").says("was itself started by the mpirun of MPICH"));
   CHECK(place.study("", "SLURM_STEP_NUM_TASKS=2").says("was itself started by srun"));
+}
+
+TEST_CASE("members in turns vote as members at once, and their times are marked everywhere") {
+  const Study place(
+      "mode = [\"ensemble\", \"ensemble as if\"]\nranks = [2]\nrepeats = 1\nat_most = 1\n"
+      "columns = [\"test.ece\", \"phases.load.max\", \"test.eec\"]\n[set]\ntrain.epochs = 1\n");
+  const Outcome dry = place.study("--dry-run");
+  CHECK(dry.says("tiny-ensemble-2x1-as-if"));
+  CHECK(dry.says("--member 0 .. 1    # in turns, then convoke gather"));
+
+  const Outcome outcome = place.study();
+  CAPTURE(outcome.text);
+  REQUIRE(outcome.code == 0);
+  CHECK(outcome.says("!tiny-ensemble-2x1-as-if"));
+  CHECK(outcome.says("AS IF"));
+  CHECK(outcome.times("has no number \"test.eec\"") == 1);
+  CHECK(outcome.says("no counters (RAPL)") != fs::exists("/sys/class/powercap/intel-rapl:0/energy_uj"));
+
+  // With reduction = "exact" both have the same members, and so the same scores to the last bit.
+  std::istringstream table(bytes_of(place / "out/measurements.csv"));
+  std::vector<std::vector<std::string>> lines;
+  for (std::string line; std::getline(table, line);) {
+    std::vector<std::string>& cells = lines.emplace_back();
+    std::istringstream in(line + ",");
+    for (std::string cell; std::getline(in, cell, ',');) cells.push_back(cell);
+  }
+  REQUIRE(lines.size() == 3);
+  const auto value = [&](std::size_t line, const std::string& column) {
+    const auto at = std::find(lines[0].begin(), lines[0].end(), column);
+    REQUIRE(at != lines[0].end());
+    return lines[line].at(static_cast<std::size_t>(at - lines[0].begin()));
+  };
+  for (const char* column : {"accuracy", "training_accuracy", "validation_accuracy", "f1", "quadratic_kappa",
+                             "roc_auc", "summary.test.ece", "epochs", "dataset_hash"}) {
+    CAPTURE(column, value(1, column));
+    CHECK_FALSE(value(1, column).empty());
+    CHECK(value(1, column) == value(2, column));
+  }
+  for (const std::size_t line : {1, 2}) {
+    const auto number = [&](const std::string& column) { return std::stod(value(line, column)); };
+    CHECK(number("core_seconds") == Catch::Approx(2 * number("makespan_seconds")));
+    CHECK(number("test_seconds") > 0);
+    CHECK(number("test_seconds") <= 1.001 * number("evaluation_seconds") + 0.01);
+    CHECK(number("compute_seconds") + number("load_seconds") + number("evaluation_seconds") <
+          number("makespan_seconds"));
+    CHECK(number("images_per_second") > 0);
+    CHECK(number("summary.phases.load.max") > 0);
+  }
+  const std::size_t as_if = value(1, "marks") == "as if" ? 1 : 2;
+  CHECK(value(as_if, "marks") == "as if");
+  CHECK(value(as_if, "joules").empty());
+
+  const fs::path run = place / "out/runs/tiny-ensemble-2x1-as-if-1";
+  CHECK(fs::exists(run / "members/member-001/summary.json"));
+  CHECK_FALSE(fs::exists(run / "members/member-001/ensemble.h5"));
+  CHECK_FALSE(fs::exists(run / "ensemble.h5"));
+  CHECK_FALSE(fs::exists(run.string() + "-members"));
+  const Outcome analysis = place.run("study analyse out/measurements.csv");
+  CAPTURE(analysis.text);
+  CHECK(analysis.says("tiny, ensemble, 2 ranks, strong [AS IF]") !=
+        analysis.says("tiny, ensemble, 2 ranks [AS IF]"));
+  CHECK(analysis.says("training accuracy (%)"));
+  CHECK(analysis.says("quadratic kappa"));
+  CHECK(analysis.says("test, part of the evaluation"));
+  CHECK(analysis.says("phases.load.max"));
+
+  // A column that is new is read from the folders of the runs.
+  write_text(place / "s.toml", [&] {
+    std::string text = bytes_of(place / "s.toml");
+    return text.replace(text.find("test.eec"), 8, "parameters");
+  }());
+  const Outcome resumed = place.study("--resume");
+  CHECK(resumed.says("0 runs in this session"));
+  CHECK(bytes_of(place / "out/measurements.csv").find("summary.parameters") != std::string::npos);
+}
+
+TEST_CASE("a member that fails in its turn fails the run, and the others are not trained") {
+  const Study place(
+      "mode = \"ensemble as if\"\nranks = [3]\nrepeats = 1\nat_most = 1\n[set]\ntrain.epochs = 1\n");
+  fs::create_directory(place / "bin");
+  write_text(place / "bin/mpirun",
+             "#!/bin/sh\ncase \"$*\" in *'--member 1'*) echo 'error: no second member today'; exit 9;; esac\n"
+             "PATH=${PATH#*:} exec mpirun \"$@\"\n");
+  fs::permissions(place / "bin/mpirun", fs::perms::owner_all);
+  const Outcome outcome = place.study("", "PATH=" + (place / "bin").string() + ":$PATH");
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 1);
+  CHECK(outcome.says("FAILED: exit code 9: no second member today"));
+  CHECK(bytes_of(place / "out/measurements.csv").find("as if; failed") != std::string::npos);
+  CHECK(fs::exists(place / "out/runs/tiny-ensemble-3x1-as-if-1-members/member-000/summary.json"));
+  const Outcome again = place.study("--resume");
+  CAPTURE(again.text);
+  CHECK(again.code == 0);
+  CHECK(again.says("tiny-ensemble-3x1-as-if run 1  makespan"));
 }

@@ -72,7 +72,7 @@ cnn,sync,4,1,28.9,0.98
 cnn,sync,4,2,29.5,0.98
 cnn,sync,4,3,28.8,0.97
 END
-awk '/^```toml/ { on = 1; next } /^```/ { on = 0 } on' "$root/docs/study-files.md" > prices.toml
+awk '/^```toml/ { on = 1; next } /^```/ { on = 0 } on' "$root/docs/advise.md" > prices.toml
 mkdir first-and-second
 cp "$root/docs/results/mnist/"{first,second}.csv first-and-second/
 

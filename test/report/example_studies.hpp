@@ -37,6 +37,7 @@ inline study::Analysis study_of_two_modes() {
   study::PricedMachine machine;
   machine.name = "cloud";
   machine.price_per_hour = 2;
+  machine.currency = "EUR";
   options.machines.push_back(machine);
   return study::analyse(runs, options);
 }

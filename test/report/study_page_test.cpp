@@ -74,6 +74,37 @@ TEST_CASE(
   CHECK_THAT(portions.csv(), Contains(portions.rows[0][3].text));
 }
 
+TEST_CASE("cells of members in turns are separate series, and the page says what their times are") {
+  std::vector<study::Measurement> all;
+  for (const std::int64_t ranks : {1, 2, 2, 4}) {
+    study::Measurement& run = all.emplace_back();
+    run.system = "net", run.mode = "ensemble", run.ranks = ranks;
+    run.makespan_seconds = 8.0 / static_cast<double>(ranks), run.accuracy = 0.9;
+    if (all.size() > 2) {
+      run.marks = {"as if"};
+      run.makespan_seconds = 7.0 / static_cast<double>(ranks);
+    }
+  }
+  const report::Page page = report::study_page("turns", study::analyse(all, {}), {}, "made by a test");
+  for (const char* title :
+       {"Makespan by workers", "Decrease of the time by workers, makespan", "Accuracy by workers"}) {
+    const report::Chart& chart = chart_called(page, title);
+    CHECK(chart.table.columns == std::vector<std::string>{"workers", "all", "all, as if"});
+    CHECK(chart.apart.at("all, as if") == "all");
+    REQUIRE(chart.table.rows.size() == 3);
+    CHECK_FALSE(chart.table.rows[1][1].value.empty());  // two workers, both ways
+    CHECK_FALSE(chart.table.rows[1][2].value.empty());
+    CHECK(chart.table.rows[2][1].value.empty());
+  }
+  CHECK(chart_called(page, "Makespan by workers").table.rows[1][1].value == "4");
+  CHECK(chart_called(page, "Makespan by workers").table.rows[1][2].value == "3.5");
+  const report::Table& points = chart_called(page, "Cost, time and accuracy").table;
+  CHECK(points.rows[2][3].text == "! 2 ranks, as if");
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
+  CHECK_THAT(page.html(),
+             Contains("2 of 4 cells are marked &quot;as if&quot;: there were fewer cores than members"));
+}
+
 TEST_CASE("the page of a study shows marked figures separately, with intervals and the ideal line") {
   const report::Page page = report::study_page(
       "a study", example::study_of_two_modes(),
@@ -101,6 +132,15 @@ TEST_CASE("the page of a study shows marked figures separately, with intervals a
   CHECK(speedup.table.columns.back() == "ideal");
   CHECK(speedup.table.rows[2].back().value == "4");
   CHECK(chart_called(page, "Efficiency by workers, makespan").table.rows[1].back().value == "100");
+  const report::Table& decrease = chart_called(page, "Decrease of the time by workers, makespan").table;
+  CHECK(std::stod(decrease.rows[0][1].value) == 0);
+  CHECK(std::stod(decrease.rows[1][1].value) == Catch::Approx(100 * (1 - 5.7 / 10.7)).epsilon(1e-4));
+  const report::Chart& accuracy = chart_called(page, "Accuracy by workers");
+  CHECK(accuracy.apart == apart);
+  CHECK(accuracy.table.columns == times.table.columns);
+  CHECK(accuracy.table.rows[1][1].value == "91.2");  // with all samples: 0.9 + 0.01 + 0.002
+  CHECK(accuracy.table.rows[2][4].value == "91.2");  // of the oversubscribed cell
+  CHECK_FALSE(accuracy.from_zero);
   CHECK(chart_called(page, "Predicted makespan").table.rows.size() == 4);  // 1, 2, 4, 8
   CHECK(chart_called(page, "Time by portion: sync").table.rows.size() == 2);
   const report::Chart& accuracies = chart_called(page, "Accuracy by core-seconds");
@@ -112,6 +152,15 @@ TEST_CASE("the page of a study shows marked figures separately, with intervals a
   CHECK(chart_called(page, "Phases by cell").table.rows[2][0].text == "! sync, 4 ranks");
   const report::Chart& cost = chart_called(page, "Cost of one training");
   CHECK(cost.table.rows.size() == 6);
+  // Not the oversubscribed cells. Two ranks with half or all of the samples are the fastest and the cheapest.
+  const report::Chart& pareto = chart_called(page, "Cost, time and accuracy");
+  CHECK(pareto.table.rows.size() == 8);
+  CHECK(pareto.y_title == "cost, EUR");
+  for (const std::vector<report::Cell>& row : pareto.table.rows) {
+    CAPTURE(row[3].text);
+    CHECK(row[2].text.ends_with(", not optimal") == (row[3].text.find("1 rank") != std::string::npos));
+    CHECK(row[2].text.starts_with(row[4].value == "91.2" ? "91.2 to " : "90.6 to "));
+  }
   CHECK(std::stod(cost.table.rows[0][1].value) == Catch::Approx(2 * 10.7 / 3600).epsilon(1e-3));
   CHECK(cost.table.rows[5][0].text == "! ensemble, 4 ranks");
 

@@ -43,8 +43,8 @@ constexpr const char* kAnalyseHelp = R"(Examples:
 
 A table of times has a header. Its columns system, mode, ranks, threads, portion (of the samples), batch and
 variant describe a run; makespan_seconds, epoch_seconds, accuracy, core_seconds and others are its results.
-Rows with the same description are repeats. docs/study-files.md lists all columns, their other names, and the keys
-of machines.
+Rows with the same description are repeats. docs/study-files.md lists all columns and their other names,
+docs/advise.md the keys of machines.
 
 Columns that follow from others (speedup, efficiency, decrease_percent, scaling_percent, cost_per_training)
 are computed again. The analysis reports the values that do not agree.

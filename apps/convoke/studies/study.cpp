@@ -64,11 +64,13 @@ Examples:
   convoke study scaling.toml --output studies/first            make the runs; Ctrl-C loses only one
   convoke study scaling.toml --output studies/first --resume   make the missing and failed runs
   convoke study analyse studies/first/measurements.csv         speed-up, scaling laws, verdicts
+  convoke study advise studies/first --machines prices.toml --deadline 2h --accuracy 0.95
   mpirun -n 4 convoke study predict mnist-sync                 predict 1 to 1,024 ranks
 
 A study starts each run itself, by mpirun with convoke train. Runs are made in random order. Each rank has its
 own cores. Between the runs, spin loops detect whether other work disturbs the machine. Runs that were
-disturbed, or had more ranks than cores, are marked wherever their times are printed.
+disturbed, or had more ranks than cores, are marked wherever their times are printed. Mode "ensemble as if"
+trains the members in turns, each alone, where there are fewer cores than members, and marks that too.
 
 docs/studies.md explains all keys, docs/study-files.md the folder.
 )";
@@ -76,6 +78,9 @@ docs/studies.md explains all keys, docs/study-files.md the folder.
 constexpr std::array kSubcommands{
     Command{"Commands", "analyse", "Compute speed-up, scaling laws, cost and advice from tables of times",
             add_study_analyse},
+    Command{"Commands", "advise",
+            "Find the cheapest machine and number of workers that meet a deadline and an accuracy",
+            add_study_advise},
     Command{"Commands", "predict", "Predict the time and efficiency of a step on more ranks",
             add_study_predict},
 };
@@ -106,11 +111,15 @@ void print_plan(const study::StudyFile& file, const std::vector<study::Configura
              counted(file.at_most, "run"), counted(surroundings.all_cores, "core"));
   for (const std::uint32_t i : study::order_of_round(static_cast<std::int64_t>(cells.size()), file.seed, 1)) {
     const study::Configuration& cell = cells[i];
-    const study::Launch launch =
-        study::launch_of(cell.at.ranks, cell.at.threads, surroundings.all_cores, surroundings.launch_options);
+    const study::Launch launch = study::launch_of(cell.ranks_at_once(), cell.at.threads,
+                                                  surroundings.all_cores, surroundings.launch_options);
     fmt::print("  {}{}\n    {} convoke train {}", cell.name, launch.oversubscribed ? "  OVERSUBSCRIBED" : "",
                join(launch.words, " "), cell.recipe);
     for (const std::string& change : cell.changes) fmt::print(" --set {}", change);
+    if (cell.at.as_if) {
+      fmt::print(" --set ensemble.members={0} --member 0 .. {1}    # in turns, then convoke gather",
+                 cell.members, cell.members - 1);
+    }
     fmt::print("\n");
   }
 }
@@ -136,7 +145,13 @@ void print_end(const study::StudyFile& file, const std::vector<study::Configurat
                format_duration(file.budget_seconds));
   }
   fmt::print("\n");
-  if (session.made > session.failed) print_own_work(session.own_seconds, session.run_seconds);
+  if (session.made > session.failed) {
+    print_own_work(session.own_seconds, session.run_seconds);
+    if (!session.measured_energy) {
+      fmt::print(
+          "energy was not measured: /sys/class/powercap has no counters (RAPL) that this user can read\n");
+    }
+  }
   fmt::print("study folder: {}\n", folder.path().string());
 }
 

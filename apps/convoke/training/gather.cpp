@@ -237,7 +237,8 @@ int gather(const GatherOptions& options) {
     summary.set("images_per_second", spent.images_per_second);
     summary.set("peak_rss_mib", spent.peak_rss_mib);
     summary.set("gathered_from", Value::Array(folders.begin(), folders.end()));
-    recipe::write_summary(folder, summary, verdict, dataset, recipe.data.test_split);
+    recipe::write_summary(folder, summary, verdict, dataset, recipe.data.test_split,
+                          phases.timeline->seconds(Activity::kEvaluation));
     write_page(folder, recipe);
     fmt::print(
         "{}: ensemble of {} out of {} runs: the longest took {}, all together {:.1f} core-seconds\n"

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "convoke/core/text.hpp"
+#include "report/study/lines.hpp"
 #include "report/study/sections.hpp"
 #include "report/study/short_names.hpp"
 
@@ -16,8 +19,10 @@ constexpr const char* kMarkNote = "A name that begins with ! belongs to a marked
 
 }  // namespace
 
+namespace {
+
 // A point for each cell: its cost and accuracy.
-void add_accuracy(Page& page, const study::Analysis& analysis) {
+Chart accuracy_by_cost(const study::Analysis& analysis) {
   const ShortNames names(analysis.cells);
   Chart chart{Chart::Kind::kScatter,
               "Accuracy by core-seconds",
@@ -42,9 +47,50 @@ void add_accuracy(Page& page, const study::Analysis& analysis) {
                                 names.cell(cell.at), end(&study::Interval::low),
                                 end(&study::Interval::high)});
   }
-  if (chart.table.rows.size() < 2) return;
+  return chart;
+}
+
+// A line for each family of cells with the largest portion: more ranks than cores change no accuracy, but
+// their cells are marked everywhere.
+Chart accuracy_by_workers(const study::Analysis& analysis) {
+  const std::vector<study::MeasuredCell> cells = whole_cells(analysis);
+  const ShortNames names(cells);
+  // The same number of workers may be ranks or threads, so each number of threads has a line.
+  const bool several_threads = std::ranges::any_of(
+      cells, [&](const study::MeasuredCell& cell) { return cell.at.threads != cells.front().at.threads; });
+  const auto name_of = [&](const study::Coordinates& at) {
+    return several_threads ? fmt::format("{}, {}", names.curve(at), counted(at.threads, "thread"))
+                           : names.curve(at);
+  };
+  Lines lines;
+  for (const study::MeasuredCell& cell : cells) {
+    const study::Statistics* accuracy = cell.find("accuracy");
+    if (accuracy == nullptr || cell.at.workers() == 0) continue;
+    std::optional<study::Interval> ends = accuracy->interval;
+    if (ends) ends = study::Interval{100 * ends->low, 100 * ends->high};
+    add_point(lines, name_of(cell.at), cell.marks,
+              {static_cast<double>(cell.at.workers()), 100 * accuracy->mean, ends});
+  }
+  Chart chart = line_chart(
+      "Accuracy by workers",
+      "Of the test samples: means with 95 % intervals. Workers: ranks x threads." + of_portion(analysis),
+      "workers", "accuracy, %", lines);
+  chart.from_zero = false;
+  chart.most = 100;
+  chart.of_workers = true;
+  return chart;
+}
+
+}  // namespace
+
+void add_accuracy(Page& page, const study::Analysis& analysis) {
+  std::vector<Chart> charts;
+  for (Chart& chart : std::vector{accuracy_by_workers(analysis), accuracy_by_cost(analysis)}) {
+    if (chart.table.rows.size() > 1) charts.push_back(std::move(chart));
+  }
+  if (charts.empty()) return;
   page.section("Accuracy and cost");
-  page.add(chart);
+  page.side_by_side(charts);
 }
 
 void add_phases(Page& page, const study::Analysis& analysis) {
@@ -60,10 +106,7 @@ void add_phases(Page& page, const study::Analysis& analysis) {
     const bool measured =
         std::any_of(analysis.cells.begin(), analysis.cells.end(),
                     [&](const study::MeasuredCell& cell) { return cell.find(quantity.name) != nullptr; });
-    const bool phase = quantity.name == "compute_seconds" || quantity.name == "communication_seconds" ||
-                       quantity.name == "load_seconds" || quantity.name == "evaluation_seconds" ||
-                       quantity.name == "gather_seconds";
-    if (!measured || !phase) continue;
+    if (!measured || quantity.kind != study::Quantity::Kind::kPhase) continue;
     phases.push_back(quantity.name);
     chart.table.columns.emplace_back(quantity.title);
   }
@@ -90,7 +133,7 @@ void add_costs(Page& page, const study::Analysis& analysis) {
               "Nodes x price per hour x time, including restarts, with 95 % intervals. " +
                   std::string(kMarkNote) + of_portion(analysis),
               "",
-              "price",
+              analysis.currency.empty() ? "price" : "price, " + analysis.currency,
               {{"cell"}, {}}};
   std::vector<std::string> offers, cells;
   const double whole = largest_portion(analysis);

@@ -1,7 +1,11 @@
 #include "report/study/lines.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
+
+#include "convoke/core/text.hpp"
 
 namespace convoke::report {
 namespace {
@@ -9,6 +13,14 @@ namespace {
 constexpr int kDigits = 5;
 
 }  // namespace
+
+void add_point(Lines& lines, const std::string& name, const std::vector<std::string>& marks,
+               const Line::Point& point) {
+  const std::string full = marks.empty() ? name : fmt::format("{}, {}", name, join(marks));
+  auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.name == full; });
+  if (line == lines.end()) line = lines.insert(lines.end(), Line{full, {}, marks.empty() ? "" : name});
+  line->points.push_back(point);
+}
 
 Chart line_chart(const std::string& title, const std::string& note, const std::string& x_title,
                  const std::string& y_title, const std::vector<Line>& lines) {

@@ -15,8 +15,6 @@
 namespace convoke::report {
 namespace {
 
-using Lines = std::vector<Line>;
-
 template <class Family>
 study::Coordinates place_of(const Family& family, double portion) {
   return {family.system, family.mode, 0, 1, portion, family.batch, family.variant, family.machine};
@@ -25,16 +23,6 @@ study::Coordinates place_of(const Family& family, double portion) {
 std::string capital(std::string text) {
   text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
   return text;
-}
-
-// Adds a point to the line of that name; a marked point is added to a separate line, so that readers can
-// distinguish it.
-void add_point(Lines& lines, const std::string& name, const std::vector<std::string>& marks,
-               const Line::Point& point) {
-  const std::string full = marks.empty() ? name : fmt::format("{}, {}", name, join(marks));
-  auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.name == full; });
-  if (line == lines.end()) line = lines.insert(lines.end(), Line{full, {}, marks.empty() ? "" : name});
-  line->points.push_back(point);
 }
 
 // Curves of the largest portion of the samples; other portions have a separate chart.
@@ -50,7 +38,7 @@ std::vector<const study::Curve*> largest(const study::Analysis& analysis, const 
 
 void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, const ShortNames& names,
                     const std::string& what, const std::string& of) {
-  Lines times, speedups, efficiencies, predictions;
+  Lines times, speedups, efficiencies, decreases, predictions;
   std::map<double, std::set<double>> workers_over;  // by workers of the base
   for (const study::Curve* curve : curves) {
     const std::string curve_name = names.curve(place_of(*curve, curve->portion));
@@ -70,6 +58,8 @@ void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, 
       add_point(speedups, name, point.marks_of_ratios,
                 {workers, point.speedup.value, point.speedup.interval});
       workers_over[base].insert(workers);
+      add_point(decreases, name, point.marks_of_ratios,
+                {workers, point.decrease_percent.value, point.decrease_percent.interval});
       if (!point.efficiency) continue;
       const study::Ratio percent = study::transformed(*point.efficiency, [](double e) { return 100 * e; });
       add_point(efficiencies, name, point.marks_of_ratios, {workers, percent.value, percent.interval});
@@ -102,6 +92,11 @@ void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, 
   charts.push_back(line_chart("Efficiency by workers, " + what,
                               "Speed-up divided by the workers, relative to the base of each curve.",
                               "workers", "efficiency, %", efficiencies));
+  charts.push_back(
+      line_chart("Decrease of the time by workers, " + what,
+                 "100 (1 - time / time of the base), with 95 % intervals (Fieller). Ideal: 50 % on "
+                 "twice as many workers.",
+                 "workers", "decrease, %", decreases));
   if (!predictions.empty()) {
     charts.push_back(line_chart("Predicted " + what,
                                 "By Amdahl's law, with the 95 % prediction interval of a single run.",

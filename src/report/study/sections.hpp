@@ -14,6 +14,8 @@ void add_portions(Page& page, const study::Analysis& analysis);
 void add_accuracy(Page& page, const study::Analysis& analysis);
 void add_phases(Page& page, const study::Analysis& analysis);
 void add_costs(Page& page, const study::Analysis& analysis);
+/// Time by cost, coloured by accuracy, and a table of the cells that no other one beats in all three.
+void add_pareto(Page& page, const study::Analysis& analysis);
 
 /// Most charts show only the largest portion of the samples, because they would be too long; other portions
 /// have a separate chart.

@@ -56,6 +56,14 @@ void add_overview(Page& page, const study::Analysis& analysis, const StudyOrigin
     for (const std::string& mark : cell.marks) ++marked[mark];
   }
   for (const auto& [mark, cells] : marked) {
+    if (mark == "as if") {
+      page.warning(fmt::format(
+          "{} of {} cells {} marked \"as if\": there were fewer cores than members, so the members trained "
+          "in turns, "
+          "each alone. The times are those of as many cores, without competition for memory and caches.",
+          cells, analysis.cells.size(), cells == 1 ? "is" : "are"));
+      continue;
+    }
     page.warning(
         fmt::format("{} of {} cells {} marked \"{}\": do not compare them with the others. They are separate "
                     "series in the "
@@ -132,6 +140,7 @@ Page study_page(const std::string& title, const study::Analysis& analysis, const
   add_accuracy(page, analysis);
   add_phases(page, analysis);
   add_costs(page, analysis);
+  add_pareto(page, analysis);
   add_tables(page, analysis);
   add_setup(page, origin);
   return page;

@@ -13,7 +13,7 @@ namespace {
 
 // False for a row that has only derived figures: it is not a run.
 bool is_run(const Measurement& m) {
-  return m.has_mark("failed") ||
+  return m.has_mark("failed") || !m.further.empty() ||
          std::any_of(kQuantities.begin(), kQuantities.end(),
                      [&](const Quantity& quantity) { return (m.*quantity.member).has_value(); });
 }
@@ -107,6 +107,8 @@ Analysis analyse_rows(std::vector<TableRow> rows, const AnalysisOptions& options
     }
   }
   analysis.costs = costs(analysis.cells, options.machines, options.reference);
+  if (!options.machines.empty()) analysis.currency = options.machines.front().currency;
+  analysis.pareto = pareto(analysis.cells, analysis.costs);
   analysis.audit = audit(rows);
   return analysis;
 }

@@ -39,6 +39,7 @@ Settings named(const Coordinates& at) {
   s.set("batch", at.batch);
   s.set("variant", at.variant);
   if (!at.machine.empty()) s.set("machine", at.machine);
+  if (at.as_if) s.set("as_if", true);
   return s;
 }
 
@@ -201,6 +202,20 @@ Value of(const Cost& c) {
   return s;
 }
 
+Value of(const ParetoPoint& point) {
+  Settings s = named(point.at);
+  if (!point.machine.empty()) {
+    s.set("machine", point.machine);
+    s.set("terms", point.terms);
+  }
+  s.set("seconds", point.seconds);
+  s.set("cost", point.cost);
+  s.set("accuracy", point.accuracy);
+  s.set("optimal", point.optimal);
+  s.set("marks", text_list(point.marks));
+  return s;
+}
+
 Value of(const ReplicatedCell& c) {
   Settings s = named(c.at);
   s.set("first", of(c.first));
@@ -248,6 +263,8 @@ Settings to_settings(const Analysis& a) {
   s.set("recommendations", all(a.recommendations));
   s.set("times_to_accuracy", all(a.times_to_accuracy));
   s.set("costs", all(a.costs));
+  if (!a.currency.empty()) s.set("currency", a.currency);
+  s.set("pareto", all(a.pareto));
   s.set("checks", all(a.audit.checks));
   s.set("findings", all(a.audit.findings));
   return s;

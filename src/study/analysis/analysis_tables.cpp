@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <span>
+#include <string_view>
 
 #include "convoke/core/text.hpp"
 #include "study/analysis/table_parts.hpp"
+#include "study/tables/columns.hpp"
 
 namespace convoke::study {
 namespace {
@@ -41,18 +45,65 @@ TextTable cell_table(const Analysis& analysis) {
   return table;
 }
 
-TextTable phase_table(const Analysis& analysis) {
-  TextTable table{"Phases", "seconds, mean over the ranks", {"cell"}, {}};
-  constexpr std::size_t kFirst = 6;  // of kQuantities
-  for (std::size_t q = kFirst; q < kQuantities.size(); ++q) table.columns.emplace_back(kQuantities[q].title);
+// Adds a row of these quantities for each cell that has one of them.
+void add_rows(TextTable& table, const Analysis& analysis, std::span<const std::string_view> quantities,
+              std::span<const double> factors = {}) {
   for (const MeasuredCell& cell : analysis.cells) {
     Row row{label(cell)};
-    for (std::size_t q = kFirst; q < kQuantities.size(); ++q)
-      row.push_back(mean_of(cell, kQuantities[q].name));
-    if (std::any_of(row.begin() + 1, row.end(), [](const std::string& text) { return !text.empty(); })) {
-      table.rows.push_back(std::move(row));
+    for (std::size_t q = 0; q < quantities.size(); ++q)
+      row.push_back(mean_of(cell, quantities[q], factors.empty() ? 1 : factors[q]));
+    const bool any = std::any_of(row.begin() + 1, row.end(), [](const auto& text) { return !text.empty(); });
+    if (any) table.rows.push_back(std::move(row));
+  }
+}
+
+// The table of cells has the test accuracy; this one appears if there is another score.
+TextTable score_table(const Analysis& analysis) {
+  TextTable table{
+      "Scores",
+      "training: of the last epoch, before each update; F1, quadratic kappa and ROC AUC: of the test "
+      "samples; each seed counts once",
+      {"cell"},
+      {}};
+  std::vector<std::string_view> names;
+  std::vector<double> factors;
+  bool others = false;
+  for (const Quantity& quantity : kQuantities) {
+    if (quantity.kind != Quantity::Kind::kScore) continue;
+    const bool percent = quantity.name.ends_with("accuracy");
+    names.push_back(quantity.name);
+    factors.push_back(percent ? 100 : 1);
+    table.columns.push_back(std::string(quantity.title) + (percent ? " (%)" : ""));
+    others = others || (quantity.name != "accuracy" &&
+                        std::any_of(analysis.cells.begin(), analysis.cells.end(),
+                                    [&](const MeasuredCell& c) { return c.find(quantity.name) != nullptr; }));
+  }
+  if (others) add_rows(table, analysis, names, factors);
+  return table;
+}
+
+TextTable phase_table(const Analysis& analysis) {
+  TextTable table{"Phases", "seconds, mean over the ranks", {"cell"}, {}};
+  std::vector<std::string_view> names;
+  for (const Quantity& quantity : kQuantities) {
+    if (quantity.kind != Quantity::Kind::kPhase && quantity.kind != Quantity::Kind::kDetail) continue;
+    names.push_back(quantity.name);
+    table.columns.emplace_back(quantity.title);
+  }
+  add_rows(table, analysis, names);
+  return table;
+}
+
+TextTable further_table(const Analysis& analysis) {
+  TextTable table{"Further numbers", "from summary.json of the runs", {"cell"}, {}};
+  std::set<std::string_view> names;
+  for (const MeasuredCell& cell : analysis.cells) {
+    for (const auto& [name, statistics] : cell.statistics) {
+      if (name.starts_with(kFurtherPrefix)) names.insert(name);
     }
   }
+  for (const std::string_view name : names) table.columns.emplace_back(name.substr(kFurtherPrefix.size()));
+  add_rows(table, analysis, std::vector(names.begin(), names.end()));
   return table;
 }
 
@@ -111,10 +162,11 @@ std::string restart_text(const Cost& c) {
 }
 
 TextTable cost_table(const Analysis& analysis) {
+  const std::string unit = analysis.currency.empty() ? "" : " (" + analysis.currency + ")";
   TextTable table{"Cost of one training",
                   "nodes x price of an hour x time; saved: % relative to the reference",
-                  {"cell", "machine", "terms", "nodes", "price of an hour", "time (s)", "a restart (s)",
-                   "lost to restarts (%)", "cost", "saved (%)"},
+                  {"cell", "machine", "terms", "nodes", "price of an hour" + unit, "time (s)",
+                   "a restart (s)", "lost to restarts (%)", "cost" + unit, "saved (%)"},
                   {}};
   for (const Cost& c : analysis.costs) {
     table.rows.push_back({label(c.at, analysis), c.machine, c.terms, fmt::format("{}", c.nodes),
@@ -215,7 +267,9 @@ void add_verdicts(std::vector<std::string>& all, const Analysis& analysis) {
 std::vector<TextTable> tables(const Analysis& analysis) {
   std::vector<TextTable> all;
   add(all, cell_table(analysis));
+  add(all, score_table(analysis));
   add(all, phase_table(analysis));
+  add(all, further_table(analysis));
   add_scaling_tables(all, analysis);
   add(all, comparison_table(analysis));
   add(all, equal_cost_table(analysis));

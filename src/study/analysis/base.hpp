@@ -26,14 +26,14 @@ inline bool same_work(const Coordinates& a, const Coordinates& b) {
 }
 
 /// Returns the base of a curve among those of `all` that `is_measured`: the cell of the same work with the
-/// fewest workers; of several, the one with the curve's mode and batch policy. If numbers of workers are
-/// unknown, a sequential mode is the base. Null if there is none. `place` returns the coordinates of an
-/// element of `all`.
+/// fewest workers; of several, the one with the curve's mode and batch policy, and the one that is not "as
+/// if". If numbers of workers are unknown, a sequential mode is the base. Null if there is none. `place`
+/// returns the coordinates of an element of `all`.
 template <class T, class Place, class Measured>
 const T* base_among(std::span<const T> all, const Coordinates& curve, Place place, Measured is_measured) {
   const auto order = [&](const Coordinates& at) {
     return std::tuple(at.workers(), at.mode != curve.mode, at.batch != curve.batch,
-                      at.variant != curve.variant);
+                      at.variant != curve.variant, at.as_if);
   };
   const T* base = nullptr;
   for (const T& candidate : all) {

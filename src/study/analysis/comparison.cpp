@@ -24,14 +24,15 @@ std::string_view difference(const Coordinates& a, const Coordinates& b) {
   const bool system = a.system != b.system, mode = a.mode != b.mode;
   // Keys of ensembles have no meaning in another mode: a group's variant contains its members.
   const bool variant = mode ? variant_of_work(a) != variant_of_work(b) : a.variant != b.variant;
-  const std::array<std::pair<std::string_view, bool>, 8> differ{{{"system", system && !mode},
+  const std::array<std::pair<std::string_view, bool>, 9> differ{{{"system", system && !mode},
                                                                  {"mode", mode && !system},
                                                                  {"system and mode", system && mode},
                                                                  {"ranks", a.ranks != b.ranks},
                                                                  {"threads", a.threads != b.threads},
                                                                  {"batch", a.batch != b.batch},
                                                                  {"variant", variant},
-                                                                 {"machine", a.machine != b.machine}}};
+                                                                 {"machine", a.machine != b.machine},
+                                                                 {"as if", a.as_if != b.as_if}}};
   std::string_view found;
   for (const auto& [name, is] : differ) {
     if (is && !found.empty()) return "";

@@ -55,6 +55,9 @@ PricedMachine read_machine(const Settings& table) {
                                                : std::nullopt,
                         .checkpoint_every = not_negative(read, "checkpoint_every_seconds"),
                         .checkpoint_seconds = not_negative(read, "checkpoint_seconds")};
+  machine.data = {.megabytes_per_second = not_negative(read, "transfer_mb_per_second"),
+                  .transfer_price_per_gb = not_negative(read, "transfer_price_per_gb"),
+                  .storage_price_per_gb_month = not_negative(read, "storage_price_per_gb_month")};
   read.finish();
   if (!machine.price_per_hour && !machine.preemptible_price_per_hour && !machine.ownership) {
     read.fail(fmt::format("\"{}\" has no price", machine.name),
@@ -152,8 +155,10 @@ std::vector<PricedMachine> read_machines(const std::filesystem::path& toml) {
   const recipe::TomlDocument document = recipe::parse_toml(*text, toml.string());
   SettingsReader read(document.settings, "machines");
   std::vector<PricedMachine> machines;
+  const std::string currency = read.get("currency", "");
   for (const Settings& table : read.tables("machine")) {
     machines.push_back(read_machine(table));
+    machines.back().currency = currency;
     const auto same = [&](const PricedMachine& m) { return m.name == machines.back().name; };
     if (std::count_if(machines.begin(), machines.end(), same) > 1) {
       throw Error(fmt::format("{}: machine \"{}\" occurs twice", table.where(), machines.back().name));

@@ -93,8 +93,10 @@ std::vector<PortionTable> portion_tables(std::span<const Curve> curves) {
       const auto row = std::find(table.portions.begin(), table.portions.end(), curves[c].portion);
       for (std::size_t i = 0; i < curves[c].points.size(); ++i) {
         const auto column = std::find(table.sizes.begin(), table.sizes.end(), size_of(curves[c].points[i]));
-        table.places[static_cast<std::size_t>(row - table.portions.begin())]
-                    [static_cast<std::size_t>(column - table.sizes.begin())] = PortionTable::Place{c, i};
+        auto& place = table.places[static_cast<std::size_t>(row - table.portions.begin())]
+                                  [static_cast<std::size_t>(column - table.sizes.begin())];
+        // A measured cell rather than one as if.
+        if (!place || !curves[c].points[i].at.as_if) place = PortionTable::Place{c, i};
       }
     }
     tables.push_back(std::move(table));

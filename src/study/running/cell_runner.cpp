@@ -11,6 +11,7 @@
 #include "convoke/os/child_process.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
+#include "convoke/study/running/as_if.hpp"
 #include "convoke/study/running/finished_run.hpp"
 
 namespace convoke::study {
@@ -21,34 +22,6 @@ namespace fs = std::filesystem;
 constexpr auto kLook = std::chrono::milliseconds(10);
 constexpr double kMeanwhile = 0.25;  // seconds between calls
 constexpr double kEnergy = 30;       // seconds: counters wrap around after minutes
-
-/// The end of a process.
-struct End {
-  int code = 0;
-  int interrupted_by = 0;
-  double seconds = 0;
-};
-
-End wait_for(os::ChildProcess& child, EnergyMeter& energy, const std::function<void()>& meanwhile) {
-  const os::Stopwatch watch;
-  double next = 0, next_energy = kEnergy;
-  for (;;) {
-    if (const auto code = child.exit_code()) return {.code = *code, .seconds = watch.seconds()};
-    if (const int signal = os::StopSignals::received()) {
-      child.end();
-      return {.interrupted_by = signal, .seconds = watch.seconds()};
-    }
-    if (watch.seconds() >= next) {
-      meanwhile();
-      next = watch.seconds() + kMeanwhile;
-    }
-    if (watch.seconds() >= next_energy) {
-      energy.update();
-      next_energy += kEnergy;
-    }
-    std::this_thread::sleep_for(kLook);
-  }
-}
 
 // Returns the error in a log: its first line with "error: "; or the subject of the last message of Open MPI,
 // which is the first line between two lines of dashes; or the last line.
@@ -70,6 +43,9 @@ std::string complaint_in(const fs::path& log) {
   return last.empty() ? "it printed nothing" : last;
 }
 
+// The runs of members, until they move into the folder of the whole run.
+fs::path members_before(const fs::path& output) { return output.string() + "-members"; }
+
 void remove_models(const fs::path& folder) {
   std::error_code missing;
   for (const char* name : {"checkpoints", "model.h5", "ensemble.h5"}) fs::remove_all(folder / name, missing);
@@ -84,12 +60,13 @@ CellRunner::CellRunner(const StudyFile& study, const StudyFolder& folder, Surrou
       loops_(surroundings_.cores, folder.calibration()) {}
 
 bool CellRunner::oversubscribes(const Configuration& cell) const {
-  return launch_of(cell.at.ranks, cell.at.threads, surroundings_.all_cores).oversubscribed;
+  return launch_of(cell.ranks_at_once(), cell.at.threads, surroundings_.all_cores).oversubscribed;
 }
 
 // Returns the number of busy cores of this host.
 std::int64_t CellRunner::busy(const Configuration& cell) const {
-  return std::min(cell.at.workers(), static_cast<std::int64_t>(surroundings_.cores.size()));
+  return std::min(cell.ranks_at_once() * cell.at.threads,
+                  static_cast<std::int64_t>(surroundings_.cores.size()));
 }
 
 void CellRunner::calibrate(const std::vector<Configuration>& cells) {
@@ -97,16 +74,75 @@ void CellRunner::calibrate(const std::vector<Configuration>& cells) {
 }
 
 std::vector<std::string> CellRunner::command(const Configuration& cell, std::int64_t repeat,
-                                             const fs::path& output) const {
+                                             const fs::path& output, std::int64_t member) const {
   std::vector<std::string> words =
-      launch_of(cell.at.ranks, cell.at.threads, surroundings_.all_cores, surroundings_.launch_options).words;
+      launch_of(cell.ranks_at_once(), cell.at.threads, surroundings_.all_cores, surroundings_.launch_options)
+          .words;
   words.insert(words.end(),
                {surroundings_.program, "train", cell.recipe, "--quiet", "--output", output.string()});
   // Hundreds of runs do not need a page each; [set] may ask for them.
   words.insert(words.end(), {"--set", "run.report=false"});
   for (const std::string& change : cell.changes_of(study_, repeat))
     words.insert(words.end(), {"--set", change});
+  if (member >= 0) {
+    words.insert(words.end(), {"--set", fmt::format("ensemble.members={}", cell.members), "--member",
+                               fmt::format("{}", member)});
+  }
   return words;
+}
+
+CellRunner::End CellRunner::start(const std::vector<std::string>& words, const fs::path& log,
+                                  const std::function<void()>& meanwhile) {
+  os::ChildProcess child(words, log);
+  const os::Stopwatch watch;
+  double next = 0, next_energy = kEnergy;
+  End end;
+  for (;; std::this_thread::sleep_for(kLook)) {
+    const auto code = child.exit_code();
+    end.code = code.value_or(0);
+    if (!code) end.interrupted_by = os::StopSignals::received();
+    if (end.interrupted_by != 0) child.end();
+    if (code || end.interrupted_by != 0) break;
+    if (watch.seconds() >= next) {
+      meanwhile();
+      next = watch.seconds() + kMeanwhile;
+    }
+    if (watch.seconds() >= next_energy) {
+      energy_.update();
+      next_energy += kEnergy;
+    }
+  }
+  end.seconds = watch.seconds();
+  run_seconds_ += end.seconds;
+  return end;
+}
+
+// Each member is a run in its own folder, which then moves into the folder of the whole run.
+CellRunner::End CellRunner::train_in_turns(const Configuration& cell, std::int64_t repeat,
+                                           const fs::path& output, const fs::path& log,
+                                           const std::function<void()>& meanwhile) {
+  const fs::path folder = members_before(output);
+  fs::remove_all(folder);
+  End all;
+  const auto did = [&](const std::vector<std::string>& words) {
+    const End end = start(words, log, meanwhile);
+    all.code = end.code, all.interrupted_by = end.interrupted_by;
+    all.seconds += end.seconds;
+    return end.code == 0 && end.interrupted_by == 0;
+  };
+  std::vector<std::string> gather =
+      launch_of(cell.ranks_at_once(), cell.at.threads, surroundings_.all_cores, surroundings_.launch_options)
+          .words;
+  gather.insert(gather.end(), {surroundings_.program, "gather", "--output", output.string()});
+  for (std::int64_t member = 0; member < cell.members; ++member) {
+    const fs::path of_member = folder / fmt::format("member-{:03}", member);
+    gather.push_back(of_member.string());
+    if (!did(command(cell, repeat, of_member, member))) return all;
+    all.slowdown = std::max(all.slowdown, loops_.slowdown(busy(cell)));
+  }
+  if (!did(gather)) return all;
+  fs::rename(folder, output / "members");
+  return all;
 }
 
 std::string CellRunner::first_bindings(const Configuration& cell, std::int64_t but) const {
@@ -128,27 +164,30 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
   const double before = loops_.slowdown(busy(cell));
 
   energy_.start();
-  os::ChildProcess child(command(cell, repeat, output), log);
-  const End end = wait_for(child, energy_, meanwhile);
-  run_seconds_ += end.seconds;
+  const End end = cell.at.as_if ? train_in_turns(cell, repeat, output, log, meanwhile)
+                                : start(command(cell, repeat, output), log, meanwhile);
   const std::optional<double> joules = energy_.joules();
   outcome.seconds = end.seconds;
   outcome.interrupted_by = end.interrupted_by;
   if (end.interrupted_by != 0) {
     fs::remove_all(output);
+    fs::remove_all(members_before(output));
     fs::remove(log);
     return outcome;
   }
-  outcome.slowdown = std::max(before, loops_.slowdown(busy(cell)));
+  outcome.slowdown = std::max({before, end.slowdown, loops_.slowdown(busy(cell))});
   outcome.correction = loops_.take_correction();
   if (outcome.correction > 0.01) loops_.write();
 
   if (end.code == 0) {
     try {
-      run = read_finished_run(output);
-      // The counters belong to this host.
-      if (surroundings_.all_cores <= std::ssize(surroundings_.cores)) run.joules = joules;
-      run.launch_seconds = std::max(0.0, end.seconds - run.makespan_seconds.value_or(end.seconds));
+      if (cell.at.as_if) complete_as_if(output);
+      run = read_finished_run(output, study_.columns);
+      // The counters belong to this host. Members in turns leave other cores idle, which takes energy, too.
+      const bool counted = surroundings_.all_cores <= std::ssize(surroundings_.cores) && !cell.at.as_if;
+      if (counted) run.joules = joules;
+      if (!cell.at.as_if)
+        run.launch_seconds = std::max(0.0, end.seconds - run.makespan_seconds.value_or(end.seconds));
     } catch (const Error& error) {
       outcome.failure = error.what();
     }
@@ -159,8 +198,9 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
   run.variant = cell.at.variant;
   run.ranks = cell.at.ranks, run.threads = cell.at.threads, run.portion = cell.at.portion;
   run.repeat = repeat;
+  if (cell.at.as_if) run.marks.emplace_back("as if");
   if (!outcome.failure.empty()) {
-    run.marks = {"failed"};
+    run.marks.emplace_back("failed");
     return outcome;
   }
   if (oversubscribes(cell)) {
@@ -171,7 +211,12 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
   if (outcome.slowdown > study_.disturbed_above) run.marks.emplace_back("disturbed");
   const std::string others = first_bindings(cell, repeat);
   if (!others.empty() && others != bindings_of(output)) run.marks.emplace_back("bindings differ");
-  if (!study_.keep_models) remove_models(output);
+  if (!study_.keep_models) {
+    remove_models(output);
+    std::error_code missing;
+    for (const auto& member : fs::directory_iterator(output / "members", missing))
+      remove_models(member.path());
+  }
   return outcome;
 }
 
@@ -180,9 +225,7 @@ std::string CellRunner::warm_up(const Configuration& cell, const fs::path& outpu
   const fs::path log = output.string() + ".log";
   fs::remove_all(output);
   fs::remove(log);
-  os::ChildProcess child(command(cell, 1, output), log);
-  const End end = wait_for(child, energy_, meanwhile);
-  run_seconds_ += end.seconds;
+  const End end = start(command(cell, 1, output, cell.at.as_if ? 0 : -1), log, meanwhile);
   fs::remove_all(output);
   if (end.code != 0) return fmt::format("exit code {}: {} ({})", end.code, complaint_in(log), log.string());
   fs::remove(log);

@@ -91,11 +91,13 @@ Configuration configuration_at(const StudyFile& study, const Point& point) {
              .threads = point.threads,
              .portion = recipe.data.portion,
              .batch = point.batch,
-             .variant = join(variant, " ")};
+             .variant = join(variant, " "),
+             .as_if = point.mode != nullptr && point.mode->as_if};
   made.name = run_name(made.at);
   made.seed = recipe.seed;
   made.epochs = recipe.train.epochs;
-  made.obstacle = obstacle(recipe, point.ranks);
+  made.members = members;
+  made.obstacle = obstacle(recipe, point.ranks, made.at.as_if);
   return made;
 }
 
@@ -141,9 +143,14 @@ void require_distinct(const std::vector<Configuration>& all) {
 
 }  // namespace
 
-std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks) {
+std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks, bool as_if) {
   const bool votes = recipe.train.mode == "ensemble";
   const std::int64_t members = !votes ? 1 : recipe.ensemble.members > 0 ? recipe.ensemble.members : ranks;
+  if (as_if && (ranks % members != 0 || !recipe.ensemble.ranks.empty())) {
+    return fmt::format("\"as if\" needs as many ranks for each member, but {} have {}",
+                       counted(members, "member"),
+                       recipe.ensemble.ranks.empty() ? counted(ranks, "rank") : "ensemble.ranks");
+  }
   const std::int64_t lanes = recipe.train.batch / recipe.lane();
   const std::int64_t group = (ranks + members - 1) / members;  // size of the largest group
   if (group <= lanes) return {};

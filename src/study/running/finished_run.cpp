@@ -32,24 +32,46 @@ double require(const Settings& table, const std::string& path) {
               "check that this version of Convoke wrote it");
 }
 
+/// What the log of a run says about its epochs.
+struct Epochs {
+  std::optional<double> seconds;            // of an epoch
+  std::optional<double> training_accuracy;  // of the last epoch, mean over the members
+};
+
 // Members train at the same time, those of one rank in turn: the time of an epoch is that of the slowest rank
 // for all its members.
-std::optional<double> epoch_seconds(const fs::path& log, std::int64_t ranks) {
+Epochs read_epochs(const fs::path& log, std::int64_t ranks) {
   std::map<std::int64_t, std::map<std::int64_t, double>>
-      epochs;  // seconds of each epoch by the rank that trains members in turn
+      epochs;                                 // seconds of each epoch by the rank that trains members in turn
+  std::map<std::int64_t, double> accuracies;  // by member
   for (const Settings& record : metrics::read_json_lines(log)) {
     if (text_at(record, "event") != "epoch") continue;
-    const std::int64_t turn = count_at(record, "member").value_or(0) % ranks;
-    epochs[std::llround(require(record, "epoch"))][turn] += require(record, "seconds");
+    const std::int64_t member = count_at(record, "member").value_or(0);
+    epochs[std::llround(require(record, "epoch"))][member % ranks] += require(record, "seconds");
+    accuracies[member] = number_at(record, "accuracy");
   }
-  if (epochs.empty()) return std::nullopt;
+  if (epochs.empty()) return {};
+  Epochs result;
   double sum = 0;
   for (const auto& [epoch, ranks_of_it] : epochs) {
     double slowest = 0;
     for (const auto& [rank, seconds] : ranks_of_it) slowest = std::max(slowest, seconds);
     sum += slowest;
   }
-  return sum / static_cast<double>(epochs.size());
+  result.seconds = sum / static_cast<double>(epochs.size());
+  double accuracy = 0;
+  for (const auto& [member, last] : accuracies) accuracy += last / static_cast<double>(accuracies.size());
+  if (std::isfinite(accuracy)) result.training_accuracy = accuracy;
+  return result;
+}
+
+std::map<std::string, double, std::less<>> numbers_in(const Settings& summary,
+                                                      std::span<const std::string> columns) {
+  std::map<std::string, double, std::less<>> numbers;
+  for (const std::string& column : columns) {
+    if (const auto number = measured(summary, column)) numbers[column] = *number;
+  }
+  return numbers;
 }
 
 // Returns "AMD EPYC 9B14, 2 cores, DDR5"; "" if the environment does not name the processor.
@@ -65,7 +87,7 @@ std::string machine_of(const Settings& environment) {
 
 }  // namespace
 
-Measurement read_finished_run(const fs::path& folder) {
+Measurement read_finished_run(const fs::path& folder, std::span<const std::string> columns) {
   const Settings summary = require_json(folder / "summary.json");
   const Settings environment = require_json(folder / "environment.json");
   for (const Settings& member : tables_at(summary, "member_facts")) {
@@ -87,12 +109,25 @@ Measurement read_finished_run(const fs::path& folder) {
   run.load_seconds = measured(summary, "phases.load.mean");
   run.evaluation_seconds = measured(summary, "phases.evaluation.mean");
   run.gather_seconds = measured(summary, "phases.gather.mean");
-  run.epoch_seconds = epoch_seconds(folder / "metrics.jsonl", run.ranks);
+  run.validation_accuracy = measured(summary, "validation_accuracy");
+  run.f1 = measured(summary, "test.f1");
+  run.quadratic_kappa = measured(summary, "test.quadratic_kappa");
+  run.roc_auc = measured(summary, "test.roc_auc");
+  run.test_seconds = measured(summary, "test.seconds");
+  const Epochs epochs = read_epochs(folder / "metrics.jsonl", run.ranks);
+  run.epoch_seconds = epochs.seconds;
+  run.training_accuracy = epochs.training_accuracy;
+  run.further = numbers_in(summary, columns);
   run.machine = machine_of(environment);
   run.started = text_at(environment, "date");
   const std::optional<Settings> evaluation = metrics::read_json(folder / "evaluation.json");
   if (evaluation) run.dataset_hash = text_at(*evaluation, "content_hash");
   return run;
+}
+
+std::map<std::string, double, std::less<>> further_numbers(const fs::path& folder,
+                                                           std::span<const std::string> columns) {
+  return numbers_in(require_json(folder / "summary.json"), columns);
 }
 
 std::string bindings_of(const fs::path& folder) {

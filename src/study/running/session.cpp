@@ -14,12 +14,34 @@
 #include "convoke/os/stop_signals.hpp"
 #include "convoke/run/run_status.hpp"
 #include "convoke/study/running/cell_table.hpp"
+#include "convoke/study/running/finished_run.hpp"
 #include "convoke/study/running/schedule.hpp"
 
 namespace convoke::study {
 namespace {
 
 constexpr std::size_t kMostLines = 20;  // lines of the live table: a terminal has 24
+
+// Returns the runs of earlier sessions with the columns that the study file has now, as far as the folders of
+// the runs still exist.
+std::vector<Measurement> complete_columns(const StudyFile& study, const StudyFolder& folder) {
+  std::vector<Measurement> runs = folder.read();
+  bool changed = false;
+  for (Measurement& run : runs) {
+    const auto lacks = [&](const std::string& column) { return !run.further.contains(column); };
+    if (run.has_mark("failed") || std::ranges::none_of(study.columns, lacks)) continue;
+    try {
+      auto further = further_numbers(folder.run_at(coordinates(run), run.repeat), study.columns);
+      further.merge(run.further);
+      changed = changed || further != run.further;
+      run.further = std::move(further);
+    } catch (const Error&) {
+      continue;  // the folder was removed
+    }
+  }
+  if (changed) write_measurements(folder.measurements(), runs);
+  return runs;
+}
 
 /// One session of a study.
 class Session {
@@ -32,7 +54,8 @@ class Session {
         runner_(study, folder, surroundings),
         schedule_(study, cells.size()),
         block_(std::move(console)),
-        runs_(folder.read()) {
+        runs_(complete_columns(study, folder)) {
+    result_.measured_energy = runner_.measures_energy();
     for (const Measurement& run : runs_) {
       if (const auto cell = find_cell(cells, run)) schedule_.record(*cell, run);
     }
@@ -107,6 +130,7 @@ class Session {
     result_.failed += run.has_mark("failed") ? 1 : 0;
     result_.disturbed += run.has_mark("disturbed") ? 1 : 0;
     block_.note(line_of(what, cell, task, outcome));
+    if (outcome.failure.empty()) warn_about_columns(run, folder_.run(cell, task.repeat));
     if (outcome.correction > study_.disturbed_above) {
       block_.note(fmt::format(
           "warning: spin loops are {:.0f} % faster now than during calibration: the machine was not "
@@ -118,6 +142,17 @@ class Session {
                               kFailuresInARow));
     }
     draw();
+  }
+
+  // Once for each column: a run may lack a number, such as the AUC of one class.
+  void warn_about_columns(const Measurement& run, const std::filesystem::path& folder) {
+    for (const std::string& column : study_.columns) {
+      if (run.further.contains(column) || !warned_.insert(column).second) continue;
+      block_.note(
+          fmt::format("warning: {} has no number \"{}\", so its column is empty (docs/run-folder.md lists "
+                      "the names)",
+                      (folder / "summary.json").string(), column));
+    }
   }
 
   std::string line_of(const std::string& what, const Configuration& cell, const Task& task,
@@ -175,6 +210,7 @@ class Session {
   double expected_seconds_ = 0;  // and their estimated time
   os::Stopwatch since_;
   std::vector<std::string> table_;
+  std::set<std::string> warned_;
   std::string doing_;
   SessionResult result_;
   os::Stopwatch watch_;

@@ -63,8 +63,20 @@ std::int64_t count_in(std::string_view text) {
   return failed == std::errc() && end == text.data() + text.size() ? count : 0;
 }
 
+constexpr std::string_view kAsIf = " as if";
+
 Mode mode_from(const SectionReader& read, const std::string& text) {
   if (text == "sync" || text == "ensemble") return {.name = text};
+  if (text.ends_with(kAsIf)) {
+    Mode mode = mode_from(read, text.substr(0, text.size() - kAsIf.size()));
+    if (mode.name == "sync" || mode.as_if) {
+      read.fail("mode",
+                fmt::format("\"{}\" is no mode: only members of an ensemble can train in turns", text),
+                "known: \"ensemble as if\", \"4x2 as if\"");
+    }
+    mode.as_if = true;
+    return mode;
+  }
   const std::size_t by = text.find('x');
   if (by != std::string::npos) {
     const Mode groups{.name = "groups",
@@ -73,12 +85,15 @@ Mode mode_from(const SectionReader& read, const std::string& text) {
     if (groups.members > 0 && groups.member_ranks > 0) return groups;
   }
   const std::vector<std::string> known{"sync", "ensemble"};
-  read.fail("mode", fmt::format("unknown mode \"{}\"{}", text, did_you_mean(text, known)),
-            "known: sync, ensemble, and groups as members x ranks per member, e.g. \"4x2\"");
+  read.fail(
+      "mode", fmt::format("unknown mode \"{}\"{}", text, did_you_mean(text, known)),
+      "known: sync, ensemble, groups as members x ranks per member, e.g. \"4x2\", and \"ensemble as if\"");
 }
 
 std::string text_of(const Mode& mode) {
-  return mode.name == "groups" ? fmt::format("{}x{}", mode.members, mode.member_ranks) : mode.name;
+  const std::string name =
+      mode.name == "groups" ? fmt::format("{}x{}", mode.members, mode.member_ranks) : mode.name;
+  return mode.as_if ? name + std::string(kAsIf) : name;
 }
 
 template <class T>
@@ -165,6 +180,14 @@ void read_measuring(SectionReader& read, StudyFile& study) {
     read.fail("axes.seed", "\"seed\" is an axis, but every repeat already has its own seed",
               "remove the axis (repeats then count up from the recipe's seed), or set new_seeds = false");
   }
+  study.columns = read.get("columns", study.columns);
+  if (!study.columns.empty()) require_distinct(read, "columns", study.columns);
+  read.check("columns",
+             std::ranges::all_of(study.columns,
+                                 [](const std::string& name) {
+                                   return !name.empty() && name.find_first_of(",\"\n") == std::string::npos;
+                                 }),
+             "names of summary.json, e.g. \"test.ece\"");
   study.disturbed_above = read.get("disturbed_above", study.disturbed_above);
   read.check("disturbed_above", study.disturbed_above > 0, "a share above 0, e.g. 0.1");
   study.keep_models = read.get("keep_models", study.keep_models);
@@ -222,6 +245,7 @@ Settings StudyFile::settings() const {
   all.set("warm_up", warm_up);
   all.set("seed", static_cast<std::int64_t>(seed));
   all.set("new_seeds", new_seeds);
+  if (!columns.empty()) all.set("columns", list_of(columns));
   all.set("disturbed_above", disturbed_above);
   all.set("keep_models", keep_models);
   all.set("leave_out", leave_out);

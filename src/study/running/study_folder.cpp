@@ -81,6 +81,10 @@ StudyFolder StudyFolder::open(const fs::path& folder) {
   return there;
 }
 
+fs::path StudyFolder::run_at(const Coordinates& cell, std::int64_t repeat) const {
+  return path_ / "runs" / fmt::format("{}-{}", run_name(cell), repeat);
+}
+
 fs::path StudyFolder::run(const Configuration& cell, std::int64_t repeat) const {
   return path_ / "runs" / fmt::format("{}-{}", cell.name, repeat);
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "convoke/core/text.hpp"
+#include "study/tables/columns.hpp"
 
 namespace convoke::study {
 namespace {
@@ -21,6 +22,13 @@ void settle(MeasuredCell& cell) {
   for (const Quantity& quantity : kQuantities) {
     const std::vector<double> values = values_of(cell, quantity);
     if (!values.empty()) cell.statistics.emplace(quantity.name, summarize(values));
+  }
+  std::map<std::string, std::vector<double>> further;
+  for (const Measurement& run : cell.runs) {
+    for (const auto& [name, number] : run.further) further[name].push_back(number);
+  }
+  for (const auto& [name, values] : further) {
+    cell.statistics.emplace(std::string(kFurtherPrefix) + name, summarize(values));
   }
 }
 
@@ -39,7 +47,8 @@ void take_failures(std::vector<MeasuredCell>& cells) {
 }  // namespace
 
 Coordinates coordinates(const Measurement& m) {
-  return {m.system, m.mode, m.ranks, m.threads, m.portion, m.batch, m.variant, m.machine};
+  return {m.system, m.mode,    m.ranks,   m.threads,          m.portion,
+          m.batch,  m.variant, m.machine, m.has_mark("as if")};
 }
 
 Coordinates on_any_machine(Coordinates at) {
@@ -52,6 +61,7 @@ std::string run_name(const Coordinates& at) {
   if (at.portion != 1) name += fmt::format("-p{:.4g}", at.portion);
   if (at.batch == "weak") name += "-weak";
   if (!at.variant.empty()) name += "-" + at.variant;
+  if (at.as_if) name += "-as-if";
   std::replace_if(
       name.begin(), name.end(),
       [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '+' && c != '-'; }, '_');
@@ -124,10 +134,10 @@ std::vector<double> values_of(const MeasuredCell& cell, const Quantity& quantity
   std::vector<double> values;
   for (auto run = cell.runs.begin(); run != cell.runs.end(); ++run) {
     const auto& value = (*run).*quantity.member;
-    // A repeat has one seed: in two studies together, the second has no new information about its accuracy.
-    const bool known = quantity.member == &Measurement::accuracy &&
+    // A repeat has one seed: in two studies together, the second has no new information about its scores.
+    const bool known = quantity.kind == Quantity::Kind::kScore &&
                        std::any_of(cell.runs.begin(), run, [&](const Measurement& earlier) {
-                         return earlier.repeat == run->repeat && earlier.accuracy == value;
+                         return earlier.repeat == run->repeat && earlier.*quantity.member == value;
                        });
     if (value && !known) values.push_back(*value);
   }

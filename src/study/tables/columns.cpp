@@ -107,12 +107,26 @@ void read_portion(TableRow& row, std::string_view, const std::string& cell, doub
   row.measurement.portion = portion;
 }
 
-void read_accuracy(TableRow& row, std::string_view name, const std::string& cell, double factor) {
-  quantity<&Measurement::accuracy>(name).read(row, name, cell, factor);
-  if (row.measurement.accuracy.value_or(0) > 1) {
+// Reads a share of samples, or another score that is 1 at best.
+template <auto Member>
+constexpr Column score(std::string_view name) {
+  Column column = quantity<Member>(name);
+  column.read = [](TableRow& row, std::string_view own, const std::string& cell, double factor) {
+    quantity<Member>(own).read(row, own, cell, factor);
+    if ((row.measurement.*Member).value_or(0) <= 1) return;
     throw Error(fmt::format("is {}: at most 1 is expected", cell),
-                "use a column accuracy_percent for percentages");
-  }
+                fmt::format("use a column {}_percent for percentages", own));
+  };
+  return column;
+}
+
+// A kappa is below 0 if labels agree less often than by chance.
+void read_kappa(TableRow& row, std::string_view name, const std::string& cell, double factor) {
+  if (cell.empty()) return;
+  const Printed number = printed_number(cell);
+  if (std::abs(number.value) > 1) throw Error(fmt::format("is {}: a number from -1 to 1 is expected", cell));
+  row.measurement.quadratic_kappa = number.value * factor;
+  row.printed[std::string(name)] = {number.value * factor, number.half_unit * factor};
 }
 
 void read_marks(TableRow& row, std::string_view, const std::string& cell, double) {
@@ -137,14 +151,19 @@ constexpr std::array kColumns{
     time<&Measurement::makespan_seconds>("makespan_seconds"),
     time<&Measurement::epoch_seconds>("epoch_seconds"),
     quantity<&Measurement::images_per_second>("images_per_second"),
-    Column{"accuracy", read_accuracy,
-           [](const Measurement& m) { return m.accuracy ? exact(*m.accuracy) : std::string(); }},
+    score<&Measurement::accuracy>("accuracy"),
+    score<&Measurement::training_accuracy>("training_accuracy"),
+    score<&Measurement::validation_accuracy>("validation_accuracy"),
+    score<&Measurement::f1>("f1"),
+    Column{"quadratic_kappa", read_kappa, quantity<&Measurement::quadratic_kappa>("").write},
+    score<&Measurement::roc_auc>("roc_auc"),
     quantity<&Measurement::core_seconds>("core_seconds"),
     quantity<&Measurement::joules>("joules"),
     quantity<&Measurement::compute_seconds>("compute_seconds"),
     quantity<&Measurement::communication_seconds>("communication_seconds"),
     quantity<&Measurement::load_seconds>("load_seconds"),
     quantity<&Measurement::evaluation_seconds>("evaluation_seconds"),
+    quantity<&Measurement::test_seconds>("test_seconds"),
     quantity<&Measurement::gather_seconds>("gather_seconds"),
     quantity<&Measurement::launch_seconds>("launch_seconds"),
     count<&Measurement::epochs, 0>("epochs"),
@@ -186,6 +205,16 @@ constexpr std::array kAliases{
     Alias{"test_accuracy", "accuracy"},
     Alias{"accuracy_percent", "accuracy", 0.01},
     Alias{"test_accuracy_percent", "accuracy", 0.01},
+    Alias{"train_accuracy", "training_accuracy"},
+    Alias{"training_accuracy_percent", "training_accuracy", 0.01},
+    Alias{"train_accuracy_percent", "training_accuracy", 0.01},
+    Alias{"val_accuracy", "validation_accuracy"},
+    Alias{"validation_accuracy_percent", "validation_accuracy", 0.01},
+    Alias{"f1_score", "f1"},
+    Alias{"f1_percent", "f1", 0.01},
+    Alias{"kappa", "quadratic_kappa"},
+    Alias{"auc", "roc_auc"},
+    Alias{"roc_auc_percent", "roc_auc", 0.01},
     Alias{"energy_joules", "joules"},
     Alias{"speed_up", "speedup"},
     Alias{"acceleration", "speedup"},
@@ -213,6 +242,7 @@ std::span<const Column> measurement_columns() { return kColumns; }
 
 ColumnRole role_of(const std::string& written) {
   std::string name = trimmed(written);
+  if (name.starts_with(kFurtherPrefix) && name.size() > kFurtherPrefix.size()) return {.column = name};
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
     return c == ' ' || c == '-' ? '_' : static_cast<char>(std::tolower(c));
   });
@@ -249,6 +279,10 @@ void read_cell(TableRow& row, const ColumnRole& role, const std::string& text) {
   }
   if (cell.empty()) return;
   const Printed number = printed_number(cell);
+  if (role.column.starts_with(kFurtherPrefix)) {
+    row.measurement.further[role.column.substr(kFurtherPrefix.size())] = number.value;
+    return;
+  }
   row.printed[role.column] = {number.value * role.factor, number.half_unit * role.factor};
 }
 

@@ -15,12 +15,16 @@ struct Column {
   std::string (*write)(const Measurement& measurement);
 };
 
-/// The columns in the order in which they are written.
+/// The columns in the order in which they are written; those of further numbers follow.
 std::span<const Column> measurement_columns();
+
+/// Before the names of further numbers in columns: "summary.phases.data.mean".
+inline constexpr std::string_view kFurtherPrefix = "summary.";
 
 /// The meaning of a column of any table.
 struct ColumnRole {
-  std::string column;       ///< a column of measurements.csv, or one of kDerivedColumns; "" if unknown
+  std::string column;       ///< a column of measurements.csv, also a further one, or one of kDerivedColumns;
+                            ///< "" if unknown
   double factor = 1;        ///< factor on its numbers: 0.01 for percentages
   std::int64_t epochs = 0;  ///< "seconds_100_epochs": the time of this many epochs
 };

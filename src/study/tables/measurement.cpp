@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
@@ -13,16 +14,43 @@
 namespace convoke::study {
 namespace {
 
-std::string header_line() {
+using Names = std::set<std::string>;  // of further numbers
+
+std::string header_line(const Names& further) {
   std::vector<std::string> names;
   for (const Column& column : measurement_columns()) names.emplace_back(column.name);
+  for (const std::string& name : further) names.push_back(std::string(kFurtherPrefix) + name);
   return csv_line(names) + "\n";
 }
 
-std::string line_of(const Measurement& measurement) {
+std::string line_of(const Measurement& measurement, const Names& further) {
   std::vector<std::string> cells;
   for (const Column& column : measurement_columns()) cells.push_back(column.write(measurement));
+  for (const std::string& name : further) {
+    const auto number = measurement.further.find(name);
+    cells.push_back(number == measurement.further.end() ? "" : fmt::format("{}", number->second));
+  }
   return csv_line(cells) + "\n";
+}
+
+Names further_names(std::span<const Measurement> measurements) {
+  Names names;
+  for (const Measurement& measurement : measurements) {
+    for (const auto& [name, number] : measurement.further) names.insert(name);
+  }
+  return names;
+}
+
+// Returns the further numbers that have columns in a file with this header; names have no quotes or commas.
+Names further_names(const std::string& header) {
+  Names names;
+  for (std::size_t at = 0; at < header.size();) {
+    const std::size_t end = std::min(header.find_first_of(",\n", at), header.size());
+    const std::string name = header.substr(at, end - at);
+    if (name.starts_with(kFurtherPrefix)) names.insert(name.substr(kFurtherPrefix.size()));
+    at = end + 1;
+  }
+  return names;
 }
 
 }  // namespace
@@ -32,8 +60,9 @@ bool Measurement::has_mark(std::string_view mark) const {
 }
 
 void write_measurements(const std::filesystem::path& csv, std::span<const Measurement> measurements) {
-  std::string text = header_line();
-  for (const Measurement& measurement : measurements) text += line_of(measurement);
+  const Names further = further_names(measurements);
+  std::string text = header_line(further);
+  for (const Measurement& measurement : measurements) text += line_of(measurement, further);
   os::replace_text(csv, text);
 }
 
@@ -44,15 +73,18 @@ void append_measurement(const std::filesystem::path& csv, const Measurement& mea
     throw Error(fmt::format("{}: cannot be read, and is not overwritten", csv.string()));
   }
   std::string text = before.value_or("");
-  text.resize(text.rfind('\n') + 1);                        // npos + 1 is 0
-  if (!text.empty() && !text.starts_with(header_line())) {  // a file of a version with other columns
+  text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
+  const Names own = further_names(std::span(&measurement, 1));
+  const Names further = text.empty() ? own : further_names(text.substr(0, text.find('\n')));
+  const bool fits = text.starts_with(header_line(further)) && std::ranges::includes(further, own);
+  if (!text.empty() && !fits) {  // a file with other columns, also of another version
     os::replace_text(csv, text);
     std::vector<Measurement> all = read_measurements(csv);
     all.push_back(measurement);
     return write_measurements(csv, all);
   }
-  if (text.empty()) text = header_line();
-  os::replace_text(csv, text + line_of(measurement));
+  if (text.empty()) text = header_line(further);
+  os::replace_text(csv, text + line_of(measurement, further));
 }
 
 }  // namespace convoke::study

@@ -110,6 +110,33 @@ TEST_CASE("one machine is named once, several name their cells, and a table with
   CHECK_THAT(all_remarks(repeated), Contains("ran on another machine: slow instead of fast"));
 }
 
+TEST_CASE("scores, the time of the test and further numbers have columns, if any cell has them") {
+  auto times = runs("sync", 1, {10, 11}) + runs("sync", 2, {6, 7});
+  for (Measurement& run : times) run.accuracy = 0.9;
+  const auto plain = tables(analyse(times, {}));
+  CHECK(std::ranges::find(plain, "Scores", &TextTable::title) == plain.end());
+  times[0].training_accuracy = 0.96;
+  times[1].training_accuracy = 0.98;
+  times[0].quadratic_kappa = -0.5;
+  times[0].test_seconds = 0.25;
+  times[2].further["test.ece"] = 0.0123;
+  const auto all = tables(analyse(times, {}));
+  const TextTable& scores = table_called(all, "Scores");
+  CHECK(scores.columns ==
+        std::vector<std::string>{"cell", "test accuracy (%)", "training accuracy (%)", "quadratic kappa"});
+  CHECK(scores.rows[0][2] == "97 ± 13");  // 0.02 / 2 * t(1) 12.706
+  CHECK(scores.rows[0][3] == "-0.5");
+  CHECK(scores.rows[1][2].empty());
+  const TextTable& phases = table_called(all, "Phases");
+  CHECK(phases.columns == std::vector<std::string>{"cell", "test, part of the evaluation"});
+  CHECK(phases.rows.size() == 1);
+  const TextTable& further = table_called(all, "Further numbers");
+  CHECK(further.columns == std::vector<std::string>{"cell", "test.ece"});
+  CHECK(further.rows == std::vector<std::vector<std::string>>{{"net, sync, 2 ranks", "0.0123"}});
+  const std::string json = convoke::metrics::to_json(to_settings(analyse(times, {})), false);
+  CHECK_THAT(json, Contains("\"summary.test.ece\":") && Contains("\"test_seconds\":"));
+}
+
 TEST_CASE("many verdicts become a table and a count, a few become sentences") {
   std::vector<Measurement> measurements;
   const auto scored = [&](const std::string& mode, std::int64_t ranks, double accuracy) {

@@ -28,7 +28,9 @@ std::string error_in(const std::string& toml) {
 }  // namespace
 
 TEST_CASE("the thesis' costs follow from its machines") {
-  const auto machines = read_machines(std::string(CONVOKE_PUBLISHED) + "/thesis-machines.toml");
+  const auto machines = read_machines(std::string(CONVOKE_STUDIES) + "/thesis-prices.toml");
+  CHECK(machines.at(0).currency == "USD");
+  CHECK(machines.at(1).data.megabytes_per_second == 12.2);
   CHECK(machines.at(0).ownership->per_hour() == Approx(25000 / 8760.0));
   CHECK(std::round(100 * machines[0].ownership->per_hour()) == 285);
   const PublishedTable table = published("thesis-cost.csv");
@@ -143,6 +145,8 @@ TEST_CASE("invalid machines are refused with their place") {
   CHECK_THAT(error_in("[[machine]]\nname = \"a\"\n"), Contains("prices.toml:1: machine: \"a\" has no price"));
   CHECK_THAT(error_in("[[machine]]\nname = \"a\"\npurchase = 1000\n"), Contains("years"));
   CHECK_THAT(error_in("[[machine]]\nname = \"a\"\nprice_per_hour = 0\n"), Contains("must be above 0"));
+  CHECK_THAT(error_in("[[machine]]\nname = \"a\"\nprice_per_hour = 1\nstorage_price_per_gb_month = -1\n"),
+             Contains("must be at least 0"));
   CHECK_THAT(
       error_in(
           "[[machine]]\nname = \"a\"\nprice_per_hour = 1\n[[machine]]\nname = \"a\"\nprice_per_hour = 2\n"),

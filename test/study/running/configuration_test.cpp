@@ -118,6 +118,30 @@ TEST_CASE("cells that cannot run are reported before the first run") {
              Contains("two cells of the study are equal"));
 }
 
+TEST_CASE(
+    "a cell as if runs one member at a time, and is not a repeat of the cell whose members run together") {
+  const Place place;
+  const auto cells = configurations(
+      place.study("ranks = [6]\nmode = [\"ensemble\", \"ensemble as if\", \"2x3 as if\"]\n[set]\n"
+                  "train.lane = 4"));
+  REQUIRE(cells.size() == 3);
+  CHECK(cells[0].ranks_at_once() == 6);
+  CHECK(cells[1].name == "tiny-ensemble-6x1-as-if");
+  CHECK(cells[1].members == 6);
+  CHECK(cells[1].ranks_at_once() == 1);
+  CHECK(cells[2].ranks_at_once() == 3);
+  Measurement run;
+  run.system = "tiny", run.mode = "ensemble", run.ranks = 6, run.batch = "strong";
+  CHECK(find_cell(cells, run) == 0);
+  run.marks = {"as if"};
+  CHECK(find_cell(cells, run) == 1);
+  CHECK_THAT(
+      error_of([&] {
+        configurations(place.study("ranks = [3]\nmode = \"ensemble as if\"\n[set]\nensemble.members = 2"));
+      }),
+      Contains("\"as if\" needs as many ranks for each member, but 2 members have 3 ranks"));
+}
+
 TEST_CASE("each round has a different order of the cells") {
   const auto first = order_of_round(50, 1, 1);
   CHECK(std::set(first.begin(), first.end()).size() == 50);

@@ -100,6 +100,7 @@ TEST_CASE("energy is the sum over packages and memories, also when counters wrap
   zone("intel-rapl:0:1", "dram", "500000");
   zone("intel-rapl:1", "psys", "0");  // contains everything else
   EnergyMeter meter(folder.path());
+  CHECK(meter.is_available());
   meter.start();
   CHECK(meter.joules() == 0);
   zone("intel-rapl:0", "package-0", "2000000");  // 1 J to the end of the range, 2 J from its start
@@ -110,6 +111,7 @@ TEST_CASE("energy is the sum over packages and memories, also when counters wrap
   CHECK_FALSE(meter.joules());
 
   EnergyMeter none(folder / "nowhere");
+  CHECK_FALSE(none.is_available());
   none.start();
   CHECK_FALSE(none.joules());
 }
@@ -117,7 +119,8 @@ TEST_CASE("energy is the sum over packages and memories, also when counters wrap
 TEST_CASE("a finished run is read from its folder") {
   const TemporaryFolder folder;
   write(folder / "summary.json", R"({"ranks": 2, "threads": 1, "epochs": 2, "makespan_seconds": 5.5,
-    "images_per_second": 100.5, "core_seconds": 11, "test": {"accuracy": 0.75},
+    "images_per_second": 100.5, "core_seconds": 11, "peak_rss_mib": 64, "validation_accuracy": 0.7,
+    "test": {"accuracy": 0.75, "f1": 0.74, "quadratic_kappa": -0.5, "roc_auc": 0.9, "seconds": 0.0625, "rule": "mean"},
     "phases": {"compute": {"max": 4, "mean": 3.5, "min": 3}, "exposed_communication": {"max": 1, "mean": 0.5, "min": 0},
                "load": {"mean": 0.25}, "evaluation": {"mean": 0.125}}})");
   write(folder / "environment.json",
@@ -126,14 +129,16 @@ TEST_CASE("a finished run is read from its folder") {
      {"rank": 2, "host": "n2", "cores": "0"}]})");
   // Two members: epoch 1 takes 2 s, epoch 2 takes 1.5 s.
   write(folder / "metrics.jsonl", R"({"event": "epoch", "member": 0, "epoch": 1, "seconds": 1.0}
-{"event": "epoch", "member": 0, "epoch": 2, "seconds": 1.5}
+{"event": "epoch", "member": 0, "epoch": 2, "seconds": 1.5, "accuracy": 0.5}
 {"event": "validation", "member": 0, "epoch": 2}
 {"event": "epoch", "member": 1, "epoch": 1, "seconds": 2.0}
-{"event": "epoch", "member": 1, "epoch": 2, "seconds": 0.5}
+{"event": "epoch", "member": 1, "epoch": 2, "seconds": 0.5, "accuracy": 0.75}
 )");
   CHECK(read_finished_run(folder.path()).dataset_hash.empty());
   write(folder / "evaluation.json", R"({"content_hash": "crc32:13a47ca1"})");
-  const Measurement run = read_finished_run(folder.path());
+  const Measurement run = read_finished_run(
+      folder.path(),
+      std::vector<std::string>{"peak_rss_mib", "test.rule", "phases.load", "phases.load.mean", "test.ece"});
   CHECK(run.dataset_hash == "crc32:13a47ca1");
   CHECK(run.machine == "A Core, 8 cores, DDR5");
   CHECK(run.ranks == 2);
@@ -145,6 +150,15 @@ TEST_CASE("a finished run is read from its folder") {
   CHECK(run.communication_seconds == 0.5);
   CHECK_FALSE(run.gather_seconds);
   CHECK(run.epoch_seconds == 1.75);
+  CHECK(run.training_accuracy == 0.625);  // of both members after the last epoch
+  CHECK(run.validation_accuracy == 0.7);
+  CHECK(run.f1 == 0.74);
+  CHECK(run.quadratic_kappa == -0.5);
+  CHECK(run.roc_auc == 0.9);
+  CHECK(run.test_seconds == 0.0625);
+  // Only numbers are values; texts, tables and missing names are not.
+  CHECK(run.further ==
+        std::map<std::string, double, std::less<>>{{"peak_rss_mib", 64}, {"phases.load.mean", 0.25}});
   write(folder / "summary.json", R"({"ranks": 2, "member_facts": [{"member": 0},
     {"member": 1, "failure": "shard.h5: gone"}]})");
   CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }),

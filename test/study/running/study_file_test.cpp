@@ -29,7 +29,8 @@ TEST_CASE("a study names recipes and axes; the defaults are those of the thesis:
 recipe = ["a", "b"]
 ranks = [1, 2, 4]
 threads = 2
-mode = ["sync", "ensemble", "4x2"]
+mode = ["sync", "ensemble", "4x2", "ensemble as if", "4x2 as if"]
+columns = ["test.ece", "peak_rss_mib"]
 portion = [0.25, 0.5, 1]
 batch = ["strong", "weak"]
 repeats = 5
@@ -43,7 +44,10 @@ train.precision = ["fp32", "bf16"]
 train.lane = [8, 16]
 )");
   CHECK(all.threads == std::vector<std::int64_t>{2});
-  CHECK(all.modes == std::vector<Mode>{{"sync"}, {"ensemble"}, {"groups", 4, 2}});
+  CHECK(all.modes ==
+        std::vector<Mode>{
+            {"sync"}, {"ensemble"}, {"groups", 4, 2}, {"ensemble", 0, 0, true}, {"groups", 4, 2, true}});
+  CHECK(all.columns == std::vector<std::string>{"test.ece", "peak_rss_mib"});
   CHECK(all.portions == std::vector<double>{0.25, 0.5, 1});
   CHECK(all.budget_seconds == 5400);
   CHECK(all.at_most == 30);
@@ -69,6 +73,10 @@ TEST_CASE("an invalid study is refused with the line, and the nearest known name
   CHECK_THAT(refused("rank = [1, 2]"), Contains("s.toml:2") && Contains("did you mean \"ranks\"?"));
   CHECK_THAT(refused("portions = [1]"), Contains("did you mean \"portion\"?"));
   CHECK_THAT(refused("mode = \"ensembel\""), Contains("did you mean \"ensemble\"?"));
+  CHECK_THAT(refused("mode = \"sync as if\""), Contains("only members of an ensemble can train in turns"));
+  CHECK_THAT(refused("mode = \"ensembel as if\""), Contains("did you mean \"ensemble\"?"));
+  CHECK_THAT(refused("columns = [\"test.ece\", \"test.ece\"]"), Contains("without repeated values"));
+  CHECK_THAT(refused("columns = [\"a,b\"]"), Contains("names of summary.json"));
   CHECK_THAT(refused("mode = \"0x2\""), Contains("unknown mode \"0x2\""));
   CHECK_THAT(refused("batch = \"week\""), Contains("did you mean \"weak\"?"));
   CHECK_THAT(refused("ranks = [1, 0]"), Contains("whole numbers from 1 on"));

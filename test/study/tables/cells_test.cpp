@@ -1,5 +1,6 @@
 #include "convoke/study/tables/cells.hpp"
 
+#include "rows.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke::study;
@@ -84,6 +85,34 @@ TEST_CASE("in two studies together, times count twice, and the accuracy of a see
   CHECK(cells[0].find("accuracy")->count ==
         4);  // two seeds may have equal accuracies; the third was not the same run
   CHECK(cells[0].find("accuracy")->mean == Approx((0.98 + 0.98 + 0.95 + 0.96) / 4));
+}
+
+TEST_CASE("scores and further numbers of a cell have statistics; a seed's scores count once") {
+  auto all = runs("sync", 1, {10, 11}) + runs("sync", 1, {12});
+  for (Measurement& run : all) {
+    run.f1 = run.repeat == 1 ? 0.5 : 0.75;
+    run.further["test.ece"] = 0.25 * *run.makespan_seconds;
+  }
+  const MeasuredCell cell = cells_of(all).at(0);
+  CHECK(cell.find("f1")->count == 2);
+  CHECK(cell.find("f1")->mean == 0.625);
+  CHECK(cell.find("summary.test.ece")->count == 3);
+  CHECK(cell.find("summary.test.ece")->mean == 2.75);
+  CHECK(cell.find("roc_auc") == nullptr);
+}
+
+TEST_CASE("runs whose members trained in turns are never repeats of others") {
+  auto all = runs("ensemble", 2, {10, 11}) + runs("ensemble", 2, {8}) + runs("ensemble", 2, {1});
+  all[2].marks = {"as if"};
+  all[3].marks = {"as if", "failed"};
+  const auto cells = cells_of(all);
+  REQUIRE(cells.size() == 2);
+  CHECK(cells[0].find("makespan_seconds")->mean == 10.5);
+  CHECK(cells[0].failed == 0);
+  CHECK(cells[1].at.as_if);
+  CHECK(cells[1].failed == 1);
+  CHECK(cells[1].marks == std::vector<std::string>{"as if"});
+  CHECK(run_name(cells[1].at) == run_name(cells[0].at) + "-as-if");
 }
 
 TEST_CASE("a cell's coordinates have a text form") {

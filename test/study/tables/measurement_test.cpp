@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "convoke/study/tables/published_table.hpp"
+#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -27,6 +28,12 @@ Measurement full() {
   m.makespan_seconds = 0.1 + 0.2;
   m.epoch_seconds = 1.0 / 3;
   m.accuracy = 0.9861;
+  m.training_accuracy = 0.99;
+  m.validation_accuracy = 0.985;
+  m.f1 = 0.9860;
+  m.quadratic_kappa = -0.25;
+  m.roc_auc = 0.9999;
+  m.test_seconds = 0.5;
   m.joules = 0;
   m.launch_seconds = 0.75;
   m.epochs = 5;
@@ -72,6 +79,25 @@ TEST_CASE("measurements are added line by line, and an incomplete line of a cras
              Contains("cannot be written"));
 }
 
+TEST_CASE("further numbers have columns, which a table gets when the first run has them") {
+  const TemporaryFolder folder;
+  Measurement one = full(), two = full();
+  one.further = {{"test.ece", 0.0123}};
+  two.further = {{"peak_rss_mib", 812}, {"test.q_statistic", -0.5}};
+  const auto lines = [&] { return bytes_of(folder / "m.csv"); };
+  append_measurement(folder / "m.csv", full());
+  CHECK_THAT(lines(), !Contains("summary."));
+  append_measurement(folder / "m.csv", one);
+  CHECK_THAT(lines(), Contains(",marks,summary.test.ece\n"));
+  append_measurement(folder / "m.csv", two);
+  CHECK_THAT(lines(), Contains(",marks,summary.peak_rss_mib,summary.test.ece,summary.test.q_statistic\n"));
+  append_measurement(folder / "m.csv", one);
+  CHECK(read_measurements(folder / "m.csv") == std::vector{full(), one, two, one});
+  write_measurements(folder / "m.csv", std::vector{two, full()});
+  CHECK_THAT(lines(), Contains(",812,-0.5\n") && !Contains("test.ece"));
+  CHECK(read_measurements(folder / "m.csv") == std::vector{two, full()});
+}
+
 TEST_CASE("something that is not a table is not overwritten") {
   const TemporaryFolder folder;  // a folder, because root can read any file
   CHECK_THAT(error_of([&] { append_measurement(folder.path(), full()); }), Contains("cannot be read"));
@@ -113,6 +139,20 @@ TEST_CASE("other people's columns are understood") {
   CHECK_THAT(table.notices[0], Contains("column \"note\" is not used"));
 }
 
+TEST_CASE("scores of other tables are understood, with their names and percentages") {
+  const Csv csv(
+      "mode,seconds,train_accuracy_percent,val_accuracy,F1 "
+      "score,kappa,AUC,summary.test.ece\nsync,3,99.5,0.98,0.975,-"
+      "0.1,0.99,-0.5\n");
+  const Measurement m = read_table(csv.file).rows.at(0).measurement;
+  CHECK(m.training_accuracy.value() == Approx(0.995));
+  CHECK(m.validation_accuracy == 0.98);
+  CHECK(m.f1 == 0.975);
+  CHECK(m.quadratic_kappa == -0.1);
+  CHECK(m.roc_auc == 0.99);
+  CHECK(m.further.at("test.ece") == -0.5);
+}
+
 TEST_CASE("a table may be separated by semicolons") {
   CHECK(read_table(Csv("mode;seconds;ranks\nparallel;3.5;2\n").file).rows[0].measurement.makespan_seconds ==
         3.5);
@@ -150,6 +190,9 @@ TEST_CASE("an invalid table is refused with its place") {
   CHECK_THAT(Csv("ranks,seconds\n1,1e300\n").error(), Contains("is 1e300: at most 1e+12 is expected"));
   CHECK_THAT(Csv("portion,seconds\n2,2\n").error(), Contains("above 0 and at most 1"));
   CHECK_THAT(Csv("accuracy\n98.2\n").error(), Contains("at most 1 is expected"));
+  CHECK_THAT(Csv("val_accuracy\n98.2\n").error(), Contains("at most 1 is expected"));
+  CHECK_THAT(Csv("kappa\n-1.5\n").error(), Contains("a number from -1 to 1 is expected"));
+  CHECK_THAT(Csv("ranks,summary.test.ece\n1,low\n").error(), Contains("a number is expected"));
   CHECK_THAT(Csv("ranks,seconds\n1\n").error(), Contains("times.csv:2: has 1 cells, the header 2"));
   CHECK_THAT(Csv("cores,devices,seconds\n1,1,1\n").error(),
              Contains("columns \"cores\" and \"devices\" both mean ranks"));

@@ -10,6 +10,7 @@
 #include "convoke/study/analysis/audit.hpp"
 #include "convoke/study/analysis/comparison.hpp"
 #include "convoke/study/analysis/cost.hpp"
+#include "convoke/study/analysis/pareto.hpp"
 #include "convoke/study/analysis/portions.hpp"
 #include "convoke/study/analysis/replication.hpp"
 #include "convoke/study/analysis/scaling.hpp"
@@ -45,7 +46,9 @@ struct Analysis {
   std::vector<Recommendation> recommendations;    ///< empty without requirements
   std::vector<TimeToAccuracy> times_to_accuracy;  ///< empty without a required accuracy
   std::vector<Cost> costs;                        ///< empty without machines
-  Audit audit;                                    ///< of published columns
+  std::string currency;                           ///< of the costs; "" if unknown
+  std::vector<ParetoPoint> pareto;
+  Audit audit;  ///< of published columns
 };
 
 /// Analyses a study's measurements.

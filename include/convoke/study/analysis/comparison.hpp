@@ -12,11 +12,11 @@ namespace convoke::study {
 /// Two cells that differ in one coordinate, and whether a quantity differs significantly.
 struct Comparison {
   std::size_t a = 0, b = 0;  ///< indices of the cells
-  std::string varies;    ///< "mode", "ranks", "threads", "batch", "variant", "system", "system and mode" or
-                         ///< "machine"
-  std::string quantity;  ///< "makespan_seconds", "epoch_seconds" or "accuracy"
-  WelchTest test;        ///< of a - b
-  double p_holm = 1;     ///< p adjusted for all comparisons of this quantity (Holm)
+  std::string varies;        ///< "mode", "ranks", "threads", "batch", "variant", "system", "system and mode",
+                             ///< "machine" or "as if"
+  std::string quantity;      ///< "makespan_seconds", "epoch_seconds" or "accuracy"
+  WelchTest test;            ///< of a - b
+  double p_holm = 1;         ///< p adjusted for all comparisons of this quantity (Holm)
 };
 
 /// Computes Welch's t-test of every two cells with two runs or more that are equal in all coordinates except

@@ -38,6 +38,13 @@ struct Preemption {
   double expected_seconds(double seconds) const;
 };
 
+/// Bringing the dataset to a machine, and keeping it there.
+struct DataPrices {
+  double megabytes_per_second = 0;        ///< to the machine, 10^6 bytes; 0: the data is there already
+  double transfer_price_per_gb = 0;       ///< of 10^9 bytes to the machine
+  double storage_price_per_gb_month = 0;  ///< a month has 730 hours
+};
+
 /// A kind of node and the cost of an hour of it; all machines have the same currency.
 struct PricedMachine {
   std::string name;
@@ -47,9 +54,11 @@ struct PricedMachine {
   std::optional<double> preemptible_price_per_hour;  ///< of a node
   std::optional<Ownership> ownership;
   Preemption preemption;
+  DataPrices data = {};
+  std::string currency = {};  ///< of all prices of the file; "" if it names none
 };
 
-/// Reads machines from the tables [[machine]] of a TOML file; docs/formats.md has the keys. Throws Error
+/// Reads machines from the tables [[machine]] of a TOML file; docs/advise.md has the keys. Throws Error
 /// naming file and line for unknown keys, values out of range, a machine without a price, and a repeated
 /// name.
 std::vector<PricedMachine> read_machines(const std::filesystem::path& toml);

@@ -31,7 +31,8 @@ struct RunOutcome {
   int interrupted_by = 0;  ///< the signal that ended it; 0: none
 };
 
-/// Makes runs of cells, one after the other: `convoke train` under mpirun, between spin loops.
+/// Makes runs of cells, one after the other: `convoke train` under mpirun, between spin loops. A run "as if"
+/// trains the members one after the other, each alone; `convoke gather` then lets them vote.
 class CellRunner {
  public:
   /// `study` and `folder` must outlive it.
@@ -41,8 +42,9 @@ class CellRunner {
   void calibrate(const std::vector<Configuration>& cells);
 
   /// Makes run number `repeat` of `cell`, and replaces an earlier one. Calls `meanwhile` several times a
-  /// second. Marks the run as failed, oversubscribed, disturbed, or "bindings differ" if its bindings differ
-  /// from those of the cell's first run. If it is ended by a signal (os::StopSignals), no files are left.
+  /// second. Marks the run as failed, oversubscribed, disturbed, "as if", or "bindings differ" if its
+  /// bindings differ from those of the cell's first run. If it is ended by a signal (os::StopSignals), no
+  /// files are left.
   RunOutcome run(const Configuration& cell, std::int64_t repeat, const std::function<void()>& meanwhile);
   /// Makes a run in `output` that does not count; keeps no files, except the log next to that folder if it
   /// fails. Returns "" or why it failed.
@@ -50,13 +52,26 @@ class CellRunner {
                       const std::function<void()>& meanwhile);
 
   bool oversubscribes(const Configuration& cell) const;
+  /// True if the processor has energy counters that this process can read.
+  bool measures_energy() const { return energy_.is_available(); }
   /// Sum over all runs that it made, including warm-ups.
   double run_seconds() const { return run_seconds_; }
 
  private:
   std::int64_t busy(const Configuration& cell) const;
+  /// How a process, or several one after the other, ended.
+  struct End {
+    int code = 0;
+    int interrupted_by = 0;
+    double seconds = 0;   ///< of all processes,
+    double slowdown = 0;  ///< and the largest of the spin loops between them
+  };
   std::vector<std::string> command(const Configuration& cell, std::int64_t repeat,
-                                   const std::filesystem::path& output) const;
+                                   const std::filesystem::path& output, std::int64_t member = -1) const;
+  End start(const std::vector<std::string>& words, const std::filesystem::path& log,
+            const std::function<void()>& meanwhile);
+  End train_in_turns(const Configuration& cell, std::int64_t repeat, const std::filesystem::path& output,
+                     const std::filesystem::path& log, const std::function<void()>& meanwhile);
   std::string first_bindings(const Configuration& cell, std::int64_t but) const;
 
   const StudyFile& study_;

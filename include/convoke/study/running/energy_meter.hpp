@@ -13,6 +13,9 @@ class EnergyMeter {
  public:
   explicit EnergyMeter(const std::filesystem::path& powercap = "/sys/class/powercap");
 
+  /// True if there are counters that this process can read.
+  bool is_available() const { return !zones_.empty(); }
+
   /// Starts to count.
   void start();
   /// Counters wrap around after some minutes at full power: call this at least about once a minute.

@@ -13,6 +13,7 @@ namespace convoke::study {
 struct SessionResult {
   std::int64_t made = 0, failed = 0, disturbed = 0;  ///< runs of this session
   std::int64_t left_out = 0;                         ///< runs for which the time budget was too short
+  bool measured_energy = false;                      ///< the processor has energy counters that can be read
   double run_seconds = 0;                            ///< of runs, including warm-ups
   double own_seconds = 0;                            ///< in addition: spin loops, files, the table
   int interrupted_by = 0;                            ///< signal; 0: none

@@ -9,10 +9,11 @@
 namespace convoke::study {
 
 /// The mode of training: "sync", "ensemble", or groups such as "4x2": 4 members of 2 ranks each, which
-/// determines the ranks.
+/// determines the ranks; "ensemble as if" and "4x2 as if" train the members in turns, each alone.
 struct Mode {
   std::string name = "sync";                   ///< sync | ensemble | groups
   std::int64_t members = 0, member_ranks = 0;  ///< of groups
+  bool as_if = false;
   bool operator==(const Mode&) const = default;
 };
 
@@ -34,6 +35,7 @@ struct StudyFile {
       "strong"};                 ///< strong: the same batch in all cells; weak: the same for each rank
   std::vector<std::string> set;  ///< changes of all cells, e.g. "train.epochs=2"
   std::vector<Axis> axes;
+  std::vector<std::string> columns;  ///< further numbers of summary.json to record, by their names with dots
 
   std::int64_t repeats = 10, at_most = 30;  ///< runs of a cell: `repeats`, then more until the target
   double target = 0.05;                     ///< relative half width of the 95 % interval of the makespan

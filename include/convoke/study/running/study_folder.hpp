@@ -24,6 +24,7 @@ class StudyFolder {
   std::filesystem::path study_file() const { return path_ / "study.toml"; }
   std::filesystem::path measurements() const { return path_ / "measurements.csv"; }
   /// The folder of a run, which may not exist.
+  std::filesystem::path run_at(const Coordinates& cell, std::int64_t repeat) const;
   std::filesystem::path run(const Configuration& cell, std::int64_t repeat) const;
   /// The folder of a run's warm-up; removed after the warm-up.
   std::filesystem::path warm_up(const Configuration& cell, std::int64_t repeat) const;

@@ -15,24 +15,43 @@ namespace convoke::study {
 
 /// A measured quantity of a run.
 struct Quantity {
+  enum class Kind {
+    kWhole,   ///< of the whole run
+    kScore,   ///< of the model; equal in all runs of one seed
+    kPhase,   ///< seconds of a part of the makespan
+    kDetail,  ///< seconds of a part of a phase, or outside the makespan
+  };
   std::string_view name;  ///< name of the column in measurements.csv
   std::string_view title, unit;
   std::optional<double> Measurement::*member;
+  Kind kind = Kind::kWhole;
 };
 
 inline constexpr std::array kQuantities{
     Quantity{"makespan_seconds", "makespan", "s", &Measurement::makespan_seconds},
     Quantity{"epoch_seconds", "time per epoch", "s", &Measurement::epoch_seconds},
     Quantity{"images_per_second", "images/s", "1/s", &Measurement::images_per_second},
-    Quantity{"accuracy", "accuracy", "", &Measurement::accuracy},
+    Quantity{"accuracy", "test accuracy", "", &Measurement::accuracy, Quantity::Kind::kScore},
+    Quantity{"training_accuracy", "training accuracy", "", &Measurement::training_accuracy,
+             Quantity::Kind::kScore},
+    Quantity{"validation_accuracy", "validation accuracy", "", &Measurement::validation_accuracy,
+             Quantity::Kind::kScore},
+    Quantity{"f1", "F1", "", &Measurement::f1, Quantity::Kind::kScore},
+    Quantity{"quadratic_kappa", "quadratic kappa", "", &Measurement::quadratic_kappa, Quantity::Kind::kScore},
+    Quantity{"roc_auc", "ROC AUC", "", &Measurement::roc_auc, Quantity::Kind::kScore},
     Quantity{"core_seconds", "core-seconds", "s", &Measurement::core_seconds},
     Quantity{"joules", "energy", "J", &Measurement::joules},
-    Quantity{"compute_seconds", "compute", "s", &Measurement::compute_seconds},
-    Quantity{"communication_seconds", "exposed communication", "s", &Measurement::communication_seconds},
-    Quantity{"load_seconds", "load", "s", &Measurement::load_seconds},
-    Quantity{"evaluation_seconds", "evaluation", "s", &Measurement::evaluation_seconds},
-    Quantity{"gather_seconds", "gather", "s", &Measurement::gather_seconds},
-    Quantity{"launch_seconds", "launch, in addition to the makespan", "s", &Measurement::launch_seconds},
+    Quantity{"compute_seconds", "compute", "s", &Measurement::compute_seconds, Quantity::Kind::kPhase},
+    Quantity{"communication_seconds", "exposed communication", "s", &Measurement::communication_seconds,
+             Quantity::Kind::kPhase},
+    Quantity{"load_seconds", "load", "s", &Measurement::load_seconds, Quantity::Kind::kPhase},
+    Quantity{"evaluation_seconds", "evaluation", "s", &Measurement::evaluation_seconds,
+             Quantity::Kind::kPhase},
+    Quantity{"gather_seconds", "gather", "s", &Measurement::gather_seconds, Quantity::Kind::kPhase},
+    Quantity{"test_seconds", "test, part of the evaluation", "s", &Measurement::test_seconds,
+             Quantity::Kind::kDetail},
+    Quantity{"launch_seconds", "launch, in addition to the makespan", "s", &Measurement::launch_seconds,
+             Quantity::Kind::kDetail},
 };
 
 /// The coordinates of a cell: the properties that its runs share.
@@ -42,6 +61,9 @@ struct Coordinates {
   double portion = 1;
   std::string batch, variant;
   std::string machine = {};  ///< as in Measurement; "" for planned cells, which have no machine yet
+  /// The members of an ensemble were trained in turns, each alone, as if all ranks had their own cores: never
+  /// a repeat of a run in which they trained at the same time.
+  bool as_if = false;
 
   std::int64_t workers() const { return ranks * threads; }  ///< 0: unknown
   bool operator==(const Coordinates&) const = default;
@@ -59,8 +81,8 @@ bool is_sequential(std::string_view mode);
 /// set.
 std::string to_string(const Coordinates& at);
 
-/// Returns a cell's name for folders, "mnist-sync-sync-2x1-p0.5": characters other than letters, digits, dot,
-/// plus and minus become "_".
+/// Returns a cell's name for folders, "mnist-sync-sync-2x1-p0.5", with "-as-if" at the end: characters other
+/// than letters, digits, dot, plus and minus become "_".
 std::string run_name(const Coordinates& at);
 
 /// Returns a share as "1/8", "1", "0.3".
@@ -69,11 +91,12 @@ std::string portion_text(double portion);
 /// The repeats of one cell.
 struct MeasuredCell {
   Coordinates at;
-  std::vector<Measurement> runs;                              ///< counted runs
-  std::int64_t failed = 0;                                    ///< uncounted runs: failed,
-  std::int64_t disturbed = 0;                                 ///< or disturbed while others were not
-  std::vector<std::string> marks;                             ///< of the counted runs, each once
-  std::map<std::string, Statistics, std::less<>> statistics;  ///< by name of the quantity, if measured
+  std::vector<Measurement> runs;   ///< counted runs
+  std::int64_t failed = 0;         ///< uncounted runs: failed,
+  std::int64_t disturbed = 0;      ///< or disturbed while others were not
+  std::vector<std::string> marks;  ///< of the counted runs, each once
+  /// By name of the quantity, or of the column of a further number ("summary.test.ece"), if measured.
+  std::map<std::string, Statistics, std::less<>> statistics;
 
   /// Returns null if no run has measured it.
   const Statistics* find(std::string_view quantity) const;
@@ -83,7 +106,7 @@ struct MeasuredCell {
 };
 
 /// Returns the values of the cell's runs; if two runs have the same repeat (and so the same seed), their
-/// accuracy counts once.
+/// scores count once.
 std::vector<double> values_of(const MeasuredCell& cell, const Quantity& quantity);
 
 /// Returns a mark in capital letters, as it is printed.

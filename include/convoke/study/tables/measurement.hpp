@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,7 +23,13 @@ struct Measurement {
   std::optional<double> makespan_seconds;
   std::optional<double> epoch_seconds;  ///< training one epoch, without evaluation
   std::optional<double> images_per_second;
-  std::optional<double> accuracy;  ///< of the test samples, [0, 1]
+  std::optional<double> accuracy;           ///< of the test samples, [0, 1]
+  std::optional<double> training_accuracy;  ///< of the last epoch, mean over the members, as Keras prints it
+  std::optional<double> validation_accuracy;  ///< of the trained model, mean over the members
+  std::optional<double> f1;                   ///< of the test samples, weighted by the sizes of classes
+  std::optional<double> quadratic_kappa;      ///< of the test samples, [-1, 1]
+  std::optional<double> roc_auc;              ///< of the test samples
+  std::optional<double> test_seconds;         ///< computing the labels of all test samples
   std::optional<double> core_seconds;
   std::optional<double> joules;
   std::optional<double> compute_seconds, communication_seconds, load_seconds, evaluation_seconds,
@@ -33,8 +40,11 @@ struct Measurement {
   std::string dataset_hash;  ///< of the training and test data, "crc32:13a47ca1"; or ""
   std::string machine;       ///< processor, cores and kind of memory of its nodes; "" if unknown
   std::string started;       ///< ISO 8601
-  /// Why the figures are not reliable: "oversubscribed", "disturbed", "bindings differ", "failed".
+  /// Why the figures are not reliable: "oversubscribed", "disturbed", "bindings differ", "failed"; or that
+  /// the members of an ensemble were trained in turns: "as if".
   std::vector<std::string> marks;
+  /// Further numbers of the run's summary.json by their names with dots, "phases.data.mean".
+  std::map<std::string, double, std::less<>> further;
 
   bool has_mark(std::string_view mark) const;
   bool operator==(const Measurement&) const = default;
@@ -45,11 +55,12 @@ struct Measurement {
 /// nearly has the name of a known one, or a row has another length.
 std::vector<Measurement> read_measurements(const std::filesystem::path& csv);
 
-/// Writes the whole table, atomically.
+/// Writes the whole table, atomically. Further numbers have columns called "summary.phases.data.mean".
 void write_measurements(const std::filesystem::path& csv, std::span<const Measurement> measurements);
 
 /// Appends one line, after a header if the file is new, and syncs it to disk: a killed study loses no
-/// finished run. Removes an incomplete last line left by a crash first. One writer at a time.
+/// finished run. Adds columns for further numbers that the table lacks. Removes an incomplete last line left
+/// by a crash first. One writer at a time.
 void append_measurement(const std::filesystem::path& csv, const Measurement& measurement);
 
 }  // namespace convoke::study

@@ -1,0 +1,65 @@
+// `convoke study advise`: the cheapest machine of the thesis' tables, and why the others lose.
+#include "apps/place.hpp"
+#include "convoke/metrics/json.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+struct Table {
+  TemporaryFolder folder;
+  Table() {
+    // The thesis' retinopathy: table 6.2 of costs, and accuracies of TPU and GPU.
+    write_text(folder / "t.csv",
+               "system,mode,dollars_per_hour,dollars_per_training,accuracy_percent\n"
+               "IC-DR,local cluster,2.85,3.44,81.59\nIC-DR,TPUv3-8,8.00,1.72,85.45\n");
+  }
+  Outcome advise(const std::string& arguments) const {
+    return shell("cd " + folder.path().string() + " && " + binary() +
+                 " study advise t.csv --machines " CONVOKE_STUDIES "/thesis-prices.toml " + arguments);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("study advise names the cheapest machine, and why others lose") {
+  const Table table;
+  const Outcome cheapest = table.advise("--deadline 2h --accuracy 0.8");
+  CAPTURE(cheapest.text);
+  CHECK(cheapest.code == 0);
+  CHECK(cheapest.says(
+      "cheapest: IC-DR, TPUv3-8 on \"TPUv3-8\", preemptible: 0.516 USD in 12 min 54 s; accuracy 85.45 %"));
+  CHECK(cheapest.says("costs 1.204 USD more"));
+  CHECK(cheapest.says("costs 2.9"));
+  CHECK(cheapest.says("the size of the dataset is unknown"));
+
+  const Outcome accurate = table.advise("--deadline 1h --accuracy 0.85 --data-gb 1.2993");
+  CAPTURE(accurate.text);
+  CHECK(accurate.code == 0);
+  CHECK(accurate.says("14 min 41 s, 1 min 47 s of it transfer"));
+  CHECK(accurate.says("takes up to 1 h 12 min"));
+  CHECK(accurate.says("accuracy at least 81.59 %, 3.41 points too low"));
+
+  const Outcome json = table.advise("--deadline 2h --json");
+  CHECK(json.code == 0);
+  const convoke::Settings printed = convoke::metrics::settings_from_json(json.text, "output");
+  CHECK(std::get<convoke::Value::Array>(printed.find("offers")->data()).size() == 3);
+}
+
+TEST_CASE("study advise ends with the closest offer if none meets the demands") {
+  const Table table;
+  const Outcome late = table.advise("--deadline \"10 min\" --accuracy 0.8");
+  CAPTURE(late.text);
+  CHECK(late.code == 1);
+  CHECK(late.says(
+      "no machine and number of workers ends within 10 min 00 s and reaches an accuracy of 80 %; the closest "
+      "is IC-DR, TPUv3-8 on \"TPUv3-8\", preemptible"));
+  CHECK(late.says("takes up to 12 min 54 s, 2 min 54 s too long"));
+  const Outcome inaccurate = table.advise("--accuracy 0.99");
+  CHECK(inaccurate.code == 1);
+  CHECK(inaccurate.says("accuracy at least 85.45 %, 13.55 points too low"));
+
+  write_text(table.folder / "t.csv", "mode,speedup,ranks\nsync,2,2\n");
+  CHECK(table.advise("").says("has no makespans"));
+  CHECK(table.advise("--deadline soon").says("is not a time"));
+  CHECK(shell(binary() + " study advise t.csv").says("--machines is required"));
+}
