@@ -7,6 +7,8 @@
 #   <!-- test: parse, needs Slurm -->        checks the block's syntax and the options of its `convoke` commands only
 #   <!-- test: with 's/a/b/' -->             runs the block as sed edits it
 #   <!-- test: accept 3 4 -->                these exit codes of convoke are no failure
+# A comment above a table in Markdown has the command that prints this table, in the folder of the page:
+#   <!-- table: convoke study table study.csv --rows ranks --show accuracy -->
 # Blocks of `sh` are run; in `console` the lines that begin with "$ ". Other languages are not looked at.
 
 function quoted(text) { gsub(/'/, "'\\''", text); return "'" text "'" }
@@ -25,7 +27,7 @@ function begin_block(language) {
 }
 
 function end_block() {
-  if (here == "file") print "END_OF_BLOCK"
+  if (here == "file" || here == "table") print "END_OF_BLOCK"
   if (here == "block") {
     print "END_OF_BLOCK"
     if (!parse) print "eval \"$block\""  # in this shell: variables and folders last until the end of the page
@@ -34,6 +36,17 @@ function end_block() {
   parse = 0
 }
 
+# The lines of a table, up to one that is not of it.
+here == "table" && /^\|/ { print; next }
+here == "table" { end_block() }
+/^<!-- table: .* -->$/ {
+  command = $0
+  sub(/^<!-- table: /, "", command)
+  sub(/ -->$/, "", command)
+  here = "table"
+  printf "check_table %s %s <<'END_OF_BLOCK'\n", quoted(page ":" NR), quoted(command)
+  next
+}
 /^```/ {
   if (here != "") end_block()
   else begin_block(substr($0, 4))
@@ -63,4 +76,7 @@ here != "" { next }
   printf "%s:%d: a test comment stands right above its block\n", page, NR > "/dev/stderr"
   failed = 1
 }
-END { exit failed }
+END {
+  if (here == "table") end_block()
+  exit failed
+}

@@ -57,7 +57,7 @@ perl -e '
   print $file "\x93NUMPY\x01\x00", pack("v", length $header), $header, "\x40" x (4 * 28 * 28)'
 
 # Tables of times, published ones among them.
-published=$root/test/study/published
+published=$root/docs/results/published
 cp "$published/birds-tpu-epoch-seconds.csv" epoch-seconds.csv
 cp "$published/birds-tpu-derived.csv" derived.csv
 cat > times.csv <<'END'

@@ -83,6 +83,8 @@ constexpr std::array kSubcommands{
             add_study_advise},
     Command{"Commands", "predict", "Predict the time and efficiency of a step on more ranks",
             add_study_predict},
+    Command{"Commands", "table", "Print chosen results as one table, by ranks, portion or another coordinate",
+            add_study_table},
 };
 
 // A study is one process that calls mpirun, and mpirun within mpirun does not work, even for one process. The

@@ -1,0 +1,73 @@
+#include "commands.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "convoke/core/error.hpp"
+#include "convoke/study/analysis/pivot.hpp"
+
+namespace convoke::app {
+namespace {
+
+/// `convoke study table`
+struct StudyTableOptions {
+  std::vector<std::string> tables, only;
+  study::PivotOptions pivot;
+  bool markdown = false;
+};
+
+constexpr const char* kTableHelp = R"(Examples:
+  convoke study table studies/first/measurements.csv --show makespan_seconds,speedup,accuracy
+  convoke study table first.csv --rows portion --columns ranks --show makespan_seconds --only mode=sync
+  convoke study table published.csv ours.csv --columns system --show decrease_percent --markdown
+
+A coordinate is system, mode, ranks, threads, portion, batch, variant or machine. A quantity is a column of
+the tables (docs/study-files.md), or speedup, efficiency or decrease_percent, which are relative to the cell
+with the fewest ranks. Values are means with half of their 95 % interval.
+)";
+
+std::pair<std::string, std::string> coordinate_and_value(const std::string& only) {
+  const std::size_t at = only.find('=');
+  if (at == std::string::npos)
+    throw Error(fmt::format("--only {}: there is no =", only), "write --only mode=sync");
+  return {only.substr(0, at), only.substr(at + 1)};
+}
+
+int study_table(const StudyTableOptions& options) {
+  std::vector<study::PublishedTable> tables;
+  for (const std::string& file : options.tables) tables.push_back(study::read_table(file));
+  study::PivotOptions pivot = options.pivot;
+  for (const std::string& only : options.only) pivot.only.push_back(coordinate_and_value(only));
+  const study::TextTable table = study::pivot(study::analyse(tables, {}), pivot);
+  fmt::print("{}", options.markdown ? study::to_markdown(table) : study::to_text(table));
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+std::function<int()> add_study_table(CLI::App& parser) {
+  auto options = std::make_shared<StudyTableOptions>();
+  parser.add_option("tables", options->tables, "Tables of times")->required()->type_name("FILE.csv");
+  parser.add_option("--rows", options->pivot.rows, "The coordinate with a row for each of its values")
+      ->capture_default_str()
+      ->type_name("COORDINATE");
+  parser
+      .add_option("--columns", options->pivot.columns, "The coordinate with columns for each of its values")
+      ->type_name("COORDINATE");
+  parser.add_option("--show", options->pivot.show, "The quantities to show, separated by commas")
+      ->required()
+      ->delimiter(',')
+      ->type_name("QUANTITY,...");
+  parser.add_option("--only", options->only, "Show only the cells that have this value; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("COORDINATE=VALUE");
+  parser.add_flag("--markdown", options->markdown, "Print the table in Markdown");
+  parser.footer(kTableHelp);
+  return [options] { return study_table(*options); };
+}
+
+}  // namespace convoke::app

@@ -1,0 +1,31 @@
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "convoke/study/analysis/analysis.hpp"
+#include "convoke/study/tables/text_table.hpp"
+
+namespace convoke::study {
+
+/// The shape of a table of cells. A coordinate is "system", "mode", "ranks", "threads", "portion", "batch",
+/// "variant" or "machine".
+struct PivotOptions {
+  std::string rows = "ranks";     ///< the coordinate with a row for each value
+  std::string columns;            ///< the coordinate with a group of columns for each value; "": one group
+  std::vector<std::string> show;  ///< quantities: columns of measurements.csv, "speedup", "efficiency" or
+                                  ///< "decrease_percent"
+  /// Coordinates and the value that a cell must have there; empty: all cells.
+  std::vector<std::pair<std::string, std::string>> only;
+};
+
+/// Returns a table of the cells with rows and columns by their coordinates, as a page of results or a paper
+/// shows it: numbers in ascending order, other values in that of the tables. A figure is a mean with half of
+/// its 95 % interval, and is followed by its marks; a ratio has the ends of its interval. Throws Error for an
+/// unknown coordinate or quantity, for two cells in one place, and if nothing is left to show.
+TextTable pivot(const Analysis& analysis, const PivotOptions& options);
+
+/// Returns the table in Markdown, without title and note.
+std::string to_markdown(const TextTable& table);
+
+}  // namespace convoke::study

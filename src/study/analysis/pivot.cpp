@@ -1,0 +1,202 @@
+#include "convoke/study/analysis/pivot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/lookup.hpp"
+#include "convoke/core/text.hpp"
+#include "study/analysis/table_parts.hpp"
+
+namespace convoke::study {
+namespace {
+
+struct Coordinate {
+  std::string_view name;
+  std::string (*value)(const Coordinates& at);
+};
+
+constexpr std::array kCoordinates{
+    Coordinate{"system", [](const Coordinates& at) { return at.system; }},
+    Coordinate{"mode", [](const Coordinates& at) { return at.as_if ? at.mode + " as if" : at.mode; }},
+    Coordinate{"ranks", [](const Coordinates& at) { return fmt::format("{}", at.ranks); }},
+    Coordinate{"threads", [](const Coordinates& at) { return fmt::format("{}", at.threads); }},
+    Coordinate{"portion", [](const Coordinates& at) { return portion_text(at.portion); }},
+    Coordinate{"batch", [](const Coordinates& at) { return at.batch; }},
+    Coordinate{"variant", [](const Coordinates& at) { return at.variant; }},
+    Coordinate{"machine", [](const Coordinates& at) { return at.machine; }},
+};
+
+/// A ratio of a cell to the base of its curve.
+struct Derived {
+  std::string_view name, title;
+  std::string (*text)(const ScalingPoint& point);
+};
+
+constexpr std::array kDerived{
+    Derived{"speedup", "speed-up", [](const ScalingPoint& p) { return with_ends(p.speedup, 2); }},
+    Derived{"efficiency", "efficiency", [](const ScalingPoint& p) { return with_ends(p.efficiency, 2); }},
+    Derived{"decrease_percent", "decrease (%)",
+            [](const ScalingPoint& p) { return with_ends(p.decrease_percent, 1); }},
+};
+
+template <class Entries>
+const auto* find_named(const Entries& entries, std::string_view name) {
+  const auto found =
+      std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == name; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+const Coordinate& coordinate(const std::string& name) {
+  if (const Coordinate* found = find_named(kCoordinates, name)) return *found;
+  std::vector<std::string> names;
+  for (const Coordinate& known : kCoordinates) names.emplace_back(known.name);
+  throw Error(fmt::format("\"{}\" is not a coordinate of a cell", name), "use one of " + join(names));
+}
+
+bool is_share(const Quantity& quantity) {
+  return quantity.name.find("accuracy") != std::string_view::npos || quantity.name == "f1";
+}
+
+// The heading of a quantity, with its unit.
+std::string heading_of(const std::string& name) {
+  if (const Derived* derived = find_named(kDerived, name)) return std::string(derived->title);
+  const Quantity* quantity = find_named(kQuantities, name);
+  if (quantity == nullptr) return name;
+  if (is_share(*quantity)) return fmt::format("{} (%)", quantity->title);
+  if (quantity->unit.empty() || quantity->unit == "1/s") return std::string(quantity->title);
+  return fmt::format("{} ({})", quantity->title, quantity->unit);
+}
+
+std::string text_of(const Analysis& analysis, const MeasuredCell& cell, const std::string& name) {
+  if (const Derived* derived = find_named(kDerived, name)) {
+    for (const Curve& curve : analysis.curves) {
+      for (const ScalingPoint& point : curve.points) {
+        if (point.at == cell.at) return marked(derived->text(point), point.marks_of_ratios);
+      }
+    }
+    return "";
+  }
+  const Quantity* quantity = find_named(kQuantities, name);
+  const std::string mean = mean_of(cell, name, quantity != nullptr && is_share(*quantity) ? 100 : 1);
+  return mean.empty() ? mean : marked(mean, cell.marks);
+}
+
+void require_quantity(const Analysis& analysis, const std::string& name) {
+  const bool measured =
+      std::any_of(analysis.cells.begin(), analysis.cells.end(),
+                  [&](const MeasuredCell& cell) { return !text_of(analysis, cell, name).empty(); });
+  if (measured) return;
+  std::vector<std::string> known;
+  for (const Derived& derived : kDerived) known.emplace_back(derived.name);
+  for (const MeasuredCell& cell : analysis.cells) {
+    for (const auto& [quantity, statistics] : cell.statistics) known.push_back(quantity);
+  }
+  std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  throw Error(fmt::format("no cell of the tables has a value of \"{}\"", name), "use one of " + join(known));
+}
+
+std::optional<double> number_of(const std::string& text) {
+  double value = 0, below = 1;
+  char* end = nullptr;
+  value = std::strtod(text.c_str(), &end);
+  if (end == text.c_str()) return std::nullopt;
+  if (*end == '/') below = std::strtod(end + 1, &end);
+  return *end == '\0' && below != 0 ? std::optional(value / below) : std::nullopt;
+}
+
+// The values of a coordinate: numbers ascending, otherwise as they come.
+std::vector<std::string> values_in_order(const std::vector<const MeasuredCell*>& cells,
+                                         const Coordinate& of) {
+  std::vector<std::string> values;
+  for (const MeasuredCell* cell : cells) {
+    const std::string value = of.value(cell->at);
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  }
+  if (std::all_of(values.begin(), values.end(), [](const std::string& value) { return number_of(value); })) {
+    std::sort(values.begin(), values.end(),
+              [](const std::string& a, const std::string& b) { return *number_of(a) < *number_of(b); });
+  }
+  return values;
+}
+
+std::vector<const MeasuredCell*> wanted_cells(const Analysis& analysis, const PivotOptions& options) {
+  std::vector<const MeasuredCell*> cells;
+  for (const MeasuredCell& cell : analysis.cells) {
+    const bool wanted = std::all_of(options.only.begin(), options.only.end(), [&](const auto& only) {
+      return coordinate(only.first).value(cell.at) == only.second;
+    });
+    if (wanted) cells.push_back(&cell);
+  }
+  if (!cells.empty()) return cells;
+  throw Error("the tables have no such cell",
+              "check the values of --only: convoke study analyse prints all cells");
+}
+
+}  // namespace
+
+TextTable pivot(const Analysis& analysis, const PivotOptions& options) {
+  // 1. The places of the cells.
+  for (const std::string& name : options.show) require_quantity(analysis, name);
+  const Coordinate& by_row = coordinate(options.rows);
+  const Coordinate none{"", [](const Coordinates&) { return std::string(); }};
+  const Coordinate& by_column = options.columns.empty() ? none : coordinate(options.columns);
+  const std::vector<const MeasuredCell*> cells = wanted_cells(analysis, options);
+  std::map<std::pair<std::string, std::string>, const MeasuredCell*> places;
+  for (const MeasuredCell* cell : cells) {
+    const auto [place, added] =
+        places.emplace(std::pair(by_row.value(cell->at), by_column.value(cell->at)), cell);
+    if (added) continue;
+    throw Error(fmt::format("two cells have the same place in the table: {} and {}",
+                            to_string(place->second->at), to_string(cell->at)),
+                "choose one by --only, or add --columns");
+  }
+
+  // 2. The table.
+  const std::vector<std::string> rows = values_in_order(cells, by_row),
+                                 groups = values_in_order(cells, by_column);
+  TextTable table{"", "", {std::string(by_row.name)}, {}};
+  for (const std::string& group : groups) {
+    for (const std::string& name : options.show) {
+      const std::string heading = heading_of(name);
+      table.columns.push_back(group.empty()              ? heading
+                              : options.show.size() == 1 ? group
+                                                         : group + ": " + heading);
+    }
+  }
+  for (const std::string& row : rows) {
+    Row texts{row};
+    for (const std::string& group : groups) {
+      const auto place = places.find({row, group});
+      for (const std::string& name : options.show) {
+        texts.push_back(place == places.end() ? "" : text_of(analysis, *place->second, name));
+      }
+    }
+    table.rows.push_back(std::move(texts));
+  }
+  std::vector<TextTable> filled;
+  add(filled, std::move(table));
+  return filled.front();
+}
+
+std::string to_markdown(const TextTable& table) {
+  const auto line = [](const Row& cells) {
+    std::string text = "|";
+    for (const std::string& cell : cells) text += " " + cell + " |";
+    return text + "\n";
+  };
+  std::string text = line(table.columns) + "|";
+  for (std::size_t c = 0; c < table.columns.size(); ++c) text += "---|";
+  text += "\n";
+  for (const Row& row : table.rows) text += line(row);
+  return text;
+}
+
+}  // namespace convoke::study

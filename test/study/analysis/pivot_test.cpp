@@ -1,0 +1,64 @@
+#include "convoke/study/analysis/pivot.hpp"
+
+#include "rows.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke::study;
+using Catch::Contains;
+
+namespace {
+
+Analysis some() {
+  auto all = runs("sync", 10, {2.0}) + runs("sync", 1, {10, 12}) + runs("sync", 2, {6.0}) +
+             runs("ensemble", 1, {10.0}) + runs("sync", 1, {5.0}, 0.5);
+  all.front().marks = {"oversubscribed"};
+  all[1].accuracy = 0.985;
+  return analyse(all, {});
+}
+
+}  // namespace
+
+TEST_CASE("a table has rows by number, groups of columns, and marks at every value") {
+  const TextTable table = pivot(some(), {.rows = "ranks",
+                                         .columns = "mode",
+                                         .show = {"makespan_seconds", "speedup"},
+                                         .only = {{"portion", "1"}}});
+  CHECK(table.columns ==
+        std::vector<std::string>{"ranks", "sync: makespan (s)", "sync: speed-up", "ensemble: makespan (s)"});
+  CHECK(table.rows == std::vector<std::vector<std::string>>{
+                          {"1", "11 ± 13", "1.00", "10"},
+                          {"2", "6", "1.83 (0.00 to 0.00)", ""},
+                          {"10", "2 [OVERSUBSCRIBED]", "5.50 [OVERSUBSCRIBED]", ""},
+                      });
+  CHECK(pivot(some(), {.rows = "portion", .show = {"accuracy"}, .only = {{"mode", "sync"}, {"ranks", "1"}}})
+            .rows == std::vector<std::vector<std::string>>{{"1/2", ""}, {"1", "98.5"}});
+}
+
+TEST_CASE("a table in Markdown") {
+  CHECK(to_markdown({"", "", {"ranks", "time (s)"}, {{"1", "9"}, {"2", ""}}}) ==
+        "| ranks | time (s) |\n|---|---|\n| 1 | 9 |\n| 2 |  |\n");
+}
+
+TEST_CASE("published decreases stand beside measured ones") {
+  const PublishedTable theirs = published("mnist-ensemble-decrease.csv");
+  const Analysis analysis = analyse(std::span(&theirs, 1), {});
+  const TextTable table =
+      pivot(analysis, {.rows = "ranks", .columns = "machine", .show = {"decrease_percent"}});
+  CHECK(table.columns == std::vector<std::string>{"ranks", "1", "2"});
+  CHECK(table.rows.front() == std::vector<std::string>{"2", "22.5", "17.7"});
+  CHECK(table.rows.back() == std::vector<std::string>{"12", "", "91.5"});
+}
+
+TEST_CASE("errors of a table name what there is") {
+  CHECK_THAT(error_of([] { pivot(some(), {.rows = "rank", .show = {"speedup"}}); }),
+             Contains("\"rank\" is not a coordinate of a cell") && Contains("ranks"));
+  CHECK_THAT(error_of([] { pivot(some(), {.show = {"seconds"}}); }),
+             Contains("no cell of the tables has a value of \"seconds\"") && Contains("makespan_seconds"));
+  CHECK_THAT(error_of([] { pivot(some(), {.show = {"speedup"}}); }),
+             Contains("two cells have the same place in the table: net, sync, 1 rank and "));
+  CHECK_THAT(error_of([] {
+               pivot(some(), {.show = {"speedup"}, .only = {{"mode", "groups"}}});
+             }),
+             Contains("the tables have no such cell"));
+}
