@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -74,42 +75,76 @@ std::string heading_of(const std::string& name) {
   return fmt::format("{} ({})", quantity->title, quantity->unit);
 }
 
-std::string text_of(const Analysis& analysis, const MeasuredCell& cell, const std::string& name) {
-  if (const Derived* derived = find_named(kDerived, name)) {
-    for (const Curve& curve : analysis.curves) {
+// A number with the digits that its table has.
+std::string text_of(const Printed& printed) {
+  const int digits =
+      printed.half_unit <= 0 ? 0 : static_cast<int>(std::lround(-std::log10(2 * printed.half_unit)));
+  return format_fixed(printed.value, std::max(0, digits));
+}
+
+/// Finds the texts of the quantities of cells.
+class Texts {
+ public:
+  Texts(const Analysis& analysis, std::span<const PublishedTable> tables)
+      : analysis_(analysis), tables_(tables) {}
+
+  /// Returns "" if the cell has no value.
+  std::string of(const MeasuredCell& cell, const std::string& name) const {
+    const std::string derived = derived_of(cell, name);
+    if (!derived.empty()) return derived;
+    const Quantity* quantity = find_named(kQuantities, name);
+    const std::string mean = mean_of(cell, name, quantity != nullptr && is_share(*quantity) ? 100 : 1);
+    return mean.empty() ? printed_of(cell, name) : marked(mean, cell.marks);
+  }
+
+  /// Throws Error if no cell has a value.
+  void require(const std::string& name) const {
+    std::vector<std::string> known;
+    for (const Derived& derived : kDerived) known.emplace_back(derived.name);
+    for (const MeasuredCell& cell : analysis_.cells) {
+      if (!of(cell, name).empty()) return;
+      for (const auto& [quantity, statistics] : cell.statistics) known.push_back(quantity);
+    }
+    std::sort(known.begin(), known.end());
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    throw Error(fmt::format("no cell of the tables has a value of \"{}\"", name),
+                "use one of " + join(known));
+  }
+
+ private:
+  std::string derived_of(const MeasuredCell& cell, const std::string& name) const {
+    const Derived* derived = find_named(kDerived, name);
+    if (derived == nullptr) return "";
+    for (const Curve& curve : analysis_.curves) {
       for (const ScalingPoint& point : curve.points) {
         if (point.at == cell.at) return marked(derived->text(point), point.marks_of_ratios);
       }
     }
     return "";
   }
-  const Quantity* quantity = find_named(kQuantities, name);
-  const std::string mean = mean_of(cell, name, quantity != nullptr && is_share(*quantity) ? 100 : 1);
-  return mean.empty() ? mean : marked(mean, cell.marks);
-}
 
-void require_quantity(const Analysis& analysis, const std::string& name) {
-  const bool measured =
-      std::any_of(analysis.cells.begin(), analysis.cells.end(),
-                  [&](const MeasuredCell& cell) { return !text_of(analysis, cell, name).empty(); });
-  if (measured) return;
-  std::vector<std::string> known;
-  for (const Derived& derived : kDerived) known.emplace_back(derived.name);
-  for (const MeasuredCell& cell : analysis.cells) {
-    for (const auto& [quantity, statistics] : cell.statistics) known.push_back(quantity);
+  std::string printed_of(const MeasuredCell& cell, const std::string& name) const {
+    for (const PublishedTable& table : tables_) {
+      for (const TableRow& row : table.rows) {
+        const auto printed = row.printed.find(name);
+        if (printed != row.printed.end() && coordinates(row.measurement) == cell.at)
+          return text_of(printed->second);
+      }
+    }
+    return "";
   }
-  std::sort(known.begin(), known.end());
-  known.erase(std::unique(known.begin(), known.end()), known.end());
-  throw Error(fmt::format("no cell of the tables has a value of \"{}\"", name), "use one of " + join(known));
-}
 
+  const Analysis& analysis_;
+  std::span<const PublishedTable> tables_;
+};
+
+// The number that a coordinate is: "4", "1/8".
 std::optional<double> number_of(const std::string& text) {
-  double value = 0, below = 1;
   char* end = nullptr;
-  value = std::strtod(text.c_str(), &end);
+  const double value = std::strtod(text.c_str(), &end);
   if (end == text.c_str()) return std::nullopt;
-  if (*end == '/') below = std::strtod(end + 1, &end);
-  return *end == '\0' && below != 0 ? std::optional(value / below) : std::nullopt;
+  const double divisor = *end == '/' ? std::strtod(end + 1, &end) : 1;
+  return *end == '\0' ? std::optional(value / divisor) : std::nullopt;
 }
 
 // The values of a coordinate: numbers ascending, otherwise as they come.
@@ -142,9 +177,11 @@ std::vector<const MeasuredCell*> wanted_cells(const Analysis& analysis, const Pi
 
 }  // namespace
 
-TextTable pivot(const Analysis& analysis, const PivotOptions& options) {
+TextTable pivot(const Analysis& analysis, std::span<const PublishedTable> tables,
+                const PivotOptions& options) {
   // 1. The places of the cells.
-  for (const std::string& name : options.show) require_quantity(analysis, name);
+  const Texts texts(analysis, tables);
+  for (const std::string& name : options.show) texts.require(name);
   const Coordinate& by_row = coordinate(options.rows);
   const Coordinate none{"", [](const Coordinates&) { return std::string(); }};
   const Coordinate& by_column = options.columns.empty() ? none : coordinate(options.columns);
@@ -172,14 +209,14 @@ TextTable pivot(const Analysis& analysis, const PivotOptions& options) {
     }
   }
   for (const std::string& row : rows) {
-    Row texts{row};
+    Row cells_of_row{row};
     for (const std::string& group : groups) {
       const auto place = places.find({row, group});
       for (const std::string& name : options.show) {
-        texts.push_back(place == places.end() ? "" : text_of(analysis, *place->second, name));
+        cells_of_row.push_back(place == places.end() ? "" : texts.of(*place->second, name));
       }
     }
-    table.rows.push_back(std::move(texts));
+    table.rows.push_back(std::move(cells_of_row));
   }
   std::vector<TextTable> filled;
   add(filled, std::move(table));

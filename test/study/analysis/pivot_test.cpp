@@ -20,10 +20,11 @@ Analysis some() {
 }  // namespace
 
 TEST_CASE("a table has rows by number, groups of columns, and marks at every value") {
-  const TextTable table = pivot(some(), {.rows = "ranks",
-                                         .columns = "mode",
-                                         .show = {"makespan_seconds", "speedup"},
-                                         .only = {{"portion", "1"}}});
+  const TextTable table = pivot(some(), {},
+                                {.rows = "ranks",
+                                 .columns = "mode",
+                                 .show = {"makespan_seconds", "speedup"},
+                                 .only = {{"portion", "1"}}});
   CHECK(table.columns ==
         std::vector<std::string>{"ranks", "sync: makespan (s)", "sync: speed-up", "ensemble: makespan (s)"});
   CHECK(table.rows == std::vector<std::vector<std::string>>{
@@ -31,8 +32,9 @@ TEST_CASE("a table has rows by number, groups of columns, and marks at every val
                           {"2", "6", "1.83 (0.00 to 0.00)", ""},
                           {"10", "2 [OVERSUBSCRIBED]", "5.50 [OVERSUBSCRIBED]", ""},
                       });
-  CHECK(pivot(some(), {.rows = "portion", .show = {"accuracy"}, .only = {{"mode", "sync"}, {"ranks", "1"}}})
-            .rows == std::vector<std::vector<std::string>>{{"1/2", ""}, {"1", "98.5"}});
+  CHECK(
+      pivot(some(), {}, {.rows = "portion", .show = {"accuracy"}, .only = {{"mode", "sync"}, {"ranks", "1"}}})
+          .rows == std::vector<std::vector<std::string>>{{"1/2", ""}, {"1", "98.5"}});
 }
 
 TEST_CASE("a table in Markdown") {
@@ -43,22 +45,30 @@ TEST_CASE("a table in Markdown") {
 TEST_CASE("published decreases stand beside measured ones") {
   const PublishedTable theirs = published("mnist-ensemble-decrease.csv");
   const Analysis analysis = analyse(std::span(&theirs, 1), {});
-  const TextTable table =
-      pivot(analysis, {.rows = "ranks", .columns = "machine", .show = {"decrease_percent"}});
+  const TextTable table = pivot(analysis, std::span(&theirs, 1),
+                                {.rows = "ranks", .columns = "machine", .show = {"decrease_percent"}});
   CHECK(table.columns == std::vector<std::string>{"ranks", "1", "2"});
   CHECK(table.rows.front() == std::vector<std::string>{"2", "22.5", "17.7"});
   CHECK(table.rows.back() == std::vector<std::string>{"12", "", "91.5"});
 }
 
+TEST_CASE("a column that is only printed in a table is shown with its digits") {
+  const PublishedTable theirs = published("thesis-cost.csv");
+  const TextTable table = pivot(analyse(std::span(&theirs, 1), {}), std::span(&theirs, 1),
+                                {.rows = "mode", .columns = "system", .show = {"cost_per_training"}});
+  CHECK(table.columns == std::vector<std::string>{"mode", "NN-TWINS", "RNN-SA", "IC-DR"});
+  CHECK(table.rows.front() == std::vector<std::string>{"local cluster", "0.060", "0.106", "3.44"});
+}
+
 TEST_CASE("errors of a table name what there is") {
-  CHECK_THAT(error_of([] { pivot(some(), {.rows = "rank", .show = {"speedup"}}); }),
+  CHECK_THAT(error_of([] { pivot(some(), {}, {.rows = "rank", .show = {"speedup"}}); }),
              Contains("\"rank\" is not a coordinate of a cell") && Contains("ranks"));
-  CHECK_THAT(error_of([] { pivot(some(), {.show = {"seconds"}}); }),
+  CHECK_THAT(error_of([] { pivot(some(), {}, {.show = {"seconds"}}); }),
              Contains("no cell of the tables has a value of \"seconds\"") && Contains("makespan_seconds"));
-  CHECK_THAT(error_of([] { pivot(some(), {.show = {"speedup"}}); }),
+  CHECK_THAT(error_of([] { pivot(some(), {}, {.show = {"speedup"}}); }),
              Contains("two cells have the same place in the table: net, sync, 1 rank and "));
   CHECK_THAT(error_of([] {
-               pivot(some(), {.show = {"speedup"}, .only = {{"mode", "groups"}}});
+               pivot(some(), {}, {.show = {"speedup"}, .only = {{"mode", "groups"}}});
              }),
              Contains("the tables have no such cell"));
 }

@@ -1,0 +1,83 @@
+# The common part of the scripts that make the pages of docs/results: apps/recipes/NAME/reproduce. A script sources this
+# file with its arguments:
+#   --small             the smallest runs that show that the script works, in a minute or two; their figures mean nothing
+#   --output FOLDER     where the work is done (default: reproduced/NAME); a second call continues what the first began
+#   --publish           copy the tables and figures into docs/results, and write the tables of the page again
+#   CONVOKE=build/release/convoke    the program
+# A script is a list of pieces; a piece that has ended is not made again.
+set -euo pipefail
+script=$(readlink -f "$0")
+recipe=$(dirname "$script")
+name=$(basename "$recipe")
+root=$(readlink -f "$recipe/../../..")
+results=$root/docs/results
+convoke=$(readlink -f "${CONVOKE:-$root/build/release/convoke}")
+small= publish= output=reproduced/$name
+
+while [ $# -gt 0 ]; do
+  case $1 in
+    --small) small=yes ;;
+    --publish) publish=yes ;;
+    --output) output=${2:?--output needs a folder}; shift ;;
+    -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$script"; exit ;;
+    *) echo "error: $1 is no option" >&2; echo "  hint: $script --help" >&2; exit 2 ;;
+  esac
+  shift
+done
+[ -x "$convoke" ] || { echo "error: $convoke is not there" >&2; echo "  hint: build it (./quickstart), or set CONVOKE" >&2; exit 1; }
+mkdir -p "$output/done"
+cd "$output"
+
+# piece NAME COMMAND ...: runs the command once; its output goes to NAME.log.
+piece() {
+  local piece=$1 start=$SECONDS
+  shift
+  if [ -e "done/$piece" ]; then printf '%-24s done before\n' "$piece"; return; fi
+  printf '%-24s ' "$piece"
+  "$@" > "$piece.log" 2>&1 < /dev/null || { echo "failed, see $PWD/$piece.log" >&2; tail -n 5 "$piece.log" >&2; exit 1; }
+  touch "done/$piece"
+  echo "$((SECONDS - start)) s"
+}
+
+# study NAME [SED]: runs apps/studies/NAME.toml in the folder NAME; with --small, as SED edits it.
+study() {
+  sed -e "${small:+${2:-}}" "$root/apps/studies/$1.toml" > "$1.toml"
+  local resume=
+  [ ! -e "$1/study.toml" ] || resume=--resume
+  "$convoke" study "$1.toml" --output "$1" $resume
+}
+
+# Edits of a study that make it small: one run of a cell, whatever disturbs it.
+once='s/^repeats.*/repeats = 1\ndisturbed_above = 100/; s/^at_most.*/at_most = 1/; s/^warm_up.*/warm_up = 0/'
+
+# published FILE ...: copies results next to the page, with --publish.
+published() {
+  [ -n "$publish" ] || return 0
+  mkdir -p "$results/$name"
+  cp "$@" "$results/$name/"
+}
+
+# Prints a page, each table as the command in the comment above it prints it.
+with_tables() {
+  local page=$1 line
+  while IFS= read -r line || [ -n "$line" ]; do
+    if [ -n "${skip:-}" ] && [[ $line == \|* ]]; then continue; fi
+    skip=
+    printf '%s\n' "$line"
+    if [[ $line =~ ^'<!-- table: '(.*)' -->'$ ]]; then
+      (cd "$(dirname "$page")" && PATH=$(dirname "$convoke"):$PATH && eval "${BASH_REMATCH[1]}")
+      skip=yes
+    fi
+  done < "$page"
+}
+
+# The last line of a script.
+finish() {
+  if [ -n "$publish" ]; then
+    with_tables "$results/$name.md" > page.md
+    cp page.md "$results/$name.md"
+    echo "wrote docs/results/$name.md"
+  else
+    echo "results are in $PWD"
+  fi
+}
