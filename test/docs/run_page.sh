@@ -52,13 +52,14 @@ read_block() {
   printf '\n== %s\n%s\n' "$1" "$block"
 }
 
-# check_table WHERE COMMAND < TABLE: the command prints the table.
+# check_table WHERE COMMAND < TABLE: the command prints the table, in the folder of the page.
 check_table() {
-  local where=$1 command=$2
+  local where=$1 command=$2 table printed
+  table=$(cat)
   printf '\n== %s (a table)\n%s\n' "$where" "$command"
-  (cd "$root/$(dirname "$page")" && eval "$command") | diff - /dev/stdin <&3 ||
-    { echo "$where: this is not the table that $command prints" >&2; exit 1; }
-} 3<&0
+  printed=$(cd "$root/$(dirname "$page")" && eval "$command")
+  diff <(echo "$table") <(echo "$printed") || { echo "$where: the command prints another table (>)" >&2; exit 1; }
+}
 
 # A block that cannot be run here is one that bash can read, and whose `convoke` commands have options that the program knows.
 check_block() {
