@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "convoke/core/error.hpp"
@@ -88,46 +89,47 @@ class Texts {
   Texts(const Analysis& analysis, std::span<const PublishedTable> tables)
       : analysis_(analysis), tables_(tables) {}
 
-  /// Returns "" if the cell has no value.
-  std::string of(const MeasuredCell& cell, const std::string& name) const {
-    const std::string derived = derived_of(cell, name);
-    if (!derived.empty()) return derived;
+  /// Returns "" if there is no value. A score does not depend on what disturbs a time, so it has no marks.
+  std::string of(const Coordinates& at, const std::string& name) const {
+    if (find_named(kDerived, name) != nullptr) return derived_of(at, name);
     const Quantity* quantity = find_named(kQuantities, name);
-    const std::string mean = mean_of(cell, name, quantity != nullptr && is_share(*quantity) ? 100 : 1);
-    return mean.empty() ? printed_of(cell, name) : marked(mean, cell.marks);
+    const MeasuredCell* cell = cell_at(analysis_.cells, at);
+    const bool share = quantity != nullptr && is_share(*quantity);
+    const std::string mean = cell == nullptr ? "" : mean_of(*cell, name, share ? 100 : 1);
+    if (mean.empty()) return printed_of(at, name);
+    const bool score = quantity != nullptr && quantity->kind == Quantity::Kind::kScore;
+    return score ? mean : marked(mean, cell->marks);
   }
 
   /// Throws Error if no cell has a value.
-  void require(const std::string& name) const {
-    std::vector<std::string> known;
-    for (const Derived& derived : kDerived) known.emplace_back(derived.name);
+  void require(std::span<const Coordinates> cells, const std::string& name) const {
+    if (std::any_of(cells.begin(), cells.end(), [&](const Coordinates& at) { return !of(at, name).empty(); }))
+      return;
+    std::set<std::string> known;
+    for (const Derived& derived : kDerived) known.emplace(derived.name);
     for (const MeasuredCell& cell : analysis_.cells) {
-      if (!of(cell, name).empty()) return;
-      for (const auto& [quantity, statistics] : cell.statistics) known.push_back(quantity);
+      for (const auto& [quantity, statistics] : cell.statistics) known.insert(quantity);
     }
-    std::sort(known.begin(), known.end());
-    known.erase(std::unique(known.begin(), known.end()), known.end());
     throw Error(fmt::format("no cell of the tables has a value of \"{}\"", name),
-                "use one of " + join(known));
+                "use one of " + join(std::vector(known.begin(), known.end())));
   }
 
  private:
-  std::string derived_of(const MeasuredCell& cell, const std::string& name) const {
+  std::string derived_of(const Coordinates& at, const std::string& name) const {
     const Derived* derived = find_named(kDerived, name);
-    if (derived == nullptr) return "";
     for (const Curve& curve : analysis_.curves) {
       for (const ScalingPoint& point : curve.points) {
-        if (point.at == cell.at) return marked(derived->text(point), point.marks_of_ratios);
+        if (point.at == at) return marked(derived->text(point), point.marks_of_ratios);
       }
     }
     return "";
   }
 
-  std::string printed_of(const MeasuredCell& cell, const std::string& name) const {
+  std::string printed_of(const Coordinates& at, const std::string& name) const {
     for (const PublishedTable& table : tables_) {
       for (const TableRow& row : table.rows) {
         const auto printed = row.printed.find(name);
-        if (printed != row.printed.end() && coordinates(row.measurement) == cell.at)
+        if (printed != row.printed.end() && coordinates(row.measurement) == at)
           return text_of(printed->second);
       }
     }
@@ -151,8 +153,8 @@ std::optional<double> number_of(const std::string& text) {
 std::vector<std::string> values_in_order(const std::vector<const MeasuredCell*>& cells,
                                          const Coordinate& of) {
   std::vector<std::string> values;
-  for (const MeasuredCell* cell : cells) {
-    const std::string value = of.value(cell->at);
+  for (const Coordinates& at : cells) {
+    const std::string value = of.value(at);
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   }
   if (std::all_of(values.begin(), values.end(), [](const std::string& value) { return number_of(value); })) {
@@ -162,13 +164,18 @@ std::vector<std::string> values_in_order(const std::vector<const MeasuredCell*>&
   return values;
 }
 
-std::vector<const MeasuredCell*> wanted_cells(const Analysis& analysis, const PivotOptions& options) {
-  std::vector<const MeasuredCell*> cells;
-  for (const MeasuredCell& cell : analysis.cells) {
+// The cells that are wanted. Published ratios without times are only in curves.
+std::vector<Coordinates> wanted_cells(const Analysis& analysis, const PivotOptions& options) {
+  std::vector<Coordinates> cells;
+  const auto add_wanted = [&](const Coordinates& at) {
     const bool wanted = std::all_of(options.only.begin(), options.only.end(), [&](const auto& only) {
-      return coordinate(only.first).value(cell.at) == only.second;
+      return coordinate(only.first).value(at) == only.second;
     });
-    if (wanted) cells.push_back(&cell);
+    if (wanted && std::find(cells.begin(), cells.end(), at) == cells.end()) cells.push_back(at);
+  };
+  for (const MeasuredCell& cell : analysis.cells) add_wanted(cell.at);
+  for (const Curve& curve : analysis.curves) {
+    for (const ScalingPoint& point : curve.points) add_wanted(point.at);
   }
   if (!cells.empty()) return cells;
   throw Error("the tables have no such cell",
@@ -180,19 +187,18 @@ std::vector<const MeasuredCell*> wanted_cells(const Analysis& analysis, const Pi
 TextTable pivot(const Analysis& analysis, std::span<const PublishedTable> tables,
                 const PivotOptions& options) {
   // 1. The places of the cells.
-  const Texts texts(analysis, tables);
-  for (const std::string& name : options.show) texts.require(name);
   const Coordinate& by_row = coordinate(options.rows);
   const Coordinate none{"", [](const Coordinates&) { return std::string(); }};
   const Coordinate& by_column = options.columns.empty() ? none : coordinate(options.columns);
-  const std::vector<const MeasuredCell*> cells = wanted_cells(analysis, options);
-  std::map<std::pair<std::string, std::string>, const MeasuredCell*> places;
-  for (const MeasuredCell* cell : cells) {
-    const auto [place, added] =
-        places.emplace(std::pair(by_row.value(cell->at), by_column.value(cell->at)), cell);
+  const std::vector<Coordinates> cells = wanted_cells(analysis, options);
+  const Texts texts(analysis, tables);
+  for (const std::string& name : options.show) texts.require(cells, name);
+  std::map<std::pair<std::string, std::string>, const Coordinates*> places;
+  for (const Coordinates& at : cells) {
+    const auto [place, added] = places.emplace(std::pair(by_row.value(at), by_column.value(at)), &at);
     if (added) continue;
     throw Error(fmt::format("two cells have the same place in the table: {} and {}",
-                            to_string(place->second->at), to_string(cell->at)),
+                            to_string(*place->second), to_string(at)),
                 "choose one by --only, or add --columns");
   }
 

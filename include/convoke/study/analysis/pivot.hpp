@@ -17,9 +17,9 @@ struct PivotOptions {
   std::string columns;         ///< the coordinate with a group of columns for each value; "": one group
   /// Quantities: columns of measurements.csv, columns of the tables that are printed there and not measured
   /// ("cost_per_training"), or "speedup", "efficiency" and "decrease_percent".
-  std::vector<std::string> show;
+  std::vector<std::string> show = {};
   /// Coordinates and the value that a cell must have there; empty: all cells.
-  std::vector<std::pair<std::string, std::string>> only;
+  std::vector<std::pair<std::string, std::string>> only = {};
 };
 
 /// Returns a table of the cells of `analysis`, which is that of `tables`, with rows and columns by their
