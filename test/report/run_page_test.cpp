@@ -1,8 +1,10 @@
 #include "convoke/report/run_record.hpp"
 
 #include <algorithm>
+#include <fstream>
 
 #include "convoke/core/error.hpp"
+#include "convoke/metrics/json.hpp"
 #include "convoke/report/comparison.hpp"
 #include "example_pages.hpp"
 #include "example_runs.hpp"
@@ -52,6 +54,12 @@ TEST_CASE("the page of a run has every section, escaped names, and pictures of m
   CHECK(times(page, ">The numbers</summary>") == 13);
   CHECK(times(page, "src=\"http") + times(page, "href=\"http") + times(page, "@import") == 0);
   CHECK(page_of(folder / "run") == page);
+  CHECK_THAT(page, !Contains("As if:"));
+  const auto file = folder / "run/summary.json";
+  Settings summary = metrics::read_json(file).value();
+  summary.set("as_if", true);
+  std::ofstream(file) << metrics::to_json(summary);
+  CHECK_THAT(page_of(folder / "run"), Contains("As if: a study trained the members in turns"));
 }
 
 TEST_CASE("mistakes are listed if the samples cannot be shown, with the reason") {

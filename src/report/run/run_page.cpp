@@ -132,6 +132,11 @@ void add_overview(Page& page, const RunRecord& run, const std::string& made_by) 
   if (const Workers workers = run.workers(); workers.oversubscribed()) {
     page.warning("Oversubscribed: " + oversubscription_note(workers));
   }
+  if (value_at(run.summary, "as_if") != nullptr) {
+    page.warning(
+        "As if: a study trained the members in turns, each alone. The times are those of all members at once, "
+        "without competition for memory and caches.");
+  }
   const std::string provenance = text_at(run.summary, "provenance");
   if (data::is_synthetic(provenance)) page.warning(data::provenance_note(provenance));
   for (const Settings& member : tables_at(run.summary, "member_facts")) {

@@ -4,37 +4,21 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/run/phases.hpp"
+#include "study/running/run_files.hpp"
 
 namespace convoke::study {
 namespace {
 
 namespace fs = std::filesystem;
-
-Settings summary_of(const fs::path& folder) {
-  if (std::optional<Settings> summary = metrics::read_json(folder / "summary.json"))
-    return *std::move(summary);
-  throw Error(fmt::format("{} cannot be read", (folder / "summary.json").string()),
-              "check that the run has ended");
-}
-
-double require(const Settings& summary, const std::string& path) {
-  const double number = number_at(summary, path);
-  if (std::isfinite(number)) return number;
-  throw Error(fmt::format("{} has no number \"{}\"", summary.where(), path),
-              "check that this version of Convoke wrote it");
-}
 
 std::set<fs::path> members_of(const fs::path& folder) {
   std::set<fs::path> members;
@@ -65,13 +49,13 @@ std::string log_of(const fs::path& folder, const std::set<fs::path>& members) {
 
 void complete_as_if(const fs::path& folder) {
   const std::set<fs::path> members = members_of(folder);
-  Settings summary = summary_of(folder);
+  Settings summary = require_json(folder / "summary.json");
   const double gathering = require(summary, "phases.gather.max");
   double makespan = 0, first_step = 0, test = 0, steps = 0, images = 0;
   std::array<std::vector<double>, run::kPhases.size()> seconds;  // of each rank, by phase
   Value::Array folders;
   for (const fs::path& member : members) {
-    const Settings its = summary_of(member);
+    const Settings its = require_json(member / "summary.json");
     makespan = std::max(makespan, require(its, "makespan_seconds"));
     first_step = std::max(first_step, require(its, "seconds_to_first_step"));
     test = std::max(test, require(its, "test.seconds"));

@@ -10,26 +10,16 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/metrics/json.hpp"
+#include "study/running/run_files.hpp"
 
 namespace convoke::study {
 namespace {
 
 namespace fs = std::filesystem;
 
-Settings require_json(const fs::path& file) {
-  if (std::optional<Settings> settings = metrics::read_json(file)) return *std::move(settings);
-  throw Error(fmt::format("{} cannot be read", file.string()), "check that the run has ended");
-}
-
 std::optional<double> measured(const Settings& table, std::string_view path) {
   const double number = number_at(table, path);
   return std::isnan(number) ? std::nullopt : std::optional(number);
-}
-
-double require(const Settings& table, const std::string& path) {
-  if (const auto number = measured(table, path)) return *number;
-  throw Error(fmt::format("{} has no number \"{}\"", table.where(), path),
-              "check that this version of Convoke wrote it");
 }
 
 /// What the log of a run says about its epochs.

@@ -1,25 +1,18 @@
 #include "convoke/study/analysis/cost.hpp"
 
-#include <fstream>
 #include <random>
 
 #include "convoke/study/analysis/analysis.hpp"
+#include "machines_of.hpp"
 #include "rows.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
 
 using namespace convoke::study;
 using Catch::Approx;
 using Catch::Contains;
 
 namespace {
-
-std::vector<PricedMachine> machines_of(const std::string& toml) {
-  const TemporaryFolder folder;
-  std::ofstream(folder / "prices.toml") << toml;
-  return read_machines(folder / "prices.toml");
-}
 
 std::string error_in(const std::string& toml) {
   return error_of([&] { machines_of(toml); });
