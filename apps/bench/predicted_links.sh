@@ -10,7 +10,8 @@
 for ranks in ${RANKS:-2}; do
   [ "$ranks" -le "$(nproc)" ] || export OMPI_MCA_mpi_yield_when_idle=1
   for link in ${LINKS:-10gbit 1gbit 100mbit}; do
-    linked_hosts "$ranks" "$link"
+    case $link in 10gbit) burst=128kb ;; 1gbit) burst=40kb ;; *) burst=16kb ;; esac
+    linked_hosts "$ranks" "$link" "$burst"
     echo "== $ranks ranks, link: $link"
     for _ in $(seq "${ROUNDS:-3}"); do
       mpirun --host "$hosts" "$convoke" study predict "$@" --set run.threads=1 --ranks "1,$ranks" --check \

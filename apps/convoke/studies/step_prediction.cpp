@@ -24,11 +24,11 @@ namespace {
 /// `convoke study predict`
 struct StudyPredictOptions : RecipeOptions {
   std::vector<int> ranks;
-  int ranks_per_node = 0;  // 0: as many as on this one
-  double latency = 0;      // between nodes, seconds; 0: measured, or assumed
-  double bandwidth = 0;    // between nodes, bytes per second; 0: measured, or assumed
-  double core_share = -1;  // of the transfer between nodes; below 0: that of TCP
-  double speed = 1;        // of the cluster's cores, relative to these
+  int ranks_per_node = 0;         // 0: as many as on this one
+  std::vector<double> latency;    // between nodes, seconds; empty: measured, or assumed
+  std::vector<double> bandwidth;  // between nodes, bytes per second; empty: measured, or assumed
+  double core_share = -1;         // of the transfer between nodes; below 0: that of TCP
+  double speed = 1;               // of the cluster's cores, relative to these
   bool weak = false;
   bool check = false;
   bool json = false;
@@ -78,15 +78,19 @@ bool read_speed(const std::vector<doctor::Link>& links, bool within, study::Link
   return true;
 }
 
-// At the root.
-Links links_of(const StudyPredictOptions& options, const std::vector<doctor::Link>& measured) {
+// At the root. `i`: of several given links.
+Links links_of(const StudyPredictOptions& options, const std::vector<doctor::Link>& measured, std::size_t i) {
+  const auto given = [i](const std::vector<double>& values) {
+    return values.empty() ? 0 : values[std::min(i, values.size() - 1)];
+  };
+  const double latency = given(options.latency), bandwidth = given(options.bandwidth);
   Links links;
   read_speed(measured, true, links.within);
   if (read_speed(measured, false, links.between)) links.from = "measured";
   study::LinkSpeed& link = links.between;
-  if (options.latency > 0) link.latency_seconds = options.latency;
-  if (options.bandwidth > 0) link.bytes_per_second = options.bandwidth;
-  if (options.latency > 0 || options.bandwidth > 0) links.from = "given";
+  if (latency > 0) link.latency_seconds = latency;
+  if (bandwidth > 0) link.bytes_per_second = bandwidth;
+  if (latency > 0 || bandwidth > 0) links.from = "given";
   if (options.core_share >= 0) {
     link.core_seconds_per_byte = options.core_share / link.bytes_per_second;
     if (options.core_share == 0) link.core_seconds_per_message = 0;
@@ -150,6 +154,80 @@ void print_scatter(double scatter) {
                    "--seconds 5");
 }
 
+// What was measured, at the root.
+struct Measured {
+  study::StepProfile profile;
+  std::vector<doctor::Link> links;
+  std::optional<CheckedStep> real;  // of all ranks
+  int ranks = 1, threads = 1, ranks_per_node = 1;
+};
+
+// The prediction for the ranks that were measured.
+study::StepPrediction predict_here(const Measured& measured, const study::Cluster& cluster,
+                                   study::Scaling scaling) {
+  study::StepProfile here = measured.profile;
+  for (study::StepProfile::Compute& at : here.compute) {
+    if (at.lanes == study::busiest_lanes(here.lanes, measured.ranks, scaling))
+      at.seconds = measured.real->compute_seconds;
+  }
+  return predict_step(here, cluster, measured.ranks, scaling);
+}
+
+void print_json(const recipe::Recipe& recipe, const Measured& measured, const study::Cluster& cluster,
+                const std::vector<study::StepPrediction>& steps,
+                const std::optional<study::StepPrediction>& checked) {
+  Settings result{{"recipe", recipe.name},
+                  {"threads", measured.threads},
+                  {"ranks_per_node", cluster.ranks_per_node},
+                  {"scatter", measured.profile.scatter()},
+                  {"latency_seconds", cluster.link.latency_seconds},
+                  {"bytes_per_second", cluster.link.bytes_per_second}};
+  Value::Array predictions;
+  for (const study::StepPrediction& step : steps) predictions.emplace_back(to_settings(step));
+  result.set("predictions", std::move(predictions));
+  if (checked) {
+    Settings check = to_settings(*checked);
+    check.set("measured_seconds", measured.real->seconds);
+    check.set("error", checked->seconds() / measured.real->seconds - 1);
+    result.set("check", std::move(check));
+  }
+  fmt::print("{}\n", metrics::to_json(result));
+}
+
+// Predicts all numbers of ranks with given link `i`, and prints them.
+void predict(const StudyPredictOptions& options, const recipe::Recipe& recipe, const std::vector<int>& ranks,
+             const Measured& measured, std::size_t i) {
+  const study::Scaling scaling = options.weak ? study::Scaling::kWeak : study::Scaling::kStrong;
+  const Links links = links_of(options, measured.links, i);
+  const study::Cluster cluster{
+      .ranks_per_node = measured.ranks_per_node, .link = links.between, .within = links.within};
+  const study::StepProfile there = at_speed(measured.profile, options.speed);
+  std::vector<study::StepPrediction> steps;
+  for (const int count : ranks) steps.push_back(predict_step(there, cluster, count, scaling));
+  std::optional<study::StepPrediction> checked;
+  if (measured.real) checked = predict_here(measured, cluster, scaling);
+
+  if (options.json) {
+    print_json(recipe, measured, cluster, steps, checked);
+    return;
+  }
+  if (i == 0) {
+    fmt::print("{}: {} scaling, batch {}{}, {} a rank, {} a node; {}\n", recipe.name,
+               options.weak ? "weak" : "strong", recipe.train.batch, options.weak ? " a rank" : "",
+               counted(measured.threads, "thread"), counted(cluster.ranks_per_node, "rank"),
+               describe_exchange(measured.profile));
+  }
+  fmt::print("  links between nodes: {}\n", describe(links.between, links.from));
+  print_steps(steps);
+  if (i == 0) print_scatter(measured.profile.scatter());
+  if (checked) {
+    print_steps({*checked});
+    fmt::print("here, {}: predicted {:.3f} ms, measured {:.3f} ms: {:+.1f} %\n",
+               counted(measured.ranks, "rank"), checked->seconds() * 1e3, measured.real->seconds * 1e3,
+               (checked->seconds() / measured.real->seconds - 1) * 100);
+  }
+}
+
 int study_predict(const StudyPredictOptions& options) {
   // 1. The recipe and the numbers of ranks.
   const recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes);
@@ -159,6 +237,12 @@ int study_predict(const StudyPredictOptions& options) {
                     "time of a run alone",
                     recipe.name),
         "predict a synchronous recipe, or add --set train.mode=sync");
+  }
+  if (options.latency.size() > 1 && options.bandwidth.size() > 1 &&
+      options.latency.size() != options.bandwidth.size()) {
+    throw Error(fmt::format("--latency has {}, --bandwidth {}", counted(options.latency.size(), "value"),
+                            counted(options.bandwidth.size(), "value")),
+                "give both for each link, or one of them once for all links");
   }
   const study::Scaling scaling = options.weak ? study::Scaling::kWeak : study::Scaling::kStrong;
   mpi::Session session;
@@ -188,55 +272,15 @@ int study_predict(const StudyPredictOptions& options) {
   if (!world.root()) return EXIT_SUCCESS;
 
   // 3. Predict.
-  const Links links = links_of(options, measured_links);
-  const study::Cluster cluster{
-      .ranks_per_node = options.ranks_per_node > 0 ? options.ranks_per_node : machine.local_ranks,
-      .link = links.between,
-      .within = links.within};
-  const study::StepProfile there = at_speed(profile, options.speed);
-  const auto predict = [&](int count) { return predict_step(there, cluster, count, scaling); };
-  std::vector<study::StepPrediction> steps;
-  for (const int count : ranks) steps.push_back(predict(count));
-  std::optional<study::StepPrediction> checked;
-  if (real) {
-    study::StepProfile here = profile;
-    for (study::StepProfile::Compute& at : here.compute) {
-      if (at.lanes == study::busiest_lanes(lanes, world.size(), scaling)) at.seconds = real->compute_seconds;
-    }
-    checked = predict_step(here, cluster, world.size(), scaling);
-  }
-
-  if (options.json) {
-    Settings result{{"recipe", recipe.name},
-                    {"threads", threads},
-                    {"ranks_per_node", cluster.ranks_per_node},
-                    {"scatter", profile.scatter()},
-                    {"latency_seconds", cluster.link.latency_seconds},
-                    {"bytes_per_second", cluster.link.bytes_per_second}};
-    Value::Array predictions;
-    for (const study::StepPrediction& step : steps) predictions.emplace_back(to_settings(step));
-    result.set("predictions", std::move(predictions));
-    if (checked) {
-      Settings check = to_settings(*checked);
-      check.set("measured_seconds", real->seconds);
-      check.set("error", checked->seconds() / real->seconds - 1);
-      result.set("check", std::move(check));
-    }
-    fmt::print("{}\n", metrics::to_json(result));
-    return EXIT_SUCCESS;
-  }
-  fmt::print("{}: {} scaling, batch {}{}, {} a rank, {} a node; {}\n", recipe.name,
-             options.weak ? "weak" : "strong", recipe.train.batch, options.weak ? " a rank" : "",
-             counted(threads, "thread"), counted(cluster.ranks_per_node, "rank"), describe_exchange(profile));
-  fmt::print("  links between nodes: {}\n", describe(links.between, links.from));
-  print_steps(steps);
-  print_scatter(profile.scatter());
-  if (checked) {
-    print_steps({*checked});
-    fmt::print("here, {}: predicted {:.3f} ms, measured {:.3f} ms: {:+.1f} %\n",
-               counted(world.size(), "rank"), checked->seconds() * 1e3, real->seconds * 1e3,
-               (checked->seconds() / real->seconds - 1) * 100);
-  }
+  const Measured result{
+      .profile = profile,
+      .links = measured_links,
+      .real = real,
+      .ranks = world.size(),
+      .threads = threads,
+      .ranks_per_node = options.ranks_per_node > 0 ? options.ranks_per_node : machine.local_ranks};
+  const std::size_t links = std::max({std::size_t{1}, options.latency.size(), options.bandwidth.size()});
+  for (std::size_t i = 0; i < links; ++i) predict(options, recipe, ranks, result, i);
   return EXIT_SUCCESS;
 }
 
@@ -257,18 +301,22 @@ std::function<int()> add_study_predict(CLI::App& parser) {
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   parser
-      .add_option("--latency", options->latency,
-                  "Time of a message between nodes, one way, such as 2us; by default measured, or 20us")
+      .add_option(
+          "--latency", options->latency,
+          "Time of a message between nodes, one way, such as 2us, for each link; by default measured, or "
+          "20us")
+      ->delimiter(',')
       ->transform(CLI::AsNumberWithUnit(times).description(""))
       ->check(CLI::PositiveNumber)
-      ->type_name("TIME");
+      ->type_name("TIME,...");
   parser
       .add_option("--bandwidth", options->bandwidth,
-                  "Data per second between nodes, one way, such as 100Gbit or 1GB; by default measured, or "
-                  "8.8Gbit")
+                  "Data per second between nodes, one way, such as 100Gbit or 1Gbit,10Gbit for two links; by "
+                  "default measured, or 8.8Gbit")
+      ->delimiter(',')
       ->transform(CLI::AsNumberWithUnit(rates).description(""))
       ->check(CLI::PositiveNumber)
-      ->type_name("RATE");
+      ->type_name("RATE,...");
   parser
       .add_option("--core-share", options->core_share,
                   "Share of a transfer between nodes that keeps a core busy, 0 with RDMA; by default that of "
@@ -288,7 +336,7 @@ std::function<int()> add_study_predict(CLI::App& parser) {
       ->check(CLI::PositiveNumber)
       ->type_name("SECONDS")
       ->capture_default_str();
-  parser.add_flag("--json", options->json, "Print the prediction as JSON");
+  parser.add_flag("--json", options->json, "Print the predictions as JSON, a line for each link");
   parser.footer(kStudyPredictHelp);
   return [options] { return study_predict(*options); };
 }
