@@ -35,6 +35,19 @@ TEST_CASE("a prediction follows the exchange of the recipe") {
             .times("the ranks exchange nothing within an epoch") == 1);
 }
 
+TEST_CASE("one measurement serves several links") {
+  const Place place;
+  const std::string predict =
+      "study predict recipe.toml --weak --ranks 2 --seconds 0.02 --json --latency 2us,3us ";
+  const auto two = place.run(predict + "--bandwidth 10Gbit");
+  CHECK(two.code == 0);
+  CHECK(two.times("\"latency_seconds\":2e-06") == 1);
+  CHECK(two.times("\"latency_seconds\":3e-06") == 1);
+  CHECK(two.times("\"bytes_per_second\":1250000000.0") == 2);
+  CHECK(place.run(predict + "--bandwidth 1Gbit,2Gbit,3Gbit")
+            .times("--latency has 2 values, --bandwidth 3 values") == 1);
+}
+
 TEST_CASE("members that do not communicate, and a network of zero bandwidth, are not predicted") {
   const Place place;
   const auto ensemble =
