@@ -20,7 +20,7 @@ NETWORKS = {
     "ResNet-50, 16 a rank": ["resnet50", "--set", "train.batch=16"],
     "VGG-16, 8 a rank": ["vgg16", "--set", "train.batch=8"],
 }
-LINKS = {"100 Mbit/s": "94Mbit", "1 Gbit/s": "940Mbit", "10 Gbit/s, 50 us": "9.4Gbit"}  # without the headers of TCP
+LINKS = {"100 Mbit/s": "94Mbit", "1 Gbit/s": "940Mbit", "10 Gbit/s": "9.4Gbit"}  # without the headers of TCP
 COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00"]  # Okabe and Ito: distinct for the colour-blind, too
 COLUMNS = ["network", "link", "ranks", "nodes", "compute_ms", "summing_ms", "waiting_ms", "step_ms", "images_per_second",
            "efficiency"]

@@ -2,12 +2,13 @@
 
 #include "support/catch.hpp"
 
-using namespace convoke::engine;
+using namespace convoke;
+using engine::NodeShare;
 
 TEST_CASE("the leaders of a node have slices that cover the sums, the other ranks have none") {
   std::size_t end = 0;
   for (int place = 0; place < 3; ++place) {
-    const Range slice = NodeShare(1003, place, 3).slice();
+    const engine::Range slice = NodeShare(1003, place, 3).slice();
     CHECK(slice.begin == end);
     end = slice.end;
   }
@@ -25,7 +26,7 @@ TEST_CASE("a leader adds each element of its slice once, when all workers have i
     CHECK(share.ready() == 40);
     CHECK(share.take(200).size() == 0);
     CHECK(!share.done());
-    const Range rest = share.take(400);
+    const engine::Range rest = share.take(400);
     CHECK(rest.begin == 200);
     CHECK(rest.end == 320);
     CHECK(share.done());
