@@ -24,7 +24,7 @@ TEST_CASE("a prediction follows the exchange of the recipe") {
   const Place place;
   const std::string predict = "study predict recipe.toml --weak --ranks 2 --seconds 0.02 ";
   CHECK(place.run(predict).times(" in every step\n") == 1);
-  CHECK(place.run(predict + "--speed 4 --set train.wire=bf16")
+  CHECK(place.run(predict + "--speed 4 --set train.reduction=fast --set train.wire=bf16")
             .times(" in every step, as bf16 between nodes\n") == 1);
   const auto local =
       place.run(predict + "--set 'train.strategy={ name = \"local-sgd\", every = 3 }' --check", mpirun(2));
