@@ -45,7 +45,8 @@ std::unique_ptr<BucketSum> make_sum(const mpi::Communicator& group, const SumCha
 AllReduce::AllReduce(const mpi::Communicator& group, const Exchange& exchange,
                      const ExchangeOptions& options) {
   assert(exchange.floats.empty() || exchange.fixed.empty());
-  buckets_ = cut_buckets({exchange.size(), exchange.floats.empty(), exchange.roundable}, options, group.size());
+  buckets_ =
+      cut_buckets({exchange.size(), exchange.floats.empty(), exchange.roundable}, options, group.size());
   if (buckets_.empty()) return;
   channels_.emplace(group);
   for (const Bucket& bucket : buckets_) {

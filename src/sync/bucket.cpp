@@ -33,9 +33,12 @@ void cut(std::size_t begin, std::size_t end, std::size_t elements, Number wire, 
 
 std::size_t bytes_of(Number number) {
   switch (number) {
-    case Number::kBfloat16: return 2;
-    case Number::kFixed64: return 8;
-    case Number::kFloat32: break;
+    case Number::kBfloat16:
+      return 2;
+    case Number::kFixed64:
+      return 8;
+    case Number::kFloat32:
+      break;
   }
   return 4;
 }

@@ -45,7 +45,7 @@ struct SliceSumPhases {
 /// What sync::OrderedSum does, in simulated time.
 class SliceSum final : public sync::BucketSum {
  public:
-  /// `number`: of the bucket. `value_bytes`: of an element in memory.
+  /// `number`: of the bucket.
   SliceSum(SimulatedWorld& world, const PeerGroup& group, std::size_t member, SliceSumPhases& phases,
            const sync::Bucket& bucket, int number, double copy_seconds_per_byte);
 
