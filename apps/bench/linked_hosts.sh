@@ -1,6 +1,8 @@
 # For the scripts beside it: simulated hosts that talk over TCP through links of known speed. Sourced.
-#   linked_hosts NUMBER RATE    network namespaces, each with a name and shared memory of its own; RATE as tc knows it
-#                               ("100mbit"), or "none": as fast as the kernel copies. Sets `hosts` for mpirun --host.
+#   linked_hosts NUMBER RATE [BURST]    network namespaces, each with a name and shared memory of its own; RATE as tc
+#                               knows it ("100mbit"), or "none": as fast as the kernel copies. Sets `hosts` for mpirun
+#                               --host. An idle link saves up to BURST bytes (128kb), which it then sends at once; a real
+#                               link does not. A small BURST makes fast links slower, because the kernel wakes up late.
 # Needs root and iproute2. Nothing is left behind.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -20,7 +22,7 @@ cut_links() {
 trap 'cut_links; rm -rf "$linked_folder"' EXIT
 
 linked_hosts() {
-  local number=$1 rate=$2 host
+  local number=$1 rate=$2 burst=${3:-128kb} host
   cut_links
   ip link add $linked_bridge type bridge
   ip addr add $linked_network.254/24 dev $linked_bridge
@@ -34,7 +36,7 @@ linked_hosts() {
     ip -n "cvkbench$host" addr add "$linked_network.$host/24" dev eth0
     ip -n "cvkbench$host" link set eth0 up
     [ "$rate" = none ] ||
-      ip netns exec "cvkbench$host" tc qdisc add dev eth0 root tbf rate "$rate" burst 128kb latency 100ms
+      ip netns exec "cvkbench$host" tc qdisc add dev eth0 root tbf rate "$rate" burst "$burst" latency 100ms
     hosts+=${hosts:+,}$linked_network.$host:1
   done
 }

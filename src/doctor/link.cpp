@@ -16,17 +16,32 @@ constexpr int kLinkTag = 7303;
 constexpr std::size_t kSmall = 8, kLarge = std::size_t{1} << 20;
 constexpr int kSmallRounds = 40, kLargeRounds = 6;
 
-// Seconds one way, median over the rounds. Rank `there` answers.
+// Seconds one way, median over the rounds, of which the first opens the connection. Rank `there` answers.
 double ping_pong(std::span<std::byte> message, int rounds, int there, const mpi::Communicator& world) {
   std::vector<double> seconds;
   for (int round = 0; round <= rounds; ++round) {
     const os::Stopwatch watch;
     world.send(message, there, kLinkTag);
     world.receive(message, there, kLinkTag);
-    if (round > 0) seconds.push_back(watch.seconds() / 2);  // the first round opens the connection
+    if (round > 0) seconds.push_back(watch.seconds() / 2);
   }
   std::nth_element(seconds.begin(), seconds.begin() + rounds / 2, seconds.end());
   return seconds[static_cast<std::size_t>(rounds / 2)];
+}
+
+// Seconds of a message in each direction at the same time, as ranks exchange gradients; median over the
+// rounds. Rank `there` does the same.
+double cross(std::span<std::byte> out, std::span<std::byte> in, int there, const mpi::Communicator& world) {
+  std::vector<double> seconds;
+  for (int round = 0; round < kLargeRounds; ++round) {
+    const os::Stopwatch watch;
+    mpi::Request sent = world.start_send(out, there, kLinkTag);
+    world.receive(in, there, kLinkTag);
+    sent.wait();
+    seconds.push_back(watch.seconds());
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + kLargeRounds / 2, seconds.end());
+  return seconds[kLargeRounds / 2];
 }
 
 void answer(std::span<std::byte> message, int rounds, int there, const mpi::Communicator& world) {
@@ -37,17 +52,17 @@ void answer(std::span<std::byte> message, int rounds, int there, const mpi::Comm
 }
 
 Link measure(int there, const run::Machine& machine, const mpi::Communicator& world) {
-  std::vector<std::byte> message(kLarge);
+  std::vector<std::byte> message(kLarge), received(kLarge);
   Link link{.from = machine.host, .to = machine.placements[static_cast<std::size_t>(there)].host};
   link.latency_seconds = ping_pong(std::span(message).first(kSmall), kSmallRounds, there, world);
-  link.bytes_per_second = kLarge / ping_pong(message, kLargeRounds, there, world);
+  link.bytes_per_second = kLarge / cross(message, received, there, world);
   return link;
 }
 
 void be_measured(int there, const mpi::Communicator& world) {
-  std::vector<std::byte> message(kLarge);
+  std::vector<std::byte> message(kLarge), received(kLarge);
   answer(std::span(message).first(kSmall), kSmallRounds, there, world);
-  answer(message, kLargeRounds, there, world);
+  cross(message, received, there, world);
 }
 
 std::string link_rate(double bytes_per_second) {

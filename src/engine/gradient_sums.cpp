@@ -40,13 +40,14 @@ GradientSums::GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Commu
   std::array<double, 1> nodes{leads ? static_cast<double>(peers.size()) : 0};
   group.max(nodes);
   nodes_ = static_cast<int>(nodes[0]);
-  if (leads) slice_ = slice_of(memory.sums(0).floats.size(), me, leaders);
+  share_ = NodeShare(memory.sums(0).floats.size(), me, leaders);
+  const Range slice = share_.slice();
   sync::Exchange exchange;
   if (fixed().empty()) {
-    exchange.floats = floats().subspan(slice_.begin, slice_.size());
-    exchange.roundable = std::clamp(roundable, slice_.begin, slice_.end) - slice_.begin;
+    exchange.floats = floats().subspan(slice.begin, slice.size());
+    exchange.roundable = share_.roundable(roundable);
   } else {
-    exchange.fixed = fixed().subspan(slice_.begin, slice_.size());
+    exchange.fixed = fixed().subspan(slice.begin, slice.size());
   }
   exchange_.emplace(peers, exchange, options);
 }
@@ -74,17 +75,14 @@ void GradientSums::add_workers(Range range) {
 
 void GradientSums::begin_step() {
   before_ = memory_.sums(memory_.first_worker()).completion->count();
-  added_ = slice_.begin;
+  share_.begin_step();
   exchange_->begin_step();
 }
 
 void GradientSums::advance() {
-  const std::size_t ready = std::min(complete(), slice_.end);
-  if (ready > added_) {
-    add_workers({added_, ready});
-    added_ = ready;
-  }
-  exchange_->gradients_ready(added_ - slice_.begin);
+  const Range next = share_.take(complete());
+  if (next.size() > 0) add_workers(next);
+  exchange_->gradients_ready(share_.ready());
 }
 
 void GradientSums::finish() {
@@ -92,7 +90,7 @@ void GradientSums::finish() {
   if (overlaps()) {
     spin_until([&] {
       advance();
-      return added_ >= slice_.end;
+      return share_.done();
     });
     exchange_->finish_gradients();
     memory_.barrier();

@@ -7,11 +7,12 @@ namespace {
 
 constexpr std::size_t kMostFloats = std::size_t{1} << 20;
 
-// Returns the size of pieces of equal size, at most kMostFloats, that cover `size` floats.
-std::size_t piece_floats(std::size_t size) {
-  const std::size_t pieces = (size + kMostFloats - 1) / kMostFloats;
-  return pieces == 0 ? 0 : (size + pieces - 1) / pieces;
+std::size_t count_pieces(std::size_t size, std::size_t piece) {
+  return piece == 0 ? 0 : (size + piece - 1) / piece;
 }
+
+// Returns the size of pieces of equal size, at most kMostFloats, that cover `size` floats.
+std::size_t piece_floats(std::size_t size) { return count_pieces(size, count_pieces(size, kMostFloats)); }
 
 }  // namespace
 
@@ -27,6 +28,16 @@ ModelAverage::ModelAverage(LaneEngine& engine, std::size_t slots, const mpi::Com
       sum_(channels_, piece_.span()),
       begin_(momentum_ > 0 ? engine.layout().trainable_size() : 0),
       change_(begin_.size()) {}
+
+ModelAverage::Sums ModelAverage::sums_of(LaneEngine& engine, std::size_t slots, sync::StateRule rule) {
+  const std::size_t changing = engine.layout().gradient_size();
+  const std::size_t piece = piece_floats(changing);
+  std::size_t count = count_pieces(changing, piece);
+  if (!engine.average().empty()) count *= 2;
+  if (rule == sync::StateRule::kAverage)
+    count += slots * count_pieces(engine.layout().trainable_size(), piece);
+  return {piece, count};
+}
 
 void ModelAverage::begin_round() { std::copy_n(engine_.parameters().begin(), begin_.size(), begin_.data()); }
 

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "convoke/core/multiversion.hpp"
+#include "convoke/sync/bucket.hpp"
 
 namespace convoke::sync {
 namespace {
@@ -49,19 +50,13 @@ bool over(mpi::Request& request, bool wait) {
   return true;
 }
 
-// Elements of a slice when `size` elements are divided among all ranks of `group`.
-std::size_t slice_elements(std::size_t size, const mpi::Communicator& group) {
-  const auto ranks = static_cast<std::size_t>(group.size());
-  return (size + ranks - 1) / ranks;
-}
-
 }  // namespace
 
 template <class Value, class Wire>
 OrderedSum<Value, Wire>::OrderedSum(const SumChannels& channels, std::span<Value> values)
     : channels_(channels),
       values_(values),
-      slice_(slice_elements(values.size(), channels.scatter)),
+      slice_(slice_elements(values.size(), channels.scatter.size())),
       outgoing_(slice_ * static_cast<std::size_t>(channels.scatter.size())),
       incoming_(outgoing_.size()),
       total_(slice_) {

@@ -20,6 +20,34 @@ TEST_CASE("a step is predicted for any number of ranks, and checked against the 
   CHECK(checked.times("here, 2 ranks: predicted ") == 1);
 }
 
+TEST_CASE("a prediction follows the exchange of the recipe") {
+  const Place place;
+  const std::string predict = "study predict recipe.toml --weak --ranks 2 --seconds 0.02 ";
+  CHECK(place.run(predict).times(" in every step\n") == 1);
+  CHECK(place.run(predict + "--speed 4 --set train.reduction=fast --set train.wire=bf16")
+            .times(" in every step, as bf16 between nodes\n") == 1);
+  const auto local =
+      place.run(predict + "--set 'train.strategy={ name = \"local-sgd\", every = 3 }' --check", mpirun(2));
+  CHECK(local.code == 0);
+  CHECK(local.times(" after 3 steps\n") == 1);
+  CHECK(local.times("here, 2 ranks: predicted ") == 1);
+  CHECK(place.run(predict + "--set 'train.strategy=\"none\"'")
+            .times("the ranks exchange nothing within an epoch") == 1);
+}
+
+TEST_CASE("one measurement serves several links") {
+  const Place place;
+  const std::string predict =
+      "study predict recipe.toml --weak --ranks 2 --seconds 0.02 --json --latency 2us,3us ";
+  const auto two = place.run(predict + "--bandwidth 10Gbit");
+  CHECK(two.code == 0);
+  CHECK(two.times("\"latency_seconds\":2e-06") == 1);
+  CHECK(two.times("\"latency_seconds\":3e-06") == 1);
+  CHECK(two.times("\"bytes_per_second\":1250000000.0") == 2);
+  CHECK(place.run(predict + "--bandwidth 1Gbit,2Gbit,3Gbit")
+            .times("--latency has 2 values, --bandwidth 3 values") == 1);
+}
+
 TEST_CASE("members that do not communicate, and a network of zero bandwidth, are not predicted") {
   const Place place;
   const auto ensemble =

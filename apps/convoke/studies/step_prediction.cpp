@@ -14,8 +14,8 @@
 #include "convoke/doctor/link.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
-#include "convoke/study/analysis/step_model.hpp"
-#include "convoke/sync/allreduce.hpp"
+#include "convoke/study/analysis/statistics.hpp"
+#include "convoke/study/prediction/step_prediction.hpp"
 #include "studies/step_profile.hpp"
 
 namespace convoke::app {
@@ -24,10 +24,11 @@ namespace {
 /// `convoke study predict`
 struct StudyPredictOptions : RecipeOptions {
   std::vector<int> ranks;
-  int ranks_per_node = 0;  // 0: as many as on this one
-  double latency = 0;      // between nodes, seconds; 0: measured, or assumed
-  double bandwidth = 0;    // between nodes, bytes per second; 0: measured, or assumed
-  double core_share = -1;  // of the transfer between nodes; below 0: that of TCP
+  int ranks_per_node = 0;         // 0: as many as on this one
+  std::vector<double> latency;    // between nodes, seconds; empty: measured, or assumed
+  std::vector<double> bandwidth;  // between nodes, bytes per second; empty: measured, or assumed
+  double core_share = -1;         // of the transfer between nodes; below 0: that of TCP
+  double speed = 1;               // of the cluster's cores, relative to these
   bool weak = false;
   bool check = false;
   bool json = false;
@@ -55,49 +56,69 @@ constexpr double kUsualLatency = 20e-6, kUsualBandwidth = 1.1e9;
 // unlimited links (apps/bench/predicted_links.sh, AMD EPYC).
 constexpr double kTcpCoreSecondsPerByte = 1e-9;
 
-struct Network {
-  study::LinkSpeed link{kUsualLatency, kUsualBandwidth, kTcpCoreSecondsPerByte};
-  std::string from = "assumed";
+constexpr double kTcpCoreSecondsPerMessage = 4e-6;
+
+struct Links {
+  study::LinkSpeed between{kUsualLatency, kUsualBandwidth, kTcpCoreSecondsPerByte, kTcpCoreSecondsPerMessage};
+  study::LinkSpeed within = study::Cluster{}.within;
+  std::string from = "assumed";  ///< `between`
 };
 
-// The medians of the links between nodes; 0 if there are none.
-study::LinkSpeed speed_of(const std::vector<doctor::Link>& links) {
+// Puts the medians of the links within nodes, or of those between them, into `speed`; false: there are none.
+bool read_speed(const std::vector<doctor::Link>& links, bool within, study::LinkSpeed& speed) {
   std::vector<double> latencies, rates;
   for (const doctor::Link& link : links) {
-    if (link.within()) continue;
+    if (link.within() != within) continue;
     latencies.push_back(link.latency_seconds);
     rates.push_back(link.bytes_per_second);
   }
-  if (rates.empty()) return {};
-  std::sort(latencies.begin(), latencies.end());
-  std::sort(rates.begin(), rates.end());
-  return {latencies[latencies.size() / 2], rates[rates.size() / 2], 0};
+  if (rates.empty()) return false;
+  speed.latency_seconds = study::median(latencies);
+  speed.bytes_per_second = study::median(rates);
+  return true;
 }
 
-// At the root.
-Network network_of(const StudyPredictOptions& options, const std::vector<doctor::Link>& links) {
-  Network network;
-  if (const study::LinkSpeed measured = speed_of(links); measured.bytes_per_second > 0) {
-    network.link.latency_seconds = measured.latency_seconds;
-    network.link.bytes_per_second = measured.bytes_per_second;
-    network.from = "measured";
-  }
-  if (options.latency > 0) network.link.latency_seconds = options.latency;
-  if (options.bandwidth > 0) network.link.bytes_per_second = options.bandwidth;
-  if (options.latency > 0 || options.bandwidth > 0) network.from = "given";
+// At the root. `i`: of several given links.
+Links links_of(const StudyPredictOptions& options, const std::vector<doctor::Link>& measured, std::size_t i) {
+  const auto given = [i](const std::vector<double>& values) {
+    return values.empty() ? 0 : values[std::min(i, values.size() - 1)];
+  };
+  const double latency = given(options.latency), bandwidth = given(options.bandwidth);
+  Links links;
+  read_speed(measured, true, links.within);
+  if (read_speed(measured, false, links.between)) links.from = "measured";
+  study::LinkSpeed& link = links.between;
+  if (latency > 0) link.latency_seconds = latency;
+  if (bandwidth > 0) link.bytes_per_second = bandwidth;
+  if (latency > 0 || bandwidth > 0) links.from = "given";
   if (options.core_share >= 0) {
-    network.link.core_seconds_per_byte = options.core_share / network.link.bytes_per_second;
+    link.core_seconds_per_byte = options.core_share / link.bytes_per_second;
+    if (options.core_share == 0) link.core_seconds_per_message = 0;
   }
-  return network;
-}
-
-study::SumAlgorithm algorithm_for(int nodes) {
-  return sync::sums_in_slices(nodes) ? study::SumAlgorithm::kSlices : study::SumAlgorithm::kRabenseifner;
+  return links;
 }
 
 std::string describe(const study::LinkSpeed& link, const std::string& from) {
   return fmt::format("{:.1f} us, {}/s ({})", link.latency_seconds * 1e6,
                      format_bytes(static_cast<std::uint64_t>(link.bytes_per_second)), from);
+}
+
+// "the ranks sum 373 kB in every step".
+std::string describe_exchange(const study::StepProfile& profile) {
+  const auto bytes = [](std::size_t floats, std::size_t each) {
+    return format_bytes(static_cast<std::uint64_t>(floats * each));
+  };
+  if (profile.averaging) {
+    const study::Averaging& averaging = *profile.averaging;
+    if (averaging.every == 0) return "the ranks exchange nothing within an epoch";
+    return fmt::format("the ranks average {} after {}", bytes(averaging.floats * averaging.sums, 4),
+                       counted(averaging.every, "step"));
+  }
+  const std::size_t rounded =
+      profile.options.wire == sync::Wire::kBfloat16 && !profile.sums.fixed ? profile.sums.roundable : 0;
+  return fmt::format("the ranks sum {} in every step{}",
+                     bytes(profile.sums.elements, profile.sums.fixed ? 8 : 4),
+                     rounded > 0 ? ", as bf16 between nodes" : "");
 }
 
 Settings to_settings(const study::StepPrediction& step) {
@@ -133,6 +154,80 @@ void print_scatter(double scatter) {
                    "--seconds 5");
 }
 
+// What was measured, at the root.
+struct Measured {
+  study::StepProfile profile;
+  std::vector<doctor::Link> links;
+  std::optional<CheckedStep> real;  // of all ranks
+  int ranks = 1, threads = 1, ranks_per_node = 1;
+};
+
+// The prediction for the ranks that were measured.
+study::StepPrediction predict_here(const Measured& measured, const study::Cluster& cluster,
+                                   study::Scaling scaling) {
+  study::StepProfile here = measured.profile;
+  for (study::StepProfile::Compute& at : here.compute) {
+    if (at.lanes == study::busiest_lanes(here.lanes, measured.ranks, scaling))
+      at.seconds = measured.real->compute_seconds;
+  }
+  return predict_step(here, cluster, measured.ranks, scaling);
+}
+
+void print_json(const recipe::Recipe& recipe, const Measured& measured, const study::Cluster& cluster,
+                const std::vector<study::StepPrediction>& steps,
+                const std::optional<study::StepPrediction>& checked) {
+  Settings result{{"recipe", recipe.name},
+                  {"threads", measured.threads},
+                  {"ranks_per_node", cluster.ranks_per_node},
+                  {"scatter", measured.profile.scatter()},
+                  {"latency_seconds", cluster.link.latency_seconds},
+                  {"bytes_per_second", cluster.link.bytes_per_second}};
+  Value::Array predictions;
+  for (const study::StepPrediction& step : steps) predictions.emplace_back(to_settings(step));
+  result.set("predictions", std::move(predictions));
+  if (checked) {
+    Settings check = to_settings(*checked);
+    check.set("measured_seconds", measured.real->seconds);
+    check.set("error", checked->seconds() / measured.real->seconds - 1);
+    result.set("check", std::move(check));
+  }
+  fmt::print("{}\n", metrics::to_json(result));
+}
+
+// Predicts all numbers of ranks with given link `i`, and prints them.
+void predict(const StudyPredictOptions& options, const recipe::Recipe& recipe, const std::vector<int>& ranks,
+             const Measured& measured, std::size_t i) {
+  const study::Scaling scaling = options.weak ? study::Scaling::kWeak : study::Scaling::kStrong;
+  const Links links = links_of(options, measured.links, i);
+  const study::Cluster cluster{
+      .ranks_per_node = measured.ranks_per_node, .link = links.between, .within = links.within};
+  const study::StepProfile there = at_speed(measured.profile, options.speed);
+  std::vector<study::StepPrediction> steps;
+  for (const int count : ranks) steps.push_back(predict_step(there, cluster, count, scaling));
+  std::optional<study::StepPrediction> checked;
+  if (measured.real) checked = predict_here(measured, cluster, scaling);
+
+  if (options.json) {
+    print_json(recipe, measured, cluster, steps, checked);
+    return;
+  }
+  if (i == 0) {
+    fmt::print("{}: {} scaling, batch {}{}, {} a rank, {} a node; {}\n", recipe.name,
+               options.weak ? "weak" : "strong", recipe.train.batch, options.weak ? " a rank" : "",
+               counted(measured.threads, "thread"), counted(cluster.ranks_per_node, "rank"),
+               describe_exchange(measured.profile));
+  }
+  fmt::print("  links between nodes: {}\n", describe(links.between, links.from));
+  print_steps(steps);
+  if (i == 0) print_scatter(measured.profile.scatter());
+  if (checked) {
+    print_steps({*checked});
+    fmt::print("here, {}: predicted {:.3f} ms, measured {:.3f} ms: {:+.1f} %\n",
+               counted(measured.ranks, "rank"), checked->seconds() * 1e3, measured.real->seconds * 1e3,
+               (checked->seconds() / measured.real->seconds - 1) * 100);
+  }
+}
+
 int study_predict(const StudyPredictOptions& options) {
   // 1. The recipe and the numbers of ranks.
   const recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes);
@@ -142,6 +237,12 @@ int study_predict(const StudyPredictOptions& options) {
                     "time of a run alone",
                     recipe.name),
         "predict a synchronous recipe, or add --set train.mode=sync");
+  }
+  if (options.latency.size() > 1 && options.bandwidth.size() > 1 &&
+      options.latency.size() != options.bandwidth.size()) {
+    throw Error(fmt::format("--latency has {}, --bandwidth {}", counted(options.latency.size(), "value"),
+                            counted(options.bandwidth.size(), "value")),
+                "give both for each link, or one of them once for all links");
   }
   const study::Scaling scaling = options.weak ? study::Scaling::kWeak : study::Scaling::kStrong;
   mpi::Session session;
@@ -159,64 +260,27 @@ int study_predict(const StudyPredictOptions& options) {
   const std::int64_t lanes = recipe.train.batch / recipe.lane();
   const study::StepProfile profile =
       measure_step(recipe, threads, study::needed_lanes(lanes, measured, scaling), options.seconds, world);
-  const std::vector<doctor::Link> links = doctor::measure_links(machine, world);
-  std::optional<double> real;
+  const std::vector<doctor::Link> measured_links = doctor::measure_links(machine, world);
+  std::optional<CheckedStep> real;
   if (options.check) {
     recipe::Recipe whole = recipe;
     whole.train.lane = recipe.lane();  // as in the prediction
     if (options.weak) whole.train.batch *= world.size();
-    real = measure_exchanging_step(whole, threads, options.seconds, world);
+    real = measure_exchanging_step(whole, threads, study::busiest_lanes(lanes, world.size(), scaling),
+                                   options.seconds, world);
   }
   if (!world.root()) return EXIT_SUCCESS;
 
   // 3. Predict.
-  const Network network = network_of(options, links);
-  const study::Cluster cluster{
-      .ranks_per_node = options.ranks_per_node > 0 ? options.ranks_per_node : machine.local_ranks,
-      .link = network.link};
-  const auto predict = [&](int count) {
-    study::Cluster as_used = cluster;
-    as_used.algorithm = algorithm_for(cluster.nodes_for(count));
-    return predict_step(profile, as_used, count, scaling);
-  };
-  std::vector<study::StepPrediction> steps;
-  for (const int count : ranks) steps.push_back(predict(count));
-  std::optional<study::StepPrediction> checked;
-  if (real) checked = predict(world.size());
-
-  if (options.json) {
-    Settings result{{"recipe", recipe.name},
-                    {"threads", threads},
-                    {"ranks_per_node", cluster.ranks_per_node},
-                    {"scatter", profile.scatter()},
-                    {"latency_seconds", cluster.link.latency_seconds},
-                    {"bytes_per_second", cluster.link.bytes_per_second}};
-    Value::Array predictions;
-    for (const study::StepPrediction& step : steps) predictions.emplace_back(to_settings(step));
-    result.set("predictions", std::move(predictions));
-    if (checked) {
-      Settings check = to_settings(*checked);
-      check.set("measured_seconds", *real);
-      check.set("error", checked->seconds() / *real - 1);
-      result.set("check", std::move(check));
-    }
-    fmt::print("{}\n", metrics::to_json(result));
-    return EXIT_SUCCESS;
-  }
-  double bytes = 0;
-  for (const study::Bucket& bucket : profile.buckets) bytes += bucket.bytes;
-  fmt::print("{}: {} scaling, batch {}{}, {} a rank, {} a node; a step sums {} in {}\n", recipe.name,
-             options.weak ? "weak" : "strong", recipe.train.batch, options.weak ? " a rank" : "",
-             counted(threads, "thread"), counted(cluster.ranks_per_node, "rank"),
-             format_bytes(static_cast<std::uint64_t>(bytes)), counted(profile.buckets.size(), "bucket"));
-  fmt::print("  links between nodes: {}\n", describe(network.link, network.from));
-  print_steps(steps);
-  print_scatter(profile.scatter());
-  if (checked) {
-    fmt::print("here, {}: predicted {:.3f} ms, measured {:.3f} ms: {:+.1f} %\n",
-               counted(world.size(), "rank"), checked->seconds() * 1e3, *real * 1e3,
-               (checked->seconds() / *real - 1) * 100);
-  }
+  const Measured result{
+      .profile = profile,
+      .links = measured_links,
+      .real = real,
+      .ranks = world.size(),
+      .threads = threads,
+      .ranks_per_node = options.ranks_per_node > 0 ? options.ranks_per_node : machine.local_ranks};
+  const std::size_t links = std::max({std::size_t{1}, options.latency.size(), options.bandwidth.size()});
+  for (std::size_t i = 0; i < links; ++i) predict(options, recipe, ranks, result, i);
   return EXIT_SUCCESS;
 }
 
@@ -237,24 +301,34 @@ std::function<int()> add_study_predict(CLI::App& parser) {
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   parser
-      .add_option("--latency", options->latency,
-                  "Time of a message between nodes, one way, such as 2us; by default measured, or 20us")
+      .add_option(
+          "--latency", options->latency,
+          "Time of a message between nodes, one way, such as 2us, for each link; by default measured, or "
+          "20us")
+      ->delimiter(',')
       ->transform(CLI::AsNumberWithUnit(times).description(""))
       ->check(CLI::PositiveNumber)
-      ->type_name("TIME");
+      ->type_name("TIME,...");
   parser
       .add_option("--bandwidth", options->bandwidth,
-                  "Data per second between nodes, one way, such as 100Gbit or 1GB; by default measured, or "
-                  "8.8Gbit")
+                  "Data per second between nodes, one way, such as 100Gbit or 1Gbit,10Gbit for two links; by "
+                  "default measured, or 8.8Gbit")
+      ->delimiter(',')
       ->transform(CLI::AsNumberWithUnit(rates).description(""))
       ->check(CLI::PositiveNumber)
-      ->type_name("RATE");
+      ->type_name("RATE,...");
   parser
       .add_option("--core-share", options->core_share,
                   "Share of a transfer between nodes that keeps a core busy, 0 with RDMA; by default that of "
                   "TCP, 1 s for each GB")
       ->check(in_range(0, 1))
       ->type_name("SHARE");
+  parser
+      .add_option("--speed", options->speed,
+                  "Speed of the cluster's cores, relative to those that you measure on")
+      ->check(CLI::PositiveNumber)
+      ->type_name("FACTOR")
+      ->capture_default_str();
   parser.add_flag("--weak", options->weak, "Give each rank the batch of the recipe instead of a share of it");
   parser.add_flag("--check", options->check, "Also measure a step of the ranks that you start");
   parser
@@ -262,7 +336,7 @@ std::function<int()> add_study_predict(CLI::App& parser) {
       ->check(CLI::PositiveNumber)
       ->type_name("SECONDS")
       ->capture_default_str();
-  parser.add_flag("--json", options->json, "Print the prediction as JSON");
+  parser.add_flag("--json", options->json, "Print the predictions as JSON, a line for each link");
   parser.footer(kStudyPredictHelp);
   return [options] { return study_predict(*options); };
 }

@@ -6,16 +6,25 @@
 #include <numeric>
 #include <optional>
 
-#include "convoke/engine/lane_engine.hpp"
+#include "convoke/core/timeline.hpp"
+#include "convoke/engine/lane_worker.hpp"
+#include "convoke/engine/model_average.hpp"
+#include "convoke/engine/replica.hpp"
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/recipe/job.hpp"
 #include "convoke/study/analysis/statistics.hpp"
-#include "convoke/sync/allreduce.hpp"
+#include "convoke/sync/ordered_sum.hpp"
+#include "convoke/sync/strategy.hpp"
 #include "studies/random_data.hpp"
 
 namespace convoke::app {
 namespace {
+
+// Strategies differ by epoch; most epochs are like the last one.
+std::int64_t last_epoch(const recipe::Recipe& recipe) {
+  return std::max<std::int64_t>(0, recipe.train.epochs - 1);
+}
 
 /// The time of the slowest rank.
 double slowest(double seconds, const mpi::Communicator& world) {
@@ -24,32 +33,34 @@ double slowest(double seconds, const mpi::Communicator& world) {
   return most[0];
 }
 
-/// The engine of one rank, on random data.
+/// The model of a rank in training, on random data.
 class Trial {
  public:
-  Trial(const recipe::Recipe& recipe, engine::EngineOptions options, const mpi::Communicator& alone)
+  /// `options`: with the batch of all ranks of `group`.
+  Trial(const recipe::Recipe& recipe, engine::EngineOptions options, const mpi::Communicator& group,
+        const sync::Strategy& strategy)
       : graph_(recipe.graph()),
         options_(std::move(options)),
         random_(graph_, options_.batch, recipe.seed),
         loader_(random_.loader(augmenter_of(recipe))),
         optimizer_(optim::make_optimizer(recipe.train.optimizer)),
         learning_rate_(recipe.learning_rate()),
-        engine_(graph_, options_, loader_, *optimizer_, alone),
+        epoch_(last_epoch(recipe)),
+        replica_(graph_, options_, loader_, *optimizer_, group, strategy, epoch_),
         ids_(static_cast<std::size_t>(options_.batch)) {
     std::iota(ids_.begin(), ids_.end(), 0U);
   }
 
-  void step() { engine_.step(0, ids_, learning_rate_); }
-  engine::LaneEngine& engine() { return engine_; }
+  void step() {
+    replica_.step(static_cast<std::uint32_t>(epoch_), ids_, learning_rate_, {});
+    if (replica_.meets_after(epoch_, ++steps_)) replica_.meet();
+  }
+  engine::LaneEngine& engine() { return replica_.engine(); }
+  std::size_t state_slots() const { return optimizer_->state_slots(); }
 
-  /// One report of the backward pass: how many elements of the gradient are complete, and the seconds until
-  /// the pass ends.
-  struct Progress {
-    std::size_t elements = 0;
-    double seconds_before_end = 0;
-  };
-  std::vector<Progress> backward() {
-    nn::Network& plan = *engine_.plan();
+  /// Returns the reports of a backward pass of the latest plan.
+  std::vector<study::StepProfile::Report> backward() {
+    nn::Network& plan = *engine().plan();
     const auto samples = std::span(ids_).first(static_cast<std::size_t>(plan.samples()));
     std::vector<std::int32_t> labels(samples.size());
     if (graph_.input_shape().type == nn::ValueType::kToken) {
@@ -59,12 +70,12 @@ class Trial {
     }
     plan.forward({options_.seed, 0, samples});
     plan.loss(labels, options_.batch);
-    std::vector<Progress> progress;
+    std::vector<study::StepProfile::Report> reports;
     const os::Stopwatch watch;
-    plan.backward([&](std::size_t end) { progress.push_back({end, watch.seconds()}); });
+    plan.backward([&](std::size_t end) { reports.push_back({end, watch.seconds()}); });
     const double end = watch.seconds();
-    for (Progress& at : progress) at.seconds_before_end = end - at.seconds_before_end;
-    return progress;
+    for (study::StepProfile::Report& at : reports) at.seconds_before_end = end - at.seconds_before_end;
+    return reports;
   }
 
  private:
@@ -74,59 +85,72 @@ class Trial {
   data::BatchLoader loader_;
   std::unique_ptr<optim::Optimizer> optimizer_;
   double learning_rate_;
-  engine::LaneEngine engine_;
+  std::int64_t epoch_, steps_ = 0;
+  engine::Replica replica_;
   std::vector<std::uint32_t> ids_;
 };
 
 struct StepTime {
   double seconds = 0;
-  double scatter = 0;  // of rounds of steps: (slowest - fastest) / median
+  double scatter = 0;         // of rounds of steps: (slowest - fastest) / median
+  double update_seconds = 0;  // of `seconds`
 };
 
-StepTime time_of_step(Trial& trial, double seconds, const mpi::Communicator& world) {
-  trial.step();
-  trial.step();
-  world.barrier();
-  const os::Stopwatch watch;
-  trial.step();
-  const double one = slowest(watch.seconds(), world);
-  const auto steps = std::clamp<std::int64_t>(std::llround(seconds / 5 / one), 1, 100000);
-  std::vector<double> rounds;
-  for (int round = 0; round < 5; ++round) {
+/// Times rounds of steps.
+class Stopwatches {
+ public:
+  /// `period`: steps after which everything repeats. `seconds`: of all rounds together, about.
+  Stopwatches(Trial& trial, std::int64_t period, double seconds, const mpi::Communicator& world)
+      : trial_(trial), world_(world) {
+    for (std::int64_t i = 0; i < 2 * period; ++i) trial.step();
     world.barrier();
-    const os::Stopwatch each;
-    for (std::int64_t i = 0; i < steps; ++i) trial.step();
-    rounds.push_back(slowest(each.seconds(), world) / static_cast<double>(steps));
+    const os::Stopwatch watch;
+    for (std::int64_t i = 0; i < period; ++i) trial.step();
+    const double one = slowest(watch.seconds(), world);
+    steps_ = period * std::clamp<std::int64_t>(std::llround(seconds / kRounds / one), 1, 100000);
   }
-  const auto [fastest, slowest_round] = std::minmax_element(rounds.begin(), rounds.end());
-  const double median = study::median(rounds);
-  return {median, (*slowest_round - *fastest) / median};
-}
 
-/// The buckets that sync::AllReduce would make, and when backward completes them.
-std::vector<study::Bucket> buckets_of(Trial& trial, std::size_t elements, std::size_t element_bytes,
-                                      const sync::ExchangeOptions& options) {
-  std::vector<std::vector<Trial::Progress>> runs;
-  for (int i = 0; i < 9; ++i) runs.push_back(trial.backward());
-  const std::size_t size = sync::bucket_elements(elements, element_bytes, options);
-  std::vector<study::Bucket> buckets;
-  for (std::size_t begin = 0; begin < elements;) {
-    const std::size_t end = std::min(elements, begin + size);
-    std::vector<double> before_end;
-    for (const auto& progress : runs) {
-      const auto ready = std::find_if(progress.begin(), progress.end(),
-                                      [&](const Trial::Progress& at) { return at.elements >= end; });
-      before_end.push_back(ready == progress.end() ? 0 : ready->seconds_before_end);
-    }
-    buckets.push_back({static_cast<double>((end - begin) * element_bytes), study::median(before_end)});
-    begin = end;
+  static constexpr int kRounds = 5;
+  void run_round() {
+    Timeline timeline;
+    const Timeline::Use use(timeline);
+    world_.barrier();
+    const os::Stopwatch watch;
+    for (std::int64_t i = 0; i < steps_; ++i) trial_.step();
+    rounds_.push_back(slowest(watch.seconds(), world_) / static_cast<double>(steps_));
+    updates_.push_back(timeline.seconds(Activity::kUpdate) / static_cast<double>(steps_));
   }
-  return buckets;
+
+  StepTime time() const {
+    const auto [fastest, slowest_round] = std::minmax_element(rounds_.begin(), rounds_.end());
+    const double median = study::median(rounds_);
+    return {median, (*slowest_round - *fastest) / median, study::median(updates_)};
+  }
+
+ private:
+  Trial& trial_;
+  const mpi::Communicator& world_;
+  std::int64_t steps_ = 1;
+  std::vector<double> rounds_, updates_;
+};
+
+/// The reports of the backward pass; their times are medians.
+std::vector<study::StepProfile::Report> backward_of(Trial& trial) {
+  std::vector<std::vector<study::StepProfile::Report>> passes;
+  const os::Stopwatch watch;
+  while (passes.size() < 3 || (passes.size() < 9 && watch.seconds() < 1)) passes.push_back(trial.backward());
+  std::vector<study::StepProfile::Report> reports = passes.front();
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    std::vector<double> times;
+    for (const auto& pass : passes) times.push_back(pass[i].seconds_before_end);
+    reports[i].seconds_before_end = study::median(times);
+  }
+  return reports;
 }
 
 /// The time to add received values, which are in a cache, to those of this rank.
-double add_seconds_per_byte(std::size_t bytes) {
-  std::vector<float> own(std::max<std::size_t>(bytes / sizeof(float), 1024)), received(own.size(), 1.0F);
+double add_seconds_per_byte(std::size_t floats) {
+  std::vector<float> own(floats), received(own.size(), 1.0F);
   std::vector<double> seconds;
   for (int i = 0; i < 15; ++i) {
     const os::Stopwatch watch;
@@ -136,34 +160,90 @@ double add_seconds_per_byte(std::size_t bytes) {
   return study::median(seconds) / static_cast<double>(own.size() * sizeof(float));
 }
 
+/// The time of one pass over the floats of a bucket. Alone, a sum makes four, and MPI copies once.
+template <class Wire>
+double copy_seconds_per_byte(std::size_t floats, const mpi::Communicator& alone) {
+  const sync::SumChannels channels(alone);
+  std::vector<float> values(floats, 1.0F);
+  sync::OrderedSum<float, Wire> sum(channels, values);
+  std::vector<double> seconds;
+  for (int i = 0; i < 15; ++i) {
+    const os::Stopwatch watch;
+    sum.start();
+    sum.combine(true);
+    sum.finish(true);
+    seconds.push_back(watch.seconds());
+  }
+  constexpr double kPasses = 5;
+  return study::median(seconds) / kPasses / static_cast<double>(floats * sizeof(float));
+}
+
+/// What the ranks exchange.
+void describe_exchange(const recipe::Recipe& recipe, const engine::EngineOptions& options, Trial& trial,
+                       study::StepProfile& profile) {
+  const nn::ParameterLayout& layout = trial.engine().layout();
+  profile.sums = {.elements = layout.gradient_size() + engine::kTallySize,
+                  .fixed = options.reduction == engine::Reduction::kExact,
+                  .roundable = layout.trainable_size()};
+  profile.options = {options.bucket_bytes, options.wire};
+  profile.shares_memory = options.share_node;
+  const auto strategy = sync::make_strategy(recipe.train.strategy);
+  if (strategy->sums_gradients(last_epoch(recipe))) return;
+  const auto sums =
+      engine::ModelAverage::sums_of(trial.engine(), trial.state_slots(), strategy->state_rule());
+  profile.averaging = {study::steps_to_average(*strategy, last_epoch(recipe)), sums.floats, sums.count};
+}
+
 }  // namespace
 
-double measure_exchanging_step(const recipe::Recipe& recipe, int threads, double seconds,
-                               const mpi::Communicator& world) {
-  Trial trial(recipe, engine_options(recipe, threads), world);
-  return time_of_step(trial, seconds, world).seconds;
+CheckedStep measure_exchanging_step(const recipe::Recipe& recipe, int threads, std::int64_t lanes,
+                                    double seconds, const mpi::Communicator& world) {
+  const auto strategy = sync::make_strategy(recipe.train.strategy), together = sync::make_strategy({});
+  const std::int64_t epoch = last_epoch(recipe);
+  const std::int64_t period = strategy->sums_gradients(epoch)
+                                  ? 1
+                                  : std::max<std::int64_t>(1, study::steps_to_average(*strategy, epoch));
+  const engine::EngineOptions whole = engine_options(recipe, threads);
+  engine::EngineOptions share = whole;
+  share.batch = lanes * whole.lane;
+  const mpi::Communicator alone = world.split(world.rank(), 0);
+  Trial real(recipe, whole, world, *strategy), computing(recipe, share, alone, *together);
+  Stopwatches real_times(real, period, seconds, world), computing_times(computing, 1, seconds, world);
+  for (int round = 0; round < Stopwatches::kRounds; ++round) {
+    computing_times.run_round();
+    real_times.run_round();
+  }
+  const StepTime computed = computing_times.time();
+  return {real_times.time().seconds, computed.seconds - computed.update_seconds};
 }
 
 study::StepProfile measure_step(const recipe::Recipe& recipe, int threads,
                                 const std::vector<std::int64_t>& lane_counts, double seconds,
                                 const mpi::Communicator& world) {
   const mpi::Communicator alone = world.split(world.rank(), 0);
+  const auto together = sync::make_strategy({});
   const engine::EngineOptions whole = engine_options(recipe, threads);
   study::StepProfile profile{.lanes = whole.batch / whole.lane, .batch = whole.batch};
   for (const std::int64_t lanes : lane_counts) {
     engine::EngineOptions options = whole;
     options.batch = lanes * whole.lane;
-    Trial trial(recipe, options, alone);
-    const StepTime time = time_of_step(trial, seconds, world);
-    profile.compute.push_back({lanes, time.seconds, time.scatter});
+    Trial trial(recipe, options, alone, *together);
+    Stopwatches stopwatches(trial, 1, seconds, world);
+    for (int round = 0; round < Stopwatches::kRounds; ++round) stopwatches.run_round();
+    const StepTime time = stopwatches.time();
+    profile.compute.push_back({lanes, time.seconds - time.update_seconds, time.scatter});
     if (lanes != lane_counts.front()) continue;
+    profile.update_seconds = time.update_seconds;
     // The backward pass of the last plan that a rank runs hides the exchange.
-    const std::size_t bytes =
-        whole.reduction == engine::Reduction::kExact ? sizeof(std::int64_t) : sizeof(float);
-    profile.buckets = buckets_of(trial, trial.engine().layout().gradient_size(), bytes, {whole.bucket_bytes});
+    profile.backward = backward_of(trial);
+    describe_exchange(recipe, whole, trial, profile);
   }
-  profile.add_seconds_per_byte = add_seconds_per_byte(
-      profile.buckets.empty() ? 0 : static_cast<std::size_t>(profile.buckets.front().bytes));
+  const std::size_t bytes = profile.sums.elements * sizeof(float);
+  const std::size_t floats = std::min(bytes, sync::bucket_bytes_for(bytes)) / sizeof(float);
+  profile.add_seconds_per_byte = add_seconds_per_byte(floats);
+  profile.copy_seconds_per_byte = whole.wire == sync::Wire::kBfloat16
+                                      ? copy_seconds_per_byte<sync::Bfloat16>(floats, alone)
+                                      : copy_seconds_per_byte<float>(floats, alone);
   return profile;
 }
 

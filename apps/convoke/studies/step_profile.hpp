@@ -4,7 +4,7 @@
 
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/recipe/recipe.hpp"
-#include "convoke/study/analysis/step_model.hpp"
+#include "convoke/study/prediction/step_profile.hpp"
 
 namespace convoke::app {
 
@@ -16,8 +16,14 @@ study::StepProfile measure_step(const recipe::Recipe& recipe, int threads,
                                 const std::vector<std::int64_t>& lane_counts, double seconds,
                                 const mpi::Communicator& world);
 
-/// Seconds of a step with the exchange between all ranks of `world`. Collective.
-double measure_exchanging_step(const recipe::Recipe& recipe, int threads, double seconds,
-                               const mpi::Communicator& world);
+struct CheckedStep {
+  double seconds = 0;          ///< with the exchange between all ranks
+  double compute_seconds = 0;  ///< of a rank, without exchange and update
+};
+
+/// Measures a real step of all ranks of `world` (with local SGD, the mean from one average to the next) in
+/// turns with the step of a rank alone that has `lanes` lanes, so that both see the same machine. Collective.
+CheckedStep measure_exchanging_step(const recipe::Recipe& recipe, int threads, std::int64_t lanes,
+                                    double seconds, const mpi::Communicator& world);
 
 }  // namespace convoke::app

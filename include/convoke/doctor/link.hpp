@@ -13,7 +13,7 @@ namespace convoke::doctor {
 struct Link {
   std::string from = {}, to = {};  ///< hosts; equal within one
   double latency_seconds = 0;      ///< one way, 8 bytes, median
-  double bytes_per_second = 0;     ///< one way, messages of 1 MiB, median
+  double bytes_per_second = 0;     ///< one way, messages of 1 MiB in both directions, median
   bool within() const { return from == to; }
 };
 

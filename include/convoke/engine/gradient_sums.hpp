@@ -6,6 +6,7 @@
 #include <span>
 
 #include "convoke/engine/model_memory.hpp"
+#include "convoke/engine/node_share.hpp"
 #include "convoke/engine/node_team.hpp"
 #include "convoke/engine/range.hpp"
 #include "convoke/sync/allreduce.hpp"
@@ -46,13 +47,12 @@ class GradientSums {
   NodeTeam& team_;
   bool alone_;                               ///< the group has one rank
   int nodes_ = 1;                            ///< of the group; ranks that share no memory count as nodes
-  Range slice_;                              ///< of this rank, empty if it is no leader
+  NodeShare share_;                          ///< of this rank
   std::optional<sync::AllReduce> exchange_;  ///< of the slice with its peers
   std::function<void(int)> add_;
 
   // State of the current step.
   std::uint64_t before_ = 0;  ///< elements that all workers have completed in earlier steps
-  std::size_t added_ = 0;     ///< end of the elements that this leader has added
 };
 
 }  // namespace convoke::engine

@@ -11,7 +11,7 @@
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/plan/network.hpp"
 #include "convoke/optim/optimizer.hpp"
-#include "convoke/sync/allreduce.hpp"
+#include "convoke/sync/bucket.hpp"
 
 namespace convoke::engine {
 

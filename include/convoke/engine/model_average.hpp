@@ -25,6 +25,13 @@ class ModelAverage {
   /// Averages at the end of a round. Collective.
   void run();
 
+  /// How a model is summed: in `count` sums of `floats`, one after another.
+  struct Sums {
+    std::size_t floats = 0, count = 0;
+  };
+  /// Returns the sums of run(), for an engine and `slots` states of its optimizer.
+  static Sums sums_of(LaneEngine& engine, std::size_t slots, sync::StateRule rule);
+
   /// The change of the trained parameters from one round to the next, which momentum needs; empty without
   /// momentum. A restart needs it.
   std::span<float> change() { return change_.span(); }

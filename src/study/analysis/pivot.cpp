@@ -182,51 +182,56 @@ std::vector<Coordinates> wanted_cells(const Analysis& analysis, const PivotOptio
               "check the values of --only: convoke study analyse prints all cells");
 }
 
+/// The cells by the values of two coordinates.
+using Places = std::map<std::pair<std::string, std::string>, Coordinates>;
+
+Places places_of(std::span<const Coordinates> cells, const Coordinate& by_row, const Coordinate& by_column) {
+  Places places;
+  for (const Coordinates& at : cells) {
+    const auto [place, added] = places.emplace(std::pair(by_row.value(at), by_column.value(at)), at);
+    if (added) continue;
+    throw Error(fmt::format("two cells have the same place in the table: {} and {}", to_string(place->second),
+                            to_string(at)),
+                "choose one by --only, or add --columns");
+  }
+  return places;
+}
+
+// The heading of a column: its group, its quantity, or both where there are several.
+std::string heading_in(const std::string& group, const std::string& name, bool only_one) {
+  if (group.empty()) return heading_of(name);
+  return only_one ? group : group + ": " + heading_of(name);
+}
+
 }  // namespace
 
 TextTable pivot(const Analysis& analysis, std::span<const PublishedTable> tables,
                 const PivotOptions& options) {
-  // 1. The places of the cells.
   const Coordinate& by_row = coordinate(options.rows);
   const Coordinate none{"", [](const Coordinates&) { return std::string(); }};
   const Coordinate& by_column = options.columns.empty() ? none : coordinate(options.columns);
   const std::vector<Coordinates> cells = wanted_cells(analysis, options);
   const Texts texts(analysis, tables);
   for (const std::string& name : options.show) texts.require(cells, name);
-  std::map<std::pair<std::string, std::string>, const Coordinates*> places;
-  for (const Coordinates& at : cells) {
-    const auto [place, added] = places.emplace(std::pair(by_row.value(at), by_column.value(at)), &at);
-    if (added) continue;
-    throw Error(fmt::format("two cells have the same place in the table: {} and {}",
-                            to_string(*place->second), to_string(at)),
-                "choose one by --only, or add --columns");
-  }
+  const Places places = places_of(cells, by_row, by_column);
+  const std::vector<std::string> groups = values_in_order(cells, by_column);
 
-  // 2. The table.
-  const std::vector<std::string> rows = values_in_order(cells, by_row),
-                                 groups = values_in_order(cells, by_column);
   TextTable table{"", "", {std::string(by_row.name)}, {}};
   for (const std::string& group : groups) {
     for (const std::string& name : options.show) {
-      const std::string heading = heading_of(name);
-      table.columns.push_back(group.empty()              ? heading
-                              : options.show.size() == 1 ? group
-                                                         : group + ": " + heading);
+      table.columns.push_back(heading_in(group, name, options.show.size() == 1));
     }
   }
-  for (const std::string& row : rows) {
-    Row cells_of_row{row};
+  for (const std::string& value : values_in_order(cells, by_row)) {
+    Row& row = table.rows.emplace_back(Row{value});
     for (const std::string& group : groups) {
-      const auto place = places.find({row, group});
+      const auto place = places.find({value, group});
       for (const std::string& name : options.show) {
-        cells_of_row.push_back(place == places.end() ? "" : texts.of(*place->second, name));
+        row.push_back(place == places.end() ? "" : texts.of(place->second, name));
       }
     }
-    table.rows.push_back(std::move(cells_of_row));
   }
-  std::vector<TextTable> filled;
-  add(filled, std::move(table));
-  return filled.front();
+  return without_empty_columns(std::move(table));
 }
 
 std::string to_markdown(const TextTable& table) {

@@ -23,15 +23,18 @@ std::string ranks_text(const Coordinates& at) {
   return at.threads == 1 ? fmt::format("{}", at.ranks) : fmt::format("{} x {}", at.ranks, at.threads);
 }
 
-void add(std::vector<TextTable>& all, TextTable table) {
-  if (table.rows.empty()) return;
+TextTable without_empty_columns(TextTable table) {
   for (std::size_t c = table.columns.size(); c-- > 0;) {
     if (std::any_of(table.rows.begin(), table.rows.end(), [&](const Row& row) { return !row[c].empty(); }))
       continue;
     table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
     for (Row& row : table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
   }
-  all.push_back(std::move(table));
+  return table;
+}
+
+void add(std::vector<TextTable>& all, TextTable table) {
+  if (!table.rows.empty()) all.push_back(without_empty_columns(std::move(table)));
 }
 
 }  // namespace convoke::study

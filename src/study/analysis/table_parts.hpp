@@ -31,6 +31,9 @@ std::string title_of(const Family& family, double portion = 1) {
       Coordinates{family.system, family.mode, 0, 1, portion, family.batch, family.variant, family.machine});
 }
 
+/// Returns the table without the columns that have no value in any row.
+TextTable without_empty_columns(TextTable table);
+
 /// Adds the table without its empty columns; adds nothing if it has no rows.
 void add(std::vector<TextTable>& all, TextTable table);
 

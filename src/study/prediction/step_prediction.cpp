@@ -1,0 +1,64 @@
+#include "convoke/study/prediction/step_prediction.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/error.hpp"
+#include "study/prediction/average_exchange.hpp"
+#include "study/prediction/gradient_exchange.hpp"
+
+namespace convoke::study {
+namespace {
+
+double compute_seconds(const StepProfile& profile, std::int64_t lanes) {
+  const auto found = std::find_if(profile.compute.begin(), profile.compute.end(),
+                                  [&](const StepProfile::Compute& at) { return at.lanes == lanes; });
+  if (found == profile.compute.end()) {
+    throw Error(fmt::format("the step of a rank with {} lanes was not measured", lanes));
+  }
+  return found->seconds;
+}
+
+// Each rank makes its own steps and updates. The models are averaged after some of them.
+void predict_average(const StepProfile& profile, const Cluster& cluster, StepPrediction& step) {
+  step.compute_seconds += profile.update_seconds;
+  const Averaging& averaging = *profile.averaging;
+  if (averaging.every == 0 || averaging.sums == 0 || step.ranks == 1) return;
+  AverageExchange exchange(profile, cluster, step.ranks);
+  const auto steps = static_cast<double>(averaging.every);
+  const double seconds = exchange.run();
+  step.summing_seconds = exchange.handling_seconds() / steps;
+  step.exposed_seconds = std::max(0.0, seconds / steps - step.summing_seconds);
+}
+
+// The ranks of a node divide the update.
+void predict_sum(const StepProfile& profile, const Cluster& cluster, StepPrediction& step) {
+  GradientExchange exchange(profile, cluster, step.ranks, step.compute_seconds);
+  const double seconds = exchange.run();
+  step.summing_seconds = exchange.handling_seconds();
+  step.exposed_seconds = std::max(0.0, seconds - step.compute_seconds - step.summing_seconds);
+  const int on_node = profile.shares_memory ? std::min(step.ranks, cluster.ranks_per_node) : 1;
+  const int fewest = step.ranks % on_node == 0 ? on_node : step.ranks % on_node;
+  step.compute_seconds += profile.update_seconds / fewest;
+}
+
+}  // namespace
+
+StepPrediction predict_step(const StepProfile& profile, const Cluster& cluster, int ranks, Scaling scaling) {
+  StepPrediction step{.ranks = ranks, .lanes = busiest_lanes(profile.lanes, ranks, scaling)};
+  step.compute_seconds = compute_seconds(profile, step.lanes);
+  if (profile.averaging) {
+    predict_average(profile, cluster, step);
+  } else {
+    predict_sum(profile, cluster, step);
+  }
+  const auto batch = static_cast<double>(profile.batch);
+  step.images_per_second = batch * (scaling == Scaling::kWeak ? ranks : 1) / step.seconds();
+  const double alone = compute_seconds(profile, profile.lanes) + profile.update_seconds;
+  step.speedup = step.images_per_second / (batch / alone);
+  step.efficiency = step.speedup / ranks;
+  return step;
+}
+
+}  // namespace convoke::study

@@ -1,0 +1,40 @@
+#include "convoke/study/prediction/step_profile.hpp"
+
+#include <algorithm>
+
+namespace convoke::study {
+
+double StepProfile::scatter() const {
+  double most = 0;
+  for (const Compute& at : compute) most = std::max(most, at.scatter);
+  return most;
+}
+
+StepProfile at_speed(StepProfile profile, double speed) {
+  for (StepProfile::Compute& at : profile.compute) at.seconds /= speed;
+  for (StepProfile::Report& at : profile.backward) at.seconds_before_end /= speed;
+  profile.update_seconds /= speed;
+  return profile;
+}
+
+std::int64_t busiest_lanes(std::int64_t lanes, int ranks, Scaling scaling) {
+  return scaling == Scaling::kWeak ? lanes : (lanes + ranks - 1) / ranks;
+}
+
+std::vector<std::int64_t> needed_lanes(std::int64_t lanes, std::span<const int> ranks, Scaling scaling) {
+  std::vector<std::int64_t> needed{lanes};
+  for (const int count : ranks) needed.push_back(busiest_lanes(lanes, count, scaling));
+  std::sort(needed.begin(), needed.end());
+  needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+  return needed;
+}
+
+std::int64_t steps_to_average(const sync::Strategy& strategy, std::int64_t epoch) {
+  constexpr std::int64_t kMost = 1'000'000;
+  for (std::int64_t step = 1; step <= kMost; ++step) {
+    if (strategy.averages_after(epoch, step)) return step;
+  }
+  return 0;
+}
+
+}  // namespace convoke::study
