@@ -150,8 +150,7 @@ std::optional<double> number_of(const std::string& text) {
 }
 
 // The values of a coordinate: numbers ascending, otherwise as they come.
-std::vector<std::string> values_in_order(const std::vector<const MeasuredCell*>& cells,
-                                         const Coordinate& of) {
+std::vector<std::string> values_in_order(std::span<const Coordinates> cells, const Coordinate& of) {
   std::vector<std::string> values;
   for (const Coordinates& at : cells) {
     const std::string value = of.value(at);
