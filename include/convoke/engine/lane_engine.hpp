@@ -7,6 +7,7 @@
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/data/batch_loader.hpp"
+#include "convoke/engine/lane_shares.hpp"
 #include "convoke/engine/update.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/plan/network.hpp"
@@ -30,6 +31,7 @@ struct EngineOptions {
   bool share_node = true;                  ///< the ranks of a node share memory (ModelMemory)
   sync::Wire wire = sync::Wire::kFloat32;  ///< between nodes; kExact ignores it
   std::size_t bucket_bytes = 0;            ///< 0: chosen by the strategy
+  bool balance = false;                    ///< divide the lanes by the measured speed of the ranks
   UpdateOptions update;
 };
 
@@ -37,11 +39,11 @@ struct EngineOptions {
 /// of the batch.
 std::int64_t auto_lane(std::int64_t batch);
 
-/// Executes training steps. The lanes (micro-batches) of a step are distributed over the ranks of a group and
-/// over this rank's worker threads. Each worker runs neighbouring lanes together on one thread. Gradients are
-/// summed over lanes, threads and ranks, and then every node makes the same update. Owns parameters,
-/// gradients and optimizer state of one model; the ranks of a node share them (ModelMemory), so the
-/// destructor is collective.
+/// Executes training steps. The lanes (micro-batches) of a step are distributed over the ranks of a group
+/// (LaneShares) and over this rank's worker threads. Each worker runs neighbouring lanes together on one
+/// thread. Gradients are summed over lanes, threads and ranks, and then every node makes the same update.
+/// Owns parameters, gradients and optimizer state of one model; the ranks of a node share them (ModelMemory),
+/// so the destructor is collective.
 class LaneEngine {
  public:
   /// Collective over `group`. `loader` provides the samples; `loader` and `optimizer` must outlive the
@@ -66,6 +68,9 @@ class LaneEngine {
   /// Finds the cause of a loss that is not finite: "conv2d_2 on rank 1". Call it after the step, while its
   /// samples still exist. Collective.
   std::string diagnose();
+
+  /// Returns the shares of the next step. A step may change them if options.balance is set.
+  const LaneShares& shares() const;
 
   const nn::ParameterLayout& layout() const;
   /// Returns why the ranks of a node do not share memory although options.share_node allows it, at the root
