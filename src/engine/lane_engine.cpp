@@ -255,7 +255,13 @@ std::span<const float> LaneEngine::result() {
 std::int64_t LaneEngine::steps_done() const { return impl_->steps_done_; }
 void LaneEngine::set_steps_done(std::int64_t steps) { impl_->steps_done_ = steps; }
 
-nn::Network* LaneEngine::plan() { return impl_->workers_.front()->latest(); }
+// A rank that got fewer lanes for its speed may have fewer lanes than workers.
+nn::Network* LaneEngine::plan() {
+  for (const auto& worker : impl_->workers_) {
+    if (nn::Network* const plan = worker->latest()) return plan;
+  }
+  return nullptr;
+}
 
 std::size_t LaneEngine::plan_bytes() const {
   std::size_t bytes = 0;

@@ -143,7 +143,7 @@ void put_aside(TrainedMember& member, const mpi::Communicator& group, const run:
   for_all_members([&] {
     if (group.root()) member.store(folder.path());
   });
-  member.model.parameters = {};
+  member.model.parameters = std::vector<float>();
 }
 
 Settings to_settings(const TrainedMember& member, int rank) {
@@ -211,7 +211,7 @@ void TrainedMember::store(const std::filesystem::path& folder) {
   os::File file = os::File::unnamed(folder);
   file.write_at(0, bytes);
   stored = std::make_shared<const os::MappedPart>(file, 0, bytes.size());
-  model.parameters = {};
+  model.parameters = std::vector<float>();  // frees the memory, which = {} would keep
 }
 
 std::uint64_t require_trainable(const Job& job, const Feed& feed, const Groups& groups,

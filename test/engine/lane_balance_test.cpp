@@ -66,6 +66,7 @@ nn::Graph synchronized() {
 struct Trained {
   std::vector<float> parameters;
   std::vector<std::int64_t> counts;  ///< lanes of the ranks in a full step, at the end
+  bool has_plan = false;             ///< this rank, after the last step
 };
 
 Trained trained(const nn::Graph& graph, const mpi::Communicator& group, const EngineOptions& options) {
@@ -80,7 +81,9 @@ Trained trained(const nn::Graph& graph, const mpi::Communicator& group, const En
     if (i == 2) engine.step(98, std::span(ids).first(13), 0.02);
   }
   engine.step(99, std::span(ids).first(21), 0.02);
-  Trained result{unpack(canonical_parameters(graph), engine.layout(), engine.parameters()), {}};
+  Trained result{unpack(canonical_parameters(graph), engine.layout(), engine.parameters()),
+                 {},
+                 engine.plan() != nullptr};
   for (int rank = 0; rank < group.size(); ++rank)
     result.counts.push_back(engine.shares().lanes(8, rank).count);
   return result;
@@ -152,6 +155,7 @@ TEST_CASE("exact: the bits do not depend on the shares of the ranks") {
         balanced.share_node = share_node;
         const Trained result = trained(graph, group, balanced);
         CHECK(result.parameters == expected);
+        CHECK(result.has_plan);
         if (group.size() > 1) CHECK(result.counts.back() <= threads);  // one lane for each of its workers
       }
     }

@@ -38,7 +38,10 @@ struct Scattered {
         continue;
       }
       member.model.parameters = parameters_of(index);
-      if (index % 2 == 0) member.store(folder.path());
+      if (index % 2 == 0) {
+        member.store(folder.path());
+        CHECK(member.model.parameters.capacity() == 0);
+      }
     }
     all = list_members(mine, groups, world);
     for (const TrainedMember& member : all) {

@@ -91,8 +91,8 @@ class LaneEngine {
   std::int64_t steps_done() const;
   void set_steps_done(std::int64_t steps);  ///< when resuming
 
-  /// Returns the plan that this rank's first worker ran in the last step, for inspection or timing; null if
-  /// it had no lane.
+  /// Returns a plan that a worker of this rank ran in the last step, for inspection or timing; null if this
+  /// rank had no lane.
   nn::Network* plan();
   std::size_t plan_bytes() const;  ///< activation memory of all workers
 
