@@ -91,6 +91,10 @@ EngineParts make_parts(const nn::Graph& graph, const EngineOptions& options,
   parts.sums =
       std::make_unique<GradientSums>(*parts.memory, *parts.team, group, parts.layout->trainable_size(),
                                      sync::ExchangeOptions{options.bucket_bytes, options.wire});
+  // If each rank has at most one lane, nothing can be balanced.
+  const std::int64_t lanes = options.batch / options.lane;
+  if (options.balance && group.size() > 1 && lanes > group.size())
+    parts.balance = std::make_unique<LaneBalance>(lanes, workers, group);
   return parts;
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "convoke/engine/gradient_sums.hpp"
+#include "convoke/engine/lane_balance.hpp"
 #include "convoke/engine/lane_engine.hpp"
 #include "convoke/engine/model_memory.hpp"
 #include "convoke/engine/moments_exchange.hpp"
@@ -19,6 +20,7 @@ struct EngineParts {
   std::string unshared;  ///< why the ranks of a node do not share memory though they should; at the root
   std::unique_ptr<NodeTeam> team;
   std::unique_ptr<GradientSums> sums;
+  std::unique_ptr<LaneBalance> balance;  ///< null: the shares of the ranks stay equal
 };
 
 /// Collective over `group`. Throws Error on all ranks if they have different parameter layouts, or if one

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <optional>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/fixed_point.hpp"
@@ -71,7 +72,8 @@ class LaneEngine::Impl {
         sums_(*parts_.sums),
         team_(parts_.team->mine()),
         working_(parts_.layout, memory_.parameters().data()),
-        update_(layout_, options.update, optimizer, memory_, *parts_.team) {
+        update_(layout_, options.update, optimizer, memory_, *parts_.team),
+        shares_(group.size()) {
     if (writes())
       std::ranges::copy(nn::initial_parameters(layout_, options.seed).span(), memory_.parameters().begin());
     primitive_threads_ = primitive_threads(options, team_.size());
@@ -95,8 +97,7 @@ class LaneEngine::Impl {
            "a step has at least one sample and at most a batch");
     nn::set_primitive_threads(primitive_threads_);
     input_ = {options_.seed, epoch, samples, options_.lane, repeats};
-    lanes_ = share_of({0, (static_cast<std::int64_t>(samples.size()) + options_.lane - 1) / options_.lane},
-                      group_.rank(), group_.size());
+    lanes_ = shares_.lanes((std::ssize(samples) + options_.lane - 1) / options_.lane, group_.rank());
 
     // 1. Forward and backward of this rank's lanes. Between nodes, complete gradients are sent while the rest
     //    is computed.
@@ -124,6 +125,7 @@ class LaneEngine::Impl {
 
     // 3. Make the same update on all nodes.
     result.loss += update_.run(learning_rate, ++steps_done_);
+    if (parts_.balance && std::ssize(samples) == options_.batch) balance();
     return result;
   }
 
@@ -147,6 +149,7 @@ class LaneEngine::Impl {
     return group_.broadcast(std::move(first));
   }
 
+  const LaneShares& shares() const { return shares_; }
   void reset_optimizer() { update_.reset_states(steps_done_); }
 
   /// True on the rank that writes the memory which the ranks of a node share.
@@ -168,6 +171,25 @@ class LaneEngine::Impl {
     const bool drives_exchange = i == 0 && sums_.overlaps();
     workers_[static_cast<std::size_t>(i)]->run(input_, share_of(lanes_, i, team_.size()),
                                                drives_exchange ? progress_ : no_progress_);
+  }
+
+  // The slowest worker decides how fast this rank is.
+  double lane_seconds() const {
+    double slowest = 0;
+    for (int i = 0; i < team_.size(); ++i) {
+      const std::int64_t lanes = share_of(lanes_, i, team_.size()).count;
+      if (lanes == 0) continue;
+      const double seconds = workers_[static_cast<std::size_t>(i)]->seconds();
+      slowest = std::max(slowest, seconds / static_cast<double>(lanes));
+    }
+    return slowest;
+  }
+
+  void balance() {
+    const std::optional<LaneShares> better = parts_.balance->after_step(lane_seconds());
+    if (!better) return;
+    shares_ = *better;
+    for (const auto& worker : workers_) worker->lanes_change();
   }
 
   // Called after the exchange, so all ranks get the same answer.
@@ -193,6 +215,7 @@ class LaneEngine::Impl {
   WorkerTeam& team_;  ///< of this rank
   nn::WorkingWeights working_;
   Update update_;
+  LaneShares shares_;
   int primitive_threads_ = 1;
   std::function<void(int)> prepare_, compute_;
   std::function<void()> progress_, no_progress_;
@@ -218,6 +241,7 @@ LaneEngine::StepResult LaneEngine::step(std::uint32_t epoch, std::span<const std
 }
 
 std::string LaneEngine::diagnose() { return impl_->diagnose(); }
+const LaneShares& LaneEngine::shares() const { return impl_->shares(); }
 const nn::ParameterLayout& LaneEngine::layout() const { return impl_->layout_; }
 std::span<float> LaneEngine::parameters() { return impl_->memory_.parameters(); }
 std::span<float> LaneEngine::optimizer_state(std::size_t slot) { return impl_->memory_.state(slot); }
@@ -231,7 +255,13 @@ std::span<const float> LaneEngine::result() {
 std::int64_t LaneEngine::steps_done() const { return impl_->steps_done_; }
 void LaneEngine::set_steps_done(std::int64_t steps) { impl_->steps_done_ = steps; }
 
-nn::Network* LaneEngine::plan() { return impl_->workers_.front()->latest(); }
+// A rank that got fewer lanes for its speed may have fewer lanes than workers.
+nn::Network* LaneEngine::plan() {
+  for (const auto& worker : impl_->workers_) {
+    if (nn::Network* const plan = worker->latest()) return plan;
+  }
+  return nullptr;
+}
 
 std::size_t LaneEngine::plan_bytes() const {
   std::size_t bytes = 0;

@@ -6,6 +6,7 @@
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/core/multiversion.hpp"
 #include "convoke/core/timeline.hpp"
+#include "convoke/os/clock.hpp"
 #include "engine/lanes_in_step.hpp"
 
 namespace convoke::engine {
@@ -154,6 +155,13 @@ void LaneWorker::run_segment(const StepInput& step, const LaneSegment& segment, 
 }
 
 void LaneWorker::run(const StepInput& step, LaneRange lanes, const std::function<void()>& progress) {
+  const os::Stopwatch watch;
+  waited_ = 0;
+  if (std::exchange(lanes_change_, false)) {
+    plans_.clear();
+    shapes_.clear();
+    latest_ = nullptr;
+  }
   const std::int64_t step_lanes = divide_up(static_cast<std::int64_t>(step.samples.size()), step.lane);
   limit_ = fixed_point_limit(step_lanes);
   bad_ = false;
@@ -173,6 +181,7 @@ void LaneWorker::run(const StepInput& step, LaneRange lanes, const std::function
   }
   if (bad_) sums_.fixed[layout_->gradient_size() + kBad] += 1;
   publish(sums_.floats.size());
+  seconds_ = watch.seconds() - waited_;
 }
 
 void LaneWorker::give_up() {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "convoke/engine/moments_exchange.hpp"
+#include "convoke/os/clock.hpp"
 
 namespace convoke::engine {
 
@@ -67,7 +68,9 @@ void LaneWorker::InStep::exchange(std::size_t moments) {
   } else {
     for (std::size_t i = 0; i < count_; ++i) sums.add(worker, members_[i]->moments);
   }
+  const os::Stopwatch watch;
   sums.sum(worker, moments, *progress_);
+  worker_.waited_ += watch.seconds();
   if (failure_) return;
   for (std::size_t i = 0; i < count_; ++i) sums.read(members_[i]->moments);
 }

@@ -41,6 +41,12 @@ class Arenas {
   std::map<PlanShape, std::size_t> known_;
 };
 
+// Returns the most lanes that a rank may get: with `balance`, all but one for each other rank.
+LaneRange largest_share(const EngineOptions& options, std::int64_t lanes, int rank, int ranks) {
+  if (options.balance && lanes > ranks) return {ranks - 1, lanes - ranks + 1};
+  return share_of({0, lanes}, rank, ranks);
+}
+
 std::size_t evaluation_bytes(const nn::Graph& graph, const EngineOptions& options) {
   const EvaluatorOptions evaluator = evaluator_options(options, graph.output_shape().elements());
   const EvaluatorPlan plan = evaluator_plan(graph, evaluator);
@@ -74,7 +80,7 @@ MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
     std::size_t extra = 0;  // gradient buffers of later segments of a step, in addition to the sums
     for (const std::int64_t size : {std::min(samples, options.batch), samples % options.batch}) {
       if (size == 0) continue;
-      const LaneRange lanes = share_of({0, (size + options.lane - 1) / options.lane}, rank, ranks);
+      const LaneRange lanes = largest_share(options, (size + options.lane - 1) / options.lane, rank, ranks);
       const std::vector<LaneSegment> list = lane_segments(size, share_of(lanes, worker, workers), cut);
       std::map<PlanShape, std::size_t> now;
       if (in_step && list.empty()) now[{options.lane, 1}] = 1;  // needed to know where to meet the others

@@ -8,7 +8,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/timeline.hpp"
-#include "convoke/engine/segments.hpp"
 #include "convoke/mpi/together.hpp"
 
 namespace convoke::engine {
@@ -32,7 +31,7 @@ EngineOptions options_of_share(EngineOptions options, int ranks) {
 Replica::Replica(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
                  const optim::Optimizer& optimizer, const mpi::Communicator& group,
                  const sync::Strategy& strategy, std::int64_t epoch)
-    : group_(group), strategy_(strategy), lane_(options.lane) {
+    : group_(group), strategy_(strategy), lane_(options.lane), equal_(group.size()) {
   if (strategy.sums_gradients(epoch)) {
     engine_ = std::make_unique<LaneEngine>(graph, options, loader, optimizer, group);
     return;
@@ -50,7 +49,7 @@ void Replica::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, 
   ++tally_.steps;
   if (average_) {
     if (std::exchange(met_, false)) average_->begin_round();
-    const data::SampleRange mine = part_of_step(std::ssize(samples), lane_, group_.rank(), group_.size());
+    const data::SampleRange mine = equal_.samples(std::ssize(samples), lane_, group_.rank());
     const auto part = [&mine](std::span<const std::uint32_t> all) {
       return all.empty()
                  ? all

@@ -24,16 +24,14 @@ constexpr std::array kEnsembleKeys{
     key<&EnsembleRecipe::members>(
         {.name = "members",
          .word = "ranks",
-         .help = "the number of members; `\"ranks\"`: one for each rank. With more members than ranks, "
-                 "ranks "
-                 "train several members one after another; with fewer, each member has several ranks"}),
+         .help = "the number of members; `\"ranks\"`: one for each rank. With more members than ranks, a "
+                 "rank that is free trains the next member; with fewer, each member has several ranks"}),
     key<&EnsembleRecipe::ranks>(
         {.name = "ranks",
          .range = {.least = 1},
          .effect = Effect::kNone,
-         .help =
-             "the number of ranks of each group, for example `[4, 2, 2]`; group k trains member k. Empty: "
-             "groups whose sizes differ by at most one"}),
+         .help = "the number of ranks of each group, for example `[4, 2, 2]`; group k trains member k first. "
+                 "Empty: groups whose sizes differ by at most one"}),
     Key<EnsembleRecipe>{
         {.name = "member",
          .expected = "\"all\" or a whole number of at least 0",

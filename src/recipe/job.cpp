@@ -102,6 +102,7 @@ engine::EngineOptions engine_options(const Recipe& recipe, int threads) {
           .share_node = recipe.run.share_memory,
           .wire = recipe.train.wire,
           .bucket_bytes = static_cast<std::size_t>(recipe.run.bucket_kib) * 1024,
+          .balance = recipe.run.balance,
           .update = recipe.train.update};
 }
 

@@ -14,6 +14,7 @@
 #include "convoke/recipe/section_reader.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/equal_ranks.hpp"
+#include "convoke/sync/strategy.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {
@@ -95,6 +96,16 @@ void require_validation(const Recipe& recipe) {
   }
 }
 
+// Ranks that train models of their own must keep their share of the samples, or the result would depend on
+// their speed.
+void require_common_steps(const Recipe& recipe) {
+  if (!recipe.run.balance || sync::make_strategy(recipe.train.strategy)->sums_gradients(0)) return;
+  throw Error(fmt::format("{}: run.balance divides the steps of one model, but with train.strategy = {} each "
+                          "rank trains a model of its own",
+                          recipe.name, recipe.train.strategy.find("name")->to_string()),
+              "set run.balance to false, or use train.strategy = \"allreduce\"");
+}
+
 // A member's seed and share of the samples depend on the number of members.
 void require_count_of_members(const Recipe& recipe) {
   if (recipe.ensemble.member < 0) return;
@@ -174,6 +185,7 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
   recipe.log = read_log(document);
   require_validation(recipe);
   require_count_of_members(recipe);
+  require_common_steps(recipe);
   recipe.folder = fs::path(source).parent_path();
   return recipe;
 }

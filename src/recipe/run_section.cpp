@@ -94,6 +94,13 @@ constexpr std::array kRunKeys{
          .effect = Effect::kNone,
          .help = "the ranks of a node share one copy of the model, and sum their gradients in shared memory; "
                  "`false`: they exchange through MPI, as nodes do"}),
+    key<&RunRecipe::balance>(
+        {.name = "balance",
+         .effect = Effect::kNone,
+         .help =
+             "divide the lanes of a step among the ranks by their measured speed, instead of equally. With "
+             "`reduction = \"exact\"` no bit changes; otherwise fp32 sums may be rounded differently in each "
+             "run"}),
     key<&RunRecipe::memory_mib>(
         {.name = "memory_mib",
          .range = {.largest = std::int64_t{1} << 40},

@@ -166,16 +166,21 @@ void fill_model(const std::filesystem::path& file, const ModelDescription& descr
 }
 
 void fill_ensemble(const std::filesystem::path& file, const ModelDescription& description,
-                   std::span<const Member* const> members) {
+                   std::span<const Member* const> members,
+                   const std::function<std::span<const float>(std::size_t)>& parameters) {
   hdf5::File ensemble = hdf5::File::create(file);
   write_format(ensemble, "ensemble", kModelVersion);
   write_description(ensemble, description);
-  for (const Member* member : members) {
-    hdf5::Group group = ensemble.create_group(fmt::format("member-{:03}", member->index));
-    write_facts(group, *member);
-    write_parameters(group, engine::canonical_parameters(description.graph), member->parameters);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    hdf5::Group group = ensemble.create_group(fmt::format("member-{:03}", members[i]->index));
+    write_facts(group, *members[i]);
+    write_parameters(group, engine::canonical_parameters(description.graph), parameters(i));
   }
   ensemble.close();
+}
+
+auto own_parameters(std::span<const Member* const> members) {
+  return [members](std::size_t i) { return std::span<const float>(members[i]->parameters); };
 }
 
 }  // namespace
@@ -204,9 +209,16 @@ std::optional<Validated> validated_in(const std::filesystem::path& path) try {
 }
 
 void write_ensemble(const std::filesystem::path& file, const ModelDescription& description,
+                    std::span<const Member* const> members,
+                    const std::function<std::span<const float>(std::size_t)>& parameters) {
+  os::replace_file(file, [&](const std::filesystem::path& temporary) {
+    fill_ensemble(temporary, description, members, parameters);
+  });
+}
+
+void write_ensemble(const std::filesystem::path& file, const ModelDescription& description,
                     std::span<const Member* const> members) {
-  os::replace_file(
-      file, [&](const std::filesystem::path& temporary) { fill_ensemble(temporary, description, members); });
+  write_ensemble(file, description, members, own_parameters(members));
 }
 
 std::string bytes_of(const ModelSet& models) {
@@ -215,7 +227,7 @@ std::string bytes_of(const ModelSet& models) {
   if (models.ensemble) {
     std::vector<const Member*> members;
     for (const Member& member : models.members) members.push_back(&member);
-    fill_ensemble(file, models.description, members);
+    fill_ensemble(file, models.description, members, own_parameters(members));
   } else {
     fill_model(file, models.description, models.members.front().parameters, {});
   }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <thread>
+#include <utility>
 
 #include "convoke/os/stop_signals.hpp"
 
@@ -24,6 +25,7 @@ StopReason StopAgreement::mine() {
 }
 
 StopReason StopAgreement::after_step() {
+  calls_.attend();
   if (++step_ < next_) return {};
   double agreed[] = {static_cast<double>(mine().number()), watch_.seconds() / static_cast<double>(step_)};
   group_.max(agreed);
@@ -46,8 +48,9 @@ StopReason StopAgreement::pass_on(StopReason reason) {
 
 using namespace std::chrono_literals;
 
-StopCalls::StopCalls(const mpi::Communicator& world, const mpi::Communicator& group)
-    : world_(world.split(0, world.rank())), first_(group.root()) {
+StopCalls::StopCalls(const mpi::Communicator& world, const mpi::Communicator& group,
+                     std::function<void()> attend)
+    : world_(world.split(0, world.rank())), first_(group.root()), attend_(std::move(attend)) {
   std::vector<std::int64_t> is_first(static_cast<std::size_t>(world.size()), 0);
   is_first[static_cast<std::size_t>(world.rank())] = first_ ? 1 : 0;
   world.sum(std::span(is_first));
@@ -77,6 +80,7 @@ StopReason StopCalls::heard() {
 void StopCalls::wait_for_all() {
   mpi::Request all = world_.start_barrier();
   while (!all.test()) {
+    attend();
     if (const int signal = os::StopSignals::received(); signal != 0) call(StopReason::by_signal(signal));
     std::this_thread::sleep_for(1ms);
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "convoke/run/collective.hpp"
 #include "convoke/train/batch_statistics.hpp"
 #include "convoke/train/feature_cache.hpp"
+#include "convoke/train/member_queue.hpp"
 #include "convoke/train/memory.hpp"
 #include "convoke/train/soup.hpp"
 #include "convoke/train/tensorboard.hpp"
@@ -137,8 +137,18 @@ TrainedMember train_or_leave(const Turn& turn, std::int64_t member,
   return result;
 }
 
-Settings to_settings(const TrainedMember& member) {
+// Frees the memory of a member's parameters before the group trains the next one.
+void put_aside(TrainedMember& member, const mpi::Communicator& group, const run::RunFolder& folder) {
+  if (member.model.parameters.empty()) return;
+  for_all_members([&] {
+    if (group.root()) member.store(folder.path());
+  });
+  member.model.parameters = std::vector<float>();
+}
+
+Settings to_settings(const TrainedMember& member, int rank) {
   return {{"member", member.model.index},
+          {"rank", rank},
           {"seed", static_cast<std::int64_t>(member.model.seed)},
           {"shard", member.model.shard},
           {"training_samples", member.model.training_samples},
@@ -155,6 +165,7 @@ TrainedMember member_from(const Settings& settings) {
   SettingsReader read(settings, "member");
   TrainedMember member;
   member.model.index = read.get("member", 0);
+  member.rank = static_cast<int>(read.get("rank", 0));
   member.model.seed = static_cast<std::uint64_t>(read.get("seed", 0));
   member.model.shard = read.get("shard", "");
   member.model.training_samples = read.get("training_samples", 0);
@@ -189,6 +200,20 @@ void append_lines_of_others(std::vector<Settings> lines, RunLogs* log, const mpi
 
 }  // namespace
 
+std::span<const float> TrainedMember::parameters() const {
+  if (stored == nullptr) return model.parameters;
+  const std::span<const std::byte> bytes = stored->bytes();
+  return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
+}
+
+void TrainedMember::store(const std::filesystem::path& folder) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(model.parameters));
+  os::File file = os::File::unnamed(folder);
+  file.write_at(0, bytes);
+  stored = std::make_shared<const os::MappedPart>(file, 0, bytes.size());
+  model.parameters = std::vector<float>();  // frees the memory, which = {} would keep
+}
+
 std::uint64_t require_trainable(const Job& job, const Feed& feed, const Groups& groups,
                                 const mpi::Communicator& world) {
   if (!lone_batch_norm(job.model.graph).empty()) {
@@ -218,7 +243,8 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
     log = [&](const Settings& line) { file ? file->append(line) : lines.push_back(line); };
   }
 
-  run::StopCalls calls(world, groups.group);
+  MemberQueue queue(groups, world);
+  run::StopCalls calls(world, groups.group, [&] { queue.serve(); });
   run::StopAgreement stop(groups.group, job.deadline, calls);
   const std::vector<std::unique_ptr<FeatureCache>> features =
       common_features(job, feed.training, folder, world, phases, [&] { return stop.wanted(); });
@@ -234,8 +260,9 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
                   features,
                   status ? &*status : nullptr};
   Training training;
-  for (const std::int64_t member : groups.turns()) {
-    training.members.push_back(train_or_leave(turn, member, log));
+  while (const std::optional<std::int64_t> member = queue.next()) {
+    if (!training.members.empty()) put_aside(training.members.back(), groups.group, folder);
+    training.members.push_back(train_or_leave(turn, *member, log));
     if (training.members.back().interrupted_by) break;
   }
   phases.clock_ghz = os::measure_clock_ghz(1 << 17);  // while the core is as warm as in training
@@ -248,42 +275,22 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
   return training;
 }
 
-std::vector<TrainedMember> gather(const std::vector<TrainedMember>& mine, const Groups& groups,
-                                  const mpi::Communicator& world) {
+std::vector<TrainedMember> list_members(const std::vector<TrainedMember>& mine, const Groups& groups,
+                                        const mpi::Communicator& world) {
   std::vector<Settings> facts;
-  std::vector<float> values;  // of the members of this group, concatenated
-  if (groups.group.root()) {
-    for (const TrainedMember& member : mine) {
-      facts.push_back(to_settings(member));
-      values.insert(values.end(), member.model.parameters.begin(), member.model.parameters.end());
-    }
+  for (const TrainedMember& member : mine) {
+    if (groups.group.root()) facts.push_back(to_settings(member, world.rank()));
   }
-  const std::vector<std::string> all_facts = world.gather(to_json(facts));
-  const std::vector<std::vector<std::byte>> all_values = world.gather(std::as_bytes(std::span(values)));
-
+  std::vector<Settings> all;
+  for (const std::string& json : world.gather(to_json(facts))) {
+    for (Settings& member : from_json(json)) all.push_back(std::move(member));
+  }
   std::vector<TrainedMember> members;
-  for (std::size_t rank = 0; rank < all_facts.size(); ++rank) {
-    const std::vector<Settings> list = from_json(all_facts[rank]);
-    std::size_t at = 0;
-    const auto good = static_cast<std::size_t>(std::count_if(
-        list.begin(), list.end(), [](const Settings& s) { return member_from(s).failure.empty(); }));
-    const std::size_t bytes = good == 0 ? 0 : all_values[rank].size() / good;
-    for (const Settings& settings : list) {
-      TrainedMember& member = members.emplace_back(member_from(settings));
-      if (!member.failure.empty()) continue;
-      member.model.parameters.resize(bytes / sizeof(float));
-      std::memcpy(member.model.parameters.data(), all_values[rank].data() + at, bytes);
-      at += bytes;
-    }
+  for (const Settings& settings : from_json(world.broadcast(to_json(all)))) {
+    members.push_back(member_from(settings));
   }
   std::sort(members.begin(), members.end(),
             [](const auto& a, const auto& b) { return a.model.index < b.model.index; });
-
-  std::vector<Settings> ordered;
-  for (const TrainedMember& member : members) ordered.push_back(to_settings(member));
-  const std::string all = world.broadcast(to_json(ordered));
-  if (world.root()) return members;
-  for (const Settings& settings : from_json(all)) members.push_back(member_from(settings));
   return members;
 }
 

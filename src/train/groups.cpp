@@ -7,15 +7,8 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/engine/segments.hpp"
 
 namespace convoke::train {
-
-std::vector<std::int64_t> Groups::turns() const {
-  std::vector<std::int64_t> turns;
-  for (std::int64_t member = mine; member < members; member += count) turns.push_back(member);
-  return turns;
-}
 
 namespace {
 
@@ -35,7 +28,8 @@ Groups split_as_listed(const mpi::Communicator& world, std::int64_t members,
   }
   std::int64_t mine = 0, end = ranks[0];
   while (world.rank() >= end) end += ranks[static_cast<std::size_t>(++mine)];
-  return {members, std::ssize(ranks), mine, world.split(static_cast<int>(mine), world.rank())};
+  const bool equal = std::ranges::all_of(ranks, [&](std::int64_t count) { return count == ranks[0]; });
+  return {members, std::ssize(ranks), mine, world.split(static_cast<int>(mine), world.rank()), equal};
 }
 
 }  // namespace
@@ -67,12 +61,6 @@ data::EpochPlan plan_epoch(const Job& job, const Assignment& assignment, const d
                                      job.engine.batch);
   }
   return {assignment.training, assignment.seed, number, job.engine.batch, job.shuffle};
-}
-
-data::ReadAhead::Share share_of_rank(std::int64_t lane, const mpi::Communicator& group) {
-  return [lane, rank = group.rank(), ranks = group.size()](std::int64_t samples) {
-    return engine::part_of_step(samples, lane, rank, ranks);
-  };
 }
 
 }  // namespace convoke::train

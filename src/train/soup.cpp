@@ -9,6 +9,7 @@
 #include "convoke/mpi/together.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/model_file.hpp"
+#include "convoke/train/ensemble.hpp"
 #include "convoke/vote/soup.hpp"
 
 namespace convoke::train {
@@ -26,7 +27,7 @@ engine::Score score(engine::Evaluator& evaluator, std::span<const float> paramet
 }  // namespace
 
 //   average = sum_m share_m p_m, in fixed point, so that the order of the members does not matter
-std::vector<float> average(std::span<const run::Member* const> mine, std::span<const double> shares,
+std::vector<float> average(std::span<const TrainedMember* const> mine, std::span<const double> shares,
                            std::size_t values, const mpi::Communicator& world) {
   std::vector<float> mean(values);
   std::vector<double> terms;
@@ -36,13 +37,14 @@ std::vector<float> average(std::span<const run::Member* const> mine, std::span<c
     const std::size_t count = std::min(kPiece, values - first);
     terms.resize(count);
     sum.assign(2 * count, 0);
-    for (const run::Member* member : mine) {
-      const double share = shares[static_cast<std::size_t>(member->index)];
+    for (const TrainedMember* member : mine) {
+      const double share = shares[static_cast<std::size_t>(member->model.index)];
       if (share == 0) continue;
-      const std::span<const float> piece = std::span(member->parameters).subspan(first, count);
+      const std::span<const float> piece = member->parameters().subspan(first, count);
       std::transform(piece.begin(), piece.end(), terms.begin(),
                      [share](float value) { return share * static_cast<double>(value); });
       finite = wide_fixed_point_add(terms, sum) && finite;
+      if (member->stored) member->stored->release();
     }
     world.sum(sum);
     wide_fixed_point_to_double(sum, terms);

@@ -58,18 +58,18 @@ run::StopReason Trainer::train_epoch() {
   steps_per_epoch_ = plan.steps();
   if (!engine_.begin_epoch(state_.epochs_done, [this] { return stop_.wanted(); })) return stop_.agree();
   std::optional<data::ReadAhead> ahead;
-  // Only streamed samples, and only if no features replace them.
-  if (data::SampleStream* const stream = loader_.split().stream.get(); stream && !engine_.features()) {
-    mpi::together(group_, [&] {
-      ahead.emplace(*stream, plan, state_.steps_done, share_of_rank(job_.engine.lane, group_));
-    });
-  }
+  read_ahead(plan, ahead);
   if (phases_.first_step == 0) phases_.first_step = phases_.since_start.seconds();
   const std::int64_t samples_before = samples_processed_;
+  engine::LaneShares shares = engine_.shares();
   double seconds = 0;
   while (state_.steps_done < plan.steps()) {
     seconds += take_step(plan.step(state_.steps_done), plan.repeats(state_.steps_done));
     if (ahead) ahead->step_done();
+    if (engine_.shares() != shares) {
+      shares = engine_.shares();
+      shares_changed(plan, ahead);
+    }
     show(static_cast<double>(samples_processed_ - samples_before) / seconds);
     if (engine_.tally().steps > 0) continue;  // the models of ranks differ
     if (validation_.due(state_.updates)) validation_.at_step(engine_.result(), state_);
@@ -79,6 +79,32 @@ run::StopReason Trainer::train_epoch() {
   }
   finish_epoch(seconds, samples_processed_ - samples_before);
   return {};
+}
+
+// Only streamed samples are read ahead, and only if no features replace them.
+void Trainer::read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead) {
+  data::SampleStream* const stream = loader_.split().stream.get();
+  if (stream == nullptr || engine_.features() != nullptr || state_.steps_done == plan.steps()) return;
+  mpi::together(group_, [&] {
+    ahead.emplace(*stream, plan, state_.steps_done,
+                  [shares = engine_.shares(), lane = job_.engine.lane, rank = group_.rank()](
+                      std::int64_t samples) { return shares.samples(samples, lane, rank); });
+  });
+}
+
+// What has been read ahead are the samples of the old shares.
+void Trainer::shares_changed(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead) {
+  ahead.reset();
+  read_ahead(plan, ahead);
+  const std::int64_t lanes = job_.engine.batch / job_.engine.lane;
+  std::int64_t least = lanes, most = 0;
+  for (int rank = 0; rank < group_.size(); ++rank) {
+    const std::int64_t count = engine_.shares().lanes(lanes, rank).count;
+    least = std::min(least, count);
+    most = std::max(most, count);
+  }
+  reports_.progress.note(fmt::format(
+      "the lanes of a step follow the speed of the ranks: each now gets {} to {} of {}", least, most, lanes));
 }
 
 // Between two meetings a rank knows only its own share of the samples.
@@ -97,8 +123,8 @@ void Trainer::show(double images_per_second) {
 
 double Trainer::take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats) {
   Span span(Activity::kStep, nullptr, state_.updates);
+  phases_.samples += engine_.shares().samples(std::ssize(ids), job_.engine.lane, group_.rank()).count;
   engine_.step(static_cast<std::uint32_t>(state_.epochs_done), ids, rate_of(state_.updates), repeats);
-  phases_.samples += share_of_rank(job_.engine.lane, group_)(static_cast<std::int64_t>(ids.size())).count;
   samples_processed_ += static_cast<std::int64_t>(ids.size());
   ++state_.steps_done;
   ++state_.updates;

@@ -11,6 +11,7 @@
 #include "convoke/core/timeline.hpp"
 #include "convoke/metrics/classification_report.hpp"
 #include "convoke/run/collective.hpp"
+#include "convoke/train/member_exchange.hpp"
 #include "convoke/train/reports.hpp"
 #include "convoke/train/soup.hpp"
 #include "convoke/train/tensorboard.hpp"
@@ -19,13 +20,15 @@ namespace convoke::train {
 
 namespace {
 
-void write_models(const Job& job, const std::vector<const run::Member*>& voters,
-                  const run::RunFolder& folder) {
+void write_models(const Job& job, std::span<const TrainedMember* const> voters,
+                  const MemberExchange::Next& next, const run::RunFolder& folder) {
   if (!job.ensemble) {
-    run::write_model(folder.model(), job.model, voters.front()->parameters);
+    run::write_model(folder.model(), job.model, next(0));
     return;
   }
-  run::write_ensemble(folder.ensemble(), job.model, voters);
+  std::vector<const run::Member*> models;
+  for (const TrainedMember* voter : voters) models.push_back(&voter->model);
+  run::write_ensemble(folder.ensemble(), job.model, models, next);
 }
 
 [[noreturn]] void throw_without_voters(const std::vector<TrainedMember>& members) {
@@ -37,28 +40,14 @@ void write_models(const Job& job, const std::vector<const run::Member*>& voters,
               "remove the cause; then --resume continues each member from its newest checkpoint");
 }
 
-// Evaluates models that only rank 0 holds: it broadcasts them one at a time. Collective.
-Evaluation evaluate_from_root(engine::Evaluator& evaluator, std::span<const run::Member* const> models,
-                              const data::BatchLoader& loader, const mpi::Communicator& world,
-                              std::int64_t top_k) {
-  const std::vector<std::uint32_t> ids = all_ids(loader.split());
-  std::vector<float> parameters(evaluator.parameter_values());
-  const auto next = [&](std::int64_t member) -> std::span<const float> {
-    if (world.root()) parameters = models[static_cast<std::size_t>(member)]->parameters;
-    world.broadcast(std::as_writable_bytes(std::span(parameters)));
-    return parameters;
-  };
-  return evaluate(evaluator, static_cast<std::int64_t>(models.size()), next, loader, ids, world, top_k);
-}
-
 // Makes the soups from the members where they were trained. Collective.
 std::vector<SoupOutcome> soups_of(const Job& job, const Training& training, const Verdict& verdict,
                                   const Groups& groups, const mpi::Communicator& world, const Feed* feed,
                                   const data::BatchLoader& test, engine::Evaluator& evaluator,
                                   const run::RunFolder& folder) {
-  std::vector<const run::Member*> mine;
+  std::vector<const TrainedMember*> mine;
   for (const TrainedMember& member : training.members) {
-    if (groups.group.root() && member.failure.empty()) mine.push_back(&member.model);
+    if (groups.group.root() && member.failure.empty()) mine.push_back(&member);
   }
   Ingredients ingredients{mine, verdict.voters, {}};
   for (const TrainedMember& member : verdict.members) {
@@ -82,24 +71,29 @@ Verdict convene(const Job& job, const Training& training, const Groups& groups,
   const Timeline::Use use(*phases.timeline);
   Verdict verdict;
   verdict.rule = job.rule;
-  std::vector<const run::Member*> voters;
+  std::vector<const TrainedMember*> voters;
+  std::optional<MemberExchange> exchange;
   {
     const Span span(Activity::kGather);
-    verdict.members = gather(training.members, groups, world);
+    verdict.members = list_members(training.members, groups, world);
     for (const TrainedMember& member : verdict.members) {
       if (!member.failure.empty()) continue;
-      voters.push_back(&member.model);
+      voters.push_back(&member);
       verdict.voters.push_back(member.model.index);
     }
     if (voters.empty()) throw_without_voters(verdict.members);
-    run::on_root(world, [&] {
-      write_models(job, voters, folder);
-      return std::string();
-    });
+    const std::size_t values = engine::canonical_values(engine::canonical_parameters(job.model.graph));
+    exchange.emplace(voters, training.members, values, world);
+    exchange->bring_to_root(
+        [&](const MemberExchange::Next& next) { write_models(job, voters, next, folder); });
   }
   const Span span(Activity::kEvaluation);
   engine::Evaluator evaluator(job.model.graph, engine::evaluator_options(job.engine, job.model.classes()));
-  verdict.test = evaluate_from_root(evaluator, voters, test, world, job.top_k);
+  const auto parameters = [&](std::int64_t voter) {
+    return exchange->bring_to_all(static_cast<std::size_t>(voter));
+  };
+  verdict.test =
+      evaluate(evaluator, std::ssize(voters), parameters, test, all_ids(test.split()), world, job.top_k);
   if (voters.size() > 1 && !job.soups.empty()) {
     verdict.test.soups = soups_of(job, training, verdict, groups, world, feed, test, evaluator, folder);
   }

@@ -72,6 +72,20 @@ TEST_CASE("the predicted activations equal those of an engine after an epoch") {
   }
 }
 
+TEST_CASE("a rank has memory for all lanes that it may get by its speed") {
+  const auto sgd = optim::make_optimizer({{"name", "sgd"}});
+  EngineOptions balanced = options(Reduction::kFast, 1), alone = balanced;  // eight lanes
+  balanced.balance = true;
+  for (int ranks = 2; ranks <= 4; ++ranks) {
+    alone.batch = alone.lane * (8 - (ranks - 1));  // the others keep one lane each
+    const std::size_t expected =
+        predict_memory(synchronized(), alone, *sgd, alone.batch, false, 0, 1).activations;
+    for (int rank = 0; rank < ranks; ++rank) {
+      CHECK(predict_memory(synchronized(), balanced, *sgd, 32, false, rank, ranks).activations == expected);
+    }
+  }
+}
+
 TEST_CASE("the prediction grows with lane, average and evaluation, and allocates nothing") {
   const nn::Graph graph = wide();
   const auto sgd = optim::make_optimizer({{"name", "sgd"}});

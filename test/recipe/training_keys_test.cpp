@@ -104,6 +104,19 @@ TEST_CASE("a wrong value is refused with line, key and allowed values; a wrong n
   }
 }
 
+TEST_CASE("ranks that train models of their own cannot be balanced") {
+  const auto message = [](const std::string& strategy) {
+    return message_of_line("strategy = " + strategy + "\n[run]\nbalance = true");
+  };
+  CHECK(message("{ name = \"local-sgd\", every = 4 }").what ==
+        "r: run.balance divides the steps of one model, but with train.strategy = \"local-sgd\" each rank "
+        "trains "
+        "a model of its own");
+  CHECK(message("\"none\"").hint == "set run.balance to false, or use train.strategy = \"allreduce\"");
+  CHECK(message("\"allreduce\"").what == "no error");
+  CHECK(message("{ name = \"local-sgd\", every = 4, after_epochs = 2 }").what == "no error");
+}
+
 TEST_CASE("the hint for a wrong name lists all names, the hint for a missing value says how to set it") {
   CHECK(message_of_line("loss = \"hinge\"").hint ==
         "known: mean_absolute_error, mean_squared_error, sigmoid_cross_entropy, softmax_cross_entropy");

@@ -7,6 +7,7 @@
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/train/ensemble.hpp"
+#include "convoke/train/member_exchange.hpp"
 #include "support/tiny.hpp"
 
 // Training of tiny models, on all ranks or on one.
@@ -66,6 +67,25 @@ inline std::vector<float> alone(const train::Job& job, const Pictures& pictures,
   const mpi::Communicator self = world.split(world.rank(), 0);
   const Run run(self, "alone-" + std::to_string(world.rank()) + "-");
   return train_all(job, pictures, self, run.folder).training.members.at(0).model.parameters;
+}
+
+/// Returns the canonical parameters of all members that the ranks of `world` have trained, in the order of
+/// the members, on all ranks. Collective.
+inline std::vector<std::vector<float>> parameters_of_all(const train::Training& training,
+                                                         const train::Job& job,
+                                                         const mpi::Communicator& world) {
+  const auto all = train::list_members(training.members, train::split(world, job.members), world);
+  std::vector<const train::TrainedMember*> voters;
+  for (const train::TrainedMember& member : all) voters.push_back(&member);
+  train::MemberExchange exchange(
+      voters, training.members,
+      convoke::engine::canonical_values(convoke::engine::canonical_parameters(job.model.graph)), world);
+  std::vector<std::vector<float>> parameters;
+  for (std::size_t m = 0; m < all.size(); ++m) {
+    const std::span<const float> values = exchange.bring_to_all(m);
+    parameters.emplace_back(values.begin(), values.end());
+  }
+  return parameters;
 }
 
 }  // namespace tiny

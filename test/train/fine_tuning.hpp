@@ -77,8 +77,9 @@ inline train::Job job(const std::vector<std::string>& frozen, const std::string&
 struct Result {
   train::Training training;
   run::Phases phases;
-  const std::vector<float>& parameters(std::size_t member = 0) const {
-    return training.members.at(member).model.parameters;
+  std::vector<float> parameters(std::size_t member = 0) const {
+    const std::span<const float> values = training.members.at(member).parameters();
+    return {values.begin(), values.end()};
   }
 };
 

@@ -84,7 +84,7 @@ std::vector<float> plain_loop(const Job& job, int replicas, std::int64_t every, 
         engine::LaneEngine& engine = *engines[static_cast<std::size_t>(r)];
         const auto samples = plan.step(step);
         const data::SampleRange mine =
-            engine::part_of_step(std::ssize(samples), job.engine.lane, r, replicas);
+            engine::LaneShares(replicas).samples(std::ssize(samples), job.engine.lane, r);
         if (mine.count == 0) {
           engine.set_steps_done(engine.steps_done() + 1);
           continue;

@@ -20,13 +20,13 @@ using mpi::Session;
 namespace {
 
 // Members whose parameters are arbitrary numbers of very different sizes.
-std::vector<run::Member> members_with(std::size_t values) {
-  std::vector<run::Member> members(5);
+std::vector<TrainedMember> members_with(std::size_t values) {
+  std::vector<TrainedMember> members(5);
   for (std::size_t m = 0; m < members.size(); ++m) {
-    members[m].index = static_cast<std::int64_t>(m);
+    members[m].model.index = static_cast<std::int64_t>(m);
     RandomStream random({m, Purpose::kBench});
     for (std::size_t i = 0; i < values; ++i) {
-      members[m].parameters.push_back(
+      members[m].model.parameters.push_back(
           static_cast<float>((random.uniform() - 0.5) * std::pow(10.0, static_cast<double>(i % 9) - 4.0)));
     }
   }
@@ -34,11 +34,11 @@ std::vector<run::Member> members_with(std::size_t values) {
 }
 
 // Those that this rank of `world` contributes: every rank has some, if there are enough.
-std::vector<const run::Member*> mine(const std::vector<run::Member>& members,
-                                     const mpi::Communicator& world) {
-  std::vector<const run::Member*> mine;
-  for (const run::Member& member : members) {
-    if (member.index % world.size() == world.rank()) mine.push_back(&member);
+std::vector<const TrainedMember*> mine(const std::vector<TrainedMember>& members,
+                                       const mpi::Communicator& world) {
+  std::vector<const TrainedMember*> mine;
+  for (const TrainedMember& member : members) {
+    if (member.model.index % world.size() == world.rank()) mine.push_back(&member);
   }
   return mine;
 }
@@ -60,7 +60,7 @@ TEST_CASE("an average equals a plain sum, and its bits do not depend on the rank
   const Session session;
   const mpi::Communicator self = session.world().split(session.world().rank(), 0);
   constexpr std::size_t kValues = (std::size_t{1} << 18) + 77;  // more than one piece
-  const std::vector<run::Member> members = members_with(kValues);
+  const std::vector<TrainedMember> members = members_with(kValues);
   const std::vector<double> shares{0.5, 0.125, 0, 0.3, 0.075};
   const std::vector<float> found = average(mine(members, session.world()), shares, kValues, session.world());
   REQUIRE(found.size() == kValues);
@@ -69,8 +69,8 @@ TEST_CASE("an average equals a plain sum, and its bits do not depend on the rank
   for (std::size_t i = 0; i < kValues; ++i) {
     double sum = 0, size = 0;
     for (std::size_t m = 0; m < members.size(); ++m) {
-      sum += shares[m] * static_cast<double>(members[m].parameters[i]);
-      size += shares[m] * std::abs(static_cast<double>(members[m].parameters[i]));
+      sum += shares[m] * static_cast<double>(members[m].model.parameters[i]);
+      size += shares[m] * std::abs(static_cast<double>(members[m].model.parameters[i]));
     }
     worst = std::max(worst, std::abs(static_cast<double>(found[i]) - sum) / size);
   }
@@ -79,15 +79,15 @@ TEST_CASE("an average equals a plain sum, and its bits do not depend on the rank
 
 TEST_CASE("the average of a member alone is the member") {
   const Session session;
-  const std::vector<run::Member> members = members_with(1000);
+  const std::vector<TrainedMember> members = members_with(1000);
   CHECK(average(mine(members, session.world()), std::vector<double>{0, 0, 0, 1, 0}, 1000, session.world()) ==
-        members[3].parameters);
+        members[3].model.parameters);
 }
 
 TEST_CASE("a member with a parameter that is not finite has no average, on any rank") {
   const Session session;
-  std::vector<run::Member> members = members_with(10);
-  members[1].parameters[3] = std::numeric_limits<float>::quiet_NaN();
+  std::vector<TrainedMember> members = members_with(10);
+  members[1].model.parameters[3] = std::numeric_limits<float>::quiet_NaN();
   const auto all = [&] {
     average(mine(members, session.world()), std::vector<double>(5, 0.2), 10, session.world());
   };

@@ -11,6 +11,7 @@
 #include "convoke/train/verdict.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/slow_loss.hpp"
 #include "support/tiny.hpp"
 #include "support/training.hpp"
 
@@ -121,6 +122,40 @@ TEST_CASE("an exact run on streamed samples is bit-identical to one on samples i
   }
 }
 
+TEST_CASE("ranks of unlike speed read their own shares of the samples, and train the same model") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const Stored stored(world);
+  Job job = tiny::job();
+  job.engine.lane = 4;
+  job.epochs = 3;
+  job.shuffle = data::Shuffle::chunks(64, 40 * 64, 5 * 64);
+  const TrainedMember expected = alone(job, false, world);
+  job.engine.balance = true;
+  const bool slow = world.rank() == world.size() - 1 && world.size() > 1;
+  if (slow) job.engine.loss = std::make_shared<const tiny::SlowLoss>();
+  const Opened opened(stored, world, kLittle);
+  const Run run(world);
+  const Groups groups = split(world, job.members);
+  Phases phases;
+  const Training result = train_members(job, opened.training, groups, world, run.folder, false, true, phases);
+  CHECK(result.members[0].model.parameters == expected.model.parameters);
+  std::int64_t samples[] = {phases.samples};
+  world.sum(samples);
+  CHECK(samples[0] == 3 * 150);
+  if (slow) CHECK(phases.samples < 3 * 150 / world.size());
+
+  // The speeds are measured again when the run goes on, perhaps on other ranks.
+  const mpi::Communicator fewer = world.split(world.rank() == 0 ? 0 : 1, 0);
+  job.epochs = 4;
+  if (world.rank() == 0) {
+    const Opened again(stored, fewer, kLittle);
+    const Training more =
+        train_members(job, again.training, split(fewer, 1), fewer, run.folder, true, true, phases);
+    CHECK(more.members[0].epochs_done == 4);
+  }
+}
+
 TEST_CASE("a streamed run that is interrupted within an epoch ends like an uninterrupted run") {
   const Session session;
   const Stored stored(session.world());
@@ -160,7 +195,7 @@ TEST_CASE("members of an ensemble stream their shards, and validate on a separat
   for (const TrainedMember& member : result.members) {
     CHECK(member.model.training_samples == 75);
     engine::Evaluator evaluator(tiny::graph());  // on one rank, with all samples of the split
-    evaluator.load(member.model.parameters);
+    evaluator.load(member.parameters());
     const std::vector<float> rows = evaluator.predict(others.loader(), others.ids());
     int correct = 0;
     for (std::size_t i = 0; i < 40; ++i) {
@@ -201,10 +236,10 @@ TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed 
     const TrainedMember& member = broken.members[i];
     if (member.model.index == 1) {
       CHECK(member.failure.find("train-00004-of-00005.h5") != std::string::npos);
-      CHECK(member.model.parameters.empty());
+      CHECK(member.parameters().empty());
     } else {
       CHECK(member.failure.empty());
-      CHECK(member.model.parameters == whole.members[i].model.parameters);
+      CHECK(std::ranges::equal(member.parameters(), whole.members[i].parameters()));
     }
   }
   CHECK_FALSE(bool(broken.interrupted_by));
@@ -220,7 +255,7 @@ TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed 
   const Training resumed = fit(job, feed, world, run.folder, true);
   for (std::size_t i = 0; i < whole.members.size(); ++i) {
     CHECK(resumed.members.at(i).failure.empty());
-    CHECK(resumed.members.at(i).model.parameters == whole.members[i].model.parameters);
+    CHECK(std::ranges::equal(resumed.members.at(i).parameters(), whole.members[i].parameters()));
   }
 }
 

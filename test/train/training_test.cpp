@@ -3,10 +3,12 @@
 
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/stop_signals.hpp"
+#include "convoke/train/member_queue.hpp"
 #include "convoke/train/summary.hpp"
 #include "convoke/train/verdict.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/slow_loss.hpp"
 #include "support/tiny.hpp"
 #include "support/training.hpp"
 
@@ -284,11 +286,45 @@ TEST_CASE("groups have as many ranks as the list says, and the members do not de
   CHECK(groups.count == 2);
   CHECK(groups.mine == (world.rank() < world.size() - 1 ? 0 : 1));
   CHECK(groups.group.size() == (groups.mine == 0 ? world.size() - 1 : 1));
-  CHECK(groups.turns() ==
-        (groups.mine == 0 ? std::vector<std::int64_t>{0, 2} : std::vector<std::int64_t>{1}));
+  CHECK_FALSE(groups.equal);
+  MemberQueue queue(groups, world);  // without serve(): unlike groups ask nobody
+  std::vector<std::int64_t> mine;
+  while (const auto member = queue.next()) mine.push_back(*member);
+  CHECK(mine == (groups.mine == 0 ? std::vector<std::int64_t>{0, 2} : std::vector<std::int64_t>{1}));
   const std::vector<std::int64_t> too_many{world.size(), 1};
   CHECK(contains(error_of([&] { split(world, 2, too_many); }), "the groups of ensemble.ranks have"));
   CHECK(contains(error_of([&] { split(world, 1, ranks); }), "has 2 groups, but the ensemble has 1 member"));
+}
+
+TEST_CASE("a group that is free takes the next member, and no member depends on its group") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Pictures pictures(120);
+  Job job = tiny::job();
+  job.ensemble = true;
+  job.members = 2 * world.size() + 1;
+  const Groups groups = split(world, job.members);
+  const mpi::Communicator self = world.split(world.rank(), 0);
+  std::vector<TrainedMember> expected;
+  {
+    const Run run(self, "alone-" + std::to_string(world.rank()) + "-");
+    expected = train_all(job, pictures, self, run.folder).training.members;
+  }
+  REQUIRE(std::ssize(expected) == job.members);
+
+  const bool slow = world.rank() == world.size() - 1 && world.size() > 1;
+  if (slow) job.engine.loss = std::make_shared<const tiny::SlowLoss>();  // at least 0.24 s for a member
+  const Run run(world);
+  const Result result = train_all(job, pictures, world, run.folder);
+  if (slow) CHECK(result.training.members.size() == 1);
+  std::vector<std::int64_t> trained(static_cast<std::size_t>(job.members));
+  for (const TrainedMember& member : result.training.members) {
+    const auto index = static_cast<std::size_t>(member.model.index);
+    ++trained[index];
+    if (groups.group.root()) CHECK(std::ranges::equal(member.parameters(), expected[index].parameters()));
+  }
+  world.sum(std::span(trained));
+  CHECK(trained == std::vector<std::int64_t>(trained.size(), 1));
 }
 
 TEST_CASE("an ensemble resumes with some members finished, one in progress, and others not started") {
@@ -300,11 +336,8 @@ TEST_CASE("an ensemble resumes with some members finished, one in progress, and 
   job.members = 3;
   job.shards = data::Sharding::kContiguous;
   job.shards_name = "contiguous";
-  const auto trained = [&](const Result& result) {
-    return gather(result.training.members, split(world, job.members), world);
-  };
   const Run whole_run(world, "whole");
-  const std::vector<TrainedMember> expected = trained(train_all(job, pictures, world, whole_run.folder));
+  const Result whole = train_all(job, pictures, world, whole_run.folder);
 
   // In each round, every group trains one of its members by one step.
   const Run run(world, "parts");
@@ -318,12 +351,13 @@ TEST_CASE("an ensemble resumes with some members finished, one in progress, and 
   } while (part.training.interrupted_by && ++parts < 100);
   const os::StopSignals forget;
   CHECK(parts >= 2 * 3);  // two epochs of three steps
-  const std::vector<TrainedMember> found = trained(part);
-  REQUIRE(found.size() == expected.size());
-  for (std::size_t m = 0; m < found.size(); ++m) {
-    CHECK(found[m].epochs_done == expected[m].epochs_done);
-    if (world.root()) CHECK(found[m].model.parameters == expected[m].model.parameters);
-  }
+  const Groups groups = split(world, job.members);
+  const std::vector<TrainedMember> expected = list_members(whole.training.members, groups, world);
+  const std::vector<TrainedMember> found = list_members(part.training.members, groups, world);
+  REQUIRE(found.size() == 3);
+  for (std::size_t m = 0; m < found.size(); ++m) CHECK(found[m].epochs_done == expected[m].epochs_done);
+  CHECK(tiny::parameters_of_all(part.training, job, world) ==
+        tiny::parameters_of_all(whole.training, job, world));
 }
 
 TEST_CASE("metrics.jsonl contains the epochs of all members and the evaluation") {

@@ -7,6 +7,7 @@
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/data/batch_loader.hpp"
+#include "convoke/engine/lane_shares.hpp"
 #include "convoke/engine/update.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/plan/network.hpp"
@@ -30,6 +31,7 @@ struct EngineOptions {
   bool share_node = true;                  ///< the ranks of a node share memory (ModelMemory)
   sync::Wire wire = sync::Wire::kFloat32;  ///< between nodes; kExact ignores it
   std::size_t bucket_bytes = 0;            ///< 0: chosen by the strategy
+  bool balance = false;                    ///< divide the lanes by the measured speed of the ranks
   UpdateOptions update;
 };
 
@@ -37,11 +39,11 @@ struct EngineOptions {
 /// of the batch.
 std::int64_t auto_lane(std::int64_t batch);
 
-/// Executes training steps. The lanes (micro-batches) of a step are distributed over the ranks of a group and
-/// over this rank's worker threads. Each worker runs neighbouring lanes together on one thread. Gradients are
-/// summed over lanes, threads and ranks, and then every node makes the same update. Owns parameters,
-/// gradients and optimizer state of one model; the ranks of a node share them (ModelMemory), so the
-/// destructor is collective.
+/// Executes training steps. The lanes (micro-batches) of a step are distributed over the ranks of a group
+/// (LaneShares) and over this rank's worker threads. Each worker runs neighbouring lanes together on one
+/// thread. Gradients are summed over lanes, threads and ranks, and then every node makes the same update.
+/// Owns parameters, gradients and optimizer state of one model; the ranks of a node share them (ModelMemory),
+/// so the destructor is collective.
 class LaneEngine {
  public:
   /// Collective over `group`. `loader` provides the samples; `loader` and `optimizer` must outlive the
@@ -67,6 +69,9 @@ class LaneEngine {
   /// samples still exist. Collective.
   std::string diagnose();
 
+  /// Returns the shares of the next step. A step may change them if options.balance is set.
+  const LaneShares& shares() const;
+
   const nn::ParameterLayout& layout() const;
   /// Returns why the ranks of a node do not share memory although options.share_node allows it, at the root
   /// of the group; empty otherwise.
@@ -86,8 +91,8 @@ class LaneEngine {
   std::int64_t steps_done() const;
   void set_steps_done(std::int64_t steps);  ///< when resuming
 
-  /// Returns the plan that this rank's first worker ran in the last step, for inspection or timing; null if
-  /// it had no lane.
+  /// Returns a plan that a worker of this rank ran in the last step, for inspection or timing; null if this
+  /// rank had no lane.
   nn::Network* plan();
   std::size_t plan_bytes() const;  ///< activation memory of all workers
 

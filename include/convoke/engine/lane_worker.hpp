@@ -59,6 +59,12 @@ class LaneWorker {
   /// in the tally, so that the exchange with the other ranks can end.
   void give_up();
 
+  /// Returns the seconds of the last run, without those in which it waited for other workers or ranks.
+  double seconds() const { return seconds_; }
+
+  /// Call this before a run with other lanes than before. The run frees the plans of the old ones.
+  void lanes_change() { lanes_change_ = true; }
+
   /// Runs the lanes again, forward only. Returns the first node whose output is not finite, or "".
   std::string first_non_finite(const StepInput& step, LaneRange lanes);
   std::size_t plan_bytes() const;
@@ -120,6 +126,9 @@ class LaneWorker {
   const std::function<void()>* progress_ = nullptr;  ///< null before the last segment
 
   std::uint64_t before_ = 0;  ///< elements that were completed in earlier steps
+  double seconds_ = 0;        ///< of the last run
+  double waited_ = 0;         ///< seconds of this run in which it waited for moments
+  bool lanes_change_ = false;
 };
 
 }  // namespace convoke::engine

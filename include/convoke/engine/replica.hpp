@@ -37,6 +37,8 @@ class Replica {
   LaneEngine& engine() { return *engine_; }
   /// True if the ranks of the group share the engine.
   bool together() const { return !average_; }
+  /// Returns the shares of the next step; equal ones if the ranks do not share the engine.
+  const LaneShares& shares() const { return together() ? engine_->shares() : equal_; }
   /// True if the ranks meet after step `step` (from 1) of an epoch; they may meet after others, too.
   bool meets_after(std::int64_t epoch, std::int64_t step) const {
     return together() || strategy_.averages_after(epoch, step);
@@ -64,6 +66,7 @@ class Replica {
   mpi::Communicator group_;
   const sync::Strategy& strategy_;
   std::int64_t lane_;  ///< samples
+  LaneShares equal_;
   std::unique_ptr<LaneEngine> engine_;
   std::optional<ModelAverage> average_;  ///< empty if the ranks share the engine
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "convoke/data/read_ahead.hpp"
 #include "convoke/nn/graph.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 
@@ -18,9 +17,6 @@ struct LaneRange {
 /// Returns the share of part `part` when `lanes` are divided into `parts` ranges whose sizes differ by at
 /// most one.
 LaneRange share_of(LaneRange lanes, std::int64_t part, std::int64_t parts);
-
-/// Returns the samples of part `part` when the lanes of a step of `samples` samples are divided in `parts`.
-data::SampleRange part_of_step(std::int64_t samples, std::int64_t lane, int part, int parts);
 
 /// A segment of lanes that one plan runs together: samples [first, first + lane * lanes) of the step.
 struct LaneSegment {

@@ -98,6 +98,7 @@ struct RunRecipe {
   double stop_before = 0;             ///< seconds before the end of a Slurm job; 0: never
   std::int64_t bucket_kib = 0;        ///< 0: "auto"
   bool share_memory = true;
+  bool balance = false;         ///< see engine::LaneShares
   std::int64_t memory_mib = 0;  ///< memory of a node for all its ranks; 0: "auto", all of it
   bool trace = false;           ///< write trace.json at the end
   bool report = true;           ///< write report.html at the end

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -65,7 +66,12 @@ void write_model(const std::filesystem::path& file, const ModelDescription& desc
 /// Returns the validation stored in a model file; empty if there is none, or the file cannot be read.
 std::optional<Validated> validated_in(const std::filesystem::path& file);
 
-/// Writes ensemble.h5, atomically: the members and their facts.
+/// Writes ensemble.h5, atomically: the members and their facts. `parameters(i)` returns the parameters of
+/// members[i], valid until the next call; it is called once for each, in order.
+void write_ensemble(const std::filesystem::path& file, const ModelDescription& description,
+                    std::span<const Member* const> members,
+                    const std::function<std::span<const float>(std::size_t)>& parameters);
+/// Does the same with the parameters in `members`.
 void write_ensemble(const std::filesystem::path& file, const ModelDescription& description,
                     std::span<const Member* const> members);
 

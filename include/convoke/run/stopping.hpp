@@ -1,6 +1,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,7 +40,14 @@ class StopReason {
 class StopCalls {
  public:
   /// `world`: all ranks; `group`: the ranks that train together with this one. Collective over `world`.
-  StopCalls(const mpi::Communicator& world, const mpi::Communicator& group);
+  /// `attend`: what this rank does for other groups whenever it has time: after each of its steps, and while
+  /// it waits for all.
+  StopCalls(const mpi::Communicator& world, const mpi::Communicator& group,
+            std::function<void()> attend = {});
+
+  void attend() {
+    if (attend_) attend_();
+  }
 
   /// Calls all groups, unless this rank knows of an earlier call.
   void call(StopReason reason);
@@ -62,6 +70,7 @@ class StopCalls {
   std::int64_t heard_ = 0;     // reason of the received calls as a number; 0: none
   std::int64_t messages_ = 0;  // number of received messages
   std::vector<mpi::Request> sent_;
+  std::function<void()> attend_;
 };
 
 /// The time at which training stops; empty: no limit.

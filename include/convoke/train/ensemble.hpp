@@ -1,9 +1,13 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "convoke/core/settings.hpp"
+#include "convoke/os/file.hpp"
 #include "convoke/run/run_folder.hpp"
 #include "convoke/train/groups.hpp"
 #include "convoke/train/job.hpp"
@@ -14,13 +18,21 @@ namespace convoke::train {
 
 /// A member after training.
 struct TrainedMember {
-  run::Member model;
-  std::string failure;  ///< why the member left the vote; empty if it votes
+  run::Member model;  ///< parameters only where it was trained, and not if they are stored
+  std::shared_ptr<const os::MappedPart> stored;  ///< its parameters in a file, or null
+  int rank = 0;                                  ///< the rank of the world that has its parameters
+  std::string failure;                           ///< why the member left the vote; empty if it votes
   run::StopReason interrupted_by;
   std::int64_t epochs_done = 0;
   std::int64_t steps = 0;       ///< since the start of its training
   std::int64_t stopped_at = 0;  ///< steps after which early stopping ended its training; 0: not stopped early
   std::int64_t samples_processed = 0;
+
+  /// Returns its canonical parameters, on the rank that has them.
+  std::span<const float> parameters() const;
+  /// Moves the parameters to a file without a name in `folder`. Throws Error, for example if the disk is
+  /// full.
+  void store(const std::filesystem::path& folder);
 };
 
 /// The result of training on one rank. One synchronous model is an ensemble of one member whose group is the
@@ -38,16 +50,16 @@ std::uint64_t require_trainable(const Job& job, const Feed& feed, const Groups& 
                                 const mpi::Communicator& world);
 
 /// Trains the job's members, each by its group. A member of an ensemble that fails (its loss diverges, its
-/// samples cannot be read, it runs out of memory) leaves the vote with a reason, and the others go on. An
+/// samples cannot be read, it runs out of memory) leaves the vote with a reason, and the others go on. A
+/// group that trains several members keeps the parameters of all but the last in files without a name. An
 /// error that ends the job is thrown on the ranks that meet it: JobError, an error with the features or
 /// checkpoints that training starts from, and in a group of several ranks any error that mpi::together() does
 /// not guard. `quiet`: print no progress. Collective over `world`.
 Training train_members(const Job& job, const Feed& feed, const Groups& groups, const mpi::Communicator& world,
                        const run::RunFolder& folder, bool resume, bool quiet, run::Phases& phases);
 
-/// Returns all members in order, with their parameters at rank 0 and everything else on all ranks.
-/// Collective.
-std::vector<TrainedMember> gather(const std::vector<TrainedMember>& mine, const Groups& groups,
-                                  const mpi::Communicator& world);
+/// Returns all members in order, without their parameters, on all ranks. Collective.
+std::vector<TrainedMember> list_members(const std::vector<TrainedMember>& mine, const Groups& groups,
+                                        const mpi::Communicator& world);
 
 }  // namespace convoke::train

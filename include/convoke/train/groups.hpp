@@ -7,22 +7,19 @@
 
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/data/epoch_plan.hpp"
-#include "convoke/data/read_ahead.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/train/job.hpp"
 
 namespace convoke::train {
 
 /// The ranks of a world in groups of neighbours, one group for each member that trains at the same time. With
-/// more members than ranks, every rank is a group and trains several members one after another.
+/// more members than groups, a group trains several members one after another (MemberQueue).
 struct Groups {
   std::int64_t members = 1;
   std::int64_t count = 1;   ///< number of groups, min(members, ranks), including groups in other jobs
   std::int64_t mine = 0;    ///< the group of this rank: the first member that it trains
   mpi::Communicator group;  ///< its ranks
-
-  /// The members that this rank's group trains, in this order: mine, mine + count, ...
-  std::vector<std::int64_t> turns() const;
+  bool equal = true;  ///< all groups have the same number of ranks, if there are more members than groups
 };
 
 /// Returns the group of `rank` when `ranks` ranks form `groups` groups whose sizes differ by at most one.
@@ -56,9 +53,5 @@ struct Assignment {
 /// assignment's seed and the epoch. `loader`: loader of the training samples.
 data::EpochPlan plan_epoch(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
                            std::int64_t epoch);
-
-/// Returns the samples of a step that this rank of the group processes, in lanes (micro-batches) of `lane`
-/// samples. The rank reads these ahead.
-data::ReadAhead::Share share_of_rank(std::int64_t lane, const mpi::Communicator& group);
 
 }  // namespace convoke::train

@@ -9,18 +9,16 @@
 #include "convoke/train/evaluation.hpp"
 #include "convoke/train/samples.hpp"
 
-namespace convoke::run {
-struct Member;
-}
-
 namespace convoke::train {
+
+struct TrainedMember;
 
 /// Returns the sum of the members' canonical parameters, batch-norm statistics included, each times its
 /// share: (values), the same on all ranks, and bit-identical however the members are spread over the ranks.
 /// `mine`: the members that this rank contributes; each member comes from one rank only. `shares`: by number
 /// of the member. Sends and keeps one model, whatever the number of members. Collective. Throws Error if a
 /// parameter is not finite.
-std::vector<float> average(std::span<const run::Member* const> mine, std::span<const double> shares,
+std::vector<float> average(std::span<const TrainedMember* const> mine, std::span<const double> shares,
                            std::size_t values, const mpi::Communicator& world);
 
 /// Throws Error if the job wants a soup whose members lack the validation samples that it needs.
@@ -28,9 +26,9 @@ void require_soups(const Job& job, const Feed& feed);
 
 /// The members that may become part of a soup.
 struct Ingredients {
-  std::span<const run::Member* const> mine;  ///< as in average()
-  std::vector<std::int64_t> members;         ///< the numbers of all of them, the same on all ranks
-  std::vector<double> accuracies;            ///< their validation accuracies
+  std::span<const TrainedMember* const> mine;  ///< as in average()
+  std::vector<std::int64_t> members;           ///< the numbers of all of them, the same on all ranks
+  std::vector<double> accuracies;              ///< their validation accuracies
 };
 
 /// Makes the soups `job.soups`, evaluates each on `test`, and writes each to soup-<name>.h5 in the folder.

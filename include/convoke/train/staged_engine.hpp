@@ -44,6 +44,7 @@ class StagedEngine {
   /// See engine::Replica.
   void step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
             std::span<const std::uint32_t> repeats);
+  const engine::LaneShares& shares() const { return replica_->shares(); }
   /// The sums of this rank's replica since the last meeting.
   const engine::Replica::Tally& tally() const { return replica_->tally(); }
   bool meets_after(std::int64_t epoch, std::int64_t step) const { return replica_->meets_after(epoch, step); }

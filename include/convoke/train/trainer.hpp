@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "convoke/data/batch_loader.hpp"
+#include "convoke/data/read_ahead.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/run/checkpoint.hpp"
@@ -63,6 +64,8 @@ class Trainer {
 
  private:
   run::StopReason train_epoch();
+  void read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead);
+  void shares_changed(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead);
   double take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats);
   bool must_meet() const;
   void meet();

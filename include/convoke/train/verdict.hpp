@@ -12,7 +12,7 @@ namespace convoke::train {
 
 /// The final result of a run: its models on the test samples, one by one and as voters.
 struct Verdict {
-  std::vector<TrainedMember> members;    ///< all of them; parameters only at rank 0
+  std::vector<TrainedMember> members;    ///< all of them, without parameters
   std::vector<std::int64_t> voters;      ///< indices of the members that vote, in order
   Evaluation test;                       ///< evaluation of the voters
   std::string rule;                      ///< the rule that decides
@@ -21,11 +21,12 @@ struct Verdict {
   std::int64_t samples_processed() const;
 };
 
-/// Gathers the members at rank 0, writes model.h5 (one synchronous model) or ensemble.h5, lets the members
-/// vote on the test samples, which are spread over the ranks of the world, makes the soups that the job
-/// wants if at least two members vote, and computes the verdict. `feed`: the samples of the training, which
-/// greedy soups need; may be null otherwise. The result is the same on all ranks. Collective. Throws Error if
-/// no member is left to vote, with the reason for each member, or if a file cannot be written.
+/// Brings the members to rank 0, one at a time, to write model.h5 (one synchronous model) or ensemble.h5.
+/// Lets the members vote on the test samples, which are spread over the ranks of the world, makes the soups
+/// that the job wants if at least two members vote, and computes the verdict. `feed`: the samples of the
+/// training, which greedy soups need; may be null otherwise. The result is the same on all ranks. Collective.
+/// Throws Error if no member is left to vote, with the reason for each member, or if a file cannot be
+/// written.
 Verdict convene(const Job& job, const Training& training, const Groups& groups,
                 const mpi::Communicator& world, const data::BatchLoader& test, const run::RunFolder& folder,
                 run::Phases& phases, const Feed* feed = nullptr);

@@ -1,0 +1,188 @@
+#include "convoke/engine/lane_balance.hpp"
+
+#include <algorithm>
+
+#include "convoke/core/random.hpp"
+#include "convoke/engine/lane_engine.hpp"
+#include "convoke/mpi/session.hpp"
+#include "support/catch.hpp"
+#include "support/slow_loss.hpp"
+#include "support/tiny.hpp"
+
+// Ranks of unlike speed: the lanes (micro-batches) that each gets, and what does not depend on it.
+
+using namespace convoke;
+using namespace convoke::engine;
+
+namespace {
+
+mpi::Communicator world() {
+  static const mpi::Session session;
+  return session.world();
+}
+
+/// The lanes of each rank in the last of some full steps, and how often the shares changed.
+struct Course {
+  std::vector<std::int64_t> counts;
+  int changes = 0;
+};
+
+/// Takes `steps` steps. `seconds(rank, step)`: time of a lane.
+template <class Seconds>
+Course course(LaneBalance& balance, std::int64_t lanes, const mpi::Communicator& group, int steps,
+              const Seconds& seconds) {
+  LaneShares shares(group.size());
+  Course course;
+  for (int step = 0; step < steps; ++step) {
+    if (const auto better = balance.after_step(seconds(group.rank(), step))) {
+      shares = *better;
+      ++course.changes;
+    }
+  }
+  for (int rank = 0; rank < group.size(); ++rank) course.counts.push_back(shares.lanes(lanes, rank).count);
+  return course;
+}
+
+EngineOptions options(Reduction reduction, int threads, bool slow) {
+  EngineOptions options;
+  options.batch = 32;
+  options.lane = 4;
+  options.seed = 5;
+  options.reduction = reduction;
+  options.threads = threads;
+  if (slow) options.loss = std::make_shared<const tiny::SlowLoss>();
+  return options;
+}
+
+nn::Graph synchronized() {
+  return nn::build_graph(
+      Shape{1, 8, 8}, std::vector<Settings>{{{"layer", "conv2d"}, {"filters", 8}, {"kernel", 3}},
+                                            {{"layer", "batch_norm"}, {"synchronized", true}},
+                                            {{"layer", "flatten"}},
+                                            {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
+}
+
+/// The result of some steps of 32 samples and a last one of 21.
+struct Trained {
+  std::vector<float> parameters;
+  std::vector<std::int64_t> counts;  ///< lanes of the ranks in a full step, at the end
+  bool has_plan = false;             ///< this rank, after the last step
+};
+
+Trained trained(const nn::Graph& graph, const mpi::Communicator& group, const EngineOptions& options) {
+  const tiny::Pictures pictures(128);
+  const data::BatchLoader loader = pictures.loader();
+  const auto optimizer = optim::make_optimizer({{"name", "sgd"}, {"momentum", 0.9}});
+  LaneEngine engine(graph, options, loader, *optimizer, group);
+  const std::vector<std::uint32_t> ids = pictures.ids();
+  for (int i = 0; i < 9; ++i) {
+    engine.step(static_cast<std::uint32_t>(i / 4),
+                std::span(ids).subspan(static_cast<std::size_t>(i % 4) * 32, 32), 0.02);
+    if (i == 2) engine.step(98, std::span(ids).first(13), 0.02);
+  }
+  engine.step(99, std::span(ids).first(21), 0.02);
+  Trained result{unpack(canonical_parameters(graph), engine.layout(), engine.parameters()),
+                 {},
+                 engine.plan() != nullptr};
+  for (int rank = 0; rank < group.size(); ++rank)
+    result.counts.push_back(engine.shares().lanes(8, rank).count);
+  return result;
+}
+
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  return largest;
+}
+
+}  // namespace
+
+TEST_CASE("a slow rank gets fewer lanes once, and all ranks know it") {
+  const mpi::Communicator group = world();
+  const int slow = group.size() - 1;
+  LaneBalance balance(40, 1, group);
+  const auto seconds = [&](int rank, int step) {
+    if (step == 0) return 1.0;  // compiles plans, on all ranks
+    RandomStream random(
+        {1, Purpose::kBench, static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(step)});
+    return (rank == slow ? 4e-3 : 1e-3) * (0.9 + 0.2 * random.uniform());
+  };
+  const Course now = course(balance, 40, group, 2000, seconds);
+  if (group.size() == 1) {
+    CHECK(now.counts == std::vector<std::int64_t>{40});
+    return;
+  }
+  CHECK(now.changes == 1);
+  // In proportion to the speeds: 1 / (4 (ranks - 1) + 1) of 40 lanes, up to the scatter of the times.
+  const double share = 40.0 / (4 * (group.size() - 1) + 1);
+  CHECK(std::abs(static_cast<double>(now.counts.back()) - share) <= 1);
+
+  std::vector<double> most(now.counts.begin(), now.counts.end()), least = most;
+  group.max(most);
+  group.min(least);
+  CHECK(most == least);
+}
+
+TEST_CASE("times that scatter change nothing, and a rank that becomes fast gets its lanes back") {
+  const mpi::Communicator group = world();
+  LaneBalance steady(16, 2, group);
+  const auto scattered = [](int rank, int step) {
+    RandomStream random(
+        {2, Purpose::kBench, static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(step)});
+    return 1e-3 * (0.8 + 0.4 * random.uniform());
+  };
+  CHECK(course(steady, 16, group, 3000, scattered).changes == 0);
+
+  LaneBalance balance(12, 1, group);  // a multiple of 1, 2, 3 and 4
+  const auto recovers = [&](int rank, int step) { return rank == 0 && step < 100 ? 5e-3 : 1e-3; };
+  const Course after = course(balance, 12, group, 3000, recovers);
+  CHECK(after.counts == std::vector<std::int64_t>(after.counts.size(), 12 / group.size()));
+  CHECK(after.changes <= 6);
+  if (group.size() > 1) CHECK(after.changes >= 2);
+}
+
+TEST_CASE("exact: the bits do not depend on the shares of the ranks") {
+  const mpi::Communicator group = world(), alone = group.split(group.rank(), 0);
+  const bool slow = group.rank() == group.size() - 1;
+  for (const nn::Graph& graph : {tiny::graph(), synchronized()}) {
+    const std::vector<float> expected =
+        trained(graph, alone, options(Reduction::kExact, 1, false)).parameters;
+    for (const int threads : {1, 2}) {
+      for (const bool share_node : {true, false}) {
+        EngineOptions balanced = options(Reduction::kExact, threads, slow && group.size() > 1);
+        balanced.balance = true;
+        balanced.share_node = share_node;
+        const Trained result = trained(graph, group, balanced);
+        CHECK(result.parameters == expected);
+        CHECK(result.has_plan);
+        if (group.size() > 1) CHECK(result.counts.back() <= threads);  // one lane for each of its workers
+      }
+    }
+  }
+}
+
+TEST_CASE("fast: other shares of the ranks change the rounding alone") {
+  const mpi::Communicator group = world(), alone = group.split(group.rank(), 0);
+  const bool slow = group.rank() == group.size() - 1;
+  for (const nn::Graph& graph : {tiny::graph(), synchronized()}) {
+    const std::vector<float> expected = trained(graph, alone, options(Reduction::kFast, 1, false)).parameters;
+    EngineOptions balanced = options(Reduction::kFast, 1, slow && group.size() > 1);
+    balanced.balance = true;
+    const Trained result = trained(graph, group, balanced);
+    CHECK(largest_difference(result.parameters, expected) < 1e-4);
+    if (group.size() > 1) CHECK(result.counts.back() == 1);
+  }
+}
+
+TEST_CASE("with at most one lane for each rank, nothing is balanced") {
+  const mpi::Communicator group = world();
+  const int ranks = group.size();
+  EngineOptions few = options(Reduction::kExact, 1, group.rank() == 0);
+  few.balance = true;
+  few.lane = 32;
+  const Trained result = trained(tiny::graph(), group, few);
+  std::vector<std::int64_t> equal;
+  for (int rank = 0; rank < ranks; ++rank) equal.push_back(LaneShares(ranks).lanes(8, rank).count);
+  CHECK(result.counts == equal);
+}
