@@ -70,7 +70,11 @@ bool is_share(const Quantity& quantity) {
 std::string heading_of(const std::string& name) {
   if (const Derived* derived = find_named(kDerived, name)) return std::string(derived->title);
   const Quantity* quantity = find_named(kQuantities, name);
-  if (quantity == nullptr) return name;
+  if (quantity == nullptr) {
+    std::string words = name;
+    std::replace(words.begin(), words.end(), '_', ' ');
+    return words;
+  }
   if (is_share(*quantity)) return fmt::format("{} (%)", quantity->title);
   if (quantity->unit.empty() || quantity->unit == "1/s") return std::string(quantity->title);
   return fmt::format("{} ({})", quantity->title, quantity->unit);

@@ -46,7 +46,7 @@ TEST_CASE("published decreases stand beside measured ones") {
   const PublishedTable theirs = published("mnist-ensemble-decrease.csv");
   const Analysis analysis = analyse(std::span(&theirs, 1), {});
   const TextTable table = pivot(analysis, std::span(&theirs, 1),
-                                {.rows = "ranks", .columns = "system", .show = {"decrease_percent"}});
+                                {.rows = "ranks", .columns = "machine", .show = {"decrease_percent"}});
   CHECK(table.columns == std::vector<std::string>{"ranks", "1", "2"});
   CHECK(table.rows.front() == std::vector<std::string>{"2", "22.5", "17.7"});
   CHECK(table.rows.back() == std::vector<std::string>{"12", "", "91.5"});
