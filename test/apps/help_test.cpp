@@ -43,7 +43,7 @@ std::vector<std::string> known_commands() {
 std::vector<std::string> all_commands() {
   std::vector<std::string> commands{""};
   for (const std::string& command : known_commands()) commands.push_back(command);
-  commands.insert(commands.end(), {"study analyse", "study predict"});
+  commands.insert(commands.end(), {"study analyse", "study advise", "study predict"});
   return commands;
 }
 
@@ -136,7 +136,8 @@ TEST_CASE("help --install writes every manual page and both completion scripts")
   const TemporaryFolder folder;
   const std::string share = (folder / "share").string();
   REQUIRE(without_mpi("help --install " + share).code == 0);
-  std::set<std::string> expected{"convoke.1", "convoke-study-analyse.1", "convoke-study-predict.1"};
+  std::set<std::string> expected{"convoke.1", "convoke-study-advise.1", "convoke-study-analyse.1",
+                                 "convoke-study-predict.1"};
   for (const std::string& command : known_commands()) expected.insert("convoke-" + command + ".1");
   std::set<std::string> found;
   for (const auto& page : std::filesystem::directory_iterator(share + "/man/man1"))

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "apps/place.hpp"
+#include "convoke/core/csv.hpp"
 #include "support/catch.hpp"
 #include "support/shell.hpp"
 
@@ -245,13 +245,9 @@ TEST_CASE("members in turns vote as members at once, and their times are marked 
   CHECK(outcome.says("no counters (RAPL)") != fs::exists("/sys/class/powercap/intel-rapl:0/energy_uj"));
 
   // With reduction = "exact" both have the same members, and so the same scores to the last bit.
-  std::istringstream table(bytes_of(place / "out/measurements.csv"));
+  convoke::CsvReader table(place / "out/measurements.csv");
   std::vector<std::vector<std::string>> lines;
-  for (std::string line; std::getline(table, line);) {
-    std::vector<std::string>& cells = lines.emplace_back();
-    std::istringstream in(line + ",");
-    for (std::string cell; std::getline(in, cell, ',');) cells.push_back(cell);
-  }
+  for (convoke::CsvRow row; table.next(row);) lines.push_back(row.cells);
   REQUIRE(lines.size() == 3);
   const auto value = [&](std::size_t line, const std::string& column) {
     const auto at = std::find(lines[0].begin(), lines[0].end(), column);

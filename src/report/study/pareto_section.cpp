@@ -25,18 +25,21 @@ class Bands {
     const double unit = std::pow(10, std::floor(std::log10(range / kMost)));
     for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
       width_ = factor * unit;
-      if (std::floor(100 * high.accuracy / width_) - std::floor(100 * low.accuracy / width_) < kMost) break;
+      if (number_of(high.accuracy) - number_of(low.accuracy) < kMost) break;
     }
   }
 
   /// Returns "98.5 to 99 %"; "98.7 %" if all accuracies are equal.
   std::string of(double accuracy) const {
     if (width_ == 0) return fmt::format("{:.4g} %", 100 * accuracy);
-    const double low = std::floor(100 * accuracy / width_) * width_;
+    const double low = number_of(accuracy) * width_;
     return fmt::format("{:.5g} to {:.5g} %", low, low + width_);
   }
 
  private:
+  // An accuracy on the border of two bands belongs to the upper one, also if rounding puts it just below.
+  double number_of(double accuracy) const { return std::floor(100 * accuracy / width_ + 1e-9); }
+
   double width_ = 0;
 };
 
