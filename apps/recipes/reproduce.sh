@@ -47,6 +47,12 @@ study() {
   "$convoke" study "$1.toml" --output "$1" $resume
 }
 
+# Makes mnist.h5 here, unless $CONVOKE_DATA has it; all commands of the script find it there.
+mnist() {
+  [ ! -e "${CONVOKE_DATA:-}/mnist.h5" ] || return 0
+  "$convoke" prepare "$("$root/data-prep/get" mnist)" --output mnist.h5
+}
+
 # Edits of a study that make it small: one run of a cell, whatever disturbs it.
 once='s/^repeats.*/repeats = 1\ndisturbed_above = 100/; s/^at_most.*/at_most = 1/; s/^warm_up.*/warm_up = 0/'
 
