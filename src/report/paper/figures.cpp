@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <set>
@@ -87,7 +88,7 @@ FiguresWritten write_figures(std::span<const Chart> charts, std::span<const Name
     written.files.emplace_back(file);
   };
   const SeriesStyles styles(charts);
-  const bool can_draw = os::find_program(kGnuplot).has_value();
+  const bool has_gnuplot = os::find_program(kGnuplot).has_value();
   std::vector<std::string> empty;
   std::set<std::string> missing;
   for (const Chart& chart : charts) {
@@ -95,10 +96,10 @@ FiguresWritten write_figures(std::span<const Chart> charts, std::span<const Name
     note(stem + ".csv", chart.table.csv());
     if (!has_numbers(chart)) {
       empty.push_back(fmt::format("\"{}\"", chart.title));
-    } else if (can_draw) {
-      draw(chart, styles.of(chart), stem + ".svg", stem + ".pdf", missing);
-      written.files.emplace_back(stem + ".svg");
-      written.files.emplace_back(stem + ".pdf");
+    } else if (has_gnuplot) {
+      const std::array<fs::path, 2> files{stem + ".svg", stem + ".pdf"};
+      draw(gnuplot_script({chart, styles.of(chart)}), chart.title, files, missing);
+      written.files.insert(written.files.end(), files.begin(), files.end());
     }
   }
   const auto add_table = [&](const NamedTable& table) {
@@ -119,7 +120,7 @@ FiguresWritten write_figures(std::span<const Chart> charts, std::span<const Name
     add_table(shown);
   }
   std::vector<std::string> notices;
-  if (!can_draw && !charts.empty()) {
+  if (!has_gnuplot && !charts.empty()) {
     notices.emplace_back("charts were not drawn: gnuplot is not installed (Debian package gnuplot-nox)");
   }
   if (!empty.empty()) notices.push_back("not drawn, because they have no numbers: " + join(empty));
