@@ -58,15 +58,17 @@ constexpr std::array<std::pair<std::string_view, Terminal>, 3> kTerminals{
     {{".svg", svg_script}, {".pdf", pdf_script}, {".png", png_script}}};
 
 // Sets the name of the picture in browsers and screen readers, which gnuplot sets to "Gnuplot", and writes
-// bold letters as SVG has them.
+// bold letters as SVG has them. Cells of a heat map keep sharp edges.
 void finish_svg(const fs::path& svg, const std::string& title) {
-  constexpr std::string_view kBegin = "<title>", kEnd = "</title>", kWeight = ":Bold\"";
+  constexpr std::string_view kBegin = "<title>", kEnd = "</title>", kWeight = ":Bold\"", kImage = "<image ";
   std::string text = read_text(svg).value_or("");
   const std::size_t begin = text.find(kBegin), end = text.find(kEnd);
   if (begin == std::string::npos || end == std::string::npos) return;
   text.replace(begin + kBegin.size(), end - begin - kBegin.size(), escape(title));
   for (std::size_t at = 0; (at = text.find(kWeight, at)) != std::string::npos;)
     text.replace(at, kWeight.size(), "-serif\" font-weight=\"bold\"");
+  for (std::size_t at = 0; (at = text.find(kImage, at)) != std::string::npos; at += kImage.size())
+    text.insert(at + kImage.size(), "style='image-rendering:pixelated' ");
   std::ofstream(svg, std::ios::binary) << text;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "convoke/report/chart.hpp"
+#include "convoke/report/heat_map.hpp"
 #include "report/chart/drawing.hpp"
 
 namespace convoke::report {
@@ -22,6 +22,8 @@ struct GnuplotScript {
 
 /// Returns the script of the chart without its title, which belongs in the caption.
 GnuplotScript gnuplot_script(const Drawing& drawing);
+/// Returns the script of the whole map, as a square.
+GnuplotScript gnuplot_script(const HeatMap& map);
 
 /// True if draw() can write a file with this extension: .svg, .pdf or .png.
 bool can_draw(const std::filesystem::path& file);
