@@ -19,12 +19,12 @@ struct HeatMap {
   };
 
   std::string title;
-  std::string note = {};                   ///< what the cells show
-  std::string row_title;                   ///< "true class"
-  std::string column_title;                ///< "predicted"
-  std::string unit = {};                   ///< of the values: "samples"
-  std::vector<std::string> rows, columns;  ///< their names
-  std::vector<Cell> cells = {};            ///< sorted by row, then column, without duplicates
+  std::string note = {};                             ///< what the cells show
+  std::string row_title;                             ///< "true class"
+  std::string column_title;                          ///< "predicted"
+  std::string unit = {};                             ///< of the values: "samples"
+  std::vector<std::string> rows = {}, columns = {};  ///< their names
+  std::vector<Cell> cells = {};                      ///< sorted by row, then column, without duplicates
 
   /// Returns `<figure class=heat>` with an empty canvas and buttons; heat_maps.js draws it.
   std::string html() const;

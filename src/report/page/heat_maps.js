@@ -49,7 +49,7 @@
         for (let r = Math.floor(top); r <= Math.min(height, top + plot / scale + 1); ++r) { pen.moveTo(margin, at(0, r)[1]); pen.lineTo(side, at(0, r)[1]); }
         pen.stroke();
       }
-      const edge = Math.max(scale, 1);  // a cell is never smaller than a pixel
+      const edge = Math.max(scale, 2);  // so that a single cell is visible
       for (const [key, [value, shade]] of values) {
         const row = Math.floor(key / width), column = key % width, [x, y] = at(column, row);
         if (x + edge < margin || y + edge < margin || x > side || y > side) continue;

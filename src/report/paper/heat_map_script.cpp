@@ -42,7 +42,7 @@ GnuplotScript gnuplot_script(const HeatMap& map) {
   commands += names_along('x', map.columns) + names_along('y', map.rows);
   commands += fmt::format("set xlabel {}\nset ylabel {}\n", gnuplot_quoted(one_line(map.column_title)),
                           gnuplot_quoted(one_line(map.row_title)));
-  commands += "plot $shades matrix with image pixels\n";
+  commands += "plot $shades matrix with image\n";
   return script;
 }
 

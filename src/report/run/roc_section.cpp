@@ -63,8 +63,9 @@ Chart roc_chart(const std::vector<double>& alarms, const std::vector<RocCurve>& 
 
 void add_roc(Page& page, const RunRecord& run) {
   const std::vector<double> alarms = numbers_at(run.evaluation, "roc.false_positive_rate");
+  if (alarms.empty()) return;  // an unfinished run, or one of an older version
   const std::vector<RocCurve> curves = roc_curves_of(run.evaluation, alarms.size());
-  if (alarms.empty() || curves.empty()) return;
+  if (curves.empty()) return;
   page.section("ROC curves");
   if (numbers_at(run.evaluation, "members").size() > 1)
     page.paragraph("This section evaluates the mean of the members' probabilities.");
