@@ -48,8 +48,8 @@ TEST_CASE("the page of a run has every section, escaped names, and pictures of m
   CHECK_THAT(page, Contains("Size of cached features") && Contains("3.0 MiB") && Contains("1 min 15 s"));
   CHECK_THAT(page, Contains("Training steps by rank") && Contains("12.3 %"));
   CHECK_THAT(page, Contains("Rank 1 on node-7 is slower than the others: data: assembling its samples took"));
-  CHECK(times(page, "<canvas ") == 13);
-  CHECK(times(page, ">The numbers</summary>") == 13);
+  CHECK(times(page, "<canvas ") == 14);
+  CHECK(times(page, ">The numbers</summary>") == 14);
   CHECK(times(page, "src=\"http") + times(page, "href=\"http") + times(page, "@import") == 0);
   CHECK(page_of(folder / "run") == page);
 }

@@ -66,7 +66,8 @@ void add_reconstruction(Page& page, const Shown& shown) {
   }
   if (figures.empty()) return;
   page.heading("Samples made of few components");
-  page.paragraph("Each row: a sample, and the sample made of its first 1, 5, 10, 25 and 50 components.");
+  page.paragraph(
+      "Each picture: a sample, and then the sample made of its first 1, 5, 10, 25 and 50 components.");
   page.add(figures);
 }
 

@@ -93,11 +93,11 @@ HeatMap pixel_map(const explore::PixelCorrelations& pixels) {
                   "Pearson's correlation of every two pixels (of larger images: of areas of pixels), all "
                   "channels together, row by row. Blue: both are bright in the same images; orange: one is "
                   "bright where the other is dark.",
-              .row_title = "pixel",
-              .column_title = "other pixel",
+              .row_title = "pixel (row, column)",
+              .column_title = "other pixel (row, column)",
               .unit = "correlation"};
   for (std::int64_t i = 0; i < pixels.correlations.rows; ++i)
-    map.rows.push_back(fmt::format("row {}, column {}", i / pixels.width, i % pixels.width));
+    map.rows.push_back(fmt::format("{}, {}", i / pixels.width, i % pixels.width));
   map.columns = map.rows;
   add_cells(map, pixels.correlations);
   return map;

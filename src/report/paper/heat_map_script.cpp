@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "convoke/core/text.hpp"
+#include "report/chart/distinct_names.hpp"
 #include "report/paper/gnuplot.hpp"
 
 namespace convoke::report {
@@ -15,9 +17,10 @@ constexpr std::size_t kTicks = 20, kTickCharacters = 14;
 // Names along an axis; of very many, every n-th.
 std::string names_along(char axis, const std::vector<std::string>& names) {
   const std::size_t every = (names.size() + kTicks - 1) / kTicks;
+  const std::map<std::string, std::string> labels = distinct_names(names, kTickCharacters);
   std::vector<std::string> ticks;
   for (std::size_t i = 0; i < names.size(); i += every) {
-    std::string name = gnuplot_quoted(shortened(one_line(names[i]), kTickCharacters));
+    std::string name = gnuplot_quoted(one_line(labels.at(names[i])));
     for (std::size_t at = 0; (at = name.find('%', at)) != std::string::npos; at += 2) name.insert(at, "%");
     ticks.push_back(fmt::format("{} {}", name, i));
   }
