@@ -83,7 +83,7 @@ addEventListener("load", () => setTimeout(() => {
 # One page holds a frame for each page and width: a start of the browser takes longer than looking at all of them.
 # Chromium's window is at least 500 pixels wide; a frame is as wide as it is told. They lie one upon another, since
 # what is out of sight is not drawn.
-set(pages images texts table signals charts one votes begun comparison study)
+set(pages images texts table signals charts one votes begun birds comparison study)
 set(frames "")
 foreach(name IN LISTS pages)
   file(READ ${FOLDER}/${name}.html page)
