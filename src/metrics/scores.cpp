@@ -93,18 +93,24 @@ std::vector<double> roc_grid() {
 
 std::vector<double> roc_curve(std::span<const double> scores, std::span<const std::int32_t> truth,
                               std::int32_t positive) {
-  const RocPairs pairs = roc_pairs(scores, truth, positive);
-  if (std::isnan(pairs.area())) return {};
+  ensure(scores.size() == truth.size(), "a score for each sample");
+  std::int64_t all[] = {0, 0};  // negatives, positives
   std::vector<std::pair<double, bool>> ranked;
-  for (std::size_t i = 0; i < scores.size(); ++i) ranked.emplace_back(scores[i], truth[i] == positive);
+  ranked.reserve(scores.size());
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (std::isnan(scores[i])) return {};
+    ranked.emplace_back(scores[i], truth[i] == positive);
+    ++all[truth[i] == positive];
+  }
+  if (all[0] == 0 || all[1] == 0) return {};
   std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
 
   // Each group of equal scores is a segment from (x0, y0) to (x1, y1).
   const std::vector<double> grid = roc_grid();
   std::vector<double> curve(grid.size(), 1.0);
-  std::int64_t found[] = {0, 0};  // negatives, positives
-  const auto x = [&] { return static_cast<double>(found[0]) / static_cast<double>(pairs.negatives); };
-  const auto y = [&] { return static_cast<double>(found[1]) / static_cast<double>(pairs.positives); };
+  std::int64_t found[] = {0, 0};
+  const auto x = [&] { return static_cast<double>(found[0]) / static_cast<double>(all[0]); };
+  const auto y = [&] { return static_cast<double>(found[1]) / static_cast<double>(all[1]); };
   std::size_t next = 0;
   for (std::size_t i = 0; i < ranked.size();) {
     const double x0 = x(), y0 = y(), score = ranked[i].first;

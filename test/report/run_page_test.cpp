@@ -272,7 +272,8 @@ TEST_CASE("ROC curves are a chart with a line of chance, and their areas a table
   CHECK(chart->table.rows[1][1].as_double() == 50);
   CHECK(chart->table.rows[1][4].as_double() == 25);
   // 0.25 (0.25 + 0.5) / 2 + 0.75 (0.5 + 1) / 2
-  CHECK(table_called(page, "ROC curves").rows.front()[1].as_double() == Catch::Approx(0.65625).epsilon(1e-3));
+  CHECK(table_called(page, "Areas under the curves").rows.front()[1].as_double() ==
+        Catch::Approx(0.65625).epsilon(1e-3));
 
   run.evaluation.set("roc", Settings{});
   const report::Page without = report::run_page(run, "");

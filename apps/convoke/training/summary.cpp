@@ -29,7 +29,7 @@ constexpr const char* kSummaryHelp = R"(Examples:
   convoke summary resnet50                          a published network (docs/zoo.md lists them)
   convoke summary model.onnx                        a model file: ONNX, Keras or model.h5
   convoke summary resnet50 --json --set model.classes=10
-  convoke summary mobilenet_v2 --figure network.svg  a drawing: SVG, PDF or PNG
+  convoke summary mobilenet-v2 --figure network.svg  a drawing: SVG, PDF or PNG
   convoke summary mnist-ddp --toml > my.toml        a recipe to start from
 )";
 

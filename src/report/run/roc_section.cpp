@@ -30,7 +30,7 @@ std::vector<RocCurve> roc_curves_of(const Settings& evaluation, std::size_t poin
     const auto label = static_cast<std::int64_t>(c) + (classes.size() == 1 ? 1 : 0);
     curves.push_back({names(label), numbers_at(Settings{{"curve", classes[c]}}, "curve")});
   }
-  if (curves.size() != 1) curves.push_back({"mean of the classes", numbers_at(evaluation, "roc.mean")});
+  if (curves.size() != 1) curves.push_back({"mean", numbers_at(evaluation, "roc.mean")});
   std::erase_if(curves, [&](const RocCurve& curve) {
     return curve.found.size() != points || std::isnan(curve.found.front());
   });
@@ -38,15 +38,16 @@ std::vector<RocCurve> roc_curves_of(const Settings& evaluation, std::size_t poin
 }
 
 Chart roc_chart(const std::vector<double>& alarms, const std::vector<RocCurve>& curves) {
-  Chart chart{
-      Chart::Kind::kLine,
-      "ROC curves",
-      "Each threshold of a class's probability finds a share of the class's samples, and wrongly takes a "
-      "share of all other samples for the class. A curve along the left and upper edge is best; the "
-      "diagonal is chance.",
-      "other samples taken for the class, %",
-      "samples of the class that are found, %",
-      {{"false alarms"}, {}}};
+  Chart chart{Chart::Kind::kLine,
+              "ROC curves",
+              "Each threshold of a class's probability finds a share of the class's samples (true "
+              "positives), and wrongly takes a "
+              "share of all other samples for the class (false positives). A curve along the left and upper "
+              "edge is best; the "
+              "diagonal is chance.",
+              "false positive rate, %",
+              "true positive rate, %",
+              {{"false positive rate"}, {}}};
   chart.most = 100;
   for (const RocCurve& curve : curves) chart.table.columns.push_back(curve.name);
   chart.table.columns.emplace_back("chance");
@@ -70,6 +71,7 @@ void add_roc(Page& page, const RunRecord& run) {
   if (numbers_at(run.evaluation, "members").size() > 1)
     page.paragraph("This section evaluates the mean of the members' probabilities.");
   page.add(roc_chart(alarms, curves));
+  page.heading("Areas under the curves");
   Table areas{{"class", "area under the curve (interpolated)"}, {}};
   for (const RocCurve& curve : curves)
     areas.rows.push_back({curve.name, Cell::number(area_under(alarms, curve.found))});
