@@ -7,6 +7,7 @@
 #include <span>
 
 #include "convoke/explore/correlation.hpp"
+#include "convoke/explore/gradients.hpp"
 #include "convoke/explore/tsne.hpp"
 #include "convoke/explore/vectors.hpp"
 
@@ -14,11 +15,14 @@ namespace convoke::explore {
 namespace {
 
 constexpr std::int64_t kComponents = 50;
+constexpr std::size_t kRankOfImages = 3;
+constexpr std::int64_t kRebuilt = 6;
+constexpr double kSignificant = 0.01;
 constexpr std::int64_t kNeighbours = 10;
 constexpr std::int64_t kOwnNeighbours = 5;  // the k of far_from_their_class
 constexpr std::int64_t kTrustNeighbours = 12;
 constexpr std::size_t kSizeBins = 40;
-constexpr std::uint64_t kDrawSample = 0, kDrawMapped = 1, kDrawSheets = 100;
+constexpr std::uint64_t kDrawSample = 0, kDrawMapped = 1, kDrawRebuilt = 2, kDrawSheets = 100;
 
 std::vector<std::int64_t> sizes_of(const data::DatasetReader& reader) {
   std::vector<std::int64_t> sizes;
@@ -61,6 +65,39 @@ double distance_between(const Matrix& rows, std::int64_t a, std::int64_t b) {
   for (std::int64_t c = 0; c < rows.columns; ++c)
     squares += (rows(a, c) - rows(b, c)) * (rows(a, c) - rows(b, c));
   return std::sqrt(squares);
+}
+
+std::vector<double> column_of(const Matrix& matrix, std::int64_t column) {
+  std::vector<double> values;
+  for (std::int64_t r = 0; r < matrix.rows; ++r) values.push_back(matrix(r, column));
+  return values;
+}
+
+std::vector<Normality> normality_of(const Survey& survey) {
+  std::vector<Normality> tests;
+  for (std::int64_t c = 0; c < survey.rows.columns; ++c)
+    tests.push_back(normality(column_of(survey.rows, c)));
+  if (!tests.empty()) return tests;
+  for (const Histogram& histogram : survey.histograms) {  // of 8-bit values: one bin for each value
+    ByteCounts counts{};
+    std::copy(histogram.counts.begin(), histogram.counts.end(), counts.begin());
+    tests.push_back(normality(counts));
+  }
+  return tests;
+}
+
+// Averages images to few enough places that all their correlations can be shown.
+PixelCorrelations pixel_correlations(const Vectors& vectors) {
+  constexpr std::int64_t kMostSide = 14;
+  const Shape shape = fit_within(vectors.shape, kMostSide);
+  Matrix places(vectors.rows.rows, shape[0] * shape[1]);
+  std::vector<double> image(static_cast<std::size_t>(shape.elements()));
+  for (std::int64_t i = 0; i < places.rows; ++i) {
+    area_average(vectors.rows.row(i).data(), vectors.shape, shape[0], shape[1], image.data());
+    const Matrix mean = grey(shape, image);
+    std::copy(mean.values.begin(), mean.values.end(), places.row(i).begin());
+  }
+  return {shape[0], shape[1], correlations(places)};
 }
 
 // Returns the pairs with the nearest vectors, among those that are neighbours by their principal components.
@@ -131,6 +168,14 @@ void compare(const data::DatasetReader& reader, const InspectionOptions& options
   // 2. Compute their principal components and neighbours.
   options.progress("principal components", 0);
   comparison.pca = pca(vectors.rows, kComponents);
+  if (vectors.shape.rank() == kRankOfImages) {
+    comparison.pixels = pixel_correlations(vectors);
+    comparison.rebuilt = keyed_sample(vectors.rows.rows, kRebuilt, options.seed, kDrawRebuilt);
+    comparison.originals = rows_at(vectors.rows, comparison.rebuilt);
+  }
+  const bool texts = reader.info().sample_type == data::SampleType::kInt32;
+  for (std::int64_t c = 0; c < vectors.rows.columns && !texts; ++c)
+    comparison.normal_columns += normality(column_of(vectors.rows, c)).p >= kSignificant ? 1 : 0;
   options.progress("nearest neighbours", 0);
   const Matrix& scores = comparison.pca.scores;
   const Neighbours neighbours = nearest_neighbours(scores, kNeighbours);
@@ -209,6 +254,7 @@ Inspection inspect(const data::DatasetReader& reader, const InspectionOptions& o
   for (const Duplicates::Pair& pair : result.duplicates.examples) {
     result.equal_pairs.push_back({exhibit(reader, pair.first), exhibit(reader, pair.second), 0});
   }
+  result.normality = normality_of(result.survey);
   if (result.survey.rows.rows > 0) {
     result.correlation_ratios = correlation_ratios(result.survey.rows, result.survey.row_labels);
     result.correlated = largest(result.correlation_ratios, options.correlated);

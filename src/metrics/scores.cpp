@@ -84,6 +84,43 @@ RocPairs roc_pairs(std::span<const double> scores, std::span<const std::int32_t>
   return pairs;
 }
 
+std::vector<double> roc_grid() {
+  constexpr int kSteps = 40;
+  std::vector<double> grid;
+  for (int i = 0; i <= kSteps; ++i) grid.push_back(static_cast<double>(i * i) / (kSteps * kSteps));
+  return grid;
+}
+
+std::vector<double> roc_curve(std::span<const double> scores, std::span<const std::int32_t> truth,
+                              std::int32_t positive) {
+  ensure(scores.size() == truth.size(), "a score for each sample");
+  std::int64_t all[] = {0, 0};  // negatives, positives
+  std::vector<std::pair<double, bool>> ranked;
+  ranked.reserve(scores.size());
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (std::isnan(scores[i])) return {};
+    ranked.emplace_back(scores[i], truth[i] == positive);
+    ++all[truth[i] == positive];
+  }
+  if (all[0] == 0 || all[1] == 0) return {};
+  std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+
+  // Each group of equal scores is a segment from (x0, y0) to (x1, y1).
+  const std::vector<double> grid = roc_grid();
+  std::vector<double> curve(grid.size(), 1.0);
+  std::int64_t found[] = {0, 0};
+  const auto x = [&] { return static_cast<double>(found[0]) / static_cast<double>(all[0]); };
+  const auto y = [&] { return static_cast<double>(found[1]) / static_cast<double>(all[1]); };
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < ranked.size();) {
+    const double x0 = x(), y0 = y(), score = ranked[i].first;
+    for (; i < ranked.size() && ranked[i].first == score; ++i) ++found[ranked[i].second];
+    for (; next < grid.size() && grid[next] < x(); ++next)
+      curve[next] = y0 + (y() - y0) * (grid[next] - x0) / (x() - x0);
+  }
+  return curve;
+}
+
 double roc_auc(std::span<const RocPairs> classes) {
   if (classes.size() == 2) return classes[1].area();
   double sum = 0;

@@ -133,6 +133,25 @@ Settings class_scores(const metrics::ClassificationReport& report) {
           {"support", std::move(support)}};
 }
 
+// Returns the mean curve, and those of the classes if there are few of them.
+Settings roc_of(const Ranking& ranking) {
+  constexpr std::size_t kMostCurves = 12;
+  const std::vector<double> grid = metrics::roc_grid();
+  Value::Array mean, curves;
+  for (std::size_t point = 0; point < grid.size(); ++point) {
+    double sum = 0;
+    for (const std::vector<double>& curve : ranking.roc_curves) sum += curve[point];
+    mean.emplace_back(sum / static_cast<double>(ranking.roc_curves.size()));
+  }
+  for (const std::vector<double>& curve : ranking.roc_curves) {
+    if (ranking.roc_curves.size() <= kMostCurves)
+      curves.emplace_back(Value::Array(curve.begin(), curve.end()));
+  }
+  return {{"false_positive_rate", Value::Array(grid.begin(), grid.end())},
+          {"mean", std::move(mean)},
+          {"classes", std::move(curves)}};
+}
+
 // Returns the rows of a measure of each member with each member.
 template <class Measure>
 Value::Array pairs(std::int64_t members, const Measure& measure) {
@@ -186,6 +205,7 @@ Settings evaluation_details(const Evaluation& evaluation, const std::string& rul
                     pairs(diversity.members(), [&](auto a, auto b) { return diversity.q_statistic(a, b); })},
                    {"calibration", to_settings(evaluation.calibration)},
                    {"member_calibration", std::move(calibrations)},
+                   {"roc", roc_of(evaluation.ranking)},
                    {"mistakes", std::move(mistakes)}};
   if (!class_names.empty()) {
     details.set("class_names", Value::Array(class_names.begin(), class_names.end()));

@@ -2,8 +2,10 @@
 #include <filesystem>
 #include <string>
 
+#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/shell.hpp"
+#include "support/skip.hpp"
 #include "support/temporary_folder.hpp"
 
 TEST_CASE("help shows examples, and needs no MPI") {
@@ -85,6 +87,31 @@ TEST_CASE("summary shows the network and the kernels of a step") {
   CHECK(toml.code == 0);
   CHECK(toml.text.find("name = \"mnist-sync\"\n") == 0);
   CHECK(toml.says("\nbatch = 128\n"));
+}
+
+TEST_CASE("summary draws the network: a box for each layer, equal blocks once") {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "resnet50.svg").string();
+  CHECK(program("summary resnet50 --figure " + file + " --json", kWithoutMpi).code == 2);
+  CHECK(
+      program("summary resnet50 --figure " + file + ".gif", kWithoutMpi).says("ends in .svg, .pdf or .png"));
+  const Outcome drawn = program("summary resnet50 --set train.batch=1 --figure " + file, kWithoutMpi);
+  if (drawn.says("gnuplot is not installed")) return skip("no gnuplot (Debian package gnuplot-nox)");
+  CHECK(drawn.code == 0);
+  CHECK(drawn.says("wrote " + file));
+  const std::string svg = bytes_of(file);
+  const auto times = [&](const std::string& text) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = svg.find(text, at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  // He et al. 2016, table 1: stages of 3, 4, 6 and 3 blocks; the first block of each has a projection.
+  CHECK(times(">2 times<") == 2);
+  CHECK(times(">3 times<") == 1);
+  CHECK(times(">5 times<") == 1);
+  CHECK(times(">add<") == 8);
+  CHECK(times(">conv2d 7×7, 64, stride 2<") == 1);
+  CHECK(times(">2,049,000 parameters<") == 1);
 }
 
 TEST_CASE("auto runs both CNNs with Winograd kernels except for the first layer") {

@@ -211,3 +211,39 @@ TEST_CASE("a file that is not a dataset, is truncated or has invalid values is r
   CHECK_THAT(error_of([&] { inspect(data::DatasetReader(images.folder / "nan.h5"), quick()); }),
              Contains("nan.h5: /train/samples: sample 1 has the value nan"));
 }
+
+TEST_CASE("correlations between pixels, normality and rebuilt samples are those of the samples") {
+  const Images images;
+  InspectionOptions options;
+  options.sample = 1000;
+  const Inspection found = inspect(data::DatasetReader(images.write()), options);
+  REQUIRE(found.comparison.pixels.height == 4);
+  REQUIRE(found.comparison.pixels.width == 6);
+  const Matrix& correlations = found.comparison.pixels.correlations;
+  REQUIRE(correlations.rows == 24);
+
+  // By hand, of pixels 0 and 3, which are bright in the same class, and 0 and 1, which are not.
+  const auto correlation = [&](std::size_t a, std::size_t b) {
+    std::vector<double> x, y;
+    for (const auto* split : {&images.train, &images.test}) {
+      for (std::size_t i = 0; i < split->size(); i += Images::kPixels)
+        x.push_back((*split)[i + a]), y.push_back((*split)[i + b]);
+    }
+    double mx = 0, my = 0, xx = 0, yy = 0, xy = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      mx += x[i] / static_cast<double>(x.size()), my += y[i] / static_cast<double>(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i)
+      xx += (x[i] - mx) * (x[i] - mx), yy += (y[i] - my) * (y[i] - my), xy += (x[i] - mx) * (y[i] - my);
+    return xy / std::sqrt(xx * yy);
+  };
+  CHECK(correlations(0, 3) > 0.5);
+  CHECK_THAT(correlations(0, 3), WithinAbs(correlation(0, 3), 1e-9));
+  CHECK(correlations(0, 1) < 0);
+  CHECK_THAT(correlations(0, 1), WithinAbs(correlation(0, 1), 1e-9));
+
+  REQUIRE(found.normality.size() == 1);
+  const std::vector<double> values(images.train.begin(), images.train.end());
+  CHECK(found.normality[0].count == 60 * 24);
+  CHECK_THAT(found.normality[0].statistic, WithinAbs(normality(values).statistic, 1e-6));
+  CHECK(found.comparison.originals.rows == std::ssize(found.comparison.rebuilt));
+}

@@ -1,7 +1,9 @@
 #include "convoke/metrics/scores.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -81,4 +83,52 @@ TEST_CASE("ROC AUC by hand, and in undefined cases") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(std::isnan(roc_pairs(std::vector{0.1, nan, 0.2, 0.8}, truth, 1).area()));
   CHECK(std::isnan(roc_pairs({}, {}, 1).area()));
+}
+
+// The points of all thresholds, counted one by one, and the line between them; at one x, the highest.
+double slow_curve(const std::vector<double>& scores, const std::vector<std::int32_t>& truth,
+                  std::int32_t positive, double x) {
+  std::vector<std::pair<double, double>> points{{0, 0}};
+  std::vector<double> thresholds = scores;
+  std::sort(thresholds.rbegin(), thresholds.rend());
+  for (const double threshold : thresholds) {
+    double found[] = {0, 0}, all[] = {0, 0};
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      ++all[truth[i] == positive];
+      found[truth[i] == positive] += scores[i] >= threshold;
+    }
+    points.emplace_back(found[0] / all[0], found[1] / all[1]);
+  }
+  double y = 0;
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    if (points[p].first == x) y = std::max(y, points[p].second);
+    if (p == 0 || points[p - 1].first >= x || points[p].first <= x) continue;
+    const auto [x0, y0] = points[p - 1];
+    y = std::max(y, y0 + (points[p].second - y0) * (x - x0) / (points[p].first - x0));
+  }
+  return y;
+}
+
+TEST_CASE("a ROC curve equals the points of all thresholds, and undefined ones are empty") {
+  const std::vector<double> grid = roc_grid();
+  CHECK(grid.front() == 0);
+  CHECK(grid.back() == 1);
+  for (const std::int32_t classes : {2, 3}) {
+    const Scored scored(classes);
+    for (std::int32_t c = 0; c < classes; ++c) {
+      const std::vector<double>& scores = scored.scores[static_cast<std::size_t>(c)];
+      const std::vector<double> curve = roc_curve(scores, scored.truth, c);
+      REQUIRE(curve.size() == grid.size());
+      for (std::size_t i = 0; i < grid.size(); ++i)
+        CHECK(curve[i] == Catch::Approx(slow_curve(scores, scored.truth, c, grid[i])).epsilon(1e-12));
+    }
+  }
+  // Two positives first, then a tie of one positive and one negative, then a negative.
+  const std::vector<double> scores{4, 3, 2, 2, 1};
+  const std::vector<double> curve = roc_curve(scores, std::vector<std::int32_t>{1, 1, 1, 0, 0}, 1);
+  CHECK(curve.front() == Catch::Approx(2.0 / 3));
+  CHECK(curve[20] == Catch::Approx(2.0 / 3 + 1.0 / 3 * 0.25 / 0.5));  // x = (20 / 40)^2
+  CHECK(curve.back() == 1);
+  CHECK(roc_curve(scores, std::vector<std::int32_t>(5, 1), 1).empty());
+  CHECK(roc_curve(std::vector<double>{1, NAN}, std::vector<std::int32_t>{0, 1}, 1).empty());
 }

@@ -49,6 +49,21 @@ addEventListener("load", () => setTimeout(() => {
       styles.set(kind + d.label, style);
     }
   });
+  for (const figure of document.querySelectorAll(".heat")) {
+    const canvas = figure.querySelector("canvas"), status = figure.querySelector(".cell"), seen = () => canvas.toDataURL();
+    const press = (key) => canvas.dispatchEvent(new KeyboardEvent("keydown", { key, cancelable: true }));
+    if (canvas.tabIndex !== 0 || !canvas.getAttribute("aria-label")) complaints.push("heat map without a name, or not reachable by keyboard");
+    const all = seen();
+    press("ArrowRight");
+    press("ArrowDown");
+    if (!status.textContent.includes(": ")) complaints.push("the cursor of a heat map has no text: " + status.textContent);
+    const here = seen(), text = status.textContent;
+    press("n");
+    if (status.textContent === text) complaints.push("N does not move the cursor of a heat map");
+    press("+");
+    if (here === all || seen() === here) complaints.push("the keys of a heat map change nothing");
+    figure.querySelector("[data-zoom=all]").click();
+  }
   for (const region of document.querySelectorAll(".scroll, pre")) {
     if (region.tabIndex !== 0 || !region.getAttribute("aria-label")) complaints.push("no name, or not reachable by keyboard: " + region.textContent.slice(0, 20));
   }
@@ -68,7 +83,7 @@ addEventListener("load", () => setTimeout(() => {
 # One page holds a frame for each page and width: a start of the browser takes longer than looking at all of them.
 # Chromium's window is at least 500 pixels wide; a frame is as wide as it is told. They lie one upon another, since
 # what is out of sight is not drawn.
-set(pages images texts table signals charts one votes begun comparison study)
+set(pages images texts table signals charts one votes begun birds comparison study)
 set(frames "")
 foreach(name IN LISTS pages)
   file(READ ${FOLDER}/${name}.html page)

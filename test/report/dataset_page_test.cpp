@@ -22,14 +22,19 @@ TEST_CASE("findings name problems to solve before training") {
 TEST_CASE("a page of each kind contains its pictures and charts with their tables, and needs no network") {
   if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   const TemporaryFolder folder;
-  for (const auto& [file, charts] : {std::pair(example::images(folder.path()), 8),
+  for (const auto& [file, charts] : {std::pair(example::images(folder.path()), 9),
                                      {example::texts(folder.path()), 10},
-                                     {example::table(folder.path()), 11},
-                                     {example::signals(folder.path()), 9}}) {
+                                     {example::table(folder.path()), 12},
+                                     {example::signals(folder.path()), 10}}) {
     CAPTURE(file);
     const explore::Inspection found = example::inspection(file);
     const std::string page = report::dataset_page(found, "made by a test").html();
-    CHECK(times(page, "<canvas ") == charts);
+    const int maps = found.kind() == "images" ? 1 : 0;
+    CHECK(times(page, "<canvas ") == charts + maps);
+    CHECK(times(page, "<figure class=heat>") == maps);
+    CHECK(times(page, "<h3>Normality</h3>") == (found.kind() == "tokens" ? 0 : 1));
+    CHECK(times(page, "Reconstruction error</figcaption>") == (found.kind() == "tokens" ? 0 : 1));
+    CHECK(times(page, ">Edges and gradients</h2>") == maps);
     CHECK(times(page, "<details>") == charts);
     CHECK((times(page, "<img ") > 0) == (found.kind() == "images"));
     CHECK(times(page, "<img src=\"data:image/") == times(page, "<img "));

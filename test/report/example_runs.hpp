@@ -128,6 +128,10 @@ inline void write_run(const std::filesystem::path& folder, const std::filesystem
        {"q_statistic_of_pairs", std::move(qs)},
        {"calibration", calibration},
        {"member_calibration", std::move(calibrations)},
+       {"roc",
+        Settings{{"false_positive_rate", Value::Array{0.0, 0.25, 1.0}},
+                 {"mean", Value::Array{0.5, 0.75, 1.0}},
+                 {"classes", Value::Array{Value::Array{0.25, 0.5, 1.0}, Value::Array{0.75, 1.0, 1.0}}}}},
        {"mistakes", std::move(mistakes)},
        {"class_names", std::move(names)}});
 
@@ -174,6 +178,27 @@ inline void write_run(const std::filesystem::path& folder, const std::filesystem
                                 {"q_statistic", 0.875},
                                 {"ece", 0.0321}}},
               {"member_facts", facts}});
+}
+
+/// Gives the run `classes` classes of 5 test samples each: 4 are right, 1 is predicted as the class 7
+/// further.
+inline void set_many_classes(report::RunRecord& run, std::int64_t classes) {
+  Value::Array confusion, names, scores, support;
+  for (std::int64_t c = 0; c < classes; ++c) {
+    confusion.emplace_back(Value::Array{c, c, 4});
+    confusion.emplace_back(Value::Array{c, (c + 7) % classes, 1});
+    names.emplace_back("bird </script> " + std::to_string(c));
+    scores.emplace_back(0.8);
+    support.emplace_back(5);
+  }
+  run.evaluation.set("classes", classes);
+  run.evaluation.set("samples", 5 * classes);
+  run.evaluation.set("class_names", std::move(names));
+  run.evaluation.set("confusion", std::move(confusion));
+  run.evaluation.set(
+      "class_scores",
+      Settings{{"precision", scores}, {"recall", scores}, {"f1", scores}, {"support", support}});
+  run.evaluation.set("mistakes", Value::Array{});
 }
 
 }  // namespace example

@@ -32,6 +32,9 @@ int main(int argc, char** argv) {
     std::ofstream(folder / (std::string(name) + ".html"))
         << convoke::report::run_page(runs.back(), "made by a test").html();
   }
+  convoke::report::RunRecord birds = runs.front();  // a heat map of all classes
+  example::set_many_classes(birds, 525);
+  std::ofstream(folder / "birds.html") << convoke::report::run_page(birds, "made by a test").html();
   std::ofstream(folder / "comparison.html")
       << convoke::report::comparison_page(runs, "made by a test").html();
   std::ofstream(folder / "study.html")

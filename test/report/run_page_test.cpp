@@ -50,8 +50,8 @@ TEST_CASE("the page of a run has every section, escaped names, and pictures of m
   CHECK_THAT(page, Contains("Size of cached features") && Contains("3.0 MiB") && Contains("1 min 15 s"));
   CHECK_THAT(page, Contains("Training steps by rank") && Contains("12.3 %"));
   CHECK_THAT(page, Contains("Rank 1 on node-7 is slower than the others: data: assembling its samples took"));
-  CHECK(times(page, "<canvas ") == 13);
-  CHECK(times(page, ">The numbers</summary>") == 13);
+  CHECK(times(page, "<canvas ") == 14);
+  CHECK(times(page, ">The numbers</summary>") == 14);
   CHECK(times(page, "src=\"http") + times(page, "href=\"http") + times(page, "@import") == 0);
   CHECK(page_of(folder / "run") == page);
   CHECK_THAT(page, !Contains("As if:"));
@@ -266,4 +266,25 @@ TEST_CASE("runs are compared: results, curves, speed-up and differences") {
   // Runs with the same title are named by their folders.
   const std::vector<report::RunRecord> alike{runs[0], runs[0], report::read_run(folder / "one")};
   CHECK_THAT(report::comparison_page(alike, "").html(), Contains("3. one: synchronous, 1 x 1"));
+}
+
+TEST_CASE("ROC curves are a chart with a line of chance, and their areas a table") {
+  const TemporaryFolder folder;
+  example::write_run(folder / "run", example::images(folder.path()), 1, 1, 8);
+  report::RunRecord run = report::read_run(folder / "run");
+  const report::Page page = report::run_page(run, "");
+  const auto chart = std::find_if(page.charts().begin(), page.charts().end(),
+                                  [](const report::Chart& each) { return each.title == "ROC curves"; });
+  REQUIRE(chart != page.charts().end());
+  CHECK(chart->table.columns.size() == 5);  // false alarms, two classes, the mean, chance
+  CHECK(chart->table.rows[1][1].as_double() == 50);
+  CHECK(chart->table.rows[1][4].as_double() == 25);
+  // 0.25 (0.25 + 0.5) / 2 + 0.75 (0.5 + 1) / 2
+  CHECK(table_called(page, "Areas under the curves").rows.front()[1].as_double() ==
+        Catch::Approx(0.65625).epsilon(1e-3));
+
+  run.evaluation.set("roc", Settings{});
+  const report::Page without = report::run_page(run, "");
+  CHECK(std::none_of(without.charts().begin(), without.charts().end(),
+                     [](const report::Chart& each) { return each.title == "ROC curves"; }));
 }

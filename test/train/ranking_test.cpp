@@ -92,10 +92,16 @@ TEST_CASE("top-k and ROC AUC equal a slow count of pairs, however the ranks shar
     CAPTURE(classes, area);
     CHECK((area > 0.55 && area < 0.95));
     const train::Ranking one = rank_of(samples, 2, self);
+    CHECK(one.roc_curves.size() == (classes == 2 ? 1 : classes));
+    for (const std::vector<double>& curve : one.roc_curves) {
+      CHECK(std::is_sorted(curve.begin(), curve.end()));
+      CHECK(curve.back() == 1);
+    }
     CHECK(one.roc_auc == Catch::Approx(area).epsilon(1e-12));
     for (const bool all_to_last : {false, true}) {
       const train::Ranking found = rank_of(samples, 2, world, all_to_last);
       CHECK(found.k == 2);
+      CHECK(found.roc_curves == one.roc_curves);
       CHECK(found.roc_auc == one.roc_auc);  // bit-identical, because whole numbers are counted
       if (classes == 2) {
         CHECK(std::isnan(found.top_k_accuracy));  // the top 2 of 2 classes is always right
@@ -115,5 +121,7 @@ TEST_CASE("undefined measures are NaN on all ranks: k = 0, or a class without sa
   for (std::int32_t& label : samples.truth) label %= 2;
   const train::Ranking found = rank_of(samples, 1, world);
   CHECK(std::isnan(found.roc_auc));
+  CHECK(std::isnan(found.roc_curves.at(2).front()));  // the class without samples
+  CHECK(found.roc_curves.at(1).back() == 1);
   CHECK(found.top_k_accuracy == top_k_by_sorting(samples, 1));
 }

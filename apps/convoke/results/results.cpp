@@ -89,7 +89,7 @@ void write_page(const report::Page& page, const std::filesystem::path& file) {
 
 void write_figures(const report::Page& page, const std::filesystem::path& folder) {
   const report::FiguresWritten written =
-      report::write_figures(page.charts(), page.tables(), folder, page.galleries());
+      report::write_figures(page.charts(), page.tables(), folder, page.galleries(), page.heat_maps());
   if (!written.notice.empty()) fmt::print(stderr, "note: {}\n", written.notice);
   fmt::print("{}: {} files\n", folder.string(), written.files.size());
 }

@@ -9,14 +9,17 @@
 #include "convoke/nn/plan/network.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/recipe/recipe.hpp"
+#include "convoke/report/diagram.hpp"
+#include "training/network_diagram.hpp"
 
 namespace convoke::app {
 namespace {
 
 struct SummaryOptions : RecipeOptions {
-  bool plan = false;  ///< also print the primitives of a training step
-  bool json = false;  ///< print only the sizes of the network
-  bool toml = false;  ///< print only the recipe, with every default
+  bool plan = false;   ///< also print the primitives of a training step
+  bool json = false;   ///< print only the sizes of the network
+  bool toml = false;   ///< print only the recipe, with every default
+  std::string figure;  ///< a file for a drawing of the network; empty: none
 };
 
 constexpr const char* kSummaryHelp = R"(Examples:
@@ -26,6 +29,7 @@ constexpr const char* kSummaryHelp = R"(Examples:
   convoke summary resnet50                          a published network (docs/zoo.md lists them)
   convoke summary model.onnx                        a model file: ONNX, Keras or model.h5
   convoke summary resnet50 --json --set model.classes=10
+  convoke summary mobilenet-v2 --figure network.svg  a drawing: SVG, PDF or PNG
   convoke summary mnist-ddp --toml > my.toml        a recipe to start from
 )";
 
@@ -115,7 +119,14 @@ void print_input(const recipe::Recipe& recipe) {
   fmt::print("\n");
 }
 
+void write_figure(const recipe::Recipe& recipe, const nn::Graph& graph, const std::string& file) {
+  report::draw_diagram(network_diagram(graph, recipe.name), file);
+  fmt::print("wrote {}\n", file);
+}
+
 int summary(const SummaryOptions& options) {
+  if (!options.figure.empty()) report::require_diagram(options.figure);
+
   // 1. The recipe, with the command line's changes, checked as a whole.
   const recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes);
   if (options.toml) {
@@ -140,6 +151,9 @@ int summary(const SummaryOptions& options) {
 
   // 3. The kernels of a training step.
   if (options.plan) print_plan(recipe, graph);
+
+  // 4. The drawing.
+  if (!options.figure.empty()) write_figure(recipe, graph, options.figure);
   return EXIT_SUCCESS;
 }
 
@@ -149,12 +163,18 @@ std::function<int()> add_summary(CLI::App& parser) {
   auto options = std::make_shared<SummaryOptions>();
   add_recipe_options(parser, *options);
   parser.add_flag("--plan", options->plan, "Also show the kernels of a training step");
-  parser.add_flag(
+  CLI::Option* const json = parser.add_flag(
       "--json", options->json,
       "Print the sizes as JSON: parameters (with statistics), trainable, flops (of the forward pass "
       "of one sample; a multiplication and an addition are two) and activation_bytes (of a "
       "training step of one micro-batch)");
-  parser.add_flag("--toml", options->toml, "Print the complete recipe, with every default");
+  parser
+      .add_option("--figure", options->figure,
+                  "Also draw the network into this file (by gnuplot); equal blocks in a row are drawn once")
+      ->type_name("FILE.svg|FILE.pdf|FILE.png")
+      ->excludes(json);
+  parser.add_flag("--toml", options->toml, "Print the complete recipe, with every default")
+      ->excludes("--figure");
   parser.footer(kSummaryHelp);
   return [options] { return summary(*options); };
 }

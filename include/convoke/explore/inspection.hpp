@@ -11,6 +11,7 @@
 #include "convoke/explore/exhibit.hpp"
 #include "convoke/explore/names.hpp"
 #include "convoke/explore/neighbours.hpp"
+#include "convoke/explore/normality.hpp"
 #include "convoke/explore/pca.hpp"
 #include "convoke/explore/survey.hpp"
 
@@ -42,6 +43,12 @@ struct Oddity {
   std::int32_t neighbours_label = -1;  ///< for among_strangers only
 };
 
+/// Correlations of places of the image: pixels, or means of areas of pixels, all channels together.
+struct PixelCorrelations {
+  std::int64_t height = 0, width = 0;  ///< in places
+  Matrix correlations;                 ///< (height x width, height x width), places row by row
+};
+
 /// A keyed sample of all splits, compared pair by pair: as vectors, in the space of their principal
 /// components.
 struct Comparison {
@@ -50,6 +57,10 @@ struct Comparison {
   std::string vectors;                   ///< how the vectors were made
   Shape vector_shape;                    ///< (h, w, C) if a vector is an image
   Pca pca;                               ///< at most 50 components; scores: (n, components)
+  PixelCorrelations pixels;              ///< images only
+  std::int64_t normal_columns = 0;       ///< of the vectors: those for which normality is not rejected at 1 %
+  std::vector<std::int64_t> rebuilt;     ///< indices of samples that are shown as made of few components
+  Matrix originals;                      ///< their vectors
   std::vector<std::int64_t> mapped;      ///< indices of the samples on the maps, ascending
   Matrix tsne;                           ///< (mapped, 2)
   double pca_trust = 0, tsne_trust = 0;  ///< trustworthiness of both maps; NaN for very few points
@@ -79,6 +90,8 @@ struct Inspection {
   std::vector<std::vector<Exhibit>> sheets;  ///< for each shown class: some of its samples
   /// Measured numbers: the share of each feature's or channel's variance that the class explains.
   std::vector<double> correlation_ratios;
+  /// For each channel or feature of the training split: 8-bit values: of all values, others: of survey.rows.
+  std::vector<Normality> normality;
   /// Measured numbers: correlations of the features in `correlated`, those that the class explains best,
   /// ascending. 8-bit images: correlations of the shown classes' mean images.
   Matrix correlations;

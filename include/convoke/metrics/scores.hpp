@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "convoke/metrics/classification_report.hpp"
 
@@ -38,5 +39,16 @@ RocPairs roc_pairs(std::span<const double> scores, std::span<const std::int32_t>
 /// Returns scikit-learn's roc_auc_score with multi_class="ovr": for two classes the area of the second, else
 /// the mean over all classes. `classes`: one entry per class. NaN if one of them is undefined.
 double roc_auc(std::span<const RocPairs> classes);
+
+/// The shares of wrong alarms (false positive rates) at which roc_curve gives a curve: (i / 40)^2, close to
+/// each other where curves are steep.
+std::vector<double> roc_grid();
+
+/// Returns the share of samples of class `positive` that are found (true positive rate) at the shares of
+/// roc_grid(), interpolated linearly between thresholds, as between equal scores; at 0, the largest. T.
+/// Fawcett, "An introduction to ROC analysis", Pattern Recognition Letters 27, 2006. Arguments as roc_pairs.
+/// Empty without positives or negatives, or with a NaN score.
+std::vector<double> roc_curve(std::span<const double> scores, std::span<const std::int32_t> truth,
+                              std::int32_t positive);
 
 }  // namespace convoke::metrics

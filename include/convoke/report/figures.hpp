@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "convoke/report/chart.hpp"
+#include "convoke/report/heat_map.hpp"
 #include "convoke/report/picture.hpp"
 #include "convoke/report/table.hpp"
 
@@ -17,7 +18,8 @@ struct FiguresWritten {
 
 /// Writes charts, tables and pictures for a paper into a folder, which is created if necessary. A chart
 /// becomes TITLE.svg and TITLE.pdf, drawn by gnuplot for a column of 84 mm with 8 pt text, and TITLE.csv with
-/// its numbers; a series has the same style in all charts. A table becomes TITLE.tex (booktabs, tabularx) and
+/// its numbers; a series has the same style in all charts. A heat map becomes the same
+/// files. A table becomes TITLE.tex (booktabs, tabularx) and
 /// TITLE.csv; the pictures of a gallery become TITLE-1.png, ..., and a table of captions. File names are
 /// titles in lower case with "-" between words, followed by "-2" and so on for repeated titles. Without
 /// gnuplot charts are not drawn, and the notice names its package; charts without numbers are not drawn
@@ -25,6 +27,7 @@ struct FiguresWritten {
 /// written, or with the message of gnuplot.
 FiguresWritten write_figures(std::span<const Chart> charts, std::span<const NamedTable> tables,
                              const std::filesystem::path& folder,
-                             std::span<const NamedGallery> galleries = {});
+                             std::span<const NamedGallery> galleries = {},
+                             std::span<const HeatMap> heat_maps = {});
 
 }  // namespace convoke::report

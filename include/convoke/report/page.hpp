@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "convoke/report/chart.hpp"
+#include "convoke/report/heat_map.hpp"
 #include "convoke/report/picture.hpp"
 #include "convoke/report/table.hpp"
 
@@ -34,11 +35,13 @@ class Page {
   void add(const Chart& chart);
   /// Adds charts, next to each other if there is room.
   void side_by_side(std::span<const Chart> charts);
+  void add(const HeatMap& map);
   void add(std::span<const Figure> figures);
 
   /// The contents so far, in this order, for write_figures. A table or a gallery has the title of its heading
   /// or section.
   const std::vector<Chart>& charts() const { return charts_; }
+  const std::vector<HeatMap>& heat_maps() const { return heat_maps_; }
   const std::vector<NamedTable>& tables() const { return tables_; }
   const std::vector<NamedGallery>& galleries() const { return galleries_; }
 
@@ -51,6 +54,7 @@ class Page {
   std::vector<std::string> sections_;
   std::string heading_;  // the latest heading
   std::vector<Chart> charts_;
+  std::vector<HeatMap> heat_maps_;
   std::vector<NamedTable> tables_;
   std::vector<NamedGallery> galleries_;
   std::string body_;

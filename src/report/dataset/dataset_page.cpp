@@ -121,9 +121,11 @@ Page dataset_page(const explore::Inspection& inspection, const std::string& made
   } else {
     add_values(page, shown);
     add_samples(page, shown);
+    if (shown.images()) add_gradients(page, shown);
     add_correlations(page, shown);
   }
   add_maps(page, shown);
+  add_reconstruction(page, shown);
   add_duplicates(page, shown);
   add_oddities(page, shown);
   return page;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "convoke/core/text.hpp"
 #include "shown.hpp"
@@ -74,6 +75,34 @@ std::vector<Chart> mean_signals(const Shown& shown) {
   return charts;
 }
 
+// Two digits are enough for a colour and a tooltip, and keep the page small.
+void add_cells(HeatMap& map, const explore::Matrix& correlations) {
+  for (std::int64_t r = 0; r < correlations.rows; ++r) {
+    for (std::int64_t c = 0; c < correlations.columns; ++c) {
+      const double value = std::round(100 * correlations(r, c)) / 100;
+      if (value != 0)
+        map.cells.push_back({static_cast<std::size_t>(r), static_cast<std::size_t>(c), value, value});
+    }
+  }
+}
+
+// Correlations between places of images; the first image pixel is the first row.
+HeatMap pixel_map(const explore::PixelCorrelations& pixels) {
+  HeatMap map{.title = "Correlations between pixels",
+              .note =
+                  "Pearson's correlation of every two pixels (of larger images: of areas of pixels), all "
+                  "channels together, row by row. Blue: both are bright in the same images; orange: one is "
+                  "bright where the other is dark.",
+              .row_title = "pixel (row, column)",
+              .column_title = "other pixel (row, column)",
+              .unit = "correlation"};
+  for (std::int64_t i = 0; i < pixels.correlations.rows; ++i)
+    map.rows.push_back(fmt::format("{}, {}", i / pixels.width, i % pixels.width));
+  map.columns = map.rows;
+  add_cells(map, pixels.correlations);
+  return map;
+}
+
 }  // namespace
 
 void add_samples(Page& page, const Shown& shown) {
@@ -125,6 +154,7 @@ void add_correlations(Page& page, const Shown& shown) {
     table.rows.push_back(std::move(row));
   }
   page.add(table);
+  if (shown.images()) page.add(pixel_map(shown.found.comparison.pixels));
 }
 
 }  // namespace convoke::report

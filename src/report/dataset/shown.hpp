@@ -46,7 +46,10 @@ void add_values(Page& page, const Shown& shown);
 void add_lengths_and_words(Page& page, const Shown& shown);
 void add_samples(Page& page, const Shown& shown);
 void add_correlations(Page& page, const Shown& shown);
+void add_gradients(Page& page, const Shown& shown);
 void add_maps(Page& page, const Shown& shown);
+/// Continues the section of the maps.
+void add_reconstruction(Page& page, const Shown& shown);
 void add_duplicates(Page& page, const Shown& shown);
 void add_oddities(Page& page, const Shown& shown);
 

@@ -143,6 +143,39 @@ Chart class_boxes(const Shown& shown, const std::string& title, const std::strin
   return chart;
 }
 
+void add_normality(Page& page, const Shown& shown) {
+  const std::vector<explore::Normality>& tests = shown.found.normality;
+  page.heading("Normality");
+  const std::string split = shown.found.survey.splits.front().name;
+  page.paragraph(
+      fmt::format("The test of D'Agostino and Pearson (1973), which asks whether values may come from a "
+                  "normal distribution, "
+                  "by their skewness and kurtosis: {}, {}. The smaller p, the less likely; of very many "
+                  "values it is almost "
+                  "always 0, so compare the skewness and the kurtosis with 0.",
+                  split,
+                  shown.found.info.sample_type == data::SampleType::kUint8
+                      ? "all values"
+                      : fmt::format("{} rows", format_count(shown.found.survey.rows.rows))));
+  Table table{{shown.images() ? "channel" : "feature", "skewness", "excess kurtosis", "K²", "p"}, {}};
+  std::vector<std::size_t> order = by_ratio(shown);
+  order.resize(std::min(order.size(), kMostChannels));
+  for (const std::size_t c : order) {
+    const explore::Normality& test = tests[c];
+    table.rows.push_back({shown.channel_name(c), Cell::number(test.skewness), Cell::number(test.kurtosis),
+                          Cell::number(test.statistic), Cell::number(test.p, 3)});
+  }
+  page.add(table);
+  const explore::Comparison& comparison = shown.found.comparison;
+  if (!shown.images()) return;
+  page.paragraph(
+      fmt::format("Pixel by pixel, in a sample of {} images as {}: of {} values of a vector, {} may be "
+                  "normal (p of 1 % or "
+                  "more).",
+                  format_count(std::ssize(comparison.places)), comparison.vectors,
+                  format_count(std::ssize(comparison.pca.mean)), format_count(comparison.normal_columns)));
+}
+
 }  // namespace
 
 Table box_table(const std::string& what) {
@@ -230,6 +263,7 @@ void add_values(Page& page, const Shown& shown) {
                                  survey.brightness));
   }
   page.side_by_side(charts);
+  add_normality(page, shown);
 }
 
 void add_lengths_and_words(Page& page, const Shown& shown) {

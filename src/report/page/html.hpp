@@ -12,6 +12,7 @@ std::string escape(std::string_view text);
 
 std::string_view chart_library();  ///< Chart.js, minified; empty if Debian's libjs-chart.js was not installed
 std::string_view chart_script();   ///< charts.js
-std::string_view page_style();     ///< page.css
+std::string_view heat_map_script();  ///< heat_maps.js
+std::string_view page_style();       ///< page.css
 
 }  // namespace convoke::report

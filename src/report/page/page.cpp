@@ -11,14 +11,28 @@
 namespace convoke::report {
 namespace {
 
-// Returns all drawings for charts.js, as JSON that cannot end the surrounding script element.
+// Returns JSON that cannot end the surrounding script element.
+std::string embedded(std::string json) {
+  for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;) json.replace(at, 1, "\\u003c");
+  return "[" + json + "]";
+}
+
+// Returns all drawings for charts.js.
 std::string drawings_json(std::span<const Chart> charts) {
   const SeriesStyles styles(charts);
   std::string json;
   for (const Chart& chart : charts)
     json += (json.empty() ? "" : ",\n") + metrics::to_json(Drawing(chart, styles.of(chart)).settings());
-  for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;) json.replace(at, 1, "\\u003c");
-  return "[" + json + "]";
+  return embedded(json);
+}
+
+// Returns the script element with the heat maps, and their script; empty if there are none.
+std::string heat_map_elements(std::span<const HeatMap> maps) {
+  if (maps.empty()) return {};
+  std::string json;
+  for (const HeatMap& map : maps) json += (json.empty() ? "" : ",\n") + metrics::to_json(map.settings());
+  return fmt::format("<script id=heat-maps type=\"application/json\">{}</script>\n<script>\n{}</script>\n",
+                     embedded(json), heat_map_script());
 }
 
 }  // namespace
@@ -78,6 +92,11 @@ void Page::side_by_side(std::span<const Chart> charts) {
   body_ += "</div>\n";
 }
 
+void Page::add(const HeatMap& map) {
+  heat_maps_.push_back(map);
+  body_ += map.html();
+}
+
 void Page::add(std::span<const Figure> figures) {
   galleries_.push_back({place(), {figures.begin(), figures.end()}});
   body_ += gallery(figures);
@@ -112,7 +131,7 @@ std::string Page::html() const {
   html += "\n</script>\n<script id=drawings type=\"application/json\">" + drawings_json(charts_) +
           "</script>\n<script>\n";
   html += chart_script();
-  html += "</script>\n</body>\n</html>\n";
+  html += "</script>\n" + heat_map_elements(heat_maps_) + "</body>\n</html>\n";
   return html;
 }
 

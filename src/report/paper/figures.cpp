@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <set>
@@ -79,7 +80,8 @@ class FigureFolder {
 }  // namespace
 
 FiguresWritten write_figures(std::span<const Chart> charts, std::span<const NamedTable> tables,
-                             const fs::path& path, std::span<const NamedGallery> galleries) {
+                             const fs::path& path, std::span<const NamedGallery> galleries,
+                             std::span<const HeatMap> heat_maps) {
   FigureFolder folder(path);
   FiguresWritten written;
   const auto note = [&](const std::string& file, const std::string& text) {
@@ -87,19 +89,28 @@ FiguresWritten write_figures(std::span<const Chart> charts, std::span<const Name
     written.files.emplace_back(file);
   };
   const SeriesStyles styles(charts);
-  const bool can_draw = os::find_program(kGnuplot).has_value();
+  const bool has_gnuplot = os::find_program(kGnuplot).has_value();
   std::vector<std::string> empty;
   std::set<std::string> missing;
+  const auto draw_both = [&](const GnuplotScript& drawing, const std::string& title,
+                             const std::string& stem) {
+    const std::array<fs::path, 2> files{stem + ".svg", stem + ".pdf"};
+    draw(drawing, title, files, missing);
+    written.files.insert(written.files.end(), files.begin(), files.end());
+  };
   for (const Chart& chart : charts) {
     const std::string stem = folder.stem(chart.title);
     note(stem + ".csv", chart.table.csv());
     if (!has_numbers(chart)) {
       empty.push_back(fmt::format("\"{}\"", chart.title));
-    } else if (can_draw) {
-      draw(chart, styles.of(chart), stem + ".svg", stem + ".pdf", missing);
-      written.files.emplace_back(stem + ".svg");
-      written.files.emplace_back(stem + ".pdf");
+    } else if (has_gnuplot) {
+      draw_both(gnuplot_script({chart, styles.of(chart)}), chart.title, stem);
     }
+  }
+  for (const HeatMap& map : heat_maps) {
+    const std::string stem = folder.stem(map.title);
+    note(stem + ".csv", map.table().csv());
+    if (has_gnuplot) draw_both(gnuplot_script(map), map.title, stem);
   }
   const auto add_table = [&](const NamedTable& table) {
     const std::string stem = folder.stem(table.title);
@@ -119,7 +130,7 @@ FiguresWritten write_figures(std::span<const Chart> charts, std::span<const Name
     add_table(shown);
   }
   std::vector<std::string> notices;
-  if (!can_draw && !charts.empty()) {
+  if (!has_gnuplot && !(charts.empty() && heat_maps.empty())) {
     notices.emplace_back("charts were not drawn: gnuplot is not installed (Debian package gnuplot-nox)");
   }
   if (!empty.empty()) notices.push_back("not drawn, because they have no numbers: " + join(empty));

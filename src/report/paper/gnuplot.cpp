@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <deque>
 #include <fstream>
 #include <map>
 #include <system_error>
+#include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
@@ -19,31 +23,52 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kPixelsPerMm = 96 / 25.4, kPixelsPerPoint = 96.0 / 72;
-constexpr double kPoints = 8;  // size of letters; a point of pdfcairo is 4/3 of these
 
 std::string svg_script(const GnuplotScript& drawing, const fs::path& file) {
   return fmt::format(
       "set terminal svg noenhanced size {},{} font 'sans-serif,{:.2f}' background rgb 'white'\n"
       "set output {}\n{}set output\n",
       std::lround(drawing.width_mm * kPixelsPerMm), std::lround(drawing.height_mm * kPixelsPerMm),
-      kPoints * kPixelsPerPoint, gnuplot_quoted(file.string()), drawing.commands);
+      drawing.points * kPixelsPerPoint, gnuplot_quoted(file.string()), drawing.commands);
 }
 
+// A point of pdfcairo is 4/3 of a point.
 std::string pdf_script(const GnuplotScript& drawing, const fs::path& file) {
   return fmt::format(
       "set terminal pdfcairo noenhanced color size {:.2f}cm,{:.2f}cm font 'sans,{}' fontscale 0.75\n"
       "set output {}\n{}set output\n",
-      drawing.width_mm / 10, drawing.height_mm / 10, kPoints, gnuplot_quoted(file.string()),
+      drawing.width_mm / 10, drawing.height_mm / 10, drawing.points, gnuplot_quoted(file.string()),
       drawing.commands);
 }
 
-// Sets the name of the picture in browsers and screen readers, which gnuplot sets to "Gnuplot".
-void set_title(const fs::path& svg, const std::string& title) {
-  constexpr std::string_view kBegin = "<title>", kEnd = "</title>";
+// 192 pixels for an inch: sharp letters on screens and slides.
+std::string png_script(const GnuplotScript& drawing, const fs::path& file) {
+  constexpr double kScale = 2;
+  return fmt::format(
+      "set terminal pngcairo noenhanced size {},{} font 'sans,{}' fontscale {:.2f} linewidth {} background "
+      "rgb "
+      "'white'\nset output {}\n{}set output\n",
+      std::lround(kScale * drawing.width_mm * kPixelsPerMm),
+      std::lround(kScale * drawing.height_mm * kPixelsPerMm), drawing.points, kScale, kScale,
+      gnuplot_quoted(file.string()), drawing.commands);
+}
+
+using Terminal = std::string (*)(const GnuplotScript&, const fs::path&);
+constexpr std::array<std::pair<std::string_view, Terminal>, 3> kTerminals{
+    {{".svg", svg_script}, {".pdf", pdf_script}, {".png", png_script}}};
+
+// Sets the name of the picture in browsers and screen readers, which gnuplot sets to "Gnuplot", and writes
+// bold letters as SVG has them. Cells of a heat map keep sharp edges.
+void finish_svg(const fs::path& svg, const std::string& title) {
+  constexpr std::string_view kBegin = "<title>", kEnd = "</title>", kWeight = ":Bold\"", kImage = "<image ";
   std::string text = read_text(svg).value_or("");
   const std::size_t begin = text.find(kBegin), end = text.find(kEnd);
   if (begin == std::string::npos || end == std::string::npos) return;
   text.replace(begin + kBegin.size(), end - begin - kBegin.size(), escape(title));
+  for (std::size_t at = 0; (at = text.find(kWeight, at)) != std::string::npos;)
+    text.replace(at, kWeight.size(), "-serif\" font-weight=\"bold\"");
+  for (std::size_t at = 0; (at = text.find(kImage, at)) != std::string::npos; at += kImage.size())
+    text.insert(at + kImage.size(), "style='image-rendering:pixelated' ");
   std::ofstream(svg, std::ios::binary) << text;
 }
 
@@ -81,26 +106,41 @@ std::string in_known_letters(std::string_view commands, std::set<std::string>& m
 
 }  // namespace
 
-void draw(const Chart& chart, std::span<const SeriesStyle> styles, const fs::path& svg, const fs::path& pdf,
+bool can_draw(const fs::path& file) {
+  return std::any_of(kTerminals.begin(), kTerminals.end(),
+                     [&](const auto& terminal) { return file.extension() == terminal.first; });
+}
+
+void draw(const GnuplotScript& drawing, const std::string& title, std::span<const fs::path> files,
           std::set<std::string>& missing) {
-  GnuplotScript drawing = gnuplot_script({chart, styles});
-  os::AtomicFile drawn_svg(svg), drawn_pdf(pdf);
-  std::string script = svg_script(drawing, drawn_svg.temporary()) + "reset session\n";
-  drawing.commands = in_known_letters(drawing.commands, missing);
-  script += pdf_script(drawing, drawn_pdf.temporary());
-  const os::Answer answer = os::run({kGnuplot, "-d"}, {.input = script});  // -d: ignore the user's settings
-  std::error_code failed;
-  const auto is_empty = [&](const fs::path& file) { return fs::file_size(file, failed) == 0 || failed; };
-  if (answer.code != 0 || is_empty(drawn_svg.temporary()) || is_empty(drawn_pdf.temporary())) {
-    throw Error(
-        fmt::format("the figure \"{}\" cannot be drawn: gnuplot says: {}", chart.title, answer.output),
-        "install a gnuplot with the terminals svg and pdfcairo (Debian package gnuplot-nox), or free some "
-        "disk "
-        "space");
+  const GnuplotScript in_letters{.width_mm = drawing.width_mm,
+                                 .height_mm = drawing.height_mm,
+                                 .points = drawing.points,
+                                 .commands = in_known_letters(drawing.commands, missing)};
+  std::deque<os::AtomicFile> drawn;
+  std::string script;
+  for (const fs::path& file : files) {
+    const auto terminal = std::find_if(kTerminals.begin(), kTerminals.end(),
+                                       [&](const auto& each) { return file.extension() == each.first; });
+    ensure(terminal != kTerminals.end(), "a figure is an SVG, PDF or PNG file");
+    const fs::path& temporary = drawn.emplace_back(file).temporary();
+    script +=
+        "reset session\n" + terminal->second(file.extension() == ".svg" ? drawing : in_letters, temporary);
   }
-  set_title(drawn_svg.temporary(), chart.title);
-  drawn_svg.commit(os::Durability::kUnsynced);
-  drawn_pdf.commit(os::Durability::kUnsynced);
+  const os::Answer answer = os::run({kGnuplot, "-d"}, {.input = script});  // -d: ignore the user's settings
+  const bool complete = std::all_of(drawn.begin(), drawn.end(), [](const os::AtomicFile& file) {
+    std::error_code failed;
+    return fs::file_size(file.temporary(), failed) > 0 && !failed;
+  });
+  if (answer.code != 0 || !complete) {
+    throw Error(fmt::format("the figure \"{}\" cannot be drawn: gnuplot says: {}", title, answer.output),
+                "install a gnuplot with the terminals svg, pdfcairo and pngcairo (Debian package "
+                "gnuplot-nox), or free some disk space");
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i].extension() == ".svg") finish_svg(drawn[i].temporary(), title);
+    drawn[i].commit(os::Durability::kUnsynced);
+  }
 }
 
 }  // namespace convoke::report

@@ -5,29 +5,34 @@
 #include <string>
 #include <string_view>
 
-#include "convoke/report/chart.hpp"
+#include "convoke/report/heat_map.hpp"
 #include "report/chart/drawing.hpp"
-#include "report/chart/series_style.hpp"
 
 namespace convoke::report {
 
 inline constexpr const char* kGnuplot = "gnuplot";  ///< the program
 
-/// Draws the chart, whose names have these styles, into two files, SVG and PDF; each appears when it is
-/// complete. Adds the characters that the PDF lacks to `missing`. Throws Error with the chart's title and the
-/// message of gnuplot.
-void draw(const Chart& chart, std::span<const SeriesStyle> styles, const std::filesystem::path& svg,
-          const std::filesystem::path& pdf, std::set<std::string>& missing);
-
 /// gnuplot's commands for a chart, without terminal and output file.
 struct GnuplotScript {
   double width_mm = 84;  ///< a column of a paper
   double height_mm = 58;
+  double points = 8;  ///< size of letters
   std::string commands = {};
 };
 
 /// Returns the script of the chart without its title, which belongs in the caption.
 GnuplotScript gnuplot_script(const Drawing& drawing);
+/// Returns the script of the whole map, as a square.
+GnuplotScript gnuplot_script(const HeatMap& map);
+
+/// True if draw() can write a file with this extension: .svg, .pdf or .png.
+bool can_draw(const std::filesystem::path& file);
+
+/// Draws into files, each in the format of its extension; each appears when it is complete. Adds the
+/// characters that no installed font has, which PDF and PNG show as "?", to `missing`. Throws Error with the
+/// title and the message of gnuplot.
+void draw(const GnuplotScript& drawing, const std::string& title,
+          std::span<const std::filesystem::path> files, std::set<std::string>& missing);
 
 /// Returns a line of text as a string of gnuplot in single quotes, in which no character is special.
 std::string gnuplot_quoted(std::string_view text);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
@@ -62,6 +63,34 @@ Table matrix_table(const std::vector<Confusion>& confusions, const std::vector<d
     table.rows.push_back(std::move(row));
   }
   return table;
+}
+
+// The strength of a cell that is not 0 begins above 0, so that a single sample among thousands is visible.
+HeatMap matrix_map(const std::vector<Confusion>& confusions, const std::vector<double>& support,
+                   const ClassNames& names) {
+  constexpr double kVisible = 0.3;
+  HeatMap map{
+      .title = "Confusion matrix of all classes",
+      .note =
+          "Test samples by true and predicted class. Correct predictions are blue, wrong ones orange; "
+          "the larger the share of the true class, the stronger the colour.",
+      .row_title = "true class",
+      .column_title = "predicted",
+      .unit = "samples"};
+  for (std::int64_t label = 0; label < names.count(); ++label) map.rows.push_back(names(label));
+  map.columns = map.rows;
+  for (const Confusion& each : confusions) {
+    const auto truth = static_cast<std::size_t>(each.truth), said = static_cast<std::size_t>(each.said);
+    if (truth >= map.rows.size() || said >= map.rows.size() || each.count == 0) continue;
+    const double share =
+        truth < support.size() && support[truth] > 0 ? static_cast<double>(each.count) / support[truth] : 0;
+    const double shade = kVisible + (1 - kVisible) * std::min(share, 1.0);
+    map.cells.push_back({truth, said, static_cast<double>(each.count), truth == said ? shade : -shade});
+  }
+  std::sort(map.cells.begin(), map.cells.end(), [](const HeatMap::Cell& a, const HeatMap::Cell& b) {
+    return std::pair(a.row, a.column) < std::pair(b.row, b.column);
+  });
+  return map;
 }
 
 Table worst_confusions(std::vector<Confusion> confusions, const std::vector<double>& support,
@@ -190,9 +219,10 @@ void add_classes(Page& page, const RunRecord& run) {
         decided));
     page.add(matrix_table(confusions, support, names));
   } else {
-    page.paragraph(
-        fmt::format("The most frequent confusions by {}, among {} classes; evaluation.json has all.", decided,
-                    format_count(names.count())));
+    page.paragraph(fmt::format("Test samples of {} classes, as {} predicts them.",
+                               format_count(names.count()), decided));
+    page.add(matrix_map(confusions, support, names));
+    page.heading("Most frequent confusions");
     page.add(worst_confusions(confusions, support, names));
   }
   const ClassScores scores(run.evaluation, confusions);

@@ -177,6 +177,7 @@ Page run_page(const RunRecord& run, const std::string& made_by) {
   add_curves(page, run);
   add_members(page, run);
   add_classes(page, run);
+  add_roc(page, run);
   add_mistakes(page, run);
   add_calibration(page, run);
   add_times(page, run);

@@ -41,6 +41,7 @@ inline constexpr std::array kPhases{Phase{"load", "load"},
 void add_curves(Page& page, const RunRecord& run);
 void add_members(Page& page, const RunRecord& run);
 void add_classes(Page& page, const RunRecord& run);
+void add_roc(Page& page, const RunRecord& run);
 void add_calibration(Page& page, const RunRecord& run);
 void add_mistakes(Page& page, const RunRecord& run);
 void add_times(Page& page, const RunRecord& run);

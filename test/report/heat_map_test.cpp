@@ -1,0 +1,103 @@
+#include "convoke/report/heat_map.hpp"
+
+#include <algorithm>
+
+#include "convoke/os/child_process.hpp"
+#include "convoke/report/figures.hpp"
+#include "example_pages.hpp"
+#include "example_runs.hpp"
+#include "support/bytes_of.hpp"
+#include "support/catch.hpp"
+#include "support/skip.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke;
+using namespace convoke::report;
+using Catch::Contains;
+
+namespace {
+
+HeatMap small() {
+  return {.title = "A map",
+          .row_title = "true class",
+          .column_title = "predicted",
+          .unit = "samples",
+          .rows = {"ant, red", "bee"},
+          .columns = {"x", "y", "z"},
+          .cells = {{0, 1, 12, 1}, {1, 2, 0.25, -0.5}}};
+}
+
+RunRecord run_of(const TemporaryFolder& folder, std::int64_t classes) {
+  example::write_run(folder / "run", example::images(folder.path()), 1, 1, 8);
+  RunRecord run = read_run(folder / "run");
+  example::set_many_classes(run, classes);
+  return run;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++found;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a heat map is a canvas with a name and buttons, its numbers, and a table of its cells") {
+  CHECK_THAT(small().html(), Contains("tabindex=0") && Contains("A map: 2 by 3 cells") &&
+                                 Contains("data-zoom=in") && !Contains("onclick"));
+  const Settings settings = small().settings();
+  CHECK(settings.find("cells")->to_string() == "[0, 1, 12.0, 1.0, 1, 2, 0.25, -0.5]");
+  CHECK(small().table().csv() == "true class,predicted,samples\n\"ant, red\",y,12\nbee,z,0.25\n");
+}
+
+TEST_CASE("the page of a run of 525 classes has all cells, the frequent confusions, and no open script") {
+  const TemporaryFolder folder;
+  const Page page = run_page(run_of(folder, 525), "");
+  REQUIRE(page.heat_maps().size() == 1);
+  const HeatMap& map = page.heat_maps().front();
+  CHECK(map.rows.size() == 525);
+  REQUIRE(map.cells.size() == 2 * 525);
+  CHECK(std::is_sorted(map.cells.begin(), map.cells.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.row, a.column) < std::pair(b.row, b.column);
+  }));
+  double samples = 0, wrong = 0;
+  for (const HeatMap::Cell& cell : map.cells) {
+    samples += cell.value;
+    if (cell.row != cell.column) wrong += cell.value;
+    CHECK((cell.shade > 0) == (cell.row == cell.column));
+    CHECK(std::abs(cell.shade) > 0.2);  // a single sample is visible
+    CHECK(std::abs(cell.shade) <= 1);
+  }
+  CHECK(samples == 5 * 525);
+  CHECK(wrong == 525);
+
+  const auto confusions =
+      std::find_if(page.tables().begin(), page.tables().end(),
+                   [](const NamedTable& table) { return table.title == "Most frequent confusions"; });
+  REQUIRE(confusions != page.tables().end());
+  CHECK(confusions->table.rows.size() == 40);
+  if (!has_charts()) return skip("no Chart.js (Debian package libjs-chart.js)");
+  const std::string html = page.html();
+  CHECK(count(html, "<script") == count(html, "</script>"));  // class names do not end a script
+  CHECK(count(html, "id=heat-maps") == 1);
+  CHECK_THAT(html, Contains("bird \\u003c/script> 524"));
+}
+
+TEST_CASE("few classes have a table and no heat map") {
+  const TemporaryFolder folder;
+  const Page page = run_page(run_of(folder, 40), "");
+  CHECK(page.heat_maps().empty());
+  if (has_charts()) CHECK(count(page.html(), "heat-maps") == 0);
+}
+
+TEST_CASE("a heat map is a figure of a paper: SVG, PDF, and CSV of its cells") {
+  const TemporaryFolder folder;
+  const FiguresWritten written = write_figures({}, {}, folder.path(), {}, std::vector{small()});
+  CHECK(bytes_of(folder / "a-map.csv") == small().table().csv());
+  if (!os::find_program("gnuplot")) return skip("no gnuplot (Debian package gnuplot-nox)");
+  CHECK(written.files.size() == 3);
+  const std::string svg = bytes_of(folder / "a-map.svg");
+  CHECK_THAT(svg, Contains("<title>A map</title>") && Contains(">true class<") && Contains(">bee<") &&
+                      Contains("image-rendering:pixelated"));
+  CHECK(bytes_of(folder / "a-map.pdf").starts_with("%PDF"));
+}
