@@ -16,7 +16,7 @@ row() {  # name, then what to set
   shift
   before=$(sent)
   result=$(mpirun --host "$hosts" "$convoke" bench "${recipe[@]}" --set run.threads=1 --rounds 3 --seconds 1 --json "$@")
-  printf '%2s hosts, %-8s %-12s %8.0f images/s  exposed %8.2f ms  %10.0f bytes a step\n' "$count" "$link" "$name" \
+  printf '%2s hosts, %-8s %-12s %8.4g images/s  exposed %8.2f ms  %10.0f bytes a step\n' "$count" "$link" "$name" \
     "$(number images_per_second "$result")" "$(number exposed_milliseconds "$result")" \
     "$(awk "BEGIN { print ($(sent) - $before) / $(number steps "$result") }")"
 }
@@ -31,7 +31,7 @@ ddp() {  # the way to exchange
   done
   wait "${pids[@]}"
   result=$(cat "$linked_folder/ddp1")
-  printf '%2s hosts, %-8s DDP %-8s %8.0f images/s  (all of its start and run: %d bytes)\n' "$count" "$link" "$1" \
+  printf '%2s hosts, %-8s DDP %-8s %8.4g images/s  (all of its start and run: %d bytes)\n' "$count" "$link" "$1" \
     "$(number images_per_second "$result")" $(($(sent) - before))
 }
 recipe=("$@")
