@@ -196,6 +196,35 @@ TEST_CASE("validations within an epoch are at their position in the epoch") {
   CHECK(times(page, "<tr>") == times(before, "<tr>") + 1);
 }
 
+TEST_CASE("the loss by step is a chart; many steps are averaged, and repeated ones count once") {
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
+  const TemporaryFolder folder;
+  example::write_unfinished(folder / "run", 2, 1);
+  const auto chart_of = [&](int steps) {
+    std::ofstream log(folder / "run/metrics.jsonl", std::ios::app);
+    for (int step = 1; step <= steps; ++step) {
+      log << R"({"event":"step","member":2,"epoch":1,"step":)" << step << R"(,"loss":)" << step + 0.5
+          << "}\n";
+    }
+    log.close();
+    const report::Page page = report::run_page(report::read_run(folder / "run"), "made by a test");
+    const auto named = std::find_if(page.charts().begin(), page.charts().end(),
+                                    [](const report::Chart& chart) { return chart.title == "Loss by step"; });
+    return named == page.charts().end() ? report::Table() : named->table;
+  };
+  CHECK(chart_of(0).rows.empty());
+  const report::Table few = chart_of(3);
+  CHECK(few.columns == std::vector<std::string>{"step", "training"});
+  REQUIRE(few.rows.size() == 3);
+  CHECK(few.rows[2][0].text == "3");
+  CHECK(few.rows[2][1].as_double() == 3.5);
+  const report::Table many = chart_of(1001);  // three steps a point
+  REQUIRE(many.rows.size() == 334);
+  CHECK(many.rows[0][0].text == "3");
+  CHECK(many.rows[0][1].as_double() == 2.5);
+  CHECK(many.rows[333][1].as_double() == 1001);
+}
+
 TEST_CASE("folders without a run and damaged files are refused with their name") {
   const TemporaryFolder folder;
   CHECK_THROWS_WITH(report::read_run(folder / "none"), Contains("none: is not a run folder"));
