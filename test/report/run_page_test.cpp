@@ -54,6 +54,32 @@ TEST_CASE("the page of a run has every section, escaped names, and pictures of m
   CHECK(page_of(folder / "run") == page);
 }
 
+TEST_CASE("a mistake with maps is one picture of three") {
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
+  const TemporaryFolder folder;
+  example::write_run(folder / "run", example::images(folder.path()), 1, 1, 4.5);
+  report::RunRecord run = report::read_run(folder / "run");
+  const std::vector<report::WorstMistake> mistakes = report::worst_mistakes(run);
+  REQUIRE(mistakes.size() == 4);
+  CHECK(mistakes[1].sample == 1);
+  CHECK(mistakes[1].truth == 1);
+  CHECK(mistakes[1].decision == 0);
+  const report::Picture before =
+      report::run_page(run, "made by a test").galleries().at(0).figures.at(1).picture;
+  run.maps[1] = {.predicted = {1, 1, {0}}, .truth = {1, 1, {1}}};
+  run.mapped_node = "relu_7";
+  const report::Page page = report::run_page(run, "made by a test");
+  CHECK_THAT(page.html(), Contains("the output of relu_7"));
+  const std::vector<report::Figure>& figures = page.galleries().at(0).figures;
+  CHECK(figures.at(0).picture.width == before.width);
+  const report::Picture& shown = figures.at(1).picture;
+  CHECK(shown.width == 3 * before.width + 2 * 2);
+  const auto at = [&](std::int64_t x) { return shown.pixels[static_cast<std::size_t>(3 * x)]; };
+  CHECK(at(0) == before.pixels[0]);
+  CHECK(at(before.width + 2) == before.pixels[0]);  // a map of 0
+  CHECK(at(2 * (before.width + 2)) > before.pixels[0]);
+}
+
 TEST_CASE("mistakes are listed if the samples cannot be shown, with the reason") {
   if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   const TemporaryFolder folder;
