@@ -11,10 +11,10 @@ using namespace convoke::nn;
 namespace {
 
 // Two samples of three outputs, and four samples of one.
-const std::vector<float> kThree{0.5F, -1.25F, 2.0F, 1.5F, 0.25F, -0.75F};
-const std::vector<std::int32_t> kThreeLabels{2, 1};
-const std::vector<float> kOne{-2.0F, -0.25F, 0.75F, 3.0F};
-const std::vector<std::int32_t> kOneLabels{0, 1, 1, 0};
+const std::vector<float> kRows{0.5F, -1.25F, 2.0F, 1.5F, 0.25F, -0.75F};
+const std::vector<std::int32_t> kRowLabels{2, 1};
+const std::vector<float> kSingles{-2.0F, -0.25F, 0.75F, 3.0F};
+const std::vector<std::int32_t> kSingleLabels{0, 1, 1, 0};
 
 struct MeanAndGradient {
   double mean;
@@ -48,20 +48,20 @@ Settings focal(const char* name, double gamma) { return {{"name", name}, {"gamma
 
 TEST_CASE("the softmax focal loss equals the formula in PyTorch") {
   // focal(z, t, 2).mean(), focal(z, t, .5).mean()
-  CHECK(judged(make_loss({{"name", "softmax_focal"}}), kThree, kThreeLabels).mean ==
+  CHECK(judged(make_loss({{"name", "softmax_focal"}}), kRows, kRowLabels).mean ==
         Catch::Approx(0.5034717307954305).epsilon(1e-6));
-  CHECK(judged(make_loss(focal("softmax_focal", 0.5)), kThree, kThreeLabels).mean ==
+  CHECK(judged(make_loss(focal("softmax_focal", 0.5)), kRows, kRowLabels).mean ==
         Catch::Approx(0.7573030503436489).epsilon(1e-6));
   // l = (focal(z, t, 2) * w[y]).mean(); torch.autograd.grad(l, z)
   Settings weighted = focal("softmax_focal", 2);
   weighted.set("class_weights", Value::Array{0.5, 2, 3});
-  check_equal(judged(make_loss(weighted), kThree, kThreeLabels), 1.0119536418787596,
+  check_equal(judged(make_loss(weighted), kRows, kRowLabels), 1.0119536418787596,
               {0.03172020317395356, 0.0055121447925872355, -0.03723234796654079, 0.8243915778452843,
                -0.9112818108855092, 0.08689023304022478});
   // l = focal(z, .9 * t + .1 / 3, 2).mean(); torch.autograd.grad(l, z)
   Settings smooth = focal("softmax_focal", 2);
   smooth.set("label_smoothing", 0.1);
-  check_equal(judged(make_loss(smooth), kThree, kThreeLabels), 0.5811871229067805,
+  check_equal(judged(make_loss(smooth), kRows, kRowLabels), 0.5811871229067805,
               {-0.002968226131772946, -0.016207993740642697, 0.01917621987241563, 0.39827098443491343,
                -0.4203639409955033, 0.022092956560589922});
 }
@@ -71,15 +71,16 @@ TEST_CASE("the sigmoid focal loss equals torchvision's") {
   const auto mean = [](const Settings& s, const auto& x, const auto& y) {
     return judged(make_loss(s), x, y).mean;
   };
-  CHECK(mean(focal("sigmoid_focal", 2), kOne, kOneLabels) == Catch::Approx(0.767233774833002).epsilon(1e-6));
-  CHECK(mean(focal("sigmoid_focal", 2), kThree, kThreeLabels) ==
+  CHECK(mean(focal("sigmoid_focal", 2), kSingles, kSingleLabels) ==
+        Catch::Approx(0.767233774833002).epsilon(1e-6));
+  CHECK(mean(focal("sigmoid_focal", 2), kRows, kRowLabels) ==
         Catch::Approx(0.27986711432899947).epsilon(1e-6));
-  CHECK(mean(focal("sigmoid_focal", 0.5), kOne, kOneLabels) ==
+  CHECK(mean(focal("sigmoid_focal", 0.5), kSingles, kSingleLabels) ==
         Catch::Approx(0.9644113938122556).epsilon(1e-6));
   // l = S(o, b, alpha=.25, gamma=2, reduction="mean"); torch.autograd.grad(l, o)
   Settings alpha = focal("sigmoid_focal", 2);
   alpha.set("class_weights", Value::Array{0.75, 0.25});
-  check_equal(judged(make_loss(alpha), kOne, kOneLabels), 0.5378189441908134,
+  check_equal(judged(make_loss(alpha), kSingles, kSingleLabels), 0.5378189441908134,
               {0.0009133012866361449, -0.025390213312626704, -0.00544435387679929, 0.2112656026190415});
 }
 
@@ -91,8 +92,8 @@ TEST_CASE("with gamma = 0 a focal loss is cross-entropy, bit for bit") {
       each->set("label_smoothing", 0.1);
       each->set("class_weights", Value::Array{0.5, 2, 3});
     }
-    const MeanAndGradient a = judged(make_loss(with), kThree, kThreeLabels);
-    const MeanAndGradient b = judged(make_loss(without), kThree, kThreeLabels);
+    const MeanAndGradient a = judged(make_loss(with), kRows, kRowLabels);
+    const MeanAndGradient b = judged(make_loss(without), kRows, kRowLabels);
     CHECK(a.mean == b.mean);
     CHECK(a.gradient == b.gradient);
     const std::vector<float> p{0.2F, 0.7F, 0.1F};
@@ -125,9 +126,9 @@ TEST_CASE("predictions of evaluations are judged with gamma, and NaN as the wors
   CHECK(make_loss(focal("softmax_focal", 2))->of(broken, 0) == Catch::Approx(-std::log(1e-7)));
   // As training reports it: softmax, then `of`.
   const LossPtr loss = make_loss(focal("softmax_focal", 1.5));
-  std::vector<float> prediction(kThree.begin(), kThree.begin() + 3);
+  std::vector<float> prediction(kRows.begin(), kRows.begin() + 3);
   apply_activation(*loss, prediction, 3);
-  const std::vector<float> first(kThree.begin(), kThree.begin() + 3);
+  const std::vector<float> first(kRows.begin(), kRows.begin() + 3);
   CHECK(loss->of(prediction, 2) == Catch::Approx(judged(loss, first, {2}).mean).epsilon(1e-5));
 }
 
@@ -135,7 +136,7 @@ TEST_CASE("a focal loss judges the labels of a distillation") {
   const LossPtr base = make_loss(focal("softmax_focal", 2)), loss = distilled(base, 2, 0);
   const std::vector<float> soft(6, 1.0F / 3);
   std::vector<float> gradient(6);
-  const double sum = loss->judge({kThree.data(), 3, kThreeLabels, {}, 2, {}, {}, soft}, gradient.data()).loss;
-  CHECK(sum / 2 == judged(base, kThree, kThreeLabels).mean);
-  CHECK(gradient == judged(base, kThree, kThreeLabels).gradient);
+  const double sum = loss->judge({kRows.data(), 3, kRowLabels, {}, 2, {}, {}, soft}, gradient.data()).loss;
+  CHECK(sum / 2 == judged(base, kRows, kRowLabels).mean);
+  CHECK(gradient == judged(base, kRows, kRowLabels).gradient);
 }

@@ -13,8 +13,8 @@ using namespace convoke::train;
 
 namespace {
 
-run::ModelDescription model_of(const Shape& input, const std::vector<Settings>& layers,
-                               const Settings& loss = {}) {
+run::ModelDescription network_of(const Shape& input, const std::vector<Settings>& layers,
+                                 const Settings& loss = {}) {
   return {.graph = nn::build_graph(input, layers),
           .normalization = {.scale = std::vector<float>(static_cast<std::size_t>(input[0]), 1.0F),
                             .shift = std::vector<float>(static_cast<std::size_t>(input[0]), 0.0F)},
@@ -22,13 +22,13 @@ run::ModelDescription model_of(const Shape& input, const std::vector<Settings>& 
           .loss = nn::make_loss(loss)};
 }
 
-std::string node_name(const run::ModelDescription& model) {
+std::string mapped_node(const run::ModelDescription& model) {
   const std::optional<std::size_t> node = GradCam::node_of(model);
   return node ? model.graph.node(*node).name : "none";
 }
 
 // Numbers of about one, all different.
-std::vector<float> numbers(std::size_t count, double phase) {
+std::vector<float> waves(std::size_t count, double phase) {
   std::vector<float> values;
   for (std::size_t i = 0; i < count; ++i)
     values.push_back(static_cast<float>(std::sin(phase + 1.7 * static_cast<double>(i))));
@@ -46,15 +46,15 @@ TEST_CASE("class-activation maps equal PyTorch's") {
   // for k in (0, 1): g, = torch.autograd.grad(y[0, k], A, retain_graph=True)
   //   print(F.relu((g.mean((2, 3), keepdim=True) * A).sum(1)))
   const run::ModelDescription model =
-      model_of({1, 6, 6}, {{{"layer", "conv2d"},
-                            {"filters", 3},
-                            {"kernel", 3},
-                            {"padding", "valid"},
-                            {"bias", false},
-                            {"activation", "relu"}},
-                           {{"layer", "max_pool"}, {"size", 2}},
-                           {{"layer", "flatten"}},
-                           {{"layer", "dense"}, {"units", 2}, {"bias", false}, {"activation", "softmax"}}});
+      network_of({1, 6, 6}, {{{"layer", "conv2d"},
+                              {"filters", 3},
+                              {"kernel", 3},
+                              {"padding", "valid"},
+                              {"bias", false},
+                              {"activation", "relu"}},
+                             {{"layer", "max_pool"}, {"size", 2}},
+                             {{"layer", "flatten"}},
+                             {{"layer", "dense"}, {"units", 2}, {"bias", false}, {"activation", "softmax"}}});
   std::vector<float> parameters, sample;
   for (int i = 0; i < 27; ++i) parameters.push_back(static_cast<float>((5 * i) % 13 - 6) / 13);
   for (int i = 0; i < 24; ++i) {
@@ -65,7 +65,7 @@ TEST_CASE("class-activation maps equal PyTorch's") {
   const std::vector<std::int32_t> labels{0};
   const data::BatchLoader loader({std::span<const float>(sample), labels}, {1, 6, 6}, model.normalization);
 
-  CHECK(node_name(model) == "relu_1");
+  CHECK(mapped_node(model) == "relu_1");
   GradCam cam(model);
   cam.load(parameters);
   const std::vector<std::int64_t> classes{0, 1};
@@ -100,22 +100,22 @@ TEST_CASE("class-activation maps equal finite differences, with batch norms, dro
     layers.push_back(layer);
   for (const bool binary : {false, true}) {
     layers.push_back({{"layer", "dense"}, {"units", binary ? 1 : 3}});
-    run::ModelDescription model = model_of({2, 6, 6}, layers);
+    run::ModelDescription model = network_of({2, 6, 6}, layers);
     layers.pop_back();
     if (binary) {
       model.loss = nn::make_loss({{"name", "sigmoid_cross_entropy"}});
       model.class_count = 2;
     }
-    REQUIRE(node_name(model) == "last");
+    REQUIRE(mapped_node(model) == "last");
     std::vector<float> parameters;
     for (const engine::CanonicalParameter& p : engine::canonical_parameters(model.graph)) {
-      std::vector<float> values = numbers(p.size(), static_cast<double>(p.offset));
+      std::vector<float> values = waves(p.size(), static_cast<double>(p.offset));
       if (p.name.ends_with("running_variance")) {
         for (float& value : values) value = value * value + 0.5F;
       }
       parameters.insert(parameters.end(), values.begin(), values.end());
     }
-    const std::vector<float> sample = numbers(72, 0.3);
+    const std::vector<float> sample = waves(72, 0.3);
     const std::vector<std::int32_t> labels{0};
     const Shape shape{2, 6, 6};
     const data::BatchLoader loader({std::span<const float>(sample), labels}, shape, model.normalization);
@@ -161,17 +161,17 @@ TEST_CASE("class-activation maps equal finite differences, with batch norms, dro
 
 TEST_CASE("maps are of the last convolution, with what follows at its size") {
   const auto zoo = [](const std::string& name) {
-    return node_name({.graph = nn::make_zoo_model(name), .normalization = {}, .class_names = {}});
+    return mapped_node({.graph = nn::make_zoo_model(name), .normalization = {}, .class_names = {}});
   };
   CHECK(zoo("resnet18") == "relu_17");  // the sum of the last block
   CHECK(zoo("vgg16") == "relu_13");
   const Settings dense{{"layer", "dense"}, {"units", 3}}, flatten{{"layer", "flatten"}};
   const Settings conv{{"layer", "conv2d"}, {"filters", 2}, {"kernel", 3}};
-  CHECK(node_name(model_of({1, 6, 6}, {conv, flatten, dense})) == "conv2d_1");
-  CHECK(node_name(model_of({6, 4, 4}, {flatten, dense})) == "none");  // no convolution
+  CHECK(mapped_node(network_of({1, 6, 6}, {conv, flatten, dense})) == "conv2d_1");
+  CHECK(mapped_node(network_of({6, 4, 4}, {flatten, dense})) == "none");  // no convolution
   // One output for three classes is no score.
-  run::ModelDescription graded = model_of({1, 6, 6}, {conv, flatten, {{"layer", "dense"}, {"units", 1}}},
-                                          {{"name", "mean_squared_error"}});
+  run::ModelDescription graded = network_of({1, 6, 6}, {conv, flatten, {{"layer", "dense"}, {"units", 1}}},
+                                            {{"name", "mean_squared_error"}});
   graded.class_count = 3;
-  CHECK(node_name(graded) == "none");
+  CHECK(mapped_node(graded) == "none");
 }

@@ -21,7 +21,7 @@ using tiny::train_all;
 
 namespace {
 
-constexpr std::size_t kSamples = 150;  // five steps of an epoch; the last has 22 samples
+constexpr std::size_t kPictures = 150;  // five steps of an epoch; the last has 22 samples
 
 Job logged_job(std::int64_t every) {
   Job job = tiny::job();
@@ -70,7 +70,7 @@ void check_means(const run::RunFolder& folder, const std::vector<double>& sizes)
 TEST_CASE("every N-th step is logged, and all steps together have the loss of the epoch") {
   const Session session;
   const mpi::Communicator& world = session.world();
-  const tiny::Pictures pictures(kSamples);
+  const tiny::Pictures pictures(kPictures);
   const Run all(world, "all"), some(world, "some"), none(world, "none");
   train_all(logged_job(1), pictures, world, all.folder);
   train_all(logged_job(3), pictures, world, some.folder);
@@ -88,7 +88,7 @@ TEST_CASE("every N-th step is logged, and all steps together have the loss of th
 TEST_CASE("with local SGD steps are logged when the ranks meet, with the mean over all ranks") {
   const Session session;
   const mpi::Communicator& world = session.world();
-  const tiny::Pictures pictures(kSamples);
+  const tiny::Pictures pictures(kPictures);
   const Run run(world);
   Job job = logged_job(1);
   job.strategy = sync::make_strategy({{"name", "local-sgd"}, {"every", 2}});
@@ -101,7 +101,7 @@ TEST_CASE("with local SGD steps are logged when the ranks meet, with the mean ov
 TEST_CASE("each member logs its own steps") {
   const Session session;
   const mpi::Communicator& world = session.world();
-  const tiny::Pictures pictures(kSamples);
+  const tiny::Pictures pictures(kPictures);
   const Run run(world);
   Job job = logged_job(2);
   job.ensemble = true;
@@ -118,7 +118,7 @@ TEST_CASE("each member logs its own steps") {
 TEST_CASE("a resumed run has the lines of an uninterrupted one, each once") {
   const Session session;
   const mpi::Communicator& world = session.world();
-  const tiny::Pictures pictures(kSamples);
+  const tiny::Pictures pictures(kPictures);
   const Job job = logged_job(2);
   const Run whole(world, "whole"), parts(world, "parts");
   train_all(job, pictures, world, whole.folder);
