@@ -1,6 +1,10 @@
 #include "convoke/metrics/run_log.hpp"
 
+#include <fstream>
+#include <string>
+
 #include "convoke/metrics/json.hpp"
+#include "convoke/os/atomic_file.hpp"
 
 namespace convoke::metrics {
 namespace {
@@ -15,5 +19,22 @@ const std::filesystem::path& without_unfinished_line(const std::filesystem::path
 RunLog::RunLog(const std::filesystem::path& file) : file_(without_unfinished_line(file)) {}
 
 void RunLog::append(const Settings& record) { file_.append(to_json(record) + '\n'); }
+
+void RunLog::remove_if(const std::function<bool(const Settings&)>& unwanted) {
+  const std::filesystem::path path = file();
+  std::ifstream in(path, std::ios::binary);
+  std::string kept;
+  bool removed = false;
+  for (std::string line; std::getline(in, line);) {
+    if (unwanted(settings_from_json(line, path.string()))) {
+      removed = true;
+    } else {
+      kept += line + '\n';
+    }
+  }
+  if (!removed) return;
+  os::replace_text(path, kept);
+  file_ = GrowingFile(path);
+}
 
 }  // namespace convoke::metrics

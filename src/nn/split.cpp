@@ -41,16 +41,9 @@ void FeatureInput::compile(PlanBuilder& plan, const Node& node) const {
     x.desc = plan.plain_desc(Shape{dims[1], dims[2], dims[3]}, type_of(x.desc));
   }
   plan.set_value(node.index, plan.reordered(x, wanted, node));
-}
-
-/// True if the nodes after `last` read no node before it.
-bool separates(const Graph& graph, std::size_t last) {
-  return std::all_of(graph.nodes().begin() + static_cast<std::ptrdiff_t>(last) + 1, graph.nodes().end(),
-                     [&](const Node& node) {
-                       return node.parameters_of > last &&
-                              std::all_of(node.inputs.begin(), node.inputs.end(),
-                                          [&](std::size_t input) { return input >= last; });
-                     });
+  plan.on_backward([=, &plan, &node] {
+    if (const Tensor dy = plan.gradient(node.index)) plan.add_gradient(node.inputs[0], dy, node);
+  });
 }
 
 /// Adds `node` of another graph to `graph`, in which its inputs have the same numbers.
@@ -74,6 +67,15 @@ std::size_t fixed_nodes(const Graph& graph) {
 }
 
 }  // namespace
+
+bool separates(const Graph& graph, std::size_t last) {
+  return std::all_of(graph.nodes().begin() + static_cast<std::ptrdiff_t>(last) + 1, graph.nodes().end(),
+                     [&](const Node& node) {
+                       return node.parameters_of > last &&
+                              std::all_of(node.inputs.begin(), node.inputs.end(),
+                                          [&](std::size_t input) { return input >= last; });
+                     });
+}
 
 std::size_t frozen_prefix(const Graph& graph) {
   std::size_t last = std::min(fixed_nodes(graph), graph.nodes().size() - 1) - 1;  // leaves at least one node

@@ -5,10 +5,18 @@ namespace convoke::recipe {
 namespace {
 
 constexpr std::array kLogKeys{
+    key<&train::LogOptions::every_steps>(
+        {.name = "every_steps",
+         .range = {.least = 0},
+         .effect = Effect::kNone,
+         .help =
+             "write the loss, the accuracy and the learning rate of every N-th step into `metrics.jsonl`; "
+             "the run's page draws the loss by step; 0: off"}),
     key<&train::LogOptions::csv>({.name = "csv",
                                   .effect = Effect::kNone,
-                                  .help = "write `metrics.csv`: one line for each epoch and validation, for "
-                                          "spreadsheets and data frames"}),
+                                  .help =
+                                      "write `metrics.csv`: one line for each epoch, validation and logged "
+                                      "step, for spreadsheets and data frames"}),
     key<&train::LogOptions::tensorboard>(
         {.name = "tensorboard",
          .effect = Effect::kNone,
@@ -21,7 +29,8 @@ constexpr std::array kLogKeys{
 }  // namespace
 
 Section log_section() {
-  return section_of<kLogKeys, &Recipe::log>("log", "Files that a run writes in addition to `metrics.jsonl`.");
+  return section_of<kLogKeys, &Recipe::log>("log",
+                                            "What a run logs in addition to the epochs in `metrics.jsonl`.");
 }
 
 train::LogOptions read_log(const TomlDocument& document) {

@@ -61,6 +61,7 @@ void read_curves(const fs::path& file, RunView& view) {
   std::map<double, std::array<Sum, 4>> epochs;
   std::ifstream in(file, std::ios::binary);
   for (std::string line; std::getline(in, line);) {
+    if (line.find(R"("event":"step")") != std::string::npos) continue;  // may be many
     try {
       const Settings record = metrics::settings_from_json(line, file.string());
       if (text_at(record, "event") != "epoch") continue;

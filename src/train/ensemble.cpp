@@ -43,6 +43,7 @@ struct Turn {
   run::Phases& phases;
   std::span<const std::unique_ptr<FeatureCache>> features;  ///< shared by all members; may be empty
   run::StatusWriter* status;                                ///< null except on rank 0
+  RunLogs* logs;                                            ///< null except on rank 0
 };
 
 // Runs work that fails for all members if it fails for one, such as the logs of the run, or a recipe that
@@ -94,6 +95,7 @@ void train_member(const Turn& turn, std::int64_t member, const std::function<voi
     if (job.weights) trainer->start_from(*job.weights);
     for_all_members([&] {
       if (turn.resume) trainer->resume();
+      if (turn.resume && turn.logs != nullptr) turn.logs->forget_after(member, trainer->steps());
       if (job.log.tensorboard && turn.group.root()) {
         events.emplace(events_folder(job, turn.folder, member),
                        turn.resume ? std::optional(trainer->steps()) : std::nullopt);
@@ -258,7 +260,8 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
                   world.root() && !quiet,
                   phases,
                   features,
-                  status ? &*status : nullptr};
+                  status ? &*status : nullptr,
+                  file ? &*file : nullptr};
   Training training;
   while (const std::optional<std::int64_t> member = queue.next()) {
     if (!training.members.empty()) put_aside(training.members.back(), groups.group, folder);

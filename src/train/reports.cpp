@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "convoke/core/lookup.hpp"
+
 namespace convoke::train {
 
 void Reports::step_done(std::int64_t step, std::int64_t steps, const metrics::ProgressFields& fields) const {
@@ -32,6 +34,12 @@ void RunLogs::append(const Settings& record) {
   if (csv_) csv_->append(record);
 }
 
+void RunLogs::forget_after(std::int64_t member, std::int64_t updates) {
+  lines_.remove_if([&](const Settings& record) {
+    return count_at(record, "member") == member && count_at(record, "step").value_or(0) > updates;
+  });
+}
+
 Settings epoch_record(std::int64_t member, std::int64_t updates, const metrics::EpochFields& epoch) {
   Settings record{{"event", "epoch"},          {"member", member}, {"epoch", epoch.epoch},
                   {"epochs", epoch.epochs},    {"step", updates},  {"loss", epoch.loss},
@@ -42,6 +50,17 @@ Settings epoch_record(std::int64_t member, std::int64_t updates, const metrics::
   record.set("images_per_second", epoch.images_per_second);
   record.set("seconds", epoch.seconds);
   return record;
+}
+
+Settings step_record(std::int64_t member, std::int64_t epoch, std::int64_t updates, double loss,
+                     double accuracy, double learning_rate) {
+  return {{"event", "step"},
+          {"member", member},
+          {"epoch", epoch},
+          {"step", updates},
+          {"loss", loss},
+          {"accuracy", accuracy},
+          {"learning_rate", learning_rate}};
 }
 
 Settings validation_record(std::int64_t member, std::int64_t epoch, std::int64_t updates,

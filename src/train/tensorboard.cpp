@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "convoke/core/lookup.hpp"
 #include "convoke/train/verdict.hpp"
 
 namespace convoke::train {
@@ -36,11 +37,12 @@ std::filesystem::path events_folder(const Job& job, const run::RunFolder& folder
 
 void append_curves(metrics::EventFile& events, const Settings& record) {
   std::vector<Scalar> scalars;
-  for (const auto& [key, tag] : kCurves) {
+  const bool of_step = text_at(record, "event") == "step";
+  for (const auto& [key, tag_of_epoch] : kCurves) {
+    const std::string tag = of_step ? fmt::format("{}/step", key) : std::string(tag_of_epoch);
     const Value* const value = record.find(key);
     if (value == nullptr) continue;
-    if (const auto* number = std::get_if<double>(&value->data()))
-      scalars.push_back({std::string(tag), *number});
+    if (const auto* number = std::get_if<double>(&value->data())) scalars.push_back({tag, *number});
   }
   if (scalars.empty()) return;
   events.append(std::get<std::int64_t>(record.find("step")->data()), scalars);

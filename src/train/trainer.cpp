@@ -143,6 +143,18 @@ void Trainer::meet() {
   if (!std::isfinite(tally.loss)) diverged();
   state_.loss_sum += tally.loss;
   state_.correct_sum += tally.correct;
+  log_step(tally);
+}
+
+// With local SGD a step is logged when the ranks meet after it, with the steps since they met before. All
+// this follows from the number of the step, so a resumed run writes the lines of an uninterrupted one.
+void Trainer::log_step(const engine::Replica::Tally& tally) {
+  const std::int64_t every = job_.log.every_steps;
+  if (every == 0 || !reports_.log) return;
+  if (state_.updates / every == (state_.updates - tally.steps) / every) return;
+  const auto samples = static_cast<double>(tally.samples);
+  reports_.log(step_record(assignment_.member, state_.epochs_done + 1, state_.updates, tally.loss / samples,
+                           tally.correct / samples, rate_of(state_.updates - 1)));
 }
 
 void Trainer::diverged() {

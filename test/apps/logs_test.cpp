@@ -4,6 +4,7 @@
 #include "apps/place.hpp"
 #include "convoke/data_prep/files/tfrecord.hpp"
 #include "support/catch.hpp"
+#include "support/times.hpp"
 
 namespace {
 
@@ -62,6 +63,24 @@ TEST_CASE(
   REQUIRE(all.size() == 4);
   CHECK(points(all[2], "loss/train") == 2);
   CHECK(lines_of(place / "run/metrics.csv") == 1 + 5);
+}
+
+TEST_CASE("logged steps are in all logs and on the page, and watch follows the run as before") {
+  const Place place;
+  const Outcome run = place.train("run", std::string(kBoth) + "--set log.every_steps=2", 2);
+  CAPTURE(run.text);
+  REQUIRE(run.code == 0);
+  CHECK(times(bytes_of(place / "run/metrics.jsonl"), R"("event":"step")") == 6);  // of 3 x 4 steps
+  const std::vector<fs::path> files = event_files(place / "run/tensorboard");
+  REQUIRE(files.size() == 2);
+  CHECK(points(files[0], "loss/step") == 6);
+  CHECK(points(files[0], "loss/train") == 3);
+  CHECK(lines_of(place / "run/metrics.csv") == 1 + 3 + 6);
+  const Outcome watched = place.run("watch run --once");
+  CHECK(watched.code == 0);
+  CHECK(watched.says("run: complete"));
+  if (fs::exists(place / "run/report.html"))
+    CHECK(times(bytes_of(place / "run/report.html"), "<figcaption>Loss by step</figcaption>") == 1);
 }
 
 TEST_CASE("members have separate curves, and the vote has those of all") {

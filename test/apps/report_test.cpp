@@ -18,8 +18,8 @@ TEST_CASE("a finished run writes its page, equal for any number of ranks; report
   const std::string page = bytes_of(place / "run/report.html");
   CHECK(page.starts_with("<!DOCTYPE html>"));
   CHECK(page.ends_with("</html>\n"));
-  for (const char* what :
-       {"Worst mistakes", "Calibration", "member 1", "mpirun -n 2 convoke train run/recipe.toml"}) {
+  for (const char* what : {"Worst mistakes", "(Grad-CAM, mean over the members)", "Calibration", "member 1",
+                           "mpirun -n 2 convoke train run/recipe.toml"}) {
     CAPTURE(what);
     CHECK(page.find(what) != std::string::npos);
   }

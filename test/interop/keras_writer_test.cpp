@@ -151,6 +151,15 @@ TEST_CASE("shared layers are called twice and stored once") {
   CHECK(written.attribute("model_config")["config"]["output_layers"] == Json::parse(R"([["fc", 1, 0]])"));
 }
 
+TEST_CASE("a focal loss keeps its gamma") {
+  run::ModelSet models = sample("classifier");
+  models.description.loss = nn::make_loss({{"name", "softmax_focal"}, {"gamma", 1.5}});
+  const Json loss = WrittenH5(models).attribute("training_config")["loss"];
+  CHECK(loss["class_name"] == "CategoricalFocalCrossentropy");
+  CHECK(loss["config"]["gamma"] == 1.5);
+  CHECK(loss["config"]["alpha"] == 1.0);
+}
+
 TEST_CASE("the loss says whether the network ends in logits") {
   const Json logits = WrittenH5(sample("classifier")).attribute("training_config");
   CHECK(logits["loss"]["class_name"] == "SparseCategoricalCrossentropy");

@@ -258,7 +258,7 @@ TEST_CASE("an unknown key of another section is suggested with its whole path") 
   CHECK(
       set_error("train.seed=3") ==
       "--set train.seed=3: [train]: unknown key \"seed\" (it belongs at the top, before the first section)");
-  CHECK(message_of(kRecipe, {"log.nothing_like_it=3"}).hint == "known keys: csv, tensorboard");
+  CHECK(message_of(kRecipe, {"log.nothing_like_it=3"}).hint == "known keys: every_steps, csv, tensorboard");
 }
 
 TEST_CASE("a lane that does not divide the batch is refused with lanes that do") {

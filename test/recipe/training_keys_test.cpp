@@ -50,6 +50,8 @@ TEST_CASE("a wrong value is refused with line, key and allowed values; a wrong n
       {"loss = 3", R"(r.toml:7: [train]: "loss" must be a table, but is a whole number (3))"},
       {R"(loss = { name = "softmax_cross_entropy", label_smoothing = 1.5 })",
        R"(r.toml:7: loss: "label_smoothing" must be at least 0 and below 1, but is 1.5)"},
+      {R"(loss = { name = "softmax_focal", gamma = -1 })",
+       R"(r.toml:7: loss: "gamma" must be at least 0, but is -1)"},
       {R"(loss = { name = "softmax_cross_entropy", smoothing = 0.1 })",
        R"(r.toml:7: loss: unknown key "smoothing")"},
       {R"(loss = { name = "softmax_cross_entropy", label_smoothing = "much" })",
@@ -119,7 +121,8 @@ TEST_CASE("ranks that train models of their own cannot be balanced") {
 
 TEST_CASE("the hint for a wrong name lists all names, the hint for a missing value says how to set it") {
   CHECK(message_of_line("loss = \"hinge\"").hint ==
-        "known: mean_absolute_error, mean_squared_error, sigmoid_cross_entropy, softmax_cross_entropy");
+        "known: mean_absolute_error, mean_squared_error, sigmoid_cross_entropy, sigmoid_focal, "
+        "softmax_cross_entropy, softmax_focal");
   CHECK(message_of_line("precision = \"fp16\"").hint == "known: bf16, fp32");
   CHECK(message_of_line("early_stopping = { patience = 3, monitor = \"loss\" }").hint ==
         "known: validation_accuracy, validation_loss");

@@ -62,6 +62,32 @@ TEST_CASE("the page of a run has every section, escaped names, and pictures of m
   CHECK_THAT(page_of(folder / "run"), Contains("As if: a study trained the members in turns"));
 }
 
+TEST_CASE("a mistake with maps is one picture of three") {
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
+  const TemporaryFolder folder;
+  example::write_run(folder / "run", example::images(folder.path()), 1, 1, 4.5);
+  report::RunRecord run = report::read_run(folder / "run");
+  const std::vector<report::WorstMistake> mistakes = report::worst_mistakes(run);
+  REQUIRE(mistakes.size() == 4);
+  CHECK(mistakes[1].sample == 1);
+  CHECK(mistakes[1].truth == 1);
+  CHECK(mistakes[1].decision == 0);
+  const report::Picture before =
+      report::run_page(run, "made by a test").galleries().at(0).figures.at(1).picture;
+  run.maps[1] = {.predicted = {1, 1, {0}}, .truth = {1, 1, {1}}};
+  run.mapped_node = "relu_7";
+  const report::Page page = report::run_page(run, "made by a test");
+  CHECK_THAT(page.html(), Contains("the output of relu_7"));
+  const std::vector<report::Figure>& figures = page.galleries().at(0).figures;
+  CHECK(figures.at(0).picture.width == before.width);
+  const report::Picture& shown = figures.at(1).picture;
+  CHECK(shown.width == 3 * before.width + 2 * 2);
+  const auto at = [&](std::int64_t x) { return shown.pixels[static_cast<std::size_t>(3 * x)]; };
+  CHECK(at(0) == before.pixels[0]);
+  CHECK(at(before.width + 2) == before.pixels[0]);  // a map of 0
+  CHECK(at(2 * (before.width + 2)) > before.pixels[0]);
+}
+
 TEST_CASE("mistakes are listed if the samples cannot be shown, with the reason") {
   if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   const TemporaryFolder folder;
@@ -202,6 +228,35 @@ TEST_CASE("validations within an epoch are at their position in the epoch") {
   const std::string page = page_of(folder / "run");
   CHECK_THAT(page, Contains(">1.5</th><td>–</td>") && Contains("0.42424"));
   CHECK(times(page, "<tr>") == times(before, "<tr>") + 1);
+}
+
+TEST_CASE("the loss by step is a chart; many steps are averaged, and repeated ones count once") {
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
+  const TemporaryFolder folder;
+  example::write_unfinished(folder / "run", 2, 1);
+  const auto chart_of = [&](int steps) {
+    std::ofstream log(folder / "run/metrics.jsonl", std::ios::app);
+    for (int step = 1; step <= steps; ++step) {
+      log << R"({"event":"step","member":2,"epoch":1,"step":)" << step << R"(,"loss":)" << step + 0.5
+          << "}\n";
+    }
+    log.close();
+    const report::Page page = report::run_page(report::read_run(folder / "run"), "made by a test");
+    const auto named = std::find_if(page.charts().begin(), page.charts().end(),
+                                    [](const report::Chart& chart) { return chart.title == "Loss by step"; });
+    return named == page.charts().end() ? report::Table() : named->table;
+  };
+  CHECK(chart_of(0).rows.empty());
+  const report::Table few = chart_of(3);
+  CHECK(few.columns == std::vector<std::string>{"step", "training"});
+  REQUIRE(few.rows.size() == 3);
+  CHECK(few.rows[2][0].text == "3");
+  CHECK(few.rows[2][1].as_double() == 3.5);
+  const report::Table many = chart_of(1001);  // three steps a point
+  REQUIRE(many.rows.size() == 334);
+  CHECK(many.rows[0][0].text == "3");
+  CHECK(many.rows[0][1].as_double() == 2.5);
+  CHECK(many.rows[333][1].as_double() == 1001);
 }
 
 TEST_CASE("folders without a run and damaged files are refused with their name") {

@@ -33,6 +33,7 @@ struct Run {
         folder / "metrics.jsonl",
         R"({"event":"epoch","member":0,"epoch":1,"loss":2.0,"accuracy":0.25,"validation_loss":1.5,"validation_accuracy":0.5}
 {"event":"epoch","member":1,"epoch":1,"loss":1.0,"accuracy":0.75}
+{"event":"step","member":0,"epoch":2,"step":7,"loss":9,"accuracy":0,"learning_rate":0.1}
 {"event":"epoch","member":0,"epoch":2,"loss":0.5,"accuracy":0.875,"validation_loss":1,"validation_accuracy":0.625}
 {"event":"evaluation","split":"test"}
 {"event":"epoch","member":0,"epo)");

@@ -79,6 +79,28 @@ TEST_CASE(
   }
 }
 
+TEST_CASE(
+    "an exact run with a focal loss is the same on any ranks, and with gamma 0 the run of cross-entropy") {
+  const Session session;
+  const tiny::Pictures pictures(150);
+  const auto job_with = [](double gamma) {
+    Job job = tiny::job();
+    job.engine.loss = nn::make_loss(
+        {{"name", "softmax_focal"}, {"gamma", gamma}, {"class_weights", Value::Array{1, 2, 1, 3}}});
+    return job;
+  };
+  const Run run(session.world());
+  const Job job = job_with(2);
+  const std::vector<float> focal =
+      train_all(job, pictures, session.world(), run.folder).training.members[0].model.parameters;
+  CHECK(focal == alone(job, pictures, session.world()));
+  Job weighted = tiny::job();
+  weighted.engine.loss = nn::make_loss({{"class_weights", Value::Array{1, 2, 1, 3}}});
+  const std::vector<float> plain = alone(weighted, pictures, session.world());
+  CHECK(focal != plain);
+  CHECK(alone(job_with(0), pictures, session.world()) == plain);
+}
+
 TEST_CASE("with a moving average, the average is validated and kept") {
   const Session session;
   const tiny::Pictures pictures(150);

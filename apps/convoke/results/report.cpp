@@ -10,6 +10,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/report/comparison.hpp"
 #include "convoke/report/run_record.hpp"
+#include "results/class_maps.hpp"
 #include "results/results.hpp"
 #include "studies/study_results.hpp"
 
@@ -65,7 +66,7 @@ int report(const ReportOptions& options) {
     if (is_study(first)) return study_page_of(named);
     std::vector<report::RunRecord> runs;
     for (const std::filesystem::path& folder : named) runs.push_back(read_run_and_recipe(folder));
-    return one ? report::run_page(runs.front(), made_by_line())
+    return one ? report::run_page(with_class_maps(std::move(runs.front())), made_by_line())
                : report::comparison_page(runs, made_by_line());
   }();
 

@@ -15,13 +15,15 @@
 #include "convoke/report/page.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/train/verdict.hpp"
+#include "results/class_maps.hpp"
 
 namespace convoke::app {
 
 void write_page(const run::RunFolder& folder, const recipe::Recipe& recipe) {
   if (!recipe.run.report) return;
-  write_page_or_warn([&] { return report::run_page(read_run_and_recipe(folder.path()), made_by_line()); },
-                     folder.file("report.html"));
+  write_page_or_warn(
+      [&] { return report::run_page(with_class_maps(read_run_and_recipe(folder.path())), made_by_line()); },
+      folder.file("report.html"));
 }
 
 std::string places_of(const run::RunFolder& folder) {

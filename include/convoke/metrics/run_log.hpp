@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 
 #include "convoke/core/settings.hpp"
 #include "convoke/metrics/growing_file.hpp"
@@ -15,6 +16,9 @@ class RunLog {
 
   /// Throws Error naming the file if the line could not be written completely (disk full).
   void append(const Settings& record);
+  /// Removes lines; the file is replaced atomically if there are any. Throws Error naming the file, also if a
+  /// line is damaged.
+  void remove_if(const std::function<bool(const Settings&)>& unwanted);
 
   const std::filesystem::path& file() const { return file_.file(); }
 

@@ -17,13 +17,16 @@ std::size_t frozen_prefix(const Graph& graph);
 /// numbers; "" if there is none.
 std::string first_not_fixed(const Graph& graph);
 
+/// True if the nodes after `last` read no node before it, nor share its parameters.
+bool separates(const Graph& graph, std::size_t last);
+
 /// Returns nodes 0 .. `last` of `graph` as a separate network.
 Graph prefix_of(const Graph& graph, std::size_t last);
 
-/// Returns the nodes after `last`, which is a frozen_prefix(), as a network that takes its output. The nodes
-/// of the prefix remain as identities, so that every node keeps its number, which addresses its random
-/// numbers. Its plans read the input in the layout in which plans of `graph` store that output, so both round
-/// alike.
+/// Returns the nodes after `last`, which separates() them from the rest, as a network that takes its output.
+/// The nodes of the prefix remain as identities, so that every node keeps its number, which addresses its
+/// random numbers. Its plans read the input in the layout in which plans of `graph` store that output, so
+/// both round alike.
 Graph suffix_of(const Graph& graph, std::size_t last);
 
 }  // namespace convoke::nn

@@ -59,10 +59,11 @@ struct JobError : Error {
   using Error::Error;
 };
 
-/// The logs that a run writes in addition to metrics.jsonl.
+/// What a run logs in addition to the epochs in metrics.jsonl.
 struct LogOptions {
-  bool csv = false;          ///< metrics.csv
-  bool tensorboard = false;  ///< event files in tensorboard/
+  std::int64_t every_steps = 0;  ///< steps between lines about a step; 0: none
+  bool csv = false;              ///< metrics.csv
+  bool tensorboard = false;      ///< event files in tensorboard/
 };
 
 /// A training job: a recipe in the types of this area, without ranks and files.

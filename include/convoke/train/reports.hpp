@@ -39,6 +39,9 @@ class RunLogs {
 
   /// A record of train/records.hpp. Throws Error naming the file that cannot be written.
   void append(const Settings& record);
+  /// Removes the lines of metrics.jsonl about a member after its first `updates` steps, because a resumed
+  /// run makes these steps again. Throws Error naming the file.
+  void forget_after(std::int64_t member, std::int64_t updates);
 
  private:
   metrics::RunLog lines_;
@@ -49,6 +52,11 @@ class RunLogs {
 
 /// The end of an epoch of one member, after `updates` steps since the start. NaN values are left out.
 Settings epoch_record(std::int64_t member, std::int64_t updates, const metrics::EpochFields& epoch);
+
+/// One step of a member, or the mean over the steps since its ranks met before: `loss` and `accuracy` are
+/// means over the samples. `updates` steps since the start, in epoch `epoch` (from 1).
+Settings step_record(std::int64_t member, std::int64_t epoch, std::int64_t updates, double loss,
+                     double accuracy, double learning_rate);
 
 /// A validation of one member within an epoch, after `updates` steps since the start.
 Settings validation_record(std::int64_t member, std::int64_t epoch, std::int64_t updates,

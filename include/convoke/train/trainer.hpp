@@ -69,6 +69,7 @@ class Trainer {
   double take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats);
   bool must_meet() const;
   void meet();
+  void log_step(const engine::Replica::Tally& tally);
   void show(double images_per_second);
   void finish_epoch(double seconds, std::int64_t samples);
   void adapt_rate(double validation_loss);

@@ -99,7 +99,9 @@ constexpr KerasLoss kLosses[] = {
     {"mean_absolute_error", "MeanAbsoluteError", "mean_absolute_error", false},
     {"mean_squared_error", "MeanSquaredError", "mean_squared_error", false},
     {"sigmoid_cross_entropy", "BinaryCrossentropy", "binary_crossentropy", true},
+    {"sigmoid_focal", "BinaryFocalCrossentropy", "binary_focal_crossentropy", true},
     {"softmax_cross_entropy", "SparseCategoricalCrossentropy", "sparse_categorical_crossentropy", true},
+    {"softmax_focal", "CategoricalFocalCrossentropy", "categorical_focal_crossentropy", true},
 };
 
 struct Compilation {
@@ -110,7 +112,8 @@ struct Compilation {
 
 Compilation compilation_of(const run::ModelSet& models) {
   const nn::Loss& loss = *models.description.loss;
-  const std::string name = std::get<std::string>(loss.settings().find("name")->data());
+  const Settings settings = loss.settings();
+  const std::string name = std::get<std::string>(settings.find("name")->data());
   const KerasLoss& own = *std::find_if(std::begin(kLosses), std::end(kLosses),
                                        [&](const KerasLoss& known) { return known.name == name; });
   Compilation compilation;
@@ -122,6 +125,10 @@ Compilation compilation_of(const run::ModelSet& models) {
     const bool logits = models.members.size() == 1 &&
                         !missing_activation(models.description.graph, loss.activation()).empty();
     compilation.loss["from_logits"] = logits;
+  }
+  if (const Value* gamma = settings.find("gamma")) {
+    compilation.loss["gamma"] = std::get<double>(gamma->data());
+    compilation.loss["alpha"] = 1.0;  // Keras' default is 0.25; ignored by the binary loss
   }
   return compilation;
 }

@@ -206,7 +206,7 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
                                                                 shape.pooled() ? ", max_pool" : "")};
   plan.set_value(norm.output, norm.y);
 
-  if (!plan.training() || (frozen_node && !plan.training(node)))
+  if (!plan.training() || (frozen_node && !plan.training(node) && !plan.needs_gradient(norm.from)))
     return add_given_statistics(plan, node, norm);
   if (frozen_node && !fusion.relu6 && !shape.gates()) {
     add_given_statistics(plan, node, norm);

@@ -5,7 +5,7 @@ namespace convoke::nn {
 
 /// -sum_c t_c log softmax(z)_c, where t is the one-hot label, or (1 - s) t + s / K with label smoothing s.
 /// Needs one output for each class. A last softmax becomes part of the loss.
-class SoftmaxCrossEntropy final : public Loss {
+class SoftmaxCrossEntropy : public Loss {
  public:
   explicit SoftmaxCrossEntropy(double label_smoothing = 0, ClassWeights weights = {})
       : smoothing_(label_smoothing), weights_(std::move(weights)) {}
@@ -17,7 +17,7 @@ class SoftmaxCrossEntropy final : public Loss {
   void to_probabilities(std::span<const float> prediction, std::span<float> classes) const override;
   static LossPtr make(SettingsReader& read);
 
- private:
+ protected:
   double smoothing_;
   ClassWeights weights_;
 };
@@ -25,7 +25,7 @@ class SoftmaxCrossEntropy final : public Loss {
 /// -mean_k (t_k log p_k + (1 - t_k) log(1 - p_k)), where p = sigmoid(z): Keras' binary cross-entropy. With
 /// one output there are two classes, and t is the label. Otherwise there is one output for each class, and t
 /// is the one-hot label. Label smoothing s: (1 - s) t + s / 2. A last sigmoid becomes part of the loss.
-class SigmoidCrossEntropy final : public Loss {
+class SigmoidCrossEntropy : public Loss {
  public:
   explicit SigmoidCrossEntropy(double label_smoothing = 0, ClassWeights weights = {})
       : smoothing_(label_smoothing), weights_(std::move(weights)) {}
@@ -37,7 +37,7 @@ class SigmoidCrossEntropy final : public Loss {
   void to_probabilities(std::span<const float> prediction, std::span<float> classes) const override;
   static LossPtr make(SettingsReader& read);
 
- private:
+ protected:
   double smoothing_;
   ClassWeights weights_;
 };

@@ -6,6 +6,7 @@
 #include "convoke/core/table.hpp"
 #include "nn/kernels/activation.hpp"
 #include "nn/losses/cross_entropy.hpp"
+#include "nn/losses/focal.hpp"
 #include "nn/losses/regression.hpp"
 #include "nn/losses/weights.hpp"
 
@@ -24,7 +25,9 @@ constexpr std::array kLosses{
     Entry{"mean_absolute_error", MeanAbsoluteError::make, no_keys},
     Entry{"mean_squared_error", MeanSquaredError::make, no_keys},
     Entry{"sigmoid_cross_entropy", SigmoidCrossEntropy::make, label_smoothing_keys},
+    Entry{"sigmoid_focal", SigmoidFocal::make, focal_keys},
     Entry{"softmax_cross_entropy", SoftmaxCrossEntropy::make, label_smoothing_keys},
+    Entry{"softmax_focal", SoftmaxFocal::make, focal_keys},
 };
 
 }  // namespace

@@ -61,6 +61,7 @@ ArenaPlacement place_buffers(const PlanBuilder& builder) {
     for (const Ref ref : step.uses) use_back(ref, time);
     ++time;
   }
+  if (builder.input_gradient) use(builder.input_gradient.ref, time);
   return place(buffers);
 }
 

@@ -228,6 +228,18 @@ LossTally Network::loss(const Truth& truth, std::int64_t batch) {
                                       frame.at(plan_->builder_.loss_gradient));
 }
 
+void Network::start_backward(std::span<const float> gradient) {
+  const Tensor& start = plan_->builder_.loss_gradient;
+  ensure(gradient.size() == elements_of(start.desc), "the gradient has a value for each output");
+  plan_->frame_.batch = samples();
+  std::copy(gradient.begin(), gradient.end(), plan_->frame_.at(start));
+}
+
+std::span<const float> Network::input_gradient() const {
+  const Tensor& gradient = plan_->builder_.input_gradient;
+  return {plan_->frame_.at(gradient), elements_of(gradient.desc)};
+}
+
 void Network::backward(const Ready& ready) {
   for (std::size_t i = 0; i < plan_->backward_segments_.count(); ++i) plan_->backward(ready, i);
 }

@@ -55,6 +55,7 @@ void PlanBuilder::find_gradient_needs() {
     const std::vector<ParameterSpec>& specs = graph_.owner(node).parameters;
     bool needed =
         std::any_of(specs.begin(), specs.end(), [](const ParameterSpec& spec) { return !spec.frozen; });
+    needed = needed || (node.layer == nullptr && options_.input_gradient);
     for (const std::size_t i : node.inputs) needed = needed || needs_gradient_[i];
     needs_gradient_[node.index] = needed;
   }
@@ -130,6 +131,10 @@ void PlanBuilder::compile() {
   loss_gradient = allocate(logits.desc);
   add_gradient(head_, loss_gradient, last);
   for (auto maker = backward_makers_.rbegin(); maker != backward_makers_.rend(); ++maker) (*maker)();
+  if (options_.input_gradient) {
+    const Tensor gradient = retyped(this->gradient(0), kFloat, graph_.node(0));
+    input_gradient = reordered(gradient, input.desc, graph_.node(0));
+  }
   recompute(*this);
 }
 

@@ -209,6 +209,7 @@ class PlanBuilder {
   Tensor output;                     ///< plain
   Tensor logits;                     ///< what the loss reads: the output, or the input of a last softmax
   Tensor loss_gradient;              ///< d loss / d logits, training only
+  Tensor input_gradient;             ///< d loss / d input, plain; with options.input_gradient only
   std::map<std::pair<std::size_t, std::string>, Desc> preferred;
   /// In a dry run, the copies that working() was asked for: (node, parameter), form.
   std::vector<std::pair<std::pair<std::size_t, std::string>, WeightForm>> wanted;

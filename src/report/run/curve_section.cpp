@@ -83,6 +83,7 @@ void add_curves(Page& page, const RunRecord& run) {
   page.section("Training");
   if (members.empty()) {
     page.paragraph("No epoch is complete yet, or metrics.jsonl is missing.");
+    add_step_curves(page, run);
     return;
   }
   if (!run.complete() && text_at(run.recipe, "train.mode") == "ensemble") {
@@ -100,6 +101,7 @@ void add_curves(Page& page, const RunRecord& run) {
   charts.push_back(curve_chart("Speed", "Training samples per second, over all ranks that train the model.",
                                "images/s", speeds, false));
   page.side_by_side(charts);
+  add_step_curves(page, run);
 }
 
 }  // namespace convoke::report

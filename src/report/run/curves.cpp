@@ -24,13 +24,15 @@ double steps_of_epoch(const RunRecord& run, std::int64_t member) {
 
 }  // namespace
 
-std::vector<std::int64_t> trained_members(const RunRecord& run) {
+std::vector<std::int64_t> members_with(const RunRecord& run, std::string_view event) {
   std::set<std::int64_t> members;
   for (const Settings& line : run.log) {
-    if (text_at(line, "event") == "epoch") members.insert(count_at(line, "member").value_or(0));
+    if (text_at(line, "event") == event) members.insert(count_at(line, "member").value_or(0));
   }
   return {members.begin(), members.end()};
 }
+
+std::vector<std::int64_t> trained_members(const RunRecord& run) { return members_with(run, "epoch"); }
 
 EpochCurve curve_of(const RunRecord& run, std::int64_t member, const std::string& key) {
   EpochCurve curve;
@@ -62,8 +64,8 @@ EpochCurve mean_curve(const RunRecord& run, const std::string& key) {
 }
 
 Chart curve_chart(const std::string& title, const std::string& note, const std::string& axis,
-                  std::span<const EpochCurve> curves, bool share) {
-  Chart chart{Chart::Kind::kLine, title, note, "epoch", axis, {{"epoch"}, {}}};
+                  std::span<const EpochCurve> curves, bool share, const std::string& over) {
+  Chart chart{Chart::Kind::kLine, title, note, over, axis, {{over}, {}}};
   if (share) chart.most = 100;
   std::set<double> epochs;
   for (const EpochCurve& curve : curves) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convoke/report/chart.hpp"
@@ -12,13 +13,15 @@
 
 namespace convoke::report {
 
-/// A quantity over epochs, without NaN values.
+/// A quantity over epochs or steps, without NaN values.
 struct EpochCurve {
   std::string name;
-  std::map<double, double> values;  ///< by completed epochs: 1 is the end of the first epoch
+  std::map<double, double> values;  ///< by completed epochs: 1 is the end of the first epoch; or by steps
 };
 
-/// Returns the members in the log, ascending.
+/// Returns the members of which the log has lines with this event, ascending.
+std::vector<std::int64_t> members_with(const RunRecord& run, std::string_view event);
+/// Returns the members that have completed an epoch, ascending.
 std::vector<std::int64_t> trained_members(const RunRecord& run);
 
 /// Returns `key` ("loss", "validation_accuracy", ...) of a member's epochs and of validations within them. If
@@ -28,8 +31,9 @@ EpochCurve curve_of(const RunRecord& run, std::int64_t member, const std::string
 /// Returns the mean over all members that have reached each epoch.
 EpochCurve mean_curve(const RunRecord& run, const std::string& key);
 
-/// Draws curves in one chart, without empty ones. `share`: values are shares, shown in percent.
+/// Draws curves in one chart, without empty ones. `share`: values are shares, shown in percent. `over`: what
+/// the curves are over.
 Chart curve_chart(const std::string& title, const std::string& note, const std::string& axis,
-                  std::span<const EpochCurve> curves, bool share);
+                  std::span<const EpochCurve> curves, bool share, const std::string& over = "epoch");
 
 }  // namespace convoke::report

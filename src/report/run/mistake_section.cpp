@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -78,6 +79,16 @@ std::string votes_text(const Settings& mistake, const ClassNames& names) {
   return join(texts);
 }
 
+// Returns the picture, with its maps on the right if the run has them.
+Picture with_maps(const Picture& picture, const RunRecord& run, std::int64_t sample) {
+  const auto maps = run.maps.find(sample);
+  if (maps == run.maps.end()) return picture;
+  const auto& [predicted, truth] = maps->second;
+  const Overlay none{1, 1, {0}};
+  return contact_sheet(
+      std::array{overlaid(picture, none), overlaid(picture, predicted), overlaid(picture, truth)}, 3);
+}
+
 // Returns the class elected by the rule of the run; -1 if the file lacks it.
 std::int64_t elected(const Settings& mistake, const std::string& rule,
                      const std::vector<std::string>& rules) {
@@ -88,15 +99,23 @@ std::int64_t elected(const Settings& mistake, const std::string& rule,
 
 }  // namespace
 
+std::vector<WorstMistake> worst_mistakes(const RunRecord& run) {
+  const std::string rule = text_at(run.evaluation, "rule");
+  const std::vector<std::string> rules = texts_at(run.evaluation, "rules");
+  std::vector<WorstMistake> mistakes;
+  for (const Settings& entry : tables_at(run.evaluation, "mistakes")) {
+    mistakes.push_back({count_at(entry, "sample").value_or(0), count_at(entry, "truth").value_or(0),
+                        elected(entry, rule, rules), entry});
+    // The list is sorted by mean probabilities; another rule may predict some of the samples correctly.
+    if (mistakes.back().decision == mistakes.back().truth) mistakes.pop_back();
+  }
+  return mistakes;
+}
+
 void add_mistakes(Page& page, const RunRecord& run) {
-  std::vector<Settings> mistakes = tables_at(run.evaluation, "mistakes");
   if (run.evaluation.empty()) return;
   const std::string rule = text_at(run.evaluation, "rule"), split = text_at(run.evaluation, "split");
-  const std::vector<std::string> rules = texts_at(run.evaluation, "rules");
-  // The list is sorted by mean probabilities; another rule may predict some of the samples correctly.
-  std::erase_if(mistakes, [&](const Settings& mistake) {
-    return elected(mistake, rule, rules) == count_at(mistake, "truth").value_or(-1);
-  });
+  const std::vector<WorstMistake> mistakes = worst_mistakes(run);
   page.section("Worst mistakes");
   if (mistakes.empty()) {
     page.paragraph("There are none.");
@@ -110,6 +129,14 @@ void add_mistakes(Page& page, const RunRecord& run) {
                           "not elected by the {} vote",
                           rule)
             : std::string("the model finds least probable")));
+  if (!run.maps.empty()) {
+    page.paragraph(fmt::format(
+        "Each picture is shown three times: as it is, with what speaks for the predicted class, and with "
+        "what "
+        "speaks for the true class. Places of the output of {} from red to yellow raise the score of the "
+        "class (Grad-CAM{}).",
+        run.mapped_node, votes ? ", mean over the members" : ""));
+  }
   const ClassNames names(run.evaluation);
   const TestSamples samples(run);
   if (!samples.there()) page.paragraph("The samples cannot be shown: " + samples.missing() + ".");
@@ -120,16 +147,15 @@ void add_mistakes(Page& page, const RunRecord& run) {
               {}};
   if (samples.there() && !samples.images())
     table.columns.emplace_back(samples.kind() == "tokens" ? "text" : "values");
-  for (const Settings& mistake : mistakes) {
-    const std::int64_t sample = count_at(mistake, "sample").value_or(0);
-    const std::string truth = names(count_at(mistake, "truth").value_or(0));
-    const std::string decision = names(elected(mistake, rule, rules));
+  for (const auto& [sample, truth_label, decided, mistake] : mistakes) {
+    const std::string truth = names(truth_label);
+    const std::string decision = names(decided);
     const std::string votes_of_members = votes_text(mistake, names);
     if (samples.images()) {
-      Picture picture = samples.picture(sample);
+      const Picture picture = samples.picture(sample);
       const double scale = scale_to(picture, kSide);
       figures.push_back(
-          {std::move(picture),
+          {with_maps(picture, run, sample),
            votes ? fmt::format("{} {}: is {}, elected {}; votes {}", split, sample, truth, decision,
                                votes_of_members)
                  : fmt::format("{} {}: is {}, predicted {}", split, sample, truth, votes_of_members),

@@ -39,6 +39,8 @@ inline constexpr std::array kPhases{Phase{"load", "load"},
                                     Phase{"checkpoint", "checkpoints"}};
 
 void add_curves(Page& page, const RunRecord& run);
+/// Adds the chart of the loss by step, if the run logged steps (log.every_steps).
+void add_step_curves(Page& page, const RunRecord& run);
 void add_members(Page& page, const RunRecord& run);
 void add_classes(Page& page, const RunRecord& run);
 void add_roc(Page& page, const RunRecord& run);

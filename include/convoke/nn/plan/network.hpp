@@ -21,6 +21,8 @@ struct PlanOptions {
   Precision precision = Precision::kFloat32;
   /// bind weights in other layouts or types instead of making them in every plan
   bool working_weights = false;
+  /// backward also computes the gradient of the input (Network::input_gradient)
+  bool input_gradient = false;
   /// null: default_loss(); decides which last activation belongs to the loss in training
   const Loss* loss = nullptr;
 };
@@ -101,6 +103,13 @@ class Network {
   LossTally loss(std::span<const std::int32_t> labels, std::int64_t batch) {
     return loss(Truth{labels}, batch);
   }
+
+  /// Starts backward with `gradient`, (N, outputs per sample), of any function of output(), in place of
+  /// loss().
+  void start_backward(std::span<const float> gradient);
+  /// Returns the gradient of that function, or of the loss, by input() after backward: (N, C, H, W), (N, L,
+  /// F) or (N, F), plain and dense. With options.input_gradient only.
+  std::span<const float> input_gradient() const;
 
   /// Back-propagates. Calls `ready(end)` when all gradients in floats [0, end) of the arena are complete:
   /// with rising ends, the last time with layout.gradient_size(). Each statistic counts with lane / batch

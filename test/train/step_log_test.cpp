@@ -1,0 +1,147 @@
+// The lines of `log.every_steps`, on 1 to 4 ranks.
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "convoke/core/lookup.hpp"
+#include "convoke/data/epoch_plan.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/os/stop_signals.hpp"
+#include "support/catch.hpp"
+#include "support/training.hpp"
+
+using namespace convoke;
+using namespace convoke::train;
+using mpi::Session;
+using tiny::Run;
+using tiny::train_all;
+
+namespace {
+
+constexpr std::size_t kPictures = 150;  // five steps of an epoch; the last has 22 samples
+
+Job logged_job(std::int64_t every) {
+  Job job = tiny::job();
+  job.log.every_steps = every;
+  return job;
+}
+
+std::vector<Settings> lines_about(const run::RunFolder& folder, std::string_view event) {
+  std::vector<Settings> lines;
+  std::istringstream text(bytes_of(folder.metrics()));
+  for (std::string line; std::getline(text, line);) {
+    lines.push_back(metrics::settings_from_json(line, "metrics.jsonl"));
+    if (text_at(lines.back(), "event") != event) lines.pop_back();
+  }
+  return lines;
+}
+
+std::vector<std::int64_t> steps_of(const std::vector<Settings>& lines) {
+  std::vector<std::int64_t> steps;
+  for (const Settings& line : lines) steps.push_back(count_at(line, "step").value_or(-1));
+  return steps;
+}
+
+// Checks that the lines of each epoch have the mean loss and accuracy of the line of the epoch. `sizes`: the
+// samples behind each line of an epoch.
+void check_means(const run::RunFolder& folder, const std::vector<double>& sizes) {
+  const std::vector<Settings> steps = lines_about(folder, "step"), epochs = lines_about(folder, "epoch");
+  CHECK(steps.size() == epochs.size() * sizes.size());
+  if (steps.size() != epochs.size() * sizes.size()) return;
+  for (std::size_t e = 0; e < epochs.size(); ++e) {
+    for (const char* key : {"loss", "accuracy"}) {
+      double sum = 0, samples = 0;
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const Settings& line = steps[e * sizes.size() + i];
+        CHECK(count_at(line, "epoch") == count_at(epochs[e], "epoch"));
+        sum += number_at(line, key) * sizes[i];
+        samples += sizes[i];
+      }
+      CHECK(sum / samples == Catch::Approx(number_at(epochs[e], key)).epsilon(1e-9));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every N-th step is logged, and all steps together have the loss of the epoch") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Pictures pictures(kPictures);
+  const Run all(world, "all"), some(world, "some"), none(world, "none");
+  train_all(logged_job(1), pictures, world, all.folder);
+  train_all(logged_job(3), pictures, world, some.folder);
+  train_all(logged_job(0), pictures, world, none.folder);
+  world.barrier();
+  check_means(all.folder, {32, 32, 32, 32, 22});
+  CHECK(lines_about(none.folder, "step").empty());
+  const std::vector<Settings> every = lines_about(all.folder, "step"),
+                              third = lines_about(some.folder, "step");
+  CHECK(steps_of(third) == std::vector<std::int64_t>{3, 6, 9});
+  for (const Settings& line : third) CHECK(std::ranges::count(every, line) == 1);
+  CHECK((!every.empty() && number_at(every[0], "learning_rate") == 0.01));
+}
+
+TEST_CASE("with local SGD steps are logged when the ranks meet, with the mean over all ranks") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Pictures pictures(kPictures);
+  const Run run(world);
+  Job job = logged_job(1);
+  job.strategy = sync::make_strategy({{"name", "local-sgd"}, {"every", 2}});
+  train_all(job, pictures, world, run.folder);
+  world.barrier();
+  CHECK(steps_of(lines_about(run.folder, "step")) == std::vector<std::int64_t>{2, 4, 5, 7, 9, 10});
+  check_means(run.folder, {64, 64, 22});
+}
+
+TEST_CASE("each member logs its own steps") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Pictures pictures(kPictures);
+  const Run run(world);
+  Job job = logged_job(2);
+  job.ensemble = true;
+  job.members = 2;
+  train_all(job, pictures, world, run.folder);
+  world.barrier();
+  std::map<std::int64_t, std::vector<std::int64_t>> steps;
+  for (const Settings& line : lines_about(run.folder, "step"))
+    steps[*count_at(line, "member")].push_back(*count_at(line, "step"));
+  const std::vector<std::int64_t> expected{2, 4, 6, 8, 10};
+  CHECK(steps == std::map<std::int64_t, std::vector<std::int64_t>>{{0, expected}, {1, expected}});
+}
+
+TEST_CASE("a resumed run has the lines of an uninterrupted one, each once") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Pictures pictures(kPictures);
+  const Job job = logged_job(2);
+  const Run whole(world, "whole"), parts(world, "parts");
+  train_all(job, pictures, world, whole.folder);
+  bool interrupted = false;
+  {
+    const os::StopSignals signals;
+    world.barrier();
+    std::raise(SIGUSR1);
+    interrupted = bool(train_all(job, pictures, world, parts.folder).training.interrupted_by);
+  }
+  CHECK(interrupted);
+  // As a run that was killed some steps after its checkpoint leaves it.
+  if (world.root()) {
+    std::ofstream(parts.folder.metrics(), std::ios::app)
+        << R"({"event":"step","member":0,"epoch":1,"step":2,"loss":99,"accuracy":0,"learning_rate":1})"
+           "\n"
+        << R"({"event":"epoch","member":0,"epoch":1,"step":5,"loss":99})"
+           "\n";
+  }
+  world.barrier();
+  const os::StopSignals forget;
+  train_all(job, pictures, world, parts.folder, true);
+  world.barrier();
+  CHECK(lines_about(parts.folder, "step") == lines_about(whole.folder, "step"));
+  CHECK(lines_about(parts.folder, "epoch").size() == 2);
+}
