@@ -134,7 +134,8 @@ void add_overview(Page& page, const RunRecord& run, const std::string& made_by) 
   }
   if (value_at(run.summary, "as_if") != nullptr) {
     page.warning(
-        "As if: a study trained the members in turns, each alone. The times are those of all members at once, "
+        "As if: a study trained the members in turns, each alone. The times are those of all members at "
+        "once, "
         "without competition for memory and caches.");
   }
   const std::string provenance = text_at(run.summary, "provenance");
