@@ -88,9 +88,10 @@ EngineParts make_parts(const nn::Graph& graph, const EngineOptions& options,
   parts.layout = make_layout(graph, options, group);
   make_memory(parts, options, optimizer, workers, group);
   parts.team = mpi::together(group, [&] { return std::make_unique<NodeTeam>(*parts.memory, workers); });
-  parts.sums =
-      std::make_unique<GradientSums>(*parts.memory, *parts.team, group, parts.layout->trainable_size(),
-                                     sync::ExchangeOptions{options.bucket_bytes, options.wire});
+  sync::ExchangeOptions exchange{options.bucket_bytes, options.wire};
+  if (parts.moments != nullptr) exchange.helped_bytes.reset();  // they travel during backward, too
+  parts.sums = std::make_unique<GradientSums>(*parts.memory, *parts.team, group,
+                                              parts.layout->trainable_size(), exchange);
   // If each rank has at most one lane, nothing can be balanced.
   const std::int64_t lanes = options.batch / options.lane;
   if (options.balance && group.size() > 1 && lanes > group.size())

@@ -50,6 +50,8 @@ GradientSums::GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Commu
     exchange.fixed = fixed().subspan(slice.begin, slice.size());
   }
   exchange_.emplace(peers, exchange, options);
+  const std::size_t bytes = exchange.floats.size_bytes() + exchange.fixed.size_bytes();
+  if (overlaps() && options.helped_bytes && bytes >= *options.helped_bytes) helper_.emplace(*exchange_);
 }
 
 std::size_t GradientSums::complete() const {
@@ -77,9 +79,20 @@ void GradientSums::begin_step() {
   before_ = memory_.sums(memory_.first_worker()).completion->count();
   share_.begin_step();
   exchange_->begin_step();
+  const std::unique_lock lock = alone_with_mpi();
+  if (helper_) helper_->start();
+}
+
+std::unique_lock<std::mutex> GradientSums::alone_with_mpi() {
+  return helper_ ? helper_->lock() : std::unique_lock<std::mutex>();
 }
 
 void GradientSums::advance() {
+  const std::unique_lock lock = alone_with_mpi();
+  pass_on();
+}
+
+void GradientSums::pass_on() {
   const Range next = share_.take(complete());
   if (next.size() > 0) add_workers(next);
   exchange_->gradients_ready(share_.ready());
@@ -88,11 +101,13 @@ void GradientSums::advance() {
 void GradientSums::finish() {
   const Span span(alone_ ? Activity::kSum : Activity::kExchange);
   if (overlaps()) {
+    const std::unique_lock lock = alone_with_mpi();
     spin_until([&] {
-      advance();
+      pass_on();
       return share_.done();
     });
     exchange_->finish_gradients();
+    if (helper_) helper_->stop();
     memory_.barrier();
   } else {
     spin_until([&] { return complete() == memory_.sums(0).floats.size(); });

@@ -10,6 +10,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/core/timeline.hpp"
 #include "convoke/metrics/classification_report.hpp"
+#include "convoke/metrics/scores.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/train/member_exchange.hpp"
 #include "convoke/train/reports.hpp"

@@ -2,9 +2,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <span>
 
+#include "convoke/engine/exchange_helper.hpp"
 #include "convoke/engine/model_memory.hpp"
 #include "convoke/engine/node_share.hpp"
 #include "convoke/engine/node_team.hpp"
@@ -21,7 +23,8 @@ namespace convoke::engine {
 class GradientSums {
  public:
   /// Collective over `group`; `memory` and `team` must outlive this object. `roundable`: the first so many
-  /// elements may travel as bf16.
+  /// elements may travel as bf16. If anything else calls MPI during backward, options.helped_bytes must be
+  /// none.
   GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Communicator& group, std::size_t roundable,
                const sync::ExchangeOptions& options);
 
@@ -42,6 +45,8 @@ class GradientSums {
  private:
   std::size_t complete() const;  ///< number of elements, on all workers of the node
   void add_workers(Range range);
+  void pass_on();
+  std::unique_lock<std::mutex> alone_with_mpi();  ///< for calls of MPI within a step
 
   ModelMemory& memory_;
   NodeTeam& team_;
@@ -49,6 +54,7 @@ class GradientSums {
   int nodes_ = 1;                            ///< of the group; ranks that share no memory count as nodes
   NodeShare share_;                          ///< of this rank
   std::optional<sync::AllReduce> exchange_;  ///< of the slice with its peers
+  std::optional<ExchangeHelper> helper_;     ///< of a large exchange between nodes
   std::function<void(int)> add_;
 
   // State of the current step.

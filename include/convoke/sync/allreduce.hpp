@@ -38,6 +38,8 @@ class AllReduce {
   /// Reports that this rank's gradients in elements [0, end) are complete. May start to exchange them, and
   /// makes progress on running exchanges. Called often during backward; `end` never decreases.
   void gradients_ready(std::size_t end);
+  /// Makes progress on running exchanges, and starts none.
+  void poll();
   /// Called when all gradients are complete. Returns true when the exchange holds the sums over the ranks;
   /// without `wait` it returns false if that is not yet so, and must be called again.
   bool finish_gradients(bool wait = true);
@@ -47,7 +49,6 @@ class AllReduce {
 
  private:
   void start_next();
-  void poll();
 
   std::optional<SumChannels> channels_;  // of sums in slices
   std::vector<Bucket> buckets_;

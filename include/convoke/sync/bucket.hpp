@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace convoke::sync {
@@ -10,6 +11,9 @@ enum class Wire { kFloat32, kBfloat16 };
 struct ExchangeOptions {
   std::size_t bucket_bytes = 0;  ///< approximate size of a bucket; 0: chosen by the size of the exchange
   Wire wire = Wire::kFloat32;    ///< of the roundable floats
+  /// The smallest exchange that gets a thread to make progress (engine::ExchangeHelper), in bytes; none: no
+  /// exchange gets one.
+  std::optional<std::size_t> helped_bytes = std::size_t{16} << 20;
 };
 
 /// The type of the numbers that a bucket sends.
