@@ -14,7 +14,7 @@ namespace convoke::study {
 /// "variant" or "machine".
 struct PivotOptions {
   std::string rows = "ranks";  ///< the coordinate with a row for each value
-  std::string columns;         ///< the coordinate with a group of columns for each value; "": one group
+  std::string columns = {};    ///< the coordinate with a group of columns for each value; "": one group
   /// Quantities: columns of measurements.csv, columns of the tables that are printed there and not measured
   /// ("cost_per_training"), or "speedup", "efficiency" and "decrease_percent".
   std::vector<std::string> show = {};
