@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
+#include <numeric>
 
 #include "convoke/nn/freeze.hpp"
 #include "convoke/nn/layers/reshape.hpp"
@@ -28,6 +30,10 @@ class FeatureInput final : public Layer {
   std::size_t last_;
 };
 
+dnnl::memory::dim elements_of(const Dims& dims) {
+  return std::accumulate(dims.begin(), dims.end(), dnnl::memory::dim{1}, std::multiplies<>());
+}
+
 void FeatureInput::compile(PlanBuilder& plan, const Node& node) const {
   PlanOptions options = plan.options();
   options.training = options.working_weights = false;  // forward alone determines values
@@ -40,7 +46,9 @@ void FeatureInput::compile(PlanBuilder& plan, const Node& node) const {
   if (dims.size() == 4 && dims_of(x.desc).size() == 2) {
     x.desc = plan.plain_desc(Shape{dims[1], dims[2], dims[3]}, type_of(x.desc));
   }
-  plan.set_value(node.index, plan.reordered(x, wanted, node));
+  // If a fused step of the whole network stores only a later value, this one has no layout there.
+  const bool stored = elements_of(dims_of(x.desc)) == elements_of(dims);
+  plan.set_value(node.index, stored ? plan.reordered(x, wanted, node) : x);
   plan.on_backward([=, &plan, &node] {
     if (const Tensor dy = plan.gradient(node.index)) plan.add_gradient(node.inputs[0], dy, node);
   });

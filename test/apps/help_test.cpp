@@ -137,7 +137,7 @@ TEST_CASE("help --install writes every manual page and both completion scripts")
   const std::string share = (folder / "share").string();
   REQUIRE(without_mpi("help --install " + share).code == 0);
   std::set<std::string> expected{"convoke.1", "convoke-study-advise.1", "convoke-study-analyse.1",
-                                 "convoke-study-predict.1"};
+                                 "convoke-study-predict.1", "convoke-study-table.1"};
   for (const std::string& command : known_commands()) expected.insert("convoke-" + command + ".1");
   std::set<std::string> found;
   for (const auto& page : std::filesystem::directory_iterator(share + "/man/man1"))
