@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <functional>
-#include <numeric>
 
 #include "convoke/nn/freeze.hpp"
 #include "convoke/nn/layers/reshape.hpp"
@@ -30,10 +28,6 @@ class FeatureInput final : public Layer {
   std::size_t last_;
 };
 
-dnnl::memory::dim elements_of(const Dims& dims) {
-  return std::accumulate(dims.begin(), dims.end(), dnnl::memory::dim{1}, std::multiplies<>());
-}
-
 void FeatureInput::compile(PlanBuilder& plan, const Node& node) const {
   PlanOptions options = plan.options();
   options.training = options.working_weights = false;  // forward alone determines values
@@ -47,7 +41,7 @@ void FeatureInput::compile(PlanBuilder& plan, const Node& node) const {
     x.desc = plan.plain_desc(Shape{dims[1], dims[2], dims[3]}, type_of(x.desc));
   }
   // If a fused step of the whole network stores only a later value, this one has no layout there.
-  const bool stored = elements_of(dims_of(x.desc)) == elements_of(dims);
+  const bool stored = elements_of(x.desc) == elements_of(wanted);
   plan.set_value(node.index, stored ? plan.reordered(x, wanted, node) : x);
   plan.on_backward([=, &plan, &node] {
     if (const Tensor dy = plan.gradient(node.index)) plan.add_gradient(node.inputs[0], dy, node);

@@ -30,7 +30,7 @@ constexpr std::array kLogKeys{
 
 Section log_section() {
   return section_of<kLogKeys, &Recipe::log>("log",
-                                            "What a run logs in addition to the epochs in `metrics.jsonl`.");
+                                            "A run logs this in addition to the epochs in `metrics.jsonl`.");
 }
 
 train::LogOptions read_log(const TomlDocument& document) {

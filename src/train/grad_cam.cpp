@@ -68,11 +68,13 @@ std::optional<std::size_t> GradCam::node_of(const run::ModelDescription& model) 
   return std::nullopt;
 }
 
-GradCam::GradCam(const run::ModelDescription& model)
+GradCam::GradCam(const run::ModelDescription& model) : GradCam(model, node_of(model).value()) {}
+
+GradCam::GradCam(const run::ModelDescription& model, std::size_t node)
     : loss_(model.loss),
-      head_(frozen_head(model.graph, node_of(model).value())),
+      head_(frozen_head(model.graph, node)),
       shape_(head_.input_shape()),
-      beginning_(nn::prefix_of(model.graph, node_of(model).value()), {.chunk = 1, .loss = model.loss}),
+      beginning_(nn::prefix_of(model.graph, node), {.chunk = 1, .loss = model.loss}),
       parameters_(engine::canonical_parameters(head_)),
       layout_(std::make_shared<nn::ParameterLayout>(head_, 1)),
       arena_(std::max<std::size_t>(layout_->size(), 1)),

@@ -154,7 +154,7 @@ void print_scatter(double scatter) {
                    "--seconds 5");
 }
 
-// What was measured, at the root.
+// The measurements, at the root.
 struct Measured {
   study::StepProfile profile;
   std::vector<doctor::Link> links;

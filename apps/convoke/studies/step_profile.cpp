@@ -178,7 +178,7 @@ double copy_seconds_per_byte(std::size_t floats, const mpi::Communicator& alone)
   return study::median(seconds) / kPasses / static_cast<double>(floats * sizeof(float));
 }
 
-/// What the ranks exchange.
+/// Describes the data that the ranks exchange.
 void describe_exchange(const recipe::Recipe& recipe, const engine::EngineOptions& options, Trial& trial,
                        study::StepProfile& profile) {
   const nn::ParameterLayout& layout = trial.engine().layout();

@@ -86,7 +86,7 @@ std::string shape_of(const nn::ValueSpec& value) {
   return text + (value.type == nn::ValueType::kToken ? " tokens" : "");
 }
 
-/// What a box shows of its nodes.
+/// The nodes that one box shows.
 struct Contents {
   std::vector<const nn::Node*> nodes;
 

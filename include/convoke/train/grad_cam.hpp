@@ -48,6 +48,7 @@ class GradCam {
                                   std::span<const std::int64_t> classes);
 
  private:
+  GradCam(const run::ModelDescription& model, std::size_t node);
   ActivationMap map_of(std::span<const float> activations, std::int64_t of_class);
 
   nn::LossPtr loss_;

@@ -59,7 +59,7 @@ struct JobError : Error {
   using Error::Error;
 };
 
-/// What a run logs in addition to the epochs in metrics.jsonl.
+/// Further lines of metrics.jsonl, in addition to the epochs.
 struct LogOptions {
   std::int64_t every_steps = 0;  ///< steps between lines about a step; 0: none
   bool csv = false;              ///< metrics.csv

@@ -71,10 +71,11 @@ Chart accuracy_by_workers(const study::Analysis& analysis) {
     add_point(lines, name_of(cell.at), cell.marks,
               {static_cast<double>(cell.at.workers()), 100 * accuracy->mean, ends});
   }
-  Chart chart = line_chart(
-      "Accuracy by workers",
-      "Of the test samples: means with 95 % intervals. Workers: ranks x threads." + of_portion(analysis),
-      "workers", "accuracy, %", lines);
+  Chart chart =
+      line_chart("Accuracy by workers",
+                 "Means over the runs, on the test samples, with 95 % intervals. Workers: ranks x threads." +
+                     of_portion(analysis),
+                 "workers", "accuracy, %", lines);
   chart.from_zero = false;
   chart.most = 100;
   chart.of_workers = true;

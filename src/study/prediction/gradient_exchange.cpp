@@ -80,8 +80,8 @@ double GradientExchange::handling_seconds() const {
   return most;
 }
 
-// Wakes a rank when the next piece of its computation is over. What it has spent on the exchange since the
-// last one delays it.
+// Wakes a rank when the next piece of its computation is over. The time that it has spent on the
+// exchange since the last one delays it.
 void GradientExchange::schedule(int rank) {
   const std::vector<StepProfile::Report>& reports = profile_.backward;
   const auto time_of = [&](std::size_t report) {

@@ -9,8 +9,8 @@
 
 namespace convoke::study {
 
-/// What a member of a group does in a round of a sum: sends a part of the bucket, receives a part, or both,
-/// and adds the part that it has received.
+/// A member's part in a round of a sum: it sends a part of the bucket, receives a part, or both, and adds
+/// the part that it has received.
 struct Round {
   int number = 0;  ///< the same for the sender and the receiver of a message
   int to = -1, from = -1;
@@ -47,7 +47,7 @@ class LibrarySum final : public sync::BucketSum {
   void start() override;
   bool combine(bool wait) override;
   bool finish(bool wait) override;
-  /// What any call of the library does for this sum.
+  /// Makes the progress that any call of the library makes on this sum.
   void progress();
 
  private:

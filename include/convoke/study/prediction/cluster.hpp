@@ -6,8 +6,8 @@ namespace convoke::study {
 struct LinkSpeed {
   double latency_seconds = 0;
   double bytes_per_second = 0;
-  /// What the receiving rank's core does for it, so that computation cannot hide it: for each byte, and for
-  /// each message (the sender's part included). Almost nothing with RDMA.
+  /// The time of the receiving rank's core, which computation cannot hide: for each byte, and for each
+  /// message (the sender's part included). Almost nothing with RDMA.
   double core_seconds_per_byte = 0;
   double core_seconds_per_message = 0;
 };

@@ -50,8 +50,8 @@ struct StepProfile {
   double scatter() const;
 };
 
-/// Returns the profile of cores that compute `speed` times as fast. What they do for the exchange takes as
-/// long as before, because memory and the system decide it.
+/// Returns the profile of cores that compute `speed` times as fast. The exchange takes as much time of a
+/// core as before, because memory and the system decide it.
 StepProfile at_speed(StepProfile profile, double speed);
 
 /// Returns the lanes of the busiest rank: ceil(lanes / ranks), or all lanes in weak scaling.
