@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
+#include <numeric>
 
 #include "convoke/nn/freeze.hpp"
 #include "convoke/nn/layers/reshape.hpp"
@@ -28,6 +30,11 @@ class FeatureInput final : public Layer {
   std::size_t last_;
 };
 
+/// Unlike elements_of() a Desc, without the padding of a blocked layout.
+dnnl::memory::dim elements_without_padding(const Dims& dims) {
+  return std::accumulate(dims.begin(), dims.end(), dnnl::memory::dim{1}, std::multiplies<>());
+}
+
 void FeatureInput::compile(PlanBuilder& plan, const Node& node) const {
   PlanOptions options = plan.options();
   options.training = options.working_weights = false;  // forward alone determines values
@@ -41,7 +48,7 @@ void FeatureInput::compile(PlanBuilder& plan, const Node& node) const {
     x.desc = plan.plain_desc(Shape{dims[1], dims[2], dims[3]}, type_of(x.desc));
   }
   // If a fused step of the whole network stores only a later value, this one has no layout there.
-  const bool stored = elements_of(x.desc) == elements_of(wanted);
+  const bool stored = elements_without_padding(dims_of(x.desc)) == elements_without_padding(dims);
   plan.set_value(node.index, stored ? plan.reordered(x, wanted, node) : x);
   plan.on_backward([=, &plan, &node] {
     if (const Tensor dy = plan.gradient(node.index)) plan.add_gradient(node.inputs[0], dy, node);
