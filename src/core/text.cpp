@@ -141,22 +141,28 @@ char32_t code_point(std::string_view text) {
   return point;
 }
 
-std::string one_line(std::string_view text) {
-  std::string line;
-  line.reserve(text.size());
+std::string harmless(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
-    const char first = text.front();
-    if (first == '\n' || first == '\r' || first == '\t') {
-      line += ' ';
-    } else if (length == 0 || (first >= 0 && first < 0x20) || first == 0x7F) {
-      line += kReplacementCharacter;
+    const char32_t point = length == 0 ? 0 : code_point(text);
+    const bool control = point < 0x20 || (point >= 0x7F && point < 0xA0);
+    if (!control || point == '\n' || point == '\t') {
+      result += text.substr(0, length);
     } else {
-      line += text.substr(0, length);
+      result += kReplacementCharacter;
     }
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
-  return line;
+  return result;
+}
+
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  const auto breaks = [](char c) { return c == '\n' || c == '\r' || c == '\t'; };
+  std::ranges::replace_if(line, breaks, ' ');
+  return harmless(line);
 }
 
 std::size_t character_count(std::string_view text) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 
 namespace convoke::data {
 namespace {
@@ -88,10 +89,10 @@ std::map<std::string, std::vector<fs::path>> shards_in(const fs::path& folder) {
     if (const auto name = parse(file.filename().string())) found.emplace_back(*name, file);
   }
   if (found.empty()) {
-    throw Error(
-        fmt::format("{}: is a folder without dataset shards ({}, ...)", folder.string(),
-                    shard_name("train", 0, 16)),
-        fmt::format("make a dataset from it with `convoke prepare {} --output FILE`", folder.string()));
+    throw Error(fmt::format("{}: is a folder without dataset shards ({}, ...)", folder.string(),
+                            shard_name("train", 0, 16)),
+                fmt::format("make a dataset from it with `convoke prepare {} --output FILE`",
+                            shell_word(folder.string())));
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return std::tie(a.first.split, a.first.shards, a.first.shard) <

@@ -44,9 +44,10 @@ DatasetInfo read_info(const hdf5::File& file) {
   info.classes = file.attribute<std::int64_t>(format::kClasses);
   expect(info.classes >= 2, file, fmt::format("has {} classes; at least 2 are needed", info.classes));
   info.class_names = attribute_or_none<std::vector<std::string>>(file, format::kClassNames);
+  std::ranges::transform(info.class_names, info.class_names.begin(), one_line);
   expect(info.class_names.empty() || static_cast<std::int64_t>(info.class_names.size()) == info.classes, file,
          fmt::format("has {} class names for {} classes", info.class_names.size(), info.classes));
-  info.provenance = attribute_or_none<std::string>(file, format::kProvenance);
+  info.provenance = harmless(attribute_or_none<std::string>(file, format::kProvenance));
   info.content_hash = attribute_or_none<std::string>(file, format::kContentHash);
   if (file.has_dataset(format::kPreparation)) {
     const std::vector<std::uint8_t> text = file.read<std::uint8_t>(format::kPreparation);

@@ -6,13 +6,14 @@
 #include <memory>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/engine/canonical.hpp"
 #include "convoke/nn/layer_table.hpp"
 
 namespace convoke::interop {
 
 std::string ModelBuilder::unique(std::string_view name) {
-  std::string wanted(name);
+  std::string wanted = one_line(name);
   std::replace(wanted.begin(), wanted.end(), '/', '.');
   if (wanted.empty()) return wanted;
   int& number = numbers_[wanted];

@@ -64,7 +64,7 @@ Value value_of(const Json& json, const std::string& where, int depth) {
       if (json.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) return json.get<double>();
       return json.get<std::int64_t>();
     case Json::value_t::string:
-      return json.get<std::string>();
+      return harmless(json.get<std::string>());
     default:  // null; JSON text has no other types
       return std::numeric_limits<double>::quiet_NaN();
   }

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/os/broken_pipes.hpp"
 #include "convoke/os/clock.hpp"
@@ -68,7 +69,7 @@ std::string report(const std::exception& error, const std::string& prefix) {
   std::string text = fmt::format("{}error: {}\n", prefix, error.what());
   const auto* ours = dynamic_cast<const Error*>(&error);
   if (ours != nullptr && !ours->hint().empty()) text += fmt::format("  hint: {}\n", ours->hint());
-  return text;
+  return harmless(text);  // messages quote files
 }
 
 /// Prints in one write, so that the lines of several ranks do not mix.

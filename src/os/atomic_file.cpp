@@ -45,6 +45,21 @@ std::error_code rename_over(const fs::path& from, const fs::path& to) {
   return {};
 }
 
+/// Returns the file that the link `name` points to. Everybody may make links in folders such as /tmp, so one
+/// there must belong to this user or to the owner of the folder, as for the kernel (fs.protected_symlinks).
+fs::path target_of_link(const fs::path& name) {
+  struct stat link {
+  }, folder{};
+  const fs::path parent = name.has_parent_path() ? name.parent_path() : ".";
+  const bool known = ::lstat(name.c_str(), &link) == 0 && ::stat(parent.c_str(), &folder) == 0;
+  const bool shared = (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & S_IWOTH) != 0;
+  if (known && shared && link.st_uid != ::geteuid() && link.st_uid != folder.st_uid) {
+    throw Error(name.string() + ": is a link of another user in a folder that everybody can write to",
+                "choose a name in a folder of your own");
+  }
+  return fs::weakly_canonical(name);
+}
+
 }  // namespace
 
 fs::path make_temporary(const fs::path& file, unsigned mode) {
@@ -103,7 +118,7 @@ void require_replaceable(const fs::path& name) {
 AtomicFile::AtomicFile(const fs::path& target) {
   require_replaceable(target);
   std::error_code none;
-  target_ = fs::is_symlink(target, none) ? fs::weakly_canonical(target) : target;
+  target_ = fs::is_symlink(target, none) ? target_of_link(target) : target;
   temporary_ = make_temporary(target_, fs::exists(target_, none) ? 0600 : 0666);
 }
 

@@ -73,7 +73,8 @@ std::string of_file(const std::string& file) {
 
 // The name must be usable as the name of a run folder.
 bool may_name_a_folder(const std::string& name) {
-  return !name.empty() && name.front() != '.' && name.find_first_of("/\\\n\t") == std::string::npos;
+  return !name.empty() && name.front() != '.' && name.find_first_of("/\\") == std::string::npos &&
+         one_line(name) == name;
 }
 
 void require_validation(const Recipe& recipe) {
@@ -175,6 +176,7 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
   SectionReader read(document, "");
   read.read(kTopKeys, recipe);
   read.check("name", may_name_a_folder(recipe.name), "text that can name a folder");
+  recipe.description = one_line(recipe.description);
 
   recipe.model = read_model(document);
   recipe.data = read_data(document, recipe.model);

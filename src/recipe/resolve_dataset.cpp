@@ -45,7 +45,7 @@ fs::path resolve_dataset(const Recipe& recipe) {
                           recipe.name, join(texts)),
               fmt::format("make it with `convoke prepare SOURCE --output {}`, or choose another with "
                           "`--set data.path=FILE`",
-                          recipe.data.path));
+                          shell_word(recipe.data.path)));
 }
 
 }  // namespace convoke::recipe

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/data/samples.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/nn/layer_table.hpp"
@@ -118,6 +120,7 @@ ModelDescription read_description(const hdf5::File& file) {
   }
   if (file.has_attribute("class_names")) {
     description.class_names = file.attribute<std::vector<std::string>>("class_names");
+    std::ranges::transform(description.class_names, description.class_names.begin(), one_line);
   }
   if (file.has_dataset("preparation")) {
     const std::vector<std::uint8_t> text = file.read<std::uint8_t>("preparation");
@@ -141,7 +144,7 @@ Member read_member(const hdf5::Group& group, std::span<const engine::CanonicalPa
   Member member;
   member.index = group.attribute<std::int64_t>("member");
   member.seed = static_cast<std::uint64_t>(group.attribute<std::int64_t>("seed"));
-  member.shard = group.attribute<std::string>("shard");
+  member.shard = one_line(group.attribute<std::string>("shard"));
   member.training_samples = group.attribute<std::int64_t>("training_samples");
   if (group.has_attribute("validation_accuracy")) {
     member.validation_accuracy = group.attribute<double>("validation_accuracy");

@@ -37,3 +37,12 @@ TEST_CASE("text is shortened by characters, not by bytes") {
   CHECK(shortened("é鳥ab", 4) == "é鳥ab");
   CHECK(shortened("é鳥abc", 4) == "é鳥a…");
 }
+
+TEST_CASE("text that is printed changes nothing on a terminal") {
+  const std::string bad = "\xEF\xBF\xBD";
+  CHECK(harmless("a\nb\tc é 鳥") == "a\nb\tc é 鳥");
+  CHECK(harmless("\x1B]0;title\x07") == bad + "]0;title" + bad);
+  CHECK(harmless("\rover\x7F") == bad + "over" + bad);
+  CHECK(harmless("\xC2\x9B"
+                 "31m\xFF") == bad + "31m" + bad);  // C1 controls are escapes, too
+}

@@ -1,5 +1,5 @@
-// replay FOLDER [COPIES]: runs the fuzz target on every file of a folder and on COPIES changed copies of each
-// (default 200): bytes overwritten, pieces cut out, doubled or truncated, always the same ones.
+// replay COPIES FOLDER...: runs the fuzz target on every small file of the folders and on COPIES changed
+// copies of each: bytes overwritten, pieces cut out, doubled or truncated, always the same ones.
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +15,8 @@ using namespace convoke;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
+
+constexpr std::uintmax_t kMostBytes = 200'000;
 
 void run_target(const std::string& bytes) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
@@ -47,18 +49,18 @@ std::string changed(std::string bytes, RandomStream& random) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr std::uint64_t kCopies = 200;
+  const std::uint64_t copies = std::stoull(argv[1]);
   std::uint64_t inputs = 0;
-  for (const std::string folder : std::span(argv + 1, static_cast<std::size_t>(argc - 1))) {
+  for (const std::string folder : std::span(argv + 2, static_cast<std::size_t>(argc - 2))) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-      if (!entry.is_regular_file()) continue;
+      if (!entry.is_regular_file() || entry.file_size() > kMostBytes) continue;
       const std::string original = bytes_of(entry.path());
       run_target(original);
-      for (std::uint64_t copy = 0; copy < kCopies; ++copy) {
+      for (std::uint64_t copy = 0; copy < copies; ++copy) {
         RandomStream random({copy, Purpose::kBench, 0, original.size()});
         run_target(changed(original, random));
       }
-      inputs += 1 + kCopies;
+      inputs += 1 + copies;
     }
   }
   std::cout << inputs << " inputs\n";

@@ -1,6 +1,7 @@
 #include "convoke/os/atomic_file.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,9 +11,11 @@
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/full_disk.hpp"
+#include "support/skip.hpp"
 #include "support/temporary_folder.hpp"
 
 using convoke::Error;
+using convoke::os::AtomicFile;
 using convoke::os::replace_file;
 using convoke::os::replace_text;
 using convoke::os::require_replaceable;
@@ -110,6 +113,28 @@ TEST_CASE("a link stays a link, and the file that it points to is replaced") {
   fs::remove(folder / "a.txt");  // now the link points to a missing file
   replace_text(folder / "link", "three");
   CHECK(bytes_of(folder / "link") == "three");
+}
+
+TEST_CASE("a link that another user made in a shared folder is refused") {
+  if (::geteuid() != 0) return skip("only root can make a link of another user");
+  const TemporaryFolder folder;
+  constexpr uid_t kNobody = 65534;
+  const fs::path shared = folder / "shared";
+  fs::create_directory(shared);
+  fs::permissions(shared, fs::perms::all | fs::perms::sticky_bit);
+  replace_text(folder / "mine", "before");
+  for (const bool foreign : {true, false}) {
+    CAPTURE(foreign);
+    fs::remove(shared / "link");
+    fs::create_symlink(folder / "mine", shared / "link");
+    REQUIRE(::lchown((shared / "link").c_str(), foreign ? kNobody : 0, 0) == 0);
+    if (foreign) {
+      CHECK_THROWS_AS(AtomicFile(shared / "link"), convoke::Error);
+    } else {
+      CHECK_NOTHROW(AtomicFile(shared / "link"));
+    }
+  }
+  CHECK(bytes_of(folder / "mine") == "before");
 }
 
 TEST_CASE("a temporary name is unique") {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/os/child_process.hpp"
 
 namespace convoke::app {
@@ -80,7 +81,7 @@ std::vector<slurm::Partition> ask_sinfo() {
 std::string submit(const std::string& script) {
   if (!os::find_program("sbatch")) {
     throw Error("Slurm is not installed here: sbatch is not on the PATH",
-                fmt::format("submit on a login node of the cluster: bash {}", script));
+                fmt::format("submit on a login node of the cluster: bash {}", shell_word(script)));
   }
   const os::Answer answer = os::run({"bash", script});
   if (answer.code == 0) {

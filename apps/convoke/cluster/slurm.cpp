@@ -183,7 +183,7 @@ int slurm(const SlurmOptions& options) {
     fmt::print("{}\n", submit(submit_file));
   } else {
     for (const auto& [file, text] : files) fmt::print("{}\n", (folder / file).string());
-    fmt::print("Submit with: bash {}\n", submit_file);
+    fmt::print("Submit with: bash {}\n", shell_word(submit_file));
   }
   return EXIT_SUCCESS;
 }

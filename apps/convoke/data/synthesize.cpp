@@ -6,6 +6,7 @@
 #include <string>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/metrics/progress.hpp"
 #include "convoke/mpi/session.hpp"
 #include "synthesize/synthesize.hpp"
@@ -62,7 +63,7 @@ int synthesize(const SynthesizeOptions& options) {
   // 3. Print the location.
   if (world.root()) {
     fmt::print("{}: synthetic {}, in the layout of the original; next: convoke prepare {} --output FILE\n",
-               work.output.string(), work.kind, work.output.string());
+               work.output.string(), work.kind, shell_word(work.output.string()));
   }
   return EXIT_SUCCESS;
 }

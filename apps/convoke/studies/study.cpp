@@ -284,7 +284,7 @@ int run_study(const StudyOptions& options) {
   if (session.interrupted_by == 0)
     return session.made > 0 && session.failed == session.made ? EXIT_FAILURE : EXIT_SUCCESS;
   fmt::print("Stopped; only the current run is lost. Resume with: convoke study {} --output {} --resume\n",
-             options.file, folder.path().string());
+             shell_word(options.file), shell_word(folder.path().string()));
   return run::kExitRequeue;
 }
 

@@ -320,7 +320,7 @@ void set_facts(Imported& imported, const Json& facts) {
   const nn::Graph& graph = description.graph;
   const Config given(facts);
   std::vector<std::string> names;
-  for (const Json& name : given.at("class_names")) names.push_back(text_of(name));
+  for (const Json& name : given.at("class_names")) names.push_back(one_line(text_of(name)));
   if (static_cast<std::int64_t>(names.size()) == description.classes())
     description.class_names = std::move(names);
   const std::vector<double> scale = given.numbers("normalization_scale"),

@@ -230,6 +230,7 @@ std::vector<std::string> class_names(const ModelProto& model, std::int64_t class
       if (name.is_string()) names.push_back(name.get<std::string>());
     }
   }
+  std::ranges::transform(names, names.begin(), one_line);
   return static_cast<std::int64_t>(names.size()) == classes ? names : std::vector<std::string>{};
 }
 

@@ -14,5 +14,9 @@ std::string_view chart_library();  ///< Chart.js, minified; empty if Debian's li
 std::string_view chart_script();   ///< charts.js
 std::string_view heat_map_script();  ///< heat_maps.js
 std::string_view page_style();       ///< page.css
+/// The Content-Security-Policy of a page: it runs these scripts, uses this style, shows pictures that are
+/// part of the page, and nothing else. Text in a page that became an element by mistake would therefore do
+/// nothing.
+std::string_view page_policy();
 
 }  // namespace convoke::report

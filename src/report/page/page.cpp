@@ -31,7 +31,7 @@ std::string heat_map_elements(std::span<const HeatMap> maps) {
   if (maps.empty()) return {};
   std::string json;
   for (const HeatMap& map : maps) json += (json.empty() ? "" : ",\n") + metrics::to_json(map.settings());
-  return fmt::format("<script id=heat-maps type=\"application/json\">{}</script>\n<script>\n{}</script>\n",
+  return fmt::format("<script id=heat-maps type=\"application/json\">{}</script>\n<script>{}</script>\n",
                      embedded(json), heat_map_script());
 }
 
@@ -115,9 +115,10 @@ std::string Page::html() const {
   require_charts();
   std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+      "<meta http-equiv=Content-Security-Policy content=\"{}\">\n"
       "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n"
-      "<link rel=icon href=\"data:,\">\n<style>\n",
-      escape(title_));
+      "<link rel=icon href=\"data:,\">\n<style>",
+      page_policy(), escape(title_));
   html += page_style();
   html +=
       fmt::format("</style>\n</head>\n<body>\n<header>\n<h1>{}</h1>\n<p>{}</p>\n<nav aria-label=Sections>\n",
@@ -125,11 +126,11 @@ std::string Page::html() const {
   for (std::size_t i = 0; i < sections_.size(); ++i) {
     html += fmt::format("<a href=#s{}>{}</a>\n", i + 1, escape(sections_[i]));
   }
-  html += "</nav>\n</header>\n<main>\n" + body_ + (sections_.empty() ? "" : "</section>\n") +
-          "</main>\n<script>\n";
+  html +=
+      "</nav>\n</header>\n<main>\n" + body_ + (sections_.empty() ? "" : "</section>\n") + "</main>\n<script>";
   html += chart_library();
-  html += "\n</script>\n<script id=drawings type=\"application/json\">" + drawings_json(charts_) +
-          "</script>\n<script>\n";
+  html += "</script>\n<script id=drawings type=\"application/json\">" + drawings_json(charts_) +
+          "</script>\n<script>";
   html += chart_script();
   html += "</script>\n" + heat_map_elements(heat_maps_) + "</body>\n</html>\n";
   return html;

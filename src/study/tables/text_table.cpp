@@ -59,7 +59,7 @@ std::string to_text(const TextTable& table) {
   };
   add_row(table.columns);
   for (const std::vector<std::string>& row : table.rows) add_row(row);
-  return text;
+  return harmless(text);
 }
 
 }  // namespace convoke::study
