@@ -23,6 +23,7 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("folder")
 parser.add_argument("--epochs", type=int, default=100)
 parser.add_argument("--batch", type=int, default=32)
+parser.add_argument("--rate", type=float, default=1e-3)
 parser.add_argument("--seed", type=int, default=1)
 options = parser.parse_args()
 
@@ -50,7 +51,7 @@ test_x, test_y = pictures("valid")
 model = nn.Sequential(*convolution(3, 32), *convolution(32, 64), *convolution(64, 128), nn.Flatten(),
                       nn.Linear(128 * 16 * 16, 128), nn.ReLU(), nn.Linear(128, 10)).to(memory_format=torch.channels_last)
 parallel = nn.parallel.DistributedDataParallel(model) if world > 1 else model
-optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+optimizer = torch.optim.Adam(model.parameters(), lr=options.rate)
 schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.96)
 loss = nn.CrossEntropyLoss()
 share = options.batch // world
