@@ -51,6 +51,12 @@ study() {
   "$convoke" study "$1.toml" --output "$1" $resume
 }
 
+# scores RUN: the training accuracy of a run's last epoch and its test accuracy, with a comma between them.
+scores() {
+  sed -n 's/.*,"accuracy": *\([0-9.]*\).*/\1/p' "$1/metrics.jsonl" | tail -n 1 | tr '\n' ,
+  sed -n 's/.*"majority_accuracy": *\([0-9.]*\).*/\1/p' "$1/metrics.jsonl"
+}
+
 # Makes mnist.h5 here, unless $CONVOKE_DATA has it; all commands of the script find it there.
 mnist() {
   [ ! -e "${CONVOKE_DATA:-}/mnist.h5" ] || return 0
