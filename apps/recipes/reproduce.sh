@@ -34,7 +34,11 @@ piece() {
   shift
   if [ -e "done/$piece" ]; then printf '%-24s done before\n' "$piece"; return; fi
   printf '%-24s ' "$piece"
-  "$@" > "$piece.log" 2>&1 < /dev/null || { echo "failed, see $PWD/$piece.log" >&2; tail -n 5 "$piece.log" >&2; exit 1; }
+  set +e  # in a condition, Bash would go on after a command of a function that fails
+  (set -e; "$@") > "$piece.log" 2>&1 < /dev/null
+  local status=$?
+  set -e
+  [ $status = 0 ] || { echo "failed, see $PWD/$piece.log" >&2; tail -n 5 "$piece.log" >&2; exit 1; }
   touch "done/$piece"
   echo "$((SECONDS - start)) s"
 }
@@ -47,6 +51,12 @@ study() {
   "$convoke" study "$1.toml" --output "$1" $resume
 }
 
+# scores RUN: the training accuracy of a run's last epoch and its test accuracy, with a comma between them.
+scores() {
+  sed -n 's/.*,"accuracy": *\([0-9.]*\).*/\1/p' "$1/metrics.jsonl" | tail -n 1 | tr '\n' ,
+  sed -n 's/.*"majority_accuracy": *\([0-9.]*\).*/\1/p' "$1/metrics.jsonl"
+}
+
 # Makes mnist.h5 here, unless $CONVOKE_DATA has it; all commands of the script find it there.
 mnist() {
   [ ! -e "${CONVOKE_DATA:-}/mnist.h5" ] || return 0
@@ -54,7 +64,7 @@ mnist() {
 }
 
 # Edits of a study that make it small: one run of a cell, whatever disturbs it.
-once='s/^repeats.*/repeats = 1\ndisturbed_above = 100/; s/^at_most.*/at_most = 1/; s/^warm_up.*/warm_up = 0/'
+once='/^disturbed_above/d; s/^repeats.*/repeats = 1\ndisturbed_above = 100/; s/^at_most.*/at_most = 1/; s/^warm_up.*/warm_up = 0/'
 
 # published FILE ...: copies results next to the page, with --publish.
 published() {

@@ -1,0 +1,81 @@
+"""Trains the network of this recipe in PyTorch, on the same folders of pictures, as the paper did:
+
+    pytorch.py tomato/ --epochs 5                                     one process
+    RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29544 pytorch.py tomato/ --epochs 5      one of two
+
+The batch is that of all processes together. The processes sum gradients by DistributedDataParallel over gloo. Equal to the recipe:
+pictures of 128 x 128, flip, shear and zoom, Adam with an exponential schedule. The first process prints one line of a table: ranks,
+makespan (s), seconds of an epoch, test accuracy. Needs a Python with torch and torchvision.
+"""
+import argparse
+import os
+import time
+
+START = time.time()
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torchvision import datasets
+from torchvision.transforms import v2
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("folder")
+parser.add_argument("--epochs", type=int, default=100)
+parser.add_argument("--batch", type=int, default=32)
+parser.add_argument("--rate", type=float, default=1e-3)
+parser.add_argument("--seed", type=int, default=1)
+options = parser.parse_args()
+
+rank, world = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+torch.set_num_threads(1)
+torch.manual_seed(options.seed)
+if world > 1:
+    dist.init_process_group("gloo")
+
+
+def pictures(split):
+    """All pictures of a split in memory, as bytes, and their labels."""
+    transform = v2.Compose([v2.PILToTensor(), v2.Resize((128, 128), antialias=True)])
+    samples = list(datasets.ImageFolder(os.path.join(options.folder, split), transform))
+    return torch.stack([image for image, _ in samples]), torch.tensor([label for _, label in samples])
+
+
+def convolution(channels, filters):
+    return nn.Conv2d(channels, filters, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)
+
+
+augment = v2.Compose([v2.RandomHorizontalFlip(), v2.RandomAffine(0, shear=(-0.2, 0.2), scale=(0.8, 1.2))])
+train_x, train_y = pictures("train")
+test_x, test_y = pictures("valid")
+model = nn.Sequential(*convolution(3, 32), *convolution(32, 64), *convolution(64, 128), nn.Flatten(),
+                      nn.Linear(128 * 16 * 16, 128), nn.ReLU(), nn.Linear(128, 10)).to(memory_format=torch.channels_last)
+parallel = nn.parallel.DistributedDataParallel(model) if world > 1 else model
+optimizer = torch.optim.Adam(model.parameters(), lr=options.rate)
+schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.96)
+loss = nn.CrossEntropyLoss()
+share = options.batch // world
+
+
+def scaled(images):
+    return (images.float() / 255).contiguous(memory_format=torch.channels_last)
+
+
+begin = time.time()
+order = torch.Generator().manual_seed(options.seed)  # the same in all processes
+for epoch in range(options.epochs):
+    chosen = torch.randperm(len(train_x), generator=order)
+    for first in range(0, len(chosen) - options.batch + 1, options.batch):
+        own = chosen[first + rank * share:first + (rank + 1) * share]
+        images = scaled(torch.stack([augment(train_x[i]) for i in own]))
+        optimizer.zero_grad()
+        loss(parallel(images), train_y[own]).backward()
+        optimizer.step()
+    schedule.step()
+seconds = (time.time() - begin) / options.epochs
+
+if rank == 0:
+    model.eval()
+    with torch.no_grad():
+        right = sum((model(scaled(x)).argmax(1) == y).sum().item() for x, y in zip(test_x.split(50), test_y.split(50)))
+    print(f"PyTorch,{world},{time.time() - START:.2f},{seconds:.3f},{right / len(test_x):.4f}")
