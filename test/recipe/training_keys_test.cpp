@@ -82,6 +82,7 @@ TEST_CASE("a wrong value is refused with line, key and allowed values; a wrong n
        R"(r.toml:7: [train]: unknown key "early_stoping" (did you mean "early_stopping"?))"},
       {"early_stopping = { patience = 3 }",
        "r.toml:7: early stopping needs validation samples, but data.validation_split is 0"},
+      {"[run]\nstall_timeout = \"long\"", R"(r.toml:8: "long" is not a time)"},
       {"emulate_bf16 = 1",
        R"(r.toml:7: [train]: "emulate_bf16" must be true or false, but is a whole number (1))"},
       {"[run]\nkeep_best = \"yes\"",

@@ -96,6 +96,7 @@ struct RunRecipe {
   std::int64_t keep_checkpoints = 2;  ///< number of newest checkpoints to keep
   std::int64_t keep_best = 1;         ///< number of best models (by validation) to keep; 0: none
   double stop_before = 0;             ///< seconds before the end of a Slurm job; 0: never
+  double stall_timeout = 600;         ///< seconds, see run::Watchdog; 0: never
   std::int64_t bucket_kib = 0;        ///< 0: "auto"
   bool share_memory = true;
   bool balance = false;         ///< see engine::LaneShares
