@@ -97,6 +97,13 @@ constexpr std::array kRunKeys{
             .type = "number or text"},
            read_seconds<&RunRecipe::stall_timeout>,
            write_seconds<&RunRecipe::stall_timeout>},
+    key<&RunRecipe::verify_every>(
+        {.name = "verify_every",
+         .range = {.least = 0},
+         .effect = Effect::kNone,
+         .help = "steps after which another rank computes a lane again, and both results must have the same "
+                 "bits ([reliability.md](reliability.md#silent-data-corruption)); 0: never. Needs "
+                 "`train.reduction = \"exact\"`"}),
     key<&RunRecipe::bucket_kib>(
         {.name = "bucket_kib",
          .range = {.largest = 1 << 30},

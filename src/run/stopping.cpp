@@ -25,11 +25,14 @@ StopReason StopAgreement::mine() {
   return calls_.heard();
 }
 
-StopReason StopAgreement::after_step() {
+StopReason StopAgreement::after_step(bool alarm) {
   calls_.attend();
+  alarmed_ = false;
   if (++step_ < next_) return {};
-  double agreed[] = {static_cast<double>(mine().number()), watch_.seconds() / static_cast<double>(step_)};
+  double agreed[] = {static_cast<double>(mine().number()), watch_.seconds() / static_cast<double>(step_),
+                     alarm ? 1.0 : 0.0};
   group_.max(agreed);
+  alarmed_ = agreed[2] > 0;
   // About as many steps as the slowest rank makes in a second; equal on all ranks, since both numbers are.
   const double steps = agreed[1] > 0 ? std::min(1.0 / agreed[1], 1e6) : 1;
   next_ = step_ + std::max<std::int64_t>(1, std::llround(steps));
