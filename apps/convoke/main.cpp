@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
+#include "convoke/engine/lane_verification.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/run/environment.hpp"
 
@@ -103,6 +104,8 @@ int main(int argc, char** argv) {
         "the process has used all the memory that it may use",
         "raise the limit (ulimit -v, sbatch --mem), or use fewer ranks or threads, a smaller train.lane, or "
         "data.memory = \"...MiB\" to stream samples"));
+  } catch (const convoke::engine::SilentCorruption& error) {
+    convoke::mpi::Session::abort(error, convoke::engine::kExitCorrupted);
   } catch (const std::exception& error) {
     convoke::mpi::Session::abort(error);
   }

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "convoke/core/pulse.hpp"
 #include "convoke/os/clock.hpp"
 
 namespace convoke {
@@ -34,6 +35,7 @@ constexpr std::array<ActivityFacts, kActivities> kFacts{{{"load", false},
                                                          {"wait", true},
                                                          {"writing", false}}};
 
+constexpr const char* kMain = "main";
 constexpr std::size_t kRareEvents = 1024;
 constexpr std::int64_t kStepsPerCpuSample = 16;
 
@@ -51,7 +53,11 @@ const char* lasting_text(std::string_view text) {
 }
 
 Track::Track(Timeline& timeline, std::string name, std::size_t events)
-    : timeline_(&timeline), name_(std::move(name)), steps_(events), rare_(events > 0 ? kRareEvents : 0) {}
+    : timeline_(&timeline),
+      name_(std::move(name)),
+      of_rank_(name_ == kMain),
+      steps_(events),
+      rare_(events > 0 ? kRareEvents : 0) {}
 
 double Track::core_share() const {
   return sampled_seconds_ > 0 ? std::clamp(sampled_cpu_seconds_ / sampled_seconds_, 0.0, 1.0) : 1;
@@ -71,7 +77,7 @@ Track*& Track::mine() {
   return track;
 }
 
-Timeline::Timeline(std::size_t events) : events_(events) { track("main"); }
+Timeline::Timeline(std::size_t events) : events_(events) { track(kMain); }
 
 Track& Timeline::track(const std::string& name) {
   const std::lock_guard lock(mutex_);
@@ -95,6 +101,10 @@ Span::Span(Activity activity, const char* label, std::int64_t number) : track_(T
   }
   event_.activity = activity;
   if (nests()) outer_ = std::exchange(track_->phase_, this);
+  if (track_->of_rank_ && is_phase(activity)) {
+    outer_phase_ = Pulse::enter(name_of(activity));
+    if (activity == Activity::kStep) Pulse::begin_step(number);
+  }
   const bool exchanges = activity == Activity::kExchange;
   const bool within_exchange = outer_ != nullptr && outer_->event_.activity == Activity::kExchange;
   if (activity == Activity::kStep) track_->samples_cpu_ = number % kStepsPerCpuSample == 0;
@@ -109,6 +119,7 @@ double Span::close() {
   event_.end = clock_now();
   Track& track = *std::exchange(track_, nullptr);
   const double seconds = 1e-9 * static_cast<double>(event_.end - event_.begin);
+  if (track.of_rank_ && is_phase(event_.activity)) Pulse::enter(outer_phase_);
   track.nanoseconds_[Track::index(event_.activity)] += event_.end - event_.begin - inner_;
   if (nests()) {
     track.phase_ = outer_;

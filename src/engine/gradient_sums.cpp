@@ -4,6 +4,7 @@
 #include <array>
 
 #include "convoke/core/multiversion.hpp"
+#include "convoke/core/pulse.hpp"
 #include "convoke/core/timeline.hpp"
 
 namespace convoke::engine {
@@ -17,6 +18,12 @@ CONVOKE_MULTIVERSION
 void add_into(const float* values, float* sum, std::size_t n) { add_into_body(values, sum, n); }
 CONVOKE_MULTIVERSION
 void add_into(const std::int64_t* values, std::int64_t* sum, std::size_t n) { add_into_body(values, sum, n); }
+
+template <class Done>
+void wait_for_node(const Done& done) {
+  const PeerWait wait("the gradients of its node");
+  spin_until(done);
+}
 
 // Every node has as many leaders as the node with the fewest ranks has ranks.
 int leaders_of(const mpi::Communicator& node, const mpi::Communicator& group) {
@@ -102,7 +109,7 @@ void GradientSums::finish() {
   const Span span(alone_ ? Activity::kSum : Activity::kExchange);
   if (overlaps()) {
     const std::unique_lock lock = alone_with_mpi();
-    spin_until([&] {
+    wait_for_node([&] {
       pass_on();
       return share_.done();
     });
@@ -110,7 +117,7 @@ void GradientSums::finish() {
     if (helper_) helper_->stop();
     memory_.barrier();
   } else {
-    spin_until([&] { return complete() == memory_.sums(0).floats.size(); });
+    wait_for_node([&] { return complete() == memory_.sums(0).floats.size(); });
     team_.run(add_);
   }
 }

@@ -8,6 +8,7 @@
 #include <exception>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/fixed_point.hpp"
@@ -20,6 +21,7 @@
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/working_weights.hpp"
+#include "convoke/os/clock.hpp"
 #include "engine/engine_parts.hpp"
 #include "engine/execution.hpp"
 
@@ -73,7 +75,9 @@ class LaneEngine::Impl {
         team_(parts_.team->mine()),
         working_(parts_.layout, memory_.parameters().data()),
         update_(layout_, options.update, optimizer, memory_, *parts_.team),
-        shares_(group.size()) {
+        shares_(group.size()),
+        state_slots_(optimizer.state_slots()) {
+    if (options.verify_every > 0) start_verification();
     if (writes())
       std::ranges::copy(nn::initial_parameters(layout_, options.seed).span(), memory_.parameters().begin());
     primitive_threads_ = primitive_threads(options, team_.size());
@@ -105,6 +109,7 @@ class LaneEngine::Impl {
     sums_.begin_step();
     for (const auto& worker : workers_) worker->begin_step();
     if (moments() != nullptr) moments()->begin_step();
+    const std::optional<LaneVerification::Check> check = begin_verification(samples);
     std::exception_ptr failure;
     try {
       team_.run(compute_);
@@ -122,12 +127,24 @@ class LaneEngine::Impl {
     if (any_failed()) mpi::agree(group_, failure);
     StepResult result = tally(samples.size());
     if (!std::isfinite(result.loss)) return result;
+    if (check) verify(*check);
 
     // 3. Make the same update on all nodes.
     result.loss += update_.run(learning_rate, ++steps_done_);
     if (parts_.balance && std::ssize(samples) == options_.batch) balance();
     return result;
   }
+
+  std::string first_bad_parameter() {
+    const nn::ParameterSlot* first = nullptr;
+    for (const nn::ParameterSlot& slot : layout_.slots()) {
+      if (first != nullptr && first->node <= slot.node) continue;
+      if (!finite(slot)) first = &slot;
+    }
+    return first == nullptr ? std::string() : first->name;
+  }
+
+  VerificationUse take_verification() { return std::exchange(verification_use_, {}); }
 
   std::string diagnose() {
     std::vector<std::string> found(workers_.size());
@@ -164,6 +181,15 @@ class LaneEngine::Impl {
   std::int64_t steps_done_ = 0;
 
  private:
+  void start_verification() {
+    ensure(exact(), "only exact gradients have the same bits on all ranks");
+    if (moments() != nullptr) {
+      throw Error("a lane with synchronized batch norms cannot be verified alone: it needs the whole batch",
+                  "set run.verify_every = 0, or leave synchronized out of the batch norms");
+    }
+    verification_.emplace(group_, options_.verify_every);
+  }
+
   bool exact() const { return options_.reduction == Reduction::kExact; }
   MomentsExchange* moments() const { return parts_.moments.get(); }
 
@@ -171,6 +197,43 @@ class LaneEngine::Impl {
     const bool drives_exchange = i == 0 && sums_.overlaps();
     workers_[static_cast<std::size_t>(i)]->run(input_, share_of(lanes_, i, team_.size()),
                                                drives_exchange ? progress_ : no_progress_);
+  }
+
+  // Checks a parameter, what the optimizer remembers of it, and its average.
+  bool finite(const nn::ParameterSlot& slot) const {
+    const auto part_is_finite = [&](std::span<const float> arena) {
+      if (arena.size() < slot.offset + slot.size) return true;  // statistics have no state, for example
+      return std::ranges::all_of(arena.subspan(slot.offset, slot.size),
+                                 [](float value) { return std::isfinite(value); });
+    };
+    for (std::size_t i = 0; i < state_slots_; ++i) {
+      if (!part_is_finite(memory_.state(i))) return false;
+    }
+    return part_is_finite(memory_.parameters()) && part_is_finite(memory_.average());
+  }
+
+  // Chooses the lane of this step that is verified, if it is due, and tells its worker to keep the digest.
+  std::optional<LaneVerification::Check> begin_verification(std::span<const std::uint32_t> samples) {
+    if (!verification_ || !verification_->due(steps_done_ + 1)) return std::nullopt;
+    const std::int64_t lanes = (std::ssize(samples) + options_.lane - 1) / options_.lane;
+    const LaneVerification::Check check = verification_->check_of(steps_done_ + 1, lanes, shares_);
+    for (const auto& worker : workers_) worker->watch(check.lane * options_.lane);
+    return check;
+  }
+
+  // The floats of a worker are free here: the update, which writes them, begins after the comparison.
+  void verify(const LaneVerification::Check& check) {
+    const os::Stopwatch watch;
+    std::uint64_t first = 0;
+    for (int i = 0; i < team_.size(); ++i) {
+      const LaneRange mine = share_of(lanes_, i, team_.size());
+      if (check.lane >= mine.first && check.lane < mine.first + mine.count) {
+        first = workers_[static_cast<std::size_t>(i)]->digest();
+      }
+    }
+    verification_->run(check, first, [&] { return workers_.front()->recompute(input_, check.lane); });
+    for (const auto& worker : workers_) worker->watch(-1);
+    verification_use_ = {verification_use_.lanes + 1, verification_use_.seconds + watch.seconds()};
   }
 
   // The slowest worker decides how fast this rank is.
@@ -216,6 +279,9 @@ class LaneEngine::Impl {
   nn::WorkingWeights working_;
   Update update_;
   LaneShares shares_;
+  std::size_t state_slots_;
+  std::optional<LaneVerification> verification_;
+  VerificationUse verification_use_;
   int primitive_threads_ = 1;
   std::function<void(int)> prepare_, compute_;
   std::function<void()> progress_, no_progress_;
@@ -240,6 +306,8 @@ LaneEngine::StepResult LaneEngine::step(std::uint32_t epoch, std::span<const std
   return impl_->step(epoch, samples, learning_rate, repeats);
 }
 
+std::string LaneEngine::first_bad_parameter() { return impl_->first_bad_parameter(); }
+VerificationUse LaneEngine::take_verification() { return impl_->take_verification(); }
 std::string LaneEngine::diagnose() { return impl_->diagnose(); }
 const LaneShares& LaneEngine::shares() const { return impl_->shares(); }
 const nn::ParameterLayout& LaneEngine::layout() const { return impl_->layout_; }

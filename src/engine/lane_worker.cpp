@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
+#include <limits>
 
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/core/multiversion.hpp"
 #include "convoke/core/timeline.hpp"
+#include "convoke/engine/lane_verification.hpp"
 #include "convoke/os/clock.hpp"
 #include "engine/lanes_in_step.hpp"
 
@@ -152,6 +155,22 @@ void LaneWorker::run_segment(const StepInput& step, const LaneSegment& segment, 
   progress_ = last ? &progress : nullptr;
   network.backward(ready_);
   take(gradients_, layout_->gradient_size(), sums_.floats.size(), first);
+  if (segment.first == watched_) digest_ = digest_of_floats();
+}
+
+// The elements after the correct predictions are set by failures, not by lanes.
+std::uint64_t LaneWorker::digest_of_floats() const {
+  return digest_of(sums_.floats.first(layout_->gradient_size() + kBad));
+}
+
+std::uint64_t LaneWorker::recompute(const StepInput& step, std::int64_t lane) {
+  const LaneSegment segment = lane_segments(step, {lane, 1}).front();
+  nn::Network& network = load(step, segment, targets_);
+  network.bind(parameters_, sums_.floats.data(), working_);
+  network.forward(key_of(step, segment));
+  judge(network, step, targets_, sums_.floats.data());
+  network.backward([](std::size_t) {});
+  return digest_of_floats();
 }
 
 void LaneWorker::run(const StepInput& step, LaneRange lanes, const std::function<void()>& progress) {
@@ -203,8 +222,27 @@ std::string LaneWorker::first_non_finite(const StepInput& step, LaneRange lanes)
     key.batch = 0;  // each plan separately, so that a NaN does not spread to plans without one
     const std::string node = network.first_non_finite(key);
     if (!node.empty()) return node;
+    if (in_step_) continue;  // its backward pass needs those of all other lanes
+    judge(network, step, targets_, sums_.floats.data());
+    network.backward([](std::size_t) {});
+    const std::string gradient = first_bad_gradient();
+    if (!gradient.empty()) return gradient;
   }
   return {};
+}
+
+// In the order of the network. A gradient that is too large for fixed point is bad, too.
+std::string LaneWorker::first_bad_gradient() const {
+  const float limit = options_.exact ? limit_ : std::numeric_limits<float>::infinity();
+  const nn::ParameterSlot* first = nullptr;
+  for (const nn::ParameterSlot& slot : layout_->slots()) {
+    if (slot.offset + slot.size > layout_->gradient_size()) continue;
+    if (first != nullptr && first->node <= slot.node) continue;
+    const std::span<const float> values = sums_.floats.subspan(slot.offset, slot.size);
+    if (!std::ranges::all_of(values, [&](float value) { return std::abs(value) < limit; })) first = &slot;
+  }
+  if (first == nullptr) return {};
+  return (first->spec.statistic() ? "the statistic " : "the gradient of ") + first->name;
 }
 
 std::size_t LaneWorker::plan_bytes() const {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <numeric>
 
+#include "convoke/core/pulse.hpp"
 #include "convoke/engine/worker_team.hpp"
 
 namespace convoke::engine {
@@ -81,6 +82,7 @@ void ModelMemory::barrier() {
     barrier_->arrived.store(0, std::memory_order_relaxed);
     barrier_->round.store(round + 1, std::memory_order_release);
   } else {
+    const PeerWait wait("the other ranks of its node");
     spin_until([&] { return barrier_->round.load(std::memory_order_acquire) != round; });
   }
 }

@@ -8,6 +8,7 @@
 #include <exception>
 #include <utility>
 
+#include "convoke/core/pulse.hpp"
 #include "mpi/state.hpp"
 
 namespace convoke::mpi {
@@ -39,6 +40,7 @@ int block_bytes(std::size_t all, int blocks) {
 template <class T>
 void reduce(std::span<T> values, MPI_Op op, MPI_Comm comm) {
   for_pieces(values, [&](T* piece, int count) {
+    const PeerWait wait("a sum over the ranks");
     MPI_Allreduce(MPI_IN_PLACE, piece, count, type_of(piece), op, comm);
   });
 }
@@ -62,7 +64,9 @@ Communicator::State::~State() {
   if (std::uncaught_exceptions() > exceptions) return;
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (owned && !finalized) MPI_Comm_free(&comm);
+  if (!owned || finalized) return;
+  const PeerWait wait("the end of a group");
+  MPI_Comm_free(&comm);
 }
 
 Communicator Communicator::wrap(int fortran_handle) {
@@ -75,18 +79,23 @@ int Communicator::fortran_handle() const { return MPI_Comm_c2f(state_->comm); }
 
 Communicator Communicator::split(int color, int key) const {
   assert(color >= 0);
+  const PeerWait wait("a division into groups");
   MPI_Comm group = MPI_COMM_NULL;
   MPI_Comm_split(state_->comm, color, key, &group);
   return Communicator(std::make_shared<State>(group, true));
 }
 
 Communicator Communicator::split_node() const {
+  const PeerWait wait("a division into nodes");
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &node);
   return Communicator(std::make_shared<State>(node, true));
 }
 
-void Communicator::barrier() const { MPI_Barrier(state_->comm); }
+void Communicator::barrier() const {
+  const PeerWait wait("a barrier");
+  MPI_Barrier(state_->comm);
+}
 
 void Communicator::sum(std::span<float> values) const { reduce(values, MPI_SUM, state_->comm); }
 void Communicator::sum(std::span<double> values) const { reduce(values, MPI_SUM, state_->comm); }
@@ -153,13 +162,18 @@ Request Communicator::start_all_gather(std::span<std::byte> blocks) const {
 }
 
 void Communicator::broadcast(std::span<std::byte> bytes, int root) const {
-  for_pieces(bytes,
-             [&](std::byte* piece, int count) { MPI_Bcast(piece, count, MPI_BYTE, root, state_->comm); });
+  for_pieces(bytes, [&](std::byte* piece, int count) {
+    const PeerWait wait("a broadcast");
+    MPI_Bcast(piece, count, MPI_BYTE, root, state_->comm);
+  });
 }
 
 std::string Communicator::broadcast(std::string text, int root) const {
   std::uint64_t size = text.size();
-  MPI_Bcast(&size, 1, MPI_UINT64_T, root, state_->comm);
+  {
+    const PeerWait wait("a broadcast");
+    MPI_Bcast(&size, 1, MPI_UINT64_T, root, state_->comm);
+  }
   text.resize(size);
   broadcast(std::as_writable_bytes(std::span<char>(text)), root);
   return text;
@@ -169,7 +183,10 @@ std::vector<std::vector<std::byte>> Communicator::gather(std::span<const std::by
   const bool here = rank() == root;
   const std::uint64_t size = bytes.size();
   std::vector<std::uint64_t> sizes(here ? static_cast<std::size_t>(this->size()) : 0);
-  MPI_Gather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, root, state_->comm);
+  {
+    const PeerWait wait("a gathering");
+    MPI_Gather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, root, state_->comm);
+  }
   if (!here) {
     send(bytes, root, kGatherTag);
     return {};
@@ -197,12 +214,14 @@ std::vector<std::string> Communicator::gather(const std::string& text, int root)
 
 void Communicator::send(std::span<const std::byte> bytes, int to, int tag) const {
   for_pieces(bytes, [&](const std::byte* piece, int count) {
+    const PeerWait wait("the receiver of a message");
     MPI_Send(piece, count, type_of(piece), to, tag, state_->comm);
   });
 }
 
 void Communicator::receive(std::span<std::byte> bytes, int from, int tag) const {
   for_pieces(bytes, [&](std::byte* piece, int count) {
+    const PeerWait wait("a message");
     MPI_Recv(piece, count, type_of(piece), from, tag, state_->comm, MPI_STATUS_IGNORE);
   });
 }
@@ -256,6 +275,7 @@ bool Request::test() {
 }
 
 void Request::wait() {
+  const PeerWait peers("an exchange");
   MPI_Request request = load(handle_);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   store(handle_, request);

@@ -7,6 +7,7 @@
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/pulse.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/environment.hpp"
 
@@ -29,6 +30,7 @@ struct SharedMemory::State {
 // calls, and the job is about to be aborted: waiting for them would suppress its message.
 SharedMemory::State::~State() {
   if (window == MPI_WIN_NULL || std::uncaught_exceptions() > exceptions) return;
+  const PeerWait wait("the end of shared memory");
   MPI_Win_unlock_all(window);
   MPI_Win_free(&window);
 }
@@ -46,6 +48,7 @@ SharedMemory::SharedMemory(const Communicator& node, std::size_t bytes)
   const MPI_Comm comm = MPI_Comm_f2c(node.fortran_handle());
   const auto size = static_cast<MPI_Aint>(owner() ? bytes + kAlignment : 0);
   void* base = nullptr;
+  const PeerWait wait("shared memory");
   MPI_Errhandler before = MPI_ERRHANDLER_NULL;
   MPI_Comm_get_errhandler(comm, &before);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);

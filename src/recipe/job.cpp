@@ -103,6 +103,7 @@ engine::EngineOptions engine_options(const Recipe& recipe, int threads) {
           .wire = recipe.train.wire,
           .bucket_bytes = static_cast<std::size_t>(recipe.run.bucket_kib) * 1024,
           .balance = recipe.run.balance,
+          .verify_every = recipe.run.verify_every,
           .update = recipe.train.update};
 }
 
@@ -143,6 +144,7 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
   job.portion = recipe.data.portion;
   job.validate_every = recipe.train.validate_every;
   job.early_stopping = train::EarlyStopping::read(recipe.train.early_stopping);
+  job.on_divergence = recipe.train.on_divergence;
   job.top_k = recipe.train.top_k;
   job.keep_best = recipe.run.keep_best;
   job.log = recipe.log;

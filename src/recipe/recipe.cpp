@@ -77,6 +77,14 @@ bool may_name_a_folder(const std::string& name) {
          one_line(name) == name;
 }
 
+void require_exact_to_verify(const Recipe& recipe) {
+  if (recipe.run.verify_every == 0 || recipe.train.reduction == engine::Reduction::kExact) return;
+  throw Error(fmt::format("{}: run.verify_every compares the bits of gradients, which train.reduction = "
+                          "\"fast\" does not keep equal",
+                          recipe.name),
+              "set train.reduction = \"exact\", or run.verify_every = 0");
+}
+
 void require_validation(const Recipe& recipe) {
   if (recipe.data.validates()) return;
   const TrainRecipe& train = recipe.train;
@@ -186,6 +194,7 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
   recipe.run = read_run(document);
   recipe.log = read_log(document);
   require_validation(recipe);
+  require_exact_to_verify(recipe);
   require_count_of_members(recipe);
   require_common_steps(recipe);
   recipe.folder = fs::path(source).parent_path();

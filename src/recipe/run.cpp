@@ -15,6 +15,7 @@
 #include "convoke/run/equal_ranks.hpp"
 #include "convoke/run/job_time.hpp"
 #include "convoke/run/trace_file.hpp"
+#include "convoke/run/watchdog.hpp"
 #include "convoke/train/fit.hpp"
 #include "convoke/train/verdict.hpp"
 
@@ -127,6 +128,7 @@ void Run::ask_teacher(const train::Feed& feed, const run::RunFolder& folder) {
 }
 
 Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double seconds_before) {
+  const run::Watchdog watchdog(folder.path(), recipe_.run.stall_timeout, world_);
   const mpi::ClockReading clock = recipe_.run.trace ? mpi::read_root_clock(world_) : mpi::ClockReading{};
   const auto write_trace = [&] {
     if (recipe_.run.trace) run::write_trace(folder.file("trace.json"), *phases_.timeline, clock, world_);

@@ -33,15 +33,20 @@ std::optional<Value> write_keep_best(const KeyFacts&, const RunRecipe& run) {
   return run.keep_best <= 1 ? Value(run.keep_best == 1) : Value(run.keep_best);
 }
 
-void read_stop_before(SettingsReader& read, const KeyFacts& key, RunRecipe& run) {
+// Reads seconds, or text such as "5 min".
+template <double RunRecipe::*kSeconds>
+void read_seconds(SettingsReader& read, const KeyFacts& key, RunRecipe& run) {
   if (read.holds_text(key.name)) {
-    read.at([&] { run.stop_before = run::seconds_from(read.require_string(key.name)); });
+    read.at([&] { run.*kSeconds = run::seconds_from(read.require_string(key.name)); });
   } else {
-    read_value(read, key, run.stop_before);
+    read_value(read, key, run.*kSeconds);
   }
 }
 
-std::optional<Value> write_stop_before(const KeyFacts&, const RunRecipe& run) { return run.stop_before; }
+template <double RunRecipe::*kSeconds>
+std::optional<Value> write_seconds(const KeyFacts&, const RunRecipe& run) {
+  return run.*kSeconds;
+}
 
 constexpr std::array kRunKeys{
     key<&RunRecipe::threads>({.name = "threads",
@@ -81,8 +86,24 @@ constexpr std::array kRunKeys{
                  "is left: "
                  "seconds, or text such as `\"120 s\"`, `\"5 min\"`",
          .type = "number or text"},
-        read_stop_before,
-        write_stop_before},
+        read_seconds<&RunRecipe::stop_before>,
+        write_seconds<&RunRecipe::stop_before>},
+    RunKey{{.name = "stall_timeout",
+            .range = {.least = 0},
+            .effect = Effect::kNone,
+            .help = "end a job that stands still for so long with exit code 87 "
+                    "([reliability.md](reliability.md)): seconds, or text such as `\"90 s\"`, `\"10 min\"`; "
+                    "0: never",
+            .type = "number or text"},
+           read_seconds<&RunRecipe::stall_timeout>,
+           write_seconds<&RunRecipe::stall_timeout>},
+    key<&RunRecipe::verify_every>(
+        {.name = "verify_every",
+         .range = {.least = 0},
+         .effect = Effect::kNone,
+         .help = "steps after which another rank computes a lane again, and both results must have the same "
+                 "bits ([reliability.md](reliability.md#silent-data-corruption)); 0: never. Needs "
+                 "`train.reduction = \"exact\"`"}),
     key<&RunRecipe::bucket_kib>(
         {.name = "bucket_kib",
          .range = {.largest = 1 << 30},

@@ -10,6 +10,7 @@
 #include "convoke/recipe/section_reader.hpp"
 #include "convoke/train/distillation.hpp"
 #include "convoke/train/early_stopping.hpp"
+#include "convoke/train/on_divergence.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {
@@ -108,6 +109,14 @@ void read_early_stopping(SettingsReader& read, const KeyFacts& key, TrainRecipe&
 std::optional<Value> write_early_stopping(const KeyFacts&, const TrainRecipe& train) {
   if (train.early_stopping.empty()) return std::nullopt;
   return train.early_stopping;
+}
+
+void read_on_divergence(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
+  train.on_divergence = train::OnDivergence::read(read.table(key.name));
+}
+
+std::optional<Value> write_on_divergence(const KeyFacts&, const TrainRecipe& train) {
+  return train.on_divergence.settings();
 }
 
 void read_distill(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
@@ -288,6 +297,18 @@ constexpr std::array kTrainKeys{
          .type = "table"},
         read_early_stopping,
         write_early_stopping},
+    TrainKey{
+        {.name = "on_divergence",
+         .effect = Effect::kNone,
+         .help =
+             "what happens if the loss or a parameter is not finite: a name, or a table, e.g. `{ name = "
+             "\"restore\", factor = 0.5, times = 3 }`. `\"drop-member\"`: the member of an ensemble does "
+             "not vote, and a single model ends the job; `\"stop\"`: the job ends; `\"restore\"`: training "
+             "goes back to the newest checkpoint, with a lower learning rate",
+         .tables = train::OnDivergence::tables,
+         .type = "text or table"},
+        read_on_divergence,
+        write_on_divergence},
     TrainKey{
         {.name = "distill",
          .help =

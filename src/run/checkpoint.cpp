@@ -61,6 +61,7 @@ void write_numbers(hdf5::Object& object, const CheckpointState& state) {
   object.set_attribute("best_loss", state.best.loss);
   object.set_attribute("best_accuracy", state.best.accuracy);
   object.set_attribute("stopped", std::int64_t{state.best.stopped});
+  object.set_attribute("restores", state.restores);
 }
 
 CheckpointState read_numbers(const hdf5::Object& object) {
@@ -87,6 +88,7 @@ CheckpointState read_numbers(const hdf5::Object& object) {
                   .stopped = object.attribute<std::int64_t>("stopped") != 0,
                   .parameters = {}};
   }
+  if (object.has_attribute("restores")) state.restores = object.attribute<std::int64_t>("restores");
   return state;
 }
 
@@ -158,6 +160,11 @@ std::vector<std::filesystem::path> Checkpoints::files() const {
   std::sort(found.begin(), found.end(),
             [](const auto& a, const auto& b) { return position(a) < position(b); });
   return found;
+}
+
+std::filesystem::path Checkpoints::newest_file() const {
+  const std::vector<std::filesystem::path> all = files();
+  return all.empty() ? std::filesystem::path() : all.back();
 }
 
 CheckpointState Checkpoints::read(const std::filesystem::path& path) const {
@@ -249,7 +256,8 @@ std::string to_bytes(const CheckpointState& state) {
                                  state.best.updates,
                                  std::int64_t{state.best.stopped},
                                  std::ssize(state.change),
-                                 std::ssize(state.other_optimizers)};
+                                 std::ssize(state.other_optimizers),
+                                 state.restores};
   const double numbers[] = {
       state.best_validation_accuracy, state.validation_accuracy, state.loss_sum,  state.correct_sum,
       state.feedback.factor,          state.feedback.best,       state.best.loss, state.best.accuracy};
@@ -275,7 +283,7 @@ CheckpointState checkpoint_from_bytes(const std::string& bytes) {
     std::memcpy(data, bytes.data() + at, size);
     at += size;
   };
-  std::int64_t counts[15];
+  std::int64_t counts[16];
   double numbers[8];
   take(counts, sizeof counts);
   take(numbers, sizeof numbers);
@@ -283,6 +291,7 @@ CheckpointState checkpoint_from_bytes(const std::string& bytes) {
       .epochs_done = counts[0],
       .steps_done = counts[1],
       .updates = counts[2],
+      .restores = counts[15],
       .best_validation_accuracy = numbers[0],
       .validation_accuracy = numbers[1],
       .loss_sum = numbers[2],

@@ -7,8 +7,10 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
@@ -112,6 +114,28 @@ std::string state_text(const RunView& view) {
   return {};
 }
 
+// A row for each rank. If there are many, those whose heartbeats are oldest come first, and the rest is
+// counted.
+std::string table_of_ranks(std::vector<Heartbeat> ranks) {
+  constexpr std::size_t kMostRows = 16;
+  if (ranks.empty()) return {};
+  const std::size_t rows = std::min(ranks.size(), kMostRows);
+  if (ranks.size() > rows) {
+    std::ranges::stable_sort(ranks, std::greater(), &Heartbeat::age_seconds);
+  }
+  std::size_t width = 4;
+  for (const Heartbeat& rank : ranks) width = std::max(width, rank.host.size());
+  std::string text = fmt::format("  {:<12} {:>4}  {:<{}}  {:>9}  {:>9}  phase\n", "ranks", "rank", "host",
+                                 width, "step", "seen");
+  for (const Heartbeat& rank : std::span(ranks).first(rows)) {
+    text += fmt::format("  {:<12} {:>4}  {:<{}}  {:>9}  {:>9}  {}\n", "", rank.rank, rank.host, width,
+                        format_count(rank.step), format_duration(std::max(0.0, rank.age_seconds)) + " ago",
+                        activity_text(rank));
+  }
+  if (ranks.size() > rows) text += fmt::format("  {:<12} and {} more\n", "", ranks.size() - rows);
+  return text;
+}
+
 }  // namespace
 
 RunView view_run(const fs::path& folder) {
@@ -125,6 +149,7 @@ RunView view_run(const fs::path& folder) {
   }
   if (environment) view.place = place_of(*environment);
   view.status = read_status(folder / "status.json");
+  view.ranks = read_heartbeats(heartbeat_folder(folder));
   view.age_seconds = std::min(age_of(folder / "status.json"), age_of(folder / "lock"));
   find_checkpoint(view);
   read_curves(folder / "metrics.jsonl", view);
@@ -164,6 +189,7 @@ std::string to_text(const RunView& view, int width) {
     if (view.state == RunView::State::kRuns && std::isfinite(status.job_seconds_left))
       line("job ends in", format_duration(std::max(0.0, status.job_seconds_left - view.age_seconds)));
   }
+  if (view.state != RunView::State::kComplete) text += table_of_ranks(view.ranks);
   if (!view.checkpoint.empty())
     line("checkpoint", fmt::format("{}, {} ago", view.checkpoint,
                                    format_duration(std::max(0.0, view.checkpoint_age_seconds))));

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "convoke/core/pulse.hpp"
 #include "convoke/os/stop_signals.hpp"
 
 namespace convoke::run {
@@ -24,11 +25,14 @@ StopReason StopAgreement::mine() {
   return calls_.heard();
 }
 
-StopReason StopAgreement::after_step() {
+StopReason StopAgreement::after_step(bool alarm) {
   calls_.attend();
+  alarmed_ = false;
   if (++step_ < next_) return {};
-  double agreed[] = {static_cast<double>(mine().number()), watch_.seconds() / static_cast<double>(step_)};
+  double agreed[] = {static_cast<double>(mine().number()), watch_.seconds() / static_cast<double>(step_),
+                     alarm ? 1.0 : 0.0};
   group_.max(agreed);
+  alarmed_ = agreed[2] > 0;
   // About as many steps as the slowest rank makes in a second; equal on all ranks, since both numbers are.
   const double steps = agreed[1] > 0 ? std::min(1.0 / agreed[1], 1e6) : 1;
   next_ = step_ + std::max<std::int64_t>(1, std::llround(steps));
@@ -78,6 +82,7 @@ StopReason StopCalls::heard() {
 }
 
 void StopCalls::wait_for_all() {
+  const PeerWait wait("the other groups");
   mpi::Request all = world_.start_barrier();
   while (!all.test()) {
     attend();

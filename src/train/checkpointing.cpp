@@ -20,6 +20,10 @@ using namespace std::chrono_literals;
 // Training does not wait for a disk that needs longer: the next checkpoint is only some steps away.
 constexpr auto kPatience = 2000ms;
 
+bool all_finite(const std::vector<float>& values) {
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
+
 run::BestModels::Cost cost_by(const EarlyStopping& judge) {
   return [&judge](const run::Validated& v) { return judge.cost(v.loss, v.accuracy); };
 }
@@ -75,6 +79,12 @@ void Checkpointing::save(const run::CheckpointState& state) {
   std::vector<std::vector<float>> others = engine_.gather_states();
   if (!group_.root()) return;
   Span span(Activity::kCheckpoint);
+  refused_ = !engine_.first_bad_parameter().empty() || !std::ranges::all_of(others, all_finite);
+  if (refused_) {  // the trainer ends, or goes back
+    saved_updates_ = state.updates;
+    since_saved_ = {};
+    return;
+  }
   report_failures();
   run::CheckpointUse& use = phases_.checkpoints;
   std::string left_out;
@@ -196,6 +206,21 @@ void Checkpointing::report_failures() {
   for (const auto& best : unwritten_) {
     if (!best->written) write(best);
   }
+}
+
+std::filesystem::path Checkpointing::newest_file() {
+  writer_.wait();
+  return checkpoints_.newest_file();
+}
+
+std::optional<run::CheckpointState> Checkpointing::go_back() {
+  writer_.wait();
+  refused_ = false;
+  unwritten_.clear();
+  written_costs_.clear();
+  saved_ = {};
+  saved_updates_ = 0;
+  return resume();
 }
 
 std::optional<run::CheckpointState> Checkpointing::resume() {

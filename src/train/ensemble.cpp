@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "convoke/core/timeline.hpp"
+#include "convoke/engine/lane_verification.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/os/processors.hpp"
@@ -30,6 +31,13 @@ std::string title_of(const Job& job, std::int64_t member) {
 std::filesystem::path checkpoint_folder(const Job& job, const run::RunFolder& folder, std::int64_t member) {
   return job.ensemble ? folder.checkpoints(member) : folder.checkpoints();
 }
+
+/// Takes the lines of metrics.jsonl on the roots of groups; empty on other ranks.
+struct MemberLog {
+  std::function<void(const Settings&)> append;
+  /// Removes the lines about a member after so many steps, which it makes again.
+  std::function<void(std::int64_t member, std::int64_t updates)> forget_after;
+};
 
 struct Turn {
   const Job& job;
@@ -58,8 +66,7 @@ void for_all_members(const Work& work) {
 }
 
 // Fills in `result`. Throws what ends the training of the member, or the job.
-void train_member(const Turn& turn, std::int64_t member, const std::function<void(const Settings&)>& log,
-                  TrainedMember& result) {
+void train_member(const Turn& turn, std::int64_t member, const MemberLog& log, TrainedMember& result) {
   const Job& job = turn.job;
   const data::Holdout ids = samples_of(job, turn.feed, member);
   result.model.training_samples = static_cast<std::int64_t>(ids.train.size());
@@ -74,12 +81,24 @@ void train_member(const Turn& turn, std::int64_t member, const std::function<voi
 
   // Event files belong to the member: the root of its group writes them during training.
   std::optional<metrics::EventFile> events;
+  const auto open_events = [&](std::optional<std::int64_t> resumed_after) {
+    if (job.log.tensorboard && turn.group.root()) {
+      events.emplace(events_folder(job, turn.folder, member), resumed_after);
+    }
+  };
   std::function<void(const Settings&)> log_member;
-  if (log) {
+  std::function<void(std::int64_t)> forget;
+  if (log.append) {
     log_member = [&](const Settings& record) {
       for_all_members([&] {
-        log(record);
+        log.append(record);
         if (events) append_curves(*events, record);
+      });
+    };
+    forget = [&](std::int64_t updates) {
+      for_all_members([&] {
+        log.forget_after(member, updates);
+        if (events) open_events(updates);
       });
     };
   }
@@ -91,15 +110,12 @@ void train_member(const Turn& turn, std::int64_t member, const std::function<voi
                                  engine::canonical_parameters(job.model.graph), job.fingerprint, job.recipe,
                                  job.keep_checkpoints);
     trainer.emplace(job, assignment, turn.feed.training, turn.group, turn.stop, std::move(checkpoints),
-                    Reports{progress, log_member, title_of(job, member), turn.status}, turn.phases);
+                    Reports{progress, log_member, title_of(job, member), turn.status, forget}, turn.phases);
     if (job.weights) trainer->start_from(*job.weights);
     for_all_members([&] {
       if (turn.resume) trainer->resume();
       if (turn.resume && turn.logs != nullptr) turn.logs->forget_after(member, trainer->steps());
-      if (job.log.tensorboard && turn.group.root()) {
-        events.emplace(events_folder(job, turn.folder, member),
-                       turn.resume ? std::optional(trainer->steps()) : std::nullopt);
-      }
+      open_events(turn.resume ? std::optional(trainer->steps()) : std::nullopt);
     });
   }
   Outcome outcome = trainer->run();
@@ -107,6 +123,8 @@ void train_member(const Turn& turn, std::int64_t member, const std::function<voi
   result.epochs_done = outcome.epochs_done;
   result.steps = outcome.steps;
   result.stopped_at = outcome.stopped_at;
+  result.restores = outcome.restores;
+  result.rate_factor = outcome.rate_factor;
   result.samples_processed = outcome.samples_processed;
   result.model.validation_accuracy = outcome.validation_accuracy;
   result.model.parameters = std::move(outcome.parameters);
@@ -116,13 +134,15 @@ void train_member(const Turn& turn, std::int64_t member, const std::function<voi
 // this must be an error that all of them have thrown, because otherwise the other ranks would wait.
 std::string failure_of(const Turn& turn, const std::exception& error) {
   if (!turn.job.ensemble || dynamic_cast<const JobError*>(&error) != nullptr) throw;
+  if (dynamic_cast<const engine::SilentCorruption*>(&error) != nullptr) throw;
+  const bool stops = turn.job.on_divergence.action == OnDivergence::Action::kStop;
+  if (stops && dynamic_cast<const Divergence*>(&error) != nullptr) throw;
   if (turn.group.size() > 1 && dynamic_cast<const mpi::GroupError*>(&error) == nullptr) throw;
   return mpi::as_error(std::current_exception()).what();
 }
 
 // Trains a member; if it fails, it leaves the vote and the others go on.
-TrainedMember train_or_leave(const Turn& turn, std::int64_t member,
-                             const std::function<void(const Settings&)>& log) {
+TrainedMember train_or_leave(const Turn& turn, std::int64_t member, const MemberLog& log) {
   TrainedMember result;
   result.model.index = member;
   result.model.seed = member_seed(turn.job.engine.seed, member);
@@ -160,6 +180,8 @@ Settings to_settings(const TrainedMember& member, int rank) {
           {"epochs_done", member.epochs_done},
           {"steps", member.steps},
           {"stopped_at", member.stopped_at},
+          {"restores", member.restores},
+          {"rate_factor", member.rate_factor},
           {"samples_processed", member.samples_processed}};
 }
 
@@ -177,6 +199,8 @@ TrainedMember member_from(const Settings& settings) {
   member.epochs_done = read.get("epochs_done", 0);
   member.steps = read.get("steps", 0);
   member.stopped_at = read.get("stopped_at", 0);
+  member.restores = read.get("restores", 0);
+  member.rate_factor = read.get("rate_factor", 1.0);
   member.samples_processed = read.get("samples_processed", 0);
   read.finish();
   return member;
@@ -240,9 +264,16 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
     status.emplace(folder.file("status.json"), job.job_end);
   }
   std::vector<Settings> lines;
-  std::function<void(const Settings&)> log;
+  MemberLog log;
   if (groups.group.root()) {
-    log = [&](const Settings& line) { file ? file->append(line) : lines.push_back(line); };
+    log.append = [&](const Settings& line) { file ? file->append(line) : lines.push_back(line); };
+    log.forget_after = [&](std::int64_t member, std::int64_t updates) {
+      if (file) {
+        file->forget_after(member, updates);
+      } else {
+        std::erase_if(lines, [&](const Settings& line) { return is_after(line, member, updates); });
+      }
+    };
   }
 
   MemberQueue queue(groups, world);

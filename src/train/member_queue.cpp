@@ -4,6 +4,8 @@
 #include <span>
 #include <thread>
 
+#include "convoke/core/pulse.hpp"
+
 namespace convoke::train {
 
 using namespace std::chrono_literals;
@@ -27,6 +29,7 @@ std::int64_t MemberQueue::take() {
 std::int64_t MemberQueue::ask() {
   std::int64_t member = groups_.mine;
   world_.send(std::as_bytes(std::span(&member, 1)), 0, kAsk);
+  const PeerWait wait("the next member");
   while (!world_.sender_of(kAnswer)) std::this_thread::sleep_for(200us);
   world_.receive(std::as_writable_bytes(std::span(&member, 1)), 0, kAnswer);
   return member;

@@ -1,5 +1,7 @@
 #include "convoke/train/reports.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "convoke/core/lookup.hpp"
@@ -25,6 +27,14 @@ void Reports::epoch_done(std::int64_t member, std::int64_t updates,
   if (log) log(epoch_record(member, updates, fields));
 }
 
+void Reports::restored(std::int64_t member, const run::CheckpointState& state, const std::string& why) const {
+  progress.warn(
+      fmt::format("{}; training goes back to step {}, with {:g} times the learning rate (restore {})", why,
+                  state.updates, state.feedback.factor, state.restores));
+  if (forget) forget(state.updates);
+  if (log) log(restore_record(member, state));
+}
+
 RunLogs::RunLogs(const Job& job, const run::RunFolder& folder) : lines_(folder.metrics()) {
   if (job.log.csv) csv_.emplace(folder.file("metrics.csv"));
 }
@@ -35,9 +45,11 @@ void RunLogs::append(const Settings& record) {
 }
 
 void RunLogs::forget_after(std::int64_t member, std::int64_t updates) {
-  lines_.remove_if([&](const Settings& record) {
-    return count_at(record, "member") == member && count_at(record, "step").value_or(0) > updates;
-  });
+  lines_.remove_if([&](const Settings& record) { return is_after(record, member, updates); });
+}
+
+bool is_after(const Settings& record, std::int64_t member, std::int64_t updates) {
+  return count_at(record, "member") == member && count_at(record, "step").value_or(0) > updates;
 }
 
 Settings epoch_record(std::int64_t member, std::int64_t updates, const metrics::EpochFields& epoch) {
@@ -83,6 +95,14 @@ Settings early_stopping_record(std::int64_t member, const EarlyStopping& rule,
           {"best_validation_loss", state.best.loss},
           {"best_validation_accuracy", state.best.accuracy},
           {"restored", rule.restores_best()}};
+}
+
+Settings restore_record(std::int64_t member, const run::CheckpointState& state) {
+  return {{"event", "restore"},
+          {"member", member},
+          {"step", state.updates},
+          {"restores", state.restores},
+          {"learning_rate_factor", state.feedback.factor}};
 }
 
 Settings evaluation_record(const std::string& split, const Evaluation& evaluation) {

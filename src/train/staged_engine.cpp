@@ -130,6 +130,9 @@ void StagedEngine::step(std::uint32_t epoch, std::span<const std::uint32_t> samp
     phases_.features.read += static_cast<std::int64_t>(samples.size());
   }
   replica_->step(epoch, samples, learning_rate, repeats);
+  const engine::VerificationUse use = replica_->engine().take_verification();
+  phases_.verification.lanes += use.lanes;
+  phases_.verification.seconds += use.seconds;
 }
 
 std::vector<float> StagedEngine::result() {
@@ -183,9 +186,14 @@ std::vector<std::vector<float>> StagedEngine::gather_states() {
 void StagedEngine::restore(run::CheckpointState& state) {
   const std::size_t stages = stages_begun(job_.stages, state.epochs_done);
   const bool together = job_.strategy->sums_gradients(state.epochs_done);
-  if (stages != stages_begun_ || together != replica_->together()) make_engine(stages, state.epochs_done);
+  const bool fresh = replica_->engine().steps_done() == 0;
+  if (stages != stages_begun_ || together != replica_->together() || !fresh) {
+    make_engine(stages, state.epochs_done);
+  }
   restore_engine(state);
 }
+
+void StagedEngine::restart() { make_engine(0, 0); }
 
 void StagedEngine::restore_engine(run::CheckpointState& state) {
   mpi::together(group_, [&] {

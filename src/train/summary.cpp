@@ -60,6 +60,11 @@ Settings to_settings(const run::FeatureUse& features) {
           {"file_bytes", features.file_bytes}, {"seconds", features.seconds}};
 }
 
+double share_of_steps(const Cost& cost, double seconds) {
+  const double steps = cost.steps().max;
+  return steps > 0 ? seconds / steps : 0;
+}
+
 double mean_validation_accuracy(const Verdict& verdict) {
   double sum = 0;
   for (const TrainedMember& member : verdict.members) {
@@ -80,6 +85,10 @@ Value::Array member_facts(const Verdict& verdict) {
       facts.set("validation_accuracy", member.model.validation_accuracy);
     }
     if (member.stopped_at > 0) facts.set("stopped_at_step", member.stopped_at);
+    if (member.restores > 0) {
+      facts.set("restores", member.restores);
+      facts.set("learning_rate_factor", member.rate_factor);
+    }
     if (!member.failure.empty()) facts.set("failure", member.failure);
     list.emplace_back(std::move(facts));
   }
@@ -165,6 +174,18 @@ std::string loss_text(double loss) { return std::isfinite(loss) ? format_fixed(l
 
 }  // namespace
 
+namespace {
+
+// The ranks of a group verify together, so the largest count is that of one group.
+engine::VerificationUse largest_of_ranks(const engine::VerificationUse& mine,
+                                         const mpi::Communicator& world) {
+  double most[] = {static_cast<double>(mine.lanes), mine.seconds};
+  world.max(most);
+  return {std::llround(most[0]), most[1]};
+}
+
+}  // namespace
+
 Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, const run::Phases& phases,
              const mpi::Communicator& world, std::uint64_t predicted_bytes) {
   double largest[] = {makespan_seconds, static_cast<double>(machine.threads_for(threads)),
@@ -182,6 +203,7 @@ Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, 
       .straggler = std::move(straggler),
       .features = run::sum_over_ranks(phases.features, phases.timeline->seconds(Activity::kFeatures), world),
       .checkpoints = run::sum_over_ranks(phases.checkpoints, world),
+      .verification = largest_of_ranks(phases.verification, world),
       .peak_resident_bytes = static_cast<std::uint64_t>(largest[2]),
       .predicted_bytes = static_cast<std::uint64_t>(largest[3])};
 }
@@ -252,6 +274,11 @@ Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
   result.set("rank_phases", rank_settings(cost.rank_times));
   if (cost.straggler) result.set("straggler", to_settings(*cost.straggler));
   result.set("checkpoints", to_settings(cost.checkpoints));
+  if (cost.verification.lanes > 0) {
+    result.set("verification", Settings{{"lanes", cost.verification.lanes},
+                                        {"seconds", cost.verification.seconds},
+                                        {"share_of_steps", share_of_steps(cost, cost.verification.seconds)}});
+  }
   if (cost.features.any()) result.set("features", to_settings(cost.features));
   const double validation = mean_validation_accuracy(verdict);
   if (!std::isnan(validation)) result.set("validation_accuracy", validation);
@@ -318,6 +345,11 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
         use.written, use.left_out > 0 ? fmt::format(", {} left out", use.left_out) : std::string(),
         1e3 * use.longest_wait, 1e3 * use.longest_writing);
   }
+  if (const engine::VerificationUse& use = cost.verification; use.lanes > 0) {
+    text += fmt::format(
+        "  verified      {} computed again without a difference, in {:.2f} s ({:.1f} % of the steps)\n",
+        counted(use.lanes, "lane"), use.seconds, 100 * share_of_steps(cost, use.seconds));
+  }
   if (const run::FeatureUse& features = cost.features; features.any()) {
     text += fmt::format("  features      {} samples computed in {:.2f} s, {} in {}; hit rate {:.1f} %\n",
                         format_count(features.computed), features.seconds,
@@ -333,6 +365,12 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
       text += fmt::format("  {}stopped early after {} steps, in epoch {}\n",
                           job.ensemble ? fmt::format("member {} ", member.model.index) : std::string(),
                           format_count(member.stopped_at), member.epochs_done + 1);
+    }
+    if (member.restores > 0) {
+      text += fmt::format(
+          "  {}diverged and went back to a checkpoint {}; its learning rate is {:g} times as high\n",
+          job.ensemble ? fmt::format("member {} ", member.model.index) : std::string(),
+          counted(member.restores, "time"), member.rate_factor);
     }
     if (!member.failure.empty()) {
       text += fmt::format("  member {} left the vote: {}\n", member.model.index, member.failure);

@@ -6,12 +6,14 @@
 #include <cmath>
 
 #include "convoke/core/timeline.hpp"
+#include "convoke/run/collective.hpp"
 
 namespace convoke::train {
 namespace {
 
 constexpr const char* kSteadier =
-    "lower the learning rate, add a warm-up (train.schedule.warmup_epochs), or inspect the data";
+    "lower the learning rate, add a warm-up (train.schedule.warmup_epochs), set train.on_divergence = "
+    "\"restore\", or inspect the data";
 
 }  // namespace
 
@@ -30,6 +32,35 @@ Trainer::Trainer(const Job& job, const Assignment& assignment, const data::Batch
       validation_(job, assignment_, loader, engine_, group, checkpointing_, reports_, phases) {}
 
 Outcome Trainer::run() {
+  for (;;) {
+    try {
+      return train();
+    } catch (const Divergence& divergence) {
+      go_back(divergence);
+    }
+  }
+}
+
+// Call it in the handler of the divergence, which it throws again if training cannot go back. All ranks of
+// the group have thrown it, so this is collective.
+void Trainer::go_back(const Divergence& divergence) {
+  const OnDivergence& rule = job_.on_divergence;
+  if (rule.action != OnDivergence::Action::kRestore || state_.restores >= rule.times) throw;
+  // A checkpoint may be older than the last restore, so the factor is that of the state that diverged.
+  const double factor = state_.feedback.factor * rule.factor;
+  const std::int64_t restores = state_.restores + 1;
+  std::optional<run::CheckpointState> newest = checkpointing_.go_back();
+  if (!newest) {
+    engine_.restart();
+    if (job_.weights) start_from(*job_.weights);
+  }
+  state_ = newest ? std::move(*newest) : run::CheckpointState();
+  state_.feedback.factor = factor;
+  state_.restores = restores;
+  if (group_.root()) reports_.restored(assignment_.member, state_, divergence.what());
+}
+
+Outcome Trainer::train() {
   run::StopReason interrupted;
   while (!interrupted && !state_.best.stopped && state_.epochs_done < job_.epochs) {
     interrupted = train_epoch();
@@ -37,15 +68,13 @@ Outcome Trainer::run() {
   }
   checkpointing_.finish(state_, bool(interrupted));
   std::vector<float> kept = validation_.kept(engine_.result(), state_);
-  // No further step computes a loss that would reveal it.
-  if (!interrupted && !std::ranges::all_of(kept, [](float value) { return std::isfinite(value); })) {
-    throw Divergence(fmt::format("the weights are not finite after step {}", state_.updates), kSteadier);
-  }
   return {.interrupted_by = interrupted,
           .epochs_done = state_.epochs_done,
           .steps = state_.updates,
           .stopped_at = state_.best.stopped ? state_.updates : 0,
           .samples_processed = samples_processed_,
+          .restores = state_.restores,
+          .rate_factor = state_.feedback.factor,
           .validation_accuracy = state_.validation_accuracy,
           .parameters = std::move(kept)};
 }
@@ -72,8 +101,13 @@ run::StopReason Trainer::train_epoch() {
     }
     show(static_cast<double>(samples_processed_ - samples_before) / seconds);
     if (engine_.tally().steps > 0) continue;  // the models of ranks differ
-    if (validation_.due(state_.updates)) validation_.at_step(engine_.result(), state_);
-    if (const run::StopReason reason = stop_.after_step()) return reason;
+    if (validation_.due(state_.updates)) {
+      require_finite();
+      validation_.at_step(engine_.result(), state_);
+    }
+    const run::StopReason reason = stop_.after_step(checkpointing_.refused());
+    if (reason || stop_.alarmed()) require_finite();
+    if (reason) return reason;
     if (state_.best.stopped && state_.steps_done < plan.steps()) return {};
     if (state_.steps_done < plan.steps()) checkpointing_.after_step(state_);
   }
@@ -159,9 +193,29 @@ void Trainer::log_step(const engine::Replica::Tally& tally) {
 
 void Trainer::diverged() {
   const std::string where = engine_.diagnose();
-  throw Divergence(fmt::format("the loss is not finite at epoch {}, step {}: first in {}",
-                               state_.epochs_done + 1, state_.steps_done, where),
-                   kSteadier);
+  throw_divergence(fmt::format("the loss is not finite at epoch {}, step {}: first in {}",
+                               state_.epochs_done + 1, state_.steps_done, where));
+}
+
+// A loss can be finite although a parameter is not: ReLU turns NaN into 0. So everything that is validated or
+// stored is checked before.
+void Trainer::require_finite() {
+  const std::vector<std::string> all = group_.gather(engine_.first_bad_parameter());
+  const auto bad = std::ranges::find_if(all, [](const std::string& name) { return !name.empty(); });
+  const std::string first = group_.broadcast(
+      bad == all.end() ? std::string() : fmt::format("{} on rank {}", *bad, bad - all.begin()));
+  if (first.empty()) return;
+  throw_divergence(
+      fmt::format("a parameter or its optimizer state is not finite after epoch {}, step {}: first {}",
+                  state_.epochs_done + 1, state_.steps_done, first));
+}
+
+void Trainer::throw_divergence(const std::string& what) {
+  const std::string good = run::on_root(group_, [&] { return checkpointing_.newest_file().string(); });
+  throw Divergence(
+      fmt::format("{}; {}", what,
+                  good.empty() ? "there is no checkpoint yet" : "the last good checkpoint is " + good),
+      kSteadier);
 }
 
 void Trainer::finish_epoch(double seconds, std::int64_t samples) {
@@ -173,6 +227,7 @@ void Trainer::finish_epoch(double seconds, std::int64_t samples) {
                             .learning_rate = rate_of(state_.updates - 1),
                             .images_per_second = seconds > 0 ? static_cast<double>(samples) / seconds : 0,
                             .seconds = seconds};
+  require_finite();
   if (validation_.possible()) validation_.at_epoch_end(engine_.result(), state_, line);
   reports_.epoch_done(assignment_.member, state_.updates, line);
   ++state_.epochs_done;

@@ -319,6 +319,27 @@ TEST_CASE("a loss that is not finite is found on all ranks, and its layer is nam
   }
 }
 
+TEST_CASE("a gradient that is too large for fixed point is found on all ranks, and its parameter is named") {
+  const tiny::Pictures pictures(32);
+  const data::BatchLoader loader = pictures.loader();
+  const nn::Graph graph =
+      nn::build_graph(Shape{1, 8, 8}, {{{"layer", "flatten"}},
+                                       {{"layer", "dense"}, {"units", 8}},
+                                       {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
+  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
+  LaneEngine engine(graph, options(Reduction::kExact), loader, *optimizer, world());
+  // The outputs stay finite, and so does the loss; the gradient of the second layer is its input, 1e8.
+  const nn::ParameterSlot& bias = engine.layout().slot("dense_1.bias");
+  for (std::size_t i = 0; i < 8; ++i) engine.parameters()[bias.offset + i] = 1e8F;
+  const std::vector<std::uint32_t> ids = pictures.ids();
+  CHECK(!std::isfinite(engine.step(0, ids, 0.1).loss));
+  CHECK(engine.diagnose() == "the gradient of dense_2.weight on rank 0");
+  CHECK(engine.first_bad_parameter().empty());
+  world().barrier();  // the ranks share the parameters
+  engine.parameters()[bias.offset] = std::nanf("");
+  CHECK(engine.first_bad_parameter() == "dense_1.bias");
+}
+
 TEST_CASE("lanes: automatic size, shares, and a batch that they do not divide") {
   CHECK(auto_lane(64) == 8);
   CHECK(auto_lane(2048) == 128);

@@ -112,6 +112,7 @@ class Track {
 
   Timeline* timeline_;
   std::string name_;
+  bool of_rank_;  ///< its phases are those of the rank
   std::array<Nanoseconds, kActivities> nanoseconds_{};
   Span* phase_ = nullptr;     ///< the innermost open one of a phase, except kStep
   bool samples_cpu_ = false;  ///< in this step
@@ -120,7 +121,7 @@ class Track {
 };
 
 /// What the threads of a rank did, in one track per thread that has one. The thread that makes it has the
-/// track "main", and its phases are those of the rank.
+/// track "main", and its phases are those of the rank, which Pulse tells other threads.
 class Timeline {
  public:
   /// Keeps the newest `events` within steps of each thread, and 1,024 others, 32 bytes each; 0: none.
@@ -176,9 +177,10 @@ class Span {
 
   Track* track_;
   Event event_;
-  Span* outer_ = nullptr;    ///< of a phase, except kStep
-  Nanoseconds inner_ = 0;    ///< time of the spans of phases within this one
-  double cpu_seconds_ = -1;  ///< of the thread, when the span began; < 0: not wanted
+  Span* outer_ = nullptr;              ///< of a phase, except kStep
+  const char* outer_phase_ = nullptr;  ///< see Pulse::enter
+  Nanoseconds inner_ = 0;              ///< time of the spans of phases within this one
+  double cpu_seconds_ = -1;            ///< of the thread, when the span began; < 0: not wanted
 };
 
 /// Things that are under way while the thread does something else, by number: buckets of gradients. Their

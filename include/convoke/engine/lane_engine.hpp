@@ -8,6 +8,7 @@
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/engine/lane_shares.hpp"
+#include "convoke/engine/lane_verification.hpp"
 #include "convoke/engine/update.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/plan/network.hpp"
@@ -32,6 +33,7 @@ struct EngineOptions {
   sync::Wire wire = sync::Wire::kFloat32;  ///< between nodes; kExact ignores it
   std::size_t bucket_bytes = 0;            ///< 0: chosen by the strategy
   bool balance = false;                    ///< divide the lanes by the measured speed of the ranks
+  std::int64_t verify_every = 0;           ///< steps, see LaneVerification; 0: never; kExact only
   UpdateOptions update;
 };
 
@@ -54,8 +56,8 @@ class LaneEngine {
   ~LaneEngine();
 
   /// The result of one training step over `samples` (the ids of the whole global batch, at most
-  /// options.batch). The step is collective. If one rank throws, all throw its error (mpi::agree); the engine
-  /// cannot be used afterwards.
+  /// options.batch). The step is collective. If one rank throws, all throw its error (mpi::agree), and if a
+  /// verification finds a difference, all throw SilentCorruption; the engine cannot be used afterwards.
   struct StepResult {
     /// Mean over the batch, plus penalties. If it is not finite, there was no update, see diagnose().
     double loss = 0;
@@ -68,6 +70,13 @@ class LaneEngine {
   /// Finds the cause of a loss that is not finite: "conv2d_2 on rank 1". Call it after the step, while its
   /// samples still exist. Collective.
   std::string diagnose();
+
+  /// Returns the first parameter, in the order of the network, that is not finite, or whose optimizer state
+  /// or average is not: "conv2d_1.weight"; empty if there is none.
+  std::string first_bad_parameter();
+
+  /// Returns what was verified since the last call (options.verify_every).
+  VerificationUse take_verification();
 
   /// Returns the shares of the next step. A step may change them if options.balance is set.
   const LaneShares& shares() const;

@@ -65,8 +65,18 @@ class LaneWorker {
   /// Call this before a run with other lanes than before. The run frees the plans of the old ones.
   void lanes_change() { lanes_change_ = true; }
 
-  /// Runs the lanes again, forward only. Returns the first node whose output is not finite, or "".
+  /// Runs the lanes again. Returns the first node of the network whose parameters or output are not finite;
+  /// "the gradient of conv2d_1.weight" if only a gradient is not finite or, with `exact`, too large; or "".
   std::string first_non_finite(const StepInput& step, LaneRange lanes);
+
+  /// Tells the next runs to keep the digest of the lane that begins with this sample of the step; -1: none.
+  /// With `exact` only.
+  void watch(std::int64_t first_sample) { watched_ = first_sample; }
+  /// The digest of the gradients and the tally of that lane (digest_of).
+  std::uint64_t digest() const { return digest_; }
+  /// Computes one lane of the step again, and returns its digest. Overwrites the floats of the sums, but not
+  /// the fixed point. With `exact` and without moments only.
+  std::uint64_t recompute(const StepInput& step, std::int64_t lane);
   std::size_t plan_bytes() const;
 
   /// Returns the plan that ran last; null before the first run.
@@ -96,6 +106,8 @@ class LaneWorker {
   void run_segment(const StepInput& step, const LaneSegment& segment, bool first, bool last,
                    const std::function<void()>& progress);
   void ready(std::size_t end);
+  std::string first_bad_gradient() const;
+  std::uint64_t digest_of_floats() const;
   void take(const float* gradients, std::size_t begin, std::size_t end, bool first);
   void publish(std::size_t end) { sums_.completion->publish(before_ + end); }
 
@@ -129,6 +141,8 @@ class LaneWorker {
   double seconds_ = 0;        ///< of the last run
   double waited_ = 0;         ///< seconds of this run in which it waited for moments
   bool lanes_change_ = false;
+  std::int64_t watched_ = -1;  ///< first sample of the lane to verify
+  std::uint64_t digest_ = 0;   ///< of that lane
 };
 
 }  // namespace convoke::engine

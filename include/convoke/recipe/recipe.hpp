@@ -73,6 +73,7 @@ struct TrainRecipe {
   double learning_rate = 1e-3;      ///< from optimizer.learning_rate
   std::int64_t validate_every = 0;  ///< steps, in addition to each epoch's end; 0: only at its end
   Settings early_stopping;          ///< with every option; empty: none
+  train::OnDivergence on_divergence;
   train::Distillation distill;
   std::int64_t top_k = 5;            ///< for evaluations; 0: none
   std::int64_t reference_batch = 0;  ///< the batch for which learning_rate was chosen; 0: any batch
@@ -96,6 +97,8 @@ struct RunRecipe {
   std::int64_t keep_checkpoints = 2;  ///< number of newest checkpoints to keep
   std::int64_t keep_best = 1;         ///< number of best models (by validation) to keep; 0: none
   double stop_before = 0;             ///< seconds before the end of a Slurm job; 0: never
+  double stall_timeout = 600;         ///< seconds, see run::Watchdog; 0: never
+  std::int64_t verify_every = 0;      ///< steps, see engine::LaneVerification; 0: never
   std::int64_t bucket_kib = 0;        ///< 0: "auto"
   bool share_memory = true;
   bool balance = false;         ///< see engine::LaneShares

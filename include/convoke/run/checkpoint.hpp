@@ -25,6 +25,7 @@ struct CheckpointState {
   std::int64_t epochs_done = 0;         ///< complete epochs
   std::int64_t steps_done = 0;          ///< steps of the current epoch
   std::int64_t updates = 0;             ///< steps since the start
+  std::int64_t restores = 0;            ///< how often training diverged and went back to a checkpoint
   double best_validation_accuracy = 0;  ///< 0 if there is no validation
   double validation_accuracy =
       std::numeric_limits<double>::quiet_NaN();  ///< of the last validation; NaN: none
@@ -66,6 +67,9 @@ class Checkpoints {
   /// Throws Error if newest() would because of a different fingerprint. Reads only the fingerprint, so that a
   /// run can be refused before its folder changes.
   void require_resumable() const;
+
+  /// Returns the newest file; empty if there is none.
+  std::filesystem::path newest_file() const;
 
   /// Reads one file. Throws Error as above.
   CheckpointState read(const std::filesystem::path& file) const;

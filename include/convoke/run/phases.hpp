@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "convoke/core/timeline.hpp"
+#include "convoke/engine/lane_verification.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/os/clock.hpp"
 
@@ -62,6 +63,7 @@ struct Phases {
   std::unique_ptr<Timeline> timeline;  ///< never null; does not move with the phases
   FeatureUse features;
   CheckpointUse checkpoints;
+  engine::VerificationUse verification;
   double first_step = 0;     ///< seconds from the construction of this object to the first training step
   std::int64_t samples = 0;  ///< training samples that this rank processed
   double clock_ghz = 0;      ///< of a busy core, right after training; 0: not measured

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "convoke/metrics/text_chart.hpp"
+#include "convoke/run/heartbeat.hpp"
 #include "convoke/run/run_status.hpp"
 
 namespace convoke::run {
@@ -26,7 +27,8 @@ struct RunView {
   std::string holder;      ///< owner of the lock; empty: not locked
   std::string place;       ///< "4 ranks x 2 threads on n1, n2"
   std::optional<RunStatus> status;
-  std::string checkpoint;  ///< the newest, relative to the folder; empty: none
+  std::vector<Heartbeat> ranks;  ///< by rank; empty before training, and when it has ended
+  std::string checkpoint;        ///< the newest, relative to the folder; empty: none
   double checkpoint_age_seconds = 0;
   std::vector<metrics::Curve> loss;  ///< over epochs: training and validation
   std::vector<metrics::Curve> accuracy;

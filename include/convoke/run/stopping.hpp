@@ -86,8 +86,10 @@ class StopAgreement {
       : group_(group), deadline_(deadline), calls_(calls) {}
 
   /// Call it after each step on all ranks of the group. Returns agree() about once a second, otherwise
-  /// nothing.
-  StopReason after_step();
+  /// nothing. `alarm`: this rank has found something that all ranks must look at.
+  StopReason after_step(bool alarm = false);
+  /// True if the last after_step() was an agreement in which a rank gave an alarm: the same on all ranks.
+  bool alarmed() const { return alarmed_; }
 
   /// Returns on all ranks of the group the reason if any of them wants to stop, and then calls the other
   /// groups. Collective over the group.
@@ -107,6 +109,7 @@ class StopAgreement {
   os::Stopwatch watch_;
   std::int64_t step_ = 0;
   std::int64_t next_ = 1;  // the step of the next agreement
+  bool alarmed_ = false;
 };
 
 }  // namespace convoke::run

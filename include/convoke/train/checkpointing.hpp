@@ -37,6 +37,13 @@ class Checkpointing {
   void after_epoch(const run::CheckpointState& state);
   /// Writes a model file of a validation that is among the best so far. `parameters`: canonical.
   void keep_best(const std::vector<float>& parameters, const run::Validated& validated);
+  /// True at the root if the last checkpoint was not written because a parameter or its optimizer state is
+  /// not finite: every file is good.
+  bool refused() const { return refused_; }
+  /// Returns the newest checkpoint on disk; empty if there is none. Call it at the root.
+  std::filesystem::path newest_file();
+  /// Returns to the newest usable state, as resume().
+  std::optional<run::CheckpointState> go_back();
   /// Call it after the last step: when it returns, the last state is on disk. Throws JobError at the root if
   /// that state is not on disk and `needed` is set, because the run could not be resumed.
   void finish(const run::CheckpointState& state, bool needed);
@@ -75,6 +82,7 @@ class Checkpointing {
 
   Position saved_;  // of the newest state that was passed to the writer or resumed from
   std::int64_t saved_updates_ = 0;
+  bool refused_ = false;
   os::Stopwatch since_saved_;
   std::vector<std::shared_ptr<Best>> unwritten_;  // or not confirmed as written; at most keep_best
   std::vector<double>

@@ -27,6 +27,8 @@ struct TrainedMember {
   std::int64_t steps = 0;       ///< since the start of its training
   std::int64_t stopped_at = 0;  ///< steps after which early stopping ended its training; 0: not stopped early
   std::int64_t samples_processed = 0;
+  std::int64_t restores = 0;  ///< as in Outcome, like the next
+  double rate_factor = 1;
 
   /// Returns its canonical parameters, on the rank that has them.
   std::span<const float> parameters() const;

@@ -23,6 +23,7 @@
 #include "convoke/sync/strategy.hpp"
 #include "convoke/train/distillation.hpp"
 #include "convoke/train/early_stopping.hpp"
+#include "convoke/train/on_divergence.hpp"
 #include "convoke/train/ranking.hpp"
 
 namespace convoke::train {
@@ -91,6 +92,7 @@ struct Job {
   std::shared_ptr<const run::InitialWeights> weights;  ///< weights to start from; null: initial values
   std::int64_t validate_every = 0;  ///< steps between validations within an epoch; 0: only at its end
   EarlyStopping early_stopping;
+  OnDivergence on_divergence;
   std::int64_t top_k = kDefaultTopK;  ///< for evaluations
   run::CheckpointInterval checkpoint_every;
   std::int64_t keep_checkpoints = 2;  ///< number of newest checkpoints to keep

@@ -23,11 +23,15 @@ struct Reports {
   std::function<void(const Settings&)> log;  ///< takes a line for metrics.jsonl; may be empty
   std::string title = {};                    ///< "mnist-ensemble member 2/4"
   run::StatusWriter* status = nullptr;       ///< for `convoke watch`; null on all ranks except one
+  /// Removes the lines after so many steps, which are made again; may be empty.
+  std::function<void(std::int64_t updates)> forget = {};
 
   /// Call it after `step` of `steps` since the start; `fields` of the epoch so far.
   void step_done(std::int64_t step, std::int64_t steps, const metrics::ProgressFields& fields) const;
   /// Call it at the end of an epoch of a member, after `updates` steps since the start.
   void epoch_done(std::int64_t member, std::int64_t updates, const metrics::EpochFields& fields) const;
+  /// Call it when a member has diverged and goes back to `state`; `why`: the message of the divergence.
+  void restored(std::int64_t member, const run::CheckpointState& state, const std::string& why) const;
 };
 
 /// The logs of all members: metrics.jsonl and, if the job wants it, metrics.csv. Only rank 0 writes them,
@@ -48,6 +52,9 @@ class RunLogs {
   std::optional<metrics::CsvLog> csv_;
 };
 
+/// True if a record is about a member after its first `updates` steps.
+bool is_after(const Settings& record, std::int64_t member, std::int64_t updates);
+
 // The lines of metrics.jsonl; docs/formats.md lists their keys.
 
 /// The end of an epoch of one member, after `updates` steps since the start. NaN values are left out.
@@ -65,6 +72,9 @@ Settings validation_record(std::int64_t member, std::int64_t epoch, std::int64_t
 /// A member that stops early, described by `state`.
 Settings early_stopping_record(std::int64_t member, const EarlyStopping& rule,
                                const run::CheckpointState& state);
+
+/// A member that diverged and went back to `state`.
+Settings restore_record(std::int64_t member, const run::CheckpointState& state);
 
 /// An evaluation of all members on `split`.
 Settings evaluation_record(const std::string& split, const Evaluation& evaluation);

@@ -51,6 +51,11 @@ class StagedEngine {
   engine::Replica::Tally meet() { return replica_->meet(); }
   std::string diagnose() { return replica_->diagnose(); }
 
+  /// See engine::LaneEngine; empty on ranks that share the memory of another one, which looks at it.
+  std::string first_bad_parameter() {
+    return replica_->engine().writes() ? replica_->engine().first_bad_parameter() : std::string();
+  }
+
   /// The base learning rate of the stage.
   double learning_rate() const { return learning_rate_; }
   /// The canonical parameters of the whole network, to evaluate and to store. Collective.
@@ -65,9 +70,12 @@ class StagedEngine {
   std::vector<std::vector<float>> gather_states();
 
   /// Fill the arrays of `state` except other_optimizers, and load them all: run::capture() and
-  /// run::restore(). restore() enters the stage that `state` was in, and is collective.
+  /// run::restore(). restore() enters the stage that `state` was in, and is collective. It makes a new engine
+  /// if the old one has made steps.
   void capture(run::CheckpointState& state);
   void restore(run::CheckpointState& state);
+  /// Begins again with initial values. Collective.
+  void restart();
 
  private:
   void make_engine(std::size_t stages, std::int64_t epoch);

@@ -24,6 +24,7 @@ struct Cost {
   std::optional<run::Straggler> straggler;  ///< the rank that the others waited for, if there was one
   run::FeatureUse features;                 ///< sum over all ranks
   run::CheckpointUse checkpoints;           ///< over all ranks
+  engine::VerificationUse verification;     ///< of the group and the rank with the largest numbers
   std::uint64_t peak_resident_bytes = 0;    ///< of the largest rank
   std::uint64_t predicted_bytes = 0;        ///< prediction of peak_resident_bytes before the first step
 

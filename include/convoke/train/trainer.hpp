@@ -16,17 +16,12 @@
 #include "convoke/train/checkpointing.hpp"
 #include "convoke/train/groups.hpp"
 #include "convoke/train/job.hpp"
+#include "convoke/train/on_divergence.hpp"
 #include "convoke/train/reports.hpp"
 #include "convoke/train/staged_engine.hpp"
 #include "convoke/train/validation.hpp"
 
 namespace convoke::train {
-
-/// The loss of a step, or a weight after the last step, was not finite. Names layer, rank, epoch and step
-/// where they are known; the same on all ranks of the group.
-struct Divergence : mpi::GroupError {
-  using GroupError::GroupError;
-};
 
 /// The result of training one model.
 struct Outcome {
@@ -35,6 +30,8 @@ struct Outcome {
   std::int64_t steps = 0;       ///< since the start
   std::int64_t stopped_at = 0;  ///< steps after which early stopping ended training; 0: not stopped early
   std::int64_t samples_processed = 0;  ///< by this run on all ranks of the group
+  std::int64_t restores = 0;           ///< how often training diverged and went back (OnDivergence)
+  double rate_factor = 1;              ///< of the learning rate, after restores and by the schedule
   double validation_accuracy = std::numeric_limits<double>::quiet_NaN();
   std::vector<float> parameters;  ///< canonical; the best or the last; validation accuracy belongs to these
 };
@@ -57,12 +54,15 @@ class Trainer {
   /// Steps since the start, including those of earlier runs.
   std::int64_t steps() const { return state_.updates; }
 
-  /// Trains to the last epoch, until early stopping, or until a signal. Collective. Throws Divergence,
-  /// JobError as Checkpointing::finish does, and any error of a rank of the group (mpi::GroupError, on all of
-  /// them).
+  /// Trains to the last epoch, until early stopping, or until a signal. If the loss, a parameter or its
+  /// optimizer state is not finite, goes back as Job::on_divergence says. Collective. Throws Divergence,
+  /// SilentCorruption, JobError as Checkpointing::finish does, and any error of a rank of the group
+  /// (mpi::GroupError, on all of them).
   Outcome run();
 
  private:
+  Outcome train();
+  void go_back(const Divergence& divergence);
   run::StopReason train_epoch();
   void read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead);
   void shares_changed(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead);
@@ -75,6 +75,8 @@ class Trainer {
   void adapt_rate(double validation_loss);
   double rate_of(std::int64_t update) const;
   [[noreturn]] void diverged();
+  void require_finite();
+  [[noreturn]] void throw_divergence(const std::string& what);
 
   const Job& job_;
   Assignment assignment_;

@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+
+namespace convoke {
+
+/// What the main thread of this process does, for a thread that watches it. The main thread is the one that
+/// trains and makes the calls of MPI. It only stores some words, so a step does not become slower.
+class Pulse {
+ public:
+  struct Reading {
+    const char* phase = nullptr;      ///< "evaluation": the innermost phase (core/timeline.hpp); null: none
+    std::int64_t step = -1;           ///< the newest that has begun, counted from 0; -1: none
+    const char* waits_for = nullptr;  ///< "a barrier", see PeerWait; null: the thread works
+    std::uint64_t waits = 0;          ///< number of waits so far: equal in two readings within one wait
+  };
+  /// Any thread may call it.
+  static Reading read();
+
+  /// Enters a phase, and returns the one that it is within, to enter again afterwards. For Span.
+  static const char* enter(const char* phase);
+  static void begin_step(std::int64_t step);
+};
+
+/// A scope in which the main thread waits for other ranks and can do nothing else. Within another such scope
+/// it has no effect.
+class PeerWait {
+ public:
+  /// `what`: for people, as in "waits for a barrier"; must exist as long as the process.
+  explicit PeerWait(const char* what);
+  ~PeerWait();
+  PeerWait(const PeerWait&) = delete;
+  PeerWait& operator=(const PeerWait&) = delete;
+
+ private:
+  bool outermost_;
+};
+
+}  // namespace convoke

@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convoke/core/pulse.hpp"
+#include "convoke/mpi/communicator.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/periodic_thread.hpp"
+#include "convoke/os/stack_probe.hpp"
+#include "convoke/run/stall.hpp"
+
+namespace convoke::run {
+
+/// The exit code of a job that stood still: it can be continued from its newest checkpoint.
+inline constexpr int kExitStalled = 87;
+
+/// Writes the heartbeats of this rank, reads those of the others, and ends the job if it stands still
+/// (find_stall): MPI waits for ever for a rank that is stopped or hangs. One rank prints the state of all
+/// ranks and its own calls; the job ends with kExitStalled. A thread does this every few seconds; the thread
+/// that trains has no work with it.
+/// The time is counted only while this process runs, so a job that was suspended as a whole can continue.
+class Watchdog {
+ public:
+  /// Call it in the main thread. `run`: the run folder, which all hosts should see: a rank of another host
+  /// that does not see it is not watched, and rank 0 prints a warning. `timeout`: seconds; 0: never end the
+  /// job. Removes earlier heartbeats. Collective over `world`. Throws Error if rank 0 cannot write.
+  Watchdog(const std::filesystem::path& run, double timeout, const mpi::Communicator& world);
+  ~Watchdog();  ///< removes the heartbeat of this rank: it has ended
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  void work();
+  bool beat(double elapsed);  ///< false: the file cannot be written
+  void look(double elapsed);
+  void end_job(const Stall& stall);
+
+  std::filesystem::path folder_;
+  double timeout_;
+  double interval_;  ///< seconds
+  bool looks_;       ///< some ranks watch all others
+  Heartbeat mine_;
+  std::uint64_t last_wait_ = 0;
+  std::vector<RankSign> ranks_;
+  bool suspected_ = false;  ///< the last look found a stall
+  os::Stopwatch since_;     ///< since the last work
+  os::StackProbe probe_;
+  std::optional<os::PeriodicThread> thread_;
+};
+
+}  // namespace convoke::run

@@ -1,0 +1,95 @@
+#include "convoke/run/heartbeat.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <exception>
+#include <span>
+#include <system_error>
+
+#include "convoke/core/settings.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/os/file.hpp"
+
+namespace convoke::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A heartbeat is written by one call, over the one before: a file keeps its size.
+constexpr std::size_t kBytes = 512;
+
+Heartbeat heartbeat_from(const std::string& text, const fs::path& file) {
+  const Settings settings = metrics::settings_from_json(text, file.string());
+  SettingsReader read(settings, file.string());
+  return {.rank = static_cast<int>(read.get("rank", 0)),
+          .host = read.get("host", ""),
+          .beat = read.get("beat", 0),
+          .step = read.get("step", 0),
+          .phase = read.get("phase", ""),
+          .waits_for = read.get("waits_for", ""),
+          .waiting_seconds = read.get("waiting_seconds", 0.0)};
+}
+
+}  // namespace
+
+std::string activity_text(const Heartbeat& heartbeat) {
+  if (heartbeat.waits_for.empty()) return heartbeat.phase.empty() ? "works" : heartbeat.phase;
+  return fmt::format("{}{}waits {} for {}", heartbeat.phase, heartbeat.phase.empty() ? "" : ", ",
+                     format_duration(heartbeat.waiting_seconds), heartbeat.waits_for);
+}
+
+fs::path heartbeat_folder(const fs::path& run) { return run / ".heartbeats"; }
+
+fs::path heartbeat_file(const fs::path& folder, int rank) { return folder / fmt::format("rank-{}", rank); }
+
+bool write_heartbeat(const fs::path& folder, const Heartbeat& heartbeat) try {
+  std::string text = metrics::to_json(Settings{{"rank", heartbeat.rank},
+                                               {"host", heartbeat.host},
+                                               {"beat", heartbeat.beat},
+                                               {"step", heartbeat.step},
+                                               {"phase", heartbeat.phase},
+                                               {"waits_for", heartbeat.waits_for},
+                                               {"waiting_seconds", heartbeat.waiting_seconds}});
+  text.resize(std::max(kBytes, text.size() + 1), ' ');
+  text.back() = '\n';
+  os::File file(heartbeat_file(folder, heartbeat.rank), os::Access::kCreate);
+  file.write_at(0, std::as_bytes(std::span(text)));
+  file.close();
+  return true;
+} catch (const std::exception&) {
+  return false;
+}
+
+// A network file system shows what others wrote when a file is opened.
+std::optional<Heartbeat> read_heartbeat(const fs::path& folder, int rank) try {
+  const fs::path file = heartbeat_file(folder, rank);
+  return heartbeat_from(os::File(file, os::Access::kRead).text(), file);
+} catch (const std::exception&) {
+  return std::nullopt;
+}
+
+std::vector<Heartbeat> read_heartbeats(const fs::path& folder) {
+  constexpr std::string_view kPrefix = "rank-";
+  std::vector<Heartbeat> all;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    const std::string name = entry.path().filename().string();
+    int rank = -1;
+    if (!name.starts_with(kPrefix)) continue;
+    std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), rank);
+    std::optional<Heartbeat> heartbeat = read_heartbeat(folder, rank);
+    const auto written = fs::last_write_time(entry.path(), failed);
+    if (!heartbeat || failed) continue;
+    heartbeat->age_seconds =
+        std::chrono::duration<double>(fs::file_time_type::clock::now() - written).count();
+    all.push_back(std::move(*heartbeat));
+  }
+  std::ranges::sort(all, {}, &Heartbeat::rank);
+  return all;
+}
+
+}  // namespace convoke::run

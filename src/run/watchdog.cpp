@@ -1,0 +1,128 @@
+#include "convoke/run/watchdog.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/os/environment.hpp"
+#include "convoke/run/collective.hpp"
+
+namespace convoke::run {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr double kLongestInterval = 5;  // seconds
+constexpr double kBeatsPerSecond = 50;  // of all ranks together: a file server has other work
+constexpr int kWatchers = 16;           // ranks that look at all others
+constexpr double kPatience = 30;        // seconds, for the rank that reports
+
+double interval_of(double timeout, int ranks) {
+  const double wanted = std::max(kLongestInterval, ranks / kBeatsPerSecond);
+  return timeout > 0 ? std::min(timeout / 4, wanted) : wanted;
+}
+
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::milliseconds(std::max<std::int64_t>(1, static_cast<std::int64_t>(1000 * seconds)));
+}
+
+// The first rank that makes this folder reports.
+fs::path claim_in(const fs::path& folder) { return folder / "reported"; }
+
+std::string make_folder(const fs::path& folder) {
+  std::error_code failed;
+  fs::remove_all(folder, failed);
+  if (!fs::create_directory(folder, failed)) {
+    throw Error(fmt::format("{}: cannot be created: {}", folder.string(), failed.message()),
+                "choose a writable folder with --output DIR");
+  }
+  return folder.string();
+}
+
+}  // namespace
+
+Watchdog::Watchdog(const fs::path& run, double timeout, const mpi::Communicator& world)
+    : folder_(on_root(world, [&] { return make_folder(heartbeat_folder(run)); })),
+      timeout_(timeout),
+      interval_(interval_of(timeout, world.size())),
+      looks_(timeout > 0 && world.size() > 1 &&
+             world.rank() % ((world.size() + kWatchers - 1) / kWatchers) == 0),
+      mine_{.rank = world.rank(), .host = os::host_name()},
+      ranks_(static_cast<std::size_t>(world.size())) {
+  const bool unseen = any_of(world, !beat(0));
+  if (unseen && world.root() && timeout > 0) {
+    fmt::print(stderr,
+               "warning: not all hosts see {}: a rank there that hangs is not noticed (run.stall_timeout)\n",
+               folder_.string());
+  }
+  thread_.emplace(milliseconds_of(interval_), [this] { work(); });
+}
+
+Watchdog::~Watchdog() {
+  thread_.reset();
+  std::error_code none;
+  fs::remove(heartbeat_file(folder_, mine_.rank), none);
+  fs::remove(folder_, none);  // succeeds for the last rank
+}
+
+// Time that passes while this process does not run, or a file system hangs, counts as two intervals.
+void Watchdog::work() {
+  const double elapsed = std::min(std::exchange(since_, {}).seconds(), 2 * interval_);
+  const bool written = beat(elapsed);
+  // Where this rank cannot write, others cannot either: a full disk is no stall.
+  if (looks_ && written) look(elapsed);
+}
+
+bool Watchdog::beat(double elapsed) {
+  const Pulse::Reading pulse = Pulse::read();
+  const bool waits = pulse.waits_for != nullptr;
+  mine_.waiting_seconds = waits && pulse.waits == last_wait_ ? mine_.waiting_seconds + elapsed : 0;
+  last_wait_ = pulse.waits;
+  ++mine_.beat;
+  mine_.step = pulse.step + 1;
+  mine_.phase = pulse.phase == nullptr ? "" : pulse.phase;
+  mine_.waits_for = waits ? pulse.waits_for : "";
+  return write_heartbeat(folder_, mine_);
+}
+
+void Watchdog::look(double elapsed) {
+  for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) {
+    RankSign& sign = ranks_[static_cast<std::size_t>(rank)];
+    std::optional<Heartbeat> now = rank == mine_.rank ? mine_ : read_heartbeat(folder_, rank);
+    if (now && (!sign.newest || now->beat != sign.newest->beat)) {
+      sign = {.newest = std::move(now)};
+      continue;
+    }
+    std::error_code failed;
+    const auto kind = fs::status(heartbeat_file(folder_, rank), failed).type();
+    sign.ended = sign.newest && kind == fs::file_type::not_found;
+    sign.silent_seconds += elapsed;
+  }
+  const std::optional<Stall> stall = find_stall(ranks_, timeout_);
+  // A rank that waits reports where; another one only if none of them does.
+  if (stall && (suspected_ || std::ranges::count(stall->waiting, mine_.rank) > 0)) end_job(*stall);
+  suspected_ = stall.has_value();
+}
+
+void Watchdog::end_job(const Stall& stall) {
+  std::error_code failed;
+  const bool first = fs::create_directory(claim_in(folder_), failed);
+  if (!first && !find_stall(ranks_, timeout_ + kPatience)) return;  // another rank reports
+  std::string text = to_text(stall, ranks_);
+  const std::vector<std::string> calls = probe_.calls(1s);
+  if (!calls.empty()) text += fmt::format("\n  rank {} is here:\n    {}", mine_.rank, join(calls, "\n    "));
+  mpi::Session::abort(
+      Error(text,
+            "look at the hosts of the ranks that are missing (a stopped process, memory, a file system that "
+            "hangs), then continue with convoke train --resume RUN; set run.stall_timeout to wait longer"),
+      kExitStalled);
+}
+
+}  // namespace convoke::run

@@ -1,0 +1,192 @@
+#include "convoke/engine/lane_verification.hpp"
+
+#include <bit>
+#include <set>
+
+#include "convoke/engine/lane_engine.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/os/environment.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/tiny.hpp"
+
+// A rank that computes wrong bits, on 1 to 4 ranks.
+
+using namespace convoke;
+using namespace convoke::engine;
+using Catch::Contains;
+
+namespace {
+
+constexpr std::uint64_t kRight = 7, kWrong = 8;
+
+mpi::Communicator world() {
+  static const mpi::Session session;
+  return session.world();
+}
+
+std::string name_of(int rank) { return fmt::format("rank {} (host {})", rank, os::host_name()); }
+
+/// Verifies a step in which the owner has `first`, and a rank computes `of_rank(rank, call)` at each call.
+template <class OfRank>
+std::string message(const LaneVerification::Check& check, std::uint64_t first, const OfRank& of_rank) {
+  const mpi::Communicator group = world();
+  LaneVerification verification(group, 1);
+  int calls = 0;
+  const std::string text =
+      error_of([&] { verification.run(check, first, [&] { return of_rank(group.rank(), calls++); }); });
+  CHECK(text == group.broadcast(text));
+  return text;
+}
+
+EngineOptions options(std::int64_t every, int threads) {
+  EngineOptions options;
+  options.batch = 32;
+  options.lane = 4;
+  options.seed = 5;
+  options.reduction = Reduction::kExact;
+  options.threads = threads;
+  options.verify_every = every;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("the majority of the results tells which ranks are wrong") {
+  using Results = std::vector<std::vector<std::uint64_t>>;
+  CHECK(wrong_ranks(Results{{1, 1}, {2, 2}}).empty());
+  CHECK(wrong_ranks(Results{{1, 2}, {2, 2}}) == std::vector{0});
+  CHECK(wrong_ranks(Results{{2, 2}, {1, 1}, {2}}) == std::vector{1});
+  CHECK(wrong_ranks(Results{{3, 1}, {1, 1}, {2}, {1}}) == std::vector{0, 2});
+  CHECK(wrong_ranks(Results{{1, 2}, {3, 4}}).empty());
+}
+
+TEST_CASE("the digest depends on every bit") {
+  std::vector<float> values(100, 0.5F);
+  const std::uint64_t before = digest_of(values);
+  for (const std::size_t i : {0, 57, 99}) {
+    for (int bit = 0; bit < 32; ++bit) {
+      std::vector<float> other = values;
+      other[i] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(other[i]) ^ 1U << bit);
+      CHECK(digest_of(other) != before);
+    }
+  }
+}
+
+TEST_CASE("all lanes and all pairs of ranks come in turn, and the owner has the lane") {
+  const mpi::Communicator group = world();
+  const LaneVerification verification(group, 10);
+  const LaneShares shares(group.size());
+  std::set<std::int64_t> lanes;
+  std::set<std::pair<int, int>> pairs;
+  for (std::int64_t step = 10; step <= 2400; step += 10) {
+    CHECK(verification.due(step));
+    CHECK_FALSE(verification.due(step + 1));
+    const LaneVerification::Check check = verification.check_of(step, 8, shares);
+    const LaneRange range = shares.lanes(8, check.owner);
+    CHECK((check.lane >= range.first && check.lane < range.first + range.count));
+    CHECK((check.owner != check.checker || group.size() == 1));
+    lanes.insert(check.lane);
+    pairs.emplace(check.owner, check.checker);
+  }
+  CHECK(lanes.size() == 8);
+  const int size = group.size();
+  CHECK(std::ssize(pairs) == (size == 1 ? 1 : size * (size - 1)));
+}
+
+TEST_CASE("a rank that is always wrong is named with its host; of two ranks, both") {
+  const int size = world().size();
+  const LaneVerification::Check check{.step = 120, .lane = 3, .owner = 0, .checker = size - 1};
+  CHECK(message(check, kRight, [](int, int) { return kRight; }).empty());
+  if (size == 1) return;
+  for (const int wrong : {0, size - 1}) {
+    const std::string text = message(check, wrong == 0 ? kWrong : kRight,
+                                     [&](int rank, int) { return rank == wrong ? kWrong : kRight; });
+    CHECK_THAT(
+        text, Contains("in step 120, " + name_of(0) + " and " + name_of(size - 1) + " both computed lane 3"));
+    if (size == 2) {
+      CHECK_THAT(text, Contains("no majority tells which one is wrong"));
+    } else {
+      CHECK_THAT(text, Contains("the other results show that " + name_of(wrong) + " is wrong"));
+    }
+  }
+}
+
+TEST_CASE("a rank that was wrong once is named, also of one or two ranks") {
+  const int size = world().size();
+  const LaneVerification::Check check{.step = 120, .lane = 3, .owner = 0, .checker = size - 1};
+  CHECK_THAT(message(check, kWrong, [](int, int) { return kRight; }),
+             Contains("the other results show that " + name_of(0) + " is wrong"));
+  CHECK_THAT(message(check, kRight,
+                     [&](int rank, int call) { return rank == size - 1 && call == 0 ? kWrong : kRight; }),
+             Contains("the other results show that " + name_of(size - 1) + " is wrong"));
+}
+
+TEST_CASE("verified training has the same bits, and says what was verified") {
+  const mpi::Communicator group = world();
+  const tiny::Pictures pictures(128);
+  const data::BatchLoader loader = pictures.loader();
+  const auto optimizer = optim::make_optimizer({{"name", "adam"}});
+  const std::vector<std::uint32_t> ids = pictures.ids();
+  const nn::Graph graph = tiny::graph();
+  const auto trained = [&](const EngineOptions& options) {
+    LaneEngine engine(graph, options, loader, *optimizer, group);
+    std::int64_t lanes = 0;
+    for (std::uint32_t i = 0; i < 20; ++i) {
+      const auto step = std::span(ids).subspan(i % 4 * 32, i % 4 == 3 ? 21 : 32);  // the last lane is smaller
+      engine.step(i / 4, step, 1e-3);
+      lanes += engine.take_verification().lanes;
+    }
+    CHECK(lanes == (options.verify_every == 0 ? 0 : 20 / options.verify_every));
+    const std::span<float> parameters = engine.parameters();
+    return std::vector<float>(parameters.begin(), parameters.end());
+  };
+  for (const int threads : {1, 2}) {
+    for (const bool share : {true, false}) {
+      EngineOptions plain = options(0, threads), verified = options(1, threads), rarely = options(7, threads);
+      plain.share_node = verified.share_node = rarely.share_node = share;
+      const std::vector<float> expected = trained(plain);
+      CHECK(trained(verified) == expected);
+      CHECK(trained(rarely) == expected);
+    }
+  }
+}
+
+TEST_CASE("a bit that flips in the parameters of one node is found, and names the node") {
+  const mpi::Communicator group = world();
+  if (group.size() == 1) return;  // it computes the same wrong bits twice
+  const tiny::Pictures pictures(32);
+  const data::BatchLoader loader = pictures.loader();
+  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
+  const std::vector<std::uint32_t> ids = pictures.ids();
+  const nn::Graph graph = tiny::graph();
+  EngineOptions apart = options(1, 1);
+  apart.share_node = false;
+  LaneEngine engine(graph, apart, loader, *optimizer, group);
+  engine.step(0, ids, 0.01);
+  const int faulty = group.size() - 1;
+  if (group.rank() == faulty) {
+    float& weight = engine.parameters()[engine.layout().slot("dense_1.weight").offset];
+    weight = std::bit_cast<float>(std::bit_cast<std::uint32_t>(weight) ^ 1U << 20);
+  }
+  const std::string text = error_of([&] {
+    for (int step = 0; step < 40; ++step) engine.step(0, ids, 0.01);
+  });
+  CHECK(text == group.broadcast(text));
+  CHECK_THAT(text, Contains("silent data corruption: in step "));
+  CHECK_THAT(text, Contains(name_of(faulty)));
+  if (group.size() > 2)
+    CHECK_THAT(text, Contains("the other results show that " + name_of(faulty) + " is wrong"));
+}
+
+TEST_CASE("lanes of synchronized batch norms cannot be verified alone") {
+  const tiny::Pictures pictures(32);
+  const data::BatchLoader loader = pictures.loader();
+  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
+  const nn::Graph graph =
+      nn::build_graph(Shape{1, 8, 8}, {{{"layer", "batch_norm"}, {"synchronized", true}},
+                                       {{"layer", "flatten"}},
+                                       {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
+  CHECK_THAT(error_of([&] { LaneEngine(graph, options(1, 1), loader, *optimizer, world()); }),
+             Contains("synchronized batch norms cannot be verified alone"));
+}

@@ -1,0 +1,57 @@
+#include "convoke/run/watchdog.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include "convoke/core/timeline.hpp"
+#include "convoke/mpi/session.hpp"
+#include "support/catch.hpp"
+#include "support/training.hpp"
+
+// The alarm itself ends the process: test/apps/stall_test.cpp stops ranks of the program. Here nothing may
+// end the job.
+
+using namespace convoke;
+using namespace convoke::run;
+using namespace std::chrono_literals;
+
+TEST_CASE("a rank that is slow in an evaluation, a checkpoint or while it loads gives no alarm") {
+  const mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Run run(world, "watchdog");
+  const auto folder = heartbeat_folder(run.folder.path());
+  Timeline timeline;
+  const Timeline::Use use(timeline);
+  constexpr double kTimeout = 0.1;
+  {
+    const Watchdog watchdog(run.folder.path(), kTimeout, world);
+    for (const Activity phase : {Activity::kEvaluation, Activity::kCheckpoint, Activity::kLoad}) {
+      if (world.rank() == world.size() - 1) {
+        const Span span(phase);
+        std::this_thread::sleep_for(300ms);
+        const Heartbeat mine = read_heartbeat(folder, world.rank()).value();
+        CHECK(mine.phase == name_of(phase));
+        CHECK(mine.waits_for.empty());
+        if (world.rank() > 0) {
+          const Heartbeat other = read_heartbeat(folder, 0).value();
+          CHECK(other.waits_for == "a barrier");
+          CHECK(other.waiting_seconds > kTimeout);
+        }
+      }
+      world.barrier();
+    }
+    CHECK(read_heartbeats(folder).size() == static_cast<std::size_t>(world.size()));
+    world.barrier();
+  }
+  world.barrier();
+  CHECK_FALSE(std::filesystem::exists(folder));
+}
+
+TEST_CASE("without a timeout, ranks have heartbeats, and nobody watches them") {
+  const mpi::Session session;
+  const tiny::Run run(session.world(), "unwatched");
+  const Watchdog watchdog(run.folder.path(), 0, session.world());
+  CHECK(read_heartbeats(heartbeat_folder(run.folder.path())).size() ==
+        static_cast<std::size_t>(session.world().size()));
+  session.world().barrier();
+}

@@ -1,0 +1,202 @@
+#include <cmath>
+#include <limits>
+
+#include "convoke/mpi/session.hpp"
+#include "convoke/train/on_divergence.hpp"
+#include "convoke/train/summary.hpp"
+#include "convoke/train/verdict.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/times.hpp"
+#include "support/tiny.hpp"
+#include "support/training.hpp"
+
+// Training that diverges, on 1 to 4 ranks: it is the same on all of them.
+
+using namespace convoke;
+using namespace convoke::train;
+using Catch::Contains;
+using mpi::Session;
+using tiny::Result;
+using tiny::Run;
+using tiny::train_all;
+
+namespace {
+
+constexpr double kFar = 1e30;  // a learning rate with which the second step has a loss that is not finite
+
+/// Three epochs; in the last one the learning rate is far too high.
+Job late_divergence() {
+  Job job = tiny::job();
+  job.epochs = 3;
+  job.checkpoint_every.epochs = 1;
+  job.stages = {Stage{.epoch = 3, .unfreeze = {}, .learning_rate = kFar}};
+  return job;
+}
+
+OnDivergence restore(double factor, std::int64_t times = 3) {
+  return {.action = OnDivergence::Action::kRestore, .factor = factor, .times = times};
+}
+
+std::vector<tiny::fs::path> files_in(const tiny::fs::path& folder) {
+  std::vector<tiny::fs::path> files;
+  for (const auto& entry : tiny::fs::directory_iterator(folder)) files.push_back(entry.path());
+  return files;
+}
+
+}  // namespace
+
+TEST_CASE("a divergence names layer, step, rank and the last good checkpoint") {
+  const Session session;
+  const tiny::Pictures pictures(128);
+  const Run run(session.world());
+  const std::string why =
+      error_of([&] { train_all(late_divergence(), pictures, session.world(), run.folder); });
+  CHECK_THAT(why,
+             Contains("the loss is not finite at epoch 3, step 2: first in dense_1 on rank 0; the last good "
+                      "checkpoint is " +
+                      (run.folder.checkpoints() / "epoch-0002.h5").string()));
+
+  Job early = tiny::job();
+  early.learning_rate = kFar;
+  const Run other(session.world(), "early");
+  CHECK_THAT(error_of([&] { train_all(early, pictures, session.world(), other.folder); }),
+             Contains("there is no checkpoint yet"));
+}
+
+TEST_CASE("a run goes back to its checkpoint with a lower rate, and ends as if it had had that rate") {
+  const Session session;
+  const tiny::Pictures pictures(128);
+  constexpr double kFactor = 1e-32;
+  for (const bool local : {false, true}) {
+    CAPTURE(local);
+    Job job = late_divergence();
+    Job steady = late_divergence();
+    steady.stages.front().learning_rate = kFar * kFactor;
+    if (local) job.strategy = steady.strategy = sync::make_strategy({{"name", "local-sgd"}, {"every", 2}});
+    job.on_divergence = restore(kFactor);
+    const Run run(session.world());
+    const Result result = train_all(job, pictures, session.world(), run.folder);
+    const TrainedMember& member = result.training.members.at(0);
+    CHECK(member.restores == 1);
+    CHECK(member.rate_factor == kFactor);
+    CHECK(member.epochs_done == 3);
+    const Run other(session.world(), "steady");
+    CHECK(member.model.parameters ==
+          train_all(steady, pictures, session.world(), other.folder).training.members.at(0).model.parameters);
+    if (session.world().root()) {
+      const std::string lines = bytes_of(run.folder.metrics());
+      CHECK(times(lines, R"("event":"epoch")") == 3);
+      CHECK_THAT(lines, Contains(R"("event":"restore","member":0,"step":8,"restores":1)"));
+    }
+  }
+}
+
+TEST_CASE("without a checkpoint, a run begins again with a lower rate") {
+  const Session session;
+  const tiny::Pictures pictures(128);
+  Job job = tiny::job();
+  job.learning_rate = kFar;
+  job.on_divergence = restore(1e-16);  // the second restore has 0.01
+  const Run run(session.world());
+  const Result result = train_all(job, pictures, session.world(), run.folder);
+  const TrainedMember& member = result.training.members.at(0);
+  CHECK(member.restores == 2);
+  Job steady = tiny::job();
+  steady.learning_rate = kFar * (1e-16 * 1e-16);
+  const Run other(session.world(), "steady");
+  CHECK(member.model.parameters ==
+        train_all(steady, pictures, session.world(), other.folder).training.members.at(0).model.parameters);
+}
+
+TEST_CASE("a run goes back only so many times, also over restarts of the job") {
+  const Session session;
+  const tiny::Pictures pictures(128);
+  const Run run(session.world());
+  Job job = late_divergence();
+  job.on_divergence = restore(0.5, 2);
+  CHECK_THAT(error_of([&] { train_all(job, pictures, session.world(), run.folder); }),
+             Contains("the loss is not finite at epoch 3, step 2"));
+
+  // The checkpoints store what has been restored.
+  Job once = late_divergence();
+  once.on_divergence = restore(1e-32, 1);
+  const Run other(session.world(), "once");
+  train_all(once, pictures, session.world(), other.folder);
+  once.epochs = 5;
+  once.stages.push_back(Stage{.epoch = 5, .unfreeze = {}, .learning_rate = 1e70});
+  CHECK_THAT(error_of([&] { train_all(once, pictures, session.world(), other.folder, true); }),
+             Contains("not finite at epoch 5"));
+}
+
+TEST_CASE("a member that diverges is dropped, or ends the job; the others vote") {
+  const Session session;
+  tiny::Pictures pictures(128);
+  for (std::size_t i = 0; i < 64; ++i) pictures.labels[i] = static_cast<std::int32_t>(i % 3);
+  Job job = tiny::job(engine::Reduction::kFast);
+  job.ensemble = true;
+  job.members = 2;
+  job.shards = data::Sharding::kContiguous;
+  job.shuffle = {};
+  // Class 3 occurs in the shard of member 1 alone.
+  job.engine.loss = job.model.loss = nn::make_loss({{"class_weights", Value::Array{1, 1, 1, 3e38}}});
+  const Run run(session.world());
+  const Groups groups = split(session.world(), 2);
+  const Result result = train_all(job, pictures, session.world(), run.folder);
+  const auto members = list_members(result.training.members, groups, session.world());
+  REQUIRE(members.size() == 2);
+  CHECK(members[0].failure.empty());
+  CHECK_THAT(members[1].failure, Contains("not finite") && Contains("there is no checkpoint yet"));
+  if (session.world().size() > 1) return;  // the others would wait for a job that ends
+  job.on_divergence.action = OnDivergence::Action::kStop;
+  const Run other(session.world(), "stops");
+  CHECK_THROWS_AS(train_all(job, pictures, session.world(), other.folder), Divergence);
+}
+
+TEST_CASE("a parameter that ReLU hides is found before it is stored, and named") {
+  const Session session;
+  const tiny::Pictures pictures(128);
+  Job job = tiny::job();
+  job.model.graph =
+      nn::build_graph(Shape{1, 8, 8}, {{{"layer", "conv2d"}, {"filters", 8}, {"kernel", 3}},
+                                       {{"layer", "relu"}},
+                                       {{"layer", "flatten"}},
+                                       {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
+  job.checkpoint_every.steps = 1;
+  const auto parameters = engine::canonical_parameters(job.model.graph);
+  run::InitialWeights weights;
+  weights.values.assign(engine::canonical_values(parameters), 0.01F);
+  weights.given.assign(parameters.size(), true);
+  REQUIRE(parameters[1].name == "conv2d_1.bias");
+  weights.values[parameters[1].offset + 2] = std::numeric_limits<float>::quiet_NaN();
+  job.weights = std::make_shared<const run::InitialWeights>(weights);
+  for (const bool often : {false, true}) {  // with a second of steps, the ranks agree within the epoch
+    CAPTURE(often);
+    job.epochs = often ? 1000 : 1;
+    const Run run(session.world());
+    const std::string why = error_of([&] { train_all(job, pictures, session.world(), run.folder); });
+    CHECK_THAT(why, Contains("conv2d_1"));
+    CHECK_THAT(why, Contains("not finite"));
+    session.world().barrier();
+    if (session.world().root()) CHECK(files_in(run.folder.checkpoints()).empty());
+    session.world().barrier();
+  }
+}
+
+TEST_CASE("the summary tells of restores") {
+  const Session session;
+  const tiny::Pictures pictures(128);
+  Job job = late_divergence();
+  job.on_divergence = restore(1e-32);
+  const Run run(session.world());
+  const Result result = train_all(job, pictures, session.world(), run.folder);
+  run::Phases phases;
+  const Verdict verdict = convene(job, result.training, split(session.world(), 1), session.world(),
+                                  pictures.loader(), run.folder, phases);
+  const Cost cost = cost_of(1, run::survey(session.world()), 1, phases, session.world(), 0);
+  CHECK_THAT(summary_text(job, verdict, cost),
+             Contains("diverged and went back to a checkpoint 1 time; its learning "
+                      "rate is 1e-32 times as high\n"));
+  const Settings summary = train::summary(job, verdict, cost);
+  CHECK(summary.find("member_facts") != nullptr);
+}
