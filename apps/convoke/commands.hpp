@@ -11,7 +11,7 @@ using AddCommand = std::function<int()>(CLI::App& parser);
 // The commands, by workflow: a folder for each, and a file for each command.
 AddCommand add_prepare, add_inspect, add_synthesize;                           // data
 AddCommand add_summary, add_layers, add_train, add_distill;                    // training
-AddCommand add_watch, add_gather;                                              // training
+AddCommand add_watch, add_supervise, add_gather;                               // training
 AddCommand add_evaluate, add_predict, add_report, add_compare, add_verify;     // results
 AddCommand add_import, add_export;                                             // interop
 AddCommand add_study, add_study_analyse, add_study_advise, add_study_predict;  // studies

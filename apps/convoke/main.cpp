@@ -37,6 +37,8 @@ constexpr std::array kCommands{
             add_distill},
     Command{kTraining, "watch", "Follow a run while it trains: curves, remaining time, checkpoints",
             add_watch},
+    Command{kTraining, "supervise", "Start training again from its last checkpoint when the machine fails",
+            add_supervise},
     Command{kTraining, "gather", "Combine ensemble members that were trained in separate jobs", add_gather},
     Command{kResults, "evaluate", "Measure the accuracy of a trained model on a dataset", add_evaluate},
     Command{kResults, "predict", "Label pictures, texts, table rows or NumPy arrays", add_predict},

@@ -140,6 +140,11 @@ ChildProcess::ChildProcess(const std::vector<std::string>& words, const std::fil
   pid_ = start(words, {nothing.descriptor(), file.descriptor(), file.descriptor()}, true);
 }
 
+ChildProcess::ChildProcess(const std::vector<std::string>& words) {
+  const File nothing("/dev/null", Access::kRead);
+  pid_ = start(words, {nothing.descriptor(), STDOUT_FILENO, STDERR_FILENO}, true);
+}
+
 ChildProcess::~ChildProcess() {
   if (pid_ > 0) end(1);
 }
@@ -147,6 +152,10 @@ ChildProcess::~ChildProcess() {
 std::optional<int> ChildProcess::exit_code() {
   if (!code_) code_ = reap(pid_, WNOHANG);
   return code_;
+}
+
+void ChildProcess::send(int signal) {
+  if (!exit_code()) kill(pid_, signal);
 }
 
 void ChildProcess::end(double patience) {

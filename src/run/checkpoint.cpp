@@ -37,6 +37,18 @@ std::optional<std::pair<long, long>> position(const std::filesystem::path& file)
   return std::pair(epochs, steps);
 }
 
+// Returns the checkpoints in a folder, oldest first.
+std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> found;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+    if (position(entry.path())) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return position(a) < position(b); });
+  return found;
+}
+
 const std::string* find(const Fingerprint& fingerprint, const std::string& key) {
   const auto it = std::find_if(fingerprint.begin(), fingerprint.end(),
                                [&](const auto& entry) { return entry.first == key; });
@@ -151,16 +163,7 @@ void Checkpoints::save(const CheckpointState& state) const {
   for (std::size_t i = 0; i + kept_ < all.size(); ++i) std::filesystem::remove(all[i], failed);
 }
 
-std::vector<std::filesystem::path> Checkpoints::files() const {
-  std::vector<std::filesystem::path> found;
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_, none)) {
-    if (position(entry.path())) found.push_back(entry.path());
-  }
-  std::sort(found.begin(), found.end(),
-            [](const auto& a, const auto& b) { return position(a) < position(b); });
-  return found;
-}
+std::vector<std::filesystem::path> Checkpoints::files() const { return checkpoints_in(folder_); }
 
 std::filesystem::path Checkpoints::newest_file() const {
   const std::vector<std::filesystem::path> all = files();
@@ -235,6 +238,23 @@ std::optional<CheckpointState> Checkpoints::newest(
     }
   }
   return std::nullopt;
+}
+
+std::int64_t steps_saved(const std::filesystem::path& folder) {
+  std::int64_t steps = 0;
+  const std::vector<std::filesystem::path> files = checkpoints_in(folder);
+  for (auto file = files.rbegin(); file != files.rend(); ++file) {
+    try {
+      steps = hdf5::File::open(*file).attribute<std::int64_t>("updates");
+      break;
+    } catch (const Error&) {  // damaged, or removed meanwhile: the one before it counts
+    }
+  }
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+    if (entry.path().filename().string().starts_with("member-")) steps += steps_saved(entry.path());
+  }
+  return steps;
 }
 
 std::string to_bytes(const CheckpointState& state) {

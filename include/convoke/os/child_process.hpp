@@ -35,12 +35,16 @@ class ChildProcess {
   /// Starts words[0], which is searched on the PATH, with empty input; appends its output to `log`. Throws
   /// Error if it cannot be started.
   ChildProcess(const std::vector<std::string>& words, const std::filesystem::path& log);
+  /// The same, but its output goes where that of this process goes.
+  explicit ChildProcess(const std::vector<std::string>& words);
   ~ChildProcess();  ///< ends it
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   /// Returns its exit code, 128 + the signal that ended it, or kLost; none while it runs.
   std::optional<int> exit_code();
+  /// Sends it a signal, unless it has ended.
+  void send(int signal);
   /// Asks it to end (SIGTERM), and after `patience` seconds kills it and all its group. Returns when it has
   /// ended.
   void end(double patience = 10);

@@ -85,6 +85,10 @@ class Checkpoints {
   std::size_t kept_;
 };
 
+/// Returns the steps that the newest readable checkpoints under `folder` have made, summed over the members
+/// of an ensemble (its folders member-000, ...); 0 if there is none. Any process may call it during the run.
+std::int64_t steps_saved(const std::filesystem::path& folder);
+
 /// Convert a state to bytes and back: the rank that reads a checkpoint sends it to the others in this form.
 std::string to_bytes(const CheckpointState& state);
 CheckpointState checkpoint_from_bytes(const std::string& bytes);

@@ -1,0 +1,219 @@
+#include "commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "cluster/live_hosts.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/os/child_process.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/stop_signals.hpp"
+#include "convoke/run/checkpoint.hpp"
+#include "convoke/run/checkpoint_interval.hpp"
+#include "convoke/run/ending.hpp"
+#include "convoke/run/launch_command.hpp"
+#include "convoke/run/run_lock.hpp"
+#include "convoke/run/supervision.hpp"
+
+namespace convoke::app {
+namespace {
+
+using namespace std::chrono_literals;
+using run::LaunchCommand;
+using Hosts = std::vector<run::LaunchHost>;
+
+struct SuperviseOptions {
+  int restarts = 3;
+  std::string backoff = "5 s";
+  std::vector<std::string> command;
+};
+
+constexpr const char* kSuperviseHelp = R"(Examples:
+  convoke supervise -- mpirun -n 4 convoke train mnist-sync --output runs/first
+  convoke supervise --restarts 10 --backoff 30s -- mpirun --hostfile hosts -n 16 \
+    convoke train my.toml --output runs/long
+
+If the machine fails (a rank is killed, a host does not answer), the command is started again with --resume, and
+continues from its newest checkpoint. If hosts of --host or --hostfile do not answer, it gets fewer ranks on the
+others. An error that would come again, such as a wrong recipe, is not repeated. Two restarts in a row that reach
+no new checkpoint are the last.
+
+Ctrl-C, SIGTERM and SIGUSR1 are passed on to the command, and end it without a restart. The exit code is that of
+the last attempt. See docs/reliability.md.
+)";
+
+constexpr auto kPoll = 20ms;
+constexpr double kLockPatience = run::kLockSilence + 30;  // seconds
+
+void say(const std::string& text) { fmt::print(stderr, "convoke supervise: {}\n", text); }
+
+// Passes on the first signal. A second Ctrl-C ends this process, and the command with it.
+int run_to_end(const LaunchCommand& command) {
+  os::ChildProcess child(command.words());
+  for (bool passed_on = false;;) {
+    if (const std::optional<int> code = child.exit_code()) return *code;
+    if (const int signal = os::StopSignals::received(); signal != 0 && !passed_on) {
+      child.send(signal);
+      passed_on = true;
+    }
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
+// Returns after that time, when `over` returns true, or after a signal.
+void wait(double seconds, const std::function<bool()>& over) {
+  const os::Stopwatch watch;
+  while (watch.seconds() < seconds && os::StopSignals::received() == 0 && !over()) {
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
+// A launcher may be dead before its ranks are, which hold the lock of the run until they have ended.
+void wait_for_lock(const LaunchCommand& command) {
+  const std::string holder = run::lock_holder(command.run());
+  if (holder.empty()) return;
+  say(fmt::format("waits until {} has ended", holder));
+  wait(kLockPatience, [&] { return run::lock_holder(command.run()).empty(); });
+}
+
+std::string names_of(const Hosts& hosts) {
+  std::vector<std::string> names;
+  for (const run::LaunchHost& host : hosts) names.push_back(host.name);
+  return join(names);
+}
+
+Hosts rest_of(const Hosts& all, const Hosts& some) {
+  Hosts rest;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(rest), [&](const run::LaunchHost& host) {
+    return std::none_of(some.begin(), some.end(), [&](const auto& other) { return other.name == host.name; });
+  });
+  return rest;
+}
+
+std::string command_line(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_word(word);
+  return text;
+}
+
+/// The hosts of the command when it was given, those that it names now, and which of these are alive.
+struct HostState {
+  Hosts given, lost, live;
+};
+
+HostState look_at_hosts(const Hosts& given, const LaunchCommand& command) {
+  const Hosts now = hosts_of(command);  // its hostfile may have changed
+  const Hosts live = live_hosts(now, command);
+  return {given, rest_of(now, live), live};
+}
+
+// Judges the end of an attempt. A code that means an error of the command means the loss of a host if one
+// does not answer: launchers then end with 1.
+run::Attempt attempt_of(int code, const LaunchCommand& command, const HostState& hosts, bool asked) {
+  const run::Ending ending = run::judge_ending(code);
+  run::Attempt attempt;
+  attempt.code = code;
+  attempt.reason = ending.reason;
+  attempt.ranks = command.ranks();
+  if (ending.remedy == run::Remedy::kNone) return attempt;
+  attempt.curable = ending.remedy == run::Remedy::kRestart;
+  if (!hosts.lost.empty() && ending.remedy != run::Remedy::kResume) {
+    attempt.reason = names_of(hosts.lost) + (hosts.lost.size() == 1 ? " does" : " do") + " not answer";
+    attempt.curable = true;
+  }
+  if (!hosts.given.empty() && hosts.live.empty()) {
+    attempt.reason = "no host answers";
+    attempt.curable = false;
+  }
+  if (asked) {
+    attempt.reason = "stopped on request";
+    attempt.curable = false;
+  }
+  return attempt;
+}
+
+// Best effort: the folder may not exist yet, or not be writable.
+void log_restart(const LaunchCommand& command, const std::string& reason) {
+  std::ofstream(command.run() / "restarts.log", std::ios::app) << reason << "\n";
+}
+
+// Starts the command, and again while a restart can help. Returns the exit code of the last attempt.
+int supervise(const SuperviseOptions& options) {
+  // 1. The command, its run folder and its hosts.
+  const LaunchCommand given(options.command);
+  const double backoff = run::seconds_from(options.backoff);
+  const os::StopSignals signals;
+  const Hosts all = hosts_of(given);
+  const auto steps = [&] { return run::steps_saved(given.run() / "checkpoints"); };
+  run::Supervision supervision(options.restarts, backoff, steps());
+
+  for (LaunchCommand command = given;;) {
+    // 2. An attempt.
+    const os::Stopwatch watch;
+    const int code = run_to_end(command);
+    const double seconds = watch.seconds();
+    const bool asked = os::StopSignals::received() != 0;
+
+    // 3. Whether a restart helps, and on which hosts.
+    const HostState hosts = code == 0 || asked ? HostState{} : look_at_hosts(all, given);
+    run::Attempt attempt = attempt_of(code, command, hosts, asked);
+    attempt.steps = steps();
+    attempt.seconds = seconds;
+    const std::string reason = attempt.reason;
+    const run::Supervision::Decision next = supervision.after(std::move(attempt));
+    if (!next.again) {
+      if (supervision.attempts().size() > 1 || (code != 0 && !asked))
+        say(fmt::format("{}\n{}",
+                        code == 0 ? "done"
+                        : asked   ? "ended on request"
+                                  : "gave up: " + next.why_not,
+                        supervision.table()));
+      return code;
+    }
+
+    // 4. The wait, in which a signal ends the supervision.
+    say(fmt::format("{}; starts it again in {}", reason, format_duration(next.wait_seconds)));
+    log_restart(given, reason);
+    wait(next.wait_seconds, [] { return false; });
+    wait_for_lock(given);
+    if (os::StopSignals::received() != 0) return code;
+    command = given.again(all, hosts.live);
+    say(command_line(command.words()));
+  }
+}
+
+}  // namespace
+
+std::function<int()> add_supervise(CLI::App& parser) {
+  auto options = std::make_shared<SuperviseOptions>();
+  parser.add_option("--restarts", options->restarts, "Start the command again at most so many times")
+      ->check(in_range(0, 1000))
+      ->type_name("N")
+      ->capture_default_str();
+  parser
+      .add_option("--backoff", options->backoff,
+                  "Wait so long before the first restart, and twice as long before each further one that "
+                  "follows no progress")
+      ->type_name("TIME")
+      ->capture_default_str();
+  parser
+      .add_option("command", options->command,
+                  "The command, after --: convoke train with --output RUN or --resume RUN, and its launcher")
+      ->required()
+      ->type_name("COMMAND");
+  parser.footer(kSuperviseHelp);
+  return [options] { return supervise(*options); };
+}
+
+}  // namespace convoke::app

@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+
+namespace convoke::run {
+
+/// What can follow the end of a training command.
+enum class Remedy {
+  kNone,     ///< it is done
+  kRestart,  ///< the machine failed, not the command: the same command continues from the last checkpoint
+  kResume,   ///< somebody asked it to stop; --resume continues it
+  kCorrect,  ///< it would fail again: the user has to correct something
+};
+
+struct Ending {
+  Remedy remedy;
+  std::string reason;  ///< "killed by SIGKILL", without a full stop
+};
+
+/// Judges the exit code of `convoke train` or of the launcher of its ranks; docs/training.md has the table. A
+/// code of 128 + n is the end by signal n.
+Ending judge_ending(int code);
+
+}  // namespace convoke::run

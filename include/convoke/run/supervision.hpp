@@ -1,0 +1,47 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace convoke::run {
+
+/// One start of a supervised command.
+struct Attempt {
+  int code = 0;
+  std::string reason;      ///< why it ended
+  bool curable = false;    ///< the same command, started again, may go on
+  int ranks = 0;           ///< 0: not stated
+  std::int64_t steps = 0;  ///< of the newest checkpoint afterwards
+  double seconds = 0;
+};
+
+/// Decides whether a command that ends abnormally is started again. Plain values: no process, no clock.
+class Supervision {
+ public:
+  /// `restarts`: how many at most. `backoff_seconds`: the wait before the first; each further wait is twice
+  /// as long, up to 10 minutes, and after progress the first wait applies again. `steps`: of the newest
+  /// checkpoint before the first attempt.
+  Supervision(int restarts, double backoff_seconds, std::int64_t steps);
+
+  struct Decision {
+    bool again = false;
+    double wait_seconds = 0;
+    std::string why_not;  ///< empty if `again`
+  };
+  /// Takes the next attempt. It is repeated if it is curable, restarts are left, and not both of the last two
+  /// restarts ended without a newer checkpoint.
+  Decision after(Attempt attempt);
+
+  const std::vector<Attempt>& attempts() const { return attempts_; }
+  /// Returns a table of the attempts: exit code, ranks, step reached, time, reason.
+  std::string table() const;
+
+ private:
+  int restarts_;
+  double backoff_;
+  std::int64_t steps_;
+  int idle_ = 0;  ///< the last attempts without progress
+  std::vector<Attempt> attempts_;
+};
+
+}  // namespace convoke::run

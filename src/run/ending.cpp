@@ -1,0 +1,51 @@
+#include "convoke/run/ending.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstring>
+
+#include "convoke/engine/lane_verification.hpp"
+#include "convoke/run/stopping.hpp"
+#include "convoke/run/watchdog.hpp"
+
+namespace convoke::run {
+namespace {
+
+struct Known {
+  int code;
+  Remedy remedy;
+  const char* reason;
+};
+
+constexpr int kSignalled = 128;
+constexpr int kHostLost = 205;  // of Open MPI's mpirun, and of src/mpi/link_watch.cpp
+constexpr std::array kKnown{
+    Known{0, Remedy::kNone, "done"},
+    Known{1, Remedy::kCorrect, "an error, see its message"},
+    Known{2, Remedy::kCorrect, "a mistake on the command line"},
+    Known{kExitRequeue, Remedy::kResume, "stopped by a signal, with a checkpoint"},
+    Known{kExitStalled, Remedy::kRestart, "ranks waited too long for others"},
+    Known{engine::kExitCorrupted, Remedy::kCorrect, "a host computes wrong bits"},
+    Known{126, Remedy::kCorrect, "the command is not a program"},
+    Known{127, Remedy::kCorrect, "the command does not exist"},
+    Known{kSignalled + SIGINT, Remedy::kResume, "ended by Ctrl-C"},
+    Known{kSignalled + SIGUSR1, Remedy::kResume, "stopped by SIGUSR1 before training began"},
+    Known{kSignalled + SIGKILL, Remedy::kRestart, "a rank was killed (SIGKILL; is the memory too small?)"},
+    Known{kHostLost, Remedy::kRestart, "a host does not answer"},
+};
+
+}  // namespace
+
+Ending judge_ending(int code) {
+  const auto known =
+      std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& entry) { return entry.code == code; });
+  if (known != kKnown.end()) return {known->remedy, known->reason};
+  const char* const signal = code > kSignalled ? sigabbrev_np(code - kSignalled) : nullptr;
+  return {Remedy::kRestart, signal != nullptr ? fmt::format("a rank was killed (SIG{})", signal)
+                                              : fmt::format("ended with code {}", code)};
+}
+
+}  // namespace convoke::run

@@ -1,0 +1,205 @@
+#include "convoke/run/launch_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <string_view>
+
+#include "convoke/core/error.hpp"
+
+namespace convoke::run {
+namespace {
+
+using Words = std::vector<std::string>;
+
+using Names = std::span<const std::string_view>;
+
+constexpr std::array<std::string_view, 5> kRanks{"-n", "-np", "--np", "-c", "--ntasks"};
+constexpr std::array<std::string_view, 3> kHostList{"--host", "-host", "-H"};
+constexpr std::array<std::string_view, 4> kHostFile{"--hostfile", "-hostfile", "--machinefile",
+                                                    "-machinefile"};
+constexpr std::array<std::string_view, 1> kOutput{"--output"}, kResume{"--resume"};
+constexpr std::array<std::string_view, 4> kLaunchers{"mpirun", "mpiexec", "orterun", "srun"};
+
+/// An option among words: its value is the word `value` from the character `from` on.
+struct Place {
+  std::size_t option, value, from;
+};
+
+// Finds "--name VALUE" or "--name=VALUE" in words[begin, end).
+std::optional<Place> find_option(const Words& words, std::size_t begin, std::size_t end, Names names) {
+  for (std::size_t i = begin; i < end; ++i) {
+    for (const std::string_view name : names) {
+      if (words[i] == name && i + 1 < end) return Place{i, i + 1, 0};
+      if (words[i].starts_with(name) && words[i].size() > name.size() && words[i][name.size()] == '=')
+        return Place{i, i, name.size() + 1};
+    }
+  }
+  return std::nullopt;
+}
+
+std::string value_at(const Words& words, const Place& place) { return words[place.value].substr(place.from); }
+
+void set_value(Words& words, const Place& place, const std::string& value) {
+  words[place.value] = words[place.value].substr(0, place.from) + value;
+}
+
+std::string name_of(const std::string& word) { return std::filesystem::path(word).filename().string(); }
+
+bool is_launcher(const std::string& word) {
+  return std::find(kLaunchers.begin(), kLaunchers.end(), name_of(word)) != kLaunchers.end();
+}
+
+// Returns 0 if the text is not a whole number.
+int number(std::string_view text) {
+  int value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return failed == std::errc() && end == text.data() + text.size() ? value : 0;
+}
+
+std::string to_list(const std::vector<LaunchHost>& hosts) {
+  std::string list;
+  for (const LaunchHost& host : hosts) {
+    list += fmt::format("{}{}:{}", list.empty() ? "" : ",", host.name,
+                        host.slots > 0 ? fmt::to_string(host.slots) : "*");
+  }
+  return list;
+}
+
+std::string to_names(const std::vector<LaunchHost>& hosts) {
+  std::string list;
+  for (const LaunchHost& host : hosts) list += (list.empty() ? "" : ",") + host.name;
+  return list;
+}
+
+int slots_of(const std::vector<LaunchHost>& hosts) {
+  int slots = 0;
+  for (const LaunchHost& host : hosts) slots += std::max(1, host.slots);
+  return slots;
+}
+
+int ranks_on(int slots, int ranks, int slots_before) {
+  if (ranks <= slots_before) return std::min(ranks, slots);
+  return std::max(1, static_cast<int>(std::int64_t{ranks} * slots / slots_before));
+}
+
+// The word `--resume` takes a folder if one follows; "auto" stands for the folder of --output.
+std::filesystem::path run_of(const Words& words, std::size_t program) {
+  if (const auto output = find_option(words, program, words.size(), kOutput)) return value_at(words, *output);
+  const auto resume = find_option(words, program, words.size(), kResume);
+  const std::string run = resume ? value_at(words, *resume) : "";
+  if (!run.empty() && run != "auto" && !run.starts_with("--")) return run;
+  throw Error("the command names no run folder, so a restart would not find its checkpoints",
+              "add --output FOLDER after convoke train RECIPE");
+}
+
+}  // namespace
+
+std::vector<LaunchHost> hosts_in_list(const std::string& list) {
+  std::vector<LaunchHost> hosts;
+  std::istringstream in(list);
+  for (std::string entry; std::getline(in, entry, ',');) {
+    const std::size_t colon = entry.rfind(':');
+    const std::string name = entry.substr(0, colon);
+    if (name.empty()) continue;
+    const int slots = colon == std::string::npos ? 1 : number(std::string_view(entry).substr(colon + 1));
+    const auto before =
+        std::find_if(hosts.begin(), hosts.end(), [&](const LaunchHost& host) { return host.name == name; });
+    if (before == hosts.end()) {
+      hosts.push_back({name, slots});
+    } else {
+      before->slots += slots;
+    }
+  }
+  return hosts;
+}
+
+std::vector<LaunchHost> hosts_in_file(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw Error(fmt::format("{}: this hostfile cannot be read", file.string()), "correct --hostfile");
+  std::vector<LaunchHost> hosts;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    LaunchHost host;
+    if (!(words >> host.name)) continue;
+    for (std::string word; words >> word;) {
+      if (word.starts_with("slots=")) host.slots = number(std::string_view(word).substr(6));
+    }
+    hosts.push_back(host);
+  }
+  return hosts;
+}
+
+LaunchCommand::LaunchCommand(Words words) : words_(std::move(words)) {
+  for (program_ = 0; program_ + 1 < words_.size(); ++program_) {
+    if (words_[program_ + 1] == "train" && name_of(words_[program_]) == "convoke") break;
+  }
+  if (program_ + 1 >= words_.size()) {
+    throw Error("the command contains no `convoke train`, and only training continues from checkpoints",
+                "for example: convoke supervise -- mpirun -n 4 convoke train RECIPE --output RUN");
+  }
+  const auto launcher = std::find_if(words_.begin(), words_.end(), is_launcher);
+  if (launcher < words_.begin() + static_cast<std::ptrdiff_t>(program_))
+    launcher_ = name_of(*launcher) == "srun" ? Launcher::kSrun : Launcher::kMpirun;
+  run_ = run_of(words_, program_);
+}
+
+int LaunchCommand::ranks() const {
+  const auto place = find_option(words_, 0, program_, kRanks);
+  return place ? number(value_at(words_, *place)) : 0;
+}
+
+std::vector<LaunchHost> LaunchCommand::hosts() const {
+  if (launcher_ != Launcher::kMpirun) return {};
+  if (const auto list = find_option(words_, 0, program_, kHostList))
+    return hosts_in_list(value_at(words_, *list));
+  if (const auto file = find_option(words_, 0, program_, kHostFile))
+    return hosts_in_file(value_at(words_, *file));
+  return {};
+}
+
+std::string LaunchCommand::agent() const {
+  for (std::size_t i = 0; i + 2 < program_; ++i) {
+    const bool sets = words_[i] == "--mca" || words_[i] == "-mca";
+    if (sets && words_[i + 1] == "plm_rsh_agent") return words_[i + 2];
+  }
+  return {};
+}
+
+LaunchCommand LaunchCommand::again(const std::vector<LaunchHost>& all,
+                                   const std::vector<LaunchHost>& left) const {
+  Words words = words_;
+  if (!find_option(words, program_, words.size(), kResume) && words.back() != "--resume")
+    words.emplace_back("--resume");
+  if (left == all || left.empty()) return LaunchCommand(words);
+
+  const auto ranks = find_option(words, 0, program_, kRanks);
+  if (ranks && number(value_at(words, *ranks)) > 0) {
+    const int before = number(value_at(words, *ranks));
+    set_value(words, *ranks, fmt::to_string(ranks_on(slots_of(left), before, slots_of(all))));
+  }
+  const auto list = find_option(words, 0, program_, kHostList);
+  const auto file = find_option(words, 0, program_, kHostFile);
+  if (list) {
+    set_value(words, *list, to_list(left));
+  } else if (file) {
+    set_value(words, *file, to_list(left));
+    const bool joined = file->from > 0;
+    words[file->option] = joined ? "--host=" + words[file->value].substr(file->from) : "--host";
+  } else {  // the launcher has its hosts from Slurm
+    const Words more = launcher_ == Launcher::kSrun
+                           ? Words{fmt::format("--nodes={}", left.size()), "--nodelist=" + to_names(left)}
+                           : Words{"--host", to_list(left)};
+    const auto at = std::find_if(words.begin(), words.end(), is_launcher);
+    words.insert(at + 1, more.begin(), more.end());
+  }
+  return LaunchCommand(words);
+}
+
+}  // namespace convoke::run

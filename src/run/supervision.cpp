@@ -1,0 +1,49 @@
+#include "convoke/run/supervision.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "convoke/core/text.hpp"
+
+namespace convoke::run {
+namespace {
+
+constexpr double kLongestWait = 600;  // seconds
+constexpr int kIdleRestarts = 2;
+
+Supervision::Decision refuse(std::string why) { return {false, 0, std::move(why)}; }
+
+}  // namespace
+
+Supervision::Supervision(int restarts, double backoff_seconds, std::int64_t steps)
+    : restarts_(restarts), backoff_(backoff_seconds), steps_(steps) {}
+
+Supervision::Decision Supervision::after(Attempt attempt) {
+  idle_ = attempt.steps > steps_ ? 0 : idle_ + 1;
+  steps_ = attempt.steps;
+  attempts_.push_back(std::move(attempt));
+  const int restarts = static_cast<int>(attempts_.size()) - 1;
+  if (!attempts_.back().curable) return refuse(attempts_.back().reason);
+  if (restarts >= restarts_)
+    return refuse(restarts_ == 0 ? "no restart is allowed"
+                                 : fmt::format("restart {0} of {0} is used", restarts_));
+  if (std::min(idle_, restarts) >= kIdleRestarts)
+    return refuse(fmt::format("{} restarts in a row reached no new checkpoint", kIdleRestarts));
+  return {true, std::min(kLongestWait, std::ldexp(backoff_, std::max(0, idle_ - 1))), ""};
+}
+
+std::string Supervision::table() const {
+  std::string text = "attempt  exit code  ranks  checkpoint at step          time  reason\n";
+  for (std::size_t i = 0; i < attempts_.size(); ++i) {
+    const Attempt& attempt = attempts_[i];
+    text += fmt::format("{:7}  {:9}  {:>5}  {:>18}  {:>12}  {}\n", i + 1, attempt.code,
+                        attempt.ranks > 0 ? fmt::to_string(attempt.ranks) : "-", format_count(attempt.steps),
+                        format_duration(attempt.seconds), attempt.reason);
+  }
+  return text;
+}
+
+}  // namespace convoke::run

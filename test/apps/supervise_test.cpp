@@ -1,0 +1,162 @@
+// `convoke supervise` with real ranks that are killed. A script in front of the program, by its name, kills
+// it.
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <string>
+
+#include "apps/place.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+void write_script(const fs::path& file, const std::string& text) {
+  write_text(file, "#!/bin/sh\n" + text);
+  fs::permissions(file, fs::perms::owner_all);
+}
+
+/// A place with bin/convoke, which counts its starts in the file `starts` and does `first` before it becomes
+/// the program.
+struct Supervised : Place {
+  explicit Supervised(const std::string& first) {
+    fs::create_directories(*this / "bin");
+    write_script(*this / "bin/convoke", "echo >> starts\nrank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}\n" +
+                                            first + "\nexec " + binary() + " \"$@\"\n");
+  }
+  Outcome supervise(const std::string& options, const std::string& command) const {
+    return run("supervise --backoff 0.01 " + options + " -- " + command);
+  }
+  std::string train(const std::string& more = "") const {
+    return "bin/convoke train recipe.toml --quiet --output run --set train.epochs=8 " + more;
+  }
+  std::string undisturbed() const {
+    REQUIRE(run("train recipe.toml --quiet --output alone --set train.epochs=8").code == 0);
+    return bytes_of(*this / "alone/model.h5");
+  }
+  /// The number of processes whose command line contains the folder of this place.
+  int processes() const {
+    int count = 0;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      std::error_code ended;
+      const std::string number = entry.path().filename().string();
+      if (number.find_first_not_of("0123456789") != std::string::npos) continue;
+      const fs::path work = fs::read_symlink(entry.path() / "cwd", ended);
+      if (!ended && work == fs::weakly_canonical(folder.path())) ++count;
+    }
+    return count;
+  }
+};
+
+// Kills the rank that `which` names, a second time never, once there is a checkpoint.
+std::string kill_once(const std::string& which, const std::string& before = "") {
+  return "if [ " + which +
+         " ] && [ ! -e killed ]; then\n  me=$$\n  (until ls run/checkpoints/*.h5 > /dev/null "
+         "2>&1; do sleep 0.01; done; : > killed; " +
+         before + "kill -9 $me) &\nfi";
+}
+
+}  // namespace
+
+TEST_CASE("a run whose rank is killed continues by itself, and ends with the bits of an undisturbed run") {
+  const Supervised place(kill_once("$rank = 1"));
+  const Outcome outcome = place.supervise("", mpirun(2) + " " + place.train("--set train.epochs=40"));
+  CAPTURE(outcome.text);
+  REQUIRE(outcome.code == 0);
+  CHECK(outcome.says(
+      "convoke supervise: a rank was killed (SIGKILL; is the memory too small?); starts it again"));
+  CHECK(outcome.says("took over the lock of process "));
+  CHECK(std::regex_search(outcome.text, std::regex("\n +1 +137 +2 +[1-9]")));  // it had a checkpoint
+  CHECK(outcome.says("convoke supervise: done\nattempt  exit code  ranks"));
+  CHECK(bytes_of(place / "starts").size() == 4);  // two ranks, twice
+  CHECK(bytes_of(place / "run/restarts.log").starts_with("a rank was killed"));
+  REQUIRE(place.run("train recipe.toml --quiet --output alone --set train.epochs=40").code == 0);
+  CHECK(bytes_of(place / "run/model.h5") == bytes_of(place / "alone/model.h5"));
+}
+
+TEST_CASE("a command that is always killed is given up after two restarts, with a summary") {
+  const Supervised place("kill -9 $$");
+  const Outcome outcome = place.supervise("--restarts 9", place.train());
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 137);
+  CHECK(bytes_of(place / "starts").size() == 3);
+  CHECK(outcome.says("gave up: 2 restarts in a row reached no new checkpoint\nattempt  exit code"));
+  CHECK(outcome.says("\n      3        137      -                   0"));
+
+  const Outcome once = place.supervise("--restarts 1", place.train());
+  CHECK(once.code == 137);
+  CHECK(once.says("gave up: restart 1 of 1 is used"));
+}
+
+TEST_CASE("an error of the command is not repeated") {
+  const Supervised place("");
+  for (const auto& [more, code] :
+       {std::pair("--set train.epoch=1", 1), {"--set data.path=nowhere.h5", 1}, {"--no-such-option", 2}}) {
+    fs::remove(place / "starts");
+    const Outcome outcome = place.supervise("", place.train(more));
+    CAPTURE(outcome.text);
+    CHECK(outcome.code == code);
+    CHECK(bytes_of(place / "starts").size() == 1);
+    CHECK(outcome.says("convoke supervise: gave up: "));
+  }
+  CHECK(place.supervise("", "no-such-launcher bin/convoke train x --output run").code == 1);
+  CHECK(place.supervise("", "bin/convoke train recipe.toml").says("hint: add --output FOLDER"));
+  CHECK(place.supervise("", "sleep 9").says("contains no `convoke train`"));
+}
+
+TEST_CASE("Ctrl-C and SIGTERM end a supervised run without a restart, and no process is left") {
+  for (const char* signal : {"INT", "TERM"}) {
+    for (const int ranks : {1, 2}) {
+      CAPTURE(signal, ranks);
+      const Supervised place("");
+      const std::string command =
+          (ranks == 1 ? "" : mpirun(ranks) + " ") + place.train("--set train.epochs=1000000");
+      const Outcome outcome =
+          shell("cd " + place.folder.path().string() + " && { " + binary() + " supervise -- " + command +
+                " & pid=$!; until ls run/checkpoints/*.h5 > /dev/null 2>&1; do sleep 0.02; "
+                "done; kill -" +
+                signal + " $pid; wait $pid; exit $?; }");
+      CAPTURE(outcome.text);
+      CHECK(outcome.code != 0);
+      if (ranks == 1) CHECK(outcome.code == 85);
+      CHECK_FALSE(outcome.says("again"));
+      CHECK(bytes_of(place / "starts").size() == static_cast<std::size_t>(ranks));
+      CHECK(place.processes() == 0);
+      const Outcome resumed = place.run("train --quiet --resume run --set train.epochs=1");
+      CHECK(resumed.code == 0);
+    }
+  }
+}
+
+TEST_CASE("a run continues on fewer ranks where there are fewer slots or hosts") {
+  const std::string host = "localhost";
+  SECTION("a hostfile with fewer slots") {
+    if (launcher_is_hydra()) return;
+    const Supervised place(kill_once("$rank = 2", "echo localhost slots=2 > hosts; "));
+    write_text(place / "hosts", "localhost slots=3\n");
+    const std::string expected = place.undisturbed();
+    const Outcome outcome =
+        place.supervise("", launcher() + " --bind-to none --hostfile hosts -n 3 " + place.train());
+    CAPTURE(outcome.text);
+    REQUIRE(outcome.code == 0);
+    CHECK(outcome.says("--bind-to none --host localhost:2 -n 2 bin/convoke"));
+    CHECK(bytes_of(place / "run/summary.json").find("\"ranks\": 2") != std::string::npos);
+    CHECK(bytes_of(place / "run/model.h5") == expected);
+  }
+  SECTION("a host that does not answer any more") {
+    const Supervised place(kill_once("$rank = 1", ": > gone; "));
+    write_script(place / "agent", "[ ! -e gone ] || exit 255\n");
+    // In place of a launcher on two hosts: it keeps its arguments, and starts the ranks here.
+    write_script(place / "bin/mpirun", "echo \"$@\" >> calls\nwhile [ \"$1\" != -n ]; do shift; done\nexec " +
+                                           mpirun() + " \"$@\"\n");
+    const std::string expected = place.undisturbed();
+    const Outcome outcome = place.supervise(
+        "", "bin/mpirun --mca plm_rsh_agent ./agent --host localhost:1,far:1 -n 2 " + place.train());
+    CAPTURE(outcome.text);
+    REQUIRE(outcome.code == 0);
+    CHECK(outcome.says("convoke supervise: far does not answer; starts it again"));
+    const std::string calls = bytes_of(place / "calls");
+    CHECK(calls.find("--host localhost:1,far:1 -n 2 bin") != std::string::npos);
+    CHECK(calls.find("--host localhost:1 -n 1 bin") != std::string::npos);
+    CHECK(bytes_of(place / "run/model.h5") == expected);
+  }
+}
