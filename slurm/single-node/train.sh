@@ -57,7 +57,7 @@ case $code in
   0) say "done" ;;
   85) again "stopped at a checkpoint" "Is the time limit too short for one?" ;;
   138) give_up "the warning came before training started: the time limit is too short (--time, --signal)" ;;
-  134 | 135 | 137 | 139 | 143 | 205)  # killed, or mpirun lost a node, for which Slurm does not requeue the job
+  134 | 135 | 137 | 139 | 143 | 205 | 87)  # killed, lost a node, or stood still: Slurm does not requeue the job itself
     lost=$(grep -cs '^lost a node or a rank' "$run/restarts.log")
     [ "${lost:-0}" -lt "$restarts" ] || give_up "lost a node or a rank again, after $restarts restarts"
     again "lost a node or a rank" "Out of memory? (--mem)" ;;

@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include <pthread.h>
-
 namespace convoke::os {
 
 /// Shows where the thread that made it is, to another thread: a signal makes the thread write its return
