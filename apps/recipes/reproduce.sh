@@ -11,7 +11,7 @@ recipe=$(dirname "$script")
 name=$(basename "$recipe")
 root=$(readlink -f "$recipe/../../..")
 results=$root/docs/results
-convoke=$(readlink -f "${CONVOKE:-$root/build/release/convoke}")
+convoke=$(readlink -m "${CONVOKE:-$root/build/release/convoke}")
 small= publish= output=reproduced/$name
 
 while [ $# -gt 0 ]; do
