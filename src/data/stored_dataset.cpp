@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/format_version.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/dataset_format.hpp"
 #include "convoke/data/shards.hpp"
@@ -26,12 +27,8 @@ void check_format(const hdf5::File& file) {
     throw Error(fmt::format("{}: is an HDF5 file, but not a Convoke dataset", file.file().string()),
                 "make one with `convoke prepare SOURCE --output FILE`");
   }
-  const auto version = file.attribute<std::int64_t>(format::kFormatVersion);
-  if (version > format::kVersion) {
-    throw Error(fmt::format("{}: has format version {}; this program knows up to {}", file.file().string(),
-                            version, format::kVersion),
-                "update Convoke");
-  }
+  require_known_format(file.file().string(), file.attribute<std::int64_t>(format::kFormatVersion),
+                       format::kVersion);
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 #include "convoke/metrics/growing_file.hpp"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <system_error>
@@ -26,8 +27,16 @@ GrowingFile::GrowingFile(std::filesystem::path file) : file_(std::move(file)) {
 }
 
 void GrowingFile::append(std::string_view bytes) {
+  if (stream_ == nullptr) stream_.reset(std::fopen(file_.c_str(), "ab"));
+  if (stream_ == nullptr) fail(file_, errno);
+  std::error_code unknown;
+  const std::uintmax_t size = std::filesystem::file_size(file_, unknown);
   const bool written = std::fwrite(bytes.data(), 1, bytes.size(), stream_.get()) == bytes.size();
-  if (!written || std::fflush(stream_.get()) != 0) fail(file_, errno);
+  if (written && std::fflush(stream_.get()) == 0) return;
+  const int error = errno;
+  stream_.reset();  // the stream keeps what it could not write, and would write it twice
+  if (!unknown) std::filesystem::resize_file(file_, size, unknown);
+  fail(file_, error);
 }
 
 bool drop_unfinished_line(const std::filesystem::path& file) {

@@ -10,6 +10,8 @@
 #include <string>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/format_version.hpp"
+#include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 
 namespace convoke::metrics {
@@ -97,7 +99,9 @@ Settings settings_from_json(const std::string& text, const std::string& where) {
 std::optional<Settings> read_json(const std::filesystem::path& file) {
   const std::optional<std::string> text = read_text(file);
   if (!text) return std::nullopt;
-  return settings_from_json(*text, file.string());
+  Settings settings = settings_from_json(*text, file.string());
+  require_known_format(file.string(), count_at(settings, "format").value_or(1), kFileFormat);
+  return settings;
 }
 
 std::vector<Settings> read_json_lines(const std::filesystem::path& file) {

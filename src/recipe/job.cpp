@@ -150,6 +150,7 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
   job.log = recipe.log;
   job.memory_bytes = static_cast<std::uint64_t>(recipe.run.memory_mib) << 20;
   job.checkpoint_every = recipe.run.checkpoint_every;
+  job.checkpoint_fallback = recipe.run.checkpoint_fallback;
   job.keep_checkpoints = recipe.run.keep_checkpoints;
   job.ensemble = recipe.train.mode == "ensemble";
   if (job.ensemble) {

@@ -61,8 +61,7 @@ Recipe located(Recipe recipe) {
 // Writes the recipe unless the run cannot be resumed and has one in its folder. Call it on one rank.
 void require_resumable(const train::Job& job, const run::RunFolder& folder) {
   for (std::int64_t member = 0; member < job.members; ++member) {
-    const fs::path place = job.ensemble ? folder.checkpoints(member) : folder.checkpoints();
-    run::Checkpoints(place, {}, job.fingerprint, job.recipe).require_resumable();
+    train::checkpoints_of(job, folder, member).require_resumable();
   }
 }
 
@@ -183,7 +182,8 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
 
 void write_summary(const run::RunFolder& folder, const Settings& summary, const train::Verdict& verdict,
                    const data::Dataset& tested, const std::string& test_split, double test_seconds) {
-  Settings evaluation{{"data", fs::absolute(tested.file()).lexically_normal().string()},
+  Settings evaluation{{"format", metrics::kFileFormat},
+                      {"data", fs::absolute(tested.file()).lexically_normal().string()},
                       {"split", test_split},
                       {"content_hash", tested.info().content_hash}};
   const Settings details =

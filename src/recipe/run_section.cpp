@@ -66,6 +66,11 @@ constexpr std::array kRunKeys{
                                        .range = {.least = 1},
                                        .effect = Effect::kNone,
                                        .help = "the number of newest checkpoints to keep"}),
+    key<&RunRecipe::checkpoint_fallback>(
+        {.name = "checkpoint_fallback",
+         .effect = Effect::kNone,
+         .help = "a folder on another disk: checkpoints go there while they cannot be written into the run "
+                 "folder, and `--resume` finds them there. Empty: none"}),
     RunKey{
         {.name = "keep_best",
          .range = {.least = 0},

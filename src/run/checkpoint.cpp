@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <set>
+#include <span>
 #include <system_error>
 
+#include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/format_version.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/run/parameter_group.hpp"
@@ -37,16 +41,28 @@ std::optional<std::pair<long, long>> position(const std::filesystem::path& file)
   return std::pair(epochs, steps);
 }
 
-// Returns the checkpoints in a folder, oldest first.
-std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& folder) {
+// Returns the checkpoints in some folders, oldest first. Equal ones are in the order of their folders, the
+// first folder last.
+std::vector<std::filesystem::path> checkpoints_in(std::vector<std::filesystem::path> folders) {
   std::vector<std::filesystem::path> found;
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
-    if (position(entry.path())) found.push_back(entry.path());
+  std::reverse(folders.begin(), folders.end());
+  for (const std::filesystem::path& folder : folders) {
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+      if (position(entry.path())) found.push_back(entry.path());
+    }
   }
-  std::sort(found.begin(), found.end(),
-            [](const auto& a, const auto& b) { return position(a) < position(b); });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return position(a) < position(b); });
   return found;
+}
+
+// Removes all checkpoints in a folder except the newest `kept`.
+void remove_older(const std::filesystem::path& folder, std::size_t kept) {
+  if (folder.empty()) return;
+  std::error_code failed;
+  const std::vector<std::filesystem::path> all = checkpoints_in({folder});
+  for (std::size_t i = 0; i + kept < all.size(); ++i) std::filesystem::remove(all[i], failed);
 }
 
 const std::string* find(const Fingerprint& fingerprint, const std::string& key) {
@@ -120,22 +136,39 @@ Fingerprint read_fingerprint(const std::filesystem::path& path, const hdf5::File
 }  // namespace
 
 Checkpoints::Checkpoints(std::filesystem::path folder, std::vector<engine::CanonicalParameter> parameters,
-                         Fingerprint fingerprint, std::string recipe, std::int64_t kept)
+                         Fingerprint fingerprint, std::string recipe, std::int64_t kept,
+                         std::filesystem::path fallback)
     : folder_(std::move(folder)),
       parameters_(std::move(parameters)),
       fingerprint_(std::move(fingerprint)),
       recipe_(std::move(recipe)),
-      kept_(static_cast<std::size_t>(kept)) {}
+      kept_(static_cast<std::size_t>(kept)),
+      fallback_(std::move(fallback)) {}
 
 void Checkpoints::make_folder() const {
   std::error_code failed;
   std::filesystem::create_directories(folder_, failed);
   if (failed) throw Error(fmt::format("{}: cannot be created: {}", folder_.string(), failed.message()));
   os::remove_temporaries(folder_);
+  if (!fallback_.empty()) os::remove_temporaries(fallback_);
 }
 
 void Checkpoints::save(const CheckpointState& state) const {
-  os::replace_file(folder_ / file_name(state), [&](const std::filesystem::path& temporary) {
+  write(folder_, state);
+  remove_older(folder_, kept_);
+  remove_older(fallback_, 0);
+}
+
+void Checkpoints::save_in_fallback(const CheckpointState& state) const {
+  std::error_code failed;
+  std::filesystem::create_directories(fallback_, failed);
+  if (failed) throw Error(fmt::format("{}: cannot be created: {}", fallback_.string(), failed.message()));
+  write(fallback_, state);
+  remove_older(fallback_, kept_);
+}
+
+void Checkpoints::write(const std::filesystem::path& folder, const CheckpointState& state) const {
+  os::replace_file(folder / file_name(state), [&](const std::filesystem::path& temporary) {
     hdf5::File file = hdf5::File::create(temporary);
     write_format(file, "checkpoint", kCheckpointVersion);
     file.set_attribute("convoke_version", CONVOKE_VERSION);
@@ -158,12 +191,11 @@ void Checkpoints::save(const CheckpointState& state) const {
     if (!state.best.parameters.empty()) write("best", state.best.parameters);
     file.close();
   });
-  std::error_code failed;
-  const std::vector<std::filesystem::path> all = files();
-  for (std::size_t i = 0; i + kept_ < all.size(); ++i) std::filesystem::remove(all[i], failed);
 }
 
-std::vector<std::filesystem::path> Checkpoints::files() const { return checkpoints_in(folder_); }
+std::vector<std::filesystem::path> Checkpoints::files() const {
+  return fallback_.empty() ? checkpoints_in({folder_}) : checkpoints_in({folder_, fallback_});
+}
 
 std::filesystem::path Checkpoints::newest_file() const {
   const std::vector<std::filesystem::path> all = files();
@@ -219,6 +251,8 @@ void Checkpoints::require_resumable() const {
       return require_same_fingerprint(*file, read_fingerprint(*file, hdf5::File::open(*file)));
     } catch (const ForeignFingerprint&) {
       throw;
+    } catch (const NewerFormat&) {
+      throw;
     } catch (const Error&) {
       continue;  // a damaged file, which newest() reports
     }
@@ -233,6 +267,8 @@ std::optional<CheckpointState> Checkpoints::newest(
       return read(*file);
     } catch (const ForeignFingerprint&) {
       throw;
+    } catch (const NewerFormat&) {
+      throw;
     } catch (const Error& error) {
       note(fmt::format("checkpoint skipped: {}", error.what()));
     }
@@ -240,9 +276,19 @@ std::optional<CheckpointState> Checkpoints::newest(
   return std::nullopt;
 }
 
-std::int64_t steps_saved(const std::filesystem::path& folder) {
+std::filesystem::path fallback_of(const std::filesystem::path& fallback, const std::filesystem::path& run,
+                                  const std::filesystem::path& folder) {
+  if (fallback.empty()) return {};
+  const std::filesystem::path place = std::filesystem::absolute(run).lexically_normal() / "";
+  const std::string text = place.parent_path().string();
+  const std::string name = fmt::format("{}-{:08x}", place.parent_path().filename().string(),
+                                       crc32(std::as_bytes(std::span(text))));
+  return fallback / name / folder.lexically_relative(run);
+}
+
+std::int64_t steps_saved(const std::vector<std::filesystem::path>& folders) {
   std::int64_t steps = 0;
-  const std::vector<std::filesystem::path> files = checkpoints_in(folder);
+  const std::vector<std::filesystem::path> files = checkpoints_in(folders);
   for (auto file = files.rbegin(); file != files.rend(); ++file) {
     try {
       steps = hdf5::File::open(*file).attribute<std::int64_t>("updates");
@@ -250,9 +296,18 @@ std::int64_t steps_saved(const std::filesystem::path& folder) {
     } catch (const Error&) {  // damaged, or removed meanwhile: the one before it counts
     }
   }
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
-    if (entry.path().filename().string().starts_with("member-")) steps += steps_saved(entry.path());
+  std::set<std::string> members;
+  for (const std::filesystem::path& folder : folders) {
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with("member-")) members.insert(name);
+    }
+  }
+  for (const std::string& member : members) {
+    std::vector<std::filesystem::path> own;
+    for (const std::filesystem::path& folder : folders) own.push_back(folder / member);
+    steps += steps_saved(own);
   }
   return steps;
 }

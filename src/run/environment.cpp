@@ -39,7 +39,8 @@ std::string convoke_version() { return CONVOKE_VERSION; }
 
 Settings environment(const Machine& machine, int threads) {
   const nn::Backend backend = nn::backend();
-  return {{"date", os::utc_now()},
+  return {{"format", metrics::kFileFormat},
+          {"date", os::utc_now()},
           {"command", os::command_line()},
           {"convoke", convoke_version()},
           {"build", build_description()},

@@ -4,6 +4,7 @@
 
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/format_version.hpp"
 
 namespace convoke::run {
 namespace {
@@ -70,12 +71,7 @@ std::string read_format(const hdf5::File& file, std::int64_t version) {
   if (!file.has_attribute("convoke_format") || !file.has_attribute("format_version")) {
     throw Error(fmt::format("{}: is an HDF5 file, but not from Convoke", file.file().string()));
   }
-  const auto found = file.attribute<std::int64_t>("format_version");
-  if (found > version) {
-    throw Error(fmt::format("{}: has format version {}; this Convoke reads up to {}", file.file().string(),
-                            found, version),
-                "use the newer version of Convoke that wrote it");
-  }
+  require_known_format(file.file().string(), file.attribute<std::int64_t>("format_version"), version);
   return file.attribute<std::string>("convoke_format");
 }
 

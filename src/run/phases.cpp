@@ -49,11 +49,11 @@ FeatureUse sum_over_ranks(const FeatureUse& mine, double seconds, const mpi::Com
 }
 
 CheckpointUse sum_over_ranks(const CheckpointUse& mine, const mpi::Communicator& world) {
-  std::array<std::int64_t, 2> sums{mine.written, mine.left_out};
+  std::array<std::int64_t, 4> sums{mine.written, mine.left_out, mine.failed, mine.in_fallback};
   std::array<double, 2> longest{mine.longest_wait, mine.longest_writing};
   world.sum(sums);
   world.max(longest);
-  return {sums[0], sums[1], longest[0], longest[1]};
+  return {sums[0], sums[1], sums[2], sums[3], longest[0], longest[1]};
 }
 
 }  // namespace convoke::run

@@ -35,17 +35,18 @@ Checkpointing::Checkpointing(const Job& job, StagedEngine& engine, const mpi::Co
     : job_(job),
       engine_(engine),
       group_(group),
-      checkpoints_(std::move(checkpoints)),
-      best_models_(checkpoints_.folder(), job.keep_best, cost_by(job.early_stopping)),
+      storage_(std::move(checkpoints)),
+      best_models_(storage_.checkpoints().folder(), job.keep_best, cost_by(job.early_stopping)),
       reports_(reports),
       phases_(phases) {
   mpi::together(group_, [&] {
-    if (group_.root()) checkpoints_.make_folder();
+    if (group_.root()) storage_.checkpoints().make_folder();
   });
 }
 
 Checkpointing::~Checkpointing() {
   writer_.wait();
+  count_lost();
   phases_.checkpoints.longest_writing =
       std::max(phases_.checkpoints.longest_writing, writer_.longest_seconds());
 }
@@ -95,7 +96,7 @@ void Checkpointing::save(const run::CheckpointState& state) {
       run::CheckpointState copy = state;
       engine_.capture(copy);
       copy.other_optimizers = std::move(others);
-      writer_.give([this, copy = std::move(copy)] { checkpoints_.save(copy); });
+      writer_.give([this, copy = std::move(copy)] { storage_.save(copy); });
       saved_ = position_of(state);
       ++use.written;
     } catch (const std::bad_alloc&) {
@@ -177,15 +178,13 @@ void Checkpointing::finish(const run::CheckpointState& state, bool needed) {
   save(state);
   if (!group_.root()) return;
   writer_.wait();
-  std::vector<std::string> failed = failures();
-  if (failed.empty() && saved_ == position_of(state)) return;
-  if (failed.empty()) failed.emplace_back("the last checkpoint could not be copied");
-  if (needed) {
-    throw JobError(failed.front(),
+  const bool copied = saved_ == position_of(state);
+  if (needed && (!copied || storage_.lost())) {
+    throw JobError(copied ? storage_.failure() : "the last checkpoint could not be copied",
                    fmt::format("free some disk space; earlier checkpoints in {} are unchanged",
-                               checkpoints_.folder().string()));
+                               storage_.checkpoints().folder().string()));
   }
-  reports_.progress.warn(failed.front());
+  report_failures();
 }
 
 std::vector<std::string> Checkpointing::failures() {
@@ -195,12 +194,24 @@ std::vector<std::string> Checkpointing::failures() {
   return failed;
 }
 
+void Checkpointing::count_lost() {
+  run::CheckpointUse& use = phases_.checkpoints;
+  const CheckpointStorage::Counts now = storage_.counts();
+  use.failed += now.failed - counted_.failed;
+  use.in_fallback += now.in_fallback - counted_.in_fallback;
+  use.written -= now.lost() - counted_.lost();
+  use.left_out += now.lost() - counted_.lost();
+  counted_ = now;
+}
+
 // Repeats failed writes too: the best models at once, the state with the next or the last checkpoint.
 void Checkpointing::report_failures() {
+  count_lost();
+  if (const std::optional<std::string> news = storage_.news()) reports_.progress.warn(*news);
+  if (storage_.lost()) saved_ = {};
   const std::vector<std::string> failed = failures();
   for (const std::string& failure : failed) {
     reports_.progress.warn(failure + "; training goes on, earlier checkpoints are unchanged");
-    saved_ = {};
   }
   if (failed.empty()) return;
   for (const auto& best : unwritten_) {
@@ -210,7 +221,7 @@ void Checkpointing::report_failures() {
 
 std::filesystem::path Checkpointing::newest_file() {
   writer_.wait();
-  return checkpoints_.newest_file();
+  return storage_.checkpoints().newest_file();
 }
 
 std::optional<run::CheckpointState> Checkpointing::go_back() {
@@ -224,8 +235,8 @@ std::optional<run::CheckpointState> Checkpointing::go_back() {
 }
 
 std::optional<run::CheckpointState> Checkpointing::resume() {
-  std::optional<run::CheckpointState> newest =
-      run::newest_for_all(checkpoints_, group_, [&](const auto& why) { reports_.progress.warn(why); });
+  std::optional<run::CheckpointState> newest = run::newest_for_all(
+      storage_.checkpoints(), group_, [&](const auto& why) { reports_.progress.warn(why); });
   run::on_root(group_, [&] {
     best_models_.go_back_to(newest ? newest->updates : 0);
     return std::string();

@@ -28,10 +28,6 @@ std::string title_of(const Job& job, std::int64_t member) {
   return job.members == 1 ? job.name : fmt::format("{} member {}/{}", job.name, member + 1, job.members);
 }
 
-std::filesystem::path checkpoint_folder(const Job& job, const run::RunFolder& folder, std::int64_t member) {
-  return job.ensemble ? folder.checkpoints(member) : folder.checkpoints();
-}
-
 /// Takes the lines of metrics.jsonl on the roots of groups; empty on other ranks.
 struct MemberLog {
   std::function<void(const Settings&)> append;
@@ -53,6 +49,13 @@ struct Turn {
   run::StatusWriter* status;                                ///< null except on rank 0
   RunLogs* logs;                                            ///< null except on rank 0
 };
+
+// A disk that is full does not end training: the curves have a gap then.
+void append_or_warn(metrics::EventFile& events, const Settings& record) try {
+  append_curves(events, record);
+} catch (const Error& error) {
+  fmt::print(stderr, "warning: {}; training goes on\n", error.what());
+}
 
 // Runs work that fails for all members if it fails for one, such as the logs of the run, or a recipe that
 // differs from that of the checkpoints.
@@ -90,10 +93,8 @@ void train_member(const Turn& turn, std::int64_t member, const MemberLog& log, T
   std::function<void(std::int64_t)> forget;
   if (log.append) {
     log_member = [&](const Settings& record) {
-      for_all_members([&] {
-        log.append(record);
-        if (events) append_curves(*events, record);
-      });
+      for_all_members([&] { log.append(record); });
+      if (events) append_or_warn(*events, record);
     };
     forget = [&](std::int64_t updates) {
       for_all_members([&] {
@@ -106,10 +107,8 @@ void train_member(const Turn& turn, std::int64_t member, const MemberLog& log, T
   std::optional<Trainer> trainer;
   {
     const Span span(Activity::kLoad);
-    run::Checkpoints checkpoints(checkpoint_folder(job, turn.folder, member),
-                                 engine::canonical_parameters(job.model.graph), job.fingerprint, job.recipe,
-                                 job.keep_checkpoints);
-    trainer.emplace(job, assignment, turn.feed.training, turn.group, turn.stop, std::move(checkpoints),
+    trainer.emplace(job, assignment, turn.feed.training, turn.group, turn.stop,
+                    checkpoints_of(job, turn.folder, member),
                     Reports{progress, log_member, title_of(job, member), turn.status, forget}, turn.phases);
     if (job.weights) trainer->start_from(*job.weights);
     for_all_members([&] {
@@ -225,6 +224,16 @@ void append_lines_of_others(std::vector<Settings> lines, RunLogs* log, const mpi
 }
 
 }  // namespace
+
+run::Checkpoints checkpoints_of(const Job& job, const run::RunFolder& run, std::int64_t member) {
+  const std::filesystem::path folder = job.ensemble ? run.checkpoints(member) : run.checkpoints();
+  return {folder,
+          engine::canonical_parameters(job.model.graph),
+          job.fingerprint,
+          job.recipe,
+          job.keep_checkpoints,
+          run::fallback_of(job.checkpoint_fallback, run.path(), folder)};
+}
 
 std::span<const float> TrainedMember::parameters() const {
   if (stored == nullptr) return model.parameters;

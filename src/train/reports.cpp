@@ -3,10 +3,18 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdio>
+#include <utility>
 
+#include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
 
 namespace convoke::train {
+namespace {
+
+constexpr std::size_t kMostUnwritten = 100'000;  // records
+
+}  // namespace
 
 void Reports::step_done(std::int64_t step, std::int64_t steps, const metrics::ProgressFields& fields) const {
   progress.update(step, fields);
@@ -40,8 +48,18 @@ RunLogs::RunLogs(const Job& job, const run::RunFolder& folder) : lines_(folder.m
 }
 
 void RunLogs::append(const Settings& record) {
-  lines_.append(record);
-  if (csv_) csv_->append(record);
+  unwritten_.push_back(record);
+  try {
+    for (; !unwritten_.empty(); unwritten_.pop_front()) lines_.append(unwritten_.front());
+    if (csv_) csv_->append(record);
+    warned_ = false;
+  } catch (const Error& error) {
+    if (!std::exchange(warned_, true)) {
+      fmt::print(stderr, "warning: {}; training goes on, and lines of metrics.jsonl are written later\n",
+                 error.what());
+    }
+    if (unwritten_.size() > kMostUnwritten) unwritten_.pop_front();
+  }
 }
 
 void RunLogs::forget_after(std::int64_t member, std::int64_t updates) {

@@ -8,6 +8,7 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/classification_report.hpp"
+#include "convoke/metrics/json.hpp"
 #include "convoke/metrics/scores.hpp"
 #include "convoke/os/memory.hpp"
 
@@ -50,6 +51,8 @@ Settings to_settings(const run::Straggler& straggler) {
 Settings to_settings(const run::CheckpointUse& checkpoints) {
   return {{"written", checkpoints.written},
           {"left_out", checkpoints.left_out},
+          {"failed", checkpoints.failed},
+          {"in_fallback", checkpoints.in_fallback},
           {"longest_wait", checkpoints.longest_wait},
           {"longest_writing", checkpoints.longest_writing}};
 }
@@ -248,7 +251,8 @@ Settings evaluation_summary(const Evaluation& evaluation, const std::string& rul
 }
 
 Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
-  Settings result{{"name", job.name},
+  Settings result{{"format", metrics::kFileFormat},
+                  {"name", job.name},
                   {"mode", job.ensemble ? "ensemble" : "sync"},
                   {"reduction", job.engine.reduction == engine::Reduction::kExact ? "exact" : "fast"},
                   {"seed", static_cast<std::int64_t>(job.engine.seed)},
@@ -349,6 +353,13 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
     text += fmt::format(
         "  verified      {} computed again without a difference, in {:.2f} s ({:.1f} % of the steps)\n",
         counted(use.lanes, "lane"), use.seconds, 100 * share_of_steps(cost, use.seconds));
+  }
+  if (const run::CheckpointUse& use = cost.checkpoints; use.failed > 0) {
+    text += fmt::format("                {} could not be written into the run folder",
+                        counted(use.failed, "checkpoint"));
+    if (use.in_fallback > 0)
+      text += fmt::format("; {} went to {}", use.in_fallback, job.checkpoint_fallback.string());
+    text += "\n";
   }
   if (const run::FeatureUse& features = cost.features; features.any()) {
     text += fmt::format("  features      {} samples computed in {:.2f} s, {} in {}; hit rate {:.1f} %\n",

@@ -144,13 +144,26 @@ TEST_CASE("the hint for a wrong name lists all names, the hint for a missing val
 }
 
 TEST_CASE("valid values are accepted, also at the ends of their ranges") {
-  for (const char* line :
-       {"validate_every = 0", "top_k = 0", "ema = 0", "ema = 0.999999", "clip_norm = 0.5",
-        "clip_value = 1e30", "loss = \"mean_squared_error\"", "precision = \"bf16\"", "reference_batch = 0",
-        "[run]\nkeep_best = false", "[run]\nreport = false", "[run]\nkeep_best = 3",
-        "[log]\ncsv = true\ntensorboard = true", "[run]\ncheckpoint_every = \"10 min\"",
-        "[run]\ncheckpoint_every = 0", "[run]\nstop_before = \"120s\"", "[run]\nstop_before = 60.5",
-        "[run]\nmemory_mib = \"auto\"", "[run]\nmemory_mib = 2048"}) {
+  for (const char* line : {"validate_every = 0",
+                           "top_k = 0",
+                           "ema = 0",
+                           "ema = 0.999999",
+                           "clip_norm = 0.5",
+                           "clip_value = 1e30",
+                           "loss = \"mean_squared_error\"",
+                           "precision = \"bf16\"",
+                           "reference_batch = 0",
+                           "[run]\nkeep_best = false",
+                           "[run]\nreport = false",
+                           "[run]\nkeep_best = 3",
+                           "[log]\ncsv = true\ntensorboard = true",
+                           "[run]\ncheckpoint_every = \"10 min\"",
+                           "[run]\ncheckpoint_every = 0",
+                           "[run]\ncheckpoint_fallback = \"/scratch/spare\"",
+                           "[run]\nstop_before = \"120s\"",
+                           "[run]\nstop_before = 60.5",
+                           "[run]\nmemory_mib = \"auto\"",
+                           "[run]\nmemory_mib = 2048"}) {
     CAPTURE(line);
     CHECK(message_of_line(line).what == "no error");
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <optional>
@@ -15,10 +16,12 @@
 
 #include "cli/options.hpp"
 #include "cluster/live_hosts.hpp"
+#include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/child_process.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
+#include "convoke/recipe/recipe.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
 #include "convoke/run/ending.hpp"
@@ -57,6 +60,18 @@ constexpr auto kPoll = 20ms;
 constexpr double kLockPatience = run::kLockSilence + 30;  // seconds
 
 void say(const std::string& text) { fmt::print(stderr, "convoke supervise: {}\n", text); }
+
+// The folders of the run's checkpoints: its own and that of run.checkpoint_fallback.
+std::vector<std::filesystem::path> checkpoint_folders(const std::filesystem::path& run) {
+  std::vector<std::filesystem::path> folders{run / "checkpoints"};
+  try {
+    const recipe::Recipe recipe = recipe::Recipe::load((run / "recipe.toml").string(), {});
+    const std::string& fallback = recipe.run.checkpoint_fallback;
+    if (!fallback.empty()) folders.push_back(run::fallback_of(fallback, run, folders.front()));
+  } catch (const Error&) {  // the run has not begun, or its recipe is wrong, which it says itself
+  }
+  return folders;
+}
 
 // Passes on the first signal. A second Ctrl-C ends this process, and the command with it.
 int run_to_end(const LaunchCommand& command) {
@@ -155,7 +170,7 @@ int supervise(const SuperviseOptions& options) {
   const double backoff = run::seconds_from(options.backoff);
   const os::StopSignals signals;
   const Hosts all = hosts_of(given);
-  const auto steps = [&] { return run::steps_saved(given.run() / "checkpoints"); };
+  const auto steps = [&] { return run::steps_saved(checkpoint_folders(given.run())); };
   run::Supervision supervision(options.restarts, backoff, steps());
 
   for (LaunchCommand command = given;;) {

@@ -23,6 +23,7 @@
 #include "convoke/run/collective.hpp"
 #include "convoke/run/equal_ranks.hpp"
 #include "convoke/run/model_file.hpp"
+#include "convoke/train/ensemble.hpp"
 #include "convoke/train/summary.hpp"
 #include "data/dataset_for.hpp"
 #include "results/models.hpp"
@@ -154,6 +155,17 @@ TrainOptions settle_resume(TrainOptions options) {
   return options;
 }
 
+// If checkpoints could not be written: where the newest ones are, a line for each member.
+std::string newest_checkpoints(const train::Job& job, const run::RunFolder& folder, const train::Cost& cost) {
+  std::string text;
+  for (std::int64_t member = 0; cost.checkpoints.failed > 0 && member < job.members; ++member) {
+    const std::filesystem::path file = train::checkpoints_of(job, folder, member).newest_file();
+    text += fmt::format("newest checkpoint{}: {}\n", job.ensemble ? fmt::format(" of member {}", member) : "",
+                        file.empty() ? "none" : file.string());
+  }
+  return text;
+}
+
 int stopped(run::StopReason reason, const run::RunFolder& folder, const mpi::Communicator& world) {
   if (world.root()) {
     fmt::print("Stopped by {}, with a checkpoint; continue with: convoke train --resume {}\n",
@@ -200,8 +212,9 @@ int train(const TrainOptions& given) {
   // 5. Print the results.
   run::on_root(world, [&] {
     write_page(folder, run.recipe());
-    fmt::print("{}\n{}{}", train::summary_text(run.job(), *outcome.verdict, outcome.cost),
-               data::provenance_note(outcome.provenance), places_of(folder));
+    fmt::print("{}\n{}{}{}", train::summary_text(run.job(), *outcome.verdict, outcome.cost),
+               data::provenance_note(outcome.provenance), newest_checkpoints(run.job(), folder, outcome.cost),
+               places_of(folder));
     return std::string();
   });
   return EXIT_SUCCESS;

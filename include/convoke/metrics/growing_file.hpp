@@ -12,7 +12,8 @@ class GrowingFile {
   /// Opens `file` to append, creating it if necessary. Throws Error naming the file.
   explicit GrowingFile(std::filesystem::path file);
 
-  /// Throws Error naming the file if the bytes could not be written completely (disk full).
+  /// Throws Error naming the file if the bytes could not be written completely (disk full). The file then is
+  /// as before, and the call may be repeated.
   void append(std::string_view bytes);
 
   const std::filesystem::path& file() const { return file_; }

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -18,8 +19,11 @@ std::string to_json(const Settings& settings, bool pretty = false);
 /// one JSON object, or is nested deeper than 64 levels.
 Settings settings_from_json(const std::string& text, const std::string& where);
 
+/// The format of the JSON files that Convoke writes, under the key "format"; a file without it has format 1.
+inline constexpr std::int64_t kFileFormat = 1;
+
 /// Returns the contents of a JSON file; nullopt if there is no such file. Throws Error naming the file if it
-/// is not one JSON object.
+/// is not one JSON object, or has a newer format.
 std::optional<Settings> read_json(const std::filesystem::path& file);
 
 /// Returns the objects of a file with one in each line, such as metrics.jsonl; none if there is no file. An

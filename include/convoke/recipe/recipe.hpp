@@ -96,6 +96,7 @@ struct RunRecipe {
   run::CheckpointInterval checkpoint_every;
   std::int64_t keep_checkpoints = 2;  ///< number of newest checkpoints to keep
   std::int64_t keep_best = 1;         ///< number of best models (by validation) to keep; 0: none
+  std::string checkpoint_fallback;    ///< folder for checkpoints that the run folder does not take
   double stop_before = 0;             ///< seconds before the end of a Slurm job; 0: never
   double stall_timeout = 600;         ///< seconds, see run::Watchdog; 0: never
   std::int64_t verify_every = 0;      ///< steps, see engine::LaneVerification; 0: never

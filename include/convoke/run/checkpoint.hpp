@@ -41,41 +41,55 @@ struct CheckpointState {
   std::vector<std::vector<float>> other_optimizers;
 };
 
+/// Returns the folder for the checkpoints in `folder`, a part of the run folder `run`, while that cannot be
+/// written: FALLBACK/NAME-1a2b3c4d/checkpoints..., where the digits follow from the path of the run, so that
+/// runs of one name do not meet. Empty if `fallback` is empty.
+std::filesystem::path fallback_of(const std::filesystem::path& fallback, const std::filesystem::path& run,
+                                  const std::filesystem::path& folder);
+
 /// The checkpoints of one model: a folder with epoch-0003.h5 (three complete epochs) and
 /// epoch-0003-step-000120.h5 (120 steps into the fourth). Used by one rank, by one thread at a time.
 class Checkpoints {
  public:
   /// `recipe`: the resolved recipe, stored in every checkpoint. `kept`: number of checkpoints to keep, at
-  /// least 1.
+  /// least 1. `fallback`: a second folder, which may hold newer checkpoints than the first; empty: none.
   Checkpoints(std::filesystem::path folder, std::vector<engine::CanonicalParameter> parameters,
-              Fingerprint fingerprint, std::string recipe, std::int64_t kept = 2);
+              Fingerprint fingerprint, std::string recipe, std::int64_t kept = 2,
+              std::filesystem::path fallback = {});
 
   /// Creates the folder if it does not exist, and removes partial files of a killed job. Only the job that
   /// holds the run's lock may call it. Throws Error naming the folder.
   void make_folder() const;
   const std::filesystem::path& folder() const { return folder_; }
+  const std::filesystem::path& fallback() const { return fallback_; }
 
-  /// Writes a checkpoint into the folder, atomically, and removes all except the newest ones. Throws Error
-  /// naming the file; earlier checkpoints are unchanged then.
+  /// Writes a checkpoint into the folder, atomically, and removes all except the newest ones; those in the
+  /// fallback folder, which are older, too. Throws Error naming the file; earlier checkpoints are unchanged
+  /// then.
   void save(const CheckpointState& state) const;
+  /// Writes it into the fallback folder instead, which is created if it does not exist. The folder of the run
+  /// is unchanged.
+  void save_in_fallback(const CheckpointState& state) const;
 
-  /// Returns the newest readable checkpoint; empty if there is none. An unreadable one (truncated, damaged,
-  /// foreign) is reported to `note` with the reason, and the one before it is tried. Throws Error naming the
-  /// keys that differ if a readable one has a different fingerprint.
+  /// Returns the newest readable checkpoint of both folders; empty if there is none. An unreadable one
+  /// (truncated, damaged, foreign) is reported to `note` with the reason, and the one before it is tried.
+  /// Throws Error naming the keys that differ if a readable one has a different fingerprint, and for one of a
+  /// newer format.
   std::optional<CheckpointState> newest(const std::function<void(const std::string&)>& note) const;
+
+  /// The newest file of both folders, whether readable or not; empty if there is none.
+  std::filesystem::path newest_file() const;
 
   /// Throws Error if newest() would because of a different fingerprint. Reads only the fingerprint, so that a
   /// run can be refused before its folder changes.
   void require_resumable() const;
 
-  /// Returns the newest file; empty if there is none.
-  std::filesystem::path newest_file() const;
-
   /// Reads one file. Throws Error as above.
   CheckpointState read(const std::filesystem::path& file) const;
 
  private:
-  std::vector<std::filesystem::path> files() const;  // oldest first
+  std::vector<std::filesystem::path> files() const;  // of both folders, oldest first
+  void write(const std::filesystem::path& folder, const CheckpointState& state) const;
   void require_same_fingerprint(const std::filesystem::path& file, const Fingerprint& stored) const;
 
   std::filesystem::path folder_;
@@ -83,11 +97,13 @@ class Checkpoints {
   Fingerprint fingerprint_;
   std::string recipe_;
   std::size_t kept_;
+  std::filesystem::path fallback_;
 };
 
-/// Returns the steps that the newest readable checkpoints under `folder` have made, summed over the members
-/// of an ensemble (its folders member-000, ...); 0 if there is none. Any process may call it during the run.
-std::int64_t steps_saved(const std::filesystem::path& folder);
+/// Returns the steps that the newest readable checkpoint in `folders` (of the run, and its fallback) has
+/// made. For an ensemble, whose members have folders member-000, ... in them, the sum over the members. 0 if
+/// there is none. Any process may call it during the run.
+std::int64_t steps_saved(const std::vector<std::filesystem::path>& folders);
 
 /// Convert a state to bytes and back: the rank that reads a checkpoint sends it to the others in this form.
 std::string to_bytes(const CheckpointState& state);

@@ -46,10 +46,12 @@ FeatureUse sum_over_ranks(const FeatureUse& mine, double seconds, const mpi::Com
 
 /// Statistics of checkpoints on this rank. Over all ranks the counts add up, the seconds do not.
 struct CheckpointUse {
-  std::int64_t written = 0;    ///< files, including models of the best validations
-  std::int64_t left_out = 0;   ///< skipped: the previous one was still being written, or the disk was full
-  double longest_wait = 0;     ///< seconds that training waited for a copy of its state
-  double longest_writing = 0;  ///< seconds, in parallel to training
+  std::int64_t written = 0;      ///< files, including models of the best validations
+  std::int64_t left_out = 0;     ///< skipped: the previous one was still being written, or the disk was full
+  std::int64_t failed = 0;       ///< checkpoints that the run folder did not take
+  std::int64_t in_fallback = 0;  ///< of these, those that are in the fallback folder
+  double longest_wait = 0;       ///< seconds that training waited for a copy of its state
+  double longest_writing = 0;    ///< seconds, in parallel to training
 };
 
 /// Sums the counts over the ranks, and takes the maximum of the seconds. Collective.

@@ -12,6 +12,7 @@
 #include "convoke/run/best_models.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/phases.hpp"
+#include "convoke/train/checkpoint_storage.hpp"
 #include "convoke/train/job.hpp"
 #include "convoke/train/reports.hpp"
 #include "convoke/train/staged_engine.hpp"
@@ -19,8 +20,8 @@
 namespace convoke::train {
 
 /// Writes checkpoints while training goes on: at the intervals of the job, the root of the group copies the
-/// state, and a thread writes the copy. If a checkpoint cannot be written, a warning is printed and the
-/// earlier checkpoints stay.
+/// state, and a thread writes the copy. If checkpoints cannot be written, a warning is printed once, and they
+/// go to the fallback folder of the job, if it has one; the earlier checkpoints stay.
 class Checkpointing {
  public:
   /// The arguments must outlive this object. The root creates the folder. Collective; throws Error on all
@@ -69,13 +70,14 @@ class Checkpointing {
   void note_written();
   bool as_root(bool wanted) const;
   void save(const run::CheckpointState& state);
-  std::vector<std::string> failures();  // errors of the writer; these checkpoints count as left out
+  std::vector<std::string> failures();  // best models that could not be written; they count as left out
+  void count_lost();
   void report_failures();
 
   const Job& job_;
   StagedEngine& engine_;
   const mpi::Communicator& group_;
-  const run::Checkpoints checkpoints_;
+  CheckpointStorage storage_;
   const run::BestModels best_models_;
   const Reports& reports_;
   run::Phases& phases_;
@@ -84,6 +86,7 @@ class Checkpointing {
   std::int64_t saved_updates_ = 0;
   bool refused_ = false;
   os::Stopwatch since_saved_;
+  CheckpointStorage::Counts counted_;             // in phases_
   std::vector<std::shared_ptr<Best>> unwritten_;  // or not confirmed as written; at most keep_best
   std::vector<double>
       written_costs_;             // of the best models confirmed as written, ascending; at most keep_best

@@ -64,4 +64,7 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
 std::vector<TrainedMember> list_members(const std::vector<TrainedMember>& mine, const Groups& groups,
                                         const mpi::Communicator& world);
 
+/// Returns the checkpoints of a member (of the model, if there is one) in a run folder, with their fallback.
+run::Checkpoints checkpoints_of(const Job& job, const run::RunFolder& run, std::int64_t member);
+
 }  // namespace convoke::train

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -95,10 +96,11 @@ struct Job {
   OnDivergence on_divergence;
   std::int64_t top_k = kDefaultTopK;  ///< for evaluations
   run::CheckpointInterval checkpoint_every;
-  std::int64_t keep_checkpoints = 2;  ///< number of newest checkpoints to keep
-  run::Deadline job_end;              ///< when the batch system ends the job, for `convoke watch`
-  run::Deadline deadline;             ///< when to stop, with a checkpoint
-  std::uint64_t memory_bytes = 0;     ///< memory of a node for all its ranks; 0: all of it
+  std::int64_t keep_checkpoints = 2;          ///< number of newest checkpoints to keep
+  std::filesystem::path checkpoint_fallback;  ///< folder for checkpoints that the run folder does not take
+  run::Deadline job_end;                      ///< when the batch system ends the job, for `convoke watch`
+  run::Deadline deadline;                     ///< when to stop, with a checkpoint
+  std::uint64_t memory_bytes = 0;             ///< memory of a node for all its ranks; 0: all of it
   LogOptions log;
   std::int64_t keep_best = 1;  ///< number of best models (by validation) to keep; 0: none
 

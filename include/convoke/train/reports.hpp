@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -41,13 +42,17 @@ class RunLogs {
   /// Throws Error naming the file.
   RunLogs(const Job& job, const run::RunFolder& folder);
 
-  /// A record of train/records.hpp. Throws Error naming the file that cannot be written.
+  /// Appends a record of train/records.hpp. If that fails (a full disk), it keeps the record, prints a
+  /// warning once, and tries again with the next record; beyond 100,000 records it drops the oldest. A
+  /// line of metrics.csv is left out then.
   void append(const Settings& record);
   /// Removes the lines of metrics.jsonl about a member after its first `updates` steps, because a resumed
   /// run makes these steps again. Throws Error naming the file.
   void forget_after(std::int64_t member, std::int64_t updates);
 
  private:
+  std::deque<Settings> unwritten_;
+  bool warned_ = false;
   metrics::RunLog lines_;
   std::optional<metrics::CsvLog> csv_;
 };

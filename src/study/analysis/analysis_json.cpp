@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "convoke/metrics/json.hpp"
 #include "convoke/study/analysis/analysis.hpp"
 
 namespace convoke::study {
@@ -247,7 +248,9 @@ Settings to_settings(const Analysis& a) {
   const auto all = [](const auto& list) {
     return json_list(list, [](const auto& item) { return of(item); });
   };
-  Settings s{{"format", 1}, {"notices", text_list(a.notices)}, {"relative_error", a.relative_error}};
+  Settings s{{"format", metrics::kFileFormat},
+             {"notices", text_list(a.notices)},
+             {"relative_error", a.relative_error}};
   if (!a.machine.empty()) s.set("machine", a.machine);
   s.set("cells", all(a.cells));
   s.set("curves", all(a.curves));

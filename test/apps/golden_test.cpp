@@ -1,0 +1,117 @@
+// Files of every version of the formats, as test/golden/make.sh wrote them: this program reads all of them,
+// and refuses newer ones by name.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "apps/place.hpp"
+#include "convoke/core/lookup.hpp"
+#include "convoke/hdf5/file.hpp"
+#include "convoke/metrics/json.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+std::vector<fs::path> golden_folders() {
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(CONVOKE_GOLDEN))
+    if (entry.is_directory()) folders.push_back(entry.path());
+  return folders;
+}
+
+/// A copy of golden files, in which commands run.
+struct Copy {
+  TemporaryFolder folder;
+
+  explicit Copy(const fs::path& golden) { fs::copy(golden, folder / "copy", fs::copy_options::recursive); }
+  fs::path operator/(const std::string& name) const { return folder / "copy" / name; }
+  Outcome run(const std::string& arguments) const {
+    return shell("cd " + (folder / "copy").string() + " && " + binary() + " " + arguments);
+  }
+};
+
+constexpr const char* kNewer = ": was written by a newer Convoke (format 2, this one reads up to 1)";
+
+void write_newer(const fs::path& file, const std::string& format) {
+  convoke::hdf5::File newer = convoke::hdf5::File::create(file);
+  newer.set_attribute("convoke_format", format);
+  newer.set_attribute("format_version", 2);
+  newer.close();
+}
+
+}  // namespace
+
+TEST_CASE("models, ensembles and datasets of all versions are read, with the results of their time") {
+  const std::vector<fs::path> all = golden_folders();
+  REQUIRE_FALSE(all.empty());
+  for (const fs::path& golden : all) {
+    const Copy copy(golden);
+    CAPTURE(golden.filename().string());
+    for (const auto& [run, model] : {std::pair("run", "model.h5"), {"ensemble", "ensemble.h5"}}) {
+      const auto summary = convoke::metrics::read_json(copy / (std::string(run) + "/summary.json"));
+      REQUIRE(summary);
+      for (const char* data : {"data.h5", "shards"}) {
+        const Outcome outcome =
+            copy.run(std::string("evaluate ") + run + "/" + model + " --json --data " + data);
+        CAPTURE(outcome.text);
+        REQUIRE(outcome.code == 0);
+        const convoke::Settings result = convoke::metrics::settings_from_json(outcome.text, "evaluate");
+        CHECK(convoke::number_at(result, "accuracy") ==
+              Approx(convoke::number_at(*summary, "test.accuracy")).margin(1e-9));
+      }
+    }
+  }
+}
+
+TEST_CASE("checkpoints of all versions are resumed") {
+  for (const fs::path& golden : golden_folders()) {
+    const Copy copy(golden);
+    CAPTURE(golden.filename().string());
+    const Outcome outcome =
+        copy.run("train --resume run --set train.epochs=5 --set data.path=" + (copy / "data.h5").string());
+    CAPTURE(outcome.text);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.says("resumed after 3 epochs"));
+    CHECK(fs::exists(copy / "run/checkpoints/epoch-0005.h5"));
+  }
+}
+
+TEST_CASE("summaries, logs and measurements of all versions are read") {
+  for (const fs::path& golden : golden_folders()) {
+    const Copy copy(golden);
+    CAPTURE(golden.filename().string());
+    const Outcome compared = copy.run("compare run ensemble");
+    CAPTURE(compared.text);
+    CHECK(compared.code == 0);
+    CHECK(compared.says("run"));
+    const Outcome watched = copy.run("watch run --once");
+    CAPTURE(watched.text);
+    CHECK(watched.says("complete"));
+    CHECK(watched.says("loss"));
+    const Outcome analysed = copy.run("study analyse study/measurements.csv");
+    CAPTURE(analysed.text);
+    CHECK(analysed.code == 0);
+    CHECK(analysed.says("golden"));
+  }
+}
+
+TEST_CASE("files of a newer format are refused by name, and a run is not begun again for them") {
+  const Copy copy(golden_folders().front());
+  write_newer(copy / "newer.h5", "model");
+  CHECK(copy.run("evaluate newer.h5 --data data.h5").says(std::string("newer.h5") + kNewer));
+  write_newer(copy / "newer.h5", "dataset");
+  CHECK(copy.run("evaluate run/model.h5 --data newer.h5").says(std::string("newer.h5") + kNewer));
+
+  write_newer(copy / "run/checkpoints/epoch-0004.h5", "checkpoint");
+  const Outcome resumed = copy.run("train --resume run --set data.path=" + (copy / "data.h5").string());
+  CAPTURE(resumed.text);
+  CHECK(resumed.code == 1);
+  CHECK(resumed.says(std::string("run/checkpoints/epoch-0004.h5") + kNewer));
+  CHECK(resumed.says("hint: install the version of Convoke that wrote it, or a later one"));
+
+  write_text(copy / "run/summary.json", "{\"format\": 2, \"name\": \"golden\"}");
+  const Outcome compared = copy.run("compare run ensemble");
+  CAPTURE(compared.text);
+  CHECK(compared.code != 0);
+  CHECK(compared.says(std::string("run/summary.json") + kNewer));
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Makes the golden files of the formats that Convoke writes: test/golden/format-1. Run it only when a format gets a new
+# version, with the folder of that version: the older folders stay, because every version must still read them.
+#   make.sh CONVOKE FOLDER
+set -euo pipefail
+convoke=$(realpath "$1")
+target=$(realpath -m "$2")
+here=$(cd "$(dirname "$0")" && pwd)
+# Absolute paths are stored in recipes and checkpoints, so all is made in a folder whose name says nothing.
+work=/tmp/convoke-golden
+mkdir "$work"
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# 24 rows of a table, one class for each sign of the sum.
+awk 'BEGIN { print "a,b,class"; for (i = 0; i < 24; i++) { a = (i * 7) % 11 - 5; b = (i * 5) % 13 - 6;
+  print a "," b "," (a + b > 0 ? "more" : "less") } }' > rows.csv
+"$convoke" prepare rows.csv --label-column class --split train=0.75,test=0.25 --output data.h5 > /dev/null
+"$convoke" prepare rows.csv --label-column class --split train=0.75,test=0.25 --shards 2 --output shards > /dev/null
+cp "$here/recipe.toml" recipe.toml
+"$convoke" train recipe.toml --quiet --output run > /dev/null
+"$convoke" train recipe.toml --quiet --set train.mode=ensemble --set ensemble.members=2 --output ensemble > /dev/null
+cat > study.toml << 'STUDY'
+recipe = "recipe.toml"
+ranks = [1]
+repeats = 2
+at_most = 2
+warm_up = 0
+disturbed_above = 1e9
+STUDY
+"$convoke" study study.toml --output study > /dev/null 2>&1
+
+# What describes the machine is left out.
+rm -rf "$target"
+mkdir -p "$target/run/checkpoints" "$target/ensemble" "$target/study"
+cp data.h5 recipe.toml "$target"
+cp -r shards "$target"
+cp run/{recipe.toml,metrics.jsonl,summary.json,evaluation.json,model.h5} "$target/run"
+sed -E 's/("(command|build|compiler|cpu|memory)": )"[^"]*"/\1"left out"/; s/("host": )"[^"]*"/\1"node1"/' \
+  run/environment.json > "$target/run/environment.json"
+cp run/checkpoints/epoch-0003.h5 "$target/run/checkpoints"
+cp ensemble/{recipe.toml,summary.json,ensemble.h5} "$target/ensemble"
+cp study/study.toml "$target/study"
+sed 's/,"[^"]*",/,,/' study/measurements.csv > "$target/study/measurements.csv"
