@@ -1,13 +1,16 @@
 #include "synthesize/stand_in.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
+#include <vector>
 
 #include "convoke/core/error.hpp"
+#include "convoke/data_prep/traces/io_features.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -110,36 +113,19 @@ std::vector<Arrival> arrivals_independent(Job& job) {
   return arrivals;
 }
 
-/// The five features of the thesis.
-struct Features {
-  std::int64_t smallest, largest;  ///< request, bytes
-  double mean;
-  std::int64_t files;
-  double distance;  ///< mean over neighbours in a file of |offset - end of the previous one|, bytes
-};
-
-Features observe(Job& job) {
-  std::map<std::int64_t, std::int64_t> ends;  // the end of the last request to each file
-  Features seen{INT64_MAX, 0, 0, 0, 0};
-  std::int64_t requests = 0, neighbours = 0;
+// Computes the features of the requests that the server takes: those of processes, cut at the largest
+// transfer.
+IoFeatures observe(Job& job) {
+  std::vector<Request> requests;
   for (const Arrival& arrival : job.in_step ? arrivals_in_step(job) : arrivals_independent(job)) {
-    const std::int64_t file = arrival.process % job.files, begin = job.offset(arrival);
-    for (std::int64_t cut = 0; cut < job.request && requests < job.window; cut += job.transfer, ++requests) {
-      const std::int64_t size = std::min(job.transfer, job.request - cut), offset = begin + cut;
-      if (const auto end = ends.find(file); end != ends.end()) {
-        seen.distance += static_cast<double>(std::abs(offset - end->second));
-        ++neighbours;
-      }
-      ends[file] = offset + size;
-      seen.smallest = std::min(seen.smallest, size);
-      seen.largest = std::max(seen.largest, size);
-      seen.mean += static_cast<double>(size);
+    const std::int64_t begin = job.offset(arrival);
+    for (std::int64_t cut = 0; cut < job.request && std::ssize(requests) < job.window; cut += job.transfer) {
+      requests.push_back({.offset = begin + cut,
+                          .size = std::min(job.transfer, job.request - cut),
+                          .file = static_cast<std::int32_t>(arrival.process % job.files)});
     }
   }
-  seen.mean /= static_cast<double>(requests);
-  seen.distance /= static_cast<double>(std::max<std::int64_t>(1, neighbours));
-  seen.files = static_cast<std::int64_t>(ends.size());
-  return seen;
+  return io_features(requests);
 }
 
 class IoPatterns final : public StandIn {
@@ -154,12 +140,11 @@ class IoPatterns final : public StandIn {
   void write_file(std::int64_t, const std::filesystem::path&) const override {}
 
   void write_tables(const std::filesystem::path& output) const override {
-    std::string table =
-        "min_request_size,average_request_size,max_request_size,file_identifiers,average_distance,label\n";
+    std::string table = fmt::format("{},label\n", fmt::join(kIoFeatureNames, ","));
     for (std::int64_t i = 0; i < options_.samples; ++i) {
       const auto pattern = static_cast<std::size_t>(i) % kAccessPatterns.size();
       Job job(options_, i, static_cast<AccessPattern>(pattern));
-      const Features seen = observe(job);
+      const IoFeatures seen = observe(job);
       table += fmt::format("{},{:.1f},{},{},{:.1f},{}\n", seen.smallest, seen.mean, seen.largest, seen.files,
                            seen.distance, kAccessPatterns[pattern]);
     }

@@ -13,6 +13,7 @@
 #include "convoke/data_prep/sources/cifar.hpp"
 #include "convoke/data_prep/sources/idx.hpp"
 #include "convoke/data_prep/sources/image_folder.hpp"
+#include "convoke/data_prep/sources/io_traces.hpp"
 #include "convoke/data_prep/sources/manifest.hpp"
 #include "convoke/data_prep/sources/numpy.hpp"
 #include "convoke/data_prep/sources/table_csv.hpp"
@@ -37,6 +38,7 @@ constexpr std::array kSources{
     Entry{"idx", is_idx, open_idx},
     Entry{"cifar", is_cifar, open_cifar},
     Entry{"numpy", is_numpy, open_numpy},
+    Entry{"io-traces", is_io_traces, open_io_traces},
     Entry{"manifest", is_manifest, open_manifest},
     Entry{kImageFolder, is_image_folder, open_image_folder},
     Entry{"tfrecord", is_tfrecord, open_tfrecord},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "convoke/core/error.hpp"
@@ -26,6 +27,19 @@ std::pair<RowMajor, Eigen::RowVectorXd> centred(const Matrix& samples) {
   return {std::move(result), std::move(squares)};
 }
 
+// Writes the ranks of a column, from 0 on; equal values get the mean of their ranks.
+void rank_column(const Matrix& samples, std::int64_t column, Matrix& ranks) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(samples.rows));
+  std::iota(order.begin(), order.end(), 0);
+  const auto value = [&](std::int64_t row) { return samples(row, column); };
+  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return value(a) < value(b); });
+  for (std::size_t first = 0, end = 0; first < order.size(); first = end) {
+    while (end < order.size() && value(order[end]) == value(order[first])) ++end;
+    for (std::size_t i = first; i < end; ++i)
+      ranks(order[i], column) = static_cast<double>(first + end - 1) / 2;
+  }
+}
+
 }  // namespace
 
 //   r_ab = sum (a - mean a)(b - mean b) / sqrt(sum (a - mean a)^2 sum (b - mean b)^2)
@@ -41,6 +55,12 @@ Matrix correlations(const Matrix& samples) {
     if (squares[a] > 0) result(a, a) = 1;
   }
   return result;
+}
+
+Matrix rank_correlations(const Matrix& samples) {
+  Matrix result(samples.rows, samples.columns);
+  for (std::int64_t c = 0; c < samples.columns; ++c) rank_column(samples, c, result);
+  return correlations(result);
 }
 
 //   eta^2 = sum_k n_k (mean_k - mean)^2 / sum (x - mean)^2

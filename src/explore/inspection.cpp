@@ -258,7 +258,9 @@ Inspection inspect(const data::DatasetReader& reader, const InspectionOptions& o
   if (result.survey.rows.rows > 0) {
     result.correlation_ratios = correlation_ratios(result.survey.rows, result.survey.row_labels);
     result.correlated = largest(result.correlation_ratios, options.correlated);
-    result.correlations = correlations(columns_at(result.survey.rows, result.correlated));
+    const Matrix columns = columns_at(result.survey.rows, result.correlated);
+    result.correlations = correlations(columns);
+    result.rank_correlations = rank_correlations(columns);
   } else if (result.survey.class_means.rows > 0) {
     result.correlations = correlations_of_means(result.survey);
   }

@@ -6,6 +6,9 @@ from sklearn.feature_selection import f_classif
 from golden import heaps, show
 
 x = heaps(30, 4)
+from scipy import stats
+
+show("rank correlations", stats.spearmanr(np.round(x)).statistic)  # with ties
 labels = np.arange(30) % 5
 show("correlations", np.corrcoef(x.T))
 f, _ = f_classif(x, labels)
@@ -21,7 +24,7 @@ show("quantiles of bytes", np.quantile(bytes_, [0, 0.05, 0.25, 0.5, 0.75, 0.95, 
 show("mean and standard deviation of bytes", [bytes_.mean(), bytes_.std()])
 
 # normality_test.cpp (scipy)
-from scipy import ndimage, stats
+from scipy import ndimage
 
 for name, sample in (("heaps", x[:, 1]), ("squares", np.arange(200) ** 2.0), ("few", x[:20, 2]), ("bytes", bytes_.astype(float))):
     statistic, p = stats.normaltest(sample)

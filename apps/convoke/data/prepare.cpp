@@ -35,6 +35,8 @@ constexpr const char* kPrepareHelp = R"(Examples:
       --split train=0.8,validation=0.1,test=0.1             pictures that a CSV names, all of a
                                                             patient in the same split
   convoke prepare reviews.csv --output reviews.h5 --length 200 --vocabulary 20000
+  convoke prepare traces/ --output io.h5 --window 256       I/O requests or Darshan logs, in a
+                                                            folder for each class
   convoke prepare leaves/ --output leaves.h5 --size 128x128 --fold 2/5
 
 Without --split, a dataset keeps the splits of its source. A source without splits is split into train=0.8 and
@@ -139,6 +141,12 @@ void add_text_and_table_options(CLI::App& parser, data_prep::SourceOptions& samp
                   "How to scale the numbers of a table; standard is mean 0 and standard deviation 1, min-max "
                   "is 0 to 1")
       ->type_name("none|standard|min-max|yeo-johnson")
+      ->capture_default_str()
+      ->group("Texts and tables");
+  parser
+      .add_option("--window", samples.traces.window,
+                  "Length of a window of a trace of I/O, in requests or in seconds (0.5s)")
+      ->type_name("REQUESTS|SECONDS")
       ->capture_default_str()
       ->group("Texts and tables");
 }

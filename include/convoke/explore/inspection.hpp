@@ -95,6 +95,7 @@ struct Inspection {
   /// Measured numbers: correlations of the features in `correlated`, those that the class explains best,
   /// ascending. 8-bit images: correlations of the shown classes' mean images.
   Matrix correlations;
+  Matrix rank_correlations;  ///< of the features in `correlated`, by Spearman
   std::vector<std::int64_t> correlated;
 
   /// Returns "cat", or the number if classes have no names.

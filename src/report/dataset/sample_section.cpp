@@ -103,6 +103,22 @@ HeatMap pixel_map(const explore::PixelCorrelations& pixels) {
   return map;
 }
 
+Table correlation_table(const std::string& title, const std::vector<std::string>& names,
+                        const explore::Matrix& correlations) {
+  Table table{{title}, {}};
+  for (std::int64_t i = 0; i < correlations.rows; ++i) {
+    table.columns.push_back(names[static_cast<std::size_t>(i)]);
+    std::vector<Cell> row{names[static_cast<std::size_t>(i)]};
+    for (std::int64_t j = 0; j < correlations.columns; ++j) {
+      Cell cell(fmt::format("{:.2f}", correlations(i, j)));
+      cell.value = cell.text;
+      row.push_back(cell.shaded(correlations(i, j)));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
 }  // namespace
 
 void add_samples(Page& page, const Shown& shown) {
@@ -142,18 +158,16 @@ void add_correlations(Page& page, const Shown& shown) {
     return features ? shown.channel_name(static_cast<std::size_t>(shown.found.correlated[at]))
                     : shown.class_name(shown.found.survey.shown_classes[at]);
   };
-  Table table{{features ? "feature" : "class"}, {}};
-  for (std::int64_t i = 0; i < correlations.rows; ++i) {
-    table.columns.push_back(name(i));
-    std::vector<Cell> row{name(i)};
-    for (std::int64_t j = 0; j < correlations.columns; ++j) {
-      Cell cell(fmt::format("{:.2f}", correlations(i, j)));
-      cell.value = cell.text;
-      row.push_back(cell.shaded(correlations(i, j)));
-    }
-    table.rows.push_back(std::move(row));
+  std::vector<std::string> names;
+  for (std::int64_t i = 0; i < correlations.rows; ++i) names.push_back(name(i));
+  page.add(correlation_table(features ? "feature" : "class", names, correlations));
+  if (features) {
+    page.paragraph(
+        "Spearman's correlation of the same: that of their ranks. It is far from Pearson's where a relation "
+        "is "
+        "curved, or where a few large values decide.");
+    page.add(correlation_table("feature (ranks)", names, shown.found.rank_correlations));
   }
-  page.add(table);
   if (shown.images()) page.add(pixel_map(shown.found.comparison.pixels));
 }
 

@@ -39,12 +39,18 @@ struct TableOptions {
   std::string scale = "standard";  ///< none | standard | min-max | yeo-johnson (then standardised)
 };
 
+/// The conversion of traces of I/O to samples.
+struct TraceOptions {
+  std::string window = "256";  ///< length of a window: a number of requests, or seconds ("0.5s")
+};
+
 /// Options of all sources; each source uses those that concern it.
 struct SourceOptions {
   PictureOptions picture = {};
   ColumnOptions columns = {};
   TextOptions text = {};
   TableOptions table = {};
+  TraceOptions traces = {};
   std::vector<std::string> class_names = {};  ///< replace the source's names; one per class
 };
 

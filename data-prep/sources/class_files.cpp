@@ -1,0 +1,89 @@
+#include "sources/class_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/data_prep/sources/source.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Returns the entries of a folder for which `wanted` is true, sorted by the bytes of their names.
+std::vector<fs::path> listed(const fs::path& folder, const PathTest& wanted) {
+  std::vector<fs::path> found;
+  try {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      if (wanted(entry.path())) found.push_back(entry.path());
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw Error(fmt::format("{}: cannot be listed: {}", folder.string(), error.code().message()));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<fs::path> class_folders(const fs::path& folder, const PathTest& is_class) {
+  return listed(folder, [&](const fs::path& path) { return fs::is_directory(path) && is_class(path); });
+}
+
+// Returns the folders of splits in `folder`, which have class folders; or `folder` itself.
+std::vector<fs::path> split_folders(const fs::path& folder, const PathTest& is_class) {
+  std::vector<fs::path> splits = listed(folder, [&](const fs::path& path) {
+    const std::string split = canonical_split(path.filename().string());
+    return (split == "train" || split == "validation" || split == "test") && fs::is_directory(path) &&
+           !class_folders(path, is_class).empty();
+  });
+  if (splits.empty()) splits.push_back(folder);
+  return splits;
+}
+
+std::vector<std::string> names_of(const std::vector<fs::path>& folders) {
+  std::vector<std::string> names;
+  for (const fs::path& folder : folders) names.push_back(folder.filename().string());
+  return names;
+}
+
+}  // namespace
+
+bool has_class_files(const fs::path& path, const PathTest& is_class) {
+  if (!fs::is_directory(path)) return false;
+  const std::vector<fs::path> splits = split_folders(path, is_class);
+  return splits.front() != path || !class_folders(path, is_class).empty();
+}
+
+ClassFiles list_class_files(const fs::path& folder, const PathTest& is_class, const PathTest& is_sample,
+                            const std::string& samples, const std::string& hint) {
+  ClassFiles list{.class_names = {}, .splits = split_folders(folder, is_class), .files = {}};
+  for (const fs::path& split : list.splits) {
+    const std::vector<fs::path> folders = class_folders(split, is_class);
+    const std::vector<std::string> names = names_of(folders);
+    if (&split == &list.splits.front()) list.class_names = names;
+    if (names != list.class_names) {
+      throw Error(fmt::format("{} has the classes {}, but {} has {}", list.splits.front().string(),
+                              join(list.class_names), split.string(), join(names)),
+                  "every class needs a folder in every split");
+    }
+    const std::string split_name = split == folder ? "" : canonical_split(split.filename().string());
+    for (std::size_t label = 0; label < folders.size(); ++label) {
+      for (const fs::path& file : listed(folders[label], is_sample)) {
+        list.files.push_back({.file = file,
+                              .name = file.lexically_relative(folder).string(),
+                              .split = split_name,
+                              .label = static_cast<std::int32_t>(label)});
+      }
+    }
+  }
+  if (list.class_names.size() < 2) {
+    throw Error(fmt::format("{}: has {} of {} classes", folder.string(), samples, list.class_names.size()),
+                hint);
+  }
+  return list;
+}
+
+}  // namespace convoke::data_prep

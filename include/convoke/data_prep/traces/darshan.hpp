@@ -1,0 +1,32 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "convoke/data_prep/traces/io_features.hpp"
+#include "convoke/data_prep/traces/request.hpp"
+
+namespace convoke::data_prep {
+
+/// What the text of a Darshan log says about the I/O of a job.
+struct DarshanDump {
+  std::vector<Request> requests = {};       ///< of darshan-dxt-parser, in the order of time
+  std::optional<IoFeatures> counters = {};  ///< of darshan-parser, over the whole job
+};
+
+/// True if the file begins as the output of darshan-parser or darshan-dxt-parser.
+bool is_darshan_dump(const std::filesystem::path& file);
+
+/// Reads the output of darshan-dxt-parser (requests of the module DXT_POSIX; those of MPI-IO are among them)
+/// or of darshan-parser (counters of the module POSIX). Both results are empty if the job did no such I/O.
+/// Darshan 3. Equal start times (to 0.1 ms) keep the order of the dump.
+///
+/// Counters hold less than requests do. The mean size and the number of files are exact. The smallest and the
+/// largest size are exact if the four most common sizes of each file include them, else ends of a bin of
+/// Darshan's histogram. The distance counts the four most common gaps of each file; jumps back count as 0.
+///
+/// Throws Error naming file and line if a line cannot be read, or if a file has fewer requests than
+/// announced.
+DarshanDump read_darshan_dump(const std::filesystem::path& file);
+
+}  // namespace convoke::data_prep

@@ -1,0 +1,126 @@
+#include "convoke/data_prep/sources/io_traces.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "csv_file.hpp"
+#include "source_values.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke::data_prep;
+using Catch::Contains;
+
+namespace {
+
+constexpr const char* kTraceHeader = "time,operation,offset,size,file,rank,label\n";
+
+// Requests of `size` bytes, `step` bytes apart.
+std::string requests(int count, int size, int step, const std::string& label,
+                     const char* header = kTraceHeader) {
+  std::string text = header;
+  for (int i = 0; i < count; ++i)
+    text +=
+        fmt::format("{},{},{},{},data,0,{}\n", 0.1 * i, i % 2 == 0 ? "read" : "write", i * step, size, label);
+  return text;
+}
+
+void put_trace(const fs::path& file, const std::string& text) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+SourceOptions window_of(const std::string& length) {
+  return {.table = {.scale = "none"}, .traces = {.window = length}};
+}
+
+std::vector<float> features_of(Source& source, std::size_t item) { return values_of<float>(source, item); }
+
+void fit_all_windows(Source& source) {
+  std::vector<std::size_t> all(source.catalogue().items.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  source.fit(all);
+}
+
+}  // namespace
+
+TEST_CASE("a CSV of requests becomes windows of five features") {
+  const Csv csv(requests(8, 10, 10, "even") + requests(8, 10, 110, "wide", ""));
+  CHECK(is_io_traces(csv.file));
+  const auto source = csv.open(window_of("4"));
+  const Catalogue& catalogue = source->catalogue();
+  CHECK(catalogue.class_names == Names{"even", "wide"});
+  REQUIRE(catalogue.items.size() == 4);
+  CHECK(catalogue.items[2].name == "table.csv, window 3");
+  CHECK(labels_of(*source) == Labels{0, 0, 1, 1});
+  CHECK(catalogue.notes.back() == "16 requests in 4 windows of 4 requests");
+  fit_all_windows(*source);
+  CHECK(features_of(*source, 0) == std::vector<float>{10, 10, 10, 1, 0});
+  CHECK(features_of(*source, 3) == std::vector<float>{10, 10, 10, 1, 100});
+  CHECK_THAT(source->format().preparation,
+             Contains("\"kind\":\"table\"") && Contains("\"window\":\"4 requests\""));
+}
+
+TEST_CASE("folders name the classes of traces; the windows of a file are a group") {
+  const TemporaryFolder folder;
+  put_trace(folder / "even/run1.csv", requests(8, 10, 10, "ignored"));
+  put_trace(folder / "wide/log.txt", [] {
+    std::ifstream in(fs::path(CONVOKE_TEST_FILES) / "darshan" / "requests.txt");
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }());
+  put_trace(folder / "wide/total.txt", [] {
+    std::ifstream in(fs::path(CONVOKE_TEST_FILES) / "darshan" / "counters.txt");
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }());
+  put_trace(folder / "wide/short.csv", requests(1, 10, 10, "x"));
+  CHECK(is_io_traces(folder.path()));
+  const auto source = open_source(folder.path(), window_of("8"));
+  const Catalogue& catalogue = source->catalogue();
+  CHECK(catalogue.class_names == Names{"even", "wide"});
+  CHECK(labels_of(*source) == Labels{0, 1, 1, 1, 1, 1});  // 8, 8, 8 and 5 requests, and a job's counters
+  CHECK(catalogue.items[0].group == "even/run1.csv");
+  CHECK(catalogue.items[3].group == "wide/log.txt");
+  CHECK(catalogue.items[5].group == "wide/total.txt");
+  CHECK(catalogue.notes.front() == "wide/short.csv is left out: it has too few requests");
+}
+
+TEST_CASE("a column gives the run; splits come from folders") {
+  SourceOptions options = window_of("4");
+  options.columns.group = "rank";
+  const Csv csv(requests(8, 10, 10, "even") + requests(8, 10, 110, "wide", ""));
+  CHECK(csv.open(options)->catalogue().items[0].group == "0");
+
+  const TemporaryFolder folder;
+  for (const char* const split : {"train", "test"}) {
+    put_trace(folder / split / "even/1.csv", requests(4, 10, 10, "x"));
+    put_trace(folder / split / "wide/1.csv", requests(4, 10, 110, "x"));
+  }
+  CHECK(splits_of(*open_source(folder.path(), window_of("4"))) == Names{"test", "test", "train", "train"});
+}
+
+TEST_CASE("damaged traces are refused by file and line") {
+  const auto error = [](const std::string& row) {
+    return Csv(requests(2, 10, 10, "even") + row + "\n").error(window_of("2"));
+  };
+  CHECK_THAT(error("0,seek,0,1,data,0,even"),
+             Contains("table.csv:4: the operation is \"seek\", not read or write"));
+  CHECK_THAT(error("now,read,0,1,data,0,even"),
+             Contains("table.csv:4: column \"time\": \"now\" is not a number"));
+  CHECK_THAT(error("0,read,-5,1,data,0,even"),
+             Contains("column \"offset\": \"-5\" is not a number of bytes"));
+  CHECK_THAT(error("0,read,0,1.5,data,0,even"),
+             Contains("column \"size\": \"1.5\" is not a number of bytes"));
+  CHECK_THAT(error("0,read,0,1,,0,even"), Contains("table.csv:4: has no file"));
+  CHECK_THAT(error("0,read,0,1,data,0,"), Contains("table.csv:4: has no label"));
+  CHECK_THAT(error("0,read,0"), Contains("table.csv:4: has 3 cells, but the first row has 7"));
+  CHECK_THAT(Csv("time,size,label\n1,2,x\n").error(window_of("2"), "io-traces"),
+             Contains("is neither a CSV of requests nor a dump of a Darshan log"));
+
+  const TemporaryFolder folder;
+  put_trace(folder / "even/1.csv", requests(4, 10, 10, "x"));
+  CHECK_THAT(error_in(folder.path()), Contains("has traces of 1 classes"));
+  put_trace(folder / "wide/1.csv", requests(4, 10, 10, "x"));
+  put_trace(folder / "wide/2.txt", "notes\n");
+  CHECK_THAT(error_in(folder.path(), window_of("2")), Contains("2.txt: is neither a CSV of requests nor"));
+}
