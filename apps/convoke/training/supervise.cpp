@@ -53,7 +53,7 @@ others. An error that would come again, such as a wrong recipe, is not repeated.
 no new checkpoint are the last.
 
 Ctrl-C, SIGTERM and SIGUSR1 are passed on to the command, and end it without a restart. The exit code is that of
-the last attempt. See docs/reliability.md.
+the last attempt. See docs/supervision.md.
 )";
 
 constexpr auto kPoll = 20ms;
