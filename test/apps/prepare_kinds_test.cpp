@@ -46,6 +46,42 @@ TEST_CASE("CIFAR, NumPy, TFRecords and WebDataset prepared on 1, 2 and 3 ranks a
   CHECK(prepare(3, "3.h5") == alone);
 }
 
+TEST_CASE(
+    "traces of I/O prepared on 1, 2 and 3 ranks are the same bytes, and a damaged line ends all ranks") {
+  const Place place;
+  for (const std::string label : {"near", "far"}) {
+    for (int run = 0; run < 4; ++run) {
+      std::string csv = "time,operation,offset,size,file\n";
+      for (int i = 0; i < 64; ++i) {
+        const int offset = label == "near" ? i * 512 : (i * 7919 + run) % 100'000;
+        csv +=
+            std::to_string(i) + ",read," + std::to_string(offset) + "," + std::to_string(512 + run) + ",a\n";
+      }
+      fs::create_directories(place / "traces" / label);
+      write_text(place / "traces" / label / (std::to_string(run) + ".csv"), csv);
+    }
+  }
+  const auto prepare = [&](int ranks, const std::string& output) {
+    return place.run(
+        "prepare traces --kind io-traces --window 16 --allow-duplicates --split train=0.5,test=0.5 "
+        "--output " +
+            output,
+        ranks == 1 ? "" : mpirun(ranks));
+  };
+  for (int ranks = 1; ranks <= 3; ++ranks) {
+    const std::string output = std::to_string(ranks) + ".h5";
+    const Outcome outcome = prepare(ranks, output);
+    CAPTURE(outcome.text);
+    REQUIRE(outcome.code == 0);
+    CHECK(bytes_of(place / output) == bytes_of(place / "1.h5"));
+  }
+  write_text(place / "traces/near/2.csv", "time,operation,offset,size,file\n0,read,x,512,a\n");
+  const Outcome damaged = prepare(2, "damaged.h5");
+  CHECK(damaged.code != 0);
+  CHECK_THAT(damaged.text, Contains("2.csv"));
+  CHECK_FALSE(fs::exists(place / "damaged.h5"));
+}
+
 TEST_CASE("a damaged archive ends every rank with the reason, and leaves no dataset") {
   const Place place;
   const std::string good = bytes_of(source("colour.npz"));

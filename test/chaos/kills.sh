@@ -123,7 +123,7 @@ train() {
 }
 
 memory=$(shared) share=$(((kills + 6) / 7))
-sed -i "s/^epochs = .*/epochs = $((60 + 60 * share))/" recipe.toml
+sed -i "s/^epochs = .*/epochs = $((120 * share))/" recipe.toml
 train sync 2
 train elastic any
 train local 2 --set 'train.strategy={ name = "local-sgd", every = 4 }'
