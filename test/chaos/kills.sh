@@ -98,7 +98,8 @@ disturbed() {
     local code=$?
     gone "$job" || bad "$name: a process is left after kill $n"
     after=$(newest "$name")
-    [[ -n ${before:-} && $after < $before ]] && bad "$name: checkpoint $before is lost, $after is left"
+    # A study removes the checkpoints of runs that have ended.
+    [[ $ranks != 0 && -n ${before:-} && $after < $before ]] && bad "$name: checkpoint $before is lost, $after is left"
     before=$after
     [ $code -eq 0 ] && break
     starts=$((starts + 1))
@@ -107,23 +108,38 @@ disturbed() {
       bad "$name: the folder is unreadable after kill $n: $(tail -n 2 watch.log)"
     fi
   done
-  killed=$((killed + n))
+  landed=$n killed=$((killed + n))
   printf '%-12s %3d kills, %3d starts\n' "$name" "$n" $((starts + 1))
 }
-# train NAME RANKS OPTIONS...: an undisturbed run, and a disturbed one, which end with the same model.
+# rounds NAME RANKS CHECK COMMAND...: such jobs, until enough kills have hit one. Each has the name NAME-1, NAME-2, ...,
+# which replaces ROUND in the command, and CHECK gets.
+rounds() {
+  local name=$1 ranks=$2 check=$3 left=$share round=0
+  shift 3
+  while [ "$left" -gt 0 ] && [ $round -lt $((share + 3)) ]; do
+    round=$((round + 1))
+    disturbed "$name-$round" "$left" "$ranks" "${@//ROUND/$name-$round}"
+    $check "$name-$round" || bad "$name-$round: another result"
+    left=$((left - landed))
+  done
+}
+same_model() {
+  local file
+  for file in calm-"${1%-*}"/{model,ensemble}.h5; do
+    [ ! -e "$file" ] || cmp "$file" "$1/$(basename "$file")" || return 1
+  done
+}
+# train NAME RANKS OPTIONS...: an undisturbed run, and disturbed ones, which end with the same model.
 train() {
-  local name=$1 ranks=$2 model
+  local name=$1 ranks=$2 launch=
   shift 2
-  local launch=
   [[ $ranks =~ ^[1-9]$ ]] && launch=$(mpirun_of "$ranks")
-  $launch "$CONVOKE" train recipe.toml --quiet --output "$name-calm" "$@" > calm.log 2>&1 || bad "$name-calm: $(cat calm.log)"
-  disturbed "$name" "$share" "$ranks" train recipe.toml --quiet --output "$name" --resume "$@"
-  model=$(cd "$name-calm" && echo {model,ensemble}.h5 | tr ' ' '\n' | while read -r each; do [ -e "$each" ] && echo "$each"; done)
-  cmp "$name-calm/$model" "$name/$model" || bad "$name: another model"
+  $launch "$CONVOKE" train recipe.toml --quiet --output "calm-$name" "$@" > calm.log 2>&1 || bad "calm-$name: $(cat calm.log)"
+  rounds "$name" "$ranks" same_model train recipe.toml --quiet --output ROUND --resume "$@"
 }
 
 memory=$(shared) share=$(((kills + 6) / 7))
-sed -i "s/^epochs = .*/epochs = $((120 * share))/" recipe.toml
+sed -i "s/^epochs = .*/epochs = $((240 + 60 * share))/" recipe.toml
 train sync 2
 train elastic any
 train local 2 --set 'train.strategy={ name = "local-sgd", every = 4 }'
@@ -131,17 +147,19 @@ train ensemble 2 --set train.mode=ensemble --set ensemble.members=2
 train groups 4 --set train.mode=ensemble --set ensemble.members=2
 longest=0.5
 "$CONVOKE" prepare idx --output calm.h5 > calm.log 2>&1 || bad "prepare-calm: $(cat calm.log)"
-disturbed prepare "$share" 2 prepare idx --output prepared.h5
-cmp calm.h5 prepared.h5 || bad "prepare: another dataset"
+same_dataset() { cmp calm.h5 "$1.h5"; }
+rounds prepare 2 same_dataset prepare idx --overwrite --output ROUND.h5
 longest=4
-disturbed study "$share" 0 study study.toml --output study --resume
-columns=$(awk -F, '{ gsub(/"[^"]*"/, ""); print NF }' study/measurements.csv | sort -u | wc -l)
-[ "$columns" -eq 1 ] && [ "$(tail -n +2 study/measurements.csv | cut -d, -f1-8 | sort -u | wc -l)" -eq 4 ] &&
-  "$CONVOKE" study analyse study/measurements.csv > analysis.log 2>&1 || bad "study: $(cat study/measurements.csv analysis.log)"
+whole_table() {
+  [ "$(awk -F, '{ gsub(/"[^"]*"/, ""); print NF }' "$1/measurements.csv" | sort -u | wc -l)" -eq 1 ] &&
+    [ "$(tail -n +2 "$1/measurements.csv" | cut -d, -f1-8 | sort -u | wc -l)" -eq 4 ] &&
+    "$CONVOKE" study analyse "$1/measurements.csv" > analysis.log 2>&1 || { cat "$1/measurements.csv" analysis.log; return 1; }
+}
+rounds study 0 whole_table study study.toml --output ROUND --resume
 
 [ "$(shared)" = "$memory" ] || echo "left in /dev/shm by MPI: $(comm -13 <(echo "$memory") <(shared) | wc -l) files"
 [ -z "$(ls -A here | grep -v '^ompi')" ] || bad "temporary files are left: $(ls -A here)"
-left=$(find . -name '*.tmp' -not -path './study/*' | wc -l)
+left=$(find . -name '*.tmp' -not -path './study-*' | wc -l)
 [ "$left" -eq 0 ] || bad "$left temporary files are left: $(find . -name '*.tmp')"
 echo "$killed kills"
 [ $failed -eq 0 ]
