@@ -60,19 +60,28 @@ bad() {
 shared() { find /dev/shm -maxdepth 1 -user "$(id -un)" | sort; }
 mpirun_of() { echo timeout 120 mpirun --oversubscribe --bind-to none -n "$1"; }
 
-# Returns mpirun or one of the ranks of the job, which has a session of its own.
+# Lists the processes of a job, which has a session of its own: number and name. (A bare Debian has no ps.)
+members() {
+  cat /proc/[0-9]*/stat 2> /dev/null | awk -v session="$1" '{
+    name = rest = $0
+    sub(/^[^(]*\(/, "", name); sub(/\).*/, "", name); sub(/.*\) /, "", rest)
+    split(rest, field, " ")
+    if (field[4] == session && field[1] != "Z") print $1, name
+  }'
+}
+# Returns mpirun or one of the ranks.
 victim() {
   local all
-  mapfile -t all < <(ps -o pid=,comm= -s "$1" | awk '$2 == "mpirun" || $2 == "convoke" { print $1 }')
+  mapfile -t all < <(members "$1" | awk '$2 ~ /^(mpirun|mpiexec|convoke)$/ { print $1 }')
   [ ${#all[@]} -gt 0 ] && echo "${all[RANDOM % ${#all[@]}]}"
 }
 gone() {  # waits until no process of the job is left
   local i
   for i in $(seq 200); do
-    [ -z "$(ps -o pid= -s "$1")" ] && return 0
+    [ -z "$(members "$1")" ] && return 0
     sleep 0.05
   done
-  ps -s "$1"
+  members "$1"
   return 1
 }
 newest() { find "$1" -path '*checkpoints*' -name 'epoch-*.h5' -printf '%f\n' 2> /dev/null | sort | tail -n 1; }
