@@ -8,6 +8,8 @@ kills=${1:-14}
 RANDOM=${2:-1}
 : "${CONVOKE:?}" "${MAKE_DATASET:?}"
 export OMPI_MCA_mpi_yield_when_idle=1
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+share=$(((kills + 6) / 7))  # of each kind of job
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 cd "$place" || exit 1
@@ -15,32 +17,8 @@ mkdir here
 export TMPDIR=$place/here
 "$MAKE_DATASET" data.h5 320
 "$MAKE_DATASET" idx 60000 8 4
-cat > recipe.toml <<'TOML'
-name = "tiny"
-seed = 3
-[data]
-path = "data.h5"
-validation_split = 0.2
-[model]
-input = [1, 8, 8]
-layers = [
-  { layer = "conv2d", filters = 8, kernel = 3 },
-  { layer = "batch_norm" },
-  { layer = "relu" },
-  { layer = "flatten" },
-  { layer = "dropout", rate = 0.2 },
-  { layer = "dense", units = 4, activation = "softmax" },
-]
-[train]
-epochs = 120
-batch = 32
-lane = 8
-reduction = "exact"
-optimizer = { name = "adam", learning_rate = 0.01 }
-[run]
-threads = 1
-checkpoint_every = "25 steps"
-TOML
+sed "s/^epochs = .*/epochs = $((240 + 60 * share))/" "$here/../support/tiny.toml" > recipe.toml
+echo 'checkpoint_every = "25 steps"' >> recipe.toml
 cat > study.toml <<'TOML'
 name = "tiny"
 recipe = "recipe.toml"
@@ -147,8 +125,7 @@ train() {
   rounds "$name" "$ranks" same_model train recipe.toml --quiet --output ROUND --resume "$@"
 }
 
-memory=$(shared) share=$(((kills + 6) / 7))
-sed -i "s/^epochs = .*/epochs = $((240 + 60 * share))/" recipe.toml
+memory=$(shared)
 train sync 2
 train elastic any
 train local 2 --set 'train.strategy={ name = "local-sgd", every = 4 }'

@@ -26,32 +26,7 @@ trap finish EXIT
 cd "$place"
 
 "$MAKE_DATASET" data.h5
-cat > recipe.toml << 'RECIPE'
-name = "tiny"
-seed = 3
-[data]
-path = "data.h5"
-validation_split = 0.2
-[model]
-input = [1, 8, 8]
-layers = [
-  { layer = "conv2d", filters = 8, kernel = 3 },
-  { layer = "batch_norm" },
-  { layer = "relu" },
-  { layer = "max_pool", size = 2 },
-  { layer = "flatten" },
-  { layer = "dropout", rate = 0.2 },
-  { layer = "dense", units = 4, activation = "softmax" },
-]
-[train]
-epochs = 3
-batch = 32
-lane = 4
-reduction = "exact"
-optimizer = { name = "adam", learning_rate = 0.01 }
-[run]
-threads = 1
-RECIPE
+cp "$here/../support/tiny.toml" recipe.toml
 
 check() {  # what, then a command that must succeed
   local what=$1
