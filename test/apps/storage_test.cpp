@@ -9,7 +9,7 @@
 
 namespace {
 
-/// Runs commands in the place with mounts that nobody else sees.
+/// Runs commands in the place with mounts of their own.
 Outcome with_mounts(const Place& place, const std::string& commands) {
   write_text(place / "commands", "cd " + place.folder.path().string() + "\n" + commands);
   return shell("unshare -m sh -e " + (place / "commands").string());

@@ -47,7 +47,7 @@ TEST_CASE("a job stands still if all wait, or if some wait and another is silent
   CHECK(locked->silent.empty());
   CHECK(locked->waiting == std::vector{0, 1});
 
-  // A rank that was stopped while it waited is silent, too. If nobody waits for it, nothing happens.
+  // A rank that was stopped while it waited is silent, too. If no rank waits for it, the job goes on.
   CHECK(stall({waiting(600), silent(waiting(20), 600)}).value().silent == std::vector{1});
   CHECK_FALSE(stall({working("step"), silent(working("step"), 1e6)}));
 }

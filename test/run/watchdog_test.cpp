@@ -47,7 +47,7 @@ TEST_CASE("a rank that is slow in an evaluation, a checkpoint or while it loads 
   CHECK_FALSE(std::filesystem::exists(folder));
 }
 
-TEST_CASE("without a timeout, ranks have heartbeats, and nobody watches them") {
+TEST_CASE("without a timeout, ranks write heartbeats, and no rank ends the job") {
   const mpi::Session session;
   const tiny::Run run(session.world(), "unwatched");
   const Watchdog watchdog(run.folder.path(), 0, session.world());

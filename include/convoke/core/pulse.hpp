@@ -3,8 +3,8 @@
 
 namespace convoke {
 
-/// What the main thread of this process does, for a thread that watches it. The main thread is the one that
-/// trains and makes the calls of MPI. It only stores some words, so a step does not become slower.
+/// Tells a thread that watches what the main thread of this process does. The main thread trains and makes
+/// the calls of MPI. It only stores some words, so a step does not become slower.
 class Pulse {
  public:
   struct Reading {

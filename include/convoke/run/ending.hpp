@@ -3,7 +3,7 @@
 
 namespace convoke::run {
 
-/// What can follow the end of a training command.
+/// The ways to go on after the end of a training command.
 enum class Remedy {
   kNone,     ///< it is done
   kRestart,  ///< the machine failed, not the command: the same command continues from the last checkpoint

@@ -7,7 +7,7 @@
 
 namespace convoke::run {
 
-/// What a rank does, as it writes it to a file of the run folder at intervals. Other ranks and `convoke
+/// The state of a rank. The rank writes it to a file of the run folder at intervals. Other ranks and `convoke
 /// watch` read it.
 struct Heartbeat {
   int rank = 0;

@@ -8,7 +8,7 @@
 
 namespace convoke::run {
 
-/// What one rank knows of another one.
+/// The signs of life that one rank has from another one.
 struct RankSign {
   std::optional<Heartbeat> newest;  ///< empty: none was ever seen
   double silent_seconds = 0;        ///< since the heartbeat last changed

@@ -15,7 +15,7 @@ struct Divergence : mpi::GroupError {
   using GroupError::GroupError;
 };
 
-/// What happens when the training of a model diverges.
+/// The reaction when the training of a model diverges.
 struct OnDivergence {
   enum class Action {
     kStop,        ///< the job ends with an error

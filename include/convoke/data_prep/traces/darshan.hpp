@@ -8,7 +8,7 @@
 
 namespace convoke::data_prep {
 
-/// What the text of a Darshan log says about the I/O of a job.
+/// The I/O of a job, from the text of its Darshan log.
 struct DarshanDump {
   std::vector<Request> requests = {};       ///< of darshan-dxt-parser, in the order of time
   std::optional<IoFeatures> counters = {};  ///< of darshan-parser, over the whole job

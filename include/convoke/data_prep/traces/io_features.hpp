@@ -8,8 +8,7 @@
 
 namespace convoke::data_prep {
 
-/// What an I/O server sees in a window of requests: the five features of NN-TWINS (see the recipe
-/// io-patterns).
+/// A window of requests as an I/O server sees it: the five features of NN-TWINS (recipe io-patterns).
 struct IoFeatures {
   std::int64_t smallest = 0, largest = 0;  ///< request, bytes
   double mean = 0;                         ///< request, bytes
