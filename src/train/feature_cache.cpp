@@ -44,8 +44,9 @@ std::size_t cached_node(const Job& job, std::size_t stages) {
 }
 
 FeatureCache::FeatureCache(const Job& job, std::size_t last, const data::BatchLoader& samples,
-                           std::span<const float> parameters, const mpi::Communicator& node,
-                           const std::filesystem::path& file, run::Phases& phases)
+                           std::int64_t views, std::span<const float> parameters,
+                           const mpi::Communicator& node, const std::filesystem::path& file,
+                           run::Phases& phases)
     : job_(job),
       samples_(samples),
       node_(node),
@@ -57,11 +58,9 @@ FeatureCache::FeatureCache(const Job& job, std::size_t last, const data::BatchLo
       parameters_(parameters.begin(),
                   parameters.begin() + static_cast<std::ptrdiff_t>(prefix_.parameter_values())),
       features_(static_cast<std::size_t>(prefix_.output_shape().elements())),
-      memory_(node,
-              static_cast<std::size_t>(std::min(job.cache_features, std::max<std::int64_t>(job.epochs, 1))) *
-                  count() * features_ * sizeof(float),
+      memory_(node, static_cast<std::size_t>(views) * count() * features_ * sizeof(float),
               job.cache_bytes > 0 ? job.cache_bytes : run::half_of_free_memory(node), file),
-      computed_(memory_.bytes().size() / (count() * features_ * sizeof(float))),
+      computed_(static_cast<std::size_t>(views)),
       loader_(loader_of(0)) {
   prefix_.load(parameters_);
   count_bytes(1);
@@ -126,6 +125,10 @@ bool FeatureCache::compute(std::size_t index, const Stop& stop) {
   return !run::any_of(node_, stopped);
 }
 
+std::int64_t cached_views(const Job& job) {
+  return std::min(job.cache_features, std::max<std::int64_t>(job.epochs, 1));
+}
+
 std::filesystem::path feature_file(const run::RunFolder& folder, const mpi::Communicator& world) {
   return folder.file(fmt::format("features-{}.bin", world.rank()));
 }
@@ -143,8 +146,9 @@ std::vector<std::unique_ptr<FeatureCache>> common_features(const Job& job, const
     const std::size_t last = cached_node(job, stages_begun(job.stages, epoch));
     if (last == 0) break;
     if (caches.empty() || caches.back()->last_node() != last) {
-      caches.push_back(std::make_unique<FeatureCache>(job, last, loader, job.weights->values, node,
-                                                      feature_file(folder, world), phases));
+      caches.push_back(std::make_unique<FeatureCache>(job, last, loader, cached_views(job),
+                                                      job.weights->values, node, feature_file(folder, world),
+                                                      phases));
     }
     complete = caches.back()->turn_to(epoch, stop);
   }

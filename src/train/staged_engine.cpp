@@ -94,8 +94,8 @@ void StagedEngine::open_features(std::size_t last, const std::vector<float>& par
   const mpi::Communicator node = group_.split_node();
   try {
     own_ = mpi::together(group_, [&] {
-      return std::make_unique<FeatureCache>(job_, last, loader_, parameters, node, assignment_.feature_file,
-                                            phases_);
+      return std::make_unique<FeatureCache>(job_, last, loader_, cached_views(job_), parameters, node,
+                                            assignment_.feature_file, phases_);
     });
     features_ = own_.get();
   } catch (const Error& error) {
@@ -108,7 +108,7 @@ void StagedEngine::open_features(std::size_t last, const std::vector<float>& par
 
 bool StagedEngine::compute_features(std::int64_t epochs_done, const FeatureCache::Stop& stop) {
   if (!features_->has(epochs_done)) {
-    const std::int64_t views = std::min(job_.cache_features, job_.epochs);
+    const std::int64_t views = cached_views(job_);
     reports_.progress.note(fmt::format(
         "computing features: {} samples, frozen layers up to {}{}",
         format_count(static_cast<std::int64_t>(features_->count())),

@@ -56,8 +56,7 @@ void Validation::at_epoch_end(const std::vector<float>& parameters, run::Checkpo
 engine::Score Validation::score(const std::vector<float>& parameters, run::CheckpointState& state) {
   const Span span(Activity::kEvaluation);
   if (latest_updates_ != state.updates) {
-    // The features are those of the training split.
-    const FeatureCache* features = assignment_.validation_loader == nullptr ? engine_.features() : nullptr;
+    const FeatureCache* features = this->features(parameters);
     mpi::together(group_, [&] {
       const std::size_t cached = features == nullptr ? 0 : features->last_node();
       if (!evaluator_ || cached != cached_) {
@@ -86,6 +85,34 @@ engine::Score Validation::score(const std::vector<float>& parameters, run::Check
   state.validation_accuracy = latest_.accuracy;
   state.best_validation_accuracy = std::fmax(state.best_validation_accuracy, latest_.accuracy);
   return latest_;
+}
+
+// The cache of the engine holds the training split, whose samples may be augmented; validation samples never
+// are. A separate split has its own cache, made at the first validation.
+const FeatureCache* Validation::features(const std::vector<float>& parameters) {
+  const FeatureCache* training = engine_.features();
+  if (assignment_.validation_loader == nullptr) return job_.augmenter == nullptr ? training : nullptr;
+  const std::size_t last = training == nullptr ? 0 : training->last_node();
+  if (last == own_tried_) return own_.get();
+  own_tried_ = last;
+  own_.reset();
+  if (last == 0) return nullptr;
+  reports_.progress.note(fmt::format("computing features: {} validation samples",
+                                     format_count(static_cast<std::int64_t>(assignment_.validation.size()))));
+  const mpi::Communicator node = group_.split_node();
+  try {
+    own_ = mpi::together(group_, [&] {
+      auto cache = std::make_unique<FeatureCache>(job_, last, loader_, 1, parameters, node,
+                                                  assignment_.feature_file.string() + ".validation", phases_);
+      cache->turn_to(0, [] { return false; });
+      return cache;
+    });
+  } catch (const Error& error) {
+    if (!group_.root()) return nullptr;
+    reports_.progress.warn(
+        fmt::format("the features of the validation split are not cached: {}", error.what()));
+  }
+  return own_.get();
 }
 
 void Validation::judge(const engine::Score& score, const std::vector<float>& parameters,

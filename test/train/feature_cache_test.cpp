@@ -150,6 +150,43 @@ TEST_CASE("the frozen part runs once per sample and view, also for validation sa
   }
 }
 
+TEST_CASE("a separate validation split has its own features, without augmentation") {
+  const mpi::Session session;
+  const mpi::Communicator world = session.world();
+  const tiny::Pictures pictures(96), others(40);
+  const data::BatchLoader validation = others.loader();
+  Job wanted = job({"before:head"});
+  wanted.epochs = 3;
+  wanted.stages = {{.epoch = 3, .unfreeze = {"hidden"}}};
+  wanted.augmenter = flips();
+  const data::BatchLoader training = pictures.loader(wanted.augmenter);
+  const train::Feed feed(training, &validation);
+  const auto score = [&](const Result& result) {
+    return result.training.members[0].model.validation_accuracy;
+  };
+  const Folder folder(world, "validation-features"), other(world, "no-validation-features");
+  const Result without = fit(wanted, feed, world, other);
+  const Result found = fit(cached(wanted, wanted.epochs), feed, world, folder);
+  CHECK(found.parameters() == without.parameters());
+  CHECK(score(found) == score(without));
+  // Two epochs with the first cache and one with the second, each with its validation.
+  CHECK(sum(world, found.phases.features.computed) == 3 * 96 + 2 * 40);
+  CHECK(sum(world, found.phases.features.read) == 3 * 96 + 3 * 40);
+}
+
+TEST_CASE("validation samples are not augmented, with and without the cache") {
+  const mpi::Session session;
+  const mpi::Communicator world = session.world();
+  const tiny::Pictures pictures(160);
+  Job wanted = job({"before:head"});
+  wanted.validation_split = 0.2;
+  wanted.augmenter = flips();
+  const Result without = fit(wanted, pictures, world);
+  const Result found = fit(cached(wanted, wanted.epochs), pictures, world);
+  CHECK(found.training.members[0].model.validation_accuracy ==
+        without.training.members[0].model.validation_accuracy);
+}
+
 TEST_CASE("exact: the cache moves with the stages, and training equals that without the cache") {
   const mpi::Session session;
   const mpi::Communicator world = session.world();
@@ -162,7 +199,7 @@ TEST_CASE("exact: the cache moves with the stages, and training equals that with
   const Result found = fit(cached(wanted, augmented ? wanted.epochs : 1), pictures, world);
   CHECK(found.parameters() == expected);
   // In epochs 1 to 5, but not in epoch 6, which trains everything.
-  CHECK(sum(world, found.phases.features.read) == 5 * 160);
+  CHECK(sum(world, found.phases.features.read) == 5 * (augmented ? 128 : 160));
   CHECK(sum(world, found.phases.features.computed) == (augmented ? 5 : 3) * 160);
   // The largest cache is the last one: what conv2 reads.
   CHECK(sum(world, found.phases.features.bytes) == 160 * 6 * 6 * 6 * 4 * (augmented ? 6 : 1));
@@ -210,8 +247,8 @@ TEST_CASE("a signal ends the computation of features within a lane, and the run 
     const data::BatchLoader loader = pictures.loader();
     const std::vector<float> parameters(engine::canonical_values(engine::canonical_parameters(network({}))));
     run::Phases phases;
-    train::FeatureCache cache(wanted, train::cached_node(wanted, 0), loader, parameters, world.split_node(),
-                              "features.bin", phases);
+    train::FeatureCache cache(wanted, train::cached_node(wanted, 0), loader, 1, parameters,
+                              world.split_node(), "features.bin", phases);
     int lanes = world.root() ? 2 : 1000;  // until the root is asked to stop
     CHECK_FALSE(cache.turn_to(0, [&] { return lanes-- == 0; }));
     CHECK_FALSE(cache.has(0));

@@ -25,8 +25,8 @@ std::size_t cached_node(const Job& job, std::size_t stages);
 
 /// The outputs (features) of the frozen beginning of a network for all samples of a split. The ranks of a
 /// node compute them together once per sample and view, keep them once per node, and later read them instead
-/// of the samples. A view is the augmented version of a sample in one epoch; epoch e uses view e modulo
-/// Job::cache_features.
+/// of the samples. A view is the augmented version of a sample in one epoch; epoch e uses view e modulo the
+/// number of views.
 ///
 /// The samples are taken in order of their ids, one lane at a time, by the plan of one lane: the bits depend
 /// only on the network, the sample and its neighbours in that order.
@@ -35,9 +35,10 @@ class FeatureCache {
   /// True if this rank should leave long work early.
   using Stop = std::function<bool()>;
 
-  /// Caches the output of node `last`, a cached_node(). `parameters`: canonical, of the whole network.
-  /// `file`: see run::NodeMemory. Arguments passed by reference must outlive it. Collective over `node`.
-  FeatureCache(const Job& job, std::size_t last, const data::BatchLoader& samples,
+  /// Caches the output of node `last`, a cached_node(), for `views` views of each sample. `parameters`:
+  /// canonical, of the whole network. `file`: see run::NodeMemory. Arguments passed by reference must outlive
+  /// it. Collective over `node`.
+  FeatureCache(const Job& job, std::size_t last, const data::BatchLoader& samples, std::int64_t views,
                std::span<const float> parameters, const mpi::Communicator& node,
                const std::filesystem::path& file, run::Phases& phases);
   ~FeatureCache();
@@ -62,7 +63,7 @@ class FeatureCache {
 
  private:
   std::size_t index_of(std::int64_t epoch) const {
-    return static_cast<std::size_t>(epoch % job_.cache_features);
+    return static_cast<std::size_t>(epoch) % computed_.size();
   }
   std::span<float> view(std::size_t index) const;
   data::BatchLoader loader_of(std::size_t index) const;
@@ -81,6 +82,9 @@ class FeatureCache {
   std::vector<bool> computed_;  // by view
   data::BatchLoader loader_;
 };
+
+/// Returns the number of views of a training sample that the job caches.
+std::int64_t cached_views(const Job& job);
 
 /// Returns the path of a rank's feature cache, used if the cache is a file.
 std::filesystem::path feature_file(const run::RunFolder& folder, const mpi::Communicator& world);

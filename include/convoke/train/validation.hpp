@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -19,8 +20,8 @@ namespace convoke::train {
 class Validation {
  public:
   /// `loader`: loader of the training samples, a part of which may be held out. `engine`: if it caches
-  /// features, they are read instead of the samples. The arguments must outlive it. Throws Error if early
-  /// stopping has no validation samples.
+  /// features, features are read instead of the samples; those of a separate split are computed once. The
+  /// arguments must outlive it. Throws Error if early stopping has no validation samples.
   Validation(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
              const StagedEngine& engine, const mpi::Communicator& group, Checkpointing& checkpointing,
              const Reports& reports, run::Phases& phases);
@@ -42,6 +43,7 @@ class Validation {
 
  private:
   engine::Score score(const std::vector<float>& parameters, run::CheckpointState& state);
+  const FeatureCache* features(const std::vector<float>& parameters);
   void judge(const engine::Score& score, const std::vector<float>& parameters, run::CheckpointState& state);
 
   const Job& job_;
@@ -52,6 +54,8 @@ class Validation {
   Checkpointing& checkpointing_;
   const Reports& reports_;
   run::Phases& phases_;
+  std::unique_ptr<FeatureCache> own_;           // of a separate split
+  std::size_t own_tried_ = 0;                   // the last node for which it was made, or could not be made
   std::optional<engine::Evaluator> evaluator_;  // made at the first validation
   std::size_t cached_ = 0;                      // the node whose features the evaluator reads; 0: none
   engine::Score latest_;
