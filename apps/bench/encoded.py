@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What encoded pictures (`convoke prepare --encoded jpeg|png`) save and cost: bytes of a dataset, and images/s of training.
 
-Makes synthetic leaves of 128 x 128 and eyes of 256 x 256 pixels, prepares each as pixels, PNG and JPEG, and trains one epoch
+Makes synthetic leaves of 128 x 128 and eyes of 256 x 256 pixels, prepares each as pixels, PNG and JPEG, and trains three epochs
 of a network on each, in turns: with the samples in memory, where pictures are decoded once, and streamed, where a thread
 decodes them in every epoch while the network computes. "small" is a network that leaves little time for reading, "medium"
 one as people train. Prints the medians, relative to pixels in memory, as a table. Needs only Convoke.
@@ -11,6 +11,7 @@ one as people train. Prints the medians, relative to pixels in memory, as a tabl
 import argparse
 import json
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -23,7 +24,7 @@ SOURCES = {
 CONV = '{{ layer = "conv2d", filters = {}, kernel = 3, stride = {}, padding = "same", activation = "relu" }}'
 NETWORKS = {
     "small": [CONV.format(16, 2), CONV.format(32, 2)],
-    "medium": [CONV.format(32, 1), CONV.format(64, 2), CONV.format(64, 1), CONV.format(128, 2), CONV.format(128, 1)],
+    "medium": [CONV.format(32, 2), CONV.format(64, 2), CONV.format(64, 1), CONV.format(128, 2), CONV.format(128, 1)],
 }
 STORED = {"pixels": [], "PNG": ["--encoded", "png"], "JPEG": ["--encoded", "jpeg"]}
 
@@ -68,14 +69,15 @@ def main():
                 layers = ",\n  ".join(NETWORKS[network] + ['{ layer = "global_average_pool" }',
                                                            f'{{ layer = "dense", units = {classes}, activation = "softmax" }}'])
                 recipe.write_text(f'name = "encoded"\n[data]\npath = "x"\n[model]\ninput = [3, {side}, {side}]\n'
-                                  f'layers = [\n  {layers}\n]\n[train]\nepochs = 1\nbatch = 32\n[run]\ncheckpoint_every = 0\n')
+                                  f'layers = [\n  {layers}\n]\n[train]\nepochs = 3\nbatch = 32\n[run]\ncheckpoint_every = 0\n')
                 rates = {}
                 for _ in range(args.rounds):
                     for stored in STORED:
                         # Streamed: no split fits, and two steps of the samples are read ahead.
-                        for memory in ("1TiB", f"{100 * side * side * 3}B"):
+                        for memory in ("1TiB", f"{100 * side * side * 3 // 1024}KiB"):
+                            shutil.rmtree(folder / "run", ignore_errors=True)
                             run(*args.launcher.split(), args.convoke, "train", recipe, "--quiet", "--output", folder / "run",
-                                "--overwrite", "--set", f"data.path={folder}/{source}-{stored}.h5",
+                                "--set", f"data.path={folder}/{source}-{stored}.h5",
                                 "--set", f"data.memory={memory}", "--set", f"run.threads={args.threads}")
                             summary = json.loads((folder / "run/summary.json").read_text())
                             rates.setdefault((stored, memory == "1TiB"), []).append(summary["images_per_second"])
