@@ -57,7 +57,7 @@ function(convoke_component name)
   install(TARGETS ${library} EXPORT ConvokeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
-convoke_component(train AREAS ${CONVOKE_TRAIN})                # from the kernels to recipes: no pages, no Slurm, no pictures
+convoke_component(train AREAS ${CONVOKE_TRAIN})                # from the kernels to recipes: no pages, no Slurm
 convoke_component(data_prep USES train AREAS data_prep)        # files to datasets
 convoke_component(tools USES train AREAS ${CONVOKE_TOOLS})     # pages, figures, studies, doctor, jobs
 

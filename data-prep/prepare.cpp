@@ -91,6 +91,7 @@ class Preparation {
     source_->fit(splits_.items(splits_.training()));
     format_ = source_->format();
     report_.notes = catalogue_.notes;
+    if (options_.encoding) require_encodable(format_, options_.source.string());
     sample_bytes_ = static_cast<std::size_t>(format_.shape.elements()) * data::size_of(format_.type);
     report_.info = {.sample_shape = format_.shape,
                     .sample_type = format_.type,
@@ -104,7 +105,9 @@ class Preparation {
   // For synthetic data, the provenance begins by saying so.
   std::string provenance() const {
     const std::string mark = synthetic_mark(options_.source);
-    return mark.empty() ? catalogue_.provenance : mark + "; " + catalogue_.provenance;
+    std::string text = mark.empty() ? catalogue_.provenance : mark + "; " + catalogue_.provenance;
+    if (options_.encoding) text += "; stored as " + options_.encoding.to_string();
+    return text;
   }
 
   // Identifies the run that can be resumed: everything that decides the values of a sample or its number.
@@ -112,6 +115,7 @@ class Preparation {
     std::string text = fmt::format("{}\n{}\n{} {} {}\n{}\n", fs::absolute(options_.source).string(),
                                    splits_.rule, format_.shape.to_string(), data::name_of(format_.type),
                                    format_.vocabulary, format_.preparation);
+    if (options_.encoding) text += options_.encoding.to_string() + "\n";
     for (std::size_t i = 0; i < catalogue_.items.size(); ++i) {
       const Item& item = catalogue_.items[i];
       text += fmt::format("{} {} {}\n", item.name, item.label, splits_.of_item[i]);
@@ -145,8 +149,11 @@ class Preparation {
     const std::string& fault = catalogue_.items[item].fault;
     if (!fault.empty()) return spool.put_bad(item, Error(fault));
     Original original;
+    std::vector<std::byte> encoded;
     try {
       original = source_->read(item, sample);
+      if (options_.encoding)
+        encoded = encode(options_.encoding, original, catalogue_.items[item].name, format_.shape, sample);
     } catch (const Error& error) {
       return spool.put_bad(item, error);
     }
@@ -156,7 +163,7 @@ class Preparation {
       record.hash = perceptual_hash({reinterpret_cast<const std::uint8_t*>(sample.data()), sample.size()},
                                     shape[1], shape[2], shape[0]);
     }
-    spool.put(item, sample, record);
+    spool.put(item, sample, record, encoded);
   }
 
   // Faults that the source knows without decoding.
@@ -230,6 +237,7 @@ class Preparation {
                                 .samples = static_cast<std::int64_t>(items.size()),
                                 .weights = catalogue_.weighted,
                                 .original_sizes = sized});
+      if (options_.encoding) report_.splits.back().encoded_ends = encoded_ends(items);
       arranged.push_back(std::move(items));
     }
     report_.left_out = std::count_if(records_.begin(), records_.end(),
@@ -237,6 +245,14 @@ class Preparation {
     if (options_.shards > 0) report_.splits = data::in_shards(report_.splits, options_.shards);
     describe_preparation();
     return arranged;
+  }
+
+  std::vector<std::int64_t> encoded_ends(const std::vector<std::size_t>& items) const {
+    std::vector<std::int64_t> ends;
+    std::int64_t end = 0;
+    for (const std::size_t item : items)
+      ends.push_back(end += static_cast<std::int64_t>(records_[item].encoded_bytes));
+    return ends;
   }
 
   // True if the original size of any sample differs from its present size. (Rows of tables have no original
@@ -284,7 +300,7 @@ class Preparation {
     writer.flush();
     team_.barrier();
     if (team_.index == 0) {
-      report_.info = writer.finish();
+      report_.info = options_.encoding ? writer.finish(decoded(arranged, spool)) : writer.finish();
       report_.bytes = size_on_disk(options_.output);
       find_absent_classes(arranged);
     }
@@ -295,25 +311,45 @@ class Preparation {
                    data::DatasetWriter& writer) const {
     const Share mine(static_cast<std::int64_t>(items.size()), team_);
     const auto block = static_cast<std::int64_t>(std::max<std::size_t>(1, kBlockBytes / sample_bytes_));
-    std::vector<std::byte> buffer(static_cast<std::size_t>(block) * sample_bytes_);
+    std::vector<std::byte> bytes;
     std::vector<std::int32_t> labels;
     std::vector<float> weights;
     std::vector<std::int32_t> sizes;
     for (std::int64_t first = mine.first; first < mine.last; first += block) {
       const auto count = static_cast<std::size_t>(std::min(block, mine.last - first));
-      const std::span bytes = std::span(buffer).first(count * sample_bytes_);
+      bytes.clear();
       labels.clear();
       weights.clear();
       sizes.clear();
       for (std::size_t k = 0; k < count; ++k) {
         const std::size_t item = items[static_cast<std::size_t>(first) + k];
-        spool.get(item, records_[item], bytes.subspan(k * sample_bytes_, sample_bytes_));
+        const std::vector<std::byte> sample = stored_sample(item, spool);
+        bytes.insert(bytes.end(), sample.begin(), sample.end());
         labels.push_back(catalogue_.items[item].label);
         if (split.weights) weights.push_back(catalogue_.items[item].weight);
         if (split.original_sizes) sizes.insert(sizes.end(), {records_[item].height, records_[item].width});
       }
       writer.write(split.name, first, samples_in(bytes), labels, weights, sizes);
     }
+  }
+
+  // Encoded samples were decoded already when they were encoded.
+  data::DatasetWriter::ReadSamples decoded(const std::vector<std::vector<std::size_t>>& arranged,
+                                           const Spool& spool) const {
+    return [&](std::size_t split, std::int64_t first, std::span<std::byte> samples) {
+      for (auto item = arranged[split].begin() + first; !samples.empty(); ++item) {
+        spool.get(*item, records_[*item], samples.first(sample_bytes_));
+        samples = samples.subspan(sample_bytes_);
+      }
+    };
+  }
+
+  // Returns the sample as the dataset stores it.
+  std::vector<std::byte> stored_sample(std::size_t item, const Spool& spool) const {
+    if (options_.encoding) return spool.get_encoded(item, records_[item]);
+    std::vector<std::byte> sample(sample_bytes_);
+    spool.get(item, records_[item], sample);
+    return sample;
   }
 
   data::Samples samples_in(std::span<const std::byte> bytes) const {

@@ -15,12 +15,14 @@ namespace {
 namespace fs = std::filesystem;
 
 // Files of the folder: `lock`, held while a team works; `identity`; `samples`, with the values of item i at i
-// * sample_bytes; `records`, with its record at i * sizeof(Record); and `faults-<process>`, with a line
-// "<item> <reason>TAB<hint>" for each bad item.
+// * sample_bytes; `records`, with its record at i * sizeof(Record); `encoded-<process>`, with the pictures
+// that a process encoded, one after the other; and `faults-<process>`, with a line "<item> <reason>TAB<hint>"
+// for each bad item.
 constexpr const char* kLock = "lock";
 constexpr const char* kIdentity = "identity";
 constexpr const char* kSamples = "samples";
 constexpr const char* kRecords = "records";
+constexpr std::string_view kEncoded = "encoded-";
 constexpr std::string_view kFaults = "faults-";
 constexpr char kBeforeHint = '\t';
 
@@ -59,7 +61,8 @@ void require_space(const fs::path& folder, std::uint64_t sample_bytes) {
 Spool::Spool(fs::path folder, const std::string& identity, std::size_t items, std::size_t sample_bytes,
              const Team& team)
     : folder_(std::move(folder)), items_(items), sample_bytes_(sample_bytes), team_index_(team.index) {
-  const std::string full_identity = fmt::format("{} samples of {} bytes\n{}", items, sample_bytes, identity);
+  const std::string full_identity =
+      fmt::format("{} samples of {} bytes, records of {}\n{}", items, sample_bytes, sizeof(Record), identity);
   if (team.index == 0) lock_ = lock(folder_);
   if (team.index == 0 && read_text(folder_ / kIdentity) != full_identity) {
     clear(folder_);
@@ -91,11 +94,24 @@ std::vector<Record> Spool::records() const {
   return all;
 }
 
-void Spool::put(std::size_t item, std::span<const std::byte> sample, Record record) {
+fs::path Spool::encoded_file(int team_index) const {
+  return folder_ / fmt::format("{}{}", kEncoded, team_index);
+}
+
+void Spool::put(std::size_t item, std::span<const std::byte> sample, Record record,
+                std::span<const std::byte> encoded) {
   ensure(item < items_ && sample.size() == sample_bytes_, "the sample belongs to the spool");
   record.state = Record::kDone;
   record.checksum = crc32(sample);
   samples_.write_at(item * sample_bytes_, sample);
+  if (!encoded.empty()) {
+    if (!encoded_) encoded_ = os::File(encoded_file(team_index_), os::Access::kCreate);
+    record.encoded_checksum = crc32(encoded);
+    record.encoded_by = team_index_;
+    record.encoded_at = encoded_.size();
+    record.encoded_bytes = encoded.size();
+    encoded_.write_at(record.encoded_at, encoded);
+  }
   write_record(item, record);
 }
 
@@ -127,11 +143,20 @@ void Spool::put_bad(std::size_t item, const Error& why) {
 void Spool::get(std::size_t item, const Record& record, std::span<std::byte> sample) const {
   ensure(item < items_ && sample.size() == sample_bytes_, "the sample belongs to the spool");
   samples_.read_at(item * sample_bytes_, sample);
-  if (crc32(sample) != record.checksum) {
-    throw Error(
-        fmt::format("{}: sample {} differs from what was written", (folder_ / kSamples).string(), item),
-        fmt::format("remove {} and prepare again", folder_.string()));
-  }
+  if (crc32(sample) != record.checksum) refuse(folder_ / kSamples, item);
+}
+
+std::vector<std::byte> Spool::get_encoded(std::size_t item, const Record& record) const {
+  const fs::path file = encoded_file(record.encoded_by);
+  std::vector<std::byte> encoded(record.encoded_bytes);
+  os::File(file, os::Access::kRead).read_at(record.encoded_at, encoded);
+  if (crc32(encoded) != record.encoded_checksum) refuse(file, item);
+  return encoded;
+}
+
+void Spool::refuse(const fs::path& file, std::size_t item) const {
+  throw Error(fmt::format("{}: sample {} differs from what was written", file.string(), item),
+              fmt::format("remove {} and prepare again", folder_.string()));
 }
 
 std::map<std::size_t, Error> Spool::faults() const {

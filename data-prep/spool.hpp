@@ -24,6 +24,11 @@ struct Record {
   std::int32_t width = 0;
   std::uint64_t bytes = 0;
   PerceptualHash hash{};  ///< for pictures; else zeros
+  // Of an encoded picture; else zeros:
+  std::uint32_t encoded_checksum = 0;  ///< CRC-32
+  std::int32_t encoded_by = 0;         ///< the process whose file holds it
+  std::uint64_t encoded_at = 0;        ///< its place in the file
+  std::uint64_t encoded_bytes = 0;
 };
 
 /// Decoded samples between two runs: a folder next to the output in which every item of the source has a
@@ -42,15 +47,19 @@ class Spool {
   /// Returns the record of each item on the disk: (items).
   std::vector<Record> records() const;
 
-  /// Writes the values of a sample and then its record, so that a sample with a record is complete. Any
-  /// process, any order.
-  void put(std::size_t item, std::span<const std::byte> sample, Record record);
+  /// Writes the values of a sample, its encoded bytes if it has some, and then its record, so that a sample
+  /// with a record is complete. Any process, any order.
+  void put(std::size_t item, std::span<const std::byte> sample, Record record,
+           std::span<const std::byte> encoded = {});
   /// Records that an item cannot be read, and why.
   void put_bad(std::size_t item, const Error& why);
 
   /// Reads a sample back. Throws Error if it does not match its record, because the machine crashed and lost
   /// it.
   void get(std::size_t item, const Record& record, std::span<std::byte> sample) const;
+
+  /// Reads the encoded bytes of a sample back. Throws as get().
+  std::vector<std::byte> get_encoded(std::size_t item, const Record& record) const;
 
   /// Returns the reasons of all bad items. They are the same in every process after all have been decoded.
   std::map<std::size_t, Error> faults() const;
@@ -62,6 +71,8 @@ class Spool {
 
  private:
   void forget_bad();
+  [[noreturn]] void refuse(const std::filesystem::path& file, std::size_t item) const;
+  std::filesystem::path encoded_file(int team_index) const;
   void write_record(std::size_t item, const Record& record);
   std::vector<std::filesystem::path> fault_files() const;
 
@@ -69,7 +80,8 @@ class Spool {
   std::size_t items_, sample_bytes_;
   int team_index_;
   os::File samples_, records_;
-  os::File lock_;  // held until it is closed, also if the process is killed
+  os::File encoded_;  // of this process; opened when it is needed
+  os::File lock_;     // held until it is closed, also if the process is killed
 };
 
 }  // namespace convoke::data_prep

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "convoke/core/random.hpp"
-#include "convoke/data_prep/pictures/image.hpp"
+#include "convoke/pictures/image.hpp"
 
 // Tools to paint stand-ins: anti-aliased shapes by their signed distance, and textures.
 namespace convoke::data_prep {
+
+using pictures::Image;
 
 /// A point in units of the canvas: the origin is in the middle, y points down, the shorter side reaches from
 /// -1 to 1.

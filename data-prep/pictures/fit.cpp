@@ -7,7 +7,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/data_prep/pictures/fundus.hpp"
-#include "pictures/stretch.hpp"
+#include "stretch.hpp"
 
 namespace convoke::data_prep {
 namespace {

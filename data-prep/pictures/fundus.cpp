@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "pictures/stretch.hpp"
+#include "stretch.hpp"
 
 namespace convoke::data_prep {
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "convoke/core/error.hpp"
-#include "convoke/data_prep/pictures/decode.hpp"
 #include "convoke/data_prep/pictures/fit.hpp"
+#include "convoke/pictures/decode.hpp"
 
 namespace convoke::data_prep {
 
@@ -21,15 +21,15 @@ PictureReader::PictureReader(PictureOptions options) : options_(std::move(option
   if (options_.height == 0) options_.height = fit.usual_size;
   if (options_.width == 0) options_.width = options_.height;
   for (const std::int64_t side : {options_.height, options_.width}) {
-    if (side < 0 || side > kLongestSide || (side > 0) != (options_.height > 0)) {
+    if (side < 0 || side > pictures::kLongestSide || (side > 0) != (options_.height > 0)) {
       throw Error(fmt::format("samples cannot have {} x {} pixels", options_.height, options_.width),
-                  fmt::format("height and width must be in 1..{}", kLongestSide));
+                  fmt::format("height and width must be in 1..{}", pictures::kLongestSide));
     }
   }
 }
 
 void PictureReader::learn(std::span<const std::byte> encoded, const std::string& name) {
-  const PictureShape shape = picture_shape(encoded, name);
+  const pictures::PictureShape shape = pictures::picture_shape(encoded, name);
   if (options_.channels == 0) options_.channels = shape.channels;
   if (options_.height == 0) {
     options_.height = shape.extent.height;
@@ -68,18 +68,21 @@ SampleFormat PictureReader::format() const {
 Original PictureReader::read(std::span<const std::byte> encoded, const std::string& name,
                              std::span<std::byte> sample) const {
   const PictureSize size{options_.height, options_.width};
-  const PictureSize original = picture_shape(encoded, name).extent;
+  const PictureSize original = pictures::picture_shape(encoded, name).extent;
   if (!example_.empty() && original != size) {
     throw Error(fmt::format("{}: has {} x {} pixels, but {} has {} x {}", name, original.height,
                             original.width, example_, size.height, size.width),
                 "--size HxW gives all pictures one size, and --fit chooses how");
   }
   const Fit& fit = find_fit(options_.fit);
-  const Image picture = decode_picture(encoded, name, options_.channels, fit.enough(original, size));
+  const Image picture =
+      pictures::decode_picture(encoded, name, options_.channels, fit.enough(original, size));
   apply(fit, picture, size, {reinterpret_cast<std::uint8_t*>(sample.data()), sample.size()});
-  return {.height = static_cast<std::int32_t>(original.height),
-          .width = static_cast<std::int32_t>(original.width),
-          .bytes = encoded.size()};
+  Original result{.height = static_cast<std::int32_t>(original.height),
+                  .width = static_cast<std::int32_t>(original.width),
+                  .bytes = encoded.size()};
+  if (original == size && picture.extent() == size) result.encoded.assign(encoded.begin(), encoded.end());
+  return result;
 }
 
 PictureOptions picture_options(const std::string& preparation, const std::string& where) {

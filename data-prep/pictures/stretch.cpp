@@ -1,4 +1,4 @@
-#include "pictures/stretch.hpp"
+#include "stretch.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -11,8 +11,8 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
-#include "convoke/data_prep/pictures/decode.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
+#include "convoke/pictures/decode.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -145,14 +145,14 @@ class ImageFolder final : public Source {
     }
     catalogue_.provenance = fmt::format("folder of pictures {}", folder.string());
     if (!others.empty()) catalogue_.provenance += fmt::format(", without {}", fmt::join(others, ", "));
-    reader_.learn(catalogue_, [&](std::size_t item) { return read_encoded(files_[item]); });
+    reader_.learn(catalogue_, [&](std::size_t item) { return pictures::read_encoded(files_[item]); });
   }
 
   const Catalogue& catalogue() const override { return catalogue_; }
   SampleFormat format() const override { return reader_.format(); }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
-    return reader_.read(read_encoded(files_[item]), printable(files_[item].native()), sample);
+    return reader_.read(pictures::read_encoded(files_[item]), printable(files_[item].native()), sample);
   }
 
  private:

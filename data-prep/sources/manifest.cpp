@@ -15,9 +15,9 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
-#include "convoke/data_prep/pictures/decode.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/data_prep/sources/csv_catalogue.hpp"
+#include "convoke/pictures/decode.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -142,14 +142,14 @@ class Manifest final : public Source {
     require_training_classes(catalogue_, file.string());
     add_unlisted();
     catalogue_.provenance = fmt::format("pictures listed in {}", file.string());
-    reader_.learn(catalogue_, [&](std::size_t item) { return read_encoded(files_[item]); });
+    reader_.learn(catalogue_, [&](std::size_t item) { return pictures::read_encoded(files_[item]); });
   }
 
   const Catalogue& catalogue() const override { return catalogue_; }
   SampleFormat format() const override { return reader_.format(); }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
-    return reader_.read(read_encoded(files_[item]), printable(files_[item].native()), sample);
+    return reader_.read(pictures::read_encoded(files_[item]), printable(files_[item].native()), sample);
   }
 
  private:

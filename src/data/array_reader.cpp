@@ -29,15 +29,8 @@ ArrayReader::ArrayReader(StoredArray pieces, SampleType type, std::size_t row_by
 }
 
 std::size_t ArrayReader::index_of(std::int64_t row) const {
-  const auto after =
-      std::upper_bound(pieces_.begin(), pieces_.end(), row,
-                       [](std::int64_t r, const StoredPiece& piece) { return r < piece.first; });
-  ensure(after != pieces_.begin() && row < std::prev(after)->first + std::prev(after)->count,
-         "a row within the array");
-  return static_cast<std::size_t>(after - pieces_.begin()) - 1;
+  return static_cast<std::size_t>(&data::piece_of(pieces_, row) - pieces_.data());
 }
-
-const StoredPiece& ArrayReader::piece_of(std::int64_t row) const { return pieces_[index_of(row)]; }
 
 void ArrayReader::read(std::int64_t first, std::span<std::byte> rows) const {
   ensure(rows.size() % row_bytes_ == 0, "whole rows are read");

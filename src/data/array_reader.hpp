@@ -26,9 +26,6 @@ class ArrayReader {
 
   /// True if no row needs HDF5, which lets only one thread of the process read at a time.
   bool direct() const { return direct_; }
-  std::size_t row_bytes() const { return row_bytes_; }
-  /// Returns the piece that holds a row, for messages.
-  const StoredPiece& piece_of(std::int64_t row) const;
 
  private:
   void read_piece(std::size_t piece, std::int64_t first, std::span<std::byte> rows) const;

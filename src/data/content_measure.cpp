@@ -5,21 +5,19 @@
 #include <algorithm>
 #include <functional>
 
-#include "array_reader.hpp"
 #include "convoke/core/checksum.hpp"
 #include "convoke/data/normalization.hpp"
+#include "sample_reader.hpp"
 
 namespace convoke::data {
 namespace {
 
 using Visitor = std::function<void(std::span<const std::byte>)>;
 
-// Scans all rows of an array in blocks of about a MiB. Blocks do not depend on the files, because sums of
-// floats would.
-void scan(const StoredArray& array, SampleType type, std::size_t row_bytes, const Visitor& visit) {
-  if (array.empty()) return;
-  const ArrayReader reader(array, type, row_bytes);
-  const std::int64_t rows = array.back().first + array.back().count;
+// Scans so many rows in blocks of about a MiB. Blocks do not depend on the files, because sums of floats
+// would.
+template <class Reader>
+void scan(const Reader& reader, std::int64_t rows, std::size_t row_bytes, const Visitor& visit) {
   const std::int64_t block = std::max<std::int64_t>(1, (1 << 20) / static_cast<std::int64_t>(row_bytes));
   std::vector<std::byte> buffer(static_cast<std::size_t>(block) * row_bytes);
   for (std::int64_t first = 0; first < rows; first += block) {
@@ -30,9 +28,17 @@ void scan(const StoredArray& array, SampleType type, std::size_t row_bytes, cons
   }
 }
 
+// Samples of a split that the caller reads.
+struct GivenSamples {
+  const DatasetWriter::ReadSamples& given;
+  std::size_t split;
+  void read(std::int64_t first, std::span<std::byte> samples) const { given(split, first, samples); }
+};
+
 }  // namespace
 
-void measure(const std::vector<StoredSplit>& splits, DatasetInfo& info) {
+void measure(const std::vector<StoredSplit>& splits, DatasetInfo& info,
+             const DatasetWriter::ReadSamples& given) {
   const auto training = std::find_if(splits.begin(), splits.end(),
                                      [](const StoredSplit& split) { return split.name == "train"; });
   const StoredSplit& measured = training == splits.end() ? splits.front() : *training;
@@ -48,10 +54,18 @@ void measure(const std::vector<StoredSplit>& splits, DatasetInfo& info) {
       statistics.add(std::span(reinterpret_cast<const float*>(part.data()), part.size() / sizeof(float)));
     }
   };
-  for (const StoredSplit& split : splits) {
-    scan(split.samples, split.type, split.sample_bytes(), &split == &measured ? sum_and_add : sum);
-    scan(split.labels, SampleType::kInt32, sizeof(std::int32_t), sum);
-    scan(split.weights, SampleType::kFloat32, sizeof(float), sum);
+  for (std::size_t i = 0; i < splits.size(); ++i) {
+    const StoredSplit& split = splits[i];
+    const Visitor& visit = &split == &measured ? sum_and_add : sum;
+    if (given) {
+      scan(GivenSamples{given, i}, split.count, split.sample_bytes(), visit);
+    } else {
+      scan(SampleReader(split), split.count, split.sample_bytes(), visit);
+    }
+    scan(ArrayReader(split.labels, SampleType::kInt32, sizeof(std::int32_t)), split.count,
+         sizeof(std::int32_t), sum);
+    if (split.weights.empty()) continue;
+    scan(ArrayReader(split.weights, SampleType::kFloat32, sizeof(float)), split.count, sizeof(float), sum);
   }
   info.channel_mean = info.channel_std = {};
   if (channels > 0) {

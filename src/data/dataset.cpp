@@ -6,10 +6,10 @@
 #include <new>
 #include <optional>
 
-#include "array_reader.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "sample_check.hpp"
+#include "sample_reader.hpp"
 #include "stored_dataset.hpp"
 
 namespace convoke::data {
@@ -48,9 +48,8 @@ class Pieces {
 void refuse(const std::optional<Fault>& fault, const StoredArray& array, std::int64_t first) {
   if (!fault) return;
   const std::int64_t row = first + static_cast<std::int64_t>(fault->sample);
-  const auto piece =
-      std::find_if(array.begin(), array.end(), [&](const StoredPiece& p) { return row < p.first + p.count; });
-  throw Error(fmt::format("{}: sample {} {}", piece->where(), row - piece->first, fault->what));
+  const StoredPiece& piece = piece_of(array, row);
+  throw Error(fmt::format("{}: sample {} {}", piece.where(), row - piece.first, fault->what));
 }
 
 // Reads the rows of an array into `values`; a row has one value.
@@ -83,7 +82,7 @@ std::int32_t read_samples(const StoredSplit& split, const Rows& rows, std::span<
   if (held.empty() && split.type == SampleType::kUint8) return -1;  // every byte is a valid pixel
   const std::size_t size = split.sample_bytes();
   const std::int64_t block = std::max<std::int64_t>(1, (4 << 20) / static_cast<std::int64_t>(size));
-  const ArrayReader reader(split.samples, split.type, size);
+  const SampleReader reader(split);
   std::vector<std::byte> buffer;
   std::int32_t largest = -1;
   for (std::int64_t done = 0; done < rows.count; done += block) {
@@ -190,7 +189,7 @@ Dataset Dataset::open(const std::filesystem::path& path, const std::vector<std::
     Split view{samples_at(split.type, samples.data(), samples.size()), labels, weights};
     if (!held[i]) {
       view.stream = std::make_shared<SampleStream>(
-          std::make_unique<ArrayReader>(split.samples, split.type, split.sample_bytes()),
+          std::make_unique<SampleReader>(split),
           (storage.budget - held_bytes) / static_cast<std::size_t>(storage.parts));
     }
     dataset.splits_.emplace_back(split.name, std::move(view));

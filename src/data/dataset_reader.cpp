@@ -4,16 +4,20 @@
 
 #include <algorithm>
 
-#include "array_reader.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/data/dataset_format.hpp"
 #include "convoke/data/shards.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "sample_check.hpp"
+#include "sample_reader.hpp"
 #include "stored_dataset.hpp"
 
 namespace convoke::data {
 namespace {
+
+bool holds_samples(const hdf5::Group& group) {
+  return group.contains(format::kSamples) || group.contains(format::kEncoded);
+}
 
 // Returns the groups that hold samples, or the splits that have shards; "train" first. If there is none:
 // "train", and read_structure reports that it is missing.
@@ -24,7 +28,7 @@ std::vector<std::string> split_names(const std::filesystem::path& path) {
   } else {
     const hdf5::File file = hdf5::File::open(path);
     for (const std::string& name : file.children()) {
-      if (file.has_group(name) && file.group(name).contains(format::kSamples)) names.push_back(name);
+      if (file.has_group(name) && holds_samples(file.group(name))) names.push_back(name);
     }
   }
   std::stable_partition(names.begin(), names.end(), [](const std::string& name) { return name == "train"; });
@@ -37,7 +41,7 @@ std::vector<std::string> split_names(const std::filesystem::path& path) {
 struct DatasetReader::Open {
   std::filesystem::path path;
   Stored stored;
-  std::vector<std::unique_ptr<ArrayReader>> samples = {};  // by split
+  std::vector<std::unique_ptr<SampleReader>> samples = {};  // by split
   std::vector<Part> parts = {};
 };
 
@@ -48,12 +52,12 @@ DatasetReader::DatasetReader(const std::filesystem::path& path)
     const ArrayReader labels(split.labels, SampleType::kInt32, sizeof(std::int32_t));
     labels.read(0, std::as_writable_bytes(std::span(part.labels)));
     if (const auto fault = label_fault(part.labels, open_->stored.info.classes)) {
-      const StoredPiece& piece = labels.piece_of(static_cast<std::int64_t>(fault->sample));
+      const StoredPiece& piece = piece_of(split.labels, static_cast<std::int64_t>(fault->sample));
       throw Error(fmt::format("{}: sample {} {}", piece.where(),
                               static_cast<std::int64_t>(fault->sample) - piece.first, fault->what));
     }
     open_->parts.push_back(std::move(part));
-    open_->samples.push_back(std::make_unique<ArrayReader>(split.samples, split.type, split.sample_bytes()));
+    open_->samples.push_back(std::make_unique<SampleReader>(split));
   }
 }
 
@@ -70,8 +74,8 @@ std::size_t DatasetReader::sample_size() const {
 
 template <class T>
 void DatasetReader::read(std::size_t split, std::int64_t first, std::span<T> values) const {
-  const ArrayReader& samples = *open_->samples[split];
-  ensure(values.size_bytes() % samples.row_bytes() == 0, "whole samples are read");
+  const SampleReader& samples = *open_->samples[split];
+  ensure(values.size_bytes() % samples.sample_bytes() == 0, "whole samples are read");
   samples.read(first, std::as_writable_bytes(values));
   const DatasetInfo& info = open_->stored.info;
   const Samples read = std::span<const T>(values);

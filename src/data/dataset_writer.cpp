@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cassert>
+#include <functional>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -16,6 +16,7 @@
 #include "convoke/hdf5/file.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/file.hpp"
+#include "dataset_parts.hpp"
 #include "sample_check.hpp"
 #include "stored_dataset.hpp"
 
@@ -23,11 +24,6 @@ namespace convoke::data {
 namespace {
 
 namespace fs = std::filesystem;
-
-hdf5::ElementType element_type_of(SampleType type) {
-  if (type == SampleType::kUint8) return hdf5::ElementType::kUint8;
-  return type == SampleType::kInt32 ? hdf5::ElementType::kInt32 : hdf5::ElementType::kFloat32;
-}
 
 // Refuses to replace `path` by a dataset if it is a device, or a folder that holds anything but shards.
 void require_replaceable(const fs::path& path) {
@@ -40,8 +36,6 @@ void require_replaceable(const fs::path& path) {
                 "choose another name, or empty the folder yourself");
   }
 }
-
-bool sharded(std::span<const SplitSize> splits) { return splits.front().shards > 0; }
 
 void check_sizes(const fs::path& file, const DatasetInfo& info, const std::vector<SplitSize>& splits) {
   const auto refuse = [&](const std::string& why) { throw Error(fmt::format("{}: {}", file.string(), why)); };
@@ -69,80 +63,12 @@ void check_sizes(const fs::path& file, const DatasetInfo& info, const std::vecto
                          split.shards));
     }
     ensure((split.shards > 0) == sharded(splits), "all splits lie in shards, or none");
+    const std::vector<std::int64_t>& ends = split.encoded_ends;
+    ensure(ends.empty() == splits.front().encoded_ends.empty(), "all splits are encoded, or none");
+    ensure(ends.empty() || (info.sample_type == SampleType::kUint8 && std::ssize(ends) == split.samples &&
+                            ends.front() > 0 && std::ranges::is_sorted(ends, std::less_equal())),
+           "encoded samples are pictures, and each ends after the one before it");
   }
-}
-
-// The arrays of one split: the member of StoredSplit, and the type and width of rows.
-struct Column {
-  StoredArray StoredSplit::*array;
-  const char* name;
-  hdf5::ElementType type;
-  std::int64_t width;  // 0: the width of a sample
-};
-constexpr std::array kColumns{
-    Column{&StoredSplit::samples, format::kSamples, hdf5::ElementType::kOther, 0},
-    Column{&StoredSplit::labels, format::kLabels, hdf5::ElementType::kInt32, 1},
-    Column{&StoredSplit::weights, format::kWeights, hdf5::ElementType::kFloat32, 1},
-    Column{&StoredSplit::original_sizes, format::kOriginalSizes, hdf5::ElementType::kInt32, 2},
-};
-
-// One file of the dataset: all splits, or one shard of one of them.
-struct Part {
-  fs::path file;
-  std::vector<std::size_t> splits;
-  std::int64_t shard = 0, shards = 0;  // 0: the dataset is one file
-};
-
-std::vector<Part> parts_of(const fs::path& path, const std::vector<SplitSize>& splits) {
-  std::vector<Part> parts;
-  if (!sharded(splits)) {
-    Part& all = parts.emplace_back(Part{path, {}});
-    for (std::size_t i = 0; i < splits.size(); ++i) all.splits.push_back(i);
-    return parts;
-  }
-  for (std::size_t i = 0; i < splits.size(); ++i) {
-    for (std::int64_t shard = 0; shard < splits[i].shards; ++shard) {
-      parts.push_back(
-          {path / shard_name(splits[i].name, shard, splits[i].shards), {i}, shard, splits[i].shards});
-    }
-  }
-  return parts;
-}
-
-// Returns the samples of a split that a part holds: first, count.
-std::pair<std::int64_t, std::int64_t> range_of(const Part& part, const SplitSize& split) {
-  if (part.shards == 0) return {0, split.samples};
-  const std::int64_t first = first_of_shard(split.samples, part.shard, part.shards);
-  return {first, first_of_shard(split.samples, part.shard + 1, part.shards) - first};
-}
-
-// Reserves the arrays of a part, always in the same order, so that HDF5 puts them at the same places. Returns
-// the places of all columns of each of its splits; 0 for a column that a split does not have.
-std::vector<std::uint64_t> reserve(hdf5::File& structure, const Part& part,
-                                   const std::vector<SplitSize>& splits, const DatasetInfo& info) {
-  std::vector<std::uint64_t> places;
-  for (const std::size_t i : part.splits) {
-    const SplitSize& split = splits[i];
-    const std::int64_t count = range_of(part, split).second;
-    const hdf5::Group group = structure.create_group(split.name);
-    for (const Column& column : kColumns) {
-      const bool absent = (column.array == &StoredSplit::weights && !split.weights) ||
-                          (column.array == &StoredSplit::original_sizes && !split.original_sizes);
-      std::vector<std::int64_t> extents{count};
-      if (column.width == 0) {
-        const std::vector<std::int64_t> sample = stored_shape(info.sample_shape).extents();
-        extents.insert(extents.end(), sample.begin(), sample.end());
-      } else if (column.width > 1) {
-        extents.push_back(column.width);
-      }
-      const hdf5::ElementType type = column.width == 0 ? element_type_of(info.sample_type) : column.type;
-      places.push_back(absent ? 0
-                              : structure.reserve(group.path() + "/" + column.name, type, Shape(extents))
-                                    .raw_offset()
-                                    .value());
-    }
-  }
-  return places;
 }
 
 }  // namespace
@@ -178,7 +104,7 @@ DatasetWriter DatasetWriter::create(const fs::path& file, DatasetInfo info, std:
 }
 
 // HDF5 chooses the places of a file's arrays; finish() writes the structure around them, when all of it is
-// known. Shards of one size have the same layout.
+// known. Shards of one size have the same layout, unless their pictures are encoded.
 void DatasetWriter::lay_out() {
   std::error_code error;
   fs::remove_all(temporary_, error);  // left by a writer that was killed
@@ -191,7 +117,7 @@ void DatasetWriter::lay_out() {
   std::pair<std::size_t, std::int64_t> last_shape{sizes_.size(), 0};
   for (const Part& part : parts_of(temporary_, sizes_)) {
     const std::pair shape(part.splits.front(), range_of(part, sizes_[part.splits.front()]).second);
-    if (shape != last_shape) {
+    if (shape != last_shape || !sizes_.front().encoded_ends.empty()) {
       hdf5::File structure = hdf5::File::create(part.file);
       last = reserve(structure, part, sizes_, info_);
       last_shape = shape;
@@ -224,16 +150,21 @@ void DatasetWriter::take(std::span<const std::uint64_t> places) {
     split.count = size.samples;
     split.type = info_.sample_type;
     split.shape = stored_shape(info_.sample_shape);
+    split.ends = size.encoded_ends;
     splits_.push_back(std::move(split));
   }
   auto place = places.begin();
   for (const Part& part : parts_of(temporary_, sizes_)) {
     for (const std::size_t i : part.splits) {
-      const auto [first, count] = range_of(part, sizes_[i]);
       for (const Column& column : kColumns) {
         if (const std::uint64_t offset = *place++; offset != 0) {
+          const auto [first, count] = rows_of(part, sizes_[i], column);
           (splits_[i].*column.array).push_back({first, count, part.file, column.name, offset});
         }
+      }
+      if (splits_[i].is_encoded()) {
+        const auto [first, count] = range_of(part, sizes_[i]);
+        splits_[i].samples.push_back({first, count, part.file, format::kEncoded, {}});
       }
     }
   }
@@ -247,7 +178,7 @@ std::vector<std::uint64_t> DatasetWriter::places() const {
       const std::size_t piece = next[i]++;
       for (const Column& column : kColumns) {
         const StoredArray& array = splits_[i].*column.array;
-        places.push_back(array.empty() ? 0 : array[piece].offset.value());
+        places.push_back(has_column(sizes_[i], column) ? array[piece].offset.value() : 0);
       }
     }
   }
@@ -282,13 +213,19 @@ void DatasetWriter::write(const std::string& name, std::int64_t first, const Sam
       std::find_if(splits_.begin(), splits_.end(), [&](const StoredSplit& s) { return s.name == name; });
   ensure(found != splits_.end(), "the dataset has the split");
   const StoredSplit& split = *found;
+  const SplitSize& size = sizes_[static_cast<std::size_t>(found - splits_.begin())];
   ensure(type_of(samples) == info_.sample_type, "samples have the type of the dataset");
-  ensure(bytes_of(samples).size() == labels.size() * split.sample_bytes(), "a sample for each label");
   ensure(weights.size() == (split.weights.empty() ? 0 : labels.size()), "a weight for each label, or none");
   ensure(original_sizes.size() == (split.original_sizes.empty() ? 0 : 2 * labels.size()),
          "an original size for each label, or none");
   ensure(first >= 0 && first + static_cast<std::int64_t>(labels.size()) <= split.count,
          "rows within the split");
+  const StoredArray& array = split.is_encoded() ? split.encoded : split.samples;
+  const std::size_t row_bytes = split.is_encoded() ? 1 : split.sample_bytes();
+  const std::int64_t row = split.is_encoded() ? encoded_begin(size, first) : first;
+  const std::int64_t rows =
+      split.is_encoded() ? encoded_begin(size, first + std::ssize(labels)) - row : std::ssize(labels);
+  ensure(bytes_of(samples).size() == static_cast<std::size_t>(rows) * row_bytes, "a sample for each label");
   for (const std::optional<Fault>& fault :
        {sample_fault(samples, split.shape, info_.vocabulary), label_fault(labels, info_.classes),
         weight_fault(weights), size_fault(original_sizes)}) {
@@ -296,7 +233,7 @@ void DatasetWriter::write(const std::string& name, std::int64_t first, const Sam
     throw Error(fmt::format("{}: sample {} of split \"{}\" {}", file_.string(),
                             first + static_cast<std::int64_t>(fault->sample), name, fault->what));
   }
-  write_rows(split.samples, first, bytes_of(samples), split.sample_bytes());
+  write_rows(array, row, bytes_of(samples), row_bytes);
   write_rows(split.labels, first, std::as_bytes(labels), sizeof(std::int32_t));
   write_rows(split.weights, first, std::as_bytes(weights), sizeof(float));
   write_rows(split.original_sizes, first, std::as_bytes(original_sizes), 2 * sizeof(std::int32_t));
@@ -312,7 +249,7 @@ void DatasetWriter::complete_files() {
     hdf5::File structure = hdf5::File::create(part.file, hdf5::File::Existing::kKeepReserved);
     reserve(structure, part, sizes_, info_);
     structure.set_attribute(format::kFormat, format::kDataset);
-    structure.set_attribute(format::kFormatVersion, format::kVersion);
+    write_encoding(structure, part, sizes_, info_);
     structure.set_attribute(format::kClasses, info_.classes);
     structure.set_attribute(format::kClassNames, info_.class_names);
     if (!info_.channel_mean.empty()) {
@@ -334,10 +271,10 @@ void DatasetWriter::complete_files() {
   }
 }
 
-DatasetInfo DatasetWriter::finish() {
+DatasetInfo DatasetWriter::finish(const ReadSamples& read) {
   assert(creator_);
   flush();
-  measure(splits_, info_);
+  measure(splits_, info_, read);
   complete_files();
   os::replace_path(temporary_, file_);
   creator_ = false;

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <functional>
 
-#include "array_reader.hpp"
 #include "convoke/os/stop_signals.hpp"
+#include "sample_reader.hpp"
 
 namespace convoke::data {
 namespace {
@@ -26,7 +26,7 @@ ReadAhead::ReadAhead(SampleStream& stream, const EpochPlan& plan, std::int64_t f
       plan_(plan),
       first_step_(first_step),
       share_(std::move(share)),
-      size_(stream.samples_->row_bytes()) {
+      size_(stream.samples_->sample_bytes()) {
   step_samples_ = share_(std::min(plan.batch(), static_cast<std::int64_t>(plan.order().size()))).count;
   const std::size_t step_bytes = static_cast<std::size_t>(step_samples_) * size_;
   if (step_bytes == 0 || 2 * step_bytes > stream.memory() || !stream.samples_->direct()) return;
@@ -106,7 +106,8 @@ void ReadAhead::fill(std::int64_t block) {
   std::sort(wanted_.begin(), wanted_.end(), [](const Wanted& a, const Wanted& b) { return a.id < b.id; });
 
   std::byte* const to = buffers_[static_cast<std::size_t>(block % 2)].get();
-  const std::size_t gap = std::max<std::size_t>(1, kGapBytes / size_);
+  // Reading an encoded sample that is not needed would cost its decoding.
+  const std::size_t gap = stream_.samples_->encoded() ? 1 : std::max<std::size_t>(1, kGapBytes / size_);
   const std::size_t most = std::max<std::size_t>(1, kRunBytes / size_);
   const std::size_t announce_samples = std::max<std::size_t>(1, kAnnounceBytes / size_);
   std::size_t announced = 0;  // index in wanted_

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <system_error>
 
@@ -13,6 +14,7 @@
 #include "convoke/data/dataset_format.hpp"
 #include "convoke/data/shards.hpp"
 #include "convoke/hdf5/file.hpp"
+#include "convoke/pictures/decode.hpp"
 
 namespace convoke::data {
 namespace {
@@ -28,7 +30,7 @@ void check_format(const hdf5::File& file) {
                 "make one with `convoke prepare SOURCE --output FILE`");
   }
   require_known_format(file.file().string(), file.attribute<std::int64_t>(format::kFormatVersion),
-                       format::kVersion);
+                       format::kEncodedVersion);
 }
 
 template <class T>
@@ -104,6 +106,71 @@ StoredArray array_of(const hdf5::File& file, const hdf5::Dataset& dataset) {
   return {{0, dataset.shape()[0], file.file(), dataset.path(), dataset.raw_offset()}};
 }
 
+// The ends follow each other strictly, because no picture has 0 bytes, up to that of all bytes.
+std::vector<std::int64_t> read_ends(const hdf5::Dataset& stored, std::int64_t bytes) {
+  expect(stored.type() == hdf5::ElementType::kInt64 && stored.shape().rank() == 1 && stored.shape()[0] > 0,
+         stored,
+         fmt::format("holds {} of shape {}; the ends of encoded pictures are int64 (N)",
+                     hdf5::name_of(stored.type()), stored.shape().to_string()));
+  constexpr std::uint64_t kMostPerByte = 129;  // deflate makes int64 at most so much smaller
+  expect(static_cast<std::uint64_t>(stored.shape()[0]) <= kMostPerByte * stored.stored_bytes(), stored,
+         fmt::format("is damaged: {} numbers in {} bytes", stored.shape()[0], stored.stored_bytes()));
+  std::vector<std::int64_t> ends(static_cast<std::size_t>(stored.shape()[0]));
+  stored.read(std::span(ends));
+  const auto wrong = std::ranges::adjacent_find(ends, std::greater_equal());
+  if (wrong != ends.end() || ends.front() <= 0 || ends.back() != bytes) {
+    const std::string what =
+        ends.front() <= 0 ? fmt::format("sample 0 ends at byte {}", ends.front())
+        : wrong != ends.end()
+            ? fmt::format("sample {} ends at byte {}, but sample {} at {}", wrong - ends.begin(), wrong[0],
+                          wrong - ends.begin() + 1, wrong[1])
+            : fmt::format("the last sample ends at byte {} of {}", ends.back(), bytes);
+    throw Error(fmt::format("{}: is damaged: {}", stored.where(), what),
+                "copy the dataset again, or prepare the data again");
+  }
+  return ends;
+}
+
+// Describes pictures that are stored as JPEG or PNG, one after the other.
+StoredSplit describe_encoded(const hdf5::File& file, const hdf5::Group& group) {
+  const hdf5::Dataset encoded = group.dataset(format::kEncoded);
+  expect(encoded.type() == hdf5::ElementType::kUint8 && encoded.shape().rank() == 1, encoded,
+         fmt::format("holds {} of shape {}; encoded pictures are uint8 (bytes of all)",
+                     hdf5::name_of(encoded.type()), encoded.shape().to_string()));
+  StoredSplit split;
+  split.ends = read_ends(group.dataset(format::kEncodedEnds), encoded.shape()[0]);
+  split.count = std::ssize(split.ends);
+  split.shape = Shape(file.attribute<std::vector<std::int64_t>>(format::kSampleShape));
+  const Shape& shape = split.shape;
+  expect(shape.rank() == 3 && (shape[2] == 1 || shape[2] == 3) &&
+             std::ranges::all_of(
+                 shape.extents(),
+                 [](std::int64_t extent) { return extent > 0 && extent <= pictures::kLongestSide; }),
+         file,
+         fmt::format("has the {} {}; it is height, width and 1 or 3 channels", format::kSampleShape,
+                     shape.to_string()));
+  split.encoded = array_of(file, encoded);
+  split.samples = {{0, split.count, file.file(), encoded.path(), {}}};
+  return split;
+}
+
+StoredSplit describe_samples(const hdf5::File& file, const hdf5::Group& group) {
+  const hdf5::Dataset samples = group.dataset(format::kSamples);
+  const Shape shape = samples.shape();
+  const std::optional<SampleType> type = sample_type_of(samples.type());
+  expect(type && shape.rank() > 1 && may_have_rank(*type, shape.rank() - 1) && shape.elements() > 0, samples,
+         fmt::format("holds {} of shape {}; samples are uint8 images (N, H, W, C), int32 tokens (N, L), or "
+                     "float32 features (N, F), sequences (N, L, F) or images (N, H, W, C)",
+                     hdf5::name_of(samples.type()), shape.to_string()),
+         "convert it with .reshape(...) and .astype(\"uint8\"), .astype(\"int32\") or .astype(\"float32\")");
+  StoredSplit split;
+  split.count = shape[0];
+  split.type = *type;
+  split.shape = Shape(std::vector<std::int64_t>(shape.extents().begin() + 1, shape.extents().end()));
+  split.samples = array_of(file, samples);
+  return split;
+}
+
 // Describes a split as stored in this file alone.
 StoredSplit describe(const hdf5::File& file, const std::string& name) {
   if (!file.has_group(name)) {
@@ -113,24 +180,12 @@ StoredSplit describe(const hdf5::File& file, const std::string& name) {
         "its splits: " + join(splits));
   }
   const hdf5::Group group = file.group(name);
-  const hdf5::Dataset samples = group.dataset(format::kSamples), labels = group.dataset(format::kLabels);
-  const Shape shape = samples.shape();
-  const std::optional<SampleType> type = sample_type_of(samples.type());
-  expect(type && shape.rank() > 1 && may_have_rank(*type, shape.rank() - 1) && shape.elements() > 0, samples,
-         fmt::format("holds {} of shape {}; samples are uint8 images (N, H, W, C), int32 tokens (N, L), or "
-                     "float32 features (N, F), sequences (N, L, F) or images (N, H, W, C)",
-                     hdf5::name_of(samples.type()), shape.to_string()),
-         "convert it with .reshape(...) and .astype(\"uint8\"), .astype(\"int32\") or .astype(\"float32\")");
-  const std::int64_t count = shape[0];
-  StoredSplit split{
-      .name = name,
-      .count = count,
-      .type = *type,
-      .shape = Shape(std::vector<std::int64_t>(shape.extents().begin() + 1, shape.extents().end())),
-      .samples = array_of(file, samples),
-      .labels = array_of(file, labels),
-      .weights = {},
-      .original_sizes = {}};
+  StoredSplit split =
+      group.contains(format::kEncoded) ? describe_encoded(file, group) : describe_samples(file, group);
+  split.name = name;
+  const std::int64_t count = split.count;
+  const hdf5::Dataset labels = group.dataset(format::kLabels);
+  split.labels = array_of(file, labels);
   expect_column(labels, hdf5::ElementType::kInt32, count);
   if (group.contains(format::kWeights)) {
     const hdf5::Dataset weights = group.dataset(format::kWeights);
@@ -210,8 +265,7 @@ void expect_place(const hdf5::File& file, std::size_t shard, std::size_t shards)
 
 // Appends the samples of a shard to those of the shards before it.
 void append(StoredSplit& all, StoredSplit shard) {
-  const std::int64_t first = all.count;
-  const auto join = [&](StoredArray& whole, StoredArray& piece, const char* name) {
+  const auto join = [&](StoredArray& whole, StoredArray& piece, const char* name, std::int64_t first) {
     if (whole.empty() != piece.empty()) {
       throw Error(fmt::format("{}: {} {}, unlike {}", shard.samples.front().file.string(),
                               piece.empty() ? "lacks" : "has", name,
@@ -221,10 +275,13 @@ void append(StoredSplit& all, StoredSplit shard) {
     piece.front().first = first;
     whole.push_back(std::move(piece.front()));
   };
-  join(all.weights, shard.weights, format::kWeights);
-  join(all.original_sizes, shard.original_sizes, format::kOriginalSizes);
-  join(all.labels, shard.labels, format::kLabels);
-  join(all.samples, shard.samples, format::kSamples);
+  const std::int64_t bytes = all.is_encoded() ? all.ends.back() : 0;
+  join(all.encoded, shard.encoded, format::kEncoded, bytes);
+  for (const std::int64_t end : shard.ends) all.ends.push_back(bytes + end);
+  join(all.weights, shard.weights, format::kWeights, all.count);
+  join(all.original_sizes, shard.original_sizes, format::kOriginalSizes, all.count);
+  join(all.labels, shard.labels, format::kLabels, all.count);
+  join(all.samples, shard.samples, format::kSamples, all.count);
   all.count += shard.count;
 }
 
@@ -274,6 +331,14 @@ Stored folder_structure(const std::filesystem::path& folder, const std::vector<s
 }
 
 }  // namespace
+
+const StoredPiece& piece_of(const StoredArray& array, std::int64_t row) {
+  const auto after = std::upper_bound(array.begin(), array.end(), row,
+                                      [](std::int64_t r, const StoredPiece& p) { return r < p.first; });
+  ensure(after != array.begin() && row < std::prev(after)->first + std::prev(after)->count,
+         "a row within the array");
+  return *std::prev(after);
+}
 
 Stored read_structure(const std::filesystem::path& path, const std::vector<std::string>& names) {
   ensure(!names.empty(), "at least one split is named");

@@ -13,7 +13,7 @@ namespace convoke::data {
 
 /// Rows of an array in one file: all of them, or the part in a shard.
 struct StoredPiece {
-  std::int64_t first = 0, count = 0;  ///< rows, one for each sample
+  std::int64_t first = 0, count = 0;  ///< rows
   std::filesystem::path file;
   std::string path;                     ///< in the file: "/train/samples"
   std::optional<std::uint64_t> offset;  ///< of its bytes, if they lie in one piece, as in memory
@@ -24,13 +24,22 @@ struct StoredPiece {
 /// An array of a split: pieces in order of their samples. Empty if the split has no such array.
 using StoredArray = std::vector<StoredPiece>;
 
+/// Returns the piece that holds a row.
+const StoredPiece& piece_of(const StoredArray& array, std::int64_t row);
+
 struct StoredSplit {
   std::string name;
   std::int64_t count = 0;
   SampleType type = SampleType::kUint8;
   Shape shape;  ///< of one sample: (H, W, C), (L, F), (F) or (L)
   StoredArray samples, labels, weights, original_sizes;
+  /// Of encoded pictures: the bytes of all, where a row is a byte, and (count) the end of each in them. Their
+  /// `samples` have no offset.
+  StoredArray encoded;
+  std::vector<std::int64_t> ends;
 
+  bool is_encoded() const { return !ends.empty(); }
+  /// Of a sample in memory.
   std::size_t sample_bytes() const { return static_cast<std::size_t>(shape.elements()) * size_of(type); }
 };
 
@@ -41,8 +50,8 @@ struct Stored {
 };
 
 /// `path`: a file or a folder of shards. Throws Error if it is not a dataset, has a newer format or lacks one
-/// of `splits`; if its arrays do not have the types and shapes of samples, labels and weights; or if a shard
-/// is missing or belongs to another dataset.
+/// of `splits`; if its arrays do not have the types and shapes of samples, labels and weights; if the ends of
+/// encoded pictures do not fit to their bytes; or if a shard is missing or belongs to another dataset.
 Stored read_structure(const std::filesystem::path& path, const std::vector<std::string>& splits);
 
 }  // namespace convoke::data

@@ -14,8 +14,10 @@ StoredLayout stored_layout(const std::filesystem::path& dataset, const std::stri
   layout.sample_bytes = found.sample_bytes();
   layout.bytes = layout.sample_bytes * static_cast<std::uint64_t>(found.count);
   layout.files = found.samples.size();
-  layout.contiguous = std::all_of(found.samples.begin(), found.samples.end(),
-                                  [](const StoredPiece& piece) { return piece.offset.has_value(); });
+  const StoredArray& pieces = found.is_encoded() ? found.encoded : found.samples;
+  layout.contiguous =
+      std::ranges::all_of(pieces, [](const StoredPiece& piece) { return piece.offset.has_value(); });
+  if (found.is_encoded()) layout.encoded_bytes = static_cast<std::uint64_t>(found.ends.back());
   if (!found.samples.empty()) layout.first = found.samples.front().file;
   return layout;
 }

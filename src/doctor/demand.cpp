@@ -58,6 +58,15 @@ std::vector<Finding> judge_dataset(const data::StoredLayout& layout, const std::
          .remedy =
              "set data.shuffle = \"chunks\", which reads pieces of 1 MiB and shuffles within data.window"});
   }
+  if (layout.encoded_bytes > 0) {
+    found.push_back({
+        .severity = Severity::kNote,
+        .subject = "dataset",
+        .evidence = fmt::format("the samples ({}) are encoded pictures of {}, which are decoded {}",
+                                format_bytes(layout.bytes), format_bytes(layout.encoded_bytes),
+                                streamed ? "in every epoch" : "once, when they are loaded"),
+    });
+  }
   if (!layout.contiguous) {
     found.push_back({.severity = streamed ? Severity::kWarning : Severity::kNote,
                      .subject = "dataset",

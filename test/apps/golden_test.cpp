@@ -31,11 +31,12 @@ struct Copy {
 };
 
 constexpr const char* kNewer = ": was written by a newer Convoke (format 2, this one reads up to 1)";
+constexpr const char* kNewerDataset = ": was written by a newer Convoke (format 3, this one reads up to 2)";
 
-void write_newer(const fs::path& file, const std::string& format) {
+void write_newer(const fs::path& file, const std::string& format, int version = 2) {
   convoke::hdf5::File newer = convoke::hdf5::File::create(file);
   newer.set_attribute("convoke_format", format);
-  newer.set_attribute("format_version", 2);
+  newer.set_attribute("format_version", version);
   newer.close();
 }
 
@@ -99,8 +100,8 @@ TEST_CASE("files of a newer format are refused by name, and a run is not begun a
   const Copy copy(golden_folders().front());
   write_newer(copy / "newer.h5", "model");
   CHECK(copy.run("evaluate newer.h5 --data data.h5").says(std::string("newer.h5") + kNewer));
-  write_newer(copy / "newer.h5", "dataset");
-  CHECK(copy.run("evaluate run/model.h5 --data newer.h5").says(std::string("newer.h5") + kNewer));
+  write_newer(copy / "newer.h5", "dataset", 3);
+  CHECK(copy.run("evaluate run/model.h5 --data newer.h5").says(std::string("newer.h5") + kNewerDataset));
 
   write_newer(copy / "run/checkpoints/epoch-0004.h5", "checkpoint");
   const Outcome resumed = copy.run("train --resume run --set data.path=" + (copy / "data.h5").string());

@@ -201,8 +201,8 @@ TEST_CASE("an invalid dataset is refused with a reason") {
   CHECK_THAT(open_error(file, "tain"), Contains("x.h5: has no split \"tain\" (did you mean \"train\"?)"));
   CHECK_THAT(open_error(folder / "none.h5"), Contains("none.h5: no such file"));
   CHECK_THAT(spoilt({.format = "model"}), Contains("x.h5: is an HDF5 file, but not a Convoke dataset"));
-  CHECK_THAT(spoilt({.version = 2}),
-             Contains("was written by a newer Convoke (format 2, this one reads up to 1)"));
+  CHECK_THAT(spoilt({.version = 3}),
+             Contains("was written by a newer Convoke (format 3, this one reads up to 2)"));
   CHECK_THAT(spoilt({.classes = 1}), Contains("has 1 classes"));
   CHECK_THAT(spoilt({.class_names = {"cat"}}), Contains("has 1 class names for 3 classes"));
   CHECK_THAT(spoilt({.mean = {1, 2}}),

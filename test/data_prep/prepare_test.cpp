@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <condition_variable>
 #include <cstdlib>
-#include <mutex>
 #include <thread>
 
 #include "convoke/core/checksum.hpp"
@@ -12,64 +10,12 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
+#include "thread_team.hpp"
 
 using convoke::Shape;
 using namespace convoke::data_prep;
 namespace data = convoke::data;
 using Catch::Contains;
-
-namespace {
-
-/// Lets threads act as a team, with MPI's barrier and broadcast; only one thread at a time uses HDF5.
-class Threads {
- public:
-  explicit Threads(int count) : count_(count) {}
-
-  Team member(int index) {
-    Team team{index, count_};
-    team.barrier = [this] { wait(); };
-    team.broadcast = [this, index](std::span<std::uint64_t> values) {
-      if (index == 0) shared_.assign(values.begin(), values.end());
-      wait();
-      std::copy(shared_.begin(), shared_.end(), values.begin());
-      wait();
-    };
-    team.gather = [this, index](std::span<const double> mine) {
-      std::vector<double> all;
-      for (int turn = 0; turn < count_; ++turn) {
-        if (turn == index) gathered_.insert(gathered_.end(), mine.begin(), mine.end());
-        wait();
-      }
-      if (index == 0) all.swap(gathered_);
-      wait();
-      return all;
-    };
-    return team;
-  }
-
- private:
-  void wait() {
-    std::unique_lock lock(mutex_);
-    const int round = round_;
-    if (++waiting_ == count_) {
-      waiting_ = 0;
-      ++round_;
-      all_.notify_all();
-    } else {
-      all_.wait(lock, [&] { return round_ != round; });
-    }
-  }
-
-  int count_;
-  int waiting_ = 0;
-  int round_ = 0;
-  std::mutex mutex_;
-  std::condition_variable all_;
-  std::vector<std::uint64_t> shared_;
-  std::vector<double> gathered_;
-};
-
-}  // namespace
 
 TEST_CASE("prepare turns IDX files into a dataset") {
   const TemporaryFolder folder;

@@ -53,4 +53,13 @@ TEST_CASE("the storage of samples is compared with their access") {
   CHECK(packed[0].severity == Severity::kNote);
   CHECK(packed[0].remedy == "store them contiguously: h5repack -l CONTI -f NONE in.h5 out.h5");
   CHECK(doctor::judge_dataset(layout, "d.h5", true, false)[1].severity == Severity::kWarning);
+
+  layout = {.samples = 1000, .bytes = 784'000, .sample_bytes = 784, .encoded_bytes = 98'000};
+  CHECK(doctor::judge_dataset(layout, "d.h5", false, true).at(0).evidence ==
+        "the samples (765.6 KiB) are encoded pictures of 95.7 KiB, which are decoded once, when they are "
+        "loaded");
+  const auto decoded = doctor::judge_dataset(layout, "d.h5", true, false);
+  REQUIRE(decoded.size() == 2);
+  CHECK(decoded[1].severity == Severity::kNote);
+  CHECK_THAT(decoded[1].evidence, Catch::Contains("which are decoded in every epoch"));
 }

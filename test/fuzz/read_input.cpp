@@ -14,10 +14,10 @@
 #include "convoke/data_prep/files/tar.hpp"
 #include "convoke/data_prep/files/tfrecord.hpp"
 #include "convoke/data_prep/files/zip.hpp"
-#include "convoke/data_prep/pictures/decode.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/file.hpp"
+#include "convoke/pictures/decode.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/model_file.hpp"
@@ -39,7 +39,7 @@ struct Input {
 // No archive of the corpus has more files, and hostile ones may have millions.
 constexpr int kMostMembers = 20;
 
-void read_picture(const Input& input) { data_prep::decode_picture(input.bytes, "input", 3); }
+void read_picture(const Input& input) { pictures::decode_picture(input.bytes, "input", 3); }
 void read_npy(const Input& input) { data_prep::read_npy(input.file); }
 void read_tar(const Input& input) {
   const auto bytes = data_prep::open_bytes(input.file);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the golden files of the formats that Convoke writes: test/golden/format-1. Run it only when a format gets a new
+# Makes the golden files of the formats that Convoke writes: test/golden/format-2. Run it only when a format gets a new
 # version, with the folder of that version: the older folders stay, because every version must still read them.
 #   make.sh CONVOKE FOLDER
 set -euo pipefail
@@ -12,11 +12,20 @@ mkdir "$work"
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# 24 rows of a table, one class for each sign of the sum.
-awk 'BEGIN { print "a,b,class"; for (i = 0; i < 24; i++) { a = (i * 7) % 11 - 5; b = (i * 5) % 13 - 6;
-  print a "," b "," (a + b > 0 ? "more" : "less") } }' > rows.csv
-"$convoke" prepare rows.csv --label-column class --split train=0.75,test=0.25 --output data.h5 > /dev/null
-"$convoke" prepare rows.csv --label-column class --split train=0.75,test=0.25 --shards 2 --output shards > /dev/null
+# Pictures of 6 x 6 pixels in the layout of MNIST, one class for each half that is brighter. (The table of format-1 had
+# 24 rows, and no pictures.)
+idx() {  # NAME FIRST COUNT
+  printf '%b' "$(awk -v first="$2" -v n="$3" 'BEGIN { printf "\\0\\0\\010\\03\\0\\0\\0\\0%o\\0\\0\\0\\06\\0\\0\\0\\06", n
+    for (i = first; i < first + n; i++) for (p = 0; p < 36; p++)
+      printf "\\0%o", (i * 31 + p * 17) % 97 + (int(p / 18) == i % 2 ? 120 : 20) }')" > "idx/$1-images-idx3-ubyte"
+  printf '%b' "$(awk -v first="$2" -v n="$3" 'BEGIN { printf "\\0\\0\\010\\01\\0\\0\\0\\0%o", n
+    for (i = first; i < first + n; i++) printf "\\0%o", i % 2 }')" > "idx/$1-labels-idx1-ubyte"
+}
+mkdir idx
+idx train 0 18
+idx t10k 18 6
+"$convoke" prepare idx --encoded png --output data.h5 > /dev/null
+"$convoke" prepare idx --encoded png --shards 2 --output shards > /dev/null
 cp "$here/recipe.toml" recipe.toml
 "$convoke" train recipe.toml --quiet --output run > /dev/null
 "$convoke" train recipe.toml --quiet --set train.mode=ensemble --set ensemble.members=2 --output ensemble > /dev/null

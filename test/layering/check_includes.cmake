@@ -11,12 +11,13 @@ set(mpi_may os core)
 set(hdf5_may os core)
 set(nn_may os core)
 set(optim_may os core)
-set(data_may os core hdf5)
+set(pictures_may os core)
+set(data_may os core hdf5 pictures)
 set(sync_may os core mpi)
 set(vote_may os core)
 set(metrics_may os core)
 set(explore_may os core data metrics)
-set(report_may os core data metrics explore study)
+set(report_may os core pictures data metrics explore study)
 set(slurm_may os core)
 set(engine_may os core mpi nn optim data sync)
 set(run_may ${engine_may} engine hdf5 metrics)
@@ -25,9 +26,9 @@ set(doctor_may ${train_may} train)
 set(interop_may ${run_may} run)
 set(recipe_may ${train_may} train interop)
 set(study_may os core sync engine metrics run recipe)
-set(data_prep_may os core hdf5 data)
-set(apps_may ${recipe_may} recipe study doctor data_prep explore report slurm)
-set(areas os core mpi hdf5 nn optim data sync vote metrics explore report slurm engine run train interop doctor recipe study data_prep apps)
+set(data_prep_may os core hdf5 pictures data)
+set(apps_may ${recipe_may} pictures recipe study doctor data_prep explore report slurm)
+set(areas os core mpi hdf5 nn optim pictures data sync vote metrics explore report slurm engine run train interop doctor recipe study data_prep apps)
 
 # Third-party headers that one area alone may see: a pattern and the area (or a pattern of a few).
 set(third_party
@@ -37,9 +38,9 @@ set(third_party
   "toml\\+\\+/.*|toml\\.hpp" recipe
   "CLI/.*" apps
   "(unsupported/)?Eigen/.*" "vote|explore|data_prep|study"
-  "stb/stb_image_write\\.h" "report|apps"
-  "jpeglib\\.h|jerror\\.h|utf8proc\\.h" data_prep
-  "stb/(stb_image|stb_image_resize2?)\\.h" data_prep
+  "stb/stb_image_write\\.h" "pictures|apps"
+  "stb/stb_image\\.h|jpeglib\\.h|jerror\\.h" pictures
+  "stb/stb_image_resize2?\\.h|utf8proc\\.h" data_prep
   "stb/stb_perlin\\.h" apps)
 
 set(wrong "")

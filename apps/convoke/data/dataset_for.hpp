@@ -1,5 +1,7 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include "convoke/data_prep/prepare.hpp"
 #include "convoke/mpi/communicator.hpp"
@@ -16,5 +18,8 @@ std::filesystem::path dataset_for(const recipe::Recipe& recipe, const mpi::Commu
 
 /// Runs data_prep::prepare on all ranks together, with progress; rank 0 then prints a report. Collective.
 data_prep::PrepareReport prepare_source(data_prep::PrepareOptions options, const mpi::Communicator& world);
+
+/// Returns "encoded pictures of 1.2 MB; their pixels are 16.1 times as many bytes (19.3 MB)".
+std::string encoding_text(std::uint64_t encoded_bytes, std::uint64_t pixel_bytes);
 
 }  // namespace convoke::app

@@ -10,10 +10,12 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/data/dataset_reader.hpp"
+#include "convoke/data/stored_layout.hpp"
 #include "convoke/explore/inspection.hpp"
 #include "convoke/report/dataset_page.hpp"
 #include "convoke/run/environment.hpp"
 #include "data/augmented_section.hpp"
+#include "data/dataset_for.hpp"
 #include "results/results.hpp"
 
 namespace convoke::app {
@@ -109,6 +111,16 @@ void print_comparison(const explore::Inspection& found) {
   }
 }
 
+void print_encoding(const data::DatasetReader& reader) {
+  std::uint64_t encoded = 0, pixels = 0;
+  for (const data::DatasetReader::Part& split : reader.splits()) {
+    const data::StoredLayout layout = data::stored_layout(reader.path(), split.name);
+    encoded += layout.encoded_bytes;
+    pixels += layout.bytes;
+  }
+  if (encoded > 0) fmt::print("{}\n", encoding_text(encoded, pixels));
+}
+
 int inspect(const InspectOptions& options) {
   // 1. Check that the page and the figures can be written, before the long work.
   require_outputs(options.html, options.figures);
@@ -125,6 +137,7 @@ int inspect(const InspectOptions& options) {
              data::stored_shape(found.info.sample_shape).to_string(), data::name_of(found.info.sample_type),
              found.info.classes);
   if (!found.info.provenance.empty()) fmt::print("{}\n", found.info.provenance);
+  print_encoding(reader);
   print_classes(found);
   if (found.kind() == "tokens") {
     print_lengths(found);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/options.hpp"
 #include "cluster/start.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
@@ -23,6 +24,7 @@ struct PrepareOptions {
   data_prep::PrepareOptions work;
   std::string size, split, fold;  ///< as written: HxW, train=0.8,..., I/K
   std::string order = "auto";
+  std::string encoded;  ///< jpeg, png or empty
   bool unstratified = false;
 };
 
@@ -38,6 +40,8 @@ constexpr const char* kPrepareHelp = R"(Examples:
   convoke prepare traces/ --output io.h5 --window 256       I/O requests or Darshan logs, in a
                                                             folder for each class
   convoke prepare leaves/ --output leaves.h5 --size 128x128 --fold 2/5
+  convoke prepare birds/ --output birds.h5 --size 224x224 --encoded jpeg
+                                                            pictures stay compressed in the file
 
 Without --split, a dataset keeps the splits of its source. A source without splits is split into train=0.8 and
 test=0.2.
@@ -81,6 +85,23 @@ void add_picture_options(CLI::App& parser, PrepareOptions& options) {
                   "Colour channels, 1 for grey or 3 for RGB; by default those of the first picture")
       ->check(CLI::IsMember({1, 3}).description(""))
       ->type_name("1|3")
+      ->group("Pictures");
+}
+
+void add_encoding_options(CLI::App& parser, PrepareOptions& options) {
+  CLI::Option* const encoded =
+      add_choice(
+          parser, "--encoded", options.encoded, {"jpeg", "png"},
+          "Store pictures encoded; they are decoded when they are used. PNG keeps every pixel, JPEG is "
+          "smaller")
+          ->group("Pictures");
+  parser
+      .add_option("--jpeg-quality", options.work.encoding.jpeg_quality,
+                  "Quality of the JPEGs; up to 90 colours have half the resolution")
+      ->check(in_range(1, 100))
+      ->needs(encoded)
+      ->capture_default_str()
+      ->type_name("N")
       ->group("Pictures");
 }
 
@@ -201,6 +222,7 @@ int prepare(const PrepareOptions& options) {
   }
   work.splits.stratified = !options.unstratified;
   work.order = data_prep::order_from(options.order);
+  work.encoding.kind = data_prep::encoding_from(options.encoded);
 
   // 3. Decode: every rank decodes an equal share into one file.
   settled(session.world(), 1);
@@ -236,6 +258,7 @@ std::function<int()> add_prepare(CLI::App& parser) {
   parser.add_flag("--skip-bad", work.skip_bad, "Leave out samples that cannot be read, and list them");
   parser.add_flag("--overwrite", work.overwrite, "Replace the output if it exists");
   add_picture_options(parser, *options);
+  add_encoding_options(parser, *options);
   add_column_options(parser, work.samples.columns);
   add_text_and_table_options(parser, work.samples);
   add_split_options(parser, *options);

@@ -54,6 +54,19 @@ void print_work(const data_prep::PrepareReport& report) {
   }
 }
 
+// The bytes of encoded pictures, and of the pixels that the dataset would hold otherwise.
+void print_encoding(const data_prep::PrepareReport& report) {
+  std::int64_t encoded = 0, samples = 0;
+  for (const data::SplitSize& split : report.splits) {
+    if (split.encoded_ends.empty()) return;
+    encoded += split.encoded_ends.back();
+    samples += split.samples;
+  }
+  fmt::print("  {}\n",
+             encoding_text(static_cast<std::uint64_t>(encoded),
+                           static_cast<std::uint64_t>(samples * report.info.sample_shape.elements())));
+}
+
 void print_report(const data_prep::PrepareReport& report, const std::filesystem::path& output) {
   fmt::print("{}: samples of {} in {} classes, {} (the source's: {})\n", output.string(),
              report.info.sample_shape.to_string(), report.info.classes, format_bytes(report.bytes),
@@ -61,12 +74,19 @@ void print_report(const data_prep::PrepareReport& report, const std::filesystem:
   for (const data::SplitSize& split : report.splits)
     fmt::print("  {:<12} {:>12} samples\n", split.name, format_count(split.samples));
   fmt::print("  splits: {}{}\n", report.split_rule, report.shuffled ? "; samples shuffled" : "");
+  print_encoding(report);
   for (const std::string& note : report.notes) fmt::print("  {}\n", note);
   print_findings(report);
   print_work(report);
 }
 
 }  // namespace
+
+std::string encoding_text(std::uint64_t encoded, std::uint64_t pixels) {
+  return fmt::format("encoded pictures of {}; their pixels are {:.1f} times as many bytes ({})",
+                     format_bytes(encoded), static_cast<double>(pixels) / static_cast<double>(encoded),
+                     format_bytes(pixels));
+}
 
 data_prep::PrepareReport prepare_source(data_prep::PrepareOptions options, const mpi::Communicator& world) {
   std::unique_ptr<metrics::Progress> progress;

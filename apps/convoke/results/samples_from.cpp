@@ -11,10 +11,10 @@
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/data/shards.hpp"
 #include "convoke/data_prep/files/npy.hpp"
-#include "convoke/data_prep/pictures/decode.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/data_prep/sources/numpy.hpp"
 #include "convoke/os/memory.hpp"
+#include "convoke/pictures/decode.hpp"
 #include "convoke/train/fit.hpp"
 
 namespace convoke::app {
@@ -155,7 +155,7 @@ SampleSource from_image(const std::string& file, const run::ModelDescription& mo
   const data_prep::PictureReader reader(options);
   return {file, 1, [file, sample, reader, normalization = model.normalization](std::int64_t, std::int64_t) {
             std::vector<std::uint8_t> values(static_cast<std::size_t>(sample.elements()));
-            reader.read(data_prep::read_encoded(file), file, std::as_writable_bytes(std::span(values)));
+            reader.read(pictures::read_encoded(file), file, std::as_writable_bytes(std::span(values)));
             return normalise_images(std::span<const std::uint8_t>(values), sample, true, normalization);
           }};
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ struct SplitSize {
   bool weights = false;         ///< samples have weights
   bool original_sizes = false;  ///< the sizes of samples before fitting are known
   std::int64_t shards = 0;      ///< files of a folder; 0: all splits in one file. See in_shards()
+  /// Of pictures that are stored encoded: (samples), where each ends in the bytes of all. Else empty.
+  std::vector<std::int64_t> encoded_ends = {};
 };
 
 struct StoredSplit;
@@ -47,10 +50,11 @@ class DatasetWriter {
   static std::size_t place_count(std::span<const SplitSize> splits);
 
   /// Writes the samples first, first + 1, ... of a split, as stored: (n, H, W, C), (n, L, F), (n, F) or (n,
-  /// L) values of the dataset's type, n labels, and, if the split has them, n weights and (n, 2) original
-  /// sizes. Calls may come in any order. One of the processes must write every sample once. Throws Error if
-  /// writing fails, and, naming the sample, for a label outside 0..classes-1, a token outside the vocabulary,
-  /// a number that is not finite, a weight that is negative or not finite, or a negative size.
+  /// L) values of the dataset's type, or the bytes of n encoded pictures; n labels, and, if the split has
+  /// them, n weights and (n, 2) original sizes. Calls may come in any order. One of the processes must write
+  /// every sample once. Throws Error if writing fails, and, naming the sample, for a label outside
+  /// 0..classes-1, a token outside the vocabulary, a number that is not finite, a weight that is negative or
+  /// not finite, or a negative size.
   void write(const std::string& split, std::int64_t first, const Samples& samples,
              std::span<const std::int32_t> labels, std::span<const float> weights = {},
              std::span<const std::int32_t> original_sizes = {});
@@ -59,9 +63,14 @@ class DatasetWriter {
   /// creator calls finish().
   void flush();
 
+  /// Fills `samples` with the samples first, first + 1, ... of a split, as they are in memory.
+  using ReadSamples =
+      std::function<void(std::size_t split, std::int64_t first, std::span<std::byte> samples)>;
+
   /// Computes mean, standard deviation and hash, completes the files and renames them. The creator calls it
-  /// after all have written and flushed. Returns the attributes of the complete dataset.
-  DatasetInfo finish();
+  /// after all have written and flushed. `read`: a quicker way to the samples than to read them from the
+  /// files and decode them. Returns the attributes of the complete dataset.
+  DatasetInfo finish(const ReadSamples& read = {});
 
  private:
   DatasetWriter(const std::filesystem::path& file, DatasetInfo info, std::vector<SplitSize> splits);

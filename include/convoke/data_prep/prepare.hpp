@@ -7,6 +7,7 @@
 
 #include "convoke/data/dataset.hpp"
 #include "convoke/data/dataset_writer.hpp"
+#include "convoke/data_prep/pictures/encoding.hpp"
 #include "convoke/data_prep/sources/source_options.hpp"
 #include "convoke/data_prep/splits.hpp"
 #include "convoke/data_prep/team.hpp"
@@ -31,6 +32,7 @@ struct PrepareOptions {
   SourceOptions samples = {};     ///< how samples are made
   SplitOptions splits = {};       ///< splits
   Order order = Order::kAuto;     ///< within a split
+  Encoding encoding = {};         ///< of pictures in the dataset
   std::int64_t shards = 0;        ///< files of the largest split, in the folder `output`; 0: one file for all
   bool skip_bad = false;          ///< leave unreadable samples out and list them
   bool allow_duplicates = false;  ///< accept the same sample in two splits
@@ -69,8 +71,9 @@ struct PrepareReport {
 /// written. The bytes do not depend on the number of processes. The next run with the same options resumes an
 /// interrupted one. A sample that cannot be read does not stop the others. Throws Error if the source is
 /// damaged; if samples cannot be read (naming the first twenty and the total number, in every process),
-/// unless told to skip them; if a sample is in two splits, unless told to allow it; if the output exists,
-/// unless told to overwrite; or if it cannot be written. Then there is no output file, or the old one.
+/// unless told to skip them; if samples to be encoded are not pictures of 8 bits in grey or RGB; if a sample
+/// is in two splits, unless told to allow it; if the output exists, unless told to overwrite; or if it cannot
+/// be written. Then there is no output file, or the old one.
 PrepareReport prepare(const PrepareOptions& options, const Team& team = {});
 
 }  // namespace convoke::data_prep

@@ -1,38 +1,13 @@
 #include "convoke/report/picture.hpp"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <new>
-
-#include "report/page/html.hpp"
-
-namespace {
-
-// stb's deflate would make files a fifth larger. stb frees the result.
-unsigned char* compress_by_zlib(unsigned char* data, int size, int* out_size, int /*quality*/) {
-  uLongf bound = compressBound(static_cast<uLong>(size));
-  auto* out = static_cast<unsigned char*>(std::malloc(bound));
-  if (out == nullptr || compress2(out, &bound, data, static_cast<uLong>(size), Z_BEST_COMPRESSION) != Z_OK) {
-    std::free(out);
-    throw std::bad_alloc();
-  }
-  *out_size = static_cast<int>(bound);
-  return out;
-}
-
-}  // namespace
-
-#define STB_IMAGE_WRITE_IMPLEMENTATION
-#define STB_IMAGE_WRITE_STATIC
-#define STBI_WRITE_NO_STDIO
-#define STBIW_ZLIB_COMPRESS compress_by_zlib
-#include <stb/stb_image_write.h>
 
 #include "convoke/core/error.hpp"
+#include "convoke/pictures/encode.hpp"
+#include "report/page/html.hpp"
 
 namespace convoke::report {
 namespace {
@@ -42,19 +17,6 @@ constexpr std::uint8_t kGap = 128;
 constexpr std::int64_t kPictureColours = 3;
 
 using Bytes = std::vector<std::uint8_t>;
-
-void append(void* bytes, void* data, int size) {
-  const auto* begin = static_cast<const std::uint8_t*>(data);
-  static_cast<Bytes*>(bytes)->insert(static_cast<Bytes*>(bytes)->end(), begin, begin + size);
-}
-
-Bytes jpeg(const Picture& p) {
-  Bytes bytes;
-  if (stbi_write_jpg_to_func(append, &bytes, static_cast<int>(p.width), static_cast<int>(p.height),
-                             static_cast<int>(p.channels), p.pixels.data(), kQuality) == 0)
-    throw std::bad_alloc();
-  return bytes;
-}
 
 // RFC 4648.
 std::string base64(const Bytes& bytes) {
@@ -79,20 +41,15 @@ void require_pixels(const Picture& picture) {
 
 }  // namespace
 
-std::vector<std::uint8_t> png(const Picture& p) {
-  require_pixels(p);
-  Bytes bytes;
-  if (stbi_write_png_to_func(append, &bytes, static_cast<int>(p.width), static_cast<int>(p.height),
-                             static_cast<int>(p.channels), p.pixels.data(),
-                             static_cast<int>(p.width * p.channels)) == 0)
-    throw std::bad_alloc();
-  return bytes;
+std::vector<std::uint8_t> png(const Picture& picture) {
+  require_pixels(picture);
+  return pictures::encode_png(picture.pixels, {picture.height, picture.width});
 }
 
 std::string data_uri(const Picture& picture) {
   const Bytes exact = png(picture);
   if (picture.channels == kPictureColours) {
-    const Bytes small = jpeg(picture);
+    const Bytes small = pictures::encode_jpeg(picture.pixels, {picture.height, picture.width}, kQuality);
     if (2 * small.size() < exact.size()) return "data:image/jpeg;base64," + base64(small);
   }
   return "data:image/png;base64," + base64(exact);

@@ -4,14 +4,16 @@
 #include <cmath>
 #include <cstring>
 
-#include "convoke/data_prep/pictures/decode.hpp"
 #include "convoke/data_prep/pictures/fit.hpp"
+#include "convoke/pictures/decode.hpp"
+#include "pictures/test_pictures.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "test_pictures.hpp"
 
 using namespace convoke::data_prep;
 using Catch::Contains;
+using convoke::pictures::decode_picture;
+using convoke::pictures::read_encoded;
 
 namespace {
 

@@ -5,10 +5,10 @@
 
 #include "../idx_files.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
-#include "convoke/data_prep/pictures/decode.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/data_prep/prepare.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
+#include "convoke/pictures/decode.hpp"
 #include "put_picture.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -248,7 +248,8 @@ TEST_CASE("a folder of pictures becomes a dataset, which stores how to prepare o
   const PictureReader again(picture_options(dataset.info().preparation, "set.h5"));
   const auto check = [&](const char* split, std::size_t sample, const char* picture) {
     std::vector<std::uint8_t> expected(8 * 6 * 3);
-    again.read(read_encoded(kPictures / picture), picture, std::as_writable_bytes(std::span(expected)));
+    again.read(convoke::pictures::read_encoded(kPictures / picture), picture,
+               std::as_writable_bytes(std::span(expected)));
     const auto values = dataset.split(split).values<std::uint8_t>().subspan(sample * expected.size());
     CHECK(std::equal(expected.begin(), expected.end(), values.begin()));
     CHECK(dataset.split(split).labels[sample] == static_cast<std::int32_t>(sample));

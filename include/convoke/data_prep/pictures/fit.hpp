@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "convoke/data_prep/pictures/image.hpp"
 #include "convoke/data_prep/pictures/resize.hpp"
 
 namespace convoke::data_prep {

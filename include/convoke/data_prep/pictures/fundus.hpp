@@ -2,7 +2,6 @@
 #include <optional>
 
 #include "convoke/data_prep/pictures/fit.hpp"
-#include "convoke/data_prep/pictures/image.hpp"
 
 namespace convoke::data_prep {
 

@@ -2,9 +2,13 @@
 #include <cstdint>
 #include <span>
 
-#include "convoke/data_prep/pictures/image.hpp"
+#include "convoke/pictures/image.hpp"
 
 namespace convoke::data_prep {
+
+using pictures::Box;
+using pictures::Image;
+using pictures::PictureSize;
 
 /// Resizes the part `box` of the image to `size`, each axis separately:
 /// - Reduces (or keeps) by the mean over the area that an output pixel covers, with fractions of pixels

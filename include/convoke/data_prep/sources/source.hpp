@@ -38,11 +38,13 @@ struct SampleFormat {
   std::string preparation = {};  ///< JSON object: how a raw picture, text or row becomes such a sample
 };
 
-/// The size of a sample before it was fitted.
+/// A sample as the source has it.
 struct Original {
   std::int32_t height = 0;  ///< picture: pixels; text: words
   std::int32_t width = 0;   ///< picture: pixels; else 0
   std::uint64_t bytes = 0;  ///< as stored in the source
+  /// Of a picture that already has the size of a sample: its JPEG, PNG or BMP. Else empty.
+  std::vector<std::byte> encoded = {};
 };
 
 /// Samples in another format. Opening a source lists its samples but does not decode them. A source does not

@@ -1,4 +1,4 @@
-#include "convoke/data_prep/pictures/decode.hpp"
+#include "convoke/pictures/decode.hpp"
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@
 #include "pictures/header.hpp"
 #include "pictures/jpeg.hpp"
 
-namespace convoke::data_prep {
+namespace convoke::pictures {
 namespace {
 
 std::span<const std::uint8_t> as_numbers(std::span<const std::byte> bytes) {
@@ -102,4 +102,4 @@ std::vector<std::byte> read_encoded(const std::filesystem::path& file) {
   return bytes;
 }
 
-}  // namespace convoke::data_prep
+}  // namespace convoke::pictures

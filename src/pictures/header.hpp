@@ -4,9 +4,9 @@
 #include <span>
 #include <string>
 
-#include "convoke/data_prep/pictures/image.hpp"
+#include "convoke/pictures/image.hpp"
 
-namespace convoke::data_prep {
+namespace convoke::pictures {
 
 enum class PictureKind { kJpeg, kPng, kBmp };
 
@@ -28,4 +28,4 @@ struct PictureHeader {
 /// Error naming `name` if it is not a JPEG, PNG or BMP, or has no valid header.
 PictureHeader read_header(std::span<const std::uint8_t> encoded, const std::string& name);
 
-}  // namespace convoke::data_prep
+}  // namespace convoke::pictures

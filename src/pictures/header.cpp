@@ -11,7 +11,7 @@
 #include "convoke/core/error.hpp"
 #include "pictures/colour.hpp"
 
-namespace convoke::data_prep {
+namespace convoke::pictures {
 namespace {
 
 using Bytes = std::span<const std::uint8_t>;
@@ -163,4 +163,4 @@ PictureHeader read_header(Bytes encoded, const std::string& name) {
   return header;
 }
 
-}  // namespace convoke::data_prep
+}  // namespace convoke::pictures

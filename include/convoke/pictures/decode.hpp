@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "convoke/data_prep/pictures/image.hpp"
+#include "convoke/pictures/image.hpp"
 
-namespace convoke::data_prep {
+namespace convoke::pictures {
 
 /// A picture with a longer side, or with too many pixels, is refused before it is decoded; Pillow refuses it
 /// at the same limit as a decompression bomb.
@@ -34,4 +34,4 @@ Image decode_picture(std::span<const std::byte> encoded, const std::string& name
 /// Reads the bytes of a file. Throws Error if it is missing, a folder, or larger than 2 GiB.
 std::vector<std::byte> read_encoded(const std::filesystem::path& file);
 
-}  // namespace convoke::data_prep
+}  // namespace convoke::pictures

@@ -3,13 +3,13 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "convoke/data_prep/pictures/decode.hpp"
+#include "convoke/pictures/decode.hpp"
 #include "support/catch.hpp"
 
 const std::filesystem::path kFiles = std::filesystem::path(CONVOKE_TEST_FILES) / "pictures";
 
 /// The largest difference between two values of pictures of one size.
-inline int largest_difference(const convoke::data_prep::Image& a, const convoke::data_prep::Image& b) {
+inline int largest_difference(const convoke::pictures::Image& a, const convoke::pictures::Image& b) {
   REQUIRE(a.extent() == b.extent());
   REQUIRE(a.values.size() == b.values.size());
   int largest = 0;

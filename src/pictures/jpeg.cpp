@@ -13,7 +13,7 @@
 
 #include "convoke/core/error.hpp"
 
-namespace convoke::data_prep {
+namespace convoke::pictures {
 
 #ifdef CONVOKE_HAVE_LIBJPEG
 namespace {
@@ -120,4 +120,4 @@ bool has_libjpeg() { return false; }
 
 #endif
 
-}  // namespace convoke::data_prep
+}  // namespace convoke::pictures

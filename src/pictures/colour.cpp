@@ -6,7 +6,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/multiversion.hpp"
 
-namespace convoke::data_prep {
+namespace convoke::pictures {
 
 namespace {
 
@@ -135,4 +135,4 @@ Image upright(Image image, int orientation) {
   return seen;
 }
 
-}  // namespace convoke::data_prep
+}  // namespace convoke::pictures

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace convoke::data_prep {
+namespace convoke::pictures {
 
 /// Height and width in pixels.
 struct PictureSize {
@@ -35,4 +35,4 @@ struct Image {
   }
 };
 
-}  // namespace convoke::data_prep
+}  // namespace convoke::pictures

@@ -3,10 +3,10 @@
 #include <span>
 #include <string>
 
-#include "convoke/data_prep/pictures/image.hpp"
+#include "convoke/pictures/image.hpp"
 #include "pictures/header.hpp"
 
-namespace convoke::data_prep {
+namespace convoke::pictures {
 
 /// Decodes a JPEG with libjpeg to the stored colours: grey, RGB or inverted CMYK (as Adobe stores it).
 /// Reduces it to 1/1, 1/2, 1/4 or 1/8: the smallest size that is at least `enough` in both directions. A
@@ -19,4 +19,4 @@ Image decode_jpeg(std::span<const std::uint8_t> encoded, const PictureHeader& he
 /// False if built without libjpeg; then stb_image decodes JPEGs.
 bool has_libjpeg();
 
-}  // namespace convoke::data_prep
+}  // namespace convoke::pictures

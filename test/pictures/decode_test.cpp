@@ -1,18 +1,19 @@
-#include "convoke/data_prep/pictures/decode.hpp"
+#include "convoke/pictures/decode.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
 
-#include "../idx_files.hpp"
+#include "data_prep/idx_files.hpp"
 #include "pictures/jpeg.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
 #include "test_pictures.hpp"
 
-using namespace convoke::data_prep;
+using namespace convoke;
+using namespace convoke::pictures;
 using Catch::Contains;
 
 namespace {

@@ -2,9 +2,9 @@
 #include <cstdint>
 #include <span>
 
-#include "convoke/data_prep/pictures/image.hpp"
+#include "convoke/pictures/image.hpp"
 
-namespace convoke::data_prep {
+namespace convoke::pictures {
 
 /// Converts to 1 (grey) or 3 (RGB) channels as Pillow's convert does: alpha, the last of 2 or 4 channels, is
 /// dropped; a grey value becomes R, G and B; L = (19595 R + 38470 G + 7471 B + 2^15) / 2^16.
@@ -23,4 +23,4 @@ inline bool swaps_axes(int orientation) { return orientation >= 5; }
 /// Returns the image upright (as Pillow's ImageOps.exif_transpose).
 Image upright(Image image, int orientation);
 
-}  // namespace convoke::data_prep
+}  // namespace convoke::pictures

@@ -1,0 +1,110 @@
+// Datasets of encoded pictures, from `convoke prepare` to predictions.
+#include "../data_prep/idx_files.hpp"
+#include "apps/place.hpp"
+#include "convoke/hdf5/file.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+/// A place with the samples of its data.h5 as a source, "idx".
+struct EncodedSource : Place {
+  EncodedSource() {
+    fs::create_directory(*this / "idx");
+    for (const auto& [name, count, seed] : {std::tuple("train", 150U, 1U), std::tuple("t10k", 60U, 2U)}) {
+      const Pictures pictures(count, 8, 4, seed);
+      const std::string end = "-ubyte";
+      write_file(*this / "idx" / (name + std::string("-images-idx3-ubyte")),
+                 idx_bytes(0x803, {count, 8, 8}, pictures.samples));
+      write_file(*this / "idx" / (name + std::string("-labels-idx1-ubyte")),
+                 idx_bytes(0x801, {count}, {pictures.labels.begin(), pictures.labels.end()}));
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a PNG dataset trains to the same bits as its pixels, in memory or streamed, on 1 and 2 ranks") {
+  const EncodedSource place;
+  REQUIRE(place.train("plain").code == 0);
+  const Outcome prepared = place.run("prepare idx --output png.h5 --encoded png", mpirun(2));
+  CAPTURE(prepared.text);
+  REQUIRE(prepared.code == 0);
+  CHECK(prepared.says("encoded pictures of "));
+  REQUIRE(place.run("prepare idx --output shards --encoded png --shards 3").code == 0);
+  for (const char* data : {"png.h5", "shards"}) {
+    for (const int ranks : {1, 2}) {
+      if (ranks == 1 && data == std::string("shards")) continue;
+      for (const char* memory : {"", " --set data.memory=9KiB --set data.shuffle=true"}) {
+        fs::remove_all(place / "run");
+        const Outcome trained = place.train("run", std::string("--set data.path=") + data + memory, ranks);
+        CAPTURE(data, ranks, memory, trained.text);
+        REQUIRE(trained.code == 0);
+        CHECK(bytes_of(place / "run/model.h5") == bytes_of(place / "plain/model.h5"));
+      }
+    }
+  }
+  // A run that began with pixels continues with PNGs.
+  CHECK(place.train("plain", "--resume --set train.epochs=4 --set data.path=png.h5").code == 0);
+}
+
+TEST_CASE("inspect, evaluate and predict read encoded pictures") {
+  const EncodedSource place;
+  REQUIRE(place.train("run").code == 0);
+  REQUIRE(place.run("prepare idx --output png.h5 --encoded png").code == 0);
+  const Outcome jpeg = place.run("prepare idx --output jpeg.h5 --encoded jpeg --jpeg-quality 97");
+  CAPTURE(jpeg.text);
+  REQUIRE(jpeg.code == 0);
+  const Outcome told = place.run("inspect jpeg.h5");
+  CAPTURE(told.text);
+  CHECK(told.code == 0);
+  CHECK(told.says("stored as JPEG of quality 97"));
+  CHECK(told.says("encoded pictures of "));
+  // All but the lines that name the file and its encoding are those of the pixels.
+  const auto findings = [&](const std::string& file) {
+    const std::string text = place.run("inspect " + file).text;
+    return text.substr(text.find("imbalance"));
+  };
+  CHECK(findings("png.h5") == findings("data.h5"));
+  const auto scores = [&](const std::string& file) {  // without names, provenance and seconds
+    const std::string text = place.run("evaluate run --json --data " + file).text;
+    return text.substr(0, text.find("\"mistakes\""));
+  };
+  CHECK(scores("png.h5").find("accuracy") != std::string::npos);
+  CHECK(scores("png.h5") == scores("data.h5"));
+  for (const char* file : {"png", "data"}) {
+    const std::string name = file;
+    const Outcome predicted = place.run("predict run " + name + ".h5 --output " + name + ".csv");
+    CAPTURE(predicted.text);
+    CHECK(predicted.code == 0);
+  }
+  std::string expected = bytes_of(place / "data.csv");
+  for (std::size_t at = 0; (at = expected.find("data.h5", at)) != std::string::npos;)
+    expected.replace(at, 7, "png.h5");
+  CHECK(bytes_of(place / "png.csv") == expected);
+}
+
+TEST_CASE("a damaged encoded picture ends all ranks, and is named once") {
+  const EncodedSource place;
+  REQUIRE(place.run("prepare idx --output png.h5 --encoded png").code == 0);
+  {
+    const auto offset = convoke::hdf5::File::open(place / "png.h5").dataset("train/encoded").raw_offset();
+    std::fstream file(place / "png.h5", std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(static_cast<std::streamoff>(*offset) + 40);
+    file.put('\x55').put('\x55');
+  }
+  for (const char* memory : {"", " --set data.memory=9KiB"}) {
+    const Outcome outcome = place.train("run", std::string("--set data.path=png.h5") + memory, 2);
+    CAPTURE(outcome.text);
+    CHECK(outcome.code == 1);
+    CHECK(outcome.times("png.h5: /train/encoded: sample 0: ") == 1);
+    CHECK(outcome.says("hint: copy the dataset again, or prepare the data again"));
+  }
+}
+
+TEST_CASE("prepare refuses an encoding that is not known, and a quality without one") {
+  const EncodedSource place;
+  CHECK(place.run("prepare idx --output x.h5 --encoded gif").code != 0);
+  CHECK(place.run("prepare idx --output x.h5 --jpeg-quality 80").says("--encoded"));
+  CHECK(place.run("prepare idx --output x.h5 --encoded jpeg --jpeg-quality 101").code != 0);
+  CHECK_FALSE(fs::exists(place / "x.h5"));
+}
