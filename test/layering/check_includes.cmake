@@ -36,7 +36,7 @@ set(third_party
   "(oneapi/|dnnl).*" nn
   "toml\\+\\+/.*|toml\\.hpp" recipe
   "CLI/.*" apps
-  "(unsupported/)?Eigen/.*" "vote|explore|data_prep|study"
+  "(unsupported/)?Eigen/.*" "explore|data_prep|study"
   "stb/stb_image_write\\.h" "report|apps"
   "jpeglib\\.h|jerror\\.h|utf8proc\\.h" data_prep
   "stb/(stb_image|stb_image_resize2?)\\.h" data_prep
