@@ -13,7 +13,9 @@ RANDOM=${2:-1}
 export OMPI_MCA_mpi_yield_when_idle=1
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
+shared=$(mktemp -d /dev/shm/convoke-soak-XXXXXX)
+trap 'rm -rf "$place" "$shared"' EXIT
+export OMPI_MCA_btl_vader_backing_directory=$shared  # so that segments of other jobs do not count
 cd "$place" || exit 1
 mkdir here
 export TMPDIR=$place/here
@@ -26,8 +28,6 @@ bad() {
   echo "FAILED: $*"
   failed=1
 }
-shared() { find /dev/shm -maxdepth 1 -user "$(id -un)" | sort; }
-mapped() { cat /proc/[0-9]*/maps 2> /dev/null | grep -qF -- "$1"; }
 ranks() {  # process numbers of the ranks of job $1, which is a session of its own
   cat /proc/[0-9]*/stat 2> /dev/null | awk -v session="$1" '
     { rest = $0; sub(/.*\) /, "", rest); split(rest, field, " ") }
@@ -45,7 +45,6 @@ sample() {  # life, second, ranks: one line for each
 }
 newest() { find run/checkpoints -name 'epoch-*.h5' -printf '%f\n' 2> /dev/null | sort | tail -n 1; }
 
-before=$(shared)
 declare -A ends=([kill]=0 [term]=0 [usr1]=0)
 end=$((SECONDS + 60 * minutes)) life=0 last=
 : > samples.txt
@@ -111,8 +110,6 @@ awk '
     exit bad
   }' samples.txt || failed=1
 echo "ends: ${ends[kill]} SIGKILL of a rank, ${ends[term]} SIGTERM, ${ends[usr1]} SIGUSR1"
-for file in $(comm -13 <(echo "$before") <(shared)); do
-  mapped "$file" || bad "$file is left"
-done
+[ -z "$(ls -A "$shared")" ] || bad "shared memory is left: $(ls -A "$shared")"
 [ -z "$(ls -A here | grep -v '^ompi')" ] || bad "temporary files are left: $(ls -A here)"
 [ $failed -eq 0 ]
