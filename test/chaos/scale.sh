@@ -6,8 +6,8 @@ set -uo pipefail
 size=${1:-small}
 : "${CONVOKE:?}" "${MAKE_DATASET:?}"
 case $size in
-  small) members=100 joined=4 samples=50000 gib=100 portion=0.0001 ;;
-  full) members=1000 joined=1000 samples=2000000 gib=100 portion=0.001 ;;
+  small) members=100 joined=4 variants=4 samples=50000 gib=100 portion=0.0001 ;;
+  full) members=1000 joined=1000 variants=50 samples=2000000 gib=100 portion=0.001 ;;
   *) echo "scale.sh: small or full, not $size" >&2; exit 2 ;;
 esac
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -53,6 +53,19 @@ for ((m = 0; m < joined; m++)); do
     bad "member $m: $(tail -n 2 member.log)"
 done
 measured 500 "gather $joined runs" "$CONVOKE" gather run-* --output gathered
+
+# A study of very many runs: variants x ranks x 10 repeats.
+awk -v variants=$variants '
+  BEGIN {
+    print "system,mode,ranks,threads,portion,batch,variant,repeat,makespan_seconds,epoch_seconds,accuracy,core_seconds"
+    srand(1)
+    for (v = 1; v <= variants; v++) for (r = 1; r <= 20; r++) for (n = 1; n <= 10; n++) {
+      t = (1 + 10 * v / r) * (1 + 0.02 * rand())
+      printf "tiny,sync,%d,1,1,strong,train.batch=%d,%d,%f,%f,%f,%f\n", r, v, n, t, t / 3, 0.9 + 0.01 * rand(), r * t
+    }
+  }' > times.csv
+measured 600 "analyse $((200 * variants)) runs" "$CONVOKE" study analyse times.csv
+measured 600 "page of $((200 * variants)) runs" "$CONVOKE" report times.csv --output times.html
 
 # Very many samples.
 "$MAKE_DATASET" many.h5 $samples 4
