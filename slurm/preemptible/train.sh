@@ -24,10 +24,9 @@ export OMPI_MCA_oob_tcp_keepalive_time=20 OMPI_MCA_oob_tcp_keepalive_intvl=5 OMP
 # Each rank has its own cores. By default, Open MPI gives one or two ranks a single core for all their threads.
 launch=(mpirun --map-by "slot:PE=$SLURM_CPUS_PER_TASK" --bind-to core)
 
-checkpoints() { find "$run/checkpoints" -name 'epoch-*.h5' 2> /dev/null | sort; }
-before=$(checkpoints)
 say() { echo "$(date '+%F %T') job $SLURM_JOB_ID on $SLURM_JOB_NODELIST: $*"; }
-say "begins in $run, with $(checkpoints | wc -l) checkpoints, restart ${SLURM_RESTART_COUNT:-0}"
+checkpoints=$(find "$run/checkpoints" -name 'epoch-*.h5' 2> /dev/null | wc -l)
+say "begins in $run, with $checkpoints checkpoints, restart ${SLURM_RESTART_COUNT:-0}"
 
 # In the background, so that this shell receives Slurm's warning while it waits, and can pass it on.
 "${launch[@]}" "${convoke[@]}" train mnist-sync --set run.threads="$SLURM_CPUS_PER_TASK" --output "$run" --resume &
@@ -37,29 +36,16 @@ trap 'heard=yes' TERM                          # scancel and preemption tell the
 while heard=; wait "$launcher"; code=$?; [ -n "$heard" ]; do :; done  # a signal ends `wait` early
 
 restarts=100  # at most, after a node was lost
-
-give_up() { say "ended with $code: $1"; exit "$code"; }
-again() {
-  # Only a running job may decide: otherwise it was cancelled, or Slurm requeues it itself.
-  case "$(scontrol show job "$SLURM_JOB_ID" 2> /dev/null)" in
-    *JobState=RUNNING*) ;;
-    *) give_up "$1; not requeued, because a user or Slurm ended the job" ;;
-  esac
-  [ "$(checkpoints)" != "$before" ] ||
-    give_up "$1; not requeued, because without a new checkpoint it would only repeat its work. $2"
-  say "ended with $code: $1; requeued"
-  echo "$1" >> "$run/restarts.log"
-  scontrol requeue "$SLURM_JOB_ID"
-  exit "$code"
-}
-
-case $code in
-  0) say "done" ;;
-  85) again "stopped at a checkpoint" "Is the time limit too short for one?" ;;
-  138) give_up "the warning came before training started: the time limit is too short (--time, --signal)" ;;
-  134 | 135 | 137 | 139 | 143 | 205 | 87)  # killed, lost a node, or stood still: Slurm does not requeue the job itself
-    lost=$(grep -cs '^lost a node or a rank' "$run/restarts.log")
-    [ "${lost:-0}" -lt "$restarts" ] || give_up "lost a node or a rank again, after $restarts restarts"
-    again "lost a node or a rank" "Out of memory? (--mem)" ;;
-  *) give_up "an error (see above)" ;;
+[ "$code" -ne 0 ] || { say "done"; exit 0; }
+# Only a running job may decide: otherwise it was cancelled, or Slurm requeues it itself.
+case "$(scontrol show job "$SLURM_JOB_ID" 2> /dev/null)" in
+  *JobState=RUNNING*) ;;
+  *) say "ended with $code; not requeued, because a user or Slurm ended the job"; exit "$code" ;;
 esac
+if why=$("${convoke[@]}" supervise --ended "$code" --output "$run" --restarts "$restarts"); then
+  say "ended with $code: $why; requeued"
+  scontrol requeue "$SLURM_JOB_ID"
+else
+  say "ended with $code: $why"
+fi
+exit "$code"

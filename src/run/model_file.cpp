@@ -263,6 +263,8 @@ ModelSet models_of(const hdf5::File& file) {
       if (!file.has_group(name)) continue;
       models.members.push_back(read_member(file.group(name), parameters));
     }
+    // Names are in alphabetical order, in which member-1000 comes before member-101.
+    std::ranges::sort(models.members, {}, &Member::index);
   }
   if (models.members.empty()) throw Error(fmt::format("{}: has no members", file.file().string()));
   return models;

@@ -25,13 +25,16 @@ Supervision::Decision Supervision::after(Attempt attempt) {
   idle_ = attempt.steps > steps_ ? 0 : idle_ + 1;
   steps_ = attempt.steps;
   attempts_.push_back(std::move(attempt));
-  const int restarts = static_cast<int>(attempts_.size()) - 1;
+  const int before = static_cast<int>(attempts_.size()) - 1;
   if (!attempts_.back().curable) return refuse(attempts_.back().reason);
-  if (restarts >= restarts_)
+  if (attempts_.back().asked)
+    return idle_ == 0 ? Decision{true, 0, ""} : refuse("it reached no new checkpoint");
+  if (used_ >= restarts_)
     return refuse(restarts_ == 0 ? "no restart is allowed"
                                  : fmt::format("restart {0} of {0} is used", restarts_));
-  if (std::min(idle_, restarts) >= kIdleRestarts)
+  if (std::min(idle_, before) >= kIdleRestarts)
     return refuse(fmt::format("{} restarts in a row reached no new checkpoint", kIdleRestarts));
+  ++used_;
   return {true, std::min(kLongestWait, std::ldexp(backoff_, std::max(0, idle_ - 1))), ""};
 }
 

@@ -28,6 +28,34 @@ metrics::Calibration calibration_of(std::span<const T> probabilities, std::span<
   return calibration;
 }
 
+std::int64_t count_equal(std::span<const std::int32_t> labels, std::span<const std::int32_t> truth) {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < truth.size(); ++i) count += labels[i] == truth[i] ? 1 : 0;
+  return count;
+}
+
+// The samples of this rank that a rule decides correctly, for the first 1, 2, ... members.
+struct Prefixes {
+  std::string name;
+  vote::Rule rule;
+  std::vector<std::int64_t> correct;
+};
+
+// `elected`: by all members. Collective.
+RuleOutcome outcome_of(Prefixes prefixes, std::span<const std::int32_t> elected,
+                       std::span<const std::int32_t> truth, std::int64_t classes,
+                       const mpi::Communicator& group) {
+  RuleOutcome outcome{std::move(prefixes.name), {}, metrics::ConfusionMatrix(classes)};
+  outcome.all.add(truth, elected);
+  group.sum(outcome.all.counts());
+  group.sum(prefixes.correct);
+  for (const std::int64_t correct : prefixes.correct) {
+    outcome.prefix_accuracies.push_back(static_cast<double>(correct) /
+                                        static_cast<double>(outcome.all.total()));
+  }
+  return outcome;
+}
+
 }  // namespace
 
 const RuleOutcome& Evaluation::rule(const std::string& name) const {
@@ -43,9 +71,13 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
   std::vector<std::int32_t> truth;
   for (const std::uint32_t id : mine) truth.push_back(loader.split().labels[id]);
 
-  std::vector<float> probabilities;  // (members, samples, classes)
-  std::vector<std::int64_t> correct(static_cast<std::size_t>(members));
+  Votes votes;
+  vote::Tally tally(static_cast<std::int64_t>(mine.size()), evaluator.classes());
+  std::vector<Prefixes> prefixes;
+  for (const std::string& name : vote::rule_names()) prefixes.push_back({name, vote::find_rule(name), {}});
+  std::vector<std::int64_t> correct;
   std::vector<ExactSum> losses(static_cast<std::size_t>(members));
+  std::vector<metrics::Calibration> member_calibration;
   for (std::int64_t m = 0; m < members; ++m) {
     const std::span<const float> canonical = parameters(m);
     std::vector<float> outputs = mpi::together(group, [&] {
@@ -55,52 +87,39 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
     for (std::size_t i = 0; i < truth.size(); ++i) {
       losses[static_cast<std::size_t>(m)].add(evaluator.loss(outputs, i, truth[i]));
     }
-    const std::vector<float> one = evaluator.to_probabilities(std::move(outputs));
-    probabilities.insert(probabilities.end(), one.begin(), one.end());
-  }
-  const vote::Ballots ballots{probabilities, members, static_cast<std::int64_t>(mine.size()),
-                              evaluator.classes()};
-
-  const std::vector<std::int32_t> labels = vote::member_labels(ballots);
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    correct[i / truth.size()] += labels[i] == truth[i % truth.size()] ? 1 : 0;
+    const std::vector<float> ballot = evaluator.to_probabilities(std::move(outputs));
+    tally.add(ballot);
+    correct.push_back(count_equal(votes.add(ballot, evaluator.classes()), truth));
+    for (Prefixes& each : prefixes) each.correct.push_back(count_equal(vote::elect(each.rule, tally), truth));
+    member_calibration.push_back(
+        calibration_of(std::span<const float>(ballot), truth, evaluator.classes(), group));
   }
   group.sum(correct);
   for (ExactSum& loss : losses) group.sum(loss.parts());
   vote::Diversity diversity(members);
-  diversity.add(labels, truth);
+  diversity.add(votes.labels, truth);
   group.sum(diversity.counts());
+  std::vector<RuleOutcome> rules;
+  for (Prefixes& each : prefixes) {
+    votes.elected.push_back(vote::elect(each.rule, tally));
+    rules.push_back(outcome_of(std::move(each), votes.elected.back(), truth, evaluator.classes(), group));
+  }
 
   const auto samples = static_cast<std::int64_t>(ids.size());
-  const std::vector<double> mean = vote::mean_probabilities(ballots);
+  const std::vector<double> mean = tally.mean_probabilities();
   Evaluation result{
       .samples = samples,
       .members = {},
-      .rules = {},
+      .rules = std::move(rules),
       .diversity = std::move(diversity),
       .ranking = rank(mean, truth, evaluator.classes(), top_k, group),
       .calibration = calibration_of(std::span<const double>(mean), truth, evaluator.classes(), group),
-      .member_calibration = {},
+      .member_calibration = std::move(member_calibration),
       .soups = {},
-      .mistakes = worst_mistakes(ballots, mean, truth, mine, kMistakes, group)};
+      .mistakes = worst_mistakes(votes, mean, truth, mine, kMistakes, group)};
   for (std::size_t m = 0; m < static_cast<std::size_t>(members); ++m) {
     result.members.push_back({samples, static_cast<double>(correct[m]) / static_cast<double>(samples),
                               losses[m].value() / static_cast<double>(samples)});
-    const std::size_t values = truth.size() * static_cast<std::size_t>(evaluator.classes());
-    result.member_calibration.push_back(
-        calibration_of(std::span<const float>(probabilities).subspan(m * values, values), truth,
-                       evaluator.classes(), group));
-  }
-  std::vector<std::int32_t> elected(mine.size());
-  for (const std::string& name : vote::rule_names()) {
-    const vote::Rule rule = vote::find_rule(name);
-    RuleOutcome& outcome = result.rules.emplace_back(RuleOutcome{name, {}});
-    for (std::int64_t m = 1; m <= members; ++m) {
-      metrics::ConfusionMatrix& matrix = outcome.prefixes.emplace_back(evaluator.classes());
-      rule(ballots, m, elected);
-      matrix.add(truth, elected);
-      group.sum(matrix.counts());
-    }
   }
   return result;
 }

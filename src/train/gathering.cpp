@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "convoke/core/error.hpp"
@@ -56,26 +57,40 @@ std::string difference(const run::ModelDescription& a, const run::ModelDescripti
   return {};
 }
 
+MemberRun read_member_run(const std::string& folder, std::int64_t epochs_done,
+                          const std::filesystem::path& scratch, bool keep) {
+  run::ModelSet models = run::load_models(folder);
+  MemberRun run{folder, models.ensemble, std::move(models.description), {}};
+  for (run::Member& model : models.members) {
+    TrainedMember& member = run.members.emplace_back();
+    member.model = std::move(model);
+    member.epochs_done = epochs_done;
+    if (keep) member.store(scratch);
+    member.model.parameters = std::vector<float>();
+  }
+  return run;
+}
+
 Training assemble(const Job& job, std::vector<MemberRun> runs, bool partial) {
   std::map<std::int64_t, const MemberRun*> places;
   for (const MemberRun& run : runs) {
-    if (!run.models.ensemble) {
+    if (!run.ensemble) {
       throw Error(fmt::format("{}: holds one synchronous model, not a member of an ensemble", run.folder),
                   "train members by `convoke train RECIPE --member K` with mode = \"ensemble\"");
     }
-    if (std::string what = difference(run.models.description, runs.front().models.description);
-        !what.empty()) {
+    if (std::string what = difference(run.description, runs.front().description); !what.empty()) {
       throw Error(fmt::format("{} and {} cannot vote together: {}", run.folder, runs.front().folder, what),
                   "pass runs of one recipe");
     }
-    for (const run::Member& member : run.models.members) {
-      if (const auto [it, is_new] = places.emplace(member.index, &run); !is_new) {
-        throw Error(fmt::format("member {} is in {} and in {}", member.index, it->second->folder, run.folder),
+    for (const TrainedMember& member : run.members) {
+      const std::int64_t index = member.model.index;
+      if (const auto [it, is_new] = places.emplace(index, &run); !is_new) {
+        throw Error(fmt::format("member {} is in {} and in {}", index, it->second->folder, run.folder),
                     "pass every run once, and one run of each member");
       }
-      if (member.index >= job.members) {
-        throw Error(fmt::format("{}: holds member {}, but there are {}, counted from 0", run.folder,
-                                member.index, job.members));
+      if (index >= job.members) {
+        throw Error(fmt::format("{}: holds member {}, but there are {}, counted from 0", run.folder, index,
+                                job.members));
       }
     }
   }
@@ -92,11 +107,7 @@ Training assemble(const Job& job, std::vector<MemberRun> runs, bool partial) {
 
   Training training;
   for (MemberRun& run : runs) {
-    for (run::Member& model : run.models.members) {
-      TrainedMember& member = training.members.emplace_back();
-      member.model = std::move(model);
-      member.epochs_done = run.epochs_done;
-    }
+    std::ranges::move(run.members, std::back_inserter(training.members));
   }
   return training;
 }

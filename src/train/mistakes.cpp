@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "convoke/metrics/json.hpp"
-#include "convoke/vote/rule.hpp"
+#include "convoke/vote/tally.hpp"
 
 namespace convoke::train {
 namespace {
@@ -42,32 +42,34 @@ std::vector<Mistake> mistakes_from_json(const std::string& json) {
 }
 
 // Adds the votes to samples that were selected as mistakes.
-void add_votes(std::vector<Mistake>& mistakes, const std::vector<std::size_t>& places,
-               const vote::Ballots& ballots) {
-  const std::vector<std::int32_t> labels = vote::member_labels(ballots);
-  const auto classes = static_cast<std::size_t>(ballots.classes);
-  const auto samples = static_cast<std::size_t>(ballots.samples);
+void add_votes(std::vector<Mistake>& mistakes, const std::vector<std::size_t>& places, const Votes& votes,
+               std::size_t samples) {
   for (std::size_t i = 0; i < mistakes.size(); ++i) {
-    for (std::size_t m = 0; m < static_cast<std::size_t>(ballots.members); ++m) {
-      const std::size_t ballot = m * samples + places[i];
-      mistakes[i].votes.push_back(labels[ballot]);
-      mistakes[i].probabilities.push_back(static_cast<double>(
-          ballots.probabilities[ballot * classes + static_cast<std::size_t>(labels[ballot])]));
+    for (std::size_t vote = places[i]; vote < votes.labels.size(); vote += samples) {
+      mistakes[i].votes.push_back(votes.labels[vote]);
+      mistakes[i].probabilities.push_back(static_cast<double>(votes.probabilities[vote]));
     }
-  }
-  std::vector<std::int32_t> elected(samples);
-  for (const std::string& name : vote::rule_names()) {
-    vote::find_rule(name)(ballots, ballots.members, elected);
-    for (std::size_t i = 0; i < mistakes.size(); ++i) mistakes[i].elected.push_back(elected[places[i]]);
+    for (const std::vector<std::int32_t>& elected : votes.elected)
+      mistakes[i].elected.push_back(elected[places[i]]);
   }
 }
 
 }  // namespace
 
-std::vector<Mistake> worst_mistakes(const vote::Ballots& ballots, std::span<const double> mean,
+std::span<const std::int32_t> Votes::add(std::span<const float> ballot, std::int64_t classes) {
+  const std::vector<std::int32_t> chosen = vote::labels_in(ballot, classes);
+  labels.insert(labels.end(), chosen.begin(), chosen.end());
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    probabilities.push_back(
+        ballot[i * static_cast<std::size_t>(classes) + static_cast<std::size_t>(chosen[i])]);
+  }
+  return std::span<const std::int32_t>(labels).last(chosen.size());
+}
+
+std::vector<Mistake> worst_mistakes(const Votes& votes, std::span<const double> mean,
                                     std::span<const std::int32_t> truth, std::span<const std::uint32_t> ids,
                                     std::size_t most, const mpi::Communicator& group) {
-  const auto classes = static_cast<std::size_t>(ballots.classes);
+  const std::size_t classes = ids.empty() ? 0 : mean.size() / ids.size();
   const auto probability_of_truth = [&](std::size_t i) {
     const double probability = mean[i * classes + static_cast<std::size_t>(truth[i])];
     return std::isnan(probability) ? 0 : probability;
@@ -85,7 +87,7 @@ std::vector<Mistake> worst_mistakes(const vote::Ballots& ballots, std::span<cons
   for (const std::size_t i : wrong) {
     mine.push_back({.sample = ids[i], .truth = truth[i], .probability = probability_of_truth(i)});
   }
-  add_votes(mine, wrong, ballots);
+  add_votes(mine, wrong, votes, ids.size());
 
   std::vector<Mistake> all;
   for (const std::string& json : group.gather(to_json(mine))) {

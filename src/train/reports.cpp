@@ -138,7 +138,7 @@ Settings evaluation_record(const std::string& split, const Evaluation& evaluatio
                   {"disagreement", evaluation.diversity.disagreement()}};
   const double q = evaluation.diversity.q_statistic();
   if (!std::isnan(q)) record.set("q_statistic", q);
-  for (const RuleOutcome& rule : evaluation.rules) record.set(rule.name + "_accuracy", accuracy(rule.all()));
+  for (const RuleOutcome& rule : evaluation.rules) record.set(rule.name + "_accuracy", accuracy(rule.all));
   for (const SoupOutcome& soup : evaluation.soups) {
     record.set(soup.name + "_soup_accuracy", soup.score.accuracy);
   }

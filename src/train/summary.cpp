@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 
 #include "convoke/core/text.hpp"
@@ -213,7 +214,7 @@ Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, 
 
 Settings evaluation_summary(const Evaluation& evaluation, const std::string& rule,
                             const std::vector<std::int64_t>& members) {
-  const metrics::ClassificationReport report = metrics::classification_report(evaluation.rule(rule).all());
+  const metrics::ClassificationReport report = metrics::classification_report(evaluation.rule(rule).all);
   Value::Array each;
   for (std::size_t m = 0; m < members.size(); ++m) {
     each.emplace_back(Settings{{"member", members[m]},
@@ -222,9 +223,8 @@ Settings evaluation_summary(const Evaluation& evaluation, const std::string& rul
   }
   Settings prefixes;
   for (const RuleOutcome& outcome : evaluation.rules) {
-    Value::Array accuracies;
-    for (const metrics::ConfusionMatrix& matrix : outcome.prefixes) accuracies.emplace_back(accuracy(matrix));
-    prefixes.set(outcome.name, std::move(accuracies));
+    const std::vector<double>& accuracies = outcome.prefix_accuracies;
+    prefixes.set(outcome.name, Value::Array(accuracies.begin(), accuracies.end()));
   }
   Settings result{{"samples", evaluation.samples},
                   {"accuracy", report.accuracy},
@@ -243,7 +243,7 @@ Settings evaluation_summary(const Evaluation& evaluation, const std::string& rul
     result.set("top_k", ranking.k);
     result.set("top_k_accuracy", ranking.top_k_accuracy);
   }
-  const double kappa = metrics::quadratic_kappa(evaluation.rule(rule).all());
+  const double kappa = metrics::quadratic_kappa(evaluation.rule(rule).all);
   if (!std::isnan(kappa)) result.set("quadratic_kappa", kappa);
   if (!std::isnan(ranking.roc_auc)) result.set("roc_auc", ranking.roc_auc);
   result.set("ece", evaluation.calibration.expected_error());
@@ -289,21 +289,56 @@ Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
   return result;
 }
 
+namespace {
+
+// The most members of which each has a line; a table of more is not read. summary.json has all.
+constexpr std::size_t kListedMembers = 32;
+
+// Returns a line for each member; if they are many, for the best, the one in the middle and the worst.
+std::string member_text(const Evaluation& evaluation, const std::vector<std::int64_t>& members) {
+  const auto line = [&](std::size_t m, const std::string& note) {
+    return fmt::format("  member {:<3} accuracy {:.4f}   loss {}{}\n", members[m],
+                       evaluation.members[m].accuracy, loss_text(evaluation.members[m].loss), note);
+  };
+  std::string text;
+  if (members.size() <= kListedMembers) {
+    for (std::size_t m = 0; m < members.size(); ++m) text += line(m, "");
+    return text;
+  }
+  std::vector<std::size_t> order(members.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    return evaluation.members[a].accuracy > evaluation.members[b].accuracy;
+  });
+  return line(order.front(), fmt::format("   (the best of {})", members.size())) +
+         line(order[order.size() / 2], "   (median)") + line(order.back(), "   (the worst)");
+}
+
+// Returns a line for each rule, with the accuracy of each prefix; if there are many, of 1, 2, 4, ... and all.
+std::string prefix_text(const Evaluation& evaluation) {
+  const std::size_t all = evaluation.members.size();
+  std::vector<std::size_t> sizes;
+  for (std::size_t n = 1; n<all; n = all> kListedMembers ? 2 * n : n + 1) sizes.push_back(n);
+  sizes.push_back(all);
+  const std::string which =
+      all > kListedMembers ? fmt::format("{}", fmt::join(sizes, ", ")) : fmt::format("1 .. {}", all);
+  std::string text;
+  for (const RuleOutcome& outcome : evaluation.rules) {
+    text += fmt::format("  {:<15} ", outcome.name);
+    for (const std::size_t n : sizes) text += fmt::format(" {:.4f}", outcome.prefix_accuracies[n - 1]);
+    text += fmt::format("   (the first {} members)\n", which);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string evaluation_text(const Evaluation& evaluation, const std::string& rule,
                             const std::vector<std::int64_t>& members,
                             const std::vector<std::string>& class_names) {
   std::string text;
   if (members.size() > 1) {
-    for (std::size_t m = 0; m < members.size(); ++m) {
-      text += fmt::format("  member {:<3} accuracy {:.4f}   loss {}\n", members[m],
-                          evaluation.members[m].accuracy, loss_text(evaluation.members[m].loss));
-    }
-    for (const RuleOutcome& outcome : evaluation.rules) {
-      text += fmt::format("  {:<15} ", outcome.name);
-      for (const metrics::ConfusionMatrix& matrix : outcome.prefixes)
-        text += fmt::format(" {:.4f}", accuracy(matrix));
-      text += fmt::format("   (the first 1 .. {} members)\n", members.size());
-    }
+    text += member_text(evaluation, members) + prefix_text(evaluation);
     for (const SoupOutcome& soup : evaluation.soups) {
       const auto parts =
           std::count_if(soup.shares.begin(), soup.shares.end(), [](double s) { return s > 0; });
@@ -321,7 +356,7 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
     text += fmt::format("  accuracy {:.4f}   loss {}\n", evaluation.members.front().accuracy,
                         loss_text(evaluation.members.front().loss));
   }
-  const metrics::ConfusionMatrix& matrix = evaluation.rule(rule).all();
+  const metrics::ConfusionMatrix& matrix = evaluation.rule(rule).all;
   text += further_scores(evaluation, matrix);
   return text + "\n" + metrics::to_text(metrics::classification_report(matrix), class_names);
 }

@@ -62,7 +62,7 @@ void append_test(const Job& job, const run::RunFolder& folder, const Verdict& ve
   if (!job.ensemble) return;
   std::vector<Scalar> votes;
   for (const RuleOutcome& rule : verdict.test.rules) {
-    votes.push_back({fmt::format("accuracy/test_{}", rule.name), accuracy(rule.all())});
+    votes.push_back({fmt::format("accuracy/test_{}", rule.name), accuracy(rule.all)});
   }
   metrics::EventFile(all_events(folder)).append(last_step, votes);
 }

@@ -98,7 +98,7 @@ Verdict convene(const Job& job, const Training& training, const Groups& groups,
   if (voters.size() > 1 && !job.soups.empty()) {
     verdict.test.soups = soups_of(job, training, verdict, groups, world, feed, test, evaluator, folder);
   }
-  verdict.report = metrics::classification_report(verdict.test.rule(job.rule).all());
+  verdict.report = metrics::classification_report(verdict.test.rule(job.rule).all);
   run::on_root(world, [&] {
     RunLogs(job, folder).append(evaluation_record("test", verdict.test));
     if (job.log.tensorboard) append_test(job, folder, verdict);
@@ -185,7 +185,7 @@ Settings to_settings(const metrics::Calibration& calibration) {
 Settings evaluation_details(const Evaluation& evaluation, const std::string& rule,
                             const std::vector<std::int64_t>& members,
                             const std::vector<std::string>& class_names) {
-  const metrics::ConfusionMatrix& matrix = evaluation.rule(rule).all();
+  const metrics::ConfusionMatrix& matrix = evaluation.rule(rule).all;
   const vote::Diversity& diversity = evaluation.diversity;
   Value::Array rules, calibrations, mistakes;
   for (const RuleOutcome& outcome : evaluation.rules) rules.emplace_back(outcome.name);

@@ -1,6 +1,7 @@
 // Files of every version of the formats, as test/golden/make.sh wrote them: this program reads all of them,
 // and refuses newer ones by name.
 #include <filesystem>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,34 @@ void write_newer(const fs::path& file, const std::string& format, int version = 
   newer.set_attribute("convoke_format", format);
   newer.set_attribute("format_version", version);
   newer.close();
+}
+
+// Returns the places in `before` that `now` lacks, or that hold a value of another kind there. Lists are
+// compared by their first tables.
+std::vector<std::string> missing_in(const convoke::Settings& now, const convoke::Settings& before,
+                                    const std::string& path) {
+  std::vector<std::string> missing;
+  const auto add = [&](const std::vector<std::string>& more) {
+    missing.insert(missing.end(), more.begin(), more.end());
+  };
+  for (const auto& [key, value] : before.entries()) {
+    const std::string place = path + "/" + key;
+    const convoke::Value* const found = now.find(key);
+    if (found == nullptr || found->data().index() != value.data().index()) {
+      missing.push_back(place);
+      continue;
+    }
+    if (value.table() != nullptr) add(missing_in(*found->table(), *value.table(), place));
+    const auto* const list = std::get_if<convoke::Value::Array>(&value.data());
+    if (list == nullptr || list->empty() || list->front().table() == nullptr) continue;
+    const auto& others = std::get<convoke::Value::Array>(found->data());
+    if (others.empty() || others.front().table() == nullptr) {
+      missing.push_back(place);
+    } else {
+      add(missing_in(*others.front().table(), *list->front().table(), place));
+    }
+  }
+  return missing;
 }
 
 }  // namespace
@@ -93,6 +122,34 @@ TEST_CASE("summaries, logs and measurements of all versions are read") {
     CAPTURE(analysed.text);
     CHECK(analysed.code == 0);
     CHECK(analysed.says("golden"));
+  }
+}
+
+TEST_CASE("studies of all versions are continued") {
+  for (const fs::path& golden : golden_folders()) {
+    const Copy copy(golden);
+    CAPTURE(golden.filename().string());
+    const Outcome resumed = copy.run("study study/study.toml --output study --resume");
+    CAPTURE(resumed.text);
+    CHECK(resumed.code == 0);
+    CHECK(resumed.says("\n0 runs in this session"));
+    CHECK(std::regex_search(resumed.text, std::regex("golden-sync-1x1 +2 ")));
+  }
+}
+
+TEST_CASE("an analysis has all keys that earlier versions wrote") {
+  for (const fs::path& golden : golden_folders()) {
+    const Copy copy(golden);
+    CAPTURE(golden.filename().string());
+    const auto before = convoke::metrics::read_json(copy / "study/analysis.json");
+    REQUIRE(before);
+    const Outcome outcome = copy.run("study analyse study/measurements.csv --output now.json");
+    CAPTURE(outcome.text);
+    REQUIRE(outcome.code == 0);
+    const auto now = convoke::metrics::read_json(copy / "now.json");
+    REQUIRE(now);
+    CHECK(missing_in(*now, *before, "") == std::vector<std::string>{});
+    CHECK(convoke::number_at(*before, "format") >= 1);
   }
 }
 

@@ -68,7 +68,7 @@ TEST_CASE("a run whose rank is killed continues by itself, and ends with the bit
   CHECK(std::regex_search(outcome.text, std::regex("\n +1 +137 +2 +[1-9]")));  // it had a checkpoint
   CHECK(outcome.says("convoke supervise: done\nattempt  exit code  ranks"));
   CHECK(bytes_of(place / "starts").size() == 4);  // two ranks, twice
-  CHECK(bytes_of(place / "run/restarts.log").starts_with("a rank was killed"));
+  CHECK(bytes_of(place / "run/restarts.log").starts_with("exit code 137 at step "));
   REQUIRE(place.run("train recipe.toml --quiet --output alone --set train.epochs=40").code == 0);
   CHECK(bytes_of(place / "run/model.h5") == bytes_of(place / "alone/model.h5"));
 }
@@ -101,6 +101,47 @@ TEST_CASE("an error of the command is not repeated") {
   CHECK(place.supervise("", "no-such-launcher bin/convoke train x --output run").code == 1);
   CHECK(place.supervise("", "bin/convoke train recipe.toml").says("hint: add --output FOLDER"));
   CHECK(place.supervise("", "sleep 9").says("contains no `convoke train`"));
+}
+
+TEST_CASE("a batch script learns whether its job goes back to the queue") {
+  const Place place;
+  const auto ask = [&](int code, const std::string& more = "") {
+    return place.run("supervise --backoff 0 --ended " + std::to_string(code) + " --output run " + more);
+  };
+  const auto job = [](const char* number) { return ::setenv("SLURM_JOB_ID", number, 1); };
+  job("88");
+  // Without a checkpoint: the end of its time is refused at once, a killed rank after two restarts.
+  Outcome stopped = ask(85);
+  CHECK(stopped.code == 85);
+  CHECK(stopped.says("not started again: it reached no new checkpoint"));
+  REQUIRE(place.run("train recipe.toml --quiet --output run --set train.epochs=1").code == 0);
+  fs::remove(place / "run/restarts.log");
+  CHECK(ask(137).code == 0);  // there is a checkpoint now
+  CHECK(ask(205).code == 0);
+  const Outcome third = ask(87);
+  CHECK(third.code == 87);
+  CHECK(
+      third.text ==
+      "ranks waited too long for others; not started again: 2 restarts in a row reached no new checkpoint\n");
+  CHECK(std::regex_match(
+      bytes_of(place / "run/restarts.log"),
+      std::regex("job 88: exit code 137 at step [1-9][0-9]*: .*\njob 88: exit code 205 .*\n")));
+  // Another job counts anew, and has its own number of restarts.
+  job("89");
+  CHECK(ask(137, "--restarts 1").code == 0);
+  CHECK(ask(137, "--restarts 1").says("restart 1 of 1 is used"));
+  CHECK(ask(137, "--restarts 0").says("no restart is allowed"));
+  job("90");
+  const Outcome time = ask(85);
+  CHECK(time.code == 0);
+  CHECK(time.text == "stopped by a signal, with a checkpoint\n");
+  CHECK(ask(138).says("the time limit is too short (--time, --warning)"));
+  for (const int code : {1, 2, 88, 127, 130}) CHECK(ask(code).code == code);
+  ::unsetenv("SLURM_JOB_ID");
+
+  CHECK(place.run("supervise --ended 1").code == 2);
+  CHECK(place.run("supervise --ended 0 --output run").code == 2);
+  CHECK(place.run("supervise").says("hint: name it after --"));
 }
 
 TEST_CASE("Ctrl-C and SIGTERM end a supervised run without a restart, and no process is left") {

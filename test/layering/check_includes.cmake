@@ -37,7 +37,7 @@ set(third_party
   "(oneapi/|dnnl).*" nn
   "toml\\+\\+/.*|toml\\.hpp" recipe
   "CLI/.*" apps
-  "(unsupported/)?Eigen/.*" "vote|explore|data_prep|study"
+  "(unsupported/)?Eigen/.*" "explore|data_prep|study"
   "stb/stb_image_write\\.h" "pictures|apps"
   "stb/stb_image\\.h|jpeglib\\.h|jerror\\.h" pictures
   "stb/stb_image_resize2?\\.h|utf8proc\\.h" data_prep

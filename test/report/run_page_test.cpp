@@ -259,6 +259,43 @@ TEST_CASE("the loss by step is a chart; many steps are averaged, and repeated on
   CHECK(many.rows[333][1].as_double() == 1001);
 }
 
+TEST_CASE("a page of very many members shows their ends and the middle, not all of them") {
+  const TemporaryFolder folder;
+  constexpr std::int64_t kMembers = 100;
+  example::write_unfinished(folder / "run", kMembers, 2);
+  report::RunRecord run = report::read_run(folder / "run");
+  Value::Array tested, facts, calibrations;
+  for (std::int64_t m = 0; m < kMembers; ++m) {  // member 2 m is right on m of 100 samples
+    facts.emplace_back(Settings{{"member", 2 * m}});
+    tested.emplace_back(
+        Settings{{"member", 2 * m}, {"accuracy", static_cast<double>(m) / 100}, {"loss", 1.0}});
+  }
+  run.summary = {{"name", "many"},
+                 {"member_facts", std::move(facts)},
+                 {"test", Settings{{"members", std::move(tested)}}}};
+  const report::Page page = report::run_page(run, "made by a test");
+  const auto chart = [&](const std::string& title) {
+    const auto found = std::ranges::find(page.charts(), title, &report::Chart::title);
+    REQUIRE(found != page.charts().end());
+    return found->table;
+  };
+  const report::Table losses = chart("Loss, training");
+  CHECK(losses.columns == std::vector<std::string>{"epoch", "lowest of 100 members", "median", "highest"});
+  REQUIRE(losses.rows.size() == 3);  // the loss of member 2 m in epoch e is 1 / (e + m)
+  CHECK(losses.rows[0][1].as_double() == Catch::Approx(1.0 / 100).epsilon(1e-4));
+  CHECK(losses.rows[0][3].as_double() == 1);
+  const report::Table errors = chart("Error of members and of their vote");
+  REQUIRE(errors.rows.size() == 3);
+  CHECK(errors.rows[0][0].text == "member 198");
+  CHECK(errors.rows[2][0].text == "member 0");
+  const std::string html = page.html();
+  CHECK_THAT(html, Contains("The 16 best and the 16 worst of 100 members"));
+  CHECK_THAT(html, Contains("member 168"));
+  CHECK(html.find("member 166") == std::string::npos);
+  CHECK(html.find("member 32<") == std::string::npos);
+  CHECK_THAT(html, Contains("member 30<"));
+}
+
 TEST_CASE("folders without a run and damaged files are refused with their name") {
   const TemporaryFolder folder;
   CHECK_THROWS_WITH(report::read_run(folder / "none"), Contains("none: is not a run folder"));

@@ -1,11 +1,13 @@
 #include "convoke/run/supervision.hpp"
 
 #include <csignal>
+#include <fstream>
 #include <sstream>
 
 #include "convoke/core/text.hpp"
 #include "convoke/run/ending.hpp"
 #include "convoke/run/launch_command.hpp"
+#include "convoke/run/restart_log.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -16,7 +18,7 @@ namespace {
 
 using Hosts = std::vector<LaunchHost>;
 
-Attempt killed(std::int64_t steps) { return {137, "a rank was killed", true, 4, steps, 0}; }
+Attempt killed(std::int64_t steps) { return {137, "a rank was killed", true, false, 4, steps, 0}; }
 
 std::vector<std::string> words_of(const std::string& text) {
   std::istringstream in(text);
@@ -58,7 +60,44 @@ TEST_CASE("supervision ends after its restarts, and at once for an error of the 
         "      3        137      4                   3          0 ms  a rank was killed\n");
 
   CHECK(Supervision(0, 1, 0).after(killed(1)).why_not == "no restart is allowed");
-  CHECK(Supervision(5, 1, 0).after({1, "an error", false, 0, 0, 0}).why_not == "an error");
+  CHECK(Supervision(5, 1, 0).after({1, "an error", false, false, 0, 0, 0}).why_not == "an error");
+}
+
+TEST_CASE("an attempt that was asked to stop costs no restart, but needs a newer checkpoint") {
+  const auto asked = [](std::int64_t steps) { return Attempt{85, "stopped", true, true, 4, steps, 0}; };
+  Supervision one(1, 5, 0);
+  for (std::int64_t steps = 1; steps < 10; ++steps) {
+    const Supervision::Decision next = one.after(asked(steps));
+    CHECK(next.again);
+    CHECK(next.wait_seconds == 0);
+  }
+  CHECK(one.after(killed(20)).again);
+  CHECK(one.after(asked(21)).again);
+  CHECK(one.after(killed(30)).why_not == "restart 1 of 1 is used");
+  Supervision idle(9, 5, 0);
+  CHECK(idle.after(asked(5)).again);
+  CHECK(idle.after(asked(5)).why_not == "it reached no new checkpoint");
+}
+
+TEST_CASE("restarts.log keeps the attempts of a job") {
+  const TemporaryFolder folder;
+  CHECK(restarts_of(folder.path(), "88").empty());
+  append_restart(folder.path(), {.code = 85, .reason = "stopped", .asked = true, .steps = 7}, "88");
+  append_restart(folder.path(), {.code = 137, .reason = "a: b", .steps = 9}, "89");
+  append_restart(folder.path(), {.code = 137, .reason = "a: b", .steps = 9});
+  std::ofstream(folder / "restarts.log", std::ios::app) << "lost a node or a rank\njob 88: exit code 1\n";
+  append_restart(folder.path(), {.code = 205, .reason = "a: b", .steps = 12}, "88");
+  const std::vector<Attempt> attempts = restarts_of(folder.path(), "88");
+  REQUIRE(attempts.size() == 2);
+  CHECK(attempts[0].asked);
+  CHECK(attempts[0].steps == 7);
+  CHECK_FALSE(attempts[1].asked);
+  CHECK(attempts[1].curable);
+  CHECK(attempts[1].code == 205);
+  CHECK(attempts[1].reason == "a: b");
+  CHECK(attempts[1].steps == 12);
+  CHECK(restarts_of(folder.path(), "89").size() == 1);
+  append_restart(folder / "nowhere", attempts[0], "88");  // best effort
 }
 
 TEST_CASE("exit codes tell whether a restart helps") {

@@ -35,11 +35,22 @@ struct Polled {
       }
     }
   }
-  vote::Ballots ballots() const {
-    return {probabilities, kMembers, static_cast<std::int64_t>(ids.size()), kClasses};
+  // The values of a member.
+  std::span<const float> ballot(std::size_t member) const {
+    const std::size_t values = ids.size() * kClasses;
+    return std::span(probabilities).subspan(member * values, values);
+  }
+  vote::Tally tally() const {
+    vote::Tally all(static_cast<std::int64_t>(ids.size()), kClasses);
+    for (std::size_t m = 0; m < kMembers; ++m) all.add(ballot(m));
+    return all;
   }
   std::vector<train::Mistake> worst(std::size_t most, const mpi::Communicator& group) const {
-    return train::worst_mistakes(ballots(), vote::mean_probabilities(ballots()), truth, ids, most, group);
+    train::Votes votes;
+    for (std::size_t m = 0; m < kMembers; ++m) votes.add(ballot(m), kClasses);
+    for (const std::string& rule : vote::rule_names())
+      votes.elected.push_back(vote::elect(vote::find_rule(rule), tally()));
+    return train::worst_mistakes(votes, tally().mean_probabilities(), truth, ids, most, group);
   }
 };
 
@@ -57,7 +68,7 @@ TEST_CASE("the worst mistakes are collected from all ranks, with the vote of eac
 
   // Expected, by a plain loop: (probability of the truth, id) of the samples whose truth the mean does not
   // elect.
-  const std::vector<double> mean = vote::mean_probabilities(all.ballots());
+  const std::vector<double> mean = all.tally().mean_probabilities();
   std::vector<std::pair<double, std::int64_t>> expected;
   for (std::uint32_t i = 0; i < kSamples; ++i) {
     std::int32_t best = 0;
@@ -74,9 +85,8 @@ TEST_CASE("the worst mistakes are collected from all ranks, with the vote of eac
   for (const std::size_t most : {std::size_t{0}, std::size_t{7}, std::size_t{1000}}) {
     const std::vector<train::Mistake> found = mine.worst(most, world);
     REQUIRE(found.size() == std::min(most, expected.size()));
-    std::vector<std::int32_t> by_majority(kSamples);
-    vote::find_rule("majority")(all.ballots(), kMembers, by_majority);
-    const std::vector<std::int32_t> labels = vote::member_labels(all.ballots());
+    const std::vector<std::int32_t> by_majority = vote::elect(vote::find_rule("majority"), all.tally());
+    const std::vector<std::int32_t> labels = vote::labels_in(all.probabilities, kClasses);
     for (std::size_t i = 0; i < found.size(); ++i) {
       CAPTURE(i);
       const auto sample = static_cast<std::size_t>(found[i].sample);
@@ -100,7 +110,7 @@ TEST_CASE("details of an evaluation leave out zero counts") {
   evaluation.samples = 3;
   metrics::ConfusionMatrix matrix(3);
   matrix.add(std::vector<std::int32_t>{0, 0, 2}, std::vector<std::int32_t>{0, 2, 2});
-  evaluation.rules.push_back({"majority", {matrix}});
+  evaluation.rules.push_back({"majority", {2.0 / 3}, matrix});
   evaluation.diversity = vote::Diversity(2);
   evaluation.diversity.add(std::vector<std::int32_t>{0, 2, 2, 0, 1, 2}, std::vector<std::int32_t>{0, 0, 2});
   evaluation.calibration.add(0.5, true);

@@ -242,7 +242,7 @@ TEST_CASE("one synchronous model learns, and its verdict equals that of a plain 
   CHECK(verdict.test.members.at(0).accuracy == Catch::Approx(correct / 101.0));
   CHECK(verdict.test.members[0].loss == Catch::Approx(loss / 101).epsilon(1e-4));
   CHECK(verdict.report.accuracy > 0.8);
-  CHECK(verdict.test.rule("majority").prefixes.size() == 1);
+  CHECK(verdict.test.rule("majority").prefix_accuracies.size() == 1);
   CHECK(verdict.test.diversity.disagreement() == 0);
   CHECK(verdict.samples_processed() == 6 * 256);
   CHECK(load_models(run.folder.path()).members.at(0).parameters == parameters);
@@ -288,15 +288,14 @@ TEST_CASE("an ensemble is the same on any number of ranks, in groups and one aft
   CHECK(found.samples_processed() == 3 * 2 * 60);
   for (const std::string rule : {"majority", "mean"}) {
     const RuleOutcome& outcome = found.test.rule(rule);
-    REQUIRE(outcome.prefixes.size() == 3);
-    for (std::size_t k = 0; k < 3; ++k) {
-      CHECK(outcome.prefixes[k].total() == 60);
-      CHECK(accuracy(outcome.prefixes[k]) == accuracy(expected.test.rule(rule).prefixes[k]));
-    }
+    CHECK(outcome.all.total() == 60);
+    REQUIRE(outcome.prefix_accuracies.size() == 3);
+    CHECK(outcome.prefix_accuracies == expected.test.rule(rule).prefix_accuracies);
+    CHECK(outcome.prefix_accuracies[2] == accuracy(outcome.all));
     // With one voter the vote equals its own prediction.
-    CHECK(accuracy(outcome.prefixes[0]) == found.test.members[0].accuracy);
+    CHECK(outcome.prefix_accuracies[0] == found.test.members[0].accuracy);
   }
-  CHECK(found.report.accuracy == accuracy(found.test.rule("mean").all()));
+  CHECK(found.report.accuracy == accuracy(found.test.rule("mean").all));
 }
 
 TEST_CASE("groups have as many ranks as the list says, and the members do not depend on it") {
@@ -524,7 +523,7 @@ TEST_CASE("no rate exceeds the makespan, however the ranks share computing and w
   verdict.voters = {0, 1};
   verdict.test.samples = 1;
   for (const std::string rule : {"majority", "mean"}) {
-    verdict.test.rules.push_back({rule, {metrics::ConfusionMatrix(4), metrics::ConfusionMatrix(4)}});
+    verdict.test.rules.push_back({rule, {0.5, 0.5}, metrics::ConfusionMatrix(4)});
   }
   verdict.test.members = {{1, 0.5, 1.0}, {1, 0.5, 1.0}};
   const Settings summary = train::summary(tiny::job(), verdict, cost);

@@ -105,5 +105,5 @@ TEST_CASE("diversity adds up over parts") {
 TEST_CASE("a member's label is its most probable class, the lowest among equals") {
   const std::vector<float> probabilities{0.1F, 0.2F, 0.7F, 0.5F, 0.5F, 0.0F,   // member 0, samples 0 and 1
                                          0.3F, 0.4F, 0.3F, 0.0F, 0.5F, 0.5F};  // member 1
-  CHECK(member_labels({probabilities, 2, 2, 3}) == std::vector<std::int32_t>{2, 0, 1, 1});
+  CHECK(labels_in(probabilities, 3) == std::vector<std::int32_t>{2, 0, 1, 1});
 }

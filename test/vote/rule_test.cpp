@@ -15,39 +15,39 @@ namespace {
 
 // Votes on one sample: a row of class probabilities per member.
 std::int32_t elect(const std::string& rule, const std::vector<std::vector<float>>& rows) {
-  std::vector<float> probabilities;
-  for (const auto& row : rows) probabilities.insert(probabilities.end(), row.begin(), row.end());
-  const auto members = static_cast<std::int64_t>(rows.size());
-  std::int32_t elected = -1;
-  find_rule(rule)({probabilities, members, 1, static_cast<std::int64_t>(rows[0].size())}, members,
-                  {&elected, 1});
-  return elected;
+  Tally tally(1, static_cast<std::int64_t>(rows[0].size()));
+  for (const auto& row : rows) tally.add(row);
+  return find_rule(rule)(tally, 0);
 }
 
 // Probabilities in eighths, so that there are many ties and every sum is exact.
 struct RandomBallots {
-  RandomBallots(std::int64_t members, std::int64_t samples, std::int64_t classes, std::uint64_t seed) {
+  RandomBallots(std::int64_t members_, std::int64_t samples_, std::int64_t classes_, std::uint64_t seed)
+      : members(members_), samples(samples_), classes(classes_) {
     RandomStream random({.seed = seed, .purpose = Purpose::kBench});
     for (std::int64_t i = 0; i < members * samples; ++i) {
       std::vector<float> row(static_cast<std::size_t>(classes));
       for (int eighth = 0; eighth < 8; ++eighth) row[random.below(row.size())] += 0.125F;
       probabilities.insert(probabilities.end(), row.begin(), row.end());
     }
-    view = {probabilities, members, samples, classes};
   }
   float at(std::int64_t member, std::int64_t sample, std::int64_t c) const {
-    return probabilities[static_cast<std::size_t>((member * view.samples + sample) * view.classes + c)];
+    return probabilities[static_cast<std::size_t>((member * samples + sample) * classes + c)];
   }
+  std::span<const float> of(std::int64_t member) const {
+    const auto values = static_cast<std::size_t>(samples * classes);
+    return std::span(probabilities).subspan(static_cast<std::size_t>(member) * values, values);
+  }
+  std::int64_t members, samples, classes;
   std::vector<float> probabilities;
-  Ballots view;
 };
 
 // A slow version of the rule: removes candidates criterion by criterion.
 std::int32_t slow_majority(const RandomBallots& b, std::int64_t members, std::int64_t sample) {
   std::map<std::int64_t, int> votes;
   for (std::int64_t m = 0; m < members; ++m) {
-    std::int64_t choice = b.view.classes - 1;
-    for (std::int64_t c = b.view.classes - 1; c >= 0; --c) {
+    std::int64_t choice = b.classes - 1;
+    for (std::int64_t c = b.classes - 1; c >= 0; --c) {
       if (b.at(m, sample, c) >= b.at(m, sample, choice)) choice = c;
     }
     ++votes[choice];
@@ -69,10 +69,10 @@ std::int32_t slow_majority(const RandomBallots& b, std::int64_t members, std::in
 }
 
 std::int32_t slow_majority_lowest(const RandomBallots& b, std::int64_t members, std::int64_t sample) {
-  const std::vector<std::int32_t> labels = member_labels(b.view);
+  const std::vector<std::int32_t> labels = labels_in(b.probabilities, b.classes);
   std::map<std::int32_t, std::int64_t> votes;
   for (std::int64_t m = 0; m < members; ++m) {
-    ++votes[labels[static_cast<std::size_t>(m * b.view.samples + sample)]];
+    ++votes[labels[static_cast<std::size_t>(m * b.samples + sample)]];
   }
   std::int64_t most = 0;
   std::int32_t elected = -1;
@@ -88,7 +88,7 @@ std::int32_t slow_majority_lowest(const RandomBallots& b, std::int64_t members, 
 std::int32_t slow_mean(const RandomBallots& b, std::int64_t members, std::int64_t sample) {
   std::int32_t elected = -1;
   double highest = -1;
-  for (std::int64_t c = 0; c < b.view.classes; ++c) {
+  for (std::int64_t c = 0; c < b.classes; ++c) {
     double mean = 0;
     for (std::int64_t m = 0; m < members; ++m) mean += b.at(m, sample, c);
     mean = std::round(mean * 8) / 8 / static_cast<double>(members);
@@ -145,13 +145,10 @@ TEST_CASE("votes equal a slow reference, for every prefix of members") {
   for (const auto& [members, samples, classes] : std::vector<std::array<std::int64_t, 3>>{
            {7, 300, 4}, {4, 100, 2}, {12, 61, 10}, {3, 5, 1}, {2, 0, 3}}) {
     const RandomBallots ballots(members, samples, classes, static_cast<std::uint64_t>(members));
+    Tally tally(samples, classes);
     for (std::int64_t prefix = 1; prefix <= members; ++prefix) {
-      std::vector<std::int32_t> by_majority(static_cast<std::size_t>(samples));
-      std::vector<std::int32_t> by_lowest(static_cast<std::size_t>(samples));
-      std::vector<std::int32_t> by_mean(static_cast<std::size_t>(samples));
-      find_rule("majority")(ballots.view, prefix, by_majority);
-      find_rule("majority_lowest")(ballots.view, prefix, by_lowest);
-      find_rule("mean")(ballots.view, prefix, by_mean);
+      tally.add(ballots.of(prefix - 1));
+      CHECK(tally.members() == prefix);
       std::vector<std::int32_t> slow_majorities;
       std::vector<std::int32_t> slow_lowest;
       std::vector<std::int32_t> slow_means;
@@ -160,34 +157,28 @@ TEST_CASE("votes equal a slow reference, for every prefix of members") {
         slow_lowest.push_back(slow_majority_lowest(ballots, prefix, s));
         slow_means.push_back(slow_mean(ballots, prefix, s));
       }
-      CHECK(by_majority == slow_majorities);
-      CHECK(by_lowest == slow_lowest);
-      CHECK(by_mean == slow_means);
+      CHECK(elect(find_rule("majority"), tally) == slow_majorities);
+      CHECK(elect(find_rule("majority_lowest"), tally) == slow_lowest);
+      CHECK(elect(find_rule("mean"), tally) == slow_means);
     }
   }
 }
 
 TEST_CASE("one member elects its most probable class, by every rule") {
   const RandomBallots ballots(1, 200, 10, 5);
-  const std::vector<std::int32_t> labels = member_labels(ballots.view);
-  for (const std::string& rule : rule_names()) {
-    std::vector<std::int32_t> elected(200);
-    find_rule(rule)(ballots.view, 1, elected);
-    CHECK(elected == labels);
-  }
+  Tally tally(200, 10);
+  tally.add(ballots.probabilities);
+  for (const std::string& rule : rule_names())
+    CHECK(elect(find_rule(rule), tally) == labels_in(ballots.probabilities, 10));
 }
 
 TEST_CASE("members that agree elect their common class, by every rule") {
   const RandomBallots one(1, 100, 10, 6);
-  std::vector<float> probabilities;
-  for (int m = 0; m < 5; ++m)
-    probabilities.insert(probabilities.end(), one.probabilities.begin(), one.probabilities.end());
-  for (const std::string& rule : rule_names()) {
-    for (std::int64_t prefix = 1; prefix <= 5; ++prefix) {
-      std::vector<std::int32_t> elected(100);
-      find_rule(rule)({probabilities, 5, 100, 10}, prefix, elected);
-      CHECK(elected == member_labels(one.view));
-    }
+  Tally tally(100, 10);
+  for (int m = 0; m < 5; ++m) {
+    tally.add(one.probabilities);
+    for (const std::string& rule : rule_names())
+      CHECK(elect(find_rule(rule), tally) == labels_in(one.probabilities, 10));
   }
 }
 

@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "convoke/core/text.hpp"
 #include "convoke/data/dataset_reader.hpp"
 #include "convoke/data/stored_layout.hpp"
 #include "convoke/explore/inspection.hpp"
+#include "convoke/os/clock.hpp"
 #include "convoke/report/dataset_page.hpp"
 #include "convoke/run/environment.hpp"
 #include "data/augmented_section.hpp"
@@ -121,6 +123,23 @@ void print_encoding(const data::DatasetReader& reader) {
   if (encoded > 0) fmt::print("{}\n", encoding_text(encoded, pixels));
 }
 
+/// Says how much longer the reading of a large dataset takes: after some seconds, and then ever more rarely.
+class RemainingTime {
+ public:
+  void operator()(std::string_view what, double done) {
+    const double seconds = watch_.seconds();
+    if (done <= 0 || done >= 1 || seconds < next_) return;
+    next_ = 2 * seconds;
+    fmt::print(stderr, "{}: {:.0f} % after {}, about {} left\n", what, 100 * done, format_duration(seconds),
+               format_duration(seconds * (1 - done) / done));
+  }
+
+ private:
+  static constexpr double kFirst = 5;  // seconds
+  os::Stopwatch watch_;
+  double next_ = kFirst;
+};
+
 int inspect(const InspectOptions& options) {
   // 1. Check that the page and the figures can be written, before the long work.
   require_outputs(options.html, options.figures);
@@ -130,6 +149,9 @@ int inspect(const InspectOptions& options) {
   explore::InspectionOptions work;
   work.seed = options.seed;
   work.sample = options.sample;
+  work.progress = [remaining = RemainingTime()](std::string_view what, double done) mutable {
+    remaining(what, done);
+  };
   const explore::Inspection found = explore::inspect(reader, work);
 
   // 3. Print the findings.

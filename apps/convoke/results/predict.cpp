@@ -61,18 +61,10 @@ struct Prediction {
   std::vector<float> probabilities;
 };
 
-void append(Prediction& all, const vote::Ballots& ballots, vote::Rule rule) {
-  const std::size_t before = all.labels.size();
-  all.labels.resize(before + static_cast<std::size_t>(ballots.samples));
-  rule(ballots, ballots.members, std::span(all.labels).subspan(before));
-  const auto row_values = static_cast<std::size_t>(ballots.samples * ballots.classes);
-  for (std::size_t i = 0; i < row_values; ++i) {
-    double sum = 0;
-    for (std::size_t m = 0; m < static_cast<std::size_t>(ballots.members); ++m) {
-      sum += static_cast<double>(ballots.probabilities[m * row_values + i]);
-    }
-    all.probabilities.push_back(static_cast<float>(sum / static_cast<double>(ballots.members)));
-  }
+void append(Prediction& all, const vote::Tally& tally, vote::Rule rule) {
+  const std::vector<std::int32_t> labels = vote::elect(rule, tally);
+  all.labels.insert(all.labels.end(), labels.begin(), labels.end());
+  for (const double mean : tally.mean_probabilities()) all.probabilities.push_back(static_cast<float>(mean));
 }
 
 // Calls action(samples) for samples begin .. end - 1, counted over all sources, in pieces of bounded memory.
@@ -135,18 +127,16 @@ Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t 
   Prediction result;
   for_pieces(sources, begin, end, [&](std::span<const float> samples) {
     const auto count = static_cast<std::int64_t>(samples.size()) / evaluator.input_shape().elements();
-    std::vector<float> ballots;
+    vote::Tally tally(count, evaluator.classes());
     for (const run::Member& member : models.members) {
       evaluator.load(member.parameters);
-      const std::vector<float> rows = evaluator.to_probabilities(views.mean([&](std::int64_t view) {
+      tally.add(evaluator.to_probabilities(views.mean([&](std::int64_t view) {
         if (view == 0) return evaluator.outputs(samples);
         return evaluator.outputs(seen_in(view, views, samples, begin, models.description));
-      }));
-      ballots.insert(ballots.end(), rows.begin(), rows.end());
+      })));
     }
     begin += count;
-    const auto members = static_cast<std::int64_t>(models.members.size());
-    append(result, {ballots, members, count, evaluator.classes()}, rule);
+    append(result, tally, rule);
   });
   return result;
 }

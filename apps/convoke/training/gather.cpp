@@ -130,6 +130,13 @@ void require_one_recipe(const std::vector<std::string>& runs, const data::Datase
   }
 }
 
+// A folder for files without a name: the output folder is made only when the runs are known to fit together.
+fs::path scratch_of(const GatherOptions& options) {
+  fs::path folder = fs::absolute(options.output);
+  while (!fs::is_directory(folder)) folder = folder.parent_path();
+  return folder;
+}
+
 // Reuses a folder left by an interrupted gather: all files in it can be made again.
 run::RunFolder folder_for(const GatherOptions& options, const mpi::Communicator& world) {
   constexpr std::array kOurs{"ensemble.h5", "recipe.toml", "environment.json", "metrics.jsonl",
@@ -154,7 +161,7 @@ run::RunFolder folder_for(const GatherOptions& options, const mpi::Communicator&
 
 // Makes one ensemble from members that were trained in separate jobs, with its vote on the test samples.
 int gather(const GatherOptions& options) {
-  // 1. The finished runs, each with some members. Only rank 0 keeps the weights.
+  // 1. The finished runs, each with some members. Only rank 0 keeps the weights, in files without a name.
   mpi::Session session;
   const mpi::Communicator& world = session.world();
   const os::Stopwatch watch;
@@ -169,18 +176,21 @@ int gather(const GatherOptions& options) {
   if (folders.empty())
     throw Error("none of the runs is finished", "wait until they end, or resume those that were stopped");
   Spent spent;
-  std::vector<train::MemberRun> runs;
-  for (const std::string& folder : folders) {
-    const Spent of_run = spent_by(folder);
+  std::vector<std::int64_t> epochs;
+  for (const std::string& run : folders) {
+    const Spent of_run = spent_by(run);
     spent.add(of_run);
-    train::MemberRun& run = runs.emplace_back(folder, run::load_models(folder), of_run.epochs);
-    if (std::string what = train::difference(run.models.description, runs.front().models.description);
+    epochs.push_back(of_run.epochs);
+  }
+  const fs::path scratch = scratch_of(options);
+  std::vector<train::MemberRun> runs;
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    runs.push_back(train::read_member_run(folders[i], epochs[i], scratch, world.root()));
+    if (std::string what = train::difference(runs.back().description, runs.front().description);
         !what.empty()) {
-      throw Error(fmt::format("{} and {} cannot vote together: {}", folder, folders.front(), what),
+      throw Error(fmt::format("{} and {} cannot vote together: {}", folders[i], folders.front(), what),
                   "pass runs of one recipe");
     }
-    if (world.root()) continue;
-    for (run::Member& member : run.models.members) member.parameters.clear();
   }
 
   // 2. Their recipe, and the samples that they vote on.

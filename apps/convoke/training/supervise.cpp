@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -21,13 +20,13 @@
 #include "convoke/os/child_process.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
-#include "convoke/recipe/recipe.hpp"
-#include "convoke/run/checkpoint.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
 #include "convoke/run/ending.hpp"
 #include "convoke/run/launch_command.hpp"
+#include "convoke/run/restart_log.hpp"
 #include "convoke/run/run_lock.hpp"
 #include "convoke/run/supervision.hpp"
+#include "training/ended_job.hpp"
 
 namespace convoke::app {
 namespace {
@@ -40,17 +39,23 @@ struct SuperviseOptions {
   int restarts = 3;
   std::string backoff = "5 s";
   std::vector<std::string> command;
+  int ended = 0;       ///< the exit code of a batch job's command; 0: supervise `command`
+  std::string output;  ///< the run folder of that job
 };
 
 constexpr const char* kSuperviseHelp = R"(Examples:
   convoke supervise -- mpirun -n 4 convoke train mnist-sync --output runs/first
   convoke supervise --restarts 10 --backoff 30s -- mpirun --hostfile hosts -n 16 \
     convoke train my.toml --output runs/long
+  convoke supervise --ended 137 --output runs/first     in a batch script: is a restart worth while?
 
 If the machine fails (a rank is killed, a host does not answer), the command is started again with --resume, and
 continues from its newest checkpoint. If hosts of --host or --hostfile do not answer, it gets fewer ranks on the
 others. An error that would come again, such as a wrong recipe, is not repeated. Two restarts in a row that reach
 no new checkpoint are the last.
+
+With --ended, nothing is started: the exit code is 0 if the job should go back to the queue, and CODE if not. The
+output says why. The scripts of convoke slurm ask in this way.
 
 Ctrl-C, SIGTERM and SIGUSR1 are passed on to the command, and end it without a restart. The exit code is that of
 the last attempt. See docs/supervision.md.
@@ -60,18 +65,6 @@ constexpr auto kPoll = 20ms;
 constexpr double kLockPatience = run::kLockSilence + 30;  // seconds
 
 void say(const std::string& text) { fmt::print(stderr, "convoke supervise: {}\n", text); }
-
-// The folders of the run's checkpoints: its own and that of run.checkpoint_fallback.
-std::vector<std::filesystem::path> checkpoint_folders(const std::filesystem::path& run) {
-  std::vector<std::filesystem::path> folders{run / "checkpoints"};
-  try {
-    const recipe::Recipe recipe = recipe::Recipe::load((run / "recipe.toml").string(), {});
-    const std::string& fallback = recipe.run.checkpoint_fallback;
-    if (!fallback.empty()) folders.push_back(run::fallback_of(fallback, run, folders.front()));
-  } catch (const Error&) {  // the run has not begun, or its recipe is wrong, which it says itself
-  }
-  return folders;
-}
 
 // Passes on the first signal. A second Ctrl-C ends this process, and the command with it.
 int run_to_end(const LaunchCommand& command) {
@@ -86,20 +79,12 @@ int run_to_end(const LaunchCommand& command) {
   }
 }
 
-// Returns after that time, when `over` returns true, or after a signal.
-void wait(double seconds, const std::function<bool()>& over) {
-  const os::Stopwatch watch;
-  while (watch.seconds() < seconds && os::StopSignals::received() == 0 && !over()) {
-    std::this_thread::sleep_for(kPoll);
-  }
-}
-
 // A launcher may be dead before its ranks are, which hold the lock of the run until they have ended.
 void wait_for_lock(const LaunchCommand& command) {
   const std::string holder = run::lock_holder(command.run());
   if (holder.empty()) return;
   say(fmt::format("waits until {} has ended", holder));
-  wait(kLockPatience, [&] { return run::lock_holder(command.run()).empty(); });
+  wait_unless(kLockPatience, [&] { return run::lock_holder(command.run()).empty(); });
 }
 
 std::string names_of(const Hosts& hosts) {
@@ -158,11 +143,6 @@ run::Attempt attempt_of(int code, const LaunchCommand& command, const HostState&
   return attempt;
 }
 
-// Best effort: the folder may not exist yet, or not be writable.
-void log_restart(const LaunchCommand& command, const std::string& reason) {
-  std::ofstream(command.run() / "restarts.log", std::ios::app) << reason << "\n";
-}
-
 // Starts the command, and again while a restart can help. Returns the exit code of the last attempt.
 int supervise(const SuperviseOptions& options) {
   // 1. The command, its run folder and its hosts.
@@ -170,7 +150,7 @@ int supervise(const SuperviseOptions& options) {
   const double backoff = run::seconds_from(options.backoff);
   const os::StopSignals signals;
   const Hosts all = hosts_of(given);
-  const auto steps = [&] { return run::steps_saved(checkpoint_folders(given.run())); };
+  const auto steps = [&] { return steps_reached(given.run()); };
   run::Supervision supervision(options.restarts, backoff, steps());
 
   for (LaunchCommand command = given;;) {
@@ -185,8 +165,7 @@ int supervise(const SuperviseOptions& options) {
     run::Attempt attempt = attempt_of(code, command, hosts, asked);
     attempt.steps = steps();
     attempt.seconds = seconds;
-    const std::string reason = attempt.reason;
-    const run::Supervision::Decision next = supervision.after(std::move(attempt));
+    const run::Supervision::Decision next = supervision.after(attempt);
     if (!next.again) {
       if (supervision.attempts().size() > 1 || (code != 0 && !asked))
         say(fmt::format("{}\n{}",
@@ -198,9 +177,9 @@ int supervise(const SuperviseOptions& options) {
     }
 
     // 4. The wait, in which a signal ends the supervision.
-    say(fmt::format("{}; starts it again in {}", reason, format_duration(next.wait_seconds)));
-    log_restart(given, reason);
-    wait(next.wait_seconds, [] { return false; });
+    say(fmt::format("{}; starts it again in {}", attempt.reason, format_duration(next.wait_seconds)));
+    run::append_restart(given.run(), attempt);
+    wait_unless(next.wait_seconds, [] { return false; });
     wait_for_lock(given);
     if (os::StopSignals::received() != 0) return code;
     command = given.again(all, hosts.live);
@@ -222,13 +201,31 @@ std::function<int()> add_supervise(CLI::App& parser) {
                   "follows no progress")
       ->type_name("TIME")
       ->capture_default_str();
-  parser
-      .add_option("command", options->command,
-                  "The command, after --: convoke train with --output RUN or --resume RUN, and its launcher")
-      ->required()
-      ->type_name("COMMAND");
+  CLI::Option* const command =
+      parser
+          .add_option(
+              "command", options->command,
+              "The command, after --: convoke train with --output RUN or --resume RUN, and its launcher")
+          ->type_name("COMMAND");
+  CLI::Option* const ended =
+      parser.add_option("--ended", options->ended, "Judge the exit code of a training that a batch job ran")
+          ->check(in_range(1, 255))
+          ->excludes(command)
+          ->type_name("CODE");
+  CLI::Option* const output =
+      parser.add_option("--output", options->output, "With --ended: the run folder of the job")
+          ->needs(ended)
+          ->type_name("RUN");
+  ended->needs(output);
   parser.footer(kSuperviseHelp);
-  return [options] { return supervise(*options); };
+  return [options] {
+    if (options->ended != 0)
+      return judge_ended_job(options->output, options->ended, options->restarts, options->backoff);
+    if (options->command.empty())
+      throw Error("the command is missing",
+                  "name it after --: convoke supervise -- mpirun convoke train ...");
+    return supervise(*options);
+  };
 }
 
 }  // namespace convoke::app

@@ -10,6 +10,7 @@ struct Attempt {
   int code = 0;
   std::string reason;      ///< why it ended
   bool curable = false;    ///< the same command, started again, may go on
+  bool asked = false;      ///< it was asked to stop, as at the end of a job's time, so it costs no restart
   int ranks = 0;           ///< 0: not stated
   std::int64_t steps = 0;  ///< of the newest checkpoint afterwards
   double seconds = 0;
@@ -29,7 +30,8 @@ class Supervision {
     std::string why_not;  ///< empty if `again`
   };
   /// Takes the next attempt. It is repeated if it is curable, restarts are left, and not both of the last two
-  /// restarts ended without a newer checkpoint.
+  /// restarts ended without a newer checkpoint. An attempt that was asked to stop needs a newer checkpoint,
+  /// and neither wait nor restart.
   Decision after(Attempt attempt);
 
   const std::vector<Attempt>& attempts() const { return attempts_; }
@@ -40,6 +42,7 @@ class Supervision {
   int restarts_;
   double backoff_;
   std::int64_t steps_;
+  int used_ = 0;  ///< restarts so far
   int idle_ = 0;  ///< the last attempts without progress
   std::vector<Attempt> attempts_;
 };

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -11,9 +13,16 @@ namespace convoke::train {
 /// A finished run that trained some members of an ensemble in a separate job.
 struct MemberRun {
   std::string folder;  ///< for messages
-  run::ModelSet models;
-  std::int64_t epochs_done = 0;
+  bool ensemble = false;
+  run::ModelDescription description;
+  std::vector<TrainedMember> members;  ///< on rank 0 with their parameters, in files without a name
 };
+
+/// Reads a finished run. Moves the parameters of its members to files without a name in `scratch`, so that
+/// the members of many runs need no memory. `keep`: false on ranks that need no parameters. Throws Error as
+/// run::load_models(), or if the disk is full.
+MemberRun read_member_run(const std::string& folder, std::int64_t epochs_done,
+                          const std::filesystem::path& scratch, bool keep);
 
 /// Describes the first difference that keeps two models from voting together: "layer 3 is conv2d with filters
 /// = 64 in one, with filters = 32 in the other". Empty if there is none.

@@ -5,7 +5,6 @@
 
 #include "convoke/core/settings.hpp"
 #include "convoke/mpi/communicator.hpp"
-#include "convoke/vote/rule.hpp"
 
 namespace convoke::train {
 
@@ -20,12 +19,22 @@ struct Mistake {
       {};  ///< class elected by all members under each rule of vote::rule_names()
 };
 
+/// The votes of the members on some samples.
+struct Votes {
+  std::vector<std::int32_t> labels;  ///< (members, samples): the most probable class of each member
+  std::vector<float> probabilities;  ///< (members, samples): of that class
+  std::vector<std::vector<std::int32_t>> elected;  ///< by all members, for each rule of vote::rule_names()
+
+  /// Adds the ballot of one more member, (samples, classes). Returns its labels, valid until the next call.
+  std::span<const std::int32_t> add(std::span<const float> ballot, std::int64_t classes);
+};
+
 /// Finds the misclassified samples with the least mean probability of the true class: at most `most`, worst
 /// first (equal ones by id). A sample is misclassified if the members' mean gives another class the highest
-/// probability. `mean`: (samples, classes), as vote::mean_probabilities returns it; `truth` and `ids`: those
-/// of this rank's samples, to which the ballots belong. The result is the same for any number of ranks, and
+/// probability. `mean`: (samples, classes), as Tally::mean_probabilities returns it; `truth` and `ids`: those
+/// of this rank's samples, to which the votes belong. The result is the same for any number of ranks, and
 /// on all of them. Collective.
-std::vector<Mistake> worst_mistakes(const vote::Ballots& ballots, std::span<const double> mean,
+std::vector<Mistake> worst_mistakes(const Votes& votes, std::span<const double> mean,
                                     std::span<const std::int32_t> truth, std::span<const std::uint32_t> ids,
                                     std::size_t most, const mpi::Communicator& group);
 

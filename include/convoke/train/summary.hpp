@@ -50,7 +50,8 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
 Settings evaluation_summary(const Evaluation& evaluation, const std::string& rule,
                             const std::vector<std::int64_t>& members);
 
-/// Returns lines about members and votes, and the classification report of `rule`.
+/// Returns lines about members (of many: the best, the median and the worst) and votes, and the
+/// classification report of `rule`.
 std::string evaluation_text(const Evaluation& evaluation, const std::string& rule,
                             const std::vector<std::int64_t>& members,
                             const std::vector<std::string>& class_names);

@@ -15,7 +15,7 @@ class Diversity {
   /// `members` >= 1.
   explicit Diversity(std::int64_t members);
 
-  /// `labels`: (members, samples), from member_labels(); `truth`: (samples).
+  /// `labels`: (members, samples), as labels_in() returns them; `truth`: (samples).
   void add(std::span<const std::int32_t> labels, std::span<const std::int32_t> truth);
 
   std::int64_t members() const { return members_; }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
@@ -20,13 +21,9 @@ struct Quantity {
   bool share;
 };
 
-std::vector<EpochCurve> by_member(const RunRecord& run, const std::vector<std::int64_t>& members,
-                                  const std::string& key) {
+std::vector<EpochCurve> by_member(const RunRecord& run, const std::string& key) {
   std::vector<EpochCurve> curves;
-  for (const std::int64_t member : members) {
-    curves.push_back(curve_of(run, member, key));
-    curves.back().name = "member " + std::to_string(member);
-  }
+  for (auto& [member, curve] : curves_by_member(run, key)) curves.push_back(std::move(curve));
   return curves;
 }
 
@@ -48,20 +45,21 @@ void add_quantity(std::vector<Chart>& charts, const RunRecord& run, const std::v
     return;
   }
   charts.push_back(
-      curve_chart(title + ", training", training_note, of.axis, by_member(run, members, of.key), of.share));
-  const std::vector<EpochCurve> validations = by_member(run, members, validation);
+      curve_chart(title + ", training", training_note, of.axis, legible(by_member(run, of.key)), of.share));
+  const std::vector<EpochCurve> validations = legible(by_member(run, validation));
   if (std::any_of(validations.begin(), validations.end(),
                   [](const EpochCurve& curve) { return !curve.values.empty(); })) {
     charts.push_back(curve_chart(title + ", validation", "", of.axis, validations, of.share));
   }
 }
 
-Chart rate_chart(const RunRecord& run, const std::vector<std::int64_t>& members) {
-  std::vector<EpochCurve> curves = by_member(run, members, "learning_rate");
+Chart rate_chart(const RunRecord& run) {
+  std::vector<EpochCurve> curves = by_member(run, "learning_rate");
   const bool alike = std::all_of(curves.begin(), curves.end(), [&](const EpochCurve& curve) {
     return curve.values == curves.front().values;
   });
   if (alike) curves.resize(1);
+  curves = legible(std::move(curves));
   if (curves.size() == 1) curves.front().name = "learning rate";
   double least = HUGE_VAL, largest = 0;
   for (const EpochCurve& curve : curves) {
@@ -95,8 +93,8 @@ void add_curves(Page& page, const RunRecord& run) {
   std::vector<Chart> charts;
   add_quantity(charts, run, members, {"loss", "Loss", "loss", false});
   add_quantity(charts, run, members, {"accuracy", "Accuracy", "%", true});
-  charts.push_back(rate_chart(run, members));
-  std::vector<EpochCurve> speeds = by_member(run, members, "images_per_second");
+  charts.push_back(rate_chart(run));
+  std::vector<EpochCurve> speeds = legible(by_member(run, "images_per_second"));
   if (members.size() == 1) speeds.front().name = "images/s";
   charts.push_back(curve_chart("Speed", "Training samples per second, over all ranks that train the model.",
                                "images/s", speeds, false));

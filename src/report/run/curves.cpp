@@ -1,8 +1,10 @@
 #include "report/run/curves.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "convoke/core/lookup.hpp"
 
@@ -12,48 +14,76 @@ namespace {
 constexpr double kPlaces =
     1000;  // positions of validations within an epoch are rounded to this fraction of it
 
-// Returns the steps per epoch; 0 before the first epoch has ended.
-double steps_of_epoch(const RunRecord& run, std::int64_t member) {
-  for (const Settings& line : run.log) {
-    if (text_at(line, "event") != "epoch" || count_at(line, "member").value_or(0) != member) continue;
-    const double steps = number_at(line, "step") / number_at(line, "epoch");
-    return std::isfinite(steps) ? steps : 0;
+// Adds a line about an epoch or a validation to the curve of its member. `steps`: of an epoch, known after
+// the first; 0 before.
+void add_line(EpochCurve& curve, const Settings& line, double steps, const std::string& key) {
+  const double value = number_at(line, key);
+  if (std::isnan(value)) return;
+  const std::string event = text_at(line, "event");
+  if (event == "epoch") curve.values[number_at(line, "epoch")] = value;
+  if (event == "validation" && steps > 0) {
+    curve.values[std::round(kPlaces * number_at(line, "step") / steps) / kPlaces] = value;
   }
-  return 0;
+}
+
+// Returns the steps of an epoch of each member that has completed one.
+std::map<std::int64_t, double> steps_of_epochs(const RunRecord& run) {
+  std::map<std::int64_t, double> steps_of;
+  for (const Settings& line : run.log) {
+    if (text_at(line, "event") != "epoch") continue;
+    const double steps = number_at(line, "step") / number_at(line, "epoch");
+    steps_of.try_emplace(count_at(line, "member").value_or(0), std::isfinite(steps) ? steps : 0);
+  }
+  return steps_of;
 }
 
 }  // namespace
 
-std::vector<std::int64_t> members_with(const RunRecord& run, std::string_view event) {
+std::vector<std::int64_t> trained_members(const RunRecord& run) {
   std::set<std::int64_t> members;
   for (const Settings& line : run.log) {
-    if (text_at(line, "event") == event) members.insert(count_at(line, "member").value_or(0));
+    if (text_at(line, "event") == "epoch") members.insert(count_at(line, "member").value_or(0));
   }
   return {members.begin(), members.end()};
 }
 
-std::vector<std::int64_t> trained_members(const RunRecord& run) { return members_with(run, "epoch"); }
+std::map<std::int64_t, EpochCurve> curves_by_member(const RunRecord& run, const std::string& key) {
+  const std::map<std::int64_t, double> steps_of = steps_of_epochs(run);
+  std::map<std::int64_t, EpochCurve> curves;
+  for (const auto& [member, steps] : steps_of) curves[member].name = "member " + std::to_string(member);
+  for (const Settings& line : run.log) {
+    const std::int64_t member = count_at(line, "member").value_or(0);
+    const auto steps = steps_of.find(member);
+    if (steps != steps_of.end()) add_line(curves[member], line, steps->second, key);
+  }
+  return curves;
+}
 
 EpochCurve curve_of(const RunRecord& run, std::int64_t member, const std::string& key) {
-  EpochCurve curve;
-  const double steps = steps_of_epoch(run, member);
-  for (const Settings& line : run.log) {
-    const std::string event = text_at(line, "event");
-    if (count_at(line, "member").value_or(0) != member) continue;
-    const double value = number_at(line, key);
-    if (std::isnan(value)) continue;
-    if (event == "epoch") curve.values[number_at(line, "epoch")] = value;
-    if (event == "validation" && steps > 0) {
-      curve.values[std::round(kPlaces * number_at(line, "step") / steps) / kPlaces] = value;
-    }
+  return curves_by_member(run, key)[member];
+}
+
+std::vector<EpochCurve> legible(std::vector<EpochCurve> members) {
+  if (members.size() <= kMostMembers) return members;
+  std::map<double, std::vector<double>> values;
+  for (const EpochCurve& curve : members) {
+    for (const auto& [position, value] : curve.values) values[position].push_back(value);
   }
-  return curve;
+  EpochCurve lowest{.name = "lowest of " + std::to_string(members.size()) + " members", .values = {}};
+  EpochCurve median{.name = "median", .values = {}}, highest{.name = "highest", .values = {}};
+  for (auto& [position, of_members] : values) {
+    std::ranges::sort(of_members);
+    lowest.values[position] = of_members.front();
+    median.values[position] = of_members[of_members.size() / 2];
+    highest.values[position] = of_members.back();
+  }
+  return {std::move(lowest), std::move(median), std::move(highest)};
 }
 
 EpochCurve mean_curve(const RunRecord& run, const std::string& key) {
   std::map<double, std::pair<double, double>> sums;  // by epoch: sum and count
-  for (const std::int64_t member : trained_members(run)) {
-    for (const auto& [epoch, value] : curve_of(run, member, key).values) {
+  for (const auto& [member, curve] : curves_by_member(run, key)) {
+    for (const auto& [epoch, value] : curve.values) {
       sums[epoch].first += value;
       sums[epoch].second += 1;
     }

@@ -3,7 +3,6 @@
 #include <map>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "convoke/report/chart.hpp"
@@ -19,14 +18,22 @@ struct EpochCurve {
   std::map<double, double> values;  ///< by completed epochs: 1 is the end of the first epoch; or by steps
 };
 
-/// Returns the members of which the log has lines with this event, ascending.
-std::vector<std::int64_t> members_with(const RunRecord& run, std::string_view event);
 /// Returns the members that have completed an epoch, ascending.
 std::vector<std::int64_t> trained_members(const RunRecord& run);
 
 /// Returns `key` ("loss", "validation_accuracy", ...) of a member's epochs and of validations within them. If
 /// a resumed run repeats an epoch, the later line is used.
 EpochCurve curve_of(const RunRecord& run, std::int64_t member, const std::string& key);
+
+/// Returns such curves of all members that have completed an epoch, named "member 3".
+std::map<std::int64_t, EpochCurve> curves_by_member(const RunRecord& run, const std::string& key);
+
+/// The most members that a chart or table shows one by one.
+constexpr std::size_t kMostMembers = 64;
+
+/// Returns curves that a chart can show: those of members, or, if they are too many, the lowest value, the
+/// median and the highest at each position.
+std::vector<EpochCurve> legible(std::vector<EpochCurve> members);
 
 /// Returns the mean over all members that have reached each epoch.
 EpochCurve mean_curve(const RunRecord& run, const std::string& key);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "convoke/core/lookup.hpp"
+#include "report/run/curves.hpp"
 #include "report/run/sections.hpp"
 
 // Members of an ensemble: their results, their vote, and their disagreement.
@@ -11,7 +12,7 @@
 namespace convoke::report {
 namespace {
 
-constexpr std::size_t kMostPairs = 64;  // above this number of members, their pairs are not shown
+constexpr std::size_t kEnds = 16;  // of too many members, so many of the best and of the worst are shown
 
 Cell loss_cell(const Settings& tested) {
   const double loss = number_at(tested, "loss");
@@ -54,6 +55,26 @@ Table member_table(const RunRecord& run) {
   return table;
 }
 
+// Of too many members, keeps the best and the worst on the test samples. Members without a vote are last.
+Table ends_of(Table table) {
+  const auto wrong = [](const std::vector<Cell>& row) {
+    const double share = row[1].as_double();
+    return std::isnan(share) ? HUGE_VAL : -share;
+  };
+  std::ranges::stable_sort(table.rows, {}, wrong);
+  table.rows.erase(table.rows.begin() + kEnds, table.rows.end() - kEnds);
+  return table;
+}
+
+void add_member_table(Page& page, const RunRecord& run) {
+  const Table table = member_table(run);
+  if (table.rows.size() <= kMostMembers) return page.add(table);
+  page.paragraph(
+      fmt::format("The {0} best and the {0} worst of {1} members on the test samples; summary.json has all.",
+                  kEnds, table.rows.size()));
+  page.add(ends_of(table));
+}
+
 Chart prefix_chart(const RunRecord& run, std::size_t voters) {
   Chart chart{Chart::Kind::kLine,
               "Accuracy of the first members",
@@ -83,7 +104,15 @@ Chart accuracy_chart(const RunRecord& run) {
               "",
               "% wrong",
               {{"voter", "wrong"}, {}}};
-  for (const Settings& member : tables_at(run.summary, "test.members")) {
+  std::vector<Settings> members = tables_at(run.summary, "test.members");
+  if (members.size() > kMostMembers) {  // only the ends and the middle
+    std::ranges::stable_sort(members, {},
+                             [](const Settings& member) { return -number_at(member, "accuracy"); });
+    members = {members.front(), members[members.size() / 2], members.back()};
+    chart.note =
+        "Share of the test samples that each predicts wrongly: the best member, the median and the worst.";
+  }
+  for (const Settings& member : members) {
     chart.table.rows.push_back({fmt::format("member {:g}", number_at(member, "member")),
                                 Cell::percent(1 - number_at(member, "accuracy"), 2)});
   }
@@ -112,13 +141,17 @@ void add_soups(Page& page, const RunRecord& run) {
       "A soup predicts at the cost of one model. Members that were initialised independently have no useful "
       "mean.");
   Table table{{"soup", "test accuracy", "test loss"}, {}};
-  for (const double member : numbers_at(run.evaluation, "members")) {
-    table.columns.push_back(fmt::format("member {:g}", member));
+  const std::vector<double> members = numbers_at(run.evaluation, "members");
+  const bool one_by_one = members.size() <= kMostMembers;
+  for (const double member : members) {
+    if (one_by_one) table.columns.push_back(fmt::format("member {:g}", member));
   }
   for (const Settings& soup : soups) {
     std::vector<Cell> row{text_at(soup, "soup"), Cell::percent(number_at(soup, "accuracy"), 2),
                           loss_cell(soup)};
-    for (const double share : numbers_at(soup, "shares")) row.push_back(Cell::percent(share));
+    for (const double share : numbers_at(soup, "shares")) {
+      if (one_by_one) row.push_back(Cell::percent(share));
+    }
     row.resize(table.columns.size(), Cell(""));
     table.rows.push_back(std::move(row));
   }
@@ -159,7 +192,7 @@ void add_pairs(Page& page, const RunRecord& run) {
       "Share of the test samples on which two members differ; the mean over all pairs is {:.2f} %. "
       "Members that never differ cannot correct each other.",
       100 * number_at(run.summary, "test.disagreement")));
-  if (members.size() > kMostPairs) {
+  if (members.size() > kMostMembers) {
     page.paragraph(fmt::format("The pairs of {} members are too many to show here; evaluation.json has them.",
                                members.size()));
     return;
@@ -194,7 +227,7 @@ void add_members(Page& page, const RunRecord& run) {
   const std::size_t voters = tables_at(run.summary, "test.members").size();
   if (tables_at(run.summary, "member_facts").size() < 2) return;
   page.section("Members");
-  page.add(member_table(run));
+  add_member_table(page, run);
   if (voters > 1) page.side_by_side(std::vector<Chart>{accuracy_chart(run), prefix_chart(run, voters)});
   add_soups(page, run);
   add_pairs(page, run);

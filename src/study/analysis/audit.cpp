@@ -95,11 +95,12 @@ void check_column(std::string_view column, const Rows& rows, Audit& audit) {
     checks = std::move(candidate);
   }
   if (best == nullptr) return;
+  auto check = checks.begin();  // in the order of the rows, of which some have none
   for (const TableRow& row : rows) {
-    const auto check = std::ranges::find(checks, row.where, &Check::where);
-    if (check != checks.end() && check->agreement == Agreement::kDifferent) {
+    if (check == checks.end() || check->where != row.where) continue;
+    if (check->agreement == Agreement::kDifferent)
       audit.findings.push_back(contradiction(*check, *best, all, rows, row));
-    }
+    ++check;
   }
   if (best->usual) audit.findings.push_back(unusual(column, *best, rows));
   audit.checks.insert(audit.checks.end(), checks.begin(), checks.end());
@@ -124,11 +125,13 @@ Audit audit(std::span<const TableRow> table) {
                                    // if there are others
   for (const TableRow& row : table) {
     const Measurement& m = row.measurement;
-    const bool others = std::any_of(table.begin(), table.end(), [&](const TableRow& other) {
-      return !other.measurement.has_mark("disturbed") && !other.measurement.has_mark("failed") &&
-             coordinates(other.measurement) == coordinates(m);
-    });
-    if (!m.has_mark("failed") && !(m.has_mark("disturbed") && others)) counting.push_back(row);
+    const auto has_others = [&] {
+      return std::any_of(table.begin(), table.end(), [&](const TableRow& other) {
+        return !other.measurement.has_mark("disturbed") && !other.measurement.has_mark("failed") &&
+               coordinates(other.measurement) == coordinates(m);
+      });
+    };
+    if (!m.has_mark("failed") && !(m.has_mark("disturbed") && has_others())) counting.push_back(row);
   }
   const Rows rows(counting);
   Audit result;

@@ -1,7 +1,8 @@
 #pragma once
+#include <algorithm>
 #include <span>
-#include <sstream>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "convoke/study/tables/cells.hpp"
@@ -11,10 +12,14 @@ namespace convoke::study {
 /// Returns the variant without keys of ensembles, which say how work is done, not which work: a group's
 /// variant contains its members.
 inline std::string variant_of_work(const Coordinates& at) {
-  std::istringstream words(at.variant);
+  constexpr std::string_view kBlanks = " \t\n\r\v\f";
+  const std::string_view all = at.variant;
   std::string kept;
-  for (std::string word; words >> word;) {
-    if (!word.starts_with("ensemble.")) kept += " " + word;
+  for (std::size_t begin = all.find_first_not_of(kBlanks); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(all.find_first_of(kBlanks, begin), all.size());
+    const std::string_view word = all.substr(begin, end - begin);
+    if (!word.starts_with("ensemble.")) kept.append(" ").append(word);
+    begin = all.find_first_not_of(kBlanks, end);
   }
   return kept;
 }
@@ -37,7 +42,7 @@ const T* base_among(std::span<const T> all, const Coordinates& curve, Place plac
   };
   const T* base = nullptr;
   for (const T& candidate : all) {
-    const Coordinates at = place(candidate);
+    const Coordinates& at = place(candidate);
     if (!same_work(at, curve) || !is_measured(candidate)) continue;
     if (at.workers() == 0 && !is_sequential(at.mode)) continue;
     if (base == nullptr || order(at) < order(place(*base))) base = &candidate;

@@ -108,6 +108,12 @@ std::optional<Range> saving(const Rows& rows, const TableRow& row) {
   return {};
 }
 
+// Unlike to_string(), it tells all coordinates apart.
+std::string key_of(const Coordinates& at) {
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", at.system, at.mode, at.ranks, at.threads,
+                     at.portion, at.batch, at.variant, at.machine, at.as_if);
+}
+
 }  // namespace
 
 std::optional<Range> Rows::figure(const TableRow& row, std::string_view column) {
@@ -117,12 +123,28 @@ std::optional<Range> Rows::figure(const TableRow& row, std::string_view column) 
   return Range{p.value, p.value - p.half_unit, p.value + p.half_unit};
 }
 
+Rows::Rows(std::span<const TableRow> rows) : rows_(rows) {
+  for (const TableRow& row : rows_) {
+    const Coordinates at = coordinates(row.measurement);
+    const auto [place, is_new] = places_.try_emplace(key_of(at), cells_.size());
+    if (is_new) cells_.push_back({at, {}});
+    cells_[place->second].rows.push_back(&row);
+  }
+}
+
+const Rows::Cell* Rows::cell_at(const Coordinates& at) const {
+  const auto place = places_.find(key_of(at));
+  return place == places_.end() ? nullptr : &cells_[place->second];
+}
+
 std::optional<Range> Rows::mean(const Coordinates& at, std::string_view column) const {
+  const Cell* const cell = cell_at(at);
+  if (cell == nullptr) return {};
   Range sum;
   double count = 0;
-  for (const TableRow& row : rows_) {
-    const auto one = figure(row, column);
-    if (!one || coordinates(row.measurement) != at) continue;
+  for (const TableRow* row : cell->rows) {
+    const auto one = figure(*row, column);
+    if (!one) continue;
     sum = {sum.value + one->value, sum.low + one->low, sum.high + one->high};
     ++count;
   }
@@ -131,19 +153,27 @@ std::optional<Range> Rows::mean(const Coordinates& at, std::string_view column) 
 }
 
 Statistics Rows::statistics(const Coordinates& at, std::string_view column) const {
+  const Cell* const cell = cell_at(at);
   std::vector<double> values;
-  for (const TableRow& row : rows_) {
-    const auto one = figure(row, column);
-    if (one && coordinates(row.measurement) == at) values.push_back(one->value);
+  for (const TableRow* row : cell == nullptr ? std::vector<const TableRow*>{} : cell->rows) {
+    if (const auto one = figure(*row, column)) values.push_back(one->value);
   }
   return values.empty() ? Statistics{} : summarize(values);
 }
 
 const TableRow* Rows::base(const TableRow& row, std::string_view column) const {
-  return base_among(
-      rows_, coordinates(row.measurement),
-      [](const TableRow& other) { return coordinates(other.measurement); },
-      [&](const TableRow& other) { return figure(other, column).has_value(); });
+  const Coordinates at = coordinates(row.measurement);
+  const auto [known, is_new] = bases_.try_emplace({key_of(at), std::string(column)}, nullptr);
+  if (is_new) known->second = find_base(at, column);
+  return known->second;
+}
+
+const TableRow* Rows::find_base(const Coordinates& at, std::string_view column) const {
+  const auto measured = [&](const TableRow* row) { return figure(*row, column).has_value(); };
+  const Cell* const cell = base_among(
+      std::span(cells_), at, [](const Cell& other) -> const Coordinates& { return other.at; },
+      [&](const Cell& other) { return std::ranges::any_of(other.rows, measured); });
+  return cell == nullptr ? nullptr : *std::ranges::find_if(cell->rows, measured);
 }
 
 std::optional<Range> Rows::speedup(const TableRow& row, std::string_view column) const {

@@ -1,9 +1,11 @@
 #pragma once
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "convoke/study/tables/cells.hpp"
@@ -34,7 +36,7 @@ inline bool overlap(const Range& a, const Range& b) { return a.low <= b.high && 
 /// The rows of a table, with access to their figures.
 class Rows {
  public:
-  explicit Rows(std::span<const TableRow> rows) : rows_(rows) {}
+  explicit Rows(std::span<const TableRow> rows);
 
   auto begin() const { return rows_.begin(); }
   auto end() const { return rows_.end(); }
@@ -60,7 +62,19 @@ class Rows {
   double workers(const TableRow& row, std::string_view column) const;
 
  private:
+  /// The rows of the same coordinates, which are repeats.
+  struct Cell {
+    Coordinates at;
+    std::vector<const TableRow*> rows;
+  };
+  const Cell* cell_at(const Coordinates& at) const;
+  const TableRow* find_base(const Coordinates& at, std::string_view column) const;
+
   std::span<const TableRow> rows_;
+  std::vector<Cell> cells_;                    ///< in the order of their first rows
+  std::map<std::string, std::size_t> places_;  ///< of the cells, by name
+  /// Bases that were asked for, by the name of the cell and the column.
+  mutable std::map<std::pair<std::string, std::string>, const TableRow*, std::less<>> bases_;
 };
 
 /// A definition that derives a column's figure.

@@ -65,5 +65,5 @@ slurm train recipe.toml --set train.epochs=100000 "${given[@]}" --output jobs/ea
 sed -i 's/^"${launch\[@\]}".* &$/sh -c "kill -USR1 \\$\\$" \&/' jobs/early/train.sh
 job=$(sbatch --parsable jobs/early/train.sh)
 wait_for "$job" 180
-check "too short, at run time" says "tiny-$job.log" "ended with 138: the warning came before training started"
+check "too short, at run time" says "tiny-$job.log" "ended with 138: the warning came before training began"
 check "and not requeued" ended "$job" FAILED

@@ -20,7 +20,7 @@ job=$(slurm train recipe.toml --set train.epochs=100000 --nodes 1 --ranks-per-no
 wait_until 120 has_checkpoint "runs/tiny-$job"
 scancel --batch --signal=USR1 "$job"
 wait_until 120 says "tiny-$job.log" "restart 1"
-check "it printed why" says "tiny-$job.log" "ended with 85: stopped at a checkpoint; requeued"
+check "it printed why" says "tiny-$job.log" "ended with 85: stopped by a signal, with a checkpoint; requeued"
 scancel "$job"
 wait_for "$job" 180
 
@@ -29,5 +29,5 @@ job=$(slurm train recipe.toml --set train.epochs=100000 --set run.stop_before='"
   --cpus-per-rank 1 --time 1 --warning 1 --output jobs/knows --submit | job_of train.sh)
 wait_until 120 says "tiny-$job.log" "restart 1"
 check "it knew when its time ended" says "tiny-$job.log" "Stopped by the end of the job's time, with a checkpoint"
-check "and was requeued" says "tiny-$job.log" "ended with 85: stopped at a checkpoint; requeued"
+check "and was requeued" says "tiny-$job.log" "ended with 85: stopped by a signal, with a checkpoint; requeued"
 scancel "$job"

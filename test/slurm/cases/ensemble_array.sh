@@ -23,5 +23,5 @@ wait_until 120 eval 'ls $run/checkpoints/member-001/*.h5 > /dev/null 2>&1'
 scancel --batch --signal=USR1 "${members}_1"
 wait_until 120 says "tiny-$members-1.log" "restart 1"
 wait_until 120 says "tiny-$members-1.log" "member 2/3  epoch"
-check "it prints why" says "tiny-$members-1.log" "stopped at a checkpoint; requeued"
+check "it prints why" says "tiny-$members-1.log" "stopped by a signal, with a checkpoint; requeued"
 scancel "$members"

@@ -18,7 +18,7 @@ check "three ranks are at work" kill -STOP $stopped
 check "each on a node" [ "$(wc -w <<< "$stopped")" = 3 ]
 wait_until 120 warned
 kill -CONT $stopped
-wait_until 60 says "tiny-$job.log" "ended with 85: stopped at a checkpoint; requeued"
+wait_until 60 says "tiny-$job.log" "ended with 85: stopped by a signal, with a checkpoint; requeued"
 wait_for "$job" 400
 check "it succeeds" ended "$job" COMPLETED
 check "after a restart" says "tiny-$job.log" "restart 1"

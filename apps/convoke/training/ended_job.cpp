@@ -1,0 +1,83 @@
+#include "training/ended_job.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+#include <vector>
+
+#include "convoke/core/error.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/environment.hpp"
+#include "convoke/os/stop_signals.hpp"
+#include "convoke/recipe/recipe.hpp"
+#include "convoke/run/checkpoint.hpp"
+#include "convoke/run/checkpoint_interval.hpp"
+#include "convoke/run/ending.hpp"
+#include "convoke/run/restart_log.hpp"
+#include "convoke/run/stopping.hpp"
+#include "convoke/run/supervision.hpp"
+
+namespace convoke::app {
+namespace {
+
+// The folders of the run's checkpoints: its own and that of run.checkpoint_fallback.
+std::vector<std::filesystem::path> checkpoint_folders(const std::filesystem::path& run) {
+  std::vector<std::filesystem::path> folders{run / "checkpoints"};
+  try {
+    const recipe::Recipe recipe = recipe::Recipe::load((run / "recipe.toml").string(), {});
+    const std::string& fallback = recipe.run.checkpoint_fallback;
+    if (!fallback.empty()) folders.push_back(run::fallback_of(fallback, run, folders.front()));
+  } catch (const Error&) {  // the run has not begun, or its recipe is wrong, which it says itself
+  }
+  return folders;
+}
+
+// In a job, a stop with a checkpoint is the end of its time, after which it goes on in the queue.
+run::Attempt attempt_of_job(int code, const std::filesystem::path& run) {
+  const run::Ending ending = run::judge_ending(code);
+  run::Attempt attempt{.code = code, .reason = ending.reason, .steps = steps_reached(run)};
+  attempt.asked = code == run::kExitRequeue;
+  attempt.curable = attempt.asked || ending.remedy == run::Remedy::kRestart;
+  if (code == 128 + SIGUSR1)
+    attempt.reason =
+        "the warning came before training began: the time limit is too short (--time, --warning)";
+  return attempt;
+}
+
+}  // namespace
+
+std::int64_t steps_reached(const std::filesystem::path& run) {
+  return run::steps_saved(checkpoint_folders(run));
+}
+
+// Returns after that time, when `over` returns true, or after a signal.
+void wait_unless(double seconds, const std::function<bool()>& over) {
+  const os::Stopwatch watch;
+  while (watch.seconds() < seconds && os::StopSignals::received() == 0 && !over()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+int judge_ended_job(const std::filesystem::path& run, int code, int restarts, const std::string& backoff) {
+  const os::StopSignals signals;
+  const std::string job = os::variable("SLURM_JOB_ID").value_or("-");
+  run::Supervision supervision(restarts, run::seconds_from(backoff), 0);
+  for (const run::Attempt& earlier : run::restarts_of(run, job)) supervision.after(earlier);
+  const run::Attempt attempt = attempt_of_job(code, run);
+  const run::Supervision::Decision next = supervision.after(attempt);
+  if (!next.again) {
+    fmt::print("{}\n", next.why_not == attempt.reason
+                           ? attempt.reason
+                           : fmt::format("{}; not started again: {}", attempt.reason, next.why_not));
+    return code;
+  }
+  wait_unless(next.wait_seconds, [] { return false; });
+  if (os::StopSignals::received() != 0) return code;
+  fmt::print("{}\n", attempt.reason);
+  run::append_restart(run, attempt, job);
+  return EXIT_SUCCESS;
+}
+
+}  // namespace convoke::app

@@ -1,0 +1,20 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace convoke::app {
+
+/// Returns the steps of the newest checkpoint of a run, in its folder or that of run.checkpoint_fallback.
+std::int64_t steps_reached(const std::filesystem::path& run);
+
+/// Returns after that time, when `over` returns true, or after a signal that os::StopSignals has caught.
+void wait_unless(double seconds, const std::function<bool()>& over);
+
+/// Decides for a batch script, whose command ended with `code`, whether its Slurm job (SLURM_JOB_ID) returns
+/// to the queue. The earlier attempts of the job stand in restarts.log of the run folder. Prints the reason.
+/// Returns 0, after the wait before a restart, or `code`.
+int judge_ended_job(const std::filesystem::path& run, int code, int restarts, const std::string& backoff);
+
+}  // namespace convoke::app

@@ -1,0 +1,43 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace convoke::vote {
+
+/// A ballot of a member: its class probabilities for some samples, (samples, classes), dense. Returns the
+/// most probable class for each sample, the lowest label first among equals.
+std::vector<std::int32_t> labels_in(std::span<const float> ballot, std::int64_t classes);
+
+/// The ballots on some samples, added up member by member. Its size does not depend on the number of members.
+class Tally {
+ public:
+  Tally(std::int64_t samples, std::int64_t classes);
+
+  /// Adds the ballot of one more member, (samples, classes).
+  void add(std::span<const float> ballot);
+
+  std::int64_t members() const { return members_; }
+  std::int64_t samples() const { return samples_; }
+  std::int64_t classes() const { return classes_; }
+  /// (classes): the members whose most probable class it is.
+  std::span<const std::int32_t> votes(std::int64_t sample) const { return row(votes_, sample); }
+  /// (classes): the sums over the members, in double. Sums of few members' floats are then exact, so that
+  /// exact ties remain ties.
+  std::span<const double> probabilities(std::int64_t sample) const { return row(sums_, sample); }
+  /// Returns the mean probabilities over the members, (samples, classes).
+  std::vector<double> mean_probabilities() const;
+
+ private:
+  template <class T>
+  std::span<const T> row(const std::vector<T>& values, std::int64_t sample) const {
+    const auto size = static_cast<std::size_t>(classes_);
+    return std::span(values).subspan(static_cast<std::size_t>(sample) * size, size);
+  }
+
+  std::int64_t members_ = 0, samples_, classes_;
+  std::vector<std::int32_t> votes_;  // (samples, classes)
+  std::vector<double> sums_;         // (samples, classes)
+};
+
+}  // namespace convoke::vote

@@ -1,0 +1,41 @@
+#include "convoke/run/restart_log.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <regex>
+#include <string>
+
+#include "convoke/run/ending.hpp"
+
+namespace convoke::run {
+namespace {
+
+constexpr const char* kFile = "restarts.log";
+
+}  // namespace
+
+void append_restart(const std::filesystem::path& run, const Attempt& attempt, const std::string& job) {
+  std::ofstream(run / kFile, std::ios::app)
+      << fmt::format("{}exit code {} at step {}: {}\n", job.empty() ? "" : fmt::format("job {}: ", job),
+                     attempt.code, attempt.steps, attempt.reason);
+}
+
+std::vector<Attempt> restarts_of(const std::filesystem::path& run, const std::string& job) {
+  static const std::regex kLine("job ([^:]+): exit code ([0-9]{1,3}) at step ([0-9]{1,18}): (.*)");
+  std::vector<Attempt> attempts;
+  std::ifstream in(run / kFile);
+  std::smatch found;
+  for (std::string line; std::getline(in, line);) {
+    if (line.size() > 1000 || !std::regex_match(line, found, kLine) || found[1] != job) continue;
+    Attempt& attempt = attempts.emplace_back();
+    attempt.code = std::stoi(found[2]);
+    attempt.steps = std::stoll(found[3]);
+    attempt.reason = found[4];
+    attempt.curable = true;
+    attempt.asked = judge_ending(attempt.code).remedy == Remedy::kResume;
+  }
+  return attempts;
+}
+
+}  // namespace convoke::run
