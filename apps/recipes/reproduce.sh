@@ -2,6 +2,7 @@
 # file with its arguments:
 #   --small             the smallest runs that show that the script works, in a minute or two; their figures mean nothing
 #   --output FOLDER     where the work is done (default: reproduced/NAME); a second call continues what the first began
+#   --only PIECE,...    make only these pieces: times while the machine is quiet, accuracies whenever it is not
 #   --publish           copy the tables and figures into docs/results, and write the tables of the page again
 #   CONVOKE=build/release/convoke    the program
 # A script is a list of pieces; a piece that has ended is not made again.
@@ -12,12 +13,13 @@ name=$(basename "$recipe")
 root=$(readlink -f "$recipe/../../..")
 results=$root/docs/results
 convoke=$(readlink -m "${CONVOKE:-$root/build/release/convoke}")
-small= publish= output=reproduced/$name
+small= publish= only= output=reproduced/$name
 
 while [ $# -gt 0 ]; do
   case $1 in
     --small) small=yes ;;
     --publish) publish=yes ;;
+    --only) only=,${2:?--only needs the names of pieces},; shift ;;
     --output) output=${2:?--output needs a folder}; shift ;;
     -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$script"; exit ;;
     *) echo "error: $1 is no option" >&2; echo "  hint: $script --help" >&2; exit 2 ;;
@@ -32,6 +34,7 @@ cd "$output"
 piece() {
   local piece=$1 start=$SECONDS
   shift
+  if [ -n "$only" ] && [[ $only != *,$piece,* ]]; then return; fi
   if [ -e "done/$piece" ]; then printf '%-24s done before\n' "$piece"; return; fi
   printf '%-24s ' "$piece"
   set +e  # in a condition, Bash would go on after a command of a function that fails
@@ -43,12 +46,26 @@ piece() {
   echo "$((SECONDS - start)) s"
 }
 
-# study NAME [SED]: runs apps/studies/NAME.toml in the folder NAME; with --small, as SED edits it.
+# on_each_core FUNCTION: calls the function with the words of each line of the input, as many at a time as there are cores.
+# For runs of one thread, whose times do not count.
+on_each_core() {
+  local words failed=
+  while read -r -a words; do
+    while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || failed=yes; done
+    "$1" "${words[@]}" < /dev/null &
+  done
+  while [ -n "$(jobs -rp)" ]; do wait -n || failed=yes; done
+  [ -z "$failed" ]
+}
+
+# study NAME TABLE [SED]: runs apps/studies/NAME.toml in the folder NAME, and copies its measurements to TABLE; with --small, as
+# SED edits it.
 study() {
-  sed -e "${small:+${2:-}}" "$root/apps/studies/$1.toml" > "$1.toml"
+  sed -e "${small:+${3:-}}" "$root/apps/studies/$1.toml" > "$1.toml"
   local resume=
   [ ! -e "$1/study.toml" ] || resume=--resume
   "$convoke" study "$1.toml" --output "$1" $resume
+  cp "$1/measurements.csv" "$2"
 }
 
 # scores RUN: the training accuracy of a run's last epoch and its test accuracy, with a comma between them.
@@ -66,11 +83,12 @@ mnist() {
 # Edits of a study that make it small: one run of a cell, whatever disturbs it.
 once='/^disturbed_above/d; s/^repeats.*/repeats = 1\ndisturbed_above = 100/; s/^at_most.*/at_most = 1/; s/^warm_up.*/warm_up = 0/'
 
-# published FILE ...: copies results next to the page, with --publish.
+# published FILE ...: copies results next to the page, with --publish. The page keeps what is not made yet.
 published() {
   [ -n "$publish" ] || return 0
+  local file
   mkdir -p "$results/$name"
-  cp "$@" "$results/$name/"
+  for file; do if [ -e "$file" ]; then cp "$file" "$results/$name/"; else echo "$file is not made yet"; fi; done
 }
 
 # Prints a page, each table as the command in the comment above it prints it.
