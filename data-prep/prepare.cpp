@@ -323,8 +323,7 @@ class Preparation {
       sizes.clear();
       for (std::size_t k = 0; k < count; ++k) {
         const std::size_t item = items[static_cast<std::size_t>(first) + k];
-        const std::vector<std::byte> sample = stored_sample(item, spool);
-        bytes.insert(bytes.end(), sample.begin(), sample.end());
+        append_stored(item, spool, bytes);
         labels.push_back(catalogue_.items[item].label);
         if (split.weights) weights.push_back(catalogue_.items[item].weight);
         if (split.original_sizes) sizes.insert(sizes.end(), {records_[item].height, records_[item].width});
@@ -344,12 +343,15 @@ class Preparation {
     };
   }
 
-  // Returns the sample as the dataset stores it.
-  std::vector<std::byte> stored_sample(std::size_t item, const Spool& spool) const {
-    if (options_.encoding) return spool.get_encoded(item, records_[item]);
-    std::vector<std::byte> sample(sample_bytes_);
-    spool.get(item, records_[item], sample);
-    return sample;
+  // Appends the sample as the dataset stores it.
+  void append_stored(std::size_t item, const Spool& spool, std::vector<std::byte>& bytes) const {
+    if (options_.encoding) {
+      const std::vector<std::byte> encoded = spool.get_encoded(item, records_[item]);
+      bytes.insert(bytes.end(), encoded.begin(), encoded.end());
+    } else {
+      bytes.resize(bytes.size() + sample_bytes_);
+      spool.get(item, records_[item], std::span(bytes).last(sample_bytes_));
+    }
   }
 
   data::Samples samples_in(std::span<const std::byte> bytes) const {

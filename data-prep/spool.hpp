@@ -24,7 +24,7 @@ struct Record {
   std::int32_t width = 0;
   std::uint64_t bytes = 0;
   PerceptualHash hash{};  ///< for pictures; else zeros
-  // Of an encoded picture; else zeros:
+  // These are zeros unless the picture is encoded.
   std::uint32_t encoded_checksum = 0;  ///< CRC-32
   std::int32_t encoded_by = 0;         ///< the process whose file holds it
   std::uint64_t encoded_at = 0;        ///< its place in the file

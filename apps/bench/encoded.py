@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What encoded pictures (`convoke prepare --encoded jpeg|png`) save and cost: bytes of a dataset, and images/s of training.
+"""Measures encoded pictures (`convoke prepare --encoded jpeg|png`): bytes of a dataset, and images/s of training.
 
 Makes synthetic leaves of 128 x 128 and eyes of 256 x 256 pixels, prepares each as pixels, PNG and JPEG, and trains three epochs
 of a network on each, in turns: with the samples in memory, where pictures are decoded once, and streamed, where a thread

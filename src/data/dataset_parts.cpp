@@ -41,16 +41,12 @@ std::pair<std::int64_t, std::int64_t> range_of(const Part& part, const SplitSize
   return {first, first_of_shard(split.samples, part.shard + 1, part.shards) - first};
 }
 
-std::int64_t encoded_begin(const SplitSize& split, std::int64_t sample) {
-  return sample == 0 ? 0 : split.encoded_ends[static_cast<std::size_t>(sample - 1)];
-}
-
 std::pair<std::int64_t, std::int64_t> rows_of(const Part& part, const SplitSize& split,
                                               const Column& column) {
   const auto [first, count] = range_of(part, split);
   if (column.array != &StoredSplit::encoded) return {first, count};
-  const std::int64_t begin = encoded_begin(split, first);
-  return {begin, encoded_begin(split, first + count) - begin};
+  const std::int64_t begin = encoded_begin(split.encoded_ends, first);
+  return {begin, encoded_begin(split.encoded_ends, first + count) - begin};
 }
 
 std::vector<std::uint64_t> reserve(hdf5::File& structure, const Part& part,
@@ -88,9 +84,10 @@ void write_encoding(hdf5::File& structure, const Part& part, const std::vector<S
                           std::span<const std::int64_t>(stored_shape(info.sample_shape).extents()));
   for (const std::size_t i : part.splits) {
     const auto [first, count] = range_of(part, splits[i]);
+    const std::span all(splits[i].encoded_ends);
     std::vector<std::int64_t> ends;
     for (std::int64_t sample = first + 1; sample <= first + count; ++sample)
-      ends.push_back(encoded_begin(splits[i], sample) - encoded_begin(splits[i], first));
+      ends.push_back(encoded_begin(all, sample) - encoded_begin(all, first));
     structure.write(splits[i].name + "/" + format::kEncodedEnds, ends);
   }
 }

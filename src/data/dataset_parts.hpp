@@ -46,9 +46,6 @@ std::vector<Part> parts_of(const std::filesystem::path& path, const std::vector<
 /// Returns the samples of a split that a part holds: first, count.
 std::pair<std::int64_t, std::int64_t> range_of(const Part& part, const SplitSize& split);
 
-/// Returns the place of an encoded sample in the bytes of its split.
-std::int64_t encoded_begin(const SplitSize& split, std::int64_t sample);
-
 /// Returns the rows of a column that a part holds: samples, or the bytes of encoded samples.
 std::pair<std::int64_t, std::int64_t> rows_of(const Part& part, const SplitSize& split, const Column& column);
 

@@ -213,18 +213,18 @@ void DatasetWriter::write(const std::string& name, std::int64_t first, const Sam
       std::find_if(splits_.begin(), splits_.end(), [&](const StoredSplit& s) { return s.name == name; });
   ensure(found != splits_.end(), "the dataset has the split");
   const StoredSplit& split = *found;
-  const SplitSize& size = sizes_[static_cast<std::size_t>(found - splits_.begin())];
   ensure(type_of(samples) == info_.sample_type, "samples have the type of the dataset");
   ensure(weights.size() == (split.weights.empty() ? 0 : labels.size()), "a weight for each label, or none");
   ensure(original_sizes.size() == (split.original_sizes.empty() ? 0 : 2 * labels.size()),
          "an original size for each label, or none");
   ensure(first >= 0 && first + static_cast<std::int64_t>(labels.size()) <= split.count,
          "rows within the split");
-  const StoredArray& array = split.is_encoded() ? split.encoded : split.samples;
-  const std::size_t row_bytes = split.is_encoded() ? 1 : split.sample_bytes();
-  const std::int64_t row = split.is_encoded() ? encoded_begin(size, first) : first;
+  // The rows of the stored array: samples or, if they are encoded, bytes.
+  const bool encoded = split.is_encoded();
+  const std::size_t row_bytes = encoded ? 1 : split.sample_bytes();
+  const std::int64_t row = encoded ? encoded_begin(split.ends, first) : first;
   const std::int64_t rows =
-      split.is_encoded() ? encoded_begin(size, first + std::ssize(labels)) - row : std::ssize(labels);
+      encoded ? encoded_begin(split.ends, first + std::ssize(labels)) - row : std::ssize(labels);
   ensure(bytes_of(samples).size() == static_cast<std::size_t>(rows) * row_bytes, "a sample for each label");
   for (const std::optional<Fault>& fault :
        {sample_fault(samples, split.shape, info_.vocabulary), label_fault(labels, info_.classes),
@@ -233,7 +233,7 @@ void DatasetWriter::write(const std::string& name, std::int64_t first, const Sam
     throw Error(fmt::format("{}: sample {} of split \"{}\" {}", file_.string(),
                             first + static_cast<std::int64_t>(fault->sample), name, fault->what));
   }
-  write_rows(array, row, bytes_of(samples), row_bytes);
+  write_rows(encoded ? split.encoded : split.samples, row, bytes_of(samples), row_bytes);
   write_rows(split.labels, first, std::as_bytes(labels), sizeof(std::int32_t));
   write_rows(split.weights, first, std::as_bytes(weights), sizeof(float));
   write_rows(split.original_sizes, first, std::as_bytes(original_sizes), 2 * sizeof(std::int32_t));

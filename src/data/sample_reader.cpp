@@ -39,22 +39,18 @@ SampleReader::SampleReader(const StoredSplit& split)
       stored_(split.is_encoded() ? split.encoded : split.samples, split.type,
               split.is_encoded() ? 1 : split.sample_bytes()) {}
 
-std::int64_t SampleReader::begin_of(std::int64_t sample) const {
-  return sample == 0 ? 0 : ends_[static_cast<std::size_t>(sample - 1)];
-}
-
 // The bytes of neighbours follow each other, so one call reads them.
 void SampleReader::read(std::int64_t first, std::span<std::byte> samples) const {
   if (!encoded()) return stored_.read(first, samples);
   ensure(samples.size() % sample_bytes_ == 0, "whole samples are read");
   const auto count = static_cast<std::int64_t>(samples.size() / sample_bytes_);
   ensure(first >= 0 && first + count <= std::ssize(ends_), "samples within the split");
-  const std::int64_t begin = begin_of(first);
-  std::vector<std::byte> bytes(static_cast<std::size_t>(begin_of(first + count) - begin));
+  const std::int64_t begin = encoded_begin(ends_, first);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(encoded_begin(ends_, first + count) - begin));
   stored_.read(begin, bytes);
   for (std::int64_t sample = first; sample < first + count; ++sample) {
-    const auto from = static_cast<std::size_t>(begin_of(sample) - begin);
-    const auto to = static_cast<std::size_t>(begin_of(sample + 1) - begin);
+    const auto from = static_cast<std::size_t>(encoded_begin(ends_, sample) - begin);
+    const auto to = static_cast<std::size_t>(encoded_begin(ends_, sample + 1) - begin);
     const StoredPiece& piece = piece_of(sample);
     decode(std::span(bytes).subspan(from, to - from),
            fmt::format("{}: sample {}", piece.where(), sample - piece.first), shape_,
@@ -65,7 +61,8 @@ void SampleReader::read(std::int64_t first, std::span<std::byte> samples) const 
 
 void SampleReader::will_need(std::int64_t first, std::int64_t count) const {
   if (!encoded()) return stored_.will_need(first, count);
-  stored_.will_need(begin_of(first), begin_of(first + count) - begin_of(first));
+  stored_.will_need(encoded_begin(ends_, first),
+                    encoded_begin(ends_, first + count) - encoded_begin(ends_, first));
 }
 
 }  // namespace convoke::data

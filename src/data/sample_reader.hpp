@@ -32,8 +32,6 @@ class SampleReader {
   const StoredPiece& piece_of(std::int64_t sample) const { return data::piece_of(samples_, sample); }
 
  private:
-  std::int64_t begin_of(std::int64_t sample) const;
-
   StoredArray samples_;
   Shape shape_;
   std::size_t sample_bytes_;

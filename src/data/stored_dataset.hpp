@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,19 +28,24 @@ using StoredArray = std::vector<StoredPiece>;
 /// Returns the piece that holds a row.
 const StoredPiece& piece_of(const StoredArray& array, std::int64_t row);
 
+/// Returns where an encoded sample begins in the bytes of its split. `ends`: of all samples.
+inline std::int64_t encoded_begin(std::span<const std::int64_t> ends, std::int64_t sample) {
+  return sample == 0 ? 0 : ends[static_cast<std::size_t>(sample - 1)];
+}
+
 struct StoredSplit {
   std::string name;
   std::int64_t count = 0;
   SampleType type = SampleType::kUint8;
   Shape shape;  ///< of one sample: (H, W, C), (L, F), (F) or (L)
   StoredArray samples, labels, weights, original_sizes;
-  /// Of encoded pictures: the bytes of all, where a row is a byte, and (count) the end of each in them. Their
-  /// `samples` have no offset.
+  /// If its pictures are encoded: the bytes of all, where a row is a byte, and (count) the end of each in
+  /// them. Their `samples` have no offset.
   StoredArray encoded;
   std::vector<std::int64_t> ends;
 
   bool is_encoded() const { return !ends.empty(); }
-  /// Of a sample in memory.
+  /// The size of a sample in memory.
   std::size_t sample_bytes() const { return static_cast<std::size_t>(shape.elements()) * size_of(type); }
 };
 

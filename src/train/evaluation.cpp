@@ -75,6 +75,7 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
   vote::Tally tally(static_cast<std::int64_t>(mine.size()), evaluator.classes());
   std::vector<Prefixes> prefixes;
   for (const std::string& name : vote::rule_names()) prefixes.push_back({name, vote::find_rule(name), {}});
+  votes.elected.resize(prefixes.size());
   std::vector<std::int64_t> correct;
   std::vector<ExactSum> losses(static_cast<std::size_t>(members));
   std::vector<metrics::Calibration> member_calibration;
@@ -88,9 +89,13 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
       losses[static_cast<std::size_t>(m)].add(evaluator.loss(outputs, i, truth[i]));
     }
     const std::vector<float> ballot = evaluator.to_probabilities(std::move(outputs));
-    tally.add(ballot);
-    correct.push_back(count_equal(votes.add(ballot, evaluator.classes()), truth));
-    for (Prefixes& each : prefixes) each.correct.push_back(count_equal(vote::elect(each.rule, tally), truth));
+    const std::vector<std::int32_t> labels = tally.add(ballot);
+    votes.add(ballot, labels);
+    correct.push_back(count_equal(labels, truth));
+    for (std::size_t rule = 0; rule < prefixes.size(); ++rule) {
+      votes.elected[rule] = vote::elect(prefixes[rule].rule, tally);
+      prefixes[rule].correct.push_back(count_equal(votes.elected[rule], truth));
+    }
     member_calibration.push_back(
         calibration_of(std::span<const float>(ballot), truth, evaluator.classes(), group));
   }
@@ -100,9 +105,9 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
   diversity.add(votes.labels, truth);
   group.sum(diversity.counts());
   std::vector<RuleOutcome> rules;
-  for (Prefixes& each : prefixes) {
-    votes.elected.push_back(vote::elect(each.rule, tally));
-    rules.push_back(outcome_of(std::move(each), votes.elected.back(), truth, evaluator.classes(), group));
+  for (std::size_t rule = 0; rule < prefixes.size(); ++rule) {
+    rules.push_back(
+        outcome_of(std::move(prefixes[rule]), votes.elected[rule], truth, evaluator.classes(), group));
   }
 
   const auto samples = static_cast<std::int64_t>(ids.size());

@@ -56,14 +56,12 @@ void add_votes(std::vector<Mistake>& mistakes, const std::vector<std::size_t>& p
 
 }  // namespace
 
-std::span<const std::int32_t> Votes::add(std::span<const float> ballot, std::int64_t classes) {
-  const std::vector<std::int32_t> chosen = vote::labels_in(ballot, classes);
+void Votes::add(std::span<const float> ballot, std::span<const std::int32_t> chosen) {
   labels.insert(labels.end(), chosen.begin(), chosen.end());
+  const std::size_t classes = chosen.empty() ? 0 : ballot.size() / chosen.size();
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    probabilities.push_back(
-        ballot[i * static_cast<std::size_t>(classes) + static_cast<std::size_t>(chosen[i])]);
+    probabilities.push_back(ballot[i * classes + static_cast<std::size_t>(chosen[i])]);
   }
-  return std::span<const std::int32_t>(labels).last(chosen.size());
 }
 
 std::vector<Mistake> worst_mistakes(const Votes& votes, std::span<const double> mean,

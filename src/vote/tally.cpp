@@ -21,15 +21,17 @@ Tally::Tally(std::int64_t samples, std::int64_t classes)
       votes_(static_cast<std::size_t>(samples * classes)),
       sums_(votes_.size()) {}
 
-void Tally::add(std::span<const float> ballot) {
+std::vector<std::int32_t> Tally::add(std::span<const float> ballot) {
   ensure(ballot.size() == sums_.size(), "a ballot has the probabilities of each sample");
   ++members_;
   std::size_t row = 0;
-  for (const std::int32_t label : labels_in(ballot, classes_)) {
+  std::vector<std::int32_t> labels = labels_in(ballot, classes_);
+  for (const std::int32_t label : labels) {
     ++votes_[row + static_cast<std::size_t>(label)];
     row += static_cast<std::size_t>(classes_);
   }
   for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += static_cast<double>(ballot[i]);
+  return labels;
 }
 
 std::vector<double> Tally::mean_probabilities() const {

@@ -47,7 +47,7 @@ struct Polled {
   }
   std::vector<train::Mistake> worst(std::size_t most, const mpi::Communicator& group) const {
     train::Votes votes;
-    for (std::size_t m = 0; m < kMembers; ++m) votes.add(ballot(m), kClasses);
+    for (std::size_t m = 0; m < kMembers; ++m) votes.add(ballot(m), vote::labels_in(ballot(m), kClasses));
     for (const std::string& rule : vote::rule_names())
       votes.elected.push_back(vote::elect(vote::find_rule(rule), tally()));
     return train::worst_mistakes(votes, tally().mean_probabilities(), truth, ids, most, group);

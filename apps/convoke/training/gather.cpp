@@ -23,6 +23,7 @@
 #include "convoke/run/collective.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/run/node_memory.hpp"
+#include "convoke/train/evaluation_summary.hpp"
 #include "convoke/train/gathering.hpp"
 #include "convoke/train/summary.hpp"
 #include "convoke/vote/soup.hpp"
@@ -176,19 +177,15 @@ int gather(const GatherOptions& options) {
   if (folders.empty())
     throw Error("none of the runs is finished", "wait until they end, or resume those that were stopped");
   Spent spent;
-  std::vector<std::int64_t> epochs;
-  for (const std::string& run : folders) {
-    const Spent of_run = spent_by(run);
-    spent.add(of_run);
-    epochs.push_back(of_run.epochs);
-  }
   const fs::path scratch = scratch_of(options);
   std::vector<train::MemberRun> runs;
-  for (std::size_t i = 0; i < folders.size(); ++i) {
-    runs.push_back(train::read_member_run(folders[i], epochs[i], scratch, world.root()));
+  for (const std::string& folder : folders) {
+    const Spent of_run = spent_by(folder);
+    spent.add(of_run);
+    runs.push_back(train::read_member_run(folder, of_run.epochs, scratch, world.root()));
     if (std::string what = train::difference(runs.back().description, runs.front().description);
         !what.empty()) {
-      throw Error(fmt::format("{} and {} cannot vote together: {}", folders[i], folders.front(), what),
+      throw Error(fmt::format("{} and {} cannot vote together: {}", folder, folders.front(), what),
                   "pass runs of one recipe");
     }
   }

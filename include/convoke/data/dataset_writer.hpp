@@ -18,7 +18,7 @@ struct SplitSize {
   bool weights = false;         ///< samples have weights
   bool original_sizes = false;  ///< the sizes of samples before fitting are known
   std::int64_t shards = 0;      ///< files of a folder; 0: all splits in one file. See in_shards()
-  /// Of pictures that are stored encoded: (samples), where each ends in the bytes of all. Else empty.
+  /// (samples), where each encoded picture ends in the bytes of all. Empty if samples are not encoded.
   std::vector<std::int64_t> encoded_ends = {};
 };
 

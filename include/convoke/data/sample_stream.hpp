@@ -19,10 +19,9 @@ class SampleStream {
   SampleStream(const SampleStream&) = delete;
   SampleStream& operator=(const SampleStream&) = delete;
 
-  /// Returns the samples `ids`, one after the other, as they are in memory; encoded pictures are
-  /// decoded. The bytes are valid until this
-  /// thread fetches again. Throws Error naming the file if reading fails or the file has become shorter, and
-  /// naming the sample if it cannot be decoded.
+  /// Returns the samples `ids`, one after the other, as they are in memory; encoded pictures are decoded. The
+  /// bytes are valid until this thread fetches again. Throws Error naming the file if reading fails or the
+  /// file has become shorter, and naming the sample if it cannot be decoded.
   const std::byte* fetch(std::span<const std::uint32_t> ids) const;
 
   std::size_t memory() const { return memory_; }

@@ -14,8 +14,8 @@ class Tally {
  public:
   Tally(std::int64_t samples, std::int64_t classes);
 
-  /// Adds the ballot of one more member, (samples, classes).
-  void add(std::span<const float> ballot);
+  /// Adds the ballot of one more member, (samples, classes). Returns its labels, as labels_in().
+  std::vector<std::int32_t> add(std::span<const float> ballot);
 
   std::int64_t members() const { return members_; }
   std::int64_t samples() const { return samples_; }

@@ -55,7 +55,7 @@ Table member_table(const RunRecord& run) {
   return table;
 }
 
-// Of too many members, keeps the best and the worst on the test samples. Members without a vote are last.
+// Keeps the members that are best and worst on the test samples. Members without a vote are last.
 Table ends_of(Table table) {
   const auto wrong = [](const std::vector<Cell>& row) {
     const double share = row[1].as_double();

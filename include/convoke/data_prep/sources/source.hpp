@@ -43,7 +43,7 @@ struct Original {
   std::int32_t height = 0;  ///< picture: pixels; text: words
   std::int32_t width = 0;   ///< picture: pixels; else 0
   std::uint64_t bytes = 0;  ///< as stored in the source
-  /// Of a picture that already has the size of a sample: its JPEG, PNG or BMP. Else empty.
+  /// The JPEG, PNG or BMP of a picture that already has the size of a sample. Else empty.
   std::vector<std::byte> encoded = {};
 };
 
