@@ -65,7 +65,7 @@ bool is_raw(hid_t dataset, ElementType ours, const std::string& where) {
   const Handle stored = own(H5Dget_type(dataset), H5Tclose, where, "cannot read its type");
   if (H5Tequal(stored.get(), memory_type(ours)) <= 0) return false;  // the other byte order
   const Handle plist = own(H5Dget_create_plist(dataset), H5Pclose, where, "cannot read its layout");
-  return H5Pget_layout(plist.get()) == H5D_CONTIGUOUS && H5Pget_external_count(plist.get()) == 0;
+  return H5Pget_layout(plist.get()) == H5D_CONTIGUOUS;
 }
 
 void expect_size(const Dataset& dataset, std::size_t values) {
@@ -166,11 +166,6 @@ std::optional<std::uint64_t> Dataset::raw_offset() const {
 
 std::uint64_t Dataset::stored_bytes() const {
   const Turn turn;
-  const Handle plist = own(H5Dget_create_plist(handle_.get()), H5Pclose, where(), "cannot read its layout");
-  if (H5Pget_layout(plist.get()) == H5D_VIRTUAL || H5Pget_external_count(plist.get()) > 0) {
-    throw Error(fmt::format("{}: its values are in other files", where()),
-                "copy it with h5repack, so that one file holds all");
-  }
   return H5Dget_storage_size(handle_.get());
 }
 

@@ -23,6 +23,15 @@ bool keeps_creation_order(hid_t group) {
          (flags & H5P_CRT_ORDER_INDEXED) != 0;
 }
 
+// A file from elsewhere must not make us read other files (check.cpp turns links to other files off).
+void refuse_values_elsewhere(hid_t dataset, const std::string& where) {
+  const Handle plist = own(H5Dget_create_plist(dataset), H5Pclose, where, "cannot read its layout");
+  if (H5Pget_layout(plist.get()) == H5D_VIRTUAL || H5Pget_external_count(plist.get()) > 0) {
+    throw Error(fmt::format("{}: its values are in other files", where),
+                "copy it with h5repack, so that one file holds all");
+  }
+}
+
 // Returns the object called `name`, or an empty handle. Checks link by link, because HDF5 reports an error
 // for a missing group on the path; a dangling link counts as absent.
 Handle open_object(hid_t group, const std::string& name) {
@@ -45,6 +54,7 @@ Handle open_as(hid_t group, const std::string& name, const std::string& where, H
   Handle object = open_object(group, name);
   if (!object) throw Error(fmt::format("{}: no such {}", where, kind));
   if (!is_a(object, type)) throw Error(fmt::format("{}: is not a {}", where, kind));
+  if (type == H5I_DATASET) refuse_values_elsewhere(object.get(), where);
   return object;
 }
 
@@ -53,6 +63,10 @@ Handle open_as(hid_t group, const std::string& name, const std::string& where, H
 std::string Group::absolute(const std::string& name) const {
   if (name.starts_with('/')) return name;
   return path_ == "/" ? "/" + name : path_ + "/" + name;
+}
+
+std::string Group::place_of(const std::string& name) const {
+  return fmt::format("{}: {}", file_.string(), absolute(name));
 }
 
 bool Group::contains(const std::string& name) const {
@@ -91,8 +105,7 @@ std::vector<std::string> Group::children() const {
 
 Group Group::group(const std::string& name) const {
   const std::string path = absolute(name);
-  const std::string place = fmt::format("{}: {}", file_.string(), path);
-  return {open_as(handle_.get(), name, place, H5I_GROUP, "group"), file_, path, new_file_};
+  return {open_as(handle_.get(), name, place_of(name), H5I_GROUP, "group"), file_, path, new_file_};
 }
 
 Group Group::create_group(const std::string& name) {
@@ -106,14 +119,13 @@ Group Group::create_group(const std::string& name) {
   const Handle plist = creation_properties(H5P_GROUP_CREATE);
   H5Pset_link_creation_order(plist.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
   return {own(H5Gcreate2(handle_.get(), name.c_str(), H5P_DEFAULT, plist.get(), H5P_DEFAULT), H5Gclose,
-              fmt::format("{}: {}", file_.string(), path), "cannot create the group"),
+              place_of(name), "cannot create the group"),
           file_, path, new_file_};
 }
 
 Dataset Group::dataset(const std::string& name) const {
   const std::string path = absolute(name);
-  const std::string place = fmt::format("{}: {}", file_.string(), path);
-  return {open_as(handle_.get(), name, place, H5I_DATASET, "dataset"), file_, path, new_file_};
+  return {open_as(handle_.get(), name, place_of(name), H5I_DATASET, "dataset"), file_, path, new_file_};
 }
 
 Dataset Group::make_dataset(const std::string& name, ElementType type, const Shape& shape, int deflate,
@@ -125,7 +137,7 @@ Dataset Group::make_dataset(const std::string& name, ElementType type, const Sha
         .make_dataset(name.substr(slash + 1), type, shape, deflate, reserved);
   }
   const std::string path = absolute(name);
-  const std::string place = fmt::format("{}: {}", file_.string(), path);
+  const std::string place = place_of(name);
   if (contains(name)) throw Error(fmt::format("{}: exists already", place));
 
   std::vector<hsize_t> extents;

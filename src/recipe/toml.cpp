@@ -13,6 +13,21 @@
 namespace convoke::recipe {
 namespace {
 
+// A hostile file must not exhaust the stack. toml++ limits nested values, but not the parts of a dotted key.
+constexpr int kMostNested = 100;
+constexpr std::ptrdiff_t kMostDots = 5000;  // in a line
+
+void check_dots(const std::string& text, const std::string& source) {
+  int line = 1;
+  for (auto begin = text.begin(); begin != text.end(); ++line) {
+    const auto end = std::find(begin, text.end(), '\n');
+    if (std::count(begin, end, '.') > kMostDots)
+      throw Error(fmt::format("{}:{}: the line has more than {} dots", source, line, kMostDots),
+                  "divide the line");
+    begin = end == text.end() ? end : end + 1;
+  }
+}
+
 // Converts toml++'s tree: values become settings, tables get their place, keys their order.
 class Converter {
  public:
@@ -28,11 +43,15 @@ class Converter {
               [](const auto& a, const auto& b) { return a.first->source().begin < b.first->source().begin; });
     Settings to;
     to.set_where(place_(from.source().begin.line));
+    if (++depth_ > kMostNested)
+      throw Error(fmt::format("{}: tables are nested more than {} deep", to.where(), kMostNested),
+                  "see docs/recipes.md for the tables of a recipe");
     for (const auto& [key, node] : entries) {
       const std::string full = path + std::string(key->str());
       places_[full] = place_(key->source().begin.line);
       to.set(key->str(), value(*node, full + "."));
     }
+    --depth_;
     return to;
   }
 
@@ -57,6 +76,7 @@ class Converter {
 
   Place place_;
   std::map<std::string, std::string, std::less<>> places_;
+  int depth_ = 0;
 };
 
 bool holds_table(const Value& value) {
@@ -88,6 +108,7 @@ std::string TomlDocument::place(std::string_view path) const {
 }
 
 TomlDocument parse_toml(const std::string& text, const std::string& source) {
+  check_dots(text, source);
   try {
     const toml::table root = toml::parse(text, source);
     Converter converter([&](std::uint32_t line) { return fmt::format("{}:{}", source, std::max(line, 1U)); });

@@ -11,6 +11,7 @@ minutes=${1:-120}
 RANDOM=${2:-1}
 : "${CONVOKE:?}" "${MAKE_DATASET:?}"
 export OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_MCA_odls_base_sigkill_timeout=20  # seconds from SIGTERM to SIGKILL; with one, a busy host has no time for a checkpoint
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 place=$(mktemp -d)
 shared=$(mktemp -d /dev/shm/convoke-soak-XXXXXX)

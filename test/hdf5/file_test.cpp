@@ -470,5 +470,5 @@ TEST_CASE("links and arrays in other files are not followed") {
   }
   const File file = File::open(folder / "x.h5");
   CHECK_FALSE(file.contains("linked"));
-  CHECK_THAT(error_of([&] { file.dataset("elsewhere").stored_bytes(); }), Contains("in other files"));
+  CHECK_THAT(error_of([&] { file.dataset("elsewhere"); }), Contains("in other files"));
 }

@@ -33,6 +33,12 @@ layers = [
 name = "cosine"
 )";
 
+std::string dotted_key(int parts) {
+  std::string key = "b";
+  for (int part = 1; part < parts; ++part) key += ".b";
+  return key;
+}
+
 std::string toml_error(const std::string& text) {
   try {
     parse_toml(text, "recipe.toml");
@@ -86,6 +92,10 @@ TEST_CASE("invalid TOML is refused with its line") {
   CHECK_THAT(toml_error("[train]\nlayers = [ { layer = \"relu\" \n"),
              Catch::Matchers::StartsWith("recipe.toml:"));
   CHECK(toml_error("a = 1\nb = 2024-05-01\n") == "recipe.toml:2: dates and times are not supported");
+  CHECK(toml_error("a = 1\n" + dotted_key(101) + " = 1\n") ==
+        "recipe.toml:2: tables are nested more than 100 deep");
+  CHECK(toml_error("a = 1\n" + dotted_key(6000) + " = 1\n") ==
+        "recipe.toml:2: the line has more than 5000 dots");
 }
 
 TEST_CASE("settings that are written as TOML and read back are equal") {

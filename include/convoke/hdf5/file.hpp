@@ -156,6 +156,7 @@ class Group : public Object {
 
  private:
   std::string absolute(const std::string& name) const;
+  std::string place_of(const std::string& name) const;  ///< file and path, for messages
 };
 
 /// A file, which is its root group. Closing it invalidates every group and dataset opened through it.
