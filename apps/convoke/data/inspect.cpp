@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,7 +16,7 @@
 #include "convoke/data/dataset_reader.hpp"
 #include "convoke/data/stored_layout.hpp"
 #include "convoke/explore/inspection.hpp"
-#include "convoke/os/clock.hpp"
+#include "convoke/metrics/progress.hpp"
 #include "convoke/report/dataset_page.hpp"
 #include "convoke/run/environment.hpp"
 #include "data/augmented_section.hpp"
@@ -123,21 +126,21 @@ void print_encoding(const data::DatasetReader& reader) {
   if (encoded > 0) fmt::print("{}\n", encoding_text(encoded, pixels));
 }
 
-/// Says how much longer the reading of a large dataset takes: after some seconds, and then ever more rarely.
-class RemainingTime {
+/// Shows how far each phase of an inspection is.
+class PhaseProgress {
  public:
-  void operator()(std::string_view what, double done) {
-    const double seconds = watch_.seconds();
-    if (done <= 0 || done >= 1 || seconds < next_) return;
-    next_ = 2 * seconds;
-    fmt::print(stderr, "{}: {:.0f} % after {}, about {} left\n", what, 100 * done, format_duration(seconds),
-               format_duration(seconds * (1 - done) / done));
+  void operator()(std::string_view phase, double done) {
+    if (phase != phase_) {
+      phase_ = phase;
+      line_.emplace(phase_, done > 0 ? kSteps : 0, true);  // a phase that begins at 0 tells no more
+    }
+    line_->update(std::llround(done * kSteps), {});
   }
 
  private:
-  static constexpr double kFirst = 5;  // seconds
-  os::Stopwatch watch_;
-  double next_ = kFirst;
+  static constexpr int kSteps = 1000;
+  std::string phase_;
+  std::optional<metrics::Progress> line_;
 };
 
 int inspect(const InspectOptions& options) {
@@ -149,10 +152,10 @@ int inspect(const InspectOptions& options) {
   explore::InspectionOptions work;
   work.seed = options.seed;
   work.sample = options.sample;
-  work.progress = [remaining = RemainingTime()](std::string_view what, double done) mutable {
-    remaining(what, done);
-  };
+  std::optional<PhaseProgress> progress(std::in_place);
+  work.progress = std::ref(*progress);
   const explore::Inspection found = explore::inspect(reader, work);
+  progress.reset();
 
   // 3. Print the findings.
   fmt::print("{}: {} of {} ({}), {} classes\n", options.dataset, found.kind(),
