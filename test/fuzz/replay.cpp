@@ -3,6 +3,7 @@
 // or doubled, always the same ones. Ends with an error if an input takes more than kMostSeconds, or the
 // process more than kMostMemory.
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -24,15 +25,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace {
 
 constexpr std::uintmax_t kMostBytes = 200'000;  // of a file
-constexpr unsigned kMostSeconds = 20;           // for an input; sanitizers and busy machines need some
+constexpr time_t kMostSeconds = 20;             // of a processor for an input; sanitizers need some
 constexpr long kMostMemory = 1L << 31;          // bytes of the process
 
-std::string name_of_input;  // for the message of the alarm
+std::string name_of_input;  // for the message of the timer
 
 void tell_of_slow_input(int /*signal*/) {
   const std::string message = "more than " + std::to_string(kMostSeconds) + " s for " + name_of_input + "\n";
   [[maybe_unused]] const auto written = write(STDERR_FILENO, message.data(), message.size());
   std::_Exit(EXIT_FAILURE);
+}
+
+void set_timer(time_t seconds) {
+  const itimerval timer{{0, 0}, {seconds, 0}};
+  setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
 long peak_memory() {  // bytes
@@ -49,11 +55,11 @@ struct Totals {
 
 void run_target(const std::string& bytes, const std::string& name, Totals& totals) {
   name_of_input = name;
-  alarm(kMostSeconds);
+  set_timer(kMostSeconds);
   const auto start = std::chrono::steady_clock::now();
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  alarm(0);
+  set_timer(0);
   ++totals.inputs;
   if (seconds > totals.slowest) {
     totals.slowest = seconds;
@@ -102,7 +108,7 @@ void run_copies(const std::string& original, std::uint64_t copies, const std::st
 }  // namespace
 
 int main(int argc, char** argv) {
-  signal(SIGALRM, tell_of_slow_input);
+  signal(SIGPROF, tell_of_slow_input);
   const std::uint64_t copies = std::stoull(argv[1]);
   Totals totals;
   for (const std::string folder : std::span(argv + 2, static_cast<std::size_t>(argc - 2))) {
