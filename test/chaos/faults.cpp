@@ -95,6 +95,7 @@ std::string_view variable(const char* name) {
   const std::string_view rank = variable("CONVOKE_FAULT_RANK");
   std::string_view own = variable("OMPI_COMM_WORLD_RANK");
   if (own.empty()) own = variable("PMI_RANK");
+  if (own.empty()) own = "0";
   for (int i = 0; i < kKinds; ++i)
     if (kind == kNames[i] && (rank.empty() || rank == own)) fault_kind = i;
   fault_at = std::atol(std::string(variable("CONVOKE_FAULT_AT")).c_str());
@@ -281,7 +282,12 @@ FAULTY_ONEDNN(dnnl_memory_set_data_handle, kOutOfMemory)
 FAULTY_ONEDNN(dnnl_memory_get_data_handle, kRuntimeError)
 FAULTY_ONEDNN(dnnl_primitive_create, kOutOfMemory)
 FAULTY_ONEDNN(dnnl_primitive_execute, kRuntimeError)
-FAULTY_ONEDNN(dnnl_primitive_desc_create, kOutOfMemory)
+FAULTY_ONEDNN(dnnl_primitive_attr_create, kOutOfMemory)
+FAULTY_ONEDNN(dnnl_primitive_desc_iterator_create, kOutOfMemory)
+FAULTY_ONEDNN(dnnl_primitive_desc_query, kRuntimeError)
+FAULTY_ONEDNN(dnnl_memory_desc_init_by_tag, kRuntimeError)
+FAULTY_ONEDNN(dnnl_memory_set_data_handle_v2, kOutOfMemory)
+FAULTY_ONEDNN(dnnl_post_ops_create, kOutOfMemory)
 FAULTY_ONEDNN(dnnl_reorder_primitive_desc_create, kOutOfMemory)
 FAULTY_ONEDNN(dnnl_convolution_forward_primitive_desc_create, kOutOfMemory)
 FAULTY_ONEDNN(dnnl_matmul_primitive_desc_create, kOutOfMemory)
