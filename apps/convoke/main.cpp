@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <new>
 
 #include "cli/manual.hpp"
 #include "commands.hpp"
@@ -101,11 +100,6 @@ int main(int argc, char** argv) {
   // 3. Run it. An error ends all ranks, and is printed once.
   try {
     return run();
-  } catch (const std::bad_alloc&) {
-    convoke::mpi::Session::abort(convoke::Error(
-        "the process has used all the memory that it may use",
-        "raise the limit (ulimit -v, sbatch --mem), or use fewer ranks or threads, a smaller train.lane, or "
-        "data.memory = \"...MiB\" to stream samples"));
   } catch (const convoke::engine::SilentCorruption& error) {
     convoke::mpi::Session::abort(error, convoke::engine::kExitCorrupted);
   } catch (const std::exception& error) {

@@ -53,7 +53,7 @@ struct Range {
   std::uintptr_t begin = 0, end = 0;
   bool standard_library = false;
 };
-constexpr std::array<std::string_view, 4> kLibraries{"/libstdc++", "/libhdf5", "/libdnnl", "/libfmt"};
+constexpr std::array<std::string_view, 3> kLibraries{"/libstdc++", "/libhdf5", "/libfmt"};
 std::array<Range, 32> ranges;  // of the code that counts
 std::size_t range_count = 0;
 

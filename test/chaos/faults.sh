@@ -53,7 +53,7 @@ try() {
   code=$?
   bad() {
     outcome=FAILED
-    { echo "FAILED: $job, $kind $n of rank $rank: code $code: $*"; tail -n 5 log errors; } > "../failed-$job-$kind-$n-$rank"
+    { echo "FAILED: $job, $kind $n of rank $rank: code $code: $*"; tail -n ${LINES_SHOWN:-5} log errors; } > "../failed-$job-$kind-$n-$rank"
   }
   case $code in
     0) cmp -s "$out" "$calm/$out" && outcome=equal || bad "another $out" ;;
