@@ -1,20 +1,21 @@
 // A library to preload (LD_PRELOAD): makes the n-th call of one kind fail. The environment:
-//   CONVOKE_FAULT_CALL   the kind: open, read, write, fsync, rename, link, mmap, thread, memory, hdf5, onednn
-//   or mpi CONVOKE_FAULT_AT     the number of the call that fails, from 1 CONVOKE_FAULT_STAYS  1: so do all
-//   later ones CONVOKE_FAULT_RANK   only in this rank CONVOKE_FAULT_COUNT  a file that gets the number of
-//   calls of each kind when the process ends CONVOKE_FAULT_TRACE  1: prints where the call failed
-// Only calls out of the program itself, libhdf5, libdnnl, libstdc++ and libfmt count: MPI and the system
-// would end the process in ways of their own. Of memory, the first call of each place counts, because there
-// are too many calls. Writes to standard output and error do not count, because they report the fault.
-#include <dlfcn.h>
+// * CONVOKE_FAULT_CALL: the kind (open, read, write, fsync, rename, link, mmap, thread, memory, hdf5, onednn,
+//   mpi)
+// * CONVOKE_FAULT_AT: the number of the call that fails, from 1
+// * CONVOKE_FAULT_STAYS=1: all later ones fail too
+// * CONVOKE_FAULT_RANK: only in this rank
+// * CONVOKE_FAULT_COUNT: a file that gets the number of calls of each kind when the process ends
+// * CONVOKE_FAULT_TRACE=1: prints where the call failed
+// Only calls out of the program itself, libhdf5, libstdc++ and libfmt count: MPI and the system would end the
+// process in ways of their own, and oneDNN 2 crashes if it gets no memory for its code. Memory and the
+// libraries have too many calls, so the first call from each place counts. Writes to standard output and
+// error do not count, because they report the fault.
 #include <execinfo.h>
 #include <link.h>
-#include <mpi.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <unwind.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -22,28 +23,16 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <string>
 #include <string_view>
 
+#include "faults.hpp"
+
+namespace faults {
 namespace {
 
-enum Kind {
-  kOpen,
-  kRead,
-  kWrite,
-  kSync,
-  kRename,
-  kLink,
-  kMap,
-  kThread,
-  kMemory,
-  kHdf5,
-  kOneDnn,
-  kMpi,
-  kKinds
-};
+constexpr int kKinds = kMpi + 1;
 constexpr std::array<const char*, kKinds> kNames{"open", "read",   "write",  "fsync", "rename", "link",
                                                  "mmap", "thread", "memory", "hdf5",  "onednn", "mpi"};
 constexpr std::array<int, kKinds> kErrors{EMFILE, EIO,    ENOSPC, EIO, EIO, EIO,
@@ -137,191 +126,6 @@ bool count(Kind kind, const char* symbol) {
   return true;
 }
 
-bool fails(Kind kind, const char* symbol, void* caller) {
-  return ready && range_of(reinterpret_cast<std::uintptr_t>(caller)) != nullptr && count(kind, symbol);
-}
-
-/// The next definition of a function, looked up at its first call.
-class Next {
- public:
-  explicit constexpr Next(const char* symbol) : symbol_(symbol) {}
-  void* get() {
-    void* found = address_.load(std::memory_order_relaxed);
-    if (found == nullptr) {
-      found = dlsym(RTLD_NEXT, symbol_);
-      address_.store(found, std::memory_order_relaxed);
-    }
-    return found;
-  }
-
- private:
-  const char* symbol_;
-  std::atomic<void*> address_{nullptr};
-};
-
-// All functions below take at most ten arguments, numbers and addresses, in the registers and places of ten
-// longs.
-using Ten = long (*)(long, long, long, long, long, long, long, long, long, long);
-
-bool is_output(long number) { return number == 1 || number == 2; }
-bool is_stdio(long file) {
-  return file == 0 || file == reinterpret_cast<long>(stdout) || file == reinterpret_cast<long>(stderr);
-}
-
-}  // namespace
-
-// Defines `symbol`, which returns `failure` if the condition holds.
-#define FAULTY_IF(condition, symbol, failure)                                                              \
-  extern "C" [[gnu::visibility("default")]] long faulty_##symbol(long, long, long, long, long, long, long, \
-                                                                 long, long, long) __asm__(#symbol);       \
-  long faulty_##symbol(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j) {   \
-    static constinit Next next(#symbol);                                                                   \
-    if (condition) return failure;                                                                         \
-    return reinterpret_cast<Ten>(next.get())(a, b, c, d, e, f, g, h, i, j);                                \
-  }
-#define FAILS(symbol, kind) fails(kind, #symbol, __builtin_return_address(0))
-#define FAULTY(symbol, kind, failure) FAULTY_IF(FAILS(symbol, kind), symbol, failure)
-
-FAULTY(open, kOpen, -1)
-FAULTY(open64, kOpen, -1)
-FAULTY(openat, kOpen, -1)
-FAULTY(openat64, kOpen, -1)
-FAULTY(fopen, kOpen, 0)
-FAULTY(fopen64, kOpen, 0)
-FAULTY(mkostemp, kOpen, -1)
-FAULTY(memfd_create, kOpen, -1)
-FAULTY(opendir, kOpen, 0)
-FAULTY(mkdir, kOpen, -1)
-FAULTY(read, kRead, -1)
-FAULTY(pread, kRead, -1)
-FAULTY(pread64, kRead, -1)
-FAULTY(readv, kRead, -1)
-FAULTY(fread, kRead, 0)
-FAULTY_IF(!is_output(a) && FAILS(write, kWrite), write, -1)
-FAULTY_IF(!is_output(a) && FAILS(writev, kWrite), writev, -1)
-FAULTY(pwrite, kWrite, -1)
-FAULTY(pwrite64, kWrite, -1)
-FAULTY(ftruncate, kWrite, -1)
-FAULTY(ftruncate64, kWrite, -1)
-FAULTY(posix_fallocate, kWrite, ENOSPC)
-FAULTY(posix_fallocate64, kWrite, ENOSPC)
-FAULTY_IF(!is_stdio(d) && FAILS(fwrite, kWrite), fwrite, 0)
-FAULTY_IF(!is_stdio(a) && FAILS(fflush, kWrite), fflush, EOF)
-FAULTY(fsync, kSync, -1)
-FAULTY(fdatasync, kSync, -1)
-FAULTY(rename, kRename, -1)
-FAULTY(renameat, kRename, -1)
-FAULTY(renameat2, kRename, -1)
-FAULTY(link, kLink, -1)
-FAULTY(linkat, kLink, -1)
-FAULTY(symlink, kLink, -1)
-FAULTY(mmap, kMap, -1)
-FAULTY(mmap64, kMap, -1)
-FAULTY(pthread_create, kThread, EAGAIN)
-
-#define FAULTY_HDF5(symbol) FAULTY(symbol, kHdf5, -1)
-FAULTY_HDF5(H5Fcreate)
-FAULTY_HDF5(H5Fopen)
-FAULTY_HDF5(H5Fflush)
-FAULTY_HDF5(H5Fclose)
-FAULTY_HDF5(H5Pcreate)
-FAULTY_HDF5(H5Pset_fclose_degree)
-FAULTY_HDF5(H5Pset_libver_bounds)
-FAULTY_HDF5(H5Pset_fapl_stdio)
-FAULTY_HDF5(H5Pset_fapl_core)
-FAULTY_HDF5(H5Pset_file_image)
-FAULTY_HDF5(H5Pset_obj_track_times)
-FAULTY_HDF5(H5Pset_link_creation_order)
-FAULTY_HDF5(H5Pget_link_creation_order)
-FAULTY_HDF5(H5Pget_layout)
-FAULTY_HDF5(H5Gcreate2)
-FAULTY_HDF5(H5Gopen2)
-FAULTY_HDF5(H5Gget_info)
-FAULTY_HDF5(H5Gget_create_plist)
-FAULTY_HDF5(H5Lexists)
-FAULTY_HDF5(H5Lget_name_by_idx)
-FAULTY_HDF5(H5Oopen)
-FAULTY_HDF5(H5Oexists_by_name)
-FAULTY_HDF5(H5Iget_type)
-FAULTY_HDF5(H5Dcreate2)
-FAULTY_HDF5(H5Dopen2)
-FAULTY_HDF5(H5Dread)
-FAULTY_HDF5(H5Dwrite)
-FAULTY_HDF5(H5Dget_space)
-FAULTY_HDF5(H5Dget_type)
-FAULTY_HDF5(H5Dget_create_plist)
-FAULTY_HDF5(H5Dget_offset)
-FAULTY_HDF5(H5Screate)
-FAULTY_HDF5(H5Screate_simple)
-FAULTY_HDF5(H5Sselect_hyperslab)
-FAULTY_HDF5(H5Sget_simple_extent_ndims)
-FAULTY_HDF5(H5Sget_simple_extent_dims)
-FAULTY_HDF5(H5Sget_simple_extent_npoints)
-FAULTY_HDF5(H5Tcopy)
-FAULTY_HDF5(H5Tset_size)
-FAULTY_HDF5(H5Tset_cset)
-FAULTY_HDF5(H5Tget_class)
-FAULTY_HDF5(H5Tequal)
-FAULTY_HDF5(H5Aexists)
-FAULTY_HDF5(H5Adelete)
-FAULTY_HDF5(H5Acreate2)
-FAULTY_HDF5(H5Aopen)
-FAULTY_HDF5(H5Aread)
-FAULTY_HDF5(H5Awrite)
-FAULTY_HDF5(H5Aget_type)
-FAULTY_HDF5(H5Aget_space)
-FAULTY_HDF5(H5Aiterate2)
-
-#define FAULTY_ONEDNN(symbol, status) FAULTY(symbol, kOneDnn, status)
-constexpr long kOutOfMemory = 1, kRuntimeError = 5;  // dnnl_status_t
-FAULTY_ONEDNN(dnnl_engine_create, kOutOfMemory)
-FAULTY_ONEDNN(dnnl_stream_create, kOutOfMemory)
-FAULTY_ONEDNN(dnnl_stream_wait, kRuntimeError)
-FAULTY_ONEDNN(dnnl_memory_create, kOutOfMemory)
-FAULTY_ONEDNN(dnnl_memory_set_data_handle, kOutOfMemory)
-FAULTY_ONEDNN(dnnl_memory_get_data_handle, kRuntimeError)
-FAULTY_ONEDNN(dnnl_primitive_create, kOutOfMemory)
-FAULTY_ONEDNN(dnnl_primitive_execute, kRuntimeError)
-FAULTY_ONEDNN(dnnl_primitive_attr_create, kOutOfMemory)
-FAULTY_ONEDNN(dnnl_primitive_desc_iterator_create, kOutOfMemory)
-FAULTY_ONEDNN(dnnl_primitive_desc_query, kRuntimeError)
-FAULTY_ONEDNN(dnnl_memory_desc_init_by_tag, kRuntimeError)
-FAULTY_ONEDNN(dnnl_memory_set_data_handle_v2, kOutOfMemory)
-FAULTY_ONEDNN(dnnl_post_ops_create, kOutOfMemory)
-FAULTY_ONEDNN(dnnl_reorder_primitive_desc_create, kOutOfMemory)
-FAULTY_ONEDNN(dnnl_convolution_forward_primitive_desc_create, kOutOfMemory)
-FAULTY_ONEDNN(dnnl_matmul_primitive_desc_create, kOutOfMemory)
-
-#define FAULTY_MPI(symbol) FAULTY(symbol, kMpi, MPI_ERR_OTHER)
-FAULTY_MPI(MPI_Allreduce)
-FAULTY_MPI(MPI_Iallreduce)
-FAULTY_MPI(MPI_Ialltoall)
-FAULTY_MPI(MPI_Iallgather)
-FAULTY_MPI(MPI_Bcast)
-FAULTY_MPI(MPI_Gather)
-FAULTY_MPI(MPI_Send)
-FAULTY_MPI(MPI_Isend)
-FAULTY_MPI(MPI_Recv)
-FAULTY_MPI(MPI_Iprobe)
-FAULTY_MPI(MPI_Test)
-FAULTY_MPI(MPI_Wait)
-FAULTY_MPI(MPI_Barrier)
-FAULTY_MPI(MPI_Ibarrier)
-FAULTY_MPI(MPI_Comm_split)
-FAULTY_MPI(MPI_Comm_split_type)
-FAULTY_MPI(MPI_Comm_free)
-FAULTY_MPI(MPI_Win_allocate_shared)
-FAULTY_MPI(MPI_Win_shared_query)
-FAULTY_MPI(MPI_Win_lock_all)
-FAULTY_MPI(MPI_Win_sync)
-FAULTY_MPI(MPI_Win_unlock_all)
-FAULTY_MPI(MPI_Win_free)
-FAULTY_MPI(MPI_Init_thread)
-
-// Memory.
-
-namespace {
-
 thread_local bool inside = false;  // this thread walks a stack
 
 /// The calls that led to an allocation.
@@ -363,22 +167,31 @@ bool is_new(std::uint64_t hash) {
   return false;
 }
 
-bool memory_fails(const char* symbol, void* caller) {
+}  // namespace
+
+bool fails(Kind kind, const char* symbol, void* caller) {
   const auto address = reinterpret_cast<std::uintptr_t>(caller);
-  if (!ready || inside || (fault_kind != kMemory && count_file == nullptr) || range_of(address) == nullptr)
+  if (!ready || inside || (fault_kind != kind && count_file == nullptr) || range_of(address) == nullptr)
     return false;
+  if (kind < kMemory) return count(kind, symbol);
   inside = true;
   Stack stack{.caller = address};
   _Unwind_Backtrace(add_frame, &stack);
-  const bool result = stack.counts && is_new(stack.hash) && count(kMemory, symbol);
+  const bool result = stack.counts && is_new(stack.hash) && count(kind, symbol);
   inside = false;
   return result;
 }
 
+}  // namespace faults
+
+// Memory.
+
+namespace {
+
 void* new_memory(std::size_t bytes, std::size_t alignment, void* caller, bool throws) {
   void* memory = nullptr;
-  if (!memory_fails("operator new", caller)) {
-    static constinit Next next("posix_memalign");
+  if (!faults::fails(faults::kMemory, "operator new", caller)) {
+    static constinit faults::Next next("posix_memalign");
     reinterpret_cast<int (*)(void**, std::size_t, std::size_t)>(next.get())(&memory, alignment, bytes);
   }
   if (memory == nullptr && throws) throw std::bad_alloc();
@@ -389,8 +202,7 @@ constexpr std::size_t kUsual = alignof(std::max_align_t);
 
 }  // namespace
 
-#define FAULTY_MEMORY(symbol, failure) \
-  FAULTY_IF(memory_fails(#symbol, __builtin_return_address(0)), symbol, failure)
+#define FAULTY_MEMORY(symbol, failure) FAULTY(symbol, kMemory, failure)
 FAULTY_MEMORY(malloc, 0)
 FAULTY_MEMORY(calloc, 0)
 FAULTY_MEMORY(realloc, 0)
