@@ -130,7 +130,7 @@ thread_local bool inside = false;  // this thread walks a stack
 
 /// The calls that led to an allocation.
 struct Stack {
-  static constexpr int kDepth = 6;
+  static constexpr int kDepth = 3;
   std::uintptr_t caller;  // the innermost frame that is not of this library
   bool found = false;
   bool counts = false;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes one call of the system or of a library fail in short jobs: the n-th one of each kind (faults.cpp). The job then
 # ends with the result of a calm one or with an error, and earlier files are unharmed.
-#   faults.sh [full | JOB KIND [N]]     (some n; with `full` every n; or those of one job and kind)
+#   faults.sh [full | JOB KIND [N [RANK]]]     (some n; with `full` every n; or those of one job and kind)
 # The environment: CONVOKE and MAKE_DATASET, the programs, and FAULTS, the library. Prints the tries of each job and kind.
 set -uo pipefail
 : "${CONVOKE:?}" "${MAKE_DATASET:?}" "${FAULTS:?}"
@@ -39,15 +39,16 @@ cp data.h5 images.h5
 echo earlier | tee labels.csv > page.html
 cd ..
 
-calm() {  # JOB: its result without a fault, and how many calls of each kind it makes
-  cp -r before "calm-$1" && cd "calm-$1" || exit 1
-  start "$1" LD_PRELOAD="$FAULTS" CONVOKE_FAULT_COUNT=counts CONVOKE_FAULT_RANK="$2" || { cat log errors; exit 1; }
+calm() {  # JOB RANK: its result without a fault, and the number of calls of each kind in this rank
+  rm -rf "calm-$1" && cp -r before "calm-$1" && cd "calm-$1" || exit 1
+  start "$1" LD_PRELOAD="$FAULTS" CONVOKE_FAULT_COUNT="../counts-$1-$2" CONVOKE_FAULT_RANK="$2" ||
+    { cat log errors; exit 1; }
   cd ..
 }
 
 # try JOB KIND N RANK: in the folder of this worker. Prints "JOB KIND OUTCOME".
 try() {
-  local job=$1 kind=$2 n=$3 rank=$4 out=${output[$1]} outcome="" code calm=../calm-$1 file
+  local job=$1 kind=$2 n=$3 rank=$4 out=${output[$1]} outcome="" code calm=../calm-$1 file left
   rm -rf "$worker" && cp -r before "$worker" && cd "$worker" || exit 1
   start "$job" LD_PRELOAD="$FAULTS" CONVOKE_FAULT_CALL="$kind" CONVOKE_FAULT_AT="$n" CONVOKE_FAULT_RANK="$rank"
   code=$?
@@ -68,7 +69,8 @@ try() {
     [ "$file" = "$out" ] || cmp -s "$file" "../before/$file" || [[ $file = */epoch-* && -e run/checkpoints/epoch-0002.h5 ]] ||
       bad "$file is damaged"
   done
-  [ -z "$(find . -name '*.tmp')" ] || bad "left $(find . -name '*.tmp')"
+  left=$(find . -name '*.tmp')
+  [ -z "$left" ] || bad "$left is left"
   if [ "$out" = run/model.h5 ]; then
     mv log first.log; mv errors first.errors
     start train || bad "cannot be continued: $(cat log errors)"
@@ -79,28 +81,59 @@ try() {
   echo "$job $kind $outcome"
 }
 
-# The cases: JOB KIND N RANK. Of each kind, `most` calls, spread over all; 0: every one.
-cases() {  # JOB KIND MOST RANK
-  local count step n
-  count=$(awk -v kind="$2" '$1 == kind { print $2 }' "calm-$1/counts")
-  [ "$count" -gt 0 ] || return 0
-  echo "$1 $2 $count calls in a calm job" >&2
-  step=1
-  [ "$3" -gt 0 ] && step=$((count > $3 ? (count + $3 - 1) / $3 : 1))
-  for ((n = 1 + (step - 1) / 2; n <= count; n += step)); do echo "$1 $2 $n $4"; done
-}
-system=(open read write fsync rename link mmap thread memory)
-for job in ${1:+$([ "$1" = full ] && echo "${!command[@]}" || echo "$1")}; do
-  calm "$job" 0
-  for kind in ${2:-"${system[@]}" hdf5 onednn mpi}; do
-    if [ -n "${3:-}" ]; then echo "$job $kind $3 0"; else cases "$job" "$kind" 0 ""; fi
+# The cases, as lines JOB KIND N RANK. Of each kind, MOST calls, spread over all.
+cases() {  # JOB RANK MOST KIND...
+  local job=$1 rank=$2 most=$3 kind count i
+  shift 3
+  [ -e "counts-$job-$rank" ] || calm "$job" "$rank"
+  for kind in "$@"; do
+    count=$(awk -v kind="$kind" '$1 == kind { print $2 }' "counts-$job-$rank")
+    [ "$count" -lt "$most" ] && most_here=$count || most_here=$most
+    for ((i = 0; i < most_here; i++)); do echo "$job $kind $(((2 * i + 1) * count / (2 * most_here) + 1)) $rank"; done
   done
-done > cases
-[ -n "${3:-}" ] && export CONVOKE_FAULT_TRACE=1
-for w in 1 2; do
+}
+files=(open read write fsync rename link mmap)
+every=1000000
+case ${1:-} in
+  "")
+    cases train 0 1 "${files[@]}" thread
+    cases train 0 3 memory hdf5 onednn
+    cases prepare 0 1 write rename memory hdf5
+    cases ranks 1 1 mpi ;;
+  full)
+    for job in train prepare evaluate predict report; do
+      cases $job 0 $every "${files[@]}" thread memory hdf5 onednn
+    done
+    for rank in 0 1; do
+      cases ranks $rank $every mpi
+      cases ranks $rank 8 "${files[@]}" thread memory hdf5 onednn
+    done ;;
+  *)
+    if [ -n "${3:-}" ]; then
+      export CONVOKE_FAULT_TRACE=1
+      calm "$1" "${4:-0}"
+      echo "$1 $2 $3 ${4:-0}"
+    else
+      cases "$1" 0 $every "$2"
+    fi ;;
+esac > cases
+for w in 0 1; do
   (worker=try-$w
-   awk -v w=$w 'NR % 2 == w - 1' cases | while read -r job kind n rank; do try "$job" "$kind" "$n" "$rank"; done > results-$w) &
+   awk -v w=$w 'NR % 2 == w' cases | while read -r job kind n rank; do try "$job" "$kind" "$n" "$rank"; done > results-$w) &
 done
 wait
-cat results-? | sort | uniq -c
-for file in failed-*; do [ -e "$file" ] && cat "$file"; done
+cat results-? | sort | awk '
+  { key = $1 " " $2; if (!(key in tried)) keys[++count] = key; ++tried[key]; ++outcome[key, $3]; ++all[$3] }
+  END {
+    printf "%-20s %6s %12s %6s %6s %7s\n", "", "tried", "same result", "error", "FAILED", "not met"
+    for (i = 1; i <= count; ++i) {
+      key = keys[i]
+      printf "%-20s %6d %12d %6d %6d %7d\n", key, tried[key], outcome[key, "equal"], outcome[key, "error"],
+        outcome[key, "FAILED"], outcome[key, "none"]
+    }
+    printf "%-20s %6d %12d %6d %6d %7d\n", "all", NR, all["equal"], all["error"], all["FAILED"], all["none"]
+    exit !(all["error"] > 0 && all["equal"] > 0)
+  }'
+fine=$?
+cat failed-* 2> /dev/null && fine=1
+[ $fine -eq 0 ] && [ "$(wc -l < cases)" -eq "$(cat results-? | wc -l)" ]
