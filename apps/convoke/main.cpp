@@ -67,9 +67,7 @@ constexpr const char* kProgramHelp = R"(Examples:
   convoke help train                           show the options of a command, with examples
 )";
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int parse_and_run(int argc, char** argv) {
   // 1. The commands and their options.
   CLI::App parser(
       "Convoke trains neural networks for classification on the CPU cores of a workstation or a cluster",
@@ -97,13 +95,19 @@ int main(int argc, char** argv) {
     convoke::mpi::Session::abort(error, kExitUsage);
   }
 
-  // 3. Run it. An error ends all ranks, and is printed once.
+  // 3. Run it.
+  return run();
+}
+
+}  // namespace
+
+// An error ends all ranks, and is printed once.
+int main(int argc, char** argv) {
   try {
-    return run();
+    return parse_and_run(argc, argv);
   } catch (const convoke::engine::SilentCorruption& error) {
     convoke::mpi::Session::abort(error, convoke::engine::kExitCorrupted);
   } catch (const std::exception& error) {
     convoke::mpi::Session::abort(error);
   }
-  return kExitUsage;
 }

@@ -7,9 +7,10 @@
 // * CONVOKE_FAULT_COUNT: a file that gets the number of calls of each kind when the process ends
 // * CONVOKE_FAULT_TRACE=1: prints where the call failed
 // Only calls out of the program itself, libhdf5, libstdc++ and libfmt count: MPI and the system would end the
-// process in ways of their own, and oneDNN 2 crashes if it gets no memory for its code. Memory and the
-// libraries have too many calls, so the first call from each place counts. Writes to standard output and
-// error do not count, because they report the fault.
+// process in ways of their own. Without memory, oneDNN 2, HDF5 1.10 and the folders and paths of libstdc++ 12
+// crash in functions of their own, so their memory does not count. Memory and the libraries have too many
+// calls, so the first call from each place counts. Writes to standard output and error do not count, because
+// they report the fault.
 #include <execinfo.h>
 #include <link.h>
 #include <sys/syscall.h>
@@ -40,7 +41,7 @@ constexpr std::array<int, kKinds> kErrors{EMFILE, EIO,    ENOSPC, EIO, EIO, EIO,
 
 struct Range {
   std::uintptr_t begin = 0, end = 0;
-  bool standard_library = false;
+  bool standard_library = false, hdf5 = false;
 };
 constexpr std::array<std::string_view, 3> kLibraries{"/libstdc++", "/libhdf5", "/libfmt"};
 std::array<Range, 32> ranges;  // of the code that counts
@@ -62,7 +63,8 @@ int add_range(dl_phdr_info* object, std::size_t, void*) {
     const auto& part = object->dlpi_phdr[i];
     if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0 || range_count == ranges.size()) continue;
     const std::uintptr_t begin = object->dlpi_addr + part.p_vaddr;
-    ranges[range_count++] = {begin, begin + part.p_memsz, name.find(kLibraries[0]) != name.npos};
+    ranges[range_count++] = {begin, begin + part.p_memsz, name.find(kLibraries[0]) != name.npos,
+                             name.find(kLibraries[1]) != name.npos};
   }
   return 0;
 }
@@ -131,12 +133,26 @@ thread_local bool inside = false;  // this thread walks a stack
 /// The calls that led to an allocation.
 struct Stack {
   static constexpr int kDepth = 3;
+  Kind kind;
   std::uintptr_t caller;  // the innermost frame that is not of this library
   bool found = false;
   bool counts = false;
   int frames = 0;
   std::uint64_t hash = 0;
 };
+
+/// Returns true if the function of libstdc++ at this address belongs to std::filesystem.
+bool is_filesystem(std::uintptr_t address) {
+  static std::array<std::atomic<std::uintptr_t>, 1024> known{};  // addresses, times two; plus one: it does
+  auto& entry = known[address % known.size()];
+  const std::uintptr_t found = entry;
+  if (found / 2 == address) return found % 2 == 1;
+  Dl_info info{};
+  const bool is = dladdr(reinterpret_cast<void*>(address), &info) != 0 && info.dli_sname != nullptr &&
+                  std::string_view(info.dli_sname).find("filesystem") != std::string_view::npos;
+  entry = 2 * address + static_cast<std::uintptr_t>(is);
+  return is;
+}
 
 // The frames of libstdc++ are the same for all strings, so the ones above them tell the places apart.
 _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* out) {
@@ -146,8 +162,8 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* out) {
   if (!stack.found) return _URC_NO_REASON;
   const Range* const range = range_of(address);
   if (stack.frames == 0) {
-    if (range == nullptr) return _URC_END_OF_STACK;
-    if (range->standard_library) return _URC_NO_REASON;
+    if (range == nullptr || (stack.kind == kMemory && range->hdf5)) return _URC_END_OF_STACK;
+    if (range->standard_library) return is_filesystem(address) ? _URC_END_OF_STACK : _URC_NO_REASON;
     stack.counts = true;
   }
   stack.hash = (stack.hash ^ address) * 0x9E37'79B9'7F4A'7C15U;
@@ -175,7 +191,7 @@ bool fails(Kind kind, const char* symbol, void* caller) {
     return false;
   if (kind < kMemory) return count(kind, symbol);
   inside = true;
-  Stack stack{.caller = address};
+  Stack stack{.kind = kind, .caller = address};
   _Unwind_Backtrace(add_frame, &stack);
   const bool result = stack.counts && is_new(stack.hash) && count(kind, symbol);
   inside = false;
