@@ -145,7 +145,7 @@ Request Communicator::start_send(std::span<const std::byte> bytes, int to, int t
 }
 
 Request Communicator::start_barrier() const {
-  return start_one([&](MPI_Request* request) { MPI_Ibarrier(state_->comm, request); });
+  return start_one([&](MPI_Request* request) { check(MPI_Ibarrier(state_->comm, request), "MPI_Ibarrier"); });
 }
 
 Request Communicator::start_all_to_all(std::span<const std::byte> blocks,

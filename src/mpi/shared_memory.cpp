@@ -9,6 +9,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/pulse.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/mpi/session.hpp"
 #include "convoke/os/environment.hpp"
 #include "mpi/check.hpp"
 
@@ -53,10 +54,11 @@ SharedMemory::SharedMemory(const Communicator& node, std::size_t bytes)
   const int result =
       MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, comm, static_cast<void*>(&base), &state_->window);
   if (result != MPI_SUCCESS) {
-    throw Error(fmt::format("cannot share {} of memory among the {} ranks of host {}", format_bytes(bytes),
-                            node.size(), os::host_name()),
-                "enlarge /dev/shm (docker run --shm-size=2g), or let Open MPI put it on a disk:\n"
-                "        export OMPI_MCA_osc_sm_backing_directory=/tmp");
+    // Perhaps only on this rank, while the others wait for it.
+    Session::abort(Error(fmt::format("cannot share {} of memory among the {} ranks of host {}",
+                                     format_bytes(bytes), node.size(), os::host_name()),
+                         "enlarge /dev/shm (docker run --shm-size=2g), or let Open MPI put it on a disk:\n"
+                         "        export OMPI_MCA_osc_sm_backing_directory=/tmp"));
   }
   MPI_Aint total = 0;
   int unit = 0;

@@ -6,6 +6,7 @@
 // * CONVOKE_FAULT_RANK: only in this rank
 // * CONVOKE_FAULT_COUNT: a file that gets the number of calls of each kind when the process ends
 // * CONVOKE_FAULT_TRACE=1: prints where the call failed
+// Calls count from main() on, because nothing can catch the exceptions of global variables.
 // Only calls out of the program itself, libhdf5, libstdc++ and libfmt count: MPI and the system would end the
 // process in ways of their own. Without memory, oneDNN 2, HDF5 1.10 and the folders and paths of libstdc++ 12
 // crash in functions of their own, so their memory does not count. Memory and the libraries have too many
@@ -95,7 +96,6 @@ std::string_view variable(const char* name) {
   if (rank.empty() || rank == own) count_file = std::getenv("CONVOKE_FAULT_COUNT");
   std::array<void*, 4> frames{};
   backtrace(frames.data(), frames.size());  // loads what it needs
-  ready = true;
 }
 
 [[gnu::destructor]] void end() {
@@ -199,6 +199,28 @@ bool fails(Kind kind, const char* symbol, void* caller) {
 }
 
 }  // namespace faults
+
+// The begin of the program.
+
+namespace {
+
+using Main = int (*)(int, char**, char**);
+Main program = nullptr;
+
+int begin_to_count(int argc, char** argv, char** environment) {
+  faults::ready = true;
+  return program(argc, argv, environment);
+}
+
+}  // namespace
+
+extern "C" [[gnu::visibility("default")]] int __libc_start_main(Main main, int argc, char** argv, void* init,
+                                                                void* fini, void* end, void* stack) {
+  static constinit faults::Next next("__libc_start_main");
+  program = main;
+  return reinterpret_cast<decltype(&__libc_start_main)>(next.get())(begin_to_count, argc, argv, init, fini,
+                                                                    end, stack);
+}
 
 // Memory.
 

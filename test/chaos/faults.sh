@@ -25,7 +25,9 @@ launcher() { [ "$1" != ranks ] || echo mpirun --oversubscribe --bind-to none -n 
 start() {  # JOB [VARIABLE=VALUE...]: in this folder; leaves its output in `log`
   local job=$1
   shift
-  timeout -k 1 60 $(launcher "$job") env "$@" "$CONVOKE" ${command[$job]} > log 2> errors < /dev/null
+  # Open MPI 4 removes the folder of its jobs when it is empty, which would disturb the job of the other worker.
+  mkdir -p "$place/mpi-$worker"
+  OMPI_MCA_orte_tmpdir_base=$place/mpi-$worker timeout -k 1 60 $(launcher "$job") env "$@" "$CONVOKE" ${command[$job]} > log 2> errors < /dev/null
 }
 
 # The earlier files: a run of one epoch, and others that jobs replace.
@@ -39,6 +41,7 @@ cp data.h5 images.h5
 echo earlier | tee labels.csv > page.html
 cd ..
 
+worker=calm
 calm() {  # JOB RANK: its result without a fault, and the number of calls of each kind in this rank
   rm -rf "calm-$1" && cp -r before "calm-$1" && cd "calm-$1" || exit 1
   start "$1" LD_PRELOAD="$FAULTS" CONVOKE_FAULT_COUNT="../counts-$1-$2" CONVOKE_FAULT_RANK="$2" ||
