@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <exception>
 
 #include "cli/manual.hpp"
 #include "commands.hpp"
@@ -99,10 +100,22 @@ int parse_and_run(int argc, char** argv) {
   return run();
 }
 
+// For exceptions that nothing can catch: in another thread, or in a noexcept function of a library.
+[[noreturn]] void report_uncaught() {
+  try {
+    if (const std::exception_ptr uncaught = std::current_exception()) std::rethrow_exception(uncaught);
+  } catch (const std::exception& error) {
+    convoke::mpi::Session::abort(error);
+  } catch (...) {
+  }
+  std::abort();
+}
+
 }  // namespace
 
 // An error ends all ranks, and is printed once.
 int main(int argc, char** argv) {
+  std::set_terminate(report_uncaught);
   try {
     return parse_and_run(argc, argv);
   } catch (const convoke::engine::SilentCorruption& error) {

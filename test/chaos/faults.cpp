@@ -141,17 +141,28 @@ struct Stack {
   std::uint64_t hash = 0;
 };
 
-/// Returns true if the function of libstdc++ at this address belongs to std::filesystem.
-bool is_filesystem(std::uintptr_t address) {
-  static std::array<std::atomic<std::uintptr_t>, 1024> known{};  // addresses, times two; plus one: it does
-  auto& entry = known[address % known.size()];
-  const std::uintptr_t found = entry;
-  if (found / 2 == address) return found % 2 == 1;
+enum class Owner { kProgram, kStandard, kFilesystem };
+
+Owner find_owner(std::uintptr_t address) {
   Dl_info info{};
-  const bool is = dladdr(reinterpret_cast<void*>(address), &info) != 0 && info.dli_sname != nullptr &&
-                  std::string_view(info.dli_sname).find("filesystem") != std::string_view::npos;
-  entry = 2 * address + static_cast<std::uintptr_t>(is);
-  return is;
+  const bool found = dladdr(reinterpret_cast<void*>(address), &info) != 0 && info.dli_sname != nullptr;
+  const std::string_view symbol = found ? info.dli_sname : "";
+  if (symbol.starts_with("_ZNSt10filesystem") || symbol.starts_with("_ZNKSt10filesystem"))
+    return Owner::kFilesystem;
+  const bool standard =
+      range_of(address)->standard_library || symbol.starts_with("_ZNSt7__cxx1112basic_string");
+  return standard ? Owner::kStandard : Owner::kProgram;
+}
+
+/// Returns the owner of the function at this address, which may be std::string compiled into the program.
+Owner owner_of(std::uintptr_t address) {
+  static std::array<std::atomic<std::uintptr_t>, 4096> known{};  // addresses, times four; plus the owner
+  auto& entry = known[address % known.size()];
+  const std::uintptr_t there = entry;
+  if (there / 4 == address) return static_cast<Owner>(there % 4);
+  const Owner owner = find_owner(address);
+  entry = 4 * address + static_cast<std::uintptr_t>(owner);
+  return owner;
 }
 
 // The frames of libstdc++ are the same for all strings, so the ones above them tell the places apart.
@@ -163,7 +174,9 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* out) {
   const Range* const range = range_of(address);
   if (stack.frames == 0) {
     if (range == nullptr || (stack.kind == kMemory && range->hdf5)) return _URC_END_OF_STACK;
-    if (range->standard_library) return is_filesystem(address) ? _URC_END_OF_STACK : _URC_NO_REASON;
+    const Owner owner = stack.kind == kMemory ? owner_of(address) : Owner::kProgram;
+    if (owner == Owner::kFilesystem) return _URC_END_OF_STACK;
+    if (owner == Owner::kStandard) return _URC_NO_REASON;
     stack.counts = true;
   }
   stack.hash = (stack.hash ^ address) * 0x9E37'79B9'7F4A'7C15U;
