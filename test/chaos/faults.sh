@@ -28,6 +28,9 @@ start() {  # JOB [VARIABLE=VALUE...]: in this folder; leaves its output in `log`
   # Open MPI 4 removes the folder of its jobs when it is empty, which would disturb the job of the other worker.
   mkdir -p "$place/mpi-$worker"
   OMPI_MCA_orte_tmpdir_base=$place/mpi-$worker timeout -k 1 60 $(launcher "$job") env "$@" "$CONVOKE" ${command[$job]} > log 2> errors < /dev/null
+  local code=$?
+  sed -i 's/,"seconds":[^,}]*//' log  # of evaluate
+  return $code
 }
 
 # The earlier files: a run of one epoch, and others that jobs replace.
@@ -57,7 +60,7 @@ try() {
   code=$?
   bad() {
     outcome=FAILED
-    { echo "FAILED: $job, $kind $n of rank $rank: code $code: $*"; tail -n ${LINES_SHOWN:-5} log errors; } > "../failed-$job-$kind-$n-$rank"
+    { echo "FAILED: $job, $kind $n of rank $rank: code $code: $*"; tail -n ${LINES_SHOWN:-5} log errors | cut -c1-300; } > "../failed-$job-$kind-$n-$rank"
   }
   case $code in
     0) cmp -s "$out" "$calm/$out" && outcome=equal || bad "another $out" ;;
