@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstdlib>
-#include <new>
+#include <exception>
 
 #include "cli/manual.hpp"
 #include "commands.hpp"
@@ -68,9 +68,7 @@ constexpr const char* kProgramHelp = R"(Examples:
   convoke help train                           show the options of a command, with examples
 )";
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int parse_and_run(int argc, char** argv) {
   // 1. The commands and their options.
   CLI::App parser(
       "Convoke trains neural networks for classification on the CPU cores of a workstation or a cluster",
@@ -98,18 +96,31 @@ int main(int argc, char** argv) {
     convoke::mpi::Session::abort(error, kExitUsage);
   }
 
-  // 3. Run it. An error ends all ranks, and is printed once.
+  // 3. Run it.
+  return run();
+}
+
+// For exceptions that nothing can catch: in another thread, or in a noexcept function of a library.
+[[noreturn]] void report_uncaught() {
   try {
-    return run();
-  } catch (const std::bad_alloc&) {
-    convoke::mpi::Session::abort(convoke::Error(
-        "the process has used all the memory that it may use",
-        "raise the limit (ulimit -v, sbatch --mem), or use fewer ranks or threads, a smaller train.lane, or "
-        "data.memory = \"...MiB\" to stream samples"));
+    if (const std::exception_ptr uncaught = std::current_exception()) std::rethrow_exception(uncaught);
+  } catch (const std::exception& error) {
+    convoke::mpi::Session::abort(error);
+  } catch (...) {
+  }
+  std::abort();
+}
+
+}  // namespace
+
+// An error ends all ranks, and is printed once.
+int main(int argc, char** argv) {
+  std::set_terminate(report_uncaught);
+  try {
+    return parse_and_run(argc, argv);
   } catch (const convoke::engine::SilentCorruption& error) {
     convoke::mpi::Session::abort(error, convoke::engine::kExitCorrupted);
   } catch (const std::exception& error) {
     convoke::mpi::Session::abort(error);
   }
-  return kExitUsage;
 }

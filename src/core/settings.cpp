@@ -65,7 +65,9 @@ Value::Value(const char* value) : data_(std::string(value)) {}
 Value::Value(std::string_view value) : data_(std::string(value)) {}
 Value::Value(std::string value) : data_(std::move(value)) {}
 Value::Value(Array value) : data_(std::move(value)) {}
-Value::Value(const Value&) = default;
+// Assigns, because GCC 12 crashes if std::variant's copy constructor throws: the destructor of its base then
+// reads an index that is not set yet.
+Value::Value(const Value& other) : data_(false) { data_ = other.data_; }
 Value::Value(Value&&) noexcept = default;
 Value& Value::operator=(const Value&) = default;
 Value& Value::operator=(Value&&) noexcept = default;

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <functional>
 
-#include "convoke/os/stop_signals.hpp"
+#include "convoke/os/thread.hpp"
 #include "sample_reader.hpp"
 
 namespace convoke::data {
@@ -39,9 +39,8 @@ ReadAhead::ReadAhead(SampleStream& stream, const EpochPlan& plan, std::int64_t f
   const std::int64_t last = share_(static_cast<std::int64_t>(plan.step(plan.steps() - 1).size())).count;
   const auto room = static_cast<std::size_t>(block_steps_ * step_samples_ + last) * size_;
   for (auto& buffer : buffers_) buffer.reset(new std::byte[room]);  // not zeroed
+  thread_ = os::start_thread([this] { serve(); });
   stream_.ahead_ = this;
-  const os::BlockedSignals blocked;  // the thread inherits them
-  thread_ = std::thread([this] { serve(); });
 }
 
 ReadAhead::~ReadAhead() {

@@ -12,7 +12,7 @@
 #include "convoke/core/timeline.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
-#include "convoke/os/stop_signals.hpp"
+#include "convoke/os/thread.hpp"
 #include "engine/execution.hpp"
 
 namespace convoke::engine {
@@ -46,10 +46,8 @@ void on_threads(std::size_t workers, const std::function<void(std::size_t)>& wor
   };
   {
     std::vector<std::jthread> threads;
-    {
-      const os::BlockedSignals blocked;  // inherited by the threads
-      for (std::size_t worker = 1; worker < workers; ++worker) threads.emplace_back(guarded, worker);
-    }
+    for (std::size_t worker = 1; worker < workers; ++worker)
+      threads.push_back(os::start_thread([&guarded, worker] { guarded(worker); }));
     guarded(0);
   }
   if (failure) std::rethrow_exception(failure);

@@ -2,14 +2,12 @@
 
 #include <chrono>
 
-#include "convoke/os/stop_signals.hpp"
+#include "convoke/os/thread.hpp"
 
 namespace convoke::engine {
 
-ExchangeHelper::ExchangeHelper(sync::AllReduce& exchange) : exchange_(exchange) {
-  const os::BlockedSignals blocked;  // the thread inherits them
-  thread_ = std::thread([this] { serve(); });
-}
+ExchangeHelper::ExchangeHelper(sync::AllReduce& exchange)
+    : exchange_(exchange), thread_(os::start_thread([this] { serve(); })) {}
 
 ExchangeHelper::~ExchangeHelper() {
   ends_ = true;

@@ -2,20 +2,23 @@
 
 #include <fmt/format.h>
 
-#include "convoke/os/stop_signals.hpp"
+#include "convoke/os/thread.hpp"
 
 namespace convoke::engine {
 
-WorkerTeam::WorkerTeam(int workers) : failures_(static_cast<std::size_t>(workers)) {
-  const os::BlockedSignals blocked;  // inherited by the threads
-  for (int worker = 1; worker < workers; ++worker) threads_.emplace_back([this, worker] { serve(worker); });
+// Delegates, so that the destructor ends the threads that have started if another one cannot.
+WorkerTeam::WorkerTeam(int workers) : WorkerTeam() {
+  failures_.resize(static_cast<std::size_t>(workers));
+  threads_.reserve(failures_.size());
+  for (int worker = 1; worker < workers; ++worker)
+    threads_.push_back(os::start_thread([this, worker] { serve(worker); }));
 }
 
 WorkerTeam::~WorkerTeam() {
   ending_ = true;
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void WorkerTeam::serve(int worker) {

@@ -37,8 +37,12 @@ Turn::Turn() : lock_(hdf5_mutex()) {
 std::string innermost_reason() {
   std::string reason;
   const auto keep_first = [](unsigned n, const H5E_error2_t* error, void* out) -> herr_t {
-    if (n == 0 && error->desc != nullptr) *static_cast<std::string*>(out) = error->desc;
-    return 0;
+    try {  // an exception must not pass through HDF5
+      if (n == 0 && error->desc != nullptr) *static_cast<std::string*>(out) = error->desc;
+      return 0;
+    } catch (...) {
+      return -1;
+    }
   };
   // An upward walk begins at the innermost function.
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &reason);
@@ -47,6 +51,15 @@ std::string innermost_reason() {
 
 void fail(const std::string& where, const std::string& what) {
   throw Error(fmt::format("{}: {} (HDF5: {})", where, what, innermost_reason()));
+}
+
+Handle creation_properties(hid_t kind, const std::string& where) {
+  constexpr const char* kCannot = "its properties cannot be set";
+  constexpr unsigned kInOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
+  Handle plist = own(H5Pcreate(kind), H5Pclose, where, kCannot);
+  check(H5Pset_obj_track_times(plist.get(), false), where, kCannot);
+  if (kind != H5P_DATASET_CREATE) check(H5Pset_link_creation_order(plist.get(), kInOrder), where, kCannot);
+  return plist;
 }
 
 }  // namespace convoke::hdf5

@@ -2,6 +2,7 @@
 #include <hdf5.h>
 
 #include <concepts>
+#include <cstddef>
 #include <mutex>
 #include <string>
 
@@ -34,9 +35,19 @@ T check(T result, const std::string& where, const char* what) {
   return result;
 }
 
+/// Returns the size of a type. Throws if it is 0, which is HDF5's failure code.
+inline std::size_t check_size(std::size_t bytes, const std::string& where, const char* what) {
+  if (bytes == 0) fail(where, what);
+  return bytes;
+}
+
 /// Takes ownership of an identifier that HDF5 returned.
 inline Handle own(hid_t id, Handle::Close close, const std::string& where, const char* what) {
   return {check(id, where, what), close};
 }
+
+/// Returns properties of new objects: no time stamps, so that equal contents give equal bytes. Files and
+/// groups keep the order in which their members are created.
+Handle creation_properties(hid_t kind, const std::string& where);
 
 }  // namespace convoke::hdf5

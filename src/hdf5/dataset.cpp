@@ -10,9 +10,11 @@
 namespace convoke::hdf5 {
 namespace {
 
-std::vector<hsize_t> extents_of(hid_t space) {
-  std::vector<hsize_t> extents(static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space))));
-  if (!extents.empty()) H5Sget_simple_extent_dims(space, extents.data(), nullptr);
+std::vector<hsize_t> extents_of(hid_t space, const std::string& where) {
+  constexpr const char* kCannot = "cannot read its shape";
+  const int rank = check(H5Sget_simple_extent_ndims(space), where, kCannot);
+  std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
+  if (rank > 0) check(H5Sget_simple_extent_dims(space, extents.data(), nullptr), where, kCannot);
   return extents;
 }
 
@@ -24,7 +26,7 @@ struct Rows {
 Rows select_rows(hid_t dataset, const std::string& where, std::int64_t first, std::size_t values) {
   Rows rows;
   rows.file = own(H5Dget_space(dataset), H5Sclose, where, "cannot read its shape");
-  std::vector<hsize_t> count = extents_of(rows.file.get());
+  std::vector<hsize_t> count = extents_of(rows.file.get(), where);
   if (count.empty()) throw Error(fmt::format("{}: a single value has no rows", where));
   std::size_t row_values = 1;
   for (std::size_t axis = 1; axis < count.size(); ++axis) row_values *= count[axis];
@@ -49,7 +51,7 @@ Rows select_rows(hid_t dataset, const std::string& where, std::int64_t first, st
 template <Element T>
 void read_selection(hid_t dataset, const std::string& where, hid_t memory, hid_t file, T* values) {
   const Handle type = own(H5Dget_type(dataset), H5Tclose, where, "cannot read its type");
-  const H5T_class_t kind = H5Tget_class(type.get());
+  const H5T_class_t kind = check(H5Tget_class(type.get()), where, "cannot read its type");
   const bool readable = kind == H5T_INTEGER || (kind == H5T_FLOAT && std::floating_point<T>);
   if (!readable) {
     throw Error(fmt::format("{}: cannot be read as {}: it holds {}", where, name_of(element_type<T>()),
@@ -63,9 +65,12 @@ void read_selection(hid_t dataset, const std::string& where, hid_t memory, hid_t
 bool is_raw(hid_t dataset, ElementType ours, const std::string& where) {
   if (ours == ElementType::kOther) return false;
   const Handle stored = own(H5Dget_type(dataset), H5Tclose, where, "cannot read its type");
-  if (H5Tequal(stored.get(), memory_type(ours)) <= 0) return false;  // the other byte order
-  const Handle plist = own(H5Dget_create_plist(dataset), H5Pclose, where, "cannot read its layout");
-  return H5Pget_layout(plist.get()) == H5D_CONTIGUOUS;
+  if (check(H5Tequal(stored.get(), memory_type(ours)), where, "cannot read its type") == 0) {
+    return false;  // the other byte order
+  }
+  constexpr const char* kCannot = "cannot read its layout";
+  const Handle plist = own(H5Dget_create_plist(dataset), H5Pclose, where, kCannot);
+  return check(H5Pget_layout(plist.get()), where, kCannot) == H5D_CONTIGUOUS;
 }
 
 void expect_size(const Dataset& dataset, std::size_t values) {
@@ -81,13 +86,14 @@ void expect_size(const Dataset& dataset, std::size_t values) {
 Shape Dataset::shape() const {
   const Turn turn;
   const Handle space = own(H5Dget_space(handle_.get()), H5Sclose, where(), "cannot read its shape");
-  const std::vector<hsize_t> extents = extents_of(space.get());
+  const std::vector<hsize_t> extents = extents_of(space.get(), where());
   return Shape(std::vector<std::int64_t>(extents.begin(), extents.end()));
 }
 
 ElementType Dataset::type() const {
   const Turn turn;
-  return element_type_of(own(H5Dget_type(handle_.get()), H5Tclose, where(), "cannot read its type").get());
+  return element_type_of(own(H5Dget_type(handle_.get()), H5Tclose, where(), "cannot read its type").get(),
+                         where());
 }
 
 template <Element T>
@@ -120,7 +126,7 @@ bool Dataset::write_directly(ElementType element, std::int64_t first_row, std::s
       check(H5Dwrite(handle_.get(), memory_type(element), single.get(), first.get(), H5P_DEFAULT,
                      values.data()),
             where(), "cannot be written");
-      offset = raw_offset().value();
+      offset = place_in_file();
       file->reserve(*offset, *offset + bytes);
     }
     begin =
@@ -162,6 +168,12 @@ std::optional<std::uint64_t> Dataset::raw_offset() const {
   const haddr_t offset = H5Dget_offset(handle_.get());
   if (offset == HADDR_UNDEF) return {};  // not written yet
   return offset;
+}
+
+std::uint64_t Dataset::place_in_file() const {
+  const std::optional<std::uint64_t> offset = raw_offset();
+  if (!offset) throw Error(fmt::format("{}: has no place in the file", where()), "is the disk full?");
+  return *offset;
 }
 
 std::uint64_t Dataset::stored_bytes() const {

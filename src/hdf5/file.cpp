@@ -19,15 +19,17 @@ namespace convoke::hdf5 {
 
 namespace {
 
-Handle access_properties() {
-  Handle plist(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_fclose_degree(plist.get(), H5F_CLOSE_STRONG);
+constexpr const char* kNoProperties = "its properties cannot be set";
+
+Handle access_properties(const std::string& where) {
+  Handle plist = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, where, kNoProperties);
+  check(H5Pset_fclose_degree(plist.get(), H5F_CLOSE_STRONG), where, kNoProperties);
   // The format of HDF5 1.8, in which attributes may exceed 64 KiB and groups keep their order.
-  H5Pset_libver_bounds(plist.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST);
+  check(H5Pset_libver_bounds(plist.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST), where, kNoProperties);
 #if H5_VERSION_GE(1, 12, 1) || (!H5_VERSION_GE(1, 11, 0) && H5_VERSION_GE(1, 10, 7))
   // Cluster file systems often have no locks. No process writes a file that others read, because it is
   // renamed when it is complete.
-  H5Pset_file_locking(plist.get(), false, true);
+  check(H5Pset_file_locking(plist.get(), false, true), where, kNoProperties);
 #endif
   return plist;
 }
@@ -83,15 +85,13 @@ File::~File() = default;
 File File::create(const std::filesystem::path& file, Existing existing) {
   const Turn turn;
   auto output = std::make_shared<NewFile>(file, existing == Existing::kReplace);
-  const Handle access = access_properties();
+  const Handle access = access_properties(file.string());
   // write_directly writes one number of an array so that the array gets its place; without a sieve buffer,
   // HDF5 writes only this number.
-  H5Pset_sieve_buf_size(access.get(), 0);
+  check(H5Pset_sieve_buf_size(access.get(), 0), file.string(), kNoProperties);
   // The default driver resolves the real path of a link, and a memfd has none.
   check(H5Pset_fapl_stdio(access.get()), file.string(), "cannot be created");
-  const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
-  H5Pset_obj_track_times(creation.get(), false);
-  H5Pset_link_creation_order(creation.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+  const Handle creation = creation_properties(H5P_FILE_CREATE, file.string());
   const std::string structure = output->structure();
   Handle handle = own(H5Fcreate(structure.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose,
                       file.string(), "cannot be created");
@@ -116,13 +116,13 @@ File File::open_read_only(const Handle& access, const std::filesystem::path& fil
 File File::open(const std::filesystem::path& file) {
   const Turn turn;
   require_hdf5(file);
-  return open_read_only(access_properties(), file);
+  return open_read_only(access_properties(file.string()), file);
 }
 
 File File::open_image(std::span<const std::byte> bytes, const std::filesystem::path& name) {
   const Turn turn;
   if (bytes.empty()) throw Error(fmt::format("{}: is empty", name.string()));
-  const Handle access = access_properties();
+  const Handle access = access_properties(name.string());
   lend_image(access, bytes, name.string());
   return open_read_only(access, name);
 }
@@ -144,7 +144,7 @@ Dataset File::reserve(const std::string& name, ElementType type, const Shape& sh
   assert(output_ != nullptr);
   Dataset dataset = make_dataset(name, type, shape, 0, true);
   if (shape.elements() > 0) {
-    const std::uint64_t offset = dataset.raw_offset().value();
+    const std::uint64_t offset = dataset.place_in_file();
     const std::uint64_t bytes = static_cast<std::uint64_t>(shape.elements()) * H5Tget_size(memory_type(type));
     output_->reserve(offset, offset + bytes);
   }

@@ -11,13 +11,6 @@
 namespace convoke::hdf5 {
 namespace {
 
-Handle text_type(std::size_t bytes) {
-  Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type.get(), bytes);
-  H5Tset_cset(type.get(), H5T_CSET_UTF8);
-  return type;
-}
-
 Handle one_axis(std::size_t count) {
   const hsize_t extent = count;
   return {H5Screate_simple(1, &extent, nullptr), H5Sclose};
@@ -25,22 +18,32 @@ Handle one_axis(std::size_t count) {
 
 Handle single() { return {H5Screate(H5S_SCALAR), H5Sclose}; }
 
+std::string cannot_write(const std::string& name) {
+  return fmt::format("cannot write attribute \"{}\"", name);
+}
+
+/// `space` may be a failure.
 void write_attribute(const Handle& object, const std::string& where, const std::string& name, hid_t file,
                      hid_t memory, const Handle& space, const void* values) {
-  const std::string what = fmt::format("cannot write attribute \"{}\"", name);
+  const std::string what = cannot_write(name);
+  check(space.get(), where, what.c_str());
   if (check(H5Aexists(object.get(), name.c_str()), where, what.c_str()) > 0) {
     check(H5Adelete(object.get(), name.c_str()), where, what.c_str());
   }
   const Handle attribute =
       own(H5Acreate2(object.get(), name.c_str(), file, space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
           where, what.c_str());
-  if (H5Sget_simple_extent_npoints(space.get()) == 0) return;  // HDF5 would still ask for values
+  if (check(H5Sget_simple_extent_npoints(space.get()), where, what.c_str()) == 0)
+    return;  // HDF5 would still ask for values
   check(H5Awrite(attribute.get(), memory, values), where, what.c_str());
 }
 
 void write_texts(const Handle& object, const std::string& where, const std::string& name, const Handle& space,
                  std::span<const char* const> texts) {
-  const Handle type = text_type(H5T_VARIABLE);
+  const std::string what = cannot_write(name);
+  const Handle type = own(H5Tcopy(H5T_C_S1), H5Tclose, where, what.c_str());
+  check(H5Tset_size(type.get(), H5T_VARIABLE), where, what.c_str());
+  check(H5Tset_cset(type.get(), H5T_CSET_UTF8), where, what.c_str());
   write_attribute(object, where, name, type.get(), type.get(), space, static_cast<const void*>(texts.data()));
 }
 
@@ -56,7 +59,7 @@ struct Stored {
     attribute = own(H5Aopen(object.get(), name.c_str(), H5P_DEFAULT), H5Aclose, where, what.c_str());
     type = own(H5Aget_type(attribute.get()), H5Tclose, where, what.c_str());
     space = own(H5Aget_space(attribute.get()), H5Sclose, where, what.c_str());
-    kind = H5Tget_class(type.get());
+    kind = check(H5Tget_class(type.get()), where, what.c_str());
     // A null space has no values; h5py writes it for empty lists.
     count = static_cast<std::size_t>(check(H5Sget_simple_extent_npoints(space.get()), where, what.c_str()));
   }
@@ -95,7 +98,8 @@ void read_values(const Stored& stored, std::vector<std::string>& values) {
   values.resize(stored.count);
   if (values.empty()) return;  // of any type: NumPy stores an empty list as a list of numbers
   if (stored.kind != H5T_STRING) stored.wrong_kind("text");
-  if (H5Tis_variable_str(stored.type.get()) > 0) {
+  const char* const what = stored.what.c_str();
+  if (check(H5Tis_variable_str(stored.type.get()), stored.where, what) > 0) {
     std::vector<char*> texts(stored.count, nullptr);  // each allocated by HDF5
     stored.read(stored.type.get(), static_cast<void*>(texts.data()));
     for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -103,10 +107,11 @@ void read_values(const Stored& stored, std::vector<std::string>& values) {
       H5free_memory(texts[i]);
     }
   } else {
-    const std::size_t bytes = H5Tget_size(stored.type.get());
+    const std::size_t bytes = check_size(H5Tget_size(stored.type.get()), stored.where, what);
     std::string texts(stored.count * bytes, '\0');
     stored.read(stored.type.get(), texts.data());
-    const bool padded_with_space = H5Tget_strpad(stored.type.get()) == H5T_STR_SPACEPAD;
+    const bool padded_with_space =
+        check(H5Tget_strpad(stored.type.get()), stored.where, what) == H5T_STR_SPACEPAD;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const char* text = texts.data() + i * bytes;
       values[i].assign(text, strnlen(text, bytes));
@@ -140,8 +145,12 @@ std::vector<std::string> Object::attribute_names() const {
   const Turn turn;
   std::vector<std::string> names;
   const auto add = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
-    static_cast<std::vector<std::string>*>(out)->emplace_back(name);
-    return 0;
+    try {  // an exception must not pass through HDF5
+      static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+      return 0;
+    } catch (...) {
+      return -1;
+    }
   };
   hsize_t position = 0;
   check(H5Aiterate2(handle_.get(), H5_INDEX_NAME, H5_ITER_INC, &position, add, &names), where(),

@@ -60,11 +60,13 @@ hid_t file_type(ElementType type) {
   return H5I_INVALID_HID;
 }
 
-ElementType element_type_of(hid_t stored) {
-  const std::size_t bytes = H5Tget_size(stored);
-  switch (H5Tget_class(stored)) {
+ElementType element_type_of(hid_t stored, const std::string& where) {
+  constexpr const char* kCannot = "cannot read its type";
+  const std::size_t bytes = check_size(H5Tget_size(stored), where, kCannot);
+  switch (check(H5Tget_class(stored), where, kCannot)) {
     case H5T_INTEGER:
-      if (H5Tget_sign(stored) == H5T_SGN_NONE) return bytes == 1 ? ElementType::kUint8 : ElementType::kOther;
+      if (check(H5Tget_sign(stored), where, kCannot) == H5T_SGN_NONE)
+        return bytes == 1 ? ElementType::kUint8 : ElementType::kOther;
       return bytes == 4 ? ElementType::kInt32 : bytes == 8 ? ElementType::kInt64 : ElementType::kOther;
     case H5T_FLOAT:
       return bytes == 4 ? ElementType::kFloat32 : bytes == 8 ? ElementType::kFloat64 : ElementType::kOther;

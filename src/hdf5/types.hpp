@@ -18,6 +18,6 @@ hid_t memory_type(ElementType type);
 /// Returns HDF5's type in files: little endian on every machine. Not for kOther.
 hid_t file_type(ElementType type);
 /// Returns our type for a stored type of any byte order.
-ElementType element_type_of(hid_t stored);
+ElementType element_type_of(hid_t stored, const std::string& where);
 
 }  // namespace convoke::hdf5

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "convoke/core/pulse.hpp"
+#include "mpi/check.hpp"
 #include "mpi/state.hpp"
 
 namespace convoke::mpi {
@@ -41,7 +42,7 @@ template <class T>
 void reduce(std::span<T> values, MPI_Op op, MPI_Comm comm) {
   for_pieces(values, [&](T* piece, int count) {
     const PeerWait wait("a sum over the ranks");
-    MPI_Allreduce(MPI_IN_PLACE, piece, count, type_of(piece), op, comm);
+    check(MPI_Allreduce(MPI_IN_PLACE, piece, count, type_of(piece), op, comm), "MPI_Allreduce");
   });
 }
 
@@ -81,20 +82,21 @@ Communicator Communicator::split(int color, int key) const {
   assert(color >= 0);
   const PeerWait wait("a division into groups");
   MPI_Comm group = MPI_COMM_NULL;
-  MPI_Comm_split(state_->comm, color, key, &group);
+  check(MPI_Comm_split(state_->comm, color, key, &group), "MPI_Comm_split");
   return Communicator(std::make_shared<State>(group, true));
 }
 
 Communicator Communicator::split_node() const {
   const PeerWait wait("a division into nodes");
   MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &node);
+  check(MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &node),
+        "MPI_Comm_split_type");
   return Communicator(std::make_shared<State>(node, true));
 }
 
 void Communicator::barrier() const {
   const PeerWait wait("a barrier");
-  MPI_Barrier(state_->comm);
+  check(MPI_Barrier(state_->comm), "MPI_Barrier");
 }
 
 void Communicator::sum(std::span<float> values) const { reduce(values, MPI_SUM, state_->comm); }
@@ -128,7 +130,8 @@ Request Communicator::start(std::span<T> values, Begin begin) {
 template <class T>
 Request Communicator::start_sum_of(std::span<T> values) const {
   return start(values, [&](T* piece, int count, MPI_Request* request) {
-    MPI_Iallreduce(MPI_IN_PLACE, piece, count, type_of(piece), MPI_SUM, state_->comm, request);
+    check(MPI_Iallreduce(MPI_IN_PLACE, piece, count, type_of(piece), MPI_SUM, state_->comm, request),
+          "MPI_Iallreduce");
   });
 }
 
@@ -137,12 +140,12 @@ Request Communicator::start_sum(std::span<std::int64_t> values) const { return s
 
 Request Communicator::start_send(std::span<const std::byte> bytes, int to, int tag) const {
   return start(bytes, [&](const std::byte* piece, int count, MPI_Request* request) {
-    MPI_Isend(piece, count, MPI_BYTE, to, tag, state_->comm, request);
+    check(MPI_Isend(piece, count, MPI_BYTE, to, tag, state_->comm, request), "MPI_Isend");
   });
 }
 
 Request Communicator::start_barrier() const {
-  return start_one([&](MPI_Request* request) { MPI_Ibarrier(state_->comm, request); });
+  return start_one([&](MPI_Request* request) { check(MPI_Ibarrier(state_->comm, request), "MPI_Ibarrier"); });
 }
 
 Request Communicator::start_all_to_all(std::span<const std::byte> blocks,
@@ -150,21 +153,25 @@ Request Communicator::start_all_to_all(std::span<const std::byte> blocks,
   assert(blocks.size() == received.size());
   const int bytes = block_bytes(blocks.size(), size());
   return start_one([&](MPI_Request* request) {
-    MPI_Ialltoall(blocks.data(), bytes, MPI_BYTE, received.data(), bytes, MPI_BYTE, state_->comm, request);
+    check(MPI_Ialltoall(blocks.data(), bytes, MPI_BYTE, received.data(), bytes, MPI_BYTE, state_->comm,
+                        request),
+          "MPI_Ialltoall");
   });
 }
 
 Request Communicator::start_all_gather(std::span<std::byte> blocks) const {
   const int bytes = block_bytes(blocks.size(), size());
   return start_one([&](MPI_Request* request) {
-    MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, blocks.data(), bytes, MPI_BYTE, state_->comm, request);
+    check(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, blocks.data(), bytes, MPI_BYTE, state_->comm,
+                         request),
+          "MPI_Iallgather");
   });
 }
 
 void Communicator::broadcast(std::span<std::byte> bytes, int root) const {
   for_pieces(bytes, [&](std::byte* piece, int count) {
     const PeerWait wait("a broadcast");
-    MPI_Bcast(piece, count, MPI_BYTE, root, state_->comm);
+    check(MPI_Bcast(piece, count, MPI_BYTE, root, state_->comm), "MPI_Bcast");
   });
 }
 
@@ -172,7 +179,7 @@ std::string Communicator::broadcast(std::string text, int root) const {
   std::uint64_t size = text.size();
   {
     const PeerWait wait("a broadcast");
-    MPI_Bcast(&size, 1, MPI_UINT64_T, root, state_->comm);
+    check(MPI_Bcast(&size, 1, MPI_UINT64_T, root, state_->comm), "MPI_Bcast");
   }
   text.resize(size);
   broadcast(std::as_writable_bytes(std::span<char>(text)), root);
@@ -185,7 +192,8 @@ std::vector<std::vector<std::byte>> Communicator::gather(std::span<const std::by
   std::vector<std::uint64_t> sizes(here ? static_cast<std::size_t>(this->size()) : 0);
   {
     const PeerWait wait("a gathering");
-    MPI_Gather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, root, state_->comm);
+    check(MPI_Gather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, root, state_->comm),
+          "MPI_Gather");
   }
   if (!here) {
     send(bytes, root, kGatherTag);
@@ -215,21 +223,21 @@ std::vector<std::string> Communicator::gather(const std::string& text, int root)
 void Communicator::send(std::span<const std::byte> bytes, int to, int tag) const {
   for_pieces(bytes, [&](const std::byte* piece, int count) {
     const PeerWait wait("the receiver of a message");
-    MPI_Send(piece, count, type_of(piece), to, tag, state_->comm);
+    check(MPI_Send(piece, count, type_of(piece), to, tag, state_->comm), "MPI_Send");
   });
 }
 
 void Communicator::receive(std::span<std::byte> bytes, int from, int tag) const {
   for_pieces(bytes, [&](std::byte* piece, int count) {
     const PeerWait wait("a message");
-    MPI_Recv(piece, count, type_of(piece), from, tag, state_->comm, MPI_STATUS_IGNORE);
+    check(MPI_Recv(piece, count, type_of(piece), from, tag, state_->comm, MPI_STATUS_IGNORE), "MPI_Recv");
   });
 }
 
 std::optional<int> Communicator::sender_of(int tag) const {
   int there = 0;
   MPI_Status status;
-  MPI_Iprobe(MPI_ANY_SOURCE, tag, state_->comm, &there, &status);
+  check(MPI_Iprobe(MPI_ANY_SOURCE, tag, state_->comm, &there, &status), "MPI_Iprobe");
   return there != 0 ? std::optional(status.MPI_SOURCE) : std::nullopt;
 }
 
@@ -268,7 +276,7 @@ Request::~Request() { assert(load(handle_) == MPI_REQUEST_NULL || std::uncaught_
 bool Request::test() {
   MPI_Request request = load(handle_);
   int done = 0;
-  MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
   store(handle_, request);
   for (Request& piece : pieces_) done &= static_cast<int>(piece.test());
   return done != 0;
@@ -277,7 +285,7 @@ bool Request::test() {
 void Request::wait() {
   const PeerWait peers("an exchange");
   MPI_Request request = load(handle_);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
   store(handle_, request);
   for (Request& piece : pieces_) piece.wait();
   pieces_.clear();

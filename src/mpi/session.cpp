@@ -11,17 +11,21 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/mpi/communicator.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/broken_pipes.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/process.hpp"
+#include "convoke/os/thread.hpp"
 #include "mpi/link_watch.hpp"
 #include "mpi/mpich.hpp"
 #include "mpi/open_mpi.hpp"
@@ -49,7 +53,11 @@ bool start(double& seconds) {
   int provided = 0;
   os::survive_broken_pipes();
   open_mpi::choose_settings();
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS) {
+    throw Error(fmt::format("{}: MPI_Init_thread failed", os::host_name()),
+                "look at the messages of MPI above, and at convoke doctor");
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // check() looks at the results
   seconds = watch.seconds();
   return true;
 }
@@ -66,6 +74,7 @@ void require_threads() {
 }
 
 std::string report(const std::exception& error, const std::string& prefix) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return report(out_of_memory(), prefix);
   std::string text = fmt::format("{}error: {}\n", prefix, error.what());
   const auto* ours = dynamic_cast<const Error*>(&error);
   if (ours != nullptr && !ours->hint().empty()) text += fmt::format("  hint: {}\n", ours->hint());
@@ -126,10 +135,13 @@ int rank_by_launcher() {
 /// which may be on the other side of a network that is cut.
 [[noreturn]] void end_all(int code) {
   constexpr std::chrono::seconds kPatience(10);
-  std::thread([code, kPatience] {
-    std::this_thread::sleep_for(kPatience);
-    std::_Exit(code);
-  }).detach();
+  try {
+    os::start_thread([code, kPatience] {
+      std::this_thread::sleep_for(kPatience);
+      std::_Exit(code);
+    }).detach();
+  } catch (...) {  // without this thread, only MPI_Abort ends the process
+  }
   open_mpi::silence_banners(Session::library_version());
   // Otherwise MPICH's launcher sometimes ends before it has forwarded the last output.
   if (mpich::rank_by_launcher() >= 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -154,6 +166,8 @@ Session::~Session() {
   if (owns_ && running() && std::uncaught_exceptions() <= exceptions_) MPI_Finalize();
 }
 
+namespace {
+
 // Which rank prints? An error that all ranks have in common (a wrong recipe, a missing file) reaches abort()
 // on all of them at about the same time. An agreement through MPI could hang, because the other ranks may be
 // anywhere. So time decides: rank 0 prints and aborts at once; every other rank first sleeps for a second and
@@ -166,7 +180,7 @@ Session::~Session() {
 // told it to end. So an error before MPI runs still starts MPI under mpirun: every other rank also comes
 // there, with the same error or with its work. A process without mpirun exits directly. The mpirun of Open
 // MPI 5 is asked to end the job instead, if possible; its exit code is then 1.
-void Session::abort(const std::exception& error, int code) {
+[[noreturn]] void print_and_end(const std::exception& error, int code) {
   const int launched_as = rank_by_launcher();
   const bool early = !running();
   if (early && launched_as < 0) {
@@ -180,8 +194,13 @@ void Session::abort(const std::exception& error, int code) {
     open_mpi::ask_prterun_to_end();
   }
   if (early) {
-    double seconds = 0;
-    start(seconds);
+    try {
+      double seconds = 0;
+      start(seconds);
+    } catch (const Error&) {
+      if (!printed) print(report(error, ""));
+      std::_Exit(code);
+    }
   }
   int rank = 0;
   int size = 1;
@@ -201,6 +220,18 @@ void Session::abort(const std::exception& error, int code) {
     end_all(code);
   }
   std::_Exit(code);
+}
+
+}  // namespace
+
+void Session::abort(const std::exception& error, int code) {
+  try {
+    print_and_end(error, code);
+  } catch (...) {  // mpirun ends the other ranks
+    static constexpr std::string_view kText = "error: out of memory\n";
+    static_cast<void>(!::write(STDERR_FILENO, kText.data(), kText.size()));
+    std::_Exit(code);
+  }
 }
 
 // mpirun takes any exit code except 0 for a failure and prints two banners, unless MPI_Abort told it to end.

@@ -9,7 +9,9 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/pulse.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/mpi/session.hpp"
 #include "convoke/os/environment.hpp"
+#include "mpi/check.hpp"
 
 namespace convoke::mpi {
 
@@ -31,8 +33,8 @@ struct SharedMemory::State {
 SharedMemory::State::~State() {
   if (window == MPI_WIN_NULL || std::uncaught_exceptions() > exceptions) return;
   const PeerWait wait("the end of shared memory");
-  MPI_Win_unlock_all(window);
-  MPI_Win_free(&window);
+  check(MPI_Win_unlock_all(window), "MPI_Win_unlock_all");
+  check(MPI_Win_free(&window), "MPI_Win_free");
 }
 
 SharedMemory::SharedMemory(const Communicator& node, std::size_t bytes)
@@ -49,23 +51,21 @@ SharedMemory::SharedMemory(const Communicator& node, std::size_t bytes)
   const auto size = static_cast<MPI_Aint>(owner() ? bytes + kAlignment : 0);
   void* base = nullptr;
   const PeerWait wait("shared memory");
-  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
-  MPI_Comm_get_errhandler(comm, &before);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   const int result =
       MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, comm, static_cast<void*>(&base), &state_->window);
-  MPI_Comm_set_errhandler(comm, before);
-  MPI_Errhandler_free(&before);
   if (result != MPI_SUCCESS) {
-    throw Error(fmt::format("cannot share {} of memory among the {} ranks of host {}", format_bytes(bytes),
-                            node.size(), os::host_name()),
-                "enlarge /dev/shm (docker run --shm-size=2g), or let Open MPI put it on a disk:\n"
-                "        export OMPI_MCA_osc_sm_backing_directory=/tmp");
+    // Perhaps only on this rank, while the others wait for it.
+    Session::abort(Error(fmt::format("cannot share {} of memory among the {} ranks of host {}",
+                                     format_bytes(bytes), node.size(), os::host_name()),
+                         "enlarge /dev/shm (docker run --shm-size=2g), or let Open MPI put it on a disk:\n"
+                         "        export OMPI_MCA_osc_sm_backing_directory=/tmp"));
   }
   MPI_Aint total = 0;
   int unit = 0;
-  MPI_Win_shared_query(state_->window, 0, &total, &unit, static_cast<void*>(&base));
-  MPI_Win_lock_all(MPI_MODE_NOCHECK, state_->window);
+  check(MPI_Win_set_errhandler(state_->window, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
+  check(MPI_Win_shared_query(state_->window, 0, &total, &unit, static_cast<void*>(&base)),
+        "MPI_Win_shared_query");
+  check(MPI_Win_lock_all(MPI_MODE_NOCHECK, state_->window), "MPI_Win_lock_all");
   std::size_t room = static_cast<std::size_t>(total);
   void* aligned = std::align(kAlignment, bytes, base, room);
   state_->bytes = {static_cast<std::byte*>(aligned), bytes};
@@ -80,9 +80,9 @@ bool SharedMemory::owner() const { return state_->node.root(); }
 
 void SharedMemory::publish() const {
   if (state_->window == MPI_WIN_NULL) return;
-  MPI_Win_sync(state_->window);
+  check(MPI_Win_sync(state_->window), "MPI_Win_sync");
   state_->node.barrier();
-  MPI_Win_sync(state_->window);
+  check(MPI_Win_sync(state_->window), "MPI_Win_sync");
 }
 
 }  // namespace convoke::mpi

@@ -12,14 +12,20 @@
 
 namespace convoke::mpi {
 
+Error out_of_memory() {
+  return Error(
+      fmt::format("{}: out of memory", os::host_name()),
+      "raise the limit (ulimit -v, sbatch --mem), or use fewer ranks or threads, a smaller train.lane, or "
+      "data.memory = \"...MiB\" to stream samples");
+}
+
 Error as_error(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
   } catch (const Error& error) {
     return error;
   } catch (const std::bad_alloc&) {
-    return Error(fmt::format("{}: out of memory", os::host_name()),
-                 "use fewer ranks or threads, or a smaller train.lane, or ask for more memory");
+    return out_of_memory();
   } catch (const std::exception& error) {
     return Error(fmt::format("{}: {}", os::host_name(), error.what()));
   } catch (...) {

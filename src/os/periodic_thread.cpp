@@ -2,13 +2,12 @@
 
 #include <utility>
 
-#include "convoke/os/stop_signals.hpp"
+#include "convoke/os/thread.hpp"
 
 namespace convoke::os {
 
 PeriodicThread::PeriodicThread(std::chrono::milliseconds interval, std::function<void()> work) {
-  const BlockedSignals blocked;  // the thread inherits them
-  thread_ = std::thread([this, interval, work = std::move(work)] {
+  thread_ = start_thread([this, interval, work = std::move(work)] {
     std::unique_lock lock(mutex_);
     while (!ended_.wait_for(lock, interval, [&] { return ends_; })) work();
   });

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <new>
 #include <sstream>
 #include <system_error>
 
@@ -30,6 +31,7 @@ struct CpuSet {
   explicit CpuSet(int cpus)
       : bytes(CPU_ALLOC_SIZE(static_cast<std::size_t>(cpus))),
         set(CPU_ALLOC(static_cast<std::size_t>(cpus)), [](cpu_set_t* made) { CPU_FREE(made); }) {
+    if (!set) throw std::bad_alloc();
     CPU_ZERO_S(bytes, set.get());
   }
   std::size_t bytes;

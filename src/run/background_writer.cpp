@@ -4,9 +4,10 @@
 #include <exception>
 #include <utility>
 
+#include "convoke/core/error.hpp"
 #include "convoke/core/timeline.hpp"
 #include "convoke/os/clock.hpp"
-#include "convoke/os/stop_signals.hpp"
+#include "convoke/os/thread.hpp"
 
 namespace convoke::run {
 
@@ -27,11 +28,15 @@ bool BackgroundWriter::ready(std::chrono::milliseconds patience) {
 void BackgroundWriter::give(Work work) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !work_; });
-  work_ = std::move(work);
   if (!thread_.joinable()) {
-    const os::BlockedSignals blocked;  // the thread inherits the blocked signals
-    thread_ = std::thread([this] { serve(); });
+    try {
+      thread_ = os::start_thread([this] { serve(); });
+    } catch (const Error&) {
+      lock.unlock();
+      return carry_out(work);
+    }
   }
+  work_ = std::move(work);
   changed_.notify_all();
 }
 

@@ -77,7 +77,7 @@ class ReadAhead {
   std::int64_t steps_done_ = 0;          // since the first step
   bool stopping_ = false;
   std::exception_ptr failure_;
-  std::thread thread_;  // last: it uses all members above
+  std::jthread thread_;  // last: it uses all members above
 };
 
 }  // namespace convoke::data

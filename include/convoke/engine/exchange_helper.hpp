@@ -36,7 +36,7 @@ class ExchangeHelper {
   std::mutex mutex_;
   bool runs_ = false;  // guarded by mutex_
   std::atomic<bool> ends_{false};
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 }  // namespace convoke::engine

@@ -27,10 +27,11 @@ class WorkerTeam {
   void run(const std::function<void(int worker)>& work);
 
  private:
+  WorkerTeam() = default;
   void serve(int worker);
 
   Timeline* timeline_ = Timeline::current();  ///< of the thread that made the team, or null
-  std::vector<std::thread> threads_;
+  std::vector<std::jthread> threads_;
   std::vector<std::exception_ptr> failures_;
   const std::function<void(int)>* work_ = nullptr;
   std::atomic<std::uint32_t> round_{0};

@@ -110,7 +110,9 @@ class Dataset : public Object {
 
  private:
   friend class Group;
+  friend class File;
   using Object::Object;
+  std::uint64_t place_in_file() const;  ///< raw_offset(), which must exist
   bool write_directly(ElementType type, std::int64_t first_row, std::span<const std::byte> values);
 };
 
@@ -156,7 +158,7 @@ class Group : public Object {
 
  private:
   std::string absolute(const std::string& name) const;
-  std::string place_of(const std::string& name) const;  ///< file and path, for messages
+  std::string place(const std::string& name) const;  ///< "<file>: <path>", for messages
 };
 
 /// A file, which is its root group. Closing it invalidates every group and dataset opened through it.

@@ -12,8 +12,7 @@ namespace convoke::mpi {
 /// over the node. Move only. Must be destroyed before the Session ends.
 class SharedMemory {
  public:
-  /// Throws Error on all ranks of the node if the memory cannot be allocated (/dev/shm too small, as in
-  /// containers).
+  /// Ends all ranks with an error if the memory cannot be allocated (/dev/shm too small, as in containers).
   SharedMemory(const Communicator& node, std::size_t bytes);
   SharedMemory(SharedMemory&&) noexcept;
   SharedMemory& operator=(SharedMemory&&) noexcept;

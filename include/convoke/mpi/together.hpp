@@ -14,6 +14,9 @@ struct GroupError : Error {
   using Error::Error;
 };
 
+/// Returns the Error of a process that gets no more memory (std::bad_alloc).
+Error out_of_memory();
+
 /// Converts an exception to an Error: an Error stays the same; for other exceptions the Error names the host.
 Error as_error(const std::exception_ptr& failure);
 

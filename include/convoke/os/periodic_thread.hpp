@@ -20,7 +20,7 @@ class PeriodicThread {
   std::mutex mutex_;
   std::condition_variable ended_;
   bool ends_ = false;
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 }  // namespace convoke::os

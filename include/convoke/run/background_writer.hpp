@@ -12,7 +12,8 @@
 namespace convoke::run {
 
 /// Writes files while training goes on: one thread does the given work, piece by piece. It stores failures as
-/// text and continues with the next piece. Used by one thread.
+/// text and continues with the next piece. If the system gives no thread, the caller does the work. Used by
+/// one thread.
 class BackgroundWriter {
  public:
   using Work = std::function<void()>;
@@ -44,7 +45,7 @@ class BackgroundWriter {
   double longest_seconds_ = 0;
   bool ends_ = false;
   Timeline* timeline_ = Timeline::current();
-  std::thread thread_;  // starts with the first work
+  std::jthread thread_;  // starts with the first work
 };
 
 }  // namespace convoke::run

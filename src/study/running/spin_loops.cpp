@@ -11,7 +11,7 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/clock.hpp"
-#include "convoke/os/stop_signals.hpp"
+#include "convoke/os/thread.hpp"
 
 namespace convoke::study {
 namespace {
@@ -62,16 +62,20 @@ std::vector<double> spin_on(std::span<const int> cores, std::uint64_t iterations
   // One clock for all threads: waiting for a core counts too.
   os::Stopwatch watch;
   std::barrier all_there(std::ssize(cores), [&]() noexcept { watch = {}; });
-  std::vector<std::thread> threads;
-  const os::BlockedSignals blocked;  // inherited by the threads; for about 20 ms
-  for (std::size_t i = 0; i < cores.size(); ++i) {
-    threads.emplace_back([&, i] {
-      move_to(cores[i]);
-      all_there.arrive_and_wait();
-      seconds[i] = seconds_of(iterations, watch);
-    });
+  const auto loop = [&](std::size_t i) {
+    move_to(cores[i]);
+    all_there.arrive_and_wait();
+    seconds[i] = seconds_of(iterations, watch);
+  };
+  std::vector<std::jthread> threads;
+  try {
+    while (threads.size() < cores.size())
+      threads.push_back(os::start_thread([&loop, i = threads.size()] { loop(i); }));
+  } catch (...) {  // the others must not wait for threads that do not exist
+    for (std::size_t i = threads.size(); i < cores.size(); ++i) all_there.arrive_and_drop();
+    throw;
   }
-  for (std::thread& thread : threads) thread.join();
+  threads.clear();
   return seconds;
 }
 
