@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes one call of the system or of a library fail in short jobs: the n-th one of each kind (faults.cpp). The job then
 # ends with the result of a calm one or with an error, and earlier files are unharmed.
-#   faults.sh [full | JOB KIND [N [RANK]]]     (some n; with `full` nearly every n; or every n of one job and kind)
+#   faults.sh [full [MOST] | JOB KIND [N [RANK]]]
+# Without arguments: some n. `full`: every n, or at most MOST of each job and kind. Or every n of one job and kind, or one.
 # The environment: CONVOKE and MAKE_DATASET, the programs, and FAULTS, the library. Prints the tries of each job and kind.
 set -uo pipefail
 : "${CONVOKE:?}" "${MAKE_DATASET:?}" "${FAULTS:?}"
@@ -83,11 +84,13 @@ try() {
   left=$(find . -name '*.tmp')
   [ -z "$left" ] || bad "$left is left"
   if [ "$out" = run/model.h5 ]; then  # it can be continued, and the log of the earlier epoch is whole
-    mv log first.log; mv errors first.errors
-    start train || bad "cannot be continued: $(cat log errors)"
-    cmp -s "$out" "$calm/$out" || bad "another $out after it continued"
+    if [ $code -ne 0 ]; then
+      mkdir -p first && mv log errors first/
+      start train || bad "cannot be continued: $(cat log errors)"
+      cmp -s "$out" "$calm/$out" || bad "another $out after it continued"
+      mv first/* .
+    fi
     grep '"event":"epoch"' ../before/run/metrics.jsonl | grep -qxFf - run/metrics.jsonl || bad "the log is damaged"
-    mv first.log log; mv first.errors errors
   fi
   cd ..
   echo "$job $kind $outcome"
@@ -114,11 +117,10 @@ case ${1:-} in
     cases ranks 1 1 mpi ;;
   full)
     for job in train prepare evaluate predict report; do
-      cases $job 0 $every "${files[@]}" thread hdf5 onednn
-      cases $job 0 300 memory  # of thousands: `faults.sh JOB memory` tries all of a job
+      cases $job 0 "${2:-$every}" "${files[@]}" thread memory hdf5 onednn
     done
     for rank in 0 1; do
-      cases ranks $rank $every mpi
+      cases ranks $rank "${2:-$every}" mpi
       cases ranks $rank 8 "${files[@]}" thread memory hdf5 onednn
     done ;;
   *)
