@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <sstream>
 #include <system_error>
 
 #include "convoke/core/checksum.hpp"
@@ -162,7 +163,7 @@ void Spool::refuse(const fs::path& file, std::size_t item) const {
 std::map<std::size_t, Error> Spool::faults() const {
   std::map<std::size_t, Error> reasons;
   for (const fs::path& file : fault_files()) {
-    std::ifstream in(file, std::ios::binary);
+    std::istringstream in(read_text(file).value_or(""));
     std::size_t item = 0;
     std::string reason, hint;
     while (in >> item && in.get() && std::getline(in, reason, kBeforeHint) && std::getline(in, hint))

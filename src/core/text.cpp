@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <numeric>
+#include <system_error>
+
+#include "convoke/core/error.hpp"
 
 namespace convoke {
 
@@ -181,12 +184,20 @@ std::string shortened(std::string_view text, std::size_t characters) {
 }
 
 std::optional<std::string> read_text(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
   std::error_code unknown;
-  if (!in || std::filesystem::is_directory(file, unknown)) return std::nullopt;
-  std::string text(std::istreambuf_iterator<char>(in), {});
-  if (in.bad()) return std::nullopt;
-  return text;
+  if (std::filesystem::is_directory(file, unknown)) return std::nullopt;
+  errno = 0;
+  std::ifstream in(file, std::ios::binary);
+  std::string text;
+  for (std::array<char, 1 << 14> part{}; in;) {
+    in.read(part.data(), part.size());
+    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  if (in.eof()) return text;
+  const int error = errno;
+  if (!std::filesystem::exists(file, unknown)) return std::nullopt;
+  throw Error(fmt::format("{}: cannot be read: {}", file.string(), std::generic_category().message(error)),
+              "check the disk, and that you may read the file");
 }
 
 }  // namespace convoke

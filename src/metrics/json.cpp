@@ -5,8 +5,8 @@
 
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <limits>
+#include <sstream>
 #include <string>
 
 #include "convoke/core/error.hpp"
@@ -105,7 +105,7 @@ std::optional<Settings> read_json(const std::filesystem::path& file) {
 }
 
 std::vector<Settings> read_json_lines(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
+  std::istringstream in(read_text(file).value_or(""));
   std::vector<Settings> lines;
   std::int64_t number = 1;
   for (std::string line; std::getline(in, line) && !in.eof(); ++number) {

@@ -1,8 +1,9 @@
 #include "convoke/metrics/run_log.hpp"
 
-#include <fstream>
+#include <sstream>
 #include <string>
 
+#include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/atomic_file.hpp"
 
@@ -22,7 +23,7 @@ void RunLog::append(const Settings& record) { file_.append(to_json(record) + '\n
 
 void RunLog::remove_if(const std::function<bool(const Settings&)>& unwanted) {
   const std::filesystem::path path = file();
-  std::ifstream in(path, std::ios::binary);
+  std::istringstream in(read_text(path).value_or(""));
   std::string kept;
   bool removed = false;
   for (std::string line; std::getline(in, line);) {

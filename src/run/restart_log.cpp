@@ -4,8 +4,10 @@
 
 #include <fstream>
 #include <regex>
+#include <sstream>
 #include <string>
 
+#include "convoke/core/text.hpp"
 #include "convoke/run/ending.hpp"
 
 namespace convoke::run {
@@ -24,7 +26,7 @@ void append_restart(const std::filesystem::path& run, const Attempt& attempt, co
 std::vector<Attempt> restarts_of(const std::filesystem::path& run, const std::string& job) {
   static const std::regex kLine("job ([^:]+): exit code ([0-9]{1,3}) at step ([0-9]{1,18}): (.*)");
   std::vector<Attempt> attempts;
-  std::ifstream in(run / kFile);
+  std::istringstream in(read_text(run / kFile).value_or(""));
   std::smatch found;
   for (std::string line; std::getline(in, line);) {
     if (line.size() > 1000 || !std::regex_match(line, found, kLine) || found[1] != job) continue;

@@ -72,8 +72,8 @@ std::size_t character_count(std::string_view text);
 /// Returns `text`, shortened to so many characters if it has more; then "…" is the last one. UTF-8.
 std::string shortened(std::string_view text, std::size_t characters);
 
-/// Returns all bytes of a file; none if it cannot be read: it does not exist, is a folder, or access is
-/// denied.
+/// Returns all bytes of a file; none if it does not exist or is a folder. Throws Error if it exists but
+/// cannot be read.
 std::optional<std::string> read_text(const std::filesystem::path& file);
 
 }  // namespace convoke
