@@ -138,26 +138,37 @@ fs::path scratch_of(const GatherOptions& options) {
   return folder;
 }
 
-// Reuses a folder left by an interrupted gather: all files in it can be made again.
-run::RunFolder folder_for(const GatherOptions& options, const mpi::Communicator& world) {
+// Throws Error if the folder has a file that an interrupted gather does not leave.
+void require_unused(const fs::path& folder) {
   constexpr std::array kOurs{"ensemble.h5", "recipe.toml", "environment.json", "metrics.jsonl",
-                             "evaluation.json"};
-  run::on_root(world, [&] {
-    std::error_code missing;
-    for (const auto& entry : fs::directory_iterator(options.output, missing)) {
-      const std::string name = entry.path().filename().string();
-      const bool ours =
-          std::find(kOurs.begin(), kOurs.end(), name) != kOurs.end() || name.starts_with("soup-");
-      if (!ours && !os::is_temporary(entry.path())) {
-        throw Error(fmt::format("{}: is not empty, and run folders are never overwritten", options.output),
-                    "choose another --output");
-      }
+                             "evaluation.json", "lock"};
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator(folder, missing)) {
+    const std::string name = entry.path().filename().string();
+    const bool ours =
+        std::find(kOurs.begin(), kOurs.end(), name) != kOurs.end() || name.starts_with("soup-");
+    if (!ours && !os::is_temporary(entry.path())) {
+      throw Error(fmt::format("{}: is not empty, and run folders are never overwritten", folder.string()),
+                  "choose another --output");
     }
-    os::remove_temporaries(options.output);
-    fs::remove(fs::path(options.output) / "metrics.jsonl", missing);
+  }
+}
+
+// Reuses a folder left by an interrupted gather: all files in it can be made again. Another gather may have
+// begun and ended before this one has the lock.
+run::RunFolder folder_for(const GatherOptions& options, const mpi::Communicator& world) {
+  run::on_root(world, [&] {
+    require_unused(options.output);
     return std::string();
   });
-  return run::RunFolder::create("", options.output, true, world);
+  run::RunFolder folder = run::RunFolder::create("", options.output, true, world);
+  run::on_root(world, [&] {
+    require_unused(options.output);
+    std::error_code missing;
+    fs::remove(folder.metrics(), missing);
+    return std::string();
+  });
+  return folder;
 }
 
 // Makes one ensemble from members that were trained in separate jobs, with its vote on the test samples.
