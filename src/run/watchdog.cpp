@@ -70,10 +70,16 @@ std::shared_ptr<RunLock> take_folder(const fs::path& folder) {
 
 }  // namespace
 
-Watchdog::Watchdog(const fs::path& run, double timeout, const mpi::Communicator& world)
-    : Watchdog(on_root(world, [&] { return make_folder(heartbeat_folder(run)); }),
-               "continue with convoke train --resume RUN; set run.stall_timeout to wait longer", timeout,
-               world) {}
+// The watchdog before this one watches until all ranks know the folder.
+Watchdog::Watchdog(const fs::path& run, double timeout, const mpi::Communicator& world,
+                   std::unique_ptr<Watchdog> before)
+    : Watchdog(
+          [&] {
+            std::string folder = on_root(world, [&] { return make_folder(heartbeat_folder(run)); });
+            before.reset();
+            return folder;
+          }(),
+          "continue with convoke train --resume RUN; set run.stall_timeout to wait longer", timeout, world) {}
 
 std::unique_ptr<Watchdog> Watchdog::beside(const fs::path& output, double timeout, const std::string& hint,
                                            const mpi::Communicator& world) {
@@ -103,13 +109,14 @@ Watchdog::Watchdog(fs::path folder, std::string hint, double timeout, const mpi:
              world.rank() % ((world.size() + kWatchers - 1) / kWatchers) == 0),
       mine_{.rank = world.rank(), .host = os::host_name()},
       ranks_(static_cast<std::size_t>(world.size())) {
-  const bool unseen = any_of(world, !beat(0));
+  const bool written = beat(0);
+  thread_.emplace(milliseconds_of(interval_), [this] { work(); });
+  const bool unseen = any_of(world, !written);
   if (unseen && world.root() && timeout > 0) {
     fmt::print(stderr,
                "warning: not all hosts see {}: a rank there that hangs is not noticed (run.stall_timeout)\n",
                folder_.string());
   }
-  thread_.emplace(milliseconds_of(interval_), [this] { work(); });
 }
 
 Watchdog::~Watchdog() {

@@ -51,21 +51,19 @@ ends() {
   [ "$code" -eq "$expected" ] || bad "$what: exit code $code, not $expected: $(tail -n 5 job.log)"
   for text in "$@"; do grep -q -- "$text" job.log || bad "$what: no '$text' in: $(cat job.log)"; done
   [ "$(grep -c 'error: ' job.log)" -eq 1 ] || bad "$what: not one error: $(cat job.log)"
-  # The last rank that ends removes the hidden folder; a job that was stopped leaves it for its next start.
   echo "$what: code $code: $(grep -o 'error: .*' job.log | cut -c 8-120)"
 }
 
 # 1. Killed on four, on two and on three ranks, in the middle of epochs; one rank finishes.
 job - 0 1 train recipe.toml --quiet --output calm
-ends_calm=$code
-[ "$ends_calm" -eq 0 ] || bad "calm: $(cat job.log)"
-before=
+[ "$code" -eq 0 ] || bad "calm: $(cat job.log)"
+before='' path=''
 for ranks in 4 2 3; do
   job 'kill 9 /checkpoints/' 0 $ranks train recipe.toml --quiet --output elastic --resume
   [ "$code" -eq 137 ] || bad "$ranks ranks: exit code $code, not 137: $(tail -n 3 job.log)"
   now=$(newest elastic)
   [[ -n $now && $now > $before ]] || bad "$ranks ranks: checkpoint '$now' after '$before'"
-  path="${path:-} $ranks ranks until $now,"
+  path="$path $ranks ranks until $now,"
   before=$now
 done
 [ -e elastic/model.h5 ] && bad "the run was finished before the last start"
@@ -74,15 +72,15 @@ job - 0 1 train recipe.toml --quiet --output elastic --resume
 cmp calm/model.h5 elastic/model.h5 || bad "another model after 4, 2, 3 and 1 ranks"
 echo "$path 1 rank until the end: the bits of one rank without a restart"
 
-# 2. A rank ends with 0 in the middle. The mpirun of Open MPI notices; the heartbeats notice if another launcher does not.
+# 2. A rank ends with 0 in the middle. mpirun does not notice that, but the heartbeats do.
 forever=(train recipe.toml --quiet --set train.epochs=1000000 --set run.checkpoint_every=0)
 job 'exit 12 .heartbeats/rank-1' 1 2 "${forever[@]}" --output ended --set run.stall_timeout=1
-[ "$code" -ne 0 ] || bad "a rank that ends with 0: exit code 0: $(cat job.log)"
-grep -Eq "rank 1|process rank 1|\[\[.*,1\]" job.log || bad "a rank that ends with 0 is not named: $(cat job.log)"
-echo "a rank ends with 0: code $code: $(grep -m 1 -E 'rank 1|,1\]' job.log)"
+expected=87
+mpirun --version | grep -q 'Open MPI' && expected=1  # its mpirun counts an end without MPI_Finalize as an error of its own
+ends "a rank ends with 0" $expected "rank 1 has given no sign of life for" "convoke train --resume RUN"
 
 # 3. All ranks wait for each other.
-job 'wait 60' 1 2 "${forever[@]}" --output waiting --set run.stall_timeout=1
+job 'wait 200' 1 2 "${forever[@]}" --output waiting --set run.stall_timeout=1
 ends "all wait for each other" 87 "all ranks have waited for each other for" "is here:" "convoke train --resume RUN"
 
 # 4. A rank stands still before the training begins, while a dataset is made, and while runs are gathered.

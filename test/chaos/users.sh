@@ -43,9 +43,9 @@ commands() {  # FOLDER
   ok "$CONVOKE" prepare ../idx --output made.h5
   ok "$CONVOKE" prepare ../idx --output shards --shards 2
   ok "$CONVOKE" report run --output page.html
-  ok "$CONVOKE" export run --output model.onnx
+  ok "$CONVOKE" export run --format onnx --output model.onnx
   ok "$CONVOKE" slurm train ../recipe.toml --set data.path=../data.h5 --nodes 1 --ranks-per-node 2 --cpus-per-rank 1 \
-    --partition p --memory 1000M --time 1:00:00
+    --partition p --time 1:00:00
   rm -f out.log
   cd ..
 }
@@ -74,14 +74,14 @@ done
 if [ -n "${CONVOKE_OWN_SHM:-}" ]; then
   found=$(cat shm-* | grep -v '^[67]00 ' || true)
   [ -z "$found" ] || bad "/dev/shm: others may use: $found"
-  found=$(cat shm-* | grep -v '^[67]00 \(vader_segment\|osc_rdma\|sm_segment\|ompi\|psm\|mpich\|.*shm\)' || true)
+  found=$(cat shm-* | grep -v '^[67]00 \(vader_segment\|osc_rdma\|osc_sm\|open_mpi\|sm_segment\|ompi\|psm\|mpich\|.*shm\)' || true)
   [ -z "$found" ] || bad "/dev/shm: not MPI's: $found"
   [ -z "$(ls -A /dev/shm)" ] || bad "/dev/shm: left: $(ls -A /dev/shm)"
   echo "/dev/shm: $(cat shm-* | wc -l) files of MPI, none of them for others"
 fi
 if [ -s calls ]; then
   found=$(grep -E 'O_CREAT|^[0-9]+ +(creat|mkdir|mknod|symlink|link|rename)' calls | grep -E '"/(tmp|var/tmp|dev/shm)/' |
-    grep -vF "\"$place" | grep -vE '/(ompi\.|vader_segment|osc_rdma|sm_segment|pmix|dstore|openmpi-sessions)|= -1|shared_mem_cuda|btl_' || true)
+    grep -vF "\"$place" | grep -vE '/(ompi\.|vader_segment|osc_rdma|osc_sm|open_mpi|sm_segment|pmix|dstore|openmpi-sessions)|= -1|shared_mem_cuda|btl_' || true)
   [ -z "$found" ] || bad "made in /tmp or /dev/shm: $(echo "$found" | head -n 5)"
   echo "strace: $(wc -l < calls) calls, no file of Convoke in /tmp or /dev/shm"
 fi
@@ -109,7 +109,7 @@ untouched "the lock"
 if [ "$(id -u)" -eq 0 ]; then
   mkdir -m 1777 shared
   mkdir -m 777 shared/run shared/made.h5.work
-  ln -s "$place/private/secret" shared/page.html
+  ln -s "$place/private/page.html" shared/page.html
   chown -h 65534 shared/*
   refused "shared/run: cannot be used as a run folder: another user made it" \
     "$CONVOKE" train recipe.toml --quiet --output shared/run

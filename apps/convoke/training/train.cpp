@@ -206,12 +206,11 @@ int train(const TrainOptions& given) {
 
   // 4. Train, gather, vote, compute the verdict. A member that fails or stops early does not end the job.
   const run::RunFolder folder = run::RunFolder::create(run.job().name, options.output, options.resume, world);
-  watchdog.reset();  // the run has its own
   if (!folder.taken_over().empty())
     fmt::print("{}: took over the lock of {}, which has ended\n", folder.path().string(),
                folder.taken_over());
-  const recipe::Outcome outcome =
-      run.train(folder, options.resume, options.quiet, seconds_before - session.init_seconds());
+  const recipe::Outcome outcome = run.train(folder, options.resume, options.quiet,
+                                            seconds_before - session.init_seconds(), std::move(watchdog));
   if (outcome.interrupted_by) return stopped(outcome.interrupted_by, folder, world);
 
   // 5. Print the results.

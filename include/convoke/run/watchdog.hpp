@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string>
 #include <vector>
 
 #include "convoke/core/pulse.hpp"
@@ -29,8 +28,10 @@ class Watchdog {
  public:
   /// Call it in the main thread. `run`: the run folder, which all hosts should see: a rank of another host
   /// that does not see it is not watched, and rank 0 prints a warning. `timeout`: seconds; 0: never end the
-  /// job. Removes earlier heartbeats. Collective over `world`. Throws Error if rank 0 cannot write.
-  Watchdog(const std::filesystem::path& run, double timeout, const mpi::Communicator& world);
+  /// job. Removes earlier heartbeats. Takes over from `before`, which watched the job until here. Collective
+  /// over `world`. Throws Error if rank 0 cannot write.
+  Watchdog(const std::filesystem::path& run, double timeout, const mpi::Communicator& world,
+           std::unique_ptr<Watchdog> before = nullptr);
 
   /// Watches a job that has no run folder, or none yet: the heartbeats are in the hidden folder
   /// `.NAME.heartbeats`, in the existing folder nearest to `output`, and the folder is removed at the end.
