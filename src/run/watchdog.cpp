@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <system_error>
 #include <utility>
 
@@ -123,6 +124,8 @@ Watchdog::~Watchdog() {
   thread_.reset();
   std::error_code none;
   fs::remove(heartbeat_file(folder_, mine_.rank), none);
+  // After an error, the other ranks may be ended before they come here.
+  if (lock_ && std::uncaught_exceptions() > 0) fs::remove_all(folder_, none);
   lock_.reset();
   fs::remove(folder_, none);  // succeeds for the last rank
 }

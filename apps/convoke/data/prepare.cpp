@@ -213,6 +213,7 @@ int prepare(const PrepareOptions& options) {
 
   // 2. The options of the preparation.
   data_prep::PrepareOptions work = options.work;
+  if (!work.output.has_filename()) work.output = work.output.parent_path();  // "shards/" is "shards"
   if (!options.size.empty()) {
     std::tie(work.samples.picture.height, work.samples.picture.width) =
         pair_from("--size", options.size, 'x', "--size 224x224");

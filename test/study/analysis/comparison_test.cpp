@@ -49,7 +49,7 @@ TEST_CASE("up to 32 variants are compared with each other, more of them only wit
     std::vector<Measurement> rows;
     for (std::size_t v = 0; v < variants; ++v) {
       for (Measurement row : runs("sync", 1, {10, 11})) {
-        row.at.variant = v == 0 ? "" : "train.batch=" + std::to_string(v);
+        row.variant = v == 0 ? "" : "train.batch=" + std::to_string(v);
         rows.push_back(row);
       }
     }
