@@ -9,6 +9,7 @@
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/os/atomic_file.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -27,22 +28,44 @@ constexpr std::string_view kEncoded = "encoded-";
 constexpr std::string_view kFaults = "faults-";
 constexpr char kBeforeHint = '\t';
 
-os::File lock(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw Error(fmt::format("{}: cannot be created: {}", folder.string(), error.message()));
-  os::File file(folder / kLock, os::Access::kCreate);
-  if (!file.try_lock()) {
-    throw Error(fmt::format("{}: is in use: another run prepares the same dataset", folder.string()),
-                "wait until it has ended");
-  }
-  return file;
+// The folder is made for this purpose. A link to another folder, or a folder with other files, is not.
+void require_ours(const fs::path& folder) {
+  const fs::file_status there = fs::symlink_status(folder);
+  if (!fs::exists(there) || (fs::is_directory(there) && !os::is_foreign(folder))) return;
+  throw Error(
+      fmt::format("{}: is not a folder of this user, and is needed for temporary data", folder.string()),
+      "remove it, or choose another name for the output");
 }
 
-// Removes the files of a run with another identity.
+// A team that ends removes the folder. So the locked file may have lost its name, and then locks nothing.
+os::File lock(const fs::path& folder) {
+  for (;;) {
+    require_ours(folder);
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) throw Error(fmt::format("{}: cannot be created: {}", folder.string(), error.message()));
+    os::File file;
+    try {
+      file = os::File(folder / kLock, os::Access::kCreate);
+    } catch (const Error&) {
+      if (fs::exists(folder)) throw;
+      continue;  // removed since it was made
+    }
+    if (!file.try_lock()) {
+      throw Error(fmt::format("{}: is in use: another run prepares the same dataset", folder.string()),
+                  "wait until it has ended");
+    }
+    if (fs::equivalent(folder / kLock, os::path_of(file), error)) return file;
+  }
+}
+
+// Removes the files of a run, except its lock.
 void clear(const fs::path& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (entry.path().filename() != kLock) fs::remove(entry.path());
+    const std::string name = entry.path().filename().string();
+    if (name == kIdentity || name == kSamples || name == kRecords || name.starts_with(kEncoded) ||
+        name.starts_with(kFaults))
+      fs::remove(entry.path());
   }
 }
 
@@ -173,8 +196,12 @@ std::map<std::size_t, Error> Spool::faults() const {
 }
 
 void Spool::remove() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
+  try {
+    clear(folder_);
+    fs::remove(folder_ / kLock);  // from here on, another team may use the folder
+    fs::remove(folder_);
+  } catch (const fs::filesystem_error&) {  // NOLINT: the next team removes what is left
+  }
 }
 
 }  // namespace convoke::data_prep

@@ -118,11 +118,12 @@ void DatasetWriter::lay_out() {
   for (const Part& part : parts_of(temporary_, sizes_)) {
     const std::pair shape(part.splits.front(), range_of(part, sizes_[part.splits.front()]).second);
     if (shape != last_shape || !sizes_.front().encoded_ends.empty()) {
+      const os::File own(part.file, os::Access::kNew);  // no link leads HDF5 to another place
       hdf5::File structure = hdf5::File::create(part.file);
       last = reserve(structure, part, sizes_, info_);
       last_shape = shape;
     }
-    const os::File made(part.file, os::Access::kTruncate);
+    const os::File made(part.file, os::Access::kNew);
     places.insert(places.end(), last.begin(), last.end());
   }
   take(places);

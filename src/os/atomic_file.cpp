@@ -33,8 +33,8 @@ std::error_code rename_over(const fs::path& from, const fs::path& to) {
   }
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0) {
     // This file system cannot exchange: for a moment neither exists.
-    const fs::path old = to.string() + ".old";
-    fs::remove_all(old, error);
+    const fs::path old = make_temporary(to);
+    fs::remove(old, error);
     fs::rename(to, old, error);
     if (!error) fs::rename(from, to, error);
     if (error) return error;
@@ -45,15 +45,9 @@ std::error_code rename_over(const fs::path& from, const fs::path& to) {
   return {};
 }
 
-/// Returns the file that the link `name` points to. Everybody may make links in folders such as /tmp, so one
-/// there must belong to this user or to the owner of the folder, as for the kernel (fs.protected_symlinks).
+/// Returns the file that the link `name` points to.
 fs::path target_of_link(const fs::path& name) {
-  struct stat link {
-  }, folder{};
-  const fs::path parent = name.has_parent_path() ? name.parent_path() : ".";
-  const bool known = ::lstat(name.c_str(), &link) == 0 && ::stat(parent.c_str(), &folder) == 0;
-  const bool shared = (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & S_IWOTH) != 0;
-  if (known && shared && link.st_uid != ::geteuid() && link.st_uid != folder.st_uid) {
+  if (is_foreign(name)) {
     throw Error(name.string() + ": is a link of another user in a folder that everybody can write to",
                 "choose a name in a folder of your own");
   }
@@ -61,6 +55,16 @@ fs::path target_of_link(const fs::path& name) {
 }
 
 }  // namespace
+
+// The rule of the kernel for links (fs.protected_symlinks).
+bool is_foreign(const fs::path& name) {
+  struct stat entry {
+  }, folder{};
+  const fs::path parent = name.has_parent_path() ? name.parent_path() : ".";
+  if (::lstat(name.c_str(), &entry) != 0 || ::stat(parent.c_str(), &folder) != 0) return false;
+  const bool shared = (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & S_IWOTH) != 0;
+  return shared && entry.st_uid != ::geteuid() && entry.st_uid != folder.st_uid;
+}
 
 fs::path make_temporary(const fs::path& file, unsigned mode) {
   std::random_device random;

@@ -29,6 +29,8 @@ int flags_of(Access access) {
       return O_RDWR;
     case Access::kCreate:
       return O_RDWR | O_CREAT;
+    case Access::kNew:
+      return O_RDWR | O_CREAT | O_EXCL;
     case Access::kTruncate:
       return O_RDWR | O_CREAT | O_TRUNC;
     case Access::kAppend:

@@ -66,11 +66,11 @@ LockFile::LockFile(fs::path file, std::string text, Lives lives)
 
 LockFile::LockFile(fs::path file, std::string text, Lives lives, Role role)
     : role_(role), path_(std::move(file)), text_(std::move(text)), lives_(std::move(lives)) {
-  const Removed mine{make_temporary(path_)};
-  file_ = File(mine.file, Access::kReadWrite);
-  file_.write_at(0, std::as_bytes(std::span(text_)));
+  Removed mine{make_mine()};
   const Stopwatch watch;
   while (!try_to_link(mine.file)) {
+    // The holder removes the temporary files of writers that were killed, and takes this for one of them.
+    if (::access(mine.file.c_str(), F_OK) != 0) mine.file = make_mine();
     const std::optional<std::string> held = text_of(path_);
     if (!held) continue;  // it was removed in the meantime
     renew();
@@ -99,13 +99,28 @@ LockFile::~LockFile() {
   }
 }
 
+// Returns a file with the text of this lock, which gets the name of the lock by a link.
+fs::path LockFile::make_mine() {
+  for (;;) {
+    const fs::path mine = make_temporary(path_);
+    try {
+      file_ = File(mine, Access::kReadWrite);
+    } catch (const Error&) {
+      if (::access(mine.c_str(), F_OK) == 0) throw;
+      continue;  // removed by the holder, see above
+    }
+    file_.write_at(0, std::as_bytes(std::span(text_)));
+    return mine;
+  }
+}
+
 // Network file systems can lose answers, so the number of links tells whether it worked.
 bool LockFile::try_to_link(const fs::path& mine) const {
   if (::link(mine.c_str(), path_.c_str()) == 0) return true;
   const int error = errno;
   struct stat facts {};
   if (::stat(mine.c_str(), &facts) == 0 && facts.st_nlink == 2) return true;
-  if (error == EEXIST) return false;
+  if (error == EEXIST || ::access(mine.c_str(), F_OK) != 0) return false;
   throw Error(fmt::format("{}: cannot be created: {}", path_.string(), reason_of(error)));
 }
 

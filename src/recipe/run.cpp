@@ -126,8 +126,9 @@ void Run::ask_teacher(const train::Feed& feed, const run::RunFolder& folder) {
   teacher_.reset();
 }
 
-Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double seconds_before) {
-  const run::Watchdog watchdog(folder.path(), recipe_.run.stall_timeout, world_);
+Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double seconds_before,
+                   std::unique_ptr<run::Watchdog> before) {
+  const run::Watchdog watchdog(folder.path(), recipe_.run.stall_timeout, world_, std::move(before));
   const mpi::ClockReading clock = recipe_.run.trace ? mpi::read_root_clock(world_) : mpi::ClockReading{};
   const auto write_trace = [&] {
     if (recipe_.run.trace) run::write_trace(folder.file("trace.json"), *phases_.timeline, clock, world_);

@@ -35,17 +35,27 @@ fs::path make_new(const std::string& name) {
   }
 }
 
-void require_usable(const fs::path& folder, bool resume) {
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (failed) fail(folder, failed.message());
+void require_usable(const fs::path& folder) try {
+  if (os::is_foreign(folder)) fail(folder, "another user made it in a folder that everybody can write to");
+  fs::create_directories(folder);
   if (::access(folder.c_str(), W_OK | X_OK) != 0) fail(folder, std::generic_category().message(errno));
-  const bool empty = fs::is_empty(folder, failed);
-  if (failed) fail(folder, failed.message());
-  if (!empty && !resume) {
-    throw Error(fmt::format("{}: is not empty, and run folders are never overwritten", folder.string()),
-                "choose another --output, or continue that run with --resume");
-  }
+} catch (const fs::filesystem_error& error) {
+  fail(folder, error.code().message());
+}
+
+void require_empty(const fs::path& folder) {
+  if (!has_content(folder)) return;
+  throw Error(fmt::format("{}: is not empty, and run folders are never overwritten", folder.string()),
+              "choose another --output, or continue that run with --resume");
+}
+
+// Locks a folder that was named. The job that uses a folder with content is a better reason than the content.
+std::shared_ptr<RunLock> lock_named(const fs::path& folder, bool resume) {
+  require_usable(folder);
+  if (!resume && lock_holder(folder).empty()) require_empty(folder);
+  auto lock = std::make_shared<RunLock>(folder);
+  if (!resume) require_empty(folder);
+  return lock;
 }
 
 }  // namespace
@@ -55,8 +65,7 @@ RunFolder RunFolder::create(const std::string& name, const fs::path& output, boo
   std::shared_ptr<RunLock> lock;
   RunFolder folder(on_root(world, [&] {
     const fs::path path = output.empty() ? make_new(name) : output;
-    if (!output.empty()) require_usable(output, resume);
-    lock = std::make_shared<RunLock>(path);
+    lock = output.empty() ? std::make_shared<RunLock>(path) : lock_named(path, resume);
     os::remove_temporaries(path);
     return path.string();
   }));

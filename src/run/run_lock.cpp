@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -102,6 +103,17 @@ std::string lock_holder(const fs::path& folder) {
   if (!text) return {};
   const Holder holder = holder_from(*text);
   return lives(holder, myself(), 0) ? holder.to_string() : std::string();
+}
+
+// A lock that is being made or taken over has names like "lock.<digits>" (os::LockFile).
+bool has_content(const fs::path& folder) {
+  std::error_code failed;
+  const fs::directory_iterator entries(folder, failed);
+  if (failed) throw Error(fmt::format("{}: cannot be listed: {}", folder.string(), failed.message()));
+  return std::any_of(begin(entries), end(entries), [](const fs::directory_entry& entry) {
+    const std::string name = entry.path().filename().string();
+    return name != "lock" && !name.starts_with("lock.");
+  });
 }
 
 RunLock::RunLock(const fs::path& folder) try

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <system_error>
 #include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/os/atomic_file.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/run/collective.hpp"
 
@@ -46,29 +48,85 @@ std::string make_folder(const fs::path& folder) {
   return folder.string();
 }
 
+// Returns the hidden folder for a job with this output.
+fs::path folder_beside(const fs::path& output) {
+  const fs::path whole = fs::absolute(output).lexically_normal();
+  const fs::path named = whole.has_filename() ? whole : whole.parent_path();  // "runs/" is "runs"
+  fs::path parent = named.parent_path();
+  while (!fs::is_directory(parent)) parent = parent.parent_path();
+  constexpr std::size_t kLongest = 200;  // of 255 bytes that a name may have
+  return parent / fmt::format(".{}.heartbeats", named.filename().string().substr(0, kLongest));
+}
+
+// Makes and locks the folder, and removes what a job that was killed has left in it.
+std::shared_ptr<RunLock> take_folder(const fs::path& folder) {
+  if (os::is_foreign(folder) || fs::is_symlink(folder)) throw Error("another user's");
+  fs::create_directory(folder);
+  auto lock = std::make_shared<RunLock>(folder);
+  for (const Heartbeat& old : read_heartbeats(folder)) fs::remove(heartbeat_file(folder, old.rank));
+  fs::remove(claim_in(folder));
+  os::remove_temporaries(folder);
+  return lock;
+}
+
 }  // namespace
 
-Watchdog::Watchdog(const fs::path& run, double timeout, const mpi::Communicator& world)
-    : folder_(on_root(world, [&] { return make_folder(heartbeat_folder(run)); })),
+// The watchdog before this one watches until all ranks know the folder.
+Watchdog::Watchdog(const fs::path& run, double timeout, const mpi::Communicator& world,
+                   std::unique_ptr<Watchdog> before)
+    : Watchdog(
+          [&] {
+            std::string folder = on_root(world, [&] { return make_folder(heartbeat_folder(run)); });
+            before.reset();
+            return folder;
+          }(),
+          "continue with convoke train --resume RUN; set run.stall_timeout to wait longer", timeout, world) {}
+
+std::unique_ptr<Watchdog> Watchdog::beside(const fs::path& output, double timeout, const std::string& hint,
+                                           const mpi::Communicator& world) {
+  if (timeout <= 0 || world.size() == 1) return nullptr;
+  std::shared_ptr<RunLock> lock;
+  const std::string folder = on_root(world, [&]() -> std::string {
+    try {
+      fs::path made = folder_beside(output);
+      lock = take_folder(made);
+      return made.string();
+    } catch (const std::exception&) {  // the job will say itself if it cannot write there
+      return {};
+    }
+  });
+  if (folder.empty()) return nullptr;
+  std::unique_ptr<Watchdog> watchdog(new Watchdog(folder, hint, timeout, world));
+  watchdog->lock_ = std::move(lock);
+  return watchdog;
+}
+
+Watchdog::Watchdog(fs::path folder, std::string hint, double timeout, const mpi::Communicator& world)
+    : folder_(std::move(folder)),
+      hint_(std::move(hint)),
       timeout_(timeout),
       interval_(interval_of(timeout, world.size())),
       looks_(timeout > 0 && world.size() > 1 &&
              world.rank() % ((world.size() + kWatchers - 1) / kWatchers) == 0),
       mine_{.rank = world.rank(), .host = os::host_name()},
       ranks_(static_cast<std::size_t>(world.size())) {
-  const bool unseen = any_of(world, !beat(0));
+  const bool written = beat(0);
+  thread_.emplace(milliseconds_of(interval_), [this] { work(); });
+  const bool unseen = any_of(world, !written);
   if (unseen && world.root() && timeout > 0) {
     fmt::print(stderr,
                "warning: not all hosts see {}: a rank there that hangs is not noticed (run.stall_timeout)\n",
                folder_.string());
   }
-  thread_.emplace(milliseconds_of(interval_), [this] { work(); });
 }
 
 Watchdog::~Watchdog() {
   thread_.reset();
   std::error_code none;
   fs::remove(heartbeat_file(folder_, mine_.rank), none);
+  // After an error, the other ranks may be ended before they come here.
+  if (lock_ && std::uncaught_exceptions() > 0) fs::remove_all(folder_, none);
+  lock_.reset();
   fs::remove(folder_, none);  // succeeds for the last rank
 }
 
@@ -121,7 +179,8 @@ void Watchdog::end_job(const Stall& stall) {
   mpi::Session::abort(
       Error(text,
             "look at the hosts of the ranks that are missing (a stopped process, memory, a file system that "
-            "hangs), then continue with convoke train --resume RUN; set run.stall_timeout to wait longer"),
+            "hangs), then " +
+                hint_),
       kExitStalled);
 }
 

@@ -153,6 +153,10 @@ Settings roc_of(const Ranking& ranking) {
           {"classes", std::move(curves)}};
 }
 
+// The most members whose pairs are listed: the tables grow with the square (26 MB for 1,000 members), and the
+// summary has the means.
+constexpr std::int64_t kPairedMembers = 128;
+
 // Returns the rows of a measure of each member with each member.
 template <class Measure>
 Value::Array pairs(std::int64_t members, const Measure& measure) {
@@ -200,14 +204,16 @@ Settings evaluation_details(const Evaluation& evaluation, const std::string& rul
                    {"rules", std::move(rules)},
                    {"confusion", confusions(matrix)},
                    {"class_scores", class_scores(metrics::classification_report(matrix))},
-                   {"disagreement_of_pairs",
-                    pairs(diversity.members(), [&](auto a, auto b) { return diversity.disagreement(a, b); })},
-                   {"q_statistic_of_pairs",
-                    pairs(diversity.members(), [&](auto a, auto b) { return diversity.q_statistic(a, b); })},
                    {"calibration", to_settings(evaluation.calibration)},
                    {"member_calibration", std::move(calibrations)},
                    {"roc", roc_of(evaluation.ranking)},
                    {"mistakes", std::move(mistakes)}};
+  if (diversity.members() <= kPairedMembers) {
+    details.set("disagreement_of_pairs",
+                pairs(diversity.members(), [&](auto a, auto b) { return diversity.disagreement(a, b); }));
+    details.set("q_statistic_of_pairs",
+                pairs(diversity.members(), [&](auto a, auto b) { return diversity.q_statistic(a, b); }));
+  }
   if (!class_names.empty()) {
     details.set("class_names", Value::Array(class_names.begin(), class_names.end()));
   }

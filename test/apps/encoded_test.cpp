@@ -106,5 +106,10 @@ TEST_CASE("prepare refuses an encoding that is not known, and a quality without 
   CHECK(place.run("prepare idx --output x.h5 --encoded gif").code != 0);
   CHECK(place.run("prepare idx --output x.h5 --jpeg-quality 80").says("--encoded"));
   CHECK(place.run("prepare idx --output x.h5 --encoded jpeg --jpeg-quality 101").code != 0);
+  const Outcome lossless = place.run("prepare idx --output x.h5 --encoded png --jpeg-quality 80");
+  CHECK(lossless.code == 1);
+  CHECK(lossless.says("error: --jpeg-quality has no effect with --encoded png"));
+  CHECK(lossless.says("hint: remove it, or add --encoded jpeg"));
+  CHECK_FALSE(fs::exists(place / "x.h5"));
   CHECK_FALSE(fs::exists(place / "x.h5"));
 }

@@ -41,7 +41,7 @@ TEST_CASE("any number of ranks prepares the same bytes, in one file or in shards
     CHECK(one.code == 0);
     CHECK(one.says("splits: train=0.5, test=0.5, stratified, seed 1"));
     CHECK(bytes_of(place / (name + ".h5")) == bytes_of(place / "by1.h5"));
-    CHECK(place.run("prepare idx --output " + name + " --shards 3", mpirun(ranks)).code == 0);
+    CHECK(place.run("prepare idx --output " + name + "/ --shards 3", mpirun(ranks)).code == 0);
     CHECK(bytes_of(place / name / "train-00001-of-00003.h5") ==
           bytes_of(place / "by1" / "train-00001-of-00003.h5"));
   }

@@ -128,6 +128,7 @@ TEST_CASE("a link that another user made in a shared folder is refused") {
     fs::remove(shared / "link");
     fs::create_symlink(folder / "mine", shared / "link");
     REQUIRE(::lchown((shared / "link").c_str(), foreign ? kNobody : 0, 0) == 0);
+    CHECK(convoke::os::is_foreign(shared / "link") == foreign);
     if (foreign) {
       CHECK_THROWS_AS(AtomicFile(shared / "link"), convoke::Error);
     } else {

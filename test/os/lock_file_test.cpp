@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "convoke/os/atomic_file.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
@@ -102,6 +103,24 @@ TEST_CASE("two processes that find the same holder dead: one gets the lock") {
     CHECK(entries(folder) == 1);
   }
   CHECK(entries(folder) == 0);
+}
+
+TEST_CASE("a process gets the lock although another one removed its temporary file") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "lock") << "dead";
+  int removed = 0;
+  const auto clean_up = [&](const std::string& text, double) {
+    if (text == "dead") {
+      os::remove_temporaries(folder.path());
+      ++removed;
+    }
+    return lives(text, 0);
+  };
+  const os::LockFile lock(folder / "lock", "mine", clean_up);
+  CHECK(removed == 1);
+  CHECK(lock.taken_over() == "dead");
+  CHECK(bytes_of(folder / "lock") == "mine");
+  CHECK(entries(folder) == 1);
 }
 
 TEST_CASE("a process that died while it took a lock over does not block others") {

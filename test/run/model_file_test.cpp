@@ -1,5 +1,6 @@
 #include "convoke/run/model_file.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -226,4 +227,23 @@ TEST_CASE(
                                                      "head.dense.weight", "head.dense.bias"});
   for (const std::string& name : group.children()) CHECK(group.has_dataset(name));
   CHECK(load_models(folder / "model.h5").members.at(0).parameters == parameters);
+}
+
+TEST_CASE(
+    "members come in the order of their indices, also beyond 999, where the order of their names differs") {
+  const TemporaryFolder folder;
+  std::vector<Member> members;
+  for (const std::int64_t index : {2, 101, 999, 1000, 1001, 10000}) members.push_back(member(index));
+  std::vector<const Member*> listed;
+  for (const Member& each : members) listed.push_back(&each);
+  write_ensemble(folder / "ensemble.h5", tiny::description(), listed);
+  const std::vector<std::string> names = hdf5::File::open(folder / "ensemble.h5").children();
+  CHECK(std::ranges::find(names, "member-1000") < std::ranges::find(names, "member-101"));
+
+  const ModelSet models = load_models(folder / "ensemble.h5");
+  REQUIRE(models.members.size() == members.size());
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    CHECK(models.members[i].index == members[i].index);
+    CHECK(models.members[i].parameters == members[i].parameters);
+  }
 }

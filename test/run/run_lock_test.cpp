@@ -10,6 +10,7 @@
 #include <fstream>
 #include <new>
 
+#include "convoke/core/error.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -45,6 +46,17 @@ TEST_CASE("a folder has one owner at a time, and is free afterwards") {
   }
   CHECK(entries(folder) == 0);
   CHECK(RunLock(folder.path()).taken_over().empty());
+}
+
+TEST_CASE("a folder with locks, and with those that others try to take, has no content") {
+  const TemporaryFolder folder;
+  CHECK_FALSE(convoke::run::has_content(folder.path()));
+  const RunLock lock(folder.path());
+  std::ofstream(folder / "lock.0123456789ab.tmp") << "another";
+  CHECK_FALSE(convoke::run::has_content(folder.path()));
+  std::ofstream(folder / "locks.txt") << "notes";
+  CHECK(convoke::run::has_content(folder.path()));
+  CHECK_THROWS_AS(convoke::run::has_content(folder / "none"), convoke::Error);
 }
 
 TEST_CASE("the lock of a process that ended is taken over") {

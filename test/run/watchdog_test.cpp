@@ -55,3 +55,35 @@ TEST_CASE("without a timeout, ranks write heartbeats, and no rank ends the job")
         static_cast<std::size_t>(session.world().size()));
   session.world().barrier();
 }
+
+TEST_CASE("a job without a run folder has its heartbeats next to its output, and leaves nothing there") {
+  const mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Run run(world, "beside");
+  const auto folder = run.folder.path() / ".data.h5.heartbeats";
+  constexpr double kTimeout = 60;
+  const std::string hint = "start it again";
+  for (const bool killed : {false, true}) {  // the second time, a job that was killed has left heartbeats
+    if (killed && world.root()) {
+      std::filesystem::create_directory(folder);
+      write_heartbeat(folder, {.rank = 7});
+      std::filesystem::create_directory(folder / "reported");
+    }
+    world.barrier();
+    const auto watchdog = Watchdog::beside(run.folder.path() / "data.h5", kTimeout, hint, world);
+    CHECK((watchdog != nullptr) == (world.size() > 1));
+    world.barrier();
+    if (watchdog) {
+      CHECK(read_heartbeats(folder).size() == static_cast<std::size_t>(world.size()));
+      CHECK_FALSE(std::filesystem::exists(folder / "reported"));
+      // Another job with this output is not watched.
+      CHECK(Watchdog::beside(run.folder.path() / "data.h5", kTimeout, hint, world) == nullptr);
+    } else if (world.root()) {
+      std::filesystem::remove_all(folder);
+    }
+    world.barrier();
+  }
+  world.barrier();
+  CHECK_FALSE(std::filesystem::exists(folder));
+  CHECK(Watchdog::beside(run.folder.path() / "data.h5", 0, hint, world) == nullptr);
+}

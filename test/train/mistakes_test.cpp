@@ -132,4 +132,12 @@ TEST_CASE("details of an evaluation leave out zero counts") {
   CHECK(*details.find("class_scores")->table()->find("support") == Value(Value::Array{2, 0, 1}));
   CHECK(*details.find("calibration")->table()->find("ece") == Value(0.5));
   CHECK(std::get<Value::Array>(details.find("mistakes")->data()).size() == 1);
+
+  // The pairs of very many members have only their means, in the summary.
+  for (const std::int64_t members : {128, 129}) {
+    evaluation.diversity = vote::Diversity(members);
+    const Settings many = train::evaluation_details(evaluation, "majority", {0, 3}, {});
+    CHECK((many.find("disagreement_of_pairs") != nullptr) == (members == 128));
+    CHECK((many.find("q_statistic_of_pairs") != nullptr) == (members == 128));
+  }
 }

@@ -15,6 +15,8 @@
 #include "convoke/data_prep/prepare.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/run/checkpoint_interval.hpp"
+#include "convoke/run/watchdog.hpp"
 #include "data/dataset_for.hpp"
 
 namespace convoke::app {
@@ -24,7 +26,9 @@ struct PrepareOptions {
   data_prep::PrepareOptions work;
   std::string size, split, fold;  ///< as written: HxW, train=0.8,..., I/K
   std::string order = "auto";
-  std::string encoded;  ///< jpeg, png or empty
+  std::string encoded;       ///< jpeg, png or empty
+  bool has_quality = false;  ///< --jpeg-quality was given
+  std::string stall_timeout = "10 min";
   bool unstratified = false;
 };
 
@@ -209,6 +213,7 @@ int prepare(const PrepareOptions& options) {
 
   // 2. The options of the preparation.
   data_prep::PrepareOptions work = options.work;
+  if (!work.output.has_filename()) work.output = work.output.parent_path();  // "shards/" is "shards"
   if (!options.size.empty()) {
     std::tie(work.samples.picture.height, work.samples.picture.width) =
         pair_from("--size", options.size, 'x', "--size 224x224");
@@ -224,7 +229,15 @@ int prepare(const PrepareOptions& options) {
   work.order = data_prep::order_from(options.order);
   work.encoding.kind = data_prep::encoding_from(options.encoded);
 
+  if (options.has_quality && options.encoded != "jpeg") {
+    throw Error(fmt::format("--jpeg-quality has no effect with --encoded {}", options.encoded),
+                "remove it, or add --encoded jpeg");
+  }
+
   // 3. Decode: every rank decodes an equal share into one file.
+  const auto watchdog =
+      run::Watchdog::beside(work.output, run::seconds_from(options.stall_timeout),
+                            "start it again, and it continues; or set --stall-timeout", session.world());
   settled(session.world(), 1);
   prepare_source(work, session.world());
   return EXIT_SUCCESS;
@@ -256,6 +269,12 @@ std::function<int()> add_prepare(CLI::App& parser) {
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   parser.add_flag("--skip-bad", work.skip_bad, "Leave out samples that cannot be read, and list them");
+  parser
+      .add_option("--stall-timeout", options->stall_timeout,
+                  "With several ranks: end with code 87 if a rank gives no sign of life for so long; 0: wait "
+                  "for ever")
+      ->type_name("TIME")
+      ->capture_default_str();
   parser.add_flag("--overwrite", work.overwrite, "Replace the output if it exists");
   add_picture_options(parser, *options);
   add_encoding_options(parser, *options);
@@ -263,7 +282,10 @@ std::function<int()> add_prepare(CLI::App& parser) {
   add_text_and_table_options(parser, work.samples);
   add_split_options(parser, *options);
   parser.footer(kPrepareHelp);
-  return [options] { return prepare(*options); };
+  return [options, quality = parser.get_option("--jpeg-quality")] {
+    options->has_quality = quality->count() > 0;
+    return prepare(*options);
+  };
 }
 
 }  // namespace convoke::app

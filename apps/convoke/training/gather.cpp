@@ -23,6 +23,7 @@
 #include "convoke/run/collective.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/run/node_memory.hpp"
+#include "convoke/run/watchdog.hpp"
 #include "convoke/train/evaluation_summary.hpp"
 #include "convoke/train/gathering.hpp"
 #include "convoke/train/summary.hpp"
@@ -138,31 +139,42 @@ fs::path scratch_of(const GatherOptions& options) {
   return folder;
 }
 
-// Reuses a folder left by an interrupted gather: all files in it can be made again.
-run::RunFolder folder_for(const GatherOptions& options, const mpi::Communicator& world) {
-  constexpr std::array kOurs{"ensemble.h5", "recipe.toml", "environment.json", "metrics.jsonl",
-                             "evaluation.json"};
-  run::on_root(world, [&] {
-    std::error_code missing;
-    for (const auto& entry : fs::directory_iterator(options.output, missing)) {
-      const std::string name = entry.path().filename().string();
-      const bool ours =
-          std::find(kOurs.begin(), kOurs.end(), name) != kOurs.end() || name.starts_with("soup-");
-      if (!ours && !os::is_temporary(entry.path())) {
-        throw Error(fmt::format("{}: is not empty, and run folders are never overwritten", options.output),
-                    "choose another --output");
-      }
+// Throws Error if the folder has a file that an interrupted gather does not leave.
+void require_unused(const fs::path& folder) {
+  constexpr std::array kOurs{"ensemble.h5",   "recipe.toml",     "environment.json",
+                             "metrics.jsonl", "evaluation.json", "lock"};
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator(folder, missing)) {
+    const std::string name = entry.path().filename().string();
+    const bool ours = std::find(kOurs.begin(), kOurs.end(), name) != kOurs.end() || name.starts_with("soup-");
+    if (!ours && !os::is_temporary(entry.path())) {
+      throw Error(fmt::format("{}: is not empty, and run folders are never overwritten", folder.string()),
+                  "choose another --output");
     }
-    os::remove_temporaries(options.output);
-    fs::remove(fs::path(options.output) / "metrics.jsonl", missing);
+  }
+}
+
+// Reuses a folder left by an interrupted gather: all files in it can be made again. Another gather may have
+// begun and ended before this one has the lock.
+run::RunFolder folder_for(const GatherOptions& options, const mpi::Communicator& world) {
+  run::on_root(world, [&] {
+    require_unused(options.output);
     return std::string();
   });
-  return run::RunFolder::create("", options.output, true, world);
+  run::RunFolder folder = run::RunFolder::create("", options.output, true, world);
+  run::on_root(world, [&] {
+    require_unused(options.output);
+    std::error_code missing;
+    fs::remove(folder.metrics(), missing);
+    return std::string();
+  });
+  return folder;
 }
 
 // Makes one ensemble from members that were trained in separate jobs, with its vote on the test samples.
 int gather(const GatherOptions& options) {
-  // 1. The finished runs, each with some members. Only rank 0 keeps the weights, in files without a name.
+  // 1. The finished runs, each with some members, and their recipe. Only rank 0 keeps the weights, in files
+  // without a name.
   mpi::Session session;
   const mpi::Communicator& world = session.world();
   const os::Stopwatch watch;
@@ -176,6 +188,10 @@ int gather(const GatherOptions& options) {
   }
   if (folders.empty())
     throw Error("none of the runs is finished", "wait until they end, or resume those that were stopped");
+  recipe::Recipe recipe = recipe::Recipe::load((fs::path(folders.front()) / "recipe.toml").string());
+  const auto watchdog =
+      run::Watchdog::beside(options.output, recipe.run.stall_timeout,
+                            "gather again; the recipe's run.stall_timeout says how long ranks wait", world);
   Spent spent;
   const fs::path scratch = scratch_of(options);
   std::vector<train::MemberRun> runs;
@@ -190,8 +206,7 @@ int gather(const GatherOptions& options) {
     }
   }
 
-  // 2. Their recipe, and the samples that they vote on.
-  recipe::Recipe recipe = recipe::Recipe::load((fs::path(folders.front()) / "recipe.toml").string());
+  // 2. The samples that they vote on.
   const run::Machine machine = settled(world, recipe.run.threads);
   const int threads = machine.threads_for(recipe.run.threads);
   const mpi::Communicator node = world.split_node();

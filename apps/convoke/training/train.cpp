@@ -23,6 +23,7 @@
 #include "convoke/run/collective.hpp"
 #include "convoke/run/equal_ranks.hpp"
 #include "convoke/run/model_file.hpp"
+#include "convoke/run/watchdog.hpp"
 #include "convoke/train/ensemble.hpp"
 #include "convoke/train/summary.hpp"
 #include "data/dataset_for.hpp"
@@ -31,6 +32,8 @@
 
 namespace convoke::app {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct TrainOptions : RecipeOptions {
   std::string output;
@@ -114,9 +117,8 @@ TrainOptions student_of(const DistillOptions& given) {
   TrainOptions options = given;
   std::vector<std::string> changes;
   if (options.recipe.empty()) {
-    const std::filesystem::path beside =
-        run::find_model_file(given.distill.teacher).parent_path() / "recipe.toml";
-    if (!std::filesystem::exists(beside)) {
+    const fs::path beside = run::find_model_file(given.distill.teacher).parent_path() / "recipe.toml";
+    if (!fs::exists(beside)) {
       throw Error(fmt::format("{}: has no recipe.toml, which would describe the network to train",
                               given.distill.teacher),
                   "name a recipe: convoke distill MODEL RECIPE");
@@ -131,7 +133,7 @@ TrainOptions student_of(const DistillOptions& given) {
 
 // Returns the stored recipe and the folder of a run to resume.
 TrainOptions settle_resume(TrainOptions options) {
-  const std::filesystem::path run = options.run;
+  const fs::path run = options.run;
   if (run.empty()) return options;
   if (!options.recipe.empty()) {
     throw Error(
@@ -140,13 +142,12 @@ TrainOptions settle_resume(TrainOptions options) {
         "remove the recipe, and change keys with --set; or pass the folder with --output: convoke train "
         "RECIPE --output RUN --resume");
   }
-  if (!options.output.empty() &&
-      std::filesystem::weakly_canonical(run) != std::filesystem::weakly_canonical(options.output)) {
+  if (!options.output.empty() && fs::weakly_canonical(run) != fs::weakly_canonical(options.output)) {
     throw Error(fmt::format("--resume {} writes to the folder of that run, but --output is {}", options.run,
                             options.output),
                 "remove --output");
   }
-  if (!std::filesystem::exists(run / "recipe.toml")) {
+  if (!fs::exists(run / "recipe.toml")) {
     throw Error(fmt::format("{}: has no recipe.toml, so it is not a run that can be resumed", options.run),
                 "pass a run folder, or start a run: convoke train RECIPE --output DIR --resume");
   }
@@ -159,7 +160,7 @@ TrainOptions settle_resume(TrainOptions options) {
 std::string newest_checkpoints(const train::Job& job, const run::RunFolder& folder, const train::Cost& cost) {
   std::string text;
   for (std::int64_t member = 0; cost.checkpoints.failed > 0 && member < job.members; ++member) {
-    const std::filesystem::path file = train::checkpoints_of(job, folder, member).newest_file();
+    const fs::path file = train::checkpoints_of(job, folder, member).newest_file();
     text += fmt::format("newest checkpoint{}: {}\n", job.ensemble ? fmt::format(" of member {}", member) : "",
                         file.empty() ? "none" : file.string());
   }
@@ -189,8 +190,11 @@ int train(const TrainOptions& given) {
   run::require_equal_programs(world);
   recipe::Recipe recipe = recipe::Recipe::of_root(std::move(here), options.recipe, changes, world);
 
-  // 2. The ranks, threads and bindings; one line for each problem.
+  // 2. The ranks, threads and bindings; one line for each problem. A rank that hangs is noticed from here on.
   const os::StopSignals signals;
+  auto watchdog = run::Watchdog::beside(
+      options.output.empty() ? fs::path("runs") / recipe.name : fs::path(options.output),
+      recipe.run.stall_timeout, "start the job again; set run.stall_timeout to wait longer", world);
   const doctor::Binding binding = doctor::settle(world, recipe.run.threads);
   consult_doctor(binding, recipe, options, world);
 
@@ -205,8 +209,8 @@ int train(const TrainOptions& given) {
   if (!folder.taken_over().empty())
     fmt::print("{}: took over the lock of {}, which has ended\n", folder.path().string(),
                folder.taken_over());
-  const recipe::Outcome outcome =
-      run.train(folder, options.resume, options.quiet, seconds_before - session.init_seconds());
+  const recipe::Outcome outcome = run.train(folder, options.resume, options.quiet,
+                                            seconds_before - session.init_seconds(), std::move(watchdog));
   if (outcome.interrupted_by) return stopped(outcome.interrupted_by, folder, world);
 
   // 5. Print the results.

@@ -30,6 +30,10 @@ class AtomicFile {
   std::filesystem::path target_, temporary_;
 };
 
+/// True if `name` exists in a folder that everybody can write to, such as /tmp, and neither this user nor the
+/// owner of that folder made it: it may be there to mislead a program.
+bool is_foreign(const std::filesystem::path& name);
+
 /// Throws Error naming `target` if it is a folder, a device, a pipe, or the file that this program's output
 /// goes to. For programs that check before they compute.
 void require_replaceable(const std::filesystem::path& target);

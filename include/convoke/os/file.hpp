@@ -17,6 +17,7 @@ enum class Access {
   kWrite,      ///< must exist; keeps its contents
   kReadWrite,  ///< must exist; keeps its contents
   kCreate,     ///< read and write; created if missing, else keeps its contents
+  kNew,        ///< read and write; must not exist, not even as a link
   kTruncate,   ///< read and write; created, or emptied
   kAppend,     ///< write at the end; created if missing
 };

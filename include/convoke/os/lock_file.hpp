@@ -44,6 +44,7 @@ class LockFile {
  private:
   enum class Role { kLock, kTurn };  // a turn: permission to remove a lock
   LockFile(std::filesystem::path file, std::string text, Lives lives, Role role);
+  std::filesystem::path make_mine();
   bool try_to_link(const std::filesystem::path& mine) const;
   bool remove(const std::string& text) const;
 

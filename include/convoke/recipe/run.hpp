@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "convoke/run/node_memory.hpp"
 #include "convoke/run/phases.hpp"
 #include "convoke/run/run_folder.hpp"
+#include "convoke/run/watchdog.hpp"
 #include "convoke/train/ensemble.hpp"
 #include "convoke/train/groups.hpp"
 #include "convoke/train/job.hpp"
@@ -52,9 +54,10 @@ class Run {
   /// Trains the members, from their newest checkpoints if `resume`, lets them vote on the test samples, and
   /// writes everything except the page into `folder`; summary.json comes last and makes the run complete.
   /// `quiet`: print no progress. `seconds_before`: time of the process before this object was made, for the
-  /// summary. Collective. Throws the errors of train::train_members and train::convene.
+  /// summary. `before`: what has watched the ranks until here. Collective. Throws the errors of
+  /// train::train_members and train::convene.
   Outcome train(const run::RunFolder& folder, bool resume = false, bool quiet = true,
-                double seconds_before = 0);
+                double seconds_before = 0, std::unique_ptr<run::Watchdog> before = nullptr);
 
  private:
   data::Dataset open_training_samples();

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "convoke/os/clock.hpp"
 #include "convoke/os/periodic_thread.hpp"
 #include "convoke/os/stack_probe.hpp"
+#include "convoke/run/run_lock.hpp"
 #include "convoke/run/stall.hpp"
 
 namespace convoke::run {
@@ -26,19 +28,31 @@ class Watchdog {
  public:
   /// Call it in the main thread. `run`: the run folder, which all hosts should see: a rank of another host
   /// that does not see it is not watched, and rank 0 prints a warning. `timeout`: seconds; 0: never end the
-  /// job. Removes earlier heartbeats. Collective over `world`. Throws Error if rank 0 cannot write.
-  Watchdog(const std::filesystem::path& run, double timeout, const mpi::Communicator& world);
+  /// job. Removes earlier heartbeats. Takes over from `before`, which watched the job until here. Collective
+  /// over `world`. Throws Error if rank 0 cannot write.
+  Watchdog(const std::filesystem::path& run, double timeout, const mpi::Communicator& world,
+           std::unique_ptr<Watchdog> before = nullptr);
+
+  /// Watches a job that has no run folder, or none yet: the heartbeats are in the hidden folder
+  /// `.NAME.heartbeats`, in the existing folder nearest to `output`, and the folder is removed at the end.
+  /// Returns null, and watches nothing, if there is one rank or no timeout, if the folder cannot be written,
+  /// or if another job with this output writes its heartbeats there. `hint`: what to do after a stall.
+  static std::unique_ptr<Watchdog> beside(const std::filesystem::path& output, double timeout,
+                                          const std::string& hint, const mpi::Communicator& world);
   ~Watchdog();  ///< removes the heartbeat of this rank: it has ended
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
  private:
+  Watchdog(std::filesystem::path folder, std::string hint, double timeout, const mpi::Communicator& world);
   void work();
   bool beat(double elapsed);  ///< false: the file cannot be written
   void look(double elapsed);
   void end_job(const Stall& stall);
 
   std::filesystem::path folder_;
+  std::shared_ptr<RunLock> lock_;  ///< of the folder, if it is beside an output; rank 0
+  std::string hint_;
   double timeout_;
   double interval_;  ///< seconds
   bool looks_;       ///< some ranks watch all others

@@ -186,15 +186,16 @@ std::vector<std::vector<double>> square_at(const Settings& settings, std::string
 void add_pairs(Page& page, const RunRecord& run) {
   const std::vector<double> members = numbers_at(run.evaluation, "members");
   const Value::Array& pairs = list_at(run.evaluation, "disagreement_of_pairs");
-  if (members.size() < 2 || pairs.size() != members.size()) return;
+  const bool many = members.size() > kMostMembers;
+  if (members.size() < 2 || (!many && pairs.size() != members.size())) return;
   page.heading("Disagreement");
   page.paragraph(fmt::format(
       "Share of the test samples on which two members differ; the mean over all pairs is {:.2f} %. "
       "Members that never differ cannot correct each other.",
       100 * number_at(run.summary, "test.disagreement")));
-  if (members.size() > kMostMembers) {
-    page.paragraph(fmt::format("The pairs of {} members are too many to show here; evaluation.json has them.",
-                               members.size()));
+  if (many) {
+    page.paragraph(fmt::format("The pairs of {} members are too many to show here{}.", members.size(),
+                               pairs.empty() ? "" : "; evaluation.json has them"));
     return;
   }
   const std::vector<std::vector<double>> shares =

@@ -52,6 +52,24 @@ bool are_neighbours(const Coordinates& a, const Coordinates& b, std::string_view
   });
 }
 
+// The most variants of one configuration that are all compared with each other: the pairs of 400 would be a
+// table of 80,000 lines for each quantity.
+constexpr std::size_t kComparedVariants = 32;
+
+// Returns for each cell the first cell that differs only in its variant, if they are more than
+// kComparedVariants; otherwise the number of cells. The recipe without changes comes first.
+std::vector<std::size_t> baselines(std::span<const MeasuredCell> cells) {
+  std::vector<std::size_t> first(cells.size()), count(cells.size(), 0);
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    std::size_t of = 0;
+    while (of < c && (first[of] != of || difference(cells[of].at, cells[c].at) != "variant")) ++of;
+    first[c] = of;
+    ++count[of];
+  }
+  for (std::size_t& of : first) of = count[of] > kComparedVariants ? of : cells.size();
+  return first;
+}
+
 bool has_accuracy_and_cost(const MeasuredCell& cell) {
   const Statistics* cost = cell.find("core_seconds");
   return cell.find("accuracy") != nullptr && cost != nullptr && cost->mean > 0;
@@ -93,6 +111,7 @@ std::string described(const MeasuredCell& cell) {
 
 std::vector<Comparison> comparisons(std::span<const MeasuredCell> cells) {
   std::vector<Comparison> all;
+  const std::vector<std::size_t> baseline = baselines(cells);
   for (const std::string_view quantity : {"makespan_seconds", "epoch_seconds", "accuracy"}) {
     std::vector<double> p;
     const std::size_t begin = all.size();
@@ -101,6 +120,7 @@ std::vector<Comparison> comparisons(std::span<const MeasuredCell> cells) {
         const Statistics *x = cells[a].find(quantity), *y = cells[b].find(quantity);
         const std::string_view varies = difference(cells[a].at, cells[b].at);
         if (x == nullptr || y == nullptr || varies.empty()) continue;
+        if (varies == "variant" && baseline[a] < a) continue;
         if (!are_of_one_dataset(cells[a], cells[b])) continue;
         if (!are_neighbours(cells[a].at, cells[b].at, varies, cells)) continue;
         if (const auto test = welch_test(*x, *y)) {

@@ -40,13 +40,9 @@ void keep_recipes(const StudyFile& study, const fs::path& folder) {
   }
 }
 
-}  // namespace
-
-StudyFolder StudyFolder::create(const StudyFile& study, const fs::path& output, bool resume) {
-  StudyFolder folder(output.empty() ? fs::path("studies") / fmt::format("{}-{}", study.name, os::time_stamp())
-                                    : output);
-  make(folder.path());
-  const bool used = !fs::is_empty(folder.path());
+// Returns true if the folder holds a study, which is to be continued.
+bool require_usable(const StudyFolder& folder, bool resume) {
+  const bool used = run::has_content(folder.path());
   if (used && !resume) {
     throw Error(
         fmt::format("{}: is not empty, and study folders are never overwritten", folder.path().string()),
@@ -56,8 +52,18 @@ StudyFolder StudyFolder::create(const StudyFile& study, const fs::path& output, 
     throw Error(fmt::format("{}: is not a study folder: study.toml is missing", folder.path().string()),
                 "pass the folder of the study to continue");
   }
+  return used;
+}
+
+}  // namespace
+
+StudyFolder StudyFolder::create(const StudyFile& study, const fs::path& output, bool resume) {
+  StudyFolder folder(output.empty() ? fs::path("studies") / fmt::format("{}-{}", study.name, os::time_stamp())
+                                    : output);
+  make(folder.path());
+  require_usable(folder, resume);
   folder.lock();
-  if (used) {
+  if (require_usable(folder, resume)) {  // another study may have begun and ended in the meantime
     const StudyFile before = StudyFile::load(folder.study_file());
     if (before.set != study.set || before.new_seeds != study.new_seeds) {
       throw Error(fmt::format("{}: [set] or new_seeds has changed since this study began: {} then, {} now",

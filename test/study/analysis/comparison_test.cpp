@@ -44,6 +44,23 @@ TEST_CASE("cells that differ in one coordinate are compared; in ranks, only neig
   CHECK(adjusted[2] == Approx(std::max({3 * p[0], 2 * p[1], p[2]})));
 }
 
+TEST_CASE("up to 32 variants are compared with each other, more of them only with the first") {
+  for (const std::size_t variants : {32U, 33U}) {
+    std::vector<Measurement> rows;
+    for (std::size_t v = 0; v < variants; ++v) {
+      for (Measurement row : runs("sync", 1, {10, 11})) {
+        row.variant = v == 0 ? "" : "train.batch=" + std::to_string(v);
+        rows.push_back(row);
+      }
+    }
+    const auto all = comparisons(cells_of(rows));
+    CHECK(all.size() == (variants == 32 ? 32 * 31 / 2 : 32));
+    CHECK(all[0].varies == "variant");
+    if (variants == 32) continue;
+    CHECK(std::ranges::all_of(all, [](const Comparison& c) { return c.a == 0; }));
+  }
+}
+
 TEST_CASE("machines are compared, and speed-ups and verdicts stay within one machine") {
   auto slow = runs("sync", 1, {20, 20.2}) + runs("sync", 2, {11, 11.1});
   for (Measurement& run : slow) run.machine = "slow";

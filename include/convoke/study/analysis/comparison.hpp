@@ -20,8 +20,8 @@ struct Comparison {
 };
 
 /// Computes Welch's t-test of every two cells with two runs or more that are equal in all coordinates except
-/// one; for ranks or threads, only of neighbours. Different portions and datasets are different work and are
-/// not compared.
+/// one; for ranks or threads, only of neighbours. More than 32 variants of one configuration are compared
+/// only with the first of them. Different portions and datasets are different work and are not compared.
 std::vector<Comparison> comparisons(std::span<const MeasuredCell> cells);
 
 /// An ensemble and synchronous training of the same samples at equal core-seconds.

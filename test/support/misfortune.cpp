@@ -1,0 +1,120 @@
+// What happens to one rank of a job that preloads this. The environment: CONVOKE_MISFORTUNE, and the rank,
+// CONVOKE_MISFORTUNE_RANK.
+//   stop N PATH    it is stopped (SIGSTOP) when it opens a file for the N-th time whose path contains PATH
+//   kill N PATH    it is killed then
+//   exit N PATH    it ends with exit code 0 then
+//   wait N         in its N-th collective call, it waits for a message that rank 0 never sends
+//   flip N         from its N-th computation of oneDNN on, a bit of each result is wrong
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <mpi.h>
+#include <oneapi/dnnl/dnnl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdarg>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+
+namespace {
+
+struct Misfortune {
+  std::string what, path;
+  int after = 0;
+};
+
+const Misfortune& misfortune() {
+  static const Misfortune here = [] {
+    Misfortune read;
+    const char* const text = std::getenv("CONVOKE_MISFORTUNE");
+    const char* const wanted = std::getenv("CONVOKE_MISFORTUNE_RANK");
+    const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+    if (rank == nullptr) rank = std::getenv("PMI_RANK");
+    if (text == nullptr || wanted == nullptr || rank == nullptr || std::string(rank) != wanted) return read;
+    std::istringstream(text) >> read.what >> read.after >> read.path;
+    return read;
+  }();
+  return here;
+}
+
+bool happens(std::atomic<int>& count) { return ++count == misfortune().after; }
+
+void at_open(const char* path) {
+  static std::atomic<int> count{0};
+  const Misfortune& what = misfortune();
+  if (what.path.empty() || std::string(path).find(what.path) == std::string::npos || !happens(count)) return;
+  if (what.what == "exit") ::_exit(0);
+  std::raise(what.what == "kill" ? SIGKILL : SIGSTOP);
+}
+
+void at_collective() {
+  static std::atomic<int> count{0};
+  if (misfortune().what != "wait" || !happens(count)) return;
+  constexpr int kNeverSent = 32000;
+  PMPI_Recv(nullptr, 0, MPI_BYTE, 0, kNeverSent, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+template <class Function>
+Function* original(const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+mode_t mode_in(int flags, va_list& arguments) {
+  return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+int open(const char* path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = mode_in(flags, arguments);
+  va_end(arguments);
+  at_open(path);
+  return original<int(const char*, int, ...)>("open")(path, flags, mode);
+}
+
+int open64(const char* path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = mode_in(flags, arguments);
+  va_end(arguments);
+  at_open(path);
+  return original<int(const char*, int, ...)>("open64")(path, flags, mode);
+}
+
+int MPI_Barrier(MPI_Comm comm) {
+  at_collective();
+  return PMPI_Barrier(comm);
+}
+
+int MPI_Bcast(void* values, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  at_collective();
+  return PMPI_Bcast(values, count, type, root, comm);
+}
+
+int MPI_Allreduce(const void* mine, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  at_collective();
+  return PMPI_Allreduce(mine, all, count, type, op, comm);
+}
+
+dnnl_status_t dnnl_primitive_execute(const_dnnl_primitive_t primitive, dnnl_stream_t stream, int count,
+                                     const dnnl_exec_arg_t* arguments) {
+  static std::atomic<int> calls{0};
+  static const auto execute = original<decltype(dnnl_primitive_execute)>("dnnl_primitive_execute");
+  const dnnl_status_t status = execute(primitive, stream, count, arguments);
+  if (misfortune().what != "flip" || ++calls < misfortune().after) return status;
+  for (int i = 0; i < count; ++i) {
+    void* values = nullptr;
+    if (arguments[i].arg != DNNL_ARG_DST && arguments[i].arg != DNNL_ARG_DIFF_WEIGHTS) continue;
+    dnnl_memory_get_data_handle(arguments[i].memory, &values);
+    if (values != nullptr) static_cast<unsigned char*>(values)[2] ^= 1U;  // a bit of the first mantissa
+  }
+  return status;
+}
+
+}  // extern "C"
