@@ -28,23 +28,31 @@ void refuse_values_elsewhere(hid_t dataset, const std::string& where) {
   }
 }
 
+bool is_a(const Handle& object, H5I_type_t type, const std::string& where) {
+  return object && check(H5Iget_type(object.get()), where, "cannot be opened") == type;
+}
+
 // Returns the object called `name`, or an empty handle. Checks link by link, because HDF5 reports an error
 // for a missing group on the path; a dangling link counts as absent.
 Handle open_object(hid_t group, const std::string& name, const std::string& where) {
   constexpr const char* kCannot = "cannot be opened";
+  const auto open = [&](const std::string& path) {
+    return own(H5Oopen(group, path.c_str(), H5P_DEFAULT), H5Oclose, where, kCannot);
+  };
+  std::string parent;
   std::size_t end = 0;
   while (end != std::string::npos) {
     end = name.find('/', end + 1);
     const std::string head = name.substr(0, end);
     if (head == "/") continue;
-    if (head.empty() || check(H5Lexists(group, head.c_str(), H5P_DEFAULT), where, kCannot) == 0) return {};
+    if (head.empty()) return {};
+    const htri_t found = H5Lexists(group, head.c_str(), H5P_DEFAULT);
+    if (found < 0 && !parent.empty() && !is_a(open(parent), H5I_GROUP, where)) return {};  // within a dataset
+    if (check(found, where, kCannot) == 0) return {};
     if (check(H5Oexists_by_name(group, head.c_str(), H5P_DEFAULT), where, kCannot) == 0) return {};
+    parent = head;
   }
-  return own(H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose, where, kCannot);
-}
-
-bool is_a(const Handle& object, H5I_type_t type, const std::string& where) {
-  return object && check(H5Iget_type(object.get()), where, "cannot be opened") == type;
+  return open(name);
 }
 
 Handle open_as(hid_t group, const std::string& name, const std::string& where, H5I_type_t type,

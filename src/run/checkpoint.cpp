@@ -261,6 +261,7 @@ void Checkpoints::require_resumable() const {
 std::optional<CheckpointState> Checkpoints::newest(
     const std::function<void(const std::string&)>& note) const {
   const std::vector<std::filesystem::path> all = files();
+  std::string reason;
   for (auto file = all.rbegin(); file != all.rend(); ++file) {
     try {
       return read(*file);
@@ -270,9 +271,13 @@ std::optional<CheckpointState> Checkpoints::newest(
       throw;
     } catch (const Error& error) {
       note(fmt::format("checkpoint skipped: {}", error.what()));
+      reason = error.what();
     }
   }
-  return std::nullopt;
+  if (all.empty()) return std::nullopt;
+  throw Error(
+      fmt::format("no checkpoint can be read; the oldest: {}", reason),
+      "look at the disk and its file system; to begin the run again, move its folder checkpoints away");
 }
 
 std::filesystem::path fallback_of(const std::filesystem::path& fallback, const std::filesystem::path& run,

@@ -47,10 +47,22 @@ RunLogs::RunLogs(const Job& job, const run::RunFolder& folder) : lines_(folder.m
   if (job.log.csv) csv_.emplace(folder.file("metrics.csv"));
 }
 
+RunLogs::~RunLogs() {
+  try {
+    write_lines();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "warning: {}; the last lines of metrics.jsonl are lost\n", error.what());
+  }
+}
+
+void RunLogs::write_lines() {
+  for (; !unwritten_.empty(); unwritten_.pop_front()) lines_.append(unwritten_.front());
+}
+
 void RunLogs::append(const Settings& record) {
   unwritten_.push_back(record);
   try {
-    for (; !unwritten_.empty(); unwritten_.pop_front()) lines_.append(unwritten_.front());
+    write_lines();
     if (csv_) csv_->append(record);
     warned_ = false;
   } catch (const Error& error) {
@@ -63,7 +75,9 @@ void RunLogs::append(const Settings& record) {
 }
 
 void RunLogs::forget_after(std::int64_t member, std::int64_t updates) {
-  lines_.remove_if([&](const Settings& record) { return is_after(record, member, updates); });
+  const auto unwanted = [&](const Settings& record) { return is_after(record, member, updates); };
+  std::erase_if(unwritten_, unwanted);
+  lines_.remove_if(unwanted);
 }
 
 bool is_after(const Settings& record, std::int64_t member, std::int64_t updates) {

@@ -167,6 +167,10 @@ TEST_CASE("an unusable checkpoint is reported, and the one before it is used") {
   INFO(found.notes[0]);
   CHECK(found.notes[0].find(last.string()) != std::string::npos);
   CHECK(found.notes[0].find(reason) != std::string::npos);
+
+  // The run does not begin again because a disk fails.
+  write_bytes(folder / "epoch-0001.h5", bytes);
+  CHECK(error_of([&] { newest(checkpoints); }).find("no checkpoint can be read") != std::string::npos);
 }
 
 TEST_CASE("HDF5 files of other programs are skipped too") {

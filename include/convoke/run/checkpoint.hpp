@@ -71,10 +71,10 @@ class Checkpoints {
   /// is unchanged.
   void save_in_fallback(const CheckpointState& state) const;
 
-  /// Returns the newest readable checkpoint of both folders; empty if there is none. An unreadable one
+  /// Returns the newest readable checkpoint of both folders; empty if there is no file. An unreadable one
   /// (truncated, damaged, foreign) is reported to `note` with the reason, and the one before it is tried.
-  /// Throws Error naming the keys that differ if a readable one has a different fingerprint, and for one of a
-  /// newer format.
+  /// Throws Error if none can be read, naming the keys that differ if a readable one has a different
+  /// fingerprint, and for one of a newer format.
   std::optional<CheckpointState> newest(const std::function<void(const std::string&)>& note) const;
 
   /// The newest file of both folders, whether readable or not; empty if there is none.

@@ -41,6 +41,9 @@ class RunLogs {
  public:
   /// Throws Error naming the file.
   RunLogs(const Job& job, const run::RunFolder& folder);
+  ~RunLogs();  ///< tries again to write records that are kept; prints a warning if they are lost
+  RunLogs(const RunLogs&) = delete;
+  RunLogs& operator=(const RunLogs&) = delete;
 
   /// Appends a record of train/records.hpp. If that fails (a full disk), it keeps the record, prints a
   /// warning once, and tries again with the next record; beyond 100,000 records it drops the oldest. A
@@ -51,6 +54,8 @@ class RunLogs {
   void forget_after(std::int64_t member, std::int64_t updates);
 
  private:
+  void write_lines();
+
   std::deque<Settings> unwritten_;
   bool warned_ = false;
   metrics::RunLog lines_;
