@@ -233,15 +233,13 @@ TEST_CASE(
     "members come in the order of their indices, also beyond 999, where the order of their names differs") {
   const TemporaryFolder folder;
   std::vector<Member> members;
-  for (const std::int64_t index : {2, 101, 999, 1000, 1001, 10000}) members.push_back(member(index));
+  for (const std::int64_t index : {1001, 2, 10000, 999, 101, 1000}) members.push_back(member(index));
   std::vector<const Member*> listed;
   for (const Member& each : members) listed.push_back(&each);
   write_ensemble(folder / "ensemble.h5", tiny::description(), listed);
-  const std::vector<std::string> names = hdf5::File::open(folder / "ensemble.h5").children();
-  CHECK(std::ranges::find(names, "member-1000") < std::ranges::find(names, "member-101"));
-
   const ModelSet models = load_models(folder / "ensemble.h5");
   REQUIRE(models.members.size() == members.size());
+  std::ranges::sort(members, {}, &Member::index);
   for (std::size_t i = 0; i < members.size(); ++i) {
     CHECK(models.members[i].index == members[i].index);
     CHECK(models.members[i].parameters == members[i].parameters);
