@@ -204,7 +204,7 @@ void compare(const data::DatasetReader& reader, const InspectionOptions& options
   comparison.tsne_trust = trustworthiness(mapped, comparison.tsne, kTrustNeighbours);
 }
 
-Extent extent(const std::string& name, const std::vector<float>& values) {
+Extent extent(const std::string& name, std::vector<float> values) {
   return {name, box_plot(values), histogram(values, kSizeBins)};
 }
 

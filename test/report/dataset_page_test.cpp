@@ -24,7 +24,7 @@ TEST_CASE("a page of encoded pictures shows their sizes") {
   explore::Inspection found = example::inspection(example::images(folder.path()));
   const auto pages = [&] { return report::dataset_page(found, "made by a test").html(); };
   CHECK(times(pages(), "Sizes of the encoded pictures") == 0);
-  const std::vector<float> kilobytes{1.5F, 2, 2, 7};
+  std::vector<float> kilobytes{1.5F, 2, 2, 7};
   found.encoded = explore::Extent{"kB", explore::box_plot(kilobytes), explore::histogram(kilobytes, 4)};
   CHECK_THAT(pages(), Contains(">Sizes of the encoded pictures</h2>") && Contains("kB from"));
 }
