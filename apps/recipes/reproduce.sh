@@ -68,6 +68,14 @@ study() {
   cp "$1/measurements.csv" "$2"
 }
 
+# in_order TABLE KEY ...: sorts the lines of a table by keys of sort, for example 1,1V.
+in_order() {
+  local table=$1
+  shift
+  { head -n 1 "$table"; tail -n +2 "$table" | sort -s -t , "${@/#/-k}"; } > "$table.sorted"
+  mv "$table.sorted" "$table"
+}
+
 # scores RUN: the training accuracy of a run's last epoch and its test accuracy, with a comma between them.
 scores() {
   sed -n 's/.*,"accuracy": *\([0-9.]*\).*/\1/p' "$1/metrics.jsonl" | tail -n 1 | tr '\n' ,

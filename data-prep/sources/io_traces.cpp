@@ -38,10 +38,27 @@ bool holds_traces(const fs::path& folder) {
   return !first.empty() && is_trace(first);
 }
 
+// Returns the positions of the named features in kIoFeatureNames; all if none is named.
+std::vector<std::size_t> selected_features(const std::vector<std::string>& names) {
+  const std::vector<std::string> known(kIoFeatureNames.begin(), kIoFeatureNames.end());
+  std::vector<std::size_t> selected;
+  for (const std::string& name : names.empty() ? known : names) {
+    const auto feature = std::find(known.begin(), known.end(), name);
+    if (feature == known.end()) {
+      throw Error(fmt::format("--features: I/O traces have no \"{}\"{}", name, did_you_mean(name, known)),
+                  "known: " + join(known));
+    }
+    selected.push_back(static_cast<std::size_t>(feature - known.begin()));
+  }
+  return selected;
+}
+
 class IoTraces final : public Source {
  public:
   IoTraces(const fs::path& path, const SourceOptions& options)
-      : options_(options), window_(window_from(options.traces.window)) {
+      : options_(options),
+        window_(window_from(options.traces.window)),
+        features_(selected_features(options.columns.features)) {
     TablePreparation::check(options_.table);
     labels_in_file_ = !fs::is_directory(path) || !options.columns.label.empty();
     std::vector<std::string> class_names;
@@ -67,7 +84,8 @@ class IoTraces final : public Source {
 
   void fit(std::span<const std::size_t> training) override {
     std::vector<RawColumn> columns;
-    for (const std::string_view name : kIoFeatureNames) columns.push_back({.name = std::string(name)});
+    for (const std::size_t feature : features_)
+      columns.push_back({.name = std::string(kIoFeatureNames[feature])});
     auto next = training.begin();
     preparation_ = TablePreparation::fit(options_.table, columns, [&](std::vector<std::string>& cells) {
       if (next == training.end()) return false;
@@ -129,7 +147,8 @@ class IoTraces final : public Source {
 
   void add_row(const IoFeatures& features, const Trace& trace, const ClassFile& file) {
     std::vector<std::string>& row = rows_.emplace_back();
-    for (const double value : values(features)) row.push_back(fmt::format("{}", value));
+    const std::array<double, 5> all = values(features);
+    for (const std::size_t feature : features_) row.push_back(fmt::format("{}", all[feature]));
     windows_of_file_ = file.file == file_ ? windows_of_file_ + 1 : 1;
     file_ = file.file;
     catalogue_.items.push_back({.name = fmt::format("{}, window {}", file.name, windows_of_file_),
@@ -159,6 +178,7 @@ class IoTraces final : public Source {
 
   SourceOptions options_;
   Window window_;
+  std::vector<std::size_t> features_;  // that become columns
   bool labels_in_file_ = false;
   Catalogue catalogue_;
   std::vector<std::vector<std::string>> rows_;  // of items: the features as cells of a table

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <numeric>
 #include <optional>
 
 #include "convoke/core/error.hpp"
@@ -147,6 +148,12 @@ std::vector<std::int32_t> original_sizes(const std::filesystem::path& path, cons
   ArrayReader(array, SampleType::kInt32, 2 * sizeof(std::int32_t))
       .read(0, std::as_writable_bytes(std::span(sizes)));
   refuse(size_fault(sizes), array, 0);
+  return sizes;
+}
+
+std::vector<std::int64_t> encoded_sizes(const std::filesystem::path& path, const std::string& split) {
+  std::vector<std::int64_t> sizes = read_structure(path, {split}).splits.front().ends;
+  std::adjacent_difference(sizes.begin(), sizes.end(), sizes.begin());
   return sizes;
 }
 

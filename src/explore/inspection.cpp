@@ -204,19 +204,30 @@ void compare(const data::DatasetReader& reader, const InspectionOptions& options
   comparison.tsne_trust = trustworthiness(mapped, comparison.tsne, kTrustNeighbours);
 }
 
-std::vector<OriginalExtent> original_extents(const data::DatasetReader& reader) {
+Extent extent(const std::string& name, std::vector<float> values) {
+  return {name, box_plot(values), histogram(values, kSizeBins)};
+}
+
+std::vector<Extent> original_extents(const data::DatasetReader& reader) {
   const std::vector<std::int32_t> sizes =
       data::original_sizes(reader.path(), reader.splits().front().name);  // (N, 2)
-  std::vector<OriginalExtent> extents;
+  std::vector<Extent> extents;
   if (sizes.empty()) return extents;
   const bool texts = reader.info().sample_type == data::SampleType::kInt32;
   for (std::size_t axis = 0; axis < (texts ? 1 : 2); ++axis) {
     std::vector<float> values;
     for (std::size_t i = axis; i < sizes.size(); i += 2) values.push_back(static_cast<float>(sizes[i]));
-    extents.push_back({texts ? "length" : axis == 0 ? "height" : "width", {}, histogram(values, kSizeBins)});
-    extents.back().box = box_plot(values);
+    extents.push_back(extent(texts ? "length" : axis == 0 ? "height" : "width", values));
   }
   return extents;
+}
+
+std::optional<Extent> encoded_extent(const data::DatasetReader& reader) {
+  const std::vector<std::int64_t> sizes = data::encoded_sizes(reader.path(), reader.splits().front().name);
+  if (sizes.empty()) return {};
+  std::vector<float> kilobytes;
+  for (const std::int64_t bytes : sizes) kilobytes.push_back(static_cast<float>(bytes) / 1000);
+  return extent("kB", kilobytes);
 }
 
 // Correlates the mean images of all classes: transposed, so that classes are columns.
@@ -250,6 +261,7 @@ Inspection inspect(const data::DatasetReader& reader, const InspectionOptions& o
          options.progress("reading", static_cast<double>(done) / all);
        }});
   result.originals = original_extents(reader);
+  result.encoded = encoded_extent(reader);
   result.duplicates = find_duplicates(reader, result.survey.checksums, options.listed);
   for (const Duplicates::Pair& pair : result.duplicates.examples) {
     result.equal_pairs.push_back({exhibit(reader, pair.first), exhibit(reader, pair.second), 0});

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "convoke/core/checksum.hpp"
+#include "convoke/core/differences.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/format_version.hpp"
 #include "convoke/core/text.hpp"
@@ -62,12 +63,6 @@ void remove_older(const std::filesystem::path& folder, std::size_t kept) {
   std::error_code failed;
   const std::vector<std::filesystem::path> all = checkpoints_in({folder});
   for (std::size_t i = 0; i + kept < all.size(); ++i) std::filesystem::remove(all[i], failed);
-}
-
-const std::string* find(const Fingerprint& fingerprint, const std::string& key) {
-  const auto it = std::find_if(fingerprint.begin(), fingerprint.end(),
-                               [&](const auto& entry) { return entry.first == key; });
-  return it == fingerprint.end() ? nullptr : &it->second;
 }
 
 void write_numbers(hdf5::Object& object, const CheckpointState& state) {
@@ -225,18 +220,7 @@ CheckpointState Checkpoints::read(const std::filesystem::path& path) const {
 
 void Checkpoints::require_same_fingerprint(const std::filesystem::path& file,
                                            const Fingerprint& stored) const {
-  std::vector<std::string> differing;
-  for (const auto& [key, value] : fingerprint_) {
-    const std::string* before = find(stored, key);
-    if (before == nullptr || *before != value) {
-      differing.push_back(fmt::format("{}: {} in the checkpoint, {} now", key,
-                                      before == nullptr ? "absent" : *before, value));
-    }
-  }
-  for (const auto& [key, value] : stored) {
-    if (find(fingerprint_, key) == nullptr)
-      differing.push_back(fmt::format("{}: {} in the checkpoint, absent now", key, value));
-  }
+  const std::vector<std::string> differing = differences(stored, fingerprint_, "in the checkpoint");
   if (differing.empty()) return;
   throw ForeignFingerprint(
       fmt::format("{}: its resume fingerprint differs ({})", file.string(), join(differing, "; ")),

@@ -136,6 +136,17 @@ TEST_CASE("encoded pictures give the dataset of their pixels, in memory, streame
                    made_pixels(25, channels).begin()));
 }
 
+TEST_CASE("the sizes of encoded pictures are those of their files, across shards") {
+  const TemporaryFolder folder;
+  write_pictures(folder / "encoded", encoded_pictures, 1, 4);
+  write_pictures(folder / "plain", plain_pictures, 1, 0);
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t i = 0; i < kPictureTrain; ++i)
+    sizes.push_back(std::ssize(pictures::encode_png(made_pixels(i, 1), {kPictureHeight, kPictureWidth})));
+  CHECK(encoded_sizes(folder / "encoded", "train") == sizes);
+  CHECK(encoded_sizes(folder / "plain", "train").empty());
+}
+
 TEST_CASE("encoded pictures are decoded ahead of their use") {
   const TemporaryFolder folder;
   write_pictures(folder / "data", encoded_pictures, 3, 4);

@@ -19,6 +19,16 @@ TEST_CASE("findings name problems to solve before training") {
   CHECK(report::imbalance(found) == 1);
 }
 
+TEST_CASE("a page of encoded pictures shows their sizes") {
+  const TemporaryFolder folder;
+  explore::Inspection found = example::inspection(example::images(folder.path()));
+  const auto pages = [&] { return report::dataset_page(found, "made by a test").html(); };
+  CHECK(times(pages(), "Sizes of the encoded pictures") == 0);
+  std::vector<float> kilobytes{1.5F, 2, 2, 7};
+  found.encoded = explore::Extent{"kB", explore::box_plot(kilobytes), explore::histogram(kilobytes, 4)};
+  CHECK_THAT(pages(), Contains(">Sizes of the encoded pictures</h2>") && Contains("kB from"));
+}
+
 TEST_CASE("a page of each kind contains its pictures and charts with their tables, and needs no network") {
   if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   const TemporaryFolder folder;

@@ -125,7 +125,7 @@ void add_column_options(CLI::App& parser, data_prep::ColumnOptions& columns) {
   add("--text-column", columns.text, "Column of the texts; by default text, review, sentence or similar");
   parser
       .add_option("--features", columns.features,
-                  "Columns of the features of a table; by default all that have no other use")
+                  "Features of a table (its columns) or of I/O traces; by default all that have no other use")
       ->delimiter(',')
       ->type_name("COLUMN,...")
       ->group(kColumns);

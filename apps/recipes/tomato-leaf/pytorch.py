@@ -7,7 +7,6 @@ The batch is that of all processes together. The processes sum gradients by Dist
 exponential schedule. The first process prints one line of a table: system, ranks, repeat (the seed), seconds of an epoch (without
 the first, which also prepares), test loss, test accuracy. Needs a Python with torch and torchvision.
 """
-import argparse
 import os
 import time
 
@@ -17,14 +16,9 @@ from torch import nn
 from torchvision import datasets
 from torchvision.transforms import v2
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("folder")
-parser.add_argument("--epochs", type=int, default=100)
-parser.add_argument("--batch", type=int, default=32)
-parser.add_argument("--rate", type=float, default=1e-3)
-parser.add_argument("--side", type=int, default=128, help="height and width of the pictures")
-parser.add_argument("--seed", type=int, default=1)
-options = parser.parse_args()
+import peers
+
+options = peers.parser(__doc__).parse_args()
 
 rank, world = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
 torch.set_num_threads(1)
@@ -72,11 +66,10 @@ for epoch in range(options.epochs):
         optimizer.step()
     schedule.step()
     ends.append(time.time())
-seconds = (ends[-1] - ends[1]) / (options.epochs - 1) if options.epochs > 1 else ends[1] - ends[0]
 
 if rank == 0:
     model.eval()
     with torch.no_grad():
         scores = torch.cat([model(scaled(x)) for x in test_x.split(50)])
     accuracy = (scores.argmax(1) == test_y).float().mean().item()
-    print(f"PyTorch,{world},{options.seed},{seconds:.3f},{loss(scores, test_y).item():.4f},{accuracy:.4f}")
+    print(f"PyTorch,{world},{options.seed},{peers.epoch_seconds(ends):.3f},{loss(scores, test_y).item():.4f},{accuracy:.4f}")

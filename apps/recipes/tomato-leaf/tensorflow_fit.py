@@ -7,7 +7,6 @@ Pictures pass Keras's ImageDataGenerator: rescale, shear, zoom, flip. Adam with 
 system, threads, repeat (the seed), seconds of an epoch (without the first, which also compiles), test loss, test accuracy. Needs a
 Python with tensorflow (or tensorflow-cpu), scipy and pillow.
 """
-import argparse
 import contextlib
 import os
 import sys
@@ -18,14 +17,10 @@ import tensorflow as tf
 from tensorflow import keras
 from tensorflow.keras import layers
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("folder")
-parser.add_argument("--epochs", type=int, default=100)
-parser.add_argument("--batch", type=int, default=32)
-parser.add_argument("--rate", type=float, default=1e-3)
-parser.add_argument("--side", type=int, default=128, help="height and width of the pictures")
+import peers
+
+parser = peers.parser(__doc__)
 parser.add_argument("--threads", type=int, default=1)
-parser.add_argument("--seed", type=int, default=1)
 options = parser.parse_args()
 
 tf.config.threading.set_intra_op_parallelism_threads(options.threads)
@@ -63,7 +58,5 @@ class Times(keras.callbacks.Callback):
 
 model.fit(train, epochs=options.epochs, verbose=0,
           callbacks=[Times(), keras.callbacks.LearningRateScheduler(lambda epoch: options.rate * 0.96 ** epoch)])
-ends = Times.ends
-seconds = (ends[-1] - ends[1]) / (options.epochs - 1) if options.epochs > 1 else ends[1] - ends[0]
 loss, accuracy = model.evaluate(test, verbose=0)
-print(f"TensorFlow,{options.threads},{options.seed},{seconds:.3f},{loss:.4f},{accuracy:.4f}")
+print(f"TensorFlow,{options.threads},{options.seed},{peers.epoch_seconds(Times.ends):.3f},{loss:.4f},{accuracy:.4f}")

@@ -78,6 +78,10 @@ DatasetInfo inspect(const std::filesystem::path& file, const std::vector<std::st
 /// Dataset::open.
 std::vector<std::int32_t> original_sizes(const std::filesystem::path& file, const std::string& split);
 
+/// Returns the bytes of each picture of a split in the files. Empty if the pictures are not encoded. Throws
+/// as Dataset::open.
+std::vector<std::int64_t> encoded_sizes(const std::filesystem::path& file, const std::string& split);
+
 /// A dataset: the requested splits, in memory or, where the budget does not allow that, streamed. Labels and
 /// weights are always in memory. Move only.
 class Dataset {

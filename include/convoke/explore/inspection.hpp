@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,9 +68,9 @@ struct Comparison {
   double neighbour_accuracy = 0;
 };
 
-/// The distribution of an extent of the training samples before they were prepared.
-struct OriginalExtent {
-  std::string name;  ///< "height", "width" or "length"
+/// The distribution of a size of the training samples.
+struct Extent {
+  std::string name;  ///< "height", "width", "length" or "kB"
   BoxPlot box;
   Histogram histogram;
 };
@@ -80,7 +81,8 @@ struct Inspection {
   data::DatasetInfo info;
   Names names;
   Survey survey;
-  std::vector<OriginalExtent> originals;  ///< two for pictures, one for texts; empty if unknown
+  std::vector<Extent> originals;  ///< before preparing: two for pictures, one for texts; empty if unknown
+  std::optional<Extent> encoded;  ///< of the pictures in the file, if they are encoded
   Duplicates duplicates;
   std::vector<NearPair> equal_pairs;  ///< of `duplicates`
   Comparison comparison;

@@ -116,6 +116,7 @@ Page dataset_page(const explore::Inspection& inspection, const std::string& made
   add_overview(page, shown, made_by);
   add_classes(page, shown);
   add_originals(page, shown);
+  add_encoded(page, shown);
   if (shown.tokens()) {
     add_lengths_and_words(page, shown);
   } else {

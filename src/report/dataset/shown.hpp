@@ -42,6 +42,7 @@ struct Shown {
 
 void add_classes(Page& page, const Shown& shown);
 void add_originals(Page& page, const Shown& shown);
+void add_encoded(Page& page, const Shown& shown);
 void add_values(Page& page, const Shown& shown);
 void add_lengths_and_words(Page& page, const Shown& shown);
 void add_samples(Page& page, const Shown& shown);

@@ -225,7 +225,7 @@ void add_originals(Page& page, const Shown& shown) {
   page.section("Sizes before preparing");
   Table table = box_table("");
   std::vector<Chart> charts;
-  for (const explore::OriginalExtent& original : originals) {
+  for (const explore::Extent& original : originals) {
     add_box(table, original.name, original.box);
     charts.push_back(
         histogram_chart("Original " + original.name,
@@ -234,6 +234,18 @@ void add_originals(Page& page, const Shown& shown) {
   }
   page.add(table);
   page.side_by_side(charts);
+}
+
+void add_encoded(Page& page, const Shown& shown) {
+  const auto& encoded = shown.found.encoded;
+  if (!encoded) return;
+  page.section("Sizes of the encoded pictures");
+  Table table = box_table("");
+  add_box(table, encoded->name, encoded->box);
+  page.add(table);
+  page.add(histogram_chart("Sizes of the encoded pictures",
+                           fmt::format("All samples of {}.", shown.found.survey.splits.front().name),
+                           "kB from", "samples", encoded->histogram));
 }
 
 void add_values(Page& page, const Shown& shown) {

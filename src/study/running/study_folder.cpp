@@ -4,7 +4,9 @@
 
 #include <system_error>
 
+#include "convoke/core/differences.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/clock.hpp"
@@ -25,18 +27,46 @@ void make(const fs::path& folder) {
   }
 }
 
+// Throws Error unless the recipe in `file` is that of `now`, which `name` names. Values count, not the text:
+// a program with more keys than the one that wrote the file adds their defaults. The description may change.
+void require_same_recipe(const fs::path& file, const recipe::Recipe& now, const std::string& name) {
+  recipe::Recipe then = recipe::Recipe::load(file.string(), {});
+  then.description = now.description;
+  const std::vector<std::string> changed =
+      differences(flattened(then.settings()), flattened(now.settings()), "in the folder");
+  if (changed.empty()) return;
+  throw Error(
+      fmt::format("{}: {} has changed since this study began ({})", file.string(), name, join(changed, "; ")),
+      "runs of different recipes are not repeats: start a new study with another --output");
+}
+
+// Throws Error unless [set] and new_seeds in `file` are those of `now`.
+void require_same_runs(const fs::path& file, const StudyFile& now) {
+  const auto values_of = [](const StudyFile& study) {
+    std::vector<std::pair<std::string, std::string>> values{
+        {"new_seeds", study.new_seeds ? "true" : "false"}};
+    for (const std::string& change : study.set) {
+      const std::size_t equals = change.find('=');
+      values.emplace_back("set." + change.substr(0, equals), change.substr(equals + 1));
+    }
+    return values;
+  };
+  const std::vector<std::string> changed =
+      differences(values_of(StudyFile::load(file)), values_of(now), "in the folder");
+  if (changed.empty()) return;
+  throw Error(fmt::format("{}: [set] or new_seeds has changed since this study began ({})", file.string(),
+                          join(changed, "; ")),
+              "start a new study with another --output");
+}
+
 // Stores each recipe with the changes of [set], which is common to all cells.
 void keep_recipes(const StudyFile& study, const fs::path& folder) {
   make(folder);
   for (const std::string& name : study.recipes) {
     const recipe::Recipe recipe = recipe::Recipe::load(name, study.set);
     const fs::path file = folder / (recipe.name + ".toml");
-    const std::string now = recipe.to_toml();
-    if (fs::exists(file) && read_text(file) != now) {
-      throw Error(fmt::format("{}: {} has changed since this study began", file.string(), name),
-                  "runs of different recipes are not repeats: start a new study with another --output");
-    }
-    os::replace_text(file, now);
+    if (fs::exists(file)) require_same_recipe(file, recipe, name);
+    os::replace_text(file, recipe.to_toml());
   }
 }
 
@@ -63,14 +93,8 @@ StudyFolder StudyFolder::create(const StudyFile& study, const fs::path& output, 
   make(folder.path());
   require_usable(folder, resume);
   folder.lock();
-  if (require_usable(folder, resume)) {  // another study may have begun and ended in the meantime
-    const StudyFile before = StudyFile::load(folder.study_file());
-    if (before.set != study.set || before.new_seeds != study.new_seeds) {
-      throw Error(fmt::format("{}: [set] or new_seeds has changed since this study began: {} then, {} now",
-                              folder.study_file().string(), join(before.set), join(study.set)),
-                  "start a new study with another --output");
-    }
-  }
+  // Asks again, because another study may have begun and ended in the meantime.
+  if (require_usable(folder, resume)) require_same_runs(folder.study_file(), study);
   keep_recipes(study, folder.path() / "recipes");
   make(folder.path() / "runs");
   make(folder.path() / "calibration");

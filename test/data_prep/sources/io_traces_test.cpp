@@ -62,6 +62,18 @@ TEST_CASE("a CSV of requests becomes windows of five features") {
              Contains("\"kind\":\"table\"") && Contains("\"window\":\"4 requests\""));
 }
 
+TEST_CASE("I/O traces keep the features that an option names, in its order") {
+  const Csv csv(requests(4, 10, 110, "even") + requests(4, 10, 110, "wide", ""));
+  SourceOptions options = window_of("4");
+  options.columns.features = {"average_distance", "min_request_size"};
+  const auto source = open_source(csv.file, options, "io-traces");
+  fit_all_windows(*source);
+  CHECK(features_of(*source, 0) == std::vector<float>{100, 10});
+  options.columns.features = {"min_reqest_size"};
+  CHECK_THAT(csv.error(options, "io-traces"),
+             Contains("I/O traces have no \"min_reqest_size\" (did you mean \"min_request_size\"?)"));
+}
+
 TEST_CASE("folders name the classes of traces; the windows of a file are a group") {
   const TemporaryFolder folder;
   put_trace(folder / "even/run1.csv", requests(8, 10, 10, "ignored"));

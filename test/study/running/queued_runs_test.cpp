@@ -4,6 +4,7 @@
 #include <fstream>
 #include <set>
 
+#include "convoke/core/text.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -141,11 +142,12 @@ TEST_CASE("a study's folder is used again only by the same study") {
   CHECK(create(place.study, true).empty());
   CHECK(create(place.parse("ranks = [1, 2, 3]\nrepeats = 5\nbudget = \"1 h\"\n"), true).empty());
   CHECK(StudyFile::load(place.out() / "study.toml").repeats == 5);
-  CHECK_THAT(create(place.parse("[set]\ntrain.epochs = 2\n"), true),
-             Contains("[set] or new_seeds has changed"));
-  CHECK_THAT(create(place.parse("new_seeds = false\n"), true), Contains("[set] or new_seeds has changed"));
-  place.write("tiny.toml", std::string(kTinyRecipe) + "epochs = 3\n");
-  CHECK_THAT(create(place.study, true), Contains("tiny.toml has changed since this study began"));
+  CHECK_THAT(
+      create(place.parse("[set]\ntrain.epochs = 2\n"), true),
+      Contains("[set] or new_seeds has changed since this study began (set.train.epochs: absent in the "
+               "folder, 2 now)"));
+  CHECK_THAT(create(place.parse("new_seeds = false\n"), true),
+             Contains("(new_seeds: true in the folder, false now)"));
 
   fs::create_directory(place.folder / "other");
   place.write("other/notes.txt", "mine");
@@ -153,4 +155,27 @@ TEST_CASE("a study's folder is used again only by the same study") {
              Contains("study.toml is missing"));
   CHECK_THAT(error_of([&] { StudyFolder::open(place.folder / "nowhere"); }),
              Contains("study.toml is missing"));
+}
+
+TEST_CASE("a resumed study compares the values of its recipes, not their text, and names keys that differ") {
+  const QueuedStudy place;
+  const auto resume = [&] { return error_of([&] { StudyFolder::create(place.study, place.out(), true); }); };
+  StudyFolder::create(place.study, place.out(), false);
+  const fs::path stored = place.out() / "recipes/tiny.toml";
+  const std::string text = *read_text(stored);
+
+  // As an older program, without a key of today, would have stored it.
+  const std::size_t key = text.find("\non_divergence = ");
+  REQUIRE(key != std::string::npos);
+  std::ofstream(stored) << text.substr(0, key) << text.substr(text.find('\n', key + 1));
+  CHECK(resume().empty());
+  CHECK(read_text(stored) == text);
+
+  place.write("tiny.toml", "description = \"in other words\"\n" + std::string(kTinyRecipe));
+  CHECK(resume().empty());
+
+  place.write("tiny.toml", std::string(kTinyRecipe) + "epochs = 3\n");
+  const std::string refusal = resume();
+  CHECK_THAT(refusal, Contains("tiny.toml has changed since this study began (train.epochs: "));
+  CHECK_THAT(refusal, Contains(" in the folder, 3 now)"));
 }

@@ -21,7 +21,7 @@ struct ColumnOptions {
   std::string group = {};
   std::string weight = {};
   std::string text = {};
-  std::vector<std::string> features = {};  ///< of a table; empty: all columns without another use
+  std::vector<std::string> features = {};  ///< of a table or of I/O traces; empty: all without another use
   std::string images_folder = {};          ///< folder of a manifest's pictures; empty: near the manifest
 };
 
