@@ -62,7 +62,7 @@ gone() {  # waits until no process of the job is left
   members "$1"
   return 1
 }
-newest() { find "$1" -path '*checkpoints*' -name 'epoch-*.h5' -printf '%f\n' 2> /dev/null | sort | tail -n 1; }
+newest() { find "$1" -path '*checkpoints*' -name 'epoch-*.h5' -printf '%f\n' 2> /dev/null | sort -V | tail -n 1; }
 
 # disturbed NAME TIMES RANKS COMMAND...: starts `convoke COMMAND` (with RANKS ranks; 0: without mpirun, "any": another
 # number at each start), kills it TIMES times, and starts it again until it ends.
@@ -86,7 +86,8 @@ disturbed() {
     gone "$job" || bad "$name: a process is left after kill $n"
     after=$(newest "$name")
     # A study removes the checkpoints of runs that have ended.
-    [[ $ranks != 0 && -n ${before:-} && $after < $before ]] && bad "$name: checkpoint $before is lost, $after is left"
+    [ "$ranks" = 0 ] || [ "$(printf '%s\n' "${before:-}" "$after" | sort -V | tail -n 1)" = "$after" ] ||
+      bad "$name: checkpoint $before is lost, $after is left"
     before=$after
     [ $code -eq 0 ] && break
     starts=$((starts + 1))

@@ -20,7 +20,7 @@ export OMPI_MCA_btl_vader_backing_directory=$shared  # so that segments of other
 cd "$place" || exit 1
 mkdir here
 export TMPDIR=$place/here
-"$MAKE_DATASET" data.h5 20000
+"$MAKE_DATASET" data.h5 200000  # long epochs: a run remembers the results of each, which takes some memory
 sed 's/^epochs = .*/epochs = 1000000/' "$here/../support/tiny.toml" > recipe.toml
 echo 'checkpoint_every = "2 s"' >> recipe.toml
 
@@ -44,7 +44,7 @@ sample() {  # life, second, ranks: one line for each
     rank=$((rank + 1))
   done >> samples.txt
 }
-newest() { find run/checkpoints -name 'epoch-*.h5' -printf '%f\n' 2> /dev/null | sort | tail -n 1; }
+newest() { find run/checkpoints -name 'epoch-*.h5' -printf '%f\n' 2> /dev/null | sort -V | tail -n 1; }
 
 declare -A ends=([kill]=0 [term]=0 [usr1]=0)
 end=$((SECONDS + 60 * minutes)) life=0 last=
@@ -73,7 +73,7 @@ while [ $SECONDS -lt $end ]; do
   # Open MPI's mpirun ends with 1 after SIGTERM, whatever its ranks end with.
   [ $code -ne 0 ] && { [ $code -ne 1 ] || [ "$kind" = term ]; } || bad "life $life ended with $code: $(tail -n 3 job.log)"
   now=$(newest)
-  [[ -n $now && ! $now < $last ]] || bad "life $life lost checkpoint $last, '$now' is left"
+  [ -n "$now" ] && [ "$(printf '%s\n' "$last" "$now" | sort -V | tail -n 1)" = "$now" ] || bad "life $life lost checkpoint $last, '$now' is left"
   last=$now
 done
 
