@@ -43,6 +43,10 @@ std::string nearest_name(std::string_view name, std::span<const std::string> kno
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const std::string& candidate : known) {
+    // The distance is at least the difference of the lengths, and takes long to compute for a very long name.
+    const std::size_t lengths =
+        std::max(name.size(), candidate.size()) - std::min(name.size(), candidate.size());
+    if (lengths >= best_distance) continue;
     const std::size_t distance = edit_distance(name, candidate);
     if (distance < best_distance) {
       best_distance = distance;
