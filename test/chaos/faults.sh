@@ -4,13 +4,9 @@
 #   faults.sh [full [MOST] | JOB KIND [N [RANK]]]
 # Without arguments: some n. `full`: every n, or at most MOST of each job and kind. JOB KIND: every n of these, or one.
 # The environment: CONVOKE and MAKE_DATASET, the programs, and FAULTS, the library. Prints the tries of jobs and kinds.
-set -uo pipefail
-: "${CONVOKE:?}" "${MAKE_DATASET:?}" "${FAULTS:?}"
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_ess_singleton_isolated=1
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-cd "$place" || exit 1
+. "$(dirname "${BASH_SOURCE[0]}")/place.sh"
+: "${FAULTS:?}"
+export OMPI_MCA_ess_singleton_isolated=1
 
 # The jobs, and the file that each makes.
 declare -A command=(
@@ -39,7 +35,8 @@ start() {  # JOB [VARIABLE=VALUE...]: in this folder; leaves its output in `log`
 mkdir before && cd before || exit 1
 "$MAKE_DATASET" data.h5 96
 "$MAKE_DATASET" idx 64 8 4
-sed "s/^epochs = .*/epochs = 1/; s/^threads = .*/threads = 2/" "$here/../support/tiny.toml" > recipe.toml
+make_recipe 1
+sed -i "s/^threads = .*/threads = 2/" recipe.toml
 echo 'stall_timeout = "30 s"' >> recipe.toml
 "$CONVOKE" train recipe.toml --output run > ../log 2>&1 || { cat ../log; exit 1; }
 cp data.h5 images.h5

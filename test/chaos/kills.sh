@@ -3,21 +3,15 @@
 # of an undisturbed run, no checkpoint was lost, and nothing is left behind.
 #   kills.sh [KILLS [SEED]]     (14 kills; the long form: kills.sh 200)
 # The environment: CONVOKE and MAKE_DATASET, the programs. Prints the kills of each kind of job.
-set -uo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 kills=${1:-14}
 RANDOM=${2:-1}
-: "${CONVOKE:?}" "${MAKE_DATASET:?}"
-export OMPI_MCA_mpi_yield_when_idle=1
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 share=$(((kills + 6) / 7))  # of each kind of job
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-cd "$place" || exit 1
 mkdir here
 export TMPDIR=$place/here
 "$MAKE_DATASET" data.h5 320
 "$MAKE_DATASET" idx 60000 8 4
-sed "s/^epochs = .*/epochs = $((240 + 60 * share))/" "$here/../support/tiny.toml" > recipe.toml
+make_recipe $((240 + 60 * share))
 echo 'checkpoint_every = "25 steps"' >> recipe.toml
 cat > study.toml <<'TOML'
 name = "tiny"
@@ -30,11 +24,6 @@ warm_up = 0
 train.epochs = 2
 TOML
 
-failed=0
-bad() {
-  echo "FAILED: $*"
-  failed=1
-}
 shared() { find /dev/shm -maxdepth 1 -user "$(id -un)" | sort; }
 mpirun_of() { echo timeout 120 mpirun --oversubscribe --bind-to none -n "$1"; }
 

@@ -4,27 +4,17 @@
 #   races.sh [TIMES [SEED]]     (20 races; the long form: races.sh 1000)
 # The environment: CONVOKE and MAKE_DATASET, the programs. Prints the races of each kind. The second job starts at a random
 # moment: together with the first one, or anywhere until a little after its end.
-set -uo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 times=${1:-20}
 RANDOM=${2:-1}
-: "${CONVOKE:?}" "${MAKE_DATASET:?}"
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-cd "$place" || exit 1
 # Open MPI 4 removes the folder of its jobs when it is empty, and a job that starts just then fails.
 export OMPI_MCA_orte_tmpdir_base=$place/mpi
 mkdir -p "mpi/ompi.$(uname -n).$(id -u)/keep"
 "$MAKE_DATASET" data.h5 64
 "$MAKE_DATASET" pictures-1 600 8 4
 "$MAKE_DATASET" pictures-2 500 8 4
-sed "s/^epochs = .*/epochs = 3/" "$here/../support/tiny.toml" > recipe.toml
+make_recipe 3
 
-failed=0
-bad() {
-  echo "FAILED: $*"
-  failed=1
-}
 # The command of job $2 of a race of kind $1, and its result when nothing disturbs it.
 command_of() {
   case $1 in

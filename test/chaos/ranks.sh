@@ -3,26 +3,16 @@
 # the training begins, that waits for the others while they wait for it, and that computes wrong bits.
 #   ranks.sh [some|all]     (some: the cases of CI)
 # The environment: CONVOKE and MAKE_DATASET, the programs, and MISFORTUNE, the library that a rank preloads.
-set -uo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 cases=${1:-some}
-: "${CONVOKE:?}" "${MAKE_DATASET:?}" "${MISFORTUNE:?}"
-export OMPI_MCA_mpi_yield_when_idle=1
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-cd "$place" || exit 1
+: "${MISFORTUNE:?}"
 mkdir here
 export TMPDIR=$place/here
 "$MAKE_DATASET" data.h5 320
 "$MAKE_DATASET" idx 600 8 4
-sed "s/^epochs = .*/epochs = 12/" "$here/../support/tiny.toml" > recipe.toml
+make_recipe 12
 echo 'checkpoint_every = "3 steps"' >> recipe.toml
 
-failed=0
-bad() {
-  echo "FAILED: $*"
-  failed=1
-}
 # job WHAT RANK RANKS COMMAND...: starts `convoke COMMAND` on RANKS ranks; WHAT happens to one RANK (-: nothing). Sets code.
 job() {
   local what=$1 rank=$2 ranks=$3

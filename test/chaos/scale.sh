@@ -1,24 +1,14 @@
 #!/usr/bin/env bash
 # Runs Convoke on very many or very large things, and prints the time and the memory of each command.
-#   scale.sh [small|full]     (small: some seconds; full: the sizes of docs/reliability.md)
+#   scale.sh [small|full]     (small: some seconds; full: the sizes of docs/fault-tests.md)
 # The environment: CONVOKE and MAKE_DATASET, the programs. Fails if a command fails, or needs more memory than is allowed.
-set -uo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 size=${1:-small}
-: "${CONVOKE:?}" "${MAKE_DATASET:?}"
 case $size in
   small) members=100 joined=4 variants=4 samples=50000 gib=100 portion=0.0001 ;;
   full) members=1000 joined=1000 variants=50 samples=2000000 gib=100 portion=0.001 ;;
   *) echo "scale.sh: small or full, not $size" >&2; exit 2 ;;
 esac
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-cd "$place" || exit 1
-failed=0
-bad() {
-  echo "FAILED: $*"
-  failed=1
-}
 # measured MIB WHAT COMMAND...: runs the command, which may need so much memory. (The kernel keeps the highest value; what is
 # needed in the last hundredth of a second is not seen.)
 measured() {

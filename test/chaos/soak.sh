@@ -6,29 +6,19 @@
 #   life, second, rank, memory of its own in KiB, descriptors, threads
 # Fails if one of these grows within a life or from the first lives to the last, if a restart loses a checkpoint, or if
 # files are left in /tmp or /dev/shm.
-set -uo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 minutes=${1:-120}
 RANDOM=${2:-1}
-: "${CONVOKE:?}" "${MAKE_DATASET:?}"
-export OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_odls_base_sigkill_timeout=20  # seconds from SIGTERM to SIGKILL; with one, a busy host has no time for a checkpoint
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-place=$(mktemp -d)
 shared=$(mktemp -d /dev/shm/convoke-soak-XXXXXX)
 trap 'rm -rf "$place" "$shared"' EXIT
 export OMPI_MCA_btl_vader_backing_directory=$shared  # so that segments of other jobs do not count
-cd "$place" || exit 1
 mkdir here
 export TMPDIR=$place/here
 "$MAKE_DATASET" data.h5 200000  # long epochs: a run remembers the results of each, which takes some memory
-sed 's/^epochs = .*/epochs = 1000000/' "$here/../support/tiny.toml" > recipe.toml
+make_recipe 1000000
 echo 'checkpoint_every = "2 s"' >> recipe.toml
 
-failed=0
-bad() {
-  echo "FAILED: $*"
-  failed=1
-}
 ranks() {  # process numbers of the ranks of job $1, which is a session of its own
   cat /proc/[0-9]*/stat 2> /dev/null | awk -v session="$1" '
     { rest = $0; sub(/.*\) /, "", rest); split(rest, field, " ") }

@@ -3,27 +3,16 @@
 # /dev/shm; and links and folders that somebody planted at the names that it writes.
 #   users.sh
 # The environment: CONVOKE and MAKE_DATASET, the programs. What needs root, an own /dev/shm or strace is left out without it.
-set -uo pipefail
-: "${CONVOKE:?}" "${MAKE_DATASET:?}"
-export OMPI_MCA_mpi_yield_when_idle=1
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [ -z "${CONVOKE_OWN_SHM:-}" ] && unshare --mount mount -t tmpfs tmpfs /dev/shm 2> /dev/null; then
   export CONVOKE_OWN_SHM=1
   exec unshare --mount bash -c 'mount -t tmpfs -o mode=1777 tmpfs /dev/shm && exec bash "$@"' bash "${BASH_SOURCE[0]}" "$@"
 fi
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-cd "$place" || exit 1
+. "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 "$MAKE_DATASET" data.h5 320
 "$MAKE_DATASET" idx 600 8 4
-sed "s/^epochs = .*/epochs = 3/" "$here/../support/tiny.toml" > recipe.toml
+make_recipe 3
 mkdir private && echo secret > private/secret
 
-failed=0
-bad() {
-  echo "FAILED: $*"
-  failed=1
-}
 ok() { "$@" > out.log 2>&1 || bad "$*: $(tail -n 3 out.log)"; }
 refused() {  # TEXT COMMAND...
   local text=$1
