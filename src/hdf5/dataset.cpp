@@ -113,7 +113,7 @@ bool Dataset::write_directly(ElementType element, std::int64_t first_row, std::s
   {
     const Turn turn;
     const Shape extents = shape();
-    const std::size_t number = H5Tget_size(memory_type(element));
+    const std::size_t number = check_size(H5Tget_size(memory_type(element)), where(), "cannot be written");
     const std::uint64_t bytes = static_cast<std::uint64_t>(extents.elements()) * number;
     if (bytes < kSmallest || type() != element || !is_raw(handle_.get(), element, where())) return false;
     std::optional<std::uint64_t> offset = raw_offset();

@@ -145,7 +145,9 @@ Dataset File::reserve(const std::string& name, ElementType type, const Shape& sh
   Dataset dataset = make_dataset(name, type, shape, 0, true);
   if (shape.elements() > 0) {
     const std::uint64_t offset = dataset.place_in_file();
-    const std::uint64_t bytes = static_cast<std::uint64_t>(shape.elements()) * H5Tget_size(memory_type(type));
+    const std::size_t number =
+        check_size(H5Tget_size(memory_type(type)), dataset.where(), "cannot be written");
+    const std::uint64_t bytes = static_cast<std::uint64_t>(shape.elements()) * number;
     output_->reserve(offset, offset + bytes);
   }
   return dataset;

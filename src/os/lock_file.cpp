@@ -105,12 +105,12 @@ fs::path LockFile::make_mine() {
     const fs::path mine = make_temporary(path_);
     try {
       file_ = File(mine, Access::kReadWrite);
+      file_.write_at(0, std::as_bytes(std::span(text_)));
+      return mine;
     } catch (const Error&) {
-      if (::access(mine.c_str(), F_OK) == 0) throw;
-      continue;  // removed by the holder, see above
-    }
-    file_.write_at(0, std::as_bytes(std::span(text_)));
-    return mine;
+      std::error_code failed;
+      if (fs::remove(mine, failed) || failed) throw;
+    }  // the holder has removed it, see above
   }
 }
 
