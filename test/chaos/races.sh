@@ -7,9 +7,6 @@
 . "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 times=${1:-20}
 RANDOM=${2:-1}
-# Open MPI 4 removes the folder of its jobs when it is empty, and a job that starts just then fails.
-export OMPI_MCA_orte_tmpdir_base=$place/mpi
-mkdir -p "mpi/ompi.$(uname -n).$(id -u)/keep"
 "$MAKE_DATASET" data.h5 64
 "$MAKE_DATASET" pictures-1 600 8 4
 "$MAKE_DATASET" pictures-2 500 8 4

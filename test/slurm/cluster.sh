@@ -136,6 +136,8 @@ boot() {
   ip -n "$prefix$name" addr add "$network.$((10 + number))/24" dev eth0
   ip -n "$prefix$name" link set eth0 up
   mkdir -p "$folder/spool-$name" "$folder/tmp-$name"
+  # Open MPI 4 removes the folder of its jobs when it is empty, and a job that starts just then fails.
+  mkdir -p "/tmp/ompi.$name.0/keep"
   nsenter --net="/run/netns/$prefix$name" unshare --mount --uts sh -ec "
     hostname $name
     mount --bind $folder/hosts /etc/hosts

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "support/temporary_folder.hpp"
 #include "support/times.hpp"
 
 // Runs the real binary ($CONVOKE_BINARY) through the shell.
@@ -19,7 +20,15 @@ struct Outcome {
   int times(const std::string& part) const { return ::times(text, part); }
 };
 
+/// Open MPI 4 gives all programs without mpirun one folder, in which two that begin at once disturb each
+/// other.
+inline void use_own_mpi_folder() {
+  static const TemporaryFolder folder;
+  ::setenv("OMPI_MCA_orte_tmpdir_base", folder.path().c_str(), 1);
+}
+
 inline Outcome shell(const std::string& command) {
+  use_own_mpi_folder();
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
   Outcome outcome;
