@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "convoke/run/checkpoint_interval.hpp"
 #include "convoke/run/ending.hpp"
 #include "convoke/run/launch_command.hpp"
+#include "convoke/run/lingering_launcher.hpp"
 #include "convoke/run/restart_log.hpp"
 #include "convoke/run/run_lock.hpp"
 #include "convoke/run/supervision.hpp"
@@ -68,9 +70,15 @@ void say(const std::string& text) { fmt::print(stderr, "convoke supervise: {}\n"
 
 // Passes on the first signal. A second Ctrl-C ends this process, and the command with it.
 int run_to_end(const LaunchCommand& command) {
+  run::LingeringLauncher launcher(command.run());
   os::ChildProcess child(command.words());
   for (bool passed_on = false;;) {
     if (const std::optional<int> code = child.exit_code()) return *code;
+    if (launcher.lingers()) {
+      say("ends the launcher, which has nothing to do: the run has finished");
+      child.end();
+      return EXIT_SUCCESS;
+    }
     if (const int signal = os::StopSignals::received(); signal != 0 && !passed_on) {
       child.send(signal);
       passed_on = true;

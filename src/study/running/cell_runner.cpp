@@ -11,6 +11,7 @@
 #include "convoke/os/child_process.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
+#include "convoke/run/lingering_launcher.hpp"
 #include "convoke/study/running/as_if.hpp"
 #include "convoke/study/running/finished_run.hpp"
 
@@ -91,8 +92,9 @@ std::vector<std::string> CellRunner::command(const Configuration& cell, std::int
   return words;
 }
 
-CellRunner::End CellRunner::start(const std::vector<std::string>& words, const fs::path& log,
-                                  const std::function<void()>& meanwhile) {
+CellRunner::End CellRunner::start(const std::vector<std::string>& words, const fs::path& output,
+                                  const fs::path& log, const std::function<void()>& meanwhile) {
+  run::LingeringLauncher launcher(output);
   os::ChildProcess child(words, log);
   const os::Stopwatch watch;
   double next = 0, next_energy = kEnergy;
@@ -101,8 +103,10 @@ CellRunner::End CellRunner::start(const std::vector<std::string>& words, const f
     const auto code = child.exit_code();
     end.code = code.value_or(0);
     if (!code) end.interrupted_by = os::StopSignals::received();
-    if (end.interrupted_by != 0) child.end();
-    if (code || end.interrupted_by != 0) break;
+    const bool lingers = launcher.lingers();
+    if (end.interrupted_by != 0 || lingers) child.end();
+    if (lingers) end.seconds -= run::LingeringLauncher::kPatience;
+    if (code || end.interrupted_by != 0 || lingers) break;
     if (watch.seconds() >= next) {
       meanwhile();
       next = watch.seconds() + kMeanwhile;
@@ -112,7 +116,7 @@ CellRunner::End CellRunner::start(const std::vector<std::string>& words, const f
       next_energy += kEnergy;
     }
   }
-  end.seconds = watch.seconds();
+  end.seconds += watch.seconds();
   run_seconds_ += end.seconds;
   return end;
 }
@@ -124,8 +128,8 @@ CellRunner::End CellRunner::train_in_turns(const Configuration& cell, std::int64
   const fs::path folder = members_before(output);
   fs::remove_all(folder);
   End all;
-  const auto did = [&](const std::vector<std::string>& words) {
-    const End end = start(words, log, meanwhile);
+  const auto did = [&](const std::vector<std::string>& words, const fs::path& its_output) {
+    const End end = start(words, its_output, log, meanwhile);
     all.code = end.code, all.interrupted_by = end.interrupted_by;
     all.seconds += end.seconds;
     return end.code == 0 && end.interrupted_by == 0;
@@ -137,10 +141,10 @@ CellRunner::End CellRunner::train_in_turns(const Configuration& cell, std::int64
   for (std::int64_t member = 0; member < cell.members; ++member) {
     const fs::path of_member = folder / fmt::format("member-{:03}", member);
     gather.push_back(of_member.string());
-    if (!did(command(cell, repeat, of_member, member))) return all;
+    if (!did(command(cell, repeat, of_member, member), of_member)) return all;
     all.slowdown = std::max(all.slowdown, loops_.slowdown(busy(cell)));
   }
-  if (!did(gather)) return all;
+  if (!did(gather, output)) return all;
   fs::rename(folder, output / "members");
   return all;
 }
@@ -165,7 +169,7 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
 
   energy_.start();
   const End end = cell.at.as_if ? train_in_turns(cell, repeat, output, log, meanwhile)
-                                : start(command(cell, repeat, output), log, meanwhile);
+                                : start(command(cell, repeat, output), output, log, meanwhile);
   const std::optional<double> joules = energy_.joules();
   outcome.seconds = end.seconds;
   outcome.interrupted_by = end.interrupted_by;
@@ -225,7 +229,7 @@ std::string CellRunner::warm_up(const Configuration& cell, const fs::path& outpu
   const fs::path log = output.string() + ".log";
   fs::remove_all(output);
   fs::remove(log);
-  const End end = start(command(cell, 1, output, cell.at.as_if ? 0 : -1), log, meanwhile);
+  const End end = start(command(cell, 1, output, cell.at.as_if ? 0 : -1), output, log, meanwhile);
   fs::remove_all(output);
   if (end.code != 0) return fmt::format("exit code {}: {} ({})", end.code, complaint_in(log), log.string());
   fs::remove(log);

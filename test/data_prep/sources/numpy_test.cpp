@@ -24,7 +24,7 @@ template <class T>
 std::vector<T> expected(int row, int size, int start = 0, int divisor = 1) {
   std::vector<T> values;
   for (int i = start + row * size; i < start + (row + 1) * size; ++i)
-    values.push_back(static_cast<T>(i * 37 % 251) / static_cast<T>(divisor));
+    values.push_back(static_cast<T>(static_cast<T>(i * 37 % 251) / static_cast<T>(divisor)));
   return values;
 }
 

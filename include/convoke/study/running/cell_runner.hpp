@@ -68,8 +68,8 @@ class CellRunner {
   };
   std::vector<std::string> command(const Configuration& cell, std::int64_t repeat,
                                    const std::filesystem::path& output, std::int64_t member = -1) const;
-  End start(const std::vector<std::string>& words, const std::filesystem::path& log,
-            const std::function<void()>& meanwhile);
+  End start(const std::vector<std::string>& words, const std::filesystem::path& output,
+            const std::filesystem::path& log, const std::function<void()>& meanwhile);
   End train_in_turns(const Configuration& cell, std::int64_t repeat, const std::filesystem::path& output,
                      const std::filesystem::path& log, const std::function<void()>& meanwhile);
   std::string first_bindings(const Configuration& cell, std::int64_t but) const;
