@@ -48,4 +48,8 @@ Ending judge_ending(int code) {
                                               : fmt::format("ended with code {}", code)};
 }
 
+Ending judge_ending(int code, const std::filesystem::path& run) {
+  return judge_ending(code == 1 && has_reported_stall(run) ? kExitStalled : code);
+}
+
 }  // namespace convoke::run

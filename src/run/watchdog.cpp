@@ -169,6 +169,11 @@ void Watchdog::look(double elapsed) {
   suspected_ = stall.has_value();
 }
 
+bool has_reported_stall(const fs::path& run) {
+  std::error_code unknown;
+  return fs::exists(claim_in(heartbeat_folder(run)), unknown);
+}
+
 void Watchdog::end_job(const Stall& stall) {
   std::error_code failed;
   const bool first = fs::create_directory(claim_in(folder_), failed);

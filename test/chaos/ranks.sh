@@ -68,6 +68,7 @@ job 'exit 12 .heartbeats/rank-1' 1 2 "${forever[@]}" --output ended --set run.st
 expected=87
 mpirun --version | grep -q 'Open MPI' && expected=1  # its mpirun counts an end without MPI_Finalize as an error of its own
 ends "a rank ends with 0" $expected "rank 1 has given no sign of life for" "convoke train --resume RUN"
+"$CONVOKE" supervise --ended $code --output ended --restarts 1 --backoff 0.1s > again.log || bad "supervise: $(cat again.log)"
 
 # 3. All ranks wait for each other.
 job 'wait 200' 1 2 "${forever[@]}" --output waiting --set run.stall_timeout=1

@@ -110,6 +110,15 @@ TEST_CASE("exit codes tell whether a restart helps") {
   CHECK(judge_ending(139).reason == "a rank was killed (SIGSEGV)");
 }
 
+TEST_CASE("a launcher that ends with 1 after a stall ends as the stall does") {
+  const TemporaryFolder run;
+  std::filesystem::create_directory(run / ".heartbeats");
+  CHECK(judge_ending(1, run.path()).remedy == Remedy::kCorrect);
+  std::filesystem::create_directory(run / ".heartbeats/reported");
+  CHECK(judge_ending(1, run.path()).remedy == Remedy::kRestart);
+  CHECK(judge_ending(2, run.path()).remedy == Remedy::kCorrect);
+}
+
 TEST_CASE("a command names its run folder, ranks and hosts") {
   const LaunchCommand plain(words_of("/bin/convoke train a.toml --output=runs/a"));
   CHECK(plain.run() == "runs/a");

@@ -36,7 +36,7 @@ std::vector<std::filesystem::path> checkpoint_folders(const std::filesystem::pat
 
 // In a job, a stop with a checkpoint is the end of its time, after which it goes on in the queue.
 run::Attempt attempt_of_job(int code, const std::filesystem::path& run) {
-  const run::Ending ending = run::judge_ending(code);
+  const run::Ending ending = run::judge_ending(code, run);
   run::Attempt attempt{.code = code, .reason = ending.reason, .steps = steps_reached(run)};
   attempt.asked = code == run::kExitRequeue;
   attempt.curable = attempt.asked || ending.remedy == run::Remedy::kRestart;

@@ -129,7 +129,7 @@ HostState look_at_hosts(const Hosts& given, const LaunchCommand& command) {
 // Judges the end of an attempt. A code that means an error of the command means the loss of a host if one
 // does not answer: launchers then end with 1.
 run::Attempt attempt_of(int code, const LaunchCommand& command, const HostState& hosts, bool asked) {
-  const run::Ending ending = run::judge_ending(code);
+  const run::Ending ending = run::judge_ending(code, command.run());
   run::Attempt attempt;
   attempt.code = code;
   attempt.reason = ending.reason;

@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <string>
 
 namespace convoke::run {
@@ -19,5 +20,9 @@ struct Ending {
 /// Judges the exit code of `convoke train` or of the launcher of its ranks; docs/training.md has the table. A
 /// code of 128 + n is the end by signal n.
 Ending judge_ending(int code);
+
+/// The same for the newest job of `run`. If its ranks have reported a stall, code 1 means kExitStalled: the
+/// mpirun of Open MPI 4 ends with 1 if a rank ended before MPI_Finalize.
+Ending judge_ending(int code, const std::filesystem::path& run);
 
 }  // namespace convoke::run

@@ -65,4 +65,7 @@ class Watchdog {
   std::optional<os::PeriodicThread> thread_;
 };
 
+/// True if ranks of the newest job of `run` stood still, and one of them has reported it.
+bool has_reported_stall(const std::filesystem::path& run);
+
 }  // namespace convoke::run
