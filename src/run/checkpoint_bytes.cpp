@@ -1,4 +1,4 @@
-#include <cstring>
+#include <algorithm>
 
 #include "convoke/core/error.hpp"
 #include "convoke/run/checkpoint.hpp"
@@ -50,7 +50,7 @@ std::string to_bytes(const CheckpointState& state) {
 CheckpointState checkpoint_from_bytes(const std::string& bytes) {
   std::size_t at = 0;
   const auto take = [&](void* data, std::size_t size) {
-    std::memcpy(data, bytes.data() + at, size);
+    std::copy_n(bytes.data() + at, size, static_cast<char*>(data));  // size may be 0, and data null
     at += size;
   };
   std::int64_t counts[16];
