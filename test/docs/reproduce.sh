@@ -8,12 +8,7 @@ rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"
 export CONVOKE=$CONVOKE_BINARY CONVOKE_DATA=$2/made CONVOKE_CACHE=$folder/cache CONVOKE_RECIPES=$root/apps/recipes
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-# Open MPI 4 gives all programs without mpirun one folder, in which two that begin at once disturb each other.
-OMPI_MCA_orte_tmpdir_base=$(mktemp -d)
-export OMPI_MCA_orte_tmpdir_base
-trap 'rm -rf "$OMPI_MCA_orte_tmpdir_base"' EXIT
-export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+. "$root/test/docs/mpi.sh"
 "$root/apps/recipes/$1/reproduce" --small --output work
 "$root/apps/recipes/$1/reproduce" --small --output work > again.log
 cat again.log
