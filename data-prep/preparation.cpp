@@ -23,7 +23,8 @@ std::string preparation_kind(const std::string& preparation, const std::string& 
 bool prepare_alike(const std::string& a, const std::string& b) {
   const auto samples_of = [](const std::string& preparation) {
     Json json = parsed(preparation, "a preparation");
-    for (const char* key : {"splits", "shuffled", "left_out"}) json.erase(key);  // of the whole dataset
+    for (const char* key : {"splits", "shuffled", "left_out", "assumptions"})
+      json.erase(key);  // not of a sample
     return json;
   };
   return samples_of(a) == samples_of(b);

@@ -48,8 +48,9 @@ class Preparation {
       : options_(options),
         team_(team),
         source_(open_source(options.source, options.samples, options.kind)),
-        catalogue_(source_->catalogue()) {
-    if (!options.overwrite && fs::exists(options.output)) {
+        catalogue_(source_->catalogue()),
+        kind_(assumed_kind(options.source, options.samples, options.kind)) {
+    if (!options.dry_run && !options.overwrite && fs::exists(options.output)) {
       throw Error(fmt::format("{}: exists already", options.output.string()),
                   "choose another name, or add --overwrite");
     }
@@ -63,6 +64,7 @@ class Preparation {
   PrepareReport run() {
     // 1. Assign samples to splits; fit the source to the training samples.
     assign_items();
+    if (options_.dry_run) return rehearse();
     // 2. Each process decodes its share, and continues after a sample that it cannot read.
     Spool spool(options_.output.string() + ".work", identity(), catalogue_.items.size(), sample_bytes_,
                 team_);
@@ -88,7 +90,13 @@ class Preparation {
       throw;
     }
     report_.split_rule = splits_.rule;
-    source_->fit(splits_.items(splits_.training()));
+    try {
+      source_->fit(splits_.items(splits_.training()));
+    } catch (const Error&) {
+      announce();
+      throw;
+    }
+    announce();
     format_ = source_->format();
     report_.notes = catalogue_.notes;
     if (options_.encoding) require_encodable(format_, options_.source.string());
@@ -100,6 +108,26 @@ class Preparation {
                                                                         : options_.samples.class_names,
                     .vocabulary = format_.vocabulary,
                     .provenance = provenance()};
+  }
+
+  std::vector<Assumption> assumptions() const {
+    std::vector<Assumption> all{kind_};
+    all.insert(all.end(), catalogue_.assumptions.begin(), catalogue_.assumptions.end());
+    return all;
+  }
+
+  void announce() const {
+    if (options_.announce) options_.announce(assumptions());
+  }
+
+  // Ends a dry run with the sizes of the splits, or with the samples that are known to be unreadable.
+  PrepareReport rehearse() {
+    if (!options_.skip_bad) require_readable(listed_faults());
+    for (std::size_t s = 0; s < splits_.names.size(); ++s) {
+      report_.splits.push_back(
+          {.name = splits_.names[s], .samples = static_cast<std::int64_t>(splits_.items(s).size())});
+    }
+    return std::move(report_);
   }
 
   // For synthetic data, the provenance begins by saying so.
@@ -265,17 +293,14 @@ class Preparation {
     });
   }
 
-  // Describes how the source makes samples and how they were prepared here; empty if they were taken
-  // unchanged.
+  // Describes how the source makes samples, what it was taken for, and how it was prepared here.
   void describe_preparation() {
-    const bool plain = splits_.is_sources && !report_.shuffled && report_.left_out == 0;
-    if (format_.preparation.empty() && plain) return;
     auto preparation =
         nlohmann::ordered_json::parse(format_.preparation.empty() ? "{}" : format_.preparation);
     preparation["splits"] = splits_.rule;
     preparation["shuffled"] = report_.shuffled;
     preparation["left_out"] = report_.left_out;
-    report_.info.preparation = preparation.dump();
+    report_.info.preparation = with_assumptions(preparation.dump(), assumptions());
   }
 
   // Process 0 creates the file and sends the positions of its arrays to the others.
@@ -378,6 +403,7 @@ class Preparation {
   const Team& team_;
   std::unique_ptr<Source> source_;
   const Catalogue& catalogue_;
+  const Assumption kind_;
   SplitAssignment splits_;
   SampleFormat format_;
   std::size_t sample_bytes_ = 0;

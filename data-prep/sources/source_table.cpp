@@ -102,6 +102,13 @@ std::filesystem::path resolve_folder(const std::filesystem::path& path, const st
               "name one of them instead: " + join(names));
 }
 
+// The kind of a source, the path to open, and why.
+struct Choice {
+  std::filesystem::path path;
+  const Entry* source;
+  std::string why;
+};
+
 // Returns the kind of a CSV whose columns the options name, by the contents of these columns; else "".
 std::string kind_by_columns(const std::filesystem::path& path, const ColumnOptions& columns) {
   if (!is_table_csv(path)) return {};
@@ -111,17 +118,33 @@ std::string kind_by_columns(const std::filesystem::path& path, const ColumnOptio
   return {};
 }
 
-}  // namespace
-
-std::unique_ptr<Source> open_source(const std::filesystem::path& given, const SourceOptions& options,
-                                    const std::string& named) {
+Choice choose(const std::filesystem::path& given, const SourceOptions& options, const std::string& named) {
   if (!std::filesystem::exists(given)) throw Error(fmt::format("{}: no such file or folder", given.string()));
   const std::filesystem::path path = resolve_folder(given, named);
   const std::string kind = named.empty() ? kind_by_columns(path, options.columns) : named;
-  if (!kind.empty()) return find_in(kSources, kind, "kind of source").opens(path, options);
-  if (const Entry* const source = recognise(path)) return source->opens(path, options);
+  if (!kind.empty()) {
+    return {path, &find_in(kSources, kind, "kind of source"),
+            named.empty() ? "by the columns that the options name" : "as the option says"};
+  }
+  if (const Entry* const source = recognise(path)) return {path, source, {}};
   throw Error(fmt::format("{}: is not recognised as a source of samples", path.string()),
               "known kinds: " + join(source_kinds()) + "; choose one with --kind");
+}
+
+}  // namespace
+
+std::unique_ptr<Source> open_source(const std::filesystem::path& path, const SourceOptions& options,
+                                    const std::string& kind) {
+  const Choice choice = choose(path, options, kind);
+  return choice.source->opens(choice.path, options);
+}
+
+Assumption assumed_kind(const std::filesystem::path& path, const SourceOptions& options,
+                        const std::string& kind) {
+  const Choice choice = choose(path, options, kind);
+  std::string taken(choice.source->name);
+  if (choice.path != path) taken += fmt::format(", {}", choice.path.filename().string());
+  return {.what = "kind", .taken = taken, .why = choice.why, .option = "--kind"};
 }
 
 bool is_source(const std::filesystem::path& path) {

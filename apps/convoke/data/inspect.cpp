@@ -15,6 +15,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/data/dataset_reader.hpp"
 #include "convoke/data/stored_layout.hpp"
+#include "convoke/data_prep/assumption.hpp"
 #include "convoke/explore/inspection.hpp"
 #include "convoke/metrics/progress.hpp"
 #include "convoke/report/dataset_page.hpp"
@@ -162,6 +163,8 @@ int inspect(const InspectOptions& options) {
              data::stored_shape(found.info.sample_shape).to_string(), data::name_of(found.info.sample_type),
              found.info.classes);
   if (!found.info.provenance.empty()) fmt::print("{}\n", found.info.provenance);
+  const auto assumptions = data_prep::assumptions_in(found.info.preparation, options.dataset);
+  if (!assumptions.empty()) fmt::print("its source was taken for:\n{}", data_prep::to_text(assumptions));
   print_encoding(reader);
   print_classes(found);
   if (found.kind() == "tokens") {

@@ -44,6 +44,7 @@ constexpr const char* kPrepareHelp = R"(Examples:
   convoke prepare traces/ --output io.h5 --window 256       I/O requests or Darshan logs, in a
                                                             folder for each class
   convoke prepare leaves/ --output leaves.h5 --size 128x128 --fold 2/5
+  convoke prepare flowers.csv --dry-run                     what the file is taken for
   convoke prepare birds/ --output birds.h5 --size 224x224 --encoded jpeg
                                                             pictures stay compressed in the file
 
@@ -213,6 +214,9 @@ int prepare(const PrepareOptions& options) {
 
   // 2. The options of the preparation.
   data_prep::PrepareOptions work = options.work;
+  if (work.output.empty() && !work.dry_run) {
+    throw Error("--output is missing", "name the dataset to write: --output FILE.h5; or add --dry-run");
+  }
   if (!work.output.has_filename()) work.output = work.output.parent_path();  // "shards/" is "shards"
   if (!options.size.empty()) {
     std::tie(work.samples.picture.height, work.samples.picture.width) =
@@ -235,6 +239,10 @@ int prepare(const PrepareOptions& options) {
   }
 
   // 3. Decode: every rank decodes an equal share into one file.
+  if (work.dry_run) {
+    prepare_source(work, session.world());
+    return EXIT_SUCCESS;
+  }
   const auto watchdog =
       run::Watchdog::beside(work.output, run::seconds_from(options.stall_timeout),
                             "start it again, and it continues; or set --stall-timeout", session.world());
@@ -251,8 +259,9 @@ std::function<int()> add_prepare(CLI::App& parser) {
   parser.add_option("source", work.source, "The file or folder with the samples")
       ->required()
       ->type_name("SOURCE");
-  parser.add_option("-o,--output", work.output, "The dataset to write: a file, or a folder with --shards")
-      ->required()
+  parser
+      .add_option("-o,--output", work.output,
+                  "The dataset to write: a file, or a folder with --shards. Only a dry run needs none")
       ->type_name("FILE");
   parser
       .add_option("--kind", work.kind,
@@ -276,6 +285,8 @@ std::function<int()> add_prepare(CLI::App& parser) {
       ->type_name("TIME")
       ->capture_default_str();
   parser.add_flag("--overwrite", work.overwrite, "Replace the output if it exists");
+  parser.add_flag("--dry-run", work.dry_run,
+                  "Print what the source is taken for and the sizes of the splits, and write nothing");
   add_picture_options(parser, *options);
   add_encoding_options(parser, *options);
   add_column_options(parser, work.samples.columns);

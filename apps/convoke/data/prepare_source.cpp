@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 
@@ -67,15 +68,25 @@ void print_encoding(const data_prep::PrepareReport& report) {
                            static_cast<std::uint64_t>(samples * report.info.sample_shape.elements())));
 }
 
+void print_splits(const data_prep::PrepareReport& report) {
+  for (const data::SplitSize& split : report.splits)
+    fmt::print("  {:<12} {:>12} samples\n", split.name, format_count(split.samples));
+  fmt::print("  splits: {}{}\n", report.split_rule, report.shuffled ? "; samples shuffled" : "");
+  for (const std::string& note : report.notes) fmt::print("  {}\n", note);
+}
+
+void print_rehearsal(const data_prep::PrepareReport& report) {
+  fmt::print("samples of {} in {} classes\n", report.info.sample_shape.to_string(), report.info.classes);
+  print_splits(report);
+  fmt::print("dry run: nothing was written\n");
+}
+
 void print_report(const data_prep::PrepareReport& report, const std::filesystem::path& output) {
   fmt::print("{}: samples of {} in {} classes, {} (the source's: {})\n", output.string(),
              report.info.sample_shape.to_string(), report.info.classes, format_bytes(report.bytes),
              format_bytes(report.source_bytes));
-  for (const data::SplitSize& split : report.splits)
-    fmt::print("  {:<12} {:>12} samples\n", split.name, format_count(split.samples));
-  fmt::print("  splits: {}{}\n", report.split_rule, report.shuffled ? "; samples shuffled" : "");
+  print_splits(report);
   print_encoding(report);
-  for (const std::string& note : report.notes) fmt::print("  {}\n", note);
   print_findings(report);
   print_work(report);
 }
@@ -96,9 +107,16 @@ data_prep::PrepareReport prepare_source(data_prep::PrepareOptions options, const
     const double rate = static_cast<double>(done * world.size()) / std::max(watch.seconds(), 1e-9);
     progress->update(done, {.images_per_second = rate});
   };
+  if (world.root()) {
+    options.announce = [&](std::span<const data_prep::Assumption> assumptions) {
+      fmt::print("{} is taken for:\n{}", options.source.string(), data_prep::to_text(assumptions));
+      std::fflush(stdout);
+    };
+  }
   data_prep::PrepareReport report = data_prep::prepare(options, team_of(world));
   if (progress != nullptr) progress->finish();
-  if (world.root()) print_report(report, options.output);
+  if (world.root() && options.dry_run) print_rehearsal(report);
+  if (world.root() && !options.dry_run) print_report(report, options.output);
   return report;
 }
 

@@ -12,6 +12,7 @@
 #include "convoke/data/shards.hpp"
 #include "convoke/data_prep/files/npy.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
+#include "convoke/data_prep/preparation.hpp"
 #include "convoke/data_prep/sources/numpy.hpp"
 #include "convoke/os/memory.hpp"
 #include "convoke/pictures/decode.hpp"
@@ -149,7 +150,8 @@ SampleSource from_dataset(const std::string& file, const std::string& split,
 SampleSource from_image(const std::string& file, const run::ModelDescription& model) {
   const Shape sample = model.graph.input_shape();
   data_prep::PictureOptions options{.height = sample[1], .width = sample[2], .channels = sample[0]};
-  if (!model.preparation.empty()) {  // as the training pictures were fitted
+  if (data_prep::preparation_kind(model.preparation, "the model") ==
+      "picture") {  // as the training pictures were fitted
     options.fit = data_prep::picture_options(model.preparation, "the model").fit;
   }
   const data_prep::PictureReader reader(options);

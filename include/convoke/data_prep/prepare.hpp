@@ -2,11 +2,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "convoke/data/dataset.hpp"
 #include "convoke/data/dataset_writer.hpp"
+#include "convoke/data_prep/assumption.hpp"
 #include "convoke/data_prep/pictures/encoding.hpp"
 #include "convoke/data_prep/sources/source_options.hpp"
 #include "convoke/data_prep/splits.hpp"
@@ -36,6 +38,10 @@ struct PrepareOptions {
   std::int64_t shards = 0;        ///< files of the largest split, in the folder `output`; 0: one file for all
   bool skip_bad = false;          ///< leave unreadable samples out and list them
   bool allow_duplicates = false;  ///< accept the same sample in two splits
+  bool dry_run = false;           ///< end after `announce`; nothing is written
+  /// Called in every process with what the source was taken for, before any sample is decoded and also if
+  /// fitting the source fails; may be empty.
+  std::function<void(std::span<const Assumption>)> announce = {};
   /// Called with the numbers of samples that this process has done and has to do; may be empty.
   std::function<void(std::int64_t done, std::int64_t total)> progress = {};
 };
@@ -73,7 +79,7 @@ struct PrepareReport {
 /// damaged; if samples cannot be read (naming the first twenty and the total number, in every process),
 /// unless told to skip them; if samples to be encoded are not pictures of 8 bits in grey or RGB; if a sample
 /// is in two splits, unless told to allow it; if the output exists, unless told to overwrite; or if it cannot
-/// be written. Then there is no output file, or the old one.
+/// be written. Then there is no output file, or the old one. A dry run reports splits and sample format only.
 PrepareReport prepare(const PrepareOptions& options, const Team& team = {});
 
 }  // namespace convoke::data_prep

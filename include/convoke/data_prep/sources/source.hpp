@@ -7,6 +7,7 @@
 
 #include "convoke/core/shape.hpp"
 #include "convoke/data/samples.hpp"
+#include "convoke/data_prep/assumption.hpp"
 
 namespace convoke::data_prep {
 
@@ -26,8 +27,9 @@ struct Catalogue {
   std::int64_t classes = 0;
   std::vector<std::string> class_names = {};  ///< `classes` names, or none
   bool weighted = false;
-  std::string provenance = {};          ///< a short text that says where the samples come from
-  std::vector<std::string> notes = {};  ///< sentences for the user: what was left out or filled in
+  std::string provenance = {};               ///< a short text that says where the samples come from
+  std::vector<std::string> notes = {};       ///< sentences for the user: what was left out or filled in
+  std::vector<Assumption> assumptions = {};  ///< what the source was taken for; fit() may add some
 };
 
 /// The format of all samples, which the dataset stores.

@@ -17,6 +17,11 @@ namespace convoke::data_prep {
 std::unique_ptr<Source> open_source(const std::filesystem::path& path, const SourceOptions& options = {},
                                     const std::string& kind = {});
 
+/// Returns what open_source() takes `path` for: its kind, and the CSV that a folder stands for. Throws Error
+/// as open_source().
+Assumption assumed_kind(const std::filesystem::path& path, const SourceOptions& options,
+                        const std::string& kind);
+
 /// True if any kind of source recognises `path`.
 bool is_source(const std::filesystem::path& path);
 

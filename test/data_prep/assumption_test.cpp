@@ -1,0 +1,72 @@
+#include "convoke/data_prep/assumption.hpp"
+
+#include "convoke/data_prep/preparation.hpp"
+#include "convoke/data_prep/prepare.hpp"
+#include "idx_files.hpp"
+#include "sources/csv_file.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke::data_prep;
+using Catch::Contains;
+
+TEST_CASE("assumptions are the same after JSON, and do not change how samples are made") {
+  const std::vector<Assumption> two{{"labels", "column \"a\"", "the last column", "--label-column"},
+                                    {.what = "header", .taken = "line 1", .doubtful = true}};
+  const std::string json = with_assumptions(R"({"kind":"table"})", two);
+  const std::vector<Assumption> read = assumptions_in(json, "x.h5");
+  REQUIRE(read.size() == 2);
+  CHECK(to_text(read) == to_text(two));
+  CHECK(to_text(read) ==
+        "  labels  column \"a\": the last column (--label-column)\n"
+        "  header  warning: line 1\n");
+  CHECK(prepare_alike(json, R"({"kind":"table"})"));
+  CHECK(with_assumptions("", {}).empty());
+  CHECK(assumptions_in("", "x.h5").empty());
+  CHECK(assumptions_in(R"({"kind":"table"})", "x.h5").empty());
+  for (const char* damaged : {"[", R"({"assumptions":3})", R"({"assumptions":[{"what":1}]})"})
+    CHECK_THAT(error_of([&] { assumptions_in(damaged, "x.h5"); }), Contains("x.h5: the assumptions of its"));
+}
+
+TEST_CASE("text of a file is harmless when it is shown as an assumption") {
+  const std::vector<Assumption> one{{.what = "labels", .taken = "column \"a\x1b[2J\n\""}};
+  CHECK(to_text(one).find('\x1b') == std::string::npos);
+  CHECK(to_text(one).find('\n') == to_text(one).size() - 1);
+}
+
+TEST_CASE("what a source was taken for is announced before samples are decoded, and stored") {
+  const TemporaryFolder folder;
+  write_small_mnist(folder.path(), false);
+  std::string announced;
+  bool decoded = false;
+  PrepareOptions options{folder.path(), folder / "small.h5"};
+  options.announce = [&](std::span<const Assumption> assumptions) {
+    CHECK_FALSE(decoded);
+    announced = to_text(assumptions);
+  };
+  options.progress = [&](std::int64_t, std::int64_t) { decoded = true; };
+
+  options.dry_run = true;
+  const PrepareReport rehearsal = prepare(options);
+  CHECK_THAT(announced, Contains("kind  idx"));
+  CHECK_FALSE(decoded);
+  CHECK_FALSE(std::filesystem::exists(folder / "small.h5"));
+  CHECK_FALSE(std::filesystem::exists(folder / "small.h5.work"));
+  REQUIRE(rehearsal.splits.size() == 2);
+  CHECK(rehearsal.splits[0].samples == 30);
+
+  options.dry_run = false;
+  prepare(options);
+  const auto dataset = convoke::data::Dataset::open(folder / "small.h5", {"test"});
+  CHECK(to_text(assumptions_in(dataset.info().preparation, "small.h5")) == announced);
+}
+
+TEST_CASE("what a source was taken for is announced also if it cannot be fitted") {
+  std::string names = "name,age,label\n";
+  for (int i = 0; i < 30; ++i) names += "n" + std::to_string(i) + ",3," + std::to_string(i % 2) + "\n";
+  const Csv csv(names);
+  PrepareOptions options{csv.file, csv.folder / "x.h5"};
+  std::string announced;
+  options.announce = [&](std::span<const Assumption> assumptions) { announced = to_text(assumptions); };
+  CHECK_THAT(error_of([&] { prepare(options); }), Contains("column \"name\""));
+  CHECK_THAT(announced, Contains("table"));
+}
