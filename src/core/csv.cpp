@@ -17,10 +17,25 @@ constexpr int kEnd = -1;
 
 bool ends_line(int c) { return c == '\n' || c == '\r' || c == kEnd; }
 bool is_blank(int c) { return c == ' ' || c == '\t'; }
+bool is_ascii(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// True for "1,5" and "-0,25": one comma, between digits.
+bool has_decimal_comma(const std::string& cell) {
+  const std::size_t comma = cell.find(',');
+  const std::size_t first = cell.starts_with('-') ? 1 : 0;
+  if (comma == std::string::npos || comma == first || comma + 1 == cell.size()) return false;
+  return std::all_of(cell.begin() + static_cast<std::ptrdiff_t>(first), cell.end(),
+                     [](char c) { return is_digit(c) || c == ','; }) &&
+         std::count(cell.begin(), cell.end(), ',') == 1;
+}
 
 }  // namespace
 
-CsvReader::CsvReader(const std::filesystem::path& file, char delimiter) : file_(file), delimiter_(delimiter) {
+CsvReader::CsvReader(const std::filesystem::path& file, const CsvFormat& format)
+    : file_(file), delimiter_(format.delimiter), quoting_(format.quoting), encoding_(format.encoding) {
   if (std::filesystem::is_directory(file)) throw Error(fmt::format("{}: is a folder", file.string()));
   errno = 0;
   in_.open(file, std::ios::binary);
@@ -29,31 +44,49 @@ CsvReader::CsvReader(const std::filesystem::path& file, char delimiter) : file_(
         fmt::format("{}: cannot be opened: {}", file.string(), std::generic_category().message(errno)));
   }
   peek();
-  if (buffer_.starts_with("\xFF\xFE") || buffer_.starts_with("\xFE\xFF")) {
-    throw Error(fmt::format("{}: is UTF-16", file.string()), "store it as UTF-8");
+  if (const ByteOrderMark mark = byte_order_mark(buffer_); mark.bytes > 0) {
+    encoding_ = mark.encoding;
+    at_ = mark.bytes;
   }
-  if (buffer_.starts_with("\xEF\xBB\xBF")) at_ = 3;
+  const bool utf16 = encoding_ == TextEncoding::kUtf16le || encoding_ == TextEncoding::kUtf16be;
+  unit_bytes_ = utf16 ? 2 : 1;
+  while (line_ <= format.skipped_lines && take() != kEnd) {
+  }
   if (delimiter_ == '\0') delimiter_ = find_delimiter();
+  quoting_ = format.quoting;
 }
 
 int CsvReader::peek() {
-  if (at_ == buffer_.size()) {
+  if (at_ + unit_bytes_ > buffer_.size()) {
     start_ += buffer_.size();
     at_ = 0;
     buffer_.resize(kBufferBytes);
     in_.read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
     buffer_.resize(static_cast<std::size_t>(in_.gcount()));
     if (in_.bad()) throw Error(fmt::format("{}: cannot be read from byte {} on", file_.string(), start_));
-    if (buffer_.empty()) return kEnd;
+    if (buffer_.size() < unit_bytes_) return kEnd;
   }
-  return static_cast<unsigned char>(buffer_[at_]);
+  const int first = static_cast<unsigned char>(buffer_[at_]);
+  if (unit_bytes_ == 1) return first;
+  const int second = static_cast<unsigned char>(buffer_[at_ + 1]);
+  return encoding_ == TextEncoding::kUtf16le ? second << 8 | first : first << 8 | second;
 }
 
 int CsvReader::take() {
   const int c = peek();
-  if (c != kEnd) ++at_;
+  if (c != kEnd) at_ += unit_bytes_;
   if (c == '\n' || (c == '\r' && peek() != '\n')) ++line_;
   return c;
+}
+
+void CsvReader::put(std::string& cell, int unit) const {
+  if (unit_bytes_ == 1) {
+    cell += static_cast<char>(unit);
+    return;
+  }
+  const char high = static_cast<char>(unit >> 8), low = static_cast<char>(unit & 0xFF);
+  cell += encoding_ == TextEncoding::kUtf16le ? low : high;
+  cell += encoding_ == TextEncoding::kUtf16le ? high : low;
 }
 
 void CsvReader::go_to(std::uint64_t offset) {
@@ -78,28 +111,54 @@ std::string CsvReader::at(const CsvRow& row) const { return fmt::format("{}:{}",
 // Reads the text between the quotes; the opening quote is the next byte.
 std::string CsvReader::quoted_cell(const CsvRow& row) {
   const std::uint64_t line = line_;
+  const auto refuse = [&](const std::string& why) {
+    throw Error(
+        fmt::format("{}:{}: cell {} begins with a quote {}", file_.string(), line, row.cells.size() + 1, why),
+        "write a quote within a quoted cell twice; or read the file with --quoting none if its quotes "
+        "are text");
+  };
   std::string cell;
   take();
   for (;;) {
     const int c = take();
-    if (c == kEnd) {
-      throw Error(fmt::format("{}:{}: has a quote that is not closed", file_.string(), line),
-                  "write a quote within a quoted cell twice");
-    }
+    if (c == kEnd) refuse("that is not closed");
     if (c == '"') {
       if (peek() != '"') break;
       take();
     }
-    cell += static_cast<char>(c);
+    put(cell, c);
   }
+  const std::uint64_t end = line_;
   while (delimiter_ != '\t' && is_blank(peek())) take();
   const bool blank_follows = delimiter_ == ' ';  // and is already consumed
   if (!ends_line(peek()) && peek() != delimiter_ && !blank_follows) {
-    throw Error(fmt::format("{}: has text after the closing quote of cell {}", at(row), row.cells.size() + 1),
-                "write a quote within a quoted cell twice");
+    refuse(end == line ? "and has text after the closing one"
+                       : fmt::format("and has text after the closing one in line {}", end));
   }
   return cell;
 }
+
+std::string CsvReader::plain_cell() {
+  const bool blanks = delimiter_ == ' ';
+  std::string cell;
+  while (!ends_line(peek()) && peek() != delimiter_ && !(blanks && is_blank(peek()))) put(cell, take());
+  return cell;
+}
+
+namespace {
+
+// Returns the cell without a pair of quotes around it, if all quotes between them are doubled.
+std::string without_quotes(const std::string& cell) {
+  if (cell.size() < 2 || cell.front() != '"' || cell.back() != '"') return cell;
+  std::string inner;
+  for (std::size_t i = 1; i + 1 < cell.size(); ++i) {
+    if (cell[i] == '"' && (++i + 1 >= cell.size() || cell[i] != '"')) return cell;
+    inner += cell[i];
+  }
+  return inner;
+}
+
+}  // namespace
 
 bool CsvReader::next(CsvRow& row) {
   row.cells.clear();
@@ -116,15 +175,10 @@ bool CsvReader::next(CsvRow& row) {
   row.line = line_;
   row.offset = start_ + at_;
   for (;;) {
-    if (peek() == '"') {
-      row.cells.push_back(quoted_cell(row));
-    } else {
-      std::string cell;
-      while (!ends_line(peek()) && peek() != delimiter_ && !(blanks && is_blank(peek()))) {
-        cell += static_cast<char>(take());
-      }
-      row.cells.push_back(std::move(cell));
-    }
+    std::string cell = quoting_ == Quoting::kCsv && peek() == '"' ? quoted_cell(row) : plain_cell();
+    if (unit_bytes_ == 2 || !is_ascii(cell)) cell = to_utf8(cell, encoding_);
+    if (quoting_ == Quoting::kWholeCells) cell = without_quotes(cell);
+    row.cells.push_back(std::move(cell));
     pass_blanks();
     if (ends_line(peek())) break;
     if (!blanks) take();  // the delimiter
@@ -135,22 +189,34 @@ bool CsvReader::next(CsvRow& row) {
 
 char CsvReader::find_delimiter() {
   constexpr std::size_t kRows = 10;
-  const std::uint64_t begin = start_ + at_;
+  const std::uint64_t begin = start_ + at_, line = line_;
+  const Quoting given = quoting_;
   char found = ',';
   std::size_t most = 1;  // cells of the first row
-  for (const char candidate : {',', ';', '\t', ' '}) {
+  bool commas = false;   // cut the rows into equally many cells
+  for (const char candidate : {',', ';', '\t', '|', ' ', ':'}) {
+    if (commas && candidate == ' ') return ',';
     delimiter_ = candidate;
+    quoting_ = candidate == '\t' && given == Quoting::kCsv ? Quoting::kWholeCells : given;
     std::vector<std::size_t> cells;
+    bool decimal_commas = false;
     try {
       CsvRow row;
-      while (cells.size() < kRows && next(row)) cells.push_back(row.cells.size());
+      while (cells.size() < kRows && next(row)) {
+        cells.push_back(row.cells.size());
+        decimal_commas = decimal_commas || std::any_of(row.cells.begin(), row.cells.end(), has_decimal_comma);
+      }
     } catch (const Error&) {  // this delimiter breaks its quotes
       cells.clear();
     }
     go_to(begin);
-    line_ = 1;
+    line_ = line;
     if (cells.empty() || cells.front() < 2) continue;
-    if (std::all_of(cells.begin(), cells.end(), [&](std::size_t n) { return n == cells.front(); })) {
+    const bool equal =
+        std::all_of(cells.begin(), cells.end(), [&](std::size_t n) { return n == cells.front(); });
+    if (equal && candidate == ',') {
+      commas = true;
+    } else if (equal && (!commas || decimal_commas)) {
       return candidate;
     }
     if (cells.front() > most) {
@@ -158,7 +224,7 @@ char CsvReader::find_delimiter() {
       found = candidate;
     }
   }
-  return found;
+  return commas ? ',' : found;
 }
 
 std::string csv_cell(const std::string& text) {
@@ -172,6 +238,11 @@ std::string csv_line(std::span<const std::string> cells) {
   std::vector<std::string> quoted;
   for (const std::string& cell : cells) quoted.push_back(csv_cell(cell));
   return join(quoted, ",");
+}
+
+std::string lower_case(std::string cell) {
+  for (char& c : cell) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return cell;
 }
 
 std::string trimmed(const std::string& cell) {
