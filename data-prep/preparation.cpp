@@ -1,5 +1,8 @@
 #include "convoke/data_prep/preparation.hpp"
 
+#include <array>
+#include <string_view>
+
 #include "preparation_json.hpp"
 
 namespace convoke::data_prep {
@@ -20,10 +23,45 @@ std::string preparation_kind(const std::string& preparation, const std::string& 
   return preparation.empty() ? "" : parsed(preparation, where).value("kind", "");
 }
 
+namespace {
+
+constexpr const char* kReading = "reading";
+
+struct ReadingKey {
+  const char* name;
+  std::string ReadingOptions::*option;
+};
+constexpr std::array kReadingKeys{
+    ReadingKey{"encoding", &ReadingOptions::encoding}, ReadingKey{"separator", &ReadingOptions::separator},
+    ReadingKey{"quoting", &ReadingOptions::quoting}, ReadingKey{"header", &ReadingOptions::header}};
+
+}  // namespace
+
+std::string with_reading(const std::string& preparation, const ReadingOptions& reading) {
+  Json json = Json::parse(preparation);
+  for (const ReadingKey& key : kReadingKeys) {
+    if (!(reading.*key.option).empty()) json[kReading][key.name] = reading.*key.option;
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+ReadingOptions reading_in(const std::string& preparation, const std::string& where) {
+  ReadingOptions reading;
+  if (preparation.empty()) return reading;
+  const Json json = parsed(preparation, where);
+  if (!json.contains(kReading)) return reading;
+  try {
+    for (const ReadingKey& key : kReadingKeys) reading.*key.option = json.at(kReading).value(key.name, "");
+  } catch (const Json::exception& e) {
+    throw Error(fmt::format("{}: its way of reading is damaged: {}", where, e.what()));
+  }
+  return reading;
+}
+
 bool prepare_alike(const std::string& a, const std::string& b) {
   const auto samples_of = [](const std::string& preparation) {
     Json json = parsed(preparation, "a preparation");
-    for (const char* key : {"splits", "shuffled", "left_out", "assumptions"})
+    for (const char* key : {"splits", "shuffled", "left_out", "assumptions", "reading"})
       json.erase(key);  // not of a sample
     return json;
   };

@@ -7,6 +7,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/text_encoding.hpp"
 #include "convoke/data_prep/sources/source.hpp"
 
 namespace convoke::data_prep {
@@ -45,7 +46,7 @@ std::vector<fs::path> split_folders(const fs::path& folder, const PathTest& is_c
 
 std::vector<std::string> names_of(const std::vector<fs::path>& folders) {
   std::vector<std::string> names;
-  for (const fs::path& folder : folders) names.push_back(folder.filename().string());
+  for (const fs::path& folder : folders) names.push_back(decoded_text(folder.filename().string(), ""));
   return names;
 }
 

@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
-#include <set>
+#include <tuple>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/number.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
+#include "convoke/data_prep/sources/manifest.hpp"
+#include "convoke/data_prep/sources/text_csv.hpp"
+#include "sources/csv_header.hpp"
 #include "sources/labels.hpp"
 
 namespace convoke::data_prep {
@@ -20,24 +22,17 @@ namespace {
 namespace fs = std::filesystem;
 
 // In order of preference.
-constexpr std::array<std::string_view, 14> kLabelColumns{
-    "label", "labels", "class",     "class_name", "sentiment", "target", "level",
-    "grade", "y",      "diagnosis", "category",   "species",   "stars",  "polarity"};
+constexpr std::array<std::string_view, 12> kLabelColumns{"label",     "labels",  "class",     "class_name",
+                                                         "sentiment", "target",  "diagnosis", "category",
+                                                         "species",   "outcome", "classes",   "class_label"};
+// As usual for a feature.
+constexpr std::array<std::string_view, 7> kPossibleLabels{"level",    "grade",  "y",       "stars",
+                                                          "polarity", "rating", "survived"};
 constexpr std::array<std::string_view, 7> kSplitColumns{"split",    "data set", "data_set", "dataset",
                                                         "data-set", "set",      "subset"};
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-// True if no cell is empty, a number, the file of a picture, or a duplicate.
-bool is_header_row(const std::vector<std::string>& cells) {
-  std::set<std::string_view> seen;
-  return std::all_of(cells.begin(), cells.end(), [&](const std::string& cell) {
-    return !trimmed(cell).empty() && !number_in(cell) && !is_picture_name(cell) && seen.insert(cell).second;
-  });
+bool holds(std::span<const std::string_view> names, const std::string& name) {
+  return std::find(names.begin(), names.end(), lower_case(name)) != names.end();
 }
 
 bool is_split_name(const std::string& cell) {
@@ -56,18 +51,6 @@ void read_weight(const std::string& cell, Item& item) {
 
 }  // namespace
 
-CsvHeader read_header(CsvReader& reader) {
-  CsvRow row;
-  if (!reader.next(row)) throw Error(fmt::format("{}: is empty", reader.file().string()));
-  CsvHeader header{.names = {}, .written = is_header_row(row.cells)};
-  for (const std::string& cell : row.cells) header.names.push_back(trimmed(cell));
-  if (!header.written) {
-    reader.seek(row);
-    for (std::size_t i = 0; i < row.cells.size(); ++i) header.names[i] = fmt::format("column_{}", i + 1);
-  }
-  return header;
-}
-
 std::optional<std::size_t> find_column(const CsvHeader& header, const std::string& given,
                                        std::span<const std::string_view> usual, const fs::path& file) {
   const std::vector<std::string>& names = header.names;
@@ -79,45 +62,228 @@ std::optional<std::size_t> find_column(const CsvHeader& header, const std::strin
   }
   for (const std::string_view name : usual) {
     const auto it =
-        std::find_if(names.begin(), names.end(), [&](const std::string& n) { return lower(n) == name; });
+        std::find_if(names.begin(), names.end(), [&](const std::string& n) { return lower_case(n) == name; });
     if (it != names.end()) return static_cast<std::size_t>(it - names.begin());
   }
   return {};
 }
 
-std::optional<CsvHeader> csv_header(const fs::path& file) {
-  const std::string extension = lower(file.extension().string());
+std::optional<CsvReading> csv_beginning(const fs::path& file) {
+  const std::string extension = lower_case(file.extension().string());
   if ((extension != ".csv" && extension != ".tsv") || !fs::is_regular_file(file)) return {};
-  CsvReader reader(file);
-  CsvRow row;
-  if (!reader.next(row) || row.cells.size() < 2) return {};
-  reader.seek(row);
-  return read_header(reader);
+  try {
+    CsvReading reading = examine_csv(file, {}, CsvExtent::kBeginning);
+    if (reading.header.names.size() >= 2) return reading;
+  } catch (const Error&) {  // reported when it is opened
+  }
+  return {};
 }
 
-CsvRoles find_roles(const CsvHeader& header, const ColumnOptions& options, bool last_is_label,
-                    const fs::path& file) {
-  const std::optional<std::size_t> label = find_column(header, options.label, kLabelColumns, file);
-  if (!label && !last_is_label) {
-    throw Error(fmt::format("{}: has no column of labels", file.string()),
+bool is_usual_name(const std::string& cell) {
+  const std::string name = trimmed(cell);
+  return holds(kLabelColumns, name) || holds(kPossibleLabels, name) || holds(kSplitColumns, name) ||
+         is_text_column(name) || is_path_column(name) || lower_case(name) == "id" ||
+         lower_case(name) == "index";
+}
+
+bool CsvRoles::uses(std::size_t column) const {
+  return column == label || column == split || column == group || column == weight;
+}
+
+namespace {
+
+/// Chooses the column of labels.
+class LabelChoice {
+ public:
+  LabelChoice(const CsvHeader& header, std::span<const ColumnContents> contents)
+      : names_(header.names), contents_(contents) {}
+
+  std::optional<Assumption> choose(std::size_t& label) const {
+    const std::optional<std::size_t> named = by_name();
+    std::string why;
+    if (named) {
+      label = *named;
+      why = "by its name";
+    } else if (contents_.empty()) {
+      return {};
+    } else {
+      std::tie(label, why) = by_place();
+    }
+    Assumption assumption{.what = "labels",
+                          .taken = fmt::format("column \"{}\"", names_[label]),
+                          .why = why,
+                          .option = "--label-column"};
+    const std::vector<std::string> others = other_names(label);
+    if (!others.empty()) {
+      assumption.why += fmt::format("; not {}", join(others));
+      assumption.doubtful = true;
+    }
+    return assumption;
+  }
+
+ private:
+  bool usable(std::size_t column) const {
+    return contents_.empty() || (!contents_[column].empty && !contents_[column].index);
+  }
+
+  std::size_t last() const {
+    for (std::size_t c = names_.size(); c-- > 0;) {
+      if (usable(c)) return c;
+    }
+    return names_.size() - 1;
+  }
+  std::size_t first() const {
+    for (std::size_t c = 0; c < names_.size(); ++c) {
+      if (usable(c)) return c;
+    }
+    return 0;
+  }
+
+  std::optional<std::size_t> by_name() const {
+    for (const auto& usual : {std::span<const std::string_view>(kLabelColumns),
+                              std::span<const std::string_view>(kPossibleLabels)}) {
+      const bool sure = usual.data() == kLabelColumns.data();
+      for (const std::string_view name : usual) {
+        for (std::size_t c = 0; c < names_.size(); ++c) {
+          if (lower_case(names_[c]) == name && usable(c) && (sure || is_possible(c))) return c;
+        }
+      }
+    }
+    return {};
+  }
+
+  // True if the place of a column does not speak against a name that is as usual for a feature.
+  bool is_possible(std::size_t column) const {
+    if (contents_.empty()) return true;
+    if (column == last()) return true;
+    const bool beside_x =
+        std::any_of(names_.begin(), names_.end(), [](const std::string& n) { return lower_case(n) == "x"; });
+    return column == first() && !(lower_case(names_[column]) == "y" && beside_x);
+  }
+
+  std::pair<std::size_t, std::string> by_place() const {
+    const std::size_t front = first(), back = last();
+    if (front == back) return {back, "the last column"};
+    const auto numbers = std::count_if(contents_.begin(), contents_.end(), [](const ColumnContents& c) {
+      return c.numeric || c.empty || c.index;
+    });
+    const bool only_categories = numbers + 1 == std::ssize(contents_) && !contents_[front].numeric;
+    if (contents_[front].classes && only_categories)
+      return {front, "the first column; all others are numbers"};
+    if (contents_[front].classes && !contents_[back].classes)
+      return {front, "the first column; the last has too many different values"};
+    return {back, "the last column"};
+  }
+
+  std::vector<std::string> other_names(std::size_t label) const {
+    std::vector<std::string> others;
+    for (std::size_t c = 0; c < names_.size(); ++c) {
+      if (c != label && usable(c) && (holds(kLabelColumns, names_[c]) || holds(kPossibleLabels, names_[c])))
+        others.push_back(fmt::format("\"{}\"", names_[c]));
+    }
+    return others;
+  }
+
+  const std::vector<std::string>& names_;
+  std::span<const ColumnContents> contents_;
+};
+
+// Returns the number of lines within a quoted cell that have as many cells as a row.
+std::size_t rows_within(const std::string& cell, char delimiter, std::size_t columns, std::size_t& lines) {
+  std::size_t rows = 0;
+  lines = 0;
+  for (std::size_t begin = cell.find('\n'); begin != std::string::npos;) {
+    const std::size_t end = cell.find('\n', begin + 1);
+    if (end == std::string::npos) break;
+    const auto cells = std::count(cell.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  cell.begin() + static_cast<std::ptrdiff_t>(end), delimiter) +
+                       1;
+    ++lines;
+    rows += static_cast<std::size_t>(cells) == columns ? 1 : 0;
+    begin = end;
+  }
+  return rows;
+}
+
+/// Watches for quoted cells of many lines: the longest, and those that hold rows.
+class LongCells {
+ public:
+  LongCells(const CsvReading& reading, bool refuse) : reading_(reading), refuse_(refuse) {}
+
+  void look_at(const CsvRow& row) {
+    std::uint64_t line = row.line;
+    for (const std::string& cell : row.cells) {
+      const auto breaks = static_cast<std::uint64_t>(std::count(cell.begin(), cell.end(), '\n'));
+      if (breaks > longest_) {
+        longest_ = breaks;
+        at_ = line;
+      }
+      if (breaks > kFewLines && refuse_) require_no_rows(cell, line, line + breaks);
+      line += breaks;
+    }
+  }
+
+  void report(std::vector<Assumption>& assumptions) const {
+    if (longest_ <= kFewLines) return;
+    assumptions.push_back({.what = "long cell",
+                           .taken = fmt::format("one of {} lines begins in line {}", longest_ + 1, at_),
+                           .why = "it is in double quotes",
+                           .option = "--quoting"});
+  }
+
+ private:
+  static constexpr std::uint64_t kFewLines = 4;
+
+  void require_no_rows(const std::string& cell, std::uint64_t line, std::uint64_t end) const {
+    std::size_t lines = 0;
+    const std::size_t rows =
+        rows_within(cell, reading_.format.delimiter, reading_.header.names.size(), lines);
+    if (10 * rows < 8 * lines) return;
+    throw Error(
+        fmt::format("{}:{}: a cell begins with a quote that is closed only in line {}, and the lines "
+                    "between look like rows of their own",
+                    reading_.file.string(), line, end),
+        "close the quote; or add --quoting none if quotes are text, --quoting csv if the cell is right");
+  }
+
+  const CsvReading& reading_;
+  bool refuse_;
+  std::uint64_t longest_ = 0, at_ = 0;
+};
+
+}  // namespace
+
+CsvRoles find_roles(const CsvReading& reading, const ColumnOptions& options,
+                    std::span<const ColumnContents> contents) {
+  const CsvHeader& header = reading.header;
+  CsvRoles roles;
+  if (!options.label.empty()) {
+    roles.label = *find_column(header, options.label, {}, reading.file);
+  } else if (const auto assumption = LabelChoice(header, contents).choose(roles.label)) {
+    roles.assumptions.push_back(*assumption);
+  } else {
+    throw Error(fmt::format("{}: has no column of labels", reading.file.string()),
                 fmt::format("choose one with --label-column; columns: {}", join(header.names)));
   }
-  return {.label = label.value_or(header.names.size() - 1),
-          .split = find_column(header, options.split, kSplitColumns, file),
-          .group = find_column(header, options.group, {}, file),
-          .weight = find_column(header, options.weight, {}, file)};
+  roles.split = find_column(header, options.split, kSplitColumns, reading.file);
+  roles.group = find_column(header, options.group, {}, reading.file);
+  roles.weight = find_column(header, options.weight, {}, reading.file);
+  return roles;
 }
 
-CsvCatalogue list_rows(const fs::path& file, const CsvRoles& roles, const ColumnOptions& options,
-                       const std::vector<std::string>& class_names,
+CsvCatalogue list_rows(const CsvReading& reading, const CsvRoles& roles, const SourceOptions& options,
                        const std::function<void(const CsvRow& row, Item& item)>& examine) {
-  CsvReader reader(file);
-  const std::size_t columns = read_header(reader).names.size();
+  const std::string where = reading.file.string();
+  const std::size_t columns = reading.header.names.size();
+  CsvReader reader = reading.rows();
   CsvCatalogue list;
   std::vector<Item>& items = list.catalogue.items;
   std::vector<std::string> labels;
+  LongCells long_cells(reading, options.reading.quoting.empty());
   bool splits = roles.split.has_value();
   for (CsvRow row; reader.next(row);) {
+    drop_empty_rest(row, columns);
+    long_cells.look_at(row);
     Item& item = items.emplace_back(Item{.name = fmt::format("line {}", row.line)});
     list.rows.push_back({.line = row.line, .offset = row.offset});
     std::string& label = labels.emplace_back();
@@ -126,18 +292,25 @@ CsvCatalogue list_rows(const fs::path& file, const CsvRoles& roles, const Column
       continue;
     }
     label = row.cells[roles.label];
-    if (trimmed(label).empty()) item.fault = "has no label";
+    if (is_missing_label(label))
+      item.fault =
+          trimmed(label).empty() ? "has no label" : fmt::format("has no label: \"{}\"", trimmed(label));
     if (roles.split) {
       item.split = canonical_split(trimmed(row.cells[*roles.split]));
-      splits = splits && (!options.split.empty() || is_split_name(item.split));
+      splits = splits && (!options.columns.split.empty() || is_split_name(item.split));
     }
     if (roles.group) item.group = trimmed(row.cells[*roles.group]);
     if (roles.weight) read_weight(row.cells[*roles.weight], item);
     if (item.fault.empty()) examine(row, item);
   }
-  if (items.empty()) throw Error(fmt::format("{}: has no rows", file.string()));
-
-  const ClassLabels classes = class_labels(labels, class_names, file.string());
+  if (items.empty()) throw Error(fmt::format("{}: has no rows", where));
+  if (std::none_of(items.begin(), items.end(), [](const Item& item) { return item.fault.empty(); })) {
+    throw Error(fmt::format("{}: none of its {} can be used; {}: {}", where, counted(items.size(), "row"),
+                            items.front().name, items.front().fault));
+  }
+  const ClassLabels classes =
+      class_labels(labels, options.class_names,
+                   fmt::format("{}: column \"{}\"", where, reading.header.names[roles.label]));
   for (std::size_t i = 0; i < items.size(); ++i) {
     items[i].label = std::max(0, classes.labels[i]);
     if (!splits) items[i].split.clear();
@@ -145,6 +318,17 @@ CsvCatalogue list_rows(const fs::path& file, const CsvRoles& roles, const Column
   list.catalogue.classes = classes.classes;
   list.catalogue.class_names = classes.class_names;
   list.catalogue.weighted = roles.weight.has_value();
+  std::vector<Assumption>& assumptions = list.catalogue.assumptions;
+  assumptions = reading.assumptions;
+  assumptions.insert(assumptions.end(), roles.assumptions.begin(), roles.assumptions.end());
+  assumptions.insert(assumptions.end(), classes.assumptions.begin(), classes.assumptions.end());
+  if (splits && options.columns.split.empty()) {
+    assumptions.push_back({.what = "splits",
+                           .taken = fmt::format("column \"{}\"", reading.header.names[*roles.split]),
+                           .why = "by its name",
+                           .option = "--split-column"});
+  }
+  long_cells.report(assumptions);
   return list;
 }
 

@@ -68,7 +68,8 @@ class IdxSource final : public Source {
         names.push_back(file->file().filename().string());
     }
     if (catalogue_.classes < 2) {
-      throw Error(fmt::format("{}: all labels are 0; a dataset needs at least 2 classes", folder.string()));
+      throw Error(
+          fmt::format("{}: has one class, \"0\"; a dataset needs at least 2 classes", folder.string()));
     }
     catalogue_.class_names = std::move(class_names);
     catalogue_.provenance = fmt::format("IDX files {} of {}", fmt::join(names, ", "), folder.string());

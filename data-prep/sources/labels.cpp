@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/text_encoding.hpp"
 #include "convoke/data_prep/files/number.hpp"
 
 namespace convoke::data_prep {
@@ -31,6 +35,10 @@ std::string label_fault(std::int64_t label) {
   return fmt::format("its label is {}; labels must be 0, 1, 2, ..., below {}", label, kMostClasses);
 }
 
+bool is_missing_label(const std::string& cell) {
+  return is_missing(cell) && lower_case(trimmed(cell)) != "none";
+}
+
 void set_labels(Catalogue& catalogue, std::span<const std::string> texts,
                 const std::vector<std::string>& class_names, const std::string& where) {
   std::vector<Item>& items = catalogue.items;
@@ -40,7 +48,7 @@ void set_labels(Catalogue& catalogue, std::span<const std::string> texts,
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (!items[i].fault.empty()) continue;
     labelled.push_back(i);
-    labels.push_back(texts[i]);
+    labels.push_back(decoded_text(texts[i], ""));
     numbers = numbers && whole_number_in(texts[i]).has_value();
   }
   if (numbers) {
@@ -59,8 +67,10 @@ void set_labels(Catalogue& catalogue, std::span<const std::string> texts,
   ClassLabels named = class_labels(labels, class_names, where);
   for (std::size_t k = 0; k < labelled.size(); ++k) {
     items[labelled[k]].label = std::max(named.labels[k], 0);
-    if (named.labels[k] < 0) items[labelled[k]].fault = "its label is empty";
+    if (named.labels[k] < 0) items[labelled[k]].fault = "its label is missing";
   }
+  catalogue.assumptions.insert(catalogue.assumptions.end(), named.assumptions.begin(),
+                               named.assumptions.end());
   catalogue.classes = named.classes;
   catalogue.class_names = std::move(named.class_names);
 }
@@ -78,12 +88,95 @@ void require_classes(const std::string& source, const Catalogue& catalogue) {
                   [&](const Item& item) { return whole(item) && item.label != first->label; })) {
     return;
   }
-  throw Error(fmt::format("{}: all labels are {}; a dataset needs at least 2 classes", source, first->label));
+  const std::string name = catalogue.class_names.empty()
+                               ? std::to_string(first->label)
+                               : catalogue.class_names[static_cast<std::size_t>(first->label)];
+  throw Error(fmt::format("{}: has one class, \"{}\"; a dataset needs at least 2 classes", source, name));
 }
 
 namespace {
 
 constexpr std::size_t kSurelyClasses = 20;
+
+/// The spellings of labels, and the classes that they stand for.
+class Spellings {
+ public:
+  // A class is called as in `class_names`, if it is there.
+  Spellings(std::span<const std::string> cells, const std::vector<std::string>& class_names) {
+    for (const std::string& cell : cells) {
+      if (is_missing_label(cell)) continue;
+      const std::string label = trimmed(cell);
+      if (!class_of_.emplace(label, "").second) continue;
+      std::vector<std::string>& alike = alike_[key_of(label)];
+      alike.push_back(label);
+    }
+    for (auto& [key, alike] : alike_) {
+      std::sort(alike.begin(), alike.end(), [](const std::string& a, const std::string& b) {
+        return std::pair(a.size(), a) < std::pair(b.size(), b);
+      });
+      const auto given = std::find_if(alike.begin(), alike.end(), [&](const std::string& label) {
+        return std::find(class_names.begin(), class_names.end(), label) != class_names.end();
+      });
+      if (given != alike.end()) std::rotate(alike.begin(), given, given + 1);
+      names_.insert(alike.front());
+      for (const std::string& label : alike) class_of_[label] = alike.front();
+    }
+  }
+
+  const std::set<std::string>& names() const { return names_; }
+
+  /// Returns the name of a cell's class; empty for a missing label.
+  std::string class_of(const std::string& cell) const {
+    const auto it = class_of_.find(trimmed(cell));
+    return it == class_of_.end() ? "" : it->second;
+  }
+
+  /// Returns what is one class in spite of its spellings, and what is not.
+  std::vector<Assumption> assumptions() const {
+    constexpr std::size_t kShown = 5;
+    std::vector<std::string> joined, apart;
+    std::map<std::string, std::string> in_lower;
+    for (const auto& [key, alike] : alike_) {
+      if (alike.size() > 1) joined.push_back(join(alike, " = "));
+      const auto [before, added] = in_lower.emplace(lower_case(alike.front()), alike.front());
+      if (!added) apart.push_back(fmt::format("\"{}\" and \"{}\"", before->second, alike.front()));
+    }
+    std::vector<Assumption> found;
+    const auto shown = [&](std::vector<std::string> list) {
+      const bool more = list.size() > kShown;
+      if (more) list.resize(kShown);
+      return join(list) + (more ? ", ..." : "");
+    };
+    if (!joined.empty()) {
+      found.push_back({.what = "one class", .taken = shown(joined), .why = "they are the same value"});
+    }
+    if (!apart.empty()) {
+      found.push_back({.what = "two classes",
+                       .taken = shown(apart),
+                       .why = "they differ only in case",
+                       .doubtful = true});
+    }
+    if (names_.count("none") + names_.count("None") > 0) {
+      found.push_back({.what = "a class",
+                       .taken = names_.count("none") > 0 ? "\"none\"" : "\"None\"",
+                       .why = "in features it is a missing value"});
+    }
+    return found;
+  }
+
+ private:
+  // Equal for labels of one class.
+  static std::string key_of(const std::string& label) {
+    if (const std::optional<double> number = number_in(label); number && std::isfinite(*number))
+      return fmt::format("={}", *number == 0 ? 0.0 : *number);
+    const std::string small = lower_case(label);
+    return small == "true" || small == "false" || small == "yes" || small == "no" ? "=" + small : " " + label;
+  }
+
+  std::map<std::string, std::vector<std::string>> alike_;  // labels by key, the shortest first
+  std::map<std::string, std::string> class_of_;
+  std::set<std::string> names_;
+};
 
 // Returns the names in the order of their numbers, or in the given order if any is not a number.
 std::vector<std::string> in_order(const std::set<std::string>& names) {
@@ -117,10 +210,8 @@ std::map<std::string, std::int32_t> numbered(const std::vector<std::string>& nam
 
 ClassLabels class_labels(std::span<const std::string> cells, const std::vector<std::string>& class_names,
                          const std::string& where) {
-  std::set<std::string> found;
-  for (const std::string& cell : cells) {
-    if (std::string name = trimmed(cell); !name.empty()) found.insert(std::move(name));
-  }
+  const Spellings spellings(cells, class_names);
+  const std::set<std::string>& found = spellings.names();
   if (found.size() > kSurelyClasses && 2 * found.size() > cells.size()) {
     throw Error(fmt::format("{}: has {} different labels in {} rows", where,
                             format_count(static_cast<std::int64_t>(found.size())),
@@ -132,8 +223,8 @@ ClassLabels class_labels(std::span<const std::string> cells, const std::vector<s
   if (class_names.empty()) {
     if (names.size() < 2) {
       throw Error(names.empty() ? fmt::format("{}: has no labels", where)
-                                : fmt::format("{}: all labels are \"{}\"", where, names.front()),
-                  "a dataset needs at least 2 classes");
+                                : fmt::format("{}: has one class, \"{}\"", where, names.front()),
+                  "a dataset needs at least 2 classes: choose another column with --label-column");
     }
     result.classes = static_cast<std::int64_t>(names.size());
     if (!are_indices(names, names.size())) result.class_names = names;
@@ -153,8 +244,9 @@ ClassLabels class_labels(std::span<const std::string> cells, const std::vector<s
     }
   }
   const std::map<std::string, std::int32_t> numbers = numbered(names);
+  result.assumptions = spellings.assumptions();
   for (const std::string& cell : cells) {
-    const auto it = numbers.find(trimmed(cell));
+    const auto it = numbers.find(spellings.class_of(cell));
     result.labels.push_back(it == numbers.end() ? -1 : it->second);
   }
   return result;

@@ -30,12 +30,18 @@ struct ClassLabels {
   std::vector<std::string>
       class_names;  ///< `classes` names, or empty if the cells are the numbers 0..classes-1
   std::int64_t classes = 0;
+  std::vector<Assumption> assumptions = {};  ///< which labels are taken for one class, or are not
 };
 
+/// True for a missing label: as in features (is_missing), but "none" may be a class.
+bool is_missing_label(const std::string& cell);
+
 /// Numbers the classes that `cells` name: in numerical order if all are numbers, else by the bytes of their
-/// names. With `class_names`, cells must be among them, or numbers 0..K-1. Ignores blanks around a cell.
-/// Throws Error, beginning with `where`, for fewer than 2 classes, for labels that rarely repeat (more than
-/// 20 of them and more than half as many as cells), and for a name that is not among `class_names`.
+/// names. Labels that are equal as numbers (1, 1.0, 01) are one class, with the shortest of these names; so
+/// are true, yes, false and no in any case. Missing labels are none. With `class_names`, cells must be among
+/// them, or numbers 0..K-1. Ignores blanks around a cell. Throws Error, beginning with `where`, for fewer
+/// than 2 classes, for labels that rarely repeat (more than 20 of them and more than half as many as cells),
+/// and for a name that is not among `class_names`.
 ClassLabels class_labels(std::span<const std::string> cells, const std::vector<std::string>& class_names,
                          const std::string& where);
 

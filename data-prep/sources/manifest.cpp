@@ -47,10 +47,10 @@ ColumnOptions resolve_positions(ColumnOptions columns, const CsvHeader& header) 
 }
 
 std::optional<std::size_t> find_path_column(const CsvHeader& header, const std::string& given,
-                                            const fs::path& file) {
-  if (const auto column = find_column(header, given, kPathColumns, file)) return column;
+                                            const CsvReading& reading) {
+  if (const auto column = find_column(header, given, kPathColumns, reading.file)) return column;
   if (header.written) return {};
-  CsvReader reader(file);
+  CsvReader reader = reading.rows();
   CsvRow row;
   reader.next(row);
   const auto it = std::find_if(row.cells.begin(), row.cells.end(), is_picture_name);
@@ -129,16 +129,25 @@ void require_training_classes(const Catalogue& catalogue, const std::string& whe
 class Manifest final : public Source {
  public:
   Manifest(const fs::path& file, const SourceOptions& options) : file_(file), reader_(options.picture) {
-    CsvReader csv(file);
-    const CsvHeader header = read_header(csv);
+    const CsvReading reading = examine_csv(file, options.reading);
+    const CsvHeader& header = reading.header;
     const ColumnOptions columns = resolve_positions(options.columns, header);
-    const std::optional<std::size_t> path = find_path_column(header, columns.path, file);
+    const std::optional<std::size_t> path = find_path_column(header, columns.path, reading);
     if (!path) {
       throw Error(fmt::format("{}: has no column of picture paths", file.string()),
                   "choose one with --path-column; columns: " + join(header.names));
     }
-    const CsvRoles roles = find_roles(header, columns, false, file);
-    list(roles, columns, options.class_names, *path);
+    const CsvRoles roles = find_roles(reading, columns);
+    SourceOptions named = options;
+    named.columns = columns;
+    list(reading, roles, named, *path);
+    if (columns.path.empty()) {
+      catalogue_.assumptions.push_back(
+          {.what = "pictures",
+           .taken = fmt::format("column \"{}\"", header.names[*path]),
+           .why = header.written ? "by its name" : "it has the name of a picture",
+           .option = "--path-column"});
+    }
     require_training_classes(catalogue_, file.string());
     add_unlisted();
     catalogue_.provenance = fmt::format("pictures listed in {}", file.string());
@@ -159,11 +168,11 @@ class Manifest final : public Source {
     return printable((below.empty() ? picture : below).native());
   }
 
-  void list(const CsvRoles& roles, const ColumnOptions& columns, const std::vector<std::string>& class_names,
+  void list(const CsvReading& reading, const CsvRoles& roles, const SourceOptions& options,
             std::size_t path) {
-    Finder finder(file_, columns.images_folder);
+    Finder finder(file_, options.columns.images_folder);
     std::map<std::uint64_t, fs::path> file_of_line;
-    CsvCatalogue rows = list_rows(file_, roles, columns, class_names, [&](const CsvRow& row, Item& item) {
+    CsvCatalogue rows = list_rows(reading, roles, options, [&](const CsvRow& row, Item& item) {
       const std::string cell = trimmed(row.cells[path]);
       if (cell.empty()) {
         item.fault = "has no path";
@@ -218,9 +227,13 @@ class Manifest final : public Source {
 
 }  // namespace
 
+bool is_path_column(const std::string& name) {
+  return std::find(kPathColumns.begin(), kPathColumns.end(), lower_case(name)) != kPathColumns.end();
+}
+
 bool is_manifest(const fs::path& path) {
-  const std::optional<CsvHeader> header = csv_header(path);
-  return header && find_path_column(*header, "", path);
+  const std::optional<CsvReading> reading = csv_beginning(path);
+  return reading && find_path_column(reading->header, "", *reading);
 }
 
 std::unique_ptr<Source> open_manifest(const fs::path& file, const SourceOptions& options) {

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 #include <utility>
+
+#include "convoke/core/csv.hpp"
 
 namespace convoke::data_prep {
 
@@ -15,9 +16,7 @@ std::string canonical_split(const std::string& name) {
                                                                                  {"dev", "validation"},
                                                                                  {"testing", "test"},
                                                                                  {"eval", "validation"}}};
-  std::string lower = name;
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = lower_case(name);
   const auto it = std::find_if(kUsual.begin(), kUsual.end(), [&](const auto& u) { return u.first == lower; });
   return it == kUsual.end() ? lower : std::string(it->second);
 }

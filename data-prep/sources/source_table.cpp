@@ -118,6 +118,26 @@ std::string kind_by_columns(const std::filesystem::path& path, const ColumnOptio
   return {};
 }
 
+// Returns the kind of a CSV that only the options make readable; nullptr for other files. Throws Error if
+// they do not.
+const Entry* read_as_table(const std::filesystem::path& path, const ReadingOptions& options) {
+  const std::string ending = lower_case(path.extension().string());
+  const std::string inner = lower_case(path.stem().extension().string());
+  if (ending == ".gz" && (inner == ".csv" || inner == ".tsv"))
+    throw Error(fmt::format("{}: is a compressed table", path.string()),
+                "unpack it: gunzip --keep " + path.filename().string());
+  if (ending == ".xlsx" || ending == ".xls" || ending == ".ods")
+    throw Error(fmt::format("{}: is a spreadsheet", path.string()), "save it as CSV");
+  if (ending != ".csv" && ending != ".tsv") return nullptr;
+  const CsvReading reading = examine_csv(path, options);
+  if (reading.header.names.size() < 2) {
+    throw Error(fmt::format("{}: the first row has only one cell, \"{}\"", path.string(),
+                            shortened(reading.header.names.front(), 60)),
+                "the separators , ; tab | blank and : are found; name another one with --separator");
+  }
+  return &find_in(kSources, find_text_column(reading.header, "", path) ? "text-csv" : "table", "");
+}
+
 Choice choose(const std::filesystem::path& given, const SourceOptions& options, const std::string& named) {
   if (!std::filesystem::exists(given)) throw Error(fmt::format("{}: no such file or folder", given.string()));
   const std::filesystem::path path = resolve_folder(given, named);
@@ -127,6 +147,7 @@ Choice choose(const std::filesystem::path& given, const SourceOptions& options, 
             named.empty() ? "by the columns that the options name" : "as the option says"};
   }
   if (const Entry* const source = recognise(path)) return {path, source, {}};
+  if (const Entry* const source = read_as_table(path, options.reading)) return {path, source, {}};
   throw Error(fmt::format("{}: is not recognised as a source of samples", path.string()),
               "known kinds: " + join(source_kinds()) + "; choose one with --kind");
 }

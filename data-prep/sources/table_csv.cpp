@@ -9,43 +9,45 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/number.hpp"
+#include "convoke/data_prep/preparation.hpp"
 #include "convoke/data_prep/sources/csv_catalogue.hpp"
 #include "convoke/data_prep/table/table_preparation.hpp"
+#include "sources/table_columns.hpp"
 
 namespace convoke::data_prep {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A column that may be a feature, and the properties of its cells.
-struct Candidate {
-  std::size_t column = 0;  // in the file
-  bool numeric = true;
-  std::int64_t missing = 0;
-};
-
 class TableSource final : public Source {
  public:
   TableSource(const fs::path& file, const SourceOptions& options)
-      : options_(options.table), reader_(file), header_(read_header(reader_)) {
+      : options_(options.table),
+        reading_(examine_csv(file, options.reading)),
+        contents_(read_contents(reading_, options.reading.decimal)),
+        reader_(reading_.rows()) {
     TablePreparation::check(options_);
-    const ColumnOptions& columns = options.columns;
-    const CsvRoles roles = find_roles(header_, columns, true, file);
-    find_candidates(columns, roles, file);
-    CsvCatalogue list = list_rows(file, roles, columns, options.class_names,
-                                  [&](const CsvRow& row, Item& item) { examine(row, item); });
+    choose_categories(options.columns);
+    std::vector<ColumnContents> contents;
+    for (std::size_t c = 0; c < contents_.size(); ++c)
+      contents.push_back(contents_[c].contents(reading_.header, c));
+    const CsvRoles roles = find_roles(reading_, options.columns, contents);
+    find_features(options.columns, roles);
+    CsvCatalogue list =
+        list_rows(reading_, roles, options, [&](const CsvRow& row, Item& item) { examine(row, item); });
     catalogue_ = std::move(list.catalogue);
     rows_ = std::move(list.rows);
-    keep_features(columns, roles, file);
+    keep_features(options.columns, roles);
     catalogue_.provenance = fmt::format("rows of {}", file.string());
+    stored_ = reading_.options_for_prediction(options.reading);
   }
 
   const Catalogue& catalogue() const override { return catalogue_; }
 
   void fit(std::span<const std::size_t> training) override {
     std::vector<RawColumn> columns;
-    for (const Candidate& feature : features_)
-      columns.push_back({header_.names[feature.column], feature.numeric});
+    for (const std::size_t c : features_)
+      columns.push_back({name(c), contents_[c].numeric, contents_[c].format});
     auto next = training.begin();
     preparation_ = TablePreparation::fit(options_, columns, [&](std::vector<std::string>& cells) {
       if (next == training.end()) return false;
@@ -53,6 +55,7 @@ class TableSource final : public Source {
       cells = cells_;
       return true;
     });
+    describe_features();
     for (const TableColumn& column : preparation_->columns()) {
       if (column.constant) {
         catalogue_.notes.push_back(
@@ -65,7 +68,7 @@ class TableSource final : public Source {
     ensure(preparation_.has_value(), "the source was fitted");
     return {.shape = Shape{static_cast<std::int64_t>(preparation_->width())},
             .type = data::SampleType::kFloat32,
-            .preparation = preparation_->to_json()};
+            .preparation = with_reading(preparation_->to_json(), stored_)};
   }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
@@ -82,54 +85,71 @@ class TableSource final : public Source {
   }
 
  private:
-  // Takes the named columns in their order, or all columns without another use.
-  void find_candidates(const ColumnOptions& columns, const CsvRoles& roles, const fs::path& file) {
-    for (const std::string& name : columns.features) {
-      const std::size_t column = *find_column(header_, name, {}, file);
+  const std::string& name(std::size_t column) const { return reading_.header.names[column]; }
+
+  // The numbers of these columns name categories.
+  void choose_categories(const ColumnOptions& columns) {
+    for (const std::string& category : columns.categories)
+      contents_[*find_column(reading_.header, category, {}, reading_.file)].numeric = false;
+  }
+
+  // Takes the named columns in their order, or all columns without another use that have contents.
+  void find_features(const ColumnOptions& columns, const CsvRoles& roles) {
+    for (const std::string& feature : columns.features) {
+      const std::size_t column = *find_column(reading_.header, feature, {}, reading_.file);
       if (column == roles.label) {
-        throw Error(fmt::format("{}: column \"{}\" is both label and feature", file.string(), name));
+        throw Error(
+            fmt::format("{}: column \"{}\" is both label and feature", reading_.file.string(), feature));
       }
-      features_.push_back({.column = column});
+      features_.push_back(column);
     }
     if (!columns.features.empty()) return;
-    for (std::size_t c = 0; c < header_.names.size(); ++c) {
+    for (std::size_t c = 0; c < contents_.size(); ++c) {
       const bool used = c == roles.label || c == roles.group || c == roles.weight ||
                         (c == roles.split && !columns.split.empty());
-      if (!used) features_.push_back({.column = c});
+      if (used) continue;
+      if (contents_[c].numbers_rows(reading_.header, c)) {
+        dropped_.push_back(fmt::format("\"{}\", which numbers the rows", name(c)));
+      } else if (contents_[c].filled() == 0) {
+        dropped_.push_back(fmt::format("\"{}\", which is empty", name(c)));
+      } else {
+        features_.push_back(c);
+      }
     }
   }
 
   void examine(const CsvRow& row, Item& item) {
-    for (Candidate& feature : features_) {
-      const std::string& cell = row.cells[feature.column];
-      const std::optional<double> number = number_in(cell);
-      if (is_missing(cell)) {
-        ++feature.missing;
-      } else if (!number) {
-        feature.numeric = false;
-      } else if (!std::isfinite(*number)) {
-        item.fault =
-            fmt::format("column \"{}\": \"{}\" is not a finite number", header_.names[feature.column], cell);
-      }
+    for (const std::size_t c : features_) {
+      const std::string& cell = row.cells[c];
+      if (!contents_[c].numeric || is_missing_number(cell)) continue;
+      const std::optional<double> number = contents_[c].format.read(cell);
+      if (number && std::isfinite(*number)) continue;
+      item.fault = fmt::format("column \"{}\": \"{}\" is not a {}number", name(c), shortened(cell, 60),
+                               number ? "finite " : "");
+      return;
     }
   }
 
   // A column whose name suggests splits may hold something else; it is a feature then.
-  void keep_features(const ColumnOptions& columns, const CsvRoles& roles, const fs::path& file) {
+  void keep_features(const ColumnOptions& columns, const CsvRoles& roles) {
     const bool splits = std::any_of(catalogue_.items.begin(), catalogue_.items.end(),
                                     [](const Item& item) { return !item.split.empty(); });
-    if (columns.features.empty() && splits) {
-      std::erase_if(features_, [&](const Candidate& feature) { return feature.column == roles.split; });
-    }
+    if (columns.features.empty() && splits)
+      std::erase_if(features_, [&](std::size_t feature) { return feature == roles.split; });
     if (features_.empty()) {
-      throw Error(fmt::format("{}: there is no column left for features", file.string()),
-                  "columns: " + join(header_.names));
+      throw Error(fmt::format("{}: there is no column left for features", reading_.file.string()),
+                  "columns: " + join(reading_.header.names));
+    }
+    assume("dropped", dropped_);
+    for (const std::size_t c : features_) {
+      for (Assumption& doubt : about_column(name(c), contents_[c]))
+        catalogue_.assumptions.push_back(std::move(doubt));
     }
     std::vector<std::string> missing;
-    for (const Candidate& feature : features_) {
-      if (feature.missing == 0) continue;
-      missing.push_back(
-          fmt::format("{} in \"{}\"", format_count(feature.missing), header_.names[feature.column]));
+    for (const std::size_t c : features_) {
+      const TableContents& column = contents_[c];
+      const std::int64_t count = column.rows - (column.numeric ? column.numbers.cells() : column.filled());
+      if (count > 0) missing.push_back(fmt::format("{} in \"{}\"", format_count(count), name(c)));
     }
     if (!missing.empty()) {
       catalogue_.notes.push_back(
@@ -138,20 +158,48 @@ class TableSource final : public Source {
     }
   }
 
+  void assume(const char* what, std::vector<std::string> names) {
+    if (names.empty()) return;
+    constexpr std::size_t kShown = 20;
+    const std::size_t count = names.size();
+    if (count > kShown) names.resize(kShown);
+    catalogue_.assumptions.push_back(
+        {.what = what,
+         .taken = join(names) + (count > kShown ? fmt::format(" and {} more", count - kShown) : ""),
+         .option = "--features"});
+  }
+
+  // Says which columns are features of which kind.
+  void describe_features() {
+    std::vector<std::string> numbers, categories;
+    for (const TableColumn& column : preparation_->columns()) {
+      if (column.numeric()) {
+        numbers.push_back(column.name);
+      } else {
+        categories.push_back(fmt::format("\"{}\" ({})", column.name, counted(column.width(), "value")));
+      }
+    }
+    assume("features", numbers);
+    assume("one-hot", categories);
+  }
+
   // Reads the features' cells of a row.
   void read_cells(std::size_t item) {
     reader_.seek(rows_[item]);
     reader_.next(row_);
     cells_.clear();
-    for (const Candidate& feature : features_) cells_.push_back(row_.cells.at(feature.column));
+    for (const std::size_t c : features_) cells_.push_back(row_.cells.at(c));
   }
 
   TableOptions options_;
+  CsvReading reading_;
+  std::vector<TableContents> contents_;  // of all columns
   CsvReader reader_;
-  CsvHeader header_;
+  ReadingOptions stored_;
   Catalogue catalogue_;
-  std::vector<CsvRow> rows_;  // of items
-  std::vector<Candidate> features_;
+  std::vector<CsvRow> rows_;           // of items
+  std::vector<std::size_t> features_;  // columns
+  std::vector<std::string> dropped_;
   std::optional<TablePreparation> preparation_;  // after fit()
   CsvRow row_;                                   // of read_cells()
   std::vector<std::string> cells_;
@@ -159,7 +207,7 @@ class TableSource final : public Source {
 
 }  // namespace
 
-bool is_table_csv(const fs::path& path) { return csv_header(path).has_value(); }
+bool is_table_csv(const fs::path& path) { return csv_beginning(path).has_value(); }
 
 std::unique_ptr<Source> open_table_csv(const fs::path& file, const SourceOptions& options) {
   return std::make_unique<TableSource>(file, options);

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/text_encoding.hpp"
 #include "convoke/data_prep/sources/text_source.hpp"
 #include "sources/class_files.hpp"
 
@@ -25,9 +27,31 @@ bool holds_texts(const fs::path& folder) {
                      [](const fs::directory_entry& entry) { return is_text(entry.path()); });
 }
 
-std::string text_of(const fs::path& file) {
-  if (std::optional<std::string> text = read_text(file)) return *std::move(text);
+std::string text_of(const fs::path& file, const std::string& encoding) {
+  if (const std::optional<std::string> text = read_text(file)) return decoded_text(*text, encoding);
   throw Error(fmt::format("{}: cannot be read", file.string()));
+}
+
+// Says how the texts are encoded, by a part of them.
+Assumption assumed_encoding(const std::vector<ClassFile>& files, const std::string& given) {
+  constexpr std::size_t kLookedAt = 500;
+  if (!given.empty()) return {"encoding", given, "as the option says", "--encoding"};
+  std::map<std::string, std::size_t> counts;
+  const std::size_t step = std::max<std::size_t>(1, files.size() / kLookedAt);
+  std::size_t read = 0;
+  for (std::size_t i = 0; i < files.size(); i += step, ++read) {
+    EncodingDetector detector;
+    detector.feed(read_text(files[i].file).value_or(""));
+    ++counts[name_of(detector.encoding())];
+  }
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : counts)
+    parts.push_back(counts.size() == 1 ? name : fmt::format("{} in {}", name, counted(count, "file")));
+  return {.what = "encoding",
+          .taken = join(parts),
+          .why = fmt::format("of each file by its bytes; {} looked at", counted(read, "file")),
+          .option = "--encoding",
+          .doubtful = counts.count(name_of(TextEncoding::kWindows1252)) > 0};
 }
 
 }  // namespace
@@ -50,10 +74,11 @@ std::unique_ptr<Source> open_text_folder(const fs::path& folder, const SourceOpt
   }
   catalogue.classes = static_cast<std::int64_t>(list.class_names.size());
   catalogue.class_names = options.class_names.empty() ? list.class_names : options.class_names;
+  catalogue.assumptions.push_back(assumed_encoding(list.files, options.reading.encoding));
   catalogue.provenance = fmt::format("text files of {}", folder.string());
-  return make_text_source(
-      std::move(catalogue), options.text, "",
-      [files = std::move(list.files)](std::size_t item) { return text_of(files[item].file); });
+  return make_text_source(std::move(catalogue), options.text, options.reading, "",
+                          [files = std::move(list.files), encoding = options.reading.encoding](
+                              std::size_t item) { return text_of(files[item].file, encoding); });
 }
 
 }  // namespace convoke::data_prep

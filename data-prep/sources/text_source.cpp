@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "convoke/core/error.hpp"
+#include "convoke/data_prep/preparation.hpp"
 #include "convoke/data_prep/text/text_preparation.hpp"
 
 namespace convoke::data_prep {
@@ -10,10 +11,11 @@ namespace {
 
 class TextSource final : public Source {
  public:
-  TextSource(Catalogue catalogue, const TextOptions& options, std::string column,
-             std::function<std::string(std::size_t)> read_text)
+  TextSource(Catalogue catalogue, const TextOptions& options, const ReadingOptions& reading,
+             std::string column, std::function<std::string(std::size_t)> read_text)
       : catalogue_(std::move(catalogue)),
         options_(options),
+        reading_(reading),
         column_(std::move(column)),
         read_text_(std::move(read_text)) {
     TextPreparation::check(options_);
@@ -35,7 +37,7 @@ class TextSource final : public Source {
     return {.shape = Shape{preparation_->length()},
             .type = data::SampleType::kInt32,
             .vocabulary = preparation_->vocabulary().size(),
-            .preparation = preparation_->to_json()};
+            .preparation = with_reading(preparation_->to_json(), reading_)};
   }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
@@ -49,6 +51,7 @@ class TextSource final : public Source {
  private:
   Catalogue catalogue_;
   TextOptions options_;
+  ReadingOptions reading_;
   std::string column_;
   std::function<std::string(std::size_t)> read_text_;
   std::optional<TextPreparation> preparation_;  // after fit()
@@ -56,9 +59,11 @@ class TextSource final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> make_text_source(Catalogue catalogue, const TextOptions& options, std::string column,
+std::unique_ptr<Source> make_text_source(Catalogue catalogue, const TextOptions& options,
+                                         const ReadingOptions& reading, std::string column,
                                          std::function<std::string(std::size_t item)> read_text) {
-  return std::make_unique<TextSource>(std::move(catalogue), options, std::move(column), std::move(read_text));
+  return std::make_unique<TextSource>(std::move(catalogue), options, reading, std::move(column),
+                                      std::move(read_text));
 }
 
 }  // namespace convoke::data_prep

@@ -51,8 +51,8 @@ constexpr std::array kScales{Scale{"none", leave}, Scale{"standard", standardise
 
 const Scale& find_scale(const TableOptions& options) { return find_in(kScales, options.scale, "scale"); }
 
-double finite_number(const std::string& cell, const std::string& column) {
-  const std::optional<double> number = number_in(cell);
+double finite_number(const std::string& cell, const std::string& column, const NumberFormat& format) {
+  const std::optional<double> number = format.read(cell);
   if (!number || !std::isfinite(*number)) {
     throw Error(
         fmt::format("column \"{}\": \"{}\" is not a {}number", column, cell, number ? "finite " : ""));
@@ -66,12 +66,13 @@ struct Cells {
   std::map<std::string, std::int64_t> categories;  // and their frequencies
 };
 
-TableColumn learn_numbers(const std::string& name, std::vector<double>& numbers, const Scale& scale) {
+TableColumn learn_numbers(const RawColumn& raw, std::vector<double>& numbers, const Scale& scale) {
+  const std::string& name = raw.name;
   if (numbers.empty()) {
     throw Error(fmt::format("column \"{}\": has no value in the training rows", name),
                 "choose the other columns with --features");
   }
-  TableColumn column{.name = name};
+  TableColumn column{.name = name, .format = raw.format};
   column.constant =
       std::all_of(numbers.begin(), numbers.end(), [&](double x) { return x == numbers.front(); });
   column.mean = Values(numbers.data(), static_cast<Eigen::Index>(numbers.size())).mean();
@@ -105,6 +106,22 @@ TableColumn learn_categories(const std::string& name, const Cells& cells, std::s
   return column;
 }
 
+Json to_json_object(const NumberFormat& format) {
+  Json json{{"decimal", std::string(1, format.decimal)}};
+  if (format.thousands != 0) json["thousands"] = std::string(1, format.thousands);
+  if (format.percent) json["percent"] = true;
+  if (!format.currency.empty()) json["currency"] = format.currency;
+  return json;
+}
+
+NumberFormat format_from(const Json& json) {
+  const std::string decimal = json.at("decimal").get<std::string>(), thousands = json.value("thousands", "");
+  return {.decimal = decimal == "," ? ',' : '.',
+          .thousands = thousands.empty() ? '\0' : thousands[0],
+          .percent = json.value("percent", false),
+          .currency = json.value("currency", "")};
+}
+
 Json to_json_object(const TableColumn& column) {
   Json json{{"name", column.name}};
   if (!column.numeric()) {
@@ -112,6 +129,7 @@ Json to_json_object(const TableColumn& column) {
     json["missing"] = column.categories[column.most_frequent];
     return json;
   }
+  if (column.format != NumberFormat{}) json["format"] = to_json_object(column.format);
   if (column.lambda) json["lambda"] = *column.lambda;
   json["center"] = column.center;
   json["spread"] = column.spread;
@@ -132,6 +150,7 @@ TableColumn from_json_object(const Json& json, const std::string& where) {
     }
     return column;
   }
+  if (json.contains("format")) column.format = format_from(json["format"]);
   if (json.contains("lambda")) column.lambda = json["lambda"].get<double>();
   column.center = json.at("center").get<double>();
   column.spread = json.at("spread").get<double>();
@@ -153,9 +172,9 @@ TablePreparation TablePreparation::fit(const TableOptions& options, const std::v
   std::size_t rows = 0;
   for (std::vector<std::string> cells; next_row(cells); ++rows) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      if (is_missing(cells[c])) continue;
+      if (columns[c].numeric ? is_missing_number(cells[c]) : is_missing(cells[c])) continue;
       if (columns[c].numeric) {
-        seen[c].numbers.push_back(finite_number(cells[c], columns[c].name));
+        seen[c].numbers.push_back(finite_number(cells[c], columns[c].name, columns[c].format));
       } else {
         ++seen[c].categories[trimmed(cells[c])];
       }
@@ -163,7 +182,7 @@ TablePreparation TablePreparation::fit(const TableOptions& options, const std::v
   }
   TablePreparation table;
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    table.columns_.push_back(columns[c].numeric ? learn_numbers(columns[c].name, seen[c].numbers, scale)
+    table.columns_.push_back(columns[c].numeric ? learn_numbers(columns[c], seen[c].numbers, scale)
                                                 : learn_categories(columns[c].name, seen[c], rows));
   }
   return table;
@@ -194,9 +213,9 @@ void TablePreparation::encode(std::span<const std::string> cells, std::span<floa
   std::size_t at = 0;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     const TableColumn& column = columns_[c];
-    const bool missing = is_missing(cells[c]);
+    const bool missing = column.numeric() ? is_missing_number(cells[c]) : is_missing(cells[c]);
     if (column.numeric()) {
-      const double number = missing ? column.mean : finite_number(cells[c], column.name);
+      const double number = missing ? column.mean : finite_number(cells[c], column.name, column.format);
       const double transformed = column.lambda ? yeo_johnson(number, *column.lambda) : number;
       features[at] = static_cast<float>((transformed - column.center) / column.spread);
       if (!std::isfinite(features[at])) {

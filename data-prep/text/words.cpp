@@ -52,6 +52,8 @@ Role role_of(utf8proc_int32_t character) {
   }
 }
 
+constexpr utf8proc_int32_t kReplacement = 0xFFFD;  // stands for invalid bytes
+
 struct Character {
   utf8proc_int32_t code;
   std::size_t bytes;
@@ -66,6 +68,7 @@ Character character_at(std::string_view text, std::size_t at) {
   const utf8proc_ssize_t bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at),
                                                   static_cast<utf8proc_ssize_t>(text.size() - at), &code);
   if (bytes <= 0) return {byte, 1, Role::kInvalid};
+  if (code == kReplacement) return {code, static_cast<std::size_t>(bytes), Role::kInvalid};
   return {code, static_cast<std::size_t>(bytes), role_of(code)};
 }
 
@@ -146,15 +149,6 @@ std::vector<std::string> words_of(std::string_view text) {
   }
   word.end();
   return words;
-}
-
-bool is_utf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const Character character = character_at(text, at);
-    if (character.role == Role::kInvalid) return false;
-    at += character.bytes;
-  }
-  return true;
 }
 
 std::string without_apostrophes(std::string word) {

@@ -29,7 +29,7 @@ constexpr double kMostBytes = 9007199254740992.0;
 class RequestReader {
  public:
   RequestReader(const fs::path& file, const ColumnOptions& columns, bool labels)
-      : reader_(file), header_(read_header(reader_)) {
+      : reading_(examine_csv(file, {})), reader_(reading_.rows()), header_(reading_.header) {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const auto found = find_column(header_, {}, std::span(kRequestColumns).subspan(c, 1), file);
       if (!found) {
@@ -38,7 +38,7 @@ class RequestReader {
       }
       columns_[c] = *found;
     }
-    if (labels) label_ = find_roles(header_, columns, false, file).label;
+    if (labels) label_ = find_roles(reading_, columns).label;
     group_ = find_column(header_, columns.group, {}, file);
   }
 
@@ -94,8 +94,9 @@ class RequestReader {
     return static_cast<std::int64_t>(count);
   }
 
+  CsvReading reading_;
   CsvReader reader_;
-  CsvHeader header_;
+  const CsvHeader& header_;
   std::array<std::size_t, kRequestColumns.size()> columns_{};
   std::optional<std::size_t> label_, group_;
   std::unordered_map<std::string, std::int32_t> files_;  // and their numbers
@@ -105,9 +106,9 @@ class RequestReader {
 }  // namespace
 
 bool is_request_csv(const fs::path& file) {
-  const std::optional<CsvHeader> header = csv_header(file);
-  return header && std::all_of(kRequestColumns.begin(), kRequestColumns.end(), [&](std::string_view name) {
-           return find_column(*header, {}, std::span(&name, 1), file).has_value();
+  const std::optional<CsvReading> reading = csv_beginning(file);
+  return reading && std::all_of(kRequestColumns.begin(), kRequestColumns.end(), [&](std::string_view name) {
+           return find_column(reading->header, {}, std::span(&name, 1), file).has_value();
          });
 }
 

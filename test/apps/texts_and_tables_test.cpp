@@ -209,7 +209,7 @@ TEST_CASE("sources of texts and tables that cannot be prepared end the run, on e
   CHECK_THAT(error("text,label\ngood,1\n,0\n", ""), Contains("line 3: has no text"));
   CHECK_THAT(error("text,label\ngood,1\nbad,0\nbad,0,1\n", ""),
              Contains("line 4: has 3 cells, but the first row has 2"));
-  CHECK_THAT(error("text,label\ngood,1\nbad,1\n", ""), Contains("all labels are \"1\""));
+  CHECK_THAT(error("text,label\ngood,1\nbad,1\n", ""), Contains("has one class, \"1\""));
   CHECK_THAT(error("text,label\ngood,1\nbad,0\n", "--vocabulary 2"), Contains("a vocabulary of 2"));
   CHECK_THAT(error("text,label\ngood,1\nbad,0\n", "--text-column txt"),
              Contains("has no column \"txt\" (did you mean \"text\"?)"));

@@ -12,6 +12,7 @@
 #include "cluster/start.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/text_encoding.hpp"
 #include "convoke/data_prep/prepare.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "convoke/mpi/session.hpp"
@@ -130,9 +131,41 @@ void add_column_options(CLI::App& parser, data_prep::ColumnOptions& columns) {
       ->delimiter(',')
       ->type_name("COLUMN,...")
       ->group(kColumns);
+  parser
+      .add_option("--categories", columns.categories,
+                  "Columns whose numbers name categories; each value becomes a feature")
+      ->delimiter(',')
+      ->type_name("COLUMN,...")
+      ->group(kColumns);
   parser.add_option("--images", columns.images_folder, "The folder of the pictures that a CSV names")
       ->type_name("FOLDER")
       ->group(kColumns);
+}
+
+// What is read wrongly by itself; see --dry-run.
+void add_reading_options(CLI::App& parser, data_prep::ReadingOptions& reading) {
+  constexpr const char* kReading = "Reading tables and texts";
+  add_choice(parser, "--encoding", reading.encoding, text_encodings(),
+             "Encoding of a text without a byte order mark; by default UTF-8, or Windows-1252 if it is not "
+             "UTF-8")
+      ->group(kReading);
+  parser
+      .add_option("--separator", reading.separator,
+                  "Character between the cells of a table, or the word tab; by default the one that cuts its "
+                  "first rows into equally many cells")
+      ->type_name("CHARACTER")
+      ->group(kReading);
+  add_choice(
+      parser, "--quoting", reading.quoting, {"csv", "none"},
+      "Whether double quotes enclose cells (csv) or are text (none); by default csv, and in a file with "
+      "tabs what its cells suggest")
+      ->group(kReading);
+  add_choice(parser, "--header", reading.header, {"yes", "no"},
+             "Whether the first row of a table names its columns")
+      ->group(kReading);
+  add_choice(parser, "--decimal", reading.decimal, {"point", "comma"},
+             "The decimal sign of numbers that can be read in two ways, such as 4,000")
+      ->group(kReading);
 }
 
 void add_text_and_table_options(CLI::App& parser, data_prep::SourceOptions& samples) {
@@ -290,6 +323,7 @@ std::function<int()> add_prepare(CLI::App& parser) {
   add_picture_options(parser, *options);
   add_encoding_options(parser, *options);
   add_column_options(parser, work.samples.columns);
+  add_reading_options(parser, work.samples.reading);
   add_text_and_table_options(parser, work.samples);
   add_split_options(parser, *options);
   parser.footer(kPrepareHelp);

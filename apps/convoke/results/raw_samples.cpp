@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
+#include <optional>
+#include <sstream>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/text_encoding.hpp"
 #include "convoke/data_prep/preparation.hpp"
 #include "convoke/data_prep/sources/csv_catalogue.hpp"
 #include "convoke/data_prep/sources/text_csv.hpp"
@@ -109,11 +111,15 @@ TextEncoder text_encoder(const std::string& input, const run::ModelDescription& 
 /// The rows of a CSV, which are encoded when they are loaded.
 class CsvRows {
  public:
-  CsvRows(const std::string& file, std::shared_ptr<const Encoder> encoder)
-      : reader_(file), encoder_(std::move(encoder)) {
-    const data_prep::CsvHeader header = data_prep::read_header(reader_);
+  CsvRows(const std::string& file, const data_prep::ReadingOptions& options,
+          std::shared_ptr<const Encoder> encoder)
+      : reading_(data_prep::examine_csv(file, options)),
+        reader_(reading_.rows()),
+        encoder_(std::move(encoder)) {
+    const data_prep::CsvHeader& header = reading_.header;
     columns_ = encoder_->columns(header, file);
     for (CsvRow row; reader_.next(row);) {
+      data_prep::drop_empty_rest(row, header.names.size());
       if (row.cells.size() != header.names.size()) {
         throw Error(fmt::format("{}: the row has {} cells, but the first row has {}", reader_.at(row),
                                 row.cells.size(), header.names.size()));
@@ -142,6 +148,7 @@ class CsvRows {
   }
 
  private:
+  data_prep::CsvReading reading_;
   CsvReader reader_;
   std::shared_ptr<const Encoder> encoder_;
   std::vector<std::size_t> columns_;
@@ -151,7 +158,9 @@ class CsvRows {
 // Returns the lines of `file`, one text per line.
 SampleSource from_lines(const std::string& file, const run::ModelDescription& model) {
   const TextEncoder encoder = text_encoder(file, model);
-  std::ifstream in(file, std::ios::binary);
+  const std::optional<std::string> bytes = read_text(file);
+  const std::string encoding = data_prep::reading_in(model.preparation, kWhere).encoding;
+  std::istringstream in(bytes ? decoded_text(*bytes, encoding) : "");
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) {
     if (is_blank(line)) throw Error(fmt::format("{}:{}: the line is empty", file, lines.size() + 1));
@@ -192,7 +201,8 @@ bool is_raw_file(const std::string& input) {
 
 SampleSource samples_from_raw_file(const std::string& file, const run::ModelDescription& model) {
   if (std::filesystem::path(file).extension() == ".txt") return from_lines(file, model);
-  const auto rows = std::make_shared<CsvRows>(file, encoder_for(file, model));
+  const auto rows = std::make_shared<CsvRows>(file, data_prep::reading_in(model.preparation, kWhere),
+                                              encoder_for(file, model));
   return {file, rows->count(), [rows](std::int64_t first, std::int64_t n) { return rows->load(first, n); }};
 }
 

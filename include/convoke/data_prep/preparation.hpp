@@ -1,6 +1,8 @@
 #pragma once
 #include <string>
 
+#include "convoke/data_prep/sources/source_options.hpp"
+
 namespace convoke::data_prep {
 
 /// Returns the kind of samples ("text", "table", ...) of a preparation (SampleFormat::preparation, as
@@ -11,5 +13,12 @@ std::string preparation_kind(const std::string& preparation, const std::string& 
 /// True if both make the same sample from the same raw text or row; they may differ in the splits of a
 /// dataset.
 bool prepare_alike(const std::string& a, const std::string& b);
+
+/// Returns `preparation`, a JSON object, with the options that predict needs to read texts and tables.
+std::string with_reading(const std::string& preparation, const ReadingOptions& reading);
+
+/// Returns these options; none if the preparation has none. Throws Error, beginning with `where`, if they are
+/// damaged.
+ReadingOptions reading_in(const std::string& preparation, const std::string& where);
 
 }  // namespace convoke::data_prep

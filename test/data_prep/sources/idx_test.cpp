@@ -135,7 +135,7 @@ TEST_CASE("damaged IDX files are refused, each with its reason") {
   SECTION("one class") {
     write_file(labels, idx_bytes(0x801, {30}, std::vector<std::uint8_t>(30, 0)));
     write_file(folder / "t10k-labels-idx1-ubyte", idx_bytes(0x801, {7}, std::vector<std::uint8_t>(7, 0)));
-    CHECK_THAT(error_in(folder), Contains("all labels are 0; a dataset needs at least 2 classes"));
+    CHECK_THAT(error_in(folder), Contains("has one class, \"0\"; a dataset needs at least 2 classes"));
   }
 }
 

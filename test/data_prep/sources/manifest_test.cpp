@@ -175,13 +175,16 @@ TEST_CASE("manifests that are not a data set are refused") {
   CHECK_THAT(error_in(file, "image,label\n"), Contains("list.csv: has no rows"));
   CHECK_THAT(error_in(file, "picture,label\na,x\n"), Contains("list.csv: has no column of picture paths"));
   CHECK_THAT(error_in(file, "image,what\na,x\n"), Contains("list.csv: has no column of labels"));
-  CHECK_THAT(error_in(file, "image,label\na,x\nb,x\n"), Contains("list.csv: all labels are \"x\""));
+  CHECK_THAT(error_in(file, "image,label\na,x\nb,x\n"),
+             Contains("list.csv: column \"label\": has one class, \"x\""));
   CHECK_THAT(error_in(file, "image,label\na,\"x\nb,y\n"),
-             Contains("list.csv:2: has a quote that is not closed"));
+             Contains("list.csv:2: cell 2 begins with a quote that is not closed"));
   CHECK_THAT(error_in(file, "image,label\na,cat\nb,girafe\n", {.class_names = {"cat", "giraffe"}}),
-             Contains("list.csv: \"girafe\" is not one of the 2 class names (did you mean \"giraffe\"?)"));
+             Contains("list.csv: column \"label\": \"girafe\" is not one of the 2 class names (did you mean "
+                      "\"giraffe\"?)"));
   // There is no picture from which to take the size.
-  CHECK_THAT(error_in(file, "image,label\nc,x\nd,y\n"), Contains("no picture can be read to find the size"));
+  CHECK_THAT(error_in(file, "image,label\nc,x\nd,y\n"),
+             Contains("none of its 2 rows can be used; line 2: c: is not in"));
 }
 
 TEST_CASE("a CSV of texts or numbers is not a manifest") {

@@ -129,7 +129,7 @@ TEST_CASE("arrays that are not a dataset are refused, each with its reason") {
   check("bad_no_labels.npz", "x_test has no labels; the arrays are x_test, x_train, y_train");
   check("bad_no_samples.npz", "y_train has no samples; the arrays are y_train");
   check("bad_names.npz", "no array has a name of samples or labels; it has first, second");
-  check("bad_one_class.npz", "all labels are 1; a dataset needs at least 2 classes");
+  check("bad_one_class.npz", "has one class, \"1\"; a dataset needs at least 2 classes");
   check("bad_shapes.npz", "x_test.npy: has samples of uint8 (1, 4, 4), but ");
   check("bad_method.npz",
         "x_train.npy: is packed by method 14; only stored and deflated members are supported");

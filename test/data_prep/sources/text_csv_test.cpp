@@ -104,25 +104,26 @@ TEST_CASE("rows that cannot be samples have a fault") {
   CHECK(source->catalogue().items[7].weight == 0.5F);
 }
 
-TEST_CASE("bytes that are not UTF-8 are left out, and their texts are counted") {
-  const Csv csv("text,label\ncaf\xE9 noir,1\nplain,0\n");
+TEST_CASE("a CSV that is not UTF-8 is Windows-1252, as Python's codec reads it") {
+  const Csv csv("text,label\ncaf\xE9 noir \x80,1\nplain,0\n");
   const auto source = csv.open();
-  REQUIRE(source->catalogue().notes.size() == 1);
-  CHECK(source->catalogue().notes[0] ==
-        "1 texts hold bytes that are not valid UTF-8; these bytes are left out");
   const std::size_t training[] = {0, 1};
   source->fit(training);
-  CHECK_THAT(source->format().preparation, Contains("\"caf\""));
-  CHECK_THAT(Csv("\xFF\xFEt\0e\0").error(), Contains("is UTF-16"));
+  CHECK_THAT(source->format().preparation, Contains("\"caf\u00E9\"") && Contains("\"\u20AC\""));
+  const auto forced = csv.open({.reading = {.encoding = "utf-8"}});
+  forced->fit(training);
+  CHECK_THAT(forced->format().preparation, Contains("\"caf\"") && Contains("\"encoding\":\"utf-8\""));
 }
 
 TEST_CASE("CSVs of texts that are not a dataset are refused") {
   CHECK_THAT(Csv("text,label\n").error(), Contains("has no rows"));
-  CHECK_THAT(Csv("text,label\na,1\nb,1\n").error(), Contains("all labels are \"1\""));
-  CHECK_THAT(Csv("text,label\na,\nb,\n").error(), Contains("has no labels"));
+  CHECK_THAT(Csv("text,label\na,1\nb,1\n").error(), Contains("has one class, \"1\""));
+  CHECK_THAT(Csv("text,label\na,\nb,\n").error(),
+             Contains("none of its 2 rows can be used; line 2: has no label"));
   CHECK_THAT(Csv("text,number\na,1\nb,2\n").error(), Contains("has no column of labels"));
   CHECK_THAT(Csv("words,label\na,1\nb,2\n").error({}, "text-csv"), Contains("has no column of texts"));
-  CHECK_THAT(Csv("text,label\n\"open,1\n").error(), Contains("table.csv:2: has a quote that is not closed"));
+  CHECK_THAT(Csv("text,label\n\"open,1\n").error(),
+             Contains("table.csv:2: cell 1 begins with a quote that is not closed"));
   CHECK_THAT(Csv(kReviews).error({.text = {.vocabulary = 2}}), Contains("a vocabulary of 2 tokens"));
 }
 

@@ -62,6 +62,21 @@ TEST_CASE("folders of texts need no splits") {
   CHECK(source->catalogue().items[1].label == 1);
 }
 
+TEST_CASE("texts in UTF-16 and Windows-1252 have the words of UTF-8") {
+  const TemporaryFolder folder;
+  std::string utf16 = "\xFF\xFE";
+  for (const char c : std::string("gr\xFCn")) utf16 += std::string(1, c) + '\0';
+  put(folder, "a/1.txt", utf16);
+  put(folder, "a/2.txt", "gr\xFCn");
+  put(folder, "b/1.txt", "gr\u00FCn");
+  const auto source = open_source(folder.path());
+  const std::size_t training[] = {0, 1, 2};
+  source->fit(training);
+  CHECK_THAT(source->format().preparation, Contains(R"("vocabulary":["","<unk>","grün"])"));
+  CHECK_THAT(to_text(source->catalogue().assumptions),
+             Contains("warning: utf-16le in 1 file, utf-8 in 1 file, windows-1252 in 1 file"));
+}
+
 TEST_CASE("folders of texts that are not a dataset are refused") {
   const TemporaryFolder folder;
   CHECK_FALSE(is_text_folder(folder.path()));

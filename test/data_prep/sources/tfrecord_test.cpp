@@ -79,7 +79,7 @@ TEST_CASE("TFRecords that are not a dataset are refused, each with its reason") 
   CHECK_THAT(error_in(kFiles / "no_label.tfrecord"),
              Contains("no record has a label; features of the first one: height, image"));
   CHECK_THAT(error_in(kFiles / "one_class.tfrecord"),
-             Contains("all labels are 1; a dataset needs at least 2 classes"));
+             Contains("has one class, \"1\"; a dataset needs at least 2 classes"));
   CHECK_THAT(error_in(kFiles / "other_names.tfrecord"),
              Contains("class 0 is called daisy here and rose before"));
   CHECK_THAT(error_in(kFiles / "no_example.tfrecord"),

@@ -63,7 +63,7 @@ TEST_CASE("shards that are not a dataset are refused; a missing part of one samp
   CHECK_THAT(error_in(kFiles / "no_picture.tar"),
              Contains("no sample has a picture; the endings are cls, txt"));
   CHECK_THAT(error_in(kFiles / "one_class.tar"),
-             Contains("all labels are 1; a dataset needs at least 2 classes"));
+             Contains("has one class, \"1\"; a dataset needs at least 2 classes"));
   const auto source = open_source(kFiles / "faults.tar");
   CHECK(faults_of(*source) ==
         Names{"faults.tar: b: has no picture", "faults.tar: c: has no label (.cls)",

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "convoke/core/csv.hpp"
+#include "convoke/data_prep/sources/csv_reading.hpp"
 #include "convoke/data_prep/sources/source.hpp"
 #include "convoke/data_prep/sources/source_options.hpp"
 
@@ -17,16 +18,6 @@
 
 namespace convoke::data_prep {
 
-/// The names of a CSV's columns: from the first row or, if it has none (a cell is empty, a number, the file
-/// of a picture, or a duplicate), column_1, column_2, ...
-struct CsvHeader {
-  std::vector<std::string> names;
-  bool written = true;  ///< true if the first row has the names
-};
-
-/// Reads the first row; if it is not a header, the next read returns it again. Throws Error if there is none.
-CsvHeader read_header(CsvReader& reader);
-
 /// Returns the column called `given`; if that is empty, the first with a usual name (in lower case, in order
 /// of preference; case and surrounding blanks do not count), or none. Throws Error, with the nearest name, if
 /// the given column does not exist.
@@ -34,9 +25,9 @@ std::optional<std::size_t> find_column(const CsvHeader& header, const std::strin
                                        std::span<const std::string_view> usual,
                                        const std::filesystem::path& file);
 
-/// Returns the header of a file that looks like a CSV (.csv or .tsv, with a first row of two cells or more);
-/// else none.
-std::optional<CsvHeader> csv_header(const std::filesystem::path& file);
+/// Returns how a file is read that looks like a CSV (.csv or .tsv, with a first row of two cells or more), by
+/// its beginning; else none.
+std::optional<CsvReading> csv_beginning(const std::filesystem::path& file);
 
 /// The columns of a row's label, split, group and weight.
 struct CsvRoles {
@@ -44,13 +35,27 @@ struct CsvRoles {
   std::optional<std::size_t> split = {};
   std::optional<std::size_t> group = {};
   std::optional<std::size_t> weight = {};
+  std::vector<Assumption> assumptions = {};  ///< about the label
+
+  bool uses(std::size_t column) const;
 };
 
-/// Finds the columns by the options, or by usual names: label, labels, class, sentiment, target, level,
-/// diagnosis and others; split, set, "data set", ... Group and weight must be named. Without a label column
-/// takes the last one if `last_is_label`; else throws Error.
-CsvRoles find_roles(const CsvHeader& header, const ColumnOptions& options, bool last_is_label,
-                    const std::filesystem::path& file);
+/// Properties of a column's cells, as find_roles() needs them.
+struct ColumnContents {
+  bool empty = false;  ///< no cell has a value
+  bool index = false;  ///< numbers the rows
+  bool numeric = false;
+  bool classes = true;  ///< its values repeat enough to be classes
+};
+
+/// Finds the columns by the options, or by usual names: label, labels, class, sentiment, target, diagnosis,
+/// species and others; split, set, "data set", ... Group and weight must be named. Names that are as usual
+/// for a feature (level, grade, y, stars) count only if there is no better one; in a table, with `contents`
+/// of its columns, only for the first or last column, and y not beside x. A table without such a name has its
+/// label in the last column with values; or in the first, if only that can be classes, or if it holds
+/// categories and all others numbers. Without `contents`, throws Error if no name is found.
+CsvRoles find_roles(const CsvReading& reading, const ColumnOptions& options,
+                    std::span<const ColumnContents> contents = {});
 
 /// The rows of a CSV as a catalogue, and their positions. Items are called "line 17".
 struct CsvCatalogue {
@@ -59,10 +64,11 @@ struct CsvCatalogue {
 };
 
 /// Lists all rows. A row has a fault if it has too few or too many cells, no label, or an invalid weight;
-/// `examine` is called with the others and may find more faults. A split column that was not named and has
-/// cells other than the usual names of splits is ignored. Throws as CsvReader and class_labels().
-CsvCatalogue list_rows(const std::filesystem::path& file, const CsvRoles& roles, const ColumnOptions& options,
-                       const std::vector<std::string>& class_names,
+/// `examine` is called with the others and may find more faults. Empty cells beyond the last column do not
+/// count. A split column that was not named and has cells other than the usual names of splits is ignored.
+/// Throws as CsvReader and class_labels(), if no row can be used, and if a quoted cell holds several lines
+/// that look like rows of their own, unless --quoting was given.
+CsvCatalogue list_rows(const CsvReading& reading, const CsvRoles& roles, const SourceOptions& options,
                        const std::function<void(const CsvRow& row, Item& item)>& examine);
 
 }  // namespace convoke::data_prep

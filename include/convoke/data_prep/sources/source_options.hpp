@@ -21,8 +21,20 @@ struct ColumnOptions {
   std::string group = {};
   std::string weight = {};
   std::string text = {};
-  std::vector<std::string> features = {};  ///< of a table or of I/O traces; empty: all without another use
-  std::string images_folder = {};          ///< folder of a manifest's pictures; empty: near the manifest
+  std::vector<std::string> features = {};    ///< of a table or of I/O traces; empty: all without another use
+  std::vector<std::string> categories = {};  ///< features whose numbers name categories
+  std::string images_folder = {};            ///< folder of a manifest's pictures; empty: near the manifest
+};
+
+/// How tables and texts are read; empty: as their contents suggest.
+struct ReadingOptions {
+  std::string encoding = {};   ///< a name of text_encodings()
+  std::string separator = {};  ///< of the cells: one character, or "tab"
+  std::string quoting = {};    ///< csv | none
+  std::string header = {};     ///< yes | no
+  std::string decimal = {};    ///< point | comma
+
+  bool operator==(const ReadingOptions&) const = default;
 };
 
 /// The conversion of texts to tokens.
@@ -48,6 +60,7 @@ struct TraceOptions {
 struct SourceOptions {
   PictureOptions picture = {};
   ColumnOptions columns = {};
+  ReadingOptions reading = {};
   TextOptions text = {};
   TableOptions table = {};
   TraceOptions traces = {};

@@ -14,13 +14,15 @@ namespace convoke::data_prep {
 std::optional<std::size_t> find_text_column(const CsvHeader& header, const std::string& given,
                                             const std::filesystem::path& file);
 
+/// True for such a name, in any case.
+bool is_text_column(const std::string& name);
+
 /// True for a .csv or .tsv with a header that has a column of texts.
 bool is_text_csv(const std::filesystem::path& path);
 
 /// Opens a CSV of texts and their labels (see find_roles for the other columns), e.g. IMDb's
 /// `review,sentiment`. A row without a text has a fault; a text without a known word is kept and consists of
-/// padding. Bytes that are not UTF-8 are left out; a note gives the number of such texts. Throws Error as
-/// list_rows().
+/// padding. Throws Error as list_rows().
 std::unique_ptr<Source> open_text_csv(const std::filesystem::path& file, const SourceOptions& options);
 
 }  // namespace convoke::data_prep

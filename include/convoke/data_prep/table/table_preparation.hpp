@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "convoke/data_prep/files/number_format.hpp"
 #include "convoke/data_prep/sources/source_options.hpp"
 
 namespace convoke::data_prep {
@@ -13,13 +14,15 @@ namespace convoke::data_prep {
 /// A column of a table before fitting.
 struct RawColumn {
   std::string name;
-  bool numeric = true;  ///< false: its cells name categories
+  bool numeric = true;       ///< false: its cells name categories
+  NumberFormat format = {};  ///< of numbers
 };
 
 /// A fitted column, and the conversion of its cells to features.
 struct TableColumn {
   std::string name;
   // Numbers: x -> (T(x) - center) / spread, one feature. T: Yeo-Johnson with `lambda`, if there is one.
+  NumberFormat format = {};  ///< of the cells
   std::optional<double> lambda = {};
   double center = 0;
   double spread = 1;

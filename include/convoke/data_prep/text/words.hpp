@@ -14,11 +14,8 @@ namespace convoke::data_prep {
 /// * combining accents are joined to their letters (NFC);
 /// * apostrophes within a word become "'" and stay, so that lists of stop words match: "don't". See
 ///   without_apostrophes().
-/// Bytes that are not UTF-8 are left out.
+/// Bytes that are not UTF-8, and U+FFFD that replaced such bytes, are left out.
 std::vector<std::string> words_of(std::string_view text);
-
-/// True if all bytes are UTF-8.
-bool is_utf8(std::string_view text);
 
 /// Returns "dont" for "don't".
 std::string without_apostrophes(std::string word);

@@ -1,0 +1,329 @@
+#include "convoke/data_prep/sources/csv_reading.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <set>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/core/text_encoding.hpp"
+#include "sources/csv_header.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBlockBytes = 1U << 16;
+
+struct QuotingName {
+  std::string_view name;
+  Quoting quoting;
+};
+constexpr std::array kQuotings{QuotingName{"csv", Quoting::kCsv}, QuotingName{"none", Quoting::kNone}};
+
+struct YesNo {
+  std::string_view name;
+  bool value;
+};
+constexpr std::array kYesNo{YesNo{"yes", true}, YesNo{"no", false}};
+
+struct SeparatorName {
+  std::string_view name;
+  char delimiter;
+};
+constexpr std::array kSeparators{SeparatorName{"tab", '\t'}, SeparatorName{"\\t", '\t'},
+                                 SeparatorName{"blank", ' '}, SeparatorName{"comma", ','},
+                                 SeparatorName{"semicolon", ';'}};
+
+char delimiter_from(const std::string& separator) {
+  if (separator.size() == 1 && separator[0] != '"' && separator[0] != '\n' && separator[0] != '\r' &&
+      static_cast<unsigned char>(separator[0]) < 0x80) {
+    return separator[0];
+  }
+  const auto it = std::find_if(kSeparators.begin(), kSeparators.end(),
+                               [&](const SeparatorName& known) { return known.name == separator; });
+  if (it != kSeparators.end()) return it->delimiter;
+  throw Error(fmt::format("the separator \"{}\" is not one character", separator),
+              "write --separator ';', for example, or --separator tab");
+}
+
+/// The bytes of a file, or of its beginning.
+struct Bytes {
+  EncodingDetector detector;
+  bool quotes = false;
+  std::string beginning;
+};
+
+Bytes scan(const fs::path& file, CsvExtent extent) {
+  Bytes bytes;
+  std::ifstream in(file, std::ios::binary);
+  std::string block(kBlockBytes, '\0');
+  do {
+    in.read(block.data(), static_cast<std::streamsize>(block.size()));
+    const std::string_view part(block.data(), static_cast<std::size_t>(in.gcount()));
+    if (bytes.beginning.empty()) bytes.beginning = part;
+    bytes.detector.feed(part);
+    bytes.quotes = bytes.quotes || part.find('"') != std::string_view::npos;
+  } while (in && extent == CsvExtent::kWhole);
+  return bytes;
+}
+
+std::string encoding_reason(const EncodingDetector& bytes, TextEncoding encoding) {
+  if (bytes.marked()) return "by its byte order mark";
+  if (encoding == TextEncoding::kWindows1252)
+    return fmt::format("{} not UTF-8",
+                       counted(bytes.invalid(), "byte") + (bytes.invalid() == 1 ? " is" : " are"));
+  return bytes.invalid() == 0
+             ? ""
+             : fmt::format("but {} replaced, which are not", counted(bytes.invalid(), "byte"));
+}
+
+/// Finds the parts of a CsvReading one after another.
+class Examination {
+ public:
+  Examination(const fs::path& file, const ReadingOptions& options, CsvExtent extent)
+      : options_(options),
+        reading_{.file = file},
+        whole_(extent == CsvExtent::kWhole),
+        bytes_(scan(file, extent)) {}
+
+  CsvReading run() {
+    find_encoding();
+    find_first_line();
+    find_separator();
+    find_quoting();
+    find_header();
+    return std::move(reading_);
+  }
+
+ private:
+  void assume(Assumption assumption) { reading_.assumptions.push_back(std::move(assumption)); }
+
+  void find_encoding() {
+    const EncodingDetector& detector = bytes_.detector;
+    TextEncoding& encoding = reading_.format.encoding;
+    encoding = options_.encoding.empty() || detector.marked() ? detector.encoding()
+                                                              : text_encoding_from(options_.encoding);
+    const bool utf16 = encoding == TextEncoding::kUtf16le || encoding == TextEncoding::kUtf16be;
+    if (!utf16 && detector.zeros() > 0) {
+      const TextEncoding unmarked = detector.unmarked_utf16();
+      throw Error(fmt::format("{}:{}: has a byte 0, which no text has", reading_.file.string(),
+                              detector.first_zero_line()),
+                  unmarked == TextEncoding::kUtf8
+                      ? "the file is damaged, or no table: get it again"
+                      : fmt::format("if it is UTF-16, read it with --encoding {}", name_of(unmarked)));
+    }
+    assume({.what = "encoding",
+            .taken = name_of(encoding),
+            .why = options_.encoding.empty() ? encoding_reason(detector, encoding) : "as the option says",
+            .option = "--encoding",
+            .doubtful = options_.encoding.empty() && !detector.marked() &&
+                        (encoding == TextEncoding::kWindows1252 || detector.invalid() > 0)});
+  }
+
+  // Skips comments, and a line that says which separator follows.
+  void find_first_line() {
+    std::string text =
+        to_utf8(std::string_view(bytes_.beginning).substr(byte_order_mark(bytes_.beginning).bytes),
+                reading_.format.encoding);
+    std::vector<std::string> lines;
+    for (std::size_t begin = 0; begin < text.size() && lines.size() < 1000;) {
+      const std::size_t end = std::min(text.find_first_of("\r\n", begin), text.size());
+      lines.push_back(text.substr(begin, end - begin));
+      begin = end + (text.compare(end, 2, "\r\n") == 0 ? 2 : 1);
+    }
+    if (lines.empty()) return;
+    if (lines[0].size() == 5 && lines[0].starts_with("sep=")) {
+      reading_.format.skipped_lines = 1;
+      separator_line_ = lines[0][4];
+      return;
+    }
+    std::size_t comments = 0;
+    while (comments < lines.size() && lines[comments].starts_with('#')) ++comments;
+    if (comments == 0 || comments == lines.size()) return;
+    // numpy.savetxt writes the header as a comment: it has the separators of the row below.
+    const auto separators = [](const std::string& line) {
+      return std::count_if(line.begin(), line.end(),
+                           [](char c) { return c == ',' || c == ';' || c == '\t' || c == '|'; });
+    };
+    hash_header_ =
+        separators(lines[comments]) > 0 && separators(lines[comments]) == separators(lines[comments - 1]);
+    reading_.format.skipped_lines = comments - (hash_header_ ? 1 : 0);
+    if (reading_.format.skipped_lines == 0) return;
+    assume({.what = "comments",
+            .taken = fmt::format("{} at the beginning", counted(reading_.format.skipped_lines, "line")),
+            .why = "they begin with #"});
+  }
+
+  void find_separator() {
+    char& delimiter = reading_.format.delimiter;
+    if (!options_.separator.empty()) {
+      delimiter = delimiter_from(options_.separator);
+    } else if (separator_line_ != '\0') {
+      delimiter = separator_line_;
+    } else {
+      delimiter = CsvReader(reading_.file, reading_.format).delimiter();
+    }
+    assume({.what = "separator",
+            .taken = separator_name(delimiter),
+            .why = !options_.separator.empty() ? "as the option says"
+                   : separator_line_ != '\0'   ? "as line 1 says"
+                                               : "",
+            .option = "--separator"});
+  }
+
+  void find_quoting() {
+    Quoting& quoting = reading_.format.quoting;
+    if (!options_.quoting.empty()) {
+      quoting = find_in(kQuotings, options_.quoting, "quoting").quoting;
+    } else if (bytes_.quotes && reading_.format.delimiter == '\t' && !follows_rfc()) {
+      quoting = Quoting::kWholeCells;
+    }
+    if (!bytes_.quotes) return;
+    const std::string taken = quoting == Quoting::kCsv ? "csv, cells may be in double quotes"
+                              : quoting == Quoting::kWholeCells
+                                  ? "quotes are text unless they enclose a whole cell"
+                                  : "none, quotes are text";
+    assume({.what = "quoting",
+            .taken = taken,
+            .why = !options_.quoting.empty()         ? "as the option says"
+                   : quoting == Quoting::kWholeCells ? "not all cells that begin with one end with one"
+                                                     : "",
+            .option = "--quoting"});
+  }
+
+  // True if a file with tabs can be RFC 4180.
+  bool follows_rfc() const {
+    try {
+      CsvReader reader(reading_.file, reading_.format);
+      CsvRow row;
+      std::size_t columns = 0;
+      for (std::size_t rows = 0; (whole_ || rows < kSampleRows) && reader.next(row); ++rows) {
+        if (columns == 0) columns = row.cells.size();
+        if (row.cells.size() != columns) return false;
+        for (const std::string& cell : row.cells) {
+          if (cell.find('\n') != std::string::npos && cell.find('\t') != std::string::npos) return false;
+        }
+      }
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  void find_header() {
+    CsvReader reader(reading_.file, reading_.format);
+    CsvRow first;
+    if (!reader.next(first)) throw Error(fmt::format("{}: is empty", reading_.file.string()));
+    const std::size_t rows = std::clamp<std::size_t>(kSampleCells / first.cells.size(), 20, kSampleRows);
+    std::vector<CsvRow> below;
+    for (CsvRow row; below.size() < rows && next_if_whole(reader, row);) below.push_back(row);
+    complete(first.cells, below);
+    if (hash_header_) {
+      first.cells[0].erase(0, first.cells[0].find_first_not_of("# "));
+      reading_.header = name_columns(first.cells, true);
+      assume({.what = "header",
+              .taken = fmt::format("line {}", first.line),
+              .why = "it begins with #",
+              .option = "--header"});
+      return;
+    }
+    HeaderGuess guess;
+    if (options_.header.empty()) {
+      guess = guess_header(first.cells, below);
+    } else {
+      guess = {.header = find_in(kYesNo, options_.header, "value of --header").value,
+               .why = "as the option says"};
+    }
+    reading_.header = name_columns(first.cells, guess.header);
+    assume({.what = "header",
+            .taken = guess.header ? fmt::format("line {}", first.line)
+                                  : "none; the columns are column_1, column_2, ...",
+            .why = guess.why,
+            .option = "--header",
+            .doubtful = guess.doubtful});
+    name_repeated(first.cells);
+  }
+
+  // A damaged row further down is reported by those who read it.
+  static bool next_if_whole(CsvReader& reader, CsvRow& row) {
+    try {
+      return reader.next(row);
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  // R names the columns but not the first, which names the rows; other programs end each row with a
+  // separator.
+  static void complete(std::vector<std::string>& first, const std::vector<CsvRow>& below) {
+    const bool longer = !below.empty() && std::all_of(below.begin(), below.end(), [&](const CsvRow& row) {
+      return row.cells.size() == first.size() + 1;
+    });
+    if (!longer) return;
+    const bool trailing = std::all_of(below.begin(), below.end(),
+                                      [](const CsvRow& row) { return trimmed(row.cells.back()).empty(); });
+    first.insert(trailing ? first.end() : first.begin(), "");
+  }
+
+  void name_repeated(const std::vector<std::string>& first) {
+    if (!reading_.header.written) return;
+    std::vector<std::string> renamed;
+    for (std::size_t c = 0; c < first.size(); ++c) {
+      const std::string& name = reading_.header.names[c];
+      if (!trimmed(first[c]).empty() && name != trimmed(first[c]))
+        renamed.push_back(fmt::format("\"{}\"", name));
+    }
+    if (renamed.empty()) return;
+    const std::size_t count = renamed.size();
+    if (count > 10) renamed.resize(10);
+    assume({.what = "repeated",
+            .taken = fmt::format("{} called {}{}", counted(count, "column"), join(renamed),
+                                 count > 10 ? ", ..." : ""),
+            .why = "their names in the header occur before"});
+  }
+
+  static constexpr std::size_t kSampleRows = 1000, kSampleCells = 200'000;
+  const ReadingOptions& options_;
+  CsvReading reading_;
+  bool whole_;
+  Bytes bytes_;
+  char separator_line_ = '\0';
+  bool hash_header_ = false;
+};
+
+}  // namespace
+
+CsvReader CsvReading::rows() const {
+  CsvReader reader(file, format);
+  CsvRow row;
+  if (header.written) reader.next(row);
+  return reader;
+}
+
+void drop_empty_rest(CsvRow& row, std::size_t columns) {
+  while (row.cells.size() > columns && trimmed(row.cells.back()).empty()) row.cells.pop_back();
+}
+
+ReadingOptions CsvReading::options_for_prediction(ReadingOptions given) const {
+  given.header = header.written ? "yes" : "no";
+  return given;
+}
+
+CsvReading examine_csv(const fs::path& file, const ReadingOptions& options, CsvExtent extent) {
+  if (fs::is_directory(file)) throw Error(fmt::format("{}: is a folder", file.string()));
+  return Examination(file, options, extent).run();
+}
+
+std::string separator_name(char delimiter) {
+  if (delimiter == '\t') return "tab";
+  if (delimiter == ' ') return "blanks";
+  return fmt::format("\"{}\"", delimiter);
+}
+
+}  // namespace convoke::data_prep

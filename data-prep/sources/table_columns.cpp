@@ -1,0 +1,158 @@
+#include "sources/table_columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <set>
+
+#include "convoke/core/table.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/data_prep/files/number.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+struct DecimalName {
+  std::string_view name;
+  char sign;
+};
+constexpr std::array kDecimals{DecimalName{"point", '.'}, DecimalName{"comma", ','}};
+
+// The names of columns that number rows.
+constexpr std::array<std::string_view, 7> kIndexNames{"index", "id", "row", "no", "nr", "#", "row_id"};
+
+std::optional<std::int64_t> whole_number(const std::string& cell) {
+  const std::string text = trimmed(cell);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+/// Adds the cells of a column, and follows whether they number the rows.
+class Reader {
+ public:
+  /// Only in a column without a name are numbers that do not count an index.
+  explicit Reader(bool unnamed) : unnamed_(unnamed) {}
+
+  void add(TableContents& column, const std::string& cell, std::uint64_t line) {
+    follow(column, cell);
+    ++column.rows;
+    if (is_missing(cell)) {
+      ++column.missing;
+      return;
+    }
+    if (!is_missing_number(cell)) column.numbers.add(cell, line);
+    if (column.values.size() < TableContents::kMostValues) {
+      ++column.values[trimmed(cell)];
+    } else if (const auto it = column.values.find(trimmed(cell)); it != column.values.end()) {
+      ++it->second;
+    }
+  }
+
+ private:
+  void follow(TableContents& column, const std::string& cell) {
+    column.different = column.different && unnamed_;
+    if (!column.different && !column.counts) return;
+    const std::optional<std::int64_t> number = whole_number(cell);
+    column.different = column.different && number && seen_.insert(*number).second;
+    column.counts = column.counts && number && (column.rows == 0 || *number == before_ + 1);
+    before_ = number.value_or(0);
+    if (!column.different) seen_.clear();
+  }
+
+  bool unnamed_;
+  std::set<std::int64_t> seen_;
+  std::int64_t before_ = 0;
+};
+
+char decimal_of(const std::vector<TableContents>& columns, char delimiter) {
+  std::int64_t points = 0, commas = 0;
+  for (const TableContents& column : columns) {
+    const char decimal = column.numbers.decimal();
+    points += decimal == '.' ? 1 : 0;
+    commas += decimal == ',' ? 1 : 0;
+  }
+  if (points != commas) return points > commas ? '.' : ',';
+  return delimiter == ';' ? ',' : '.';
+}
+
+}  // namespace
+
+bool TableContents::numbers_rows(const CsvHeader& header, std::size_t column) const {
+  constexpr std::int64_t kEnough = 3;
+  if (rows < kEnough || missing > 0) return false;
+  const std::string name = lower_case(header.names[column]);
+  const bool called_index = std::find(kIndexNames.begin(), kIndexNames.end(), name) != kIndexNames.end();
+  if (!header.written) return column == 0 && counts && rows >= 10;
+  return header.unnamed[column] ? counts || different : called_index && counts;
+}
+
+ColumnContents TableContents::contents(const CsvHeader& header, std::size_t column) const {
+  const auto distinct = static_cast<std::int64_t>(values.size());
+  return {.empty = filled() == 0,
+          .index = numbers_rows(header, column),
+          .numeric = numeric,
+          .classes = distinct <= 20 || 2 * distinct <= filled()};
+}
+
+std::vector<TableContents> read_contents(const CsvReading& reading, const std::string& decimal) {
+  const std::size_t width = reading.header.names.size();
+  std::vector<TableContents> columns(width);
+  std::vector<Reader> readers;
+  for (std::size_t c = 0; c < width; ++c)
+    readers.emplace_back(reading.header.written && reading.header.unnamed[c]);
+  CsvReader reader = reading.rows();
+  for (CsvRow row; reader.next(row);) {
+    if (row.cells.size() < width) continue;
+    for (std::size_t c = 0; c < width; ++c) readers[c].add(columns[c], row.cells[c], row.line);
+  }
+  const char sign = decimal.empty() ? decimal_of(columns, reading.format.delimiter)
+                                    : find_in(kDecimals, decimal, "value of --decimal").sign;
+  for (TableContents& column : columns) {
+    column.format = column.numbers.format(sign);
+    column.numeric = column.numbers.is_numeric(column.format);
+  }
+  return columns;
+}
+
+std::vector<Assumption> about_column(const std::string& name, const TableContents& column) {
+  std::vector<Assumption> found;
+  const std::string taken = fmt::format("column \"{}\"", name);
+  if (column.numeric) {
+    const std::string form = to_text(column.format);
+    const bool doubtful = column.numbers.ambiguous();
+    if (!form.empty() || doubtful) {
+      const std::string& example = column.values.begin()->first;
+      const std::optional<double> value = column.format.read(example);
+      found.push_back({.what = "numbers",
+                       .taken = fmt::format("{}: {}{}", taken, form,
+                                            value ? fmt::format("; \"{}\" is {}", example, *value) : ""),
+                       .why = doubtful ? "they can be read with a decimal comma, too" : "",
+                       .option = "--decimal",
+                       .doubtful = doubtful});
+    }
+    return found;
+  }
+  const std::int64_t numbers = column.numbers.read(column.format);
+  if (numbers > 0 && numbers == column.numbers.cells()) return found;  // the options say so
+  const auto digits = [](const auto& value) {
+    const std::size_t first = value.first.find_first_not_of("+-$.( ");
+    return first != std::string::npos && value.first[first] >= '0' && value.first[first] <= '9';
+  };
+  const auto like = std::count_if(column.values.begin(), column.values.end(), digits);
+  if (column.filled() == 0 || (2 * like < std::ssize(column.values) && numbers == 0)) return found;
+  const NumberColumn::Cell& cell = column.numbers.first_unread(column.format);
+  found.push_back({.what = "categories",
+                   .taken = fmt::format("{}: {} of {} cells are numbers, but \"{}\" in line {} is not", taken,
+                                        format_count(numbers), format_count(column.numbers.cells()),
+                                        shortened(cell.text, 40), cell.line),
+                   .why = "each value becomes a feature of its own",
+                   .option = "--features leaves it out",
+                   .doubtful = true});
+  return found;
+}
+
+}  // namespace convoke::data_prep
