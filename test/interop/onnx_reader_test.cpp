@@ -132,8 +132,8 @@ class Folder {
 
 TEST_CASE("ONNX files of PyTorch and Keras give the outputs of onnxruntime and the gradients of PyTorch") {
   const hdf5::File golden = hdf5::File::open((kFiles / "golden.h5").string());
-  for (const char* name :
-       {"excite", "old_opset", "shuffle", "upsample", "convnext", "lstm", "gru", "attention", "vision"}) {
+  for (const char* name : {"excite", "old_opset", "shuffle", "upsample", "interpolate", "interpolate_script",
+                           "convnext", "lstm", "gru", "attention", "vision"}) {
     INFO(name);
     const hdf5::Group group = golden.group(name);
     const Imported imported = read_onnx(kFiles / (std::string(name) + ".onnx"), {});
@@ -151,6 +151,43 @@ TEST_CASE("ONNX files of PyTorch and Keras give the outputs of onnxruntime and t
     }
     CHECK(compared >= 2);
   }
+}
+
+TEST_CASE("transposed convolutions pad automatically as onnxruntime does") {
+  const hdf5::File golden = hdf5::File::open((kFiles / "golden.h5").string());
+  const hdf5::Group group = golden.group("transposed");
+  const Imported imported = read_onnx(kFiles / "transposed.onnx", {});
+  CHECK(difference(outcome_of(imported.models, group, false).output, doubles(group, "output")) < 1e-5);
+}
+
+TEST_CASE("an input that only a branch reads is the model's input") {
+  const Folder folder;
+  const auto branch = [](const char* name, const std::string& op) {
+    return field(5, field(1, std::string_view(name)) +
+                        field(6, node(op, {"x"}, name) + field(12, value_info(name, {}))) +
+                        field(20, std::int64_t{5}));
+  };
+  const std::string yes = field(
+      5, field(2, std::int64_t{9}) + field(8, std::string_view("yes")) + field(9, std::string(1, '\1')));
+  const Model model{yes +
+                    node("If", {"yes"}, "y", branch("then_branch", "Relu") + branch("else_branch", "Tanh"))};
+  const Imported imported = folder.read(model.bytes());
+  CHECK(imported.models.description.graph.input_shape() == Shape{2, 4, 4});
+  CHECK(imported.models.description.graph.nodes().back().layer->type() == "relu");
+}
+
+TEST_CASE("batch normalisation in training mode is said to use the running statistics") {
+  const Folder folder;
+  const auto bytes = [](const std::string& attributes) {
+    return Model{floats("s", {2}, 2) + node("BatchNormalization", {"x", "s", "s", "s", "s"}, "y", attributes)}
+        .bytes();
+  };
+  CHECK(folder.read(bytes("")).notes.empty());
+  const std::string training = field(5, field(1, std::string_view("training_mode")) +
+                                            field(3, std::int64_t{1}) + field(20, std::int64_t{2}));
+  const Imported imported = folder.read(bytes(training));
+  REQUIRE(imported.notes.size() == 1);
+  CHECK_THAT(imported.notes[0], Catch::Contains("was exported in training mode"));
 }
 
 TEST_CASE("a channels-last model becomes channels first, with its names and normalisation") {

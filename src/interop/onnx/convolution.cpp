@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "convoke/nn/layers/conv1d.hpp"
@@ -37,6 +38,35 @@ Constant transposed_weight(const Constant& weight, std::int64_t groups) {
   extents[0] = groups * out;
   extents[1] = in;
   return weight.reshaped(Shape(grouped)).transposed(order).reshaped(Shape(extents));
+}
+
+/// Sets the padding of a transposed convolution that gives an output_shape or auto_pad, as onnxruntime does:
+/// rows beyond the wanted ones are cut off on both sides, an odd one at the end for SAME_UPPER, otherwise at
+/// the beginning. Missing rows are added to `extra` for an output_shape; auto_pad adds none.
+void pad_automatically(const Call& call, const View& input, WindowAttributes& window, nn::Extent& extra) {
+  const std::string automatic = call.text("auto_pad", "NOTSET");
+  const bool same = automatic.starts_with("SAME_"), shaped = call.has_attribute("output_shape");
+  if (!same && !shaped) return;
+  nn::Extent wanted(0), before(0), after(0);
+  if (shaped) {
+    std::vector<std::int64_t> shape = call.integers("output_shape");
+    if (shape.size() == input.rank()) shape.erase(shape.begin(), shape.begin() + 2);
+    wanted = extent_of(call, shape, window.sequence);
+  }
+  using Side = std::int64_t nn::Extent::*;
+  const auto pad = [&](std::size_t axis, Side side) {
+    const std::int64_t in = input.dim(axis).value, stride = window.stride.*side;
+    const std::int64_t full =
+        (in - 1) * stride + window.dilation.*side * (window.kernel.*side - 1) + 1 + extra.*side;
+    const std::int64_t surplus = full - (shaped ? wanted.*side : in * stride);
+    const std::int64_t cut = std::max<std::int64_t>(surplus, 0);
+    before.*side = automatic == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
+    after.*side = cut - before.*side;
+    if (shaped && surplus < 0) extra.*side -= surplus;
+  };
+  pad(input.rank() - 1, &nn::Extent::width);
+  if (!window.sequence) pad(2, &nn::Extent::height);
+  window.padding = nn::Padding::by(before, after);
 }
 
 }  // namespace
@@ -83,40 +113,7 @@ void convert_transposed_convolution(Call& call) {
     extra = extent_of(call, call.integers("output_padding"), window.sequence);
     if (window.sequence) extra.height = 0;
   }
-  if (window.padding.kind == nn::Padding::Kind::kSame || call.has_attribute("output_shape")) {
-    const bool upper = call.text("auto_pad", "NOTSET") == "SAME_UPPER";
-    const auto size = [&](std::size_t axis, std::int64_t kernel, std::int64_t stride, std::int64_t dilation,
-                          std::int64_t more) {
-      return (input.dim(axis).value - 1) * stride + dilation * (kernel - 1) + 1 + more;
-    };
-    nn::Extent full(1, size(input.rank() - 1, window.kernel.width, window.stride.width, window.dilation.width,
-                            extra.width));
-    nn::Extent wanted(1, input.dim(input.rank() - 1).value * window.stride.width);
-    if (!window.sequence) {
-      full.height = size(2, window.kernel.height, window.stride.height, window.dilation.height, extra.height);
-      wanted.height = input.dim(2).value * window.stride.height;
-    }
-    if (call.has_attribute("output_shape")) {
-      std::vector<std::int64_t> shape = call.integers("output_shape");
-      if (shape.size() == input.rank()) shape.erase(shape.begin(), shape.begin() + 2);
-      wanted = extent_of(call, shape, window.sequence);
-    }
-    // Surplus rows are cut off on both sides, an odd one at the end for SAME_UPPER. Missing rows are added.
-    const auto cut = [&](std::int64_t has, std::int64_t needs, std::int64_t& before, std::int64_t& after,
-                         std::int64_t& more) {
-      const std::int64_t total = has - needs;
-      if (total < 0) {
-        more -= total;
-        return;
-      }
-      before = upper ? total / 2 : total - total / 2;
-      after = total - before;
-    };
-    nn::Extent before(0), after(0);
-    cut(full.width, wanted.width, before.width, after.width, extra.width);
-    cut(full.height, wanted.height, before.height, after.height, extra.height);
-    window.padding = nn::Padding::by(before, after);
-  }
+  pad_automatically(call, input, window, extra);
   const std::int64_t filters = weight.shape[1] * groups;
   const std::optional<Constant> bias = bias_of(call, filters);
   const Constant own = transposed_weight(weight, groups);

@@ -61,6 +61,13 @@ constexpr std::array kRules{
     Rule{"scores", "Div(MatMul(<query>,<key>),@f)"},
     Rule{"total", "ReduceSum(<exponential>)"},
     Rule{"total", "Expand(Reshape(ReduceSum(<exponential>),s),s)"},
+    // Convoke's own recurrent layers that skip masked tokens t (emit_recurrent.cpp)
+    Rule{"present", "Cast(Not(Equal(t,Cast(0))))"},
+    Rule{"lengths", "Cast(ReduceSum(<present>))"},
+    Rule{"compacted", "GatherND(x,Unsqueeze(TopK(Sub(@p,Mul(<present>,$l)),@k),@n))"},
+    Rule{"last", "Max(Sub(CumSum(<present>,$a),1),0)"},
+    Rule{"shown", "Min(CumSum(<present>,$a),1)"},
+    Rule{"shown", "<present>"},
 };
 
 bool bind(std::string_view letter, const std::string& value, Match& match) {

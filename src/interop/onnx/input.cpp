@@ -19,8 +19,9 @@ constexpr std::int64_t kFloat = 1, kUint8 = 2, kInt32 = 6, kInt64 = 7, kFloat16 
 const ValueInfo& only_input(const Source& source, const std::vector<std::size_t>& order) {
   std::set<std::string> read;
   for (const std::size_t index : order) {
-    const std::vector<std::string>& inputs = source.nodes()[index].inputs;
-    read.insert(inputs.begin(), inputs.end());
+    const NodeProto& node = source.nodes()[index];
+    read.insert(node.inputs.begin(), node.inputs.end());
+    read.insert(node.captured.begin(), node.captured.end());  // by a branch of an If
   }
   std::vector<const ValueInfo*> found;
   std::vector<std::string> names;

@@ -49,6 +49,12 @@ void convert_batch_norm(Call& call) {
   const Constant beta = for_channels(call, 2, "bias", channels);
   const Constant mean = for_channels(call, 3, "mean", channels);
   const Constant variance = for_channels(call, 4, "variance", channels);
+  // Before opset 14, further outputs say so.
+  if (call.integer("training_mode", 0) != 0 || call.node().outputs.size() > 1) {
+    call.builder().note(
+        "Batch normalisation was exported in training mode. Prediction uses the running mean and variance of "
+        "the file, not those of a batch, as after model.eval().");
+  }
   const View from = with_channels(call.builder(), x, x.axes[1]);
   const std::size_t node =
       call.add(std::make_shared<nn::BatchNorm>(nn::BatchNormOptions{.momentum = call.number("momentum", 0.9),

@@ -171,6 +171,32 @@ bool attention(const Source& source, const Match& match, NodeProto& node) {
   return true;
 }
 
+/// The recurrent layer keeps its attributes, and reads the sequences and the tokens that mask them.
+bool masked_recurrent(const Source& source, const Match& match, NodeProto& node) {
+  const Attribute* order = find_attribute(*node_of(source, match, "Transpose"), "perm");
+  const NodeProto* cell = node_of(source, match, node.op);
+  const Attribute* layout = find_attribute(*cell, "layout");
+  if (order == nullptr || order->integers != std::vector<std::int64_t>{1, 0, 2} || layout != nullptr) {
+    return false;
+  }
+  node.attributes = cell->attributes;
+  return true;
+}
+
+/// The places of a masked layer's states that come after: its layer gives them already.
+bool masked_states(const Source& source, const Match& match, NodeProto& node) {
+  const NodeProto* cell = node_of(source, match, "LSTM");
+  if (cell == nullptr) cell = node_of(source, match, "GRU");
+  const Attribute* direction = find_attribute(*cell, "direction");
+  const bool both = direction != nullptr && direction->text == "bidirectional";
+  const bool zeroes = node_of(source, match, "Min") == nullptr;  // at masked places
+  if (cell->domain != kRecognisedDomain || both != zeroes) return false;
+  for (const auto& [op, output] : match.nodes) {
+    if (op == "Reshape") node.inputs = {output};
+  }
+  return true;
+}
+
 struct Pattern {
   std::string_view formula;
   std::string_view op;                       ///< that it stands for
@@ -220,6 +246,24 @@ constexpr std::array kPatterns{
             "AttentionOfHeads",
             {"q", "k", "v", "@a", "@b", "@c", "@d", "@e", "@f"},
             attention},
+    Pattern{"LSTM(Transpose(<compacted>),@w,@r,b,<lengths>)",
+            "LSTM",
+            {"x", "@w", "@r", "b", "t"},
+            masked_recurrent},
+    Pattern{"GRU(Transpose(<compacted>),@w,@r,b,<lengths>)",
+            "GRU",
+            {"x", "@w", "@r", "b", "t"},
+            masked_recurrent},
+    Pattern{"Mul(GatherND(Reshape(Transpose(LSTM(x,@w,@r,b,t))),Unsqueeze(<last>,@u)),"
+            "Cast(Unsqueeze(<shown>,@v)))",
+            "Identity",
+            {"x"},
+            masked_states},
+    Pattern{"Mul(GatherND(Reshape(Transpose(GRU(x,@w,@r,b,t))),Unsqueeze(<last>,@u)),"
+            "Cast(Unsqueeze(<shown>,@v)))",
+            "Identity",
+            {"x"},
+            masked_states},
 };
 
 /// Older opsets give the bounds of Clip as attributes: they become inputs, as in newer ones.
@@ -236,8 +280,15 @@ void move_bounds(Source& source, NodeProto& node) {
 }
 
 void rewrite(const Source& source, const Matcher& matcher, NodeProto& node, const Pattern& pattern) {
+  // Recurrent layers have further outputs, which nothing reads.
+  const auto is_read = [&](const std::string& output) {
+    return !source.consumers(output).empty() || source.is_output(output);
+  };
+  const auto output = std::find_if(node.outputs.begin(), node.outputs.end(), is_read);
   Match match;
-  if (node.outputs.size() != 1 || !matcher.matches(pattern.formula, node.outputs[0], match)) return;
+  if (std::count_if(output, node.outputs.end(), is_read) != 1 ||
+      !matcher.matches(pattern.formula, *output, match))
+    return;
   NodeProto made{.op = std::string(pattern.op),
                  .domain = kRecognisedDomain,
                  .name = node.name,

@@ -13,6 +13,7 @@ namespace {
 
 /// An LSTM or a GRU of ONNX.
 struct Cell {
+  View input;  ///< (L, N, F), or (N, L, F) with batch_first
   std::int64_t directions = 1, units = 0, features = 0, length = 0;
   bool batch_first = false;
   const Constant* weight = nullptr;     ///< (directions, gates units, features)
@@ -22,7 +23,7 @@ struct Cell {
 
 void refuse_extras(Call& call, std::size_t states, std::int64_t length) {
   if (call.has_attribute("clip")) call.refuse("clips its state, which Convoke does not");
-  if (call.has(4)) {
+  if (call.has(4) && !call.is_recognised()) {
     const std::optional<float> all =
         call.is_constant(4) ? call.constant(4, "lengths").uniform() : std::nullopt;
     if (all != static_cast<float>(length)) {
@@ -40,8 +41,9 @@ void refuse_extras(Call& call, std::size_t states, std::int64_t length) {
 
 Cell read_cell(Call& call, std::int64_t gates, const std::vector<std::string>& functions,
                std::size_t states) {
-  const View& x = call.view(0);
   Cell cell;
+  cell.input = call.is_recognised() ? call.view(0).transposed({1, 0, 2}) : call.view(0);
+  const View& x = cell.input;
   cell.batch_first = call.integer("layout", 0) != 0;
   const std::size_t batch = cell.batch_first ? 0 : 1, time = 1 - batch;
   if (x.rank() != 3 || x.axes[batch] != View::Axis{View::kBatch} || x.has_batch(2)) {
@@ -108,9 +110,16 @@ nn::RecurrentOptions options_of(const Cell& cell, bool sequences) {
           .bias = cell.bias != nullptr};
 }
 
-std::size_t sequence_node(Call& call, const Cell& cell) {
-  const View& x = call.view(0);
-  return arrange(call.builder(), x, {x.axes[cell.batch_first ? 1 : 0], x.axes[2]});
+/// Returns the sequences, and the tokens that mask them if the layer is recognised as a masked one.
+std::vector<std::size_t> inputs_of(Call& call, const Cell& cell) {
+  const View& x = cell.input;
+  std::vector<std::size_t> inputs{arrange(call.builder(), x, {x.axes[cell.batch_first ? 1 : 0], x.axes[2]})};
+  if (!call.is_recognised()) return inputs;
+  inputs.push_back(call.view(4).node);
+  if (call.graph().node(inputs[1]).shape.type != nn::ValueType::kToken) {
+    call.refuse("is masked by other values than the tokens of the input");
+  }
+  return inputs;
 }
 
 /// Says what the outputs are: Y (L, D, N, U) of all places and Y_h (D, N, U) after the last one.
@@ -154,7 +163,7 @@ void convert_lstm(Call& call) {
   if (call.wants(2)) call.refuse("gives the cell's state, which Convoke's lstm does not");
   const bool sequences = call.wants(0);
   const std::size_t node =
-      call.add(std::make_shared<nn::Lstm>(options_of(cell, sequences)), {sequence_node(call, cell)});
+      call.add(std::make_shared<nn::Lstm>(options_of(cell, sequences)), inputs_of(call, cell));
   for (std::int64_t d = 0; d < cell.directions; ++d) {
     const std::string prefix = kPrefixes.at(static_cast<std::size_t>(d));
     give_blocks(call, node, prefix + "weight", *cell.weight, d, cell.units, {0, 2, 3, 1});
@@ -174,7 +183,7 @@ void convert_gru(Call& call) {
   }
   const bool sequences = call.wants(0);
   const std::size_t node =
-      call.add(std::make_shared<nn::Gru>(options_of(cell, sequences)), {sequence_node(call, cell)});
+      call.add(std::make_shared<nn::Gru>(options_of(cell, sequences)), inputs_of(call, cell));
   for (std::int64_t d = 0; d < cell.directions; ++d) {
     const std::string prefix = kPrefixes.at(static_cast<std::size_t>(d));
     give_blocks(call, node, prefix + "weight", *cell.weight, d, cell.units, {0, 1, 2});

@@ -23,12 +23,16 @@ struct Coordinates {
   std::string transformation, nearest;
 };
 
+bool is_first(const ResizedAxis& axis) { return axis.out == 1 || axis.out == axis.in; }
+
 nn::ResizeOptions options_of(const Call& call, const Coordinates& how, bool nearest, const ResizedAxis& rows,
                              const ResizedAxis& columns) {
   using Options = nn::ResizeOptions;
   Options options{.size = nn::Extent(rows.out, columns.out)};
   if (!nearest) options.method = Options::Method::kBilinear;
-  if (how.transformation == "align_corners") {
+  // Both give the first place where several become one.
+  const bool first = how.transformation == "pytorch_half_pixel" && is_first(rows) && is_first(columns);
+  if (how.transformation == "align_corners" || first) {
     options.centres = Options::Centres::kAlignCorners;
   } else if (how.transformation == "asymmetric") {
     options.centres = Options::Centres::kAsymmetric;
@@ -38,13 +42,14 @@ nn::ResizeOptions options_of(const Call& call, const Coordinates& how, bool near
   }
   for (const ResizedAxis& axis : {rows, columns}) {
     const double ratio = static_cast<double>(axis.out) / static_cast<double>(axis.in);
-    if (how.transformation == "pytorch_half_pixel" && axis.out == 1 && axis.in > 1 && !nearest) {
-      call.refuse("makes one place of several with the coordinates pytorch_half_pixel");
+    if (how.transformation == "pytorch_half_pixel" && axis.out == 1 && axis.in > 1 && !first) {
+      call.refuse("makes one place of several along one axis with the coordinates pytorch_half_pixel");
     }
     if (std::abs(axis.scale - ratio) <= 1e-4 * ratio) continue;
     call.refuse(fmt::format("has a scale of {} but makes {} places of {}", axis.scale, axis.out, axis.in),
                 "resize to a given size instead of by a factor");
   }
+  if (!nearest) return options;  // files give a rounding here too, which has no meaning
   using Rounding = Options::Rounding;
   constexpr std::array kRoundings{std::pair{"round_prefer_ceil", Rounding::kRoundPreferCeil},
                                   std::pair{"round_prefer_floor", Rounding::kRoundPreferFloor},
@@ -90,17 +95,20 @@ void resize(Call& call, const Coordinates& how, const std::string& mode, const s
     for (std::size_t axis = 0; axis < x.rank(); ++axis) {
       if (std::find(changed.begin(), changed.end(), axis) == changed.end()) others.push_back(axis);
     }
-    if (changed.size() == 1) call.refuse("resizes one axis of a value that is not an image");
   } else {
     others = {order[0]};
     changed = {order[1], order[2]};
   }
-  const std::vector<View::Axis> groups{atoms_of(x, others), x.axes[changed[0]], x.axes[changed[1]]};
+  const bool one = changed.size() == 1;  // an image of one column
+  const std::vector<View::Axis> groups{atoms_of(x, others), x.axes[changed[0]],
+                                       one ? View::Axis{} : x.axes[changed[1]]};
   const View from = arranged(call.builder(), x, groups);
-  const ResizedAxis &rows = all[changed[0]], &columns = all[changed[1]];
+  const ResizedAxis rows = all[changed[0]], columns = one ? ResizedAxis{} : all[changed[1]];
   const std::size_t node = call.add(
       std::make_shared<nn::Resize>(options_of(call, how, mode == "nearest", rows, columns)), {from.node});
-  const Along first{.view = from, .order = {others, {changed[0]}, {changed[1]}}, .axis = changed[0], .at = 1};
+  Along first{.view = from, .order = {others, {changed[0]}, {}}, .axis = changed[0], .at = 1};
+  if (one) return call.give(first.with(node, rows.out));
+  first.order[2] = {changed[1]};
   Along second = first;
   second.view = first.with(node, rows.out);
   second.axis = changed[1];

@@ -49,6 +49,14 @@ def vision(m, x):
     return m.head(x[:, 0])
 
 
+def interpolate(m, x):
+    """In all linear modes, for which exporters give a nearest_mode that means nothing."""
+    x = F.interpolate(m.conv(x), scale_factor=2, mode="bilinear")
+    x = F.interpolate(x, size=(5, 7), mode="bilinear", align_corners=True)
+    x = F.interpolate(x.flatten(2), size=12, mode="linear")
+    return m.head(F.interpolate(x, scale_factor=0.5, mode="linear", align_corners=True).flatten(1))
+
+
 MODELS = {
     "excite": (Call(excite, conv=nn.Conv2d(2, 4, 3, stride=2, padding=1, bias=False), bn=nn.BatchNorm2d(4, eps=1e-4, momentum=0.2),
                     gate=nn.Conv2d(4, 4, 1), head=nn.Linear(16, 3)), images, {"dynamo": False, "opset_version": 17}),
@@ -57,6 +65,8 @@ MODELS = {
     "shuffle": (Call(shuffle, conv=nn.Conv2d(2, 4, 3, stride=3), head=nn.Linear(16, 3)), images, {"dynamo": True}),
     "upsample": (nn.Sequential(nn.ConvTranspose2d(2, 2, 3, stride=2, output_padding=1), nn.GELU("tanh"), nn.AdaptiveAvgPool2d(3),
                                nn.Upsample(scale_factor=2), nn.Flatten(), nn.Linear(72, 3)), images, {"dynamo": False, "opset_version": 13}),
+    "interpolate": (Call(interpolate, conv=nn.Conv2d(2, 2, 3), head=nn.Linear(12, 3)), images, {"dynamo": True}),
+    "interpolate_script": (Call(interpolate, conv=nn.Conv2d(2, 2, 3), head=nn.Linear(12, 3)), images, {"dynamo": False, "opset_version": 12}),
     "convnext": (Call(lambda m, x: m.head((x + (m.b(F.gelu(m.a(m.norm(m.dw(x).permute(0, 2, 3, 1))))) * m.gamma).permute(0, 3, 1, 2)).mean((-2, -1))),
                       dw=nn.Conv2d(2, 2, 3, padding=1, groups=2), norm=nn.LayerNorm(2, eps=1e-6), a=nn.Linear(2, 6), b=nn.Linear(6, 2),
                       gamma=nn.Parameter(torch.rand(2)), head=nn.Linear(2, 3)), images, {"dynamo": False, "opset_version": 14}),
@@ -121,8 +131,27 @@ def channels_last(file):
     onnx.save(model, file)
 
 
+def transposed(file):
+    """Transposed convolutions whose padding follows from auto_pad and output_shape, side by side."""
+    nodes, weights, values = [], [], []
+    for auto_pad in ["SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET"]:
+        for kernel, stride, dilation, more in [(2, 3, 1, {}), (3, 2, 1, {}), (3, 2, 2, {"output_padding": [1, 1]}), (4, 3, 1, {"output_padding": [0, 2]}),
+                                               (3, 2, 1, {"output_shape": [16, 15]}), (2, 2, 1, {"output_shape": [17, 16]})]:
+            name = f"y{len(nodes)}"
+            weight = rng.standard_normal((2, 1, kernel, kernel), dtype=np.float32)
+            weights += [numpy_helper.from_array(weight, name + "w"), numpy_helper.from_array(np.array([0.5], np.float32), name + "b")]
+            nodes.append(helper.make_node("ConvTranspose", ["x", name + "w", name + "b"], [name], auto_pad=auto_pad, strides=[stride] * 2,
+                                          dilations=[dilation] * 2, **more))
+            nodes.append(helper.make_node("Flatten", [name], [name + "f"]))
+            values.append(name + "f")
+    nodes.append(helper.make_node("Concat", values, ["y"], axis=1))
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 2, 8, 8])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", None])], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), file)
+
+
 def main():
-    wanted = sys.argv[1:] or [*MODELS, "channels_last"]
+    wanted = sys.argv[1:] or [*MODELS, "channels_last", "transposed"]
     with h5py.File(os.path.join(here, "golden.h5"), "a") as out:
         for name in wanted:
             if name in out:
@@ -144,6 +173,10 @@ def main():
             del model.graph.value_info[:]
             onnx.save(model, file)
             write(out.create_group(name), file, samples, network)
+        if "transposed" in wanted:
+            file = os.path.join(here, "transposed.onnx")
+            transposed(file)
+            write(out.create_group("transposed"), file, images[:1])
         if "channels_last" not in wanted:
             return
         file = os.path.join(here, "channels_last.onnx")
