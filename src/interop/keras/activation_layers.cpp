@@ -5,7 +5,9 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
+#include "convoke/core/text.hpp"
 #include "interop/keras/layers.hpp"
+#include "interop/keras/origin.hpp"
 
 // Activations, as layers and as names in other layers' settings.
 
@@ -115,14 +117,18 @@ constexpr std::array kFunctions{
 
 Value activate(const Call& call, const Value& value, const Json& activation) {
   if (activation.is_null()) return value;
-  // An object is a layer, {"class_name": "LeakyReLU", "config": {...}}, or a function with its name in
-  // config.
+  // An object is a layer, {"class_name": "LeakyReLU", "config": {...}}, or a function of the user: Keras' own
+  // are names.
   if (activation.is_object()) {
     const Config object(activation);
-    const std::string kind = object.text("class_name");
-    if (kind == "function" || object.at("config").is_string()) {
-      return activate(call, value, activation.at("config"));
+    const bool lambda = !object.has("class_name") || object.at("class_name") == Json("__lambda__");
+    if (lambda || object.at("config").is_string()) {
+      throw Error(lambda ? "its activation is a lambda, Python code that is never run"
+                         : fmt::format("its activation is a function of your own, {}",
+                                       shortened(one_line(object.at("config").dump()), 80)),
+                  fmt::format("use one of Keras' activations: {}", join(names_in(kFunctions))));
     }
+    const std::string kind = builtin_class(activation);
     Call::Options options = call.options();
     options.class_name = kind;
     options.path.push_back({.name = "activation", .key = "activation"});

@@ -35,7 +35,9 @@ Sequences sequences_of(const Call& call) {
   if (!given[0] || !given[1]) throw Error("needs a query and a value");
   Sequences all{*given[0], *given[1], given[2] ? *given[2] : *given[1]};
   for (Value* value : {&all.query, &all.value, &all.key}) {
-    if (value->mask) throw Error("reads masked sequences, which is not supported for attention");
+    if (value->mask)
+      throw Error("reads masked sequences, which is not supported for attention",
+                  "leave the mask out: Embedding(mask_zero=False)");
     *value = call.plain(*value);
     if (call.shape(*value).rank() != 2) {
       throw Error(fmt::format("needs sequences, but reads {}", call.keras_shape(*value).with_batch()));
@@ -81,7 +83,8 @@ Value convert_multi_head_attention(const Call& call) {
     throw Error(fmt::format("has {} heads of {} and {} features", heads, width, out));
   const bool bias = config.flag("use_bias", true);
   Call::Options options = call.options();
-  options.parts = {"query_dense", "key_dense", "value_dense", "output_dense"};
+  options.parts = {"query_dense",  "key_dense",  "value_dense",  "output_dense",
+                   "_query_dense", "_key_dense", "_value_dense", "_output_dense"};  // of Keras 3 and 2
   const Call inner(call.context(), config.json(), std::move(options), call.inputs(), {});
   const std::vector<Tensor> stored = inner.tensors();
   const std::size_t each = bias ? 2 : 1;

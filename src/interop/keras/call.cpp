@@ -26,6 +26,7 @@ std::string joined(const std::vector<Place>& path) {
 }
 
 std::size_t node_of(const Value& value) {
+  if (value.mask_parts) throw Error("reads a mask as numbers, which is not supported");
   if (value.grouped) {
     throw Error("reads a value with four axes; supported are three",
                 "Convoke reads a Reshape, Permute and Reshape that shuffle channels");

@@ -30,6 +30,13 @@ struct Value {
     bool swapped = false;  ///< as (H, W, C / groups, groups), with these axes permuted
   };
   std::optional<Grouped> grouped = {};
+  /// The value is itself a mask, which Keras 3 computes (src/interop/keras/masks.hpp): for each place,
+  /// whether its token is not 0, or the same for all places. Several, until Any or All joins them.
+  struct MaskParts {
+    std::optional<std::size_t> tokens = {};  ///< node of the tokens
+    bool ones = false, zeroes = false;
+  };
+  std::optional<MaskParts> mask_parts = {};
 };
 
 /// State that all layers of an import share.
@@ -116,6 +123,7 @@ struct LayerClass {
 };
 /// Returns the function of a class. Throws Error with what would replace it for an unknown one.
 Convert find_layer(const std::string& class_name);
+bool is_layer_class(const std::string& name);
 /// Returns the names of all classes that can be read, for the documentation.
 std::vector<std::string> layer_classes();
 

@@ -51,7 +51,6 @@ constexpr std::array kClasses{
     LayerClass{"LayerNormalization", convert_layer_norm},
     LayerClass{"LayerScale", convert_layer_scale},
     LayerClass{"LeakyReLU", convert_leaky_relu},
-    LayerClass{"Masking", convert_masking},
     LayerClass{"MaxPooling1D", convert_max_pool1d},
     LayerClass{"MaxPooling2D", convert_max_pool2d},
     LayerClass{"Maximum", convert_maximum},
@@ -106,6 +105,8 @@ constexpr std::array kReplacements{
     Replacement{"Lambda", "it holds Python code, which is never run: write it with layers, e.g. Rescaling"},
     Replacement{"TFOpLambda", "save the model again with Keras layers in place of TensorFlow functions"},
     Replacement{"SlicingOpLambda", "save the model again with Keras layers, e.g. Cropping2D"},
+    Replacement{"Masking",
+                "tokens are masked by Embedding(mask_zero=True); leave it out for other sequences"},
     Replacement{"AdditiveAttention", "use MultiHeadAttention, or Attention with score_mode=\"dot\""},
     Replacement{"GroupQueryAttention", "use MultiHeadAttention"},
     Replacement{"SimpleRNN", "use LSTM or GRU"},
@@ -122,6 +123,11 @@ constexpr std::array kReplacements{
 };
 
 }  // namespace
+
+bool is_layer_class(const std::string& name) {
+  return std::any_of(kClasses.begin(), kClasses.end(),
+                     [&](const LayerClass& entry) { return entry.name == name; });
+}
 
 Convert find_layer(const std::string& class_name) {
   const auto found = std::find_if(kClasses.begin(), kClasses.end(),

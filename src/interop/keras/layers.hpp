@@ -54,8 +54,6 @@ Value convert_average(const Call& call);
 Value convert_maximum(const Call& call);
 Value convert_minimum(const Call& call);
 Value convert_concatenate(const Call& call);
-/// a + b, a - b, a * b and a / b, where one may be a number.
-Value convert_arithmetic(const Call& call);
 
 Value convert_flatten(const Call& call);
 Value convert_reshape(const Call& call);
@@ -75,7 +73,6 @@ Value convert_lstm(const Call& call);
 Value convert_gru(const Call& call);
 Value convert_bidirectional(const Call& call);
 Value convert_time_distributed(const Call& call);
-Value convert_masking(const Call& call);
 Value convert_multi_head_attention(const Call& call);
 Value convert_dot_attention(const Call& call);
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "convoke/core/error.hpp"
@@ -128,41 +127,6 @@ Value convert_concatenate(const Call& call) {
     if (argument.keyword == "axis" && argument.constant.is_number_integer()) axis = argument.constant;
   }
   return call.add({{"layer", "concat"}, {"axis", call.axis(inputs.front(), axis)}}, inputs);
-}
-
-// scale x + offset for x + c, x - c, c - x, x * c and x / c.
-Value convert_arithmetic(const Call& call) {
-  const std::string& kind = call.options().class_name;
-  std::vector<Argument> operands;
-  for (const Argument& argument : call.arguments()) {
-    const bool operand = argument.call || argument.keyword.empty() || argument.keyword == "x" ||
-                         argument.keyword == "x1" || argument.keyword == "x2" || argument.keyword == "y";
-    if (operand) operands.push_back(argument);
-  }
-  if (operands.size() != 2) throw Error("reads two tensors, or one and a number");
-  if (call.inputs().size() == 2) {
-    if (kind == "Add") return convert_add(call);
-    if (kind == "Subtract") return convert_subtract(call);
-    if (kind == "Multiply") return convert_multiply(call);
-    if (kind == "Maximum") return convert_maximum(call);
-    throw Error("divides a tensor by another, which is not supported");
-  }
-  const Argument& constant = operands[0].call ? operands[1] : operands[0];
-  if (constant.call || !constant.constant.is_number()) {
-    throw Error("combines a tensor with something that is neither a tensor nor a number",
-                "use a Rescaling or Normalization layer");
-  }
-  const auto c = constant.constant.get<double>();
-  const bool number_first = !operands[0].call;
-  double scale = 1, offset = 0;
-  if (kind == "Add") offset = c;
-  if (kind == "Subtract") std::tie(scale, offset) = number_first ? std::pair(-1.0, c) : std::pair(1.0, -c);
-  if (kind == "Multiply") scale = c;
-  if (kind == "Divide" || kind == "TrueDivide") scale = 1 / c;
-  if (kind == "Maximum" || (number_first && (kind == "Divide" || kind == "TrueDivide"))) {
-    throw Error("is supported with two tensors only");
-  }
-  return call.add({{"layer", "rescale"}, {"scale", scale}, {"offset", offset}}, call.input());
 }
 
 }  // namespace convoke::interop::keras

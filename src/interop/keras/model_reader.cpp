@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "interop/keras/layers.hpp"
+#include "interop/keras/masks.hpp"
+#include "interop/keras/operations.hpp"
+#include "interop/keras/origin.hpp"
 
 namespace convoke::interop::keras {
 namespace {
@@ -104,6 +105,8 @@ class Reader {
       throw Error(fmt::format("the model has more than {} layers", kMostNodes));
     }
     std::vector<Value> inputs;
+    const Value* mask = nullptr;  // given in the call, instead of the one that the input carries
+    bool ends_mask = false;
     bool inference = scope.inference;
     for (Argument& argument : arguments) {
       if (argument.keyword == "training" && argument.constant == Json(false)) {
@@ -114,10 +117,14 @@ class Reader {
               "training=False in the call of a layer has no effect in training, as in Keras 3");
         }
       }
-      if (!argument.call) continue;
+      if (!argument.call) {
+        ends_mask = ends_mask || (argument.keyword == "mask" && argument.constant.is_null());
+        continue;
+      }
       const bool by_keyword = !argument.keyword.empty() && argument.keyword != "inputs";
-      if (by_keyword && argument.keyword == "mask") {
-        argument.call.reset();  // the value carries its mask
+      if (argument.keyword == "mask") {
+        mask = &values[*argument.call];
+        argument.call.reset();
         continue;
       }
       const bool named = layer.is_operation || layer.class_name == "MultiHeadAttention";
@@ -128,6 +135,12 @@ class Reader {
       inputs.push_back(values[*argument.call]);
       argument.call = inputs.size() - 1;
     }
+    if (layer.class_name == "InputLayer") {
+      throw Error("is a second input", "models with one input are supported");
+    }
+    if (inputs.empty()) throw Error("reads no tensors");
+    if (mask != nullptr) inputs.front() = with_mask(inputs.front(), *mask);
+    if (ends_mask && context_.keras_version >= 3) inputs.front().mask.reset();
     Scope within{.path = scope.path,
                  .trainable = scope.trainable && member(*layer.config, "trainable") != Json(false),
                  .inference = inference};
@@ -136,94 +149,20 @@ class Reader {
       if (inputs.size() != 1) throw Error(fmt::format("is a model that reads {} tensors", inputs.size()));
       return run(*layer.whole, inputs.front(), within);
     }
-    if (layer.class_name == "InputLayer")
-      throw Error("is a second input", "models with one input are supported");
-    require_builtin(layer);
-    Call::Options options{.class_name = layer.class_name, .path = within.path};
+    // Keras says of its operators on tensors neither module nor package.
+    const bool tensorflow = layer.class_name == "TFOpLambda";
+    Call::Options options{.class_name = tensorflow ? layer.class_name : builtin_class(*layer.whole),
+                          .path = within.path};
     options.trainable = within.trainable;
     options.inference = inference;
-    options.is_operation = layer.is_operation;
-    if (layer.class_name.starts_with("Custom>")) options.class_name = layer.class_name.substr(7);
+    options.is_operation = layer.is_operation || is_operation(options.class_name, arguments);
     const Call call(context_, *layer.config, std::move(options), std::move(inputs), std::move(arguments));
-    if (call.inputs().empty()) throw Error("reads no tensors");
-    if (layer.is_operation || is_operator(call)) return convert_operation(call);
-    if (layer.class_name == "TFOpLambda") return convert_tensorflow(call);
-    return find_layer(call.options().class_name)(call);
-  }
-
-  // A class of a user may have the name of Keras' own. The classes of Keras' applications are known.
-  static void require_builtin(const LayerEntry& layer) {
-    static constexpr std::array kOfApplications{"LayerScale", "StochasticDepth", "CustomScaleLayer"};
-    const bool known =
-        std::any_of(kOfApplications.begin(), kOfApplications.end(), [&](std::string_view name) {
-          return layer.class_name == name || layer.class_name == fmt::format("Custom>{}", name);
-        });
-    const Json& module = member(*layer.whole, "module");
-    const Json& registered = member(*layer.whole, "registered_name");
-    const bool foreign_module = module.is_string() && !module.get<std::string>().starts_with("keras");
-    const bool registered_by_user = registered.is_string() && registered != Json(layer.class_name);
-    const bool no_module = layer.whole->contains("module") && module.is_null();
-    if (known || layer.class_name == "TFOpLambda" || (!foreign_module && !registered_by_user && !no_module))
-      return;
-    throw Error("is a custom layer, whose Python code is not in the file",
-                "write it with Keras' own layers and save the model again");
-  }
-
-  // Keras 3 does not say in .h5 that x + 3 is no Add layer.
-  static bool is_operator(const Call& call) {
-    const std::string& kind = call.options().class_name;
-    const bool arithmetic = kind == "Add" || kind == "Subtract" || kind == "Multiply";
-    return kind == "TrueDivide" || kind == "Divide" ||
-           (arithmetic &&
-            std::any_of(call.arguments().begin(), call.arguments().end(),
-                        [](const Argument& argument) { return argument.constant.is_number(); }));
-  }
-
-  // Functions of keras.ops that were called on tensors.
-  static Value convert_operation(const Call& call) {
-    static constexpr std::array kArithmetic{"Add", "Subtract", "Multiply", "Divide", "TrueDivide", "Maximum"};
-    static constexpr std::array kActivations{"Relu", "Relu6",    "Sigmoid", "Tanh",        "Silu",    "Gelu",
-                                             "Elu",  "Softplus", "Selu",    "HardSigmoid", "HardSilu"};
-    const std::string& kind = call.options().class_name;
-    if (std::find(kArithmetic.begin(), kArithmetic.end(), kind) != kArithmetic.end()) {
-      return convert_arithmetic(call);
-    }
-    if (kind == "Concatenate") return convert_concatenate(call);
-    if (std::find(kActivations.begin(), kActivations.end(), kind) != kActivations.end()) {
-      std::string name(1, static_cast<char>(kind[0] + 32));
-      for (const char letter : kind.substr(1)) {
-        if (letter >= 'A' && letter <= 'Z') name += '_';
-        name += static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
-      }
-      return activate(call, call.input(), name);
-    }
-    throw Error("is a function of keras.ops that cannot be converted",
-                fmt::format("use a layer in its place; supported are {}, Concatenate and {}",
-                            fmt::join(kArithmetic, ", "), fmt::join(kActivations, ", ")));
-  }
-
-  // Operators of Keras 2 on tensors: x + 3 is the function __operators__.add.
-  static Value convert_tensorflow(const Call& call) {
-    struct Function {
-      std::string_view name, kind;
-    };
-    static constexpr std::array kFunctions{
-        Function{"__operators__.add", "Add"},   Function{"math.add", "Add"},
-        Function{"math.multiply", "Multiply"},  Function{"math.subtract", "Subtract"},
-        Function{"math.truediv", "TrueDivide"}, Function{"math.divide", "TrueDivide"},
-        Function{"math.maximum", "Maximum"},    Function{"nn.relu", "Relu"},
-        Function{"nn.relu6", "Relu6"},          Function{"nn.silu", "Silu"},
-        Function{"math.sigmoid", "Sigmoid"},    Function{"math.tanh", "Tanh"}};
-    const std::string name = call.config().text("function");
-    for (const Function& function : kFunctions) {
-      if (function.name != name) continue;
-      Call::Options options = call.options();
-      options.class_name = function.kind;
-      return convert_operation(
-          Call(call.context(), call.config().json(), std::move(options), call.inputs(), call.arguments()));
-    }
-    throw Error(fmt::format("calls TensorFlow's function {}, which cannot be converted", one_line(name)),
-                "save the model again with Keras layers in place of TensorFlow functions");
+    if (computes_mask(call)) return fold_mask(call);
+    if (tensorflow) return convert_tensorflow(call);
+    if (!call.options().is_operation) return find_layer(call.options().class_name)(call);
+    Value result = convert_operation(call);
+    if (context_.keras_version >= 3) result.mask.reset();  // only layers pass a mask on
+    return result;
   }
 
   // Puts the file and the layer in front of an Error that `work` throws. `layer`: its name, line break,
@@ -344,6 +283,7 @@ Imported convert_model(const ModelSource& source, const ImportOptions& options) 
   ModelBuilder builder(input_of(source, options));
   Reader reader(source, builder);
   const Value output = reader.run();
+  if (output.mask_parts) throw Error(fmt::format("{}: the model's output is a mask", source.file));
   static const Json none = Json::object();
   const Call last(const_cast<Context&>(reader.context()), none, {.class_name = "", .path = {{"output", ""}}},
                   {output}, {});

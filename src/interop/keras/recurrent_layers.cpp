@@ -5,6 +5,7 @@
 
 #include "convoke/core/error.hpp"
 #include "interop/keras/layers.hpp"
+#include "interop/keras/origin.hpp"
 
 // Layers for texts and sequences.
 
@@ -82,7 +83,7 @@ Value convert_bidirectional(const Call& call) {
   if (outer.text("merge_mode", "concat") != "concat" || !outer.has("merge_mode")) {
     outer.refuse("merge_mode", "supported is \"concat\"");
   }
-  const std::string kind = forward.text("class_name");
+  const std::string kind = builtin_class(outer.at("layer"));
   if (kind != "LSTM" && kind != "GRU") {
     throw Error(fmt::format("runs a {} in both directions; LSTM and GRU are supported", kind));
   }
@@ -92,7 +93,7 @@ Value convert_bidirectional(const Call& call) {
       if (backward.at(key) != settings.at(key))
         outer.refuse("backward_layer", "both directions must be alike");
     }
-    if (Config(outer.at("backward_layer")).text("class_name") != kind) {
+    if (builtin_class(outer.at("backward_layer")) != kind) {
       outer.refuse("backward_layer", "both directions must be alike");
     }
   }
@@ -110,7 +111,7 @@ Value convert_time_distributed(const Call& call) {
                                             "ReLU",      "LeakyReLU",  "ELU",
                                             "Rescaling", "Identity",   "LayerNormalization"};
   const Config inner(call.config().at("layer"));
-  const std::string kind = inner.text("class_name");
+  const std::string kind = builtin_class(inner.json());
   if (std::find(kPlaceByPlace.begin(), kPlaceByPlace.end(), kind) == kPlaceByPlace.end()) {
     throw Error(fmt::format("applies {} to each place, which is not supported", kind),
                 "supported are Dense, activations, Dropout and LayerNormalization");
@@ -123,14 +124,6 @@ Value convert_time_distributed(const Call& call) {
   options.class_name = kind;
   options.parts = {"layer"};
   return find_layer(kind)(within(call, std::move(options), inner.at("config"), x));
-}
-
-Value convert_masking(const Call& call) {
-  if (!call.input().mask) {
-    throw Error("masks places by their numbers, which is not supported",
-                "tokens are masked by Embedding(mask_zero=True); leave Masking out for other sequences");
-  }
-  return call.input();
 }
 
 }  // namespace convoke::interop::keras

@@ -250,7 +250,7 @@ Value convert_gaussian_noise(const Call& call) {
 }
 
 Value convert_stochastic_depth(const Call& call) {
-  const double rate = call.config().number(call.config().has("drop_path_rate") ? "drop_path_rate" : "rate");
+  const double rate = call.config().number("drop_path_rate");
   if (call.options().inference || rate == 0) return call.input();
   return call.add({{"layer", "stochastic_depth"}, {"rate", rate}}, call.input());
 }

@@ -78,6 +78,26 @@ def chain(k):
     return k.Sequential([k.Input((6, 6, 1)), L.Conv2D(2, 3, activation="relu"), L.Conv2D(3, 3, activation="relu"), L.Flatten(), L.Dense(4), L.Dense(2)])
 
 
+def masked(k):
+    """A mask of tokens through layers that join sequences; Keras 3 writes its computation between the layers."""
+    L = k.layers
+    x = k.Input((5,), dtype="int32")
+    e = L.Embedding(20, 3, mask_zero=True, name="words")(x)
+    a, b = L.LSTM(3, return_sequences=True, name="a")(e), L.Dropout(0.2)(L.GRU(3, return_sequences=True, name="b")(e))
+    y = L.Concatenate(name="joined")([L.Add(name="sum")([a, b]), L.TimeDistributed(L.Dense(2), name="each")(e)])
+    y = L.GRU(2, name="last")(L.LayerNormalization(name="norm")(L.Bidirectional(L.GRU(2, return_sequences=True), name="both")(y)))
+    given = L.LSTM(2, name="given")(L.Embedding(20, 3, name="others")(x), mask=k.ops.not_equal(x, 0))
+    return k.Model(x, L.Dense(2, name="head")(L.Concatenate(name="ends")([y, given])))
+
+
+def operations(k):
+    """Functions of keras.ops with numbers on either side."""
+    x = k.Input((4,))
+    y = k.ops.gelu(k.ops.minimum(0.7, k.ops.maximum(x, -0.4)))
+    y = k.ops.clip(k.ops.elu(1 - y * 3, alpha=0.5), -0.3, 1.5) / 2
+    return k.Model(x, k.layers.Dense(3, name="head")(k.ops.maximum(0.1, k.ops.leaky_relu(2 + y, 0.1)) - 0.5))
+
+
 def deflate(file):
     with zipfile.ZipFile(file) as source:
         entries = [(i.filename, source.read(i)) for i in source.infolist()]
@@ -98,7 +118,11 @@ def main():
                 ("vectors.h5", tf_keras, vectors, lambda m, f: m.save(f)),
                 ("attention.keras", keras, attention, lambda m, f: (m.save(f), deflate(f))),
                 ("attention.h5", tf_keras, attention, lambda m, f: m.save(f)),
+                ("attention2.keras", tf_keras, attention, lambda m, f: (m.save(f), deflate(f))),
                 ("shuffle.keras", keras, shuffle, lambda m, f: (m.save(f), deflate(f))),
+                ("masked.keras", keras, masked, lambda m, f: (m.save(f), deflate(f))),
+                ("operations.keras", keras, operations, lambda m, f: (m.save(f), deflate(f))),
+                ("operations.h5", keras, operations, lambda m, f: m.save(f)),
                 ("chain.weights.h5", keras, chain, lambda m, f: m.save_weights(f)),
                 ("chain_weights_tf_dim_ordering_tf_kernels.h5", tf_keras, chain, lambda m, f: m.save_weights(f)),
                 ("pictures", tf_keras, pictures, lambda m, f: tfjs_files.save(m, f, None, 200)),
@@ -114,6 +138,8 @@ def main():
             folder = HERE if "." in name else os.path.join(os.path.dirname(HERE), "tfjs")
             save(model, os.path.join(folder, name))
             x = compare_keras.samples_for(model, rng)[:2]
+            if "masked" in name:
+                x[:, ::2] = [[0, 3, 0], [5, 2, 0]]
             golden[f"{name}/samples"] = compare_keras.channels_first(x, model)
             golden[f"{name}/output"] = np.asarray(model(x, training=False))
     if wanted:

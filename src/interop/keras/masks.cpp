@@ -1,0 +1,119 @@
+#include "interop/keras/masks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "convoke/core/error.hpp"
+
+namespace convoke::interop::keras {
+namespace {
+
+using Parts = Value::MaskParts;
+
+constexpr const char* kHint =
+    "tokens other than 0 are masked by Embedding(mask_zero=True); leave Masking and other masks out";
+
+// NotEqual(tokens, 0)
+Parts tokens_present(const Call& call) {
+  const Argument* constant = nullptr;
+  for (const Argument& argument : call.arguments()) {
+    if (!argument.call && argument.constant.is_number()) constant = &argument;
+  }
+  if (call.inputs().size() != 1 || constant == nullptr) {
+    throw Error("compares tensors, which is not supported", kHint);
+  }
+  const Value& x = call.inputs().front();
+  if (call.shape(x).rank() != 1 || call.builder().graph().node(x.node).shape.type != nn::ValueType::kToken) {
+    throw Error("masks places by their numbers, as the layer Masking does, which is not supported", kHint);
+  }
+  if (constant->constant.get<double>() != 0) {
+    throw Error(fmt::format("masks the token {}; supported is 0", constant->constant.dump()), kHint);
+  }
+  return {.tokens = x.node};
+}
+
+Parts all_parts(const Call& call) {
+  Parts all;
+  for (const Value& input : call.inputs()) {
+    if (!input.mask_parts) throw Error("combines a mask with other numbers, which is not supported", kHint);
+    const Parts& parts = *input.mask_parts;
+    if (all.tokens && parts.tokens && all.tokens != parts.tokens) {
+      throw Error("combines the masks of different tokens, which is not supported", kHint);
+    }
+    if (!all.tokens) all.tokens = parts.tokens;
+    all.ones = all.ones || parts.ones;
+    all.zeroes = all.zeroes || parts.zeroes;
+  }
+  return all;
+}
+
+// Masks are joined along the features only: other axes would mask other places.
+void require_last_axis(const Call& call) {
+  for (const std::int64_t axis : call.config().wholes("axis")) {
+    if (axis != -1 && axis != 2) call.config().refuse("axis", "supported for masks is the last axis");
+  }
+}
+
+Parts any_of(const Parts& parts) {
+  if (parts.ones) return {.ones = true};
+  return parts.tokens ? Parts{.tokens = parts.tokens} : parts;
+}
+Parts all_of(const Parts& parts) {
+  if (parts.zeroes) return {.zeroes = true};
+  return parts.tokens ? Parts{.tokens = parts.tokens} : parts;
+}
+
+struct Operation {
+  std::string_view name;
+  Parts (*mask)(const Call& call);
+};
+constexpr std::array kOperations{
+    Operation{"NotEqual", tokens_present},
+    Operation{"OnesLike", [](const Call&) { return Parts{.ones = true}; }},
+    Operation{"ZerosLike", [](const Call&) { return Parts{.zeroes = true}; }},
+    Operation{"ConvertToTensor", all_parts},
+    Operation{"ExpandDims", all_parts},
+    Operation{"Concatenate", all_parts},
+    Operation{"LogicalOr", [](const Call& call) { return any_of(all_parts(call)); }},
+    Operation{"LogicalAnd", [](const Call& call) { return all_of(all_parts(call)); }},
+    Operation{"Any", [](const Call& call) { return any_of(all_parts(call)); }},
+    Operation{"All", [](const Call& call) { return all_of(all_parts(call)); }},
+};
+
+const Operation* find_operation(const Call& call) {
+  const auto* const found =
+      std::find_if(kOperations.begin(), kOperations.end(),
+                   [&](const Operation& operation) { return operation.name == call.options().class_name; });
+  return found == kOperations.end() ? nullptr : found;
+}
+
+}  // namespace
+
+bool computes_mask(const Call& call) {
+  if (find_operation(call) == nullptr) return false;
+  const bool joins = call.options().class_name == "Concatenate";
+  return !joins || std::any_of(call.inputs().begin(), call.inputs().end(),
+                               [](const Value& input) { return input.mask_parts.has_value(); });
+}
+
+Value fold_mask(const Call& call) {
+  const Operation& operation = *find_operation(call);
+  require_last_axis(call);
+  if (call.inputs().empty()) throw Error("reads no tensors");
+  Value mask = call.inputs().front();
+  mask.mask_parts = operation.mask(call);
+  return mask;
+}
+
+Value with_mask(Value x, const Value& mask) {
+  if (!mask.mask_parts || mask.mask_parts->zeroes) {
+    throw Error("gets a mask that is not computed from tokens, which is not supported", kHint);
+  }
+  x.mask = mask.mask_parts->tokens;
+  if (mask.mask_parts->ones) x.mask.reset();
+  return x;
+}
+
+}  // namespace convoke::interop::keras
