@@ -30,7 +30,7 @@ struct Format {
   /// Takes the weights that fit `graph`, as interop::read_weights(). Null: as those of the model that `read`
   /// returns.
   run::InitialWeights (*read_weights)(const std::filesystem::path& file, const nn::Graph& graph,
-                                      const std::string& zoo);
+                                      const WeightOptions& options);
   /// Writes a model and returns the written files. Null: the format is only read.
   std::vector<std::filesystem::path> (*write)(const std::filesystem::path& file, const run::ModelSet& models,
                                               const ExportOptions& options);

@@ -10,6 +10,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/data/samples.hpp"
 #include "convoke/engine/canonical.hpp"
+#include "convoke/os/atomic_file.hpp"
 #include "interop/format.hpp"
 #include "interop/keras/keras.hpp"
 #include "interop/keras/keras_writer.hpp"
@@ -33,13 +34,16 @@ Imported read_convoke(const std::filesystem::path& file, const ImportOptions&) {
 
 std::vector<std::filesystem::path> write_convoke(const std::filesystem::path& file,
                                                  const run::ModelSet& models, const ExportOptions&) {
-  if (!models.ensemble) {
-    run::write_model(file, models.description, models.members.front().parameters);
-    return {file};
-  }
-  std::vector<const run::Member*> members;
-  for (const run::Member& member : models.members) members.push_back(&member);
-  run::write_ensemble(file, models.description, members);
+  os::replace_file(file, [&](const std::filesystem::path& temporary) {
+    if (models.ensemble) {
+      std::vector<const run::Member*> members;
+      for (const run::Member& member : models.members) members.push_back(&member);
+      run::write_ensemble(temporary, models.description, members);
+    } else {
+      run::write_model(temporary, models.description, models.members.front().parameters);
+    }
+    run::require_written(temporary, models);
+  });
   return {file};
 }
 
@@ -87,13 +91,6 @@ constexpr std::array kFormats{
            .read = nullptr,
            .read_weights = read_safetensors_weights,
            .write = write_safetensors},
-    Format{.name = "pytorch",
-           .extension = ".pt",
-           .help = "refused, with the lines that convert it; so are SavedModel and TensorFlow Lite",
-           .recognises = is_refused,
-           .read = refuse,
-           .read_weights = nullptr,
-           .write = nullptr},
     Format{.name = "convoke",
            .extension = ".h5",
            .help = "Convoke's own model.h5 and ensemble.h5, or a run folder",
@@ -120,6 +117,7 @@ void settle_normalization(Imported& imported) {
 
 const Format& format_of(const std::filesystem::path& file) {
   const Probe probe = probe_of(file);
+  require_not_refused(probe);
   const auto format = std::find_if(kFormats.begin(), kFormats.end(),
                                    [&](const Format& candidate) { return candidate.recognises(probe); });
   if (format == kFormats.end()) {
@@ -160,9 +158,13 @@ std::optional<run::InitialWeights> weights_of_own_network(const Format& format,
 }  // namespace
 
 Probe probe_of(const std::filesystem::path& file) {
-  if (!std::filesystem::exists(file)) throw Error(fmt::format("{}: no such file", file.string()));
+  namespace fs = std::filesystem;
+  if (fs::is_directory(file)) return {.file = file, .beginning = {}};
+  if (!fs::exists(file)) {
+    if (fs::exists(file.string() + ".index")) return {.file = file, .beginning = {}};  // TensorFlow's
+    throw Error(fmt::format("{}: no such file", file.string()));
+  }
   Probe probe{.file = file, .beginning = std::string(512, '\0')};
-  if (std::filesystem::is_directory(file)) return {.file = file, .beginning = {}};
   const os::File opened(file, os::Access::kRead);
   probe.beginning.resize(opened.read_some_at(0, std::as_writable_bytes(std::span(probe.beginning))));
   return probe;
@@ -171,8 +173,13 @@ Probe probe_of(const std::filesystem::path& file) {
 bool is_model(const std::filesystem::path& file) {
   if (!std::filesystem::is_regular_file(file)) return false;
   const Probe probe = probe_of(file);
-  return std::any_of(kFormats.begin(), kFormats.end(),
-                     [&](const Format& format) { return format.recognises(probe); });
+  return is_refused(probe) || std::any_of(kFormats.begin(), kFormats.end(),
+                                          [&](const Format& format) { return format.recognises(probe); });
+}
+
+std::filesystem::path find_model(const std::filesystem::path& file_or_run) {
+  if (std::filesystem::is_directory(file_or_run)) require_not_refused(probe_of(file_or_run));
+  return run::find_model_file(file_or_run);
 }
 
 Imported read_model(const std::filesystem::path& file, const ImportOptions& options) {
@@ -185,19 +192,24 @@ Imported read_model(const std::filesystem::path& file, const ImportOptions& opti
   }
   Imported imported = format.read(file, options);
   settle_normalization(imported);
+  try {
+    run::require_storable(imported.models.description);
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}", file.string(), error.what()), error.hint());
+  }
   return imported;
 }
 
 run::InitialWeights read_weights(const std::filesystem::path& file, const nn::Graph& graph,
-                                 const std::string& zoo) {
+                                 const WeightOptions& options) {
   const Format& format = format_of(file);
   if (format.read_weights == nullptr) {
     return run::take_weights(format.read(file, {.input = graph.input_shape()}).models, graph, file.string());
   }
-  if (zoo.empty()) {
+  if (options.zoo.empty() && !options.prefix) {
     if (auto own = weights_of_own_network(format, file, graph)) return std::move(*own);
   }
-  return format.read_weights(file, graph, zoo);
+  return format.read_weights(file, graph, options);
 }
 
 std::vector<std::filesystem::path> write_model(const std::filesystem::path& file, const run::ModelSet& models,
@@ -212,7 +224,6 @@ std::vector<std::filesystem::path> write_model(const std::filesystem::path& file
 std::vector<FormatHelp> formats() {
   std::vector<FormatHelp> list;
   for (const Format& format : kFormats) {
-    if (format.read == refuse) continue;
     list.push_back({.name = std::string(format.name),
                     .extension = std::string(format.extension),
                     .help = std::string(format.help),

@@ -1,13 +1,14 @@
 #pragma once
 #include "interop/format.hpp"
 
+// Files of other programs that Convoke recognises, by their contents, and does not read: programs, pickles,
+// which can run any program, and what is no model at all.
+
 namespace convoke::interop {
 
-/// True for files that Convoke does not read because reading them runs code, or because another format of the
-/// same program says more: pickles of PyTorch, SavedModels and TensorFlow Lite.
 bool is_refused(const Probe& probe);
 
-/// Throws Error that says how to convert the file.
-Imported refuse(const std::filesystem::path& file, const ImportOptions& options);
+/// Throws Error that names the file, what it is, and the commands that convert it, if is_refused().
+void require_not_refused(const Probe& probe);
 
 }  // namespace convoke::interop

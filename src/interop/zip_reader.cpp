@@ -128,6 +128,11 @@ const ZipReader::Entry* ZipReader::find(std::string_view name) const {
   return entry == entries_.end() ? nullptr : &*entry;
 }
 
+bool ZipReader::contains_ending(std::string_view ending) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& entry) { return entry.name.ends_with(ending); });
+}
+
 bool ZipReader::contains(std::string_view name) const { return find(name) != nullptr; }
 
 const ZipReader::Entry& ZipReader::readable(std::string_view name) const {

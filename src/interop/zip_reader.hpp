@@ -22,6 +22,8 @@ class ZipReader {
   explicit ZipReader(const std::filesystem::path& file);
 
   bool contains(std::string_view name) const;
+  /// True if the name of an entry has this ending.
+  bool contains_ending(std::string_view ending) const;
   /// Returns the bytes of an entry. Throws Error naming the file and the entry if there is none, if it has
   /// more than `most` bytes, or if its data do not expand to the announced size and CRC-32.
   std::vector<std::byte> read(std::string_view name, std::uint64_t most = ~std::uint64_t{0}) const;

@@ -175,7 +175,7 @@ std::shared_ptr<const run::InitialWeights> initial_weights(const Recipe& recipe,
                                                            const mpi::Communicator& world) {
   if (recipe.model.weights.empty()) return nullptr;
   return std::make_shared<const run::InitialWeights>(run::weights_from_root(
-      world, [&] { return interop::read_weights(recipe.model.weights, graph, recipe.model.zoo); }));
+      world, [&] { return interop::read_weights(recipe.model.weights, graph, {.zoo = recipe.model.zoo}); }));
 }
 
 std::optional<run::ModelSet> teacher_of(const Recipe& recipe, const data::Dataset& dataset,
@@ -183,7 +183,7 @@ std::optional<run::ModelSet> teacher_of(const Recipe& recipe, const data::Datase
   const std::string& place = recipe.train.distill.teacher;
   if (place.empty()) return std::nullopt;
   run::ModelSet teacher =
-      run::models_from_root(world, [&] { return interop::read_model(run::find_model_file(place)).models; });
+      run::models_from_root(world, [&] { return interop::read_model(interop::find_model(place)).models; });
   train::require_fit(teacher.description, place, dataset.info(), dataset.file());
   train::require_vocabulary(teacher.description.graph, place, dataset, recipe.data.train_split);
   return teacher;

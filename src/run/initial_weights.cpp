@@ -23,6 +23,7 @@ std::string some_of(const std::vector<std::string>& names) {
 std::string InitialWeights::describe() const {
   const auto taken = std::count(given.begin(), given.end(), true);
   std::string text = fmt::format("{} of {} parameters", taken, given.size());
+  if (!prefix.empty()) text += fmt::format(", whose names begin with \"{}\" in the file", one_line(prefix));
   if (!converted.empty()) text += ", converted from " + converted;
   if (!initialised.empty()) text += "; initialised: " + some_of(initialised);
   if (!unused.empty()) text += "; not used: " + some_of(unused);
@@ -36,6 +37,7 @@ WeightMatch::WeightMatch(const nn::Graph& graph)
                .given = std::vector<bool>(parameters_.size()),
                .initialised = {},
                .unused = {},
+               .prefix = {},
                .converted = {},
                .normalization = {}} {}
 

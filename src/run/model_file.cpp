@@ -272,6 +272,62 @@ ModelSet models_of(const hdf5::File& file) {
 
 }  // namespace
 
+namespace {
+
+constexpr const char* kBug = "this is a bug in Convoke: report it with the command and its input";
+
+void require_same(const ModelDescription& read, const ModelDescription& written) {
+  const bool same = read.graph.input_shape() == written.graph.input_shape() &&
+                    nn::describe_graph(read.graph) == nn::describe_graph(written.graph) &&
+                    read.loss->settings() == written.loss->settings() &&
+                    read.normalization == written.normalization && read.classes() == written.classes();
+  if (!same) throw Error("it gives another network");
+}
+
+// For messages: no file has these names.
+[[noreturn]] void refuse_unreadable(const std::string& what, const Error& error) {
+  throw Error(fmt::format("{} could not be read by Convoke itself: {}", what, error.what()), kBug);
+}
+
+}  // namespace
+
+void require_storable(const ModelDescription& description) {
+  const os::File memory = os::File::in_memory("convoke-model");
+  try {
+    hdf5::File written = hdf5::File::create(os::path_of(memory));
+    write_description(written, description);
+    written.close();
+    const std::string bytes = memory.text();
+    require_same(read_description(hdf5::File::open_image(std::as_bytes(std::span(bytes)), "the model")),
+                 description);
+  } catch (const Error& error) {
+    refuse_unreadable("a file with this model", error);
+  }
+}
+
+void require_written(const std::filesystem::path& path, const ModelSet& models) {
+  try {
+    const hdf5::File file = hdf5::File::open(path);
+    require_same(read_description(file), models.description);
+    const std::vector<engine::CanonicalParameter> parameters =
+        engine::canonical_parameters(models.description.graph);
+    for (const Member& member : models.members) {
+      const hdf5::Group group =
+          file.group(models.ensemble ? fmt::format("member-{:03}", member.index) : "parameters");
+      for (const engine::CanonicalParameter& parameter : parameters) {
+        const std::vector<float> read = read_parameter(group.dataset(parameter.name));
+        const std::span<const float> written =
+            std::span(member.parameters).subspan(parameter.offset, parameter.size());
+        if (!std::ranges::equal(std::as_bytes(std::span(read)), std::as_bytes(written))) {
+          throw Error(fmt::format("{} has other values", parameter.name));
+        }
+      }
+    }
+  } catch (const Error& error) {
+    refuse_unreadable(fmt::format("{}: the written file", path.string()), error);
+  }
+}
+
 ModelSet load_models(const std::filesystem::path& file_or_run) {
   return models_of(hdf5::File::open(find_model_file(file_or_run)));
 }

@@ -1,4 +1,6 @@
 // Models that enter and leave through the commands.
+#include <cstring>
+
 #include "apps/place.hpp"
 #include "support/catch.hpp"
 
@@ -21,6 +23,19 @@ void write_tfjs(const fs::path& folder) {
       {"name": "dense/kernel", "shape": [64, 4], "dtype": "float32"},
       {"name": "dense/bias", "shape": [4], "dtype": "float32"}]}]})");
   write_text(folder / "shard", std::string((64 * 4 + 4) * sizeof(float), '\0'));
+}
+
+// Safetensors: the length of a table of JSON, the table, and the numbers.
+std::string with_another_tensor(const std::string& file) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, file.data(), sizeof length);
+  const std::string table = file.substr(sizeof length, length), numbers = file.substr(sizeof length + length);
+  const std::string more = "{\"features.99.weight\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[" +
+                           std::to_string(numbers.size()) + "," + std::to_string(numbers.size() + 4) + "]}," +
+                           table.substr(1);
+  const std::uint64_t longer = more.size();
+  return std::string(reinterpret_cast<const char*>(&longer), sizeof longer) + more + numbers +
+         std::string(4, '\0');
 }
 
 }  // namespace
@@ -99,6 +114,17 @@ TEST_CASE("weights of a published network come with the normalisation that they 
   };
   CHECK(scores("back.h5") == scores("run/model.h5"));
   CHECK(scores("other.h5") != scores("run/model.h5"));
+
+  // A layer more, as in the file of a larger network.
+  write_text(place / "larger.safetensors", with_another_tensor(bytes_of(place / "run.safetensors")));
+  const std::string larger = "import larger.safetensors --zoo squeezenet1.1 --classes 4 --input 3,32,32";
+  const Outcome refused = place.run(larger + " --output larger.h5");
+  CHECK(refused.code == 1);
+  CHECK(refused.says("has 1 weights that squeezenet1.1 lacks"));
+  CHECK(refused.says("not used: features.99.weight"));
+  CHECK(!fs::exists(place / "larger.h5"));
+  CHECK(place.run(larger + " --partial --output larger.h5").code == 0);
+  CHECK(scores("larger.h5") == scores("run/model.h5"));
 }
 
 TEST_CASE("a model is exported and read again as weights and as a model") {
@@ -120,6 +146,14 @@ TEST_CASE("a model is exported and read again as weights and as a model") {
   CHECK(refused.code == 1);
   CHECK(refused.says("model.pt: is a pickle, and reading a pickle can run any program"));
   CHECK(!fs::exists(place / "m.h5"));
+  for (const char* command :
+       {"predict model.pt x.png", "evaluate model.pt --data data.h5", "summary model.pt",
+        "export model.pt --format onnx", "train model.pt --output t", "bench model.pt"}) {
+    INFO(command);
+    const Outcome other = place.run(command);
+    CHECK(other.code != 0);
+    CHECK(other.says("model.pt: is a pickle, and reading a pickle can run any program"));
+  }
 }
 
 TEST_CASE("an ensemble is exported member by member") {

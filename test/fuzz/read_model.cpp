@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const Error&) {  // the right answer for most inputs
   }
   try {
-    interop::read_weights(os::path_of(file), graph, "lenet5");
+    interop::read_weights(os::path_of(file), graph, {.zoo = "lenet5"});
   } catch (const Error&) {
   }
   return 0;

@@ -104,7 +104,7 @@ TEST_CASE("a head with other classes is initialised, and a wrapper's prefix is i
   graph.add(nn::make_layer({{"layer", "dense"}, {"units", 2}, {"bias", false}}), {0}, "a");
   graph.add(nn::make_layer({{"layer", "dense"}, {"units", 5}}), {1}, "b");
   CHECK(read_weights(folder.path() / "w.safetensors", graph).describe() ==
-        "1 of 3 parameters; initialised: b.weight, b.bias");
+        "1 of 3 parameters, whose names begin with \"module.\" in the file; initialised: b.weight, b.bias");
 }
 
 TEST_CASE("damaged safetensors are refused with the tensor's name") {
@@ -136,11 +136,54 @@ TEST_CASE("damaged safetensors are refused with the tensor's name") {
   }
 }
 
-TEST_CASE("a pickle is refused with the lines that convert it") {
+TEST_CASE("of two copies of the weights, the prefix chooses one") {
   const TemporaryFolder folder;
-  write_bytes(folder.path() / "m.pt",
-              std::string("PK\x03\x04", 4) + std::string(26, '\0') + "archive/data.pkl");
-  CHECK_THROWS_WITH(read_model(folder.path() / "m.pt"), Catch::Contains("m.pt: is a pickle"));
-  CHECK_THAT(hint_of([&] { read_model(folder.path() / "m.pt"); }),
-             Catch::Contains("safetensors.torch.save_file(torch.load("));
+  const auto file = folder.path() / "w.safetensors";
+  std::string data(32, '\0');
+  data.replace(16, 4, std::string("\0\0\x80?", 4));  // 1
+  write_bytes(file, with_table(R"({"model.a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
+                               R"("ema.net.a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[16,32]}})",
+                               data));
+  nn::Graph graph(nn::ValueSpec{2});
+  graph.add(nn::make_layer({{"layer", "dense"}, {"units", 2}, {"bias", false}}), {0}, "a");
+  CHECK_THAT(error_of([&] { read_weights(file, graph); }),
+             Catch::Contains("has 2 copies of these weights, under the prefixes \"ema.net.\", \"model.\""));
+  const auto first_of = [&](const char* prefix) {
+    const run::InitialWeights weights = read_weights(file, graph, {.zoo = {}, .prefix = prefix});
+    CHECK(weights.unused.empty());
+    return weights.values[0];
+  };
+  CHECK(first_of("model.") == 0);
+  CHECK(first_of("ema.net") == 1);
+  CHECK_THAT(error_of([&] { read_weights(file, graph, {.zoo = {}, .prefix = "other."}); }),
+             Catch::Contains("no names of this network behind the prefix \"other.\""));
+
+  // The fuller copy is taken, and the rest is named.
+  write_bytes(file, with_table(R"({"backbone.a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
+                               R"("head.a.bias":{"dtype":"F32","shape":[2],"data_offsets":[16,24]}})",
+                               std::string(24, '\0')));
+  CHECK(read_weights(file, graph).describe() ==
+        "1 of 1 parameters, whose names begin with \"backbone.\" in the file; not used: head.a.bias");
+}
+
+TEST_CASE("weights in several files are read by their index") {
+  const TemporaryFolder folder;
+  const auto index = folder.path() / "model.safetensors.index.json";
+  write_bytes(folder.path() / "1.safetensors",
+              with_table(R"({"a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})"));
+  write_bytes(
+      folder.path() / "2.safetensors",
+      with_table(R"({"a.bias":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", std::string(8, '?')));
+  nn::Graph graph(nn::ValueSpec{2});
+  graph.add(nn::make_layer({{"layer", "dense"}, {"units", 2}}), {0}, "a");
+  const auto reason = [&](const std::string& map) {
+    write_bytes(index, R"({"metadata": {"total_size": 24}, "weight_map": {)" + map + "}}");
+    return error_of([&] { read_weights(index, graph); });
+  };
+  CHECK(reason(R"("a.weight": "1.safetensors", "a.bias": "2.safetensors")") == "");
+  CHECK(read_weights(index, graph).describe() == "2 of 2 parameters");
+  CHECK_THAT(reason(R"("a.weight": "1.safetensors", "b.bias": "2.safetensors")"),
+             Catch::Contains("2.safetensors: lacks tensor b.bias"));
+  CHECK_THAT(reason(R"("a.weight": "../1.safetensors")"), Catch::Contains("which is no file beside it"));
+  CHECK_THAT(reason(R"("a.weight": "3.safetensors")"), Catch::Contains("3.safetensors: no such file"));
 }

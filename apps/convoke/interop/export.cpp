@@ -61,7 +61,7 @@ void print_files(const std::vector<std::filesystem::path>& files) {
 int export_model(const ExportOptions& options) {
   const std::filesystem::path output = output_of(options);
   os::require_replaceable(output);
-  const interop::Imported imported = interop::read_model(run::find_model_file(options.model));
+  const interop::Imported imported = interop::read_model(interop::find_model(options.model));
   const run::ModelSet& models = imported.models;
   const interop::ExportOptions how{.raw_input = options.raw_input};
   if (!options.each_member) {

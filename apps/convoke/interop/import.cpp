@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -20,11 +21,13 @@ namespace {
 
 struct ImportOptions {
   std::string file, output;
-  std::string zoo;                  ///< for a file of weights: the published network; empty: none
-  std::int64_t classes = 0;         ///< outputs of that network; 0: its own
-  std::vector<std::int64_t> input;  ///< one sample, for a file that leaves it open
-  std::string normalize;            ///< how samples are normalised; empty: as the file says
-  std::string class_names;          ///< a file with one name in each line
+  std::string zoo;                    ///< for a file of weights: the published network; empty: none
+  std::optional<std::string> prefix;  ///< in front of the names of that file's weights
+  bool partial = false;               ///< weights that the network lacks are left out
+  std::int64_t classes = 0;           ///< outputs of that network; 0: its own
+  std::vector<std::int64_t> input;    ///< one sample, for a file that leaves it open
+  std::string normalize;              ///< how samples are normalised; empty: as the file says
+  std::string class_names;            ///< a file with one name in each line
 };
 
 constexpr const char* kImportHelp = R"(Examples:
@@ -61,12 +64,21 @@ interop::Imported read_for_zoo(const ImportOptions& options) {
   nn::ZooOptions network{.input = Shape(options.input)};
   if (options.classes > 0) network.classes = options.classes;
   nn::Graph graph = nn::make_zoo_model(options.zoo, network);
-  run::InitialWeights weights = interop::read_weights(options.file, graph, options.zoo);
+  run::InitialWeights weights =
+      interop::read_weights(options.file, graph, {.zoo = options.zoo, .prefix = options.prefix});
   if (!weights.initialised.empty()) {
     throw Error(
         fmt::format("{}: has not all weights of {}: {}", options.file, options.zoo, weights.describe()),
         fmt::format("train the others: convoke train RECIPE --set model.zoo={} --set model.weights={}",
                     options.zoo, options.file));
+  }
+  // A smaller network would take its part of a larger one's weights.
+  if (!weights.unused.empty() && !options.partial) {
+    throw Error(
+        fmt::format("{}: has {} weights that {} lacks: {}", options.file, weights.unused.size(), options.zoo,
+                    weights.describe()),
+        "choose the network that they belong to, or add --partial if the rest is not needed; --prefix "
+        "chooses one of several models in the file");
   }
   interop::Imported imported{
       .models = {.description = {.graph = std::move(graph), .normalization = {}, .class_names = {}},
@@ -124,6 +136,15 @@ std::function<int()> add_import(CLI::App& parser) {
       .add_option("--zoo", options->zoo,
                   "For a file that holds weights alone: the published network that they belong to")
       ->type_name("NETWORK");
+  parser
+      .add_option(
+          "--prefix", options->prefix,
+          "What the file has in front of the names of these weights, e.g. module. or ema.; by default "
+          "what fits")
+      ->needs("--zoo")
+      ->type_name("TEXT");
+  parser.add_flag("--partial", options->partial, "Leave out weights in the file that --zoo does not have")
+      ->needs("--zoo");
   parser.add_option("--classes", options->classes, "The number of outputs of --zoo; its own by default")
       ->check(CLI::PositiveNumber)
       ->needs("--zoo")

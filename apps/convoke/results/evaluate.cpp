@@ -10,6 +10,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/provenance.hpp"
+#include "convoke/interop/model_io.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/plan/parameters.hpp"
@@ -61,7 +62,7 @@ int evaluate(const EvaluateOptions& options) {
   mpi::Session session;
   const mpi::Communicator& world = session.world();
   const run::Machine machine = settled(world, options.threads);
-  const std::filesystem::path file = run::find_model_file(options.model);
+  const std::filesystem::path file = interop::find_model(options.model);
   const run::ModelSet models = models_of(file, world);
   const std::optional<recipe::Recipe> recipe = recipe_beside(file);
   const std::string split = split_of(options, recipe);

@@ -14,6 +14,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/data_prep/files/npy.hpp"
 #include "convoke/engine/evaluator.hpp"
+#include "convoke/interop/model_io.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 #include "convoke/os/atomic_file.hpp"
@@ -238,7 +239,7 @@ int predict(const PredictOptions& options) {
   mpi::Session session;
   const mpi::Communicator& world = session.world();
   const run::Machine machine = settled(world, options.threads);
-  const std::filesystem::path file = run::find_model_file(options.model);
+  const std::filesystem::path file = interop::find_model(options.model);
   const run::ModelSet models = models_of(file, world);
   const std::optional<recipe::Recipe> recipe = recipe_beside(file);
   const vote::Rule rule = vote::find_rule(voting_rule(options.rule, recipe));

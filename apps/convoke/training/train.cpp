@@ -15,6 +15,7 @@
 #include "convoke/data/provenance.hpp"
 #include "convoke/data/stored_layout.hpp"
 #include "convoke/doctor/examination.hpp"
+#include "convoke/interop/model_io.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
@@ -117,7 +118,7 @@ TrainOptions student_of(const DistillOptions& given) {
   TrainOptions options = given;
   std::vector<std::string> changes;
   if (options.recipe.empty()) {
-    const fs::path beside = run::find_model_file(given.distill.teacher).parent_path() / "recipe.toml";
+    const fs::path beside = interop::find_model(given.distill.teacher).parent_path() / "recipe.toml";
     if (!fs::exists(beside)) {
       throw Error(fmt::format("{}: has no recipe.toml, which would describe the network to train",
                               given.distill.teacher),

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,14 +40,26 @@ struct ExportOptions {
 /// Throws Error naming the file, and the node that cannot be converted.
 Imported read_model(const std::filesystem::path& file, const ImportOptions& options = {});
 
-/// True if `file` is a file (not a folder) that read_model() or read_weights() would read, by its beginning.
+/// True if `file` is a file (not a folder) that read_model() or read_weights() would read, by its beginning,
+/// or refuse with the name of its format.
 bool is_model(const std::filesystem::path& file);
 
-/// Takes from `file`, of any format, the weights that fit `graph` in name and shape. `zoo`: the published
-/// network that `graph` is, or empty; files of torchvision, timm and Keras have their own names for its
-/// parameters. Throws Error naming the file if none fits.
+/// Returns the file that read_model() reads: of a run folder, the model in it. Throws Error that names what
+/// is there instead.
+std::filesystem::path find_model(const std::filesystem::path& file_or_run);
+
+struct WeightOptions {
+  /// The published network that the graph is, or empty; files of torchvision, timm and Keras have their own
+  /// names for its parameters.
+  std::string zoo = {};
+  /// What a file of PyTorch has in front of the names, "module."; by default what fits most parameters.
+  std::optional<std::string> prefix = {};
+};
+
+/// Takes from `file`, of any format, the weights that fit `graph` in name and shape. Throws Error naming the
+/// file if none fits, or if it has several copies.
 run::InitialWeights read_weights(const std::filesystem::path& file, const nn::Graph& graph,
-                                 const std::string& zoo = {});
+                                 const WeightOptions& options = {});
 
 /// Writes `models` in the format of that name. Returns the written files: `file`, and perhaps one beside it.
 /// Throws Error naming the file or the node that the format cannot express, and with the nearest name for an

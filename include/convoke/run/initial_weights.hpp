@@ -16,6 +16,7 @@ struct InitialWeights {
   std::vector<std::string>
       initialised;                  ///< parameters of the graph that the file lacks or has in another shape
   std::vector<std::string> unused;  ///< parameters of the file that the graph lacks
+  std::string prefix = {};          ///< what the file has in front of the names, e.g. "module."
   std::string converted = {};       ///< the file's type of numbers if it is not fp32, e.g. "float16"
   data::Normalization normalization = {};  ///< of the samples that the file's model takes; empty: not known
 
@@ -35,6 +36,8 @@ class WeightMatch {
   void misfit(std::size_t i, const Shape& in_file);
   /// Says that the file has a parameter that the graph lacks.
   void unused(const std::string& name) { weights_.unused.push_back(name); }
+  /// Says what the file has in front of the parameters' names.
+  void prefix(std::string_view prefix) { weights_.prefix = prefix; }
   /// Says that the file has numbers of another type than fp32.
   void converted(std::string_view type) { weights_.converted = type; }
 

@@ -82,6 +82,13 @@ ModelSet load_models(const std::filesystem::path& file_or_run);
 /// Returns the file that load_models would read. Throws Error if there is none.
 std::filesystem::path find_model_file(const std::filesystem::path& file_or_run);
 
+/// Throws Error unless a file with this description could be read, and would give the same network.
+void require_storable(const ModelDescription& description);
+
+/// Reads `file`, which was written from `models`, and compares both. Throws Error naming the file if they
+/// differ, or if it cannot be read. Holds the values of one parameter at a time.
+void require_written(const std::filesystem::path& file, const ModelSet& models);
+
 /// Returns the bytes of the file that write_model() or write_ensemble() would write, to send a model.
 std::string bytes_of(const ModelSet& models);
 

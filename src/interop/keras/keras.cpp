@@ -106,7 +106,7 @@ Imported read_keras(const std::filesystem::path& file, const ImportOptions& opti
 }
 
 run::InitialWeights read_keras_weights(const std::filesystem::path& file, const nn::Graph& graph,
-                                       const std::string&) {
+                                       const WeightOptions&) {
   const Archive archive = open_archive(file);
   const std::unique_ptr<WeightSource> weights = keras3_weights(archive.weights);
   return match_layers(layers_with_weights(archive.config, *weights), graph, file.string());
@@ -146,7 +146,7 @@ bool is_h5_weights(const Probe& probe) {
 }
 
 run::InitialWeights read_h5_weights(const std::filesystem::path& file, const nn::Graph& graph,
-                                    const std::string&) {
+                                    const WeightOptions&) {
   const auto opened = std::make_shared<const hdf5::File>(hdf5::File::open(file));
   return match_layers(stored_layers(opened), graph, file.string());
 }

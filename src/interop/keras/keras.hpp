@@ -10,7 +10,7 @@ namespace convoke::interop::keras {
 bool is_keras(const Probe& probe);
 Imported read_keras(const std::filesystem::path& file, const ImportOptions& options);
 run::InitialWeights read_keras_weights(const std::filesystem::path& file, const nn::Graph& graph,
-                                       const std::string& zoo);
+                                       const WeightOptions& options);
 
 /// A whole model in HDF5, .h5: the attribute model_config and the group model_weights.
 bool is_h5(const Probe& probe);
@@ -20,6 +20,6 @@ Imported read_h5(const std::filesystem::path& file, const ImportOptions& options
 bool is_h5_weights(const Probe& probe);
 /// Reads the weights of both kinds of HDF5 files.
 run::InitialWeights read_h5_weights(const std::filesystem::path& file, const nn::Graph& graph,
-                                    const std::string& zoo);
+                                    const WeightOptions& options);
 
 }  // namespace convoke::interop::keras

@@ -14,7 +14,7 @@ std::vector<Tensor> read_safetensors(const std::filesystem::path& file);
 
 /// Takes the weights whose names fit `graph` (src/interop/safetensors/names.hpp).
 run::InitialWeights read_safetensors_weights(const std::filesystem::path& file, const nn::Graph& graph,
-                                             const std::string& zoo);
+                                             const WeightOptions& options);
 
 /// Writes the weights of a model under torchvision's or timm's names if it is one of their networks, else
 /// under the names of its nodes. Throws Error for an ensemble, whose members go to a file each.

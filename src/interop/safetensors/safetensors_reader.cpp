@@ -9,8 +9,9 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/engine/canonical.hpp"
-#include "interop/safetensors/names.hpp"
+#include "interop/safetensors/prefix.hpp"
 #include "interop/safetensors/safetensors.hpp"
+#include "interop/safetensors/shards.hpp"
 
 namespace convoke::interop {
 namespace {
@@ -111,26 +112,11 @@ Shape without_ones(const Shape& shape) {
   return Shape(std::move(extents));
 }
 
-using ByName = std::map<std::string, const Tensor*, std::less<>>;
-
-std::size_t matches(const Naming& naming, const ByName& tensors) {
-  return static_cast<std::size_t>(
-      std::count_if(naming.entries.begin(), naming.entries.end(),
-                    [&](const StateEntry& entry) { return tensors.contains(entry.name); }));
-}
-
-// Weights that were saved from a wrapper have its name in front: "module.", "model.", "_orig_mod.".
-std::string without_wrapper(std::string name) {
-  for (const std::string_view wrapper : {"_orig_mod.", "module.", "model."}) {
-    if (name.starts_with(wrapper)) name.erase(0, wrapper.size());
-  }
-  return name;
-}
-
 }  // namespace
 
 bool is_safetensors(const Probe& probe) {
   const std::string& start = probe.beginning;
+  if (is_shard_index(probe)) return true;
   return start.size() > kLengthBytes && start[kLengthBytes] == '{' && length_in(start) <= kMostHeaderBytes;
 }
 
@@ -153,18 +139,22 @@ std::vector<Tensor> read_safetensors(const std::filesystem::path& path) {
 }
 
 run::InitialWeights read_safetensors_weights(const std::filesystem::path& file, const nn::Graph& graph,
-                                             const std::string&) {
-  const std::vector<Tensor> tensors = read_safetensors(file);
-  ByName by_name;
-  for (const Tensor& tensor : tensors) by_name.emplace(without_wrapper(tensor.name), &tensor);
+                                             const WeightOptions& options) {
+  const std::vector<Tensor> tensors =
+      is_shard_index(probe_of(file)) ? read_shards(file) : read_safetensors(file);
+  std::vector<std::string> names;
+  std::map<std::string, const Tensor*, std::less<>> by_name;
+  for (const Tensor& tensor : tensors) {
+    names.push_back(tensor.name);
+    by_name.emplace(tensor.name, &tensor);
+  }
   const std::vector<Naming> namings = state_dict_names(graph);
-  const Naming& naming = *std::max_element(
-      namings.begin(), namings.end(),
-      [&](const Naming& a, const Naming& b) { return matches(a, by_name) < matches(b, by_name); });
+  const auto [naming, prefix] = find_names(namings, names, options.prefix, file.string());
   run::WeightMatch match(graph);
+  match.prefix(prefix);
   const std::vector<engine::CanonicalParameter>& parameters = match.parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const auto found = by_name.find(naming.entries[i].name);
+    const auto found = by_name.find(prefix + naming->entries[i].name);
     if (found == by_name.end()) continue;
     const Tensor& tensor = *found->second;
     if (without_ones(tensor.shape) == without_ones(parameters[i].shape)) {
@@ -176,7 +166,8 @@ run::InitialWeights read_safetensors_weights(const std::filesystem::path& file, 
     by_name.erase(found);
   }
   for (const auto& [name, tensor] : by_name) {
-    if (!name.ends_with(".num_batches_tracked")) match.unused(tensor->name);
+    const bool chosen = !options.prefix || name.starts_with(prefix);  // else the user has left it out
+    if (chosen && !name.ends_with("num_batches_tracked")) match.unused(name);
   }
   return std::move(match).finish(file.string());
 }

@@ -77,7 +77,7 @@ Imported read_tfjs(const std::filesystem::path& file, const ImportOptions& optio
 }
 
 run::InitialWeights read_tfjs_weights(const std::filesystem::path& file, const nn::Graph& graph,
-                                      const std::string&) {
+                                      const WeightOptions&) {
   const Model model = open_model(file);
   return keras::match_layers(keras::layers_with_weights(model.config, *model.weights), graph, file.string());
 }

@@ -12,6 +12,6 @@ bool is_tfjs(const Probe& probe);
 /// folder.
 Imported read_tfjs(const std::filesystem::path& file, const ImportOptions& options);
 run::InitialWeights read_tfjs_weights(const std::filesystem::path& file, const nn::Graph& graph,
-                                      const std::string& zoo);
+                                      const WeightOptions& options);
 
 }  // namespace convoke::interop::tfjs

@@ -1,0 +1,105 @@
+// Files of other programs that are recognised and refused. The beginnings are those that the programs write.
+#include <filesystem>
+#include <fstream>
+
+#include "convoke/interop/model_io.hpp"
+#include "interop/zip_writer.hpp"
+#include "support/bytes_of.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke;
+using namespace convoke::interop;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Foreign {
+  const char* name;
+  std::string bytes;
+  const char* what;
+};
+
+std::string filled(std::string beginning, std::size_t size = 64) {
+  beginning.resize(size, '.');
+  return beginning;
+}
+
+void check_refused(const fs::path& file, const char* what) {
+  INFO(file.string());
+  CHECK_THAT(error_of([&] { read_model(find_model(file)); }), Catch::StartsWith(file.string() + ": " + what));
+  CHECK(!hint_of([&] { read_model(find_model(file)); }).empty());
+  nn::Graph graph(nn::ValueSpec{2});
+  CHECK_THAT(error_of([&] { read_weights(file, graph); }), Catch::Contains(what));
+}
+
+}  // namespace
+
+TEST_CASE("files of other programs are named by their contents, with what converts them") {
+  const TemporaryFolder folder;
+  for (const Foreign& foreign : {
+           Foreign{"a.pt", filled("\x80\x02\x8a\nl\xfc\x9c"), "is a pickle"},
+           Foreign{"a.onnx", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+                   "is a pointer of Git LFS"},
+           Foreign{"b.onnx", "<!DOCTYPE html>\n<html>", "is a web page"},
+           Foreign{"a.tflite", filled(std::string("\x1c\0\0\0TFL3", 8)), "is a TensorFlow Lite model"},
+           Foreign{"a.ort", filled(std::string("\x10\0\0\0ORTM", 8)),
+                   "is in the format of ONNX Runtime's builds"},
+           Foreign{"m.ckpt.index", filled("", 56) + "\x57\xfb\x80\x8b\x24\x75\x47\xdb",
+                   "is a checkpoint of TensorFlow"},
+           Foreign{"m.ckpt.data-00000-of-00001", filled(""), "is a checkpoint of TensorFlow"},
+           Foreign{"frozen.pb", filled("\n\x1c\n\x05input\x12\x0bPlaceholder"), "is a graph of TensorFlow"},
+           Foreign{"a.mlmodel", filled("\x08\x04\x12\x20\n\x0a\n\x05image"), "is a Core ML model"},
+           Foreign{"a.xml", "<?xml version=\"1.0\"?>\n<net name=\"m\" version=\"11\">",
+                   "is an OpenVINO model"},
+           Foreign{"a.gguf", filled("GGUF"), "is a language model"},
+           Foreign{"a.npy", filled("\x93NUMPY"), "is an archive of NumPy arrays"},
+           Foreign{"a.h5", filled("\x1f\x8b\x08"), "is compressed"},
+           Foreign{"a.keras", "", "is empty"},
+       }) {
+    write_bytes(folder.path() / foreign.name, foreign.bytes);
+    check_refused(folder.path() / foreign.name, foreign.what);
+  }
+  check_refused(folder.path() / "m.ckpt", "is a checkpoint of TensorFlow");  // no file has this name itself
+}
+
+TEST_CASE("zip files of PyTorch are told apart by their entries") {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "model.pt";
+  const ZipEntry pickle{.name = "model/data.pkl", .text = "x"};
+  const auto with = [&](const std::vector<ZipEntry>& entries) { write_zip(file, entries); };
+  with({pickle, {.name = "model/version", .text = "3"}});
+  check_refused(file, "is a pickle");
+  CHECK_THAT(hint_of([&] { read_model(file); }), Catch::Contains("state = torch.load(\"" + file.string()) &&
+                                                     Catch::Contains("\"model.safetensors\"") &&
+                                                     Catch::Contains("{k: v.clone()"));
+  with({pickle, {.name = "model/constants.pkl", .text = "x"}});
+  check_refused(file, "is TorchScript");
+  with({{.name = "model/archive_format", .text = "pt2"}, {.name = "model/models/model.json", .text = "{}"}});
+  check_refused(file, "is a program that torch.export wrote");
+  write_bytes(file, std::string("PK\x03\x04", 4) + std::string(26, '\0') + "archive/data.pkl");  // truncated
+  check_refused(file, "is a pickle");
+}
+
+TEST_CASE("folders of other programs are named") {
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path() / "saved");
+  write_bytes(folder.path() / "saved" / "saved_model.pb", "x");
+  check_refused(folder.path() / "saved", "is a SavedModel of TensorFlow");
+  fs::create_directories(folder.path() / "bert");
+  write_bytes(folder.path() / "bert" / "model.safetensors", "x");
+  check_refused(folder.path() / "bert", "is a folder of Hugging Face");
+}
+
+TEST_CASE("a length in front of safetensors is no mark of another format") {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "w.safetensors";
+  std::string table = R"({"a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})";
+  table.resize(0x280, ' ');  // 80 02, as a pickle begins
+  const std::uint64_t length = table.size();
+  write_bytes(file, std::string(reinterpret_cast<const char*>(&length), sizeof length) + table +
+                        std::string(16, '\0'));
+  CHECK_THAT(error_of([&] { read_model(file); }), Catch::Contains("holds weights without the network"));
+}
