@@ -92,6 +92,7 @@ run::StopReason Trainer::train_epoch() {
   const std::int64_t samples_before = samples_processed_;
   engine::LaneShares shares = engine_.shares();
   double seconds = 0;
+  run::StopReason reason;
   while (state_.steps_done < plan.steps()) {
     seconds += take_step(plan.step(state_.steps_done), plan.repeats(state_.steps_done));
     if (ahead) ahead->step_done();
@@ -105,14 +106,15 @@ run::StopReason Trainer::train_epoch() {
       require_finite();
       validation_.at_step(engine_.result(), state_);
     }
-    const run::StopReason reason = stop_.after_step(checkpointing_.refused());
+    reason = stop_.after_step(checkpointing_.refused());
     if (reason || stop_.alarmed()) require_finite();
-    if (reason) return reason;
-    if (state_.best.stopped && state_.steps_done < plan.steps()) return {};
-    if (state_.steps_done < plan.steps()) checkpointing_.after_step(state_);
+    const bool last = state_.steps_done == plan.steps();
+    if (last && state_.best.stopped) break;  // a resumed run would not come back to finish the epoch
+    if (reason || state_.best.stopped) return reason;
+    if (!last) checkpointing_.after_step(state_);
   }
   finish_epoch(seconds, samples_processed_ - samples_before);
-  return {};
+  return reason;
 }
 
 // Only streamed samples are read ahead, and only if no features replace them.

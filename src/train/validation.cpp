@@ -44,13 +44,14 @@ void Validation::at_step(const std::vector<float>& parameters, run::CheckpointSt
   judge(found, parameters, state);
 }
 
-// If steps are validated, patience counts those validations.
+// A validation counts once: if the last step of an epoch was validated, that one has been judged, also by the
+// run that this one resumes.
 void Validation::at_epoch_end(const std::vector<float>& parameters, run::CheckpointState& state,
                               metrics::EpochFields& line) {
   const engine::Score found = score(parameters, state);
   line.validation_loss = found.loss;
   line.validation_accuracy = found.accuracy;
-  if (job_.validate_every == 0) judge(found, parameters, state);
+  if (!due(state.updates)) judge(found, parameters, state);
 }
 
 engine::Score Validation::score(const std::vector<float>& parameters, run::CheckpointState& state) {

@@ -23,8 +23,8 @@ using mpi::Session;
 
 namespace {
 
-// Validates after every third of the four steps of an epoch, and stops long before the last epoch, when the
-// accuracy cannot grow any more.
+// Validates after every third step and after each epoch of four steps, and stops long before the last epoch,
+// when the accuracy cannot grow any more.
 Job stopping_job() {
   Job job = tiny::job();
   job.epochs = 30;
@@ -57,6 +57,15 @@ std::vector<Settings> lines_of(const RunFolder& folder) {
 }
 
 std::string event_of(const Settings& line) { return std::get<std::string>(line.find("event")->data()); }
+// Returns the steps after which stopping_job validates, each once, up to `last`.
+std::vector<std::int64_t> validated_steps(std::int64_t last) {
+  std::vector<std::int64_t> steps;
+  for (std::int64_t step = 1; step <= last; ++step) {
+    if (step % 3 == 0 || step % 4 == 0) steps.push_back(step);
+  }
+  return steps;
+}
+
 double number(const Settings& line, const char* key) {
   const Value* value = line.find(key);
   if (value == nullptr) return std::nan("");
@@ -90,7 +99,7 @@ TEST_CASE("a run that is interrupted after every step stops early where an unint
   } while (part.training.interrupted_by && ++parts < 30 * 4);
   const os::StopSignals forget;  // the last request had no effect
   const TrainedMember& found = part.training.members.at(0);
-  CHECK(parts >= 3 * 3);  // at most the first validation is the best, and two others are not
+  CHECK(parts >= 5);  // at most the first validation is the best, and two others are not: steps 3, 4, 6
   CHECK(found.model.parameters == expected.model.parameters);
   CHECK(found.model.validation_accuracy == expected.model.validation_accuracy);
   CHECK(found.epochs_done == expected.epochs_done);
@@ -101,7 +110,10 @@ TEST_CASE("a run that is interrupted after every step stops early where an unint
   const CheckpointState b = newest(job, run.folder);
   CHECK(a.best.stopped);
   CHECK(a.best.wait == 2);
-  CHECK(a.best.updates == a.updates - 2 * 3);
+  const std::vector<std::int64_t> steps = validated_steps(a.updates);
+  CHECK(steps.back() == a.updates);
+  CHECK(a.best.updates == steps.end()[-3]);
+  CHECK(a.best.evaluations == std::ssize(steps));
   CHECK(a.best.parameters == expected.model.parameters);
   CHECK_FALSE(a.parameters == a.best.parameters);  // the best are kept
   CHECK(b.best.stopped);
@@ -126,33 +138,42 @@ TEST_CASE("metrics.jsonl records the validations within epochs, and why training
   world.barrier();
   const std::vector<Settings> lines = lines_of(run.folder);
 
-  // Computes the best step and its values from the lines of validations alone.
+  // Computes the best step and its values from the lines alone. The epoch's line repeats a validation of its
+  // last step.
   std::map<std::string, int> count;
-  double best_step = 0, best_loss = 0, best_accuracy = 0, last_step = 0;
+  std::map<std::int64_t, Settings> validations;  // by step
+  Settings stopping;
   for (const Settings& line : lines) {
     ++count[event_of(line)];
-    if (event_of(line) != "validation") continue;
-    last_step += 3;
-    CHECK(number(line, "step") == last_step);
-    CHECK(number(line, "epoch") == std::ceil(last_step / 4));
+    if (event_of(line) == "early_stopping") stopping = line;
+    const auto step = static_cast<std::int64_t>(number(line, "step"));
+    if (event_of(line) == "validation") {
+      CHECK(step % 3 == 0);
+      CHECK(number(line, "epoch") == std::ceil(static_cast<double>(step) / 4));
+    }
+    if (line.find("validation_accuracy") != nullptr) validations[step] = line;
+  }
+  std::int64_t best_step = 0;
+  double best_loss = 0, best_accuracy = 0;
+  for (const auto& [step, line] : validations) {
     if (number(line, "validation_accuracy") <= best_accuracy) continue;
     best_loss = number(line, "validation_loss");
     best_accuracy = number(line, "validation_accuracy");
-    best_step = last_step;
+    best_step = step;
   }
-  CHECK(count["validation"] >= 3);
+  const std::vector<std::int64_t> steps = validated_steps(validations.rbegin()->first);
+  CHECK(std::ssize(validations) == std::ssize(steps));
+  CHECK(count["validation"] == steps.back() / 3);
   CHECK(count["early_stopping"] == 1);
   CHECK(count["epoch"] == static_cast<int>(result.training.members.at(0).epochs_done));
-  const Settings last = lines.empty() ? Settings{{"event", "none"}} : lines.back();
-  CHECK(event_of(last) == "early_stopping");
-  CHECK(number(last, "member") == 0);
-  CHECK(number(last, "step") == last_step);
-  CHECK(number(last, "best_step") == best_step);
-  CHECK(best_step == last_step - 2 * 3);
-  CHECK(number(last, "best_validation_loss") == best_loss);
-  CHECK(number(last, "best_validation_accuracy") == best_accuracy);
-  CHECK(metrics::to_json(last).find(R"("monitor":"validation_accuracy")") != std::string::npos);
-  CHECK(metrics::to_json(last).find(R"("restored":true)") != std::string::npos);
+  CHECK(number(stopping, "member") == 0);
+  CHECK(number(stopping, "step") == static_cast<double>(steps.back()));
+  CHECK(number(stopping, "best_step") == static_cast<double>(best_step));
+  CHECK(best_step == steps.end()[-3]);
+  CHECK(number(stopping, "best_validation_loss") == best_loss);
+  CHECK(number(stopping, "best_validation_accuracy") == best_accuracy);
+  CHECK(metrics::to_json(stopping).find(R"("monitor":"validation_accuracy")") != std::string::npos);
+  CHECK(metrics::to_json(stopping).find(R"("restored":true)") != std::string::npos);
   CHECK(result.training.members.at(0).model.validation_accuracy == best_accuracy);
 }
 
@@ -170,7 +191,7 @@ TEST_CASE("validations with a non-finite loss are reported, and none is the best
   const TrainedMember member =
       train_members(job, Feed(training, &validation), split(world, 1), world, run.folder, false, true, phases)
           .members.at(0);
-  CHECK(member.stopped_at == 6);
+  CHECK(member.stopped_at == 5);  // validated after step 3, and after the epoch
   CHECK(std::isnan(member.model.validation_accuracy));
   world.barrier();
   if (!world.root()) return;
@@ -180,10 +201,34 @@ TEST_CASE("validations with a non-finite loss are reported, and none is the best
     ++validations;
     CHECK(metrics::to_json(line).find(R"("validation_loss":null)") != std::string::npos);
   }
-  CHECK(validations == 2);
+  CHECK(validations == 1);
   CHECK_FALSE(std::filesystem::exists(run.folder.checkpoints() / "best.h5"));
   CHECK(newest(job, run.folder).best.updates == 0);
   CHECK(newest(job, run.folder).parameters == member.model.parameters);
+}
+
+TEST_CASE("validations after steps do not replace those at the ends of epochs") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Pictures pictures(150);
+  Job job = stopping_job();
+  const auto trained = [&](std::int64_t validate_every) {
+    job.validate_every = validate_every;
+    const tiny::Run run(world);
+    const tiny::Result result = tiny::train_all(job, pictures, world, run.folder);
+    world.barrier();
+    const TrainedMember& member = result.training.members.at(0);
+    return std::tuple(member.stopped_at, member.model.parameters,
+                      bytes_of(run.folder.checkpoints() / "best.h5"));
+  };
+  const auto [stopped_at, parameters, best] = trained(0);
+  CHECK(stopped_at > 0);
+  CHECK(stopped_at % 4 == 0);
+  // Step validations that never come, and those that come only where an epoch ends anyway, change nothing.
+  for (const std::int64_t validate_every : {1000, 4}) {
+    CAPTURE(validate_every);
+    CHECK(trained(validate_every) == std::tuple(stopped_at, parameters, best));
+  }
 }
 
 TEST_CASE("best.h5 is the model of the best validation") {
