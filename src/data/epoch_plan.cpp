@@ -39,12 +39,53 @@ Ids stratified(std::span<const std::int32_t> labels, std::int64_t member, std::i
   return mine;
 }
 
-Ids bootstrap(std::int64_t samples, std::int64_t draws, std::int64_t member, std::uint64_t seed) {
+// Draws `draws` of the ids with replacement.
+Ids bootstrap(const Ids& ids, std::size_t draws, std::int64_t member, std::uint64_t seed) {
   RandomStream random({seed, Purpose::kShard, 0, static_cast<std::uint64_t>(member)});
-  Ids ids(static_cast<std::size_t>(draws));
-  for (std::uint32_t& id : ids)
-    id = static_cast<std::uint32_t>(random.below(static_cast<std::uint64_t>(samples)));
-  return ids;
+  Ids drawn(draws);
+  for (std::uint32_t& id : drawn) id = ids[random.below(ids.size())];
+  return drawn;
+}
+
+// Returns the number of samples that train.
+std::size_t count_kept(std::size_t samples, double fraction) {
+  if (!(fraction >= 0 && fraction < 1)) {
+    throw Error(fmt::format("the validation split must be at least 0 and below 1, not {}", fraction));
+  }
+  const auto kept = static_cast<std::size_t>(std::floor(static_cast<double>(samples) * (1.0 - fraction)));
+  if (kept == 0) {
+    throw Error(fmt::format("a validation split of {} leaves none of {} samples to train", fraction, samples),
+                "use a smaller split, fewer members, or more samples");
+  }
+  return kept;
+}
+
+// Holds out the last `fraction` of the ids.
+Holdout hold_out(Ids ids, double fraction) {
+  const std::size_t kept = count_kept(ids.size(), fraction);
+  Holdout parts;
+  parts.validation.assign(ids.begin() + static_cast<std::ptrdiff_t>(kept), ids.end());
+  ids.resize(kept);
+  parts.train = std::move(ids);
+  return parts;
+}
+
+// Holds out first, and draws from the rest: else most samples held out would also have been drawn to train.
+Holdout bootstrap_shard(std::int64_t samples, std::int64_t share, std::int64_t member, std::uint64_t seed,
+                        double fraction) {
+  const std::size_t draws = count_kept(static_cast<std::size_t>(share), fraction);
+  Ids ids = range(0, samples);
+  const auto pool = ids.end() - (share - static_cast<std::int64_t>(draws));
+  if (pool != ids.end()) {
+    convoke::shuffle(ids, {seed, Purpose::kShard, 1, 0});
+    std::sort(ids.begin(), pool);
+    std::sort(pool, ids.end());
+  }
+  Holdout parts;
+  parts.validation.assign(pool, ids.end());
+  ids.erase(pool, ids.end());
+  parts.train = bootstrap(ids, draws, member, seed);
+  return parts;
 }
 
 // Shuffles the chunks of neighbours in the file (random numbers 0 of the epoch), then the samples of each
@@ -72,8 +113,8 @@ void shuffle_chunks(Ids& ids, const Shuffle& shuffle, std::uint64_t seed, std::u
 
 }  // namespace
 
-Ids shard(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t member, std::int64_t members,
-          std::uint64_t seed) {
+Holdout shard(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t member,
+              std::int64_t members, std::uint64_t seed, double validation) {
   ensure(member >= 0 && member < members && labels.size() <= std::numeric_limits<std::uint32_t>::max(),
          "a member of the ensemble, and samples that 32 bits can number");
   const auto samples = static_cast<std::int64_t>(labels.size());
@@ -84,32 +125,16 @@ Ids shard(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t 
   const std::int64_t share = samples / members;
   switch (sharding) {
     case Sharding::kContiguous:
-      return range(member * share, member + 1 == members ? samples : (member + 1) * share);
+      return hold_out(range(member * share, member + 1 == members ? samples : (member + 1) * share),
+                      validation);
     case Sharding::kStratified:
-      return stratified(labels, member, members);
+      return hold_out(stratified(labels, member, members), validation);
     case Sharding::kBootstrap:
-      return bootstrap(samples, share, member, seed);
+      return bootstrap_shard(samples, share, member, seed, validation);
     case Sharding::kFull:
       break;
   }
-  return range(0, samples);
-}
-
-Holdout hold_out(Ids ids, double fraction) {
-  if (!(fraction >= 0 && fraction < 1)) {
-    throw Error(fmt::format("the validation split must be at least 0 and below 1, not {}", fraction));
-  }
-  const auto kept = static_cast<std::size_t>(std::floor(static_cast<double>(ids.size()) * (1.0 - fraction)));
-  if (kept == 0) {
-    throw Error(
-        fmt::format("a validation split of {} leaves none of {} samples to train", fraction, ids.size()),
-        "use a smaller split, fewer members, or more samples");
-  }
-  Holdout parts;
-  parts.validation.assign(ids.begin() + static_cast<std::ptrdiff_t>(kept), ids.end());
-  ids.resize(kept);
-  parts.train = std::move(ids);
-  return parts;
+  return hold_out(range(0, samples), validation);
 }
 
 Ids portion_of(Ids ids, double portion, std::uint64_t seed) {

@@ -91,8 +91,8 @@ constexpr std::array kDataKeys{
         {.name = "validation_split",
          .range = {.least = 0, .below = 1},
          .help =
-             "a fraction: hold out the last samples of the training split (of each shard, in an ensemble) "
-             "and "
+             "a fraction: hold out the last samples of the training split (of each shard, in an ensemble; "
+             "with bootstrap shards, samples at random, from which no member draws) and "
              "evaluate them after every epoch. The name of a split, e.g. `\"validation\"`: every member is "
              "evaluated on the whole split, and trained on all training samples",
          .type = "number or text"},

@@ -1,6 +1,5 @@
 #include "convoke/train/samples.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 namespace convoke::train {
@@ -12,9 +11,8 @@ std::vector<std::uint32_t> all_ids(const data::Split& split) {
 }
 
 data::Holdout samples_of(const Job& job, const Feed& feed, std::int64_t member) {
-  data::Holdout ids = data::hold_out(
-      data::shard(feed.training.split().labels, job.shards, member, job.members, job.engine.seed),
-      feed.validation == nullptr ? job.validation_split : 0);
+  data::Holdout ids = data::shard(feed.training.split().labels, job.shards, member, job.members,
+                                  job.engine.seed, feed.validation == nullptr ? job.validation_split : 0);
   ids.train = data::portion_of(std::move(ids.train), job.portion, job.engine.seed);
   if (feed.validation != nullptr) ids.validation = all_ids(feed.validation->split());
   return ids;
@@ -22,25 +20,17 @@ data::Holdout samples_of(const Job& job, const Feed& feed, std::int64_t member) 
 
 namespace {
 
-enum class Use : std::uint8_t { kNone, kHeldOut, kTrained };
-
-// The use of each training sample by all members: kTrained if one of them trains on it.
-std::vector<Use> uses_of(const Job& job, const Feed& feed) {
-  std::vector<Use> uses(static_cast<std::size_t>(feed.training.split().count()), Use::kNone);
+// Returns the ids that at least one member has in this part of its samples, in ascending order.
+std::vector<std::uint32_t> ids_of_all(const Job& job, const Feed& feed,
+                                      std::vector<std::uint32_t> data::Holdout::*part) {
+  std::vector<bool> used(static_cast<std::size_t>(feed.training.split().count()));
   for (std::int64_t member = 0; member < job.members; ++member) {
     const data::Holdout ids = samples_of(job, feed, member);
-    if (feed.validation == nullptr) {
-      for (const std::uint32_t id : ids.validation) uses[id] = std::max(uses[id], Use::kHeldOut);
-    }
-    for (const std::uint32_t id : ids.train) uses[id] = Use::kTrained;
+    for (const std::uint32_t id : ids.*part) used[id] = true;
   }
-  return uses;
-}
-
-std::vector<std::uint32_t> with_use(const std::vector<Use>& uses, Use use) {
   std::vector<std::uint32_t> ids;
-  for (std::size_t id = 0; id < uses.size(); ++id) {
-    if (uses[id] == use) ids.push_back(static_cast<std::uint32_t>(id));
+  for (std::size_t id = 0; id < used.size(); ++id) {
+    if (used[id]) ids.push_back(static_cast<std::uint32_t>(id));
   }
   return ids;
 }
@@ -48,12 +38,12 @@ std::vector<std::uint32_t> with_use(const std::vector<Use>& uses, Use use) {
 }  // namespace
 
 std::vector<std::uint32_t> trained_samples(const Job& job, const Feed& feed) {
-  return with_use(uses_of(job, feed), Use::kTrained);
+  return ids_of_all(job, feed, &data::Holdout::train);
 }
 
 CommonValidation common_validation(const Job& job, const Feed& feed) {
   if (feed.validation != nullptr) return {*feed.validation, all_ids(feed.validation->split())};
-  return {feed.training, with_use(uses_of(job, feed), Use::kHeldOut)};
+  return {feed.training, ids_of_all(job, feed, &data::Holdout::validation)};
 }
 
 }  // namespace convoke::train

@@ -59,21 +59,12 @@ std::vector<float> average(std::span<const TrainedMember* const> mine, std::span
 
 void require_soups(const Job& job, const Feed& feed) {
   for (const std::string& name : job.soups) {
-    const vote::SoupNeeds needs = vote::needs_of_soup(name);
-    if (needs == vote::SoupNeeds::kNothing) continue;
-    if (feed.validation == nullptr && samples_of(job, feed, 0).validation.empty()) {
-      throw Error(fmt::format("a {} soup needs the validation accuracy of the members, but there are no "
-                              "validation samples",
-                              name),
-                  "set data.validation_split, or leave the soup out of ensemble.soups");
-    }
-    if (needs == vote::SoupNeeds::kTrials && common_validation(job, feed).ids.empty()) {
-      throw Error(fmt::format("a {} soup needs validation samples on which no member trains, but with "
-                              "ensemble.shards = \"{}\" the {} members train on all samples",
-                              name, job.shards_name, job.members),
-                  "use a separate validation split (data.validation_split = \"NAME\"), or leave the soup out "
-                  "of ensemble.soups");
-    }
+    if (vote::needs_of_soup(name) == vote::SoupNeeds::kNothing || feed.validation != nullptr) continue;
+    if (!samples_of(job, feed, 0).validation.empty()) continue;
+    throw Error(fmt::format("a {} soup needs the validation accuracy of the members, but there are no "
+                            "validation samples",
+                            name),
+                "set data.validation_split, or leave the soup out of ensemble.soups");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -78,11 +79,11 @@ TEST_CASE("every sample is equally likely in every place") {
 
 TEST_CASE("contiguous shards follow each other, and the last gets the rest") {
   const std::vector<std::int32_t> labels(11, 0);
-  CHECK(shard(labels, Sharding::kContiguous, 0, 3, 1) == Ids{0, 1, 2});
-  CHECK(shard(labels, Sharding::kContiguous, 1, 3, 1) == Ids{3, 4, 5});
-  CHECK(shard(labels, Sharding::kContiguous, 2, 3, 1) == Ids{6, 7, 8, 9, 10});
-  CHECK(shard(labels, Sharding::kFull, 2, 3, 1) == range(11));
-  CHECK(shard(labels, Sharding::kFull, 19, 20, 1) == range(11));
+  CHECK(shard(labels, Sharding::kContiguous, 0, 3, 1).train == Ids{0, 1, 2});
+  CHECK(shard(labels, Sharding::kContiguous, 1, 3, 1).train == Ids{3, 4, 5});
+  CHECK(shard(labels, Sharding::kContiguous, 2, 3, 1).train == Ids{6, 7, 8, 9, 10});
+  CHECK(shard(labels, Sharding::kFull, 2, 3, 1).train == range(11));
+  CHECK(shard(labels, Sharding::kFull, 19, 20, 1).train == range(11));
 }
 
 TEST_CASE("shards are disjoint and complete; stratified shards are even in every class") {
@@ -93,7 +94,7 @@ TEST_CASE("shards are disjoint and complete; stratified shards are even in every
       std::vector<std::map<std::int32_t, std::int64_t>> counts;
       std::vector<std::size_t> sizes;
       for (std::int64_t m = 0; m < members; ++m) {
-        const Ids ids = shard(labels, sharding, m, members, 1);
+        const Ids ids = shard(labels, sharding, m, members, 1).train;
         CHECK(std::is_sorted(ids.begin(), ids.end()));
         all.insert(all.end(), ids.begin(), ids.end());
         sizes.push_back(ids.size());
@@ -115,17 +116,18 @@ TEST_CASE("shards are disjoint and complete; stratified shards are even in every
 
 TEST_CASE("bootstrap shards draw with replacement, keyed by seed and member") {
   const std::vector<std::int32_t> labels(10000, 0);
-  const Ids ids = shard(labels, Sharding::kBootstrap, 0, 1, 5);
+  const Ids ids = shard(labels, Sharding::kBootstrap, 0, 1, 5).train;
   REQUIRE(ids.size() == 10000);
   Ids distinct = sorted(ids);
   CHECK(distinct.back() < 10000);
   distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
   // n draws of n leave (1 - 1/n)^n = 1/e undrawn: 6321 distinct, with a standard deviation of 31.
   CHECK(std::abs(static_cast<double>(distinct.size()) - 6321) < 5 * 31);
-  CHECK(ids == shard(labels, Sharding::kBootstrap, 0, 1, 5));
-  CHECK(ids != shard(labels, Sharding::kBootstrap, 0, 1, 6));
-  CHECK(shard(labels, Sharding::kBootstrap, 0, 2, 5).size() == 5000);
-  CHECK(shard(labels, Sharding::kBootstrap, 0, 2, 5) != shard(labels, Sharding::kBootstrap, 1, 2, 5));
+  CHECK(ids == shard(labels, Sharding::kBootstrap, 0, 1, 5).train);
+  CHECK(ids != shard(labels, Sharding::kBootstrap, 0, 1, 6).train);
+  CHECK(shard(labels, Sharding::kBootstrap, 0, 2, 5).train.size() == 5000);
+  CHECK(shard(labels, Sharding::kBootstrap, 0, 2, 5).train !=
+        shard(labels, Sharding::kBootstrap, 1, 2, 5).train);
 }
 
 TEST_CASE("impossible shards are refused") {
@@ -138,10 +140,37 @@ TEST_CASE("impossible shards are refused") {
   CHECK_THAT(error_of([&] { shard({}, Sharding::kFull, 0, 1, 1); }), Contains("0 samples"));
 }
 
+TEST_CASE("a bootstrap holds out the same samples for all members, and draws from the others") {
+  const std::vector<std::int32_t> labels(10000, 0);
+  constexpr std::int64_t kMembers = 4;
+  const Ids held = shard(labels, Sharding::kBootstrap, 0, kMembers, 5, 0.2).validation;
+  CHECK(held.size() == 500);  // a fifth of a member's share
+  CHECK(std::set(held.begin(), held.end()).size() == held.size());
+  // At random: among the first half of the samples are 250 +- 4 * sqrt(500 / 4) of them.
+  const auto low = std::count_if(held.begin(), held.end(), [](std::uint32_t id) { return id < 5000; });
+  CHECK(std::abs(static_cast<double>(low) - 250) < 45);
+  std::vector<int> drawn(10000);
+  for (std::int64_t member = 0; member < kMembers; ++member) {
+    const Holdout parts = shard(labels, Sharding::kBootstrap, member, kMembers, 5, 0.2);
+    CHECK(parts.validation == held);
+    CHECK(parts.train.size() == 2000);
+    for (const std::uint32_t id : parts.train) ++drawn[id];
+  }
+  std::int64_t overlap = 0;
+  for (const std::uint32_t id : held) overlap += drawn[id];
+  CHECK(overlap == 0);
+  // 8000 draws of the other 9500 leave (1 - 1 / 9500)^8000 of them undrawn: 4092, standard deviation 39.
+  CHECK(std::abs(static_cast<double>(std::count(drawn.begin(), drawn.end(), 0) - 500) - 4092) < 5 * 39);
+  CHECK(shard(labels, Sharding::kBootstrap, 0, kMembers, 6, 0.2).validation != held);
+}
+
 TEST_CASE("validation is held out as Keras does") {
   // Keras: split_at = int(math.floor(n * (1.0 - validation_split))), the first split_at train.
-  const auto sizes = [](std::uint32_t n, double fraction) {
-    const Holdout parts = hold_out(range(n), fraction);
+  const auto held_out_of = [](std::size_t n, double fraction) {
+    return shard(std::vector<std::int32_t>(n), Sharding::kFull, 0, 1, 1, fraction);
+  };
+  const auto sizes = [&](std::uint32_t n, double fraction) {
+    const Holdout parts = held_out_of(n, fraction);
     CHECK(parts.train == range(static_cast<std::uint32_t>(parts.train.size())));
     Ids all = parts.train;
     all.insert(all.end(), parts.validation.begin(), parts.validation.end());
@@ -153,11 +182,10 @@ TEST_CASE("validation is held out as Keras does") {
   CHECK(sizes(100, 0.29) == std::pair<std::size_t, std::size_t>(71, 29));
   CHECK(sizes(10, 0.3) == std::pair<std::size_t, std::size_t>(7, 3));
   CHECK(sizes(10, 0.0) == std::pair<std::size_t, std::size_t>(10, 0));
-  CHECK_THAT(error_of([] { hold_out(range(2), 0.6); }), Contains("leaves none of 2 samples to train"));
-  CHECK_THAT(error_of([] { hold_out(range(2), 1.0); }), Contains("below 1, not 1"));
-  CHECK_THAT(error_of([] { hold_out(range(2), -0.1); }), Contains("at least 0"));
-  CHECK_THAT(error_of([] { hold_out(range(2), NAN); }), Contains("not nan"));
-  CHECK_THAT(error_of([] { hold_out({}, 0.0); }), Contains("none of 0 samples"));
+  CHECK_THAT(error_of([&] { held_out_of(2, 0.6); }), Contains("leaves none of 2 samples to train"));
+  CHECK_THAT(error_of([&] { held_out_of(2, 1.0); }), Contains("below 1, not 1"));
+  CHECK_THAT(error_of([&] { held_out_of(2, -0.1); }), Contains("at least 0"));
+  CHECK_THAT(error_of([&] { held_out_of(2, NAN); }), Contains("not nan"));
 }
 
 TEST_CASE("portions are nested, keep the order of the ids, and depend only on the seed and the count") {

@@ -20,20 +20,20 @@ inline constexpr std::array kShardings{
     ShardingEntry{"contiguous", Sharding::kContiguous}, ShardingEntry{"stratified", Sharding::kStratified},
     ShardingEntry{"bootstrap", Sharding::kBootstrap}, ShardingEntry{"full", Sharding::kFull}};
 
-/// Returns the sample ids of member `member` of `members`. Contiguous: N / members each, and the last member
-/// gets the rest (as in the seed paper). Stratified: every class is spread evenly. Bootstrap: N / members
-/// samples drawn with replacement, keyed by (seed, member). Full: all samples. A pure function. Throws Error
-/// if a member would have no sample.
-std::vector<std::uint32_t> shard(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t member,
-                                 std::int64_t members, std::uint64_t seed);
-
-/// Splits off the last `fraction` of the ids for validation, as Keras's validation_split: the first int(n *
-/// (1 - fraction)) train. Throws Error if no sample is left to train.
+/// The sample ids of a member; no sample is in both parts.
 struct Holdout {
   std::vector<std::uint32_t> train;
   std::vector<std::uint32_t> validation;
 };
-Holdout hold_out(std::vector<std::uint32_t> ids, double fraction);
+
+/// Returns the samples of member `member` of `members`. Contiguous: N / members each, and the last member
+/// gets the rest (as in the seed paper). Stratified: every class is spread evenly. Full: all samples. The
+/// last `validation` of these n ids are held out, as Keras's validation_split: the first int(n * (1 -
+/// validation)) train. Bootstrap, with n = N / members: as many samples are held out, at random, the same for
+/// all members; int(n * (1 - validation)) samples to train are drawn with replacement from all others, keyed
+/// by (seed, member). A pure function. Throws Error if a member would have no sample to train.
+Holdout shard(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t member,
+              std::int64_t members, std::uint64_t seed, double validation = 0);
 
 /// Returns a share of the ids, 0 < portion <= 1, in their order: those at the first floor(n * portion) places
 /// of a shuffle keyed by the seed. Portions are nested: a larger one contains a smaller one. A pure function

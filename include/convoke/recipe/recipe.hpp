@@ -24,7 +24,7 @@ struct DataRecipe {
   std::string test_split = "test";
   std::string normalize =
       "unit";                   ///< data::normalization_names(); default for inputs other than images: none
-  double validation_split = 0;  ///< last fraction of the training samples (of each shard), as in Keras
+  double validation_split = 0;  ///< fraction of the training samples (of each shard)
   double portion = 1;  ///< share of the training samples that are not held out (of each shard), (0, 1]
   data::Sampling sampling = data::Sampling::kAll;
   std::string validation_name;  ///< or the name of a separate split; empty: none

@@ -22,8 +22,8 @@ struct Feed {
 /// Returns the ids of all samples of a split.
 std::vector<std::uint32_t> all_ids(const data::Split& split);
 
-/// Returns the samples of a member: a portion of its shard for training, and the end of its shard, or all of
-/// a separate split, for validation. A pure function.
+/// Returns the samples of a member: a portion of its shard for training, and what its shard holds out, or all
+/// of a separate split, for validation. A pure function.
 data::Holdout samples_of(const Job& job, const Feed& feed, std::int64_t member);
 
 /// Returns the samples on which at least one member trains, in ascending order. A pure function.
@@ -35,8 +35,8 @@ struct CommonValidation {
   std::vector<std::uint32_t> ids;
 };
 
-/// Returns a separate validation split, or the training samples that some member holds out and no member
-/// trains on, in ascending order. They may be empty. A pure function.
+/// Returns a separate validation split, or the training samples that members hold out, in ascending order: no
+/// member trains on what another one holds out. They may be empty. A pure function.
 CommonValidation common_validation(const Job& job, const Feed& feed);
 
 }  // namespace convoke::train

@@ -67,6 +67,13 @@ Table ends_of(Table table) {
 }
 
 void add_member_table(Page& page, const RunRecord& run) {
+  const std::vector<Settings> facts = tables_at(run.summary, "member_facts");
+  if (std::ranges::any_of(facts, [](const Settings& f) { return text_at(f, "shard") == "bootstrap"; })) {
+    page.paragraph(
+        "The members drew their training samples with replacement. What data.validation_split holds out is "
+        "the "
+        "same for all members, and none of them was trained on it.");
+  }
   const Table table = member_table(run);
   if (table.rows.size() <= kMostMembers) return page.add(table);
   page.paragraph(
