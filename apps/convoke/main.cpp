@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <exception>
+#include <sstream>
 
 #include "cli/manual.hpp"
 #include "commands.hpp"
@@ -11,6 +12,7 @@
 #include "convoke/core/table.hpp"
 #include "convoke/engine/lane_verification.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/os/standard_output.hpp"
 #include "convoke/run/environment.hpp"
 
 namespace {
@@ -87,7 +89,12 @@ int parse_and_run(int argc, char** argv) {
     if (argc > 1 && argv[1][0] != '-') convoke::find_in(kCommands, argv[1], "command");
     parser.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == EXIT_SUCCESS) return parser.exit(error);
+    if (error.get_exit_code() == EXIT_SUCCESS) {
+      std::ostringstream text;
+      parser.exit(error, text);
+      fmt::print("{}", text.str());
+      return EXIT_SUCCESS;
+    }
     const auto chosen = parser.get_subcommands();
     const std::string name = chosen.empty() ? "convoke" : "convoke " + chosen.front()->get_name();
     convoke::mpi::Session::abort(convoke::Error(error.what(), name + " --help shows the options"),
@@ -113,14 +120,26 @@ int parse_and_run(int argc, char** argv) {
 
 }  // namespace
 
+// Prints why output is lost, which must not look like success.
+int write_output(int code) {
+  try {
+    convoke::os::flush_standard_output();
+    return code;
+  } catch (const convoke::Error& error) {
+    convoke::mpi::Session::abort(error, code == EXIT_SUCCESS ? EXIT_FAILURE : code);
+  }
+}
+
 // An error ends all ranks, and is printed once.
 int main(int argc, char** argv) {
   std::set_terminate(report_uncaught);
+  convoke::os::occupy_standard_streams();
   try {
-    return parse_and_run(argc, argv);
+    return write_output(parse_and_run(argc, argv));
   } catch (const convoke::engine::SilentCorruption& error) {
     convoke::mpi::Session::abort(error, convoke::engine::kExitCorrupted);
   } catch (const std::exception& error) {
-    convoke::mpi::Session::abort(error);
+    if (!convoke::os::standard_output_failed()) convoke::mpi::Session::abort(error);
+    convoke::mpi::Session::abort(convoke::Error(fmt::format("standard output: {}", error.what())));
   }
 }

@@ -33,12 +33,16 @@
 namespace convoke::mpi {
 namespace {
 
+bool ended() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  return finalized != 0;
+}
+
 bool running() {
   int initialized = 0;
-  int finalized = 0;
   MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
-  return initialized && !finalized;
+  return initialized != 0 && !ended();
 }
 
 /// Initialises MPI unless it already runs; returns true if it did.
@@ -183,7 +187,7 @@ namespace {
 [[noreturn]] void print_and_end(const std::exception& error, int code) {
   const int launched_as = rank_by_launcher();
   const bool early = !running();
-  if (early && launched_as < 0) {
+  if (ended() || (early && launched_as < 0)) {  // MPI cannot start again
     let_rank_0_print_first();
     print(report(error, ""));
     std::_Exit(code);

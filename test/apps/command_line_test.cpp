@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <string>
 
+#include "apps/place.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/shell.hpp"
@@ -182,4 +183,37 @@ TEST_CASE("an error message is the last output: no banner of MPI follows it") {
     CHECK(model.times("error: nonsense.h5: no such file\n") == 1);
     CHECK(model.times("\n") == 1);
   }
+}
+
+TEST_CASE("output that cannot be written is an error that names the cause") {
+  if (!fs::exists("/dev/full")) return skip("there is no /dev/full");
+  const Place place;
+  REQUIRE(place.train("run").code == 0);
+  const auto to = [&](const std::string& output, const std::string& arguments) {
+    return shell("(cd " + place.folder.path().string() + " && " + binary() + " " + arguments + output + ")");
+  };
+  for (const char* arguments :
+       {"--help", "--version", "help train", "help --man train", "layers", "layers --markdown",
+        "completion bash", "summary recipe.toml", "inspect data.h5", "evaluate run", "evaluate run --json",
+        "predict run data.h5", "compare run", "watch run --once", "info"}) {
+    CAPTURE(arguments);
+    const Outcome full = to(" > /dev/full", arguments);
+    CAPTURE(full.text);
+    CHECK(full.code == 1);
+    CHECK(full.times("error: ") == 1);
+    CHECK(full.says("error: standard output: "));
+    CHECK(full.says("No space left on device"));
+  }
+  CHECK(to(" > /dev/full", "verify run run").code == 2);  // 1 would mean a difference
+  CHECK(to(" > /dev/full", "no-such-command").says("unknown command"));
+  const Outcome closed = to(" >&-", "layers");
+  CHECK(closed.code == 1);
+  CHECK(closed.says("Bad file descriptor"));
+  // A file that is opened first does not become the output.
+  CHECK(to(" >&-", "predict run data.h5 --output closed.csv").code == 0);
+  CHECK(to("", "predict run data.h5 --output open.csv").code == 0);
+  CHECK(bytes_of(place / "closed.csv") == bytes_of(place / "open.csv"));
+  const Outcome head = to(" | head -1", "layers --markdown");
+  CHECK(head.code == 0);
+  CHECK_FALSE(head.says("error"));
 }

@@ -11,6 +11,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/os/standard_output.hpp"
 #include "convoke/run/verification.hpp"
 
 namespace convoke::app {
@@ -99,7 +100,9 @@ int verify(const VerifyOptions& options) try {
                             runs ? options.b : options.a),
                 "pass two run folders or two files");
   }
-  return runs ? compare_two_runs(options) : compare_two_files(options);
+  const int code = runs ? compare_two_runs(options) : compare_two_files(options);
+  os::flush_standard_output();
+  return code;
 } catch (const std::exception& error) {
   mpi::Session::abort(error, kExitError);
 }

@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <thread>
 
 #include "convoke/metrics/console.hpp"
+#include "convoke/os/standard_output.hpp"
 #include "convoke/run/run_view.hpp"
 
 namespace convoke::app {
@@ -52,7 +52,7 @@ int watch(const WatchOptions& options) {
                  : first ? ""
                          : "\n",
                  run::to_text(view, live ? columns : kWidthOfFiles));
-      std::fflush(stdout);
+      os::flush_standard_output();
     }
     if (options.once) return EXIT_SUCCESS;
     if (over) return view.state == run::RunView::State::kComplete ? EXIT_SUCCESS : EXIT_FAILURE;
