@@ -8,9 +8,6 @@
 namespace convoke::data {
 namespace {
 
-// Keeps the process below its usual limit of 1,024 open files.
-constexpr std::size_t kMostOpen = 512;
-
 template <class T>
 void read_values(const StoredPiece& piece, std::int64_t first, std::span<std::byte> rows) {
   const hdf5::File file = hdf5::File::open(piece.file);
@@ -24,7 +21,7 @@ ArrayReader::ArrayReader(StoredArray pieces, SampleType type, std::size_t row_by
     : pieces_(std::move(pieces)), type_(type), row_bytes_(row_bytes) {
   for (const StoredPiece& piece : pieces_) {
     direct_ = direct_ && piece.offset.has_value();
-    if (files_.size() < kMostOpen) files_.emplace_back(piece.file, os::Access::kRead);
+    files_.emplace_back(piece.file);
   }
 }
 
@@ -52,9 +49,7 @@ void ArrayReader::read_piece(std::size_t index, std::int64_t first, std::span<st
     if (type_ == SampleType::kInt32) return read_values<std::int32_t>(piece, first, rows);
     return read_values<float>(piece, first, rows);
   }
-  const std::uint64_t offset = *piece.offset + static_cast<std::uint64_t>(first) * row_bytes_;
-  if (index < files_.size()) return files_[index].read_at(offset, rows);
-  os::File(piece.file, os::Access::kRead).read_at(offset, rows);
+  files_[index].open()->read_at(*piece.offset + static_cast<std::uint64_t>(first) * row_bytes_, rows);
 }
 
 void ArrayReader::will_need(std::int64_t first, std::int64_t count) const {
@@ -62,9 +57,10 @@ void ArrayReader::will_need(std::int64_t first, std::int64_t count) const {
     const std::size_t index = index_of(first);
     const StoredPiece& piece = pieces_[index];
     const std::int64_t there = std::min(count, piece.first + piece.count - first);
-    if (piece.offset && index < files_.size()) {
-      files_[index].will_read(*piece.offset + static_cast<std::uint64_t>(first - piece.first) * row_bytes_,
-                              static_cast<std::uint64_t>(there) * row_bytes_);
+    if (piece.offset) {
+      files_[index].open()->will_read(
+          *piece.offset + static_cast<std::uint64_t>(first - piece.first) * row_bytes_,
+          static_cast<std::uint64_t>(there) * row_bytes_);
     }
     first += there;
     count -= there;

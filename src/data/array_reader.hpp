@@ -1,10 +1,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
-#include <vector>
 
-#include "convoke/os/file.hpp"
+#include "convoke/os/recent_file.hpp"
 #include "stored_dataset.hpp"
 
 namespace convoke::data {
@@ -14,11 +14,11 @@ namespace convoke::data {
 /// turns.
 class ArrayReader {
  public:
-  /// Rows have `row_bytes` bytes with values of `type`. Throws Error naming the file that cannot be opened.
+  /// Rows have `row_bytes` bytes with values of `type`.
   ArrayReader(StoredArray pieces, SampleType type, std::size_t row_bytes);
 
-  /// Reads the rows first, first + 1, ..., as many as `rows` holds. Throws Error naming the file if reading
-  /// fails or the file ends.
+  /// Reads the rows first, first + 1, ..., as many as `rows` holds. Throws Error naming the file if it
+  /// cannot be opened or read, or ends.
   void read(std::int64_t first, std::span<std::byte> rows) const;
 
   /// Asks the system to read these rows ahead, where it can.
@@ -35,7 +35,7 @@ class ArrayReader {
   SampleType type_;
   std::size_t row_bytes_;
   bool direct_ = true;
-  std::vector<os::File> files_;  // of the first pieces; the other files are opened for every read
+  mutable std::deque<os::RecentFile> files_;  // of the pieces; opened and closed as they are needed
 };
 
 }  // namespace convoke::data

@@ -8,12 +8,12 @@ namespace {
 
 namespace data = convoke::data;
 
-void write_shards(const fs::path& folder) {
+void write_shards(const fs::path& folder, std::int64_t shards = 4) {
   data::DatasetInfo info;
   info.sample_shape = convoke::Shape{1, 8, 8};
   info.classes = 4;
   info.provenance = "made by a test";
-  const auto splits = data::in_shards({{"train", 150}, {"validation", 40}, {"test", 60}}, 4);
+  const auto splits = data::in_shards({{"train", 150}, {"validation", 40}, {"test", 60}}, shards);
   auto writer = data::DatasetWriter::create(folder, info, splits);
   for (std::size_t i = 0; i < splits.size(); ++i) {
     const Pictures pictures(splits[i].samples, 8, 4, i + 1);
@@ -64,6 +64,24 @@ TEST_CASE("a separate split is used for validation") {
   const Outcome none = place.train("none", split + "valid", 2);
   CHECK(none.code == 1);
   CHECK(none.times("shards: has no split \"valid\"") == 1);
+}
+
+TEST_CASE("splits are streamed from more shards than the process may open") {
+  const Place place;
+  write_shards(place / "shards", 40);
+  write_shards(place / "few");
+  const std::string all =
+      " --set data.validation_split=validation --set data.shuffle=chunks --set data.window=2KiB "
+      "--set train.epochs=2 --quiet --output ";
+  const auto train = [&](const std::string& data, const std::string& more) {
+    return place.run("train recipe.toml --set data.path=" + data + all + data + "-run" + more,
+                     "ulimit -n 80 &&");
+  };
+  const Outcome streamed = train("shards", " --set data.memory=1KiB");
+  CAPTURE(streamed.text);
+  CHECK(streamed.code == 0);
+  CHECK(train("few", "").code == 0);
+  CHECK(bytes_of(place / "shards-run/model.h5") == bytes_of(place / "few-run/model.h5"));
 }
 
 TEST_CASE("a missing shard ends all ranks, and is named once") {

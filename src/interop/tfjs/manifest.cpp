@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/os/recent_file.hpp"
 
 namespace convoke::interop::tfjs {
 namespace {
@@ -24,8 +26,8 @@ using keras::text_of;
 class Shards {
  public:
   void append(const std::filesystem::path& file) {
-    files_.emplace_back(file, os::Access::kRead);
-    ends_.push_back(size() + files_.back().size());
+    files_.emplace_back(file);
+    ends_.push_back(size() + files_.back().open()->size());
   }
   std::uint64_t size() const { return ends_.empty() ? 0 : ends_.back(); }
 
@@ -34,14 +36,14 @@ class Shards {
       if (offset >= ends_[i]) continue;
       const std::uint64_t begin = i == 0 ? 0 : ends_[i - 1];
       const std::size_t count = std::min<std::uint64_t>(bytes.size(), ends_[i] - offset);
-      files_[i].read_at(offset - begin, bytes.first(count));
+      files_[i].open()->read_at(offset - begin, bytes.first(count));
       offset += count;
       bytes = bytes.subspan(count);
     }
   }
 
  private:
-  std::vector<os::File> files_;
+  mutable std::deque<os::RecentFile> files_;
   std::vector<std::uint64_t> ends_;
 };
 
