@@ -79,6 +79,7 @@ Value::Array member_facts(const Verdict& verdict) {
   Value::Array list;
   for (const TrainedMember& member : verdict.members) {
     Settings facts{{"member", member.model.index},
+                   {"rank", member.rank},
                    {"seed", static_cast<std::int64_t>(member.model.seed)},
                    {"shard", member.model.shard},
                    {"training_samples", member.model.training_samples},

@@ -8,6 +8,7 @@
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/study/tables/member_groups.hpp"
 
 namespace convoke::study {
 namespace {
@@ -38,11 +39,12 @@ std::map<std::int64_t, std::vector<Trained>> epochs_by_member(const std::filesys
 
 }  // namespace
 
-std::vector<Validation> read_validations(const std::filesystem::path& metrics, std::int64_t ranks) {
-  std::map<std::int64_t, double> trained;  // by group of ranks: seconds so far
+std::vector<Validation> read_validations(const std::filesystem::path& run, std::int64_t ranks) {
+  const MemberGroups groups(run, ranks);
+  std::map<std::int64_t, double> trained;  // by group: seconds so far
   std::map<std::int64_t, Epoch> epochs;
-  for (const auto& [member, its_epochs] : epochs_by_member(metrics)) {
-    double& seconds = trained[member % std::max<std::int64_t>(ranks, 1)];
+  for (const auto& [member, its_epochs] : epochs_by_member(run / "metrics.jsonl")) {
+    double& seconds = trained[groups.of(member)];
     for (const Trained& epoch : its_epochs) {
       seconds += epoch.seconds;
       if (!std::isfinite(epoch.accuracy) || !std::isfinite(seconds)) continue;
@@ -75,8 +77,7 @@ std::vector<TimeToAccuracy> times_to_accuracy(std::span<const MeasuredCell> cell
     std::vector<double> seconds;
     for (const Measurement& run : cells[c].runs) {
       const auto folder = study / "runs" / fmt::format("{}-{}", run_name(cells[c].at), run.repeat);
-      const std::vector<Validation> validations =
-          read_validations(folder / "metrics.jsonl", cells[c].at.ranks);
+      const std::vector<Validation> validations = read_validations(folder, cells[c].at.ranks);
       if (validations.empty()) continue;
       ++time.runs;
       if (const auto reached = seconds_to(accuracy, validations)) seconds.push_back(*reached);

@@ -10,6 +10,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/study/tables/member_groups.hpp"
 #include "study/running/run_files.hpp"
 
 namespace convoke::study {
@@ -28,24 +29,24 @@ struct Epochs {
   std::optional<double> training_accuracy;  // of the last epoch, mean over the members
 };
 
-// Members train at the same time, those of one rank in turn: the time of an epoch is that of the slowest rank
-// for all its members.
-Epochs read_epochs(const fs::path& log, std::int64_t ranks) {
-  std::map<std::int64_t, std::map<std::int64_t, double>>
-      epochs;                                 // seconds of each epoch by the rank that trains members in turn
-  std::map<std::int64_t, double> accuracies;  // by member
-  for (const Settings& record : metrics::read_json_lines(log)) {
+// Members train at the same time, those of one group in turn: the time of an epoch is that of the slowest
+// group for all its members.
+Epochs read_epochs(const fs::path& folder, std::int64_t ranks) {
+  const MemberGroups groups(folder, ranks);
+  std::map<std::int64_t, std::map<std::int64_t, double>> epochs;  // seconds of each epoch by group
+  std::map<std::int64_t, double> accuracies;                      // by member
+  for (const Settings& record : metrics::read_json_lines(folder / "metrics.jsonl")) {
     if (text_at(record, "event") != "epoch") continue;
     const std::int64_t member = count_at(record, "member").value_or(0);
-    epochs[std::llround(require(record, "epoch"))][member % ranks] += require(record, "seconds");
+    epochs[std::llround(require(record, "epoch"))][groups.of(member)] += require(record, "seconds");
     accuracies[member] = number_at(record, "accuracy");
   }
   if (epochs.empty()) return {};
   Epochs result;
   double sum = 0;
-  for (const auto& [epoch, ranks_of_it] : epochs) {
+  for (const auto& [epoch, by_group] : epochs) {
     double slowest = 0;
-    for (const auto& [rank, seconds] : ranks_of_it) slowest = std::max(slowest, seconds);
+    for (const auto& [group, seconds] : by_group) slowest = std::max(slowest, seconds);
     sum += slowest;
   }
   result.seconds = sum / static_cast<double>(epochs.size());
@@ -104,7 +105,7 @@ Measurement read_finished_run(const fs::path& folder, std::span<const std::strin
   run.quadratic_kappa = measured(summary, "test.quadratic_kappa");
   run.roc_auc = measured(summary, "test.roc_auc");
   run.test_seconds = measured(summary, "test.seconds");
-  const Epochs epochs = read_epochs(folder / "metrics.jsonl", run.ranks);
+  const Epochs epochs = read_epochs(folder, run.ranks);
   run.epoch_seconds = epochs.seconds;
   run.training_accuracy = epochs.training_accuracy;
   run.further = numbers_in(summary, columns);

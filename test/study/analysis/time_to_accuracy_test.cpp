@@ -36,20 +36,38 @@ TEST_CASE("validations are read from a run's folder; for members, the mean accur
   std::ofstream(file) << epoch(0, 1, 2, "0.5") << "{\"event\":\"evaluation\",\"split\":\"test\"}\n"
                       << epoch(0, 2, 2, "0.9") << epoch(1, 1, 3, "0.7") << epoch(1, 2, 3, "0.8")
                       << epoch(1, 3, 3, "null") << "{\"event\":\"ep";
-  const auto validations = read_validations(file, 2);
+  const auto validations = read_validations(folder.path(), 2);
   REQUIRE(validations.size() == 2);
   CHECK(validations[0].seconds == 3);
   CHECK(validations[0].accuracy == Approx(0.6));
   CHECK(validations[1].seconds == 6);
   CHECK(validations[1].accuracy == Approx(0.85));
   // One rank trains them in turn: the second starts when the first is done.
-  const auto in_turn = read_validations(file, 1);
+  const auto in_turn = read_validations(folder.path(), 1);
   REQUIRE(in_turn.size() == 2);
   CHECK(in_turn[0].seconds == 4 + 3);
   CHECK(in_turn[1].seconds == 4 + 6);
-  CHECK(read_validations(folder / "none.jsonl", 2).empty());
+  CHECK(read_validations(folder / "none", 2).empty());
   std::ofstream(file) << "{\"event\":\n";
-  CHECK_THAT(error_of([&] { read_validations(file, 2); }), Contains("metrics.jsonl:1"));
+  CHECK_THAT(error_of([&] { read_validations(folder.path(), 2); }), Contains("metrics.jsonl:1"));
+}
+
+TEST_CASE("members of one group of ranks were trained in turn, whichever group took them") {
+  // Four members on groups of two ranks: the group of rank 0 trained 0 and 3, that of rank 2 trained 1 and 2.
+  const TemporaryFolder folder;
+  std::ofstream(folder / "summary.json")
+      << R"({"member_facts": [{"member": 0, "rank": 0}, {"member": 1, "rank": 2}, {"member": 2, "rank": 2},
+                              {"member": 3, "rank": 0}]})";
+  std::ofstream(folder / "metrics.jsonl")
+      << epoch(0, 1, 10, "0.5") << epoch(1, 1, 4, "0.5") << epoch(2, 1, 5, "0.5") << epoch(3, 1, 2, "0.5");
+  const auto validations = read_validations(folder.path(), 4);
+  REQUIRE(validations.size() == 1);
+  CHECK(validations[0].seconds == 12);  // max(10 + 2, 4 + 5)
+  // Gathered members were trained in jobs of their own.
+  std::ofstream(folder / "summary.json")
+      << R"({"gathered_from": ["a", "b", "c", "d"], "member_facts": [{"member": 0, "rank": 0},
+             {"member": 1, "rank": 0}, {"member": 2, "rank": 0}, {"member": 3, "rank": 0}]})";
+  CHECK(read_validations(folder.path(), 4).at(0).seconds == 10);
 }
 
 TEST_CASE("the runs of a study give the times to an accuracy") {

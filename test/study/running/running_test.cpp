@@ -86,6 +86,11 @@ TEST_CASE("a loop that competes with others is slower than calibrated, and calib
   write(file,
         "{\"iterations\":1000,\"seconds\":{\"3\":1000.0}}");  // as in the first studies, with another loop
   CHECK(SpinLoops(shared, file).calibrated().empty());
+  for (const char* damaged :
+       {R"("three":1.0)", R"("3x":1.0)", R"("3":"slow")", R"("3":0)", R"("99999999999999999999":1)"}) {
+    write(file, std::string("{\"multiply_add_steps\":1000,\"seconds\":{") + damaged + "}}");
+    CHECK_THAT(error_of([&] { SpinLoops(shared, file); }), Contains("loops.json: is damaged: \""));
+  }
 }
 
 TEST_CASE("energy is the sum over packages and memories, also when counters wrap around") {
@@ -167,6 +172,10 @@ TEST_CASE("a finished run is read from its folder") {
     "images_per_second": 100.5, "core_seconds": 5.5})");
   CHECK(read_finished_run(folder.path()).epoch_seconds ==
         2.5);  // one rank trains both members in turn: 3 s, then 2 s
+  write(folder / "summary.json", R"({"ranks": 4, "threads": 1, "epochs": 2, "makespan_seconds": 5.5,
+    "images_per_second": 100.5, "core_seconds": 5.5,
+    "member_facts": [{"member": 0, "rank": 2}, {"member": 1, "rank": 2}]})");
+  CHECK(read_finished_run(folder.path()).epoch_seconds == 2.5);  // so does one group of several
   CHECK(run.started == "2026-01-02T03:04:05Z");
   CHECK(bindings_of(folder.path()) == "host 0: 0; host 0: 1-2; host 1: 0");
   CHECK(bindings_of(folder / "nowhere").empty());
