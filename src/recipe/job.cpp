@@ -30,9 +30,12 @@ void add_key(const std::string& path, const KeyDescription& key, const Value& va
   }
 }
 
-// True if a run may be resumed with more epochs: the learning rate must not depend on their number.
+// True if a resumed run must have the same value: of the epochs if the learning rate depends on their number,
+// of the cached views if they differ.
 bool decides(const std::string& path, const KeyDescription& key, const train::Job& job) {
-  return path == "train.epochs" ? job.schedule->spans_training() : key.effect != Effect::kNone;
+  if (path == "train.epochs") return job.schedule->spans_training();
+  if (path == "model.cache_features") return job.augmenter != nullptr;
+  return key.effect != Effect::kNone;
 }
 
 run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job,

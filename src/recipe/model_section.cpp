@@ -82,9 +82,10 @@ constexpr std::array kModelKeys{
     key<&ModelRecipe::cache_features>(
         {.name = "cache_features",
          .range = {.least = 0},
-         .effect = Effect::kNone,
+         .effect = Effect::kNewResult,
          .help = "number of views per sample whose features before the first trained "
-                 "node are computed once and cached; 0: off"}),
+                 "node are computed once and cached; 0: off. A resumed run may change it unless samples are "
+                 "augmented"}),
     shorthand(key<&ModelRecipe::zoo>(
         {.name = "zoo", .help = "name of a published network, e.g. `\"resnet18\"`, instead of `layers`"})),
     shorthand(key<&ModelRecipe::file>(
@@ -224,13 +225,12 @@ std::vector<Settings> settle_layers(SectionReader& read, ModelRecipe& model) {
 
 // `batch_norm` overrides the setting of every batch norm, except frozen ones, which compute no statistics.
 void choose_batch_norm(SectionReader& read, const ModelRecipe& model, std::vector<Settings>& layers) {
-  if (model.batch_norm.empty()) return;
   bool any = false;
   for (Settings& layer : layers) {
-    if (*layer.find("layer") != Value("batch_norm")) continue;
+    const Settings resolved = resolved_layer(layer);
+    if (resolved.find("synchronized") == nullptr) continue;
     any = true;
-    const Value* frozen = layer.find("frozen");
-    if (frozen == nullptr || *frozen != Value(true))
+    if (*resolved.find("frozen") != Value(true))
       layer.set("synchronized", model.batch_norm == "synchronized");
   }
   if (!any) read.fail("batch_norm", "the model has no batch norm", "remove the key");
@@ -255,9 +255,13 @@ ModelRecipe read_model(const TomlDocument& document) {
   ModelRecipe model;
   read.read(kModelKeys, model);
   std::vector<Settings> layers = settle_layers(read, model);
-  choose_batch_norm(read, model, layers);
   // Builds the graph first: its messages name the layer and the shapes that do not fit.
-  nn::Graph graph = nn::build_graph(nn::input_of(Shape(model.input), layers), layers);
+  const auto build = [&] { return nn::build_graph(nn::input_of(Shape(model.input), layers), layers); };
+  nn::Graph graph = build();
+  if (!model.batch_norm.empty()) {
+    choose_batch_norm(read, model, layers);
+    graph = build();
+  }
   try {
     model.freeze = nn::resolve_parts(model.zoo, graph, model.freeze);
     nn::freeze(graph, model.freeze);

@@ -112,3 +112,17 @@ TEST_CASE("a run is not resumed with another augmentation") {
   CHECK(other.says("augment."));
   CHECK(place.train("run", std::string(kAugment) + "--resume --set train.epochs=2").code == 0);
 }
+
+TEST_CASE("a resumed run has as many cached views as before, unless they are all equal") {
+  const Place place;
+  const std::string frozen =
+      "--set train.epochs=1 --set 'model.freeze=[\"conv*\",\"batch*\"]' --set model.cache_features=";
+  REQUIRE(place.train("plain", frozen + "1").code == 0);
+  CHECK(place.run("train --quiet --resume plain --set model.cache_features=2").code == 0);
+  REQUIRE(place.train("varied", frozen + "1 --set augment.width_shift_range=0.1").code == 0);
+  const Outcome other = place.run("train --quiet --resume varied --set model.cache_features=2");
+  CAPTURE(other.text);
+  CHECK(other.code == 1);
+  CHECK(other.says("its resume fingerprint differs (model.cache_features: 1 in the checkpoint, 2 now)"));
+  CHECK(place.run("train --quiet --resume varied --set train.epochs=2").code == 0);
+}
