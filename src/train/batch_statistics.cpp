@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "convoke/core/error.hpp"
@@ -26,14 +27,17 @@ bool is_set(const Settings& settings, std::string_view key) {
   return value != nullptr && *value == Value(true);
 }
 
+bool computes_statistics(const nn::Graph& graph, const nn::Node& node) {
+  const nn::Node& owner = graph.owner(node);
+  return owner.options.trainable && !is_set(node.layer->settings(), "frozen") &&
+         std::ranges::any_of(owner.parameters, &nn::ParameterSpec::statistic);
+}
+
 std::vector<Lone> lone_batch_norms(const nn::Graph& graph) {
   std::vector<Lone> list;
   for (const nn::Node& node : graph.nodes()) {
-    if (node.layer == nullptr || node.layer->type() != "batch_norm") continue;
-    const Settings settings = node.layer->settings();
-    const bool frozen = is_set(settings, "frozen") || !graph.owner(node).options.trainable;
-    if (frozen || values_per_channel(node.shape) > 1) continue;
-    list.push_back({&node, is_set(settings, "synchronized")});
+    if (node.layer == nullptr || !computes_statistics(graph, node)) continue;
+    if (values_per_channel(node.shape) == 1) list.push_back({&node, node.layer->traits().synchronizes});
   }
   return list;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "convoke/data/batch_loader.hpp"
@@ -20,7 +21,7 @@ constexpr std::array kDistillationKeys{
          .help = "a model file or a run folder; an ensemble teaches the mean of its members' probabilities"}),
     key<&Distillation::temperature>(
         {.name = "temperature",
-         .range = {.above = 0},
+         .range = {.least = 1e-6},  // below, logits divided by it leave the range of numbers
          .help = "the probabilities are those of outputs divided by this number; larger numbers show more of "
                  "the classes that the teacher thinks less likely"}),
     key<&Distillation::weight>({.name = "weight",
@@ -29,12 +30,25 @@ constexpr std::array kDistillationKeys{
 };
 
 //   q_k = p_k^(1 / T) / sum_j p_j^(1 / T);   adds share * q to `sum`
+//
+// If all powers are too small for a double, which happens at tiny temperatures, p is divided by its largest
+// value.
 void add_softened(std::span<const float> p, double temperature, double share, float* sum) {
-  double total = 0;
-  for (const float value : p) total += std::pow(static_cast<double>(value), 1 / temperature);
-  for (std::size_t k = 0; k < p.size(); ++k) {
-    sum[k] += static_cast<float>(share * std::pow(static_cast<double>(p[k]), 1 / temperature) / total);
+  double unit = 1;
+  const auto power = [&](float value) {
+    return std::pow(static_cast<double>(value) / unit, 1 / temperature);
+  };
+  const auto total_of_powers = [&] {
+    double total = 0;
+    for (const float value : p) total += power(value);
+    return total;
+  };
+  double total = total_of_powers();
+  if (total < std::numeric_limits<double>::min()) {
+    unit = static_cast<double>(*std::ranges::max_element(p));
+    total = total_of_powers();
   }
+  for (std::size_t k = 0; k < p.size(); ++k) sum[k] += static_cast<float>(share * power(p[k]) / total);
 }
 
 }  // namespace

@@ -3,25 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/lookup.hpp"
+#include "convoke/core/text.hpp"
 
 namespace convoke::train {
-namespace {
 
-// Returns the smallest number of rows of an embedding in the graph; empty if there is no embedding.
 std::optional<std::int64_t> least_vocabulary(const nn::Graph& graph) {
   std::optional<std::int64_t> least;
   for (const nn::Node& node : graph.nodes()) {
-    if (node.layer == nullptr || node.layer->type() != "embedding") continue;
-    const std::int64_t rows = node.parameters.at(0).shape[0];
-    least = std::min(least.value_or(rows), rows);
+    const std::int64_t tokens = node.layer == nullptr ? 0 : node.layer->traits().vocabulary;
+    if (tokens > 0) least = std::min(least.value_or(tokens), tokens);
   }
   return least;
 }
-
-}  // namespace
 
 void require_fit(const run::ModelDescription& model, const std::string& model_name,
                  const data::DatasetInfo& dataset, const std::filesystem::path& dataset_file) {
@@ -42,11 +38,16 @@ void require_fit(const run::ModelDescription& model, const std::string& model_na
         "way");
   }
   const std::int64_t outputs = model.graph.output_shape().elements();
-  if (!model.loss->fits(outputs, dataset.classes)) {
-    throw Error(fmt::format("{} has {} classes, but the model of {} predicts {}", dataset_file.string(),
-                            dataset.classes, model_name, outputs),
-                "pass the dataset that belongs to the model, or change the units of its last layer");
+  if (model.loss->fits(outputs, dataset.classes)) return;
+  const std::int64_t weights = std::ssize(list_at(model.loss->settings(), "class_weights"));
+  if (weights > 0 && weights != dataset.classes && (outputs == dataset.classes || outputs == 1)) {
+    throw Error(fmt::format("{} has {} classes, but the loss of {} has {}", dataset_file.string(),
+                            dataset.classes, model_name, counted(weights, "class weight")),
+                "list one weight for each class, in the order of the classes, or leave class_weights out");
   }
+  throw Error(fmt::format("{} has {} classes, but the model of {} predicts {}", dataset_file.string(),
+                          dataset.classes, model_name, outputs),
+              "pass the dataset that belongs to the model, or change the units of its last layer");
 }
 
 void require_split(const data::DatasetInfo& training, const std::filesystem::path& dataset_file,

@@ -47,6 +47,22 @@ std::vector<float> distill(const Job& job, const tiny::Pictures& pictures, const
 
 }  // namespace
 
+TEST_CASE("at a tiny temperature, a soft label is the class that the teacher thinks most likely") {
+  const Session session;
+  const tiny::Pictures pictures(45);
+  const Job job = tiny::job();
+  const mpi::Communicator node = session.world().split_node();
+  const SoftLabels soft(teacher(1), 1e-6, pictures.split(), pictures.ids(), job.engine, node, "soft.bin");
+  engine::Evaluator evaluator(tiny::graph(), {.chunk = 1});
+  evaluator.load(teacher(1).members.front().parameters);
+  const std::vector<float> rows = evaluator.predict(pictures.loader(), pictures.ids());
+  for (std::size_t i = 0; i < 45; ++i) {
+    const auto row = rows.begin() + static_cast<std::ptrdiff_t>(4 * i);
+    const auto best = static_cast<std::size_t>(std::max_element(row, row + 4) - row);
+    for (std::size_t k = 0; k < 4; ++k) CHECK(soft.values()[4 * i + k] == (k == best ? 1.0F : 0.0F));
+  }
+}
+
 TEST_CASE("soft labels are the mean of the members' softened predictions, on any ranks and threads") {
   const Session session;
   const mpi::Communicator self = session.world().split(session.world().rank(), 0);
@@ -129,7 +145,7 @@ TEST_CASE("the options of a distillation are read and written back, and wrong va
   CHECK_THAT(error_of([] {
                Distillation::read({{"teacher", "a"}, {"temperature", 0.0}});
              }),
-             Catch::Contains("\"temperature\" must be above 0"));
+             Catch::Contains("\"temperature\" must be at least 1e-06"));
   CHECK_THAT(error_of([] {
                Distillation::read({{"teacher", "a"}, {"weight", 1.5}});
              }),

@@ -46,6 +46,10 @@ TEST_CASE("a model fits samples of its shape, type and classes") {
         "x.h5 has samples of shape (7), but the model of model.h5 takes (6)");
   CHECK(misfit(model_of({6}, 4), info_of(SampleType::kFloat32, {6})) ==
         "x.h5 has 3 classes, but the model of model.h5 predicts 4");
+  auto weighted = model_of({6});
+  weighted.loss = convoke::nn::make_loss({{"class_weights", convoke::Value::Array{1, 2, 3, 4}}});
+  CHECK(misfit(weighted, info_of(SampleType::kFloat32, {6})) ==
+        "x.h5 has 3 classes, but the loss of model.h5 has 4 class weights");
 }
 
 TEST_CASE("a split that is read later must match the training split") {

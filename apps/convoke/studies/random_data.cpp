@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/run/machine.hpp"
+#include "convoke/train/fit.hpp"
 
 namespace convoke::app {
 
@@ -45,17 +45,6 @@ void fill(std::vector<float>& values, RandomStream& random) {
   for (float& value : values) value = static_cast<float>(random.next_word() >> 8) * 0x1p-24F;
 }
 
-/// The smallest vocabulary of the embeddings.
-std::int64_t vocabulary_of(const nn::Graph& graph) {
-  std::int64_t smallest = std::numeric_limits<std::int32_t>::max();
-  for (const nn::Node& node : graph.nodes()) {
-    if (node.layer == nullptr || node.layer->type() != "embedding") continue;
-    const Settings settings = node.layer->settings();
-    smallest = std::min(smallest, SettingsReader(settings, "embedding").require_int("vocabulary"));
-  }
-  return smallest;
-}
-
 bool of_images(const nn::ValueSpec& input) {
   return input.type != nn::ValueType::kToken && input.rank() == 3;
 }
@@ -68,7 +57,7 @@ RandomData::RandomData(const nn::Graph& graph, std::int64_t count, std::uint64_t
   const auto values = static_cast<std::size_t>(count * input_.elements());
   if (input_.type == nn::ValueType::kToken) {
     tokens_.resize(values);
-    fill(tokens_, vocabulary_of(graph), random);
+    fill(tokens_, train::least_vocabulary(graph).value(), random);
   } else if (of_images(input_)) {
     bytes_.resize(values);
     fill(bytes_, random);

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "convoke/data/dataset.hpp"
@@ -8,8 +9,12 @@
 
 namespace convoke::train {
 
+/// Returns how many tokens, 0 and up, all embeddings of a graph know; empty if it has none.
+std::optional<std::int64_t> least_vocabulary(const nn::Graph& graph);
+
 /// Throws Error that names both sides if the shape or type of the samples, or the classes, of a dataset
-/// differ from those of a model. `model_name`: the file or recipe of the model.
+/// differ from those of a model, or the classes from the weights of its loss. `model_name`: the file or
+/// recipe of the model.
 void require_fit(const run::ModelDescription& model, const std::string& model_name,
                  const data::DatasetInfo& dataset, const std::filesystem::path& dataset_file);
 

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <barrier>
+#include <charconv>
 #include <thread>
 
-#include "convoke/core/settings.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/core/lookup.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/clock.hpp"
@@ -114,12 +117,21 @@ double SpinLoops::slowdown(std::int64_t busy) {
 void SpinLoops::read() {
   const std::optional<Settings> settings = metrics::read_json(file_);
   if (!settings) return;
-  SettingsReader read(*settings, "calibration");
-  iterations_ = static_cast<std::uint64_t>(read.get("multiply_add_steps", std::int64_t{0}));
-  if (iterations_ == 0) return;  // the file belongs to another loop
-  const Settings seconds = read.table("seconds");
-  SettingsReader each(seconds, "seconds");
-  for (const auto& [busy, value] : seconds.entries()) calibrated_[std::stoll(busy)] = each.get(busy, 0.0);
+  const std::int64_t iterations = count_at(*settings, "multiply_add_steps").value_or(0);
+  if (iterations <= 0) return;  // the file belongs to another loop
+  iterations_ = static_cast<std::uint64_t>(iterations);
+  const Settings& seconds = table_at(*settings, "seconds");
+  for (const auto& [busy, value] : seconds.entries()) {
+    std::int64_t cores = 0;
+    const auto [end, fault] = std::from_chars(busy.data(), busy.data() + busy.size(), cores);
+    const double each = number_at(seconds, busy);
+    if (fault != std::errc() || end != busy.data() + busy.size() || cores < 1 || !(each > 0)) {
+      throw Error(fmt::format("{}: is damaged: \"{}\" busy cores take {} seconds", file_.string(),
+                              one_line(busy), value.to_string()),
+                  "remove the file: the study then calibrates its loops again");
+    }
+    calibrated_[cores] = each;
+  }
 }
 
 // Jobs on one host may write the file at the same time: the last one wins.
