@@ -87,7 +87,7 @@ TEST_CASE("models, ensembles and datasets of all versions are read, with the res
         REQUIRE(outcome.code == 0);
         const convoke::Settings result = convoke::metrics::settings_from_json(outcome.text, "evaluate");
         CHECK(convoke::number_at(result, "accuracy") ==
-              Approx(convoke::number_at(*summary, "test.accuracy")).margin(1e-9));
+              Catch::Approx(convoke::number_at(*summary, "test.accuracy")).margin(1e-9));
       }
     }
   }

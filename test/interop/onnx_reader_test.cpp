@@ -139,7 +139,7 @@ TEST_CASE("ONNX files of PyTorch and Keras give the outputs of onnxruntime and t
     const Imported imported = read_onnx(kFiles / (std::string(name) + ".onnx"), {});
     CHECK(difference(outcome_of(imported.models, group, false).output, doubles(group, "output")) < 1e-5);
     const Outcome step = outcome_of(imported.models, group, true);
-    CHECK(step.loss / 3 == Approx(group.read<float>("loss")[0]).epsilon(1e-5));
+    CHECK(step.loss / 3 == Catch::Approx(group.read<float>("loss")[0]).epsilon(1e-5));
     const hdf5::Group gradients = group.group("gradients");
     std::size_t compared = 0;
     for (const std::string& parameter : gradients.children()) {
