@@ -235,6 +235,22 @@ TEST_CASE("weights of Keras' depthwise convolution fit a convolution of one chan
       tensor_in_memory("kernel", {2, 2, 2, 1}, NumberType::kFloat32, std::as_bytes(std::span(values)));
   const run::InitialWeights weights = keras::match_layers({{"block1a_dwconv", {kernel}}}, graph, "w.h5");
   CHECK(weights.values == std::vector<float>{0, 2, 4, 6, 1, 3, 5, 7});
+
+  // Keras' EfficientNet also stores the statistics of ImageNet, which are not left over, unlike others.
+  std::array<float, 3> mean{0.485F, 0.456F, 0.406F};
+  const std::array<float, 3> variance{0.052441F, 0.050176F, 0.050625F};
+  const auto unused = [&] {
+    const auto stored = [](const std::array<float, 3>& numbers) {
+      return tensor_in_memory("statistics", {3}, NumberType::kFloat32, std::as_bytes(std::span(numbers)));
+    };
+    return keras::match_layers(
+               {{"block1a_dwconv", {kernel}}, {"normalization", {stored(mean), stored(variance)}}}, graph,
+               "w.h5")
+        .unused;
+  };
+  CHECK(unused().empty());
+  mean[0] = 0.5F;
+  CHECK(unused() == std::vector<std::string>{"normalization"});
 }
 
 TEST_CASE("models that Convoke writes for Keras and as ONNX come back with the same outputs") {

@@ -137,6 +137,7 @@ TEST_CASE("ONNX files of PyTorch and Keras give the outputs of onnxruntime and t
     INFO(name);
     const hdf5::Group group = golden.group(name);
     const Imported imported = read_onnx(kFiles / (std::string(name) + ".onnx"), {});
+    CHECK_NOTHROW(run::require_storable(imported.models.description));
     CHECK(difference(outcome_of(imported.models, group, false).output, doubles(group, "output")) < 1e-5);
     const Outcome step = outcome_of(imported.models, group, true);
     CHECK(step.loss / 3 == Catch::Approx(group.read<float>("loss")[0]).epsilon(1e-5));

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <memory>
+#include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/hdf5/file.hpp"
+#include "convoke/nn/layers/resize.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/full_disk.hpp"
@@ -47,6 +50,30 @@ TEST_CASE("a model file stores graph, normalisation, names and parameters") {
   CHECK(models.description.class_name(2) == "c");
   REQUIRE(models.members.size() == 1);
   CHECK(models.members[0].parameters == tiny::parameters(5));
+}
+
+TEST_CASE("a written file is compared with its model, and a model that no file can give back is refused") {
+  const TemporaryFolder folder;
+  ModelSet models{.description = tiny::description(), .members = {}};
+  models.members.emplace_back().parameters = tiny::parameters(5);
+  write_model(folder / "model.h5", models.description, models.members[0].parameters);
+  CHECK_NOTHROW(require_written(folder / "model.h5", models));
+  CHECK_NOTHROW(require_storable(models.description));
+
+  std::swap(models.members[0].parameters.front(), models.members[0].parameters.back());
+  CHECK_THAT(error_of([&] { require_written(folder / "model.h5", models); }),
+             Catch::Contains("model.h5: the written file could not be read by Convoke itself") &&
+                 Catch::Contains("has other values"));
+
+  // A rounding has no meaning between pixels, so that no reader takes it.
+  convoke::nn::Graph graph({1, 4, 4});
+  graph.add(std::make_shared<convoke::nn::Resize>(
+                convoke::nn::ResizeOptions{.size = 8,
+                                           .method = convoke::nn::ResizeOptions::Method::kBilinear,
+                                           .rounding = convoke::nn::ResizeOptions::Rounding::kFloor}),
+            {0});
+  const ModelDescription resized{.graph = graph, .normalization = {{1}, {0}}, .class_names = {}};
+  CHECK_THAT(error_of([&] { require_storable(resized); }), Catch::Contains("\"rounding\" is for method"));
 }
 
 TEST_CASE("a model of tokens has no normalisation") {

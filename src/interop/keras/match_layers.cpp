@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -55,6 +56,22 @@ std::optional<Numbered> numbered(const std::string& name) {
   return std::nullopt;
 }
 
+// True for the layer that normalises pictures in Keras' EfficientNet by the mean and variance of ImageNet:
+// its fixed numbers are in the zoo's first layers.
+bool is_of_imagenet(const StoredLayer& layer) {
+  constexpr std::array<float, 3> kMean{0.485F, 0.456F, 0.406F}, kDeviation{0.229F, 0.224F, 0.225F};
+  if (layer.tensors.size() < 2 || layer.tensors.size() > 3) return false;
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (layer.tensors[i].shape.elements() != 3) return false;
+    const std::vector<float> values = read_floats(layer.tensors[i]);
+    for (std::size_t c = 0; c < values.size(); ++c) {
+      const float expected = i == 0 ? kMean.at(c) : kDeviation.at(c) * kDeviation.at(c);
+      if (std::abs(values[c] - expected) > 1e-4F) return false;
+    }
+  }
+  return true;
+}
+
 // The image (C, H, W) that `node` reads as a vector, if a flatten layer is before it.
 Shape flattened_image(const nn::Graph& graph, const nn::Node& node) {
   const nn::Node* at = &graph.node(node.inputs[0]);
@@ -99,7 +116,7 @@ class Matcher {
     by_name();
     for (const Kind& kind : kKinds) by_order(kind);
     for (std::size_t i = 0; i < layers_.size(); ++i) {
-      if (!used_[i]) match_.unused(layers_[i].name);
+      if (!used_[i] && !is_of_imagenet(layers_[i])) match_.unused(layers_[i].name);
     }
     run::InitialWeights weights = std::move(match_).finish(file);
     if (is_vgg_of_keras()) {
