@@ -41,8 +41,9 @@ for n in (16, 64):
     chi = np.sum(((seconds - amdahl(ranks, t1, f)) / means) ** 2) / (len(ranks) - 2)
     print("at", n, at, t * np.sqrt(gradient @ covariance @ gradient + chi * at * at))
 
-# Gustafson: R(n) = R1 (n - s (n - 1)), the work done per unit of time, with the same times.
-rates = 1 / seconds
+# Gustafson: R(n) = R1 (n - s (n - 1)), the work done per unit of time, when n workers do n times the work.
+seconds = np.array([100, 104, 106, 108, 115, 113, 118, 121.0])
+rates = ranks / seconds
 means = np.repeat([rates[i : i + 2].mean() for i in range(0, 8, 2)], 2)
 gustafson = lambda n, r1, s: r1 * (n - s * (n - 1))
 (r1, s), covariance = optimize.curve_fit(gustafson, ranks, rates, p0=(0.01, 0.5), sigma=means, xtol=1e-14, ftol=1e-14)

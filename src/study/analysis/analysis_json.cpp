@@ -109,7 +109,6 @@ Value of(const Curve& curve) {
                              {"marks", text_list(curve.law_marks)}});
   }
   if (curve.superlinear) s.set("superlinear", Settings{{"serial_fraction", estimate(*curve.superlinear)}});
-  if (curve.gustafson) s.set("gustafson", Settings{{"serial_fraction", estimate(*curve.gustafson)}});
   s.set("predictions", json_list(curve.predictions, [](const Prediction& p) { return of(p); }));
   return s;
 }

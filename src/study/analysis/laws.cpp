@@ -30,7 +30,7 @@ std::optional<Estimate> gustafson_serial_fraction(std::span<const TimesAt> times
     rates.push_back({at.workers, {}});
     for (const double seconds : at.seconds) {
       if (seconds <= 0) return {};
-      rates.back().values.push_back(1 / seconds);
+      rates.back().values.push_back(at.workers / seconds);
     }
   }
   const auto line = LineFit::of(rates);

@@ -16,6 +16,7 @@ ScaledCurve scaled_curve(const Coordinates& of, std::span<const MeasuredCell> ce
   curve.mode = of.mode;
   curve.batch = of.batch;
   curve.variant = of.variant;
+  curve.machine = of.machine;
   for (const Quantity& quantity : {kQuantities[0], kQuantities[1]}) {
     std::vector<const MeasuredCell*> family;
     for (const MeasuredCell& cell : cells) {
@@ -29,7 +30,7 @@ ScaledCurve scaled_curve(const Coordinates& of, std::span<const MeasuredCell> ce
     });
     curve.quantity = quantity.name;
     curve.points.clear();
-    std::vector<TimesAt> times;  // for the amount of work of the base
+    std::vector<TimesAt> times;
     for (const MeasuredCell* cell : family) {
       const MeasuredCell& base = *family.front();
       const double p = static_cast<double>(cell->at.workers()) / static_cast<double>(base.at.workers());
@@ -43,7 +44,6 @@ ScaledCurve scaled_curve(const Coordinates& of, std::span<const MeasuredCell> ce
       add_marks(curve.points.back().marks, base.marks);
       if (is_oversubscribed(cell->marks)) continue;
       times.push_back({p, values_of(*cell, quantity)});
-      for (double& seconds : times.back().seconds) seconds /= p;
     }
     if (curve.points.size() < 2) continue;
     curve.gustafson = gustafson_serial_fraction(times);

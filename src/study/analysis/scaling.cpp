@@ -26,7 +26,7 @@ ScalingPoint point_of(const Coordinates& at, const Coordinates& base, Ratio spee
 }
 
 // Only points without oversubscription.
-void fit_laws(Curve& curve, std::span<const TimesAt> times, const ScalingOptions& options) {
+void fit_law(Curve& curve, std::span<const TimesAt> times, const ScalingOptions& options) {
   if (curve.base.workers() == 0) return;
   const std::optional<AmdahlFit> fit = AmdahlFit::of(times);
   if (fit && fit->serial_fraction().value < 0) {
@@ -34,9 +34,6 @@ void fit_laws(Curve& curve, std::span<const TimesAt> times, const ScalingOptions
     return;
   }
   curve.amdahl = fit;
-  std::vector<TimesAt> shares(times.begin(), times.end());  // times by workers relative to the base
-  for (TimesAt& at : shares) at.workers /= static_cast<double>(curve.base.workers());
-  curve.gustafson = gustafson_serial_fraction(shares);
   if (!curve.amdahl || options.up_to < 1) return;
   for (std::int64_t n = 1; n < options.up_to; n *= 2) curve.predictions.push_back(curve.amdahl->at(n));
   curve.predictions.push_back(curve.amdahl->at(options.up_to));
@@ -91,7 +88,7 @@ Curve measured_curve(const Coordinates& at, std::span<const MeasuredCell> cells,
         add_marks(curve.law_marks, cell->marks);
       }
     }
-    fit_laws(curve, times, options);
+    fit_law(curve, times, options);
     return curve;
   }
   return curve;
@@ -123,7 +120,7 @@ Curve published_curve(const Coordinates& at, std::span<const TableRow> rows, con
   std::stable_sort(
       curve.points.begin(), curve.points.end(),
       [](const ScalingPoint& a, const ScalingPoint& b) { return a.at.workers() < b.at.workers(); });
-  fit_laws(curve, times, options);
+  fit_law(curve, times, options);
   return curve;
 }
 

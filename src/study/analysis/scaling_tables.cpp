@@ -90,27 +90,27 @@ std::string fraction(const std::optional<Estimate>& estimate) {
 std::string law_title(const Curve& curve) { return marked(title_of(curve, curve.portion), curve.law_marks); }
 
 TextTable law_table(const Analysis& analysis) {
-  TextTable table{"Laws",
-                  "Amdahl: T(n) = T1 (f + (1 - f) / n), scatter proportional to the time; Gustafson: "
-                  "S(n) = n - s (n - 1), scatter as for Amdahl",
-                  {"curve", "T1 (s)", "Amdahl's f", "largest speed-up", "Gustafson's s"},
+  TextTable table{"Amdahl's law",
+                  "T(n) = T1 (f + (1 - f) / n), scatter proportional to the time",
+                  {"curve", "T1 (s)", "Amdahl's f", "largest speed-up"},
                   {}};
   for (const Curve& curve : analysis.curves) {
     if (!curve.amdahl) continue;
     const Estimate &t1 = curve.amdahl->sequential_seconds(), &f = curve.amdahl->serial_fraction();
     table.rows.push_back({law_title(curve),
                           curve.quantity == "published" ? "" : with_error(t1.value, t1.interval), fraction(f),
-                          f.value > 0 ? fmt::format("{:.1f}", 1 / f.value) : "no limit",
-                          fraction(curve.gustafson)});
+                          f.value > 0 ? fmt::format("{:.1f}", 1 / f.value) : "no limit"});
   }
   return table;
 }
 
 TextTable scaled_table(const Analysis& analysis) {
-  TextTable table{"Work that grows with the workers",
-                  "portion proportional to the workers; speed-up of the scaled work: p T1 / Tp",
-                  {"cell", "workers", "scaled speed-up", "Gustafson's s of the curve"},
-                  {}};
+  TextTable table{
+      "Work that grows with the workers",
+      "portion proportional to the workers; speed-up of the scaled work: p T1 / Tp; Gustafson's law: "
+      "S(p) = p - s (p - 1), scatter proportional to the time",
+      {"cell", "workers", "scaled speed-up", "Gustafson's s of the curve"},
+      {}};
   for (const ScaledCurve& curve : analysis.scaled) {
     for (const ScaledPoint& point : curve.points) {
       table.rows.push_back({marked(to_string(point.at), point.marks), number(point.workers),

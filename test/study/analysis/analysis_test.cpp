@@ -77,7 +77,7 @@ TEST_CASE(
   const Analysis analysis = analyse(good + crowded, {});
   for (const TextTable& table : tables(analysis)) {
     CAPTURE(table.title);
-    if (table.title != "Laws" && !table.title.starts_with("Work"))
+    if (table.title != "Amdahl's law" && !table.title.starts_with("Work"))
       CHECK_THAT(to_text(table), Contains("[OVERSUBSCRIBED]"));
   }
   CHECK(analysis.curves.at(0).amdahl->serial_fraction().value ==
@@ -194,7 +194,7 @@ TEST_CASE("a remark says that no law applies if the speed-up exceeds the number 
   const Analysis analysis = analyse(runs("sync", 1, {100, 101}) + runs("sync", 2, {40, 41}), options);
   CHECK_THAT(all_remarks(analysis),
              Contains("net, sync: the speed-up exceeds the number of workers (Amdahl's f would be -0.19"));
-  for (const TextTable& table : tables(analysis)) CHECK(table.title != "Laws");
+  for (const TextTable& table : tables(analysis)) CHECK(table.title != "Amdahl's law");
   CHECK_FALSE(analysis.recommendations.at(0).possible);
 }
 

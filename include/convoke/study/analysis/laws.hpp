@@ -79,8 +79,8 @@ class AmdahlFit {
 
 /// Fits Gustafson's law (CACM 31, 1988), S(n) = n - s (n - 1), where s is the serial share of the time on n
 /// workers: as a line in n, for the work per unit of time, R(n) = R1 (s + (1 - s) n), to all runs by their
-/// relative errors. `times`: for one unit of work, because more workers do more work. Empty for fewer than
-/// two numbers of workers, and if a time is 0.
+/// relative errors. `times`: n workers do n times the work of one; times of a fixed amount of work follow
+/// another law. Empty for fewer than two numbers of workers, and if a time is 0.
 std::optional<Estimate> gustafson_serial_fraction(std::span<const TimesAt> times);
 
 }  // namespace convoke::study

@@ -38,8 +38,7 @@ struct Curve {
   /// times decrease by more than the workers (f < 0), which the law does not describe.
   std::optional<AmdahlFit> amdahl;
   std::optional<Estimate> superlinear;  ///< this f below 0
-  std::vector<std::string> law_marks;   ///< of the cells to which the laws are fitted
-  std::optional<Estimate> gustafson;    ///< serial fraction from the same times; empty if `amdahl` is
+  std::vector<std::string> law_marks;   ///< of the cells to which the law is fitted
   std::vector<Prediction> predictions;  ///< by Amdahl's law for 1, 2, 4, ... workers, up to `up_to`
 };
 
