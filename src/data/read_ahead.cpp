@@ -16,7 +16,7 @@ constexpr std::size_t kBlockBytes = std::size_t{64} << 20;
 // less than a call.
 constexpr std::size_t kRunBytes = std::size_t{1} << 20;
 constexpr std::size_t kGapBytes = std::size_t{4} << 10;
-// The system is announce_samples about this many bytes of samples before they are read.
+// The system is told which samples will be read so many bytes ahead.
 constexpr std::size_t kAnnounceBytes = std::size_t{8} << 20;
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace convoke::engine {
 namespace {
 
 void check_layouts_agree(const nn::ParameterLayout& layout, const mpi::Communicator& group) {
-  // Two halves of the hash, because a double holds 32 bits exactly.
+  // Two halves of the hash, because a double does not hold all integers of 64 bits.
   const std::array<double, 2> mine{static_cast<double>(layout.hash() >> 32),
                                    static_cast<double>(layout.hash() & 0xFFFFFFFF)};
   std::array<double, 2> least = mine;

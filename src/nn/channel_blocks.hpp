@@ -15,9 +15,9 @@ struct ChannelBlocks {
   std::int64_t height = 1;
   std::int64_t width = 1;
   std::int64_t block = 1;
-  bool nested =
-      /// nChw16c instead of nhwc: with 16 channels the memory is the same, but oneDNN distinguishes them
-      false;
+
+  /// nChw16c instead of nhwc: with 16 channels the memory is the same, but oneDNN distinguishes them
+  bool nested = false;
 
   std::int64_t pixels() const { return height * width; }
   std::int64_t sample_size() const { return outer * pixels() * block; }

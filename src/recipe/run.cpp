@@ -58,7 +58,7 @@ Recipe located(Recipe recipe) {
   return recipe;
 }
 
-// Writes the recipe unless the run cannot be resumed and has one in its folder. Call it on one rank.
+// Throws Error if a checkpoint in the folder belongs to another recipe. Call it on one rank.
 void require_resumable(const train::Job& job, const run::RunFolder& folder) {
   for (std::int64_t member = 0; member < job.members; ++member) {
     train::checkpoints_of(job, folder, member).require_resumable();

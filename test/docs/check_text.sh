@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Looks at the text of all pages, from the root of the sources: links and anchors lead somewhere, a page that nobody prints is at most 200
-# lines long, and words that this house has replaced do not come back.
+# lines long, and words that this house has replaced do not come back. Comments name only files that exist.
 set -euo pipefail
 shopt -s globstar nullglob
 pages=(*.md docs/**/*.md apps/**/*.md)
@@ -39,4 +39,10 @@ for page in "${pages[@]}"; do
     awk '/^```/ { inside = !inside } !inside' "$page" | sed 's/`[^`]*`//g' |
       grep -nP '(^|[.:] )Of |(^|\. )What [^?#]* is |(?<![Tt]here )\b(is|are) no (?!longer|more|better|slower|larger)|\bbeside\b|\b[Mm]end(s|ed)?\b|\bleeway\b' || true)
 done
+
+# Comments name only sources that exist.
+sources=$(find include src data-prep apps test -name '*.[ch]pp' -printf '/%p\n')
+while IFS=: read -r file name; do
+  [[ $sources$'\n' == */"$name"$'\n'* ]] || complain "$file: a comment names $name, which does not exist"
+done < <(grep -roP --include='*.[ch]pp' '//[^"]*?\K\b[\w/]+\.[ch]pp\b' include src data-prep apps test)
 exit $failed

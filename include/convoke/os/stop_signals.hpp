@@ -10,7 +10,7 @@ namespace convoke::os {
 /// instead of ending it. A second SIGINT ends it; another SIGTERM or SIGUSR1 has no effect, also after
 /// destruction, so that a process that has stopped on request keeps its exit code. Only one such object may
 /// exist at a time. The thread that trains creates it and alone receives signals: all other threads that
-/// Convoke starts block them (os/blocked_signals.hpp).
+/// Convoke starts block them (BlockedSignals).
 ///
 /// The handler has a separate stack: up to version 3.11, oneDNN's generated matrix products set `rsp` to a
 /// buffer on the heap (its issue 4845). A handler on the thread's stack would write its frame, some three

@@ -34,10 +34,10 @@ struct Distillation {
 /// ranks of a node compute them together, once, and keep them once per node.
 class SoftLabels {
  public:
-  /// Of each sample the mean over the members of p^(1 / T) / sum p^(1 / T), where p are the probabilities of
-  /// a member: softmax(z / T), if they are softmax(z). Only for the samples `ids`, which are taken in this
-  /// order, one lane at a time, so the bits do not depend on the ranks and threads. `engine`: lane and
-  /// threads. `file`: see run::NodeMemory. Collective over `node`.
+  /// For each of the samples `ids`, the mean over the members of p^(1 / T) / sum p^(1 / T), where p are the
+  /// probabilities of a member in fp32: softmax(z / T) if p is softmax(z), except for classes whose p is 0.
+  /// An evaluation takes a lane of `ids` in their order, so the bits do not depend on the ranks and threads.
+  /// `engine`: lane and threads. `file`: see run::NodeMemory. Collective over `node`.
   SoftLabels(const run::ModelSet& teacher, double temperature, const data::Split& split,
              std::span<const std::uint32_t> ids, const engine::EngineOptions& engine,
              const mpi::Communicator& node, const std::filesystem::path& file);

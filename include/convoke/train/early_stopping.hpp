@@ -10,7 +10,7 @@
 
 namespace convoke::train {
 
-/// The names and defaults are those of Keras, except that Keras writes "val_" and its patience is 0.
+/// As in Keras, but recipes must state the patience, and restore the best weights unless they say otherwise.
 struct EarlyStoppingOptions {
   std::string monitor = "validation_loss";  ///< or "validation_accuracy"
   std::int64_t patience =

@@ -41,7 +41,6 @@ struct TrainedMember {
 /// world.
 struct Training {
   std::vector<TrainedMember> members;  ///< the members that this rank's group trained
-  std::vector<Settings> log;           ///< lines not yet in metrics.jsonl (on group roots other than rank 0)
   run::StopReason interrupted_by;      ///< the same on all ranks of the world
 };
 

@@ -10,9 +10,9 @@ namespace convoke::train {
 /// Gives the members of an ensemble to the groups that train them. Each group starts with the member of its
 /// own number. If all groups have the same number of ranks, the others go one by one to the group that is
 /// free first, so a member that stops early, fails or trains on a slow node does not delay the rest: a free
-/// group asks rank 0, which answers when it calls serve(). Otherwise each group trains members mine, mine +
-/// count,
-/// ..., because the number of ranks decides how fp32 sums are rounded, and what local SGD averages.
+/// group asks rank 0, which answers when it calls serve(). Otherwise each group trains every n-th member, n
+/// being the number of groups, because the number of ranks decides how fp32 sums are rounded, and what local
+/// SGD averages.
 class MemberQueue {
  public:
   /// Collective over `world`. `groups` must outlive the queue.

@@ -45,7 +45,7 @@ class RunLogs {
   RunLogs(const RunLogs&) = delete;
   RunLogs& operator=(const RunLogs&) = delete;
 
-  /// Appends a record of train/records.hpp. If that fails (a full disk), it keeps the record, prints a
+  /// Appends one of the records below. If that fails (a full disk), it keeps the record, prints a
   /// warning once, and tries again with the next record; beyond 100,000 records it drops the oldest. A
   /// line of metrics.csv is left out then.
   void append(const Settings& record);

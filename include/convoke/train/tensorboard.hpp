@@ -17,7 +17,7 @@ struct Verdict;
 /// tensorboard/member-000 in an ensemble.
 std::filesystem::path events_folder(const Job& job, const run::RunFolder& folder, std::int64_t member);
 
-/// Writes loss, accuracy, learning rate and speed of an epoch's or a validation's record (train/records.hpp)
+/// Writes loss, accuracy, learning rate and speed of an epoch's or a validation's record (train/reports.hpp)
 /// at its step; ignores other records. Throws Error naming the file.
 void append_curves(metrics::EventFile& events, const Settings& record);
 

@@ -17,7 +17,7 @@ void prelu_backward(const ChannelBlocks& shape, const float* alpha, const float*
 void prelu_backward(const ChannelBlocks& shape, const float* alpha, const Bf16* x, const Bf16* dy, Bf16* dx,
                     float* dalpha);
 
-/// Computes the gradients of y = gamma x (scale_shift.hpp): dx, which may be dy, and d gamma, overwritten.
+/// Computes the gradients of y = gamma x (scale_shift): dx, which may be dy, and d gamma, overwritten.
 void channel_scale_backward(const ChannelBlocks& shape, const float* gamma, const float* x, const float* dy,
                             float* dx, float* dgamma);
 void channel_scale_backward(const ChannelBlocks& shape, const float* gamma, const Bf16* x, const Bf16* dy,

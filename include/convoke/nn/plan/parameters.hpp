@@ -52,7 +52,7 @@ class ParameterLayout {
   /// floats of the trainable parameters and the statistics
   std::size_t gradient_size() const { return gradient_size_; }
   std::size_t size() const { return size_; }  ///< floats of all parameters, frozen ones included
-  /// Differs if two layouts, or the algorithms that kAuto chooses, differ. Ranks compare it at start.
+  /// Differs if the place, the size or the memory format of a parameter differs. Ranks compare it at start.
   std::uint64_t hash() const { return hash_; }
 
   /// Copies canonical values (spec.shape.elements() floats) to their place in `arena` (size() floats).
