@@ -134,3 +134,11 @@ TEST_CASE("dropout on images: plans of other batches and algorithms drop the sam
   const std::vector<double> six = winograd.run(Batch(graph, 6)).output;
   CHECK(difference({six.begin() + 9, six.begin() + 15}, two) < 1e-5);
 }
+
+TEST_CASE("a rate next to 1 drops nearly everything") {
+  for (const double rate : {1 - 0x1p-32, 1 - 0x1p-33, 1 - 0x1p-34, 1 - 0x1p-53}) {
+    CAPTURE(1 - rate);
+    const std::vector<double> found = mask(100, rate, {0, 1, 2}, 1, 0);
+    CHECK(std::count(found.begin(), found.end(), 0.0) == 300);
+  }
+}

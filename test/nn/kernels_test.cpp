@@ -1,5 +1,6 @@
 // Our kernels in every layout that they support, against loops over (n, c, h, w) in the same layout.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -133,6 +134,40 @@ TEST_CASE("NaN is the largest of its window and passes ReLU, in max_pool, batch_
     CHECK(std::isnan(sum[1]));
     CHECK(sum[2] == 0);
   }
+}
+
+// torch.nn.functional.max_pool2d(torch.tensor([[[[math.inf, -math.inf], [3e38, 3e38]]]]), 2) is inf, and of
+// [[3e38, 3e38], [-math.inf, 1]] 3e38.
+TEST_CASE("a window with both infinities, or with a sum that overflows, has a largest value") {
+  constexpr float kInf = INFINITY;
+  for (const ChannelBlocks& in : layouts()) {
+    const MaxPoolShape shape = pool_shape(in, 2, 2, 0);
+    const ChannelBlocks out = blocks(in.samples, in.channels, shape.out_height, shape.out_width, in.block);
+    const std::vector<float> ones(static_cast<std::size_t>(in.padded_channels()), 1.0F);
+    const std::vector<float> zeros(ones.size());
+    for (const auto& [window, largest] : {std::pair(std::array{kInf, -kInf, 3e38F, 3e38F}, kInf),
+                                          std::pair(std::array{3e38F, 3e38F, -kInf, 1.0F}, 3e38F)}) {
+      std::vector<float> x = random_image(in, 3);
+      for (std::size_t i = 0; i < 4; ++i) {
+        x[at(in, 0, 2, static_cast<std::int64_t>(i / 2) * in.width + static_cast<std::int64_t>(i % 2))] =
+            window[i];
+      }
+      std::vector<float> y(static_cast<std::size_t>(out.samples * out.sample_size())), z(y.size());
+      max_pool_forward(shape, x.data(), y.data(), nullptr, false);
+      CHECK(y[at(out, 0, 2, 0)] == largest);
+      batch_norm_inference({in, in.samples, true, 2, 2}, x.data(), ones.data(), zeros.data(), zeros.data(),
+                           ones.data(), 0, z.data());
+      CHECK(z[at(out, 0, 2, 0)] == largest);
+    }
+  }
+  // The only weight that is not 0 doubles the pixel itself.
+  const Conv2dMaxPoolShape shape{1, 1, 4, 4, 16, 1, 1};
+  std::vector<float> weight(9 * 16), x(16, 1.0F), y(16);
+  std::fill_n(weight.begin() + 4 * 16, 16, 2.0F);
+  x[5] = 3e38F;
+  x[6] = -3e38F;
+  conv2d_max_pool_forward(shape, x.data(), weight.data(), nullptr, y.data(), nullptr, false);
+  CHECK(y == std::vector<float>(16, kInf));
 }
 
 TEST_CASE("NaN passes through the convolution with pooling, and only where it is read") {

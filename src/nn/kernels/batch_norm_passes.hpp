@@ -141,12 +141,12 @@ template <int N, class T>
   int won[N];
   float hat[N];
   // Visits all channels of a pixel before the next pixel, to use whole vectors.
-  float best[N], best_x[N], sum[N];
+  float best[N], best_x[N], nan[N];  // see max_pool.cpp
 #pragma omp simd
   for (int c = 0; c < N; ++c) {
     best[c] = floor;
     best_x[c] = k.centre[c];
-    sum[c] = 0;
+    nan[c] = 0;
     won[c] = kNoWinner;
   }
   for (int h = 0; h < height; ++h) {
@@ -156,7 +156,7 @@ template <int N, class T>
 #pragma omp simd
       for (int c = 0; c < N; ++c) {
         const float value = pixel[c] * k.a[c] + k.b[c];
-        sum[c] += value;
+        nan[c] = value != value ? value : nan[c];
         won[c] = value > best[c] ? here : won[c];
         best_x[c] = value > best[c] ? pixel[c] : best_x[c];
         best[c] = value > best[c] ? value : best[c];
@@ -166,7 +166,7 @@ template <int N, class T>
   Out<T, N> out(y);
 #pragma omp simd
   for (int c = 0; c < N; ++c) {
-    out[c] = sum[c] == sum[c] ? best[c] : sum[c];
+    out[c] = nan[c] == nan[c] ? best[c] : nan[c];
     hat[c] = (best_x[c] - k.centre[c]) * k.scale[c];
   }
   out.put();

@@ -67,16 +67,15 @@ template <class T>
           Floats a[kWindow];
           convolve_window(s, x + 2 * h * s.width + 2 * w, weight + f, bias == nullptr ? nullptr : bias + f,
                           a);
-          // A NaN never wins a comparison, but it appears in the sum (see max_pool.cpp).
-          const Floats sum = a[0] + a[1] + a[2] + a[3];
-          Floats best = Floats{} + lowest;
+          Floats best = Floats{} + lowest, nan = {};  // see max_pool.cpp
           Ints won = Ints{} + kNoWinner;
 #pragma GCC unroll 4
           for (int p = 0; p < kWindow; ++p) {
+            nan = a[p] != a[p] ? a[p] : nan;  // NOLINT(misc-redundant-expression)
             won = a[p] > best ? Ints{} + p : won;
             best = a[p] > best ? a[p] : best;
           }
-          put(y, sum == sum ? best : sum);  // NOLINT(misc-redundant-expression)
+          put(y, nan == nan ? best : nan);  // NOLINT(misc-redundant-expression)
           if (winners == nullptr) continue;
           *reinterpret_cast<Ints*>(winners) = won;
           winners += kFilters;

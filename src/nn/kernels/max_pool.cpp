@@ -10,19 +10,20 @@
 namespace convoke::nn {
 namespace {
 
-// A NaN never wins a comparison. It appears in the sum of its window and becomes the result, as in PyTorch
-// and TensorFlow, because a network that has diverged must show it.
+// A NaN never wins a comparison. It is kept apart and becomes the result, as in PyTorch and TensorFlow,
+// because a network that has diverged must show it. (A sum of the window would also be NaN if it has both
+// infinities.)
 
 /// Any window: its pixels h0..h1 x w0..w1, limited to the image.
 template <int N, class T>
 [[gnu::always_inline]] inline void best_of(const T* corner, std::int64_t row, std::int64_t step,
                                            int window_width, int h0, int h1, int w0, int w1, float lowest,
                                            T* y, int (&won)[N]) {
-  float best[N], sum[N];
+  float best[N], nan[N];
 #pragma omp simd
   for (int c = 0; c < N; ++c) {
     best[c] = lowest;
-    sum[c] = 0;
+    nan[c] = 0;
     won[c] = kNoWinner;
   }
   for (int h = h0; h < h1; ++h) {
@@ -34,13 +35,13 @@ template <int N, class T>
         const float value = pixel[c];
         won[c] = value > best[c] ? index : won[c];
         best[c] = value > best[c] ? value : best[c];
-        sum[c] += value;
+        nan[c] = value != value ? value : nan[c];
       }
     }
   }
   Out<T, N> out(y);
 #pragma omp simd
-  for (int c = 0; c < N; ++c) out[c] = sum[c] == sum[c] ? best[c] : sum[c];
+  for (int c = 0; c < N; ++c) out[c] = nan[c] == nan[c] ? best[c] : nan[c];
   out.put();
 }
 

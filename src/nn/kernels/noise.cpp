@@ -147,7 +147,10 @@ template <class T>
       });
 }
 
-std::uint32_t threshold_of(double rate) { return static_cast<std::uint32_t>(std::llround(rate * 0x1p32)); }
+// Words below it are dropped: all but one at the most, because 2^32 would be 0.
+std::uint32_t threshold_of(double rate) {
+  return static_cast<std::uint32_t>(std::min(std::llround(rate * 0x1p32), 0xFFFFFFFFLL));
+}
 float scale_of(double rate) { return static_cast<float>(1.0 / (1.0 - rate)); }
 
 }  // namespace
