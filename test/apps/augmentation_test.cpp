@@ -126,3 +126,14 @@ TEST_CASE("a resumed run has as many cached views as before, unless they are all
   CHECK(other.says("its resume fingerprint differs (model.cache_features: 1 in the checkpoint, 2 now)"));
   CHECK(place.run("train --quiet --resume varied --set train.epochs=2").code == 0);
 }
+
+TEST_CASE("a run says what only its training loss includes") {
+  const Place place;
+  CHECK_FALSE(place.train("plain").says("training losses include"));
+  const Outcome smoothed = place.train("smoothed",
+                                       "--set 'train.loss={ name = \"softmax_cross_entropy\", "
+                                       "label_smoothing = 0.5 }' --set train.class_weights=balanced");
+  CAPTURE(smoothed.text);
+  CHECK(smoothed.says(
+      "note: training losses include label smoothing, class weights; validation and test losses do not\n"));
+}

@@ -11,6 +11,7 @@
 #include "cli/options.hpp"
 #include "cluster/start.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/provenance.hpp"
 #include "convoke/data/stored_layout.hpp"
@@ -76,6 +77,19 @@ void consult_doctor(const doctor::Binding& binding, const recipe::Recipe& recipe
   fmt::print(stderr, "{}", doctor::short_text(findings));
 }
 
+// Says what only the training loss includes (nn::Loss::of): it cannot be compared with the others then.
+std::string loss_note(const train::Job& job, const data::Split& samples) {
+  const Settings loss = job.model.loss->settings();
+  std::vector<std::string> parts;
+  if (number_at(loss, "label_smoothing") > 0) parts.emplace_back("label smoothing");
+  if (!list_at(loss, "class_weights").empty()) parts.emplace_back("class weights");
+  if (!samples.weights.empty()) parts.emplace_back("weights of samples");
+  if (!job.distill.teacher.empty()) parts.emplace_back("the predictions of the teacher");
+  return parts.empty()
+             ? ""
+             : fmt::format("training losses include {}; validation and test losses do not", join(parts));
+}
+
 // Warns if the job does not suit the ranks, or the samples do not fit into memory.
 void describe_plan(const recipe::Run& run, int ranks) {
   const recipe::Recipe& recipe = run.recipe();
@@ -97,6 +111,8 @@ void describe_plan(const recipe::Run& run, int ranks) {
   if (job.weights) fmt::print("weights: {}: {}\n", recipe.model.weights, job.weights->describe());
   const std::string note = recipe::normalization_note(recipe, job);
   if (!note.empty()) fmt::print("note: {}\n", note);
+  const std::string losses = loss_note(job, dataset.split(recipe.data.train_split));
+  if (!losses.empty()) fmt::print("note: {}\n", losses);
 }
 
 struct DistillOptions : TrainOptions {
