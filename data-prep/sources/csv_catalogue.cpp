@@ -22,12 +22,12 @@ namespace {
 namespace fs = std::filesystem;
 
 // In order of preference.
-constexpr std::array<std::string_view, 12> kLabelColumns{"label",     "labels",  "class",     "class_name",
-                                                         "sentiment", "target",  "diagnosis", "category",
-                                                         "species",   "outcome", "classes",   "class_label"};
+constexpr std::array<std::string_view, 13> kLabelColumns{
+    "label",    "labels",  "class",   "class_name", "sentiment",   "target",  "diagnosis",
+    "category", "species", "outcome", "classes",    "class_label", "survived"};
 // As usual for a feature.
-constexpr std::array<std::string_view, 7> kPossibleLabels{"level",    "grade",  "y",       "stars",
-                                                          "polarity", "rating", "survived"};
+constexpr std::array<std::string_view, 6> kPossibleLabels{"level", "grade",    "y",
+                                                          "stars", "polarity", "rating"};
 constexpr std::array<std::string_view, 7> kSplitColumns{"split",    "data set", "data_set", "dataset",
                                                         "data-set", "set",      "subset"};
 
@@ -163,23 +163,29 @@ class LabelChoice {
 
   std::pair<std::size_t, std::string> by_place() const {
     const std::size_t front = first(), back = last();
-    if (front == back) return {back, "the last column"};
-    const auto numbers = std::count_if(contents_.begin(), contents_.end(), [](const ColumnContents& c) {
-      return c.numeric || c.empty || c.index;
-    });
-    const bool only_categories = numbers + 1 == std::ssize(contents_) && !contents_[front].numeric;
-    if (contents_[front].classes && only_categories)
-      return {front, "the first column; all others are numbers"};
-    if (contents_[front].classes && !contents_[back].classes)
-      return {front, "the first column; the last has too many different values"};
+    const std::string many = "the last has too many different values";
+    const auto [only, count] = categories();
+    if (count == 1 && contents_[only].classes && (only == front || !contents_[back].classes))
+      return {only, "the only column of categories"};
+    if (contents_[front].classes && !contents_[back].classes) return {front, "the first column; " + many};
     return {back, "the last column"};
+  }
+
+  // Returns the last column that holds no numbers, and the number of such columns.
+  std::pair<std::size_t, std::size_t> categories() const {
+    std::pair<std::size_t, std::size_t> found{0, 0};
+    for (std::size_t c = 0; c < names_.size(); ++c) {
+      if (usable(c) && !contents_[c].numeric) found = {c, found.second + 1};
+    }
+    return found;
   }
 
   std::vector<std::string> other_names(std::size_t label) const {
     std::vector<std::string> others;
     for (std::size_t c = 0; c < names_.size(); ++c) {
-      if (c != label && usable(c) && (holds(kLabelColumns, names_[c]) || holds(kPossibleLabels, names_[c])))
-        others.push_back(fmt::format("\"{}\"", names_[c]));
+      const bool named =
+          holds(kLabelColumns, names_[c]) || (holds(kPossibleLabels, names_[c]) && is_possible(c));
+      if (c != label && usable(c) && named) others.push_back(fmt::format("\"{}\"", names_[c]));
     }
     return others;
   }

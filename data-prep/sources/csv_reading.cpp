@@ -143,6 +143,14 @@ class Examination {
       separator_line_ = lines[0][4];
       return;
     }
+    if (const std::size_t title = title_lines(lines); title > 0) {
+      reading_.format.skipped_lines = title;
+      assume({.what = "title",
+              .taken = fmt::format("{} at the beginning", counted(title, "line")),
+              .why = "without the separators of the lines below",
+              .doubtful = true});
+      return;
+    }
     std::size_t comments = 0;
     while (comments < lines.size() && lines[comments].starts_with('#')) ++comments;
     if (comments == 0 || comments == lines.size()) return;
@@ -158,6 +166,29 @@ class Examination {
     assume({.what = "comments",
             .taken = fmt::format("{} at the beginning", counted(reading_.format.skipped_lines, "line")),
             .why = "they begin with #"});
+  }
+
+  // Returns the number of lines above the table: one without separators, and those up to the first of five
+  // lines that have the same number of at least two.
+  static std::size_t title_lines(const std::vector<std::string>& lines) {
+    constexpr std::size_t kMost = 5, kRows = 5;
+    if (lines[0].empty() || lines[0].find_first_of(",;\t|\"#") != std::string::npos) return 0;
+    const auto count = [&](std::size_t line, char c) {
+      return std::count(lines[line].begin(), lines[line].end(), c);
+    };
+    for (const char separator : {',', ';', '\t', '|'}) {
+      for (std::size_t first = 1; first <= kMost && first + kRows <= lines.size(); ++first) {
+        if (count(first, separator) == 0) continue;
+        bool equal = count(first, separator) >= 2, blanks = count(0, ' ') > 0;
+        for (std::size_t line = first; line < first + kRows; ++line) {
+          equal = equal && count(line, separator) == count(first, separator);
+          blanks = blanks && count(line, ' ') == count(0, ' ');
+        }
+        if (equal && !blanks) return first;  // else numbers with decimal commas, separated by blanks
+        break;
+      }
+    }
+    return 0;
   }
 
   void find_separator() {

@@ -118,8 +118,9 @@ class Spellings {
         return std::find(class_names.begin(), class_names.end(), label) != class_names.end();
       });
       if (given != alike.end()) std::rotate(alike.begin(), given, given + 1);
-      names_.insert(alike.front());
-      for (const std::string& label : alike) class_of_[label] = alike.front();
+      const std::string name = given == alike.end() ? class_name(key, alike.front()) : alike.front();
+      names_.insert(name);
+      for (const std::string& label : alike) class_of_[label] = name;
     }
   }
 
@@ -165,6 +166,13 @@ class Spellings {
   }
 
  private:
+  // A number with an exponent, as numpy.savetxt writes it, is called as it is usually written.
+  static std::string class_name(const std::string& key, const std::string& label) {
+    return key.front() == '=' && number_in(label) && label.find_first_of("eE") != std::string::npos
+               ? key.substr(1)
+               : label;
+  }
+
   // Equal for labels of one class.
   static std::string key_of(const std::string& label) {
     if (const std::optional<double> number = number_in(label); number && std::isfinite(*number))

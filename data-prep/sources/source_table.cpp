@@ -135,7 +135,7 @@ const Entry* read_as_table(const std::filesystem::path& path, const ReadingOptio
                             shortened(reading.header.names.front(), 60)),
                 "the separators , ; tab | blank and : are found; name another one with --separator");
   }
-  return &find_in(kSources, find_text_column(reading.header, "", path) ? "text-csv" : "table", "");
+  return &find_in(kSources, find_text_column(reading) ? "text-csv" : "table", "");
 }
 
 Choice choose(const std::filesystem::path& given, const SourceOptions& options, const std::string& named) {

@@ -68,15 +68,15 @@ class Reader {
   std::int64_t before_ = 0;
 };
 
-char decimal_of(const std::vector<TableContents>& columns, char delimiter) {
+// Returns the decimal sign of the columns that can only have one; 0 if they have none or disagree.
+char decimal_of(const std::vector<TableContents>& columns) {
   std::int64_t points = 0, commas = 0;
   for (const TableContents& column : columns) {
     const char decimal = column.numbers.decimal();
     points += decimal == '.' ? 1 : 0;
     commas += decimal == ',' ? 1 : 0;
   }
-  if (points != commas) return points > commas ? '.' : ',';
-  return delimiter == ';' ? ',' : '.';
+  return points == commas ? '\0' : points > commas ? '.' : ',';
 }
 
 }  // namespace
@@ -85,7 +85,8 @@ bool TableContents::numbers_rows(const CsvHeader& header, std::size_t column) co
   constexpr std::int64_t kEnough = 3;
   if (rows < kEnough || missing > 0) return false;
   const std::string name = lower_case(header.names[column]);
-  const bool called_index = std::find(kIndexNames.begin(), kIndexNames.end(), name) != kIndexNames.end();
+  const bool called_index =
+      name.ends_with("id") || std::find(kIndexNames.begin(), kIndexNames.end(), name) != kIndexNames.end();
   if (!header.written) return column == 0 && counts && rows >= 10;
   return header.unnamed[column] ? counts || different : called_index && counts;
 }
@@ -109,10 +110,12 @@ std::vector<TableContents> read_contents(const CsvReading& reading, const std::s
     if (row.cells.size() < width) continue;
     for (std::size_t c = 0; c < width; ++c) readers[c].add(columns[c], row.cells[c], row.line);
   }
-  const char sign = decimal.empty() ? decimal_of(columns, reading.format.delimiter)
-                                    : find_in(kDecimals, decimal, "value of --decimal").sign;
+  const char found =
+      decimal.empty() ? decimal_of(columns) : find_in(kDecimals, decimal, "value of --decimal").sign;
+  const char usual = reading.format.delimiter == ';' ? ',' : '.';
   for (TableContents& column : columns) {
-    column.format = column.numbers.format(sign);
+    column.format = column.numbers.format(found == '\0' ? usual : found);
+    column.ambiguous = found == '\0' && column.numbers.ambiguous();
     column.numeric = column.numbers.is_numeric(column.format);
   }
   return columns;
@@ -123,17 +126,17 @@ std::vector<Assumption> about_column(const std::string& name, const TableContent
   const std::string taken = fmt::format("column \"{}\"", name);
   if (column.numeric) {
     const std::string form = to_text(column.format);
-    const bool doubtful = column.numbers.ambiguous();
-    if (!form.empty() || doubtful) {
-      const std::string& example = column.values.begin()->first;
-      const std::optional<double> value = column.format.read(example);
-      found.push_back({.what = "numbers",
-                       .taken = fmt::format("{}: {}{}", taken, form,
-                                            value ? fmt::format("; \"{}\" is {}", example, *value) : ""),
-                       .why = doubtful ? "they can be read with a decimal comma, too" : "",
-                       .option = "--decimal",
-                       .doubtful = doubtful});
-    }
+    const auto plain = [](const auto& value) { return !number_in(value.first).has_value(); };
+    const auto example = std::find_if(column.values.begin(), column.values.end(), plain);
+    if (form.empty() || example == column.values.end()) return found;
+    const std::optional<double> value = column.format.read(example->first);
+    found.push_back(
+        {.what = "numbers",
+         .taken = fmt::format("{}: {}{}", taken, form,
+                              value ? fmt::format("; \"{}\" is {}", example->first, *value) : ""),
+         .why = column.ambiguous ? "nothing else in the file has a decimal sign" : "",
+         .option = column.format.decimal == ',' || column.format.thousands != 0 ? "--decimal" : "",
+         .doubtful = column.ambiguous});
     return found;
   }
   const std::int64_t numbers = column.numbers.read(column.format);

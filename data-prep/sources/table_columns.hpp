@@ -14,7 +14,8 @@ namespace convoke::data_prep {
 struct TableContents {
   NumberColumn numbers;
   NumberFormat format = {};
-  bool numeric = false;  ///< all cells, or nearly all, are numbers of this format
+  bool ambiguous = false;  ///< nothing in the file tells thousands from decimals
+  bool numeric = false;    ///< all cells, or nearly all, are numbers of this format
   std::int64_t rows = 0, missing = 0;
   std::map<std::string, std::int64_t> values = {};  ///< and their frequencies; at most kMostValues of them
   bool different = true;  ///< in a column without a name: the cells are different whole numbers

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/sources/text_source.hpp"
+#include "sources/table_columns.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -17,7 +19,49 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 9> kTextColumns{"text",    "review",  "sentence", "tweet", "content",
                                                        "comment", "message", "document", "phrase"};
 
+// Returns the column of texts of a CSV without a header: the only one whose cells mostly differ and have
+// three words or more, on average.
+std::optional<std::size_t> column_like_texts(const CsvReading& reading) {
+  constexpr std::size_t kRows = 200, kFewest = 5, kMostColumns = 4;
+  const std::size_t width = reading.header.names.size();
+  if (reading.header.written || width > kMostColumns) return {};
+  std::vector<std::set<std::string>> values(width);
+  std::vector<std::size_t> blanks(width);
+  CsvReader reader = reading.rows();
+  std::size_t rows = 0;
+  for (CsvRow row; rows < kRows && reader.next(row);) {
+    if (row.cells.size() != width) continue;
+    ++rows;
+    for (std::size_t c = 0; c < width; ++c) {
+      values[c].insert(row.cells[c]);
+      blanks[c] += static_cast<std::size_t>(std::count(row.cells[c].begin(), row.cells[c].end(), ' '));
+    }
+  }
+  std::vector<std::size_t> texts;
+  for (std::size_t c = 0; c < width; ++c) {
+    if (rows >= kFewest && 2 * values[c].size() > rows && blanks[c] >= 2 * rows) texts.push_back(c);
+  }
+  return texts.size() == 1 ? std::optional(texts.front()) : std::nullopt;
+}
+
+// Without a header, the labels are where they are in a table without the texts.
+CsvRoles roles_around(std::size_t text, const CsvReading& reading, const SourceOptions& options) {
+  if (reading.header.written) return find_roles(reading, options.columns);
+  std::vector<ColumnContents> contents;
+  const std::vector<TableContents> columns = read_contents(reading, options.reading.decimal);
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    contents.push_back(columns[c].contents(reading.header, c));
+    contents.back().empty = contents.back().empty || c == text;
+  }
+  return find_roles(reading, options.columns, contents);
+}
+
 }  // namespace
+
+std::optional<std::size_t> find_text_column(const CsvReading& reading) {
+  const auto named = find_text_column(reading.header, "", reading.file);
+  return named ? named : column_like_texts(reading);
+}
 
 std::optional<std::size_t> find_text_column(const CsvHeader& header, const std::string& given,
                                             const fs::path& file) {
@@ -26,7 +70,7 @@ std::optional<std::size_t> find_text_column(const CsvHeader& header, const std::
 
 bool is_text_csv(const fs::path& path) {
   const std::optional<CsvReading> reading = csv_beginning(path);
-  return reading && find_text_column(reading->header, "", path);
+  return reading && find_text_column(*reading);
 }
 
 bool is_text_column(const std::string& name) {
@@ -36,12 +80,14 @@ bool is_text_column(const std::string& name) {
 std::unique_ptr<Source> open_text_csv(const fs::path& file, const SourceOptions& options) {
   const CsvReading reading = examine_csv(file, options.reading);
   const CsvHeader& header = reading.header;
-  const std::optional<std::size_t> text = find_text_column(header, options.columns.text, file);
+  const std::optional<std::size_t> text = options.columns.text.empty()
+                                              ? find_text_column(reading)
+                                              : find_text_column(header, options.columns.text, file);
   if (!text) {
     throw Error(fmt::format("{}: has no column of texts", file.string()),
                 "choose one with --text-column; columns: " + join(header.names));
   }
-  const CsvRoles roles = find_roles(reading, options.columns);
+  const CsvRoles roles = roles_around(*text, reading, options);
   CsvCatalogue list = list_rows(reading, roles, options, [&](const CsvRow& row, Item& item) {
     if (trimmed(row.cells[*text]).empty()) item.fault = "has no text";
   });
@@ -49,7 +95,7 @@ std::unique_ptr<Source> open_text_csv(const fs::path& file, const SourceOptions&
   if (options.columns.text.empty()) {
     assumptions.push_back({.what = "texts",
                            .taken = fmt::format("column \"{}\"", header.names[*text]),
-                           .why = "by its name",
+                           .why = header.written ? "by its name" : "its cells have several words",
                            .option = "--text-column"});
   }
   std::vector<std::string> unused;

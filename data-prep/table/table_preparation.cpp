@@ -91,7 +91,9 @@ TableColumn learn_categories(const std::string& name, const Cells& cells, std::s
                            : fmt::format("column \"{}\": has {} different values in {} rows, such as \"{}\";"
                                          " they cannot be categories",
                                          name, count, rows, cells.categories.begin()->first),
-                "choose the other columns with --features");
+                count == 0 ? "choose the other columns with --features"
+                           : "choose the other columns with --features; texts are read with --kind text-csv "
+                             "--text-column NAME");
   }
   TableColumn column{.name = name};
   column.constant = count == 1;

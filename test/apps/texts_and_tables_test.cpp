@@ -187,6 +187,45 @@ TEST_CASE("tables: prepare, train, and predict raw rows") {
   CHECK(here.run("predict run --text good").says("--text: the model does not take texts"));
 }
 
+TEST_CASE("a table in Windows-1252 with an index and decimal commas is predicted as it was trained") {
+  const Files here;
+  const auto table = [](const std::string& a_umlaut, const std::string& u_umlaut) {
+    std::string csv = ";L" + a_umlaut + "nge;Farbe;Art\n";
+    const std::vector<std::string> colours{"gr" + a_umlaut + "n", "gr" + u_umlaut + "n", "rot"};
+    for (std::size_t i = 0; i < 90; ++i) {
+      csv += std::to_string(i) + ";" + std::to_string(i) + "," + std::to_string(i % 7 + 1) + ";" +
+             colours[i % 3] + ";art" + std::to_string(i % 3) + "\n";
+    }
+    return csv;
+  };
+  write_text(here / "western.csv", table("\xE4", "\xFC"));
+  write_text(here / "utf8.csv", table("\u00E4", "\u00FC"));
+  const Outcome rehearsed = here.run("prepare western.csv --dry-run", 2);
+  INFO(rehearsed.text);
+  CHECK(rehearsed.code == 0);
+  CHECK(rehearsed.times("windows-1252") == 1);
+  CHECK(rehearsed.says("\"column_1\", which numbers the rows"));
+  CHECK(rehearsed.says("dry run: nothing was written"));
+  const Outcome made = here.run("prepare western.csv --output flowers.h5");
+  INFO(made.text);
+  REQUIRE(made.code == 0);
+  CHECK(here.run("inspect flowers.h5").says("windows-1252"));
+  write_text(here / "recipe.toml", kTableRecipe);
+  const Outcome trained = here.run("train recipe.toml --quiet --output run");
+  INFO(trained.text);
+  REQUIRE(trained.code == 0);
+  const Outcome rows = here.run("predict run western.csv");
+  INFO(rows.text);
+  for (std::size_t i = 0; i < 90; ++i) {
+    const std::string n = std::to_string(i), label = std::to_string(i % 3);
+    CHECK(rows.says("western.csv," + n + "," + label + ",art" + label + ","));
+  }
+  std::string other = here.run("predict run utf8.csv").text;
+  for (std::size_t at = other.find("utf8.csv"); at != std::string::npos; at = other.find("utf8.csv"))
+    other.replace(at, 8, "western.csv");
+  CHECK(other == rows.text);
+}
+
 TEST_CASE("a model that was not trained on texts or tables refuses them") {
   const Place place;
   REQUIRE(place.train("run").code == 0);

@@ -119,6 +119,31 @@ TEST_CASE("a doubtful reading is a warning that names an option") {
   CHECK_THAT(taken(*labels, "labels"), Contains("warning: column \"class\": by its name; not \"target\""));
 }
 
+TEST_CASE("texts without a header are found by their words; a title is skipped") {
+  std::string reviews, table = "Measurements in 2020\n\nlength,width,kind\n";
+  for (int i = 0; i < 12; ++i) {
+    const std::string n = std::to_string(i);
+    reviews += (i % 3 == 0 ? "spam," : "ham,") + std::string("this is text number ") + n + "\n";
+    table += n + ".5," + std::to_string(3 * i % 7) + (i % 2 == 0 ? ",a\n" : ",b\n");
+  }
+  const auto texts = Csv(reviews).open();
+  CHECK(texts->catalogue().class_names == Names{"ham", "spam"});
+  CHECK_THAT(taken(*texts, "texts"), Contains("column \"column_2\": its cells have several words"));
+  const auto titled = fitted(Csv(table));
+  CHECK(columns_of(*titled) == Names{"length", "width"});
+  CHECK_THAT(taken(*titled, "title"), Contains("warning: 2 lines"));
+  CHECK(titled->catalogue().items[0].name == "line 4");
+}
+
+TEST_CASE("the label of a table without names is the column of categories if the last cannot be it") {
+  std::string rows;
+  for (int i = 0; i < 60; ++i) {
+    rows += std::to_string(840'000 + 37 * i) + (i % 2 == 0 ? ",M," : ",B,") + std::to_string(i * 0.37) + "\n";
+  }
+  CHECK_THAT(taken(*Csv(rows).open(), "labels"),
+             Contains("column \"column_2\": the only column of categories"));
+}
+
 TEST_CASE("per cent and amounts of money are numbers; a cell that is none is named") {
   const auto source = fitted(Csv("share;price;kind\n12 %;$1,200.50;a\n7%;$ 3;b\n50 %;-$4;a\n1 %;($5);b\n"));
   CHECK(values_of<float>(*source, 0)[0] == Approx(0.12));

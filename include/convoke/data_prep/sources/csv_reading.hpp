@@ -38,7 +38,7 @@ enum class CsvExtent { kBeginning, kWhole };
 
 /// Finds the form of a CSV, unless the options give it:
 /// * the encoding, by all bytes (EncodingDetector);
-/// * comments, lines at the beginning that start with #; and Excel's line "sep=;";
+/// * comments, lines at the beginning that start with #; a title without separators; and Excel's "sep=;";
 /// * the separator (CsvFormat);
 /// * in a file with tabs, the quoting: that of RFC 4180 if all cells follow it, no cell spans lines and holds
 ///   a tab, and all rows have equally many cells; else only quotes around whole cells count;

@@ -14,10 +14,14 @@ namespace convoke::data_prep {
 std::optional<std::size_t> find_text_column(const CsvHeader& header, const std::string& given,
                                             const std::filesystem::path& file);
 
+/// The same without a given name; in a CSV without a header the only column, of at most four, whose cells
+/// mostly differ and have three words or more.
+std::optional<std::size_t> find_text_column(const CsvReading& reading);
+
 /// True for such a name, in any case.
 bool is_text_column(const std::string& name);
 
-/// True for a .csv or .tsv with a header that has a column of texts.
+/// True for a .csv or .tsv that has a column of texts.
 bool is_text_csv(const std::filesystem::path& path);
 
 /// Opens a CSV of texts and their labels (see find_roles for the other columns), e.g. IMDb's
