@@ -34,6 +34,46 @@ std::int64_t leaks(const std::vector<Pair>& pairs, const SplitAssignment& splits
                        [&](const Pair& pair) { return leaks_between(pair, splits); });
 }
 
+std::vector<std::size_t> usable_items(const Catalogue& catalogue) {
+  std::vector<std::size_t> items;
+  for (std::size_t i = 0; i < catalogue.items.size(); ++i) {
+    if (catalogue.items[i].fault.empty()) items.push_back(i);
+  }
+  return items;
+}
+
+std::map<std::size_t, Error> listed_faults(const Catalogue& catalogue) {
+  std::map<std::size_t, Error> faults;
+  for (std::size_t i = 0; i < catalogue.items.size(); ++i) {
+    if (!catalogue.items[i].fault.empty()) faults.emplace(i, Error(catalogue.items[i].fault));
+  }
+  return faults;
+}
+
+std::vector<std::string> absent_classes(const Catalogue& catalogue, const std::vector<std::size_t>& items,
+                                        const std::vector<std::string>& class_names) {
+  std::vector<bool> there(static_cast<std::size_t>(catalogue.classes));
+  for (const std::size_t item : items) there[static_cast<std::size_t>(catalogue.items[item].label)] = true;
+  std::vector<std::string> absent;
+  for (std::size_t c = 0; c < there.size(); ++c) {
+    if (!there[c]) absent.push_back(class_names.empty() ? std::to_string(c) : class_names[c]);
+  }
+  return absent;
+}
+
+std::string unreadable_text(const std::map<std::size_t, Error>& faults, const Catalogue& catalogue,
+                            const std::string& source) {
+  constexpr std::size_t kShown = 20;
+  std::string text = fmt::format("{}: {} of {} samples cannot be read:", source,
+                                 format_count(std::ssize(faults)), format_count(std::ssize(catalogue.items)));
+  auto fault = faults.begin();
+  for (std::size_t shown = 0; fault != faults.end() && shown < kShown; ++shown, ++fault)
+    text += "\n  " + with_name(catalogue.items[fault->first].name, fault->second.what());
+  if (fault != faults.end())
+    text += fmt::format("\n  and {} more", format_count(std::distance(fault, faults.end())));
+  return text;
+}
+
 void write_findings(const std::filesystem::path& file, const Findings& findings, const Catalogue& catalogue,
                     const SplitAssignment& splits) {
   std::ofstream out(file, std::ios::binary | std::ios::trunc);

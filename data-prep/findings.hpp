@@ -22,6 +22,20 @@ struct Findings {
 /// Returns the number of pairs whose items are in two splits.
 std::int64_t leaks(const std::vector<Pair>& pairs, const SplitAssignment& splits);
 
+/// Returns the items without a fault.
+std::vector<std::size_t> usable_items(const Catalogue& catalogue);
+
+/// Returns the faults that the source knows without decoding.
+std::map<std::size_t, Error> listed_faults(const Catalogue& catalogue);
+
+/// Returns the names of the classes that none of `items` has.
+std::vector<std::string> absent_classes(const Catalogue& catalogue, const std::vector<std::size_t>& items,
+                                        const std::vector<std::string>& class_names);
+
+/// Returns "set: 3 of 60 samples cannot be read:", and a line for each of the first twenty.
+std::string unreadable_text(const std::map<std::size_t, Error>& faults, const Catalogue& catalogue,
+                            const std::string& source);
+
 /// Writes all findings as CSV: finding, sample, split, class, other_sample, other_split, other_class, reason.
 void write_findings(const std::filesystem::path& file, const Findings& findings, const Catalogue& catalogue,
                     const SplitAssignment& splits);

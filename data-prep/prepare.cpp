@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <chrono>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
@@ -16,8 +16,7 @@
 #include "convoke/data/shards.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "convoke/data_prep/synthetic_mark.hpp"
-#include "findings.hpp"
-#include "spool.hpp"
+#include "decoding.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -41,6 +40,14 @@ std::uint64_t size_on_disk(const fs::path& path) {
   return bytes;
 }
 
+// Returns the first `listed` entries, and those from `newest` on.
+template <class T>
+std::vector<T> without_older(const std::vector<T>& all, std::size_t listed, std::size_t newest) {
+  std::vector<T> some(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(listed));
+  some.insert(some.end(), all.begin() + static_cast<std::ptrdiff_t>(newest), all.end());
+  return some;
+}
+
 /// The steps of prepare(), and the data that they share.
 class Preparation {
  public:
@@ -49,7 +56,10 @@ class Preparation {
         team_(team),
         source_(open_source(options.source, options.samples, options.kind)),
         catalogue_(source_->catalogue()),
-        kind_(assumed_kind(options.source, options.samples, options.kind)) {
+        kind_(assumed_kind(options.source, options.samples, options.kind)),
+        groups_(groups_of(catalogue_, options.splits.group_by, notes_)),
+        draws_(draws_splits(catalogue_, options.splits)),
+        decoding_(options, team, *source_) {
     if (!options.dry_run && !options.overwrite && fs::exists(options.output)) {
       throw Error(fmt::format("{}: exists already", options.output.string()),
                   "choose another name, or add --overwrite");
@@ -62,43 +72,71 @@ class Preparation {
   }
 
   PrepareReport run() {
-    // 1. Assign samples to splits; fit the source to the training samples.
+    // 1. Which samples belong to which split, as far as the source tells.
     assign_items();
+    request_ = splits_.rule;
+    // 2. Each process decodes its share, and continues after a sample that it cannot read. A split that is
+    // drawn here waits for the samples that are equal or look the same, so what it learns from them does not
+    // depend on it.
+    const bool unites = draws_ && !options_.allow_duplicates && !options_.dry_run;
+    fit(unites ? usable_items(catalogue_) : splits_.items(splits_.training()));
     if (options_.dry_run) return rehearse();
-    // 2. Each process decodes its share, and continues after a sample that it cannot read.
-    Spool spool(options_.output.string() + ".work", identity(), catalogue_.items.size(), sample_bytes_,
-                team_);
-    decode(spool);
+    decoding_.update(identity());
+    // 3. Such samples stay together. What the source learns from the training samples may make more of them
+    // equal.
+    for (bool settled = !unites; !settled; settled = leaks(decoding_.pairs(), splits_) == 0) {
+      for (const Pair& pair : decoding_.pairs()) groups_.join(pair.first, pair.second);
+      assign_items();
+      fit(splits_.items(splits_.training()));
+      decoding_.update(identity());
+    }
+    report_.taken_up = decoding_.taken_up();
+    report_.work = decoding_.work();
+    // 4. Check that the samples are fit for training.
+    if (team_.index == 0) judge();
     team_.barrier();
-    // 3. Check that the samples are fit for training.
-    records_ = spool.records();
-    if (team_.index == 0) judge(spool);
-    team_.barrier();
-    if (!options_.skip_bad) require_readable(spool.faults());
-    // 4. Write them into one dataset, in order.
-    write(spool);
-    if (team_.index == 0) spool.remove();
+    if (!options_.skip_bad) require_readable(decoding_.spool().faults());
+    require_samples_left(decoding_.spool().faults());
+    // 5. Write them into one dataset, in order.
+    write(decoding_.spool());
+    if (team_.index == 0) decoding_.spool().remove();
     return std::move(report_);
   }
 
  private:
   void assign_items() {
     try {
-      splits_ = assign_splits(catalogue_, options_.splits);
-    } catch (const Error&) {
-      if (!options_.skip_bad) require_readable(listed_faults());  // they may be the reason for an empty split
-      throw;
+      splits_ = assign_splits(catalogue_, groups_, options_.splits);
+    } catch (const Error& error) {
+      const std::map<std::size_t, Error> faults =
+          listed_faults(catalogue_);  // they may be the reason for an empty split
+      if (!options_.skip_bad) require_readable(faults);
+      if (!faults.empty()) throw Error(fmt::format("{}; {}", error.what(), unreadable(faults)), error.hint());
+      if (decoding_.pairs().empty()) throw;
+      throw Error(error.what(), error.hint() +
+                                    "; samples that are equal or look the same stay together, "
+                                    "unless you add --allow-duplicates");
     }
-    report_.split_rule = splits_.rule;
+    const bool named = !options_.splits.group_by.empty() || !options_.samples.columns.group.empty();
+    if (!draws_ && named) expect_whole_groups(catalogue_, groups_, splits_, options_.source.string());
+  }
+
+  void fit(const std::vector<std::size_t>& training) {
+    const std::size_t notes = catalogue_.notes.size(), assumptions = catalogue_.assumptions.size();
+    if (!fitted_) listed_ = {notes, assumptions};
+    const bool is_first = !std::exchange(fitted_, true);
     try {
-      source_->fit(splits_.items(splits_.training()));
+      source_->fit(training);
     } catch (const Error&) {
-      announce();
+      if (is_first) announce();
       throw;
     }
-    announce();
+    learnt_ = {notes, assumptions};
+    if (is_first) announce();
     format_ = source_->format();
-    report_.notes = catalogue_.notes;
+    report_.split_rule = splits_.rule;
+    report_.notes = without_older(catalogue_.notes, listed_.notes, learnt_.notes);
+    report_.notes.insert(report_.notes.end(), notes_.begin(), notes_.end());
     if (options_.encoding) require_encodable(format_, options_.source.string());
     sample_bytes_ = static_cast<std::size_t>(format_.shape.elements()) * data::size_of(format_.type);
     report_.info = {.sample_shape = format_.shape,
@@ -111,8 +149,9 @@ class Preparation {
   }
 
   std::vector<Assumption> assumptions() const {
-    std::vector<Assumption> all{kind_};
-    all.insert(all.end(), catalogue_.assumptions.begin(), catalogue_.assumptions.end());
+    std::vector<Assumption> all =
+        without_older(catalogue_.assumptions, listed_.assumptions, learnt_.assumptions);
+    all.insert(all.begin(), kind_);
     return all;
   }
 
@@ -122,7 +161,7 @@ class Preparation {
 
   // Ends a dry run with the sizes of the splits, or with the samples that are known to be unreadable.
   PrepareReport rehearse() {
-    if (!options_.skip_bad) require_readable(listed_faults());
+    if (!options_.skip_bad) require_readable(listed_faults(catalogue_));
     for (std::size_t s = 0; s < splits_.names.size(); ++s) {
       report_.splits.push_back(
           {.name = splits_.names[s], .samples = static_cast<std::int64_t>(splits_.items(s).size())});
@@ -140,83 +179,36 @@ class Preparation {
 
   // Identifies the run that can be resumed: everything that decides the values of a sample or its number.
   std::string identity() const {
-    std::string text = fmt::format("{}\n{}\n{} {} {}\n{}\n", fs::absolute(options_.source).string(),
-                                   splits_.rule, format_.shape.to_string(), data::name_of(format_.type),
-                                   format_.vocabulary, format_.preparation);
+    std::string text = fmt::format("{}\n{}\n{} {} {}\n{}\n", fs::absolute(options_.source).string(), request_,
+                                   format_.shape.to_string(), data::name_of(format_.type), format_.vocabulary,
+                                   format_.preparation);
     if (options_.encoding) text += options_.encoding.to_string() + "\n";
-    for (std::size_t i = 0; i < catalogue_.items.size(); ++i) {
-      const Item& item = catalogue_.items[i];
-      text += fmt::format("{} {} {}\n", item.name, item.label, splits_.of_item[i]);
+    for (const Item& item : catalogue_.items) {
+      text += fmt::format("{} {} {}\n", item.name, item.label, item.fault);
     }
     return text;
   }
 
-  void decode(Spool& spool) {
-    const std::vector<Record> before = spool.records();
-    team_.barrier();  // all processes see the same state before any continues
-    std::vector<std::size_t> pending;
-    for (std::size_t i = 0; i < before.size(); ++i) {
-      if (before[i].state == Record::kMissing) pending.push_back(i);
-    }
-    report_.taken_up = static_cast<std::int64_t>(before.size() - pending.size());
-    const Share mine(static_cast<std::int64_t>(pending.size()), team_);
-    std::vector<std::byte> sample(sample_bytes_);
-    const auto start = std::chrono::steady_clock::now();
-    for (std::int64_t k = mine.first; k < mine.last; ++k) {
-      decode_item(pending[static_cast<std::size_t>(k)], sample, spool);
-      if (options_.progress) options_.progress(k + 1 - mine.first, mine.size());
-    }
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    const std::array<double, 2> work{static_cast<double>(mine.size()), seconds.count()};
-    const std::vector<double> all = team_.gather(work);
-    for (std::size_t i = 0; i < all.size(); i += 2)
-      report_.work.push_back({static_cast<std::int64_t>(all[i]), all[i + 1]});
+  std::string unreadable(const std::map<std::size_t, Error>& faults) const {
+    return unreadable_text(faults, catalogue_, options_.source.string());
   }
 
-  void decode_item(std::size_t item, std::span<std::byte> sample, Spool& spool) {
-    const std::string& fault = catalogue_.items[item].fault;
-    if (!fault.empty()) return spool.put_bad(item, Error(fault));
-    Original original;
-    std::vector<std::byte> encoded;
-    try {
-      original = source_->read(item, sample);
-      if (options_.encoding)
-        encoded = encode(options_.encoding, original, catalogue_.items[item].name, format_.shape, sample);
-    } catch (const Error& error) {
-      return spool.put_bad(item, error);
+  // Leaving unreadable samples out must not leave a split without samples.
+  void require_samples_left(const std::map<std::size_t, Error>& faults) const {
+    for (std::size_t s = 0; s < splits_.names.size(); ++s) {
+      const std::vector<std::size_t> items = splits_.items(s);
+      if (std::any_of(items.begin(), items.end(), [&](std::size_t item) { return faults.count(item) == 0; }))
+        continue;
+      throw Error(fmt::format("split \"{}\" would have no sample that can be read; {}", splits_.names[s],
+                              unreadable(faults)),
+                  faults.empty() ? "" : faults.begin()->second.hint());
     }
-    Record record{.height = original.height, .width = original.width, .bytes = original.bytes};
-    if (is_picture()) {
-      const Shape& shape = format_.shape;
-      record.hash = perceptual_hash({reinterpret_cast<const std::uint8_t*>(sample.data()), sample.size()},
-                                    shape[1], shape[2], shape[0]);
-    }
-    spool.put(item, sample, record, encoded);
-  }
-
-  // Faults that the source knows without decoding.
-  std::map<std::size_t, Error> listed_faults() const {
-    std::map<std::size_t, Error> faults;
-    for (std::size_t i = 0; i < catalogue_.items.size(); ++i) {
-      if (!catalogue_.items[i].fault.empty()) faults.emplace(i, Error(catalogue_.items[i].fault));
-    }
-    return faults;
   }
 
   // Every process throws the same error. The decoded samples stay for the next run.
   void require_readable(const std::map<std::size_t, Error>& faults) const {
-    constexpr std::size_t kShown = 20;
     if (faults.empty()) return;
-    std::string text =
-        fmt::format("{}: {} of {} samples cannot be read:", options_.source.string(),
-                    format_count(std::ssize(faults)), format_count(std::ssize(catalogue_.items)));
-    auto fault = faults.begin();
-    for (std::size_t shown = 0; fault != faults.end() && shown < kShown; ++shown, ++fault) {
-      const std::string &name = catalogue_.items[fault->first].name, reason = fault->second.what();
-      text += fmt::format("\n  {}{}", reason.find(name) == std::string::npos ? name + ": " : "", reason);
-    }
-    if (fault != faults.end())
-      text += fmt::format("\n  and {} more", format_count(std::distance(fault, faults.end())));
+    const std::string text = unreadable(faults);
     std::string hint = faults.begin()->second.hint();
     hint += hint.empty() ? "fix or remove them, or leave" : "; or leave";
     hint += " them out with --skip-bad";
@@ -229,25 +221,22 @@ class Preparation {
   bool is_picture() const { return format_.type == data::SampleType::kUint8; }
 
   // At index 0: lists all problems next to the output.
-  void judge(const Spool& spool) {
-    Findings findings{spool.faults(), find_duplicates(records_, spool, sample_bytes_), {}};
-    if (is_picture()) {
-      const Shape& shape = format_.shape;
-      findings.lookalikes = find_lookalikes(records_, spool, shape[1], shape[2], shape[0]);
-    }
-    report_.duplicates = static_cast<std::int64_t>(findings.duplicates.size());
-    report_.lookalikes = static_cast<std::int64_t>(findings.lookalikes.size());
-    report_.leaks = leaks(findings.duplicates, splits_);
-    report_.lookalike_leaks = leaks(findings.lookalikes, splits_);
-    for (const Record& record : records_) report_.source_bytes += record.bytes;
+  void judge() {
+    report_.duplicates = std::ssize(decoding_.findings().duplicates);
+    report_.lookalikes = std::ssize(decoding_.findings().lookalikes);
+    report_.leaks = leaks(decoding_.findings().duplicates, splits_);
+    report_.lookalike_leaks = leaks(decoding_.findings().lookalikes, splits_);
+    for (const Record& record : decoding_.records()) report_.source_bytes += record.bytes;
     const fs::path list = findings_file();
     std::error_code ignored;
     fs::remove(list, ignored);
-    if (findings.empty()) return;
-    write_findings(list, findings, catalogue_, splits_);
+    if (decoding_.findings().empty()) return;
+    write_findings(list, decoding_.findings(), catalogue_, splits_);
     report_.list = list;
-    const bool refused = !options_.skip_bad && !findings.faults.empty();  // require_readable reports them
-    if (!options_.allow_duplicates && !refused) expect_no_leak(findings, catalogue_, splits_, list);
+    const bool refused =
+        !options_.skip_bad && !decoding_.findings().faults.empty();  // require_readable reports them
+    if (!options_.allow_duplicates && !refused)
+      expect_no_leak(decoding_.findings(), catalogue_, splits_, list);
   }
 
   // Returns the items of each split, in the order of the dataset.
@@ -256,7 +245,7 @@ class Preparation {
     const bool sized = sizes_differ();
     for (std::size_t s = 0; s < splits_.names.size(); ++s) {
       std::vector<std::size_t> items = splits_.items(s);
-      std::erase_if(items, [&](std::size_t item) { return records_[item].state == Record::kBad; });
+      std::erase_if(items, [&](std::size_t item) { return decoding_.records()[item].state == Record::kBad; });
       const bool shuffled = options_.order == Order::kShuffled ||
                             (options_.order == Order::kAuto && lies_by_class(catalogue_, items));
       if (shuffled) shuffle_items(items, options_.splits.seed, s);
@@ -268,7 +257,7 @@ class Preparation {
       if (options_.encoding) report_.splits.back().encoded_ends = encoded_ends(items);
       arranged.push_back(std::move(items));
     }
-    report_.left_out = std::count_if(records_.begin(), records_.end(),
+    report_.left_out = std::count_if(decoding_.records().begin(), decoding_.records().end(),
                                      [](const Record& r) { return r.state == Record::kBad; });
     if (options_.shards > 0) report_.splits = data::in_shards(report_.splits, options_.shards);
     describe_preparation();
@@ -279,14 +268,14 @@ class Preparation {
     std::vector<std::int64_t> ends;
     std::int64_t end = 0;
     for (const std::size_t item : items)
-      ends.push_back(end += static_cast<std::int64_t>(records_[item].encoded_bytes));
+      ends.push_back(end += static_cast<std::int64_t>(decoding_.records()[item].encoded_bytes));
     return ends;
   }
 
   // True if the original size of any sample differs from its present size. (Rows of tables have no original
   // size.)
   bool sizes_differ() const {
-    return std::any_of(records_.begin(), records_.end(), [&](const Record& record) {
+    return std::any_of(decoding_.records().begin(), decoding_.records().end(), [&](const Record& record) {
       if (!is_picture()) return record.height > 0;
       return record.state == Record::kDone &&
              (record.height != format_.shape[1] || record.width != format_.shape[2]);
@@ -327,7 +316,7 @@ class Preparation {
     if (team_.index == 0) {
       report_.info = options_.encoding ? writer.finish(decoded(arranged, spool)) : writer.finish();
       report_.bytes = size_on_disk(options_.output);
-      find_absent_classes(arranged);
+      report_.absent = absent_classes(catalogue_, arranged[splits_.training()], report_.info.class_names);
     }
     team_.barrier();
   }
@@ -351,7 +340,8 @@ class Preparation {
         append_stored(item, spool, bytes);
         labels.push_back(catalogue_.items[item].label);
         if (split.weights) weights.push_back(catalogue_.items[item].weight);
-        if (split.original_sizes) sizes.insert(sizes.end(), {records_[item].height, records_[item].width});
+        if (split.original_sizes)
+          sizes.insert(sizes.end(), {decoding_.records()[item].height, decoding_.records()[item].width});
       }
       writer.write(split.name, first, samples_in(bytes), labels, weights, sizes);
     }
@@ -362,7 +352,7 @@ class Preparation {
                                            const Spool& spool) const {
     return [&](std::size_t split, std::int64_t first, std::span<std::byte> samples) {
       for (auto item = arranged[split].begin() + first; !samples.empty(); ++item) {
-        spool.get(*item, records_[*item], samples.first(sample_bytes_));
+        spool.get(*item, decoding_.records()[*item], samples.first(sample_bytes_));
         samples = samples.subspan(sample_bytes_);
       }
     };
@@ -371,11 +361,11 @@ class Preparation {
   // Appends the sample as the dataset stores it.
   void append_stored(std::size_t item, const Spool& spool, std::vector<std::byte>& bytes) const {
     if (options_.encoding) {
-      const std::vector<std::byte> encoded = spool.get_encoded(item, records_[item]);
+      const std::vector<std::byte> encoded = spool.get_encoded(item, decoding_.records()[item]);
       bytes.insert(bytes.end(), encoded.begin(), encoded.end());
     } else {
       bytes.resize(bytes.size() + sample_bytes_);
-      spool.get(item, records_[item], std::span(bytes).last(sample_bytes_));
+      spool.get(item, decoding_.records()[item], std::span(bytes).last(sample_bytes_));
     }
   }
 
@@ -388,26 +378,25 @@ class Preparation {
     return std::span(reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float));
   }
 
-  void find_absent_classes(const std::vector<std::vector<std::size_t>>& arranged) {
-    std::vector<bool> there(static_cast<std::size_t>(catalogue_.classes));
-    for (const std::size_t item : arranged[splits_.training()])
-      there[static_cast<std::size_t>(catalogue_.items[item].label)] = true;
-    for (std::size_t c = 0; c < there.size(); ++c) {
-      if (!there[c])
-        report_.absent.push_back(report_.info.class_names.empty() ? std::to_string(c)
-                                                                  : report_.info.class_names[c]);
-    }
-  }
-
   const PrepareOptions& options_;
   const Team& team_;
   std::unique_ptr<Source> source_;
   const Catalogue& catalogue_;
   const Assumption kind_;
+  std::vector<std::string> notes_;  // besides those of the catalogue
+  Groups groups_;                   // of the source, and of equal samples
+  bool draws_;                      // the splits are not the source's
   SplitAssignment splits_;
+  // What the source says: the first entries from its listing, the others from each time that it was fitted.
+  struct Said {
+    std::size_t notes = 0, assumptions = 0;
+  };
+  Said listed_, learnt_;  // the ends of the listing, and the beginnings of what was learnt last
+  bool fitted_ = false;
+  std::string request_;  // the rule of the splits before equal samples are known
   SampleFormat format_;
   std::size_t sample_bytes_ = 0;
-  std::vector<Record> records_;
+  Decoding decoding_;
   PrepareReport report_;
 };
 

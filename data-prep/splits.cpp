@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -55,22 +57,25 @@ SplitAssignment splits_of_source(const Catalogue& catalogue) {
 /// Items that are drawn together: those of a group, or one item.
 using Unit = std::vector<std::size_t>;
 
-std::vector<Unit> units_of(const Catalogue& catalogue) {
+// Returns the groups of the items without a fault, in the order of their first items.
+std::vector<Unit> units_of(const Catalogue& catalogue, const Groups& groups) {
+  constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   std::vector<Unit> units;
-  std::map<std::string, std::size_t> unit_of_group;
+  std::vector<std::size_t> unit_of_first(catalogue.items.size(), kNone);
   for (std::size_t i = 0; i < catalogue.items.size(); ++i) {
-    const Item& item = catalogue.items[i];
-    if (!item.fault.empty()) continue;
-    if (!item.group.empty()) {
-      const auto [it, is_new] = unit_of_group.try_emplace(item.group, units.size());
-      if (!is_new) {
-        units[it->second].push_back(i);
-        continue;
-      }
+    if (!catalogue.items[i].fault.empty()) continue;
+    std::size_t& unit = unit_of_first[groups.first_of(i)];
+    if (unit == kNone) {
+      unit = units.size();
+      units.emplace_back();
     }
-    units.push_back({i});
+    units[unit].push_back(i);
   }
   return units;
+}
+
+bool are_groups(const std::vector<Unit>& units) {
+  return std::any_of(units.begin(), units.end(), [](const Unit& unit) { return unit.size() > 1; });
 }
 
 // Distributes the items over `fractions.size()` parts.
@@ -79,12 +84,9 @@ class Dealer {
   Dealer(const Catalogue& catalogue, const SplitOptions& options, std::vector<double> fractions)
       : catalogue_(catalogue), options_(options), fractions_(std::move(fractions)) {}
 
-  std::vector<std::int32_t> deal() {
+  std::vector<std::int32_t> deal(const std::vector<Unit>& units) {
     std::vector<std::int32_t> part(catalogue_.items.size(), SplitAssignment::kNone);
-    const std::vector<Unit> units = units_of(catalogue_);
-    const bool grouped =
-        std::any_of(units.begin(), units.end(), [](const Unit& unit) { return unit.size() > 1; });
-    if (grouped) {
+    if (are_groups(units)) {
       deal_groups(units, part);
     } else {
       deal_classes(units, part);
@@ -137,7 +139,7 @@ class Dealer {
 
   // Each group goes to the part p that it brings nearest to its due: p minimises
   //   sum over classes c of ((n_pc + g_c - d_pc)^2 - (n_pc - d_pc)^2) / n_c ,   d_pc = fraction_p n_c
-  void deal_groups(std::vector<Unit> units, std::vector<std::int32_t>& part) const {
+  void deal_groups(const std::vector<Unit>& units, std::vector<std::int32_t>& part) const {
     std::vector<std::size_t> order(units.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     shuffle_keyed(order, {options_.seed, Purpose::kSplit, 0, 0});
@@ -170,10 +172,11 @@ class Dealer {
   std::vector<double> fractions_;
 };
 
-SplitAssignment by_folds(const Catalogue& catalogue, const SplitOptions& options) {
+SplitAssignment by_folds(const Catalogue& catalogue, const std::vector<Unit>& units,
+                         const SplitOptions& options) {
   const auto folds = static_cast<std::size_t>(options.folds);
   Dealer dealer(catalogue, options, std::vector<double>(folds, 1.0 / static_cast<double>(folds)));
-  SplitAssignment splits{.names = {"train", "test"}, .of_item = dealer.deal(), .rule = {}};
+  SplitAssignment splits{.names = {"train", "test"}, .of_item = dealer.deal(units), .rule = {}};
   for (std::int32_t& part : splits.of_item) {
     if (part != SplitAssignment::kNone) part = part + 1 == options.fold ? 1 : 0;
   }
@@ -181,8 +184,8 @@ SplitAssignment by_folds(const Catalogue& catalogue, const SplitOptions& options
   return splits;
 }
 
-SplitAssignment by_parts(const Catalogue& catalogue, const SplitOptions& options,
-                         const std::vector<SplitPart>& parts) {
+SplitAssignment by_parts(const Catalogue& catalogue, const std::vector<Unit>& units,
+                         const SplitOptions& options, const std::vector<SplitPart>& parts) {
   SplitAssignment splits;
   std::vector<double> fractions;
   std::vector<std::string> words;
@@ -191,7 +194,7 @@ SplitAssignment by_parts(const Catalogue& catalogue, const SplitOptions& options
     fractions.push_back(part.fraction);
     words.push_back(fmt::format("{}={:g}", part.name, part.fraction));
   }
-  splits.of_item = Dealer(catalogue, options, std::move(fractions)).deal();
+  splits.of_item = Dealer(catalogue, options, std::move(fractions)).deal(units);
   splits.rule = join(words);
   return splits;
 }
@@ -248,28 +251,43 @@ std::vector<std::size_t> SplitAssignment::items(std::size_t split) const {
   return found;
 }
 
-SplitAssignment assign_splits(const Catalogue& catalogue, const SplitOptions& options) {
-  const std::vector<Item>& items = catalogue.items;
-  const bool has_splits = std::any_of(
-      items.begin(), items.end(), [](const Item& item) { return item.fault.empty() && !item.split.empty(); });
+bool draws_splits(const Catalogue& catalogue, const SplitOptions& options) {
+  return options.folds > 0 || !options.parts.empty() ||
+         std::none_of(catalogue.items.begin(), catalogue.items.end(),
+                      [](const Item& item) { return item.fault.empty() && !item.split.empty(); });
+}
+
+SplitAssignment assign_splits(const Catalogue& catalogue, const Groups& groups, const SplitOptions& options) {
   SplitAssignment splits;
-  if (options.folds > 0) {
-    splits = by_folds(catalogue, options);
-  } else if (!options.parts.empty()) {
-    splits = by_parts(catalogue, options, options.parts);
-  } else if (has_splits) {
-    splits = splits_of_source(catalogue);
+  if (draws_splits(catalogue, options)) {
+    const std::vector<Unit> units = units_of(catalogue, groups);
+    const std::vector<SplitPart> usual{{"train", 0.8}, {"test", 0.2}};
+    splits = options.folds > 0
+                 ? by_folds(catalogue, units, options)
+                 : by_parts(catalogue, units, options, options.parts.empty() ? usual : options.parts);
+    splits.rule += options.stratified ? ", stratified" : "";
+    if (are_groups(units)) splits.rule += fmt::format(", by {} groups", format_count(std::ssize(units)));
+    splits.rule += fmt::format(", seed {}", options.seed);
   } else {
-    splits = by_parts(catalogue, options, {{"train", 0.8}, {"test", 0.2}});
-  }
-  if (options.folds > 0 || !options.parts.empty() || !has_splits) {
-    const bool grouped =
-        std::any_of(items.begin(), items.end(), [](const Item& i) { return !i.group.empty(); });
-    splits.rule += fmt::format("{}{}, seed {}", options.stratified ? ", stratified" : "",
-                               grouped ? ", by groups" : "", options.seed);
+    splits = splits_of_source(catalogue);
   }
   expect_no_empty_split(splits);
   return splits;
+}
+
+void expect_whole_groups(const Catalogue& catalogue, const Groups& groups, const SplitAssignment& splits,
+                         const std::string& where) {
+  for (std::size_t i = 0; i < catalogue.items.size(); ++i) {
+    const std::size_t first = groups.first_of(i);
+    if (splits.of_item[i] == SplitAssignment::kNone || splits.of_item[first] == SplitAssignment::kNone ||
+        splits.of_item[i] == splits.of_item[first])
+      continue;
+    const Item &one = catalogue.items[first], &other = catalogue.items[i];
+    throw Error(fmt::format("{}: its splits part a group: {} is in \"{}\", and {} in \"{}\"", where, one.name,
+                            one.split, other.name, other.split),
+                "draw splits that keep groups together, for example with --split train=0.8,test=0.2; or name "
+                "no groups");
+  }
 }
 
 bool lies_by_class(const Catalogue& catalogue, const std::vector<std::size_t>& items) {

@@ -9,6 +9,7 @@ std::string synthetic_mark(const std::filesystem::path& source) {
   if (!folder.has_filename()) folder = folder.parent_path();  // the path ends in a slash
   constexpr int kFolders = 3;
   for (int i = 0; i < kFolders; ++i, folder = folder.parent_path()) {
+    if (!std::filesystem::is_regular_file(folder / kSyntheticMark)) continue;
     std::ifstream in(folder / kSyntheticMark);
     std::string line;
     if (std::getline(in, line) && line.starts_with("synthetic")) return line;

@@ -180,7 +180,7 @@ void NpyReader::read(std::uint64_t first, NpyValues& values) {
       values);
 }
 
-NpyArray read_all(NpyReader& array) {
+NpyArray read_all(SampleArray& array) {
   NpyArray all{array.shape(), array.values(static_cast<std::size_t>(array.shape().elements()))};
   array.read(0, all.values);
   return all;

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <cassert>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/data_prep/pictures/fit.hpp"
 #include "convoke/pictures/decode.hpp"
 
@@ -28,31 +29,50 @@ PictureReader::PictureReader(PictureOptions options) : options_(std::move(option
   }
 }
 
-void PictureReader::learn(std::span<const std::byte> encoded, const std::string& name) {
+void PictureReader::learn(std::span<const std::byte> encoded, const std::string& name,
+                          std::vector<Assumption>& assumptions) {
   const pictures::PictureShape shape = pictures::picture_shape(encoded, name);
-  if (options_.channels == 0) options_.channels = shape.channels;
+  const std::string why = "of the first picture, " + name;
   if (options_.height == 0) {
     options_.height = shape.extent.height;
     options_.width = shape.extent.width;
     example_ = name;
+    assumptions.push_back({.what = "size",
+                           .taken = fmt::format("{}x{}", options_.height, options_.width),
+                           .why = why,
+                           .option = "--size"});
+  }
+  if (options_.channels == 0) {
+    options_.channels = shape.channels;
+    assumptions.push_back({.what = "channels",
+                           .taken = options_.channels == 1 ? "1, grey" : "3, RGB",
+                           .why = why,
+                           .option = "--channels"});
   }
 }
 
-void PictureReader::learn(const Catalogue& catalogue,
+void PictureReader::learn(Catalogue& catalogue,
                           const std::function<std::vector<std::byte>(std::size_t item)>& encoded) {
   if (options_.height > 0 && options_.channels > 0) return;
-  std::optional<Error> first;
+  constexpr std::size_t kShown = 5;
+  std::string reasons;
   for (std::size_t i = 0; i < catalogue.items.size(); ++i) {
-    if (!catalogue.items[i].fault.empty()) continue;
-    try {
-      learn(encoded(i), catalogue.items[i].name);
-      return;
-    } catch (const Error& error) {
-      if (!first) first = error;
+    const Item& item = catalogue.items[i];
+    std::string reason = item.fault;
+    if (reason.empty()) {
+      try {
+        return learn(encoded(i), item.name, catalogue.assumptions);
+      } catch (const Error& error) {
+        reason = error.what();
+      }
     }
+    if (i < kShown) reasons += "\n  " + with_name(item.name, reason);
   }
-  if (first) throw Error(fmt::format("no picture can be read to find the size: {}", first->what()));
-  throw Error("no picture can be read to find the size");
+  if (catalogue.items.size() > kShown)
+    reasons += fmt::format("\n  and {} more", format_count(std::ssize(catalogue.items) - kShown));
+  throw Error(fmt::format("{}: no picture can be read to find the size{}", catalogue.provenance,
+                          reasons.empty() ? "" : ":" + reasons),
+              "fix or replace them: JPEG, PNG and BMP are read");
 }
 
 SampleFormat PictureReader::format() const {

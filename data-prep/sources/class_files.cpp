@@ -6,9 +6,11 @@
 #include <system_error>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
 #include "convoke/data_prep/sources/source.hpp"
+#include "files/twin_names.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -65,9 +67,13 @@ ClassFiles list_class_files(const fs::path& folder, const PathTest& is_class, co
     const std::vector<fs::path> folders = class_folders(split, is_class);
     const std::vector<std::string> names = names_of(folders);
     if (&split == &list.splits.front()) list.class_names = names;
+    std::vector<std::string> all = names;
+    if (names != list.class_names) all.insert(all.end(), list.class_names.begin(), list.class_names.end());
+    if (const auto twins = find_twins(all))
+      throw Error(fmt::format("{}: the class folders {}", folder.string(), twins_text(*twins)), kTwinsHint);
     if (names != list.class_names) {
       throw Error(fmt::format("{} has the classes {}, but {} has {}", list.splits.front().string(),
-                              join(list.class_names), split.string(), join(names)),
+                              listing(list.class_names), split.string(), listing(names)),
                   "every class needs a folder in every split");
     }
     const std::string split_name = split == folder ? "" : canonical_split(split.filename().string());

@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/listing.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/pictures/decode.hpp"
+#include "files/twin_names.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -36,9 +39,12 @@ std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
   return entries;
 }
 
+bool is_any_picture(const fs::path& file) { return is_picture_name(file) || is_foreign_picture_name(file); }
+
+// An empty folder with the name of a picture counts as a picture, which cannot be read.
 bool is_folder(const fs::directory_entry& entry) {
-  std::error_code broken_link;
-  return entry.is_directory(broken_link);
+  std::error_code error;
+  return entry.is_directory(error) && !(is_any_picture(entry.path()) && fs::is_empty(entry.path(), error));
 }
 
 std::vector<fs::path> folders_in(const fs::path& folder) {
@@ -76,8 +82,6 @@ class Walk {
  private:
   std::vector<fs::path> around_;
 };
-
-bool is_any_picture(const fs::path& file) { return is_picture_name(file) || is_foreign_picture_name(file); }
 
 bool holds_pictures(const fs::path& folder) { return Walk().files(folder, is_any_picture); }
 
@@ -143,8 +147,19 @@ class ImageFolder final : public Source {
       }
       catalogue_.class_names = options.class_names;
     }
+    catalogue_.assumptions.push_back({.what = "classes",
+                                      .taken = fmt::format("{} classes", format_count(catalogue_.classes)),
+                                      .why = "the folders in " + splits.front().folder.string()});
+    if (splits.size() > 1) {
+      std::vector<std::string> names;
+      for (const SplitFolder& split : splits) names.push_back(name_of(split.folder));
+      catalogue_.assumptions.push_back({.what = "splits",
+                                        .taken = "the folders " + listing(names),
+                                        .why = "by their names",
+                                        .option = "--split"});
+    }
     catalogue_.provenance = fmt::format("folder of pictures {}", folder.string());
-    if (!others.empty()) catalogue_.provenance += fmt::format(", without {}", fmt::join(others, ", "));
+    if (!others.empty()) catalogue_.provenance += fmt::format(", without {}", listing(others));
     reader_.learn(catalogue_, [&](std::size_t item) { return pictures::read_encoded(files_[item]); });
   }
 
@@ -166,6 +181,8 @@ class ImageFolder final : public Source {
       }
       classes.push_back(name_of(sub));
     }
+    if (const auto twins = find_twins(classes))
+      throw Error(fmt::format("{}: the class folders {}", folder.string(), twins_text(*twins)), kTwinsHint);
     return classes;
   }
 
@@ -181,9 +198,16 @@ class ImageFolder final : public Source {
     };
     const std::vector<std::string> missing = without(classes, found), more = without(found, classes);
     if (missing.empty() && more.empty()) return;
+    std::vector<std::string> both = missing;
+    both.insert(both.end(), more.begin(), more.end());
+    if (const auto twins = find_twins(both)) {
+      throw Error(fmt::format("{}: has another class folder than {}: {}", other.string(), first.string(),
+                              twins_text(*twins)),
+                  kTwinsHint);
+    }
     std::string message = fmt::format("{}: has other classes than {}:", other.string(), first.string());
-    if (!missing.empty()) message += fmt::format(" it lacks {};", fmt::join(missing, ", "));
-    if (!more.empty()) message += fmt::format(" it has also {};", fmt::join(more, ", "));
+    if (!missing.empty()) message += fmt::format(" it lacks {};", listing(missing));
+    if (!more.empty()) message += fmt::format(" it has also {};", listing(more));
     message.pop_back();
     throw Error(message, "class folders must have exactly the same names in all splits");
   }

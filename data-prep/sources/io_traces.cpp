@@ -13,6 +13,7 @@
 #include "convoke/data_prep/traces/io_features.hpp"
 #include "convoke/data_prep/traces/request_csv.hpp"
 #include "convoke/data_prep/traces/window.hpp"
+#include "convoke/os/file.hpp"
 #include "preparation_json.hpp"
 #include "sources/class_files.hpp"
 #include "sources/labels.hpp"
@@ -23,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_trace_name(const fs::path& file) {
-  return (file.extension() == ".csv" || file.extension() == ".txt") && fs::is_regular_file(file);
+  return (file.extension() == ".csv" || file.extension() == ".txt") && !fs::is_directory(file);
 }
 
 bool is_trace(const fs::path& file) { return is_darshan_dump(file) || is_request_csv(file); }
@@ -76,6 +77,11 @@ class IoTraces final : public Source {
     catalogue_.notes.push_back(fmt::format("{} in {} of {}", counted(requests_, "request"),
                                            counted(std::ssize(catalogue_.items), "window"),
                                            to_string(window_)));
+    catalogue_.assumptions.push_back({.what = "windows", .taken = to_string(window_), .option = "--window"});
+    catalogue_.assumptions.push_back(
+        {.what = "labels",
+         .taken = labels_in_file_ ? "a column of the CSVs" : "the names of the folders",
+         .option = "--label-column"});
     catalogue_.provenance =
         fmt::format("windows of {} of the I/O traces in {}", to_string(window_), path.string());
   }
@@ -115,6 +121,7 @@ class IoTraces final : public Source {
  private:
   void add_file(const ClassFile& file) {
     const std::size_t before = rows_.size();
+    os::File(file.file, os::Access::kRead);  // refuses pipes, sockets and devices
     if (is_darshan_dump(file.file)) {
       add_dump(file);
     } else if (is_request_csv(file.file)) {

@@ -13,6 +13,7 @@
 
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
@@ -58,6 +59,9 @@ std::optional<std::size_t> find_path_column(const CsvHeader& header, const std::
   return static_cast<std::size_t>(it - row.cells.begin());
 }
 
+// True for anything but a folder. (Reading refuses what is not a file.)
+bool is_file(const fs::path& path) { return fs::exists(path) && !fs::is_directory(path); }
+
 /// Finds files by the names that a manifest gives them.
 class Finder {
  public:
@@ -79,12 +83,12 @@ class Finder {
 
   // Most rows are like the previous one, so its folder and ending are tried first.
   std::optional<fs::path> find(const std::string& name) {
-    if (fs::path file = folders_[folder_] / (name + ending_); fs::is_regular_file(file)) return file;
+    if (fs::path file = folders_[folder_] / (name + ending_); is_file(file)) return file;
     for (std::size_t folder = 0; folder < folders_.size(); ++folder) {
       for (std::size_t i = 0; i <= kPictureEndings.size(); ++i) {
         const std::string ending = i == 0 ? "" : std::string(kPictureEndings[i - 1]);
         fs::path file = folders_[folder] / (name + ending);
-        if (!fs::is_regular_file(file)) continue;
+        if (!is_file(file)) continue;
         folder_ = folder;
         ending_ = ending;
         return file;
@@ -95,7 +99,7 @@ class Finder {
 
   std::string places() const {
     std::vector<std::string> names;
-    for (const fs::path& folder : folders_) names.push_back(folder.string());
+    for (const fs::path& folder : folders_) names.push_back(folder.empty() ? "." : folder.string());
     return join(names);
   }
 
@@ -122,7 +126,7 @@ void require_training_classes(const Catalogue& catalogue, const std::string& whe
     if (!item.fault.empty() || trained.count(item.label) > 0) continue;
     throw Error(fmt::format("{}: {} has the class \"{}\", which no training row has{}", where, item.name,
                             name(item.label), did_you_mean(name(item.label), known)),
-                "classes of the training rows: " + join(known));
+                "classes of the training rows: " + listing(known));
   }
 }
 
@@ -135,7 +139,7 @@ class Manifest final : public Source {
     const std::optional<std::size_t> path = find_path_column(header, columns.path, reading);
     if (!path) {
       throw Error(fmt::format("{}: has no column of picture paths", file.string()),
-                  "choose one with --path-column; columns: " + join(header.names));
+                  "choose one with --path-column; columns: " + listing(header.names));
     }
     const CsvRoles roles = find_roles(reading, columns);
     SourceOptions named = options;
@@ -150,6 +154,11 @@ class Manifest final : public Source {
     }
     require_training_classes(catalogue_, file.string());
     add_unlisted();
+    catalogue_.assumptions.insert(catalogue_.assumptions.begin(),
+                                  {.what = "pictures",
+                                   .taken = fmt::format("column \"{}\"", header.names[*path]),
+                                   .why = columns.path.empty() ? "by its name" : "as the option says",
+                                   .option = "--path-column"});
     catalogue_.provenance = fmt::format("pictures listed in {}", file.string());
     reader_.learn(catalogue_, [&](std::size_t item) { return pictures::read_encoded(files_[item]); });
   }

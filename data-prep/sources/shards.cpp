@@ -43,7 +43,7 @@ std::vector<Shard> find_shards(const fs::path& path, bool (*is_one)(const fs::pa
     return shards;
   }
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path)) {
-    if (!entry.is_regular_file() || !is_one(entry.path())) continue;
+    if (entry.is_directory() || !is_one(entry.path())) continue;
     const fs::path below = entry.path().lexically_relative(path);
     shards.push_back({entry.path(), below.string(), split_in_path(below)});
   }

@@ -9,6 +9,10 @@
 
 namespace convoke::data_prep {
 
+std::string with_name(const std::string& name, const std::string& reason) {
+  return reason.find(name) == std::string::npos ? name + ": " + reason : reason;
+}
+
 std::string canonical_split(const std::string& name) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kUsual{{{"training", "train"},
                                                                                  {"valid", "validation"},

@@ -7,10 +7,12 @@
 #include <iterator>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/listing.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/shards.hpp"
 #include "convoke/data_prep/sources/cifar.hpp"
+#include "convoke/data_prep/sources/hdf5_arrays.hpp"
 #include "convoke/data_prep/sources/idx.hpp"
 #include "convoke/data_prep/sources/image_folder.hpp"
 #include "convoke/data_prep/sources/io_traces.hpp"
@@ -21,6 +23,7 @@
 #include "convoke/data_prep/sources/text_folder.hpp"
 #include "convoke/data_prep/sources/tfrecord.hpp"
 #include "convoke/data_prep/sources/webdataset.hpp"
+#include "convoke/os/special_file.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -38,6 +41,7 @@ constexpr std::array kSources{
     Entry{"idx", is_idx, open_idx},
     Entry{"cifar", is_cifar, open_cifar},
     Entry{"numpy", is_numpy, open_numpy},
+    Entry{"hdf5", is_hdf5_arrays, open_hdf5_arrays},
     Entry{"io-traces", is_io_traces, open_io_traces},
     Entry{"manifest", is_manifest, open_manifest},
     Entry{kImageFolder, is_image_folder, open_image_folder},
@@ -99,7 +103,7 @@ std::filesystem::path resolve_folder(const std::filesystem::path& path, const st
   std::vector<std::string> names;
   for (const std::filesystem::path& file : found) names.push_back(file.string());
   throw Error(fmt::format("{}: several of its CSV files may list its samples", path.string()),
-              "name one of them instead: " + join(names));
+              "name one of them instead: " + listing(names));
 }
 
 // The kind of a source, the path to open, and why.
@@ -140,6 +144,10 @@ const Entry* read_as_table(const std::filesystem::path& path, const ReadingOptio
 
 Choice choose(const std::filesystem::path& given, const SourceOptions& options, const std::string& named) {
   if (!std::filesystem::exists(given)) throw Error(fmt::format("{}: no such file or folder", given.string()));
+  if (const std::string special = os::special_kind(given); !special.empty()) {
+    throw Error(fmt::format("{}: is {}, not a file or folder", given.string(), special),
+                "store the data in a file, because a source is read several times");
+  }
   const std::filesystem::path path = resolve_folder(given, named);
   const std::string kind = named.empty() ? kind_by_columns(path, options.columns) : named;
   if (!kind.empty()) {
@@ -148,6 +156,9 @@ Choice choose(const std::filesystem::path& given, const SourceOptions& options, 
   }
   if (const Entry* const source = recognise(path)) return {path, source, {}};
   if (const Entry* const source = read_as_table(path, options.reading)) return {path, source, {}};
+  if (has_hdf5_ending(path)) {  // opening it says why it cannot be read
+    return {path, &find_in(kSources, "hdf5", "kind of source"), "by its ending"};
+  }
   throw Error(fmt::format("{}: is not recognised as a source of samples", path.string()),
               "known kinds: " + join(source_kinds()) + "; choose one with --kind");
 }

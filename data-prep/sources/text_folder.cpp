@@ -10,6 +10,8 @@
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
 #include "convoke/data_prep/sources/text_source.hpp"
+#include "convoke/os/file.hpp"
+#include "convoke/os/special_file.hpp"
 #include "sources/class_files.hpp"
 
 namespace convoke::data_prep {
@@ -17,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_text(const fs::path& file) { return file.extension() == ".txt" && fs::is_regular_file(file); }
+bool is_text(const fs::path& file) { return file.extension() == ".txt" && !fs::is_directory(file); }
 
 // True for a folder with texts. `unsup`, in aclImdb, has texts without labels.
 bool holds_texts(const fs::path& folder) {
@@ -28,8 +30,16 @@ bool holds_texts(const fs::path& folder) {
 }
 
 std::string text_of(const fs::path& file, const std::string& encoding) {
-  if (const std::optional<std::string> text = read_text(file)) return decoded_text(*text, encoding);
-  throw Error(fmt::format("{}: cannot be read", file.string()));
+  if (!fs::exists(file)) throw Error(fmt::format("{}: cannot be read", file.string()));
+  return decoded_text(os::File(file, os::Access::kRead).text(), encoding);
+}
+
+// Returns why a file cannot be a sample; empty if it can.
+std::string fault_of(const fs::path& file) {
+  if (const std::string special = os::special_kind(file); !special.empty())
+    return fmt::format("is {}, not a file", special);
+  std::error_code missing;
+  return fs::file_size(file, missing) == 0 ? "has no text" : "";
 }
 
 // Says how the texts are encoded, by a part of them.
@@ -41,6 +51,7 @@ Assumption assumed_encoding(const std::vector<ClassFile>& files, const std::stri
   std::size_t read = 0;
   for (std::size_t i = 0; i < files.size(); i += step, ++read) {
     EncodingDetector detector;
+    if (!os::special_kind(files[i].file).empty()) continue;
     detector.feed(read_text(files[i].file).value_or(""));
     ++counts[name_of(detector.encoding())];
   }
@@ -64,8 +75,8 @@ std::unique_ptr<Source> open_text_folder(const fs::path& folder, const SourceOpt
                        "a dataset needs at least 2 classes, each a folder of .txt files: pos/, neg/");
   Catalogue catalogue;
   for (const ClassFile& file : list.files) {
-    catalogue.items.push_back({.name = file.name, .split = file.split, .label = file.label});
-    if (fs::file_size(file.file) == 0) catalogue.items.back().fault = "has no text";
+    catalogue.items.push_back(
+        {.name = file.name, .split = file.split, .label = file.label, .fault = fault_of(file.file)});
   }
   for (const fs::path& split : list.splits) {
     if (const fs::path unlabelled = split / "unsup"; fs::is_directory(unlabelled)) {

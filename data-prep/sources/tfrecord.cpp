@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <tuple>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/inflated.hpp"
 #include "convoke/data_prep/files/tfrecord.hpp"
@@ -49,7 +51,7 @@ std::string feature_names(const Features& features) {
   std::vector<std::string> names;
   for (const TfFeature& feature : features) names.emplace_back(feature.name);
   std::sort(names.begin(), names.end());
-  return names.empty() ? "none" : join(names);
+  return names.empty() ? "none" : listing(names);
 }
 
 /// The names of the records' features.
@@ -74,6 +76,12 @@ class TfRecordIndex {
     expect_found(labelled_, roles_.label, "label", "--label-column", kLabelNames);
     set_labels(pictures_.catalogue, labels_, options_.class_names, path_.string());
     if (pictures_.catalogue.class_names.empty()) name_classes();
+    for (const auto& [what, name, option] : {std::tuple("pictures", roles_.picture, "--path-column"),
+                                             std::tuple("labels", roles_.label, "--label-column")})
+      pictures_.catalogue.assumptions.push_back({.what = what,
+                                                 .taken = fmt::format("feature \"{}\"", name),
+                                                 .why = "by its name",
+                                                 .option = option});
     pictures_.catalogue.provenance =
         fmt::format("TFRecords of {}, features {} and {}", path_.string(), roles_.picture, roles_.label);
     return std::move(pictures_);

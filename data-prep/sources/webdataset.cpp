@@ -10,6 +10,7 @@
 
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/files/tar.hpp"
@@ -61,6 +62,8 @@ class WebDatasetIndex {
     expect(labelled_, "label",
            fmt::format("labels are in .{} files; choose another ending with --label-column", label_ending_));
     set_labels(pictures_.catalogue, labels_, options_.class_names, path_.string());
+    pictures_.catalogue.assumptions.push_back(
+        {.what = "labels", .taken = fmt::format("files .{}", label_ending_), .option = "--label-column"});
     pictures_.catalogue.provenance = fmt::format("tar shards of {}", path_.string());
     return std::move(pictures_);
   }
@@ -118,7 +121,7 @@ class WebDatasetIndex {
   void expect(bool found, const char* what, const std::string& hint) const {
     if (found || endings_.empty()) return;
     throw Error(fmt::format("{}: no sample has a {}; the endings are {}", path_.string(), what,
-                            join(std::vector<std::string>(endings_.begin(), endings_.end()))),
+                            listing(std::vector<std::string>(endings_.begin(), endings_.end()))),
                 hint);
   }
 

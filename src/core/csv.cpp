@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/os/special_file.hpp"
 
 namespace convoke {
 namespace {
@@ -37,11 +36,10 @@ bool has_decimal_comma(const std::string& cell) {
 CsvReader::CsvReader(const std::filesystem::path& file, const CsvFormat& format)
     : file_(file), delimiter_(format.delimiter), quoting_(format.quoting), encoding_(format.encoding) {
   if (std::filesystem::is_directory(file)) throw Error(fmt::format("{}: is a folder", file.string()));
-  errno = 0;
-  in_.open(file, std::ios::binary);
-  if (!in_) {
-    throw Error(
-        fmt::format("{}: cannot be opened: {}", file.string(), std::generic_category().message(errno)));
+  if (os::special_kind(file).empty()) {
+    in_ = os::File(file, os::Access::kRead);
+  } else {
+    buffer_ = read_text(file).value_or("");  // a pipe cannot go back
   }
   peek();
   if (const ByteOrderMark mark = byte_order_mark(buffer_); mark.bytes > 0) {
@@ -58,12 +56,11 @@ CsvReader::CsvReader(const std::filesystem::path& file, const CsvFormat& format)
 
 int CsvReader::peek() {
   if (at_ + unit_bytes_ > buffer_.size()) {
+    if (!in_) return kEnd;
     start_ += buffer_.size();
     at_ = 0;
     buffer_.resize(kBufferBytes);
-    in_.read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
-    buffer_.resize(static_cast<std::size_t>(in_.gcount()));
-    if (in_.bad()) throw Error(fmt::format("{}: cannot be read from byte {} on", file_.string(), start_));
+    buffer_.resize(in_.read_some_at(start_, std::as_writable_bytes(std::span(buffer_))));
     if (buffer_.size() < unit_bytes_) return kEnd;
   }
   const int first = static_cast<unsigned char>(buffer_[at_]);
@@ -94,8 +91,6 @@ void CsvReader::go_to(std::uint64_t offset) {
     at_ = static_cast<std::size_t>(offset - start_);
     return;
   }
-  in_.clear();
-  in_.seekg(static_cast<std::streamoff>(offset));
   buffer_.clear();
   at_ = 0;
   start_ = offset;

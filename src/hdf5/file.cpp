@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <cerrno>
-#include <fstream>
+#include <span>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
@@ -39,13 +38,13 @@ Handle root_of(const Handle& file, const std::filesystem::path& path) {
 }
 
 // HDF5's signature is at byte 0, or at 512, 1024, 2048, ... after a user block.
-bool has_signature(std::ifstream& in, std::uintmax_t bytes) {
+bool has_signature(const os::File& file, std::uint64_t bytes) {
   static constexpr std::array kSignature{'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
-  for (std::uintmax_t offset = 0; offset + kSignature.size() <= bytes;
-       offset = std::max<std::uintmax_t>(512, 2 * offset)) {
+  for (std::uint64_t offset = 0; offset + kSignature.size() <= bytes;
+       offset = std::max<std::uint64_t>(512, 2 * offset)) {
     std::array<char, kSignature.size()> found{};
-    in.seekg(static_cast<std::streamoff>(offset));
-    if (in.read(found.data(), found.size()) && found == kSignature) return true;
+    file.read_at(offset, std::as_writable_bytes(std::span(found)));
+    if (found == kSignature) return true;
   }
   return false;
 }
@@ -59,11 +58,8 @@ void require_hdf5(const std::filesystem::path& file) {
   if (std::filesystem::is_directory(status)) {
     throw Error(fmt::format("{}: is a folder, not an HDF5 file", file.string()));
   }
-  errno = 0;
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(fmt::format("{}: cannot be opened: {}", file.string(), os::reason_of(errno)));
-  const std::uintmax_t bytes = std::filesystem::file_size(file, error);
-  if (error) throw Error(fmt::format("{}: cannot be read: {}", file.string(), error.message()));
+  const os::File in(file, os::Access::kRead);
+  const std::uint64_t bytes = in.size();
   if (bytes == 0) throw Error(fmt::format("{}: is empty", file.string()));
   if (!has_signature(in, bytes)) {
     throw Error(fmt::format("{}: is not an HDF5 file", file.string()));

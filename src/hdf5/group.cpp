@@ -17,17 +17,6 @@ bool keeps_creation_order(hid_t group, const std::string& where) {
   return (flags & H5P_CRT_ORDER_INDEXED) != 0;
 }
 
-// A file from elsewhere must not make us read other files (check.cpp turns links to other files off).
-void refuse_values_elsewhere(hid_t dataset, const std::string& where) {
-  constexpr const char* kCannot = "cannot read its layout";
-  const Handle plist = own(H5Dget_create_plist(dataset), H5Pclose, where, kCannot);
-  if (check(H5Pget_layout(plist.get()), where, kCannot) == H5D_VIRTUAL ||
-      check(H5Pget_external_count(plist.get()), where, kCannot) > 0) {
-    throw Error(fmt::format("{}: its values are in other files", where),
-                "copy it with h5repack, so that one file holds all");
-  }
-}
-
 bool is_a(const Handle& object, H5I_type_t type, const std::string& where) {
   return object && check(H5Iget_type(object.get()), where, "cannot be opened") == type;
 }
@@ -66,6 +55,17 @@ Handle open_as(hid_t group, const std::string& name, const std::string& where, H
 }
 
 }  // namespace
+
+// A file from elsewhere must not make us read other files (check.cpp turns links to other files off).
+void refuse_values_elsewhere(hid_t dataset, const std::string& where) {
+  constexpr const char* kCannot = "cannot read its layout";
+  const Handle plist = own(H5Dget_create_plist(dataset), H5Pclose, where, kCannot);
+  if (check(H5Pget_layout(plist.get()), where, kCannot) == H5D_VIRTUAL ||
+      check(H5Pget_external_count(plist.get()), where, kCannot) > 0) {
+    throw Error(fmt::format("{}: its values are in other files", where),
+                "copy it with h5repack, so that one file holds all");
+  }
+}
 
 std::string Group::absolute(const std::string& name) const {
   if (name.starts_with('/')) return name;

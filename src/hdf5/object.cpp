@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cstring>
 #include <type_traits>
 
 #include "convoke/core/error.hpp"
@@ -98,26 +97,8 @@ void read_values(const Stored& stored, std::vector<std::string>& values) {
   values.resize(stored.count);
   if (values.empty()) return;  // of any type: NumPy stores an empty list as a list of numbers
   if (stored.kind != H5T_STRING) stored.wrong_kind("text");
-  const char* const what = stored.what.c_str();
-  if (check(H5Tis_variable_str(stored.type.get()), stored.where, what) > 0) {
-    std::vector<char*> texts(stored.count, nullptr);  // each allocated by HDF5
-    stored.read(stored.type.get(), static_cast<void*>(texts.data()));
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      if (texts[i] != nullptr) values[i] = texts[i];
-      H5free_memory(texts[i]);
-    }
-  } else {
-    const std::size_t bytes = check_size(H5Tget_size(stored.type.get()), stored.where, what);
-    std::string texts(stored.count * bytes, '\0');
-    stored.read(stored.type.get(), texts.data());
-    const bool padded_with_space =
-        check(H5Tget_strpad(stored.type.get()), stored.where, what) == H5T_STR_SPACEPAD;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const char* text = texts.data() + i * bytes;
-      values[i].assign(text, strnlen(text, bytes));
-      if (padded_with_space) values[i].erase(values[i].find_last_not_of(' ') + 1);
-    }
-  }
+  values = read_texts(stored.type.get(), stored.count, stored.where, stored.what.c_str(),
+                      [&](hid_t memory, void* texts) { stored.read(memory, texts); });
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 #include "types.hpp"
 
 #include <cassert>
+#include <cstring>
 
 namespace convoke::hdf5 {
 
@@ -73,6 +74,30 @@ ElementType element_type_of(hid_t stored, const std::string& where) {
     default:
       return ElementType::kOther;
   }
+}
+
+std::vector<std::string> read_texts(hid_t type, std::size_t count, const std::string& where, const char* what,
+                                    const std::function<void(hid_t memory, void* values)>& read) {
+  std::vector<std::string> values(count);
+  if (check(H5Tis_variable_str(type), where, what) > 0) {
+    std::vector<char*> texts(count, nullptr);  // each allocated by HDF5
+    read(type, static_cast<void*>(texts.data()));
+    for (std::size_t i = 0; i < count; ++i) {
+      if (texts[i] != nullptr) values[i] = texts[i];
+      H5free_memory(texts[i]);
+    }
+    return values;
+  }
+  const std::size_t bytes = check_size(H5Tget_size(type), where, what);
+  std::string texts(count * bytes, '\0');
+  read(type, texts.data());
+  const bool padded_with_space = check(H5Tget_strpad(type), where, what) == H5T_STR_SPACEPAD;
+  for (std::size_t i = 0; i < count; ++i) {
+    const char* text = texts.data() + i * bytes;
+    values[i].assign(text, strnlen(text, bytes));
+    if (padded_with_space) values[i].erase(values[i].find_last_not_of(' ') + 1);
+  }
+  return values;
 }
 
 }  // namespace convoke::hdf5

@@ -135,13 +135,13 @@ std::optional<std::filesystem::path> find_program(const std::string& name) {
 }
 
 ChildProcess::ChildProcess(const std::vector<std::string>& words, const std::filesystem::path& log) {
-  const File nothing("/dev/null", Access::kRead);
+  const File nothing("/dev/null", Access::kReadWrite);
   const File file(log, Access::kAppend);
   pid_ = start(words, {nothing.descriptor(), file.descriptor(), file.descriptor()}, true);
 }
 
 ChildProcess::ChildProcess(const std::vector<std::string>& words) {
-  const File nothing("/dev/null", Access::kRead);
+  const File nothing("/dev/null", Access::kReadWrite);
   pid_ = start(words, {nothing.descriptor(), STDOUT_FILENO, STDERR_FILENO}, true);
 }
 

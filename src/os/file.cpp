@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "convoke/core/error.hpp"
+#include "convoke/os/special_file.hpp"
 
 namespace convoke::os {
 
@@ -22,7 +23,7 @@ namespace {
 int flags_of(Access access) {
   switch (access) {
     case Access::kRead:
-      return O_RDONLY;
+      return O_RDONLY | O_NONBLOCK;  // opening a pipe would wait for a writer
     case Access::kWrite:
       return O_WRONLY;
     case Access::kReadWrite:
@@ -54,16 +55,40 @@ std::string hint_for(int error_number) {
   }
 }
 
+std::string kind_of(const struct stat& facts) {
+  if (S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode)) return {};
+  return S_ISFIFO(facts.st_mode) ? "a named pipe (FIFO)" : S_ISSOCK(facts.st_mode) ? "a socket" : "a device";
+}
+
+[[noreturn]] void throw_special(const std::filesystem::path& path, const std::string& kind) {
+  throw Error(fmt::format("{}: is {}, not a file", path.string(), kind),
+              "remove it, or name a file that holds the data");
+}
+
 }  // namespace
+
+std::string special_kind(const std::filesystem::path& path) {
+  struct stat facts {};
+  return ::stat(path.c_str(), &facts) == 0 ? kind_of(facts) : "";
+}
 
 std::string reason_of(int error_number) { return std::generic_category().message(error_number); }
 
 File::File(std::filesystem::path path, Access access, unsigned mode) : path_(std::move(path)) {
-  const int flags = flags_of(access);
-  do descriptor_ = ::open(path_.c_str(), flags | O_CLOEXEC, mode);
-  while (descriptor_ < 0 && errno == EINTR);
-  if (descriptor_ >= 0) return;
+  int flags = flags_of(access);
+  do {
+    descriptor_ = ::open(path_.c_str(), flags | O_CLOEXEC, mode);
+    if (descriptor_ < 0 && errno == EWOULDBLOCK) flags &= ~O_NONBLOCK;  // a regular file with a lease
+  } while (descriptor_ < 0 && (errno == EINTR || errno == EWOULDBLOCK));
+  struct stat facts {};
+  if (descriptor_ >= 0 && (access != Access::kRead || ::fstat(descriptor_, &facts) != 0)) return;
+  if (descriptor_ >= 0) {
+    if (kind_of(facts).empty()) return;
+    ::close(std::exchange(descriptor_, -1));
+    throw_special(path_, kind_of(facts));
+  }
   const int error = errno;
+  if (error == ENXIO) throw_special(path_, special_kind(path_));  // a socket cannot be opened
   const bool creates = (flags & O_CREAT) != 0;
   throw Error(
       fmt::format("{}: cannot be {}: {}", path_.string(), creates ? "created" : "opened", reason_of(error)),

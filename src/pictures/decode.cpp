@@ -12,13 +12,12 @@
 #include <stb/stb_image.h>
 
 #include <cassert>
-#include <cerrno>
-#include <fstream>
 #include <memory>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/os/file.hpp"
 #include "pictures/colour.hpp"
 #include "pictures/header.hpp"
 #include "pictures/jpeg.hpp"
@@ -78,27 +77,18 @@ Image decode_picture(std::span<const std::byte> encoded, const std::string& name
 }
 
 std::vector<std::byte> read_encoded(const std::filesystem::path& file) {
-  constexpr std::uintmax_t kMostBytes = (std::uintmax_t{1} << 31) - 1;
+  constexpr std::uint64_t kMostBytes = (std::uint64_t{1} << 31) - 1;
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) {
     throw Error(fmt::format("{}: is a folder, not a picture", file.string()));
   }
-  errno = 0;
-  std::ifstream in(file, std::ios::binary);
-  if (!in) {
-    throw Error(
-        fmt::format("{}: cannot be opened: {}", file.string(), std::generic_category().message(errno)));
-  }
-  const std::uintmax_t size = std::filesystem::file_size(file, error);
-  if (error) throw Error(fmt::format("{}: cannot be read: {}", file.string(), error.message()));
+  const os::File in(file, os::Access::kRead);
+  const std::uint64_t size = in.size();
   if (size > kMostBytes) {
     throw Error(fmt::format("{}: is too large for a picture, {}", file.string(), format_bytes(size)));
   }
   std::vector<std::byte> bytes(size);
-  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (in.gcount() != static_cast<std::streamsize>(bytes.size())) {
-    throw Error(fmt::format("{}: cannot be read beyond byte {}", file.string(), in.gcount()));
-  }
+  in.read_at(0, bytes);
   return bytes;
 }
 

@@ -5,18 +5,14 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/engine/canonical.hpp"
 
 namespace convoke::run {
 namespace {
 
-// Returns the beginning of a long list.
-std::string some_of(const std::vector<std::string>& names) {
-  constexpr std::size_t kShown = 6;
-  if (names.size() <= kShown) return join(names);
-  return fmt::format("{} and {} more", join({names.begin(), names.begin() + kShown}), names.size() - kShown);
-}
+constexpr std::size_t kShown = 6;  // of a list of names
 
 }  // namespace
 
@@ -25,8 +21,8 @@ std::string InitialWeights::describe() const {
   std::string text = fmt::format("{} of {} parameters", taken, given.size());
   if (!prefix.empty()) text += fmt::format(", whose names begin with \"{}\" in the file", one_line(prefix));
   if (!converted.empty()) text += ", converted from " + converted;
-  if (!initialised.empty()) text += "; initialised: " + some_of(initialised);
-  if (!unused.empty()) text += "; not used: " + some_of(unused);
+  if (!initialised.empty()) text += "; initialised: " + listing(initialised, kShown);
+  if (!unused.empty()) text += "; not used: " + listing(unused, kShown);
   return text;
 }
 
@@ -60,7 +56,7 @@ InitialWeights WeightMatch::finish(const std::string& file) && {
   if (weights_.initialised.size() == parameters_.size()) {
     throw Error(fmt::format("{}: no parameter of the file fits this model", file),
                 fmt::format("names and shapes must agree. In the file: {}. In the model: {}",
-                            some_of(weights_.unused), some_of(weights_.initialised)));
+                            listing(weights_.unused, kShown), listing(weights_.initialised, kShown)));
   }
   return std::move(weights_);
 }

@@ -73,7 +73,7 @@ TEST_CASE("a rank that needs longer for a checkpoint than run.stall_timeout ends
   CHECK(outcome.code == 0);
   const Outcome slow = place.run(
       "train recipe.toml --quiet --output slow-disk --set train.epochs=1 --set run.stall_timeout=0.5",
-      mpirun(2) + std::string(" env LD_PRELOAD=") + CONVOKE_SLOW_SYNC);
+      mpirun(2) + std::string(" env LD_PRELOAD=") + CONVOKE_SLOW_FILES);
   CAPTURE(slow.text);
   CHECK(slow.code == 0);
   CHECK(bytes_of(place / "slow-disk/model.h5") == bytes_of(place / "slow/model.h5"));

@@ -1,7 +1,10 @@
 #include "convoke/core/csv.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <fstream>
+#include <thread>
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -137,6 +140,28 @@ TEST_CASE("a damaged CSV is refused, with file and line") {
   CHECK_THAT(error_of([&] { CsvReader(folder / "none.csv"); }),
              Contains("none.csv: cannot be opened: No such file or directory"));
   CHECK_THAT(error_of([&] { CsvReader reader(folder.path()); }), Contains("is a folder"));
+}
+
+TEST_CASE("a pipe that is named is read like a file, also back to a row") {
+  const TemporaryFolder folder;
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  std::thread writer([&] {
+    std::ofstream out(folder / "pipe");
+    for (int i = 0; i < 20'000; ++i) out << i << ",text of row " << i << '\n';
+  });
+  CsvReader reader(folder / "pipe");
+  writer.join();
+  std::vector<CsvRow> rows;
+  for (CsvRow row; reader.next(row);) rows.push_back(row);
+  REQUIRE(rows.size() == 20'000);
+  CsvRow again;
+  reader.seek(rows[3]);
+  CHECK(reader.next(again));
+  CHECK(again.cells == std::vector<std::string>{"3", "text of row 3"});
+  reader.seek(rows.back());
+  CHECK(reader.next(again));
+  CHECK(again.cells[0] == "19999");
+  CHECK_FALSE(reader.next(again));
 }
 
 TEST_CASE("cells with special characters are written in quotes") {

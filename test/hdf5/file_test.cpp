@@ -69,6 +69,13 @@ TEST_CASE("arrays of every type come back as written") {
              Contains("x.h5: /floats: cannot be read as int32: it holds floating-point numbers"));
 }
 
+TEST_CASE("a pipe is refused without waiting for a writer") {
+  const TemporaryFolder folder;
+  REQUIRE(::mkfifo((folder / "x.h5").c_str(), 0600) == 0);
+  CHECK_THAT(error_of([&] { File::open(folder / "x.h5"); }),
+             Contains("x.h5: is a named pipe (FIFO), not a file"));
+}
+
 TEST_CASE("shapes, empty arrays and single values come back as written") {
   const TemporaryFolder folder;
   {

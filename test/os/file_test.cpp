@@ -1,13 +1,20 @@
 #include "convoke/os/file.hpp"
 
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "convoke/os/special_file.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -74,6 +81,33 @@ TEST_CASE("reading reports the end of a file") {
   file.will_read(0, 10);
   CHECK_THAT(error_of([&] { os::File(folder.path(), Access::kRead).read_at(0, four); }),
              Contains("cannot be read: Is a directory"));
+}
+
+TEST_CASE("pipes, sockets and devices are not read as files, and opening them does not wait") {
+  const TemporaryFolder folder;
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  CHECK_THAT(error_of([&] { os::File(folder / "pipe", Access::kRead); }),
+             Contains("pipe: is a named pipe (FIFO), not a file"));
+  std::filesystem::create_symlink("pipe", folder / "link");
+  CHECK_THAT(error_of([&] { os::File(folder / "link", Access::kRead); }), Contains("link: is a named pipe"));
+  CHECK_THAT(error_of([] { os::File("/dev/zero", Access::kRead); }), Contains("/dev/zero: is a device"));
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  struct sockaddr_un address {};
+  address.sun_family = AF_UNIX;
+  const std::filesystem::path here = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());  // a socket's path has at most 107 bytes
+  std::memcpy(address.sun_path, "socket", 6);
+  const int bound = ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  std::filesystem::current_path(here);
+  REQUIRE(bound == 0);
+  CHECK_THAT(error_of([&] { os::File(folder / "socket", Access::kRead); }),
+             Contains("socket: is a socket, not a file"));
+  ::close(socket);
+  CHECK(os::special_kind(folder / "socket") == "a socket");
+  CHECK(os::special_kind(folder.path()).empty());
+  CHECK(os::special_kind(folder / "none").empty());
+  std::array<std::byte, 1> first{};
+  CHECK(os::File("/proc/self/status", Access::kRead).read_some_at(0, first) == 1);
 }
 
 TEST_CASE("writing to a full disk is an error that names the file") {

@@ -45,12 +45,15 @@ constexpr const char* kPrepareHelp = R"(Examples:
   convoke prepare traces/ --output io.h5 --window 256       I/O requests or Darshan logs, in a
                                                             folder for each class
   convoke prepare leaves/ --output leaves.h5 --size 128x128 --fold 2/5
+  convoke prepare scans/ --output scans.h5 --size 256x256 --group-by '(patient[0-9]+)'
+                                                            ill/patient12-1.png and
+                                                            ill/patient12-2.png stay together
   convoke prepare flowers.csv --dry-run                     what the file is taken for
   convoke prepare birds/ --output birds.h5 --size 224x224 --encoded jpeg
                                                             pictures stay compressed in the file
 
 Without --split, a dataset keeps the splits of its source. A source without splits is split into train=0.8 and
-test=0.2.
+test=0.2. These splits keep samples that are equal or look the same together.
 
 If a run is interrupted, start it again with the same options: it continues where it stopped. Unreadable,
 duplicate and similar samples are listed in FILE.findings.csv.
@@ -168,6 +171,15 @@ void add_reading_options(CLI::App& parser, data_prep::ReadingOptions& reading) {
       ->group(kReading);
 }
 
+void add_array_options(CLI::App& parser, data_prep::ArrayOptions& arrays) {
+  parser
+      .add_option("--axes", arrays.axes,
+                  "What the axes of an array count: N samples, H height, W width, C channels, L length, F "
+                  "features; by default NHWC, NHW, NLF, NF or NL, by the numbers that it holds")
+      ->type_name("LETTERS")
+      ->group("Arrays");
+}
+
 void add_text_and_table_options(CLI::App& parser, data_prep::SourceOptions& samples) {
   parser
       .add_option("--length", samples.text.length,
@@ -221,6 +233,13 @@ void add_split_options(CLI::App& parser, PrepareOptions& options) {
                   "Use fold I of K as the test split, and the other folds as the training split")
       ->type_name("I/K")
       ->excludes("--split")
+      ->group("Splits");
+  parser
+      .add_option(
+          "--group-by", options.work.splits.group_by,
+          "Regular expression on the names of the samples (with --group, on that column): samples for "
+          "which the part in parentheses is equal stay in the same split")
+      ->type_name("PATTERN")
       ->group("Splits");
   parser
       .add_flag("--no-stratify", options.unstratified, "Do not give each split the same share of every class")
@@ -324,6 +343,7 @@ std::function<int()> add_prepare(CLI::App& parser) {
   add_encoding_options(parser, *options);
   add_column_options(parser, work.samples.columns);
   add_reading_options(parser, work.samples.reading);
+  add_array_options(parser, work.samples.arrays);
   add_text_and_table_options(parser, work.samples);
   add_split_options(parser, *options);
   parser.footer(kPrepareHelp);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/progress.hpp"
 #include "convoke/os/clock.hpp"
@@ -42,7 +43,7 @@ void print_findings(const data_prep::PrepareReport& report) {
                counted(report.lookalikes, "pair"), format_count(report.lookalike_leaks));
   }
   if (!report.list.empty()) fmt::print("  listed in {}\n", report.list.string());
-  if (!report.absent.empty()) fmt::print("  classes without a training sample: {}\n", join(report.absent));
+  if (!report.absent.empty()) fmt::print("  classes without a training sample: {}\n", listing(report.absent));
 }
 
 void print_work(const data_prep::PrepareReport& report) {

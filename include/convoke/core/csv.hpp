@@ -2,12 +2,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "convoke/core/text_encoding.hpp"
+#include "convoke/os/file.hpp"
 
 namespace convoke {
 
@@ -68,7 +68,7 @@ class CsvReader {
   char find_delimiter();
 
   std::filesystem::path file_;
-  std::ifstream in_;
+  os::File in_;  // none: the buffer holds all
   char delimiter_;
   Quoting quoting_;
   TextEncoding encoding_;

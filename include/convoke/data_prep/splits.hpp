@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "convoke/data_prep/groups.hpp"
 #include "convoke/data_prep/sources/source.hpp"
 
 namespace convoke::data_prep {
@@ -19,7 +20,8 @@ struct SplitOptions {
   std::vector<SplitPart> parts = {};  ///< empty: the source's splits; if it has none, 0.8 train and 0.2 test
   std::int64_t fold = 0;              ///< 1..folds: this one is "test", the others "train"; 0: no folds
   std::int64_t folds = 0;
-  bool stratified = true;  ///< every class is spread equally
+  bool stratified = true;     ///< every class is spread equally
+  std::string group_by = {};  ///< pattern of groups_of()
   std::uint64_t seed = 1;
 };
 
@@ -42,11 +44,18 @@ struct SplitAssignment {
   std::vector<std::size_t> items(std::size_t split) const;
 };
 
-/// Assigns each item to a split. A pure function of its arguments. Items of one group stay together: groups
-/// (largest first, equal ones in an order keyed by the seed) go where they bring the class counts nearest to
-/// their targets, as scikit-learn's StratifiedGroupKFold. Without groups every class is shuffled and cut.
-/// Throws Error if a split would have no sample, or if only some items name their split.
-SplitAssignment assign_splits(const Catalogue& catalogue, const SplitOptions& options);
+/// True if the options ask for other splits than the source's, or the source has none.
+bool draws_splits(const Catalogue& catalogue, const SplitOptions& options);
+
+/// Assigns each item to a split. A pure function of its arguments. In a drawn split, items of one group stay
+/// together: groups (largest first, equal ones in an order keyed by the seed) go where they bring the class
+/// counts nearest to their targets, as scikit-learn's StratifiedGroupKFold. Without groups every class is
+/// shuffled and cut. Throws Error if a split would have no sample, or if only some items name their split.
+SplitAssignment assign_splits(const Catalogue& catalogue, const Groups& groups, const SplitOptions& options);
+
+/// Throws Error, beginning with `where`, if items of one group are in different splits of the source.
+void expect_whole_groups(const Catalogue& catalogue, const Groups& groups, const SplitAssignment& splits,
+                         const std::string& where);
 
 /// True if the source lists a split's samples class by class, so that a part of it would differ from the
 /// rest.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "shown.hpp"
 
@@ -18,14 +19,6 @@ std::int64_t all_samples(const explore::Inspection& found) {
   std::int64_t all = 0;
   for (const explore::SplitSurvey& split : found.survey.splits) all += split.count;
   return all;
-}
-
-// "cat, dog and 3 more".
-std::string some(const std::vector<std::string>& names) {
-  const std::size_t named = std::min(names.size(), kMostNamed);
-  std::string text = join(std::span(names).first(named));
-  if (named < names.size()) text += fmt::format(" and {} more", names.size() - named);
-  return text;
 }
 
 void add_overview(Page& page, const Shown& shown, const std::string& made_by) {
@@ -76,7 +69,7 @@ std::vector<std::string> findings(const explore::Inspection& found) {
     }
     if (!empty.empty()) {
       sentences.push_back(fmt::format("Split {} has no samples of {} of {} classes: {}.", split.name,
-                                      empty.size(), split.class_counts.size(), some(empty)));
+                                      empty.size(), split.class_counts.size(), listing(empty, kMostNamed)));
     }
   }
   const explore::Duplicates& duplicates = found.duplicates;

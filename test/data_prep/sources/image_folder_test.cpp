@@ -1,5 +1,7 @@
 #include "convoke/data_prep/sources/image_folder.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -199,6 +201,62 @@ TEST_CASE("symbolic links are followed, but not in circles") {
     fs::create_directory_symlink("..", folder / "set/b/up");
     CHECK_THAT(folder_error(folder / "set"), Contains("b/up: is a symbolic link to an enclosing folder"));
   }
+}
+
+TEST_CASE("a pipe or a folder with a picture's name is a sample that cannot be read") {
+  const TemporaryFolder folder;
+  put_picture(folder / "set/a/1.png");
+  put_picture(folder / "set/b/1.png");
+  REQUIRE(::mkfifo((folder / "set/b/2.png").c_str(), 0600) == 0);
+  fs::create_directory(folder / "set/b/3.png");
+  PrepareOptions options{folder / "set", folder / "set.h5"};
+  options.allow_duplicates = true;
+  const std::string error = error_of([&] { prepare(options); });
+  CHECK_THAT(error, Contains("2 of 4 samples cannot be read"));
+  CHECK_THAT(error, Contains("b/2.png: is a named pipe (FIFO), not a file"));
+  CHECK_THAT(error, Contains("b/3.png: is a folder, not a picture"));
+  CHECK_THAT(error_of([&] { open_source(folder / "set/b/2.png"); }), Contains("is a named pipe (FIFO)"));
+  // Also if the size of the pictures is not known yet.
+  fs::remove(folder / "set/a/1.png");
+  REQUIRE(::mkfifo((folder / "set/a/0.png").c_str(), 0600) == 0);
+  options.samples.picture = {.height = 8, .width = 8};
+  CHECK_THAT(error_of([&] { prepare(options); }), Contains("a/0.png: is a named pipe (FIFO)"));
+}
+
+TEST_CASE("if no picture can be read, the reasons are told, with and without a size") {
+  const TemporaryFolder folder;
+  for (const char* name : {"a/1.png", "a/2.webp", "a/4.png", "b/3.jpg", "b/5.jpg", "b/6.bmp", "b/7.bmp"}) {
+    fs::create_directories((folder / "set" / name).parent_path());
+    write_file(folder / "set" / name, "no picture");
+  }
+  PrepareOptions options{folder / "set", folder / "set.h5"};
+  const auto expect_reasons = [&] {
+    const std::string error = error_of([&] { prepare(options); });
+    CHECK_THAT(error, Contains(options.source.string()));
+    CHECK_THAT(error, Contains("a/1.png: ") &&
+                          Contains("a/2.webp: is a picture in a format that is not supported") &&
+                          Contains("b/3.jpg: "));
+  };
+  expect_reasons();
+  options.samples.picture = {.height = 8, .width = 8};
+  expect_reasons();
+  options.samples.picture.channels = 3;
+  expect_reasons();
+  options.skip_bad = true;
+  expect_reasons();
+  CHECK_FALSE(fs::exists(options.output));
+}
+
+TEST_CASE("class folders that look alike are spelled out") {
+  const TemporaryFolder folder;
+  const std::string nfc = "caf\xC3\xA9", nfd = "cafe\xCC\x81";
+  for (const std::string& name :
+       {"train/" + nfc, std::string("train/tea"), "test/" + nfd, std::string("test/tea")})
+    put_picture(folder / "set" / name / "1.png");
+  CHECK_THAT(folder_error(folder / "set"), Contains("\"caf<U+00E9>\" and \"cafe<U+0301>\" look alike") ||
+                                               Contains("\"cafe<U+0301>\" and \"caf<U+00E9>\" look alike"));
+  fs::rename(folder / "set/test" / nfd, folder / "set/train" / nfd);
+  CHECK_THAT(folder_error(folder / "set/train"), Contains("look alike"));
 }
 
 TEST_CASE("names in any encoding stay different and are shown as UTF-8") {

@@ -11,9 +11,24 @@
 
 namespace convoke::data_prep {
 
-/// Values of a NumPy array, in their stored type.
+/// Values of an array, in their stored type.
 using NpyValues = std::variant<std::vector<std::uint8_t>, std::vector<std::int32_t>,
                                std::vector<std::int64_t>, std::vector<float>, std::vector<double>>;
+
+/// An array of a file that is read in parts. Its first axis numbers the samples.
+class SampleArray {
+ public:
+  virtual ~SampleArray() = default;
+
+  /// The file, and the array in it, for messages.
+  virtual const std::string& name() const = 0;
+  virtual const Shape& shape() const = 0;
+  /// Returns `count` values of the array's type, to be read into.
+  virtual NpyValues values(std::size_t count) const = 0;
+  /// Reads the row-major values first, first + 1, ...: as many as `values`, which came from values(), holds.
+  /// Reading sample by sample is fast. Throws Error if the values are damaged.
+  virtual void read(std::uint64_t first, NpyValues& values) = 0;
+};
 
 /// An array from a NumPy .npy file, row-major.
 struct NpyArray {
@@ -23,20 +38,17 @@ struct NpyArray {
 
 /// An array in .npy format (a file, or a member of an .npz archive) that is read in parts: format version 1,
 /// 2 or 3 of uint8, int32, int64, float32 or float64 in C order, little endian.
-class NpyReader {
+class NpyReader final : public SampleArray {
  public:
   /// Reads the header. Throws Error naming the file if it is not an .npy file, is truncated, is in Fortran
   /// order, has another type, or holds Python objects.
   explicit NpyReader(std::unique_ptr<ByteReader> bytes);
 
-  const std::string& name() const { return bytes_->name(); }
-  const Shape& shape() const { return shape_; }
-
-  /// Returns `count` values of the array's type, to be read into.
-  NpyValues values(std::size_t count) const;
-  /// Reads the row-major values first, first + 1, ...: as many as `values`, which came from values(), holds.
-  /// After the last one it checks the checksum of an unpacked file. Throws Error if the values are damaged.
-  void read(std::uint64_t first, NpyValues& values);
+  const std::string& name() const override { return bytes_->name(); }
+  const Shape& shape() const override { return shape_; }
+  NpyValues values(std::size_t count) const override;
+  /// After the last value it checks the checksum of an unpacked file.
+  void read(std::uint64_t first, NpyValues& values) override;
 
  private:
   std::unique_ptr<ByteReader> bytes_;
@@ -50,7 +62,7 @@ class NpyReader {
 NpyArray read_npy(const std::filesystem::path& file);
 
 /// Reads all values of `array`. Throws Error as its read() does.
-NpyArray read_all(NpyReader& array);
+NpyArray read_all(SampleArray& array);
 
 /// Writes format version 1. `values` has shape.elements() values. Throws Error if the file cannot be written.
 void write_npy(const std::filesystem::path& file, const Shape& shape, std::span<const float> values);

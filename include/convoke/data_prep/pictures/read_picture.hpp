@@ -20,10 +20,9 @@ class PictureReader {
   explicit PictureReader(PictureOptions options);
 
   /// For a source's constructor: takes missing options from the first item without a fault that is a picture.
-  /// `encoded` loads an item's bytes and may throw Error. If there is no picture, throws the error of the
-  /// first item.
-  void learn(const Catalogue& catalogue,
-             const std::function<std::vector<std::byte>(std::size_t item)>& encoded);
+  /// `encoded` loads an item's bytes and may throw Error. Adds what it took to the assumptions. If there is
+  /// no picture, throws Error with the reasons of the first items.
+  void learn(Catalogue& catalogue, const std::function<std::vector<std::byte>(std::size_t item)>& encoded);
 
   /// Returns the samples' shape as networks see it, and how to turn a raw picture into a sample:
   /// {"kind":"picture","fit":"area","height":224,"width":224,"channels":3}. Call learn() first.
@@ -36,7 +35,8 @@ class PictureReader {
                 std::span<std::byte> sample) const;
 
  private:
-  void learn(std::span<const std::byte> encoded, const std::string& name);
+  void learn(std::span<const std::byte> encoded, const std::string& name,
+             std::vector<Assumption>& assumptions);
 
   PictureOptions options_;
   std::string example_ = {};  // the picture that sets the size; empty: a size was given

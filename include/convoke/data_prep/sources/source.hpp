@@ -58,7 +58,8 @@ class Source {
   virtual const Catalogue& catalogue() const = 0;
 
   /// Learns from the training items (without faults) what the samples need: a vocabulary, the means of
-  /// columns. Called once, before format() and read(), in every process with the same items.
+  /// columns, and forgets what it learnt before. Called before format() and read(), in every process with the
+  /// same items.
   virtual void fit(std::span<const std::size_t> training) { static_cast<void>(training); }
 
   virtual SampleFormat format() const = 0;
@@ -68,6 +69,9 @@ class Source {
   /// damaged.
   virtual Original read(std::size_t item, std::span<std::byte> sample) = 0;
 };
+
+/// Returns "name: reason", or the reason alone if it names the item already.
+std::string with_name(const std::string& name, const std::string& reason);
 
 /// Returns the usual name of a split: "valid", "val", "dev" and "validation" become "validation"; "training"
 /// becomes "train", "testing" "test"; case does not count. Other names are only changed to lower case.

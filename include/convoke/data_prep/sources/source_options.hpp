@@ -37,6 +37,13 @@ struct ReadingOptions {
   bool operator==(const ReadingOptions&) const = default;
 };
 
+/// The reading of arrays.
+struct ArrayOptions {
+  /// What each axis counts: N samples, H, W and C height, width and channels, L and F length and features.
+  /// "NCHW", "HWCN", "NLF", ...; empty: by the type and the number of axes.
+  std::string axes = {};
+};
+
 /// The conversion of texts to tokens.
 struct TextOptions {
   std::int64_t length = 0;           ///< tokens of a sample; 0: the 95th percentile of the training texts
@@ -61,6 +68,7 @@ struct SourceOptions {
   PictureOptions picture = {};
   ColumnOptions columns = {};
   ReadingOptions reading = {};
+  ArrayOptions arrays = {};
   TextOptions text = {};
   TableOptions table = {};
   TraceOptions traces = {};

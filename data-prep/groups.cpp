@@ -1,0 +1,113 @@
+#include "convoke/data_prep/groups.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <regex>
+#include <unordered_map>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+/// Finds the part of a name that stands for its group.
+class Pattern {
+ public:
+  explicit Pattern(const std::string& text) : text_(text) {
+    try {
+      regex_ = std::regex(text, std::regex::ECMAScript | std::regex::optimize);
+    } catch (const std::regex_error& error) {
+      throw Error(fmt::format("--group-by {}: is not a regular expression: {}", text, error.what()),
+                  kExample);
+    }
+  }
+
+  /// Returns the captured text; empty if the name does not match.
+  std::string in(const std::string& name) const {
+    std::smatch match;
+    try {
+      if (!std::regex_search(name, match, regex_)) return {};
+    } catch (const std::regex_error& error) {
+      throw Error(fmt::format("--group-by {}: cannot be matched with {}: {}", text_, name, error.what()),
+                  "write a simpler expression");
+    }
+    return match[regex_.mark_count() > 0 ? 1 : 0].str();
+  }
+
+  static constexpr const char* kExample =
+      "write for example --group-by '(patient[0-9]+)' for names such as ill/patient12-left.png";
+
+ private:
+  std::string text_;
+  std::regex regex_;
+};
+
+// Returns the name of the group of each item; empty: alone.
+std::vector<std::string> captured(const Catalogue& catalogue, const std::string& pattern,
+                                  std::vector<std::string>& notes) {
+  const Pattern group(pattern);
+  const std::vector<Item>& items = catalogue.items;
+  const bool named = std::any_of(items.begin(), items.end(), [](const Item& i) { return !i.group.empty(); });
+  std::vector<std::string> names;
+  std::int64_t without = 0;
+  for (const Item& item : items) {
+    names.push_back(group.in(named ? item.group : item.name));
+    if (names.back().empty()) ++without;
+  }
+  if (without > 0) {
+    notes.push_back(fmt::format("--group-by {}: {} no match, and each of them is a group of its own", pattern,
+                                without == 1 ? "1 sample has" : counted(without, "sample") + " have"));
+  }
+  std::vector<std::string> sorted = names;
+  std::erase(sorted, "");
+  std::sort(sorted.begin(), sorted.end());
+  if (items.empty() || std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return names;
+  throw Error(
+      fmt::format("--group-by {}: no two samples have the same group; the first is searched in \"{}\"",
+                  pattern, named ? items.front().group : items.front().name),
+      named ? Pattern::kExample
+            : "add --group COLUMN if a column has the groups; otherwise " + std::string(Pattern::kExample));
+}
+
+}  // namespace
+
+Groups::Groups(std::size_t items) : towards_first_(items) {
+  std::iota(towards_first_.begin(), towards_first_.end(), std::size_t{0});
+}
+
+std::size_t Groups::first_of(std::size_t item) const {
+  while (towards_first_[item] != item) item = towards_first_[item];
+  return item;
+}
+
+void Groups::join(std::size_t a, std::size_t b) {
+  const std::size_t first = std::min(first_of(a), first_of(b));
+  for (std::size_t item : {a, b}) {  // shortens both paths
+    while (item != first) {
+      const std::size_t next = towards_first_[item];
+      towards_first_[item] = first;
+      if (next == item) break;
+      item = next;
+    }
+  }
+}
+
+Groups groups_of(const Catalogue& catalogue, const std::string& pattern, std::vector<std::string>& notes) {
+  std::vector<std::string> names;
+  if (pattern.empty()) {
+    for (const Item& item : catalogue.items) names.push_back(item.group);
+  } else {
+    names = captured(catalogue, pattern, notes);
+  }
+  Groups groups(names.size());
+  std::unordered_map<std::string, std::size_t> first;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!names[i].empty()) groups.join(first.try_emplace(names[i], i).first->second, i);
+  }
+  return groups;
+}
+
+}  // namespace convoke::data_prep

@@ -1,0 +1,224 @@
+// Drawn splits keep samples together that are equal, look the same or have one group.
+#include "convoke/data_prep/groups.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <thread>
+
+#include "convoke/data_prep/prepare.hpp"
+#include "idx_files.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+#include "thread_team.hpp"
+
+using namespace convoke::data_prep;
+namespace data = convoke::data;
+namespace fs = std::filesystem;
+using Catch::Contains;
+
+namespace {
+
+/// Counts by hand in which splits each sample is: the bytes of a sample, and the names of its splits.
+std::map<std::string, std::multiset<std::string>> places(const fs::path& file,
+                                                         const std::vector<std::string>& splits) {
+  std::map<std::string, std::multiset<std::string>> found;
+  const auto dataset = data::Dataset::open(file, splits);
+  const auto count = static_cast<std::size_t>(dataset.info().sample_shape.elements());
+  const std::size_t bytes = count * data::size_of(dataset.info().sample_type);
+  for (const std::string& split : splits) {
+    const auto all = data::bytes_of(dataset.split(split).samples);
+    for (std::size_t at = 0; at < all.size(); at += bytes)
+      found[std::string(reinterpret_cast<const char*>(all.data()) + at, bytes)].insert(split);
+  }
+  return found;
+}
+
+bool is_parted(const std::multiset<std::string>& splits) { return *splits.begin() != *splits.rbegin(); }
+
+std::size_t parted(const fs::path& file, const std::vector<std::string>& splits) {
+  const auto found = places(file, splits);
+  return static_cast<std::size_t>(
+      std::count_if(found.begin(), found.end(), [](const auto& sample) { return is_parted(sample.second); }));
+}
+
+/// A grey picture of 40 x 40 pixels as a BMP: smooth noise from `seed`, brighter by `more`.
+std::string noise_bmp(unsigned seed, int more) {
+  std::string bmp = "BM";
+  const auto put = [&](std::uint32_t number, int bytes) {
+    for (int i = 0; i < bytes; ++i) bmp += static_cast<char>(number >> 8 * i & 0xFF);
+  };
+  put(14 + 40 + 1024 + 1600, 4), put(0, 4), put(14 + 40 + 1024, 4);
+  put(40, 4), put(40, 4), put(40, 4), put(1, 2), put(8, 2), put(0, 4), put(1600, 4), put(0, 8), put(256, 4);
+  put(0, 4);
+  for (std::uint32_t i = 0; i < 256; ++i) put(i * 0x010101, 4);
+  for (unsigned y = 0; y < 40; ++y) {
+    for (unsigned x = 0; x < 40; ++x) {
+      const unsigned cell = (x / 2 * 31 + y / 2 * 17 + seed * 101) * 2654435761U;
+      bmp += static_cast<char>(40 + cell / 65536 % 160 + static_cast<unsigned>(more));
+    }
+  }
+  return bmp;
+}
+
+Catalogue named(const std::vector<std::string>& names) {
+  Catalogue catalogue;
+  for (const std::string& name : names) catalogue.items.push_back({.name = name});
+  return catalogue;
+}
+
+}  // namespace
+
+TEST_CASE("a pattern groups samples by the part of their names in parentheses") {
+  const Catalogue catalogue =
+      named({"a/p1-left.png", "b/p2.png", "a/p1-right.png", "other.png", "b/p2b.png"});
+  std::vector<std::string> notes;
+  for (const char* pattern : {"(p[0-9]+)", "p[0-9]", "/(p.)"}) {
+    notes.clear();
+    const Groups groups = groups_of(catalogue, pattern, notes);
+    std::vector<std::size_t> first;
+    for (std::size_t i = 0; i < 5; ++i) first.push_back(groups.first_of(i));
+    CHECK(first == std::vector<std::size_t>{0, 1, 0, 3, 1});
+    REQUIRE(notes.size() == 1);
+    CHECK_THAT(notes[0], Contains("1 sample has no match, and each of them is a group of its own"));
+  }
+  Catalogue rows = named({"line 2", "line 3", "line 4"});
+  CHECK_THAT(error_of([&] { groups_of(rows, "(.*)", notes); }),
+             Contains("no two samples have the same group; the first is searched in \"line 2\""));
+  CHECK_THAT(hint_of([&] { groups_of(rows, "(.*)", notes); }), Contains("--group COLUMN"));
+  rows.items[0].group = "anna 2019";
+  rows.items[2].group = "anna 2020";
+  const Groups groups = groups_of(rows, "^(\\w+)", notes);
+  CHECK(groups.first_of(2) == 0);
+  CHECK(groups.first_of(1) == 1);
+  CHECK_THAT(error_of([&] { groups_of(rows, "(", notes); }),
+             Contains("--group-by (: is not a regular expression"));
+  CHECK_THAT(error_of([&] { groups_of(rows, "(x)", notes); }), Contains("no two samples"));
+}
+
+TEST_CASE("equal samples stay in one part of a drawn split, for any number of processes") {
+  const TemporaryFolder folder;
+  // 90 images of 4 x 5 pixels: 30 different ones, three times each.
+  std::vector<std::uint8_t> images;
+  for (int times = 0; times < 3; ++times) {
+    const std::vector<std::uint8_t> thirty = small_images(30);
+    images.insert(images.end(), thirty.begin(), thirty.end());
+  }
+  write_small_mnist(folder.path(), false);
+  write_file(folder / "train-images-idx3-ubyte", idx_bytes(0x803, {90, 4, 5}, images));
+  write_file(folder / "train-labels-idx1-ubyte", small_label_file(90));
+  PrepareOptions options{folder.path(), folder / "one.h5"};
+  options.splits.parts = {{"train", 0.5}, {"validation", 0.2}, {"test", 0.3}};
+  const PrepareReport report = prepare(options);
+  CHECK(report.duplicates == 60);
+  CHECK(report.leaks == 0);
+  CHECK_THAT(report.split_rule, Contains("by 37 groups"));
+  CHECK_THAT(report.info.preparation, Contains("by 37 groups"));
+  const std::vector<std::string> splits{"train", "validation", "test"};
+  CHECK(places(options.output, splits).size() == 37);
+  CHECK(parted(options.output, splits) == 0);
+  for (std::size_t s = 0; s < 3; ++s)
+    CHECK(static_cast<double>(report.splits[s].samples) ==
+          Catch::Approx(97 * options.splits.parts[s].fraction).margin(3));
+
+  Threads threads(3);
+  std::vector<std::thread> team;
+  for (int index = 0; index < 3; ++index) {
+    team.emplace_back([&, index] {
+      PrepareOptions mine = options;
+      mine.output = folder / "three.h5";
+      prepare(mine, threads.member(index));
+    });
+  }
+  for (std::thread& thread : team) thread.join();
+  CHECK(bytes_of(folder / "one.h5") == bytes_of(folder / "three.h5"));
+
+  // As before: without groups, some samples would be in several splits.
+  options.allow_duplicates = true;
+  options.overwrite = true;
+  CHECK(prepare(options).leaks > 0);
+  CHECK(parted(options.output, splits) > 0);
+}
+
+TEST_CASE("every sample is tested in one fold, and its copies with it") {
+  const TemporaryFolder folder;
+  std::string csv = "text,label\n";
+  for (int i = 0; i < 60; ++i) csv += fmt::format("word{} and word{},{}\n", i % 20, i % 20 * 7, i % 2);
+  write_file(folder / "texts.csv", csv);
+  std::map<std::string, std::size_t> tested;
+  for (std::int64_t fold = 1; fold <= 4; ++fold) {
+    PrepareOptions options{folder / "texts.csv", folder / "fold.h5"};
+    options.overwrite = true;
+    options.splits.fold = fold;
+    options.splits.folds = 4;
+    const PrepareReport report = prepare(options);
+    CHECK(report.leaks == 0);
+    CHECK(parted(options.output, {"train", "test"}) == 0);
+    CHECK(report.splits[1].samples == Catch::Approx(15).margin(3));
+    tested["samples"] += static_cast<std::size_t>(report.splits[1].samples);
+  }
+  CHECK(tested["samples"] == 60);
+}
+
+TEST_CASE("texts that only become equal with the words of the training split stay together, too") {
+  const TemporaryFolder folder;
+  std::string csv = "text,label\n";
+  for (int i = 0; i < 200; ++i)
+    csv += fmt::format("film{} http{} great,{}\n", i % 50, i, i % 2);  // a link each
+  write_file(folder / "tweets.csv", csv);
+  PrepareOptions options{folder / "tweets.csv", folder / "tweets.h5"};
+  options.samples.text.vocabulary = 40;
+  options.splits.parts = {{"train", 0.7}, {"test", 0.3}};
+  const PrepareReport report = prepare(options);
+  CHECK(report.duplicates > 100);
+  CHECK(report.leaks == 0);
+  CHECK(parted(options.output, {"train", "test"}) == 0);
+  options.allow_duplicates = options.overwrite = true;
+  CHECK(prepare(options).leaks > 0);
+}
+
+TEST_CASE("pictures that look the same stay in one part of a drawn split") {
+  const TemporaryFolder folder;
+  for (unsigned i = 0; i < 30; ++i) {
+    const fs::path of_class = folder / "set" / (i % 2 == 0 ? "even" : "odd");
+    fs::create_directories(of_class);
+    write_file(of_class / fmt::format("{}.bmp", i), noise_bmp(i / 3, static_cast<int>(i % 3)));
+  }
+  PrepareOptions options{folder / "set", folder / "set.h5"};
+  options.splits.parts = {{"train", 0.6}, {"test", 0.4}};
+  const PrepareReport report = prepare(options);
+  CHECK(report.lookalikes >= 20);
+  CHECK(report.lookalike_leaks == 0);
+  CHECK_THAT(report.split_rule, Contains("by 10 groups"));
+  CHECK(report.splits[0].samples == 18);
+}
+
+TEST_CASE("groups that leave a split without samples are an error that says why") {
+  const TemporaryFolder folder;
+  write_small_mnist(folder.path(), false);
+  std::vector<std::uint8_t> same(37 * 20, 9);
+  write_file(folder / "train-images-idx3-ubyte",
+             idx_bytes(0x803, {30, 4, 5}, {same.begin(), same.begin() + 600}));
+  write_file(folder / "t10k-images-idx3-ubyte",
+             idx_bytes(0x803, {7, 4, 5}, {same.begin(), same.begin() + 140}));
+  PrepareOptions options{folder.path(), folder / "x.h5"};
+  options.splits.parts = {{"train", 0.5}, {"test", 0.5}};
+  CHECK_THAT(error_of([&] { prepare(options); }), Contains("split \"test\" would have no sample"));
+  CHECK_THAT(hint_of([&] { prepare(options); }),
+             Contains("samples that are equal or look the same stay together"));
+}
+
+TEST_CASE("a source's own splits may not part a group that the user names") {
+  const TemporaryFolder folder;
+  write_file(
+      folder / "t.csv",
+      "split,who,x,label\ntrain,anna,1,0\ntrain,bert,2,1\ntrain,anna,3,1\ntest,anna,4,0\ntest,carl,5,1\n");
+  PrepareOptions options{folder / "t.csv", folder / "t.h5"};
+  options.samples.columns.group = "who";
+  CHECK_THAT(error_of([&] { prepare(options); }),
+             Contains("its splits part a group: line 2 is in \"train\", and line 5 in \"test\""));
+  options.splits.parts = {{"train", 0.5}, {"test", 0.5}};
+  CHECK_THAT(prepare(options).split_rule, Contains("by 3 groups"));
+}

@@ -1,0 +1,196 @@
+// Arrays of HDF5 files; make_hdf5.py made them by h5py, whose numbers are expected.
+#include "convoke/data_prep/sources/hdf5_arrays.hpp"
+
+#include "../idx_files.hpp"
+#include "convoke/data_prep/prepare.hpp"
+#include "convoke/hdf5/file.hpp"
+#include "source_values.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using convoke::Shape;
+using namespace convoke::data_prep;
+using Catch::Contains;
+using convoke::data::SampleType;
+
+namespace {
+
+/// Value i of an array, as make_hdf5.py fills it.
+template <class T>
+T value(std::int64_t i, int divisor = 1) {
+  return static_cast<T>(static_cast<T>(i * 37 % 251) / static_cast<T>(divisor));
+}
+
+/// Sample `row` of `size` values of an array that begins with value `start`.
+template <class T>
+std::vector<T> numbered(int row, int size, int start = 0, int divisor = 1) {
+  std::vector<T> values;
+  for (int i = start + row * size; i < start + (row + 1) * size; ++i) values.push_back(value<T>(i, divisor));
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("chunked and compressed images of h5py are read, forward and back") {
+  REQUIRE(is_source(kFiles / "images.h5"));
+  const auto source = open_source(kFiles / "images.h5");
+  CHECK(source->format().shape == Shape{3, 5, 4});
+  CHECK(source->format().type == SampleType::kUint8);
+  CHECK(labels_of(*source) == Labels{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 0, 2, 1, 1, 0, 2});
+  CHECK(source->catalogue().items[10].split == "test");
+  CHECK(source->catalogue().items[10].name == "x_test[0]");
+  CHECK_THAT(source->catalogue().provenance, Contains("arrays x_train, y_train, x_test, y_test of "));
+  for (int i = 0; i < 10; ++i)
+    CHECK(values_of<std::uint8_t>(*source, static_cast<std::size_t>(i)) == numbered<std::uint8_t>(i, 60));
+  CHECK(values_of<std::uint8_t>(*source, 15) == numbered<std::uint8_t>(5, 60, 600));
+  CHECK(values_of<std::uint8_t>(*source, 2) == numbered<std::uint8_t>(2, 60));
+}
+
+TEST_CASE("groups may be splits, within other groups") {
+  const auto source = open_source(kFiles / "groups.hdf5");
+  CHECK(source->format().shape == Shape{4});
+  CHECK(source->format().type == SampleType::kFloat32);
+  CHECK(labels_of(*source) == Labels{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 0, 2, 1, 1, 0, 2});
+  CHECK(source->catalogue().items[9].split == "train");
+  CHECK(values_of<float>(*source, 12) == numbered<float>(2, 4, 40, 8));
+}
+
+TEST_CASE("numbers of any width are converted, and booleans and texts are labels") {
+  const auto widths = open_source(kFiles / "widths.h5");
+  CHECK(labels_of(*widths) == Labels{0, 0, 1, 1, 0, 0});
+  CHECK(values_of<float>(*widths, 5) == numbered<float>(5, 4, 0, 8));
+  const auto texts = open_source(kFiles / "texts.h5");
+  CHECK(texts->format().shape == Shape{1, 5, 4});
+  CHECK(texts->catalogue().class_names == Names{"pug", "tabby"});
+  CHECK(labels_of(*texts) == Labels{1, 0, 1, 0, 0, 1});
+  const auto fixed = open_source(kFiles / "fixed_texts.h5");
+  CHECK(fixed->catalogue().class_names == Names{"a", "b"});
+  CHECK(labels_of(*fixed) == Labels{1, 0, 1, 0, 0, 1});
+  CHECK(values_of<std::uint8_t>(*fixed, 3) == numbered<std::uint8_t>(3, 20));
+}
+
+TEST_CASE("options name the arrays, and their axes") {
+  const SourceOptions names{.columns = {.path = "pixels", .label = "ans"}};
+  CHECK_THAT(error_in(kFiles / "other_names.h5"),
+             Contains("other_names.h5: no array has a name of samples or labels; it has ans, pixels"));
+  CHECK(labels_of(*open_source(kFiles / "other_names.h5", names)) == Labels{0, 2, 1, 1, 0, 2});
+
+  CHECK_THAT(error_in(kFiles / "channels_first.h5"),
+             Contains("has shape (6, 3, 5, 8) and seems to have channels"));
+  const auto source = open_source(kFiles / "channels_first.h5", {.arrays = {.axes = "NCHW"}});
+  CHECK(source->format().shape == Shape{3, 5, 8});
+  std::vector<float> second;  // (H, W, C)
+  for (int y = 0; y < 5; ++y) {
+    for (int x = 0; x < 8; ++x) {
+      for (int c = 0; c < 3; ++c) second.push_back(value<float>(((3 + c) * 5 + y) * 8 + x, 8));
+    }
+  }
+  CHECK(values_of<float>(*source, 1) == second);
+  const auto as_it_is = open_source(kFiles / "channels_first.h5", {.arrays = {.axes = "NHWC"}});
+  CHECK(as_it_is->format().shape == Shape{8, 3, 5});
+  CHECK(values_of<float>(*as_it_is, 1) == numbered<float>(1, 120, 0, 8));
+  CHECK_THAT(error_in(kFiles / "images.h5", {.arrays = {.axes = "NHW"}}), Contains("--axes NHW"));
+  CHECK_THAT(error_in(kFiles / "images.h5", {.arrays = {.axes = "NHHW"}}),
+             Contains("fits no kind of samples"));
+  CHECK_THAT(error_in(kFiles / "images.npz", {.arrays = {.axes = "HWN"}}),
+             Contains("must be its first axis"));
+}
+
+TEST_CASE("arrays of MATLAB are read as MATLAB shows them") {
+  SECTION("pictures (H, W, C, N), with labels from 1") {
+    const auto source = open_source(kFiles / "matlab_images.mat");
+    CHECK(source->format().shape == Shape{3, 5, 4});
+    CHECK(source->catalogue().class_names == Names{"1", "2", "3"});
+    CHECK(labels_of(*source) == Labels{0, 2, 1, 1, 0, 2});
+    for (int n = 0; n < 6; ++n) {
+      std::vector<std::uint8_t> sample;
+      for (int i = 0; i < 60; ++i) sample.push_back(value<std::uint8_t>(i * 6 + n));
+      CHECK(values_of<std::uint8_t>(*source, static_cast<std::size_t>(n)) == sample);
+    }
+  }
+  SECTION("features (N, F), with logical labels") {
+    const auto source = open_source(kFiles / "matlab_features.mat");
+    CHECK(source->format().shape == Shape{4});
+    CHECK(labels_of(*source) == Labels{0, 0, 1, 1, 0, 0});
+    CHECK(values_of<float>(*source, 4) == numbered<float>(4, 4, 0, 8));
+  }
+  SECTION("a cell array of texts, XTrain and YTrain") {
+    const auto source = open_source(kFiles / "matlab_cells.mat");
+    CHECK(source->catalogue().items[0].split == "train");
+    CHECK(source->catalogue().class_names == Names{"gr\xC3\xBCn", "rot", "\xF0\x9F\x90\xA6"});
+    CHECK(labels_of(*source) == Labels{0, 1, 1, 0, 1, 2});
+    CHECK(values_of<float>(*source, 5) == numbered<float>(5, 4, 0, 8));
+  }
+  SECTION("a matrix of characters, and samples in the columns of (F, N)") {
+    const auto source = open_source(kFiles / "matlab_characters.mat");
+    CHECK(source->catalogue().class_names == Names{"ab", "b"});
+    CHECK(labels_of(*source) == Labels{0, 1, 0, 1, 1, 0});
+    CHECK(source->format().shape == Shape{4});
+    std::vector<float> third;
+    for (int f = 0; f < 4; ++f) third.push_back(value<float>(f * 6 + 2, 8));
+    CHECK(values_of<float>(*source, 2) == third);
+  }
+}
+
+TEST_CASE("large arrays are read in blocks, along any axis") {
+  // 7,000 samples of 400 numbers: 11.2 MB, so several blocks. The samples are the second axis in the file.
+  const TemporaryFolder folder;
+  constexpr std::int64_t kSamples = 7000, kFeatures = 400;
+  std::vector<float> stored;
+  for (std::int64_t f = 0; f < kFeatures; ++f) {
+    for (std::int64_t n = 0; n < kSamples; ++n) stored.push_back(value<float>(n * kFeatures + f));
+  }
+  std::vector<double> labels;
+  for (std::int64_t n = 0; n < kSamples; ++n) labels.push_back(static_cast<double>(n % 3));
+  for (const int deflate : {0, 1}) {
+    const fs::path file = folder / ("x" + std::to_string(deflate) + ".mat");
+    auto out = convoke::hdf5::File::create(file);
+    auto x = out.create_dataset("x", convoke::hdf5::ElementType::kFloat32, {kFeatures, kSamples}, deflate);
+    x.write(std::span<const float>(stored));
+    x.set_attribute("MATLAB_class", "single");
+    auto y = out.write("y", std::span<const double>(labels), {1, kSamples});
+    y.set_attribute("MATLAB_class", "double");
+    out.close();
+    const auto source = open_source(file);
+    REQUIRE(source->catalogue().items.size() == kSamples);
+    for (const std::size_t n : {0, 1, 6999, 3500, 3501, 6998, 2}) {
+      std::vector<float> row;
+      for (std::int64_t f = 0; f < kFeatures; ++f)
+        row.push_back(value<float>(static_cast<std::int64_t>(n) * kFeatures + f));
+      CHECK(values_of<float>(*source, n) == row);
+    }
+  }
+}
+
+TEST_CASE("HDF5 files that are no source of samples are refused, each with its reason") {
+  const TemporaryFolder folder;
+  const fs::path dataset = folder / "own.h5";
+  prepare({.source = kFiles / "images.h5", .output = dataset, .allow_duplicates = true});
+  CHECK_FALSE(is_source(dataset));
+  CHECK_THAT(error_in(dataset), Contains("own.h5: was written by Convoke"));
+  {
+    auto keras = convoke::hdf5::File::create(folder / "model.h5");
+    keras.set_attribute("keras_version", "2.13.1");
+    keras.close();
+    auto empty = convoke::hdf5::File::create(folder / "empty.h5");
+    empty.close();
+  }
+  CHECK_THAT(error_in(folder / "model.h5"), Contains("model.h5: is a model of Keras"));
+  CHECK_THAT(error_in(folder / "empty.h5"),
+             Contains("no array has a name of samples or labels; it has none"));
+  write_file(folder / "text.h5", "not HDF5 at all");
+  CHECK_THAT(error_in(folder / "text.h5"), Contains("text.h5: is not an HDF5 file"));
+  write_file(folder / "old.mat", "MATLAB 5.0 MAT-file, Platform: GLNXA64");
+  CHECK_THAT(error_in(folder / "old.mat"), Contains("is a MAT-file of version 5 to 7, which is not HDF5"));
+  write_file(folder / "cut.h5", bytes_of(kFiles / "images.h5").substr(0, 5000));
+  CHECK_THAT(error_in(folder / "cut.h5"), Contains("cut.h5: is truncated"));
+  {
+    auto sparse = convoke::hdf5::File::create(folder / "sparse.mat");
+    auto x = sparse.create_group("x");
+    x.set_attribute("MATLAB_sparse", 4);
+    x.write("data", std::vector<double>{1, 2});
+    sparse.write("y", std::vector<double>{0, 1});
+    sparse.close();
+  }
+  CHECK_THAT(error_in(folder / "sparse.mat"), Contains("x: is a sparse matrix of MATLAB"));
+}
