@@ -163,15 +163,16 @@ TEST_CASE("transposed convolutions pad automatically as onnxruntime does") {
 
 TEST_CASE("an input that only a branch reads is the model's input") {
   const Folder folder;
-  const auto branch = [](const char* name, const std::string& op) {
+  const auto branch = [](const char* name, const std::string& op, const std::string& input) {
     return field(5, field(1, std::string_view(name)) +
-                        field(6, node(op, {"x"}, name) + field(12, value_info(name, {}))) +
+                        field(6, node(op, {input}, name) + field(12, value_info(name, {}))) +
                         field(20, std::int64_t{5}));
   };
   const std::string yes = field(
       5, field(2, std::int64_t{9}) + field(8, std::string_view("yes")) + field(9, std::string(1, '\1')));
-  const Model model{yes +
-                    node("If", {"yes"}, "y", branch("then_branch", "Relu") + branch("else_branch", "Tanh"))};
+  const Model model{
+      field(11, value_info("other", {-1, 2})) + yes +
+      node("If", {"yes"}, "y", branch("then_branch", "Relu", "x") + branch("else_branch", "Tanh", "other"))};
   const Imported imported = folder.read(model.bytes());
   CHECK(imported.models.description.graph.input_shape() == Shape{2, 4, 4});
   CHECK(imported.models.description.graph.nodes().back().layer->type() == "relu");

@@ -164,9 +164,12 @@ Source::Source(ModelProto model, const std::filesystem::path& folder) : model_(s
 // Values that a branch reads, and that none of its nodes gives, come from outside.
 void Source::capture() {
   for (NodeProto& node : model_.nodes) {
-    if (node.op != "If") continue;
+    if (node.op != "If" || node.inputs.empty()) continue;
+    const Constant* condition = constant(node.inputs[0]);
+    const bool yes = condition != nullptr && condition->scalar().value_or(0) != 0;
     for (const Attribute& attribute : node.attributes) {
-      if (attribute.graph.empty()) continue;
+      const bool taken = condition == nullptr || attribute.name == (yes ? "then_branch" : "else_branch");
+      if (attribute.graph.empty() || !taken) continue;
       const ModelProto branch = parse_graph(attribute.graph);
       std::set<std::string> inside{""};
       for (const TensorProto& tensor : branch.initializers) inside.insert(tensor.name);
