@@ -46,6 +46,9 @@ std::vector<std::int64_t> LayerSettings::integers(std::string_view key) const {
 std::vector<double> LayerSettings::numbers(std::string_view key) const {
   return nn::LayerReader(settings_, type_).require_numbers(key, "list", kNoHelp);
 }
+std::vector<std::string> LayerSettings::texts(std::string_view key) const {
+  return nn::LayerReader(settings_, type_).texts(key, kNoHelp);
+}
 nn::Extent LayerSettings::extent(std::string_view key) const {
   return nn::LayerReader(settings_, type_).require_extent(key, kNoHelp);
 }

@@ -29,6 +29,8 @@ class LayerSettings {
   std::string text(std::string_view key) const;
   std::vector<std::int64_t> integers(std::string_view key) const;
   std::vector<double> numbers(std::string_view key) const;
+  /// Returns an empty list if the key is absent.
+  std::vector<std::string> texts(std::string_view key) const;
   nn::Extent extent(std::string_view key) const;
   nn::Padding padding(std::string_view key) const;
   nn::Padding padding1d(std::string_view key) const;

@@ -131,11 +131,6 @@ std::size_t Graph::share(std::size_t of, std::vector<std::size_t> inputs, std::s
   const std::vector<ParameterSpec> needed = node.layer->parameters(shapes_of(node.inputs));
   for (std::size_t i = 0; i < needed.size(); ++i) {
     const ParameterSpec& there = owner.parameters[i];
-    if (there.statistic()) {
-      refuse(fmt::format("the {} of {} is a running statistic, which two uses cannot share", there.name,
-                         owner.name),
-             "use a separate layer in each place");
-    }
     if (there.shape == needed[i].shape) continue;
     refuse(fmt::format("its input {} needs a {} of shape {}, but that of {} has {}",
                        nodes_[node.inputs[0]].shape.describe(), needed[i].name, needed[i].shape.to_string(),

@@ -18,6 +18,7 @@
 #include "convoke/nn/layers/conv2d_transpose.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/elementwise.hpp"
 #include "convoke/nn/layers/embedding.hpp"
 #include "convoke/nn/layers/gaussian_noise.hpp"
 #include "convoke/nn/layers/group_norm.hpp"
@@ -93,6 +94,8 @@ constexpr std::array kLayers{
                "a separate convolution of each channel: (C, H, W) → (C × multiplier, H', W')"},
     LayerEntry{"dropout", "regularisation", Dropout::make,
                "zeroes elements at random in training and scales the others by 1 / (1 − rate)"},
+    LayerEntry{"elementwise", "merging", Elementwise::make,
+               "a function of its inputs of one shape, and of numbers: `exp`, `power`, `greater`, `where`"},
     LayerEntry{"elu", "activation", Activation::make<Activation::Function::kElu>,
                "x > 0 ? x : alpha (eˣ − 1)"},
     LayerEntry{"embedding", "recurrent", Embedding::make,

@@ -133,7 +133,7 @@ class Folder {
 TEST_CASE("ONNX files of PyTorch and Keras give the outputs of onnxruntime and the gradients of PyTorch") {
   const hdf5::File golden = hdf5::File::open((kFiles / "golden.h5").string());
   for (const char* name : {"excite", "old_opset", "shuffle", "upsample", "interpolate", "interpolate_script",
-                           "convnext", "lstm", "gru", "attention", "vision"}) {
+                           "convnext", "lstm", "gru", "attention", "vision", "functions"}) {
     INFO(name);
     const hdf5::Group group = golden.group(name);
     const Imported imported = read_onnx(kFiles / (std::string(name) + ".onnx"), {});
@@ -205,6 +205,24 @@ TEST_CASE("a channels-last model becomes channels first, with its names and norm
   CHECK(model.class_names == std::vector<std::string>{"ant", "bee", "cat"});
   CHECK(model.normalization.scale == std::vector<float>{0.5F, 0.25F});
   CHECK(model.normalization.shift == std::vector<float>{0, -1});
+}
+
+TEST_CASE("a mean over the tokens that are not 0 equals onnxruntime's") {
+  const hdf5::Group golden = hdf5::File::open((kFiles / "golden.h5").string()).group("masked");
+  const Imported imported = read_onnx(kFiles / "masked.onnx", {});
+  CHECK(imported.models.description.graph.input_shape().type == nn::ValueType::kToken);
+  CHECK(difference(outcome_of(imported.models, golden, false).output, doubles(golden, "output")) < 1e-5);
+}
+
+TEST_CASE("a quantised model is read without its rounding, but with its ranges") {
+  const hdf5::Group golden = hdf5::File::open((kFiles / "golden.h5").string()).group("quantised");
+  const Imported imported = read_onnx(kFiles / "quantised.onnx", {});
+  // The rounding of two activations in 8 bits is left out. Without the ReLU, which only the range of the
+  // first holds, the difference is above 1.
+  CHECK(difference(outcome_of(imported.models, golden, false).output, doubles(golden, "output")) < 0.02);
+  CHECK(std::any_of(imported.notes.begin(), imported.notes.end(), [](const std::string& note) {
+    return note.find("the rounding of its activations is left out") != note.npos;
+  }));
 }
 
 TEST_CASE("weights keep the names of the state dict") {
@@ -348,6 +366,69 @@ TEST_CASE("a formula becomes a layer only if all of its constants and shapes are
   };
   CHECK(layers_of(folder.read(swish(6))) == Layers{"hard_swish"});
   CHECK(layers_of(folder.read(swish(6.02F))) != Layers{"hard_swish"});
+}
+
+namespace {
+
+std::vector<double> output_of(const Imported& imported, const std::vector<float>& sample) {
+  const nn::Graph& graph = imported.models.description.graph;
+  Batch batch(graph, 1);
+  batch.input = sample;
+  return Experiment(graph, {.lane = 1, .training = false}).run(batch).output;
+}
+
+}  // namespace
+
+TEST_CASE("a Slice takes any places that NumPy's would") {
+  const Folder folder;
+  const std::vector<float> x{0, 1, 2, 3, 4, 5, 6};
+  const auto sliced = [&](std::int64_t start, std::int64_t end, std::int64_t step) {
+    const std::string graph = integers("start", {start}) + integers("end", {end}) + integers("axis", {-1}) +
+                              integers("step", {step}) +
+                              node("Slice", {"x", "start", "end", "axis", "step"}, "y");
+    return output_of(folder.read(Model{.graph = graph, .input = {-1, 7}}.bytes()), x);
+  };
+  constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min(),
+                         kLast = std::numeric_limits<std::int64_t>::max();
+  using List = std::vector<double>;
+  CHECK(sliced(-1, kFirst, -1) == List{6, 5, 4, 3, 2, 1, 0});  // x[..., ::-1]
+  CHECK(sliced(kLast, kFirst, -3) == List{6, 3, 0});           // x[..., ::-3]
+  CHECK(sliced(4, 1, -1) == List{4, 3, 2});                    // x[..., 4:1:-1]
+  CHECK(sliced(-2, -5, -2) == List{5, 3});                     // x[..., -2:-5:-2]
+  CHECK(sliced(1, kLast, 2) == List{1, 3, 5});                 // x[..., 1::2]
+  CHECK(sliced(0, kLast, 2) == List{0, 2, 4, 6});              // x[..., ::2]
+  CHECK(sliced(2, 6, 3) == List{2, 5});                        // x[..., 2:6:3]
+  CHECK(sliced(-100, 2, 1) == List{0, 1});                     // x[..., -100:2]
+}
+
+TEST_CASE("comparisons, truth values and constants in any place") {
+  const Folder folder;
+  const std::vector<float> x{-1, 0.5F, 2, NAN};
+  const auto of = [&](const std::string& graph) {
+    return output_of(
+        folder.read(
+            Model{.graph = number("half", 0.5F) + number("two", 2) + graph, .input = {-1, 4}}.bytes()),
+        x);
+  };
+  using List = std::vector<double>;
+  const std::string to_float = node("Cast", {"a"}, "y", setting("to", 1));
+  CHECK(of(node("Less", {"x", "half"}, "a") + to_float) == List{1, 0, 0, 0});
+  CHECK(of(node("GreaterOrEqual", {"x", "half"}, "a") + to_float) == List{0, 1, 1, 0});
+  CHECK(of(node("Greater", {"two", "x"}, "b") + node("Not", {"b"}, "a") + to_float) == List{0, 0, 1, 1});
+  CHECK(of(node("Less", {"x", "half"}, "b") + node("Equal", {"x", "x"}, "c") + node("Or", {"b", "c"}, "a") +
+           to_float) == List{1, 1, 1, 0});
+  CHECK(of(node("Cast", {"x"}, "a", setting("to", 9)) + to_float) == List{1, 1, 1, 1});
+  CHECK(of(node("Greater", {"x", "half"}, "a") + node("Where", {"a", "x", "half"}, "y")) ==
+        List{0.5, 0.5, 2, 0.5});
+  const std::string bases = floats("bases", {4}, 4);  // 0.5 each
+  const List powers =
+      of(number("low", -1) + node("Max", {"x", "low"}, "b") + bases + node("Pow", {"bases", "b"}, "y"));
+  CHECK(powers[0] == 2);
+  CHECK(powers[2] == 0.25);
+  CHECK(of(node("Div", {"two", "x"}, "y"))[0] == -2);
+  CHECK_THAT(
+      folder.error(Model{.graph = node("Cast", {"x"}, "y", setting("to", 7)), .input = {-1, 4}}.bytes()),
+      Catch::Contains("rounds numbers"));
 }
 
 TEST_CASE("absurd sizes in an ONNX file are refused at once") {

@@ -114,6 +114,7 @@ std::vector<Settings> windows_of_sequences() {
 /// Returns activations, normalisations and noise, none at its default.
 std::vector<Settings> pointwise() {
   return {{{"layer", "rescale"}, {"scale", 0.5}, {"offset", -1.0}},
+          {{"layer", "elementwise"}, {"function", "maximum"}, {"operands", list({"x", "1.5"})}},
           {{"layer", "standardize"}, {"mean", list({0.5})}, {"variance", list({0.25})}},
           {{"layer", "batch_norm"},
            {"momentum", 0.9},

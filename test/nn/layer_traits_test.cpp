@@ -24,6 +24,7 @@ std::optional<Value> value_of(const LayerKey& key) {
   if (key.kind.starts_with("number or [")) return Value(2);
   if (key.kind.starts_with("number,")) return Value(1);
   if (key.kind.starts_with("number")) return Value(0.5);
+  if (key.kind.starts_with("\"abs\"")) return Value("abs");
   return std::nullopt;
 }
 
@@ -33,7 +34,7 @@ std::vector<Settings> variants(const LayerHelp& layer) {
   for (const std::int64_t extent : {-1, 1}) {  // for lists: those of reshape and permute
     Settings least{{"layer", layer.name}};
     for (const LayerKey& key : layer.keys) {
-      if (!key.required) continue;
+      if (!key.required && key.name != "function") continue;
       const std::optional<Value> value = value_of(key);
       least.set(key.name, value ? *value : Value(Value::Array{extent}));
     }

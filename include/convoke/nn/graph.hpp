@@ -47,8 +47,8 @@ class Graph {
   std::size_t add(LayerPtr layer, std::vector<std::size_t> inputs, std::string name = {});
 
   /// Adds a node that applies the layer of node `of` again with the same parameters. They are stored once,
-  /// and their gradients are summed over all uses. Throws Error if the inputs need parameters of other
-  /// shapes, or if the layer keeps running statistics, which two uses cannot share.
+  /// and their gradients are summed over all uses; running statistics follow the mean over all uses. Throws
+  /// Error if the inputs need parameters of other shapes.
   std::size_t share(std::size_t of, std::vector<std::size_t> inputs, std::string name = {});
 
   /// Sets how training treats the parameters of `node`. Throws Error if another node owns them.

@@ -34,6 +34,7 @@ constexpr std::array kComposers{
     ComposeEntry{"dense", compose_dense},
     ComposeEntry{"depthwise_conv2d", compose_depthwise_conv2d},
     ComposeEntry{"dropout", compose_dropout},
+    ComposeEntry{"elementwise", compose_elementwise},
     ComposeEntry{"elu", compose_elu},
     ComposeEntry{"embedding", compose_embedding},
     ComposeEntry{"flatten", compose_flatten},

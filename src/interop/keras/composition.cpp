@@ -54,6 +54,11 @@ KerasTensor Composition::layer(std::string_view part, std::string_view class_nam
   return value;
 }
 
+KerasTensor Composition::function(std::string_view part, KerasFunction function,
+                                  std::vector<KerasTensor> inputs, Shape output) {
+  return model_.out.add_function(std::move(function), name(node, part), std::move(inputs), std::move(output));
+}
+
 KerasTensor Composition::weighted(std::string_view part, std::string_view class_name, Json config,
                                   std::vector<KerasWeight> weights, const KerasTensor& input, Shape output) {
   const nn::Node& owner = model_.graph.owner(node);

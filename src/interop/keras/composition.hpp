@@ -57,6 +57,9 @@ class Composition {
                     Shape output) {
     return layer(part, class_name, std::move(config), std::vector<KerasTensor>{input}, std::move(output));
   }
+  /// Calls a function.
+  KerasTensor function(std::string_view part, KerasFunction function, std::vector<KerasTensor> inputs,
+                       Shape output);
   /// Adds a layer with weights, or calls it again if another node with the same parameters did.
   KerasTensor weighted(std::string_view part, std::string_view class_name, Json config,
                        std::vector<KerasWeight> weights, const KerasTensor& input, Shape output);
@@ -133,6 +136,7 @@ KerasTensor compose_rescale(Composition& c);
 KerasTensor compose_standardize(Composition& c);
 
 KerasTensor compose_activation(Composition& c);
+KerasTensor compose_elementwise(Composition& c);
 KerasTensor compose_elu(Composition& c);
 KerasTensor compose_gelu(Composition& c);
 KerasTensor compose_hard_sigmoid(Composition& c);

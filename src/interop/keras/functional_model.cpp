@@ -27,12 +27,30 @@ KerasTensor FunctionalModel::add_input(const Shape& shape, bool tokens) {
 KerasTensor FunctionalModel::add(std::string_view class_name, const std::string& name, Json config,
                                  std::vector<KerasWeight> weights, std::vector<KerasTensor> inputs,
                                  Shape output, bool trainable) {
-  std::string own = name;
-  for (int i = 1; !names_.emplace(own, 1).second; ++i) own = fmt::format("{}_{}", name, i);
+  const std::string own = unique(name);
   Json all{{"name", own}, {"dtype", "float32"}};
   if (!weights.empty()) all["trainable"] = trainable;
   all.update(config);
   layers_.push_back({std::string(class_name), own, std::move(all), std::move(weights), {}, {}});
+  return call(layers_.size() - 1, std::move(inputs), std::move(output));
+}
+
+std::string FunctionalModel::unique(const std::string& name) {
+  std::string own = name;
+  for (int i = 1; !names_.emplace(own, 1).second; ++i) own = fmt::format("{}_{}", name, i);
+  return own;
+}
+
+KerasTensor FunctionalModel::add_function(KerasFunction function, const std::string& name,
+                                          std::vector<KerasTensor> inputs, Shape output) {
+  const std::string own = unique(name);
+  Json config{{"name", own}};
+  const bool keras3 = dialect_ == KerasDialect::kKeras3;
+  if (keras3) config.update(function.config);
+  if (!keras3)
+    config.update(Json{{"trainable", true}, {"dtype", "float32"}, {"function", function.tensorflow}});
+  const std::string class_name = keras3 ? function.class_name : "TFOpLambda";
+  layers_.push_back({class_name, own, std::move(config), {}, {}, {}, std::move(function)});
   return call(layers_.size() - 1, std::move(inputs), std::move(output));
 }
 
@@ -90,37 +108,56 @@ std::vector<std::size_t> FunctionalModel::order(const KerasTensor& output) const
   return ordered;
 }
 
+Json FunctionalModel::describe_tensor(const KerasTensor& tensor) const {
+  const std::string& name = layers_[tensor.layer].name;
+  if (dialect_ == KerasDialect::kKeras2) return Json::array({name, tensor.call, 0});
+  const Json config{{"shape", batch_shape(tensor.shape)},
+                    {"dtype", "float32"},
+                    {"keras_history", Json::array({name, tensor.call, 0})}};
+  return {{"class_name", "__keras_tensor__"}, {"config", config}};
+}
+
 // Attention takes query, value and key as arguments; other layers take one list of tensors.
 Json FunctionalModel::describe_call(const KerasLayer& layer, const std::vector<KerasTensor>& inputs) const {
+  if (layer.function) return describe_call(*layer.function, inputs);
   const bool separate = layer.class_name == "MultiHeadAttention";
   Json tensors = Json::array();
-  for (const KerasTensor& input : inputs) {
-    const std::string& name = layers_[input.layer].name;
-    if (dialect_ == KerasDialect::kKeras2) {
-      tensors.push_back(Json::array({name, input.call, 0, Json::object()}));
-      continue;
-    }
-    const Json config{{"shape", batch_shape(input.shape)},
-                      {"dtype", "float32"},
-                      {"keras_history", Json::array({name, input.call, 0})}};
-    tensors.push_back(Json{{"class_name", "__keras_tensor__"}, {"config", config}});
-  }
+  for (const KerasTensor& input : inputs) tensors.push_back(describe_tensor(input));
   if (dialect_ == KerasDialect::kKeras2) {
-    if (!separate) return tensors;
-    const auto named = [&](std::size_t i) { return Json::array({tensors[i][0], tensors[i][1], 0}); };
-    tensors[0][3] = Json{{"value", named(1)}, {"key", named(2)}};
-    return Json::array({tensors[0]});
+    Json keywords = Json::object();
+    if (separate) keywords = Json{{"value", tensors[1]}, {"key", tensors[2]}};
+    if (separate) tensors = Json::array({tensors[0]});
+    for (Json& tensor : tensors) tensor.push_back(Json::object());
+    if (separate) tensors[0][3] = keywords;
+    return tensors;
   }
   const Json args = inputs.size() == 1 || separate ? tensors : Json::array({tensors});
   return {{"args", args}, {"kwargs", Json::object()}};
 }
 
+// Keras 2 has the first operand in the list, and the others by their names.
+Json FunctionalModel::describe_call(const KerasFunction& function,
+                                    const std::vector<KerasTensor>& inputs) const {
+  Json operands = Json::array();
+  std::size_t next = 0;
+  for (const Json& operand : function.operands) {
+    operands.push_back(operand.is_null() ? describe_tensor(inputs[next++]) : operand);
+  }
+  if (dialect_ == KerasDialect::kKeras3) return {{"args", operands}, {"kwargs", Json::object()}};
+  Json first = operands[0].is_array() ? operands[0] : Json::array({"_CONSTANT_VALUE", -1, operands[0]});
+  Json keywords = function.config;
+  for (std::size_t i = 1; i < operands.size(); ++i) keywords[function.names.at(i - 1)] = operands[i];
+  first.push_back(keywords);
+  return first;
+}
+
 Json FunctionalModel::describe(const KerasLayer& layer) const {
   Json json;
-  if (dialect_ == KerasDialect::kKeras3) json["module"] = "keras.layers";
+  const bool keras3 = dialect_ == KerasDialect::kKeras3;
+  if (keras3) json["module"] = layer.function ? layer.function->module : "keras.layers";
   json["class_name"] = layer.class_name;
   json["config"] = layer.config;
-  if (dialect_ == KerasDialect::kKeras3) json["registered_name"] = nullptr;
+  if (keras3) json["registered_name"] = layer.function ? Json(layer.class_name) : Json(nullptr);
   json["name"] = layer.name;
   Json calls = Json::array();
   for (const auto& inputs : layer.calls)

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,12 +37,22 @@ struct KerasWeight {
   std::function<std::vector<float>()> make;  ///< called when the file is written
 };
 
+/// A function that is called on tensors without a layer: keras.ops.power, or tf.math.pow in Keras 2.
+struct KerasFunction {
+  std::string module, class_name;   ///< in Keras 3
+  std::string tensorflow;           ///< in Keras 2: "math.pow"
+  std::vector<std::string> names;   ///< there, of the operands after the first
+  std::vector<Json> operands = {};  ///< numbers; null: the next tensor
+  Json config = Json::object();     ///< further arguments
+};
+
 struct KerasLayer {
   std::string class_name, name;
   Json config;
   std::vector<KerasWeight> weights;             ///< in the order of Keras' layer
   std::vector<std::vector<KerasTensor>> calls;  ///< the inputs of each
   std::vector<Shape> outputs;                   ///< of each call
+  std::optional<KerasFunction> function = {};   ///< it is no layer
 };
 
 class FunctionalModel {
@@ -58,6 +69,9 @@ class FunctionalModel {
   KerasTensor add(std::string_view class_name, const std::string& name, Json config,
                   std::vector<KerasWeight> weights, std::vector<KerasTensor> inputs, Shape output,
                   bool trainable = true);
+  /// Calls a function.
+  KerasTensor add_function(KerasFunction function, const std::string& name, std::vector<KerasTensor> inputs,
+                           Shape output);
   /// Calls a layer again.
   KerasTensor call(std::size_t layer, std::vector<KerasTensor> inputs, Shape output);
 
@@ -70,6 +84,9 @@ class FunctionalModel {
  private:
   Json describe(const KerasLayer& layer) const;
   Json describe_call(const KerasLayer& layer, const std::vector<KerasTensor>& inputs) const;
+  Json describe_call(const KerasFunction& function, const std::vector<KerasTensor>& inputs) const;
+  Json describe_tensor(const KerasTensor& tensor) const;
+  std::string unique(const std::string& name);
 
   KerasDialect dialect_;
   std::vector<KerasLayer> layers_;

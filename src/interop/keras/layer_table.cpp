@@ -13,6 +13,10 @@ namespace {
 constexpr std::array kClasses{
     LayerClass{"Activation", convert_activation},
     LayerClass{"ActivityRegularization", convert_identity},
+    LayerClass{"AdaptiveAveragePooling1D", convert_adaptive_average_pool},
+    LayerClass{"AdaptiveAveragePooling2D", convert_adaptive_average_pool},
+    LayerClass{"AdaptiveMaxPooling1D", convert_adaptive_max_pool},
+    LayerClass{"AdaptiveMaxPooling2D", convert_adaptive_max_pool},
     LayerClass{"Add", convert_add},
     LayerClass{"Attention", convert_dot_attention},
     LayerClass{"Average", convert_average},

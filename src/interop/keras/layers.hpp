@@ -18,6 +18,8 @@ Value convert_max_pool1d(const Call& call);
 Value convert_max_pool2d(const Call& call);
 Value convert_average_pool1d(const Call& call);
 Value convert_average_pool2d(const Call& call);
+Value convert_adaptive_average_pool(const Call& call);
+Value convert_adaptive_max_pool(const Call& call);
 Value convert_global_max_pool1d(const Call& call);
 Value convert_global_max_pool2d(const Call& call);
 Value convert_global_average_pool1d(const Call& call);

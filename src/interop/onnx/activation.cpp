@@ -163,14 +163,6 @@ void convert_clip(Call& call) {
   call.give(clipped(call, call.view(0), bound("min", 1, -kNone), bound("max", 2, kNone)));
 }
 
-// |x| = relu(x) + relu(-x)
-void convert_abs(Call& call) {
-  const View& x = call.view(0);
-  const View positive = apply(call, x, Function::kRelu);
-  const View negative = apply(call, rescaled(call, x, -1, 0), Function::kRelu);
-  call.give(x.with_node(call.add(std::make_shared<nn::Add>(), {positive.node, negative.node})));
-}
-
 void convert_softmax(Call& call) {
   const View& x = call.view(0);
   const std::size_t first = call.axis(call.integer("axis", call.opset() < 13 ? 1 : -1), x.rank());

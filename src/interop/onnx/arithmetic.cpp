@@ -11,51 +11,11 @@
 #include "convoke/nn/layers/per_channel.hpp"
 #include "convoke/nn/layers/rescale.hpp"
 #include "convoke/nn/layers/reshape.hpp"
-#include "convoke/nn/layers/resize.hpp"
+#include "interop/onnx/broadcast.hpp"
 #include "interop/onnx/operators.hpp"
 
 namespace convoke::interop::onnx {
 namespace {
-
-/// The elements of a constant that is broadcast to a view, along the axes in which they differ.
-struct Spread {
-  View view;  ///< has a channel for each element
-  Constant constant;
-};
-
-std::vector<Dim> broadcast(const Call& call, const std::vector<Dim>& a, const std::vector<Dim>& b) {
-  std::vector<Dim> wide = a.size() >= b.size() ? a : b;
-  const std::vector<Dim>& other = a.size() >= b.size() ? b : a;
-  for (std::size_t i = 0; i < other.size(); ++i) {
-    Dim& to = wide[wide.size() - other.size() + i];
-    if (to == Dim{1}) to = other[i];
-    if (other[i] == to || other[i] == Dim{1}) continue;
-    call.refuse(fmt::format("its inputs {} and {} do not fit each other", to_string(a), to_string(b)));
-  }
-  return wide;
-}
-
-View with_rank(const View& view, std::size_t rank) {
-  View wide = view;
-  if (rank > view.rank()) wide.axes.insert(wide.axes.begin(), rank - view.rank(), View::Axis{});
-  return wide;
-}
-
-Spread spread(Call& call, const View& view, const Constant& constant) {
-  std::vector<Dim> own;
-  for (const std::int64_t extent : constant.shape.extents()) own.push_back({extent});
-  const std::vector<Dim> to = broadcast(call, view.dims(), own);
-  const View x = repeated(call, view, to);
-  std::vector<std::size_t> axes;
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    const std::size_t axis = i + to.size() - own.size();
-    if (own[i].value == 1) continue;
-    if (x.has_batch(axis)) call.refuse("has a constant that differs between the samples of a batch");
-    axes.push_back(axis);
-  }
-  return {with_channels(call.builder(), x, atoms_of(x, axes)),
-          constant.reshaped({constant.shape.elements()})};
-}
 
 /// Returns the standardize layer that multiplies by `scale` and adds `shift`, both one for each channel.
 nn::LayerPtr fixed(const std::vector<float>& scale, const std::vector<float>& shift) {
@@ -74,53 +34,6 @@ std::size_t merge(Call& call, std::vector<std::size_t> nodes) {
 
 View relu(Call& call, const View& x) {
   return call.elementwise(x, std::make_shared<nn::Activation>(nn::Activation::Function::kRelu));
-}
-
-/// Values of one shape over nodes of one shape.
-struct Aligned {
-  std::vector<std::size_t> nodes;
-  View view;  ///< of a node with the same axes
-};
-
-Aligned aligned(Call& call, const std::vector<View>& views) {
-  const View& first = views.front();
-  const auto shape_of = [&](const View& view) -> const Shape& { return call.graph().node(view.node).shape; };
-  Aligned result{{}, first};
-  const bool alike = std::all_of(views.begin(), views.end(), [&](const View& view) {
-    return view.atoms == first.atoms && view.axes == first.axes && shape_of(view) == shape_of(first);
-  });
-  if (alike) {
-    for (const View& view : views) result.nodes.push_back(view.node);
-    return result;
-  }
-  const std::vector<std::size_t> order = natural_order(call.builder(), first);
-  if (!order.empty()) {
-    for (const View& view : views) {
-      std::vector<View::Axis> groups;
-      for (const std::size_t axis : order) groups.push_back(view.axes[axis]);
-      result.nodes.push_back(arrange(call.builder(), view, groups));
-    }
-    // The atoms may divide the axes of each input differently: one atom for each axis does for all.
-    std::vector<int> roles(first.rank(), View::kOne);
-    for (std::size_t i = 0; i < order.size(); ++i) roles[order[i]] = static_cast<int>(i);
-    roles[*first.batch_axis()] = View::kBatch;
-    result.view = View::of(call.graph(), result.nodes[0], roles);
-    return result;
-  }
-  for (const View& view : views) result.nodes.push_back(flattened(call.builder(), view).node);
-  View whole = View::of(call.graph(), result.nodes[0], {View::kBatch, 0});
-  const std::optional<View> divided = whole.reshaped(first.dims());
-  if (!divided) call.refuse(fmt::format("mixes the batch with other axes: {}", to_string(first.dims())));
-  result.view = *divided;
-  return result;
-}
-
-/// Brings views to one shape.
-std::vector<View> broadcast_all(Call& call, std::vector<View> views) {
-  std::vector<Dim> to = views.front().dims();
-  for (const View& view : views) to = broadcast(call, to, view.dims());
-  for (View& view : views) view = repeated(call, view, to);
-  return views;
 }
 
 template <class L>
@@ -228,34 +141,6 @@ View shifted_by(Call& call, const View& view, const Constant& constant) {
   return operand.view.with_node(node);
 }
 
-View repeated(Call& call, const View& view, const std::vector<Dim>& to) {
-  if (to.size() > View::kMostAxes) call.refuse(fmt::format("repeats its input along {} axes", to.size()));
-  View x = with_rank(view, to.size());
-  std::vector<std::size_t> axes;
-  std::int64_t copies = 1;
-  constexpr std::int64_t kMostCopies = 1 << 20;
-  for (std::size_t axis = 0; axis < to.size(); ++axis) {
-    if (x.dim(axis) == to[axis]) continue;
-    if (x.dim(axis) != Dim{1} || to[axis].batch || to[axis].value < 1 || to[axis].value > kMostCopies) {
-      call.refuse(fmt::format("cannot repeat {} to {}", to_string(view.dims()), to_string(to)));
-    }
-    axes.push_back(axis);
-    copies *= to[axis].value;
-    if (copies > kMostCopies) call.refuse("repeats its input too often");
-  }
-  if (axes.empty()) return x;
-  // (K) -> (K, 1, 1) -> (K, 1, copies) by nearest neighbours
-  View::Axis all;
-  for (int atom = 0; atom < static_cast<int>(x.atoms.size()); ++atom) all.push_back(atom);
-  const std::size_t pixel = arrange(call.builder(), x, {all, {}, {}});
-  x.node = call.add(std::make_shared<nn::Resize>(nn::ResizeOptions{.size = nn::Extent(1, copies)}), {pixel});
-  for (const std::size_t axis : axes) {
-    x.axes[axis] = {static_cast<int>(x.atoms.size())};
-    x.atoms.push_back(to[axis].value);
-  }
-  return x;
-}
-
 void convert_add(Call& call) {
   const Operands in = operands(call);
   if (call.import().absorbed.contains(&call.node())) return call.give(*in.x);
@@ -294,22 +179,20 @@ void convert_multiply(Call& call) {
 
 void convert_divide(Call& call) {
   const Operands in = operands(call);
-  if (in.constant == nullptr || in.swapped) {
-    call.refuse("divides by a value that depends on the sample",
-                "Convoke converts divisions by constants, and those of normalisations that it recognises");
-  }
+  if (in.constant == nullptr || in.swapped) return convert_function(call);
   call.give(scaled_by(call, *in.x, mapped(*in.constant, [](float v) { return 1 / v; })));
 }
 
 void convert_negate(Call& call) { call.give(rescaled(call, call.view(0), -1, 0)); }
 
 void convert_power(Call& call) {
+  if (call.is_constant(0) || !call.is_constant(1)) return convert_function(call);
   const View& x = call.view(0);
   const std::optional<float> exponent = call.constant(1, "exponent").scalar();
   if (exponent == 1.0F) return call.give(x);
   if (exponent == 2.0F) return call.give(x.with_node(merge<nn::Multiply>(call, {x.node, x.node})));
   if (exponent == 3.0F) return call.give(x.with_node(merge<nn::Multiply>(call, {x.node, x.node, x.node})));
-  call.refuse("raises to a power other than 1, 2 or 3");
+  convert_function(call);
 }
 
 namespace {
@@ -317,9 +200,7 @@ namespace {
 /// max(x, c) = relu(x - c) + c
 View at_least(Call& call, const View& x, const Constant& constant) {
   if (constant.uniform() == -std::numeric_limits<float>::infinity()) {
-    std::vector<Dim> to;
-    for (const std::int64_t extent : constant.shape.extents()) to.push_back({extent});
-    return repeated(call, x, broadcast(call, x.dims(), to));
+    return repeated(call, x, broadcast(call, x.dims(), dims_of(constant)));
   }
   const View above = shifted_by(call, x, mapped(constant, [](float v) { return -v; }));
   return shifted_by(call, relu(call, above), constant);
@@ -345,20 +226,6 @@ void convert_maximum(Call& call) {
   fold_inputs(
       call, [&](const std::vector<View>& all) { return merged<nn::Maximum>(call, all); },
       [&](const View& x, const Constant& constant) { return at_least(call, x, constant); });
-}
-
-// min(a, b) = -max(-a, -b)
-void convert_minimum(Call& call) {
-  fold_inputs(
-      call,
-      [&](std::vector<View> all) {
-        for (View& view : all) view = rescaled(call, view, -1, 0);
-        return rescaled(call, merged<nn::Maximum>(call, all), -1, 0);
-      },
-      [&](const View& x, const Constant& constant) {
-        const Constant negative = mapped(constant, [](float v) { return -v; });
-        return rescaled(call, at_least(call, rescaled(call, x, -1, 0), negative), -1, 0);
-      });
 }
 
 void convert_sum(Call& call) {

@@ -245,6 +245,7 @@ Constant make_constant(const TensorProto& proto, const std::filesystem::path& fo
   constant.shape = tensor.shape;
   constant.whole = is_whole(tensor.type);
   constant.converted = tensor.type != NumberType::kFloat32;
+  constant.type = proto.type;
   constant.fill = [tensor](std::span<float> values) { interop::read_floats(tensor, values); };
   if (constant.whole && tensor.shape.elements() <= Constant::kMostNumbers) {
     for (const std::int64_t number : interop::read_integers(tensor)) constant.numbers.push_back({number});

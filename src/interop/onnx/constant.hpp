@@ -33,6 +33,7 @@ struct Constant {
   bool whole = false;        ///< whole numbers or truth values
   int transposes = 0;        ///< that lie between it and the tensor
   bool converted = false;    ///< stored in another type than float32
+  std::int64_t type = 0;     ///< in which the file stores it: TensorProto.DataType
   std::vector<Dim> numbers;  ///< all of them, if whole and at most kMostNumbers
   std::function<void(std::span<float> values)> fill;
 

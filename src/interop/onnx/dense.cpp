@@ -67,27 +67,6 @@ void multiply_last_axis(Call& call, const View& x, const Constant& weight,
   call.give(place.with(node, units));
 }
 
-/// Returns the value at these places of an axis: neighbours are one slice.
-View picked(Call& call, const View& x, std::size_t axis, std::vector<std::int64_t> places) {
-  const std::int64_t extent = x.dim(axis).value;
-  constexpr std::size_t kMostParts = 64;
-  if (x.has_batch(axis)) call.refuse("picks samples of the batch");
-  for (std::int64_t& place : places) {
-    if (place < 0) place += extent;
-    if (place < 0 || place >= extent) call.refuse(fmt::format("has no place {} of {}", place, extent));
-  }
-  std::vector<View> parts;
-  for (std::size_t first = 0; first < places.size();) {
-    std::size_t end = first + 1;
-    while (end < places.size() && places[end] == places[end - 1] + 1) ++end;
-    if (parts.size() == kMostParts) call.refuse("picks too many places that are not neighbours");
-    parts.push_back(sliced(call, x, axis, places[first], static_cast<std::int64_t>(end - first)));
-    first = end;
-  }
-  if (parts.empty()) call.refuse("picks nothing");
-  return joined(call, parts, axis);
-}
-
 /// Returns the reshape that a Gather from a flat value is if its indices are 0, 1, 2, ..., as PyTorch writes
 /// as_strided.
 std::optional<View> read_in_order(Call& call, const View& x) {

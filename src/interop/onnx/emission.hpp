@@ -105,6 +105,7 @@ void emit_local_response_norm(Emission& e);
 void emit_rescale(Emission& e);
 void emit_standardize(Emission& e);
 
+void emit_elementwise(Emission& e);
 void emit_elu(Emission& e);
 void emit_gelu(Emission& e);
 void emit_hard_sigmoid(Emission& e);

@@ -38,6 +38,7 @@ constexpr std::array kEmitters{
     EmitEntry{"dense", emit_dense},
     EmitEntry{"depthwise_conv2d", emit_depthwise_convolution},
     EmitEntry{"dropout", nullptr},
+    EmitEntry{"elementwise", emit_elementwise},
     EmitEntry{"elu", emit_elu},
     EmitEntry{"embedding", emit_embedding},
     EmitEntry{"flatten", emit_flatten},

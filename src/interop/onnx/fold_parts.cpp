@@ -1,4 +1,5 @@
 #include "interop/onnx/folding.hpp"
+#include "interop/places.hpp"
 
 #include <fmt/format.h>
 
@@ -59,18 +60,8 @@ Array cut(Call& call, Array from) {
   }
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const std::size_t axis = call.axis(axes[i], from.shape.rank());
-    const std::int64_t extent = from.shape[axis], step = steps[i];
-    if (step == 0) call.refuse("has a step of 0");
-    const auto place = [&](std::int64_t at) { return at < 0 ? std::max(at, -extent - 1) + extent : at; };
-    const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
-    std::vector<std::int64_t> indices;
-    const std::int64_t end = std::clamp(place(ends[i]), low, high);
-    for (std::int64_t at = std::clamp(place(starts[i]), low, high); step > 0 ? at < end : at > end;) {
-      indices.push_back(at);
-      if (std::abs(step) > extent) break;
-      at += step;
-    }
-    from = taken(from, axis, indices);
+    if (steps[i] == 0) call.refuse("has a step of 0");
+    from = taken(from, axis, places_of_slice(from.shape[axis], starts[i], ends[i], steps[i]));
   }
   return from;
 }

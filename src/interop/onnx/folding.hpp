@@ -16,6 +16,8 @@ bool fold_shape(Call& call);
 bool fold_parts(Call& call);
 /// Expand, ConstantOfShape, Range: constants that are made.
 bool fold_made(Call& call);
+/// QuantizeLinear, DequantizeLinear.
+bool fold_quantized(Call& call);
 
 /// Gives the output of a node, and counts its numbers.
 void give_array(Call& call, const Array& array, std::size_t output = 0);

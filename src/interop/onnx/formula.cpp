@@ -28,6 +28,8 @@ constexpr std::array kRules{
     Rule{"relu6", "Min(Max(Add(x,3),0),6)"},
     Rule{"relu6", "Max(Min(Add(x,3),6),0)"},
     Rule{"relu6", "Min(Relu(Add(x,3)),6)"},
+    Rule{"negative", "Less(Cast(x),0)"},
+    Rule{"negative", "Less(x,0)"},
     Rule{"mean", "ReduceMean(x)"},
     Rule{"mean", "Expand(Reshape(<sum>,s),s)"},
     Rule{"sum", "Mul(ReduceSum(x),$n)"},

@@ -55,8 +55,24 @@ bool leads_to(const Source& source, const std::string& value, std::span<const st
   return false;
 }
 
-constexpr std::array<std::string_view, 12> kElementwise{
-    "Identity", "Cast", "Add", "Sub", "Mul", "Div", "Clip", "Relu", "Pad", "Tanh", "Dropout", "Resize"};
+constexpr std::array<std::string_view, 18> kElementwise{"Identity",
+                                                        "Cast",
+                                                        "Add",
+                                                        "Sub",
+                                                        "Mul",
+                                                        "Div",
+                                                        "Clip",
+                                                        "Relu",
+                                                        "Pad",
+                                                        "Tanh",
+                                                        "Slice",
+                                                        "Dropout",
+                                                        "Resize",
+                                                        "Gather",
+                                                        "Concat",
+                                                        "Split",
+                                                        "QuantizeLinear",
+                                                        "DequantizeLinear"};
 constexpr std::array<std::string_view, 6> kIndexing{"Identity", "Cast",      "Squeeze",
                                                     "Reshape",  "Unsqueeze", "Transpose"};
 
@@ -86,8 +102,8 @@ std::size_t batch_axis(const Source& source, const ValueInfo& input, std::size_t
   return time_first ? 1 : 0;
 }
 
+/// Keras gives tokens as float32, too.
 bool is_token(const Source& source, const ValueInfo& input) {
-  if (input.type != kInt32 && input.type != kInt64) return false;
   return leads_to(source, input.name, kIndexing, [](const NodeProto& node, const std::string& value) {
     return node.op == "Gather" && node.inputs.size() >= 2 && node.inputs[1] == value;
   });

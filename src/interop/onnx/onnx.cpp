@@ -36,21 +36,25 @@ void check_opset(const ModelProto& model) {
 struct Advice {
   std::string_view op, hint;
 };
+constexpr std::string_view kBeforeQuantised =
+    "export the model before it is quantised, or quantise it in the QDQ form: "
+    "quantize_static(..., quant_format=QuantFormat.QDQ)";
 constexpr std::array kAdvice{
     Advice{"LpPool", "use average_pool or max_pool"},
     Advice{"RNN", "Convoke has lstm and gru"},
     Advice{"If", "export the model with fixed sizes, so that the branch is decided"},
     Advice{"Loop",
-           "save a GRU of Keras as .keras, which Convoke reads; PyTorch's exporters write LSTM and GRU"},
+           "save the model as .keras, which Convoke reads: Keras exports a GRU, and any recurrent layer "
+           "behind a "
+           "mask, as a Loop; PyTorch's exporters write LSTM and GRU"},
     Advice{"Scan", "Convoke has the recurrent layers lstm and gru, which exporters write as LSTM and GRU"},
     Advice{"NonMaxSuppression", "export the network without its post-processing"},
     Advice{"TopK", "export the network without its post-processing"},
     Advice{"Einsum", "write it as MatMul; Convoke converts attention as MatMul, Softmax and MatMul"},
-    Advice{"QuantizeLinear", "export the model before it is quantised"},
-    Advice{"DequantizeLinear", "export the model before it is quantised"},
-    Advice{"QLinearConv", "export the model before it is quantised"},
-    Advice{"ConvInteger", "export the model before it is quantised"},
-    Advice{"MatMulInteger", "export the model before it is quantised"},
+    Advice{"DynamicQuantizeLinear", kBeforeQuantised},
+    Advice{"QLinearConv", kBeforeQuantised},
+    Advice{"ConvInteger", kBeforeQuantised},
+    Advice{"MatMulInteger", kBeforeQuantised},
     Advice{"GridSample", "Convoke has resize"},
 };
 
@@ -272,6 +276,10 @@ Imported import_model(ModelProto model, const std::filesystem::path& folder, con
   import.channels_last = input.channels_last;
   for (const auto& [name, constant] : source.constants()) import.values.emplace(name, constant);
   import.values.insert_or_assign(input.name, View::of(import.builder.graph(), 0, input.roles));
+  for (const std::size_t node : order) {  // before nodes that only a loop needs are refused
+    const std::string_view op = source.nodes()[node].op;
+    if (op == "Loop" || op == "Scan") refuse_operator(source.nodes()[node]);
+  }
   for (const std::size_t node : order) convert(import, source.nodes()[node], folder);
   finish_output(import, output);
 

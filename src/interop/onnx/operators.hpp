@@ -38,9 +38,10 @@ void convert_celu(Call& call);
 void convert_mish(Call& call);
 void convert_prelu(Call& call);
 void convert_clip(Call& call);
-void convert_abs(Call& call);
 void convert_softmax(Call& call);
 void convert_dropout(Call& call);
+// elementwise.cpp
+void convert_function(Call& call);
 // arithmetic.cpp
 void convert_add(Call& call);
 void convert_subtract(Call& call);
@@ -49,9 +50,11 @@ void convert_divide(Call& call);
 void convert_negate(Call& call);
 void convert_power(Call& call);
 void convert_maximum(Call& call);
-void convert_minimum(Call& call);
 void convert_sum(Call& call);
 void convert_mean(Call& call);
+// quantized.cpp
+void convert_quantize(Call& call);
+void convert_dequantize(Call& call);
 // structure.cpp
 void convert_identity(Call& call);
 void convert_cast(Call& call);
@@ -79,16 +82,20 @@ void convert_upsample(Call& call);
 void convert_lstm(Call& call);
 void convert_gru(Call& call);
 
+/// True if a value of the file holds truth values: a comparison, or what only moves its numbers.
+bool is_truth(const Source& source, const std::string& value);
+/// Returns 1 where `x` is not 0, and 0 elsewhere.
+View truth_of(Call& call, const View& x);
 /// Multiplies each element along the ONNX axes of `constant` (broadcast to `view`), or adds it: a trained
 /// layer with one parameter for each element, or, before the first layer with weights, a fixed one.
 View scaled_by(Call& call, const View& view, const Constant& constant);
 View shifted_by(Call& call, const View& view, const Constant& constant);
 /// Returns scale x + offset.
 View rescaled(Call& call, const View& view, double scale, double offset);
-/// Returns the view with all axes of extent 1 of `to` repeated.
-View repeated(Call& call, const View& view, const std::vector<Dim>& to);
 /// Returns the places first .. first + size - 1 along an axis.
 View sliced(Call& call, const View& view, std::size_t axis, std::int64_t first, std::int64_t size);
+/// Returns the value at these places of an axis, counted from the end if below 0; neighbours are one slice.
+View picked(Call& call, const View& view, std::size_t axis, std::vector<std::int64_t> places);
 /// Adds zeroes before and after some axes; both axes of an image at once.
 View zero_padded(Call& call, View x, std::vector<std::int64_t> before, std::vector<std::int64_t> after);
 /// Returns `parts` joined along an axis.

@@ -6,7 +6,9 @@
 
 #include "convoke/nn/layers/border.hpp"
 #include "convoke/nn/layers/slice.hpp"
+#include "interop/onnx/broadcast.hpp"
 #include "interop/onnx/operators.hpp"
+#include "interop/places.hpp"
 
 // Operators that cut, pad and repeat.
 
@@ -24,6 +26,23 @@ View sliced(Call& call, const View& view, std::size_t axis, std::int64_t first, 
                    .axis = std::string(from.name()), .begin = first * from.inner, .size = size * from.inner}),
                {from.view.node});
   return from.with(node, size);
+}
+
+View picked(Call& call, const View& x, std::size_t axis, std::vector<std::int64_t> places) {
+  const std::int64_t extent = x.dim(axis).value;
+  constexpr std::size_t kMostParts = 256;
+  if (x.has_batch(axis)) call.refuse("picks samples of the batch");
+  for (std::int64_t& place : places) {
+    if (place < 0) place += extent;
+    if (place < 0 || place >= extent) call.refuse(fmt::format("has no place {} of {}", place, extent));
+  }
+  std::vector<View> parts;
+  for (const auto& [first, size] : runs_of(places)) {
+    if (parts.size() == kMostParts) call.refuse("picks too many places that are not neighbours");
+    parts.push_back(sliced(call, x, axis, first, size));
+  }
+  if (parts.empty()) call.refuse("picks nothing");
+  return joined(call, parts, axis);
 }
 
 void convert_split(Call& call) {
@@ -48,19 +67,15 @@ void convert_split(Call& call) {
 
 namespace {
 
-/// Takes `count` places, `step` apart: the axis is seen as (extent / step, step).
-View strided(Call& call, const View& x, std::size_t axis, std::int64_t first, std::int64_t step,
-             std::int64_t count) {
+/// Takes `count` places, `step` apart, from `first` on: the axis is seen as (extent / step, step), or cut to
+/// such an extent. Nothing if there are too few places.
+std::optional<View> strided(Call& call, const View& x, std::size_t axis, std::int64_t first,
+                            std::int64_t step, std::int64_t count) {
   const std::int64_t extent = x.dim(axis).value;
   const std::int64_t rows = extent / step, row = first / step;
   if (extent % step != 0 || row + count > rows) {
-    // cut to whole steps, from the first place on
-    const std::int64_t whole = extent - first;
-    const std::int64_t usable = whole / step * step;
-    if (count * step > usable) {
-      call.refuse(fmt::format("takes every {}th of {} places", step, extent),
-                  "Convoke converts such slices if the extent is a multiple of the step");
-    }
+    const std::int64_t usable = (extent - first) / step * step;
+    if (count * step > usable) return std::nullopt;
     return strided(call, sliced(call, x, axis, first, usable), axis, 0, step, count);
   }
   std::vector<Dim> to = x.dims();
@@ -71,9 +86,13 @@ View strided(Call& call, const View& x, std::size_t axis, std::int64_t first, st
   return sliced(call, result, axis, row, count);
 }
 
-/// A place along an axis that may be counted from the end, or lie beyond it.
-std::int64_t place(Dim at, std::int64_t extent) {
-  return std::clamp<std::int64_t>(at.value < 0 ? at.value + extent : at.value, 0, extent);
+/// Takes places that are `step` apart: forwards by a view if that is possible, otherwise part by part.
+View every(Call& call, const View& x, std::size_t axis, const std::vector<std::int64_t>& places,
+           std::int64_t step) {
+  const auto count = static_cast<std::int64_t>(places.size());
+  if (step == 1 || count == 1) return sliced(call, x, axis, places[0], count);
+  const std::optional<View> view = step > 1 ? strided(call, x, axis, places[0], step, count) : std::nullopt;
+  return view ? *view : picked(call, x, axis, places);
 }
 
 std::vector<Dim> dims_of(const Call& call, const char* attribute, std::size_t input) {
@@ -109,15 +128,10 @@ void convert_slice(Call& call) {
       if (!whole) call.refuse("takes a part of the batch");
       continue;
     }
-    const std::int64_t extent = x.dim(axis).value, step = steps[i].value;
-    if (step < 1) {
-      call.refuse(step == 0 ? "has a step of 0" : "reverses an axis, for which Convoke has no layer");
-    }
-    const std::int64_t first = place(starts[i], extent), end = place(ends[i], extent);
-    if (end <= first) call.refuse("takes nothing of its input");
-    const std::int64_t count = (end - first - 1) / step + 1;
-    x = step == 1 || count == 1 ? sliced(call, x, axis, first, count)
-                                : strided(call, x, axis, first, step, count);
+    if (steps[i].value == 0) call.refuse("has a step of 0");
+    const auto places = places_of_slice(x.dim(axis).value, starts[i].value, ends[i].value, steps[i].value);
+    if (places.empty()) call.refuse("takes nothing of its input");
+    x = every(call, x, axis, places, steps[i].value);
   }
   call.give(x);
 }

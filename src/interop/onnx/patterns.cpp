@@ -164,6 +164,18 @@ bool local_response_norm(const Source& source, const Match& match, NodeProto& no
   return true;
 }
 
+/// True if a Gather alone reads the value, from a table of $v rows: a token below 0 counts from the end, as
+/// TensorFlow writes an Embedding. Tokens are never below 0.
+bool token(const Source& source, const Match& match, NodeProto& node) {
+  const std::optional<float> rows = source.constant(match.values.at("$v"))->scalar();
+  const std::vector<std::size_t>& readers = source.consumers(node.outputs[0]);
+  return !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](std::size_t index) {
+    const NodeProto& reader = source.nodes()[index];
+    const Constant* table = reader.op == "Gather" ? source.constant(reader.inputs.at(0)) : nullptr;
+    return table != nullptr && table->shape.rank() > 0 && static_cast<float>(table->shape[0]) == rows;
+  });
+}
+
 bool attention(const Source& source, const Match& match, NodeProto& node) {
   const Attribute* axis = find_attribute(*node_of(source, match, "Softmax"), "axis");
   const std::int64_t usual = source.model().opset < 13 ? 1 : -1;
@@ -221,6 +233,8 @@ constexpr std::array kPatterns{
     Pattern{"Div(<relu6>,6)", "HardSigmoid6", {"x"}},
     Pattern{"Mul(<relu6>,0.16666667)", "HardSigmoid6", {"x"}},
     Pattern{"MatMul(Cast(Equal(Expand(Reshape(x,p),q),@r)),@w)", "Gather", {"@w", "x", "p", "q"}, one_hot},
+    Pattern{"Where(<negative>,Add(x,$v),x)", "Identity", {"x"}, token},
+    Pattern{"Add(Mul(Cast(<negative>),Add(x,$v)),Mul(x,Cast(Not(<negative>))))", "Identity", {"x"}, token},
     Pattern{"Log(Add(Exp(x),1))", "Softplus", {"x"}},
     Pattern{"Where(Greater(x,20),x,Softplus(x))", "Softplus", {"x"}},
     Pattern{"Min(Relu(x),6)", "Relu6", {"x"}},
@@ -279,6 +293,12 @@ void move_bounds(Source& source, NodeProto& node) {
   node.attributes.clear();
 }
 
+/// onnxruntime's own operators for types that ONNX' operators of the same names had not yet.
+void rename_contributed(NodeProto& node) {
+  const bool quantises = node.op == "QuantizeLinear" || node.op == "DequantizeLinear";
+  if (quantises && node.domain == "com.microsoft") node.domain.clear();
+}
+
 void rewrite(const Source& source, const Matcher& matcher, NodeProto& node, const Pattern& pattern) {
   // Recurrent layers have further outputs, which nothing reads.
   const auto is_read = [&](const std::string& output) {
@@ -308,7 +328,10 @@ void rewrite(const Source& source, const Matcher& matcher, NodeProto& node, cons
 }  // namespace
 
 void recognise_patterns(Source& source) {
-  for (std::size_t i = 0; i < source.nodes().size(); ++i) move_bounds(source, source.node(i));
+  for (std::size_t i = 0; i < source.nodes().size(); ++i) {
+    move_bounds(source, source.node(i));
+    rename_contributed(source.node(i));
+  }
   const Matcher matcher(source);
   for (const Pattern& pattern : kPatterns) {
     for (std::size_t i = 0; i < source.nodes().size(); ++i) {

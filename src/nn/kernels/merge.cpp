@@ -10,25 +10,6 @@ namespace {
 
 constexpr std::size_t kMergedTogether = 256;  // elements whose sums or maxima stay in the cache
 
-/// y = f(a, b), element by element; y may be a or b.
-template <class T, class F>
-[[gnu::always_inline]] inline void combine(const T* a, const T* b, T* y, std::size_t n, const F& f) {
-  for_each_sixteen(
-      n, [&](auto width, std::size_t first) __attribute__((always_inline)) {
-        constexpr int kWidth = decltype(width)::value;
-        const In<T, kWidth> u(a + first), v(b + first);
-        Out<T, kWidth> out(y + first);
-#pragma omp simd
-        for (int i = 0; i < kWidth; ++i) out[i] = f(u[i], v[i]);
-        out.put();
-      });
-}
-
-template <class T>
-[[gnu::always_inline]] inline void subtract_body(const T* a, const T* b, T* y, std::size_t n) {
-  combine(a, b, y, n, [](float u, float v) { return u - v; });
-}
-
 template <class T>
 [[gnu::always_inline]] inline void scale_all(const T* x, float factor, T* y, std::size_t n) {
   for_each_sixteen(
@@ -100,7 +81,15 @@ template <class T>
 
 template <class T>
 [[gnu::always_inline]] inline void multiply_body(const T* a, const T* b, T* y, std::size_t n) {
-  combine(a, b, y, n, [](float u, float v) { return u * v; });
+  for_each_sixteen(
+      n, [&](auto width, std::size_t first) __attribute__((always_inline)) {
+        constexpr int kWidth = decltype(width)::value;
+        const In<T, kWidth> u(a + first), v(b + first);
+        Out<T, kWidth> out(y + first);
+#pragma omp simd
+        for (int i = 0; i < kWidth; ++i) out[i] = u[i] * v[i];
+        out.put();
+      });
 }
 
 /// One channel of plain (N, C, H, W), whose pixels are neighbours.
@@ -171,11 +160,6 @@ template <class T>
 }
 
 }  // namespace
-
-CONVOKE_MULTIVERSION
-void subtract(const float* a, const float* b, float* y, std::size_t n) { subtract_body(a, b, y, n); }
-CONVOKE_MULTIVERSION
-void subtract(const Bf16* a, const Bf16* b, Bf16* y, std::size_t n) { subtract_body(a, b, y, n); }
 
 CONVOKE_MULTIVERSION
 void scale(const float* x, float factor, float* y, std::size_t n) { scale_all(x, factor, y, n); }

@@ -9,10 +9,6 @@ namespace convoke::nn {
 
 // Element-wise functions of n elements. The result may overwrite an input.
 
-/// y = a - b
-void subtract(const float* a, const float* b, float* y, std::size_t n);
-void subtract(const Bf16* a, const Bf16* b, Bf16* y, std::size_t n);
-
 /// y = factor * x
 void scale(const float* x, float factor, float* y, std::size_t n);
 void scale(const Bf16* x, float factor, Bf16* y, std::size_t n);

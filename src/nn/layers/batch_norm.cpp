@@ -77,11 +77,11 @@ void add_backward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm
   const std::int64_t padded = shape.in.padded_channels();
   const Ref mean = plan.gradient_of(node, "running_mean").ref;
   const Ref variance = plan.gradient_of(node, "running_variance").ref;
-  // Writes this plan's share of the running statistics: the sum over its lanes of statistic * lane / batch. A
-  // frozen node keeps its statistics.
-  const auto write_statistics = [=](const Frame& frame) {
+  // Writes this plan's share of the running statistics: the sum over its lanes of statistic * lane / batch,
+  // as a mean over the uses of the layer. A frozen node keeps its statistics.
+  const auto write_statistics = [=, count = norm.uses](const Frame& frame) {
     const BatchNormMemory memory = kept.at(frame);
-    const float share = static_cast<float>(shape.lane) / static_cast<float>(frame.batch);
+    const float share = static_cast<float>(shape.lane) / static_cast<float>(frame.batch) / count;
     for (std::int64_t c = 0; c < padded; ++c) {
       float means = 0;
       float variances = 0;
@@ -166,6 +166,16 @@ LayerPtr BatchNorm::make(LayerReader& read) {
   return std::make_shared<BatchNorm>(o);
 }
 
+namespace {
+
+float uses_of(const Graph& graph, const Node& node) {
+  return static_cast<float>(std::count_if(graph.nodes().begin(), graph.nodes().end(), [&](const Node& other) {
+    return other.parameters_of == node.parameters_of;
+  }));
+}
+
+}  // namespace
+
 void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
   const Fusion& fusion = plan.fusion(node);
   BatchNormShape shape;
@@ -199,6 +209,7 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
                            .running_mean = plan.parameter(node, "running_mean").ref,
                            .running_variance = plan.parameter(node, "running_variance").ref,
                            .epsilon = static_cast<float>(options_.epsilon),
+                           .uses = uses_of(plan.graph(), node),
                            .what = fusion.curve != nullptr
                                        ? fmt::format("forward, {}", fusion.curve->layer->type())
                                    : fusion.relu6 ? "forward, relu6"

@@ -30,6 +30,8 @@ struct BatchNormPlan {
   Coefficients gamma, beta;
   Ref running_mean, running_variance;
   float epsilon;
+  /// Nodes that share its parameters: the running statistics follow the mean over them.
+  float uses;
   std::string what;  ///< "forward, relu, max_pool"
 };
 

@@ -75,7 +75,8 @@ void add_synchronized_backward(PlanBuilder& plan, const Node& node, const BatchN
   // All plans have the same statistics. Each plan writes its share of the batch.
   const auto write_statistics = [=](const Frame& frame) {
     const BatchNormMemory memory = kept.at(frame);
-    const float share = static_cast<float>(norm.shape.in.samples) / static_cast<float>(frame.batch);
+    const float share =
+        static_cast<float>(norm.shape.in.samples) / static_cast<float>(frame.batch) / norm.uses;
     for (std::size_t c = 0; c < padded; ++c) {
       frame.at(mean)[c] = memory.mean[c] * share;
       frame.at(variance)[c] = memory.variance[c] * share;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layers/elementwise.hpp"
 #include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/merge.hpp"
 #include "nn/plan/plan_builder.hpp"
@@ -202,25 +203,7 @@ Shape Maximum::output_shape(std::span<const ValueSpec> inputs) const {
 }
 
 void Subtract::compile(PlanBuilder& plan, const Node& node) const {
-  const std::vector<Tensor> inputs = plan.values_alike(node);
-  const Tensor a = inputs[0], b = inputs[1], y = plan.allocate(a.desc);
-  const std::size_t count = elements_of(y.desc);
-  with_stored_type(y.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "forward",
-        [=](const Frame& frame) { subtract(frame.at<T>(a), frame.at<T>(b), frame.at<T>(y), count); },
-        {a.ref, b.ref, y.ref}, y);
-  });
-  plan.set_value(node.index, y);
-  plan.on_backward([=, &plan, &node] {
-    Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
-    const bool both = plan.needs_gradient(node.inputs[0]) && plan.needs_gradient(node.inputs[1]);
-    if (plan.needs_gradient(node.inputs[1]))
-      plan.add_gradient(node.inputs[1], scaled(plan, node, dy, -1, dy.exclusive && !both), node);
-    if (plan.needs_gradient(node.inputs[0])) plan.add_gradient(node.inputs[0], dy, node);
-  });
+  Elementwise({.function = "subtract"}).compile(plan, node);
 }
 
 void Average::compile(PlanBuilder& plan, const Node& node) const {

@@ -72,6 +72,30 @@ def shuffle(k):
     return k.Model(x, L.Dense(3, name="head")(L.GlobalMaxPooling2D(name="most")(L.Conv2D(6, 2, groups=3, name="last")(L.Reshape((3, 4, 6), name="joined")(y)))))
 
 
+def functions(k):
+    """Functions of keras.ops or TensorFlow, BGR pictures, and a batch norm that is called twice."""
+    L = k.layers
+    x = k.Input((7, 6, 3))
+    y = L.Rescaling(0.01, name="small")(k.applications.resnet.preprocess_input(x))
+    if k is keras:
+        ops, adaptive = k.ops, L.AdaptiveAveragePooling2D((3, 2), name="pool")
+    else:
+        import tensorflow as ops
+        adaptive = L.AveragePooling2D((2, 2), name="pool")
+    norm = L.BatchNormalization(name="norm")
+    a, b = (norm(L.Conv2D(4, 3, name=name)(y)) for name in ("a", "b"))
+    c = L.Activation("softplus", name="above")(b)
+    z = ops.where(a > 0.3, a / c, ops.sqrt(c)) + 1 / c - (ops.math.log(c) if k is tf_keras else ops.log(c))
+    z = z[:, 1:, ..., ::-1] + ops.exp(-ops.abs(a))[:, :-1]
+    return k.Model(x, L.Dense(3, name="head")(L.Flatten(name="flat")(adaptive(z))))
+
+
+def masked_mean(k):
+    L = k.layers
+    return k.Sequential([k.Input((5,), dtype="int32"), L.Embedding(20, 3, mask_zero=True, name="words"),
+                         L.GlobalAveragePooling1D(name="mean"), L.Dense(2, name="head")])
+
+
 def chain(k):
     """Layers without names, for weights that are matched by their order."""
     L = k.layers
@@ -123,6 +147,9 @@ def main():
                 ("masked.keras", keras, masked, lambda m, f: (m.save(f), deflate(f))),
                 ("operations.keras", keras, operations, lambda m, f: (m.save(f), deflate(f))),
                 ("operations.h5", keras, operations, lambda m, f: m.save(f)),
+                ("functions.keras", keras, functions, lambda m, f: (m.save(f), deflate(f))),
+                ("functions.h5", tf_keras, functions, lambda m, f: m.save(f)),
+                ("masked_mean.keras", keras, masked_mean, lambda m, f: (m.save(f), deflate(f))),
                 ("chain.weights.h5", keras, chain, lambda m, f: m.save_weights(f)),
                 ("chain_weights_tf_dim_ordering_tf_kernels.h5", tf_keras, chain, lambda m, f: m.save_weights(f)),
                 ("pictures", tf_keras, pictures, lambda m, f: tfjs_files.save(m, f, None, 200)),

@@ -57,6 +57,13 @@ def interpolate(m, x):
     return m.head(F.interpolate(x, scale_factor=0.5, mode="linear", align_corners=True).flatten(1))
 
 
+def functions(m, x):
+    a, b = m.conv(x), F.softplus(m.other(x))
+    y = torch.where(a > 0.1, a / b, torch.sqrt(b) * torch.exp(-a.abs()))
+    y = y.flip(1) + torch.log(b) + torch.pow(b, 1.5) + 1 / b - torch.minimum(a, b)
+    return m.head((y / (y.pow(2).sum(1, keepdim=True) + 1).sqrt()).flatten(1))
+
+
 MODELS = {
     "excite": (Call(excite, conv=nn.Conv2d(2, 4, 3, stride=2, padding=1, bias=False), bn=nn.BatchNorm2d(4, eps=1e-4, momentum=0.2),
                     gate=nn.Conv2d(4, 4, 1), head=nn.Linear(16, 3)), images, {"dynamo": False, "opset_version": 17}),
@@ -78,6 +85,8 @@ MODELS = {
                   sequences, {"dynamo": False, "opset_version": 17}),
     "vision": (Call(vision, patches=nn.Conv2d(2, 4, 4, 4), token=nn.Parameter(torch.randn(1, 1, 4)), places=nn.Parameter(torch.randn(1, 5, 4)),
                     norm=nn.LayerNorm(4), qkv=nn.Linear(4, 12), out=nn.Linear(4, 4), head=nn.Linear(4, 3)), images, {"dynamo": True}),
+    "functions": (Call(functions, conv=nn.Conv2d(2, 3, 3, stride=2), other=nn.Conv2d(2, 3, 3, stride=2), head=nn.Linear(27, 3)),
+                  images, {"dynamo": False, "opset_version": 13}),
 }
 
 
@@ -88,7 +97,7 @@ def golden(file, samples):
 
 
 def write(group, file, samples, network=None):
-    group["samples"] = samples.astype(np.int32 if samples.dtype == np.int64 else np.float32)
+    group["samples"] = samples.astype(np.int32 if samples.dtype.kind == "i" else np.float32)
     group["output"] = golden(file, samples)
     if network is None:
         return
@@ -150,8 +159,76 @@ def transposed(file):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), file)
 
 
+def tensors(**arrays):
+    return [numpy_helper.from_array(np.asarray(array), name) for name, array in arrays.items()]
+
+
+def save(file, nodes, input, outputs, initializers):
+    graph = helper.make_graph(nodes, "g", [input], [helper.make_tensor_value_info("y", TensorProto.FLOAT, outputs)], initializers)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), file)
+
+
+def masked(file):
+    """The mean over the tokens that are not 0, as tf2onnx writes Embedding(mask_zero=True) and GlobalAveragePooling1D."""
+    node, one = helper.make_node, TensorProto.FLOAT
+    nodes = [
+        node("Add", ["x", "rows"], ["wrapped"]),
+        node("Cast", ["x"], ["real"], to=one),
+        node("Less", ["real", "zero"], ["below"]),
+        node("Cast", ["below"], ["is_below"], to=TensorProto.INT32),
+        node("Mul", ["is_below", "wrapped"], ["a"]),
+        node("Not", ["below"], ["above"]),
+        node("Cast", ["above"], ["is_above"], to=TensorProto.INT32),
+        node("Mul", ["x", "is_above"], ["b"]),
+        node("Add", ["a", "b"], ["places"]),
+        node("Gather", ["table", "places"], ["vectors"]),
+        node("Equal", ["x", "padding"], ["no"]),
+        node("Not", ["no"], ["yes"]),
+        node("Unsqueeze", ["yes", "last"], ["column"]),
+        node("Cast", ["column"], ["mask"], to=one),
+        node("Mul", ["mask", "vectors"], ["kept"]),
+        node("ReduceSum", ["mask", "first"], ["count"], keepdims=0),
+        node("ReduceSum", ["kept", "first"], ["sum"], keepdims=0),
+        node("Div", ["sum", "count"], ["mean"]),
+        node("MatMul", ["mean", "head"], ["y"]),
+    ]
+    random = np.random.default_rng(5)
+    save(file, nodes, helper.make_tensor_value_info("x", TensorProto.INT32, ["N", 6]), ["N", 3],
+         tensors(rows=np.int32(9), zero=np.float32(0), padding=np.int32(0), last=np.array([2]), first=np.array([1]),
+                 table=random.standard_normal((9, 4), dtype=np.float32), head=random.standard_normal((4, 3), dtype=np.float32)))
+
+
+def quantised(file):
+    """Two convolutions in the QDQ form. The quantiser leaves out the ReLU, because its uint8 begins at 0."""
+    from onnxruntime import quantization
+
+    random = np.random.default_rng(7)
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "c"], ["a"], strides=[2, 2]),
+        helper.make_node("Relu", ["a"], ["b"]),
+        helper.make_node("Conv", ["b", "v"], ["d"]),
+        helper.make_node("Flatten", ["d"], ["y"]),
+    ]
+    save(file, nodes, helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 2, 8, 8]), ["N", 3],
+         tensors(w=random.standard_normal((4, 2, 3, 3), dtype=np.float32) / 4, c=random.standard_normal(4, dtype=np.float32) / 4,
+                 v=random.standard_normal((3, 4, 3, 3), dtype=np.float32) / 4))
+
+    class Samples(quantization.CalibrationDataReader):
+        left = iter([{"x": images}])
+
+        def get_next(self):
+            return next(self.left, None)
+
+    quantization.quantize_static(file, file, Samples(), quant_format=quantization.QuantFormat.QDQ, per_channel=True)
+    assert not any(node.op_type == "Relu" for node in onnx.load(file).graph.node)
+
+
+MADE = {"channels_last": (channels_last, np.ascontiguousarray(images.transpose(0, 2, 3, 1))), "transposed": (transposed, images[:1]), "masked": (masked, tokens.astype(np.int32)),
+        "quantised": (quantised, images)}
+
+
 def main():
-    wanted = sys.argv[1:] or [*MODELS, "channels_last", "transposed"]
+    wanted = sys.argv[1:] or [*MODELS, *MADE]
     with h5py.File(os.path.join(here, "golden.h5"), "a") as out:
         for name in wanted:
             if name in out:
@@ -173,17 +250,15 @@ def main():
             del model.graph.value_info[:]
             onnx.save(model, file)
             write(out.create_group(name), file, samples, network)
-        if "transposed" in wanted:
-            file = os.path.join(here, "transposed.onnx")
-            transposed(file)
-            write(out.create_group("transposed"), file, images[:1])
-        if "channels_last" not in wanted:
-            return
-        file = os.path.join(here, "channels_last.onnx")
-        channels_last(file)
-        write(out.create_group("channels_last"), file, np.ascontiguousarray(images.transpose(0, 2, 3, 1)))
-        del out["channels_last/samples"]
-        out["channels_last/samples"] = images
+        for name, (make, samples) in MADE.items():
+            if name not in wanted:
+                continue
+            file = os.path.join(here, name + ".onnx")
+            make(file)
+            write(out.create_group(name), file, samples)
+            if name == "channels_last":
+                del out["channels_last/samples"]
+                out["channels_last/samples"] = images
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ constexpr std::array kLayers{
     LayerEntry{"conv2d_transpose", conv2d_transpose},
     LayerEntry{"crop", crop},
     LayerEntry{"depthwise_conv2d", depthwise_conv2d},
+    LayerEntry{"elementwise", elementwise},
     LayerEntry{"elu", elu},
     LayerEntry{"embedding", embedding},
     LayerEntry{"gaussian_noise", gaussian_noise},

@@ -285,8 +285,9 @@ Values Model::dropout_factors(const Node& node) const {
 }
 
 std::vector<double> Model::coefficients(const Node& node, const char* name, double otherwise) const {
-  const auto given = parameters.find(node.name + "." + name);
-  const std::size_t channels = parameters.at(node.name + ".running_mean").size();
+  const std::string& owner = graph_.owner(node).name;
+  const auto given = parameters.find(owner + "." + name);
+  const std::size_t channels = parameters.at(owner + ".running_mean").size();
   return given != parameters.end() ? given->second : std::vector<double>(channels, otherwise);
 }
 
@@ -454,7 +455,10 @@ void Model::backward(const Node& node) {
     const std::vector<double> gamma = coefficients(node, "gamma", 1);
     const auto count = static_cast<double>(lane_ * channel_size(x));
     const double epsilon = number(node, "epsilon");
-    const double share = static_cast<double>(lane_) / static_cast<double>(batch_);
+    const auto uses = std::count_if(graph_.nodes().begin(), graph_.nodes().end(), [&](const Node& other) {
+      return other.parameters_of == node.parameters_of;
+    });
+    const double share = static_cast<double>(lane_) / static_cast<double>(batch_ * uses);
     for (std::int64_t first = 0; first < x.samples; first += lane_) {
       Moments m(x, lane_, first);
       if (frozen(node)) {
@@ -475,8 +479,9 @@ void Model::backward(const Node& node) {
         dx[i] += gamma[c] * scale(c) * (dy[i] - through);
       });
       for (std::size_t c = 0; c < gamma.size(); ++c) {
-        if (results_.contains(node.name + ".beta")) result("beta")[c] += sum[c];
-        if (results_.contains(node.name + ".gamma")) result("gamma")[c] += product[c];
+        const std::string& owner = graph_.owner(node).name;
+        if (results_.contains(owner + ".beta")) result("beta")[c] += sum[c];
+        if (results_.contains(owner + ".gamma")) result("gamma")[c] += product[c];
         result("running_mean")[c] += m.mean[c] * share;
         result("running_variance")[c] += m.variance[c] * share;
       }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "convoke/core/random.hpp"
@@ -39,6 +40,40 @@ Values channel_scale(const Call& call) {
 Values elu(const Call& call) {
   const double alpha = call.number("alpha");
   return each(call, [&](double x, std::int64_t) { return x > 0 ? x : alpha * std::expm1(x); });
+}
+
+Values elementwise(const Call& call) {
+  const std::string name = call.text("function");
+  const auto numbers =
+      convoke::SettingsReader(call.settings, "reference").get("operands", std::vector<std::string>{});
+  Values y{call.x().samples, call.node.shape};
+  for (std::int64_t i = 0; i < y.size(); ++i) {
+    std::vector<double> x;
+    std::size_t next = 0;
+    for (const std::string& number : numbers)
+      x.push_back(number == "x" ? call.inputs[next++][i] : std::stod(number));
+    if (numbers.empty()) {
+      for (const Values& input : call.inputs) x.push_back(input[i]);
+    }
+    y[i] = name == "abs"        ? std::abs(x[0])
+           : name == "ceil"     ? std::ceil(x[0])
+           : name == "cos"      ? std::cos(x[0])
+           : name == "divide"   ? x[0] / x[1]
+           : name == "equal"    ? x[0] == x[1]
+           : name == "erf"      ? 1 - std::erfc(x[0])
+           : name == "exp"      ? std::exp(x[0])
+           : name == "greater"  ? x[0] > x[1]
+           : name == "log"      ? std::log(x[0])
+           : name == "maximum"  ? std::max(x[0], x[1])
+           : name == "minimum"  ? std::min(x[0], x[1])
+           : name == "power"    ? std::pow(x[0], x[1])
+           : name == "sin"      ? std::sin(x[0])
+           : name == "sqrt"     ? std::sqrt(x[0])
+           : name == "subtract" ? x[0] - x[1]
+           : name == "where"    ? (x[0] != 0 ? x[1] : x[2])
+                                : std::numeric_limits<double>::quiet_NaN();
+  }
+  return y;
 }
 
 Values gelu(const Call& call) {

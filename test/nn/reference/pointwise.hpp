@@ -4,6 +4,7 @@
 namespace reference {
 
 // Element-wise layers.
+Values elementwise(const Call& call);
 Values elu(const Call& call);
 Values gelu(const Call& call);
 Values hard_sigmoid(const Call& call);

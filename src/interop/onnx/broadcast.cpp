@@ -1,0 +1,119 @@
+#include "interop/onnx/broadcast.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "convoke/nn/layers/resize.hpp"
+
+namespace convoke::interop::onnx {
+
+std::vector<Dim> broadcast(const Call& call, const std::vector<Dim>& a, const std::vector<Dim>& b) {
+  std::vector<Dim> wide = a.size() >= b.size() ? a : b;
+  const std::vector<Dim>& other = a.size() >= b.size() ? b : a;
+  for (std::size_t i = 0; i < other.size(); ++i) {
+    Dim& to = wide[wide.size() - other.size() + i];
+    if (to == Dim{1}) to = other[i];
+    if (other[i] == to || other[i] == Dim{1}) continue;
+    call.refuse(fmt::format("its inputs {} and {} do not fit each other", to_string(a), to_string(b)));
+  }
+  return wide;
+}
+
+std::vector<Dim> dims_of(const Constant& constant) {
+  std::vector<Dim> dims;
+  for (const std::int64_t extent : constant.shape.extents()) dims.push_back({extent});
+  return dims;
+}
+
+View with_rank(const View& view, std::size_t rank) {
+  View wide = view;
+  if (rank > view.rank()) wide.axes.insert(wide.axes.begin(), rank - view.rank(), View::Axis{});
+  return wide;
+}
+
+View repeated(Call& call, const View& view, const std::vector<Dim>& to) {
+  if (to.size() > View::kMostAxes) call.refuse(fmt::format("repeats its input along {} axes", to.size()));
+  View x = with_rank(view, to.size());
+  std::vector<std::size_t> axes;
+  std::int64_t copies = 1;
+  constexpr std::int64_t kMostCopies = 1 << 20;
+  for (std::size_t axis = 0; axis < to.size(); ++axis) {
+    if (x.dim(axis) == to[axis]) continue;
+    if (x.dim(axis) != Dim{1} || to[axis].batch || to[axis].value < 1 || to[axis].value > kMostCopies) {
+      call.refuse(fmt::format("cannot repeat {} to {}", to_string(view.dims()), to_string(to)));
+    }
+    axes.push_back(axis);
+    copies *= to[axis].value;
+    if (copies > kMostCopies) call.refuse("repeats its input too often");
+  }
+  if (axes.empty()) return x;
+  // (K) -> (K, 1, 1) -> (K, 1, copies) by nearest neighbours
+  View::Axis all;
+  for (int atom = 0; atom < static_cast<int>(x.atoms.size()); ++atom) all.push_back(atom);
+  const std::size_t pixel = arrange(call.builder(), x, {all, {}, {}});
+  x.node = call.add(std::make_shared<nn::Resize>(nn::ResizeOptions{.size = nn::Extent(1, copies)}), {pixel});
+  for (const std::size_t axis : axes) {
+    x.axes[axis] = {static_cast<int>(x.atoms.size())};
+    x.atoms.push_back(to[axis].value);
+  }
+  return x;
+}
+
+std::vector<View> broadcast_all(Call& call, std::vector<View> views) {
+  std::vector<Dim> to = views.front().dims();
+  for (const View& view : views) to = broadcast(call, to, view.dims());
+  for (View& view : views) view = repeated(call, view, to);
+  return views;
+}
+
+Spread spread(Call& call, const View& view, const Constant& constant) {
+  const std::vector<Dim> own = dims_of(constant);
+  const std::vector<Dim> to = broadcast(call, view.dims(), own);
+  const View x = repeated(call, view, to);
+  std::vector<std::size_t> axes;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const std::size_t axis = i + to.size() - own.size();
+    if (own[i].value == 1) continue;
+    if (x.has_batch(axis)) call.refuse("has a constant that differs between the samples of a batch");
+    axes.push_back(axis);
+  }
+  return {with_channels(call.builder(), x, atoms_of(x, axes)),
+          constant.reshaped({constant.shape.elements()})};
+}
+
+Aligned aligned(Call& call, const std::vector<View>& views) {
+  const View& first = views.front();
+  const auto shape_of = [&](const View& view) -> const Shape& { return call.graph().node(view.node).shape; };
+  Aligned result{{}, first};
+  const bool alike = std::all_of(views.begin(), views.end(), [&](const View& view) {
+    return view.atoms == first.atoms && view.axes == first.axes && shape_of(view) == shape_of(first);
+  });
+  if (alike) {
+    for (const View& view : views) result.nodes.push_back(view.node);
+    return result;
+  }
+  const std::vector<std::size_t> order = natural_order(call.builder(), first);
+  if (!order.empty()) {
+    for (const View& view : views) {
+      std::vector<View::Axis> groups;
+      for (const std::size_t axis : order) groups.push_back(view.axes[axis]);
+      result.nodes.push_back(arrange(call.builder(), view, groups));
+    }
+    // The atoms may divide the axes of each input differently: one atom for each axis does for all.
+    std::vector<int> roles(first.rank(), View::kOne);
+    for (std::size_t i = 0; i < order.size(); ++i) roles[order[i]] = static_cast<int>(i);
+    roles[*first.batch_axis()] = View::kBatch;
+    result.view = View::of(call.graph(), result.nodes[0], roles);
+    return result;
+  }
+  for (const View& view : views) result.nodes.push_back(flattened(call.builder(), view).node);
+  View whole = View::of(call.graph(), result.nodes[0], {View::kBatch, 0});
+  const std::optional<View> divided = whole.reshaped(first.dims());
+  if (!divided) call.refuse(fmt::format("mixes the batch with other axes: {}", to_string(first.dims())));
+  result.view = *divided;
+  return result;
+}
+
+}  // namespace convoke::interop::onnx

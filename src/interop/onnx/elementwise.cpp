@@ -1,0 +1,120 @@
+#include "convoke/nn/layers/elementwise.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+
+#include "interop/onnx/broadcast.hpp"
+#include "interop/onnx/operators.hpp"
+
+namespace convoke::interop::onnx {
+namespace {
+
+/// An operator that is a function of our layer.
+struct Named {
+  std::string_view op, function;
+  bool swapped = false;                           ///< its operands have the other order
+  std::optional<double> before = {}, after = {};  ///< operands that it does not have
+};
+constexpr std::array kNamed{
+    Named{"Abs", "abs"},
+    Named{"And", "minimum"},
+    Named{"Ceil", "ceil"},
+    Named{"Cos", "cos"},
+    Named{"Div", "divide"},
+    Named{"Equal", "equal"},
+    Named{"Erf", "erf"},
+    Named{"Exp", "exp"},
+    Named{"Floor", "floor"},
+    Named{"Greater", "greater"},
+    Named{"GreaterOrEqual", "greater_equal"},
+    Named{"Less", "greater", true},
+    Named{"LessOrEqual", "greater_equal", true},
+    Named{"Log", "log"},
+    Named{"Min", "minimum"},
+    Named{"Not", "equal", false, {}, 0},
+    Named{"Or", "maximum"},
+    Named{"Pow", "power"},
+    Named{"Reciprocal", "divide", false, 1},
+    Named{"Round", "round"},
+    Named{"Sign", "sign"},
+    Named{"Sin", "sin"},
+    Named{"Sqrt", "sqrt"},
+    Named{"Where", "where"},
+};
+
+/// An operand: a value, or a number.
+using Operand = std::variant<View, double>;
+
+/// Returns the numbers of a constant as a value over the samples of `like`: where(0, x, 0) + constant.
+View filled(Call& call, const View& like, const Constant& constant) {
+  const View zeros = call.elementwise(
+      like, std::make_shared<nn::Elementwise>(nn::ElementwiseOptions{"where", {{0, {}, 0}}}));
+  const View result = shifted_by(call, zeros, constant);
+  call.builder().freeze(result.node);
+  return result;
+}
+
+Operand operand_of(Call& call, std::size_t input, const View& like) {
+  if (!call.is_constant(input)) return call.view(input);
+  const Constant& constant = call.constant(input, "operand");
+  const bool widens = broadcast(call, like.dims(), dims_of(constant)) != like.dims();
+  if (widens || !constant.uniform()) return filled(call, like, constant);
+  if (std::isnan(*constant.uniform())) call.refuse("computes with a constant that is not a number");
+  return static_cast<double>(*constant.uniform());
+}
+
+View computed(Call& call, std::string_view function, const std::vector<Operand>& operands) {
+  nn::ElementwiseOptions options{.function = std::string(function), .operands = {}};
+  std::vector<View> views;
+  for (const Operand& operand : operands) {
+    const double* number = std::get_if<double>(&operand);
+    options.operands.push_back(number == nullptr ? std::nullopt : std::optional(*number));
+    if (number == nullptr) views.push_back(std::get<View>(operand));
+  }
+  Aligned inputs = aligned(call, broadcast_all(call, views));
+  const std::size_t node =
+      call.add(std::make_shared<nn::Elementwise>(std::move(options)), std::move(inputs.nodes));
+  return inputs.view.with_node(node);
+}
+
+}  // namespace
+
+void convert_function(Call& call) {
+  const Named& named = *std::find_if(kNamed.begin(), kNamed.end(),
+                                     [&](const Named& entry) { return entry.op == call.node().op; });
+  std::size_t first = 0;
+  while (call.is_constant(first)) ++first;  // operators with constants alone are folded
+  const View like = call.view(first);
+  std::vector<Operand> operands;
+  if (named.before) operands.emplace_back(*named.before);
+  for (std::size_t i = 0; i < call.inputs(); ++i) operands.push_back(operand_of(call, i, like));
+  if (named.after) operands.emplace_back(*named.after);
+  if (named.swapped) std::reverse(operands.begin(), operands.end());
+  while (call.node().op == "Min" && operands.size() > 2) {  // of any number of inputs
+    const Operand pair = computed(call, named.function, {operands[0], operands[1]});
+    operands.erase(operands.begin());
+    operands.front() = pair;
+  }
+  call.give(operands.size() == 1 && call.node().op == "Min" ? std::get<View>(operands[0])
+                                                            : computed(call, named.function, operands));
+}
+
+bool is_truth(const Source& source, const std::string& value) {
+  constexpr std::array<std::string_view, 8> kTruth{"And",  "Equal",       "Greater", "GreaterOrEqual",
+                                                   "Less", "LessOrEqual", "Not",     "Or"};
+  constexpr std::array<std::string_view, 9> kKept{"Cast",    "Expand",  "Flatten",   "Gather",   "Identity",
+                                                  "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
+  const NodeProto* node = source.producer(value);
+  if (node == nullptr || node->inputs.empty()) return false;
+  if (std::find(kTruth.begin(), kTruth.end(), node->op) != kTruth.end()) return true;
+  const bool kept = std::find(kKept.begin(), kKept.end(), node->op) != kKept.end();
+  return kept && is_truth(source, node->inputs[0]);
+}
+
+View truth_of(Call& call, const View& x) { return computed(call, "where", {x, 1.0, 0.0}); }
+
+}  // namespace convoke::interop::onnx

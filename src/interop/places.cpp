@@ -1,0 +1,32 @@
+#include "interop/places.hpp"
+
+#include <algorithm>
+
+namespace convoke::interop {
+
+std::vector<std::int64_t> places_of_slice(std::int64_t extent, std::int64_t start, std::int64_t end,
+                                          std::int64_t step) {
+  const auto place = [&](std::int64_t at) { return at < 0 ? std::max(at, -extent - 1) + extent : at; };
+  const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
+  const std::int64_t last = std::clamp(place(end), low, high);
+  std::vector<std::int64_t> places;
+  for (std::int64_t at = std::clamp(place(start), low, high); step > 0 ? at < last : at > last; at += step) {
+    places.push_back(at);
+    if (step > extent || step < -extent) break;
+  }
+  return places;
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> runs_of(const std::vector<std::int64_t>& places) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> runs;
+  for (const std::int64_t place : places) {
+    if (!runs.empty() && place == runs.back().first + runs.back().second) {
+      ++runs.back().second;
+    } else {
+      runs.emplace_back(place, 1);
+    }
+  }
+  return runs;
+}
+
+}  // namespace convoke::interop
