@@ -85,7 +85,7 @@ TEST_CASE("help shows the range, the default and the condition of an option") {
   CHECK(std::regex_search(help.text, std::regex(R"(samples\s+\(1\s+to\s+50000;\s+default\s+5000\))")));
   CHECK(std::regex_search(help.text, std::regex(R"(--augmented RECIPE[^-]+\(only\s+with\s+--html\))")));
   CHECK(without_mpi("help slurm").says("  --launcher mpirun|srun "));
-  CHECK(without_mpi("help prepare").says("(required)"));
+  CHECK(without_mpi("help import").says("(required)"));
 }
 
 TEST_CASE("the program's help lists every command once, by workflow") {

@@ -83,6 +83,7 @@ TEST_CASE("prepare refuses invalid requests before it begins") {
     return outcome.text;
   };
   using Catch::Contains;
+  CHECK_THAT(error("idx"), Contains("--output is missing"));
   CHECK_THAT(error("idx --output a.h5 --split train=1,test=1"), Contains("the fractions sum to 2, not 1"));
   CHECK_THAT(error("idx --output a.h5 --fold 6/5"), Contains("--fold 6/5: there is no such fold"));
   CHECK_THAT(error("idx --output a.h5 --size 10by10"), Contains("--size 10by10: is not understood"));

@@ -313,7 +313,7 @@ std::function<int()> add_prepare(CLI::App& parser) {
       ->type_name("SOURCE");
   parser
       .add_option("-o,--output", work.output,
-                  "The dataset to write: a file, or a folder with --shards. Only a dry run needs none")
+                  "The dataset to write: a file, or a folder with --shards (required without --dry-run)")
       ->type_name("FILE");
   parser
       .add_option("--kind", work.kind,
