@@ -18,10 +18,13 @@ namespace {
 std::optional<mpi::SharedMemory> try_window(const mpi::Communicator& node, std::size_t bytes) {
   try {
     return std::optional<mpi::SharedMemory>(std::in_place, node, bytes);
-  } catch (const Error&) {  // on all ranks of the node
+  } catch (const std::exception&) {  // on all ranks of the node
     return std::nullopt;
   }
 }
+
+// The ranks of a node cannot share memory if each is in its own container.
+bool shares(const mpi::Communicator& node) { return try_window(node, 1).has_value(); }
 
 }  // namespace
 
@@ -75,6 +78,7 @@ void NodeMemory::publish() const {
 
 data::Storage NodeStorage::storage() {
   const std::size_t budget = budget_ > 0 ? budget_ : half_of_free_memory(node_);
+  if (!shares(node_)) return data::private_storage(budget / static_cast<std::size_t>(node_.size()));
   return {.allocate = [this](std::size_t bytes) { return blocks_.emplace_back(node_, bytes).bytes(); },
           .part = node_.rank(),
           .parts = node_.size(),

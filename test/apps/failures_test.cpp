@@ -2,6 +2,7 @@
 // something.
 #include "apps/place.hpp"
 #include "support/catch.hpp"
+#include "support/skip.hpp"
 
 namespace {
 
@@ -62,4 +63,37 @@ TEST_CASE("without room in /dev/shm, and without reading each other's memory, ra
   }
   const std::string less = "setpriv --bounding-set=-sys_ptrace,-net_raw ";
   if (shell(less + "true").code == 0) train_in("apart", mpirun(2) + " " + less, "");
+}
+
+TEST_CASE("a model that is larger than /dev/shm trains, and also if each rank is in its own container") {
+  const Place place;
+  const std::string recipe = bytes_of(place / "recipe.toml");
+  const std::string last = "  { layer = \"dense\", units = 4,";
+  std::string large = recipe;  // two ranks share 46 MiB
+  large.replace(recipe.find(last), 0, "  { layer = \"dense\", units = 16384, activation = \"relu\" },\n");
+  write_text(place / "recipe.toml", large);
+  REQUIRE(place.train("alone", "--set train.epochs=1").code == 0);
+  const auto train_in = [&](const std::string& output, const std::string& size,
+                            const std::string& container) {
+    const Outcome outcome =
+        place.run("train recipe.toml --quiet --set train.epochs=1 --output " + output + "'",
+                  "unshare --mount sh -c 'mount -t tmpfs -o size=" + size + " tmpfs /dev/shm && " +
+                      mpirun(2) + " " + container);
+    CAPTURE(outcome.text);
+    CHECK(outcome.code == 0);
+    CHECK(bytes_of(place / output / "model.h5") == bytes_of(place / "alone/model.h5"));
+    return outcome;
+  };
+  if (shell("unshare --mount sh -c 'mount -t tmpfs tmpfs /dev/shm'").code != 0)
+    return skip("needs root to mount another /dev/shm");
+  for (const char* size : {"16m", "64m"}) CHECK_FALSE(train_in(size, size, "").says("own copy"));
+
+  // In user namespaces of their own, the ranks may not open each other's files in /proc.
+  const std::string container = "unshare --user --map-root-user";
+  if (shell(container + " true").code != 0) return skip("needs user namespaces");
+  CHECK_FALSE(train_in("apart", "200m", container).says("own copy"));
+  const Outcome copies = train_in("copies", "16m", container);
+  CHECK(copies.times("warning: each rank keeps its own copy of the model") == 1);
+  CHECK(copies.says(" cannot share 4"));
+  CHECK(copies.says("No space left on device"));
 }

@@ -15,8 +15,8 @@ namespace convoke::run {
 /// Returns half of the memory that is free at the root of `node`, the same on all its ranks. Collective.
 std::size_t half_of_free_memory(const mpi::Communicator& node);
 
-/// One block of memory per node that all its ranks read and write: a shared window, or a memory-mapped file
-/// if the window would be larger than `budget` or cannot be allocated. The file's name is removed once it is
+/// One block of memory per node that all its ranks read and write: shared memory, or a memory-mapped file
+/// if it would be larger than `budget` or cannot be shared. The file's name is removed once it is
 /// mapped, so the file disappears with the processes. Construction and destruction are collective over
 /// `node`.
 class NodeMemory {
@@ -40,7 +40,8 @@ class NodeMemory {
 };
 
 /// Memory for datasets that the ranks of a node store once: each rank reads a part of the samples, and all
-/// ranks see all samples. Construction, destruction and opening a dataset with it are collective over `node`.
+/// ranks see all samples. If the ranks cannot share memory, each has a copy of its own, and its part of the
+/// budget. Construction, destruction and opening a dataset with it are collective over `node`.
 class NodeStorage {
  public:
   /// `budget`: bytes of the node for samples; larger splits are streamed. 0: half of the free memory.
