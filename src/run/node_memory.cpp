@@ -78,7 +78,12 @@ void NodeMemory::publish() const {
 
 data::Storage NodeStorage::storage() {
   const std::size_t budget = budget_ > 0 ? budget_ : half_of_free_memory(node_);
-  if (!shares(node_)) return data::private_storage(budget / static_cast<std::size_t>(node_.size()));
+  const auto at_first = [this](const std::function<std::string()>& work) { return on_root(all_, work); };
+  if (!shares(node_)) {
+    data::Storage own = data::private_storage(budget / static_cast<std::size_t>(node_.size()));
+    own.at_first = at_first;
+    return own;
+  }
   return {.allocate = [this](std::size_t bytes) { return blocks_.emplace_back(node_, bytes).bytes(); },
           .part = node_.rank(),
           .parts = node_.size(),
@@ -86,7 +91,8 @@ data::Storage NodeStorage::storage() {
           .ready =
               [this] {
                 for (const mpi::SharedMemory& block : blocks_) block.publish();
-              }};
+              },
+          .at_first = at_first};
 }
 
 }  // namespace convoke::run

@@ -1,5 +1,7 @@
 // What goes wrong in a job of several ranks: ranks that were started differently, and machines that lack
 // something.
+#include <sstream>
+
 #include "apps/place.hpp"
 #include "support/catch.hpp"
 #include "support/skip.hpp"
@@ -96,4 +98,28 @@ TEST_CASE("a model that is larger than /dev/shm trains, and also if each rank is
   CHECK(copies.times("warning: each rank keeps its own copy of the model") == 1);
   CHECK(copies.says(" cannot share 4"));
   CHECK(copies.says("No space left on device"));
+}
+
+TEST_CASE("ranks that predict read a part of the samples each, and give the labels of one rank") {
+  const Place place;
+  REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
+  constexpr std::int64_t kBytes = 30'000 * 64;
+  write_dataset(place / "many.h5", 10, 8, 4, kBytes / 64);
+  // What a shell's processes have read counts as its own when they have ended.
+  const auto read_by_each = [&](const std::string& data) {
+    const Outcome outcome =
+        place.run("predict run " + data + " --output " + data + ".npy; grep rchar /proc/$$/io'",
+                  mpirun(2) + " sh -c '");
+    CAPTURE(outcome.text);
+    std::vector<std::int64_t> bytes;
+    std::istringstream lines(outcome.text);
+    std::int64_t count = 0;
+    for (std::string word; lines >> word >> count;) bytes.push_back(count);
+    REQUIRE(bytes.size() == 2);
+    return bytes;
+  };
+  const auto few = read_by_each("data.h5"), many = read_by_each("many.h5");
+  for (const std::size_t rank : {0, 1}) CHECK(many[rank] - few[rank] < 7 * kBytes / 10);
+  REQUIRE(place.run("predict run many.h5 --output alone.npy").code == 0);
+  CHECK(bytes_of(place / "many.h5.npy") == bytes_of(place / "alone.npy"));
 }

@@ -41,12 +41,13 @@ class NodeMemory {
 
 /// Memory for datasets that the ranks of a node store once: each rank reads a part of the samples, and all
 /// ranks see all samples. If the ranks cannot share memory, each has a copy of its own, and its part of the
-/// budget. Construction, destruction and opening a dataset with it are collective over `node`.
+/// budget. Opening a dataset with it is collective over all ranks: rank 0 looks at the files of a folder of
+/// shards, and tells the others.
 class NodeStorage {
  public:
   /// `budget`: bytes of the node for samples; larger splits are streamed. 0: half of the free memory.
-  explicit NodeStorage(mpi::Communicator node, std::size_t budget = 0)
-      : node_(std::move(node)), budget_(budget) {}
+  NodeStorage(mpi::Communicator all, mpi::Communicator node, std::size_t budget = 0)
+      : all_(std::move(all)), node_(std::move(node)), budget_(budget) {}
   NodeStorage(const NodeStorage&) = delete;
   NodeStorage& operator=(const NodeStorage&) = delete;
 
@@ -54,7 +55,7 @@ class NodeStorage {
   data::Storage storage();
 
  private:
-  mpi::Communicator node_;
+  mpi::Communicator all_, node_;
   std::size_t budget_;
   std::vector<mpi::SharedMemory> blocks_;
 };
