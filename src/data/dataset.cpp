@@ -159,8 +159,8 @@ std::vector<std::int64_t> encoded_sizes(const std::filesystem::path& path, const
 
 Dataset Dataset::open(const std::filesystem::path& path, const std::vector<std::string>& splits,
                       Storage storage) {
-  // 1. Find the splits. Every rank looks, so that every rank ends with the same message.
-  const Stored stored = read_structure(path, splits);
+  // 1. Find the splits.
+  const Stored stored = read_structure(path, splits, storage);
   Dataset dataset;
   dataset.file_ = path;
   dataset.info_ = stored.info;

@@ -314,6 +314,20 @@ StoredSplit describe_shards(const std::vector<std::filesystem::path>& files, con
   return all;
 }
 
+// The hosts of a job may have folders of their own.
+void expect_here(const Stored& stored, std::size_t part) {
+  const StoredSplit& split = stored.splits.front();
+  const std::size_t shard = part % split.samples.size();
+  const StoredPiece& there = split.samples[shard];
+  const Stored here = file_structure(there.file, {split.name});
+  const StoredPiece& piece = here.splits.front().samples.front();
+  std::string what = difference(stored.info, here.info);
+  if (what.empty() && (piece.count != there.count || piece.offset != there.offset)) what = "samples";
+  if (what.empty()) return;
+  throw Error(fmt::format("{}: differs from the file of rank 0: its {} differs", there.file.string(), what),
+              "copy the folder to all hosts again");
+}
+
 Stored folder_structure(const std::filesystem::path& folder, const std::vector<std::string>& names) {
   const std::map<std::string, std::vector<std::filesystem::path>> shards = shards_in(folder);
   Stored stored;
@@ -345,6 +359,18 @@ Stored read_structure(const std::filesystem::path& path, const std::vector<std::
   std::error_code error;
   return std::filesystem::is_directory(path, error) ? folder_structure(path, names)
                                                     : file_structure(path, names);
+}
+
+Stored read_structure(const std::filesystem::path& path, const std::vector<std::string>& names,
+                      const Storage& storage) {
+  const std::string bytes = storage.at_first([&] {
+    std::error_code error;
+    return std::filesystem::is_directory(path, error) ? to_bytes(read_structure(path, names)) : std::string();
+  });
+  if (bytes.empty()) return read_structure(path, names);
+  Stored stored = stored_from_bytes(bytes, path);
+  expect_here(stored, static_cast<std::size_t>(storage.part));
+  return stored;
 }
 
 }  // namespace convoke::data

@@ -60,4 +60,14 @@ struct Stored {
 /// encoded pictures do not fit to their bytes; or if a shard is missing or belongs to another dataset.
 Stored read_structure(const std::filesystem::path& path, const std::vector<std::string>& splits);
 
+/// Returns read_structure() for all processes of `storage`. One of them looks at the shards of a folder, and
+/// each other one at one shard. Throws Error as read_structure, or if this shard differs from that of the
+/// first process. Collective over them.
+Stored read_structure(const std::filesystem::path& path, const std::vector<std::string>& splits,
+                      const Storage& storage);
+
+/// The structure of a folder of shards, to be sent to a process that may have the folder elsewhere.
+std::string to_bytes(Stored stored);
+Stored stored_from_bytes(const std::string& bytes, const std::filesystem::path& folder);
+
 }  // namespace convoke::data

@@ -75,7 +75,7 @@ Findings processor(const Context& context) {
 
 Findings shared_memory(const Context& context) {
   const auto hosts = gather_shared_memory(context.binding.machine, context.world, !context.quick);
-  return judge_shared_memory(hosts, context.demand == nullptr ? 0 : context.demand->window_bytes());
+  return judge_shared_memory(hosts);
 }
 
 Findings network(const Context& context) {

@@ -12,7 +12,6 @@ namespace convoke::doctor {
 namespace {
 
 constexpr int kRounds = 20;
-constexpr int kClockTag = 7301;
 
 }  // namespace
 
@@ -30,9 +29,9 @@ std::vector<ClockOffset> measure_clock_offsets(const run::Machine& machine, cons
     const auto bytes = std::as_writable_bytes(std::span(&theirs, 1));
     if (world.rank() == rank) {
       for (int round = 0; round < kRounds; ++round) {
-        world.receive(bytes, 0, kClockTag);
+        world.receive(bytes, 0, mpi::Tag::kHostClock);
         theirs = clock();
-        world.send(bytes, 0, kClockTag);
+        world.send(bytes, 0, mpi::Tag::kHostClock);
       }
     } else if (world.root()) {
       // The other clock was read between sending and receiving: in the middle, plus or minus half a round
@@ -40,8 +39,8 @@ std::vector<ClockOffset> measure_clock_offsets(const run::Machine& machine, cons
       ClockOffset best{.host = there.host, .uncertainty = std::numeric_limits<double>::infinity()};
       for (int round = 0; round < kRounds; ++round) {
         const double sent = clock();
-        world.send(bytes, rank, kClockTag);
-        world.receive(bytes, rank, kClockTag);
+        world.send(bytes, rank, mpi::Tag::kHostClock);
+        world.receive(bytes, rank, mpi::Tag::kHostClock);
         const double half = (clock() - sent) / 2;
         if (half >= best.uncertainty) continue;
         best.uncertainty = half;

@@ -12,7 +12,6 @@
 namespace convoke::doctor {
 namespace {
 
-constexpr int kLinkTag = 7303;
 constexpr std::size_t kSmall = 8, kLarge = std::size_t{1} << 20;
 constexpr int kSmallRounds = 40, kLargeRounds = 6;
 
@@ -21,8 +20,8 @@ double ping_pong(std::span<std::byte> message, int rounds, int there, const mpi:
   std::vector<double> seconds;
   for (int round = 0; round <= rounds; ++round) {
     const os::Stopwatch watch;
-    world.send(message, there, kLinkTag);
-    world.receive(message, there, kLinkTag);
+    world.send(message, there, mpi::Tag::kLink);
+    world.receive(message, there, mpi::Tag::kLink);
     if (round > 0) seconds.push_back(watch.seconds() / 2);
   }
   std::nth_element(seconds.begin(), seconds.begin() + rounds / 2, seconds.end());
@@ -35,8 +34,8 @@ double cross(std::span<std::byte> out, std::span<std::byte> in, int there, const
   std::vector<double> seconds;
   for (int round = 0; round < kLargeRounds; ++round) {
     const os::Stopwatch watch;
-    mpi::Request sent = world.start_send(out, there, kLinkTag);
-    world.receive(in, there, kLinkTag);
+    mpi::Request sent = world.start_send(out, there, mpi::Tag::kLink);
+    world.receive(in, there, mpi::Tag::kLink);
     sent.wait();
     seconds.push_back(watch.seconds());
   }
@@ -46,8 +45,8 @@ double cross(std::span<std::byte> out, std::span<std::byte> in, int there, const
 
 void answer(std::span<std::byte> message, int rounds, int there, const mpi::Communicator& world) {
   for (int round = 0; round <= rounds; ++round) {
-    world.receive(message, there, kLinkTag);
-    world.send(message, there, kLinkTag);
+    world.receive(message, there, mpi::Tag::kLink);
+    world.send(message, there, mpi::Tag::kLink);
   }
 }
 

@@ -9,13 +9,13 @@
 #include <cstring>
 #include <span>
 
+#include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/mpi/shared_memory.hpp"
 #include "doctor/evidence.hpp"
 
 namespace convoke::doctor {
 namespace {
-
-constexpr int kSharedMemoryTag = 7302;
 
 // Cross-memory attach (CMA): the second rank of a host reads a word of the first. Returns "" or the error.
 std::string read_neighbour(const run::Machine& machine, const mpi::Communicator& world) {
@@ -35,17 +35,17 @@ std::string read_neighbour(const run::Machine& machine, const mpi::Communicator&
   const auto answer = std::as_writable_bytes(std::span(&failed, 1));
   if (local.size() < 2) return {};
   if (machine.local_rank == 0) {
-    world.send(bytes, local[1], kSharedMemoryTag);
-    world.receive(answer, local[1], kSharedMemoryTag);
+    world.send(bytes, local[1], mpi::Tag::kNeighbour);
+    world.receive(answer, local[1], mpi::Tag::kNeighbour);
   } else if (machine.local_rank == 1) {
-    world.receive(bytes, local[0], kSharedMemoryTag);
+    world.receive(bytes, local[0], mpi::Tag::kNeighbour);
     std::uint64_t read = 0;
     const iovec mine{&read, sizeof read}, theirs{const_cast<std::uint64_t*>(there.address), sizeof read};
     const bool done = process_vm_readv(static_cast<pid_t>(there.process), &mine, 1, &theirs, 1, 0) ==
                       static_cast<ssize_t>(sizeof read);
     failed =
         done ? (read == word ? 0 : ESRCH) : errno;  // another container may have a process of that number
-    world.send(answer, local[0], kSharedMemoryTag);
+    world.send(answer, local[0], mpi::Tag::kNeighbour);
   }
   return failed == 0 ? std::string() : std::strerror(failed);
 }
@@ -54,11 +54,14 @@ SharedMemoryRoom look(const run::Machine& machine, const mpi::Communicator& worl
   SharedMemoryRoom room;
   room.host = machine.host;
   room.ranks = machine.local_ranks;
-  room.folder = mpi_setting("osc_sm_backing_directory", "/dev/shm", ask);
+  room.folder = mpi_setting("btl_vader_backing_directory", "/dev/shm", ask);
   struct statvfs system {};
   if (statvfs("/dev/shm", &system) == 0) room.total = std::uint64_t{system.f_blocks} * system.f_frsize;
-  if (statvfs(room.folder.c_str(), &system) == 0) {
-    room.free = std::uint64_t{system.f_bavail} * system.f_frsize;
+  const mpi::Communicator node = world.split_node();
+  try {
+    const mpi::SharedMemory memory(node, 1);
+  } catch (const Error& error) {
+    room.unshared = error.what();
   }
   room.copies = mpi_setting("btl_vader_single_copy_mechanism", "", ask);
   room.reading_refused = read_neighbour(machine, world);
@@ -70,7 +73,7 @@ Settings to_settings(const SharedMemoryRoom& room) {
           {"ranks", room.ranks},
           {"total", static_cast<std::int64_t>(room.total)},
           {"folder", room.folder},
-          {"free", static_cast<std::int64_t>(room.free)},
+          {"unshared", room.unshared},
           {"copies", room.copies},
           {"reading_refused", room.reading_refused}};
 }
@@ -81,7 +84,7 @@ SharedMemoryRoom room_from(const Settings& settings) {
           .ranks = static_cast<int>(read.get("ranks", 1)),
           .total = static_cast<std::uint64_t>(read.get("total", 0)),
           .folder = read.get("folder", ""),
-          .free = static_cast<std::uint64_t>(read.get("free", 0)),
+          .unshared = read.get("unshared", ""),
           .copies = read.get("copies", ""),
           .reading_refused = read.get("reading_refused", "")};
 }
@@ -97,33 +100,28 @@ std::vector<SharedMemoryRoom> gather_shared_memory(const run::Machine& machine,
   return rooms;
 }
 
-std::vector<Finding> judge_shared_memory(const std::vector<SharedMemoryRoom>& hosts, std::uint64_t window) {
-  constexpr std::uint64_t kPerRank = std::uint64_t{8} << 20;  // Open MPI's segment of 4 MiB, and its windows
-  const auto remedy = [](std::uint64_t bytes) {
-    return fmt::format("mount -o remount,size={0}m /dev/shm (as root), docker run --shm-size={0}m",
-                       (bytes >> 20) + 1);
-  };
+std::vector<Finding> judge_shared_memory(const std::vector<SharedMemoryRoom>& hosts) {
+  constexpr std::uint64_t kPerRank = std::uint64_t{5} << 20;  // Open MPI's segment of 4 MiB, and some more
   std::vector<Finding> found;
   for (const SharedMemoryRoom& room : hosts) {
     const std::uint64_t own = kPerRank * static_cast<std::uint64_t>(room.ranks);
-    if (room.ranks > 1 && room.free < window) {
+    if (!room.unshared.empty()) {
       found.push_back(
-          {.severity = Severity::kError,
+          {.severity = Severity::kWarning,
            .subject = "shared memory",
-           .evidence =
-               fmt::format("{}: the {} ranks will share {} of samples, but {} has only {} left", room.host,
-                           room.ranks, format_bytes(window), room.folder, format_bytes(room.free)),
-           .remedy = remedy(window + own) +
-                     ", use a disk (export OMPI_MCA_osc_sm_backing_directory=/tmp), or set data.memory "
-                     "to stream samples"});
-    } else if (room.ranks > 1 && room.total < own) {
+           .evidence = room.unshared + "; each keeps its own copy of the model and of the samples",
+           .remedy = "run all ranks of a host in one container"});
+    }
+    if (room.ranks > 1 && room.total < own) {
       const std::string instead =
-          room.folder == "/dev/shm" ? "" : fmt::format("; messages and samples use files in {}", room.folder);
+          room.folder == "/dev/shm" ? "" : fmt::format("; messages use files in {}", room.folder);
       found.push_back({.severity = Severity::kWarning,
                        .subject = "shared memory",
                        .evidence = fmt::format("{}: /dev/shm has only {} for {} ranks{}", room.host,
                                                format_bytes(room.total), room.ranks, instead),
-                       .remedy = remedy(own)});
+                       .remedy = fmt::format("mount -o remount,size={0}m /dev/shm (as root), docker run "
+                                             "--shm-size={0}m",
+                                             (own >> 20) + 1)});
     }
     if (room.reading_refused.empty()) continue;
     const bool used = room.copies == "cma";
@@ -138,9 +136,10 @@ std::vector<Finding> judge_shared_memory(const std::vector<SharedMemoryRoom>& ho
   }
   if (found.empty() && !hosts.empty()) {
     const SharedMemoryRoom& first = hosts.front();
-    found.push_back({.severity = Severity::kOk,
-                     .subject = "shared memory",
-                     .evidence = fmt::format("{} free in {}", format_bytes(first.free), first.folder)});
+    found.push_back(
+        {.severity = Severity::kOk,
+         .subject = "shared memory",
+         .evidence = fmt::format("shared by the ranks of each host; messages use {}", first.folder)});
   }
   return found;
 }

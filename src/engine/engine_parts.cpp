@@ -1,5 +1,7 @@
 #include "engine/engine_parts.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <string>
 
@@ -37,16 +39,18 @@ std::shared_ptr<const nn::ParameterLayout> make_layout(const nn::Graph& graph, c
   return layout;
 }
 
-// Shares memory among the ranks of each node. Returns null if a node has no room for it (/dev/shm may be
-// small in a container); then `problem` is the reason, at the root.
+// Shares memory among the ranks of each node. Returns null on all ranks if those of a node cannot share it
+// (mpi::SharedMemory); then `problem` is the reason, at the root.
 std::unique_ptr<ModelMemory> share_memory(const ModelMemory::Sizes& sizes, int workers,
                                           const mpi::Communicator& group, std::string& problem) {
+  const mpi::Communicator node = group.split_node();
   std::unique_ptr<ModelMemory> shared;
   std::string mine;
   try {
-    shared = std::make_unique<ModelMemory>(group.split_node(), sizes, workers);
-  } catch (const Error& error) {
-    mine = error.what();
+    shared = std::make_unique<ModelMemory>(node, sizes, workers);
+  } catch (...) {
+    const Error error = mpi::as_error(std::current_exception());
+    mine = fmt::format("{}; {}", error.what(), error.hint());
   }
   std::array<double, 1> all_have{shared == nullptr ? 0.0 : 1.0};
   group.min(all_have);

@@ -126,7 +126,10 @@ class LaneEngine::Impl {
     sums_.finish();
     if (any_failed()) mpi::agree(group_, failure);
     StepResult result = tally(samples.size());
-    if (!std::isfinite(result.loss)) return result;
+    if (!std::isfinite(result.loss)) {
+      memory_.barrier();  // until all ranks of the node have read the sums, which diagnose() overwrites
+      return result;
+    }
     if (check) verify(*check);
 
     // 3. Make the same update on all nodes.

@@ -6,6 +6,7 @@
 
 #include "convoke/core/pulse.hpp"
 #include "convoke/engine/worker_team.hpp"
+#include "convoke/mpi/together.hpp"
 
 namespace convoke::engine {
 namespace {
@@ -44,8 +45,8 @@ std::vector<int> count_workers(const mpi::Communicator& node, int workers) {
 
 ModelMemory::ModelMemory(const mpi::Communicator& node, const Sizes& sizes, int workers)
     : node_(node), first_worker_(count_workers(node, workers)) {
-  memory_.emplace(node, place_arrays(sizes, nullptr));
-  place_arrays(sizes, memory_->bytes().data());
+  memory_.emplace(node, mpi::together(node, [&] { return place_arrays(sizes, nullptr); }));
+  mpi::together(node, [&] { place_arrays(sizes, memory_->bytes().data()); });
   // Pages belong to the socket of the rank that writes them first: the sums are left to their workers.
   const auto shared_by_all =
       reinterpret_cast<std::byte*>(sums_.front().floats.data()) - memory_->bytes().data();

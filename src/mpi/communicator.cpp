@@ -16,9 +16,6 @@ namespace convoke::mpi {
 
 namespace {
 
-// The tag of gather(), which is point to point inside; below the smallest MPI_TAG_UB, and not for callers.
-constexpr int kGatherTag = 32767;
-
 MPI_Datatype type_of(const float*) { return MPI_FLOAT; }
 MPI_Datatype type_of(const double*) { return MPI_DOUBLE; }
 MPI_Datatype type_of(const std::int64_t*) { return MPI_INT64_T; }
@@ -59,15 +56,39 @@ Communicator::State::State(MPI_Comm communicator, bool owns)
   MPI_Comm_size(comm, &size);
 }
 
-// Freeing is collective. While an exception unwinds, the other ranks are in other calls, and the job is about
+namespace {
+
+std::vector<MPI_Comm>& abandoned() {
+  static std::vector<MPI_Comm> communicators;
+  return communicators;
+}
+
+void free_group(MPI_Comm& comm) {
+  const PeerWait wait("the end of a group");
+  MPI_Comm_free(&comm);
+}
+
+}  // namespace
+
+// Freeing is collective. While an exception unwinds, the other ranks may be in other calls, and the job about
 // to be aborted: waiting for them would suppress its message.
 Communicator::State::~State() {
-  if (std::uncaught_exceptions() > exceptions) return;
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (!owned || finalized) return;
-  const PeerWait wait("the end of a group");
-  MPI_Comm_free(&comm);
+  if (std::uncaught_exceptions() <= exceptions) {
+    free_group(comm);
+    return;
+  }
+  try {
+    abandoned().push_back(comm);
+  } catch (...) {  // without memory it stays until the end of the job
+  }
+}
+
+void Communicator::free_abandoned() {
+  for (MPI_Comm& comm : abandoned()) free_group(comm);
+  abandoned().clear();
 }
 
 Communicator Communicator::wrap(int fortran_handle) {
@@ -138,9 +159,9 @@ Request Communicator::start_sum_of(std::span<T> values) const {
 Request Communicator::start_sum(std::span<float> values) const { return start_sum_of(values); }
 Request Communicator::start_sum(std::span<std::int64_t> values) const { return start_sum_of(values); }
 
-Request Communicator::start_send(std::span<const std::byte> bytes, int to, int tag) const {
+Request Communicator::start_send(std::span<const std::byte> bytes, int to, Tag tag) const {
   return start(bytes, [&](const std::byte* piece, int count, MPI_Request* request) {
-    check(MPI_Isend(piece, count, MPI_BYTE, to, tag, state_->comm, request), "MPI_Isend");
+    check(MPI_Isend(piece, count, MPI_BYTE, to, static_cast<int>(tag), state_->comm, request), "MPI_Isend");
   });
 }
 
@@ -196,7 +217,7 @@ std::vector<std::vector<std::byte>> Communicator::gather(std::span<const std::by
           "MPI_Gather");
   }
   if (!here) {
-    send(bytes, root, kGatherTag);
+    send(bytes, root, Tag::kGather);
     return {};
   }
   // Receives one by one, because the displacements of MPI_Gatherv are ints and a gathered ensemble may exceed
@@ -207,7 +228,7 @@ std::vector<std::vector<std::byte>> Communicator::gather(std::span<const std::by
       all[r].assign(bytes.begin(), bytes.end());
     } else {
       all[r].resize(sizes[r]);
-      receive(all[r], static_cast<int>(r), kGatherTag);
+      receive(all[r], static_cast<int>(r), Tag::kGather);
     }
   }
   return all;
@@ -220,24 +241,26 @@ std::vector<std::string> Communicator::gather(const std::string& text, int root)
   return texts;
 }
 
-void Communicator::send(std::span<const std::byte> bytes, int to, int tag) const {
+void Communicator::send(std::span<const std::byte> bytes, int to, Tag tag) const {
   for_pieces(bytes, [&](const std::byte* piece, int count) {
     const PeerWait wait("the receiver of a message");
-    check(MPI_Send(piece, count, type_of(piece), to, tag, state_->comm), "MPI_Send");
+    check(MPI_Send(piece, count, type_of(piece), to, static_cast<int>(tag), state_->comm), "MPI_Send");
   });
 }
 
-void Communicator::receive(std::span<std::byte> bytes, int from, int tag) const {
+void Communicator::receive(std::span<std::byte> bytes, int from, Tag tag) const {
   for_pieces(bytes, [&](std::byte* piece, int count) {
     const PeerWait wait("a message");
-    check(MPI_Recv(piece, count, type_of(piece), from, tag, state_->comm, MPI_STATUS_IGNORE), "MPI_Recv");
+    check(
+        MPI_Recv(piece, count, type_of(piece), from, static_cast<int>(tag), state_->comm, MPI_STATUS_IGNORE),
+        "MPI_Recv");
   });
 }
 
-std::optional<int> Communicator::sender_of(int tag) const {
+std::optional<int> Communicator::sender_of(Tag tag) const {
   int there = 0;
   MPI_Status status;
-  check(MPI_Iprobe(MPI_ANY_SOURCE, tag, state_->comm, &there, &status), "MPI_Iprobe");
+  check(MPI_Iprobe(MPI_ANY_SOURCE, static_cast<int>(tag), state_->comm, &there, &status), "MPI_Iprobe");
   return there != 0 ? std::optional(status.MPI_SOURCE) : std::nullopt;
 }
 

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <fmt/format.h>
 #include <link.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -12,11 +13,17 @@
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <thread>
 
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/os/environment.hpp"
+#include "convoke/os/memory.hpp"
 #include "convoke/os/process.hpp"
 
 namespace convoke::mpi::open_mpi {
@@ -57,7 +64,6 @@ void make_room_for_segments() {
   const std::filesystem::space_info memory = std::filesystem::space("/dev/shm", unknown);
   if (ranks <= 1 || unknown || memory.available >= kPerRank * static_cast<std::uint64_t>(ranks)) return;
   os::set_default("OMPI_MCA_btl_vader_backing_directory", "/tmp");
-  os::set_default("OMPI_MCA_osc_sm_backing_directory", "/tmp");
 }
 
 using ShowHelp = int (*)(const char*, const char*, bool, ...);
@@ -81,6 +87,26 @@ void choose_settings() {
   choose_transport();
   choose_sums();
   make_room_for_segments();
+}
+
+void take_segment() {
+  const std::optional<std::int64_t> rank = os::number_in("OMPI_COMM_WORLD_NODE_RANK");
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; rank && std::getline(maps, line);) {  // "7f7e2fbff000-7f7e30000000 rw-s ... /path"
+    const std::size_t path = line.find('/');
+    const bool is_segment =
+        path != std::string::npos && (line.find("/vader_segment.", path) != std::string::npos ||
+                                      line.find("/sm_segment.", path) != std::string::npos);
+    if (!is_segment || !line.ends_with(fmt::format(".{}", *rank))) continue;
+    std::size_t dash = 0;
+    const std::uint64_t begin = std::stoull(line, &dash, 16),
+                        end = std::stoull(line.substr(dash + 1), nullptr, 16);
+    if (os::take_pages({reinterpret_cast<std::byte*>(begin), end - begin})) continue;
+    throw Error(fmt::format("{}: {}: no room for the {} through which this rank exchanges messages",
+                            os::host_name(), line.substr(path), format_bytes(end - begin)),
+                "enlarge /dev/shm (docker run --shm-size=1g), or let Open MPI use another folder:\n"
+                "        export OMPI_MCA_btl_vader_backing_directory=/tmp");
+  }
 }
 
 int rank_by_launcher() {

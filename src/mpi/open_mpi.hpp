@@ -10,6 +10,11 @@ namespace convoke::mpi::open_mpi {
 /// algorithm it sums, and where its segments of shared memory are. The user's settings have priority.
 void choose_settings();
 
+/// Takes the memory of the segment that Open MPI has made for this rank. Its pages take room only when
+/// messages first touch them: if /dev/shm were full by then, the rank would end without a message. Call it
+/// after MPI_Init. Throws Error if there is no room.
+void take_segment();
+
 /// Returns the rank that Open MPI's mpirun gave this process; -1 if another program started it, or MPI is not
 /// Open MPI.
 int rank_by_launcher();

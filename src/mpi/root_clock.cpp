@@ -9,14 +9,14 @@
 namespace convoke::mpi {
 namespace {
 
-constexpr int kTag = 7402, kRoundTrips = 16;
+constexpr int kRoundTrips = 16;
 
 void answer(int rank, const Communicator& world) {
   for (int i = 0; i < kRoundTrips; ++i) {
     std::int64_t time = 0;
-    world.receive(std::as_writable_bytes(std::span(&time, 1)), rank, kTag);
+    world.receive(std::as_writable_bytes(std::span(&time, 1)), rank, Tag::kRootClock);
     time = clock_now();
-    world.send(std::as_bytes(std::span(&time, 1)), rank, kTag);
+    world.send(std::as_bytes(std::span(&time, 1)), rank, Tag::kRootClock);
   }
 }
 
@@ -25,8 +25,8 @@ ClockReading ask(const Communicator& world) {
   for (int i = 0; i < kRoundTrips; ++i) {
     std::int64_t time = 0;
     const std::int64_t sent = clock_now();
-    world.send(std::as_bytes(std::span(&time, 1)), 0, kTag);
-    world.receive(std::as_writable_bytes(std::span(&time, 1)), 0, kTag);
+    world.send(std::as_bytes(std::span(&time, 1)), 0, Tag::kRootClock);
+    world.receive(std::as_writable_bytes(std::span(&time, 1)), 0, Tag::kRootClock);
     const std::int64_t half = (clock_now() - sent + 1) / 2;
     if (half < best.uncertainty) best = {sent + half, time - (sent + half), half};
   }

@@ -61,6 +61,7 @@ bool start(double& seconds) {
     throw Error(fmt::format("{}: MPI_Init_thread failed", os::host_name()),
                 "look at the messages of MPI above, and at convoke doctor");
   }
+  open_mpi::take_segment();
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // check() looks at the results
   seconds = watch.seconds();
   return true;
@@ -92,8 +93,7 @@ void print(const std::string& text) {
   std::fflush(stderr);
 }
 
-/// Below the smallest MPI_TAG_UB, and not used elsewhere.
-constexpr int kPrintedTag = 32766;
+constexpr auto kPrintedTag = static_cast<int>(Tag::kPrinted);
 
 bool may_call_from_any_thread() {
   int level = MPI_THREAD_SINGLE;

@@ -1,74 +1,112 @@
 #include "convoke/mpi/shared_memory.hpp"
 
 #include <fmt/format.h>
-#include <mpi.h>
 
-#include <exception>
+#include <atomic>
+#include <filesystem>
+#include <string>
+#include <system_error>
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/core/error.hpp"
-#include "convoke/core/pulse.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/mpi/session.hpp"
+#include "convoke/core/timeline.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/environment.hpp"
-#include "mpi/check.hpp"
+#include "convoke/os/file.hpp"
+#include "convoke/os/process.hpp"
 
 namespace convoke::mpi {
+namespace {
+
+/// A file that the ranks of a node map into memory. The first rank makes it, the others open its path.
+struct SharedFile {
+  SharedFile() = default;
+  SharedFile(const SharedFile&) = delete;
+  SharedFile& operator=(const SharedFile&) = delete;
+  ~SharedFile() {
+    std::error_code ignored;
+    if (named) std::filesystem::remove(path, ignored);
+  }
+
+  os::File file;
+  std::string path;
+  bool named = false;  ///< the path is a name in a folder, which is removed when all have opened it
+};
+
+// In memory, so the size of /dev/shm does not limit it. Other processes of the user can open it as long as
+// this one has it open.
+void make_in_memory(std::size_t bytes, SharedFile& shared) {
+  shared.file = os::File::in_memory("memory of the node");
+  shared.file.resize(bytes);
+  shared.path = fmt::format("/proc/{}/fd/{}", os::process_number(), shared.file.descriptor());
+}
+
+// For ranks that may not open each other's files in /proc, because each is in its own container. The pages
+// are reserved, because a full /dev/shm would end the rank that touches one later.
+void make_in_dev_shm(std::size_t bytes, SharedFile& shared) {
+  shared.path = fmt::format("/dev/shm/convoke-{}-{:x}", os::process_number(), clock_now());
+  shared.file = os::File(shared.path, os::Access::kNew, 0600);
+  shared.named = true;
+  shared.file.allocate(bytes);
+}
+
+// Throws GroupError on all ranks of `node` if one of them cannot map the file. Collective.
+template <class Make>
+std::unique_ptr<os::MappedFile> map(const Communicator& node, std::size_t bytes, Make make) {
+  SharedFile shared;
+  together(node, [&] {
+    if (node.root()) make(bytes, shared);
+  });
+  const std::string path = node.broadcast(shared.path);
+  const std::string space = node.broadcast(os::process_space());
+  return together(node, [&] {
+    if (!node.root()) {
+      if (path.starts_with("/proc") && os::process_space() != space)
+        throw Error("they are in different containers");
+      shared.file = os::File(path, os::Access::kReadWrite);
+    }
+    return std::make_unique<os::MappedFile>(shared.file, bytes);
+  });
+}
+
+}  // namespace
 
 struct SharedMemory::State {
   explicit State(const Communicator& ranks) : node(ranks) {}
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  ~State();
 
   Communicator node;
   std::span<std::byte> bytes;
   AlignedBuffer<std::byte> own;  ///< memory on a node with one rank
-  MPI_Win window = MPI_WIN_NULL;
-  int exceptions = std::uncaught_exceptions();
+  std::unique_ptr<os::MappedFile> shared;
 };
 
-// Freeing a window waits for the other ranks of the node. While an exception unwinds, they are in other
-// calls, and the job is about to be aborted: waiting for them would suppress its message.
-SharedMemory::State::~State() {
-  if (window == MPI_WIN_NULL || std::uncaught_exceptions() > exceptions) return;
-  const PeerWait wait("the end of shared memory");
-  check(MPI_Win_unlock_all(window), "MPI_Win_unlock_all");
-  check(MPI_Win_free(&window), "MPI_Win_free");
-}
-
 SharedMemory::SharedMemory(const Communicator& node, std::size_t bytes)
-    : state_(std::make_unique<State>(node)) {
+    : state_(together(node, [&] { return std::make_unique<State>(node); })) {
+  if (bytes == 0) return;
   if (node.size() == 1) {
     state_->own = AlignedBuffer<std::byte>(bytes);
     state_->bytes = state_->own.span();
     return;
   }
-
-  // The owner allocates the whole block; the others ask for its address.
-  constexpr std::size_t kAlignment = AlignedBuffer<std::byte>::kAlignment;
-  const MPI_Comm comm = MPI_Comm_f2c(node.fortran_handle());
-  const auto size = static_cast<MPI_Aint>(owner() ? bytes + kAlignment : 0);
-  void* base = nullptr;
-  const PeerWait wait("shared memory");
-  const int result =
-      MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, comm, static_cast<void*>(&base), &state_->window);
-  if (result != MPI_SUCCESS) {
-    // Perhaps only on this rank, while the others wait for it.
-    Session::abort(Error(fmt::format("cannot share {} of memory among the {} ranks of host {}",
-                                     format_bytes(bytes), node.size(), os::host_name()),
-                         "enlarge /dev/shm (docker run --shm-size=2g), or let Open MPI put it on a disk:\n"
-                         "        export OMPI_MCA_osc_sm_backing_directory=/tmp"));
-  }
-  MPI_Aint total = 0;
-  int unit = 0;
-  check(MPI_Win_set_errhandler(state_->window, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
-  check(MPI_Win_shared_query(state_->window, 0, &total, &unit, static_cast<void*>(&base)),
-        "MPI_Win_shared_query");
-  check(MPI_Win_lock_all(MPI_MODE_NOCHECK, state_->window), "MPI_Win_lock_all");
-  std::size_t room = static_cast<std::size_t>(total);
-  void* aligned = std::align(kAlignment, bytes, base, room);
-  state_->bytes = {static_cast<std::byte*>(aligned), bytes};
+  std::string reasons;
+  const auto try_to_map = [&](const auto& make) {
+    if (state_->shared != nullptr) return;
+    try {
+      state_->shared = map(node, bytes, make);
+      state_->bytes = state_->shared->bytes();
+    } catch (const GroupError& error) {
+      reasons += (reasons.empty() ? "" : "; ") + std::string(error.what());
+    }
+  };
+  try_to_map(make_in_memory);
+  try_to_map(make_in_dev_shm);
+  if (state_->shared != nullptr) return;
+  throw GroupError(
+      fmt::format("the {} ranks of host {} cannot share {} of memory: {}", node.size(), os::host_name(),
+                  format_bytes(bytes), reasons),
+      fmt::format("run all ranks of a host in one container, or enlarge /dev/shm (docker run --shm-size={}m)",
+                  (bytes >> 20) + 64));
 }
 
 SharedMemory::SharedMemory(SharedMemory&&) noexcept = default;
@@ -79,10 +117,9 @@ std::span<std::byte> SharedMemory::bytes() const { return state_->bytes; }
 bool SharedMemory::owner() const { return state_->node.root(); }
 
 void SharedMemory::publish() const {
-  if (state_->window == MPI_WIN_NULL) return;
-  check(MPI_Win_sync(state_->window), "MPI_Win_sync");
+  std::atomic_thread_fence(std::memory_order_release);
   state_->node.barrier();
-  check(MPI_Win_sync(state_->window), "MPI_Win_sync");
+  std::atomic_thread_fence(std::memory_order_acquire);
 }
 
 }  // namespace convoke::mpi

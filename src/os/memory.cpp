@@ -1,9 +1,11 @@
 #include "convoke/os/memory.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -65,6 +67,11 @@ std::uint64_t available_bytes(const fs::path& meminfo, const fs::path& membershi
     least = std::min(least, left_in(group.folder, group.unified).value_or(kUnknown));
   }
   return std::min(least, address_space_left().value_or(kUnknown));
+}
+
+bool take_pages(std::span<std::byte> mapping) {
+  constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, which older headers lack
+  return ::madvise(mapping.data(), mapping.size(), kPopulateWrite) == 0 || errno == EINVAL;
 }
 
 namespace {

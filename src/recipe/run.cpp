@@ -78,7 +78,7 @@ Run::Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& mach
       machine_(machine),
       phases_(recipe.run.trace ? run::trace_events(machine.all_threads(recipe.run.threads)) : 0),
       recipe_(located(std::move(recipe))),
-      training_memory_(node_, recipe_.data.memory),
+      training_memory_(world, node_, recipe_.data.memory),
       dataset_(open_training_samples()),
       job_(job_from(recipe_, dataset_, machine.threads_for(recipe_.run.threads), world.size())),
       groups_(groups_of(recipe_, job_, world)),
@@ -154,7 +154,7 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
   }
 
   // 2. Gather, vote, compute the verdict.
-  run::NodeStorage test_memory(node_, recipe_.data.memory);
+  run::NodeStorage test_memory(world_, node_, recipe_.data.memory);
   const data::Dataset tested = [&] {
     const Timeline::Use use(*phases_.timeline);
     const Span span(Activity::kLoad);

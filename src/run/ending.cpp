@@ -33,6 +33,8 @@ constexpr std::array kKnown{
     Known{127, Remedy::kCorrect, "the command does not exist"},
     Known{kSignalled + SIGINT, Remedy::kResume, "ended by Ctrl-C"},
     Known{kSignalled + SIGUSR1, Remedy::kResume, "stopped by SIGUSR1 before training began"},
+    Known{kSignalled + SIGHUP, Remedy::kResume,
+          "stopped by SIGHUP (a closed terminal) before training began"},
     Known{kSignalled + SIGKILL, Remedy::kRestart, "a rank was killed (SIGKILL; is the memory too small?)"},
     Known{kHostLost, Remedy::kRestart, "a host does not answer"},
 };

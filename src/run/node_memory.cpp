@@ -18,10 +18,13 @@ namespace {
 std::optional<mpi::SharedMemory> try_window(const mpi::Communicator& node, std::size_t bytes) {
   try {
     return std::optional<mpi::SharedMemory>(std::in_place, node, bytes);
-  } catch (const Error&) {  // on all ranks of the node
+  } catch (const std::exception&) {  // on all ranks of the node
     return std::nullopt;
   }
 }
+
+// The ranks of a node cannot share memory if each is in its own container.
+bool shares(const mpi::Communicator& node) { return try_window(node, 1).has_value(); }
 
 }  // namespace
 
@@ -75,6 +78,12 @@ void NodeMemory::publish() const {
 
 data::Storage NodeStorage::storage() {
   const std::size_t budget = budget_ > 0 ? budget_ : half_of_free_memory(node_);
+  const auto at_first = [this](const std::function<std::string()>& work) { return on_root(all_, work); };
+  if (!shares(node_)) {
+    data::Storage own = data::private_storage(budget / static_cast<std::size_t>(node_.size()));
+    own.at_first = at_first;
+    return own;
+  }
   return {.allocate = [this](std::size_t bytes) { return blocks_.emplace_back(node_, bytes).bytes(); },
           .part = node_.rank(),
           .parts = node_.size(),
@@ -82,7 +91,8 @@ data::Storage NodeStorage::storage() {
           .ready =
               [this] {
                 for (const mpi::SharedMemory& block : blocks_) block.publish();
-              }};
+              },
+          .at_first = at_first};
 }
 
 }  // namespace convoke::run

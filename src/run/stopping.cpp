@@ -68,14 +68,14 @@ void StopCalls::call(StopReason reason) {
   if (called_ != 0 || heard()) return;
   called_ = reason.number();
   for (const int rank : firsts_) {
-    sent_.push_back(world_.start_send(std::as_bytes(std::span(&called_, 1)), rank, kTag));
+    sent_.push_back(world_.start_send(std::as_bytes(std::span(&called_, 1)), rank, mpi::Tag::kStopCall));
   }
 }
 
 StopReason StopCalls::heard() {
   if (!first_) return {};
-  while (const std::optional<int> from = world_.sender_of(kTag)) {
-    world_.receive(std::as_writable_bytes(std::span(&heard_, 1)), *from, kTag);
+  while (const std::optional<int> from = world_.sender_of(mpi::Tag::kStopCall)) {
+    world_.receive(std::as_writable_bytes(std::span(&heard_, 1)), *from, mpi::Tag::kStopCall);
     ++messages_;
   }
   return StopReason::from(heard_);

@@ -15,7 +15,7 @@ namespace convoke::run {
 namespace {
 
 constexpr double kLeastExcess = 0.05, kLeastExposed = 0.10, kSlowLink = 2;
-constexpr int kLinkTag = 7401, kLinkRounds = 10;
+constexpr int kLinkRounds = 10;
 constexpr std::size_t kLinkBytes = std::size_t{64} << 10;
 
 // The lower one of two, so that one slow rank of two is seen.
@@ -67,9 +67,9 @@ double ping_pong(int there, const mpi::Communicator& world, bool answers) {
   double best = std::numeric_limits<double>::infinity();
   for (int round = 0; round <= kLinkRounds; ++round) {
     const os::Stopwatch watch;
-    if (answers) world.receive(message, there, kLinkTag);
-    world.send(message, there, kLinkTag);
-    if (!answers) world.receive(message, there, kLinkTag);
+    if (answers) world.receive(message, there, mpi::Tag::kStragglerLink);
+    world.send(message, there, mpi::Tag::kStragglerLink);
+    if (!answers) world.receive(message, there, mpi::Tag::kStragglerLink);
     if (round > 0) best = std::min(best, watch.seconds() / 2);  // the first round opens the connection
   }
   return best;

@@ -25,7 +25,6 @@ namespace {
 
 constexpr std::size_t kEventsOfThread = std::size_t{1} << 15, kEventsOfAll = 2'000'000;
 constexpr std::size_t kPiece = std::size_t{1} << 20;
-constexpr int kTag = 7403;
 constexpr int kFirstFlightRow = 1000;  // threads have smaller numbers
 
 using Emit = std::function<void(const std::string&)>;
@@ -166,8 +165,8 @@ std::int64_t dropped_events(const Timeline& timeline, const mpi::Communicator& w
 
 void send(const std::string& text, const mpi::Communicator& world) {
   const std::uint64_t size = text.size();
-  world.send(std::as_bytes(std::span(&size, 1)), 0, kTag);
-  if (size > 0) world.send(std::as_bytes(std::span(text)), 0, kTag);
+  world.send(std::as_bytes(std::span(&size, 1)), 0, mpi::Tag::kTrace);
+  if (size > 0) world.send(std::as_bytes(std::span(text)), 0, mpi::Tag::kTrace);
 }
 
 // Receives pieces until an empty one.
@@ -175,9 +174,9 @@ void receive(int rank, const mpi::Communicator& world, const Emit& emit) {
   std::string text;
   do {
     std::uint64_t size = 0;
-    world.receive(std::as_writable_bytes(std::span(&size, 1)), rank, kTag);
+    world.receive(std::as_writable_bytes(std::span(&size, 1)), rank, mpi::Tag::kTrace);
     text.resize(size);
-    if (size > 0) world.receive(std::as_writable_bytes(std::span(text)), rank, kTag);
+    if (size > 0) world.receive(std::as_writable_bytes(std::span(text)), rank, mpi::Tag::kTrace);
     emit(text);
   } while (!text.empty());
 }

@@ -150,6 +150,7 @@ TrainedMember train_or_leave(const Turn& turn, std::int64_t member, const Member
     train_member(turn, member, log, result);
   } catch (const std::exception& error) {
     result.failure = failure_of(turn, error);
+    mpi::Communicator::free_abandoned();  // all ranks of the group are here
     if (turn.group.root()) {
       metrics::Progress(turn.job.name, 0, turn.show)
           .warn(fmt::format("member {} leaves the vote: {}", member, result.failure));

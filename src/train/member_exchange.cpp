@@ -29,7 +29,8 @@ std::span<const float> MemberExchange::receive(std::size_t voter) {
   if (const TrainedMember* const here = mine(voter)) {
     copy(*here);
   } else {
-    world_.receive(std::as_writable_bytes(std::span(parameters_)), voters_[voter]->rank, kTag);
+    world_.receive(std::as_writable_bytes(std::span(parameters_)), voters_[voter]->rank,
+                   mpi::Tag::kMemberParameters);
   }
   return parameters_;
 }
@@ -38,7 +39,7 @@ void MemberExchange::bring_to_root(const std::function<void(const Next&)>& work)
   for (std::size_t voter = 0; voter < voters_.size() && !world_.root(); ++voter) {
     if (const TrainedMember* const here = mine(voter)) {
       copy(*here);
-      world_.send(std::as_bytes(std::span(parameters_)), 0, kTag);
+      world_.send(std::as_bytes(std::span(parameters_)), 0, mpi::Tag::kMemberParameters);
     }
   }
   run::on_root(world_, [&] {

@@ -28,20 +28,20 @@ std::int64_t MemberQueue::take() {
 // Sleeps while rank 0 makes its step.
 std::int64_t MemberQueue::ask() {
   std::int64_t member = groups_.mine;
-  world_.send(std::as_bytes(std::span(&member, 1)), 0, kAsk);
+  world_.send(std::as_bytes(std::span(&member, 1)), 0, mpi::Tag::kAskMember);
   const PeerWait wait("the next member");
-  while (!world_.sender_of(kAnswer)) std::this_thread::sleep_for(200us);
-  world_.receive(std::as_writable_bytes(std::span(&member, 1)), 0, kAnswer);
+  while (!world_.sender_of(mpi::Tag::kMember)) std::this_thread::sleep_for(200us);
+  world_.receive(std::as_writable_bytes(std::span(&member, 1)), 0, mpi::Tag::kMember);
   return member;
 }
 
 void MemberQueue::serve() {
   if (!world_.root()) return;
-  while (const std::optional<int> from = world_.sender_of(kAsk)) {
+  while (const std::optional<int> from = world_.sender_of(mpi::Tag::kAskMember)) {
     std::int64_t member = 0;
-    world_.receive(std::as_writable_bytes(std::span(&member, 1)), *from, kAsk);
+    world_.receive(std::as_writable_bytes(std::span(&member, 1)), *from, mpi::Tag::kAskMember);
     member = take_shared();
-    world_.send(std::as_bytes(std::span(&member, 1)), *from, kAnswer);
+    world_.send(std::as_bytes(std::span(&member, 1)), *from, mpi::Tag::kMember);
   }
 }
 

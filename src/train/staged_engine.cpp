@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
@@ -42,7 +43,8 @@ void StagedEngine::make_engine(std::size_t stages, std::int64_t epoch) {
   replica_ = std::make_unique<engine::Replica>(graph_, options_,
                                                features_ != nullptr ? features_->loader() : loader_,
                                                *job_.optimizer, group_, *job_.strategy, epoch);
-  if (stages == 0 && !replica_->engine().unshared().empty()) {
+  static bool told = false;  // once in a job, for all members
+  if (!replica_->engine().unshared().empty() && !std::exchange(told, true)) {
     reports_.progress.warn(
         fmt::format("each rank keeps its own copy of the model, and they exchange through MPI: {}",
                     replica_->engine().unshared()));

@@ -1,7 +1,10 @@
 // What goes wrong in a job of several ranks: ranks that were started differently, and machines that lack
 // something.
+#include <sstream>
+
 #include "apps/place.hpp"
 #include "support/catch.hpp"
+#include "support/skip.hpp"
 
 namespace {
 
@@ -62,4 +65,61 @@ TEST_CASE("without room in /dev/shm, and without reading each other's memory, ra
   }
   const std::string less = "setpriv --bounding-set=-sys_ptrace,-net_raw ";
   if (shell(less + "true").code == 0) train_in("apart", mpirun(2) + " " + less, "");
+}
+
+TEST_CASE("a model that is larger than /dev/shm trains, and also if each rank is in its own container") {
+  const Place place;
+  const std::string recipe = bytes_of(place / "recipe.toml");
+  const std::string last = "  { layer = \"dense\", units = 4,";
+  std::string large = recipe;  // two ranks share 46 MiB
+  large.replace(recipe.find(last), 0, "  { layer = \"dense\", units = 16384, activation = \"relu\" },\n");
+  write_text(place / "recipe.toml", large);
+  REQUIRE(place.train("alone", "--set train.epochs=1").code == 0);
+  const auto train_in = [&](const std::string& output, const std::string& size,
+                            const std::string& container) {
+    const Outcome outcome =
+        place.run("train recipe.toml --quiet --set train.epochs=1 --output " + output + "'",
+                  "unshare --mount sh -c 'mount -t tmpfs -o size=" + size + " tmpfs /dev/shm && " +
+                      mpirun(2) + " " + container);
+    CAPTURE(outcome.text);
+    CHECK(outcome.code == 0);
+    CHECK(bytes_of(place / output / "model.h5") == bytes_of(place / "alone/model.h5"));
+    return outcome;
+  };
+  if (shell("unshare --mount sh -c 'mount -t tmpfs tmpfs /dev/shm'").code != 0)
+    return skip("needs root to mount another /dev/shm");
+  for (const char* size : {"16m", "64m"}) CHECK_FALSE(train_in(size, size, "").says("own copy"));
+
+  // In user namespaces of their own, the ranks may not open each other's files in /proc.
+  const std::string container = "unshare --user --map-root-user";
+  if (shell(container + " true").code != 0) return skip("needs user namespaces");
+  CHECK_FALSE(train_in("apart", "200m", container).says("own copy"));
+  const Outcome copies = train_in("copies", "16m", container);
+  CHECK(copies.times("each rank keeps its own copy of the model") == 1);
+  CHECK(copies.says(" cannot share 4"));
+  CHECK(copies.says("No space left on device"));
+}
+
+TEST_CASE("ranks that predict read a part of the samples each, and give the labels of one rank") {
+  const Place place;
+  REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
+  constexpr std::int64_t kBytes = 30'000 * 64;
+  write_dataset(place / "many.h5", 10, 8, 4, kBytes / 64);
+  // What a shell's processes have read counts as its own when they have ended.
+  const auto read_by_each = [&](const std::string& data) {
+    const Outcome outcome =
+        place.run("predict run " + data + " --output " + data + ".npy; grep rchar /proc/$$/io'",
+                  mpirun(2) + " sh -c '");
+    CAPTURE(outcome.text);
+    std::vector<std::int64_t> bytes;
+    std::istringstream lines(outcome.text);
+    std::int64_t count = 0;
+    for (std::string word; lines >> word >> count;) bytes.push_back(count);
+    REQUIRE(bytes.size() == 2);
+    return bytes;
+  };
+  const auto few = read_by_each("data.h5"), many = read_by_each("many.h5");
+  for (const std::size_t rank : {0, 1}) CHECK(many[rank] - few[rank] < 7 * kBytes / 10);
+  REQUIRE(place.run("predict run many.h5 --output alone.npy").code == 0);
+  CHECK(bytes_of(place / "many.h5.npy") == bytes_of(place / "alone.npy"));
 }

@@ -144,8 +144,8 @@ TEST_CASE("a batch script learns whether its job goes back to the queue") {
   CHECK(place.run("supervise").says("hint: name it after --"));
 }
 
-TEST_CASE("Ctrl-C and SIGTERM end a supervised run without a restart, and no process is left") {
-  for (const char* signal : {"INT", "TERM"}) {
+TEST_CASE("Ctrl-C, SIGTERM and SIGHUP end a supervised run without a restart, and no process is left") {
+  for (const char* signal : {"INT", "TERM", "HUP"}) {
     for (const int ranks : {1, 2}) {
       CAPTURE(signal, ranks);
       const Supervised place("");

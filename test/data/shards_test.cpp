@@ -88,6 +88,33 @@ TEST_CASE("a folder of shards is the same dataset as a file") {
   CHECK(third.info().channel_mean == one.channel_mean);
 }
 
+TEST_CASE(
+    "a process takes the structure from the first one, in a folder of its own, and notices another shard") {
+  const TemporaryFolder folder;
+  write_shards(folder / "first");
+  fs::copy(folder / "first", folder / "other host");
+  std::string sent;
+  Storage first = private_storage(), second = private_storage();
+  first.at_first = [&](const auto& work) { return sent = work(); };
+  second.at_first = [&](const auto&) { return sent; };
+  const Dataset a = Dataset::open(folder / "first", {"train", "test"}, first);
+  const Dataset b = Dataset::open(folder / "other host", {"train", "test"}, second);
+  CHECK(b.info().class_names == a.info().class_names);
+  CHECK(b.info().channel_mean == a.info().channel_mean);
+  CHECK(b.info().sample_shape == a.info().sample_shape);
+  for (const char* split : {"train", "test"}) {
+    CHECK(copy(b.split(split).values<std::uint8_t>()) == copy(a.split(split).values<std::uint8_t>()));
+    CHECK(copy(b.split(split).labels) == copy(a.split(split).labels));
+  }
+
+  DatasetInfo renamed = example_info(3);
+  renamed.class_names.front() = "another";
+  write_shards(folder / "other host", renamed, true);
+  const std::string why = error_of([&] { Dataset::open(folder / "other host", {"train", "test"}, second); });
+  CHECK_THAT(why, Contains((folder / "other host/train-00000-of-00004.h5").string()));
+  CHECK_THAT(why, Contains("differs from the file of rank 0: its class_names differs"));
+}
+
 TEST_CASE("numbers and tokens with weights can be in shards") {
   const TemporaryFolder folder;
   const DatasetInfo numbers = write_numbers(folder / "numbers.h5", Shape{5, 2});

@@ -199,7 +199,7 @@ TEST_CASE("a tiny /dev/shm is found") {
   CAPTURE(outcome.text);
   CHECK(answers(outcome, 3));
   CHECK(outcome.says("warning  shared memory"));
-  CHECK(outcome.says("/dev/shm has only 1.0 MiB for 2 ranks; messages and samples use files in /tmp"));
+  CHECK(outcome.says("/dev/shm has only 1.0 MiB for 2 ranks; messages use files in /tmp"));
   CHECK(outcome.says("docker run --shm-size="));
 }
 

@@ -1,9 +1,14 @@
 #include "convoke/engine/lane_engine.hpp"
 
 #include <mpi.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cmath>
+#include <ctime>
 
+#include "convoke/core/timeline.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
 #include "support/catch.hpp"
@@ -43,6 +48,15 @@ extern "C" int MPI_Allreduce(const void* send, void* receive, int count, MPI_Dat
 extern "C" int MPI_Barrier(MPI_Comm comm) {
   ++collectives;
   return PMPI_Barrier(comm);
+}
+
+// A clock that takes long on demand, for a rank that is late wherever it reads the time: after a sum, too.
+namespace {
+std::atomic<bool> slow_clock{false};
+}
+extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  if (slow_clock) usleep(50'000);
+  return static_cast<int>(syscall(SYS_clock_gettime, clock, time));
 }
 
 using namespace convoke;
@@ -316,6 +330,30 @@ TEST_CASE("a loss that is not finite is found on all ranks, and its layer is nam
     CHECK(!std::isfinite(engine.step(0, ids, 0.1).loss));
     CHECK(engine.steps_done() == before);
     CHECK(engine.diagnose() == "dense_1 on rank 0");
+  }
+}
+
+TEST_CASE("a loss that is not finite on one rank is found on all, however late they look at the sums") {
+  // The last sample has a value that is not a number. The first rank, in whose memory the sums are, looks at
+  // once; the last one, which has that sample, finds its clock slow after each sum.
+  const tiny::Pictures pictures(32);
+  std::vector<float> values(pictures.samples.begin(), pictures.samples.end());
+  values.back() = std::nanf("");
+  const data::BatchLoader loader({data::Samples(std::span<const float>(values)), pictures.labels},
+                                 Shape{1, 8, 8}, data::Normalization{{1.0F / 255}, {0}});
+  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
+  const nn::Graph graph = tiny::graph();
+  const std::string last = std::to_string(world().size() - 1);
+  Timeline timeline;
+  const Timeline::Use use(timeline);
+  for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
+    LaneEngine engine(graph, options(reduction), loader, *optimizer, world());
+    const std::vector<std::uint32_t> ids = pictures.ids();
+    slow_clock = world().rank() > 0 && world().rank() == world().size() - 1;
+    CHECK(!std::isfinite(engine.step(0, ids, 0.1).loss));
+    CHECK_THAT(engine.diagnose(), Catch::EndsWith(" on rank " + last));
+    slow_clock = false;
+    CHECK(engine.steps_done() == 0);
   }
 }
 

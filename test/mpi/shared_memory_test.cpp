@@ -1,11 +1,19 @@
 #include "convoke/mpi/shared_memory.hpp"
 
 #include <mpi.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
+#include <string>
 
+#include "convoke/mpi/together.hpp"
+#include "convoke/os/environment.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;
@@ -71,9 +79,50 @@ TEST_CASE("a rank whose exception leaves the scope does not wait for the others"
           throw std::runtime_error("disk full");
         }(),
         std::runtime_error);
-    for (int r = 0; r + 1 < ranks.size(); ++r) ranks.send({}, r, 1);
+    for (int r = 0; r + 1 < ranks.size(); ++r) ranks.send({}, r, mpi::Tag::kMember);
   }
   ranks.barrier();
-  if (!throws) [[maybe_unused]]
-    auto* kept = memory.release();  // freeing it would need the rank that threw
+}
+
+TEST_CASE("shared memory takes nothing of /dev/shm") {
+  const Communicator ranks = node();
+  if (ranks.size() == 1) return;
+  const auto blocks = [] {
+    struct statvfs system {};
+    return statvfs("/dev/shm", &system) == 0 ? system.f_bfree : 0;
+  };
+  ranks.barrier();
+  const auto before = blocks();
+  ranks.barrier();
+  const SharedMemory memory(ranks, 32 << 20);
+  if (memory.owner()) std::memset(memory.bytes().data(), 1, memory.bytes().size());
+  memory.publish();
+  CHECK(before - std::min(before, blocks()) < 1024);  // 4 MiB for messages of MPI
+  ranks.barrier();
+}
+
+TEST_CASE("if one rank cannot map the memory, all ranks of the node get the same error, and go on") {
+  const Communicator ranks = node();
+  if (ranks.size() == 1) return;
+  rlimit before{};
+  getrlimit(RLIMIT_AS, &before);
+  if (ranks.rank() == ranks.size() - 1) {
+    std::ifstream status("/proc/self/statm");
+    rlim_t pages = 0;
+    status >> pages;
+    const rlimit little{pages * static_cast<rlim_t>(getpagesize()) + (rlim_t{64} << 20), before.rlim_max};
+    setrlimit(RLIMIT_AS, &little);
+  }
+  std::string why;
+  try {
+    const SharedMemory memory(ranks, std::size_t{1} << 30);
+  } catch (const mpi::GroupError& error) {
+    why = error.what();
+  }
+  setrlimit(RLIMIT_AS, &before);
+  CHECK_THAT(why, Catch::Contains("ranks of host " + convoke::os::host_name() + " cannot share 1.0 GiB"));
+  CHECK_THAT(why, Catch::Contains("cannot be mapped into memory: Cannot allocate memory"));
+  CHECK(ranks.broadcast(why) == why);
+  const SharedMemory memory(ranks, 64);
+  CHECK(memory.bytes().size() == 64);
 }

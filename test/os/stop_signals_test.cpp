@@ -1,6 +1,8 @@
 #include "convoke/os/stop_signals.hpp"
 
+#include <pty.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +34,40 @@ TEST_CASE("without a stop signal the previous handlers are restored") {
   struct sigaction now {};
   sigaction(SIGTERM, nullptr, &now);
   CHECK(now.sa_handler == SIG_DFL);
+}
+
+TEST_CASE("a closed terminal asks to stop, unless the process ignores that (nohup)") {
+  std::signal(SIGHUP, SIG_DFL);
+  {
+    const StopSignals signals;
+    std::raise(SIGHUP);
+    CHECK(StopSignals::received() == SIGHUP);
+  }
+  std::signal(SIGHUP, SIG_IGN);
+  const StopSignals signals;
+  std::raise(SIGHUP);
+  CHECK(StopSignals::received() == 0);
+}
+
+TEST_CASE("a process whose terminal is closed can still write, and stop") {
+  int master = -1;
+  const pid_t child = forkpty(&master, nullptr, nullptr, nullptr);
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    std::signal(SIGHUP, SIG_DFL);
+    const StopSignals signals;
+    bool written = write(STDOUT_FILENO, "r", 1) == 1;  // ready
+    while (StopSignals::received() == 0) usleep(1000);
+    for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) written = write(stream, "x", 1) == 1 && written;
+    _exit(written && StopSignals::received() == SIGHUP ? 0 : 1);
+  }
+  char ready = 0;
+  CHECK(read(master, &ready, 1) == 1);
+  close(master);
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 #if defined(__x86_64__)

@@ -1,4 +1,7 @@
+#include <mpi.h>
+
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 #include "convoke/mpi/session.hpp"
@@ -12,6 +15,23 @@
 #include "support/training.hpp"
 
 // Training that diverges, on 1 to 4 ranks: it is the same on all of them.
+
+// Counts communicators through MPI's profiling interface.
+namespace {
+std::ptrdiff_t communicators = 0;
+}
+extern "C" int MPI_Comm_split(MPI_Comm all, int color, int key, MPI_Comm* made) {
+  ++communicators;
+  return PMPI_Comm_split(all, color, key, made);
+}
+extern "C" int MPI_Comm_split_type(MPI_Comm all, int type, int key, MPI_Info info, MPI_Comm* made) {
+  ++communicators;
+  return PMPI_Comm_split_type(all, type, key, info, made);
+}
+extern "C" int MPI_Comm_free(MPI_Comm* communicator) {
+  --communicators;
+  return PMPI_Comm_free(communicator);
+}
 
 using namespace convoke;
 using namespace convoke::train;
@@ -36,6 +56,13 @@ Job late_divergence() {
 
 OnDivergence restore(double factor, std::int64_t times = 3) {
   return {.action = OnDivergence::Action::kRestore, .factor = factor, .times = times};
+}
+
+std::ptrdiff_t lines_with(const std::string& file, const std::string& word) {
+  std::ifstream in(file);
+  std::ptrdiff_t count = 0;
+  for (std::string line; std::getline(in, line);) count += line.find(word) != std::string::npos;
+  return count;
 }
 
 std::vector<tiny::fs::path> files_in(const tiny::fs::path& folder) {
@@ -151,6 +178,33 @@ TEST_CASE("a member that diverges is dropped, or ends the job; the others vote")
   job.on_divergence.action = OnDivergence::Action::kStop;
   const Run other(session.world(), "stops");
   CHECK_THROWS_AS(train_all(job, pictures, session.world(), other.folder), Divergence);
+}
+
+TEST_CASE("members that diverge leave no communicators, no shared memory and no open files") {
+  const Session session;
+  const tiny::Pictures pictures(32);
+  Job job = tiny::job(engine::Reduction::kFast);
+  job.ensemble = true;
+  job.epochs = 1;
+  job.learning_rate = kFar;
+  job.engine.batch = 8;
+  job.shards = data::Sharding::kFull;
+  const auto leaves_after = [&](std::int64_t members) {
+    job.members = members;
+    {
+      const Run run(session.world(), std::to_string(members));
+      const std::vector<std::int64_t> all_ranks{session.world().size()};  // one group trains all members
+      const data::BatchLoader loader = pictures.loader();
+      run::Phases phases;
+      const Training training = train_members(job, loader, split(session.world(), members, all_ranks),
+                                              session.world(), run.folder, false, true, phases);
+      for (const TrainedMember& member : training.members) CHECK_THAT(member.failure, Contains("not finite"));
+    }
+    return std::vector<std::ptrdiff_t>{communicators, lines_with("/proc/self/maps", "memfd:"),
+                                       lines_with("/proc/self/maps", "/dev/shm/"),
+                                       std::ssize(files_in("/proc/self/fd"))};
+  };
+  CHECK(leaves_after(50) == leaves_after(1));
 }
 
 TEST_CASE("a parameter that ReLU hides is found before it is stored, and named") {

@@ -1,6 +1,8 @@
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <csignal>
+#include <cstdint>
 #include <optional>
 
 #include "convoke/data/dataset_writer.hpp"
@@ -16,6 +18,17 @@
 #include "support/training.hpp"
 
 // Training on samples that do not fit into memory, and validation on a separate split, on 1 to 4 ranks.
+
+// Counts the files that HDF5 opens.
+namespace {
+int opened_files = 0;
+}
+extern "C" std::int64_t H5Fopen(const char* name, unsigned flags, std::int64_t access) {
+  ++opened_files;
+  static const auto open =
+      reinterpret_cast<std::int64_t (*)(const char*, unsigned, std::int64_t)>(dlsym(RTLD_NEXT, "H5Fopen"));
+  return open(name, flags, access);
+}
 
 using namespace convoke;
 using namespace convoke::run;
@@ -66,7 +79,7 @@ class Stored {
 /// A dataset that the ranks of the node stream, or keep in memory up to `budget`.
 struct Opened {
   Opened(const Stored& stored, const mpi::Communicator& world, std::size_t budget)
-      : storage(world.split_node(), budget),
+      : storage(world, world.split_node(), budget),
         dataset(data::Dataset::open(stored.path, {"train", "validation"}, storage.storage())),
         training(loader("train")),
         validation(loader("validation")) {}
@@ -120,6 +133,16 @@ TEST_CASE("an exact run on streamed samples is bit-identical to one on samples i
       CHECK(result.members[0].model.validation_accuracy == expected.model.validation_accuracy);
     }
   }
+}
+
+TEST_CASE("rank 0 looks at all shards, and each rank at one") {
+  const Session session;
+  const Stored stored(session.world());  // 5 shards of training samples, and 2 of validation samples
+  opened_files = 0;
+  const Opened opened(stored, session.world(), kNothing);
+  CHECK(opened_files == (session.world().root() ? 5 + 2 : 0) + 1);
+  CHECK(opened.dataset.split("train").count() == 150);
+  CHECK(opened.dataset.split("validation").count() == 40);
 }
 
 TEST_CASE("ranks of unlike speed read their own shares of the samples, and train the same model") {

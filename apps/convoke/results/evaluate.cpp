@@ -71,7 +71,7 @@ int evaluate(const EvaluateOptions& options) {
 
   // 2. The samples: one copy per node.
   const mpi::Communicator node = world.split_node();
-  run::NodeStorage memory(node);
+  run::NodeStorage memory(world, node);
   const data::Dataset dataset = data::Dataset::open(dataset_of(options, recipe), {split}, memory.storage());
   train::require_fit(models.description, file.string(), dataset.info(), dataset.file());
   require_same_preparation(models.description, dataset.info(), dataset.file().string());

@@ -250,7 +250,7 @@ int predict(const PredictOptions& options) {
   std::vector<SampleSource> sources;
   std::int64_t count = 0;
   for (const std::string& input : options.inputs) {
-    sources.push_back(samples_from(input, options.samples, models.description));
+    sources.push_back(samples_from(input, options.samples, models.description, world));
   }
   for (SampleSource& text : samples_from_texts(options.texts, models.description)) {
     sources.push_back(std::move(text));

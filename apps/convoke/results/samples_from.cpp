@@ -14,8 +14,8 @@
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/data_prep/preparation.hpp"
 #include "convoke/data_prep/sources/numpy.hpp"
-#include "convoke/os/memory.hpp"
 #include "convoke/pictures/decode.hpp"
+#include "convoke/run/node_memory.hpp"
 #include "convoke/train/fit.hpp"
 
 namespace convoke::app {
@@ -122,10 +122,19 @@ SampleSource from_array(const std::string& file, data_prep::NpyArray batch, cons
           }};
 }
 
+/// A dataset in the memory of the node.
+struct HeldDataset {
+  HeldDataset(const std::string& file, const std::string& split, const mpi::Communicator& world)
+      : memory(world, world.split_node()), dataset(data::Dataset::open(file, {split}, memory.storage())) {}
+
+  run::NodeStorage memory;
+  data::Dataset dataset;
+};
+
 SampleSource from_dataset(const std::string& file, const std::string& split,
-                          const run::ModelDescription& model) {
-  auto dataset = std::make_shared<const data::Dataset>(
-      data::Dataset::open(file, {split}, data::private_storage(os::available_bytes() / 2)));
+                          const run::ModelDescription& model, const mpi::Communicator& world) {
+  const auto held = std::make_shared<HeldDataset>(file, split, world);
+  const std::shared_ptr<const data::Dataset> dataset(held, &held->dataset);
   train::require_fit(model, "this file", dataset->info(), file);
   require_same_preparation(model, dataset->info(), file);
   train::require_vocabulary(model.graph, "the model", *dataset, split);
@@ -171,13 +180,13 @@ bool ends_with(const std::string& name, std::string_view ending) {
 }  // namespace
 
 SampleSource samples_from(const std::string& input, const SampleOptions& options,
-                          const run::ModelDescription& model) {
+                          const run::ModelDescription& model, const mpi::Communicator& world) {
   if (ends_with(input, ".npy")) return from_array(input, data_prep::read_npy(input), options, model);
   if (ends_with(input, ".npz")) {
     return from_array(input, data_prep::read_samples(input, options.split), options, model);
   }
   if (ends_with(input, ".h5") || ends_with(input, ".hdf5") || data::has_shards(input)) {
-    return from_dataset(input, options.split, model);
+    return from_dataset(input, options.split, model, world);
   }
   if (is_raw_file(input)) return samples_from_raw_file(input, model);
   if (!takes_images(model)) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "convoke/mpi/communicator.hpp"
 #include "convoke/run/model_file.hpp"
 
 namespace convoke::app {
@@ -30,8 +31,9 @@ struct SampleOptions {
 /// samples, with features (N, F), sequences (N, L, F), tokens (N, L) or pictures (N, H, W, C), (N, C, H, W)
 /// or, with one channel, (N, H, W); a split of a dataset (.h5); or texts or rows (.csv, .tsv, .txt), see
 /// samples_from_raw_file. Throws Error naming the file if it does not fit the model.
+/// The ranks of a node hold one copy of a dataset, of which each reads its part: collective over `world`.
 SampleSource samples_from(const std::string& input, const SampleOptions& options,
-                          const run::ModelDescription& model);
+                          const run::ModelDescription& model, const mpi::Communicator& world);
 
 /// Texts of the command line. Throws Error if the model does not take texts, or a text is blank.
 std::vector<SampleSource> samples_from_texts(const std::vector<std::string>& texts,

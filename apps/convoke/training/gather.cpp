@@ -210,7 +210,7 @@ int gather(const GatherOptions& options) {
   const run::Machine machine = settled(world, recipe.run.threads);
   const int threads = machine.threads_for(recipe.run.threads);
   const mpi::Communicator node = world.split_node();
-  run::NodeStorage memory(node, recipe.data.memory);
+  run::NodeStorage memory(world, node, recipe.data.memory);
   std::vector<std::string> splits{recipe.data.test_split};
   const auto& soups = recipe.ensemble.soups;
   const bool trials = std::any_of(soups.begin(), soups.end(), [](const std::string& soup) {

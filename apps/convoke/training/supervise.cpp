@@ -59,8 +59,8 @@ no new checkpoint are the last.
 With --ended, nothing is started: the exit code is 0 if the job should go back to the queue, and CODE if not. The
 output says why. The scripts of convoke slurm ask in this way.
 
-Ctrl-C, SIGTERM and SIGUSR1 are passed on to the command, and end it without a restart. The exit code is that of
-the last attempt. See docs/supervision.md.
+Ctrl-C, SIGTERM, SIGUSR1 and SIGHUP are passed on to the command, and end it without a restart. The exit code is that
+of the last attempt. See docs/supervision.md.
 )";
 
 constexpr auto kPoll = 20ms;

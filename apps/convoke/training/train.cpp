@@ -58,7 +58,7 @@ constexpr const char* kTrainHelp = R"(Examples:
   convoke train mnist-ensemble --set ensemble.members=4 --member 0
                                                       one of four members, in a separate job
 
-SIGTERM, SIGUSR1 and Ctrl-C end the run with a checkpoint and exit code 85.
+SIGTERM, SIGUSR1, SIGHUP and Ctrl-C end the run with a checkpoint and exit code 85.
 )";
 
 // Prints problems with ranks and binding in the words of `convoke doctor`, but without measurements. Throws

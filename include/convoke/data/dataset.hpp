@@ -64,6 +64,11 @@ struct Storage {
   /// In bytes. Splits that do not fit are streamed; the same on all parts.
   std::size_t budget = kUnlimited;
   std::function<void()> ready = [] {};
+  /// Runs `work` on one of all processes that open the dataset, also on other nodes, and returns its text on
+  /// all of them; all throw its errors.
+  std::function<std::string(const std::function<std::string()>& work)> at_first = [](const auto& work) {
+    return work();
+  };
 };
 
 /// Returns storage of this process alone.

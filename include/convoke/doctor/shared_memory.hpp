@@ -9,14 +9,14 @@
 
 namespace convoke::doctor {
 
-/// The memory that the ranks of a host can share.
+/// How the ranks of a host share memory, and exchange messages through it.
 struct SharedMemoryRoom {
   std::string host = {};
   int ranks = 1;
-  std::uint64_t total = 0;           ///< bytes of /dev/shm
-  std::string folder = {};           ///< of MPI's windows: /dev/shm, or one on a disk if /dev/shm is small
-  std::uint64_t free = 0;            ///< bytes left there, without those of MPI itself
-  std::string copies = {};           ///< MPI's way to copy within a host: "cma", "none", ...; "": unknown
+  std::uint64_t total = 0;    ///< bytes of /dev/shm
+  std::string folder = {};    ///< of Open MPI's segments: /dev/shm, or one on a disk if that is small
+  std::string unshared = {};  ///< why the ranks cannot share memory (mpi::SharedMemory); "" if they can
+  std::string copies = {};    ///< MPI's way to copy within a host: "cma", "none", ...; "": unknown
   std::string reading_refused = {};  ///< why a rank cannot read its neighbour's memory (CMA); "" if it can
 };
 
@@ -24,8 +24,7 @@ struct SharedMemoryRoom {
 std::vector<SharedMemoryRoom> gather_shared_memory(const run::Machine& machine,
                                                    const mpi::Communicator& world, bool ask);
 
-/// Finds too little shared memory. `window`: bytes of samples that the ranks of a host will share; 0: unknown
-/// or none. Pure.
-std::vector<Finding> judge_shared_memory(const std::vector<SharedMemoryRoom>& hosts, std::uint64_t window);
+/// Finds too little room for messages, and ranks that cannot share memory. Pure.
+std::vector<Finding> judge_shared_memory(const std::vector<SharedMemoryRoom>& hosts);
 
 }  // namespace convoke::doctor

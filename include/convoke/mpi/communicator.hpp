@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "convoke/mpi/tag.hpp"
+
 namespace convoke::mpi {
 
 /// A non-blocking operation. Move only; wait for it before it is destroyed.
@@ -28,9 +30,9 @@ class Request {
 };
 
 /// An MPI communicator without MPI's types: only src/mpi sees <mpi.h>. Copies share the communicator; one
-/// made by split() is freed with its last copy. Counts beyond 2^31 are sent in pieces. An empty span is
-/// skipped, so it must be empty on all ranks. Errors of MPI end the job, as every MPI library does in
-/// practice.
+/// made by split() is freed with its last copy, or later if an exception destroys it. Counts beyond 2^31 are
+/// sent in pieces. An empty span is skipped, so it must be empty on all ranks. Errors of MPI end the job, as
+/// every MPI library does in practice.
 class Communicator {
  public:
   /// Wraps a communicator that the caller keeps: wrap(MPI_Comm_c2f(comm)).
@@ -46,6 +48,10 @@ class Communicator {
   Communicator split(int color, int key) const;
   /// The ranks that share memory with this one, in their order here.
   Communicator split_node() const;
+
+  /// Frees the communicators whose last copies an exception has destroyed: until a handler knows that all
+  /// their ranks have thrown (GroupError), the others may be in other calls. Collective over each of them.
+  static void free_abandoned();
 
   void barrier() const;
   Request start_barrier() const;
@@ -69,13 +75,13 @@ class Communicator {
   /// Returns the `bytes` of all ranks, by rank, at the root; empty elsewhere. Sizes may differ.
   std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes, int root = 0) const;
   std::vector<std::string> gather(const std::string& text, int root = 0) const;
-  /// Point to point: both sides must know the size; tags from 0 to 32766.
-  void send(std::span<const std::byte> bytes, int to, int tag) const;
-  void receive(std::span<std::byte> bytes, int from, int tag) const;
+  /// Point to point: both sides must know the size.
+  void send(std::span<const std::byte> bytes, int to, Tag tag) const;
+  void receive(std::span<std::byte> bytes, int from, Tag tag) const;
   /// The memory must exist until the request is done.
-  Request start_send(std::span<const std::byte> bytes, int to, int tag) const;
+  Request start_send(std::span<const std::byte> bytes, int to, Tag tag) const;
   /// Returns the rank from which a message can be received, or none. Makes progress.
-  std::optional<int> sender_of(int tag) const;
+  std::optional<int> sender_of(Tag tag) const;
 
  private:
   struct State;

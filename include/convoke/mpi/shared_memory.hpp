@@ -7,12 +7,14 @@
 
 namespace convoke::mpi {
 
-/// A block of memory per node, shared by the ranks of `node` (Communicator::split_node) through an MPI-3
-/// window; plain memory if the node has one rank. 64-byte aligned. Creation and destruction are collective
-/// over the node. Move only. Must be destroyed before the Session ends.
+/// A block of memory per node, shared by the ranks of `node` (Communicator::split_node); plain memory if the
+/// node has one rank. 64-byte aligned. Move only. It is a file in memory, which all map, and not a window of
+/// MPI: neither the size of /dev/shm nor MPI's own limits count, and each rank frees its mapping alone,
+/// whatever the others do.
 class SharedMemory {
  public:
-  /// Ends all ranks with an error if the memory cannot be allocated (/dev/shm too small, as in containers).
+  /// Collective over the node. Throws GroupError on all its ranks if they cannot share the memory, as in
+  /// containers of their own; in a node of one rank std::bad_alloc.
   SharedMemory(const Communicator& node, std::size_t bytes);
   SharedMemory(SharedMemory&&) noexcept;
   SharedMemory& operator=(SharedMemory&&) noexcept;

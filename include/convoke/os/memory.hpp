@@ -1,6 +1,8 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,11 @@ std::uint64_t peak_resident_bytes();
 std::uint64_t available_bytes(const std::filesystem::path& meminfo = "/proc/meminfo",
                               const std::filesystem::path& membership = "/proc/self/cgroup",
                               const std::filesystem::path& mount = "/sys/fs/cgroup");
+
+/// Takes the memory for all pages of a mapping now, as touching them would, but returns false if there is not
+/// enough: a full file system would otherwise end the process when it touches them (SIGBUS). Does nothing
+/// before Linux 5.14.
+bool take_pages(std::span<std::byte> mapping);
 
 /// A control group of this process, or one above it, whose limits also apply.
 struct ControlGroup {

@@ -6,9 +6,11 @@
 
 namespace convoke::os {
 
-/// While this object exists, SIGTERM, SIGINT and SIGUSR1 ask this process to stop at a convenient point
-/// instead of ending it. A second SIGINT ends it; another SIGTERM or SIGUSR1 has no effect, also after
-/// destruction, so that a process that has stopped on request keeps its exit code. Only one such object may
+/// While this object exists, SIGTERM, SIGINT, SIGUSR1 and SIGHUP (a terminal or connection was closed) ask
+/// this process to stop at a convenient point instead of ending it. A second SIGINT ends it; another of the
+/// others has no effect, also after destruction, so that a process that has stopped on request keeps its exit
+/// code. A SIGHUP that the process ignores (nohup) has no effect at all; after another one,
+/// output to the closed terminal is dropped. Only one such object may
 /// exist at a time. The thread that trains creates it and alone receives signals: all other threads that
 /// Convoke starts block them (BlockedSignals).
 ///
@@ -26,12 +28,12 @@ class StopSignals {
   static int received();
 
  private:
-  static constexpr std::array kSignals{SIGTERM, SIGINT, SIGUSR1};
+  static constexpr std::array kSignals{SIGTERM, SIGINT, SIGUSR1, SIGHUP};
   static constexpr std::size_t kStackBytes = 64 << 10;  // a frame holds all registers: 11 KiB with AMX
 
   std::vector<std::byte> stack_;
   stack_t stack_before_{};
-  std::array<struct sigaction, 3> before_{};
+  std::array<struct sigaction, kSignals.size()> before_{};
 };
 
 /// Blocks all signals in this thread, and in threads that it starts, while this object exists. Only the

@@ -15,8 +15,8 @@ namespace convoke::run {
 /// Returns half of the memory that is free at the root of `node`, the same on all its ranks. Collective.
 std::size_t half_of_free_memory(const mpi::Communicator& node);
 
-/// One block of memory per node that all its ranks read and write: a shared window, or a memory-mapped file
-/// if the window would be larger than `budget` or cannot be allocated. The file's name is removed once it is
+/// One block of memory per node that all its ranks read and write: shared memory, or a memory-mapped file
+/// if it would be larger than `budget` or cannot be shared. The file's name is removed once it is
 /// mapped, so the file disappears with the processes. Construction and destruction are collective over
 /// `node`.
 class NodeMemory {
@@ -40,12 +40,14 @@ class NodeMemory {
 };
 
 /// Memory for datasets that the ranks of a node store once: each rank reads a part of the samples, and all
-/// ranks see all samples. Construction, destruction and opening a dataset with it are collective over `node`.
+/// ranks see all samples. If the ranks cannot share memory, each has a copy of its own, and its part of the
+/// budget. Opening a dataset with it is collective over all ranks: rank 0 looks at the files of a folder of
+/// shards, and tells the others.
 class NodeStorage {
  public:
   /// `budget`: bytes of the node for samples; larger splits are streamed. 0: half of the free memory.
-  explicit NodeStorage(mpi::Communicator node, std::size_t budget = 0)
-      : node_(std::move(node)), budget_(budget) {}
+  NodeStorage(mpi::Communicator all, mpi::Communicator node, std::size_t budget = 0)
+      : all_(std::move(all)), node_(std::move(node)), budget_(budget) {}
   NodeStorage(const NodeStorage&) = delete;
   NodeStorage& operator=(const NodeStorage&) = delete;
 
@@ -53,7 +55,7 @@ class NodeStorage {
   data::Storage storage();
 
  private:
-  mpi::Communicator node_;
+  mpi::Communicator all_, node_;
   std::size_t budget_;
   std::vector<mpi::SharedMemory> blocks_;
 };

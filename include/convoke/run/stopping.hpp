@@ -61,8 +61,6 @@ class StopCalls {
   void wait_for_all();
 
  private:
-  static constexpr int kTag = 1;
-
   mpi::Communicator world_;    // only for these messages
   bool first_;                 // this rank is the first of its group
   std::vector<int> firsts_;    // first ranks of all groups without this rank, in `world`

@@ -29,7 +29,6 @@ class MemberExchange {
   std::span<const float> bring_to_all(std::size_t voter);
 
  private:
-  static constexpr int kTag = 7402;
   const TrainedMember* mine(std::size_t voter) const;
   void copy(const TrainedMember& member);
   std::span<const float> receive(std::size_t voter);

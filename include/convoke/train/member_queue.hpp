@@ -26,7 +26,6 @@ class MemberQueue {
   void serve();
 
  private:
-  static constexpr int kAsk = 1, kAnswer = 2;
   std::int64_t take();
   std::int64_t take_shared() { return given_ < groups_.members ? given_++ : groups_.members; }
   std::int64_t ask();

@@ -1,0 +1,147 @@
+#include <cstring>
+#include <type_traits>
+
+#include "convoke/core/error.hpp"
+#include "stored_dataset.hpp"
+
+// The form in which the process that reads the structure of a folder of shards sends it to the others: the
+// fields one after the other, in the order of code(), which is the same in both directions.
+
+namespace convoke::data {
+namespace {
+
+class Writer {
+ public:
+  template <class T>
+  void value(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  void count(std::size_t& count) { value(static_cast<std::uint64_t>(count)); }
+  void text(std::string& text) {
+    value(static_cast<std::uint64_t>(text.size()));
+    bytes_ += text;
+  }
+  std::string take() { return std::move(bytes_); }
+  static std::filesystem::path folder() { return {}; }  // it may have another path on another host
+
+ private:
+  std::string bytes_;
+};
+
+class Reader {
+ public:
+  Reader(const std::string& bytes, const std::filesystem::path& folder) : bytes_(bytes), folder_(folder) {}
+
+  template <class T>
+  void value(T& value) {
+    std::memcpy(&value, take(sizeof value), sizeof value);
+  }
+  void count(std::size_t& count) {
+    std::uint64_t stored = 0;
+    value(stored);
+    count = stored;
+  }
+  void text(std::string& text) {
+    std::size_t size = 0;
+    count(size);
+    text.assign(take(size), size);
+  }
+
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  const char* take(std::size_t size) {
+    ensure(size <= bytes_.size() - at_, "the bytes have all fields");
+    const char* const first = bytes_.data() + at_;
+    at_ += size;
+    return first;
+  }
+
+  const std::string& bytes_;
+  const std::filesystem::path& folder_;
+  std::size_t at_ = 0;
+};
+
+template <class Coder, class T>
+void code_list(Coder& coder, std::vector<T>& list) {
+  std::size_t count = list.size();
+  coder.count(count);
+  list.resize(count);
+  for (T& entry : list) code(coder, entry);
+}
+
+template <class Coder, class T>
+requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+void code(Coder& coder, T& value) { coder.value(value); }
+
+template <class Coder>
+void code(Coder& coder, std::string& text) {
+  coder.text(text);
+}
+
+template <class Coder>
+void code(Coder& coder, Shape& shape) {
+  std::vector<std::int64_t> extents = shape.extents();
+  code_list(coder, extents);
+  shape = Shape(std::move(extents));
+}
+
+template <class Coder>
+void code(Coder& coder, StoredPiece& piece) {
+  std::string file = piece.file.filename().string();
+  bool contiguous = piece.offset.has_value();
+  std::uint64_t offset = piece.offset.value_or(0);
+  code(coder, piece.first);
+  code(coder, piece.count);
+  code(coder, file);
+  code(coder, piece.path);
+  code(coder, contiguous);
+  code(coder, offset);
+  piece.file = coder.folder() / file;
+  if (contiguous) piece.offset = offset;
+}
+
+template <class Coder>
+void code(Coder& coder, StoredSplit& split) {
+  code(coder, split.name);
+  code(coder, split.count);
+  code(coder, split.type);
+  code(coder, split.shape);
+  for (StoredArray* array :
+       {&split.samples, &split.labels, &split.weights, &split.original_sizes, &split.encoded}) {
+    code_list(coder, *array);
+  }
+  code_list(coder, split.ends);
+}
+
+template <class Coder>
+void code(Coder& coder, DatasetInfo& info) {
+  code(coder, info.sample_shape);
+  code(coder, info.sample_type);
+  code(coder, info.classes);
+  code_list(coder, info.class_names);
+  code_list(coder, info.channel_mean);
+  code_list(coder, info.channel_std);
+  code(coder, info.vocabulary);
+  for (std::string* text : {&info.provenance, &info.content_hash, &info.preparation}) code(coder, *text);
+}
+
+}  // namespace
+
+std::string to_bytes(Stored stored) {
+  Writer writer;
+  code(writer, stored.info);
+  code_list(writer, stored.splits);
+  return writer.take();
+}
+
+Stored stored_from_bytes(const std::string& bytes, const std::filesystem::path& folder) {
+  Reader reader(bytes, folder);
+  Stored stored;
+  code(reader, stored.info);
+  code_list(reader, stored.splits);
+  return stored;
+}
+
+}  // namespace convoke::data
