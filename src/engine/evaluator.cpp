@@ -19,7 +19,8 @@ namespace convoke::engine {
 namespace {
 
 // Returns how many samples keep a layer's input and output within a core's share of the caches.
-std::int64_t choose_chunk(const nn::Graph& graph) {
+std::int64_t choose_chunk(const nn::Graph& graph, const EvaluatorOptions& options) {
+  if (options.chunk > 0) return options.chunk;
   constexpr std::int64_t kBytes = 4 << 20;
   std::int64_t largest = 1;
   for (const nn::Node& node : graph.nodes()) {
@@ -27,7 +28,13 @@ std::int64_t choose_chunk(const nn::Graph& graph) {
     for (const std::size_t input : node.inputs) elements += graph.node(input).shape.elements();
     largest = std::max(largest, elements);
   }
-  return std::clamp<std::int64_t>(kBytes / (largest * static_cast<std::int64_t>(sizeof(float))), 1, 256);
+  const std::int64_t chunk =
+      std::clamp<std::int64_t>(kBytes / (largest * static_cast<std::int64_t>(sizeof(float))), 1, 256);
+  if (options.samples == 0) return chunk;
+  // Divides the samples of each worker evenly.
+  const std::int64_t each = (options.samples + options.threads - 1) / options.threads;
+  const std::int64_t pieces = (each + chunk - 1) / chunk;
+  return (each + pieces - 1) / pieces;
 }
 
 // Runs work(0), ..., work(workers - 1), the first on this thread. Rethrows the first exception.
@@ -77,15 +84,17 @@ EvaluatorOptions evaluator_options(const EngineOptions& engine, std::int64_t cla
 
 EvaluatorPlan evaluator_plan(const nn::Graph& graph, const EvaluatorOptions& options) {
   nn::single_threaded();  // a primitive uses as many threads as were set when it was made
-  const std::int64_t chunk = options.chunk > 0 ? options.chunk : choose_chunk(graph);
+  const std::int64_t chunk = choose_chunk(graph, options);
   return {.layout = std::make_shared<nn::ParameterLayout>(
-              graph, chunk, options.convolution, options.precision, graph.output_shape().rank() == 1),
+              graph, chunk, options.convolution, options.precision,
+              graph.output_shape().rank() == 1 && !options.folded, options.folded),
           .options = {.lane = chunk,
                       .lanes = 1,
                       .training = false,
                       .convolution = options.convolution,
                       .precision = options.precision,
                       .working_weights = true,
+                      .post_ops = options.folded,
                       .loss = options.loss.get()}};
 }
 
@@ -101,7 +110,7 @@ std::vector<float> TestViews::mean(
 }
 
 Evaluator::Evaluator(const nn::Graph& graph, EvaluatorOptions options)
-    : parameters_(canonical_parameters(graph)),
+    : parameter_values_(canonical_values(canonical_parameters(graph))),
       input_(graph.input_shape()),
       output_(graph.output_shape()),
       options_(std::move(options)),
@@ -109,18 +118,25 @@ Evaluator::Evaluator(const nn::Graph& graph, EvaluatorOptions options)
       activated_(graph.nodes().back().layer != nullptr &&
                  graph.nodes().back().layer->type() == options_.loss->activation()) {
   if (options_.classes == 0) options_.classes = outputs_;
-  const EvaluatorPlan plan = evaluator_plan(graph, options_);
+  if (options_.folded) folded_.emplace(graph);
+  const nn::Graph& compiled = folded_ ? folded_->graph() : graph;
+  parameters_ = canonical_parameters(compiled);
+  const EvaluatorPlan plan = evaluator_plan(compiled, options_);
   chunk_ = plan.options.lane;
   layout_ = plan.layout;
   arena_ = AlignedBuffer<float>(std::max<std::size_t>(layout_->size(), 1));
   working_ = std::make_unique<nn::WorkingWeights>(layout_, arena_.data());
   for (int worker = 0; worker < options_.threads; ++worker) {
-    workers_.emplace_back(graph, layout_, plan.options).bind(arena_.data(), nullptr, working_->data());
+    workers_.emplace_back(compiled, layout_, plan.options).bind(arena_.data(), nullptr, working_->data());
   }
 }
 
 void Evaluator::load(std::span<const float> parameters) {
-  pack(parameters_, *layout_, parameters, arena_.span());
+  if (folded_) {
+    pack(parameters_, *layout_, folded_->parameters(parameters), arena_.span());
+  } else {
+    pack(parameters_, *layout_, parameters, arena_.span());
+  }
   working_->refresh();
 }
 

@@ -2,6 +2,7 @@
 // The only place that distinguishes oneDNN's versions: 2.x describes an operation first and adds attributes
 // and engine later; 3.x takes everything at once and splits some functions of 2.x.
 #include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -34,13 +35,22 @@ inline dnnl::primitive_attr attributes() {
   return attr;
 }
 
-inline dnnl::primitive_attr attributes_with(dnnl::algorithm activation, float alpha = 0) {
+/// What a primitive does to its result before it writes it: first it adds the value that is in the
+/// destination, then it applies a function.
+struct PostOps {
+  bool sum = false;
+  std::optional<dnnl::algorithm> activation = {};
+  float alpha = 0, beta = 0;  ///< constants of the function
+};
+
+inline dnnl::primitive_attr attributes_with(const PostOps& ops) {
   dnnl::primitive_attr attr = attributes();
   dnnl::post_ops post;
+  if (ops.sum) post.append_sum(1.F);
 #if DNNL_VERSION_MAJOR >= 3
-  post.append_eltwise(activation, alpha, 0.F);
+  if (ops.activation) post.append_eltwise(*ops.activation, ops.alpha, ops.beta);
 #else
-  post.append_eltwise(1.F, activation, alpha, 0.F);
+  if (ops.activation) post.append_eltwise(1.F, *ops.activation, ops.alpha, ops.beta);
 #endif
   attr.set_post_ops(post);
   return attr;

@@ -48,6 +48,30 @@ TEST_CASE("probabilities equal those of single samples, for any chunk and number
   }
 }
 
+TEST_CASE("a folded evaluator gives the same probabilities, however many samples a call has") {
+  const tiny::Pictures pictures(53);
+  const std::vector<float> expected = one_by_one(tiny::graph(), tiny::parameters(4), pictures);
+  for (const int threads : {1, 2, 5}) {
+    for (const std::int64_t samples : {0, 1, 53, 250}) {
+      Evaluator evaluator(tiny::graph(), {.threads = threads, .samples = samples, .folded = true});
+      CHECK(evaluator.parameter_values() == Evaluator(tiny::graph()).parameter_values());
+      evaluator.load(tiny::parameters(4));
+      check_close(evaluator.predict(pictures.loader(), pictures.ids()), expected);
+    }
+  }
+  CHECK_THROWS_WITH(Evaluator(tiny::graph(), {.folded = true}).load(std::vector<float>(3)),
+                    Catch::Contains("but 3 values are given for them"));
+}
+
+TEST_CASE("the chunk divides the samples of a call evenly among the workers") {
+  const auto chunk = [](int threads, std::int64_t samples) {
+    return Evaluator(tiny::graph(), {.threads = threads, .samples = samples}).chunk();
+  };
+  CHECK(chunk(1, 1) == 1);
+  CHECK(chunk(2, 33) == 17);
+  CHECK(chunk(1, 300) == 150);  // at most 256
+}
+
 TEST_CASE("texts of a partly filled last chunk are evaluated as all others") {
   const nn::Graph graph = nn::build_graph(nn::ValueSpec(Shape{8}, nn::ValueType::kToken),
                                           {{{"layer", "embedding"}, {"vocabulary", 10}, {"units", 24}},

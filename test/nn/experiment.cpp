@@ -5,6 +5,7 @@
 
 #include "convoke/core/random.hpp"
 #include "convoke/nn/backend.hpp"
+#include "convoke/nn/inference_graph.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;
@@ -50,7 +51,8 @@ reference::Parameters by_name(const ParameterLayout& layout, std::span<const flo
 }
 
 Experiment::Experiment(const Graph& graph, PlanOptions options)
-    : layout(std::make_shared<ParameterLayout>(graph, options.lane, options.convolution, options.precision)),
+    : layout(std::make_shared<ParameterLayout>(graph, options.lane, options.convolution, options.precision,
+                                               !options.post_ops, options.post_ops)),
       network(graph, layout, options),
       parameters(random_parameters(*layout)),
       gradients(layout->size()),
@@ -181,6 +183,34 @@ Outcome reference_outcome(const Graph& graph, const Experiment& experiment, cons
   return outcome;
 }
 
+Outcome folded_outcome(const Graph& graph, const Experiment& experiment, const Batch& batch) {
+  const InferenceGraph folded(graph);
+  const reference::Parameters named = by_name(*experiment.layout, experiment.parameters.span());
+  std::vector<float> trained;
+  for (const Node& node : graph.nodes()) {
+    for (const ParameterSpec& spec : node.parameters) {
+      const std::vector<double>& values = named.at(node.name + "." + spec.name);
+      trained.insert(trained.end(), values.begin(), values.end());
+    }
+  }
+  const std::vector<float> parameters = folded.parameters(trained);
+  PlanOptions options = experiment.network.options();
+  options.training = false;
+  options.post_ops = true;
+  Experiment fast(folded.graph(), options);
+  std::span<const float> rest(parameters);
+  for (const Node& node : folded.graph().nodes()) {
+    for (const ParameterSpec& spec : node.parameters) {
+      const auto size = static_cast<std::size_t>(spec.shape.elements());
+      fast.layout->pack(fast.layout->slot(node.name + "." + spec.name), rest.first(size),
+                        fast.parameters.span());
+      rest = rest.subspan(size);
+    }
+  }
+  REQUIRE(rest.empty());
+  return fast.run(batch);
+}
+
 void check_graph(const Graph& graph, PlanOptions options, double tolerance) {
   const Batch batch(graph, options.lane * options.lanes);
   for (const bool training : {true, false}) {
@@ -192,6 +222,7 @@ void check_graph(const Graph& graph, PlanOptions options, double tolerance) {
     check_equal(experiment.run(batch), expected, tolerance);  // a second run does not depend on the first
     if (training && graph.parameter_count() < 2000)
       check_reference(graph, experiment, batch, expected.gradients);
+    if (!training) check_equal(folded_outcome(graph, experiment, batch), expected, tolerance);
   }
 }
 

@@ -75,8 +75,11 @@ void check_equal(const Outcome& actual, const Outcome& expected, double toleranc
 /// Returns the reference's outcome for an experiment's parameters.
 Outcome reference_outcome(const convoke::nn::Graph& graph, const Experiment& experiment, const Batch& batch);
 
-/// CHECKs a graph in training and inference against the reference. If there are few parameters (the reference
-/// is slow), also checks the reference's gradients against central differences of its loss.
+/// Returns the outcome of the graph's InferenceGraph in a plan with post-ops, for an experiment's parameters.
+Outcome folded_outcome(const convoke::nn::Graph& graph, const Experiment& experiment, const Batch& batch);
+
+/// CHECKs a graph in training and inference, also folded, against the reference. If there are few parameters
+/// (the reference is slow), also checks the reference's gradients against central differences of its loss.
 void check_graph(const convoke::nn::Graph& graph, convoke::nn::PlanOptions options, double tolerance = 2e-5);
 
 /// CHECKs the graph in bf16 against the reference, in training and inference, with weights copied once or by

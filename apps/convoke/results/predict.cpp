@@ -258,10 +258,12 @@ int predict(const PredictOptions& options) {
   for (const SampleSource& source : sources) count += source.count;
 
   // 2. Each rank labels a part of the samples.
-  engine::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads),
-                                                         .precision = options.precision,
-                                                         .loss = models.description.loss,
-                                                         .classes = models.description.classes()});
+  engine::Evaluator evaluator(models.description.graph,
+                              {.threads = machine.threads_for(options.threads),
+                               .precision = options.precision,
+                               .folded = options.precision == nn::Precision::kFloat32,
+                               .loss = models.description.loss,
+                               .classes = models.description.classes()});
   const std::int64_t begin = count * world.rank() / world.size();
   const std::int64_t end = count * (world.rank() + 1) / world.size();
   if (options.samples.raw) {

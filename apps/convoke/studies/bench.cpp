@@ -25,6 +25,7 @@
 #include "convoke/run/phases.hpp"
 #include "convoke/run/trace_file.hpp"
 #include "convoke/study/analysis/statistics.hpp"
+#include "studies/plan_speed.hpp"
 #include "studies/random_data.hpp"
 
 namespace convoke::app {
@@ -37,61 +38,23 @@ constexpr const char* kBenchHelp = R"(Examples:
   convoke bench mnist-sync --set train.reduction=exact --json
   mpirun -n 2 convoke bench mnist-sync --trace steps.json   for ui.perfetto.dev
   convoke bench --data mnist-sync --set augment.rotation_range=10     converting and augmenting
+  convoke bench --inference model.onnx                      prediction, 1 and 32 images at once
 
 images_per_second counts the samples of all ranks together ("unit" says whether they are images, sequences or
 table rows). It is the median over the rounds; a round takes at least --seconds, and its slowest rank counts.
 
 bound_images_per_second is an upper bound: the rate if only the convolutions and matrix products took time. It
 is made from the best time of each of these kernels alone on one worker thread, times the number of workers.
+
+With --inference, the latency is the time from the call with samples in memory to their outputs. The plan is that
+of `convoke predict`; the weights do not matter.
 )";
-
-/// The samples of a network, in the plural: "images", "sequences", or "samples" of a table.
-std::string samples_of(const nn::Graph& graph) {
-  const nn::ValueSpec input(graph.input_shape());
-  if (input.rank() == 3) return "images";
-  return input.type == nn::ValueType::kToken || input.rank() == 2 ? "sequences" : "samples";
-}
-
-/// "3.41", "41.3", "8031": large networks process few images per second.
-std::string figures(double rate) { return fmt::format("{:.{}f}", rate, rate < 10 ? 2 : rate < 100 ? 1 : 0); }
-
-/// The speed of a plan if only its primitives took time.
-struct Bound {
-  double images_per_second = 0;  ///< of one worker
-  double flops_per_image = 0;
-};
-
-Bound bound_of(const std::vector<nn::PlanStep>& steps, const std::vector<double>& seconds,
-               std::int64_t samples) {
-  Bound bound;
-  double total = 0;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (!steps[i].product()) continue;
-    total += seconds[i];
-    bound.flops_per_image += steps[i].flops / static_cast<double>(samples);
-  }
-  if (total > 0) bound.images_per_second = static_cast<double>(samples) / total;
-  return bound;
-}
-
-void print_profile(const std::vector<nn::PlanStep>& steps, const std::vector<double>& seconds,
-                   std::int64_t samples) {
-  fmt::print("{:<16} {:<28} {:<30} {:>9} {:>9}\n", "node", "step", "implementation", "us/image", "GFLOP/s");
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const double micros = seconds[i] * 1e6 / static_cast<double>(samples);
-    const std::string rate =
-        steps[i].product() ? fmt::format("{:9.1f}", steps[i].flops / seconds[i] / 1e9) : "";
-    fmt::print("{:<16} {:<28} {:<30} {:>9.2f} {:>9}\n", steps[i].node, steps[i].what, steps[i].implementation,
-               micros, rate);
-  }
-  fmt::print("{:<76} {:>9.2f}\n\n", "sum of the steps, each timed alone on one worker",
-             std::accumulate(seconds.begin(), seconds.end(), 0.0) * 1e6 / static_cast<double>(samples));
-}
 
 // Times the training step of a recipe on random data: every rank, every thread, communication included; or,
 // with --data, only how fast samples are converted and augmented.
 int bench(const BenchOptions& options) {
   if (options.data) return bench_data(options);
+  if (options.inference) return bench_inference(options);
   // 1. The step of the recipe. The ranks of an ensemble work independently.
   std::optional<recipe::Recipe> here = recipe::Recipe::load_if_here(options.recipe, options.changes);
   mpi::Session session;
@@ -236,6 +199,15 @@ std::function<int()> add_bench(CLI::App& parser) {
           ->type_name("FILE");
   parser.add_flag("--data", options->data, "Time only the conversion and augmentation of samples")
       ->excludes(trace);
+  CLI::Option* const inference =
+      parser.add_flag("--inference", options->inference, "Time prediction instead of a training step")
+          ->excludes(trace)
+          ->excludes("--data");
+  parser.add_option("--batch", options->batches, "With --inference: how many samples each call predicts")
+      ->needs(inference)
+      ->check(in_range(1, 1 << 20))
+      ->type_name("N")
+      ->capture_default_str();
   parser.add_flag("--profile", options->profile, "Also print the time of every kernel");
   parser.add_flag("--json", options->json, "Print the result as JSON");
   parser.footer(kBenchHelp);

@@ -41,12 +41,18 @@ struct BenchOptions : RecipeOptions {
   int rounds = 3;
   bool json = false;
   bool profile = false;
-  std::string trace;  ///< file for a trace of the steps; empty: none
-  bool data = false;  ///< time only the preparation of samples
+  std::string trace;                         ///< file for a trace of the steps; empty: none
+  bool data = false;                         ///< time only the preparation of samples
+  bool inference = false;                    ///< time prediction
+  std::vector<std::int64_t> batches{1, 32};  ///< samples of a prediction
 };
 
 /// Measures how many random samples of the recipe's shape all ranks and threads convert, normalise and
 /// augment in a second, without a network. Prints the rate, and returns the exit code.
 int bench_data(const BenchOptions& options);
+
+/// Measures the latency and the rate of predictions for random samples, on every rank with all its threads.
+/// Prints both for each of options.batches, and returns the exit code.
+int bench_inference(const BenchOptions& options);
 
 }  // namespace convoke::app

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,16 +11,21 @@
 #include "convoke/engine/canonical.hpp"
 #include "convoke/engine/lane_engine.hpp"
 #include "convoke/mpi/communicator.hpp"
+#include "convoke/nn/inference_graph.hpp"
 #include "convoke/nn/plan/network.hpp"
 #include "convoke/nn/plan/working_weights.hpp"
 
 namespace convoke::engine {
 
 struct EvaluatorOptions {
-  int threads = 1;         ///< workers of this rank, >= 1
-  std::int64_t chunk = 0;  ///< samples that run together; 0: chosen from the size of the activations
+  int threads = 1;           ///< workers of this rank, >= 1
+  std::int64_t chunk = 0;    ///< samples that run together; 0: chosen from the size of the activations
+  std::int64_t samples = 0;  ///< the samples of a call, if they are few; 0: many
   nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
   nn::Precision precision = nn::Precision::kFloat32;
+  /// Predict by an nn::InferenceGraph and plans with post-ops: faster, but rounded otherwise than in
+  /// training.
+  bool folded = false;
   nn::LossPtr loss = nn::default_loss();
   std::int64_t classes = 0;  ///< 0: one for each output
 };
@@ -78,11 +84,14 @@ class Evaluator {
   /// Returns the loss of a sample from outputs(); infinite if one of its outputs is not finite.
   double loss(std::span<const float> outputs, std::size_t sample, std::int32_t label) const;
 
-  std::size_t parameter_values() const { return canonical_values(parameters_); }
+  /// The number of values that load() takes.
+  std::size_t parameter_values() const { return parameter_values_; }
   std::int64_t classes() const { return options_.classes; }
   const nn::ValueSpec& input_shape() const { return input_; }
   const Shape& output_shape() const { return output_; }
   std::int64_t chunk() const { return chunk_; }
+  /// The plan of the first worker, for benchmarks.
+  nn::Network& plan() { return workers_.front(); }
 
  private:
   using Fill = std::function<void(nn::Network& network, std::size_t first, std::size_t count)>;
@@ -90,7 +99,9 @@ class Evaluator {
   Fill fill_from(const data::BatchLoader& loader, std::span<const std::uint32_t> ids) const;
   std::vector<float> run(std::size_t count, const Fill& fill, bool activate = true);
 
-  std::vector<CanonicalParameter> parameters_;
+  std::optional<nn::InferenceGraph> folded_;
+  std::size_t parameter_values_ = 0;
+  std::vector<CanonicalParameter> parameters_;  // of the graph that is compiled
   nn::ValueSpec input_;
   Shape output_;
   EvaluatorOptions options_;

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "convoke/nn/window.hpp"
 
@@ -30,10 +31,21 @@ struct LayerTraits {
   bool takes_activation = false;  ///< may have `activation` although it has no weights
   bool joins_loss = false;        ///< as the last layer it can be a part of the loss
 
+  // Inference (inference_graph.hpp).
+  /// The parameter (outputs, ...) in which each output is linear; the layer may also have a `bias` (outputs),
+  /// and a setting for it. Empty: there is no such parameter.
+  std::string_view linear_weight = {};
+  /// In prediction the layer is only y = gamma (x - running_mean) / sqrt(running_variance + this) + beta,
+  /// with its parameters of these names, for each channel or feature.
+  std::optional<double> norm_epsilon = {};
+
   // Fusion: work that can share one pass over memory.
   FusibleActivation activation = FusibleActivation::kNone;  ///< all that the layer computes
   bool applies_relu = false;                                ///< can apply a ReLU that follows
-  bool applies_curves = false;     ///< can also apply a relu6, silu or hard_swish that follows
+  bool applies_curves = false;  ///< can also apply a relu6, silu or hard_swish that follows
+  /// in plans with PlanOptions::post_ops, can also apply such a function, or add the other input of a sum
+  bool applies_post_ops = false;
+  bool adds_inputs = false;        ///< computes the sum of its inputs and nothing else
   bool pools_behind_relu = false;  ///< can also do the max pooling after that ReLU if its windows tile
   bool pools_image = false;  ///< can do a 2 x 2 max pooling that follows if it reads the network's input
 

@@ -14,8 +14,9 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-/// Returns the CPU time of the calling thread in seconds.
+/// Return the CPU time of the calling thread, and of all threads of the process, in seconds.
 double thread_cpu_seconds();
+double process_cpu_seconds();
 
 /// Returns the time in seconds since 1970, by the clock of this host.
 double seconds_since_1970();

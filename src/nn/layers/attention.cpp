@@ -31,7 +31,9 @@ Desc transposed(const Desc& matrices) { return matrices.permute_axes({0, 1, 3, 2
 /// matrices.
 void add_product(PlanBuilder& plan, const Node& node, const std::string& what, Tensor a, Tensor b, Tensor y,
                  float factor = 1) {
-  const auto attr = factor == 1 ? attributes() : attributes_with(dnnl::algorithm::eltwise_linear, factor);
+  const auto attr = factor == 1
+                        ? attributes()
+                        : attributes_with({.activation = dnnl::algorithm::eltwise_linear, .alpha = factor});
   const auto pd = forward_desc<dnnl::matmul>(attr, a.desc, b.desc, y.desc);
   const Dims left = dims_of(a.desc), right = dims_of(b.desc);
   const double flops = 2.0 * static_cast<double>(left[0] * left[1] * left[2] * left[3] * right[3]);

@@ -132,6 +132,7 @@ std::vector<ParameterSpec> BatchNorm::parameters(std::span<const ValueSpec> inpu
 
 LayerTraits BatchNorm::traits() const {
   return {.synchronizes = options_.synchronized && !options_.frozen,
+          .norm_epsilon = options_.epsilon,
           .applies_relu = true,
           .applies_curves = true,
           .pools_behind_relu = true};

@@ -44,7 +44,9 @@ std::vector<ParameterSpec> Conv2d::parameters(std::span<const ValueSpec> inputs)
 // worth more than the saved passes over memory.
 LayerTraits Conv2d::traits() const {
   const Conv2dOptions& o = options_;
-  return {.applies_relu = true,
+  return {.linear_weight = "weight",
+          .applies_relu = true,
+          .applies_post_ops = true,
           .pools_image = o.filters % 16 == 0 && o.kernel == Extent(3) && o.stride == Extent(1) &&
                          o.dilation == Extent(1) && o.groups == 1 && o.padding == Padding::valid(),
           .takes_zero_border = o.padding.kind != Padding::Kind::kSame};

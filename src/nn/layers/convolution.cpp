@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "nn/kernels/activation.hpp"
+#include "nn/kernels/elementwise.hpp"
 #include "nn/layers/depthwise_gradient.hpp"
 
 namespace convoke::nn {
@@ -10,6 +12,25 @@ using dnnl::prop_kind;
 using Forward = dnnl::convolution_forward;
 using BackwardData = dnnl::convolution_backward_data;
 using BackwardWeights = dnnl::convolution_backward_weights;
+
+namespace {
+
+PostOps post_ops_of(FusibleActivation activation, bool sum) {
+  switch (activation) {
+    case FusibleActivation::kNone:
+      return {sum};
+    case FusibleActivation::kRelu:
+      return {sum, algorithm::eltwise_relu};
+    case FusibleActivation::kRelu6:
+      return {sum, algorithm::eltwise_clip, 0, 6};
+    case FusibleActivation::kSilu:
+      return {sum, algorithm::eltwise_swish, 1};
+    default:  // oneDNN 3.x: x min(1, max(0, alpha x + beta))
+      return {sum, algorithm::eltwise_hardswish, 1.F / 6, 0.5F};
+  }
+}
+
+}  // namespace
 
 Convolution::Geometry Convolution::measure() const {
   const Conv2dOptions& o = spec_.options;
@@ -71,7 +92,7 @@ std::optional<WinogradConvolution> Convolution::fit_winograd() const {
                 geometry_.width, geometry_.before[0], geometry_.before[1]},
       .weight = spec_.weight,
       .bias = o.bias ? spec_.bias : "",
-      .relu = spec_.relu,
+      .relu = spec_.activation == FusibleActivation::kRelu && !spec_.addend,
       .flops = geometry_.flops};
 }
 
@@ -107,6 +128,7 @@ void Convolution::forward_winograd(const Tensor& x) {
   forward_weight_ = winograd_weight(weight_dims());
   weighted_.prefer(forward_weight_);
   add_winograd_forward(plan, node, *winograd_, x_, y_);
+  finish_forward();
 }
 
 void Convolution::forward_direct(const Tensor& x) {
@@ -115,7 +137,6 @@ void Convolution::forward_direct(const Tensor& x) {
   const Type type = geometry_.type;
   // Inference uses it too, so that evaluation runs what was trained.
   const auto kind = prop_kind::forward_training;
-  const dnnl::primitive_attr attr = spec_.relu ? attributes_with(algorithm::eltwise_relu) : attributes();
 
   // The network's input stays plain, because oneDNN has kernels for few plain channels. Otherwise oneDNN
   // chooses.
@@ -123,19 +144,61 @@ void Convolution::forward_direct(const Tensor& x) {
   const Desc dst({plan.samples(), spec_.options.filters, geometry_.height, geometry_.width}, type,
                  Format::any);
 
-  const auto forward = weighted_.with_weights([&](const Desc& weight) {
-    return forward_desc<Forward>(attr, kind, algorithm::convolution_direct, source, weight, weighted_.bias(),
-                                 dst, geometry_.stride, geometry_.dilation, geometry_.before,
-                                 geometry_.after);
-  });
+  const auto make = [&](const PostOps& ops) {
+    return weighted_.with_weights([&](const Desc& weight) {
+      return forward_desc<Forward>(attributes_with(ops), kind, algorithm::convolution_direct, source, weight,
+                                   weighted_.bias(), dst, geometry_.stride, geometry_.dilation,
+                                   geometry_.before, geometry_.after);
+    });
+  };
+  const bool sum = static_cast<bool>(spec_.addend);
+  auto forward = make(post_ops_of(spec_.activation, sum));
+  // Some kernels have a ReLU only.
+  const bool separate = is_reference(forward.impl_info_str()) && finishes_separately();
+  if (separate) forward = make({});
   x_ = plan.reordered(x, forward.src_desc(), node);
-  y_ = plan.allocate(forward.dst_desc());
+  y_ = sum && !separate ? plan.overwrite(plan.reordered(spec_.addend, forward.dst_desc(), node))
+                        : plan.allocate(forward.dst_desc());
   forward_weight_ = forward.weights_desc();
 
   weighted_.prefer(forward_weight_, [&](const Desc& weight, const Desc& gradient) {
     return weights_pass(weight, gradient, x_.desc, y_.desc);
   });
   weighted_.add_forward<Forward>(forward, x_, y_);
+  if (separate) finish_forward();
+}
+
+/// True if the result needs more than a ReLU.
+bool Convolution::finishes_separately() const {
+  return spec_.addend ||
+         (spec_.activation != FusibleActivation::kNone && spec_.activation != FusibleActivation::kRelu);
+}
+
+/// Adds the steps for what follows the convolution, if its kernel only knows a ReLU.
+void Convolution::finish_forward() {
+  if (!finishes_separately()) return;
+  PlanBuilder& plan = *plan_;
+  const Tensor y = y_;
+  const std::size_t count = elements_of(y.desc);
+  const FusibleActivation activation = spec_.activation;
+  with_stored_type(y.desc, [&](auto zero) {
+    using T = decltype(zero);
+    if (spec_.addend) {
+      const Tensor addend = plan.reordered(spec_.addend, y.desc, *node_);
+      const bool relu = activation == FusibleActivation::kRelu;
+      plan.add_kernel(
+          *node_, relu ? "sum, relu" : "sum",
+          [=](const Frame& frame) { add(frame.at<T>(y), frame.at<T>(addend), frame.at<T>(y), count, relu); },
+          {addend.ref, y.ref}, y);
+    } else {
+      const Curve curve = activation == FusibleActivation::kRelu6  ? Curve::kRelu6
+                          : activation == FusibleActivation::kSilu ? Curve::kSilu
+                                                                   : Curve::kHardSwish;
+      plan.add_kernel(
+          *node_, "activation",
+          [=](const Frame& frame) { activate(curve, 0, frame.at<T>(y), frame.at<T>(y), count); }, {y.ref}, y);
+    }
+  });
 }
 
 Tensor Convolution::backward(Tensor dy, bool wants_data) const {
@@ -143,7 +206,7 @@ Tensor Convolution::backward(Tensor dy, bool wants_data) const {
   const bool winograd_weights = trains && by_winograd(Pass::kBackwardWeights);
   const bool winograd_data = wants_data && by_winograd(Pass::kBackwardData);
   // Our kernels apply the ReLU's gradient while they read dy.
-  Tensor gate = spec_.relu ? y_ : Tensor{};
+  Tensor gate = spec_.activation == FusibleActivation::kRelu ? y_ : Tensor{};
   if (gate && (trains != winograd_weights || wants_data != winograd_data)) {
     dy = relu_gradient(*plan_, *node_, y_, dy);
     gate = {};
@@ -209,6 +272,12 @@ Tensor Convolution::backward_data(const Tensor& dy) const {
   return weighted_.add_backward_data<BackwardData>(data, d);
 }
 
+Tensor addend_of(PlanBuilder& plan, const Node& node) {
+  const Node* const sum = plan.fusion(node).sum;
+  if (sum == nullptr) return {};
+  return plan.value_as(sum->inputs[sum->inputs[0] == node.index ? 1 : 0], plan.stored(), node);
+}
+
 void compile_convolution(PlanBuilder& plan, const Node& node, const Conv2dOptions& options) {
   const Fusion& fusion = plan.fusion(node);
   const std::size_t from = fusion.zero_pad == nullptr ? node.inputs[0] : fusion.zero_pad->inputs[0];
@@ -223,7 +292,8 @@ void compile_convolution(PlanBuilder& plan, const Node& node, const Conv2dOption
                                  .options = all,
                                  .weight = "weight",
                                  .bias = "bias",
-                                 .relu = fusion.relu,
+                                 .activation = fusion.activation(),
+                                 .addend = addend_of(plan, node),
                                  .plain_source = from == 0 && image});
   const std::size_t output = fusion.output;
   plan.set_value(output, convolution.output());

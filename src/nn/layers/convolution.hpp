@@ -13,10 +13,11 @@ namespace convoke::nn {
 /// A convolution as a step of a plan, for layers that consist of one (conv1d, conv2d, depthwise_conv2d) or
 /// two (separable_conv2d).
 struct ConvolutionSpec {
-  Shape in;                   ///< (C, H, W)
-  Conv2dOptions options;      ///< the output is (filters, H', W')
-  std::string weight, bias;   ///< names of the parameters; `bias` is used if options.bias
-  bool relu = false;          ///< apply max(y, 0) while y is written
+  Shape in;                  ///< (C, H, W)
+  Conv2dOptions options;     ///< the output is (filters, H', W')
+  std::string weight, bias;  ///< names of the parameters; `bias` is used if options.bias
+  FusibleActivation activation = FusibleActivation::kNone;  ///< applied while y is written
+  Tensor addend = {};         ///< is added before the activation; y takes its memory; empty: nothing
   bool plain_source = false;  ///< x is the network's image input, which keeps its layout
 };
 
@@ -45,6 +46,8 @@ class Convolution {
   bool by_winograd(Pass pass) const;
   void forward_winograd(const Tensor& x);
   void forward_direct(const Tensor& x);
+  bool finishes_separately() const;
+  void finish_forward();
   void backward_weights(const Tensor& dy) const;
   Tensor backward_data(const Tensor& dy) const;
   Desc hint_weight() const;
@@ -65,6 +68,9 @@ class Convolution {
   Tensor x_, y_;
   Desc forward_weight_;  ///< layout in which the forward pass reads the weights
 };
+
+/// Returns the other input of the sum that is fused into `node`; empty: no sum is.
+Tensor addend_of(PlanBuilder& plan, const Node& node);
 
 /// Compiles a layer that is one convolution with the parameters "weight" and "bias", and the layers fused
 /// into it (fusion.hpp), forward and backward. Sequences are images of one row.

@@ -70,7 +70,7 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
   const WeightedPrimitive weighted(plan, node, "weight", options_.bias ? "bias" : "", weight_dims,
                                    options_.units, flops);
   const Desc dst({plan.samples(), options_.units}, plan.feeds_loss(node) ? kFloat : type, Format::nc);
-  const auto attr = relu ? attributes_with(dnnl::algorithm::eltwise_relu) : attributes();
+  const auto attr = relu ? attributes_with({.activation = dnnl::algorithm::eltwise_relu}) : attributes();
   const auto forward = weighted.with_weights([&](const Desc& weight) {
     return forward_desc<DenseForward>(attr, kind, x.desc, weight, weighted.bias(), dst);
   });

@@ -117,19 +117,16 @@ void SeparableConv2d::compile(PlanBuilder& plan, const Node& node) const {
   const Shape& in = plan.graph().node(from).shape;
   const Conv2dOptions each = depthwise(options_, in[0], false);
   const Shape between{each.filters, node.shape[1], node.shape[2]};
-  const Convolution first(plan, node, plan.value(from),
-                          {.in = in,
-                           .options = each,
-                           .weight = "depthwise_weight",
-                           .bias = "",
-                           .relu = false,
-                           .plain_source = false});
+  const Convolution first(
+      plan, node, plan.value(from),
+      {.in = in, .options = each, .weight = "depthwise_weight", .bias = "", .plain_source = false});
   const Convolution second(plan, node, first.output(),
                            {.in = between,
                             .options = {.filters = options_.filters, .kernel = 1, .bias = options_.bias},
                             .weight = "pointwise_weight",
                             .bias = "bias",
-                            .relu = plan.fusion(node).relu,
+                            .activation = plan.fusion(node).activation(),
+                            .addend = addend_of(plan, node),
                             .plain_source = false});
   const std::size_t output = plan.fusion(node).output;
   plan.set_value(output, second.output());

@@ -7,8 +7,8 @@ namespace {
 
 class Fuser {
  public:
-  explicit Fuser(const Graph& graph)
-      : graph_(graph), fusions_(graph.nodes().size()), readers_(fusions_.size()) {
+  Fuser(const Graph& graph, bool post_ops)
+      : graph_(graph), post_ops_(post_ops), fusions_(graph.nodes().size()), readers_(fusions_.size()) {
     for (const Node& node : graph.nodes()) {
       fusions_[node.index].output = node.index;
       for (const std::size_t input : node.inputs) readers_[input].push_back(node.index);
@@ -44,7 +44,8 @@ class Fuser {
   }
 
   void take_activation(const Node& node, const LayerTraits& traits) {
-    if (traits.applies_curves) {
+    const bool post_ops = post_ops_ && traits.applies_post_ops;
+    if (traits.applies_curves || post_ops) {
       for (const auto curve : {FusibleActivation::kSilu, FusibleActivation::kHardSwish}) {
         if (const Node* reader = sole_reader(node.index, curve)) return take_curve(node.index, *reader);
       }
@@ -55,6 +56,7 @@ class Fuser {
     }
     if (!traits.applies_relu || fusions_[node.index].relu) return;
     const Node* relu = sole_reader(node.index, FusibleActivation::kRelu);
+    if (relu == nullptr && post_ops) return take_sum(node);
     if (relu == nullptr) return;
     const Node* pool = sole_max_pool(relu->index);
     // A pooling after the ReLU applies it to fewer values.
@@ -84,6 +86,31 @@ class Fuser {
     fusions_[host].curve = &curve;
     fusions_[host].output = curve.index;
     fusions_[curve.index].absorbed = true;
+  }
+
+  /// Lets a convolution add its result to the other input of the sum that reads it, and apply the ReLU after
+  /// the sum.
+  void take_sum(const Node& node) {
+    const Node* sum = sole_reader(node.index);
+    if (sum == nullptr || !sum->layer->traits().adds_inputs || sum->inputs.size() != 2) return;
+    const std::size_t other = sum->inputs[sum->inputs[0] == node.index ? 1 : 0];
+    if (other >= node.index || !is_overwritable(other, node, *sum)) return;
+    fusions_[node.index].sum = sum;
+    fusions_[node.index].output = sum->index;
+    fusions_[sum->index].absorbed = true;
+    if (const Node* relu = sole_reader(sum->index, FusibleActivation::kRelu)) take_relu(node.index, *relu);
+  }
+
+  /// True if only `sum` reads this value or its memory after `node` has run.
+  bool is_overwritable(std::size_t value, const Node& node, const Node& sum) const {
+    const auto passes_on = [](const Node& n) {  // its output can be the memory of its input
+      const LayerTraits traits = n.layer->traits();
+      return traits.is_view || traits.draws_random || traits.zero_border;
+    };
+    if (value == 0 || passes_on(graph_.node(value))) return false;
+    return std::all_of(readers_[value].begin(), readers_[value].end(), [&](std::size_t reader) {
+      return reader == sum.index || (reader < node.index && !passes_on(graph_.node(reader)));
+    });
   }
 
   void take_max_pool(std::size_t host, const Node& pool) {
@@ -132,12 +159,13 @@ class Fuser {
   }
 
   const Graph& graph_;
+  bool post_ops_;
   std::vector<Fusion> fusions_;
   std::vector<std::vector<std::size_t>> readers_;
 };
 
 }  // namespace
 
-std::vector<Fusion> fuse(const Graph& graph) { return Fuser(graph).run(); }
+std::vector<Fusion> fuse(const Graph& graph, bool post_ops) { return Fuser(graph, post_ops).run(); }
 
 }  // namespace convoke::nn

@@ -13,8 +13,14 @@ struct Fusion {
   bool relu = false;               ///< this node also applies ReLU
   bool relu6 = false;              ///< the ReLU is a relu6 (relu is set too)
   const Node* curve = nullptr;     ///< this node also applies this silu or hard_swish
+  const Node* sum = nullptr;       ///< this node also computes this sum of its output and another value
   const Node* max_pool = nullptr;  ///< this node also does this pooling, after the activation
   const Node* zero_pad = nullptr;  ///< this node's padding includes the border of this zero_pad
+  /// Returns the function among relu, relu6 and curve.
+  FusibleActivation activation() const {
+    if (curve != nullptr) return curve->layer->traits().activation;
+    return relu6 ? FusibleActivation::kRelu6 : relu ? FusibleActivation::kRelu : FusibleActivation::kNone;
+  }
   std::size_t output = 0;  ///< the node whose value this one produces: itself, or the last node fused into it
 };
 
@@ -26,7 +32,10 @@ struct Fusion {
 ///                                      for a network input of at most 4 channels
 ///   relu + max_pool                 -> max(relu(x)) = relu(max(x)): applied to the pooled values
 ///   zero_pad + conv2d, depthwise_conv2d, relu + zero_pad + max_pool -> padding of the window
+/// and with `post_ops` (PlanOptions):
+///   convolution + relu6, silu, hard_swish -> applied while the result is written
+///   convolution + add (+ relu)      -> added to the other input in its memory, if nothing reads that later
 /// A node is fused only if no other node reads the value in between.
-std::vector<Fusion> fuse(const Graph& graph);
+std::vector<Fusion> fuse(const Graph& graph, bool post_ops = false);
 
 }  // namespace convoke::nn

@@ -74,11 +74,15 @@ std::optional<std::size_t> ParameterLayout::Descriptors::find_working(std::size_
 }
 
 ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t lane, ConvolutionChoice convolution,
-                                 Precision precision, bool training)
+                                 Precision precision, bool training, bool post_ops)
     : descriptors_(std::make_unique<Descriptors>()) {
-  PlanBuilder dry_run(
-      graph, nullptr,
-      {.lane = lane, .lanes = 1, .training = training, .convolution = convolution, .precision = precision});
+  PlanBuilder dry_run(graph, nullptr,
+                      {.lane = lane,
+                       .lanes = 1,
+                       .training = training,
+                       .convolution = convolution,
+                       .precision = precision,
+                       .post_ops = post_ops});
   dry_run.compile();
   const auto add_slot = [&](const Node& node, const ParameterSpec& spec) {
     const Desc desc = dry_run.preferred.at({node.index, spec.name});

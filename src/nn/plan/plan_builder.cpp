@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 
 #include "convoke/core/error.hpp"
 #include "convoke/nn/freeze.hpp"
@@ -39,7 +40,7 @@ PlanBuilder::PlanBuilder(const Graph& graph, const ParameterLayout* layout, cons
     : graph_(graph),
       layout_(layout),
       options_(options),
-      fusions_(fuse(graph)),
+      fusions_(fuse(graph, options.post_ops)),
       inference_(inference_nodes(graph)) {
   const std::size_t count = graph.nodes().size();
   values_.resize(count);
@@ -89,6 +90,7 @@ bool PlanBuilder::feeds_loss(const Node& node) const {
 }
 
 void PlanBuilder::compile() {
+  assert(!training() || !options_.post_ops);
   refuse_dead_ends();
   find_gradient_needs();
   find_head();
@@ -143,6 +145,11 @@ Tensor PlanBuilder::allocate(const Desc& desc) { return {desc, allocate_bytes(de
 Ref PlanBuilder::allocate_bytes(std::size_t bytes) {
   buffer_bytes.push_back(bytes);
   return {Ref::Place::kActivation, buffer_bytes.size() - 1};
+}
+
+Tensor PlanBuilder::overwrite(const Tensor& tensor) {
+  for (const Type type : {kFloat, kBf16}) converted_.erase({tensor.ref, type});
+  return tensor;
 }
 
 Ref PlanBuilder::scratch(std::size_t bytes) {

@@ -139,6 +139,8 @@ class PlanBuilder {
   /// Returns memory for the result of a step with the layout of `tensor`: the memory of `tensor`, or other
   /// memory if a later step reads `tensor`.
   Tensor in_place_of(const Tensor& tensor) { return tensor.exclusive ? tensor : allocate(tensor.desc); }
+  /// Returns the memory of a value that no later step reads, for the result of a step with its layout.
+  Tensor overwrite(const Tensor& tensor);
   /// Returns `tensor` in layout `desc`. If it has another layout, adds a reorder to the list that is being
   /// built.
   Tensor reordered(const Tensor& tensor, const Desc& desc, const Node& node);

@@ -24,7 +24,9 @@ class Conv1d final : public Layer {
   std::string_view type() const override { return "conv1d"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
-  LayerTraits traits() const override { return {.applies_relu = true}; }
+  LayerTraits traits() const override {
+    return {.linear_weight = "weight", .applies_relu = true, .applies_post_ops = true};
+  }
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 

@@ -32,6 +32,7 @@ class Conv2dTranspose final : public Layer {
   std::string_view type() const override { return "conv2d_transpose"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
+  LayerTraits traits() const override { return {.linear_weight = "weight"}; }
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 

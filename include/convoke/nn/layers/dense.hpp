@@ -19,7 +19,7 @@ class Dense final : public Layer {
   std::string_view type() const override { return "dense"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
-  LayerTraits traits() const override { return {.applies_relu = true}; }
+  LayerTraits traits() const override { return {.linear_weight = "weight", .applies_relu = true}; }
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 

@@ -22,7 +22,10 @@ class Add final : public Layer {
   std::string_view type() const override { return "add"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override {
-    return {.inputs = LayerTraits::Inputs::kSeveral, .takes_activation = true, .applies_relu = true};
+    return {.inputs = LayerTraits::Inputs::kSeveral,
+            .takes_activation = true,
+            .applies_relu = true,
+            .adds_inputs = true};
   }
   Settings settings() const override { return {{"layer", "add"}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;

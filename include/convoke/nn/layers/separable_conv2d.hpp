@@ -28,7 +28,10 @@ class DepthwiseConv2d final : public Layer {
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override {
-    return {.applies_relu = true, .takes_zero_border = options_.padding.kind != Padding::Kind::kSame};
+    return {.linear_weight = "weight",
+            .applies_relu = true,
+            .applies_post_ops = true,
+            .takes_zero_border = options_.padding.kind != Padding::Kind::kSame};
   }
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
@@ -62,7 +65,9 @@ class SeparableConv2d final : public Layer {
   std::string_view type() const override { return "separable_conv2d"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
-  LayerTraits traits() const override { return {.applies_relu = true}; }
+  LayerTraits traits() const override {
+    return {.linear_weight = "pointwise_weight", .applies_relu = true, .applies_post_ops = true};
+  }
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 

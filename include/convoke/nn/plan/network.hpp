@@ -21,6 +21,9 @@ struct PlanOptions {
   Precision precision = Precision::kFloat32;
   /// bind weights in other layouts or types instead of making them in every plan
   bool working_weights = false;
+  /// Inference only: a convolution also does the work of a relu6, silu, hard_swish or sum that follows. The
+  /// outputs differ from those of other plans by rounding.
+  bool post_ops = false;
   /// backward also computes the gradient of the input (Network::input_gradient)
   bool input_gradient = false;
   /// null: default_loss(); decides which last activation belongs to the loss in training

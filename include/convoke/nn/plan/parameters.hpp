@@ -36,10 +36,10 @@ struct ParameterSlot {
 class ParameterLayout {
  public:
   /// `lane`: samples per lane (micro-batch) of the plans that will use this layout. `training` false: for
-  /// inference plans only; such a network need not end in a vector of classes.
+  /// inference plans only; such a network need not end in a vector of classes. `post_ops`: as in PlanOptions.
   ParameterLayout(const Graph& graph, std::int64_t lane,
                   ConvolutionChoice convolution = ConvolutionChoice::kAuto,
-                  Precision precision = Precision::kFloat32, bool training = true);
+                  Precision precision = Precision::kFloat32, bool training = true, bool post_ops = false);
   ~ParameterLayout();
 
   std::span<const ParameterSlot> slots() const { return slots_; }
