@@ -12,6 +12,7 @@
 #include "convoke/core/timeline.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
+#include "convoke/nn/losses/outputs.hpp"
 #include "convoke/os/thread.hpp"
 #include "engine/execution.hpp"
 
@@ -115,8 +116,7 @@ Evaluator::Evaluator(const nn::Graph& graph, EvaluatorOptions options)
       output_(graph.output_shape()),
       options_(std::move(options)),
       outputs_(graph.output_shape().elements()),
-      activated_(graph.nodes().back().layer != nullptr &&
-                 graph.nodes().back().layer->type() == options_.loss->activation()) {
+      activated_(nn::outputs_are_activated(graph, *options_.loss)) {
   if (options_.classes == 0) options_.classes = outputs_;
   if (options_.folded) folded_.emplace(graph);
   const nn::Graph& compiled = folded_ ? folded_->graph() : graph;

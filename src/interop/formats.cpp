@@ -18,6 +18,7 @@
 #include "interop/onnx/onnx_writer.hpp"
 #include "interop/refused.hpp"
 #include "interop/safetensors/safetensors.hpp"
+#include "interop/sound_weights.hpp"
 #include "interop/tfjs/tfjs.hpp"
 
 namespace convoke::interop {
@@ -155,6 +156,18 @@ std::optional<run::InitialWeights> weights_of_own_network(const Format& format,
   }
 }
 
+run::InitialWeights weights_in(const std::filesystem::path& file, const nn::Graph& graph,
+                               const WeightOptions& options) {
+  const Format& format = format_of(file);
+  if (format.read_weights == nullptr) {
+    return run::take_weights(format.read(file, {.input = graph.input_shape()}).models, graph, file.string());
+  }
+  if (options.zoo.empty() && !options.prefix) {
+    if (auto own = weights_of_own_network(format, file, graph)) return std::move(*own);
+  }
+  return format.read_weights(file, graph, options);
+}
+
 }  // namespace
 
 Probe probe_of(const std::filesystem::path& file) {
@@ -197,19 +210,20 @@ Imported read_model(const std::filesystem::path& file, const ImportOptions& opti
   } catch (const Error& error) {
     throw Error(fmt::format("{}: {}", file.string(), error.what()), error.hint());
   }
+  for (const run::Member& member : imported.models.members) {
+    for (std::string& note :
+         require_sound(imported.models.description.graph, member.parameters, file.string())) {
+      imported.notes.push_back(std::move(note));
+    }
+  }
   return imported;
 }
 
 run::InitialWeights read_weights(const std::filesystem::path& file, const nn::Graph& graph,
                                  const WeightOptions& options) {
-  const Format& format = format_of(file);
-  if (format.read_weights == nullptr) {
-    return run::take_weights(format.read(file, {.input = graph.input_shape()}).models, graph, file.string());
-  }
-  if (options.zoo.empty() && !options.prefix) {
-    if (auto own = weights_of_own_network(format, file, graph)) return std::move(*own);
-  }
-  return format.read_weights(file, graph, options);
+  run::InitialWeights weights = weights_in(file, graph, options);
+  require_sound(graph, weights.values, file.string());
+  return weights;
 }
 
 std::vector<std::filesystem::path> write_model(const std::filesystem::path& file, const run::ModelSet& models,

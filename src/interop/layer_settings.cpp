@@ -5,6 +5,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/engine/canonical.hpp"
 #include "convoke/nn/layer_reader.hpp"
+#include "convoke/nn/losses/outputs.hpp"
 
 namespace convoke::interop {
 namespace {
@@ -102,10 +103,9 @@ std::span<const float> ModelWeights::of(const nn::Node& node, std::string_view p
   return found->second;
 }
 
-std::string_view missing_activation(const nn::Graph& graph, std::string_view activation_of_loss) {
-  const nn::Node& last = graph.nodes().back();
-  const bool has_it = last.layer != nullptr && last.layer->type() == activation_of_loss;
-  return has_it ? std::string_view() : activation_of_loss;
+std::string_view missing_activation(const run::ModelDescription& model) {
+  const bool activated = nn::outputs_are_activated(model.graph, *model.loss);
+  return activated ? std::string_view() : model.loss->activation();
 }
 
 }  // namespace convoke::interop

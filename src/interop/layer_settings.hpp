@@ -10,6 +10,7 @@
 #include "convoke/core/shape.hpp"
 #include "convoke/nn/graph.hpp"
 #include "convoke/nn/window.hpp"
+#include "convoke/run/model_file.hpp"
 
 // Facts about a model that the writers of all formats read.
 
@@ -71,6 +72,6 @@ class ModelWeights {
 
 /// Returns the activation of the loss if the network ends without it, so that its outputs are logits:
 /// "softmax", "sigmoid"; otherwise "".
-std::string_view missing_activation(const nn::Graph& graph, std::string_view activation_of_loss);
+std::string_view missing_activation(const run::ModelDescription& model);
 
 }  // namespace convoke::interop

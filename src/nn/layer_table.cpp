@@ -35,6 +35,7 @@
 #include "convoke/nn/layers/separable_conv2d.hpp"
 #include "convoke/nn/layers/slice.hpp"
 #include "convoke/nn/layers/softmax.hpp"
+#include "nn/value_range.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -44,6 +45,7 @@ struct LayerEntry {
   std::string_view family;  ///< its heading in the guide
   LayerPtr (*make)(LayerReader& read);
   std::string_view help;
+  RangeOf range = nullptr;  ///< what is known of its value; null: nothing
 };
 
 /// Makes a layer without settings.
@@ -67,10 +69,11 @@ constexpr std::array kLayers{
                "mean over windows that cover the image: (C, H, W) → (C, height, width), as in PyTorch"},
     LayerEntry{"adaptive_max_pool", "pooling", AdaptivePool::make<kMax>,
                "maximum over windows that cover the image: (C, H, W) → (C, height, width), as in PyTorch"},
-    LayerEntry{"add", "merging", plain<Add>, "sum of inputs of one shape; may have `activation`"},
+    LayerEntry{"add", "merging", plain<Add>, "sum of inputs of one shape; may have `activation`",
+               range_of_sum},
     LayerEntry{"attention", "merging", Attention::make,
                "softmax(scale q kᵀ) v for each head, of query (L, F), key (S, F) and value (S, G): (L, G)"},
-    LayerEntry{"average", "merging", plain<Average>, "mean of inputs of one shape"},
+    LayerEntry{"average", "merging", plain<Average>, "mean of inputs of one shape", range_of_average},
     LayerEntry{"average_pool", "pooling", AveragePool::make, "mean over windows: (C, H, W) → (C, H', W')"},
     LayerEntry{"average_pool1d", "pooling", Pool1d::make<kAverage>,
                "mean over windows along a sequence: (L, F) → (L', F)"},
@@ -80,38 +83,42 @@ constexpr std::array kLayers{
                "a learned factor for each channel (ConvNeXt's \"layer scale\")"},
     LayerEntry{
         "channel_shuffle", "structure", ChannelShuffle::make,
-        "transposes channels as (groups, C / groups), as in ShuffleNet; for images, sequences or vectors"},
+        "transposes channels as (groups, C / groups), as in ShuffleNet; for images, sequences or vectors",
+        range_of_same},
     LayerEntry{"concat", "merging", Concat::make,
-               "joins inputs along an axis; their other axes must be equal"},
+               "joins inputs along an axis; their other axes must be equal", range_of_concat},
     LayerEntry{"conv1d", "convolution", Conv1d::make, "convolution along a sequence: (L, F) → (L', filters)"},
     LayerEntry{"conv2d", "convolution", Conv2d::make, "convolution: (C, H, W) → (filters, H', W')"},
     LayerEntry{"conv2d_transpose", "convolution", Conv2dTranspose::make,
                "transposed convolution: (C, H, W) → (filters, H', W')"},
-    LayerEntry{"crop", "structure", Crop::make, "removes the border of an image"},
+    LayerEntry{"crop", "structure", Crop::make, "removes the border of an image", range_of_some},
     LayerEntry{"dense", "convolution", Dense::make,
                "fully connected: (F) → (units); put `flatten` before it if the input is not a vector"},
     LayerEntry{"depthwise_conv2d", "convolution", DepthwiseConv2d::make,
                "a separate convolution of each channel: (C, H, W) → (C × multiplier, H', W')"},
     LayerEntry{"dropout", "regularisation", Dropout::make,
-               "zeroes elements at random in training and scales the others by 1 / (1 − rate)"},
+               "zeroes elements at random in training and scales the others by 1 / (1 − rate)",
+               range_of_same},
     LayerEntry{"elementwise", "merging", Elementwise::make,
                "a function of its inputs of one shape, and of numbers: `exp`, `power`, `greater`, `where`"},
     LayerEntry{"elu", "activation", Activation::make<Activation::Function::kElu>,
                "x > 0 ? x : alpha (eˣ − 1)"},
     LayerEntry{"embedding", "recurrent", Embedding::make,
                "a vector for each token: tokens (L) → (L, units); reads the network's input"},
-    LayerEntry{"flatten", "structure", plain<Flatten>, "any value → (F); an image channels first"},
-    LayerEntry{"gaussian_noise", "regularisation", GaussianNoise::make, "adds normal noise in training"},
+    LayerEntry{"flatten", "structure", plain<Flatten>, "any value → (F); an image channels first",
+               range_of_same},
+    LayerEntry{"gaussian_noise", "regularisation", GaussianNoise::make, "adds normal noise in training",
+               range_of_same},
     LayerEntry{"gelu", "activation", Activation::make<Activation::Function::kGelu>,
                "x Φ(x), where Φ is the normal distribution"},
     LayerEntry{"global_average_pool", "pooling", global_pool<kAverage, kImage>,
-               "mean over the image: (C, H, W) → (C)"},
+               "mean over the image: (C, H, W) → (C)", range_of_all_means},
     LayerEntry{"global_average_pool1d", "pooling", global_pool<kAverage, kSequence>,
-               "mean over the sequence: (L, F) → (F)"},
+               "mean over the sequence: (L, F) → (F)", range_of_all_means},
     LayerEntry{"global_max_pool", "pooling", global_pool<kMax, kImage>,
-               "maximum over the image: (C, H, W) → (C)"},
+               "maximum over the image: (C, H, W) → (C)", range_of_some},
     LayerEntry{"global_max_pool1d", "pooling", global_pool<kMax, kSequence>,
-               "maximum over the sequence: (L, F) → (F)"},
+               "maximum over the sequence: (L, F) → (F)", range_of_some},
     LayerEntry{"group_norm", "normalisation", GroupNorm::make,
                "normalises groups of channels of each sample: images, sequences, vectors"},
     LayerEntry{
@@ -119,10 +126,10 @@ constexpr std::array kLayers{
         "gated recurrent unit: (L, F) → (units); `inputs = [\"embedding_1\", \"input\"]` masks the places "
         "with token 0"},
     LayerEntry{"hard_sigmoid", "activation", Activation::make<Activation::Function::kHardSigmoid>,
-               "relu6(x + 3) / 6"},
+               "relu6(x + 3) / 6", range_of_probability},
     LayerEntry{"hard_swish", "activation", Activation::make<Activation::Function::kHardSwish>,
                "x relu6(x + 3) / 6; also called `hard_silu`"},
-    LayerEntry{"identity", "structure", plain<Identity>, "its input"},
+    LayerEntry{"identity", "structure", plain<Identity>, "its input", range_of_same},
     LayerEntry{"layer_norm", "normalisation", LayerNorm::make,
                "normalises the features of each place: (L, F), (F) or, by axis, images"},
     LayerEntry{"leaky_relu", "activation", Activation::make<Activation::Function::kLeakyRelu>,
@@ -132,43 +139,53 @@ constexpr std::array kLayers{
     LayerEntry{"lstm", "recurrent", Lstm::make,
                "long short-term memory: (L, F) → (units); `inputs = [\"embedding_1\", \"input\"]` masks the "
                "places with token 0"},
-    LayerEntry{"max_pool", "pooling", MaxPool::make, "maximum over windows: (C, H, W) → (C, H', W')"},
+    LayerEntry{"max_pool", "pooling", MaxPool::make, "maximum over windows: (C, H, W) → (C, H', W')",
+               range_of_some},
     LayerEntry{"max_pool1d", "pooling", Pool1d::make<kMax>,
-               "maximum over windows along a sequence: (L, F) → (L', F)"},
-    LayerEntry{"maximum", "merging", plain<Maximum>, "largest of inputs of one shape, element by element"},
+               "maximum over windows along a sequence: (L, F) → (L', F)", range_of_some},
+    LayerEntry{"maximum", "merging", plain<Maximum>, "largest of inputs of one shape, element by element",
+               range_of_maximum},
     LayerEntry{"multiply", "merging", plain<Multiply>,
                "product of inputs of one shape; an input (C) or (C, 1, 1) scales the channels of images, (F) "
                "the features of sequences"},
-    LayerEntry{"permute", "structure", Permute::make, "reorders axes"},
+    LayerEntry{"permute", "structure", Permute::make, "reorders axes", range_of_same},
     LayerEntry{"prelu", "activation", PRelu::make,
                "x > 0 ? x : slope x with a learned slope for each channel"},
-    LayerEntry{"relu", "activation", Activation::make<Activation::Function::kRelu>, "max(x, 0)"},
-    LayerEntry{"relu6", "activation", Activation::make<Activation::Function::kRelu6>, "min(max(x, 0), 6)"},
-    LayerEntry{"rescale", "normalisation", Rescale::make, "scale x + offset"},
+    LayerEntry{"relu", "activation", Activation::make<Activation::Function::kRelu>, "max(x, 0)",
+               range_of_relu},
+    LayerEntry{"relu6", "activation", Activation::make<Activation::Function::kRelu6>, "min(max(x, 0), 6)",
+               range_of_relu6},
+    LayerEntry{"rescale", "normalisation", Rescale::make, "scale x + offset", range_of_rescale},
     LayerEntry{
         "reshape", "structure", Reshape::make,
         "the same numbers, row by row, as (C, H, W), (L, F) or (F); images are read channels first; for "
-        "Keras' order, `permute` by `[2, 3, 1]` before it and by `[3, 1, 2]` after it"},
+        "Keras' order, `permute` by `[2, 3, 1]` before it and by `[3, 1, 2]` after it",
+        range_of_same},
     LayerEntry{"resize", "structure", Resize::make, "interpolates an image: (C, H, W) → (C, H', W')"},
     LayerEntry{"selu", "activation", Activation::make<Activation::Function::kSelu>,
                "1.0507 elu(x) with alpha 1.6733"},
     LayerEntry{"separable_conv2d", "convolution", SeparableConv2d::make,
                "depthwise convolution, then 1 × 1: (C, H, W) → (filters, H', W')"},
-    LayerEntry{"sigmoid", "activation", Activation::make<Activation::Function::kSigmoid>, "1 / (1 + e⁻ˣ)"},
+    LayerEntry{"sigmoid", "activation", Activation::make<Activation::Function::kSigmoid>, "1 / (1 + e⁻ˣ)",
+               range_of_probability},
     LayerEntry{"silu", "activation", Activation::make<Activation::Function::kSilu>,
                "x / (1 + e⁻ˣ); also called `swish`"},
     LayerEntry{"slice", "structure", Slice::make,
-               "a part of its input along an axis; a split is several slices"},
+               "a part of its input along an axis; a split is several slices", range_of_some},
     LayerEntry{
         "softmax", "activation", plain<Softmax>,
         "eˣ divided by its sum over the classes of a vector, the features of each place of a sequence or the "
-        "channels of each pixel of an image"},
+        "channels of each pixel of an image",
+        range_of_softmax},
     LayerEntry{"softplus", "activation", Activation::make<Activation::Function::kSoftplus>, "log(1 + eˣ)"},
     LayerEntry{"standardize", "normalisation", Standardize::make, "(x − mean) / √variance"},
     LayerEntry{"stochastic_depth", "regularisation", StochasticDepth::make,
-               "at the end of a residual branch: in training, drops the whole branch for random samples"},
-    LayerEntry{"subtract", "merging", plain<Subtract>, "difference of two inputs of one shape"},
-    LayerEntry{"tanh", "activation", Activation::make<Activation::Function::kTanh>, "hyperbolic tangent"},
+               "at the end of a residual branch: in training, drops the whole branch for random samples",
+               range_of_same},
+    LayerEntry{"subtract", "merging", plain<Subtract>, "difference of two inputs of one shape",
+               range_of_difference},
+    LayerEntry{"tanh", "activation", Activation::make<Activation::Function::kTanh>, "hyperbolic tangent",
+               range_of_tanh},
     LayerEntry{"zero_pad", "structure", ZeroPad::make, "zeroes around an image"},
 };
 
@@ -367,6 +384,20 @@ std::vector<Settings> describe_graph(const Graph& graph) {
     layers.push_back(std::move(settings));
   }
   return layers;
+}
+
+ValueRange output_range(const Graph& graph) {
+  std::vector<ValueRange> ranges;
+  for (const Node& node : graph.nodes()) {
+    ranges.emplace_back();
+    if (node.layer == nullptr) continue;
+    const auto entry = std::ranges::find(kLayers, node.layer->type(), &LayerEntry::name);
+    if (entry == kLayers.end() || entry->range == nullptr) continue;
+    std::vector<ValueRange> inputs;
+    for (const std::size_t input : node.inputs) inputs.push_back(ranges[input]);
+    ranges.back() = entry->range({graph, node, inputs});
+  }
+  return ranges.back();
 }
 
 }  // namespace convoke::nn

@@ -118,6 +118,14 @@ void require_replaceable(const fs::path& name) {
   }
 }
 
+void require_other_file(const fs::path& target, const fs::path& input) {
+  std::error_code failed;
+  if (!fs::equivalent(target, input, failed) || failed) return;
+  const std::string same = target == input ? "" : fmt::format(", by the name {}", input.string());
+  throw Error(fmt::format("{}: is also read{}, and would be replaced by the output", target.string(), same),
+              "name another file for the output");
+}
+
 // While it is written, the file is readable only for users who may read the file that it replaces.
 AtomicFile::AtomicFile(const fs::path& target) {
   require_replaceable(target);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "convoke/core/error.hpp"
 #include "convoke/interop/model_io.hpp"
@@ -192,6 +193,28 @@ std::vector<Settings> layers_of_zoo(SectionReader& read, ModelRecipe& model) {
   }
 }
 
+// True if the network begins with rescale or standardize layers that bring stored samples to a common range:
+// features, or pixels of 0..255. Layers that only center pixels of 0..1 take normalised samples.
+bool normalizes_itself(const nn::Graph& graph) {
+  constexpr double kOfPixels = 0.05;
+  double scale = 1;
+  bool any = false;
+  for (std::size_t i = 1; i < graph.nodes().size() && graph.node(i).inputs == std::vector{i - 1}; ++i) {
+    const Settings settings = graph.node(i).layer->settings();
+    SettingsReader read(settings, graph.node(i).name);
+    if (graph.node(i).layer->type() == "rescale") {
+      scale *= std::abs(read.get("scale", 1.0));
+    } else if (graph.node(i).layer->type() == "standardize") {
+      const std::vector<double> variances = read.get("variance", std::vector<double>{1});
+      scale /= std::sqrt(*std::ranges::min_element(variances));
+    } else {
+      break;
+    }
+    any = true;
+  }
+  return any && (graph.input_shape().rank() != 3 || scale < kOfPixels);
+}
+
 std::vector<Settings> layers_of_file(SectionReader& read, ModelRecipe& model) {
   if (!std::filesystem::exists(model.file)) {
     throw MissingFile(fmt::format("{}: {}: no such file", read.place("file"), model.file),
@@ -202,6 +225,10 @@ std::vector<Settings> layers_of_file(SectionReader& read, ModelRecipe& model) {
     const nn::Graph& graph = imported.models.description.graph;
     model.input = graph.input_shape().extents();
     model.notes = std::move(imported.notes);
+    if (!imported.outputs_note.empty()) model.notes.push_back(imported.outputs_note);
+    const nn::Loss& loss = *imported.models.description.loss;
+    if (loss.activation() == "sigmoid") model.loss = loss.settings();
+    model.normalizes = normalizes_itself(graph);
     if (!read.has("weights")) model.weights = model.file;
     std::vector<Settings> layers = nn::describe_graph(graph);
     return read.has("classes") ? with_classes(std::move(layers), model.classes, graph) : layers;

@@ -188,6 +188,12 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
 
   recipe.model = read_model(document);
   recipe.data = read_data(document, recipe.model);
+  if (recipe.model.normalizes && recipe.data.normalize != "none") {  // as predict and evaluate
+    recipe.model.notes.push_back(fmt::format(
+        "the network of {} normalises its input itself, so data.normalize is \"none\", not \"{}\"",
+        recipe.model.file, recipe.data.normalize));
+    recipe.data.normalize = "none";
+  }
   recipe.train = read_train(document, recipe.model);
   recipe.augment = read_augment(document, recipe.model, recipe.lane());
   recipe.ensemble = read_ensemble(document);

@@ -80,7 +80,8 @@ Settings resolved(const Settings& written, Resolve resolve) {
 Settings loss_options(const Settings& written) { return nn::make_loss(written)->settings(); }
 
 void read_loss(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
-  train.loss = resolved(read.table(key.name), loss_options);
+  const Settings written = read.table(key.name);
+  train.loss = resolved(written.empty() ? train.loss : written, loss_options);
 }
 
 std::optional<Value> write_loss(const KeyFacts&, const TrainRecipe& train) { return train.loss; }
@@ -378,6 +379,7 @@ std::string to_string(nn::Precision precision) { return name_of(kPrecisions, pre
 TrainRecipe read_train(const TomlDocument& document, const ModelRecipe& model) {
   SectionReader read(document, "train");
   TrainRecipe train;
+  train.loss = model.loss;
   read.read(kTrainKeys, train);
   check_lane(read, train);
   if (train.update.clip_value > 0 && train.update.clip_norm > 0) {

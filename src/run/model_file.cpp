@@ -57,6 +57,7 @@ void write_description(hdf5::File& file, const ModelDescription& description) {
   if (description.classes() != description.graph.output_shape().elements()) {
     file.set_attribute("classes", description.classes());
   }
+  if (description.outputs_assumed) file.set_attribute("outputs", "assumed");
   if (description.normalization.reversed) file.set_attribute("channel_order", "reversed");
   if (description.precision == nn::Precision::kBfloat16) file.set_attribute("precision", "bf16");
   if (!description.class_names.empty()) {
@@ -102,6 +103,7 @@ ModelDescription read_description(const hdf5::File& file) {
     description.loss = nn::make_loss(metrics::settings_from_json(file.attribute<std::string>("loss"), where));
   }
   if (file.has_attribute("classes")) description.class_count = file.attribute<std::int64_t>("classes");
+  description.outputs_assumed = file.has_attribute("outputs");
   if (file.has_attribute("channel_order")) {
     const auto order = file.attribute<std::string>("channel_order");
     if (order != "reversed") {

@@ -25,6 +25,21 @@ void add_model(CLI::App& parser, std::string& model) {
       ->type_name("MODEL");
 }
 
+void add_import_options(CLI::App& parser, interop::ImportOptions& options) {
+  parser
+      .add_option_function<std::vector<std::int64_t>>(
+          "--input", [&options](const std::vector<std::int64_t>& extents) { options.input = Shape(extents); },
+          "The shape of one sample, C,H,W, L,F, F or L, for a model file that leaves it open")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::PositiveNumber)
+      ->type_name("SHAPE");
+  parser
+      .add_option("--output-node", options.output,
+                  "The output to take of a model file that has several; the first by default")
+      ->type_name("NAME");
+}
+
 void add_threads(CLI::App& parser, int& threads) {
   parser.add_option("--threads", threads, "Worker threads of each rank; 0 divides the cores among the ranks")
       ->check(CLI::NonNegativeNumber)

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "convoke/interop/model_io.hpp"
+
 // Options that several commands have, and checks whose texts the help can show.
 
 namespace convoke::app {
@@ -17,6 +19,9 @@ void add_recipe_options(CLI::App& parser, RecipeOptions& options);
 
 /// The argument "model": a model file or the folder of a run.
 void add_model(CLI::App& parser, std::string& model);
+
+/// --input and --output-node: what a model file of another program leaves open.
+void add_import_options(CLI::App& parser, interop::ImportOptions& options);
 
 /// --threads: worker threads per rank; 0: auto.
 void add_threads(CLI::App& parser, int& threads);

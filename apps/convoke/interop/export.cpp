@@ -11,12 +11,14 @@
 #include "convoke/core/text.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/os/atomic_file.hpp"
+#include "results/models.hpp"
 
 namespace convoke::app {
 namespace {
 
 struct ExportOptions {
   std::string model, format, output;
+  ModelReading reading;
   bool raw_input = false;    ///< the file takes samples as the dataset has them
   bool each_member = false;  ///< a file for each member of an ensemble
 };
@@ -60,14 +62,19 @@ void print_files(const std::vector<std::filesystem::path>& files) {
 // Writes a trained model, or an ensemble, in the format of another program.
 int export_model(const ExportOptions& options) {
   const std::filesystem::path output = output_of(options);
+  const std::filesystem::path model = interop::find_model(options.model);
   os::require_replaceable(output);
-  const interop::Imported imported = interop::read_model(interop::find_model(options.model));
+  os::require_other_file(output, model);
+  interop::Imported imported = interop::read_model(model, options.reading.import);
+  interop::declare_outputs(imported, options.reading.outputs);
   const run::ModelSet& models = imported.models;
   const interop::ExportOptions how{.raw_input = options.raw_input};
   if (!options.each_member) {
     print_files(interop::write_model(output, models, options.format, how));
     return EXIT_SUCCESS;
   }
+  for (const run::Member& member : models.members)
+    os::require_other_file(for_member(output, member.index), model);
   for (const run::Member& member : models.members) {
     const std::filesystem::path file = for_member(output, member.index);
     print_files(interop::write_model(file, {.description = models.description, .members = {member}},
@@ -81,6 +88,7 @@ int export_model(const ExportOptions& options) {
 std::function<int()> add_export(CLI::App& parser) {
   auto options = std::make_shared<ExportOptions>();
   add_model(parser, options->model);
+  add_model_reading(parser, options->reading);
   add_choice(parser, "--format", options->format, names_in(writable()), "The format to write")->required();
   parser
       .add_option("-o,--output", options->output,

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/options.hpp"
 #include "commands.hpp"
+#include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/normalization.hpp"
@@ -25,9 +27,10 @@ struct ImportOptions {
   std::optional<std::string> prefix;  ///< in front of the names of that file's weights
   bool partial = false;               ///< weights that the network lacks are left out
   std::int64_t classes = 0;           ///< outputs of that network; 0: its own
-  std::vector<std::int64_t> input;    ///< one sample, for a file that leaves it open
-  std::string normalize;              ///< how samples are normalised; empty: as the file says
-  std::string class_names;            ///< a file with one name in each line
+  interop::ImportOptions reading;
+  std::string outputs;      ///< what the outputs are; empty: as the file says
+  std::string normalize;    ///< how samples are normalised; empty: as the file says
+  std::string class_names;  ///< a file with one name in each line
 };
 
 constexpr const char* kImportHelp = R"(Examples:
@@ -47,11 +50,22 @@ A recipe starts from one, with its weights, and a new head for 5 classes:
   classes = 5
 )";
 
-std::vector<std::string> lines_of(const std::string& file) {
+// Reads one name from each line; lines may end as in Windows.
+std::vector<std::string> class_names_in(const std::string& file, std::int64_t classes) {
   std::istringstream text(os::File(file, os::Access::kRead).text());
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  return lines;
+  std::vector<std::string> names;
+  for (std::string line; std::getline(text, line);) names.push_back(trimmed(line));
+  while (!names.empty() && names.back().empty()) names.pop_back();
+  const auto empty = std::ranges::find(names, "");
+  if (empty != names.end()) {
+    throw Error(fmt::format("{}:{}: the line is empty", file, empty - names.begin() + 1),
+                "each line is the name of one class");
+  }
+  if (std::ssize(names) != classes) {
+    throw Error(fmt::format("{}: has {} names, but the model has {} classes", file, names.size(), classes),
+                "give one name for each class, in the order of the outputs");
+  }
+  return names;
 }
 
 data::Normalization normalization_of(const std::string& name, const Shape& input) {
@@ -61,7 +75,7 @@ data::Normalization normalization_of(const std::string& name, const Shape& input
 
 // Returns the published network with the weights of the file, which must have all of them.
 interop::Imported read_for_zoo(const ImportOptions& options) {
-  nn::ZooOptions network{.input = Shape(options.input)};
+  nn::ZooOptions network{.input = options.reading.input};
   if (options.classes > 0) network.classes = options.classes;
   nn::Graph graph = nn::make_zoo_model(options.zoo, network);
   run::InitialWeights weights =
@@ -92,9 +106,11 @@ interop::Imported read_for_zoo(const ImportOptions& options) {
 int import_model(const ImportOptions& options) {
   // 1. The model, or weights for a published network.
   os::require_replaceable(options.output);
-  interop::Imported imported = options.zoo.empty()
-                                   ? interop::read_model(options.file, {.input = Shape(options.input)})
-                                   : read_for_zoo(options);
+  for (const std::string& read : {options.file, options.class_names}) {
+    os::require_other_file(options.output, read);
+  }
+  interop::Imported imported =
+      options.zoo.empty() ? interop::read_model(options.file, options.reading) : read_for_zoo(options);
   run::ModelDescription& model = imported.models.description;
 
   // 2. Facts that the file does not have.
@@ -109,10 +125,12 @@ int import_model(const ImportOptions& options) {
   } else if (!imported.normalization_note.empty()) {
     imported.notes.push_back(imported.normalization_note);
   }
-  if (!options.class_names.empty()) model.class_names = lines_of(options.class_names);
+  interop::declare_outputs(imported, options.outputs);
+  if (!options.class_names.empty()) model.class_names = class_names_in(options.class_names, model.classes());
 
   // 3. Convoke's own file.
   interop::write_model(options.output, imported.models, "convoke");
+  if (!imported.outputs_note.empty()) imported.notes.push_back(imported.outputs_note);
   for (const std::string& note : imported.notes) fmt::print("note: {}\n", note);
   fmt::print("{}: {} -> {}, {} parameters\n", options.output, model.graph.input_shape().with_batch(),
              model.graph.output_shape().with_batch(), format_count(model.graph.parameter_count()));
@@ -149,12 +167,9 @@ std::function<int()> add_import(CLI::App& parser) {
       ->check(CLI::PositiveNumber)
       ->needs("--zoo")
       ->type_name("N");
-  parser
-      .add_option("--input", options->input,
-                  "The shape of one sample, C,H,W, L,F, F or L, for a file that leaves it open")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber)
-      ->type_name("SHAPE");
+  add_import_options(parser, options->reading);
+  add_choice(parser, "--outputs", options->outputs, interop::output_kinds(),
+             "What the outputs are; by default what the file says, or its last layers show");
   parser
       .add_option(
           "--normalize", options->normalize,

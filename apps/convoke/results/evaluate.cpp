@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 
@@ -28,9 +29,10 @@ namespace {
 
 struct EvaluateOptions {
   std::string model;
-  std::string data;        ///< empty: the dataset of the model's run
-  std::string split;       ///< empty: the run's data.test_split; "test" for a model without a recipe
-  std::string rule;        ///< empty: that of the run
+  std::string data;   ///< empty: the dataset of the model's run
+  std::string split;  ///< empty: the run's data.test_split; "test" for a model without a recipe
+  std::string rule;   ///< empty: that of the run
+  ModelReading reading;
   int threads = 0;         ///< per rank; 0: auto
   std::int64_t views = 1;  ///< of each sample; the outputs are averaged
   nn::Precision precision = nn::Precision::kFloat32;
@@ -63,7 +65,7 @@ int evaluate(const EvaluateOptions& options) {
   const mpi::Communicator& world = session.world();
   const run::Machine machine = settled(world, options.threads);
   const std::filesystem::path file = interop::find_model(options.model);
-  const run::ModelSet models = models_of(file, world);
+  run::ModelSet models = models_of(file, options.reading, world);
   const std::optional<recipe::Recipe> recipe = recipe_beside(file);
   const std::string split = split_of(options, recipe);
   const std::string rule = voting_rule(options.rule, recipe);
@@ -82,12 +84,16 @@ int evaluate(const EvaluateOptions& options) {
 
   // 3. Each rank evaluates all members on its part of the samples.
   const os::Stopwatch watch;
-  engine::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads),
-                                                         .precision = options.precision,
-                                                         .loss = models.description.loss,
-                                                         .classes = models.description.classes()});
   std::vector<std::uint32_t> ids(static_cast<std::size_t>(loader.split().count()));
   std::iota(ids.begin(), ids.end(), 0U);
+  const int threads = machine.threads_for(options.threads);
+  look_at_outputs(models, evaluator_options(models.description, threads, options.precision), world,
+                  [&](engine::Evaluator& evaluator) {
+                    const auto first = std::min<std::size_t>(ids.size(), kFirstOutputs);
+                    return evaluator.raw(loader, std::span(ids).first(first));
+                  });
+  engine::Evaluator evaluator(models.description.graph,
+                              evaluator_options(models.description, threads, options.precision));
   std::vector<std::int64_t> members;
   for (const run::Member& member : models.members) members.push_back(member.index);
   const train::Evaluation evaluation =
@@ -139,6 +145,7 @@ std::function<int()> add_evaluate(CLI::App& parser) {
       ->type_name("NAME");
   parser.add_option("--rule", options->rule, "The voting rule of an ensemble; that of the run by default")
       ->type_name("RULE");
+  add_model_reading(parser, options->reading);
   add_threads(parser, options->threads);
   add_precision(parser, options->precision);
   add_views(parser, options->views);

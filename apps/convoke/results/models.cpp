@@ -2,24 +2,96 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "cli/options.hpp"
 #include "convoke/core/error.hpp"
-#include "convoke/interop/model_io.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/metrics/json.hpp"
 #include "convoke/nn/backend.hpp"
+#include "convoke/nn/losses/outputs.hpp"
+#include "convoke/run/collective.hpp"
 #include "convoke/run/model_exchange.hpp"
 #include "convoke/vote/rule.hpp"
 
 namespace convoke::app {
 
-run::ModelSet models_of(const std::filesystem::path& file, const mpi::Communicator& world) {
+namespace {
+
+// Says what the first outputs, (n, k), are if the model does not know it.
+void judge_outputs(run::ModelDescription& model, std::span<const float> outputs) {
+  const std::int64_t k = model.graph.output_shape().elements();
+  const auto samples = static_cast<std::int64_t>(outputs.size()) / k;
+  const std::string activation(model.loss->activation());
+  const auto finite = [](float value) { return std::isfinite(value); };
+  if (samples == 0 || !std::ranges::all_of(outputs, finite)) return;  // a prediction refuses these
+  const bool look = nn::look_activated(outputs, k, activation);
+  if (!model.outputs_assumed) {
+    if (look) return;
+    throw Error(fmt::format("the model's outputs are said to be {}, but those of the first {} are not {}",
+                            activation == "softmax" ? "probabilities" : "from 0 to 1", format_count(samples),
+                            activation == "softmax" ? "numbers of at least 0 with the sum 1" : "so"),
+                "pass --outputs logits if they still need softmax or sigmoid, or --outputs values");
+  }
+  if (look && k > 1) {
+    Settings loss = model.loss->settings();
+    loss.set("outputs", "probabilities");
+    model.loss = nn::make_loss(loss);
+    fmt::print(stderr,
+               "note: outputs: probabilities (those of the first {} are at least 0 and have the sum 1); "
+               "--outputs logits changes that\n",
+               samples == 1 ? "sample" : fmt::format("{} samples", samples));
+  } else if (look) {
+    fmt::print(
+        stderr,
+        "note: the outputs of the first samples lie between 0 and 1; if they are probabilities and not "
+        "logits, pass --outputs probabilities\n");
+  }
+}
+
+}  // namespace
+
+void add_model_reading(CLI::App& parser, ModelReading& reading) {
+  add_import_options(parser, reading.import);
+  add_choice(parser, "--outputs", reading.outputs, interop::output_kinds(),
+             "What the model's outputs are; by default what its file says, or its last layers and first "
+             "outputs show");
+}
+
+run::ModelSet models_of(const std::filesystem::path& file, const ModelReading& reading,
+                        const mpi::Communicator& world) {
   return run::models_from_root(world, [&] {
-    interop::Imported imported = interop::read_model(file);
+    interop::Imported imported = interop::read_model(file, reading.import);
+    interop::declare_outputs(imported, reading.outputs);
     for (const std::string& note : imported.notes) fmt::print(stderr, "note: {}\n", note);
-    if (!imported.normalization_note.empty()) fmt::print(stderr, "note: {}\n", imported.normalization_note);
+    for (const std::string& note : {imported.normalization_note, imported.outputs_note}) {
+      if (!note.empty()) fmt::print(stderr, "note: {}\n", note);
+    }
     return std::move(imported.models);
   });
+}
+
+engine::EvaluatorOptions evaluator_options(const run::ModelDescription& model, int threads,
+                                           nn::Precision precision) {
+  return {.threads = threads, .precision = precision, .loss = model.loss, .classes = model.classes()};
+}
+
+void look_at_outputs(run::ModelSet& models, const engine::EvaluatorOptions& options,
+                     const mpi::Communicator& world,
+                     const std::function<std::vector<float>(engine::Evaluator&)>& first_outputs) {
+  run::ModelDescription& model = models.description;
+  const bool declared = model.loss->settings().find("outputs") != nullptr &&
+                        nn::outputs_are_activated(model.graph, *model.loss);
+  if (!model.outputs_assumed && !declared) return;
+  const std::string loss = run::on_root(world, [&] {
+    engine::Evaluator evaluator(model.graph, options);
+    evaluator.load(models.members.front().parameters);
+    judge_outputs(model, first_outputs(evaluator));
+    return metrics::to_json(model.loss->settings());
+  });
+  model.loss = nn::make_loss(metrics::settings_from_json(loss, "the loss of rank 0"));
 }
 
 std::optional<recipe::Recipe> recipe_beside(const std::filesystem::path& model_file) {

@@ -1,11 +1,15 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "convoke/data/augmenter.hpp"
+#include "convoke/engine/evaluator.hpp"
+#include "convoke/interop/model_io.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/model_file.hpp"
@@ -14,8 +18,32 @@
 
 namespace convoke::app {
 
+/// The samples at most whose outputs look_at_outputs() sees.
+constexpr std::int64_t kFirstOutputs = 64;
+
+/// How a model file of another program is read.
+struct ModelReading {
+  interop::ImportOptions import;
+  std::string outputs;  ///< what its outputs are, see interop::declare_outputs; empty: as the file says
+};
+
+/// Adds the options --input, --output-node and --outputs.
+void add_model_reading(CLI::App& parser, ModelReading& reading);
+
 /// Returns the models in `file`, which rank 0 reads; it prints what the import changed as notes. Collective.
-run::ModelSet models_of(const std::filesystem::path& file, const mpi::Communicator& world);
+run::ModelSet models_of(const std::filesystem::path& file, const ModelReading& reading,
+                        const mpi::Communicator& world);
+
+/// Returns how the models are evaluated.
+engine::EvaluatorOptions evaluator_options(const run::ModelDescription& model, int threads,
+                                           nn::Precision precision);
+
+/// Looks at the first outputs if only an assumption says what they are. Outputs that are at least 0 and have
+/// the sum 1 are probabilities, which a note says. Throws Error if outputs that the file or the user calls
+/// probabilities are none. `first_outputs`: of the first samples, computed by rank 0. Collective.
+void look_at_outputs(run::ModelSet& models, const engine::EvaluatorOptions& options,
+                     const mpi::Communicator& world,
+                     const std::function<std::vector<float>(engine::Evaluator&)>& first_outputs);
 
 /// The recipe of the run that a model file belongs to: recipe.toml in the same folder, if it exists.
 std::optional<recipe::Recipe> recipe_beside(const std::filesystem::path& model_file);

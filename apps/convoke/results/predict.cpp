@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <string>
@@ -16,6 +17,7 @@
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/run/machine.hpp"
@@ -31,9 +33,11 @@ struct PredictOptions {
   std::vector<std::string> inputs;
   std::vector<std::string> texts;  ///< to label, after the inputs
   std::string output;              ///< empty: CSV on standard output
+  ModelReading reading;
   SampleOptions samples;
   std::string rule;        ///< empty: that of the run
   int threads = 0;         ///< per rank; 0: auto
+  std::int64_t batch = 0;  ///< samples that run together; 0: auto
   std::int64_t views = 1;  ///< of each sample; the outputs are averaged
   nn::Precision precision = nn::Precision::kFloat32;
 };
@@ -56,7 +60,13 @@ With --raw, floating-point values of NumPy arrays are used as they are. Integers
 normalised as in training.
 )";
 
-/// The labels (n) and mean probabilities (n, classes) of some samples.
+/// One output that is a number, without classes.
+bool gives_values(const run::ModelDescription& model) {
+  return model.classes() == 1 && model.loss->activation().empty();
+}
+
+/// The labels (n) and mean probabilities (n, classes) of some samples; of a model that gives numbers, its
+/// outputs.
 struct Prediction {
   std::vector<std::int32_t> labels;
   std::vector<float> probabilities;
@@ -122,6 +132,32 @@ std::vector<float> seen_in(std::int64_t view, const Views& views, std::span<cons
   return seen;
 }
 
+// Throws Error naming the first sample whose outputs, (n, k), are not numbers. `first`: its place, counted
+// over all sources.
+void require_numbers(std::span<const float> outputs, std::span<const float> samples, std::int64_t first,
+                     const std::vector<SampleSource>& sources, std::int64_t n) {
+  const auto bad = std::ranges::find_if(outputs, [](float value) { return std::isnan(value); });
+  if (bad == outputs.end() || n == 0) return;
+  const std::size_t i =
+      static_cast<std::size_t>(bad - outputs.begin()) / (outputs.size() / static_cast<std::size_t>(n));
+  const std::size_t each = samples.size() / static_cast<std::size_t>(n);
+  const bool sample_is_bad =
+      std::ranges::any_of(samples.subspan(i * each, each), [](float value) { return !std::isfinite(value); });
+  std::int64_t place = first + static_cast<std::int64_t>(i);
+  std::size_t source = 0;
+  while (place >= sources[source].count) place -= sources[source++].count;
+  throw Error(fmt::format("{}: the model gives nan for sample {}", sources[source].name, place),
+              sample_is_bad
+                  ? "the sample itself has values that are not finite"
+                  : "the sample is finite, so the model's weights or this input make its sums overflow");
+}
+
+// The outputs of some of the first samples.
+std::vector<float> first_outputs(const std::vector<SampleSource>& sources, engine::Evaluator& evaluator) {
+  const SampleSource& first = sources.front();
+  return evaluator.raw(first.load(0, std::min(first.count, kFirstOutputs)));
+}
+
 Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t begin, std::int64_t end,
                          engine::Evaluator& evaluator, const run::ModelSet& models, vote::Rule rule,
                          const Views& views) {
@@ -131,10 +167,12 @@ Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t 
     vote::Tally tally(count, evaluator.classes());
     for (const run::Member& member : models.members) {
       evaluator.load(member.parameters);
-      tally.add(evaluator.to_probabilities(views.mean([&](std::int64_t view) {
+      std::vector<float> outputs = views.mean([&](std::int64_t view) {
         if (view == 0) return evaluator.outputs(samples);
         return evaluator.outputs(seen_in(view, views, samples, begin, models.description));
-      })));
+      });
+      require_numbers(outputs, samples, begin, sources, count);
+      tally.add(gives_values(models.description) ? outputs : evaluator.to_probabilities(outputs));
     }
     begin += count;
     append(result, tally, rule);
@@ -151,6 +189,9 @@ std::vector<std::vector<float>> raw_range(const std::vector<SampleSource>& sourc
     for (std::size_t m = 0; m < outputs.size(); ++m) {
       evaluator.load(models.members[m].parameters);
       const std::vector<float> rows = evaluator.raw(samples);
+      const auto count = static_cast<std::int64_t>(samples.size()) / evaluator.input_shape().elements();
+      require_numbers(rows, samples, begin + std::ssize(outputs[m]) / evaluator.output_shape().elements(),
+                      sources, count);
       outputs[m].insert(outputs[m].end(), rows.begin(), rows.end());
     }
   });
@@ -168,8 +209,20 @@ std::vector<T> gather(const std::vector<T>& mine, const mpi::Communicator& world
   return all;
 }
 
+std::string values_to_csv(const Prediction& prediction, const std::vector<SampleSource>& sources) {
+  std::string csv = "input,index,value\n";
+  std::size_t sample = 0;
+  for (const SampleSource& source : sources) {
+    for (std::int64_t i = 0; i < source.count; ++i) {
+      csv += fmt::format("{},{},{:.9g}\n", csv_cell(source.name), i, prediction.probabilities[sample++]);
+    }
+  }
+  return csv;
+}
+
 std::string to_csv(const Prediction& prediction, const std::vector<SampleSource>& sources,
                    const run::ModelDescription& model) {
+  if (gives_values(model)) return values_to_csv(prediction, sources);
   const std::int64_t classes = model.classes();
   std::string csv = "input,index,label,class";
   for (std::int64_t c = 0; c < classes; ++c) csv += "," + csv_cell("p(" + model.class_name(c) + ")");
@@ -229,7 +282,10 @@ int predict(const PredictOptions& options) {
     throw Error(fmt::format("{}: unknown file type", options.output),
                 "predictions are written as .csv or .npy");
   }
-  if (!options.output.empty()) os::require_replaceable(options.output);  // before the long work
+  if (!options.output.empty()) {  // before the long work
+    os::require_replaceable(options.output);
+    for (const std::string& input : options.inputs) os::require_other_file(options.output, input);
+  }
   if (options.samples.raw && extension != ".npy") {
     throw Error("--raw writes an array, which needs a file", "add --output FILE.npy");
   }
@@ -240,7 +296,7 @@ int predict(const PredictOptions& options) {
   const mpi::Communicator& world = session.world();
   const run::Machine machine = settled(world, options.threads);
   const std::filesystem::path file = interop::find_model(options.model);
-  const run::ModelSet models = models_of(file, world);
+  run::ModelSet models = models_of(file, options.reading, world);
   const std::optional<recipe::Recipe> recipe = recipe_beside(file);
   const vote::Rule rule = vote::find_rule(voting_rule(options.rule, recipe));
   const std::string precision = precision_text(options.precision, models.description, recipe);
@@ -258,22 +314,29 @@ int predict(const PredictOptions& options) {
   for (const SampleSource& source : sources) count += source.count;
 
   // 2. Each rank labels a part of the samples.
-  engine::Evaluator evaluator(models.description.graph,
-                              {.threads = machine.threads_for(options.threads),
-                               .precision = options.precision,
-                               .folded = options.precision == nn::Precision::kFloat32,
-                               .loss = models.description.loss,
-                               .classes = models.description.classes()});
+  const auto how = [&] {
+    engine::EvaluatorOptions evaluation =
+        evaluator_options(models.description, machine.threads_for(options.threads), options.precision);
+    evaluation.chunk = options.batch;
+    evaluation.folded = options.precision == nn::Precision::kFloat32;
+    return evaluation;
+  };
+  if (!options.samples.raw) {
+    look_at_outputs(models, how(), world,
+                    [&](engine::Evaluator& evaluator) { return first_outputs(sources, evaluator); });
+  }
+  engine::Evaluator evaluator(models.description.graph, how());
   const std::int64_t begin = count * world.rank() / world.size();
   const std::int64_t end = count * (world.rank() + 1) / world.size();
   if (options.samples.raw) {
-    write_raw(options.output, raw_range(sources, begin, end, evaluator, models), count,
-              evaluator.output_shape(), models.ensemble, world);
+    const auto rows = mpi::together(world, [&] { return raw_range(sources, begin, end, evaluator, models); });
+    write_raw(options.output, rows, count, evaluator.output_shape(), models.ensemble, world);
     return EXIT_SUCCESS;
   }
   const Views views{{options.views, recipe ? recipe->seed : 0},
                     test_augmenter(options.views, models.description, recipe, data::SampleType::kUint8)};
-  const Prediction mine = predict_range(sources, begin, end, evaluator, models, rule, views);
+  const Prediction mine = mpi::together(
+      world, [&] { return predict_range(sources, begin, end, evaluator, models, rule, views); });
   const Prediction all{gather(mine.labels, world), gather(mine.probabilities, world)};
   if (!world.root()) return EXIT_SUCCESS;
 
@@ -294,7 +357,7 @@ std::function<int()> add_predict(CLI::App& parser) {
   auto options = std::make_shared<PredictOptions>();
   add_model(parser, options->model);
   parser
-      .add_option("input", options->inputs,
+      .add_option("inputs", options->inputs,
                   "Pictures; texts or table rows (.csv, .tsv); a text in each line (.txt); arrays (N, ...) "
                   "(.npy, .npz); datasets (.h5)")
       ->type_name("INPUT");
@@ -319,6 +382,12 @@ std::function<int()> add_predict(CLI::App& parser) {
                   "The order of the axes in NumPy arrays; from their shape by default")
       ->transform(CLI::CheckedTransformer(kLayouts).description(""))
       ->type_name("nhwc|nchw");
+  parser
+      .add_option("--batch", options->batch,
+                  "Samples that each thread runs together; by default from the size of the network")
+      ->check(in_range(1, 100'000))
+      ->type_name("N");
+  add_model_reading(parser, options->reading);
   add_views(parser, options->views)->excludes("--raw");
   add_precision(parser, options->precision);
   add_threads(parser, options->threads);

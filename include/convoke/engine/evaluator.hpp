@@ -107,7 +107,7 @@ class Evaluator {
   EvaluatorOptions options_;
   std::int64_t outputs_ = 0;  // per sample
   std::int64_t chunk_ = 0;
-  bool activated_ = false;  // the graph ends in the activation that is part of the loss
+  bool activated_ = false;  // the outputs are values of the activation that is part of the loss
   std::shared_ptr<const nn::ParameterLayout> layout_;
   AlignedBuffer<float> arena_;
   std::unique_ptr<nn::WorkingWeights> working_;

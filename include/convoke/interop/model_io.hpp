@@ -16,7 +16,8 @@
 namespace convoke::interop {
 
 struct ImportOptions {
-  Shape input = {};  ///< one sample, for a file that leaves its input open; empty: the file's own
+  Shape input = {};         ///< one sample, for a file that leaves its input open; empty: the file's own
+  std::string output = {};  ///< the output to take of a file with several, by name; empty: the first
 };
 
 /// A model that was read from a file.
@@ -26,7 +27,18 @@ struct Imported {
   /// A sentence if the file does not say how pictures are normalised, so that a normalisation is assumed. It
   /// is for those who do not choose another one.
   std::string normalization_note = {};
+  /// A sentence about what the outputs of a file of another program are: "outputs: probabilities (the network
+  /// ends in softmax)".
+  std::string outputs_note = {};
 };
+
+/// Returns what outputs can be, for --outputs: "logits" (softmax follows; with one output sigmoid),
+/// "probabilities", "score-logits" (sigmoid follows), "scores" (independent, from 0 to 1) and "values".
+std::vector<std::string> output_kinds();
+
+/// Sets what the outputs of a model are, whatever its file says; an empty `kind` changes nothing. Throws
+/// Error for another name.
+void declare_outputs(Imported& imported, const std::string& kind);
 
 struct ExportOptions {
   /// The first nodes normalise, so that the file takes samples as the dataset has them (pixels of 0..255).

@@ -38,6 +38,10 @@ bool is_foreign(const std::filesystem::path& name);
 /// goes to. For programs that check before they compute.
 void require_replaceable(const std::filesystem::path& target);
 
+/// Throws Error naming `target` if it is the file `input`, by whatever name or link: writing it would destroy
+/// what is read.
+void require_other_file(const std::filesystem::path& target, const std::filesystem::path& input);
+
 /// Writes a file atomically: `write` fills the temporary file. On any failure (for example a full disk),
 /// `target` stays unchanged, no temporary file remains, and an Error that names `target` is thrown.
 void replace_file(const std::filesystem::path& target,

@@ -51,6 +51,8 @@ struct ModelRecipe {
   std::vector<std::string> freeze;  ///< see nn::freeze; words of the zoo are resolved (nn::resolve_parts)
   std::int64_t cache_features = 0;  ///< cached views per sample; 0: off. See train::FeatureCache
   std::vector<std::string> notes;   ///< sentences on what reading `file` changed
+  Settings loss;            ///< that of `file` if it ends in sigmoids, for train.loss; empty: the default
+  bool normalizes = false;  ///< the network of `file` begins with its own normalisation of stored samples
 };
 
 struct TrainRecipe {

@@ -25,6 +25,8 @@ struct ModelDescription {
   std::int64_t class_count = 0;                       ///< 0: one for each output of the graph
   nn::Precision precision = nn::Precision::kFloat32;  ///< used in training
   std::string preparation = {};  ///< JSON, from the dataset: how raw texts, rows or pictures become samples
+  /// Nothing says that the outputs are logits, as is assumed: a prediction looks at the first samples.
+  bool outputs_assumed = false;
 
   std::int64_t classes() const { return class_count > 0 ? class_count : graph.output_shape().elements(); }
   /// Returns the name of a class, or its number if the classes have no names.

@@ -123,8 +123,11 @@ Imported read_h5(const std::filesystem::path& file, const ImportOptions& options
     training = parse_json(opened->attribute<std::string>("training_config"), where + ": training_config");
   }
   Json facts;
-  for (const char* key : {"class_names", "normalization_scale", "normalization_shift"}) {
+  for (const char* key : {"class_names", "normalization_scale", "normalization_shift", "loss", "classes"}) {
     if (opened->has_attribute(key)) facts[key] = parse_json(opened->attribute<std::string>(key), where);
+  }
+  for (const char* key : {"convoke_version", "channel_order", "output"}) {
+    if (opened->has_attribute(key)) facts[key] = opened->attribute<std::string>(key);
   }
   std::string version = "2.";
   if (opened->has_attribute("keras_version")) version = opened->attribute<std::string>("keras_version");

@@ -14,6 +14,7 @@
 #include "convoke/os/atomic_file.hpp"
 #include "interop/keras/composition.hpp"
 #include "interop/keras/naming.hpp"
+#include "interop/outputs.hpp"
 #include "interop/zip_writer.hpp"
 
 namespace convoke::interop::keras_export {
@@ -75,7 +76,7 @@ Written compose_all(const run::ModelSet& models, const ExportOptions& options, K
     written.output = compose_model(out, graph, written.weights[0], "", input);
     return written;
   }
-  const std::string missing(missing_activation(graph, description.loss->activation()));
+  const std::string missing(missing_activation(description));
   std::vector<KerasTensor> votes;
   for (std::size_t i = 0; i < written.weights.size(); ++i) {
     const std::string member = fmt::format("member_{}_", i);
@@ -122,8 +123,7 @@ Compilation compilation_of(const run::ModelSet& models) {
   compilation.loss_class = own.class_name;
   compilation.loss = {{"name", own.function}, {"reduction", "sum_over_batch_size"}};
   if (own.has_logits) {
-    const bool logits = models.members.size() == 1 &&
-                        !missing_activation(models.description.graph, loss.activation()).empty();
+    const bool logits = models.members.size() == 1 && !missing_activation(models.description).empty();
     compilation.loss["from_logits"] = logits;
   }
   if (const Value* gamma = settings.find("gamma")) {
@@ -157,12 +157,14 @@ void write_keras3_weights(const std::filesystem::path& file, const Written& writ
   out.close();
 }
 
-Json facts_of(const run::ModelDescription& description) {
+Json facts_of(const run::ModelSet& models) {
+  const run::ModelDescription& description = models.description;
   Json facts{{"convoke_version", CONVOKE_VERSION},
              {"class_names", description.class_names},
              {"normalization_scale", description.normalization.scale},
              {"normalization_shift", description.normalization.shift}};
   if (description.normalization.reversed) facts["channel_order"] = "reversed";
+  facts.update(output_facts(description, models.members.size() > 1));
   return facts;
 }
 
@@ -234,7 +236,7 @@ std::vector<std::filesystem::path> write_keras(const std::filesystem::path& file
                                                const ExportOptions& options) {
   const Written written = compose_all(models, options, KerasDialect::kKeras3);
   Json metadata{{"keras_version", kKeras3}};
-  metadata.update(facts_of(models.description));
+  metadata.update(facts_of(models));
   const auto write = [&](const std::filesystem::path& temporary) {
     const std::filesystem::path weights = os::make_temporary(file);
     try {
@@ -263,7 +265,7 @@ std::vector<std::filesystem::path> write_keras_h5(const std::filesystem::path& f
     out.set_attribute("backend", "tensorflow");
     out.set_attribute("model_config", model.dump());
     out.set_attribute("training_config", keras2_training(models).dump());
-    const Json facts = facts_of(models.description);  // named: items() refers to it
+    const Json facts = facts_of(models);  // named: items() refers to it
     for (const auto& [key, value] : facts.items()) {
       out.set_attribute(key, value.is_string() ? value.get<std::string>() : value.dump());
     }

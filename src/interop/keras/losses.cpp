@@ -1,7 +1,7 @@
 #include <array>
 #include <string_view>
 
-#include "convoke/nn/losses/loss.hpp"
+#include "convoke/nn/losses/outputs.hpp"
 #include "interop/keras/model_reader.hpp"
 
 namespace convoke::interop::keras {
@@ -23,7 +23,7 @@ constexpr std::array kLosses{
 
 }  // namespace
 
-nn::LossPtr loss_of(const Json& compile, std::string_view activation) {
+nn::LossPtr loss_of(const Json& compile, const nn::Graph& graph) {
   const Json& given = member(compile, "loss");
   const Json& loss = given.is_array() && given.size() == 1 ? given[0] : given;
   const Json& config = member(loss, "config");
@@ -38,11 +38,8 @@ nn::LossPtr loss_of(const Json& compile, std::string_view activation) {
       settings.set("label_smoothing", smoothing.get<double>());
     }
     nn::LossPtr ours = nn::make_loss(settings);
-    // Our cross-entropies take probabilities only from their own activation.
     const bool logits = member(config, "from_logits") == Json(true);
-    const bool fits =
-        ours->activation().empty() || ours->activation() == activation || (logits && activation.empty());
-    return fits ? ours : nullptr;
+    return logits || nn::outputs_are_activated(graph, *ours) ? ours : nullptr;
   }
   return nullptr;
 }

@@ -9,6 +9,7 @@
 #include "interop/keras/masks.hpp"
 #include "interop/keras/operations.hpp"
 #include "interop/keras/origin.hpp"
+#include "interop/outputs.hpp"
 
 namespace convoke::interop::keras {
 namespace {
@@ -56,16 +57,31 @@ class Reader {
     context_.channels_first = any_within(source.model, is_channels_first);
   }
 
-  static bool is_channels_first(const Json& json) {
-    return member(json, "data_format") == Json("channels_first");
+  // True if this is a layer of images (C, H, W). Flatten may have that setting for images of either order.
+  static bool is_channels_first(const Json& layer) {
+    return class_of(layer) != "Flatten" &&
+           member(member(layer, "config"), "data_format") == Json("channels_first");
+  }
+
+  // Layers of images have the order of all others; a sequence has its features last.
+  void require_order(const LayerEntry& layer, const std::vector<Value>& inputs) const {
+    const std::string order = text_of(member(*layer.config, "data_format"));
+    if (order.empty() || layer.class_name == "Flatten" || inputs.empty()) return;
+    const bool image = context_.builder.graph().node(inputs.front().node).shape.rank() == 3;
+    if (order == (image && context_.channels_first ? "channels_first" : "channels_last")) return;
+    throw Error(fmt::format("takes {}, but {}", order,
+                            image ? "another layer of the model takes channels_first"
+                                  : "sequences are read with their features last"),
+                "give all layers one data_format and save the model again");
   }
 
   const Context& context() const { return context_; }
 
-  Value run() {
+  Value run(const std::string& output) {
     const bool trainable = member(member(source_.model, "config"), "trainable") != Json(false);
     return placed({}, "", [&] {
-      return run(source_.model, {.node = 0}, {.path = {}, .trainable = trainable, .inference = false});
+      return run(source_.model, {.node = 0}, {.path = {}, .trainable = trainable, .inference = false},
+                 output);
     });
   }
 
@@ -76,9 +92,9 @@ class Reader {
     bool trainable = true, inference = false;
   };
 
-  Value run(const Json& model, const Value& input, const Scope& scope) {
+  Value run(const Json& model, const Value& input, const Scope& scope, const std::string& output = {}) {
     if (scope.path.size() > kDeepestModel) throw Error("holds more models within models than are supported");
-    const Network network = read_network(model);
+    const Network network = read_network(model, output);
     std::vector<bool> needed(network.calls.size(), false);
     needed[network.output] = true;
     for (std::size_t i = network.calls.size(); i-- > 0;) {
@@ -149,6 +165,7 @@ class Reader {
       if (inputs.size() != 1) throw Error(fmt::format("is a model that reads {} tensors", inputs.size()));
       return run(*layer.whole, inputs.front(), within);
     }
+    require_order(layer, inputs);
     // Keras says of its operators on tensors neither module nor package.
     const bool tensorflow = layer.class_name == "TFOpLambda";
     Call::Options options{.class_name = tensorflow ? layer.class_name : builtin_class(*layer.whole),
@@ -235,21 +252,18 @@ nn::ValueSpec input_of(const ModelSource& source, const ImportOptions& options) 
   return {Shape(extents), embeds && extents.size() == 1 ? nn::ValueType::kToken : nn::ValueType::kReal};
 }
 
-void set_loss(Imported& imported, const Json& compile) {
-  run::ModelDescription& description = imported.models.description;
-  const nn::Node& last = description.graph.nodes().back();
-  const std::string_view type = last.layer == nullptr ? "" : last.layer->type();
-  const std::string_view activation = type == "softmax" || type == "sigmoid" ? type : "";
-  nn::LossPtr loss = loss_of(compile, activation);
-  const Json& given = member(compile, "loss");
-  if (!loss && !given.is_null()) {
-    imported.notes.push_back(fmt::format("the loss of model.compile() is not available for this network: {}",
-                                         shortened(one_line(given.dump()), 80)));
+void set_loss(Imported& imported, const Json& compile, const Json& facts) {
+  StatedOutputs stated = stated_outputs(facts);
+  if (!stated.loss) {
+    stated.loss = loss_of(compile, imported.models.description.graph);
+    const Json& given = member(compile, "loss");
+    if (!stated.loss && !given.is_null()) {
+      imported.notes.push_back(
+          fmt::format("the loss of model.compile() is not available for this network: {}",
+                      shortened(one_line(given.dump()), 80)));
+    }
   }
-  if (!loss && activation == "sigmoid") loss = nn::make_loss({{"name", "sigmoid_cross_entropy"}});
-  if (loss) description.loss = loss;
-  const bool one = description.graph.output_shape().elements() == 1;
-  if (one && activation == "sigmoid") description.class_count = 2;
+  settle_outputs(imported, stated);
 }
 
 // What Convoke adds to the files that it writes. A network that begins with its normalisation takes raw
@@ -268,6 +282,8 @@ void set_facts(Imported& imported, const Json& facts) {
   if (scale.size() != channels || shift.size() != channels || graph.node(1).name == "normalization") return;
   description.normalization.scale.assign(scale.begin(), scale.end());
   description.normalization.shift.assign(shift.begin(), shift.end());
+  description.normalization.reversed =
+      graph.input_shape().rank() == 3 && member(facts, "channel_order") == Json("reversed");
 }
 
 }  // namespace
@@ -282,7 +298,7 @@ Imported convert_model(const ModelSource& source, const ImportOptions& options) 
   }
   ModelBuilder builder(input_of(source, options));
   Reader reader(source, builder);
-  const Value output = reader.run();
+  const Value output = reader.run(options.output);
   if (output.mask_parts) throw Error(fmt::format("{}: the model's output is a mask", source.file));
   static const Json none = Json::object();
   const Call last(const_cast<Context&>(reader.context()), none, {.class_name = "", .path = {{"output", ""}}},
@@ -297,7 +313,7 @@ Imported convert_model(const ModelSource& source, const ImportOptions& options) 
                              *frozen.begin(), frozen.size() == 1 ? "" : ", ..."));
   }
   Imported imported = std::move(builder).finish();
-  set_loss(imported, source.compile);
+  set_loss(imported, source.compile, source.facts);
   set_facts(imported, source.facts);
   return imported;
 }

@@ -119,6 +119,29 @@ LayerEntry read_entry(const Json& json, std::map<std::string, int>& used) {
   return entry;
 }
 
+// The output called `wanted`: that of this layer, or of this key of a dictionary.
+TensorName output_called(const Json& list, const std::string& wanted) {
+  std::vector<std::string> names;
+  const auto see = [&](const std::string& key, const Json& json) -> std::optional<TensorName> {
+    const std::optional<TensorName> tensor = tensor_name(json);
+    if (!tensor) return {};
+    names.push_back(one_line(key.empty() ? tensor->layer : key));
+    return key == wanted || tensor->layer == wanted ? tensor : std::nullopt;
+  };
+  if (list.is_object()) {
+    for (const auto& [key, json] : list.items()) {
+      if (const auto found = see(key, json)) return *found;
+    }
+  }
+  if (const auto found = see("", list)) return *found;  // ["name", 0, 0]
+  if (list.is_array()) {
+    for (const Json& json : list) {
+      if (const auto found = see("", json)) return *found;
+    }
+  }
+  throw Error(fmt::format("has no output \"{}\"", one_line(wanted)), "its outputs are " + join(names));
+}
+
 // The single tensor of ["name", 0, 0] or [["name", 0, 0]].
 TensorName single(const Json& list, const char* what) {
   std::optional<TensorName> tensor = tensor_name(list);
@@ -129,7 +152,9 @@ TensorName single(const Json& list, const char* what) {
   for (const Json& one : list)
     names.push_back(one_line(one.is_array() && !one.empty() ? text_of(one[0]) : ""));
   throw Error(fmt::format("has {} {}: {}", names.size(), what, join(names)),
-              "make a model with one input and one output: keras.Model(inputs, outputs)");
+              std::string_view(what) == "outputs"
+                  ? "choose one with --output-node, or make a model with one: keras.Model(inputs, output)"
+                  : "make a model with one input and one output: keras.Model(inputs, outputs)");
 }
 
 /// Orders the calls of a Functional model so that each is behind those that it reads.
@@ -226,7 +251,7 @@ class Sorter {
   std::vector<std::size_t> done_;
 };
 
-Network read_functional(const Json& config) {
+Network read_functional(const Json& config, const std::string& wanted) {
   Network network;
   std::vector<NamedCall> calls;
   std::map<std::string, int> used;
@@ -240,7 +265,8 @@ Network read_functional(const Json& config) {
     }
   }
   const TensorName input = single(member(config, "input_layers"), "inputs");
-  const TensorName output = single(member(config, "output_layers"), "outputs");
+  const Json& outputs = member(config, "output_layers");
+  const TensorName output = wanted.empty() ? single(outputs, "outputs") : output_called(outputs, wanted);
   Sorter sorter(network, std::move(calls));
   if (network.layers[sorter.layer(input.layer)].class_name != "InputLayer") {
     damaged(fmt::format("its input \"{}\" is no InputLayer", one_line(input.layer)));
@@ -284,10 +310,10 @@ bool is_model(const Json& layer) {
          (kind == "Model" && member(config, "layers").is_array());
 }
 
-Network read_network(const Json& model) {
+Network read_network(const Json& model, const std::string& output) {
   const Json& config = member(model, "config");
   return text_of(member(model, "class_name")) == "Sequential" ? read_sequential(config)
-                                                              : read_functional(config);
+                                                              : read_functional(config, output);
 }
 
 }  // namespace convoke::interop::keras

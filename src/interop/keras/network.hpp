@@ -42,8 +42,9 @@ struct Network {
 /// True if this is the JSON of a model: {"class_name": "Functional", "config": {...}}.
 bool is_model(const Json& layer);
 
-/// Reads the dialects of Keras 1 to 3. Throws Error, with neither file nor layer, for a model with several
-/// inputs or outputs, a reference to a layer that does not exist, or a cycle.
-Network read_network(const Json& model);
+/// Reads the dialects of Keras 1 to 3. `output`: the output to take of several; empty: the only one. Throws
+/// Error, with neither file nor layer, for a model with several inputs or outputs, a reference to a layer
+/// that does not exist, or a cycle.
+Network read_network(const Json& model, const std::string& output = {});
 
 }  // namespace convoke::interop::keras

@@ -109,10 +109,24 @@ Value shuffled(const Call& call, Value x, const Extents& to) {
 
 }  // namespace
 
+// With data_format = "channels_first", Keras moves its first axis to the end before it flattens: an image
+// (C, H, W) becomes a vector in the order (H, W, C).
 Value convert_flatten(const Call& call) {
-  const Value x = call.plain_input();
-  // Keras flattens channels-first images as if the channels were last.
-  return unmasked(call.shape(x).rank() == 1 ? x : call.reshaped(x, {call.shape(x).elements()}));
+  const Value x = unmasked(call.plain_input());
+  const Shape own = call.shape(x), all{own.elements()};
+  if (own.rank() == 1) return x;
+  if (call.config().text("data_format", "channels_last") != "channels_first") return call.reshaped(x, all);
+  if (own.rank() == 2) {
+    return call.reshaped(call.add({{"layer", "permute"}, {"dims", list({2, 1})}}, x, "moved"), all);
+  }
+  if (call.context().channels_first) {
+    Value flat = call.add({{"layer", "flatten"}}, x);
+    if (own[0] != 1 && own[1] * own[2] != 1) flat.flattened = own;
+    return flat;
+  }
+  // Ours is (C, H, W) and Keras' (H, W, C), which becomes (W, C, H).
+  const Value moved = call.add({{"layer", "permute"}, {"dims", list({3, 1, 2})}}, x, "moved");
+  return call.add({{"layer", "flatten"}}, moved);
 }
 
 Value convert_reshape(const Call& call) {

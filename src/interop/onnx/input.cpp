@@ -76,8 +76,12 @@ constexpr std::array<std::string_view, 18> kElementwise{"Identity",
 constexpr std::array<std::string_view, 6> kIndexing{"Identity", "Cast",      "Squeeze",
                                                     "Reshape",  "Unsqueeze", "Transpose"};
 
-/// True if images are (N, H, W, C).
+/// True if images are (N, H, W, C). Files that Convoke wrote take (N, C, H, W), whatever their first layer
+/// is.
 bool is_channels_last(const Source& source, const ValueInfo& input) {
+  const auto& facts = source.model().metadata;
+  if (std::ranges::any_of(facts, [](const auto& fact) { return fact.first == "convoke_version"; }))
+    return false;
   const auto is_channels = [](std::int64_t extent) { return extent == 1 || extent == 3 || extent == 4; };
   const bool transposed =
       leads_to(source, input.name, kElementwise, [](const NodeProto& node, const std::string&) {

@@ -17,6 +17,7 @@
 #include "interop/onnx/input.hpp"
 #include "interop/onnx/operators.hpp"
 #include "interop/onnx/patterns.hpp"
+#include "interop/outputs.hpp"
 
 namespace convoke::interop {
 namespace onnx {
@@ -122,17 +123,38 @@ void convert(Import& import, const NodeProto& node, const std::filesystem::path&
   entry->convert(call);
 }
 
-/// Returns the value that our network gives: the first output, before what does not belong to a network.
-std::string output_of(const Source& source, std::vector<std::string>& notes) {
-  const std::vector<ValueInfo>& outputs = source.model().outputs;
-  if (outputs.empty()) throw Error("has no output");
-  std::string output = outputs[0].name;
-  if (outputs.size() > 1) {
-    std::vector<std::string> others;
-    for (std::size_t i = 1; i < outputs.size(); ++i) others.push_back(one_line(outputs[i].name));
-    notes.push_back(fmt::format("The network gives the output {}; {} left out.", one_line(output),
-                                others.size() == 1 ? others[0] + " is" : join(others) + " are"));
+/// Leaves the output that is asked for, which may also be a value within the network: of that name, or the
+/// first of the node of that name. Says which one is taken if there are several.
+void choose_output(ModelProto& model, const std::string& wanted, std::vector<std::string>& notes) {
+  std::vector<ValueInfo>& outputs = model.outputs;
+  std::vector<std::string> names;
+  for (const ValueInfo& output : outputs) names.push_back(one_line(output.name));
+  if (wanted.empty()) {
+    if (outputs.size() < 2) return;
+    const std::vector<std::string> others(names.begin() + 1, names.end());
+    notes.push_back(fmt::format("The network gives the output {}; {} left out. --output-node takes another.",
+                                names[0], others.size() == 1 ? others[0] + " is" : join(others) + " are"));
+    return;
   }
+  const auto listed = std::ranges::find(outputs, wanted, &ValueInfo::name);
+  if (listed != outputs.end()) {
+    outputs = {ValueInfo(*listed)};
+    return;
+  }
+  for (const NodeProto& node : model.nodes) {
+    const bool gives = std::ranges::find(node.outputs, wanted) != node.outputs.end();
+    if (node.outputs.empty() || (!gives && node.name != wanted)) continue;
+    outputs = {ValueInfo{.name = gives ? wanted : node.outputs[0], .dims = {}}};
+    return;
+  }
+  throw Error(fmt::format("has no output \"{}\"", one_line(wanted)),
+              "its outputs are " + join(names) + "; --output-node also takes the name of a node");
+}
+
+/// Returns the value that our network gives: the output, before what does not belong to a network.
+std::string output_of(const Source& source, std::vector<std::string>& notes) {
+  if (source.model().outputs.empty()) throw Error("has no output");
+  std::string output = source.model().outputs[0].name;
   while (const NodeProto* last = source.producer(output)) {
     if (last->inputs.empty() || !last->domain.empty()) break;
     if (last->op == "ArgMax") {
@@ -248,23 +270,32 @@ std::vector<float> numbers(const ModelProto& model, std::string_view key) {
   return list;
 }
 
-void read_metadata(const ModelProto& model, run::ModelDescription& description) {
+void read_metadata(const ModelProto& model, Imported& imported) {
+  run::ModelDescription& description = imported.models.description;
+  nlohmann::json facts = nlohmann::json::object();
+  for (const auto& [key, text] : model.metadata) facts[key] = text;
+  settle_outputs(imported, stated_outputs(facts));
   description.class_names = class_names(model, description.classes());
   const std::vector<float> scale = numbers(model, "normalization_scale"),
                            shift = numbers(model, "normalization_shift");
   const auto channels = static_cast<std::size_t>(nn::channels_of(description.graph.input_shape()));
-  if (scale.size() != shift.size() || scale.size() != channels) return;
-  description.normalization = {.scale = scale, .shift = shift};
+  // Convoke also states what the first nodes of an export with --raw-input do.
+  const bool normalizes = description.graph.node(1).name.starts_with("normalization");
+  if (scale.size() != shift.size() || scale.size() != channels || normalizes) return;
+  const bool reversed = facts.value("channel_order", "") == "reversed";
+  description.normalization = {
+      .scale = scale, .shift = shift, .reversed = reversed && description.graph.input_shape().rank() == 3};
 }
 
 /// `release`: gives the memory of numbers that were read back.
 Imported import_model(ModelProto model, const std::filesystem::path& folder, const ImportOptions& options,
                       const std::function<void()>& release) {
   check_opset(model);
+  std::vector<std::string> notes;
+  choose_output(model, options.output, notes);
   Source source(std::move(model), folder);
   recognise_patterns(source);
   source.index();
-  std::vector<std::string> notes;
   const std::string output = output_of(source, notes);
   const std::vector<std::size_t> order = source.order(output);
   source.keep(order, output);
@@ -290,7 +321,7 @@ Imported import_model(ModelProto model, const std::filesystem::path& folder, con
         "The file takes images (N, H, W, C); the network takes (N, C, H, W), as all of Convoke.");
   }
   Imported imported = std::move(import.builder).finish(release);
-  read_metadata(source.model(), imported.models.description);
+  read_metadata(source.model(), imported);
   return imported;
 }
 

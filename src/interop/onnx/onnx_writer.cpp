@@ -5,9 +5,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "convoke/metrics/json.hpp"
 #include "convoke/nn/losses/loss.hpp"
 #include "interop/onnx/emission.hpp"
+#include "interop/outputs.hpp"
 
 namespace convoke::interop::onnx_export {
 namespace {
@@ -74,7 +74,7 @@ std::string emit_normalization(OnnxGraph& out, const run::ModelDescription& desc
   return name;
 }
 
-void add_metadata(OnnxGraph& out, const run::ModelDescription& description, std::string_view meaning) {
+void add_metadata(OnnxGraph& out, const run::ModelDescription& description, bool ensemble) {
   if (!description.class_names.empty()) {
     out.add_metadata("class_names", nlohmann::json(description.class_names).dump());
   }
@@ -82,9 +82,9 @@ void add_metadata(OnnxGraph& out, const run::ModelDescription& description, std:
   out.add_metadata("normalization_shift", json_list(description.normalization.shift));
   if (description.normalization.reversed) out.add_metadata("channel_order", "reversed");
   out.add_metadata("convoke_version", CONVOKE_VERSION);
-  out.add_metadata("output", meaning);
-  if (description.loss->settings() != nn::default_loss()->settings()) {
-    out.add_metadata("loss", metrics::to_json(description.loss->settings()));
+  const nlohmann::json facts = output_facts(description, ensemble);  // named: items() refers to it
+  for (const auto& [key, value] : facts.items()) {
+    out.add_metadata(key, value.is_string() ? value.get<std::string>() : value.dump());
   }
 }
 
@@ -92,7 +92,7 @@ void add_metadata(OnnxGraph& out, const run::ModelDescription& description, std:
 void emit_ensemble(OnnxGraph& out, const run::ModelSet& models, std::span<const ModelWeights> weights,
                    const std::string& input) {
   const nn::Graph& graph = models.description.graph;
-  const std::string_view missing = missing_activation(graph, models.description.loss->activation());
+  const std::string_view missing = missing_activation(models.description);
   std::vector<std::string> votes;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const std::string member = fmt::format("member_{}", i);
@@ -135,9 +135,7 @@ std::vector<std::filesystem::path> write_onnx(const std::filesystem::path& file,
   }
   out.add_output(kOutput, graph.output_shape());
 
-  const std::string_view activation = description.loss->activation();
-  const bool logits = !ensemble && !missing_activation(graph, activation).empty();
-  add_metadata(out, description, activation.empty() ? "values" : logits ? "logits" : "probabilities");
+  add_metadata(out, description, ensemble);
   return out.write(file, "convoke", options.most_onnx_bytes);
 }
 

@@ -6,9 +6,9 @@
 namespace convoke::nn {
 namespace {
 
-Settings settings_of(const char* name, double smoothing, const ClassWeights& weights) {
+Settings settings_of(const char* name, const CrossEntropyOptions& options, const ClassWeights& weights) {
   Settings settings{{"name", name}};
-  if (smoothing != 0) settings.set("label_smoothing", smoothing);
+  options.write(settings);
   weights.write(settings);
   return settings;
 }
@@ -20,12 +20,12 @@ double minus_log(float p) { return -std::log(p >= 1e-7F ? static_cast<double>(p)
 }  // namespace
 
 Settings SoftmaxCrossEntropy::settings() const {
-  return settings_of("softmax_cross_entropy", smoothing_, weights_);
+  return settings_of("softmax_cross_entropy", options_, weights_);
 }
 
 LossPtr SoftmaxCrossEntropy::make(SettingsReader& read) {
-  const double smoothing = read_label_smoothing(read);
-  return std::make_shared<SoftmaxCrossEntropy>(smoothing, ClassWeights(read));
+  const CrossEntropyOptions options(read);
+  return std::make_shared<SoftmaxCrossEntropy>(options, ClassWeights(read));
 }
 
 bool SoftmaxCrossEntropy::fits(std::int64_t outputs, std::int64_t classes) const {
@@ -37,7 +37,7 @@ bool SoftmaxCrossEntropy::fits(std::int64_t outputs, std::int64_t classes) const
 LossTally SoftmaxCrossEntropy::judge(const Judged& samples, float* gradient) const {
   LossTally tally;
   const std::int64_t classes = samples.outputs_per_sample;
-  const auto smoothing = static_cast<float>(smoothing_);
+  const auto smoothing = static_cast<float>(options_.label_smoothing);
   const float* z = samples.outputs;
   for (std::size_t i = 0; i < samples.labels.size(); ++i, z += classes) {
     const std::array<Target, 2> targets = weights_.of(samples, i);
@@ -54,7 +54,7 @@ LossTally SoftmaxCrossEntropy::judge(const Judged& samples, float* gradient) con
     mean /= static_cast<double>(classes);
     for (const auto& [label, weight] : targets) {
       auto target = static_cast<double>(z[label] - *largest);
-      if (smoothing_ != 0) target += smoothing_ * (mean - target);
+      if (options_.label_smoothing != 0) target += options_.label_smoothing * (mean - target);
       tally.loss += static_cast<double>(weight) * (std::log(static_cast<double>(sum)) - target);
     }
     if (gradient == nullptr) continue;
@@ -78,12 +78,12 @@ void SoftmaxCrossEntropy::to_probabilities(std::span<const float> prediction,
 }
 
 Settings SigmoidCrossEntropy::settings() const {
-  return settings_of("sigmoid_cross_entropy", smoothing_, weights_);
+  return settings_of("sigmoid_cross_entropy", options_, weights_);
 }
 
 LossPtr SigmoidCrossEntropy::make(SettingsReader& read) {
-  const double smoothing = read_label_smoothing(read);
-  return std::make_shared<SigmoidCrossEntropy>(smoothing, ClassWeights(read));
+  const CrossEntropyOptions options(read);
+  return std::make_shared<SigmoidCrossEntropy>(options, ClassWeights(read));
 }
 
 bool SigmoidCrossEntropy::fits(std::int64_t outputs, std::int64_t classes) const {
@@ -106,7 +106,7 @@ LossTally SigmoidCrossEntropy::judge(const Judged& samples, float* gradient) con
       double slope = 0;
       for (const auto& [label, weight] : targets) {
         const bool is = outputs == 1 ? label == 1 : k == label;
-        const double t = (is ? 1 : 0) * (1 - smoothing_) + smoothing_ / 2;
+        const double t = (is ? 1 : 0) * (1 - options_.label_smoothing) + options_.label_smoothing / 2;
         sum += static_cast<double>(weight) * (std::max(v, 0.0) - v * t + std::log1p(std::exp(-std::abs(v))));
         slope += static_cast<double>(weight) * (probability - t);
       }

@@ -7,8 +7,8 @@ namespace convoke::nn {
 /// Needs one output for each class. A last softmax becomes part of the loss.
 class SoftmaxCrossEntropy : public Loss {
  public:
-  explicit SoftmaxCrossEntropy(double label_smoothing = 0, ClassWeights weights = {})
-      : smoothing_(label_smoothing), weights_(std::move(weights)) {}
+  explicit SoftmaxCrossEntropy(CrossEntropyOptions options = {}, ClassWeights weights = {})
+      : options_(std::move(options)), weights_(std::move(weights)) {}
   Settings settings() const override;
   std::string_view activation() const override { return "softmax"; }
   bool fits(std::int64_t outputs, std::int64_t classes) const override;
@@ -18,7 +18,7 @@ class SoftmaxCrossEntropy : public Loss {
   static LossPtr make(SettingsReader& read);
 
  protected:
-  double smoothing_;
+  CrossEntropyOptions options_;
   ClassWeights weights_;
 };
 
@@ -27,8 +27,8 @@ class SoftmaxCrossEntropy : public Loss {
 /// is the one-hot label. Label smoothing s: (1 - s) t + s / 2. A last sigmoid becomes part of the loss.
 class SigmoidCrossEntropy : public Loss {
  public:
-  explicit SigmoidCrossEntropy(double label_smoothing = 0, ClassWeights weights = {})
-      : smoothing_(label_smoothing), weights_(std::move(weights)) {}
+  explicit SigmoidCrossEntropy(CrossEntropyOptions options = {}, ClassWeights weights = {})
+      : options_(std::move(options)), weights_(std::move(weights)) {}
   Settings settings() const override;
   std::string_view activation() const override { return "sigmoid"; }
   bool fits(std::int64_t outputs, std::int64_t classes) const override;
@@ -38,7 +38,7 @@ class SigmoidCrossEntropy : public Loss {
   static LossPtr make(SettingsReader& read);
 
  protected:
-  double smoothing_;
+  CrossEntropyOptions options_;
   ClassWeights weights_;
 };
 

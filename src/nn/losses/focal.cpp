@@ -46,7 +46,7 @@ double log_of_hit(double log_p, double miss) { return miss < 0.5 ? std::log1p(-m
 
 std::vector<KeyDescription> focal_keys() {
   std::vector<KeyDescription> keys = describe_keys(kFocalKeys);
-  for (KeyDescription& smoothing : label_smoothing_keys()) keys.push_back(std::move(smoothing));
+  for (KeyDescription& each : CrossEntropyOptions::keys()) keys.push_back(std::move(each));
   return keys;
 }
 
@@ -55,8 +55,9 @@ Settings SoftmaxFocal::settings() const {
 }
 
 LossPtr SoftmaxFocal::make(SettingsReader& read) {
-  const double gamma = read_gamma(read), smoothing = read_label_smoothing(read);
-  return std::make_shared<SoftmaxFocal>(gamma, smoothing, ClassWeights(read));
+  const double gamma = read_gamma(read);
+  const CrossEntropyOptions options(read);
+  return std::make_shared<SoftmaxFocal>(gamma, options, ClassWeights(read));
 }
 
 //   loss = sum_c t_c f(p_c),   f(p) = -(1 - p)^gamma log p
@@ -78,9 +79,9 @@ LossTally SoftmaxFocal::judge(const Judged& samples, float* gradient) const {
     const auto probability = [&](std::int64_t k) { return std::exp(scaled(k)) / sum; };
     const double weight = static_cast<double>(targets[0].weight + targets[1].weight);
     const auto target = [&](std::int64_t k) {
-      double t = weight * smoothing_ / static_cast<double>(classes);
+      double t = weight * options_.label_smoothing / static_cast<double>(classes);
       for (const Target& each : targets)
-        if (each.label == k) t += static_cast<double>(each.weight) * (1 - smoothing_);
+        if (each.label == k) t += static_cast<double>(each.weight) * (1 - options_.label_smoothing);
       return t;
     };
     const auto term = [&](std::int64_t k) {
@@ -114,8 +115,9 @@ Settings SigmoidFocal::settings() const {
 }
 
 LossPtr SigmoidFocal::make(SettingsReader& read) {
-  const double gamma = read_gamma(read), smoothing = read_label_smoothing(read);
-  return std::make_shared<SigmoidFocal>(gamma, smoothing, ClassWeights(read));
+  const double gamma = read_gamma(read);
+  const CrossEntropyOptions options(read);
+  return std::make_shared<SigmoidFocal>(gamma, options, ClassWeights(read));
 }
 
 //   loss = mean_k (t f(p) + (1 - t) f(1 - p)),   d log p / d z = 1 - p,   d log(1 - p) / d z = -p
@@ -138,7 +140,7 @@ LossTally SigmoidFocal::judge(const Judged& samples, float* gradient) const {
       double slope = 0;
       for (const auto& [label, weight] : targets) {
         const bool is = outputs == 1 ? label == 1 : k == label;
-        const double t = (is ? 1 : 0) * (1 - smoothing_) + smoothing_ / 2;
+        const double t = (is ? 1 : 0) * (1 - options_.label_smoothing) + options_.label_smoothing / 2;
         sum += static_cast<double>(weight) * (t * yes.value + (1 - t) * no.value);
         slope += static_cast<double>(weight) * (t * yes.slope * miss - (1 - t) * no.slope * p);
       }

@@ -13,8 +13,8 @@ namespace convoke::nn {
 class SoftmaxFocal final : public SoftmaxCrossEntropy {
  public:
   /// `gamma` >= 0: the focusing parameter.
-  explicit SoftmaxFocal(double gamma, double label_smoothing = 0, ClassWeights weights = {})
-      : SoftmaxCrossEntropy(label_smoothing, std::move(weights)), gamma_(gamma) {}
+  explicit SoftmaxFocal(double gamma, CrossEntropyOptions options = {}, ClassWeights weights = {})
+      : SoftmaxCrossEntropy(std::move(options), std::move(weights)), gamma_(gamma) {}
   Settings settings() const override;
   LossTally judge(const Judged& samples, float* gradient) const override;
   double of(std::span<const float> prediction, std::int32_t label) const override;
@@ -30,8 +30,8 @@ class SoftmaxFocal final : public SoftmaxCrossEntropy {
 class SigmoidFocal final : public SigmoidCrossEntropy {
  public:
   /// `gamma` >= 0: the focusing parameter.
-  explicit SigmoidFocal(double gamma, double label_smoothing = 0, ClassWeights weights = {})
-      : SigmoidCrossEntropy(label_smoothing, std::move(weights)), gamma_(gamma) {}
+  explicit SigmoidFocal(double gamma, CrossEntropyOptions options = {}, ClassWeights weights = {})
+      : SigmoidCrossEntropy(std::move(options), std::move(weights)), gamma_(gamma) {}
   Settings settings() const override;
   LossTally judge(const Judged& samples, float* gradient) const override;
   double of(std::span<const float> prediction, std::int32_t label) const override;
@@ -41,7 +41,7 @@ class SigmoidFocal final : public SigmoidCrossEntropy {
   double gamma_;
 };
 
-/// Returns the keys of both: "gamma" and "label_smoothing".
+/// Returns the keys of both: "gamma" and CrossEntropyOptions::keys().
 std::vector<KeyDescription> focal_keys();
 
 }  // namespace convoke::nn

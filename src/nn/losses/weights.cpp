@@ -16,13 +16,22 @@ constexpr std::array kClassWeightKeys{key<&CommonOptions::class_weights>(
      .help = "weight of a sample of each class; empty: all equal. The sum is divided by the number of "
              "samples, as in Keras"})};
 
-struct SmoothingOptions {
-  double label_smoothing = 0;
-};
-constexpr std::array kSmoothingKeys{
-    key<&SmoothingOptions::label_smoothing>({.name = "label_smoothing",
-                                             .range = {.least = 0, .below = 1},
-                                             .help = "share of the label that is spread over all classes"})};
+constexpr const char* kByNetwork = "auto";
+constexpr std::array kCrossEntropyKeys{
+    key<&CrossEntropyOptions::label_smoothing>(
+        {.name = "label_smoothing",
+         .range = {.least = 0, .below = 1},
+         .help = "share of the label that is spread over all classes"}),
+    key<&CrossEntropyOptions::outputs>(
+        {.name = "outputs",
+         .names =
+             [] {
+               return std::vector<std::string>{kByNetwork, "logits", "probabilities"};
+             },
+         .help =
+             "what the network's outputs are; `\"auto\"`: probabilities if the network ends in softmax or "
+             "sigmoid, also if layers follow that keep probabilities, otherwise logits, to which the loss "
+             "applies it"})};
 
 }  // namespace
 
@@ -55,12 +64,13 @@ void ClassWeights::write(Settings& settings) const {
   if (!weights_.empty()) settings.set("class_weights", Value::Array(weights_.begin(), weights_.end()));
 }
 
-double read_label_smoothing(SettingsReader& read) {
-  SmoothingOptions options;
-  read_keys(kSmoothingKeys, read, options);
-  return options.label_smoothing;
-}
+CrossEntropyOptions::CrossEntropyOptions(SettingsReader& read) { read_keys(kCrossEntropyKeys, read, *this); }
 
-std::vector<KeyDescription> label_smoothing_keys() { return describe_keys(kSmoothingKeys); }
+std::vector<KeyDescription> CrossEntropyOptions::keys() { return describe_keys(kCrossEntropyKeys); }
+
+void CrossEntropyOptions::write(Settings& settings) const {
+  if (label_smoothing != 0) settings.set("label_smoothing", label_smoothing);
+  if (outputs != kByNetwork) settings.set("outputs", outputs);
+}
 
 }  // namespace convoke::nn

@@ -32,8 +32,16 @@ class ClassWeights {
   std::vector<double> weights_;
 };
 
-/// Reads "label_smoothing", in [0, 1).
-double read_label_smoothing(SettingsReader& read);
-std::vector<KeyDescription> label_smoothing_keys();
+/// The options of cross-entropies and focal losses.
+struct CrossEntropyOptions {
+  double label_smoothing = 0;    ///< [0, 1)
+  std::string outputs = "auto";  ///< what the network's outputs are: see convoke/nn/losses/outputs.hpp
+
+  CrossEntropyOptions() = default;
+  explicit CrossEntropyOptions(SettingsReader& read);
+  static std::vector<KeyDescription> keys();
+  /// Writes what differs from the defaults.
+  void write(Settings& settings) const;
+};
 
 }  // namespace convoke::nn

@@ -53,7 +53,8 @@ ArenaPlacement place_buffers(const PlanBuilder& builder) {
     for (const Ref ref : step.uses) use(ref, time);
     ++time;
   }
-  for (const Tensor* tensor : {&builder.output, &builder.logits, &builder.loss_gradient}) {
+  for (const Tensor* tensor :
+       {&builder.output, &builder.logits, &builder.loss_gradient, &builder.converted}) {
     if (*tensor) use(tensor->ref, time);
   }
   ++time;

@@ -7,6 +7,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/timeline.hpp"
+#include "nn/losses/probabilities.hpp"
 #include "nn/plan/arena.hpp"
 #include "nn/plan/plan_builder.hpp"
 
@@ -217,15 +218,19 @@ LossTally Network::loss(const Truth& truth, std::int64_t batch) {
   frame.batch = batch;
   const Tensor& outputs = plan_->builder_.logits;
   const auto each = static_cast<std::int64_t>(elements_of(outputs.desc)) / samples();
-  return plan_->builder_.loss().judge({.outputs = frame.at(outputs),
-                                       .outputs_per_sample = each,
-                                       .labels = truth.labels,
-                                       .sample_weights = truth.weights,
-                                       .batch = batch,
-                                       .second_labels = truth.second_labels,
-                                       .shares = truth.shares,
-                                       .soft_labels = truth.soft_labels},
-                                      frame.at(plan_->builder_.loss_gradient));
+  const Judged judged{.outputs = frame.at(outputs),
+                      .outputs_per_sample = each,
+                      .labels = truth.labels,
+                      .sample_weights = truth.weights,
+                      .batch = batch,
+                      .second_labels = truth.second_labels,
+                      .shares = truth.shares,
+                      .soft_labels = truth.soft_labels};
+  float* const gradient = frame.at(plan_->builder_.loss_gradient);
+  const Loss& loss = plan_->builder_.loss();
+  if (!plan_->builder_.loss_reads_probabilities) return loss.judge(judged, gradient);
+  const std::span logits(frame.at(plan_->builder_.converted), elements_of(outputs.desc));
+  return judge_probabilities(loss, judged, logits, gradient);
 }
 
 void Network::start_backward(std::span<const float> gradient) {

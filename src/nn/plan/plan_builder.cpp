@@ -7,6 +7,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/nn/freeze.hpp"
+#include "convoke/nn/losses/outputs.hpp"
 #include "nn/kernels/elementwise.hpp"
 #include "nn/plan/parameter_descriptors.hpp"
 #include "nn/plan/recomputation.hpp"
@@ -75,11 +76,20 @@ void PlanBuilder::refuse_dead_ends() const {
               "remove the layer, or name it in the inputs of another layer");
 }
 
+// The activation that belongs to the loss is part of it if only views of the same numbers follow, and if it
+// is about all of them: a softmax over the channels of one pixel.
 void PlanBuilder::find_head() {
   const Node& last = graph_.nodes().back();
-  const bool part_of_loss =
-      last.layer != nullptr && last.shape.rank() == 1 && last.layer->type() == loss().activation();
-  head_ = part_of_loss ? last.inputs[0] : last.index;
+  const Node* node = &last;
+  while (node->layer != nullptr && node->layer->traits().is_view) node = &graph_.node(node->inputs[0]);
+  const bool whole = node == &last || channels_of(node->shape) == node->shape.elements();
+  const bool part_of_loss = node->layer != nullptr && last.shape.rank() == 1 && whole &&
+                            node->layer->type() == loss().activation() &&
+                            outputs_are_activated(graph_, loss());
+  activation_ = part_of_loss ? node->index : last.index;
+  head_ = part_of_loss ? node->inputs[0] : last.index;
+  loss_reads_probabilities =
+      !part_of_loss && !loss().activation().empty() && outputs_are_activated(graph_, loss());
 }
 
 bool PlanBuilder::feeds_loss(const Node& node) const {
@@ -98,7 +108,6 @@ void PlanBuilder::compile() {
   input = allocate(plain_desc(sample, sample.type == ValueType::kToken ? Type::s32 : kFloat));
   values_[0] = input;
   const Node& last = graph_.nodes().back();
-  const bool part_of_loss = head_ != last.index;
   for (const Node& node : graph_.nodes()) {
     if (node.layer == nullptr) continue;
     if (fusions_[node.index].absorbed) {
@@ -106,7 +115,7 @@ void PlanBuilder::compile() {
       if (!values_[node.index]) set_alias(node.index, node.inputs[0]);
       continue;
     }
-    if (&node == &last && part_of_loss) {
+    if (node.index == activation_ && head_ != last.index) {
       logits = flat(value_as(head_, kFloat, node), node);
       if (training()) {
         output = logits;
@@ -131,6 +140,7 @@ void PlanBuilder::compile() {
   }
   in_backward_ = true;
   loss_gradient = allocate(logits.desc);
+  if (loss_reads_probabilities) converted = allocate(logits.desc);
   add_gradient(head_, loss_gradient, last);
   for (auto maker = backward_makers_.rbegin(); maker != backward_makers_.rend(); ++maker) (*maker)();
   if (options_.input_gradient) {

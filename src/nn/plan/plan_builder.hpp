@@ -204,14 +204,16 @@ class PlanBuilder {
   std::vector<Step> forward;
   std::vector<Step> backward;
   std::vector<std::size_t> buffer_bytes;
-  std::size_t scratchpad_bytes = 0;  ///< of the memory that steps share
-  std::vector<Step> recomputations;  ///< steps that layers offer
-  std::set<std::size_t> recomputed;  ///< buffers that hold no value between forward and backward
-  Tensor input;                      ///< plain
-  Tensor output;                     ///< plain
-  Tensor logits;                     ///< what the loss reads: the output, or the input of a last softmax
-  Tensor loss_gradient;              ///< d loss / d logits, training only
-  Tensor input_gradient;             ///< d loss / d input, plain; with options.input_gradient only
+  std::size_t scratchpad_bytes = 0;       ///< of the memory that steps share
+  std::vector<Step> recomputations;       ///< steps that layers offer
+  std::set<std::size_t> recomputed;       ///< buffers that hold no value between forward and backward
+  Tensor input;                           ///< plain
+  Tensor output;                          ///< plain
+  Tensor logits;                          ///< what the loss reads: the output, or the input of a last softmax
+  bool loss_reads_probabilities = false;  ///< `logits` are values of the loss's activation, not its inputs
+  Tensor converted;       ///< for the logits that belong to these probabilities, training only
+  Tensor loss_gradient;   ///< d loss / d logits, training only
+  Tensor input_gradient;  ///< d loss / d input, plain; with options.input_gradient only
   std::map<std::pair<std::size_t, std::string>, Desc> preferred;
   /// In a dry run, the copies that working() was asked for: (node, parameter), form.
   std::vector<std::pair<std::pair<std::size_t, std::string>, WeightForm>> wanted;
@@ -240,6 +242,7 @@ class PlanBuilder {
   std::vector<std::size_t> uses_;                     ///< by node: how many nodes share its parameters
   std::map<std::size_t, SharedGradient> given_;       ///< by slot
   std::size_t head_ = 0;                              ///< the node whose value the loss reads
+  std::size_t activation_ = 0;                        ///< the node that is part of the loss, or the last
   std::map<std::pair<Ref, Type>, Tensor> converted_;  ///< cache of value_as
   std::vector<std::function<void()>> backward_makers_;
   bool in_backward_ = false;

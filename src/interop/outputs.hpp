@@ -1,0 +1,29 @@
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "convoke/interop/model_io.hpp"
+
+// What the outputs of a model of another program are: what its file says, or else what its network shows.
+
+namespace convoke::interop {
+
+/// What a file says about its outputs.
+struct StatedOutputs {
+  nn::LossPtr loss = nullptr;  ///< null: it does not say
+  /// "logits", "probabilities" (of the activation of the loss) or "values"; empty: it does not say
+  std::string outputs = {};
+  std::int64_t classes = 0;  ///< 0: it does not say
+};
+
+/// Reads what Convoke adds to the files that it writes: "output", "loss" and "classes" of `facts`, whose
+/// values are text or JSON. Nothing is stated if another program wrote the file, or if they are damaged.
+StatedOutputs stated_outputs(const nlohmann::json& facts);
+
+/// Returns these facts of a model; `ensemble`: of the mean of its members' probabilities.
+nlohmann::json output_facts(const run::ModelDescription& description, bool ensemble);
+
+/// Sets the loss and the number of classes of `imported`, and says in its notes what the outputs are.
+void settle_outputs(Imported& imported, const StatedOutputs& stated);
+
+}  // namespace convoke::interop

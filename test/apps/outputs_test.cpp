@@ -1,0 +1,162 @@
+// What commands make of the outputs, the weights and the normalisation of models of other programs.
+#include <cmath>
+#include <limits>
+
+#include "apps/place.hpp"
+#include "convoke/core/csv.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+// A network of TensorFlow.js for pictures of 8 x 8: `first` (layers, each with a comma behind it), Flatten,
+// and a dense layer whose kernel is `weight` everywhere.
+struct Network {
+  std::string first = {}, activation = "linear";
+  std::vector<float> bias{0.1F, 0.2F, 0.3F, 0.4F};
+  float weight = 0;
+
+  void write(const fs::path& folder) const {
+    fs::create_directories(folder);
+    const std::string units = std::to_string(bias.size());
+    write_text(
+        folder / "model.json",
+        R"({"modelTopology": {"keras_version": "2.1.6", "model_config": {"class_name": "Sequential", "config": [
+      {"class_name": "InputLayer", "config": {"name": "in", "batch_input_shape": [null, 8, 8, 1]}}, )" +
+            first + R"({"class_name": "Flatten", "config": {"name": "flatten"}},
+      {"class_name": "Dense", "config": {"name": "dense", "units": )" +
+            units + R"(, "activation": ")" + activation + R"("}}]}},
+      "weightsManifest": [{"paths": ["shard"], "weights": [
+      {"name": "dense/kernel", "shape": [64, )" +
+            units + R"(], "dtype": "float32"}, {"name": "dense/bias", "shape": [)" + units +
+            R"(], "dtype": "float32"}]}]})");
+    std::vector<float> values(64 * bias.size(), weight);
+    values.insert(values.end(), bias.begin(), bias.end());
+    const auto* bytes = reinterpret_cast<const char*>(values.data());
+    write_text(folder / "shard", std::string(bytes, values.size() * sizeof(float)));
+  }
+};
+
+std::vector<std::string> first_row(const Outcome& outcome, const fs::path& csv) {
+  CAPTURE(outcome.text);
+  REQUIRE(outcome.code == 0);
+  convoke::CsvReader reader(csv.string());
+  convoke::CsvRow row;
+  REQUIRE(reader.next(row));
+  REQUIRE(reader.next(row));
+  return row.cells;
+}
+
+const std::string kPredict = "predict net/model.json data.h5 --output out.csv ";
+
+}  // namespace
+
+TEST_CASE("the first outputs show that they are probabilities; --outputs decides") {
+  const Place place;
+  Network{}.write(place / "net");
+  const Outcome seen = place.run(kPredict, mpirun(2));
+  CHECK(seen.says("note: outputs: probabilities (those of the first 60 samples"));
+  CHECK(first_row(seen, place / "out.csv")[7] == "0.400000");
+  const Outcome logits = place.run(kPredict + "--outputs logits");
+  CHECK(std::stod(first_row(logits, place / "out.csv")[7]) == Catch::Approx(0.288651).epsilon(1e-5));
+  // scipy.special.softmax([.1, .2, .3, .4])[3]
+  const Outcome scores = place.run(kPredict + "--outputs score-logits");
+  CHECK(std::stod(first_row(scores, place / "out.csv")[7]) == Catch::Approx(0.598688).epsilon(1e-5));
+
+  // What is imported predicts the same, and evaluate agrees.
+  CHECK(place.run("import net/model.json --output net.h5").says("note: outputs: assumed to be logits"));
+  const Outcome imported = place.run("predict net.h5 data.h5 --output out.csv");
+  CHECK(imported.says("note: outputs: probabilities"));
+  CHECK(first_row(imported, place / "out.csv")[7] == "0.400000");
+  CHECK(place.run("evaluate net.h5 --data data.h5").says("note: outputs: probabilities"));
+
+  Network{.bias = {0.1F, 0.2F, 0.3F, 7}}.write(place / "net");
+  const Outcome refused = place.run(kPredict + "--outputs probabilities");
+  CHECK(refused.code == 1);
+  CHECK(refused.says("--outputs logits"));
+}
+
+TEST_CASE("one output is the second of two classes, or a number") {
+  const Place place;
+  fs::remove(place / "data.h5");
+  write_dataset(place / "data.h5", 20, 8, 2, 20);
+  Network{.bias = {2}}.write(place / "net");
+  const std::vector<std::string> logit = first_row(place.run(kPredict), place / "out.csv");
+  CHECK(logit[2] == "1");
+  CHECK(logit[4] == "0.119203");  // 1 - 1 / (1 + exp(-2))
+  CHECK(logit[5] == "0.880797");
+  const std::vector<std::string> number =
+      first_row(place.run(kPredict + "--outputs values"), place / "out.csv");
+  CHECK(number == std::vector<std::string>{"data.h5", "0", "2"});
+  Network{.activation = "sigmoid", .bias = {2}}.write(place / "net");
+  CHECK(first_row(place.run(kPredict), place / "out.csv") == logit);
+}
+
+TEST_CASE("weights that are not finite are named, and nothing is written") {
+  const Place place;
+  Network{.bias = {0.1F, std::numeric_limits<float>::quiet_NaN(), 0.3F, 0.4F}}.write(place / "net");
+  write_text(place / "next.toml",
+             "[data]\npath = \"data.h5\"\n[model]\nfile = \"net/model.json\"\n[train]\nbatch = 32\n");
+  for (const std::string& command : {std::string("import net/model.json --output out.h5"), kPredict,
+                                     std::string("train next.toml --quiet --output run")}) {
+    const Outcome outcome = place.run(command, mpirun(command.starts_with("import") ? 1 : 2));
+    CAPTURE(outcome.text);
+    CHECK(outcome.code != 0);
+    CHECK(outcome.says("dense.bias (1 of 4 values not finite)"));
+  }
+  CHECK_FALSE(fs::exists(place / "out.h5"));
+  CHECK_FALSE(fs::exists(place / "out.csv"));
+  // Finite weights whose sums overflow: the sample is named on every rank.
+  Network{.bias = {1e38F, 0, 0, 0}, .weight = 1e38F}.write(place / "net");
+  const Outcome overflow = place.run(kPredict + "--outputs logits", mpirun(2));
+  CAPTURE(overflow.text);
+  CHECK(overflow.code != 0);
+  CHECK(overflow.says("data.h5: the model gives nan for sample 0"));
+  CHECK_FALSE(fs::exists(place / "out.csv"));
+}
+
+TEST_CASE("a file that is read is not replaced, and names of classes fit the model") {
+  const Place place;
+  Network{}.write(place / "net");
+  fs::create_symlink("net/model.json", place / "link.json");
+  fs::create_hard_link(place / "net/model.json", place / "hard.json");
+  const std::string before = bytes_of(place / "net/model.json");
+  for (const char* output : {"net/model.json", "net/../net/model.json", "link.json", "hard.json"}) {
+    const Outcome outcome = place.run(std::string("import net/model.json --output ") + output);
+    CAPTURE(outcome.text);
+    CHECK(outcome.code == 1);
+    CHECK(outcome.says("would be replaced"));
+  }
+  CHECK(bytes_of(place / "net/model.json") == before);
+  REQUIRE(place.run("import net/model.json --output model.h5").code == 0);
+  CHECK(place.run("export model.h5 --format h5").says("model.h5: is also read"));
+
+  write_text(place / "two.txt", "a\nb\n");
+  const Outcome two = place.run("import net/model.json --class-names two.txt --output named.h5");
+  CHECK(two.code == 1);
+  CHECK(two.says("two.txt: has 2 names, but the model has 4 classes"));
+  CHECK_FALSE(fs::exists(place / "named.h5"));
+  write_text(place / "four.txt", "red\r\ngreen\r\nblue\r\nwhite\r\n\r\n");
+  REQUIRE(place.run("import net/model.json --class-names four.txt --output named.h5").code == 0);
+  const Outcome named = place.run("predict named.h5 data.h5 --output out.csv");
+  CHECK(first_row(named, place / "out.csv")[3] == "white");
+}
+
+TEST_CASE("a network that rescales its input is not given normalised samples in training") {
+  const Place place;
+  Network{
+      .first = R"({"class_name": "Rescaling", "config": {"name": "unit", "scale": 0.00392156862745098}}, )",
+      .activation = "softmax",
+      .weight = 0.01F}
+      .write(place / "net");
+  const std::string data = "[data]\npath = \"data.h5\"\nnormalize = \"";
+  const std::string model =
+      "\"\n[model]\nfile = \"net/model.json\"\n[train]\nbatch = 32\nreduction = \"exact\"\n";
+  write_text(place / "unit.toml", "name = \"same\"\n" + data + "unit" + model);
+  write_text(place / "none.toml", "name = \"same\"\n" + data + "none" + model);
+  const Outcome unit = place.run("train unit.toml --quiet --output unit");
+  CAPTURE(unit.text);
+  CHECK(unit.code == 0);
+  CHECK(unit.says("data.normalize is \"none\", not \"unit\""));
+  CHECK_FALSE(place.run("train none.toml --quiet --output none").says("not \"unit\""));
+  CHECK(bytes_of(place / "unit/model.h5") == bytes_of(place / "none/model.h5"));
+}
