@@ -25,8 +25,9 @@ struct OpenFiles {
   const std::size_t most = most_open();
 };
 
+// Never destroyed: files of static objects may be closed last.
 OpenFiles& open_files() {
-  static OpenFiles files;
+  static OpenFiles& files = *new OpenFiles;
   return files;
 }
 

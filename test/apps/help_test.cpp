@@ -68,6 +68,8 @@ TEST_CASE("help has at most 100 columns of ASCII, and no words of the parser") {
     CHECK(help.code == 0);
     CHECK(help.text == without_mpi(command + " --help").text);
     CHECK(help.says("\nUsage: convoke" + (command.empty() ? "" : " " + command) + " "));
+    CHECK(
+        std::regex_search(help.text, std::regex("\nUsage: convoke.*[^ \n]\n")));  // all arguments have names
     CHECK(help.says("Examples:\n"));
     for (const std::string& line : lines_of(help.text)) {
       CAPTURE(line);

@@ -52,11 +52,13 @@ TEST_CASE("a run log is continued, without an unfinished last line") {
 }
 
 TEST_CASE("a run log that cannot be opened is refused with its name") {
+  const TemporaryFile none;  // does not exist
+  const std::filesystem::path path = none.path / "metrics.jsonl";
   try {
-    RunLog log("/nonexistent/metrics.jsonl");
+    RunLog log(path);
     FAIL();
   } catch (const Error& e) {
-    CHECK(std::string(e.what()) == "cannot write /nonexistent/metrics.jsonl: No such file or directory");
+    CHECK(std::string(e.what()) == "cannot write " + path.string() + ": No such file or directory");
     CHECK_FALSE(e.hint().empty());
   }
 }

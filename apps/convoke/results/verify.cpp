@@ -114,7 +114,7 @@ std::function<int()> add_verify(CLI::App& parser) {
   parser.add_option("a", options->a, "A run folder, or a model or checkpoint file")
       ->required()
       ->type_name("A");
-  parser.add_option("B", options->b, "The one to compare it with")->required()->type_name("");
+  parser.add_option("b", options->b, "The one to compare it with")->required()->type_name("B");
   parser.footer(kVerifyHelp);
   return [options] { return verify(*options); };
 }
