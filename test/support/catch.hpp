@@ -8,8 +8,11 @@ using Matchers::StartsWith;
 inline auto Contains(const std::string& part) { return Matchers::ContainsSubstring(part); }
 }  // namespace Catch
 #else
+// Version 2 also has the name without `Catch::`, and would hide that version 3 has not.
+#define Approx ApproxOfVersion2
 #include <catch2/catch.hpp>
+#undef Approx
 namespace Catch {
-using Detail::Approx;  // version 3 has it here; in version 2 the name would be a matcher
+using Approx = Detail::ApproxOfVersion2;  // as in version 3
 }
 #endif
