@@ -16,7 +16,8 @@ bool only_trains(const Graph& graph, const Node& node) {
   return node.layer->traits().draws_random && graph.owner(node).parameters.empty();
 }
 
-/// Finds the batch norms to fold: entry i is the norm that is folded into node i, or null.
+/// Finds the batch norms to fold: entry i is the norm that is folded into node i, or null. Neither of the two
+/// may share its parameters.
 std::vector<const Node*> find_norms(const Graph& graph) {
   const std::size_t count = graph.nodes().size();
   std::vector<const Node*> reader(count), norms(count);
@@ -29,8 +30,9 @@ std::vector<const Node*> find_norms(const Graph& graph) {
   }
   for (const Node& node : graph.nodes()) {
     if (node.layer == nullptr || readers[node.index] != 1 || graph.shares(node)) continue;
+    const Node& norm = *reader[node.index];
     const bool linear = !node.layer->traits().linear_weight.empty();
-    if (linear && reader[node.index]->layer->traits().norm_epsilon) norms[node.index] = reader[node.index];
+    if (linear && norm.layer->traits().norm_epsilon && !graph.shares(norm)) norms[node.index] = &norm;
   }
   return norms;
 }

@@ -111,6 +111,12 @@ TEST_CASE("a batch norm stays if something else reads its input or shares the we
         return batch_norm(share(y, relu(y)));
       },
       {}, {"relu_1"});
+  check_folded_body(
+      [](Symbol x, auto c) {  // the norm is used twice
+        const Symbol y = batch_norm(one_by_one(x, c));
+        return relu(share(y, relu(y)));
+      },
+      {}, {"relu_1", "relu_2"});
   check_folded_body([](Symbol x, auto) { return one_by_one(batch_norm(max_pool(x)), 4); }, {});
 }
 
