@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <set>
+#include <span>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
+#include "convoke/os/file.hpp"
 #include "sources/csv_header.hpp"
 
 namespace convoke::data_prep {
@@ -61,15 +61,17 @@ struct Bytes {
 
 Bytes scan(const fs::path& file, CsvExtent extent) {
   Bytes bytes;
-  std::ifstream in(file, std::ios::binary);
+  const os::File in(file, os::Access::kRead);  // refuses pipes, which cannot be read twice
   std::string block(kBlockBytes, '\0');
+  std::uint64_t at = 0;
   do {
-    in.read(block.data(), static_cast<std::streamsize>(block.size()));
-    const std::string_view part(block.data(), static_cast<std::size_t>(in.gcount()));
-    if (bytes.beginning.empty()) bytes.beginning = part;
+    const std::string_view part(block.data(), in.read_some_at(at, std::as_writable_bytes(std::span(block))));
+    if (at == 0) bytes.beginning = part;
     bytes.detector.feed(part);
     bytes.quotes = bytes.quotes || part.find('"') != std::string_view::npos;
-  } while (in && extent == CsvExtent::kWhole);
+    at += part.size();
+    if (part.empty()) break;
+  } while (extent == CsvExtent::kWhole);
   return bytes;
 }
 

@@ -1,6 +1,8 @@
 // Tables as people have them, against what pandas reads when it is told how: files/make_csvs.py.
 #include "convoke/data_prep/sources/csv_reading.hpp"
 
+#include <sys/stat.h>
+
 #include <nlohmann/json.hpp>
 
 #include "convoke/data_prep/sources/source_table.hpp"
@@ -217,6 +219,9 @@ TEST_CASE("files that are no tables are refused with the reason") {
   CHECK(examine_csv(utf16.file, {.encoding = "utf-16le"}).header.names == Names{"a", "b"});
   CHECK_THAT(Csv("one\ntwo\n").error(), Contains("the first row has only one cell, \"one\""));
   TemporaryFolder folder;
+  REQUIRE(::mkfifo((folder / "pipe.csv").c_str(), 0600) == 0);  // nobody writes to it
+  CHECK_THAT(error_of([&] { examine_csv(folder / "pipe.csv", {}); }),
+             Contains("pipe.csv") && Contains("pipe"));
   std::ofstream(folder / "a.csv.gz") << "x";
   CHECK_THAT(error_of([&] { open_source(folder / "a.csv.gz"); }), Contains("is a compressed table"));
 }
