@@ -58,8 +58,8 @@ std::vector<std::string> captured(const Catalogue& catalogue, const std::string&
     if (names.back().empty()) ++without;
   }
   if (without > 0) {
-    notes.push_back(fmt::format("--group-by {}: {} no match, and each of them is a group of its own", pattern,
-                                without == 1 ? "1 sample has" : counted(without, "sample") + " have"));
+    notes.push_back(fmt::format("--group-by {}: {} without a match, each a group of its own", pattern,
+                                counted(without, "sample")));
   }
   std::vector<std::string> sorted = names;
   std::erase(sorted, "");

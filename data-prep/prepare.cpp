@@ -151,6 +151,7 @@ class Preparation {
   std::vector<Assumption> assumptions() const {
     std::vector<Assumption> all =
         without_older(catalogue_.assumptions, listed_.assumptions, learnt_.assumptions);
+    if (draws_) std::erase_if(all, [](const Assumption& a) { return a.what == "splits"; });
     all.insert(all.begin(), kind_);
     return all;
   }

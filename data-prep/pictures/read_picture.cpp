@@ -70,7 +70,8 @@ void PictureReader::learn(Catalogue& catalogue,
   }
   if (catalogue.items.size() > kShown)
     reasons += fmt::format("\n  and {} more", format_count(std::ssize(catalogue.items) - kShown));
-  throw Error(fmt::format("{}: no picture can be read to find the size{}", catalogue.provenance,
+  throw Error(fmt::format("{}: no picture can be read to find {}{}", catalogue.provenance,
+                          options_.height == 0 ? "the size" : "the number of channels",
                           reasons.empty() ? "" : ":" + reasons),
               "fix or replace them: JPEG, PNG and BMP are read");
 }

@@ -99,7 +99,8 @@ class Finder {
 
   std::string places() const {
     std::vector<std::string> names;
-    for (const fs::path& folder : folders_) names.push_back(folder.empty() ? "." : folder.string());
+    for (const fs::path& folder : folders_)
+      names.push_back(folder.empty() ? "the current folder" : folder.string());
     return join(names);
   }
 

@@ -11,6 +11,7 @@
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/shards.hpp"
+#include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/sources/cifar.hpp"
 #include "convoke/data_prep/sources/hdf5_arrays.hpp"
 #include "convoke/data_prep/sources/idx.hpp"
@@ -142,6 +143,20 @@ const Entry* read_as_table(const std::filesystem::path& path, const ReadingOptio
   return &find_in(kSources, find_text_column(reading) ? "text-csv" : "table", "");
 }
 
+// Says what an unknown folder holds; empty for a file.
+std::string contents_of(const std::filesystem::path& path) {
+  if (!std::filesystem::is_directory(path)) return {};
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    const bool empty = entry.is_directory() && std::filesystem::is_empty(entry.path());
+    names.push_back(printable(entry.path().filename().native()) + (empty                  ? "/ (empty)"
+                                                                   : entry.is_directory() ? "/"
+                                                                                          : ""));
+  }
+  std::sort(names.begin(), names.end());
+  return names.empty() ? ": it is empty" : ": it holds " + listing(names, 5);
+}
+
 Choice choose(const std::filesystem::path& given, const SourceOptions& options, const std::string& named) {
   if (!std::filesystem::exists(given)) throw Error(fmt::format("{}: no such file or folder", given.string()));
   if (const std::string special = os::special_kind(given); !special.empty()) {
@@ -159,7 +174,7 @@ Choice choose(const std::filesystem::path& given, const SourceOptions& options, 
   if (has_hdf5_ending(path)) {  // opening it says why it cannot be read
     return {path, &find_in(kSources, "hdf5", "kind of source"), "by its ending"};
   }
-  throw Error(fmt::format("{}: is not recognised as a source of samples", path.string()),
+  throw Error(fmt::format("{}: is not recognised as a source of samples{}", path.string(), contents_of(path)),
               "known kinds: " + join(source_kinds()) + "; choose one with --kind");
 }
 

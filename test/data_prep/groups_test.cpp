@@ -82,7 +82,7 @@ TEST_CASE("a pattern groups samples by the part of their names in parentheses") 
     for (std::size_t i = 0; i < 5; ++i) first.push_back(groups.first_of(i));
     CHECK(first == std::vector<std::size_t>{0, 1, 0, 3, 1});
     REQUIRE(notes.size() == 1);
-    CHECK_THAT(notes[0], Contains("1 sample has no match, and each of them is a group of its own"));
+    CHECK_THAT(notes[0], Contains("1 sample without a match, each a group of its own"));
   }
   Catalogue rows = named({"line 2", "line 3", "line 4"});
   CHECK_THAT(error_of([&] { groups_of(rows, "(.*)", notes); }),

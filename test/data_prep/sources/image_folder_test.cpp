@@ -247,6 +247,14 @@ TEST_CASE("if no picture can be read, the reasons are told, with and without a s
   CHECK_FALSE(fs::exists(options.output));
 }
 
+TEST_CASE("a folder that is no source is told with what it holds") {
+  const TemporaryFolder folder;
+  CHECK_THAT(error_of([&] { open_source(folder.path()); }), Contains("source of samples: it is empty"));
+  for (int i = 0; i < 8; ++i) fs::create_directory(folder / ("c" + std::to_string(i)));
+  CHECK_THAT(error_of([&] { open_source(folder.path()); }),
+             Contains("it holds c0/ (empty), c1/ (empty)") && Contains("c4/ (empty) and 3 more"));
+}
+
 TEST_CASE("class folders that look alike are spelled out") {
   const TemporaryFolder folder;
   const std::string nfc = "caf\xC3\xA9", nfd = "cafe\xCC\x81";
