@@ -108,7 +108,6 @@ struct Replacement {
 constexpr std::array kReplacements{
     Replacement{"Lambda", "it holds Python code, which is never run: write it with layers, e.g. Rescaling"},
     Replacement{"TFOpLambda", "save the model again with Keras layers in place of TensorFlow functions"},
-    Replacement{"SlicingOpLambda", "save the model again with Keras layers, e.g. Cropping2D"},
     Replacement{"Masking",
                 "tokens are masked by Embedding(mask_zero=True); leave it out for other sequences"},
     Replacement{"AdditiveAttention", "use MultiHeadAttention, or Attention with score_mode=\"dot\""},

@@ -93,7 +93,8 @@ const Operation* find_operation(const Call& call) {
 
 bool computes_mask(const Call& call) {
   if (find_operation(call) == nullptr) return false;
-  const bool joins = call.options().class_name == "Concatenate";
+  const std::string& name = call.options().class_name;
+  const bool joins = name == "Concatenate" || name == "LogicalOr" || name == "LogicalAnd";
   return !joins || std::any_of(call.inputs().begin(), call.inputs().end(),
                                [](const Value& input) { return input.mask_parts.has_value(); });
 }

@@ -167,7 +167,7 @@ class Reader {
     }
     require_order(layer, inputs);
     // Keras says of its operators on tensors neither module nor package.
-    const bool tensorflow = layer.class_name == "TFOpLambda";
+    const bool tensorflow = layer.class_name == "TFOpLambda" || layer.class_name == "SlicingOpLambda";
     Call::Options options{.class_name = tensorflow ? layer.class_name : builtin_class(*layer.whole),
                           .path = within.path};
     options.trainable = within.trainable;

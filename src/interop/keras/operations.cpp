@@ -19,7 +19,7 @@ namespace {
 
 // The names of operands; other arguments are settings.
 bool is_operand(const Argument& argument) {
-  static constexpr std::array<std::string_view, 5> kNames{"", "x", "x1", "x2", "y"};
+  static constexpr std::array<std::string_view, 6> kNames{"", "x", "x1", "x2", "y", "bias"};
   return std::find(kNames.begin(), kNames.end(), argument.keyword) != kNames.end();
 }
 
@@ -52,7 +52,42 @@ Value combined(const Call& call) {
   if (kind == "Multiply") return convert_multiply(call);
   if (kind == "Maximum") return convert_maximum(call);
   if (kind == "Minimum") return convert_minimum(call);
-  throw Error("divides a tensor by another, which is not supported");
+  return convert_function(call);
+}
+
+// The numbers of an array along the last axis, with which a tensor is combined: (C) or (1, ..., 1, C).
+std::vector<double> numbers_of(const Json& constant) {
+  const Json* value = constant.is_object() ? &member(member(constant, "config"), "value") : &constant;
+  while (value->is_array() && value->size() == 1 && value->front().is_array()) value = &value->front();
+  const bool all = value->is_array() && std::all_of(value->begin(), value->end(),
+                                                    [](const Json& number) { return number.is_number(); });
+  if (!all || value->empty()) {
+    throw Error("combines a tensor with something that is neither a tensor nor numbers",
+                "use a Rescaling or Normalization layer");
+  }
+  return value->get<std::vector<double>>();
+}
+
+// (x - mean) / sqrt(variance) for each channel or feature
+Value combined_by_channel(const Call& call, const std::vector<double>& numbers, bool numbers_first) {
+  const std::string& kind = call.options().class_name;
+  Value x = call.plain_input();
+  if (call.context().channels_first && call.shape(x).rank() == 3) {
+    throw Error("combines the columns of an image with numbers", "use channels_last");
+  }
+  if (numbers_first && kind == "Subtract") x = rescaled(call, x, -1, 0, "negative");
+  const bool adds = kind == "Add" || kind == "Subtract", divides = kind == "Divide" || kind == "TrueDivide";
+  convoke::Value::Array means, variances;
+  for (const double number : numbers) {
+    if (!adds && !(number > 0 && (kind == "Multiply" || (divides && !numbers_first)))) {
+      throw Error("combines a tensor with a list of numbers in a way that is not supported",
+                  "supported are sums, differences, and products and quotients of numbers above 0");
+    }
+    means.emplace_back(!adds ? 0.0 : kind == "Subtract" && !numbers_first ? number : -number);
+    variances.emplace_back(adds ? 1.0 : divides ? number * number : 1 / (number * number));
+  }
+  return call.add({{"layer", "standardize"}, {"mean", std::move(means)}, {"variance", std::move(variances)}},
+                  x);
 }
 
 // scale x + offset for x + c, x - c, c - x, x * c and x / c; max(x, c) and min(x, c)
@@ -66,8 +101,7 @@ Value convert_arithmetic(const Call& call) {
   const bool number_first = !operands[0].call;
   const std::optional<double> number = number_of(operands[number_first ? 0 : 1].constant);
   if (!number) {
-    throw Error("combines a tensor with something that is neither a tensor nor a number",
-                "use a Rescaling or Normalization layer");
+    return combined_by_channel(call, numbers_of(operands[number_first ? 0 : 1].constant), number_first);
   }
   const double c = *number;
   if (kind == "Maximum" || kind == "Minimum") {
@@ -78,7 +112,7 @@ Value convert_arithmetic(const Call& call) {
   if (kind == "Subtract") std::tie(scale, offset) = number_first ? std::pair(-1.0, c) : std::pair(1.0, -c);
   if (kind == "Multiply") scale = c;
   if (kind == "Divide" || kind == "TrueDivide") {
-    if (number_first) throw Error("divides a number by a tensor, which is not supported");
+    if (number_first) return convert_function(call);
     scale = 1 / c;
   }
   return rescaled(call, call.input(), scale, offset, "");
@@ -101,31 +135,59 @@ Value convert_named(const Call& call) {
 }
 
 constexpr std::array kOperations{
+    LayerClass{"Abs", convert_function},
+    LayerClass{"Absolute", convert_function},
     LayerClass{"Add", convert_arithmetic},
+    LayerClass{"Ceil", convert_function},
     LayerClass{"Clip", convert_clip},
     LayerClass{"Concatenate", convert_concatenate},
+    LayerClass{"Cos", convert_function},
     LayerClass{"Divide", convert_arithmetic},
     LayerClass{"Elu", convert_elu},
+    LayerClass{"Equal", convert_function},
+    LayerClass{"Erf", convert_function},
+    LayerClass{"Exp", convert_function},
+    LayerClass{"Floor", convert_function},
     LayerClass{"Gelu", convert_gelu},
+    LayerClass{"GetItem", convert_get_item},
+    LayerClass{"Greater", convert_function},
+    LayerClass{"GreaterEqual", convert_function},
     LayerClass{"HardSigmoid", convert_named},
     LayerClass{"HardSilu", convert_named},
     LayerClass{"HardTanh", convert_named},
     LayerClass{"LeakyRelu", convert_leaky_relu},
+    LayerClass{"Less", convert_function},
+    LayerClass{"LessEqual", convert_function},
+    LayerClass{"Log", convert_function},
     LayerClass{"LogSigmoid", convert_named},
+    LayerClass{"LogicalAnd", convert_function},
+    LayerClass{"LogicalNot", convert_function},
+    LayerClass{"LogicalOr", convert_function},
     LayerClass{"Maximum", convert_arithmetic},
     LayerClass{"Minimum", convert_arithmetic},
     LayerClass{"Multiply", convert_arithmetic},
+    LayerClass{"Negative", convert_function},
+    LayerClass{"Power", convert_function},
+    LayerClass{"Reciprocal", convert_function},
     LayerClass{"Relu", convert_named},
     LayerClass{"Relu6", convert_named},
+    LayerClass{"Round", convert_function},
+    LayerClass{"Rsqrt", convert_function},
     LayerClass{"Selu", convert_named},
     LayerClass{"Sigmoid", convert_named},
+    LayerClass{"Sign", convert_function},
     LayerClass{"Silu", convert_named},
+    LayerClass{"Sin", convert_function},
     LayerClass{"Softmax", convert_softmax},
     LayerClass{"Softplus", convert_named},
+    LayerClass{"Sqrt", convert_function},
+    LayerClass{"Square", convert_function},
+    LayerClass{"Stack", convert_stack},
     LayerClass{"Subtract", convert_arithmetic},
     LayerClass{"Tanh", convert_named},
     LayerClass{"TanhShrink", convert_named},
     LayerClass{"TrueDivide", convert_arithmetic},
+    LayerClass{"Where", convert_function},
 };
 
 const LayerClass* find_operation(const std::string& name) {
@@ -138,19 +200,47 @@ const LayerClass* find_operation(const std::string& name) {
 struct Function {
   std::string_view name, kind;
 };
-constexpr std::array kFunctions{Function{"__operators__.add", "Add"},
-                                Function{"math.add", "Add"},
-                                Function{"math.multiply", "Multiply"},
-                                Function{"math.subtract", "Subtract"},
-                                Function{"math.truediv", "TrueDivide"},
-                                Function{"math.divide", "TrueDivide"},
-                                Function{"math.maximum", "Maximum"},
-                                Function{"math.minimum", "Minimum"},
-                                Function{"nn.relu", "Relu"},
-                                Function{"nn.relu6", "Relu6"},
-                                Function{"nn.silu", "Silu"},
-                                Function{"math.sigmoid", "Sigmoid"},
-                                Function{"math.tanh", "Tanh"}};
+constexpr std::array kFunctions{
+    Function{"__operators__.add", "Add"},
+    Function{"__operators__.getitem", "GetItem"},
+    Function{"abs", "Absolute"},
+    Function{"math.abs", "Absolute"},
+    Function{"math.add", "Add"},
+    Function{"math.ceil", "Ceil"},
+    Function{"math.cos", "Cos"},
+    Function{"math.divide", "TrueDivide"},
+    Function{"math.equal", "Equal"},
+    Function{"math.erf", "Erf"},
+    Function{"math.exp", "Exp"},
+    Function{"math.floor", "Floor"},
+    Function{"math.greater", "Greater"},
+    Function{"math.greater_equal", "GreaterEqual"},
+    Function{"math.less", "Less"},
+    Function{"math.less_equal", "LessEqual"},
+    Function{"math.log", "Log"},
+    Function{"math.maximum", "Maximum"},
+    Function{"math.minimum", "Minimum"},
+    Function{"math.multiply", "Multiply"},
+    Function{"math.negative", "Negative"},
+    Function{"math.pow", "Power"},
+    Function{"math.reciprocal", "Reciprocal"},
+    Function{"math.round", "Round"},
+    Function{"math.rsqrt", "Rsqrt"},
+    Function{"math.sigmoid", "Sigmoid"},
+    Function{"math.sign", "Sign"},
+    Function{"math.sin", "Sin"},
+    Function{"math.sqrt", "Sqrt"},
+    Function{"math.square", "Square"},
+    Function{"math.subtract", "Subtract"},
+    Function{"math.tanh", "Tanh"},
+    Function{"math.truediv", "TrueDivide"},
+    Function{"nn.bias_add", "Add"},
+    Function{"nn.relu", "Relu"},
+    Function{"nn.relu6", "Relu6"},
+    Function{"nn.silu", "Silu"},
+    Function{"stack", "Stack"},
+    Function{"where", "Where"},
+};
 
 }  // namespace
 
