@@ -14,36 +14,36 @@ namespace convoke::interop::onnx {
 namespace {
 
 /// An operator that is a function of our layer.
-struct Named {
+struct OperatorFunction {
   std::string_view op, function;
   bool swapped = false;                           ///< its operands have the other order
   std::optional<double> before = {}, after = {};  ///< operands that it does not have
 };
-constexpr std::array kNamed{
-    Named{"Abs", "abs"},
-    Named{"And", "minimum"},
-    Named{"Ceil", "ceil"},
-    Named{"Cos", "cos"},
-    Named{"Div", "divide"},
-    Named{"Equal", "equal"},
-    Named{"Erf", "erf"},
-    Named{"Exp", "exp"},
-    Named{"Floor", "floor"},
-    Named{"Greater", "greater"},
-    Named{"GreaterOrEqual", "greater_equal"},
-    Named{"Less", "greater", true},
-    Named{"LessOrEqual", "greater_equal", true},
-    Named{"Log", "log"},
-    Named{"Min", "minimum"},
-    Named{"Not", "equal", false, {}, 0},
-    Named{"Or", "maximum"},
-    Named{"Pow", "power"},
-    Named{"Reciprocal", "divide", false, 1},
-    Named{"Round", "round"},
-    Named{"Sign", "sign"},
-    Named{"Sin", "sin"},
-    Named{"Sqrt", "sqrt"},
-    Named{"Where", "where"},
+constexpr std::array kOperatorFunctions{
+    OperatorFunction{"Abs", "abs"},
+    OperatorFunction{"And", "minimum"},
+    OperatorFunction{"Ceil", "ceil"},
+    OperatorFunction{"Cos", "cos"},
+    OperatorFunction{"Div", "divide"},
+    OperatorFunction{"Equal", "equal"},
+    OperatorFunction{"Erf", "erf"},
+    OperatorFunction{"Exp", "exp"},
+    OperatorFunction{"Floor", "floor"},
+    OperatorFunction{"Greater", "greater"},
+    OperatorFunction{"GreaterOrEqual", "greater_equal"},
+    OperatorFunction{"Less", "greater", true},
+    OperatorFunction{"LessOrEqual", "greater_equal", true},
+    OperatorFunction{"Log", "log"},
+    OperatorFunction{"Min", "minimum"},
+    OperatorFunction{"Not", "equal", false, {}, 0},
+    OperatorFunction{"Or", "maximum"},
+    OperatorFunction{"Pow", "power"},
+    OperatorFunction{"Reciprocal", "divide", false, 1},
+    OperatorFunction{"Round", "round"},
+    OperatorFunction{"Sign", "sign"},
+    OperatorFunction{"Sin", "sin"},
+    OperatorFunction{"Sqrt", "sqrt"},
+    OperatorFunction{"Where", "where"},
 };
 
 /// An operand: a value, or a number.
@@ -84,8 +84,9 @@ View computed(Call& call, std::string_view function, const std::vector<Operand>&
 }  // namespace
 
 void convert_function(Call& call) {
-  const Named& named = *std::find_if(kNamed.begin(), kNamed.end(),
-                                     [&](const Named& entry) { return entry.op == call.node().op; });
+  const OperatorFunction& named =
+      *std::find_if(kOperatorFunctions.begin(), kOperatorFunctions.end(),
+                    [&](const OperatorFunction& entry) { return entry.op == call.node().op; });
   std::size_t first = 0;
   while (call.is_constant(first)) ++first;  // operators with constants alone are folded
   const View like = call.view(first);
