@@ -74,6 +74,28 @@ std::string unreadable_text(const std::map<std::size_t, Error>& faults, const Ca
   return text;
 }
 
+void expect_readable(const std::map<std::size_t, Error>& faults, const Catalogue& catalogue,
+                     const std::string& source, const std::filesystem::path& list) {
+  if (faults.empty()) return;
+  std::string hint = faults.begin()->second.hint();
+  hint += hint.empty() ? "fix or remove them, or leave" : "; or leave";
+  hint += " them out with --skip-bad";
+  if (std::filesystem::exists(list)) hint += fmt::format("; {} lists them all", list.string());
+  throw Error(unreadable_text(faults, catalogue, source), hint);
+}
+
+void expect_samples_left(const std::map<std::size_t, Error>& faults, const Catalogue& catalogue,
+                         const SplitAssignment& splits, const std::string& source) {
+  for (std::size_t s = 0; s < splits.names.size(); ++s) {
+    const std::vector<std::size_t> items = splits.items(s);
+    if (std::any_of(items.begin(), items.end(), [&](std::size_t item) { return faults.count(item) == 0; }))
+      continue;
+    throw Error(fmt::format("split \"{}\" would have no sample that can be read; {}", splits.names[s],
+                            unreadable_text(faults, catalogue, source)),
+                faults.empty() ? "" : faults.begin()->second.hint());
+  }
+}
+
 void write_findings(const std::filesystem::path& file, const Findings& findings, const Catalogue& catalogue,
                     const SplitAssignment& splits) {
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
@@ -103,7 +125,9 @@ void expect_no_leak(const Findings& findings, const Catalogue& catalogue, const 
                   format_count(leaks(findings.duplicates, splits)), catalogue.items[leak->first].name,
                   split_of(leak->first, splits), catalogue.items[leak->second].name,
                   split_of(leak->second, splits)),
-      fmt::format("{} lists them all; remove them from one split, or add --allow-duplicates", list.string()));
+      fmt::format("{} lists them all; remove them from one split, draw other splits (--split "
+                  "train=0.8,test=0.2), or add --allow-duplicates",
+                  list.string()));
 }
 
 }  // namespace convoke::data_prep

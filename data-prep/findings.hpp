@@ -36,6 +36,14 @@ std::vector<std::string> absent_classes(const Catalogue& catalogue, const std::v
 std::string unreadable_text(const std::map<std::size_t, Error>& faults, const Catalogue& catalogue,
                             const std::string& source);
 
+/// Throws Error if there are faults, the same in every process; it names `list` if that file exists.
+void expect_readable(const std::map<std::size_t, Error>& faults, const Catalogue& catalogue,
+                     const std::string& source, const std::filesystem::path& list);
+
+/// Throws Error if a split would have no sample without those that cannot be read.
+void expect_samples_left(const std::map<std::size_t, Error>& faults, const Catalogue& catalogue,
+                         const SplitAssignment& splits, const std::string& source);
+
 /// Writes all findings as CSV: finding, sample, split, class, other_sample, other_split, other_class, reason.
 void write_findings(const std::filesystem::path& file, const Findings& findings, const Catalogue& catalogue,
                     const SplitAssignment& splits);

@@ -66,8 +66,9 @@ class Preparation {
     }
     const std::size_t names = options.samples.class_names.size();
     if (names > 0 && static_cast<std::int64_t>(names) != catalogue_.classes) {
-      throw Error(fmt::format("{}: {} class names for {} classes", options.output.string(), names,
-                              catalogue_.classes));
+      throw Error(fmt::format("{}: {} class names for {} classes", options.source.string(), names,
+                              catalogue_.classes),
+                  "name each class once, in the order of the labels");
     }
   }
 
@@ -96,7 +97,7 @@ class Preparation {
     if (team_.index == 0) judge();
     team_.barrier();
     if (!options_.skip_bad) require_readable(decoding_.spool().faults());
-    require_samples_left(decoding_.spool().faults());
+    expect_samples_left(decoding_.spool().faults(), catalogue_, splits_, options_.source.string());
     // 5. Write them into one dataset, in order.
     write(decoding_.spool());
     if (team_.index == 0) decoding_.spool().remove();
@@ -125,13 +126,13 @@ class Preparation {
     const std::size_t notes = catalogue_.notes.size(), assumptions = catalogue_.assumptions.size();
     if (!fitted_) listed_ = {notes, assumptions};
     const bool is_first = !std::exchange(fitted_, true);
+    learnt_ = {notes, assumptions};
     try {
       source_->fit(training);
     } catch (const Error&) {
       if (is_first) announce();
       throw;
     }
-    learnt_ = {notes, assumptions};
     if (is_first) announce();
     format_ = source_->format();
     report_.split_rule = splits_.rule;
@@ -194,27 +195,9 @@ class Preparation {
     return unreadable_text(faults, catalogue_, options_.source.string());
   }
 
-  // Leaving unreadable samples out must not leave a split without samples.
-  void require_samples_left(const std::map<std::size_t, Error>& faults) const {
-    for (std::size_t s = 0; s < splits_.names.size(); ++s) {
-      const std::vector<std::size_t> items = splits_.items(s);
-      if (std::any_of(items.begin(), items.end(), [&](std::size_t item) { return faults.count(item) == 0; }))
-        continue;
-      throw Error(fmt::format("split \"{}\" would have no sample that can be read; {}", splits_.names[s],
-                              unreadable(faults)),
-                  faults.empty() ? "" : faults.begin()->second.hint());
-    }
-  }
-
-  // Every process throws the same error. The decoded samples stay for the next run.
+  // The decoded samples stay for the next run.
   void require_readable(const std::map<std::size_t, Error>& faults) const {
-    if (faults.empty()) return;
-    const std::string text = unreadable(faults);
-    std::string hint = faults.begin()->second.hint();
-    hint += hint.empty() ? "fix or remove them, or leave" : "; or leave";
-    hint += " them out with --skip-bad";
-    if (fs::exists(findings_file())) hint += fmt::format("; {} lists them all", findings_file().string());
-    throw Error(text, hint);
+    expect_readable(faults, catalogue_, options_.source.string(), findings_file());
   }
 
   fs::path findings_file() const { return options_.output.string() + ".findings.csv"; }

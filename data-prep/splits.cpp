@@ -35,7 +35,7 @@ void shuffle_keyed(std::vector<std::size_t>& values, const RandomKey& key) {
 }
 
 SplitAssignment splits_of_source(const Catalogue& catalogue) {
-  SplitAssignment splits{.names = {}, .of_item = {}, .rule = "the source's own", .is_sources = true};
+  SplitAssignment splits{.names = {}, .of_item = {}, .rule = "the source's own"};
   for (const Item& item : catalogue.items) {
     if (!item.fault.empty()) continue;
     if (item.split.empty()) {
@@ -150,18 +150,24 @@ class Dealer {
       for (const std::size_t item : unit) ++total[stratum(item)];
     }
     std::vector<std::vector<double>> count(fractions_.size(), std::vector<double>(strata()));
+    const double all = std::accumulate(total.begin(), total.end(), 0.0);
+    const auto filled = std::count_if(total.begin(), total.end(), [](double n) { return n > 0; });
+    const double mean = all / static_cast<double>(filled);
+    std::vector<double> dealt(fractions_.size());
     for (const std::size_t u : order) {
+      const auto size = static_cast<double>(units[u].size());
       std::map<std::size_t, double> of_class;
       for (const std::size_t item : units[u]) ++of_class[stratum(item)];
       std::size_t best = 0;
       double least = 0;
       for (std::size_t p = 0; p < fractions_.size(); ++p) {
-        double change = 0;
+        double change = size * (size + 2 * (dealt[p] - fractions_[p] * all)) / mean;
         for (const auto& [c, g] : of_class) {
           change += g * (g + 2 * (count[p][c] - fractions_[p] * total[c])) / total[c];
         }
         if (p == 0 || change < least) std::tie(best, least) = std::pair(p, change);
       }
+      dealt[best] += size;
       for (const auto& [c, g] : of_class) count[best][c] += g;
       for (const std::size_t item : units[u]) part[item] = static_cast<std::int32_t>(best);
     }

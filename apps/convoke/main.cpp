@@ -139,7 +139,11 @@ int main(int argc, char** argv) {
   } catch (const convoke::engine::SilentCorruption& error) {
     convoke::mpi::Session::abort(error, convoke::engine::kExitCorrupted);
   } catch (const std::exception& error) {
-    if (!convoke::os::standard_output_failed()) convoke::mpi::Session::abort(error);
-    convoke::mpi::Session::abort(convoke::Error(fmt::format("standard output: {}", error.what())));
+    const std::string what = error.what();
+    if (!convoke::os::standard_output_failed() || what.starts_with("standard output: ")) {
+      convoke::mpi::Session::abort(error);
+    }
+    convoke::mpi::Session::abort(convoke::Error(
+        "standard output: " + what, "free space on the disk, or redirect the output to another disk"));
   }
 }

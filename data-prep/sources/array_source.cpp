@@ -54,7 +54,8 @@ SampleFormat format_of(const SampleArray& array, const Axes& axes) {
   const bool bytes = std::holds_alternative<std::vector<std::uint8_t>>(type);
   const bool whole = std::visit([]<class T>(const std::vector<T>&) { return kWhole<T>; }, type);
   if (!axes.are_pictures()) {
-    const auto kind = whole && extents.size() == 2 ? data::SampleType::kInt32 : data::SampleType::kFloat32;
+    const bool tokens = whole && extents.size() == 2 && axes.letters().find('F') == std::string::npos;
+    const auto kind = tokens ? data::SampleType::kInt32 : data::SampleType::kFloat32;
     return {.shape = Shape(std::vector<std::int64_t>(extents.begin() + 1, extents.end())), .type = kind};
   }
   return {.shape = {extents.size() == 4 ? extents[3] : 1, extents[1], extents[2]},

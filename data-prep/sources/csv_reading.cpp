@@ -36,9 +36,9 @@ struct SeparatorName {
   std::string_view name;
   char delimiter;
 };
-constexpr std::array kSeparators{SeparatorName{"tab", '\t'}, SeparatorName{"\\t", '\t'},
-                                 SeparatorName{"blank", ' '}, SeparatorName{"comma", ','},
-                                 SeparatorName{"semicolon", ';'}};
+constexpr std::array kSeparators{SeparatorName{"tab", '\t'},  SeparatorName{"\\t", '\t'},
+                                 SeparatorName{"blank", ' '}, SeparatorName{"blanks", ' '},
+                                 SeparatorName{"comma", ','}, SeparatorName{"semicolon", ';'}};
 
 char delimiter_from(const std::string& separator) {
   if (separator.size() == 1 && separator[0] != '"' && separator[0] != '\n' && separator[0] != '\r' &&
@@ -167,7 +167,8 @@ class Examination {
     if (reading_.format.skipped_lines == 0) return;
     assume({.what = "comments",
             .taken = fmt::format("{} at the beginning", counted(reading_.format.skipped_lines, "line")),
-            .why = "they begin with #"});
+            .why = "they begin with #",
+            .doubtful = separators(lines[0]) > 0});
   }
 
   // Returns the number of lines above the table: one without separators, and those up to the first of five
@@ -257,7 +258,7 @@ class Examination {
     std::vector<CsvRow> below;
     for (CsvRow row; below.size() < rows && next_if_whole(reader, row);) below.push_back(row);
     complete(first.cells, below);
-    if (hash_header_) {
+    if (hash_header_ && options_.header != "no") {
       first.cells[0].erase(0, first.cells[0].find_first_not_of("# "));
       reading_.header = name_columns(first.cells, true);
       assume({.what = "header",

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 
+#include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/text_encoding.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "convoke/os/file.hpp"
 #include "sources/array_source.hpp"
@@ -43,46 +44,25 @@ const OtherKind* other_kind(const hdf5::File& file) {
   return it == kOthers.end() ? nullptr : &*it;
 }
 
-// Encodes UTF-16 of MATLAB's characters as UTF-8.
-std::string utf8_of(const std::vector<std::int32_t>& units) {
-  std::string text;
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    auto point = static_cast<std::uint32_t>(units[i]);
-    const bool pair = point >= 0xD800 && point < 0xDC00 && i + 1 < units.size();
-    if (pair) point = 0x10000 + ((point & 0x3FF) << 10) + (static_cast<std::uint32_t>(units[++i]) & 0x3FF);
-    const auto tail = [&](int shift) { text += static_cast<char>(0x80 | (point >> shift & 0x3F)); };
-    if (point < 0x80) {
-      text += static_cast<char>(point);
-    } else if (point < 0x800) {
-      text += static_cast<char>(0xC0 | point >> 6);
-      tail(0);
-    } else if (point < 0x10000) {
-      text += static_cast<char>(0xE0 | point >> 12);
-      tail(6), tail(0);
-    } else {
-      text += static_cast<char>(0xF0 | point >> 18);
-      tail(12), tail(6), tail(0);
-    }
-  }
-  return text;
-}
-
 std::string matlab_class(const hdf5::ForeignArray& array) {
   return is_matlab(array) ? array.attribute<std::string>("MATLAB_class") : "";
 }
 
 // Returns the rows of MATLAB's matrix of characters, (rows, length), without the blanks that fill them up.
 std::vector<std::string> character_rows(const hdf5::ForeignArray& array) {
-  if (array.has_attribute("MATLAB_empty")) return {""};
+  if (array.has_attribute("MATLAB_empty") || array.shape().elements() == 0) return {""};
   const Shape shape = shown_shape(array);
   std::vector<std::int32_t> units(static_cast<std::size_t>(shape.elements()));
   array.read(std::span(units));
   const auto rows = static_cast<std::size_t>(shape[0]);
   std::vector<std::string> texts;
   for (std::size_t row = 0; row < rows; ++row) {
-    std::vector<std::int32_t> line;
-    for (std::size_t i = row; i < units.size(); i += rows) line.push_back(units[i]);
-    std::string text = utf8_of(line);
+    std::string line;  // UTF-16
+    for (std::size_t i = row; i < units.size(); i += rows) {
+      line += static_cast<char>(units[i] & 0xFF);
+      line += static_cast<char>(units[i] >> 8 & 0xFF);
+    }
+    std::string text = to_utf8(line, TextEncoding::kUtf16le);
     text.erase(text.find_last_not_of(' ') + 1);
     texts.push_back(std::move(text));
   }
@@ -130,14 +110,17 @@ class Hdf5Arrays final : public NamedArrays {
   std::vector<ArrayLabels> labels(const std::vector<std::string>& names,
                                   const std::vector<std::string>& class_names) const override {
     std::vector<std::vector<std::string>> texts;  // of each array, if all are to be names
+    bool spelled = false;                         // an array holds texts, not numbers
     for (const std::string& name : names) {
       const hdf5::ForeignArray array = opened(name);
       if (auto found = texts_of(array)) {
         texts.push_back(*std::move(found));
+        spelled = true;
       } else if (auto counted_from_one = matlab_numbers(array)) {
         texts.push_back(*std::move(counted_from_one));
       }
     }
+    if (!spelled && texts.size() < names.size()) texts.clear();  // one has a label 0: they count from 0
     if (texts.empty()) {
       std::vector<ArrayLabels> labels;
       for (const std::string& name : names) labels.push_back(numbers(name));
@@ -250,9 +233,7 @@ class Hdf5Arrays final : public NamedArrays {
 }  // namespace
 
 bool has_hdf5_ending(const fs::path& path) {
-  std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string ending = lower_case(path.extension().string());
   return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
 }
 

@@ -146,19 +146,14 @@ class Manifest final : public Source {
     SourceOptions named = options;
     named.columns = columns;
     list(reading, roles, named, *path);
-    if (columns.path.empty()) {
-      catalogue_.assumptions.push_back(
-          {.what = "pictures",
-           .taken = fmt::format("column \"{}\"", header.names[*path]),
-           .why = header.written ? "by its name" : "it has the name of a picture",
-           .option = "--path-column"});
-    }
     require_training_classes(catalogue_, file.string());
     add_unlisted();
     catalogue_.assumptions.insert(catalogue_.assumptions.begin(),
                                   {.what = "pictures",
                                    .taken = fmt::format("column \"{}\"", header.names[*path]),
-                                   .why = columns.path.empty() ? "by its name" : "as the option says",
+                                   .why = !columns.path.empty() ? "as the option says"
+                                          : header.written      ? "by its name"
+                                                                : "it has the name of a picture",
                                    .option = "--path-column"});
     catalogue_.provenance = fmt::format("pictures listed in {}", file.string());
     reader_.learn(catalogue_, [&](std::size_t item) { return pictures::read_encoded(files_[item]); });

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/number.hpp"
 #include "convoke/data_prep/preparation.hpp"
@@ -158,15 +159,9 @@ class TableSource final : public Source {
     }
   }
 
-  void assume(const char* what, std::vector<std::string> names) {
+  void assume(const char* what, const std::vector<std::string>& names) {
     if (names.empty()) return;
-    constexpr std::size_t kShown = 20;
-    const std::size_t count = names.size();
-    if (count > kShown) names.resize(kShown);
-    catalogue_.assumptions.push_back(
-        {.what = what,
-         .taken = join(names) + (count > kShown ? fmt::format(" and {} more", count - kShown) : ""),
-         .option = "--features"});
+    catalogue_.assumptions.push_back({.what = what, .taken = listing(names), .option = "--features"});
   }
 
   // Says which columns are features of which kind.

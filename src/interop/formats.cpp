@@ -191,7 +191,10 @@ bool is_model(const std::filesystem::path& file) {
 }
 
 std::filesystem::path find_model(const std::filesystem::path& file_or_run) {
-  if (std::filesystem::is_directory(file_or_run)) require_not_refused(probe_of(file_or_run));
+  const auto has = [&](const char* name) { return std::filesystem::exists(file_or_run / name); };
+  if (std::filesystem::is_directory(file_or_run) && !has("model.h5") && !has("ensemble.h5")) {
+    require_not_refused(probe_of(file_or_run));
+  }
   return run::find_model_file(file_or_run);
 }
 

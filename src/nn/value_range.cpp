@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "convoke/core/settings.hpp"
 
@@ -14,11 +17,14 @@ ValueRange between(double least, double largest, std::int64_t n) {
 }
 
 /// The numbers of `x`, n of them, after min(max(x, low), high): a sum grows by at most what each number below
-/// `low` lacks, and shrinks by at most what each number above `high` has too much.
+/// `low` lacks, and shrinks by at most what each number above `high` has too much: of numbers that are not
+/// negative, by no more than their sum has above `high`.
 ValueRange clamped(const ValueRange& x, double low, double high, std::int64_t n) {
   const double raised = std::max(0.0, low - x.least), lowered = std::max(0.0, x.largest - high);
   const ValueRange all = between(std::clamp(x.least, low, high), std::clamp(x.largest, low, high), n);
-  const double low_sum = x.least_sum - (lowered > 0 ? lowered * static_cast<double>(n) : 0);
+  double cut = lowered > 0 ? lowered * static_cast<double>(n) : 0;
+  if (x.least >= 0 && high >= 0) cut = std::min(cut, std::max(0.0, x.largest_sum - high));
+  const double low_sum = x.least_sum - cut;
   const double high_sum = x.largest_sum + (raised > 0 ? raised * static_cast<double>(n) : 0);
   return {all.least, all.largest, std::max(all.least_sum, low_sum), std::min(all.largest_sum, high_sum)};
 }
@@ -42,9 +48,10 @@ ValueRange added(const ValueRange& a, const ValueRange& b) {
 
 }  // namespace
 
-// The rounding of the largest networks' sums, and clamps such as Keras' 1e-7, stay below this.
+// The rounding of the largest networks' sums, clamps such as Keras' 1e-7, and that of 8 bits to 255/256 stay
+// below this.
 bool ValueRange::is_distribution() const {
-  constexpr double kRounding = 1e-3;
+  constexpr double kRounding = 5e-3;
   return within(-1e-6, 1 + 1e-6) && least_sum >= 1 - kRounding && largest_sum <= 1 + kRounding;
 }
 
@@ -102,6 +109,23 @@ ValueRange range_of_maximum(const RangeOfInputs& at) {
     most.largest = std::max(most.largest, x.largest);
   }
   return between(most.least, most.largest, at.values());
+}
+
+ValueRange range_of_elementwise(const RangeOfInputs& at) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  const Settings settings = at.node.layer->settings();
+  SettingsReader read(settings, at.node.name);
+  const std::string function = read.get("function", std::string());
+  if (function == "equal" || function == "greater" || function == "greater_equal") {
+    return range_of_probability(at);
+  }
+  const auto operands = read.get("operands", std::vector<std::string>{});
+  const auto number = std::ranges::find_if(operands, [](const std::string& text) { return text != "x"; });
+  if (at.inputs.size() != 1 || number == operands.end()) return {};
+  const double bound = std::strtod(number->c_str(), nullptr);
+  if (function == "maximum") return clamped(at.inputs[0], bound, kNone, at.values());
+  if (function == "minimum") return clamped(at.inputs[0], -kNone, bound, at.values());
+  return {};
 }
 
 ValueRange range_of_concat(const RangeOfInputs& at) {

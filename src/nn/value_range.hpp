@@ -48,6 +48,7 @@ ValueRange range_of_difference(const RangeOfInputs& at);
 ValueRange range_of_average(const RangeOfInputs& at);
 ValueRange range_of_maximum(const RangeOfInputs& at);
 ValueRange range_of_concat(const RangeOfInputs& at);
+ValueRange range_of_elementwise(const RangeOfInputs& at);  ///< comparisons, and bounds by a number
 
 /// Returns the range of the network's output.
 ValueRange output_range(const Graph& graph);

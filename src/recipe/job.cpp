@@ -60,6 +60,10 @@ run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job,
     if (key == "ensemble.members") value = std::to_string(job.members);
   }
   kept.emplace_back("data.content_hash", content_hash);
+  // Older checkpoints were trained on samples that are now held out.
+  if (job.shards == data::Sharding::kBootstrap && job.validation_split > 0) {
+    kept.emplace_back("data.held_out", "before the bootstrap draws");
+  }
   return kept;
 }
 
@@ -120,7 +124,6 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
                   .precision = recipe.train.precision,
                   .preparation = dataset.info().preparation});
   train::require_fit(job.model, recipe.name, dataset.info(), dataset.file());
-  train::require_split(dataset.info(), dataset.file(), recipe.data.test_split);
   job.name = recipe.name;
   job.engine = engine_options(recipe, threads);
   job.engine.loss = job.model.loss;

@@ -227,7 +227,8 @@ std::vector<Settings> layers_of_file(SectionReader& read, ModelRecipe& model) {
     model.notes = std::move(imported.notes);
     if (!imported.outputs_note.empty()) model.notes.push_back(imported.outputs_note);
     const nn::Loss& loss = *imported.models.description.loss;
-    if (loss.activation() == "sigmoid") model.loss = loss.settings();
+    const bool assumed = imported.models.description.outputs_assumed && read.has("classes");
+    if (loss.activation() == "sigmoid" && !assumed) model.loss = loss.settings();
     model.normalizes = normalizes_itself(graph);
     if (!read.has("weights")) model.weights = model.file;
     std::vector<Settings> layers = nn::describe_graph(graph);

@@ -33,8 +33,8 @@ run::Deadline end_of_job(const mpi::Communicator& world) {
   return seconds.empty() ? std::nullopt : run::in_seconds(std::stod(seconds));
 }
 
-// Throws for tokens that the model does not know before the first step, also for those of the test samples,
-// which are read after training.
+// Throws before the first step for tokens that the model does not know, also for those of the test samples,
+// which are read after training, and for a test split that does not fit.
 void require_known_tokens(const Recipe& recipe, const train::Job& job, const data::Dataset& dataset,
                           const mpi::Communicator& world) {
   const nn::Graph& graph = job.model.graph;
@@ -43,6 +43,7 @@ void require_known_tokens(const Recipe& recipe, const train::Job& job, const dat
     train::require_vocabulary(graph, job.name, dataset, recipe.data.validation_name);
   }
   run::on_root(world, [&] {
+    train::require_split(dataset.info(), dataset.file(), recipe.data.test_split);
     train::require_vocabulary(graph, job.name, dataset.info(), dataset.file(), recipe.data.test_split);
     return std::string();
   });

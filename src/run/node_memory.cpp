@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <span>
 #include <string>
 #include <system_error>
 
@@ -77,10 +78,15 @@ void NodeMemory::publish() const {
 }
 
 data::Storage NodeStorage::storage() {
-  const std::size_t budget = budget_ > 0 ? budget_ : half_of_free_memory(node_);
+  const bool shared = shares(node_);
+  const std::size_t of_node = budget_ > 0 ? budget_ : half_of_free_memory(node_);
+  // Equal on all ranks of all nodes, so that all stream a split or none: reading ahead is collective.
+  auto least = static_cast<double>(shared ? of_node : of_node / static_cast<std::size_t>(node_.size()));
+  all_.min(std::span(&least, 1));
+  const auto budget = static_cast<std::size_t>(least);
   const auto at_first = [this](const std::function<std::string()>& work) { return on_root(all_, work); };
-  if (!shares(node_)) {
-    data::Storage own = data::private_storage(budget / static_cast<std::size_t>(node_.size()));
+  if (!shared) {
+    data::Storage own = data::private_storage(budget);
     own.at_first = at_first;
     return own;
   }

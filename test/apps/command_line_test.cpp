@@ -202,6 +202,8 @@ TEST_CASE("output that cannot be written is an error that names the cause") {
     CHECK(full.code == 1);
     CHECK(full.times("error: ") == 1);
     CHECK(full.says("error: standard output: "));
+    CHECK_FALSE(full.says("standard output: standard output"));
+    CHECK(full.says("hint: "));
     CHECK(full.says("No space left on device"));
   }
   CHECK(to(" > /dev/full", "verify run run").code == 2);  // 1 would mean a difference

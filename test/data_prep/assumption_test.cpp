@@ -69,4 +69,5 @@ TEST_CASE("what a source was taken for is announced also if it cannot be fitted"
   options.announce = [&](std::span<const Assumption> assumptions) { announced = to_text(assumptions); };
   CHECK_THAT(error_of([&] { prepare(options); }), Contains("column \"name\""));
   CHECK_THAT(announced, Contains("table"));
+  CHECK(announced.find("--header") == announced.rfind("--header"));  // once
 }

@@ -57,11 +57,16 @@ TEST_CASE("splits are stratified: every class is cut in the same shares") {
 }
 
 TEST_CASE("many classes of a few samples fill every split") {
-  const Catalogue catalogue = catalogue_of(std::vector<int>(100, 3));  // 0.3 of each class for validation
+  Catalogue catalogue = catalogue_of(std::vector<int>(100, 3));  // 0.3 of each class for validation
   const SplitAssignment splits = assign_splits(catalogue, kThree);
   CHECK(splits.items(0).size() == 240);
   CHECK(splits.items(1).size() == 30);
   CHECK(splits.items(2).size() == 30);
+  // Also if two of them stay together.
+  catalogue.items[0].group = catalogue.items[1].group = "twins";
+  const SplitAssignment grouped = assign_splits(catalogue, kThree);
+  CHECK(std::abs(static_cast<int>(grouped.items(0).size()) - 240) <= 2);
+  CHECK(std::abs(static_cast<int>(grouped.items(1).size()) - 30) <= 2);
 }
 
 TEST_CASE("without strata only the sizes count") {

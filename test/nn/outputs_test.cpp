@@ -37,6 +37,10 @@ Settings rescale(double scale, double offset) {
   return {{"layer", "rescale"}, {"scale", scale}, {"offset", offset}};
 }
 
+Settings bound(const char* function, const char* number) {
+  return {{"layer", "elementwise"}, {"function", function}, {"operands", Value::Array{"x", number}}};
+}
+
 }  // namespace
 
 TEST_CASE("probabilities stay probabilities through layers that keep them") {
@@ -54,6 +58,13 @@ TEST_CASE("probabilities stay probabilities through layers that keep them") {
   CHECK(ends_in(network({kDense, {{"layer", "tanh"}}, rescale(0.5, 0.5)})) == "sigmoid");
   // A clamp to [1e-6, 1], as readers of files write it.
   CHECK(ends_in(network({kDense, kSoftmax, rescale(1, -1e-6), kRelu, rescale(1, 1e-6)})) == "softmax");
+  // As ONNX's Min and QDQ models end.
+  CHECK(ends_in(network({kDense, kSoftmax, bound("minimum", "1")})) == "softmax");
+  CHECK(ends_in(network({kDense, kSoftmax, bound("minimum", "0.99609375"), bound("maximum", "0")})) ==
+        "softmax");
+  CHECK(ends_in(network({kDense, kSigmoid, bound("minimum", "0.99609375")})) == "sigmoid");
+  CHECK(ends_in(network({kDense, kSoftmax, bound("minimum", "0.5")})) == "sigmoid");
+  CHECK(ends_in(network({kDense, bound("greater", "0.5")})) == "sigmoid");
   // These are no probabilities of one right class.
   CHECK(ends_in(two_softmaxes({{{"layer", "add"}}})) == "");
   CHECK(ends_in(two_softmaxes({{{"layer", "subtract"}}})) == "");

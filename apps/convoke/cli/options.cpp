@@ -36,7 +36,7 @@ void add_import_options(CLI::App& parser, interop::ImportOptions& options) {
       ->type_name("SHAPE");
   parser
       .add_option("--output-node", options.output,
-                  "The output to take of a model file that has several; the first by default")
+                  "The output to take of a model file that has several; by default the first of ONNX")
       ->type_name("NAME");
 }
 

@@ -55,6 +55,7 @@ class Prospect {
         job_(job_from(recipe, dataset_, threads, world.size())),
         loader_(dataset_.split(recipe.data.train_split), job_.model.graph.input_shape(),
                 job_.model.normalization, job_.augmenter) {
+    train::require_split(dataset_.info(), dataset_.file(), recipe.data.test_split);
     // Without agreement: each rank checks alone, and the file may be on the host of rank 0 only.
     if (std::filesystem::exists(recipe.model.weights)) {
       job_.weights = std::make_shared<const run::InitialWeights>(

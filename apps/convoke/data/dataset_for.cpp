@@ -67,7 +67,8 @@ data_prep::SourceOptions sample_options(const recipe::Recipe& recipe) {
 // The dataset of `source` for this recipe. A changed source gets another name.
 fs::path place_in_cache(const fs::path& source, const recipe::Recipe& recipe) {
   const Files files = survey(source);
-  std::string identity = fmt::format("{} {} {} {}", source.string(), files.count, files.bytes,
+  // 2: how sources are read; another number where that changes.
+  std::string identity = fmt::format("2 {} {} {} {}", source.string(), files.count, files.bytes,
                                      files.newest.time_since_epoch().count());
   for (const std::int64_t extent : recipe.model.input) identity += fmt::format(" {}", extent);
   const std::uint32_t key = crc32(std::as_bytes(std::span(identity)));

@@ -123,7 +123,7 @@ void add_column_options(CLI::App& parser, data_prep::ColumnOptions& columns) {
   add("--path-column", columns.path,
       "Column of the picture files; by default filepaths, filename, image, id_code or similar");
   add("--label-column", columns.label,
-      "Column of the classes; by default labels, label, class, level, diagnosis or similar");
+      "Column of the classes; by default label, class, target or similar; of a table also its last column");
   add("--split-column", columns.split, "Column of the splits; by default \"data set\" or split");
   add("--group", columns.group, "Column whose equal values stay in the same split, such as the patient");
   add("--weight-column", columns.weight, "Column of the weight of each sample in the loss");

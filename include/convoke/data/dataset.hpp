@@ -61,7 +61,7 @@ struct Storage {
 
   std::function<std::span<std::byte>(std::size_t bytes)> allocate;
   std::int64_t part = 0, parts = 1;
-  /// In bytes. Splits that do not fit are streamed; the same on all parts.
+  /// In bytes. Splits that do not fit are streamed; equal for all processes of the job, also on other nodes.
   std::size_t budget = kUnlimited;
   std::function<void()> ready = [] {};
   /// Runs `work` on one of all processes that open the dataset, also on other nodes, and returns its text on

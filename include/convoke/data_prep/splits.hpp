@@ -35,7 +35,6 @@ struct SplitAssignment {
   std::vector<std::string> names;     ///< train, validation, test, then others by name
   std::vector<std::int32_t> of_item;  ///< index into names; kNone for items with a fault
   std::string rule;                   ///< in words: "the source's own", "stratified, ..."
-  bool is_sources = false;            ///< true for the source's own splits
 
   /// Returns the split for training: "train", or the first if there is no "train"; statistics use the same
   /// split.

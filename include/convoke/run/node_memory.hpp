@@ -17,8 +17,7 @@ std::size_t half_of_free_memory(const mpi::Communicator& node);
 
 /// One block of memory per node that all its ranks read and write: shared memory, or a memory-mapped file
 /// if it would be larger than `budget` or cannot be shared. The file's name is removed once it is
-/// mapped, so the file disappears with the processes. Construction and destruction are collective over
-/// `node`.
+/// mapped, so the file disappears with the processes. Construction is collective over `node`.
 class NodeMemory {
  public:
   /// `file`: its path, on a disk that all ranks of the node see; the root's path is used. Throws Error naming

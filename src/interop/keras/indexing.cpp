@@ -12,10 +12,8 @@
 namespace convoke::interop::keras {
 namespace {
 
-using Setting = convoke::Value;
-
 constexpr std::size_t kMostParts = 256;
-constexpr std::int64_t kAnyBatch = 7;  // stands for the extent of the batch
+constexpr std::int64_t kAnyBatch = 1 << 20;  // stands for the extent of the batch
 
 bool is_ellipsis(const Json& element) { return member(element, "class_name") == Json("__ellipsis__"); }
 
@@ -57,7 +55,10 @@ std::vector<std::int64_t> places_of(const Json& element, std::int64_t extent) {
     return {place};
   }
   const Json& slice = member(element, "config").is_object() ? member(element, "config") : element;
-  if (!slice.is_object()) throw Error("adds an axis, or has an index that is neither a number nor a slice");
+  if (!slice.is_object()) {
+    throw Error("adds an axis, or has an index that is neither a number nor a slice",
+                "write it with Reshape, Cropping2D or slices with numbers");
+  }
   constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min(),
                          kLast = std::numeric_limits<std::int64_t>::max();
   const std::int64_t step = number(slice, "step", 1);
@@ -92,7 +93,7 @@ Value convert_get_item(const Call& call) {
   const Shape shape = call.keras_shape(x);
   const std::vector<Json> elements = for_each_axis(elements_of(call), shape.rank() + 1);
   if (elements[0].is_number_integer() || !is_whole(places_of(elements[0], kAnyBatch), kAnyBatch)) {
-    throw Error("takes a part of the batch");
+    throw Error("takes a part of the batch", "slice the other axes; Convoke predicts each sample on its own");
   }
   std::vector<std::int64_t> left;
   for (std::size_t i = 1; i < elements.size(); ++i) {
@@ -117,7 +118,9 @@ Value convert_stack(const Call& call) {
     std::vector<std::int64_t> extents = call.keras_shape(x).extents();
     const auto rank = static_cast<std::int64_t>(extents.size()) + 1;  // with the batch
     const std::int64_t place = axis < 0 ? axis + rank + 1 : axis;
-    if (place < 1 || place > rank) throw Error("stacks samples along the batch");
+    if (place < 1 || place > rank) {
+      throw Error("stacks samples along the batch", "give axis=1 or above, or use Concatenate");
+    }
     extents.insert(extents.begin() + (place - 1), 1);
     parts.push_back(call.reshaped(x, Shape(extents), "part"));
   }

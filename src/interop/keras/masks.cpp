@@ -65,34 +65,34 @@ Parts all_of(const Parts& parts) {
   return parts.tokens ? Parts{.tokens = parts.tokens} : parts;
 }
 
-struct Operation {
+struct MaskOperation {
   std::string_view name;
   Parts (*mask)(const Call& call);
 };
-constexpr std::array kOperations{
-    Operation{"NotEqual", tokens_present},
-    Operation{"OnesLike", [](const Call&) { return Parts{.ones = true}; }},
-    Operation{"ZerosLike", [](const Call&) { return Parts{.zeroes = true}; }},
-    Operation{"ConvertToTensor", all_parts},
-    Operation{"ExpandDims", all_parts},
-    Operation{"Concatenate", all_parts},
-    Operation{"LogicalOr", [](const Call& call) { return any_of(all_parts(call)); }},
-    Operation{"LogicalAnd", [](const Call& call) { return all_of(all_parts(call)); }},
-    Operation{"Any", [](const Call& call) { return any_of(all_parts(call)); }},
-    Operation{"All", [](const Call& call) { return all_of(all_parts(call)); }},
+constexpr std::array kMaskOperations{
+    MaskOperation{"NotEqual", tokens_present},
+    MaskOperation{"OnesLike", [](const Call&) { return Parts{.ones = true}; }},
+    MaskOperation{"ZerosLike", [](const Call&) { return Parts{.zeroes = true}; }},
+    MaskOperation{"ConvertToTensor", all_parts},
+    MaskOperation{"ExpandDims", all_parts},
+    MaskOperation{"Concatenate", all_parts},
+    MaskOperation{"LogicalOr", [](const Call& call) { return any_of(all_parts(call)); }},
+    MaskOperation{"LogicalAnd", [](const Call& call) { return all_of(all_parts(call)); }},
+    MaskOperation{"Any", [](const Call& call) { return any_of(all_parts(call)); }},
+    MaskOperation{"All", [](const Call& call) { return all_of(all_parts(call)); }},
 };
 
-const Operation* find_operation(const Call& call) {
-  const auto* const found =
-      std::find_if(kOperations.begin(), kOperations.end(),
-                   [&](const Operation& operation) { return operation.name == call.options().class_name; });
-  return found == kOperations.end() ? nullptr : found;
+const MaskOperation* find_mask_operation(const Call& call) {
+  const auto* const found = std::find_if(
+      kMaskOperations.begin(), kMaskOperations.end(),
+      [&](const MaskOperation& operation) { return operation.name == call.options().class_name; });
+  return found == kMaskOperations.end() ? nullptr : found;
 }
 
 }  // namespace
 
 bool computes_mask(const Call& call) {
-  if (find_operation(call) == nullptr) return false;
+  if (find_mask_operation(call) == nullptr) return false;
   const std::string& name = call.options().class_name;
   const bool joins = name == "Concatenate" || name == "LogicalOr" || name == "LogicalAnd";
   return !joins || std::any_of(call.inputs().begin(), call.inputs().end(),
@@ -100,7 +100,7 @@ bool computes_mask(const Call& call) {
 }
 
 Value fold_mask(const Call& call) {
-  const Operation& operation = *find_operation(call);
+  const MaskOperation& operation = *find_mask_operation(call);
   require_last_axis(call);
   if (call.inputs().empty()) throw Error("reads no tensors");
   Value mask = call.inputs().front();

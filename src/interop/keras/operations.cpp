@@ -17,21 +17,10 @@
 namespace convoke::interop::keras {
 namespace {
 
-// The names of operands; other arguments are settings.
-bool is_operand(const Argument& argument) {
-  static constexpr std::array<std::string_view, 6> kNames{"", "x", "x1", "x2", "y", "bias"};
-  return std::find(kNames.begin(), kNames.end(), argument.keyword) != kNames.end();
-}
-
-// A number, also as NumPy's: {"class_name": "__numpy__", "config": {"value": 0.4}}.
-std::optional<double> number_of(const Json& constant) {
-  const Json& value = constant.is_object() ? member(member(constant, "config"), "value") : constant;
-  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
-}
-
 bool is_number(const Argument& argument) {
   return is_operand(argument) && !argument.call &&
-         (argument.constant.is_number() || argument.constant.is_object());
+         (argument.constant.is_number() || argument.constant.is_object() ||
+          (argument.constant.is_array() && !argument.constant.empty()));
 }
 
 Value rescaled(const Call& call, const Value& x, double scale, double offset, std::string_view suffix) {
@@ -94,9 +83,10 @@ Value combined_by_channel(const Call& call, const std::vector<double>& numbers, 
 Value convert_arithmetic(const Call& call) {
   const std::string& kind = call.options().class_name;
   std::vector<Argument> operands;
-  std::copy_if(call.arguments().begin(), call.arguments().end(), std::back_inserter(operands),
-               [](const Argument& argument) { return argument.call || is_operand(argument); });
-  if (operands.size() != 2) throw Error("reads two tensors, or one and a number");
+  std::copy_if(call.arguments().begin(), call.arguments().end(), std::back_inserter(operands), is_operand);
+  if (operands.size() != 2) {
+    throw Error("reads two tensors, or one and a number", "combine two tensors at a time");
+  }
   if (call.inputs().size() == 2) return combined(call);
   const bool number_first = !operands[0].call;
   const std::optional<double> number = number_of(operands[number_first ? 0 : 1].constant);
@@ -243,6 +233,16 @@ constexpr std::array kFunctions{
 };
 
 }  // namespace
+
+bool is_operand(const Argument& argument) {
+  static constexpr std::array<std::string_view, 7> kNames{"", "x", "x1", "x2", "y", "bias", "condition"};
+  return argument.call || std::find(kNames.begin(), kNames.end(), argument.keyword) != kNames.end();
+}
+
+std::optional<double> number_of(const Json& constant) {
+  const Json& value = constant.is_object() ? member(member(constant, "config"), "value") : constant;
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+}
 
 bool is_operation(const std::string& name, const std::vector<Argument>& arguments) {
   return std::any_of(arguments.begin(), arguments.end(), is_number) ||

@@ -1,7 +1,15 @@
 #pragma once
+#include <optional>
+
 #include "interop/keras/call.hpp"
 
 namespace convoke::interop::keras {
+
+/// True for a tensor, and for an argument with the name of an operand; the others are settings.
+bool is_operand(const Argument& argument);
+
+/// Returns a number, also NumPy's: {"class_name": "__numpy__", "config": {"value": 0.4}}.
+std::optional<double> number_of(const Json& constant);
 
 /// True if `name` is that of a function of keras.ops and no layer's, or if one of the arguments is a number,
 /// which layers do not take: .h5 files do not say that x + 3 is no Add layer.

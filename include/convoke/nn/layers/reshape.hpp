@@ -35,6 +35,7 @@ class Reshape final : public Layer {
   explicit Reshape(std::vector<std::int64_t> shape) : shape_(std::move(shape)) {}
   std::string_view type() const override { return "reshape"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  LayerTraits traits() const override { return {.is_view = true}; }
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
