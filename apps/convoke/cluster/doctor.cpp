@@ -20,6 +20,7 @@
 #include "convoke/recipe/job.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/collective.hpp"
+#include "convoke/train/fit.hpp"
 
 namespace convoke::app {
 namespace {
