@@ -266,14 +266,18 @@ class Preparation {
     });
   }
 
-  // Describes how the source makes samples, what it was taken for, and how it was prepared here.
+  // Describes what the source was taken for, how it makes samples and how they were prepared here, unless
+  // they were taken unchanged.
   void describe_preparation() {
-    auto preparation =
-        nlohmann::ordered_json::parse(format_.preparation.empty() ? "{}" : format_.preparation);
-    preparation["splits"] = splits_.rule;
-    preparation["shuffled"] = report_.shuffled;
-    preparation["left_out"] = report_.left_out;
-    report_.info.preparation = with_assumptions(preparation.dump(), assumptions());
+    std::string text = format_.preparation;
+    if (!text.empty() || draws_ || report_.shuffled || report_.left_out > 0) {
+      auto preparation = nlohmann::ordered_json::parse(text.empty() ? "{}" : text);
+      preparation["splits"] = splits_.rule;
+      preparation["shuffled"] = report_.shuffled;
+      preparation["left_out"] = report_.left_out;
+      text = preparation.dump();
+    }
+    report_.info.preparation = with_assumptions(text, assumptions());
   }
 
   // Process 0 creates the file and sends the positions of its arrays to the others.

@@ -174,14 +174,16 @@ CsvHeader name_columns(const std::vector<std::string>& first, bool written) {
     if (written) used.insert(trimmed(cell));
   }
   std::set<std::string> seen;
+  std::map<std::string, int> repeats;  // the last number behind each name
   for (std::size_t c = 0; c < first.size(); ++c) {
     std::string name = written ? trimmed(first[c]) : "";
     header.unnamed.push_back(name.empty() || name.starts_with("Unnamed: "));  // pandas
     if (name.empty()) name = fmt::format("column_{}", c + 1);
     if (!seen.insert(name).second) {
       std::string numbered;
-      for (int i = 1; numbered.empty() || used.count(numbered) > 0 || seen.count(numbered) > 0; ++i)
-        numbered = fmt::format("{}.{}", name, i);
+      int& last = repeats[name];
+      while (numbered.empty() || used.count(numbered) > 0 || seen.count(numbered) > 0)
+        numbered = fmt::format("{}.{}", name, ++last);
       seen.insert(numbered);
       name = numbered;
     }

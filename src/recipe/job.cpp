@@ -10,6 +10,7 @@
 #include "convoke/core/lookup.hpp"
 #include "convoke/data/class_balance.hpp"
 #include "convoke/interop/model_io.hpp"
+#include "convoke/metrics/json.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/losses/distillation.hpp"
 #include "convoke/nn/zoo.hpp"
@@ -67,6 +68,19 @@ run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job,
   return kept;
 }
 
+// How a dataset was prepared, for its models: without what the source was taken for, which is no matter of a
+// sample; empty if nothing is left.
+std::string preparation_of(const data::Dataset& dataset) {
+  const std::string& text = dataset.info().preparation;
+  if (text.find("\"assumptions\"") == std::string::npos) return text;
+  Settings kept;
+  const Settings all = metrics::settings_from_json(text, dataset.file().string() + ": preparation");
+  for (const auto& [key, value] : all.entries()) {
+    if (key != "assumptions") kept.set(key, value);
+  }
+  return kept.entries().empty() ? "" : metrics::to_json(kept);
+}
+
 // Returns the loss, with class weights from the class counts of the training split if the recipe asks for
 // them.
 nn::LossPtr loss_of(const Recipe& recipe, const data::Dataset& dataset) {
@@ -122,7 +136,7 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
                   .loss = loss_of(recipe, dataset),
                   .class_count = dataset.info().classes,
                   .precision = recipe.train.precision,
-                  .preparation = dataset.info().preparation});
+                  .preparation = preparation_of(dataset)});
   train::require_fit(job.model, recipe.name, dataset.info(), dataset.file());
   job.name = recipe.name;
   job.engine = engine_options(recipe, threads);

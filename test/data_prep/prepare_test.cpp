@@ -245,7 +245,8 @@ TEST_CASE("prepare does not touch existing files and leaves no incomplete file")
 
   options.samples.class_names = {"a", "b"};
   options.overwrite = true;
-  CHECK_THAT(error_of([&] { prepare(options); }), Contains("small.h5: 2 class names for 4 classes"));
+  CHECK_THAT(error_of([&] { prepare(options); }),
+             Contains(folder.path().string() + ": 2 class names for 4 classes"));
   options.samples.class_names.clear();
 
   // Damage that is found only while images are read.

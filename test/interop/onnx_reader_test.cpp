@@ -208,14 +208,16 @@ TEST_CASE("a channels-last model becomes channels first, with its names and norm
 }
 
 TEST_CASE("a mean over the tokens that are not 0 equals onnxruntime's") {
-  const hdf5::Group golden = hdf5::File::open((kFiles / "golden.h5").string()).group("masked");
+  const hdf5::File file = hdf5::File::open((kFiles / "golden.h5").string());
+  const hdf5::Group golden = file.group("masked");
   const Imported imported = read_onnx(kFiles / "masked.onnx", {});
   CHECK(imported.models.description.graph.input_shape().type == nn::ValueType::kToken);
   CHECK(difference(outcome_of(imported.models, golden, false).output, doubles(golden, "output")) < 1e-5);
 }
 
 TEST_CASE("a quantised model is read without its rounding, but with its ranges") {
-  const hdf5::Group golden = hdf5::File::open((kFiles / "golden.h5").string()).group("quantised");
+  const hdf5::File file = hdf5::File::open((kFiles / "golden.h5").string());
+  const hdf5::Group golden = file.group("quantised");
   const Imported imported = read_onnx(kFiles / "quantised.onnx", {});
   // The rounding of two activations in 8 bits is left out. Without the ReLU, which only the range of the
   // first holds, the difference is above 1.

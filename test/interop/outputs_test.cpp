@@ -78,7 +78,7 @@ TEST_CASE("an output that does not exist is refused with the names of those that
                             [](const std::string& note) { return note.find("--output-node") != note.npos; }));
 }
 
-TEST_CASE("--outputs decides what outputs are") {
+TEST_CASE("the option --outputs decides what outputs are") {
   const auto declared = [](const char* file, const char* kind) {
     Imported imported = read_model(kEndings / file);
     declare_outputs(imported, kind);

@@ -113,6 +113,25 @@ Value convert_clip(const Call& call) {
   return bounded(call, above, call.config().number("x_max"), -1, "");
 }
 
+// Truth values are 1 and 0 in any type.
+Value convert_cast(const Call& call) {
+  std::string type = call.config().text("dtype", "");
+  for (const Argument& argument : call.arguments()) {
+    if (argument.keyword == "dtype" && argument.constant.is_string()) type = argument.constant;
+  }
+  const Value& x = call.inputs().at(0);
+  if (type == "bool") {
+    return call.add(
+        {{"layer", "elementwise"}, {"function", "where"}, {"operands", convoke::Value::Array{"x", "1", "0"}}},
+        x);
+  }
+  if (type.find("float") == std::string::npos) {
+    throw Error(fmt::format("makes numbers of type \"{}\"", one_line(type)),
+                "Convoke's networks compute in float32: leave the cast out");
+  }
+  return x;
+}
+
 // Unlike Keras' activation of this name, the function has the tanh form by default.
 Value convert_gelu(const Call& call) {
   return call.add({{"layer", "gelu"}, {"approximate", call.config().flag("approximate", true)}},
@@ -128,6 +147,7 @@ constexpr std::array kOperations{
     LayerClass{"Abs", convert_function},
     LayerClass{"Absolute", convert_function},
     LayerClass{"Add", convert_arithmetic},
+    LayerClass{"Cast", convert_cast},
     LayerClass{"Ceil", convert_function},
     LayerClass{"Clip", convert_clip},
     LayerClass{"Concatenate", convert_concatenate},
@@ -194,6 +214,7 @@ constexpr std::array kFunctions{
     Function{"__operators__.add", "Add"},
     Function{"__operators__.getitem", "GetItem"},
     Function{"abs", "Absolute"},
+    Function{"cast", "Cast"},
     Function{"math.abs", "Absolute"},
     Function{"math.add", "Add"},
     Function{"math.ceil", "Ceil"},

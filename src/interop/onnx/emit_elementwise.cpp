@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 
 #include "convoke/core/table.hpp"
@@ -34,24 +36,32 @@ constexpr std::array kFunctions{
     Function{"where", "Where"},
 };
 
-constexpr std::int64_t kFloat = 1, kBool = 9;
+constexpr std::int64_t kFloat = 1, kInt32 = 6, kBool = 9;
 
 std::string cast(Emission& e, const std::string& value, std::int64_t type) {
   return e.op("Cast", {value}, {{"to", type}});
 }
 
-std::vector<std::string> operands_of(Emission& e) {
+// Tokens are compared with whole numbers as whole numbers.
+std::vector<std::string> operands_of(Emission& e, bool truth) {
   std::vector<std::string> operands = e.settings.texts("operands");
   if (operands.empty()) operands.assign(e.input_count(), "x");
+  const bool tokens = e.input_shape(0).type == nn::ValueType::kToken;
+  const bool whole = truth && std::ranges::all_of(operands, [](const std::string& operand) {
+                       const double number = std::strtod(operand.c_str(), nullptr);
+                       return operand == "x" || (std::trunc(number) == number && std::abs(number) < 0x1p31);
+                     });
   std::size_t next = 0;
   for (std::string& operand : operands) {
-    if (operand != "x") {
-      operand = e.scalar(std::strtod(operand.c_str(), nullptr));
-      continue;
+    const double number = std::strtod(operand.c_str(), nullptr);
+    if (operand == "x") {
+      operand = e.input(next++);
+      if (tokens && !whole) operand = cast(e, operand, kFloat);
+    } else if (tokens && whole) {
+      operand = cast(e, e.integer("number", static_cast<std::int64_t>(number)), kInt32);
+    } else {
+      operand = e.scalar(number);
     }
-    const bool tokens = e.input_shape(next).type == nn::ValueType::kToken;
-    operand = tokens ? cast(e, e.input(next), kFloat) : e.input(next);
-    ++next;
   }
   return operands;
 }
@@ -60,7 +70,7 @@ std::vector<std::string> operands_of(Emission& e) {
 
 void emit_elementwise(Emission& e) {
   const Function& function = find_in(kFunctions, e.settings.text("function"), "function");
-  std::vector<std::string> operands = operands_of(e);
+  std::vector<std::string> operands = operands_of(e, function.truth);
   if (function.name == "where") operands[0] = cast(e, operands[0], kBool);
   if (!function.truth) return e.result(function.op, operands);
   e.result("Cast", {e.op(function.op, operands)}, {{"to", kFloat}});

@@ -151,6 +151,16 @@ void choose_output(ModelProto& model, const std::string& wanted, std::vector<std
               "its outputs are " + join(names) + "; --output-node also takes the name of a node");
 }
 
+/// True if the node changes only the type of its numbers, or that of the classes which ArgMax gives.
+bool only_names(const Source& source, const NodeProto& node) {
+  if (node.op != "Cast") return node.op == "Identity";
+  const Attribute* to = find_attribute(node, "to");
+  const std::int64_t type = to == nullptr ? 1 : to->integer;
+  const bool real = type == 1 || type == 10 || type == 11 || type == 16;
+  const NodeProto* before = source.producer(node.inputs[0]);
+  return real || (before != nullptr && before->op == "ArgMax");
+}
+
 /// Returns the value that our network gives: the output, before what does not belong to a network.
 std::string output_of(const Source& source, std::vector<std::string>& notes) {
   if (source.model().outputs.empty()) throw Error("has no output");
@@ -161,7 +171,7 @@ std::string output_of(const Source& source, std::vector<std::string>& notes) {
       notes.push_back("The final ArgMax is left out: Convoke chooses the class itself.");
     } else if (last->op == "LogSoftmax") {
       notes.push_back("The final LogSoftmax is left out: the loss contains it.");
-    } else if (last->op != "Identity" && last->op != "Cast") {
+    } else if (!only_names(source, *last)) {
       break;
     }
     output = last->inputs[0];
