@@ -91,7 +91,10 @@ MODELS = {
 
 
 def golden(file, samples):
-    session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+    options = onnxruntime.SessionOptions()
+    if os.path.basename(file) == "quantised.onnx":  # its fused products of 8 bits saturate on processors without VNNI
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
     name = session.get_inputs()[0].name
     return np.concatenate([session.run(None, {name: samples[i : i + 1]})[0] for i in range(len(samples))])
 
