@@ -12,6 +12,7 @@
 #include "convoke/core/table.hpp"
 #include "convoke/engine/lane_verification.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/os/memory.hpp"
 #include "convoke/os/standard_output.hpp"
 #include "convoke/run/environment.hpp"
 
@@ -134,6 +135,7 @@ int write_output(int code) {
 int main(int argc, char** argv) {
   std::set_terminate(report_uncaught);
   convoke::os::occupy_standard_streams();
+  convoke::os::map_large_blocks();
   try {
     return write_output(parse_and_run(argc, argv));
   } catch (const convoke::engine::SilentCorruption& error) {

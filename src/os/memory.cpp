@@ -1,6 +1,7 @@
 #include "convoke/os/memory.hpp"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -67,6 +68,12 @@ std::uint64_t available_bytes(const fs::path& meminfo, const fs::path& membershi
     least = std::min(least, left_in(group.folder, group.unified).value_or(kUnknown));
   }
   return std::min(least, address_space_left().value_or(kUnknown));
+}
+
+void map_large_blocks() {
+#ifdef M_MMAP_THRESHOLD
+  ::mallopt(M_MMAP_THRESHOLD, 4 << 20);
+#endif
 }
 
 bool take_pages(std::span<std::byte> mapping) {

@@ -20,6 +20,11 @@ std::uint64_t available_bytes(const std::filesystem::path& meminfo = "/proc/memi
                               const std::filesystem::path& membership = "/proc/self/cgroup",
                               const std::filesystem::path& mount = "/sys/fs/cgroup");
 
+/// Lets blocks of 4 MiB and more be mapped, so that the system has them back when they are freed. glibc would
+/// otherwise raise this limit up to 32 MiB and keep such blocks (mallopt(3)): a process took 22 MiB more than
+/// predicted.
+void map_large_blocks();
+
 /// Takes the memory for all pages of a mapping now, as touching them would, but returns false if there is not
 /// enough: a full file system would otherwise end the process when it touches them (SIGBUS). Does nothing
 /// before Linux 5.14.

@@ -1,5 +1,6 @@
 #include "nn/plan/weight_form.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 #include "nn/kernels/winograd/winograd.hpp"
@@ -17,6 +18,11 @@ void WeightForm::transform(const float* from, float* to) const {
   const WinogradKernels& kernels = *winograd_kernels();
   const auto make = kind == Kind::kWinograd ? kernels.transform : kernels.transform_transposed;
   make(in_channels_, out_channels_, from, to);
+  // The kernels do not write the line after each point. It is cleared, because all of the form is the output
+  // of a step: Network::first_non_finite() would find what the memory held before.
+  const WinogradShape shape{.in_channels = in_channels_, .out_channels = out_channels_};
+  for (float* point = to; point != to + shape.weight_floats(); point += shape.weight_stride())
+    std::fill(point + in_channels_ * out_channels_, point + shape.weight_stride(), 0.0F);
 }
 
 bool prefers_winograd(Pass pass, const WinogradShape& shape, ConvolutionChoice choice) {
