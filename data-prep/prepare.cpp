@@ -375,7 +375,7 @@ class Preparation {
   Groups groups_;                   // of the source, and of equal samples
   bool draws_;                      // the splits are not the source's
   SplitAssignment splits_;
-  // What the source says: the first entries from its listing, the others from each time that it was fitted.
+  // The source's messages: the first entries come from its listing, the others from each fit.
   struct Said {
     std::size_t notes = 0, assumptions = 0;
   };

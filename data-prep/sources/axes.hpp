@@ -7,7 +7,7 @@
 
 namespace convoke::data_prep {
 
-/// What each axis of an array of samples counts, by a letter: N samples, H height, W width, C channels, L
+/// A letter for each axis of an array of samples: N samples, H height, W width, C channels, L
 /// length, F features.
 class Axes {
  public:

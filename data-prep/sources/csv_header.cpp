@@ -76,7 +76,7 @@ bool is_series(const std::vector<double>& numbers) {
   return equal || (rising && numbers.size() >= 6);
 }
 
-/// What the columns speak for.
+/// The columns' votes for and against a header.
 class Vote {
  public:
   void header(double weight, const std::string& why) { add(header_, weight, header_why_, why); }

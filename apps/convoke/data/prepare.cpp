@@ -145,7 +145,7 @@ void add_column_options(CLI::App& parser, data_prep::ColumnOptions& columns) {
       ->group(kColumns);
 }
 
-// What is read wrongly by itself; see --dry-run.
+// Options for files whose format is guessed wrongly; --dry-run shows the guess.
 void add_reading_options(CLI::App& parser, data_prep::ReadingOptions& reading) {
   constexpr const char* kReading = "Reading tables and texts";
   add_choice(parser, "--encoding", reading.encoding, text_encodings(),

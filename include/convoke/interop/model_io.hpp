@@ -64,7 +64,7 @@ struct WeightOptions {
   /// The published network that the graph is, or empty; files of torchvision, timm and Keras have their own
   /// names for its parameters.
   std::string zoo = {};
-  /// What a file of PyTorch has in front of the names, "module."; by default what fits most parameters.
+  /// The text before the names in a file of PyTorch, "module."; by default what fits most parameters.
   std::optional<std::string> prefix = {};
 };
 

@@ -39,7 +39,7 @@ struct ReadingOptions {
 
 /// The reading of arrays.
 struct ArrayOptions {
-  /// What each axis counts: N samples, H, W and C height, width and channels, L and F length and features.
+  /// A letter for each axis: N samples, H, W and C height, width and channels, L and F length and features.
   /// "NCHW", "HWCN", "NLF", ...; empty: by the type and the number of axes.
   std::string axes = {};
 };
