@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -9,6 +10,7 @@
 #include "nn/kernels/curves.hpp"
 #include "nn/kernels/max_pool.hpp"
 #include "nn/kernels/pieces.hpp"
+#include "nn/kernels/vectors.hpp"
 
 /// The passes over a lane (micro-batch) in batch normalisation, for a piece of N channels. They are inlined
 /// into multi-versioned functions.
@@ -133,48 +135,36 @@ template <int N, class T, class Statistic>
   }
 }
 
-// One window with pooling: y, and for backward the winner and its normalised value.
+// One window with pooling: y, and for backward the winner and its normalised value. Visits all channels of a
+// pixel, in vectors of eight. See max_pool.cpp.
 template <int N, class T>
 [[gnu::always_inline]] inline void normalise_window(const Channels<N>& k, const T* corner, std::int64_t row,
                                                     std::int64_t step, int height, int width, float floor,
                                                     T* y, float* x_hat, std::int32_t* winners) {
-  int won[N];
-  float hat[N];
-  // Visits all channels of a pixel before the next pixel, to use whole vectors.
-  float best[N], best_x[N], nan[N];  // see max_pool.cpp
-#pragma omp simd
-  for (int c = 0; c < N; ++c) {
-    best[c] = floor;
-    best_x[c] = k.centre[c];
-    nan[c] = 0;
-    won[c] = kNoWinner;
-  }
-  for (int h = 0; h < height; ++h) {
-    for (int w = 0; w < width; ++w) {
-      const In<T, N> pixel(corner + h * row + w * step);
-      const int here = h * width + w;
-#pragma omp simd
-      for (int c = 0; c < N; ++c) {
-        const float value = pixel[c] * k.a[c] + k.b[c];
-        nan[c] = value != value ? value : nan[c];
-        won[c] = value > best[c] ? here : won[c];
-        best_x[c] = value > best[c] ? pixel[c] : best_x[c];
-        best[c] = value > best[c] ? value : best[c];
+  constexpr int kWidth = N % 8 == 0 ? 8 : 1;
+  for (int c = 0; c < N; c += kWidth) {
+    Floats<kWidth> a, b, centre, scale, pixel, nan{};
+    load_vector(k.a + c, a);
+    load_vector(k.b + c, b);
+    load_vector(k.centre + c, centre);
+    Floats<kWidth> best = Floats<kWidth>{} + floor, best_x = centre;
+    Ints<kWidth> won = Ints<kWidth>{} + kNoWinner;
+    for (int h = 0; h < height; ++h) {
+      for (int w = 0; w < width; ++w) {
+        load_vector(corner + h * row + w * step + c, pixel);
+        const Floats<kWidth> value = pixel * a + b;
+        nan = value != value ? value : nan;  // NOLINT(misc-redundant-expression)
+        won = value > best ? Ints<kWidth>{} + (h * width + w) : won;
+        best_x = value > best ? pixel : best_x;
+        best = value > best ? value : best;
       }
     }
-  }
-  Out<T, N> out(y);
-#pragma omp simd
-  for (int c = 0; c < N; ++c) {
-    out[c] = nan[c] == nan[c] ? best[c] : nan[c];
-    hat[c] = (best_x[c] - k.centre[c]) * k.scale[c];
-  }
-  out.put();
-  if (winners == nullptr) return;
-#pragma omp simd
-  for (int c = 0; c < N; ++c) {
-    x_hat[c] = hat[c];
-    winners[c] = won[c];
+    best = nan == nan ? best : nan;  // NOLINT(misc-redundant-expression)
+    store_vector(best, y + c);
+    if (winners == nullptr) continue;
+    load_vector(k.scale + c, scale);
+    store_vector((best_x - centre) * scale, x_hat + c);
+    std::memcpy(winners + c, &won, sizeof won);
   }
 }
 

@@ -1,11 +1,13 @@
 #include "nn/kernels/max_pool.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
 #include "convoke/core/multiversion.hpp"
 #include "nn/kernels/pieces.hpp"
+#include "nn/kernels/vectors.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -14,35 +16,28 @@ namespace {
 // because a network that has diverged must show it. (A sum of the window would also be NaN if it has both
 // infinities.)
 
-/// Any window: its pixels h0..h1 x w0..w1, limited to the image.
+/// Any window: its pixels h0..h1 x w0..w1, limited to the image. Visits all channels of a pixel, in vectors
+/// of eight.
 template <int N, class T>
 [[gnu::always_inline]] inline void best_of(const T* corner, std::int64_t row, std::int64_t step,
                                            int window_width, int h0, int h1, int w0, int w1, float lowest,
-                                           T* y, int (&won)[N]) {
-  float best[N], nan[N];
-#pragma omp simd
-  for (int c = 0; c < N; ++c) {
-    best[c] = lowest;
-    nan[c] = 0;
-    won[c] = kNoWinner;
-  }
-  for (int h = h0; h < h1; ++h) {
-    for (int w = w0; w < w1; ++w) {
-      const In<T, N> pixel(corner + h * row + w * step);
-      const int index = h * window_width + w;
-#pragma omp simd
-      for (int c = 0; c < N; ++c) {
-        const float value = pixel[c];
-        won[c] = value > best[c] ? index : won[c];
-        best[c] = value > best[c] ? value : best[c];
-        nan[c] = value != value ? value : nan[c];
+                                           T* y, std::int32_t* winners) {
+  constexpr int kWidth = N % 8 == 0 ? 8 : 1;
+  for (int c = 0; c < N; c += kWidth) {
+    Floats<kWidth> best = Floats<kWidth>{} + lowest, nan{}, value;
+    Ints<kWidth> won = Ints<kWidth>{} + kNoWinner;
+    for (int h = h0; h < h1; ++h) {
+      for (int w = w0; w < w1; ++w) {
+        load_vector(corner + h * row + w * step + c, value);
+        won = value > best ? Ints<kWidth>{} + (h * window_width + w) : won;
+        best = value > best ? value : best;
+        nan = value != value ? value : nan;  // NOLINT(misc-redundant-expression)
       }
     }
+    best = nan == nan ? best : nan;  // NOLINT(misc-redundant-expression)
+    store_vector(best, y + c);
+    if (winners != nullptr) std::memcpy(winners + c, &won, sizeof won);
   }
-  Out<T, N> out(y);
-#pragma omp simd
-  for (int c = 0; c < N; ++c) out[c] = nan[c] == nan[c] ? best[c] : nan[c];
-  out.put();
 }
 
 template <int N, class T>
@@ -59,7 +54,7 @@ template <int N, class T>
       const T* corner = x + top * row + left * step;
       const bool inside =
           top >= 0 && left >= 0 && top + s.height <= s.in.height && left + s.width <= s.in.width;
-      int won[N];
+      std::int32_t* const won = winners == nullptr ? nullptr : winners + out;
       if (twos && inside) {
         // constants, so that the loops unroll
         best_of<N>(corner, row, step, 2, 0, 2, 0, 2, lowest, y + out, won);
@@ -71,9 +66,6 @@ template <int N, class T>
                    static_cast<int>(std::max<std::int64_t>(0, -left)), overlap(s.width, s.in.width - left),
                    lowest, y + out, won);
       }
-      if (winners == nullptr) continue;
-#pragma omp simd
-      for (int c = 0; c < N; ++c) winners[out + c] = won[c];
     }
   }
 }
@@ -177,14 +169,13 @@ template <int N, class T>
     for (std::int64_t ow = 0; ow < s.out_width; ++ow) {
       const std::int64_t w0 = begin(ow, s.in.width, s.out_width), w1 = end(ow, s.in.width, s.out_width);
       const std::int64_t out = (oh * s.out_width + ow) * step;
-      int won[N];
+      std::int32_t* const won = winners == nullptr ? nullptr : winners + out;
       best_of<N>(x + h0 * row + w0 * step, row, step, static_cast<int>(s.in.width), 0,
                  static_cast<int>(h1 - h0), 0, static_cast<int>(w1 - w0),
                  -std::numeric_limits<float>::infinity(), y + out, won);
-      if (winners == nullptr) continue;
       const int corner = static_cast<int>(h0 * s.in.width + w0);
-#pragma omp simd
-      for (int c = 0; c < N; ++c) winners[out + c] = won[c] == kNoWinner ? kNoWinner : corner + won[c];
+      for (int c = 0; won != nullptr && c < N; ++c)
+        won[c] = won[c] == kNoWinner ? kNoWinner : corner + won[c];
     }
   }
 }

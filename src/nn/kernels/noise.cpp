@@ -72,21 +72,21 @@ constexpr int kChunk = 4 * kCounters;  // elements that they cover
   philox4x32(words, key);
 }
 
-/// Sixteen neighbouring elements whose words are `words`.
-template <class T>
-[[gnu::always_inline]] inline void drop16(const std::uint32_t* words, std::uint32_t threshold, float factor,
-                                          const T* x, T* y, std::uint8_t* keep) {
-  int kept[kCounters];
-  const In<T, kCounters> in(x);
-  Out<T, kCounters> out(y);
+/// N neighbouring elements whose words are `words`.
+template <int N, class T>
+[[gnu::always_inline]] inline void drop(const std::uint32_t* words, std::uint32_t threshold, float factor,
+                                        const T* x, T* y, std::uint8_t* keep) {
+  int kept[N];
+  const In<T, N> in(x);
+  Out<T, N> out(y);
 #pragma omp simd
-  for (int i = 0; i < kCounters; ++i) {
+  for (int i = 0; i < N; ++i) {
     kept[i] = words[i] >= threshold ? 1 : 0;
     out[i] = words[i] >= threshold ? in[i] * factor : 0.0F;
   }
   out.put();
 #pragma omp simd
-  for (int i = 0; i < kCounters; ++i) keep[i] = static_cast<std::uint8_t>(kept[i]);
+  for (int i = 0; i < N; ++i) keep[i] = static_cast<std::uint8_t>(kept[i]);
 }
 
 template <class T>
@@ -95,7 +95,9 @@ template <class T>
                                            const std::uint32_t* samples, T* y, std::uint8_t* keep) {
   const std::int64_t elements = shape.channels * shape.pixels();
   const std::int64_t block = shape.block, plane = shape.pixels() * block;
-  const bool sixteens = block % kCounters == 0 && shape.channels % kCounters == 0;
+  // A piece of channels lies in one block, and its words next to each other.
+  const auto divides = [&](int piece) { return block % piece == 0 && shape.channels % piece == 0; };
+  const int piece = divides(16) ? 16 : divides(8) ? 8 : 1;
   for (std::int64_t n = 0; n < shape.samples; ++n) {
     const std::int64_t base = n * shape.sample_size();
     if (shape.padded_channels() != shape.channels) {  // padding stays zero
@@ -109,16 +111,15 @@ template <class T>
       for (std::int64_t e = 0; e < count;) {
         const std::int64_t at = base + channel / block * plane + pixel * block + channel % block;
         const std::uint32_t* word = &words[e / kCounters][e % kCounters];
-        std::int64_t taken = 1;
-        if (sixteens) {
-          drop16(word, threshold, factor, x + at, y + at, keep + at);
-          taken = kCounters;
+        if (piece == 16) {
+          drop<16>(word, threshold, factor, x + at, y + at, keep + at);
+        } else if (piece == 8) {
+          drop<8>(word, threshold, factor, x + at, y + at, keep + at);
         } else {
-          keep[at] = *word >= threshold ? 1 : 0;
-          y[at] = keep[at] != 0 ? static_cast<float>(x[at]) * factor : 0.0F;
+          drop<1>(word, threshold, factor, x + at, y + at, keep + at);
         }
-        e += taken;
-        channel += taken;
+        e += piece;
+        channel += piece;
         if (channel == shape.channels) {
           channel = 0;
           ++pixel;

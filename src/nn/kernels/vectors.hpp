@@ -1,0 +1,57 @@
+#pragma once
+#include <cstdint>
+#include <cstring>
+
+#include "nn/kernels/bfloat16.hpp"
+
+namespace convoke::nn {
+
+/// N values in registers. Loops over arrays are preferred, because they suit every instruction set. A kernel
+/// uses these where GCC would keep the arrays of a loop in memory: sums over a whole image, and choices such
+/// as `a[i] = x > b ? x : a[i]`, which it turns into masked stores. Passed by reference, because returning a
+/// vector by value depends on the ABI of the target.
+template <int N>
+struct VectorsOf {
+  using Floats [[gnu::vector_size(4 * N)]] = float;
+  using Ints [[gnu::vector_size(4 * N)]] = std::int32_t;
+};
+template <int N>
+using Floats = typename VectorsOf<N>::Floats;
+template <int N>
+using Ints = typename VectorsOf<N>::Ints;
+/// The number of values of a vector type.
+template <class Vector>
+constexpr int kLanesOf = sizeof(Vector) / 4;
+
+/// True if the processor has vectors of 16 floats. A kernel that keeps many vectors in registers uses 8
+/// floats elsewhere: GCC keeps vectors that are too long for the instruction set in memory.
+inline bool has_vectors_of_16() {
+#if defined(__x86_64__)
+  static const bool has = __builtin_cpu_supports("avx512f") != 0;
+  return has;
+#else
+  return false;
+#endif
+}
+
+template <class Vector>
+[[gnu::always_inline]] inline void load_vector(const float* from, Vector& to) {
+  std::memcpy(&to, from, sizeof to);
+}
+template <class Vector>
+[[gnu::always_inline]] inline void load_vector(const Bf16* from, Vector& to) {
+  const In<Bf16, kLanesOf<Vector>> values(from);
+  std::memcpy(&to, values.values, sizeof to);
+}
+template <class Vector>
+[[gnu::always_inline]] inline void store_vector(const Vector& from, float* to) {
+  std::memcpy(to, &from, sizeof from);
+}
+template <class Vector>
+[[gnu::always_inline]] inline void store_vector(const Vector& from, Bf16* to) {
+  Out<Bf16, kLanesOf<Vector>> values(to);
+  std::memcpy(values.values, &from, sizeof from);
+  values.put();
+}
+
+}  // namespace convoke::nn
