@@ -19,10 +19,13 @@
 namespace convoke::engine {
 namespace {
 
-// Returns how many samples keep a layer's input and output within a core's share of the caches.
+// Returns how many samples keep a layer's input and output within a core's share of the caches; more of a
+// large network, because its weights are read from memory for each chunk.
 std::int64_t choose_chunk(const nn::Graph& graph, const EvaluatorOptions& options) {
   if (options.chunk > 0) return options.chunk;
-  constexpr std::int64_t kBytes = 4 << 20;
+  constexpr std::int64_t kLeast = 4 << 20, kMost = 64 << 20;
+  const std::int64_t bytes = std::clamp<std::int64_t>(
+      static_cast<std::int64_t>(canonical_values(canonical_parameters(graph)) * 4 / 3), kLeast, kMost);
   std::int64_t largest = 1;
   for (const nn::Node& node : graph.nodes()) {
     std::int64_t elements = node.shape.elements();
@@ -30,7 +33,7 @@ std::int64_t choose_chunk(const nn::Graph& graph, const EvaluatorOptions& option
     largest = std::max(largest, elements);
   }
   const std::int64_t chunk =
-      std::clamp<std::int64_t>(kBytes / (largest * static_cast<std::int64_t>(sizeof(float))), 1, 256);
+      std::clamp<std::int64_t>(bytes / (largest * static_cast<std::int64_t>(sizeof(float))), 1, 256);
   if (options.samples == 0) return chunk;
   // Divides the samples of each worker evenly.
   const std::int64_t each = (options.samples + options.threads - 1) / options.threads;
