@@ -10,7 +10,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 cd "$place" || exit 1
-export OMP_NUM_THREADS=1 OMPI_MCA_ess_singleton_isolated=1
+export OMP_NUM_THREADS=1
 "$make_dataset" data.h5 64
 "$make_dataset" idx 64
 sed 's/^epochs = .*/epochs = 1/' "$here/support/tiny.toml" > recipe.toml

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <system_error>
 
+#include "convoke/os/scratch_file.hpp"
+
 namespace convoke::hdf5 {
 
 NewFile::NewFile(const std::filesystem::path& file, bool empty)
     : target_(file, empty ? os::Access::kTruncate : os::Access::kCreate),
-      memory_(os::File::in_memory("structure of " + file.filename().string().substr(0, 200))) {}
+      memory_(os::scratch_file("structure of " + file.filename().string().substr(0, 200))) {}
 
 NewFile::~NewFile() {
   if (target_) discard();

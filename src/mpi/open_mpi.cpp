@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -22,6 +23,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/mpi/launcher.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/memory.hpp"
 #include "convoke/os/process.hpp"
@@ -35,14 +37,35 @@ constexpr int kVersion = OMPI_MAJOR_VERSION;
 constexpr int kVersion = 0;  // another MPI library
 #endif
 
+/// The ranks of this host, as far as the launcher says: mpirun, or srun ("16(x2),4": the largest number).
+std::int64_t local_ranks() {
+  if (const auto ranks = os::number_in("OMPI_COMM_WORLD_LOCAL_SIZE")) return *ranks;
+  std::istringstream tasks(os::variable("SLURM_STEP_TASKS_PER_NODE").value_or(""));
+  std::int64_t most = 1, of_node = 0;
+  for (std::string part; std::getline(tasks, part, ',');) {
+    if (std::istringstream(part) >> of_node) most = std::max(most, of_node);
+  }
+  return most;
+}
+
+bool has_room(const char* folder, std::uint64_t bytes) {
+  std::error_code unknown;
+  const std::filesystem::space_info space = std::filesystem::space(folder, unknown);
+  return !unknown && space.available >= bytes && ::access(folder, W_OK) == 0;
+}
+
 /// Between ranks of a node, Open MPI 4 lets the receiver's kernel copy a message out of the sender's memory
 /// (CMA), page by page. Copying through a piece of shared memory that stays in the cache is two to three
 /// times as fast. Measured on 2 cores of an AMD EPYC, MPI_Iallreduce of floats, polled, microseconds with and
 /// without CMA: 64 KiB 15, 6; 128 KiB 27, 9; 384 KiB 74, 31; 1 MiB 256, 114; 4 MiB 1754, 527. The user's
 /// setting has priority.
+///
+/// If each rank is the first process of its own container, all have the number 1. Each then takes the
+/// segments of the others for its own, and dies of SIGSEGV. Such ranks exchange messages by TCP.
 void choose_transport() {
   if (kVersion != 4) return;
   os::set_default("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
+  if (os::process_number() == 1 && local_ranks() > 1) os::set_default("OMPI_MCA_btl", "^vader");
 }
 
 /// By default, Open MPI sums in place along a tree, where rank 0 sends and receives the whole array
@@ -54,16 +77,32 @@ void choose_sums() {
 }
 
 /// Open MPI 4 makes a segment of 4 MiB for each rank of a node in /dev/shm. Without enough space there
-/// (containers have 64 MiB, some 1), it dies of SIGSEGV at the first message. Files in /tmp, mapped into
-/// memory, work as well until the kernel writes them out. The user's setting has priority.
+/// (containers have 64 MiB, some 1 or none), it dies of SIGSEGV at the first message. Files in /tmp, mapped
+/// into memory, work as well until the kernel writes them out. The user's setting has priority.
 void make_room_for_segments() {
   if (kVersion != 4) return;
   constexpr std::uint64_t kPerRank = std::uint64_t{5} << 20;
-  const std::int64_t ranks = os::number_in("OMPI_COMM_WORLD_LOCAL_SIZE").value_or(1);
-  std::error_code unknown;
-  const std::filesystem::space_info memory = std::filesystem::space("/dev/shm", unknown);
-  if (ranks <= 1 || unknown || memory.available >= kPerRank * static_cast<std::uint64_t>(ranks)) return;
+  const std::int64_t ranks = local_ranks();
+  if (ranks <= 1 || has_room("/dev/shm", kPerRank * static_cast<std::uint64_t>(ranks))) return;
   os::set_default("OMPI_MCA_btl_vader_backing_directory", "/tmp");
+}
+
+/// A process without mpirun also makes a folder, in $TMPDIR or /tmp. Where they are read-only, as in many
+/// containers, another one will do.
+void choose_session_folder() {
+  if (kVersion != 4 || launcher() || has_room(os::variable("TMPDIR").value_or("/tmp").c_str(), 1)) return;
+  for (const char* folder : {"/dev/shm", "/var/tmp", "."}) {
+    if (!has_room(folder, 1)) continue;
+    os::set_default("OMPI_MCA_orte_tmpdir_base", std::filesystem::absolute(folder).string());
+    return;
+  }
+}
+
+/// Without mpirun, Open MPI 4 starts a daemon (orted) beside the process: for MPI_Comm_spawn, which Convoke
+/// does not call. The daemon takes 0.1 s, and outlives the process; in a container without an init process it
+/// stays as a zombie. Processes that a launcher has started ignore this. The user's setting has priority.
+void start_no_daemon() {
+  if (kVersion == 4) os::set_default("OMPI_MCA_ess_singleton_isolated", "1");
 }
 
 using ShowHelp = int (*)(const char*, const char*, bool, ...);
@@ -87,6 +126,8 @@ void choose_settings() {
   choose_transport();
   choose_sums();
   make_room_for_segments();
+  choose_session_folder();
+  start_no_daemon();
 }
 
 void take_segment() {

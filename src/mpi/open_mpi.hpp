@@ -7,7 +7,8 @@
 namespace convoke::mpi::open_mpi {
 
 /// Sets variables that Open MPI reads when it starts: how ranks of a node exchange messages, by which
-/// algorithm it sums, and where its segments of shared memory are. The user's settings have priority.
+/// algorithm it sums, where its segments of shared memory are, and that it starts no daemon. The user's
+/// settings have priority.
 void choose_settings();
 
 /// Takes the memory of the segment that Open MPI has made for this rank. Its pages take room only when

@@ -18,6 +18,7 @@
 #include "convoke/os/clock.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/file.hpp"
+#include "convoke/os/scratch_file.hpp"
 
 namespace convoke::os {
 namespace {
@@ -107,9 +108,9 @@ int wait_for(pid_t child, double seconds) {
 
 // Uses files, because pipes would have to be written and read in turns.
 Answer run(const std::vector<std::string>& words, const RunOptions& options) {
-  File input = File::in_memory("input of " + words.front());
+  File input = scratch_file("input of " + words.front());
   input.write_at(0, std::as_bytes(std::span(options.input)));
-  const File output = File::in_memory("output of " + words.front());
+  const File output = scratch_file("output of " + words.front());
   const File nowhere("/dev/null", Access::kWrite);
   const Streams streams{input.descriptor(), output.descriptor(),
                         options.errors ? output.descriptor() : nowhere.descriptor()};

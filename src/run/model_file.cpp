@@ -12,6 +12,7 @@
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/file.hpp"
+#include "convoke/os/scratch_file.hpp"
 #include "convoke/run/parameter_group.hpp"
 
 namespace convoke::run {
@@ -227,7 +228,7 @@ void write_ensemble(const std::filesystem::path& file, const ModelDescription& d
 }
 
 std::string bytes_of(const ModelSet& models) {
-  const os::File memory = os::File::in_memory("convoke-model");
+  const os::File memory = os::scratch_file("convoke-model");
   const std::filesystem::path file = os::path_of(memory);
   if (models.ensemble) {
     std::vector<const Member*> members;
@@ -294,7 +295,7 @@ void require_same(const ModelDescription& read, const ModelDescription& written)
 }  // namespace
 
 void require_storable(const ModelDescription& description) {
-  const os::File memory = os::File::in_memory("convoke-model");
+  const os::File memory = os::scratch_file("convoke-model");
   try {
     hdf5::File written = hdf5::File::create(os::path_of(memory));
     write_description(written, description);

@@ -1,4 +1,8 @@
 // The output and exit codes of the real binary.
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <cerrno>
 #include <filesystem>
 #include <string>
 
@@ -26,6 +30,15 @@ TEST_CASE("help shows examples, and needs no MPI") {
   const Outcome version = program("--version", kWithoutMpi);
   CHECK(version.code == 0);
   CHECK(version.text == "convoke " CONVOKE_VERSION "\n");
+}
+
+TEST_CASE("a program without mpirun starts no process that outlives it") {
+  REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);  // orphans of the program become children of this process
+  const Outcome info = program("info");
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
+  CHECK(info.code == 0);
+  CHECK(waitpid(-1, nullptr, WNOHANG) == -1);
+  CHECK(errno == ECHILD);
 }
 
 TEST_CASE("layers lists the layers of recipes and shows one, without MPI") {

@@ -6,7 +6,6 @@
 # The environment: CONVOKE and MAKE_DATASET, the programs, and FAULTS, the library. Prints the tries of jobs and kinds.
 . "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 : "${FAULTS:?}"
-export OMPI_MCA_ess_singleton_isolated=1
 
 # The jobs, and the file that each makes.
 declare -A command=(

@@ -184,8 +184,7 @@ TEST_CASE("a quota of a real control group is found") {
   std::ofstream(group / "cpu.cfs_quota_us") << 150000;
   const Outcome outcome = doctor_says("--quick --threads 4",
                                       "sh -c 'echo $$ > " + (group / "tasks").string() + "; exec \"$@\"' sh");
-  for (int i = 0; i < 100 && !fs::remove(group, failed); ++i)
-    usleep(20'000);  // Open MPI's helper process ends last
+  for (int i = 0; i < 100 && !fs::remove(group, failed); ++i) usleep(20'000);
   CAPTURE(outcome.text);
   CHECK(outcome.code == 3);
   CHECK(outcome.says("warning  quota"));
