@@ -100,7 +100,7 @@ CONVOKE_MULTIVERSION
 void activate(Curve which, float alpha, const float* x, float* y, std::size_t n) {
   activate_body(which, alpha, x, y, n);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void activate(Curve which, float alpha, const Bf16* x, Bf16* y, std::size_t n) {
   activate_body(which, alpha, x, y, n);
 }
@@ -110,7 +110,7 @@ void activate_backward(Curve which, float alpha, const float* kept, const float*
                        std::size_t n) {
   backward_body(which, alpha, kept, dy, dx, n);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void activate_backward(Curve which, float alpha, const Bf16* kept, const Bf16* dy, Bf16* dx, std::size_t n) {
   backward_body(which, alpha, kept, dy, dx, n);
 }

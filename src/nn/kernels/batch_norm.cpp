@@ -86,7 +86,7 @@ void batch_norm_forward(const BatchNormShape& shape, const float* x, const float
         forward_lanes<form()>(shape, x, gamma, beta, epsilon, memory, y);
       });
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void batch_norm_forward(const BatchNormShape& shape, const Bf16* x, const float* gamma, const float* beta,
                         float epsilon, const BatchNormMemory& memory, Bf16* y) {
   with_form(
@@ -103,7 +103,7 @@ void batch_norm_inference(const BatchNormShape& shape, const float* x, const flo
         inference_lanes<form()>(shape, x, gamma, beta, mean, variance, epsilon, y);
       });
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void batch_norm_inference(const BatchNormShape& shape, const Bf16* x, const float* gamma, const float* beta,
                           const float* mean, const float* variance, float epsilon, Bf16* y) {
   with_form(
@@ -121,7 +121,7 @@ void batch_norm_backward(const BatchNormShape& shape, const float* x, const floa
         backward_lanes<form()>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
       });
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void batch_norm_backward(const BatchNormShape& shape, const Bf16* x, const Bf16* dy, const float* gamma,
                          const float* beta, const BatchNormMemory& memory, Bf16* gated, Bf16* dx,
                          float* dgamma, float* dbeta) {

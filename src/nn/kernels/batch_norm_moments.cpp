@@ -68,7 +68,7 @@ CONVOKE_MULTIVERSION
 void batch_norm_moments(const BatchNormShape& shape, const float* x, double* mean, double* mean_square) {
   moments_of(shape, x, mean, mean_square);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void batch_norm_moments(const BatchNormShape& shape, const Bf16* x, double* mean, double* mean_square) {
   moments_of(shape, x, mean, mean_square);
 }
@@ -82,7 +82,7 @@ void batch_norm_reduce(const BatchNormShape& shape, const float* x, const float*
         reduce_channels<form()>(shape, x, dy, gamma, beta, memory, gated, dgamma, dbeta);
       });
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void batch_norm_reduce(const BatchNormShape& shape, const Bf16* x, const Bf16* dy, const float* gamma,
                        const float* beta, const BatchNormMemory& memory, Bf16* gated, double* dgamma,
                        double* dbeta) {
@@ -101,7 +101,7 @@ void batch_norm_spread_back(const BatchNormShape& shape, const float* x, const f
         spread_channels<form()>(shape, x, dy, gamma, beta, memory, mean_dgamma, mean_dbeta, dx);
       });
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void batch_norm_spread_back(const BatchNormShape& shape, const Bf16* x, const Bf16* dy, const float* gamma,
                             const float* beta, const BatchNormMemory& memory, const double* mean_dgamma,
                             const double* mean_dbeta, Bf16* dx) {

@@ -138,7 +138,7 @@ void conv2d_max_pool_forward(const Conv2dMaxPoolShape& shape, const float* x, co
   has_vectors_of_16() ? forward<16>(shape, x, weight, bias, y, winners, relu)
                       : forward<8>(shape, x, weight, bias, y, winners, relu);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void conv2d_max_pool_forward(const Conv2dMaxPoolShape& shape, const float* x, const float* weight,
                              const float* bias, Bf16* y, std::int32_t* winners, bool relu) {
   has_vectors_of_16() ? forward<16>(shape, x, weight, bias, y, winners, relu)
@@ -151,7 +151,7 @@ void conv2d_max_pool_backward(const Conv2dMaxPoolShape& shape, const float* x, c
   has_vectors_of_16() ? backward<16>(shape, x, dy, winners, dweight, dbias)
                       : backward<8>(shape, x, dy, winners, dweight, dbias);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void conv2d_max_pool_backward(const Conv2dMaxPoolShape& shape, const float* x, const Bf16* dy,
                               const std::int32_t* winners, float* dweight, float* dbias) {
   has_vectors_of_16() ? backward<16>(shape, x, dy, winners, dweight, dbias)

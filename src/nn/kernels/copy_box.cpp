@@ -68,7 +68,7 @@ void clear(const ChannelBlocks& b, T* y) {
 
 CONVOKE_MULTIVERSION
 void copy_box(const CopyBox& box, const float* x, float* y, bool add) { copy(box, x, y, add); }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void copy_box(const CopyBox& box, const Bf16* x, Bf16* y, bool add) { copy(box, x, y, add); }
 
 void clear_padding(const ChannelBlocks& blocks, float* y) { clear(blocks, y); }
@@ -112,7 +112,7 @@ CONVOKE_MULTIVERSION
 void channel_shuffle(const ChannelBlocks& blocks, std::int64_t groups, const float* x, float* y) {
   shuffle(blocks, groups, x, y);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void channel_shuffle(const ChannelBlocks& blocks, std::int64_t groups, const Bf16* x, Bf16* y) {
   shuffle(blocks, groups, x, y);
 }

@@ -135,7 +135,7 @@ void depthwise_backward_weights(const DepthwiseShape& shape, const float* x, con
                                 float* dbias) {
   body(shape, x, dy, dweight, dbias);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void depthwise_backward_weights(const DepthwiseShape& shape, const Bf16* x, const Bf16* dy, float* dweight,
                                 float* dbias) {
   body(shape, x, dy, dweight, dbias);

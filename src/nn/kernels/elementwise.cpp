@@ -43,14 +43,14 @@ CONVOKE_MULTIVERSION
 void add(const float* a, const float* b, float* sum, std::size_t n, bool relu) {
   add_body(a, b, sum, n, relu);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void add(const Bf16* a, const Bf16* b, Bf16* sum, std::size_t n, bool relu) { add_body(a, b, sum, n, relu); }
 
 CONVOKE_MULTIVERSION
 void relu_backward(const float* y, const float* dy, float* dx, std::size_t n) {
   relu_backward_body(y, dy, dx, n);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void relu_backward(const Bf16* y, const Bf16* dy, Bf16* dx, std::size_t n) {
   relu_backward_body(y, dy, dx, n);
 }

@@ -45,7 +45,7 @@ std::int64_t embedding_forward(const SequenceLayout& shape, const std::int32_t* 
                                std::int64_t rows, float* y) {
   return forward(shape, tokens, weight, rows, y);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 std::int64_t embedding_forward(const SequenceLayout& shape, const std::int32_t* tokens, const float* weight,
                                std::int64_t rows, Bf16* y) {
   return forward(shape, tokens, weight, rows, y);
@@ -56,7 +56,7 @@ void embedding_backward(const SequenceLayout& shape, const std::int32_t* tokens,
                         std::int64_t rows, float* dweight) {
   backward(shape, tokens, dy, rows, dweight);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void embedding_backward(const SequenceLayout& shape, const std::int32_t* tokens, const Bf16* dy,
                         std::int64_t rows, float* dweight) {
   backward(shape, tokens, dy, rows, dweight);

@@ -155,7 +155,7 @@ void group_norm_forward(const GroupNormShape& shape, const float* x, const float
                         float epsilon, const GroupNormMemory& memory, float* y) {
   forward(shape, x, gamma, beta, epsilon, memory, y);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void group_norm_forward(const GroupNormShape& shape, const Bf16* x, const float* gamma, const float* beta,
                         float epsilon, const GroupNormMemory& memory, Bf16* y) {
   forward(shape, x, gamma, beta, epsilon, memory, y);
@@ -166,7 +166,7 @@ void group_norm_backward(const GroupNormShape& shape, const float* x, const floa
                          const GroupNormMemory& memory, float* dx, float* dgamma, float* dbeta) {
   backward(shape, x, dy, gamma, memory, dx, dgamma, dbeta);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void group_norm_backward(const GroupNormShape& shape, const Bf16* x, const Bf16* dy, const float* gamma,
                          const GroupNormMemory& memory, Bf16* dx, float* dgamma, float* dbeta) {
   backward(shape, x, dy, gamma, memory, dx, dgamma, dbeta);

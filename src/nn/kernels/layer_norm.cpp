@@ -110,7 +110,7 @@ void layer_norm_forward(const ChannelBlocks& shape, const float* x, const float*
                         float epsilon, float* mean, float* scale, float* y) {
   forward(shape, x, gamma, beta, epsilon, mean, scale, y);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void layer_norm_forward(const ChannelBlocks& shape, const Bf16* x, const float* gamma, const float* beta,
                         float epsilon, float* mean, float* scale, Bf16* y) {
   forward(shape, x, gamma, beta, epsilon, mean, scale, y);
@@ -122,7 +122,7 @@ void layer_norm_backward(const ChannelBlocks& shape, const float* x, const float
                          float* dbeta) {
   backward(shape, x, dy, gamma, mean, scale, partial, dx, dgamma, dbeta);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void layer_norm_backward(const ChannelBlocks& shape, const Bf16* x, const Bf16* dy, const float* gamma,
                          const float* mean, const float* scale, float* partial, Bf16* dx, float* dgamma,
                          float* dbeta) {

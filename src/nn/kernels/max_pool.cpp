@@ -215,7 +215,7 @@ CONVOKE_MULTIVERSION
 void adaptive_max_pool_forward(const AdaptiveShape& shape, const float* x, float* y, std::int32_t* winners) {
   adaptive_forward(shape, x, y, winners);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void adaptive_max_pool_forward(const AdaptiveShape& shape, const Bf16* x, Bf16* y, std::int32_t* winners) {
   adaptive_forward(shape, x, y, winners);
 }
@@ -232,7 +232,7 @@ CONVOKE_MULTIVERSION
 void max_pool_forward(const MaxPoolShape& shape, const float* x, float* y, std::int32_t* winners, bool relu) {
   forward(shape, x, y, winners, relu);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void max_pool_forward(const MaxPoolShape& shape, const Bf16* x, Bf16* y, std::int32_t* winners, bool relu) {
   forward(shape, x, y, winners, relu);
 }
@@ -242,7 +242,7 @@ void max_pool_backward(const MaxPoolShape& shape, const float* dy, const std::in
   if (tile(shape)) return backward_tiles(shape, dy, winners, dx);
   backward_any(shape, dy, winners, dx);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void max_pool_backward(const MaxPoolShape& shape, const Bf16* dy, const std::int32_t* winners, Bf16* dx) {
   if (tile(shape)) return backward_tiles(shape, dy, winners, dx);
   backward_any(shape, dy, winners, dx);

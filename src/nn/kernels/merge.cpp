@@ -163,14 +163,14 @@ template <class T>
 
 CONVOKE_MULTIVERSION
 void scale(const float* x, float factor, float* y, std::size_t n) { scale_all(x, factor, y, n); }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void scale(const Bf16* x, float factor, Bf16* y, std::size_t n) { scale_all(x, factor, y, n); }
 
 CONVOKE_MULTIVERSION
 void average(const float* const* inputs, std::size_t count, float* y, std::size_t n) {
   average_body(inputs, count, y, n);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void average(const Bf16* const* inputs, std::size_t count, Bf16* y, std::size_t n) {
   average_body(inputs, count, y, n);
 }
@@ -179,7 +179,7 @@ CONVOKE_MULTIVERSION
 void maximum(const float* const* inputs, std::size_t count, float* y, std::uint8_t* winners, std::size_t n) {
   maximum_body(inputs, count, y, winners, n);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void maximum(const Bf16* const* inputs, std::size_t count, Bf16* y, std::uint8_t* winners, std::size_t n) {
   maximum_body(inputs, count, y, winners, n);
 }
@@ -189,7 +189,7 @@ void maximum_backward(const float* dy, const std::uint8_t* winners, std::uint8_t
                       std::size_t n) {
   maximum_backward_body(dy, winners, input, dx, n);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void maximum_backward(const Bf16* dy, const std::uint8_t* winners, std::uint8_t input, Bf16* dx,
                       std::size_t n) {
   maximum_backward_body(dy, winners, input, dx, n);
@@ -197,14 +197,14 @@ void maximum_backward(const Bf16* dy, const std::uint8_t* winners, std::uint8_t 
 
 CONVOKE_MULTIVERSION
 void multiply(const float* a, const float* b, float* y, std::size_t n) { multiply_body(a, b, y, n); }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void multiply(const Bf16* a, const Bf16* b, Bf16* y, std::size_t n) { multiply_body(a, b, y, n); }
 
 CONVOKE_MULTIVERSION
 void multiply_channels(const ChannelBlocks& blocks, const float* x, const float* s, float* y) {
   multiply_channels_body(blocks, x, s, y);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void multiply_channels(const ChannelBlocks& blocks, const Bf16* x, const Bf16* s, Bf16* y) {
   multiply_channels_body(blocks, x, s, y);
 }
@@ -214,7 +214,7 @@ void multiply_channels_backward(const ChannelBlocks& blocks, const float* x, con
                                 float* dx, float* ds) {
   multiply_channels_backward_body(blocks, x, s, dy, dx, ds);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void multiply_channels_backward(const ChannelBlocks& blocks, const Bf16* x, const Bf16* s, const Bf16* dy,
                                 Bf16* dx, Bf16* ds) {
   multiply_channels_backward_body(blocks, x, s, dy, dx, ds);

@@ -161,7 +161,7 @@ void dropout_forward(const ChannelBlocks& shape, const float* x, double rate, Ph
                      std::uint32_t stream, const std::uint32_t* samples, float* y, std::uint8_t* keep) {
   forward(shape, x, threshold_of(rate), scale_of(rate), key, stream, samples, y, keep);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void dropout_forward(const ChannelBlocks& shape, const Bf16* x, double rate, PhiloxKey key,
                      std::uint32_t stream, const std::uint32_t* samples, Bf16* y, std::uint8_t* keep) {
   forward(shape, x, threshold_of(rate), scale_of(rate), key, stream, samples, y, keep);
@@ -171,7 +171,7 @@ CONVOKE_MULTIVERSION
 void dropout_backward(const float* dy, const std::uint8_t* keep, double rate, float* dx, std::size_t n) {
   backward(dy, keep, scale_of(rate), dx, n);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void dropout_backward(const Bf16* dy, const std::uint8_t* keep, double rate, Bf16* dx, std::size_t n) {
   backward(dy, keep, scale_of(rate), dx, n);
 }

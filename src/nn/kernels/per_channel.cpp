@@ -80,7 +80,7 @@ CONVOKE_MULTIVERSION
 void prelu(const ChannelBlocks& shape, const float* alpha, const float* x, float* y) {
   prelu_body(shape, alpha, x, y);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void prelu(const ChannelBlocks& shape, const float* alpha, const Bf16* x, Bf16* y) {
   prelu_body(shape, alpha, x, y);
 }
@@ -90,7 +90,7 @@ void prelu_backward(const ChannelBlocks& shape, const float* alpha, const float*
                     float* dx, float* dalpha) {
   prelu_backward_body(shape, alpha, x, dy, dx, dalpha);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void prelu_backward(const ChannelBlocks& shape, const float* alpha, const Bf16* x, const Bf16* dy, Bf16* dx,
                     float* dalpha) {
   prelu_backward_body(shape, alpha, x, dy, dx, dalpha);
@@ -101,7 +101,7 @@ void channel_scale_backward(const ChannelBlocks& shape, const float* gamma, cons
                             float* dx, float* dgamma) {
   channel_scale_backward_body(shape, gamma, x, dy, dx, dgamma);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void channel_scale_backward(const ChannelBlocks& shape, const float* gamma, const Bf16* x, const Bf16* dy,
                             Bf16* dx, float* dgamma) {
   channel_scale_backward_body(shape, gamma, x, dy, dx, dgamma);
@@ -139,7 +139,7 @@ CONVOKE_MULTIVERSION
 void scale_shift(const ChannelBlocks& shape, const ScaleShift& by, const float* x, float* y) {
   body(shape, by, x, y);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void scale_shift(const ChannelBlocks& shape, const ScaleShift& by, const Bf16* x, Bf16* y) {
   body(shape, by, x, y);
 }

@@ -198,7 +198,7 @@ CONVOKE_MULTIVERSION
 void scale_places(const float* x, const float* factors, std::int64_t length, std::int64_t row, float* y) {
   scale_body(x, factors, length, row, y);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void scale_places(const Bf16* x, const float* factors, std::int64_t length, std::int64_t row, Bf16* y) {
   scale_body(x, factors, length, row, y);
 }

@@ -70,7 +70,7 @@ void resample(const ChannelBlocks& in, const AxisTaps& rows, const AxisTaps& col
               float* y) {
   resample_body(in, rows, columns, x, y);
 }
-CONVOKE_MULTIVERSION
+CONVOKE_MULTIVERSION_BF16
 void resample(const ChannelBlocks& in, const AxisTaps& rows, const AxisTaps& columns, const Bf16* x,
               Bf16* y) {
   resample_body(in, rows, columns, x, y);
