@@ -8,8 +8,6 @@
 namespace convoke::data_prep {
 namespace {
 
-constexpr const char* kKey = "assumptions";
-
 Json to_json(const Assumption& assumption) {
   Json json{{"what", assumption.what}, {"taken", assumption.taken}};
   if (!assumption.why.empty()) json["why"] = assumption.why;
@@ -34,20 +32,19 @@ std::string to_text(std::span<const Assumption> assumptions) {
   return text;
 }
 
-std::string with_assumptions(const std::string& preparation, std::span<const Assumption> assumptions) {
-  if (assumptions.empty()) return preparation;
-  Json json = Json::parse(preparation.empty() ? "{}" : preparation);
-  for (const Assumption& assumption : assumptions) json[kKey].push_back(to_json(assumption));
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string to_json(std::span<const Assumption> assumptions) {
+  if (assumptions.empty()) return {};
+  Json list = Json::array();
+  for (const Assumption& assumption : assumptions) list.push_back(to_json(assumption));
+  return list.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::vector<Assumption> assumptions_in(const std::string& preparation, const std::string& where) {
+std::vector<Assumption> assumptions_from(const std::string& json, const std::string& where) {
   std::vector<Assumption> found;
-  if (preparation.empty()) return found;
+  if (json.empty()) return found;
   try {
-    const Json json = Json::parse(preparation);
-    if (!json.contains(kKey)) return found;
-    for (const Json& stored : json.at(kKey)) {
+    const Json list = Json::parse(json);
+    for (const Json& stored : list) {
       found.push_back({.what = stored.at("what").get<std::string>(),
                        .taken = stored.at("taken").get<std::string>(),
                        .why = stored.value("why", ""),
@@ -55,7 +52,7 @@ std::vector<Assumption> assumptions_in(const std::string& preparation, const std
                        .doubtful = stored.value("doubtful", false)});
     }
   } catch (const Json::exception& e) {
-    throw Error(fmt::format("{}: the assumptions of its preparation are damaged: {}", where, e.what()));
+    throw Error(fmt::format("{}: its assumptions are damaged: {}", where, e.what()));
   }
   return found;
 }

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "convoke/core/error.hpp"
@@ -86,11 +88,12 @@ class Preparation {
     // 3. Such samples stay together. What the source learns from the training samples may make more of them
     // equal.
     for (bool settled = !unites; !settled; settled = leaks(decoding_.pairs(), splits_) == 0) {
-      for (const Pair& pair : decoding_.pairs()) groups_.join(pair.first, pair.second);
+      join_pairs();
       assign_items();
       fit(splits_.items(splits_.training()));
       decoding_.update(identity());
     }
+    if (!options_.allow_duplicates) join_pairs();  // the dataset stores the groups
     report_.taken_up = decoding_.taken_up();
     report_.work = decoding_.work();
     // 4. Check that the samples are fit for training.
@@ -105,6 +108,10 @@ class Preparation {
   }
 
  private:
+  void join_pairs() {
+    for (const Pair& pair : decoding_.pairs()) groups_.join(pair.first, pair.second);
+  }
+
   void assign_items() {
     try {
       splits_ = assign_splits(catalogue_, groups_, options_.splits);
@@ -241,11 +248,26 @@ class Preparation {
       if (options_.encoding) report_.splits.back().encoded_ends = encoded_ends(items);
       arranged.push_back(std::move(items));
     }
+    number_groups(arranged);
     report_.left_out = std::count_if(decoding_.records().begin(), decoding_.records().end(),
                                      [](const Record& r) { return r.state == Record::kBad; });
     if (options_.shards > 0) report_.splits = data::in_shards(report_.splits, options_.shards);
     describe_preparation();
     return arranged;
+  }
+
+  // Numbers the groups in the order of the dataset. A split stores them if it has two samples of one group.
+  void number_groups(const std::vector<std::vector<std::size_t>>& arranged) {
+    group_of_.resize(catalogue_.items.size());
+    std::unordered_map<std::size_t, std::int32_t> numbers;
+    for (std::size_t s = 0; s < arranged.size(); ++s) {
+      std::unordered_set<std::int32_t> seen;
+      for (const std::size_t item : arranged[s]) {
+        const auto next = static_cast<std::int32_t>(numbers.size());
+        group_of_[item] = numbers.try_emplace(groups_.first_of(item), next).first->second;
+        if (!seen.insert(group_of_[item]).second) report_.splits[s].groups = true;
+      }
+    }
   }
 
   std::vector<std::int64_t> encoded_ends(const std::vector<std::size_t>& items) const {
@@ -277,7 +299,8 @@ class Preparation {
       preparation["left_out"] = report_.left_out;
       text = preparation.dump();
     }
-    report_.info.preparation = with_assumptions(text, assumptions());
+    report_.info.preparation = text;
+    report_.info.assumptions = to_json(assumptions());
   }
 
   // Process 0 creates the file and sends the positions of its arrays to the others.
@@ -316,13 +339,14 @@ class Preparation {
     std::vector<std::byte> bytes;
     std::vector<std::int32_t> labels;
     std::vector<float> weights;
-    std::vector<std::int32_t> sizes;
+    std::vector<std::int32_t> sizes, groups;
     for (std::int64_t first = mine.first; first < mine.last; first += block) {
       const auto count = static_cast<std::size_t>(std::min(block, mine.last - first));
       bytes.clear();
       labels.clear();
       weights.clear();
       sizes.clear();
+      groups.clear();
       for (std::size_t k = 0; k < count; ++k) {
         const std::size_t item = items[static_cast<std::size_t>(first) + k];
         append_stored(item, spool, bytes);
@@ -330,8 +354,9 @@ class Preparation {
         if (split.weights) weights.push_back(catalogue_.items[item].weight);
         if (split.original_sizes)
           sizes.insert(sizes.end(), {decoding_.records()[item].height, decoding_.records()[item].width});
+        if (split.groups) groups.push_back(group_of_[item]);
       }
-      writer.write(split.name, first, samples_in(bytes), labels, weights, sizes);
+      writer.write(split.name, first, samples_in(bytes), labels, weights, sizes, groups);
     }
   }
 
@@ -371,9 +396,10 @@ class Preparation {
   std::unique_ptr<Source> source_;
   const Catalogue& catalogue_;
   const Assumption kind_;
-  std::vector<std::string> notes_;  // besides those of the catalogue
-  Groups groups_;                   // of the source, and of equal samples
-  bool draws_;                      // the splits are not the source's
+  std::vector<std::string> notes_;      // besides those of the catalogue
+  Groups groups_;                       // of the source, and of equal samples
+  std::vector<std::int32_t> group_of_;  // number of each item's group in the dataset
+  bool draws_;                          // the splits are not the source's
   SplitAssignment splits_;
   // The source's messages: the first entries come from its listing, the others from each fit.
   struct Said {

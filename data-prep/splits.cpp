@@ -7,13 +7,12 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <numeric>
-#include <tuple>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/random.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/data/deal_groups.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -55,7 +54,7 @@ SplitAssignment splits_of_source(const Catalogue& catalogue) {
 }
 
 /// Items that are drawn together: those of a group, or one item.
-using Unit = std::vector<std::size_t>;
+using Unit = data::SampleGroup;
 
 // Returns the groups of the items without a fault, in the order of their first items.
 std::vector<Unit> units_of(const Catalogue& catalogue, const Groups& groups) {
@@ -137,39 +136,14 @@ class Dealer {
     return counts;
   }
 
-  // Each group goes to the part p that it brings nearest to its due: p minimises
-  //   sum over classes c of ((n_pc + g_c - d_pc)^2 - (n_pc - d_pc)^2) / n_c ,   d_pc = fraction_p n_c
   void deal_groups(const std::vector<Unit>& units, std::vector<std::int32_t>& part) const {
-    std::vector<std::size_t> order(units.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    shuffle_keyed(order, {options_.seed, Purpose::kSplit, 0, 0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return units[a].size() > units[b].size(); });
-    std::vector<double> total(strata());
-    for (const Unit& unit : units) {
-      for (const std::size_t item : unit) ++total[stratum(item)];
-    }
-    std::vector<std::vector<double>> count(fractions_.size(), std::vector<double>(strata()));
-    const double all = std::accumulate(total.begin(), total.end(), 0.0);
-    const auto filled = std::count_if(total.begin(), total.end(), [](double n) { return n > 0; });
-    const double mean = all / static_cast<double>(filled);
-    std::vector<double> dealt(fractions_.size());
-    for (const std::size_t u : order) {
-      const auto size = static_cast<double>(units[u].size());
-      std::map<std::size_t, double> of_class;
-      for (const std::size_t item : units[u]) ++of_class[stratum(item)];
-      std::size_t best = 0;
-      double least = 0;
-      for (std::size_t p = 0; p < fractions_.size(); ++p) {
-        double change = size * (size + 2 * (dealt[p] - fractions_[p] * all)) / mean;
-        for (const auto& [c, g] : of_class) {
-          change += g * (g + 2 * (count[p][c] - fractions_[p] * total[c])) / total[c];
-        }
-        if (p == 0 || change < least) std::tie(best, least) = std::pair(p, change);
-      }
-      dealt[best] += size;
-      for (const auto& [c, g] : of_class) count[best][c] += g;
-      for (const std::size_t item : units[u]) part[item] = static_cast<std::int32_t>(best);
+    std::vector<std::int32_t> stratum_of;
+    for (std::size_t i = 0; i < catalogue_.items.size(); ++i)
+      stratum_of.push_back(static_cast<std::int32_t>(stratum(i)));
+    const std::vector<std::size_t> part_of =
+        data::deal_groups(units, stratum_of, fractions_, {options_.seed, Purpose::kSplit, 0, 0});
+    for (std::size_t u = 0; u < units.size(); ++u) {
+      for (const std::size_t item : units[u]) part[item] = static_cast<std::int32_t>(part_of[u]);
     }
   }
 

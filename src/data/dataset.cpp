@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 
+#include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "sample_check.hpp"
@@ -61,6 +62,15 @@ void read_column(const StoredArray& array, SampleType type, const Rows& rows, st
       values.subspan(static_cast<std::size_t>(rows.first), static_cast<std::size_t>(rows.count));
   ArrayReader(array, type, sizeof(T)).read(rows.first, std::as_writable_bytes(mine));
   refuse(fault(std::span<const T>(mine)), array, rows.first);
+}
+
+// Reads all rows of an array; a row has `width` values.
+std::vector<std::int32_t> whole_column(const StoredArray& array, std::size_t width) {
+  if (array.empty()) return {};
+  std::vector<std::int32_t> values(width * static_cast<std::size_t>(array.back().first + array.back().count));
+  ArrayReader(array, SampleType::kInt32, width * sizeof(std::int32_t))
+      .read(0, std::as_writable_bytes(std::span(values)));
+  return values;
 }
 
 Samples samples_at(SampleType type, const std::byte* bytes, std::size_t count) {
@@ -119,6 +129,7 @@ std::size_t bytes_of_split(const StoredSplit& split, bool held, std::int64_t par
   const auto count = static_cast<std::size_t>(split.count);
   return (held ? aligned(bytes_of_samples(split)) : 0) + aligned(count * sizeof(std::int32_t)) +
          (split.weights.empty() ? 0 : aligned(count * sizeof(float))) +
+         (split.groups.empty() ? 0 : aligned(count * sizeof(std::int32_t))) +
          aligned(static_cast<std::size_t>(parts) * sizeof(std::int32_t));
 }
 
@@ -142,13 +153,20 @@ DatasetInfo inspect(const std::filesystem::path& path, const std::vector<std::st
 
 std::vector<std::int32_t> original_sizes(const std::filesystem::path& path, const std::string& split) {
   const StoredArray array = read_structure(path, {split}).splits.front().original_sizes;
-  if (array.empty()) return {};
-  const std::int64_t rows = array.back().first + array.back().count;
-  std::vector<std::int32_t> sizes(2 * static_cast<std::size_t>(rows));
-  ArrayReader(array, SampleType::kInt32, 2 * sizeof(std::int32_t))
-      .read(0, std::as_writable_bytes(std::span(sizes)));
+  std::vector<std::int32_t> sizes = whole_column(array, 2);
   refuse(size_fault(sizes), array, 0);
   return sizes;
+}
+
+std::vector<std::int32_t> stored_groups(const std::filesystem::path& path, const std::string& split) {
+  const StoredArray array = read_structure(path, {split}).splits.front().groups;
+  std::vector<std::int32_t> groups = whole_column(array, 1);
+  refuse(group_fault(groups), array, 0);
+  return groups;
+}
+
+std::string hash_of_groups(const Split& split) {
+  return split.groups.empty() ? "" : fmt::format("crc32:{:08x}", crc32(std::as_bytes(split.groups)));
 }
 
 std::vector<std::int64_t> encoded_sizes(const std::filesystem::path& path, const std::string& split) {
@@ -186,14 +204,16 @@ Dataset Dataset::open(const std::filesystem::path& path, const std::vector<std::
                 : std::span<std::byte>();
     const std::span<std::int32_t> labels = pieces.take<std::int32_t>(split.count);
     const std::span<float> weights = pieces.take<float>(split.weights.empty() ? 0 : split.count);
+    const std::span<std::int32_t> groups = pieces.take<std::int32_t>(split.groups.empty() ? 0 : split.count);
     largest.push_back(pieces.take<std::int32_t>(storage.parts));
     read_column(split.labels, SampleType::kInt32, mine, labels,
                 [&](auto values) { return label_fault(values, stored.info.classes); });
     if (!weights.empty()) read_column(split.weights, SampleType::kFloat32, mine, weights, weight_fault);
+    if (!groups.empty()) read_column(split.groups, SampleType::kInt32, mine, groups, group_fault);
     largest.back()[static_cast<std::size_t>(storage.part)] =
         read_samples(split, mine, samples, stored.info.vocabulary);
 
-    Split view{samples_at(split.type, samples.data(), samples.size()), labels, weights};
+    Split view{samples_at(split.type, samples.data(), samples.size()), labels, weights, groups};
     if (!held[i]) {
       view.stream = std::make_shared<SampleStream>(
           std::make_unique<SampleReader>(split),

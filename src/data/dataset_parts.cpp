@@ -16,7 +16,8 @@ bool has_column(const SplitSize& split, const Column& column) {
   if (column.array == &StoredSplit::samples) return split.encoded_ends.empty();
   if (column.array == &StoredSplit::encoded) return !split.encoded_ends.empty();
   if (column.array == &StoredSplit::weights) return split.weights;
-  return column.array != &StoredSplit::original_sizes || split.original_sizes;
+  if (column.array == &StoredSplit::original_sizes) return split.original_sizes;
+  return column.array != &StoredSplit::groups || split.groups;
 }
 
 std::vector<Part> parts_of(const std::filesystem::path& path, const std::vector<SplitSize>& splits) {

@@ -28,6 +28,7 @@ inline constexpr std::array kColumns{
     Column{&StoredSplit::labels, format::kLabels, hdf5::ElementType::kInt32, 1},
     Column{&StoredSplit::weights, format::kWeights, hdf5::ElementType::kFloat32, 1},
     Column{&StoredSplit::original_sizes, format::kOriginalSizes, hdf5::ElementType::kInt32, 2},
+    Column{&StoredSplit::groups, format::kGroups, hdf5::ElementType::kInt32, 1},
 };
 
 bool has_column(const SplitSize& split, const Column& column);

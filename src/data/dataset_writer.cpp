@@ -49,8 +49,8 @@ void check_sizes(const fs::path& file, const DatasetInfo& info, const std::vecto
     refuse(fmt::format("{} class names for {} classes", info.class_names.size(), info.classes));
   }
   for (const SplitSize& split : splits) {
-    if (split.name.empty() || split.name == format::kPreparation || split.name.starts_with('.') ||
-        split.name.find('/') != std::string::npos) {
+    if (split.name.empty() || split.name == format::kPreparation || split.name == format::kAssumptions ||
+        split.name.starts_with('.') || split.name.find('/') != std::string::npos) {
       refuse(fmt::format("a split cannot be called \"{}\"", split.name));
     }
     if (split.samples <= 0) refuse(fmt::format("split \"{}\" has no samples", split.name));
@@ -69,6 +69,11 @@ void check_sizes(const fs::path& file, const DatasetInfo& info, const std::vecto
                             ends.front() > 0 && std::ranges::is_sorted(ends, std::less_equal())),
            "encoded samples are pictures, and each ends after the one before it");
   }
+}
+
+// Texts may be longer than an attribute.
+void write_text(hdf5::File& file, const char* name, const std::string& text) {
+  if (!text.empty()) file.write(name, std::vector<std::uint8_t>(text.begin(), text.end()));
 }
 
 }  // namespace
@@ -209,7 +214,8 @@ void DatasetWriter::write_rows(const StoredArray& array, std::int64_t first, std
 
 void DatasetWriter::write(const std::string& name, std::int64_t first, const Samples& samples,
                           std::span<const std::int32_t> labels, std::span<const float> weights,
-                          std::span<const std::int32_t> original_sizes) {
+                          std::span<const std::int32_t> original_sizes,
+                          std::span<const std::int32_t> groups) {
   const auto found =
       std::find_if(splits_.begin(), splits_.end(), [&](const StoredSplit& s) { return s.name == name; });
   ensure(found != splits_.end(), "the dataset has the split");
@@ -218,6 +224,7 @@ void DatasetWriter::write(const std::string& name, std::int64_t first, const Sam
   ensure(weights.size() == (split.weights.empty() ? 0 : labels.size()), "a weight for each label, or none");
   ensure(original_sizes.size() == (split.original_sizes.empty() ? 0 : 2 * labels.size()),
          "an original size for each label, or none");
+  ensure(groups.size() == (split.groups.empty() ? 0 : labels.size()), "a group for each label, or none");
   ensure(first >= 0 && first + static_cast<std::int64_t>(labels.size()) <= split.count,
          "rows within the split");
   // The rows of the stored array: samples or, if they are encoded, bytes.
@@ -229,7 +236,7 @@ void DatasetWriter::write(const std::string& name, std::int64_t first, const Sam
   ensure(bytes_of(samples).size() == static_cast<std::size_t>(rows) * row_bytes, "a sample for each label");
   for (const std::optional<Fault>& fault :
        {sample_fault(samples, split.shape, info_.vocabulary), label_fault(labels, info_.classes),
-        weight_fault(weights), size_fault(original_sizes)}) {
+        weight_fault(weights), size_fault(original_sizes), group_fault(groups)}) {
     if (!fault) continue;
     throw Error(fmt::format("{}: sample {} of split \"{}\" {}", file_.string(),
                             first + static_cast<std::int64_t>(fault->sample), name, fault->what));
@@ -238,6 +245,7 @@ void DatasetWriter::write(const std::string& name, std::int64_t first, const Sam
   write_rows(split.labels, first, std::as_bytes(labels), sizeof(std::int32_t));
   write_rows(split.weights, first, std::as_bytes(weights), sizeof(float));
   write_rows(split.original_sizes, first, std::as_bytes(original_sizes), 2 * sizeof(std::int32_t));
+  write_rows(split.groups, first, std::as_bytes(groups), sizeof(std::int32_t));
 }
 
 void DatasetWriter::flush() {
@@ -264,10 +272,8 @@ void DatasetWriter::complete_files() {
       structure.set_attribute(format::kShard, part.shard);
       structure.set_attribute(format::kShards, part.shards);
     }
-    if (!info_.preparation.empty()) {
-      structure.write(format::kPreparation,
-                      std::vector<std::uint8_t>(info_.preparation.begin(), info_.preparation.end()));
-    }
+    write_text(structure, format::kPreparation, info_.preparation);
+    write_text(structure, format::kAssumptions, info_.assumptions);
     structure.close();
   }
 }

@@ -12,6 +12,7 @@
 #include "convoke/core/random.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/data/class_balance.hpp"
+#include "grouped_shard.hpp"
 
 namespace convoke::data {
 namespace {
@@ -114,7 +115,8 @@ void shuffle_chunks(Ids& ids, const Shuffle& shuffle, std::uint64_t seed, std::u
 }  // namespace
 
 Holdout shard(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t member,
-              std::int64_t members, std::uint64_t seed, double validation) {
+              std::int64_t members, std::uint64_t seed, double validation,
+              std::span<const std::int32_t> groups) {
   ensure(member >= 0 && member < members && labels.size() <= std::numeric_limits<std::uint32_t>::max(),
          "a member of the ensemble, and samples that 32 bits can number");
   const auto samples = static_cast<std::int64_t>(labels.size());
@@ -123,6 +125,15 @@ Holdout shard(std::span<const std::int32_t> labels, Sharding sharding, std::int6
                 "use fewer members, or sharding \"full\"");
   }
   const std::int64_t share = samples / members;
+  if (!groups.empty()) {
+    ensure(groups.size() == labels.size(), "a group for each sample");
+    const std::size_t kept =
+        count_kept(static_cast<std::size_t>(sharding == Sharding::kFull ? samples : share), validation);
+    const bool draws = sharding == Sharding::kBootstrap;
+    return grouped_shard(labels, groups, sharding, member, members, seed,
+                         draws ? validation / static_cast<double>(members) : validation,
+                         static_cast<std::int64_t>(kept));
+  }
   switch (sharding) {
     case Sharding::kContiguous:
       return hold_out(range(member * share, member + 1 == members ? samples : (member + 1) * share),

@@ -67,6 +67,15 @@ std::optional<Fault> size_fault(std::span<const std::int32_t> sizes) {
                fmt::format("has original size {}; sizes must be at least 0", *bad)};
 }
 
+std::optional<Fault> group_fault(std::span<const std::int32_t> groups) {
+  const auto bad = std::find_if(groups.begin(), groups.end(), [](std::int32_t group) { return group < 0; });
+  if (bad == groups.end()) return {};
+  return Fault{static_cast<std::size_t>(bad - groups.begin()),
+               fmt::format("has group {}; groups are numbered from 0, and a sample of no group has a number "
+                           "of its own",
+                           *bad)};
+}
+
 std::optional<Fault> sample_fault(const Samples& samples, const Shape& stored, std::int64_t vocabulary) {
   if (const auto* tokens = std::get_if<std::span<const std::int32_t>>(&samples)) {
     return token_fault(*tokens, stored, vocabulary);

@@ -26,6 +26,9 @@ std::optional<Fault> weight_fault(std::span<const float> weights);
 /// Finds a negative size. sizes: (n, 2).
 std::optional<Fault> size_fault(std::span<const std::int32_t> sizes);
 
+/// Finds a negative group.
+std::optional<Fault> group_fault(std::span<const std::int32_t> groups);
+
 /// Finds a number that is not finite, or a token that is negative or not below `vocabulary` (0: not known).
 /// Samples have the shape `stored`: (H, W, C), (L), ...
 std::optional<Fault> sample_fault(const Samples& samples, const Shape& stored, std::int64_t vocabulary);

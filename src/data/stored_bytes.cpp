@@ -108,8 +108,8 @@ void code(Coder& coder, StoredSplit& split) {
   code(coder, split.count);
   code(coder, split.type);
   code(coder, split.shape);
-  for (StoredArray* array :
-       {&split.samples, &split.labels, &split.weights, &split.original_sizes, &split.encoded}) {
+  for (StoredArray* array : {&split.samples, &split.labels, &split.weights, &split.original_sizes,
+                             &split.groups, &split.encoded}) {
     code_list(coder, *array);
   }
   code_list(coder, split.ends);
@@ -124,7 +124,8 @@ void code(Coder& coder, DatasetInfo& info) {
   code_list(coder, info.channel_mean);
   code_list(coder, info.channel_std);
   code(coder, info.vocabulary);
-  for (std::string* text : {&info.provenance, &info.content_hash, &info.preparation}) code(coder, *text);
+  for (std::string* text : {&info.provenance, &info.content_hash, &info.preparation, &info.assumptions})
+    code(coder, *text);
 }
 
 }  // namespace

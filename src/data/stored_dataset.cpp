@@ -6,10 +6,12 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <string_view>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/format_version.hpp"
+#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/dataset_format.hpp"
 #include "convoke/data/shards.hpp"
@@ -38,6 +40,24 @@ T attribute_or_none(const hdf5::File& file, const char* name) {
   return file.has_attribute(name) ? file.attribute<T>(name) : T{};
 }
 
+std::string text_or_none(const hdf5::File& file, const char* name) {
+  if (!file.has_dataset(name)) return {};
+  const std::vector<std::uint8_t> text = file.read<std::uint8_t>(name);
+  return {text.begin(), text.end()};
+}
+
+// The first datasets with assumptions have them as the last member of their preparation, a JSON object.
+void part_assumptions(DatasetInfo& info) {
+  constexpr std::string_view kMember = "\"assumptions\":[{\"what\":";
+  std::string& text = info.preparation;
+  const std::size_t member = text.rfind(kMember);
+  if (member == std::string::npos || member == 0 || !text.ends_with("]}")) return;
+  const std::size_t list = member + kMember.find('[');
+  info.assumptions = text.substr(list, text.size() - list - 1);
+  text.erase(member - 1);  // with the comma or brace before it
+  if (!text.empty()) text += '}';
+}
+
 DatasetInfo read_info(const hdf5::File& file) {
   DatasetInfo info;
   info.classes = file.attribute<std::int64_t>(format::kClasses);
@@ -48,10 +68,9 @@ DatasetInfo read_info(const hdf5::File& file) {
          fmt::format("has {} class names for {} classes", info.class_names.size(), info.classes));
   info.provenance = harmless(attribute_or_none<std::string>(file, format::kProvenance));
   info.content_hash = attribute_or_none<std::string>(file, format::kContentHash);
-  if (file.has_dataset(format::kPreparation)) {
-    const std::vector<std::uint8_t> text = file.read<std::uint8_t>(format::kPreparation);
-    info.preparation.assign(text.begin(), text.end());
-  }
+  info.preparation = text_or_none(file, format::kPreparation);
+  info.assumptions = text_or_none(file, format::kAssumptions);
+  part_assumptions(info);
   return info;
 }
 
@@ -177,7 +196,7 @@ StoredSplit describe(const hdf5::File& file, const std::string& name) {
     const std::vector<std::string> splits = splits_in(file);
     throw Error(
         fmt::format("{}: has no split \"{}\"{}", file.file().string(), name, did_you_mean(name, splits)),
-        "its splits: " + join(splits));
+        "its splits: " + listing(splits));
   }
   const hdf5::Group group = file.group(name);
   StoredSplit split =
@@ -196,6 +215,11 @@ StoredSplit describe(const hdf5::File& file, const std::string& name) {
     const hdf5::Dataset sizes = group.dataset(format::kOriginalSizes);
     expect_column(sizes, hdf5::ElementType::kInt32, count, 2);
     split.original_sizes = array_of(file, sizes);
+  }
+  if (group.contains(format::kGroups)) {
+    const hdf5::Dataset groups = group.dataset(format::kGroups);
+    expect_column(groups, hdf5::ElementType::kInt32, count);
+    split.groups = array_of(file, groups);
   }
   return split;
 }
@@ -250,7 +274,8 @@ std::string difference(const DatasetInfo& a, const DatasetInfo& b) {
   if (a.channel_std != b.channel_std) return format::kChannelStd;
   if (a.vocabulary != b.vocabulary) return format::kVocabulary;
   if (a.content_hash != b.content_hash) return format::kContentHash;
-  return a.preparation == b.preparation ? "" : format::kPreparation;
+  if (a.preparation != b.preparation) return format::kPreparation;
+  return a.assumptions == b.assumptions ? "" : format::kAssumptions;
 }
 
 // A Convoke file stores which shard it is; files of other programs may leave it out.
@@ -280,6 +305,7 @@ void append(StoredSplit& all, StoredSplit shard) {
   for (const std::int64_t end : shard.ends) all.ends.push_back(bytes + end);
   join(all.weights, shard.weights, format::kWeights, all.count);
   join(all.original_sizes, shard.original_sizes, format::kOriginalSizes, all.count);
+  join(all.groups, shard.groups, format::kGroups, all.count);
   join(all.labels, shard.labels, format::kLabels, all.count);
   join(all.samples, shard.samples, format::kSamples, all.count);
   all.count += shard.count;
@@ -337,7 +363,7 @@ Stored folder_structure(const std::filesystem::path& folder, const std::vector<s
       std::vector<std::string> splits;
       for (const auto& entry : shards) splits.push_back(entry.first);
       throw Error(fmt::format("{}: has no split \"{}\"{}", folder.string(), name, did_you_mean(name, splits)),
-                  "its splits: " + join(splits));
+                  "its splits: " + listing(splits));
     }
     stored.splits.push_back(describe_shards(found->second, name, stored));
   }

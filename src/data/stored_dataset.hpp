@@ -38,7 +38,7 @@ struct StoredSplit {
   std::int64_t count = 0;
   SampleType type = SampleType::kUint8;
   Shape shape;  ///< of one sample: (H, W, C), (L, F), (F) or (L)
-  StoredArray samples, labels, weights, original_sizes;
+  StoredArray samples, labels, weights, original_sizes, groups;
   /// If its pictures are encoded: the bytes of all, where a row is a byte, and (count) the end of each in
   /// them. Their `samples` have no offset.
   StoredArray encoded;

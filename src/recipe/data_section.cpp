@@ -80,8 +80,8 @@ constexpr std::array kDataKeys{
          .help =
              "`\"unit\"`: value / 255, for 8-bit images; `\"standard\"`: with mean and standard deviation "
              "of each "
-             "channel or feature of the training split; `\"none\"`: as stored. What the weights of zoo "
-             "networks expect, "
+             "channel or feature of the training split; `\"none\"`: as stored. The weights of zoo "
+             "networks expect one of these, "
              "for 8-bit images of 3 channels: `\"imagenet\"`: (value / 255 − mean) / deviation of ImageNet, "
              "for "
              "torchvision's; `\"keras-tf\"`: value / 127.5 − 1, and `\"keras-caffe\"`: BGR − (103.939, "
@@ -93,7 +93,9 @@ constexpr std::array kDataKeys{
          .help =
              "a fraction: hold out the last samples of the training split (of each shard, in an ensemble; "
              "with bootstrap shards, samples at random, from which no member draws) and "
-             "evaluate them after every epoch. The name of a split, e.g. `\"validation\"`: every member is "
+             "evaluate them after every epoch. If the dataset stores groups of samples, whole groups are "
+             "held "
+             "out, chosen by the seed. The name of a split, e.g. `\"validation\"`: every member is "
              "evaluated on the whole split, and trained on all training samples",
          .type = "number or text"},
         read_validation,

@@ -10,7 +10,6 @@
 #include "convoke/core/lookup.hpp"
 #include "convoke/data/class_balance.hpp"
 #include "convoke/interop/model_io.hpp"
-#include "convoke/metrics/json.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/losses/distillation.hpp"
 #include "convoke/nn/zoo.hpp"
@@ -39,8 +38,7 @@ bool decides(const std::string& path, const KeyDescription& key, const train::Jo
   return key.effect != Effect::kNone;
 }
 
-run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job,
-                                const std::string& content_hash) {
+run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job, const data::Dataset& dataset) {
   run::Fingerprint kept;
   const Settings all = recipe.settings();
   for (const Section& section : sections()) {
@@ -60,25 +58,16 @@ run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job,
     if (key == "train.lane") value = std::to_string(job.engine.lane);
     if (key == "ensemble.members") value = std::to_string(job.members);
   }
-  kept.emplace_back("data.content_hash", content_hash);
+  kept.emplace_back("data.content_hash", dataset.info().content_hash);
+  const std::string groups = data::hash_of_groups(dataset.split(recipe.data.train_split));
+  if (!groups.empty() && (job.validation_split > 0 || job.shards != data::Sharding::kFull)) {
+    kept.emplace_back("data.groups", groups);
+  }
   // Older checkpoints were trained on samples that are now held out.
   if (job.shards == data::Sharding::kBootstrap && job.validation_split > 0) {
     kept.emplace_back("data.held_out", "before the bootstrap draws");
   }
   return kept;
-}
-
-// How a dataset was prepared, for its models: without what the source was taken for, which is no matter of a
-// sample; empty if nothing is left.
-std::string preparation_of(const data::Dataset& dataset) {
-  const std::string& text = dataset.info().preparation;
-  if (text.find("\"assumptions\"") == std::string::npos) return text;
-  Settings kept;
-  const Settings all = metrics::settings_from_json(text, dataset.file().string() + ": preparation");
-  for (const auto& [key, value] : all.entries()) {
-    if (key != "assumptions") kept.set(key, value);
-  }
-  return kept.entries().empty() ? "" : metrics::to_json(kept);
 }
 
 // Returns the loss, with class weights from the class counts of the training split if the recipe asks for
@@ -136,7 +125,7 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
                   .loss = loss_of(recipe, dataset),
                   .class_count = dataset.info().classes,
                   .precision = recipe.train.precision,
-                  .preparation = preparation_of(dataset)});
+                  .preparation = dataset.info().preparation});
   train::require_fit(job.model, recipe.name, dataset.info(), dataset.file());
   job.name = recipe.name;
   job.engine = engine_options(recipe, threads);
@@ -181,7 +170,7 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
     job.rule = recipe.ensemble.rule;
     job.soups = recipe.ensemble.soups;
   }
-  job.fingerprint = fingerprint_of(recipe, job, dataset.info().content_hash);
+  job.fingerprint = fingerprint_of(recipe, job, dataset);
   Recipe carried_out = recipe;
   if (job.ensemble) carried_out.ensemble.members = job.members;
   if (!recipe.model.weights.empty()) {

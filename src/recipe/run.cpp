@@ -96,8 +96,7 @@ Run::Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& mach
   }
   const Timeline::Use use(*phases_.timeline);
   const Span span(Activity::kLoad);
-  predicted_bytes_ =
-      train::require_trainable(job_, {loader_, validation_ ? &*validation_ : nullptr}, groups_, world);
+  predicted_bytes_ = train::require_trainable(job_, feed(), groups_, world);
 }
 
 data::Dataset Run::open_training_samples() {
@@ -106,8 +105,11 @@ data::Dataset Run::open_training_samples() {
   std::vector<std::string> splits{recipe_.data.train_split};
   if (!recipe_.data.validation_name.empty()) splits.push_back(recipe_.data.validation_name);
   data::Dataset dataset = data::Dataset::open(recipe_.data.path, splits, training_memory_.storage());
-  run::require_equal(world_, {{"the content of the dataset", dataset.info().content_hash}},
-                     fmt::format("copy {} to all hosts again", recipe_.data.path));
+  run::require_equal(
+      world_,
+      {{"the content of the dataset", dataset.info().content_hash},
+       {"the groups of the training samples", data::hash_of_groups(dataset.split(recipe_.data.train_split))}},
+      fmt::format("copy {} to all hosts again", recipe_.data.path));
   return dataset;
 }
 
@@ -143,7 +145,7 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
     });
   }
   run::describe_run(folder, job_.recipe, machine_, job_.engine.threads, world_);
-  const train::Feed feed(loader_, validation_ ? &*validation_ : nullptr);
+  const train::Feed feed = this->feed();
   ask_teacher(feed, folder);
   const train::Training training =
       train::train_members(job_, feed, groups_, world_, folder, resume, quiet, phases_);

@@ -1,6 +1,14 @@
 #include "convoke/train/samples.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <utility>
+
+#include "convoke/core/text.hpp"
+#include "convoke/data/deal_groups.hpp"
 
 namespace convoke::train {
 
@@ -10,12 +18,55 @@ std::vector<std::uint32_t> all_ids(const data::Split& split) {
   return ids;
 }
 
+namespace {
+
+data::Holdout shard_of(const Job& job, const Feed& feed, std::int64_t member) {
+  return data::shard(feed.training.split().labels, job.shards, member, job.members, job.engine.seed,
+                     feed.validation == nullptr ? job.validation_split : 0, feed.training.split().groups);
+}
+
+}  // namespace
+
 data::Holdout samples_of(const Job& job, const Feed& feed, std::int64_t member) {
-  data::Holdout ids = data::shard(feed.training.split().labels, job.shards, member, job.members,
-                                  job.engine.seed, feed.validation == nullptr ? job.validation_split : 0);
+  data::Holdout ids = shard_of(job, feed, member);
   ids.train = data::portion_of(std::move(ids.train), job.portion, job.engine.seed);
   if (feed.validation != nullptr) ids.validation = all_ids(feed.validation->split());
   return ids;
+}
+
+std::vector<std::string> group_notes(const Job& job, const Feed& feed) {
+  const data::Split& split = feed.training.split();
+  if (split.groups.empty()) return {};
+  const std::vector<data::SampleGroup> groups = data::sample_groups(split.groups);
+  std::size_t largest = 0;
+  for (const data::SampleGroup& group : groups) largest = std::max(largest, group.size());
+  std::vector<std::string> notes{fmt::format("{} samples in {} groups that stay whole; the largest has {}",
+                                             format_count(split.count()), format_count(std::ssize(groups)),
+                                             format_count(static_cast<std::int64_t>(largest)))};
+  const std::int64_t members = job.shards == data::Sharding::kFull ? 1 : job.members;
+  const std::int64_t share = split.count() / members;
+  if (members > 1 && std::cmp_greater(largest, share)) {
+    notes.push_back(
+        fmt::format("the largest group has {} samples, more than a member's share of {}: shards "
+                    "are of unequal size",
+                    format_count(static_cast<std::int64_t>(largest)), format_count(share)));
+  }
+  if (feed.validation != nullptr || job.validation_split == 0) return notes;
+  const double asked = job.validation_split * static_cast<double>(share);
+  const std::int64_t held = std::ssize(shard_of(job, feed, 0).validation);
+  notes.push_back(
+      fmt::format("whole groups are held out, chosen by the seed: {} samples{}, where "
+                  "data.validation_split = {:g} asks for {}",
+                  format_count(held), members > 1 ? " of member 0" : "", job.validation_split,
+                  format_count(std::llround(asked))));
+  if (static_cast<double>(largest) > asked) {
+    notes.push_back(
+        fmt::format("the largest group has {} samples, more than the {} that "
+                    "data.validation_split = {:g} asks for",
+                    format_count(static_cast<std::int64_t>(largest)), format_count(std::llround(asked)),
+                    job.validation_split));
+  }
+  return notes;
 }
 
 namespace {

@@ -314,33 +314,46 @@ TEST_CASE("names of splits must be valid names of files and groups") {
              Contains("split \"train\" has 2 samples, too few for 3 shards"));
 }
 
-TEST_CASE("preparation and original sizes are stored") {
+TEST_CASE("preparation, assumptions, original sizes and groups are stored") {
   const TemporaryFolder folder;
   const std::int64_t shards = GENERATE(0, 3);
   const fs::path data = folder / "data";
   DatasetInfo info = example_info(1);
   info.preparation = R"({"words": [")" + std::string(200'000, 'x') + R"(", "Löwe"]})";
+  info.assumptions = R"([{"what":"kind","taken":"idx"}])";
   const ExampleSplit train = example_split(10, 1);
+  std::vector<std::int32_t> groups{0, 1, 0, 2, 7, 1, 0, 3, 4, 7};
   std::vector<std::int32_t> sizes;
   for (std::int32_t i = 0; i < 10; ++i) sizes.insert(sizes.end(), {100 + i, 0});
   std::vector<SplitSize> splits{{"train", 10, false, true}};
+  splits.front().groups = true;
   if (shards > 0) splits = in_shards(splits, shards);
   {
     auto writer = DatasetWriter::create(data, info, splits);
+    const auto write = [&] { writer.write("train", 0, train.samples, train.labels, {}, sizes, groups); };
     sizes[9] = -1;
-    CHECK_THAT(error_of([&] { writer.write("train", 0, train.samples, train.labels, {}, sizes); }),
-               Contains("sample 4 of split \"train\" has original size -1"));
+    CHECK_THAT(error_of(write), Contains("sample 4 of split \"train\" has original size -1"));
     sizes[9] = 0;
-    writer.write("train", 0, train.samples, train.labels, {}, sizes);
+    groups[3] = -2;
+    CHECK_THAT(error_of(write),
+               Contains("sample 3 of split \"train\" has group -2; groups are numbered from 0"));
+    groups[3] = 2;
+    write();
     CHECK(writer.finish().preparation == info.preparation);
   }
   CHECK(inspect(data, {"train"}).preparation == info.preparation);
+  CHECK(inspect(data, {"train"}).assumptions == info.assumptions);
   CHECK(original_sizes(data, "train") == sizes);
+  CHECK(stored_groups(data, "train") == groups);
+  for (const std::size_t memory : {std::size_t{0}, Storage::kUnlimited})  // streamed, held
+    CHECK(copy(Dataset::open(data, {"train"}, private_storage(memory)).split("train").groups) == groups);
   CHECK_THAT(error_of([&] { inspect(data, {"preparation"}); }), Contains("has no split \"preparation\""));
 
   write_example(folder / "plain.h5");
   CHECK(inspect(folder / "plain.h5", {"train"}).preparation.empty());
   CHECK(original_sizes(folder / "plain.h5", "train").empty());
+  CHECK(stored_groups(folder / "plain.h5", "train").empty());
+  CHECK(Dataset::open(folder / "plain.h5", {"train"}).split("train").groups.empty());
   // They do not change the hash that identifies the samples.
   const DatasetInfo plain = [&] {
     auto writer = DatasetWriter::create(folder / "bare.h5", example_info(1), {{"train", 10}});
@@ -348,4 +361,25 @@ TEST_CASE("preparation and original sizes are stored") {
     return writer.finish();
   }();
   CHECK(inspect(data, {"train"}).content_hash == plain.content_hash);
+}
+
+TEST_CASE("assumptions that a dataset has in its preparation are read as if they stood beside it") {
+  const TemporaryFolder folder;
+  // As `convoke prepare` wrote them at first: the last member of the preparation.
+  const std::string list = R"([{"what":"kind","taken":"a \"table\""},{"what":"header","taken":"line 1"}])";
+  const std::string words = R"({"kind":"text","words":["assumptions","\"assumptions\":[{\"what\":"]})";
+  const auto read = [&](const std::string& preparation) {
+    DatasetInfo info = example_info(1);
+    info.preparation = preparation;
+    auto writer = DatasetWriter::create(folder / "x.h5", info, {{"train", 10}}, true);
+    const ExampleSplit train = example_split(10, 1);
+    writer.write("train", 0, train.samples, train.labels);
+    writer.finish();
+    const DatasetInfo stored = inspect(folder / "x.h5", {"train"});
+    return std::pair(stored.preparation, stored.assumptions);
+  };
+  const std::string before = words.substr(0, words.size() - 1);
+  CHECK(read(before + ",\"assumptions\":" + list + "}") == std::pair(words, list));
+  CHECK(read("{\"assumptions\":" + list + "}") == std::pair(std::string(), list));
+  CHECK(read(words) == std::pair(words, std::string()));
 }

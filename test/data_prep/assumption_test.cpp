@@ -1,6 +1,5 @@
 #include "convoke/data_prep/assumption.hpp"
 
-#include "convoke/data_prep/preparation.hpp"
 #include "convoke/data_prep/prepare.hpp"
 #include "idx_files.hpp"
 #include "sources/csv_file.hpp"
@@ -9,22 +8,19 @@
 using namespace convoke::data_prep;
 using Catch::Contains;
 
-TEST_CASE("assumptions are the same after JSON, and do not change how samples are made") {
+TEST_CASE("assumptions are the same after JSON") {
   const std::vector<Assumption> two{{"labels", "column \"a\"", "the last column", "--label-column"},
                                     {.what = "header", .taken = "line 1", .doubtful = true}};
-  const std::string json = with_assumptions(R"({"kind":"table"})", two);
-  const std::vector<Assumption> read = assumptions_in(json, "x.h5");
+  const std::vector<Assumption> read = assumptions_from(to_json(two), "x.h5");
   REQUIRE(read.size() == 2);
   CHECK(to_text(read) == to_text(two));
   CHECK(to_text(read) ==
         "  labels  column \"a\": the last column (--label-column)\n"
         "  header  warning: line 1\n");
-  CHECK(prepare_alike(json, R"({"kind":"table"})"));
-  CHECK(with_assumptions("", {}).empty());
-  CHECK(assumptions_in("", "x.h5").empty());
-  CHECK(assumptions_in(R"({"kind":"table"})", "x.h5").empty());
-  for (const char* damaged : {"[", R"({"assumptions":3})", R"({"assumptions":[{"what":1}]})"})
-    CHECK_THAT(error_of([&] { assumptions_in(damaged, "x.h5"); }), Contains("x.h5: the assumptions of its"));
+  CHECK(to_json(std::span<const Assumption>()).empty());
+  CHECK(assumptions_from("", "x.h5").empty());
+  for (const char* damaged : {"[", "[3]", R"([{"what":1}])"})
+    CHECK_THAT(error_of([&] { assumptions_from(damaged, "x.h5"); }), Contains("x.h5: its assumptions are"));
 }
 
 TEST_CASE("text of a file is harmless when it is shown as an assumption") {
@@ -47,7 +43,7 @@ TEST_CASE("what a source was taken for is announced before samples are decoded, 
 
   options.dry_run = true;
   const PrepareReport rehearsal = prepare(options);
-  CHECK_THAT(announced, Contains("kind  idx"));
+  CHECK_THAT(announced, Contains("kind     idx"));
   CHECK_FALSE(decoded);
   CHECK_FALSE(std::filesystem::exists(folder / "small.h5"));
   CHECK_FALSE(std::filesystem::exists(folder / "small.h5.work"));
@@ -57,7 +53,8 @@ TEST_CASE("what a source was taken for is announced before samples are decoded, 
   options.dry_run = false;
   prepare(options);
   const auto dataset = convoke::data::Dataset::open(folder / "small.h5", {"test"});
-  CHECK(to_text(assumptions_in(dataset.info().preparation, "small.h5")) == announced);
+  CHECK(to_text(assumptions_from(dataset.info().assumptions, "small.h5")) == announced);
+  CHECK(dataset.info().preparation.find("assumptions") == std::string::npos);
 }
 
 TEST_CASE("what a source was taken for is announced also if it cannot be fitted") {

@@ -142,6 +142,62 @@ TEST_CASE("equal samples stay in one part of a drawn split, for any number of pr
   CHECK(parted(options.output, splits) > 0);
 }
 
+// True if two samples of the split have one group exactly if `together` says so, by all pairs.
+template <class Together>
+bool groups_are(const fs::path& file, const std::string& split, const Together& together) {
+  const std::vector<std::int32_t> groups = data::stored_groups(file, split);
+  for (std::size_t a = 0; a < groups.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      if ((groups[a] == groups[b]) != together(a, b)) return false;
+    }
+  }
+  return !groups.empty();
+}
+
+TEST_CASE("a dataset stores which samples are equal, also in splits of the source's own") {
+  const TemporaryFolder folder;
+  std::vector<std::uint8_t> images = small_images(30);
+  images.insert(images.end(), images.begin(), images.begin() + 12 * 20);  // 12 of 4 x 5 pixels, again
+  write_small_mnist(folder.path(), false);
+  write_file(folder / "train-images-idx3-ubyte", idx_bytes(0x803, {42, 4, 5}, images));
+  write_file(folder / "train-labels-idx1-ubyte", small_label_file(42));
+  PrepareOptions options{folder.path(), folder / "small.h5"};
+  options.overwrite = true;
+  options.order = GENERATE(Order::kSource, Order::kShuffled);
+  options.shards = GENERATE(0, 3);
+  if (GENERATE(false, true)) options.splits.parts = {{"train", 0.7}, {"test", 0.3}};
+  prepare(options);
+  const auto dataset = data::Dataset::open(options.output, {"train"});
+  const auto samples = dataset.split("train").values<std::uint8_t>();
+  CHECK(groups_are(options.output, "train", [&](std::size_t a, std::size_t b) {
+    return std::ranges::equal(samples.subspan(20 * a, 20), samples.subspan(20 * b, 20));
+  }));
+  if (options.splits.parts.empty()) CHECK(data::stored_groups(options.output, "test").empty());
+  options.allow_duplicates = true;  // then they need not stay together
+  prepare(options);
+  CHECK(data::stored_groups(options.output, "train").empty());
+}
+
+TEST_CASE("a dataset stores the groups that the user names, joined by equal samples") {
+  const TemporaryFolder folder;
+  std::string csv = "person,height,width,label\n";
+  for (int i = 0; i < 60; ++i) csv += fmt::format("p{},{},{},{}\n", i % 17, i, i + 1, i % 2);
+  csv += "p3,4,5,0\np99,4,5,0\n";  // equal to row 4, of p4: the persons 3, 4 and 99 stay together
+  write_file(folder / "people.csv", csv);
+  PrepareOptions options{folder / "people.csv", folder / "people.h5"};
+  options.samples.columns.group = "person";
+  options.samples.columns.features = {"height", "width"};
+  options.splits.parts = {{"train", 1.0}};
+  options.order = Order::kSource;
+  prepare(options);
+  const auto person = [](std::size_t row) {
+    const std::size_t p = row == 60 ? 3 : row == 61 ? 99 : row % 17;
+    return p == 4 || p == 99 ? 3 : p;
+  };
+  CHECK(groups_are(options.output, "train",
+                   [&](std::size_t a, std::size_t b) { return person(a) == person(b); }));
+}
+
 TEST_CASE("every sample is tested in one fold, and its copies with it") {
   const TemporaryFolder folder;
   std::string csv = "text,label\n";

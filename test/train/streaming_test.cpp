@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdint>
 #include <optional>
+#include <set>
 
 #include "convoke/data/dataset_writer.hpp"
 #include "convoke/data/shards.hpp"
@@ -227,6 +228,69 @@ TEST_CASE("members of an ensemble stream their shards, and validate on a separat
     }
     CHECK(member.model.validation_accuracy == Catch::Approx(correct / 40.0).epsilon(1e-12));
   }
+}
+
+TEST_CASE("members on any number of ranks neither share nor part a group of a streamed dataset") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const std::string folder = on_root(world, [&] {
+    const auto path = tiny::fs::temp_directory_path() / ("convoke-groups-" + std::to_string(::getpid()));
+    data::DatasetInfo info;
+    info.sample_shape = Shape{1, 8, 8};
+    info.classes = 4;
+    auto splits = data::in_shards({{"train", 150}}, 5);
+    splits.front().groups = true;
+    auto writer = data::DatasetWriter::create(path, info, splits, true);
+    const tiny::Pictures pictures = Stored::pictures_of(0);
+    std::vector<std::int32_t> groups;
+    for (std::int32_t i = 0; i < 150; ++i) groups.push_back(i * i % 97);
+    writer.write("train", 0, pictures.samples, pictures.labels, {}, {}, groups);
+    writer.finish();
+    return path.string();
+  });
+  Job job = tiny::job();
+  job.ensemble = true;
+  job.members = 3;
+  job.epochs = 1;
+  job.shards = GENERATE(data::Sharding::kContiguous, data::Sharding::kStratified);
+  job.validation_split = 0.25;
+  run::NodeStorage memory(world, world.split_node(), GENERATE(kNothing, std::size_t{1} << 20));
+  const data::Dataset dataset = data::Dataset::open(folder, {"train"}, memory.storage());
+  const data::BatchLoader loader(dataset.split("train"), job.model.graph.input_shape(),
+                                 job.model.normalization);
+  std::vector<std::set<std::int32_t>> parts;
+  std::vector<std::size_t> sizes;
+  std::size_t samples = 0;
+  for (std::int64_t member = 0; member < 3; ++member) {
+    const data::Holdout ids = samples_of(job, loader, member);
+    for (const auto* part : {&ids.train, &ids.validation}) {
+      parts.emplace_back();
+      for (const std::uint32_t id : *part) parts.back().insert(static_cast<std::int32_t>(id * id % 97));
+      CHECK_FALSE(part->empty());
+      samples += part->size();
+    }
+    sizes.push_back(ids.train.size());
+  }
+  CHECK(samples == 150);
+  std::size_t members_of_parts = 0;
+  std::set<std::int32_t> all;
+  for (const auto& part : parts) {
+    members_of_parts += part.size();
+    all.insert(part.begin(), part.end());
+  }
+  CHECK(members_of_parts == all.size());  // each group is in one part
+  const Run run(world);
+  Phases phases;
+  const Training result =
+      train_members(job, loader, split(world, job.members), world, run.folder, false, true, phases);
+  for (const TrainedMember& member : result.members)
+    CHECK(static_cast<std::size_t>(member.model.training_samples) ==
+          sizes[static_cast<std::size_t>(member.model.index)]);
+  const std::vector<std::string> notes = group_notes(job, loader);
+  CHECK(notes.front() ==
+        fmt::format("150 samples in {} groups that stay whole; the largest has 4", all.size()));
+  world.barrier();
+  if (world.root()) tiny::fs::remove_all(folder);
 }
 
 TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed run tries it again") {

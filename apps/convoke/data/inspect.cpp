@@ -9,11 +9,13 @@
 #include <cstdlib>
 #include <functional>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 
 #include "convoke/core/text.hpp"
 #include "convoke/data/dataset_reader.hpp"
+#include "convoke/data/deal_groups.hpp"
 #include "convoke/data/stored_layout.hpp"
 #include "convoke/data_prep/assumption.hpp"
 #include "convoke/explore/inspection.hpp"
@@ -127,6 +129,17 @@ void print_encoding(const data::DatasetReader& reader) {
   if (encoded > 0) fmt::print("{}\n", encoding_text(encoded, pixels));
 }
 
+void print_groups(const data::DatasetReader& reader) {
+  for (const data::DatasetReader::Part& split : reader.splits()) {
+    const auto groups = data::sample_groups(data::stored_groups(reader.path(), split.name));
+    if (groups.empty()) continue;
+    const auto sizes = [](const data::SampleGroup& group) { return std::ssize(group); };
+    fmt::print("{}: {} samples in {} groups that stay whole; the largest has {}\n", split.name,
+               format_count(split.count()), format_count(std::ssize(groups)),
+               format_count(std::ranges::max(groups | std::views::transform(sizes))));
+  }
+}
+
 /// Shows how far each phase of an inspection is.
 class PhaseProgress {
  public:
@@ -163,9 +176,10 @@ int inspect(const InspectOptions& options) {
              data::stored_shape(found.info.sample_shape).to_string(), data::name_of(found.info.sample_type),
              found.info.classes);
   if (!found.info.provenance.empty()) fmt::print("{}\n", found.info.provenance);
-  const auto assumptions = data_prep::assumptions_in(found.info.preparation, options.dataset);
+  const auto assumptions = data_prep::assumptions_from(found.info.assumptions, options.dataset);
   if (!assumptions.empty()) fmt::print("its source was taken for:\n{}", data_prep::to_text(assumptions));
   print_encoding(reader);
+  print_groups(reader);
   print_classes(found);
   if (found.kind() == "tokens") {
     print_lengths(found);

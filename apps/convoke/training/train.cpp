@@ -89,11 +89,12 @@ std::string loss_note(const train::Job& job, const data::Split& samples) {
   if (std::ranges::any_of(job.model.graph.nodes(), penalised)) {
     parts.emplace_back("penalties on weights (l1, l2)");
   }
+  const std::string beside = parts.empty() ? "" : ", unlike the objectives beside them";
   if (job.augmenter != nullptr && job.augmenter->mixes()) parts.emplace_back("mixed samples");
   if (!job.distill.teacher.empty()) parts.emplace_back("the predictions of the teacher");
-  return parts.empty()
-             ? ""
-             : fmt::format("training losses include {}; validation and test losses do not", join(parts));
+  return parts.empty() ? ""
+                       : fmt::format("training losses include {}; validation and test losses do not{}",
+                                     join(parts), beside);
 }
 
 // Warns if the job does not suit the ranks, or the samples do not fit into memory.
@@ -110,6 +111,7 @@ void describe_plan(const recipe::Run& run, int ranks) {
   fmt::print(stderr, "{}{}", doctor::short_text(doctor::judge_lanes(job, ranks)),
              doctor::short_text(samples));
   if (streamed) fmt::print("data: {}\n", samples.front().evidence);
+  for (const std::string& note : train::group_notes(job, run.feed())) fmt::print("data: {}\n", note);
   for (const std::string& note : recipe.model.notes) fmt::print("note: {}\n", note);
   if (const auto& teacher = run.teacher()) {
     fmt::print("teacher: {}\n", describe(recipe.train.distill.teacher, *teacher));

@@ -31,6 +31,7 @@ struct DatasetInfo {
   std::string provenance = {};    ///< where the samples came from; may be empty
   std::string content_hash = {};  ///< over samples, labels and weights of all splits; may be empty
   std::string preparation = {};   ///< JSON: how the sources were prepared, see docs/formats.md; may be empty
+  std::string assumptions = {};   ///< JSON: a list of what the sources were taken for; may be empty
 };
 
 /// One split. A view: the bytes belong to the dataset.
@@ -39,6 +40,9 @@ struct Split {
   Samples samples;
   std::span<const std::int32_t> labels;  ///< (N), each in 0..classes-1
   std::span<const float> weights = {};   ///< (N), the weight of each in the loss; empty: all 1
+  /// (N), at least 0: samples of equal number belong together, as do those of one patient, and are trained on
+  /// or held out together; empty: every sample is on its own.
+  std::span<const std::int32_t> groups = {};
   /// (N, classes), class probabilities for training; empty: none. They do not come from the dataset.
   std::span<const float> soft_labels = {};
   std::int32_t largest_token = -1;            ///< of tokens: an embedding needs more rows than this; else -1
@@ -82,6 +86,13 @@ DatasetInfo inspect(const std::filesystem::path& file, const std::vector<std::st
 /// width of a picture, or length of a text and 0. Empty if the dataset does not have it. Throws as
 /// Dataset::open.
 std::vector<std::int32_t> original_sizes(const std::filesystem::path& file, const std::string& split);
+
+/// Returns the group of each sample of a split (Split::groups): (N). Empty if the dataset does not have it.
+/// Throws as Dataset::open.
+std::vector<std::int32_t> stored_groups(const std::filesystem::path& file, const std::string& split);
+
+/// Identifies the groups of a split: "" without groups.
+std::string hash_of_groups(const Split& split);
 
 /// Returns the bytes of each picture of a split in the files. Empty if the pictures are not encoded. Throws
 /// as Dataset::open.

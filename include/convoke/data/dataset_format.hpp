@@ -21,7 +21,8 @@ inline constexpr const char* kSampleShape = "sample_shape";  // of encoded pictu
 inline constexpr const char* kShard = "shard";    // of a dataset in shards: the number of this file, from 0
 inline constexpr const char* kShards = "shards";  // the number of shards of its split
 
-inline constexpr const char* kPreparation = "preparation";  // dataset in the root
+inline constexpr const char* kPreparation = "preparation";  // datasets in the root
+inline constexpr const char* kAssumptions = "assumptions";
 
 inline constexpr const char* kSamples = "samples";           // datasets in each split's group
 inline constexpr const char* kEncoded = "encoded";           // instead of samples: the bytes of all pictures
@@ -29,5 +30,6 @@ inline constexpr const char* kEncodedEnds = "encoded_ends";  // and where each e
 inline constexpr const char* kLabels = "labels";
 inline constexpr const char* kWeights = "weights";
 inline constexpr const char* kOriginalSizes = "original_sizes";
+inline constexpr const char* kGroups = "groups";
 
 }  // namespace convoke::data::format

@@ -20,6 +20,7 @@ struct SplitSize {
   std::int64_t shards = 0;      ///< files of a folder; 0: all splits in one file. See in_shards()
   /// (samples), where each encoded picture ends in the bytes of all. Empty if samples are not encoded.
   std::vector<std::int64_t> encoded_ends = {};
+  bool groups = false;  ///< samples have groups (Split::groups)
 };
 
 struct StoredSplit;
@@ -30,9 +31,9 @@ struct StoredPiece;
 /// it and gives places() to the others, which join. The bytes do not depend on the number of processes.
 class DatasetWriter {
  public:
-  /// `info` gives shape, type, classes, class names, vocabulary, provenance and preparation; finish()
-  /// computes mean, standard deviation and hash. Throws Error if the dataset exists and `overwrite` is not
-  /// set, if it cannot be created, or if the sizes are invalid.
+  /// `info` gives shape, type, classes, class names, vocabulary, provenance, preparation and assumptions;
+  /// finish() computes mean, standard deviation and hash. Throws Error if the dataset exists and `overwrite`
+  /// is not set, if it cannot be created, or if the sizes are invalid.
   static DatasetWriter create(const std::filesystem::path& file, DatasetInfo info,
                               std::vector<SplitSize> splits, bool overwrite = false);
 
@@ -51,13 +52,14 @@ class DatasetWriter {
 
   /// Writes the samples first, first + 1, ... of a split, as stored: (n, H, W, C), (n, L, F), (n, F) or (n,
   /// L) values of the dataset's type, or the bytes of n encoded pictures; n labels, and, if the split has
-  /// them, n weights and (n, 2) original sizes. Calls may come in any order. One of the processes must write
-  /// every sample once. Throws Error if writing fails, and, naming the sample, for a label outside
+  /// them, n weights, (n, 2) original sizes and n groups. Calls may come in any order. One of the processes
+  /// must write every sample once. Throws Error if writing fails, and, naming the sample, for a label outside
   /// 0..classes-1, a token outside the vocabulary, a number that is not finite, a weight that is negative or
-  /// not finite, or a negative size.
+  /// not finite, or a
+  /// negative size or group.
   void write(const std::string& split, std::int64_t first, const Samples& samples,
              std::span<const std::int32_t> labels, std::span<const float> weights = {},
-             std::span<const std::int32_t> original_sizes = {});
+             std::span<const std::int32_t> original_sizes = {}, std::span<const std::int32_t> groups = {});
 
   /// Makes sure that everything this process wrote is on the disk. Processes that joined call it before the
   /// creator calls finish().

@@ -32,8 +32,11 @@ struct Holdout {
 /// validation)) train. Bootstrap, with n = N / members: as many samples are held out, at random, the same for
 /// all members; int(n * (1 - validation)) samples to train are drawn with replacement from all others, keyed
 /// by (seed, member). A pure function. Throws Error if a member would have no sample to train.
+/// `groups` (Split::groups), unless empty: no group is divided. The seed then decides which groups a member
+/// gets and which are held out (deal_groups), so sizes are only about those above; Bootstrap draws groups.
 Holdout shard(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t member,
-              std::int64_t members, std::uint64_t seed, double validation = 0);
+              std::int64_t members, std::uint64_t seed, double validation = 0,
+              std::span<const std::int32_t> groups = {});
 
 /// Returns a share of the ids, 0 < portion <= 1, in their order: those at the first floor(n * portion) places
 /// of a shuffle keyed by the seed. Portions are nested: a larger one contains a smaller one. A pure function

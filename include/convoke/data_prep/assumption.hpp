@@ -11,8 +11,8 @@ namespace convoke::data_prep {
 ///     catalogue_.assumptions.push_back({.what = "labels", .taken = "column \"species\"",
 ///                                       .why = "the last column", .option = "--label-column"});
 ///
-/// `convoke prepare` prints them before it decodes, the dataset stores them in its preparation, and `convoke
-/// inspect` prints them again.
+/// `convoke prepare` prints them before it decodes, the dataset stores them, and `convoke inspect`
+/// prints them again.
 struct Assumption {
   std::string what;         ///< in one or two words: "kind", "separator", "labels"
   std::string taken;        ///< what it was taken for: "tab", "column \"species\""
@@ -24,11 +24,10 @@ struct Assumption {
 /// Returns a line for each: "  labels     column "species": the last column (--label-column)".
 std::string to_text(std::span<const Assumption> assumptions);
 
-/// Returns `preparation`, a JSON object or "", with the assumptions; it is unchanged if there are none.
-std::string with_assumptions(const std::string& preparation, std::span<const Assumption> assumptions);
+/// Returns the list as DatasetInfo::assumptions stores it; empty if there are none.
+std::string to_json(std::span<const Assumption> assumptions);
 
-/// Returns the assumptions that a dataset's or model's preparation stores. Throws Error, beginning with
-/// `where`, if they are damaged.
-std::vector<Assumption> assumptions_in(const std::string& preparation, const std::string& where);
+/// Returns the assumptions that a dataset stores. Throws Error, beginning with `where`, if they are damaged.
+std::vector<Assumption> assumptions_from(const std::string& json, const std::string& where);
 
 }  // namespace convoke::data_prep

@@ -48,6 +48,7 @@ class Run {
   const Recipe& recipe() const { return recipe_; }  ///< data.path is the path where the dataset was found
   const train::Job& job() const { return job_; }
   const data::Dataset& dataset() const { return dataset_; }
+  train::Feed feed() const { return {loader_, validation_ ? &*validation_ : nullptr}; }
   /// The models of train.distill; empty without them, and once train() has used them.
   const std::optional<run::ModelSet>& teacher() const { return teacher_; }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "convoke/data/batch_loader.hpp"
@@ -25,6 +26,10 @@ std::vector<std::uint32_t> all_ids(const data::Split& split);
 /// Returns the samples of a member: a portion of its shard for training, and what its shard holds out, or all
 /// of a separate split, for validation. A pure function.
 data::Holdout samples_of(const Job& job, const Feed& feed, std::int64_t member);
+
+/// Says how many groups the training samples have, and how far they keep shards and validation samples from
+/// the sizes that the job asks for; no sentence if there are no groups.
+std::vector<std::string> group_notes(const Job& job, const Feed& feed);
 
 /// Returns the samples on which at least one member trains, in ascending order. A pure function.
 std::vector<std::uint32_t> trained_samples(const Job& job, const Feed& feed);
