@@ -8,6 +8,7 @@
 
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
 #include "convoke/hdf5/file.hpp"
@@ -127,8 +128,8 @@ class Hdf5Arrays final : public NamedArrays {
       return labels;
     }
     if (texts.size() < names.size())
-      throw Error(
-          fmt::format("{}: some of the arrays {} hold texts, others numbers", path().string(), join(names)));
+      throw Error(fmt::format("{}: some of the arrays {} hold texts, others numbers", path().string(),
+                              listing(names)));
     return named(texts, names, class_names);
   }
 
@@ -230,6 +231,17 @@ class Hdf5Arrays final : public NamedArrays {
   std::string axes_;
 };
 
+void refuse_old_matlab(const fs::path& file) {
+  constexpr std::string_view kOldMatlab = "MATLAB 5.0 MAT-file";
+  std::string begin(kOldMatlab.size(), '\0');
+  if (os::File(file, os::Access::kRead).read_some_at(0, std::as_writable_bytes(std::span(begin))) ==
+          begin.size() &&
+      begin == kOldMatlab)
+    throw Error(fmt::format("{}: is a MAT-file of version 5 to 7, which is not HDF5", file.string()),
+                "save it again in MATLAB with save(..., '-v7.3'), or from Python as .npz: "
+                "numpy.savez(file, **{k: v for k, v in scipy.io.loadmat(file).items() if k[0] != '_'})");
+}
+
 }  // namespace
 
 bool has_hdf5_ending(const fs::path& path) {
@@ -247,15 +259,13 @@ bool is_hdf5_arrays(const fs::path& path) {
 }
 
 std::unique_ptr<Source> open_hdf5_arrays(const fs::path& file, const SourceOptions& options) {
-  constexpr std::string_view kOldMatlab = "MATLAB 5.0 MAT-file";
-  std::string begin(kOldMatlab.size(), '\0');
-  if (os::File(file, os::Access::kRead).read_some_at(0, std::as_writable_bytes(std::span(begin))) ==
-          begin.size() &&
-      begin == kOldMatlab)
-    throw Error(fmt::format("{}: is a MAT-file of version 5 to 7, which is not HDF5", file.string()),
-                "save it again in MATLAB with save(..., '-v7.3'), or from Python as .npz: "
-                "numpy.savez(file, **{k: v for k, v in scipy.io.loadmat(file).items() if k[0] != '_'})");
+  refuse_old_matlab(file);
   return open_array_source(std::make_unique<Hdf5Arrays>(file, options), options);
+}
+
+std::shared_ptr<SampleArray> open_hdf5_samples(const fs::path& file, const std::string& split) {
+  refuse_old_matlab(file);
+  return open_samples_of(std::make_unique<Hdf5Arrays>(file, SourceOptions{}), split);
 }
 
 }  // namespace convoke::data_prep

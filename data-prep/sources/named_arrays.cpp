@@ -188,7 +188,7 @@ std::vector<ArrayPair> NamedArrays::pairs(const ColumnOptions& columns) const {
   return pairs;
 }
 
-std::string NamedArrays::samples_of(const std::string& split) const {
+ArrayPair NamedArrays::samples_of(const std::string& split) const {
   std::vector<std::string> samples, of_split;
   for (const std::string& name : names_) {
     const Meaning meaning = meaning_of(name);
@@ -197,11 +197,29 @@ std::string NamedArrays::samples_of(const std::string& split) const {
     if (meaning.split == canonical_split(split)) of_split.push_back(name);
   }
   for (const auto& candidates : {of_split, samples, names_}) {
-    if (candidates.size() == 1) return candidates.front();
+    if (candidates.size() != 1) continue;
+    ArrayPair pair{.split = meaning_of(candidates.front()).split, .samples = candidates.front()};
+    for (const std::string& name : names_) {
+      const Meaning meaning = meaning_of(name);
+      if (meaning.role == Role::kLabels && meaning.split == pair.split) pair.labels = name;
+    }
+    return pair;
   }
   throw Error(fmt::format("{}: the array with the samples of {} is ambiguous; the arrays are {}",
                           path_.string(), split, listing(names_)),
               "choose one with --split, such as train for x_train; or save a single array");
+}
+
+std::shared_ptr<SampleArray> open_samples_of(std::unique_ptr<const NamedArrays> arrays,
+                                             const std::string& split) {
+  struct Open {
+    std::unique_ptr<const NamedArrays> arrays;  // outlives what was opened of it
+    std::unique_ptr<SampleArray> samples;
+  };
+  const ArrayPair pair = arrays->samples_of(split);
+  auto samples = arrays->open(pair.samples, pair.labels);
+  const auto open = std::make_shared<Open>(Open{std::move(arrays), std::move(samples)});
+  return {open, open->samples.get()};
 }
 
 bool names_samples_or_labels(const std::string& array) { return meaning_of(array).role != Role::kNone; }

@@ -48,9 +48,9 @@ class NamedArrays {
   /// labels or labels no samples, or if the names are ambiguous.
   std::vector<ArrayPair> pairs(const ColumnOptions& columns = {}) const;
 
-  /// Returns the array with the samples of `split`, which need not have labels; else the only array of
-  /// samples; else the only array. Throws Error naming the arrays if there is none.
-  std::string samples_of(const std::string& split) const;
+  /// Returns the array with the samples of `split`; else the only array of samples; else the only array. It
+  /// need not have labels. Throws Error naming the arrays if there is none.
+  ArrayPair samples_of(const std::string& split) const;
 
  protected:
   /// `hint`: how to write a file with names that are known.
@@ -67,6 +67,10 @@ class NamedArrays {
 
 /// True if the name is a name of samples or labels.
 bool names_samples_or_labels(const std::string& array);
+
+/// Opens NamedArrays::samples_of() as an array that keeps `arrays` open.
+std::shared_ptr<SampleArray> open_samples_of(std::unique_ptr<const NamedArrays> arrays,
+                                             const std::string& split);
 
 /// Reads the labels of one array of numbers. Throws Error as NamedArrays::labels().
 ArrayLabels read_labels(SampleArray& array);

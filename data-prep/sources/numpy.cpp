@@ -28,9 +28,8 @@ std::unique_ptr<Source> open_numpy(const fs::path& path, const SourceOptions& op
   return open_array_source(std::make_unique<NumpyArrays>(path), options);
 }
 
-NpyArray read_samples(const fs::path& npz, const std::string& split) {
-  const NumpyArrays arrays(npz);
-  return read_all(*arrays.open(arrays.samples_of(split)));
+std::shared_ptr<SampleArray> open_npz_samples(const fs::path& npz, const std::string& split) {
+  return open_samples_of(std::make_unique<NumpyArrays>(npz), split);
 }
 
 }  // namespace convoke::data_prep

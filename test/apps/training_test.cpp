@@ -13,6 +13,7 @@
 #include "convoke/core/random.hpp"
 #include "convoke/data/dataset_writer.hpp"
 #include "convoke/data_prep/files/npy.hpp"
+#include "convoke/hdf5/file.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/run/model_file.hpp"
@@ -564,7 +565,32 @@ TEST_CASE("evaluate uses the test split of the run, unless another is named") {
   CHECK(place.run("evaluate run --split test --json").says("\"samples\":60"));
 }
 
-TEST_CASE("predict gives the same labels for a dataset, a NumPy batch and image files") {
+namespace {
+
+// Writes 60 pictures of 8 x 8 as h5py does, (N, H, W, C), and as MATLAB does: (H, W, N), with reversed axes.
+void write_arrays(const Place& place, std::span<const float> values) {
+  using convoke::hdf5::ElementType;
+  convoke::hdf5::File h5py = convoke::hdf5::File::create(place / "arrays.h5");
+  h5py.create_dataset("x_train", ElementType::kInt32, convoke::Shape{2, 8, 8, 1}, 0)
+      .write(std::span<const std::int32_t>(std::vector<std::int32_t>(128)));
+  h5py.create_dataset("x_test", ElementType::kFloat32, convoke::Shape{60, 8, 8, 1}, 5).write(values);
+  h5py.close();
+  std::vector<float> turned;  // (N, W, H)
+  for (std::size_t n = 0; n < 60; ++n) {
+    for (std::size_t x = 0; x < 8; ++x) {
+      for (std::size_t y = 0; y < 8; ++y) turned.push_back(values[64 * n + 8 * y + x]);
+    }
+  }
+  convoke::hdf5::File matlab = convoke::hdf5::File::create(place / "arrays.mat");
+  auto images = matlab.create_dataset("images", ElementType::kFloat32, convoke::Shape{60, 8, 8}, 0);
+  images.write(std::span<const float>(turned));
+  images.set_attribute("MATLAB_class", "single");
+  matlab.close();
+}
+
+}  // namespace
+
+TEST_CASE("predict gives the same labels for a dataset, arrays and image files") {
   const Place place;
   REQUIRE(place.train("run").code == 0);
   const Pictures test(60, 8, 4, 2);
@@ -589,12 +615,18 @@ TEST_CASE("predict gives the same labels for a dataset, a NumPy batch and image 
   };
   REQUIRE(place.run("predict run data.h5 --output a.csv").code == 0);
   REQUIRE(place.run("predict run batch.npy --output b.csv", mpirun(3)).code == 0);
+  write_arrays(place, values);
+  REQUIRE(place.run("predict run arrays.h5 --output h.csv", mpirun(3)).code == 0);
+  REQUIRE(place.run("predict run arrays.mat --output m.csv", mpirun(2)).code == 0);
   const Outcome pictures = place.run("predict run/model.h5 " + images, "2>/dev/null");
   CAPTURE(pictures.text);
   const std::string csv = bytes_of(place / "a.csv");
   CHECK(csv.find("input,index,label,class,p(0),p(1),p(2),p(3)\n") == 0);
   CHECK(columns(csv, 1000).size() == 60);
-  CHECK(columns(bytes_of(place / "b.csv"), 1000) == columns(csv, 1000));
+  for (const char* arrays : {"b.csv", "h.csv", "m.csv"}) {
+    CAPTURE(arrays);
+    CHECK(columns(bytes_of(place / arrays), 1000) == columns(csv, 1000));
+  }
   CHECK(columns(pictures.text, 3) == columns(csv, 3));
 
   REQUIRE(place.run("predict run batch.npy --output b.npy").code == 0);
@@ -611,6 +643,11 @@ TEST_CASE("predict gives the same labels for a dataset, a NumPy batch and image 
   const Outcome wrong = place.run("predict run wrong.npy");
   CHECK(wrong.code == 1);
   CHECK(wrong.says("wrong.npy: has shape (60, 64), but the model takes samples of shape (1, 8, 8)"));
+  const Outcome of_train = place.run("predict run arrays.h5 --split train --layout nchw");
+  CHECK(of_train.code == 1);
+  CHECK(of_train.says("arrays.h5: has shape (2, 8, 8, 1), but with --layout nchw"));
+  write_text(place / "old.mat", "MATLAB 5.0 MAT-file, Platform: GLNXA64" + std::string(200, ' '));
+  CHECK(place.run("predict run old.mat").says("old.mat: is a MAT-file of version 5 to 7"));
   CHECK(place.run("predict run nothing.png").says("error: nothing.png"));
   CHECK(place.run("predict run batch.npy --output labels.txt").says(".csv or .npy"));
 }

@@ -359,14 +359,16 @@ std::function<int()> add_predict(CLI::App& parser) {
   parser
       .add_option("inputs", options->inputs,
                   "Pictures; texts or table rows (.csv, .tsv); a text in each line (.txt); arrays (N, ...) "
-                  "(.npy, .npz); datasets (.h5)")
+                  "(.npy, .npz, .h5, .mat); datasets (.h5)")
       ->type_name("INPUT");
   parser.add_option("--text", options->texts, "A text to label")->type_name("TEXT")->allow_extra_args(false);
   parser
       .add_option("--output", options->output,
                   "The file to write, .csv or .npy; CSV on the terminal by default")
       ->type_name("FILE");
-  parser.add_option("--split", options->samples.split, "The split to label of datasets and of .npz archives")
+  parser
+      .add_option("--split", options->samples.split,
+                  "The split to label of datasets, .npz archives and HDF5 files")
       ->type_name("NAME")
       ->capture_default_str();
   CLI::Option* rule =
@@ -379,7 +381,7 @@ std::function<int()> add_predict(CLI::App& parser) {
                                                            {"nchw", BatchLayout::kNchw}};
   parser
       .add_option("--layout", options->samples.layout,
-                  "The order of the axes in NumPy arrays; from their shape by default")
+                  "The order of the axes in arrays of pictures; from their shape by default")
       ->transform(CLI::CheckedTransformer(kLayouts).description(""))
       ->type_name("nhwc|nchw");
   parser

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
 #include "convoke/data_prep/preparation.hpp"
@@ -50,7 +51,7 @@ class TextEncoder final : public Encoder {
     if (it != names.end()) return {static_cast<std::size_t>(it - names.begin())};
     if (const auto column = data_prep::find_text_column(header, "", file)) return {*column};
     throw Error(fmt::format("{}: has no column of texts", file),
-                fmt::format("the columns are {}; the model was trained on \"{}\"", join(names),
+                fmt::format("the columns are {}; the model was trained on \"{}\"", listing(names),
                             preparation_.column()));
   }
 

@@ -13,6 +13,7 @@
 #include "convoke/data_prep/files/npy.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/data_prep/preparation.hpp"
+#include "convoke/data_prep/sources/hdf5_arrays.hpp"
 #include "convoke/data_prep/sources/numpy.hpp"
 #include "convoke/pictures/decode.hpp"
 #include "convoke/run/node_memory.hpp"
@@ -95,13 +96,14 @@ bool channels_last(const std::string& file, const Shape& batch, const Shape& sam
       kImagesHint);
 }
 
-SampleSource from_array(const std::string& file, data_prep::NpyArray batch, const SampleOptions& options,
-                        const run::ModelDescription& model) {
-  auto array = std::make_shared<const data_prep::NpyArray>(std::move(batch));
+// The samples of each call are read when they are needed, so a rank reads its part only.
+SampleSource from_array(const std::string& file, const std::shared_ptr<data_prep::SampleArray>& array,
+                        const SampleOptions& options, const run::ModelDescription& model) {
   const Shape sample = model.graph.input_shape();
-  const bool last = channels_last(file, array->shape, sample, options.layout);
-  const bool floating = std::holds_alternative<std::vector<float>>(array->values) ||
-                        std::holds_alternative<std::vector<double>>(array->values);
+  const bool last = channels_last(file, array->shape(), sample, options.layout);
+  const data_prep::NpyValues type = array->values(0);
+  const bool floating =
+      std::holds_alternative<std::vector<float>>(type) || std::holds_alternative<std::vector<double>>(type);
   const bool tokens = model.graph.input_shape().type == nn::ValueType::kToken;
   data::Normalization normalization = model.normalization;
   if (tokens || (options.raw && floating)) {
@@ -109,16 +111,16 @@ SampleSource from_array(const std::string& file, data_prep::NpyArray batch, cons
     normalization = {std::vector<float>(channels, 1.0F), std::vector<float>(channels, 0.0F)};
   }
   const bool images = takes_images(model);
-  return {file, array->shape.extents().front(), [=](std::int64_t first, std::int64_t n) {
+  return {file, array->shape().extents().front(), [=](std::int64_t first, std::int64_t n) {
             const auto size = static_cast<std::size_t>(sample.elements());
+            data_prep::NpyValues part = array->values(static_cast<std::size_t>(n) * size);
+            array->read(static_cast<std::uint64_t>(first) * size, part);
             return std::visit(
                 [&](const auto& values) {
-                  const auto part = std::span(values).subspan(static_cast<std::size_t>(first) * size,
-                                                              static_cast<std::size_t>(n) * size);
-                  return images ? normalise_images(part, sample, last, normalization)
-                                : normalise_features(part, normalization);
+                  return images ? normalise_images(std::span(values), sample, last, normalization)
+                                : normalise_features(std::span(values), normalization);
                 },
-                array->values);
+                part);
           }};
 }
 
@@ -181,11 +183,17 @@ bool ends_with(const std::string& name, std::string_view ending) {
 
 SampleSource samples_from(const std::string& input, const SampleOptions& options,
                           const run::ModelDescription& model, const mpi::Communicator& world) {
-  if (ends_with(input, ".npy")) return from_array(input, data_prep::read_npy(input), options, model);
-  if (ends_with(input, ".npz")) {
-    return from_array(input, data_prep::read_samples(input, options.split), options, model);
+  if (ends_with(input, ".npy")) {
+    return from_array(input, std::make_shared<data_prep::NpyReader>(data_prep::open_plain(input)), options,
+                      model);
   }
-  if (ends_with(input, ".h5") || ends_with(input, ".hdf5") || data::has_shards(input)) {
+  if (ends_with(input, ".npz")) {
+    return from_array(input, data_prep::open_npz_samples(input, options.split), options, model);
+  }
+  if (data_prep::is_hdf5_arrays(input) || ends_with(input, ".mat")) {
+    return from_array(input, data_prep::open_hdf5_samples(input, options.split), options, model);
+  }
+  if (data_prep::has_hdf5_ending(input) || data::has_shards(input)) {
     return from_dataset(input, options.split, model, world);
   }
   if (is_raw_file(input)) return samples_from_raw_file(input, model);

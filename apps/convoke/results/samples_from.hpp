@@ -21,17 +21,18 @@ struct SampleSource {
 enum class BatchLayout { kAny, kNhwc, kNchw };
 
 struct SampleOptions {
-  std::string split = "test";  ///< of datasets and .npz archives
+  std::string split = "test";  ///< of datasets, .npz archives and HDF5 files
   BatchLayout layout = BatchLayout::kAny;
-  bool raw = false;  ///< do not normalise floating-point values of .npy arrays
+  bool raw = false;  ///< do not normalise floating-point values of arrays
 };
 
 /// Opens an input of the command line: a picture (decoded to the model's channels, and fitted to its height
-/// and width like the training pictures); a .npy array, or a split of a .npz, in the units of the stored
-/// samples, with features (N, F), sequences (N, L, F), tokens (N, L) or pictures (N, H, W, C), (N, C, H, W)
-/// or, with one channel, (N, H, W); a split of a dataset (.h5); or texts or rows (.csv, .tsv, .txt), see
-/// samples_from_raw_file. Throws Error naming the file if it does not fit the model.
-/// The ranks of a node hold one copy of a dataset, of which each reads its part: collective over `world`.
+/// and width like the training pictures); a .npy array, or a split of a .npz or of arrays in an HDF5 file
+/// (h5py, MATLAB), read in parts, in the units of the stored samples, with features (N, F), sequences (N, L,
+/// F), tokens (N, L) or pictures (N, H, W, C), (N, C, H, W) or, with one channel, (N, H, W); a split of a
+/// dataset (.h5); or texts or rows (.csv, .tsv, .txt), see samples_from_raw_file. Throws Error naming the
+/// file if it does not fit the model. The ranks of a node hold one copy of a dataset, of which each reads its
+/// part: collective over `world`.
 SampleSource samples_from(const std::string& input, const SampleOptions& options,
                           const run::ModelDescription& model, const mpi::Communicator& world);
 

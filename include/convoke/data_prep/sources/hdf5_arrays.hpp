@@ -1,7 +1,9 @@
 #pragma once
 #include <filesystem>
 #include <memory>
+#include <string>
 
+#include "convoke/data_prep/files/npy.hpp"
 #include "convoke/data_prep/sources/source.hpp"
 #include "convoke/data_prep/sources/source_options.hpp"
 
@@ -21,5 +23,10 @@ bool is_hdf5_arrays(const std::filesystem::path& path);
 /// (H, W, N), or what options.arrays.axes says. Labels of MATLAB that begin at 1 become classes named "1",
 /// "2", .... Throws Error as open_numpy(), and if the file is a dataset or a model.
 std::unique_ptr<Source> open_hdf5_arrays(const std::filesystem::path& file, const SourceOptions& options);
+
+/// Opens the samples of `split`, which need not have labels, by the same rules: the array with that name,
+/// else the only array of samples, else the only array. Without labels, samples of MATLAB are the first axis
+/// of (N, F), and the last one of pictures. Throws Error as open_hdf5_arrays(), or naming the arrays.
+std::shared_ptr<SampleArray> open_hdf5_samples(const std::filesystem::path& file, const std::string& split);
 
 }  // namespace convoke::data_prep

@@ -24,9 +24,9 @@ bool is_numpy(const std::filesystem::path& path);
 /// ambiguous names, fewer than 2 classes. An invalid label or token is its item's fault.
 std::unique_ptr<Source> open_numpy(const std::filesystem::path& path, const SourceOptions& options);
 
-/// Reads the samples of `split` in an .npz archive, without labels: the array with that name, else the only
+/// Opens the samples of `split` in an .npz archive, without labels: the array with that name, else the only
 /// array of samples, else the only array. Throws Error naming the arrays if there is none, or if it is
 /// damaged.
-NpyArray read_samples(const std::filesystem::path& npz, const std::string& split);
+std::shared_ptr<SampleArray> open_npz_samples(const std::filesystem::path& npz, const std::string& split);
 
 }  // namespace convoke::data_prep
