@@ -1,6 +1,6 @@
 #include "convoke/data_prep/synthetic_mark.hpp"
 
-#include <fstream>
+#include "files/lines.hpp"
 
 namespace convoke::data_prep {
 
@@ -10,9 +10,9 @@ std::string synthetic_mark(const std::filesystem::path& source) {
   constexpr int kFolders = 3;
   for (int i = 0; i < kFolders; ++i, folder = folder.parent_path()) {
     if (!std::filesystem::is_regular_file(folder / kSyntheticMark)) continue;
-    std::ifstream in(folder / kSyntheticMark);
+    Lines lines(folder / kSyntheticMark);
     std::string line;
-    if (std::getline(in, line) && line.starts_with("synthetic")) return line;
+    if (lines.next(line) && line.starts_with("synthetic")) return line;
   }
   return {};
 }

@@ -12,6 +12,7 @@
 #include "convoke/core/text.hpp"
 #include "sources/axes.hpp"
 #include "sources/labels.hpp"
+#include "sources/value_range.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -116,9 +117,9 @@ class ArraySource final : public Source {
       add_format(*samples_[i]);
       add_items(pairs[i], *samples_[i], std::move(labels[i]));
     }
-    say_what_was_taken(pairs, options);
     if (format_.type == data::SampleType::kInt32) find_vocabulary();
     if (!options.class_names.empty()) catalogue_.class_names = options.class_names;
+    say_what_was_taken(pairs, options);
     catalogue_.provenance = fmt::format("arrays {} of {}", fmt::join(used, ", "), arrays.path().string());
     require_classes(arrays.path().string(), catalogue_);
   }
@@ -162,21 +163,14 @@ class ArraySource final : public Source {
                                       .taken = listing(labels),
                                       .why = by_name(options.columns.label),
                                       .option = "--label-column"});
-    const char* const kind = format_.type == data::SampleType::kInt32 ? "tokens"
-                             : axes_.are_pictures()                   ? "pictures"
-                             : format_.shape.rank() == 2              ? "sequences"
-                                                                      : "features";
-    catalogue_.assumptions.push_back(
-        {.what = "axes",
-         .taken = fmt::format("{}: {} of {} {}", axes_.letters(), kind, data::name_of(format_.type),
-                              format_.shape.to_string()),
-         .why = options.arrays.axes.empty() ? "by the type and the number of axes" : "as the option says",
-         .option = "--axes"});
-    catalogue_.assumptions.push_back({.what = "classes",
-                                      .taken = fmt::format("{} classes", format_count(catalogue_.classes)),
-                                      .why = catalogue_.class_names.empty()
-                                                 ? "the labels are their numbers, from 0 on"
-                                                 : "the different labels are their names"});
+    Assumption axes = samples_taken(
+        format_, options.arrays.axes.empty() ? "by the type and the number of axes" : "as the option says");
+    axes.what = "axes";
+    axes.taken = fmt::format("{}: {}", axes_.letters(), axes.taken);
+    axes.option = "--axes";
+    catalogue_.assumptions.push_back(std::move(axes));
+    catalogue_.assumptions.push_back(classes_taken(catalogue_));
+    catalogue_.assumptions.push_back(values_taken(*this));
   }
 
   void add_format(const SampleArray& array) {

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <optional>
 
 #include "convoke/core/error.hpp"
 #include "convoke/data_prep/files/byte_reader.hpp"
+#include "files/lines.hpp"
+#include "sources/value_range.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -70,9 +71,8 @@ const CifarKind* find_pickled(const fs::path& folder) {
 
 std::vector<std::string> read_names(const fs::path& file) {
   std::vector<std::string> names;
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    if (line.ends_with('\r')) line.pop_back();
+  Lines lines(file);
+  for (std::string line; lines.next(line);) {
     if (!line.empty()) names.push_back(line);
   }
   return names;
@@ -86,13 +86,15 @@ class CifarSource final : public Source {
     for (const Batch& batch : kind.batches) add_batch(folder, batch);
     catalogue_.class_names = std::move(class_names);
     const fs::path names = folder / kind.names;
-    if (catalogue_.class_names.empty() && fs::is_regular_file(names)) {
+    if (catalogue_.class_names.empty() && fs::exists(names)) {
       catalogue_.class_names = read_names(names);
       if (catalogue_.class_names.size() != static_cast<std::size_t>(kind.classes)) {
         throw Error(fmt::format("{}: has {} names; {} has {} classes", names.string(),
                                 catalogue_.class_names.size(), kind.name, kind.classes));
       }
     }
+    catalogue_.assumptions = {samples_taken(format(), kind.name), classes_taken(catalogue_),
+                              values_taken(*this)};
     catalogue_.provenance = fmt::format("{}, binary version, of {}", kind.name, folder.string());
   }
 

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/number.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
@@ -58,7 +59,7 @@ std::optional<std::size_t> find_column(const CsvHeader& header, const std::strin
     const auto it = std::find(names.begin(), names.end(), given);
     if (it != names.end()) return static_cast<std::size_t>(it - names.begin());
     throw Error(fmt::format("{}: has no column \"{}\"{}", file.string(), given, did_you_mean(given, names)),
-                (header.written ? "columns: " : "it has no header; its columns are named ") + join(names));
+                (header.written ? "columns: " : "it has no header; its columns are named ") + listing(names));
   }
   for (const std::string_view name : usual) {
     const auto it =
@@ -115,7 +116,7 @@ class LabelChoice {
                           .option = "--label-column"};
     const std::vector<std::string> others = other_names(label);
     if (!others.empty()) {
-      assumption.why += fmt::format("; not {}", join(others));
+      assumption.why += fmt::format("; not {}", listing(others));
       assumption.doubtful = true;
     }
     return assumption;
@@ -269,7 +270,7 @@ CsvRoles find_roles(const CsvReading& reading, const ColumnOptions& options,
     roles.assumptions.push_back(*assumption);
   } else {
     throw Error(fmt::format("{}: has no column of labels", reading.file.string()),
-                fmt::format("choose one with --label-column; columns: {}", join(header.names)));
+                fmt::format("choose one with --label-column; columns: {}", listing(header.names)));
   }
   roles.split = find_column(header, options.split, kSplitColumns, reading.file);
   roles.group = find_column(header, options.group, {}, reading.file);

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/listing.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
@@ -314,11 +315,8 @@ class Examination {
         renamed.push_back(fmt::format("\"{}\"", name));
     }
     if (renamed.empty()) return;
-    const std::size_t count = renamed.size();
-    if (count > 10) renamed.resize(10);
     assume({.what = "repeated",
-            .taken = fmt::format("{} called {}{}", counted(count, "column"), join(renamed),
-                                 count > 10 ? ", ..." : ""),
+            .taken = fmt::format("{} called {}", counted(renamed.size(), "column"), listing(renamed, 10)),
             .why = "their names in the header occur before"});
   }
 

@@ -9,6 +9,7 @@
 
 #include "convoke/core/error.hpp"
 #include "sources/idx_file.hpp"
+#include "sources/value_range.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -72,6 +73,8 @@ class IdxSource final : public Source {
           fmt::format("{}: has one class, \"0\"; a dataset needs at least 2 classes", folder.string()));
     }
     catalogue_.class_names = std::move(class_names);
+    catalogue_.assumptions = {samples_taken(format(), "by the headers of the files"),
+                              classes_taken(catalogue_), values_taken(*this)};
     catalogue_.provenance = fmt::format("IDX files {} of {}", fmt::join(names, ", "), folder.string());
   }
 

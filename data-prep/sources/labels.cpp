@@ -13,9 +13,11 @@
 
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
 #include "convoke/data_prep/files/number.hpp"
+#include "files/twin_names.hpp"
 
 namespace convoke::data_prep {
 
@@ -143,17 +145,13 @@ class Spellings {
       if (!added) apart.push_back(fmt::format("\"{}\" and \"{}\"", before->second, alike.front()));
     }
     std::vector<Assumption> found;
-    const auto shown = [&](std::vector<std::string> list) {
-      const bool more = list.size() > kShown;
-      if (more) list.resize(kShown);
-      return join(list) + (more ? ", ..." : "");
-    };
     if (!joined.empty()) {
-      found.push_back({.what = "one class", .taken = shown(joined), .why = "they are the same value"});
+      found.push_back(
+          {.what = "one class", .taken = listing(joined, kShown), .why = "they are the same value"});
     }
     if (!apart.empty()) {
       found.push_back({.what = "two classes",
-                       .taken = shown(apart),
+                       .taken = listing(apart, kShown),
                        .why = "they differ only in case",
                        .doubtful = true});
     }
@@ -228,6 +226,13 @@ ClassLabels class_labels(std::span<const std::string> cells, const std::vector<s
   }
   ClassLabels result;
   std::vector<std::string> names = in_order(found);
+  std::vector<std::string> with_given = names;
+  with_given.insert(with_given.end(), class_names.begin(), class_names.end());
+  if (const auto twins = find_twins(with_given)) {
+    throw Error(
+        fmt::format("{}: the labels {}", where, twins_text(*twins)),
+        "write both in the same way, for example with Python's unicodedata.normalize(\"NFC\", label)");
+  }
   if (class_names.empty()) {
     if (names.size() < 2) {
       throw Error(names.empty() ? fmt::format("{}: has no labels", where)
@@ -244,7 +249,7 @@ ClassLabels class_labels(std::span<const std::string> cells, const std::vector<s
       if (indices || std::find(class_names.begin(), class_names.end(), name) != class_names.end()) continue;
       throw Error(fmt::format("{}: \"{}\" is not one of the {} class names{}", where, name,
                               class_names.size(), did_you_mean(name, class_names)),
-                  "the labels are: " + join(names));
+                  "the labels are: " + listing(names));
     }
     names.clear();
     for (std::size_t i = 0; i < class_names.size(); ++i) {

@@ -101,7 +101,7 @@ class Finder {
     std::vector<std::string> names;
     for (const fs::path& folder : folders_)
       names.push_back(folder.empty() ? "the current folder" : folder.string());
-    return join(names);
+    return listing(names);
   }
 
  private:

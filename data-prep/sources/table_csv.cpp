@@ -139,7 +139,7 @@ class TableSource final : public Source {
       std::erase_if(features_, [&](std::size_t feature) { return feature == roles.split; });
     if (features_.empty()) {
       throw Error(fmt::format("{}: there is no column left for features", reading_.file.string()),
-                  "columns: " + join(reading_.header.names));
+                  "columns: " + listing(reading_.header.names));
     }
     assume("dropped", dropped_);
     for (const std::size_t c : features_) {
@@ -154,7 +154,7 @@ class TableSource final : public Source {
     }
     if (!missing.empty()) {
       catalogue_.notes.push_back(
-          "missing cells: " + join(missing) +
+          "missing cells: " + listing(missing) +
           "; they are replaced by the mean or the most frequent category of the training rows");
     }
   }

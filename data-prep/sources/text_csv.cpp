@@ -7,6 +7,7 @@
 #include <set>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/sources/text_source.hpp"
 #include "sources/table_columns.hpp"
@@ -85,7 +86,7 @@ std::unique_ptr<Source> open_text_csv(const fs::path& file, const SourceOptions&
                                               : find_text_column(header, options.columns.text, file);
   if (!text) {
     throw Error(fmt::format("{}: has no column of texts", file.string()),
-                "choose one with --text-column; columns: " + join(header.names));
+                "choose one with --text-column; columns: " + listing(header.names));
   }
   const CsvRoles roles = roles_around(*text, reading, options);
   CsvCatalogue list = list_rows(reading, roles, options, [&](const CsvRow& row, Item& item) {
@@ -102,7 +103,7 @@ std::unique_ptr<Source> open_text_csv(const fs::path& file, const SourceOptions&
   for (std::size_t c = 0; c < header.names.size(); ++c) {
     if (c != *text && !roles.uses(c)) unused.push_back(fmt::format("\"{}\"", header.names[c]));
   }
-  if (!unused.empty()) assumptions.push_back({.what = "not used", .taken = join(unused)});
+  if (!unused.empty()) assumptions.push_back({.what = "not used", .taken = listing(unused)});
   list.catalogue.provenance = fmt::format("column {} of {}", header.names[*text], file.string());
   const auto reader = std::make_shared<CsvReader>(reading.rows());
   return make_text_source(

@@ -4,7 +4,7 @@
 
 #include <charconv>
 #include <cmath>
-#include <fstream>
+#include <span>
 #include <sstream>
 #include <unordered_map>
 #include <utility>
@@ -12,6 +12,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/data_prep/files/number.hpp"
 #include "darshan_counters.hpp"
+#include "files/lines.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -24,12 +25,10 @@ constexpr std::string_view kFileLine = "# DXT, file_id: ", kCountsLine = "# DXT,
 /// Reads a dump line by line.
 class DumpReader {
  public:
-  explicit DumpReader(const fs::path& file) : file_(file), in_(file) {
-    if (!in_) throw Error(fmt::format("{}: cannot be read", file.string()));
-  }
+  explicit DumpReader(const fs::path& file) : file_(file), lines_(file) {}
 
   DarshanDump read() {
-    for (std::string line; std::getline(in_, line);) {
+    for (std::string line; lines_.next(line);) {
       ++line_;
       if (line.starts_with(kFileLine)) {
         begin_file(line);
@@ -128,7 +127,7 @@ class DumpReader {
   }
 
   fs::path file_;
-  std::ifstream in_;
+  Lines lines_;
   std::uint64_t line_ = 0;
   std::unordered_map<std::uint64_t, std::int32_t> ids_;  // Darshan's file ids, and their numbers
   std::int32_t current_ = 0;                             // number of the file that the lines belong to
@@ -142,10 +141,13 @@ class DumpReader {
 
 bool is_darshan_dump(const fs::path& file) {
   if (!fs::is_regular_file(file)) return false;
-  std::ifstream in(file);
   std::string begin(kFirstLine.size(), '\0');
-  in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  return in && begin == kFirstLine;
+  try {
+    const std::size_t got = open_plain(file)->read_some(0, std::as_writable_bytes(std::span(begin)));
+    return got == begin.size() && begin == kFirstLine;
+  } catch (const Error&) {  // unreadable
+    return false;
+  }
 }
 
 DarshanDump read_darshan_dump(const fs::path& file) { return DumpReader(file).read(); }

@@ -1,5 +1,7 @@
 #include "convoke/data_prep/sources/cifar.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 
 #include "../idx_files.hpp"
@@ -120,4 +122,16 @@ TEST_CASE("the pickled Python version of CIFAR is recognised and refused") {
              Contains("is the pickled Python version of CIFAR-10"));
   CHECK_THAT(error_of([&] { open_source(kFiles, {}, "cifar"); }),
              Contains("has no files of CIFAR-10 or CIFAR-100"));
+}
+
+TEST_CASE("CIFAR's names are not read from a pipe, and prepare says what it found") {
+  const TemporaryFolder folder;
+  copy(kFiles / "cifar10", folder);
+  const auto source = open_source(folder.path());
+  CHECK_THAT(to_text(source->catalogue().assumptions), Contains("images of uint8 (32, 32, 3): CIFAR-10"));
+  CHECK_THAT(to_text(source->catalogue().assumptions), Contains("10 classes"));
+  CHECK_THAT(to_text(source->catalogue().assumptions), Contains("in all 13 samples"));
+  fs::remove(folder / "batches.meta.txt");
+  REQUIRE(::mkfifo((folder / "batches.meta.txt").c_str(), 0600) == 0);  // nobody writes to it
+  CHECK_THAT(error_in(folder.path()), Contains("batches.meta.txt: is a named pipe (FIFO), not a file"));
 }

@@ -45,6 +45,16 @@ TEST_CASE("given names decide the order, by name or by number") {
 TEST_CASE("labels that cannot be classes are refused") {
   CHECK_THAT(error_of([] { labels({"a", "a"}); }), Contains("has one class, \"a\""));
   CHECK_THAT(error_of([] { labels({"", ""}); }), Contains("has no labels"));
+  const std::string composed = "caf\u00e9", accented = "cafe\u0301";
+  for (const Names& names : {Names{}, Names{composed, "tea"}}) {
+    CHECK(error_of([&] {
+            labels({composed, "tea", accented}, names);
+          }) == "x.csv: the labels \"cafe<U+0301>\" and \"caf<U+00E9>\" look alike");
+  }
+  CHECK_THAT(hint_of([&] {
+               labels({accented, "tea"}, {composed, "tea"});
+             }),
+             Contains("unicodedata.normalize"));
   Names many;
   for (int i = 0; i < 40; ++i) many.push_back(std::to_string(i * 0.37));
   CHECK_THAT(error_of([&] { labels(many); }), Contains("has 40 different labels in 40 rows"));

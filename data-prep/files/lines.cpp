@@ -1,0 +1,34 @@
+#include "files/lines.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace convoke::data_prep {
+
+bool Lines::fill() {
+  constexpr std::size_t kBufferBytes = 1U << 16;
+  buffer_.resize(kBufferBytes);
+  buffer_.resize(bytes_->read_some(read_, std::as_writable_bytes(std::span(buffer_))));
+  read_ += buffer_.size();
+  at_ = 0;
+  return !buffer_.empty();
+}
+
+bool Lines::next(std::string& line) {
+  line.clear();
+  if (at_ == buffer_.size() && !fill()) return false;
+  for (;;) {
+    const std::size_t end = std::min(buffer_.find('\n', at_), buffer_.size());
+    line.append(buffer_, at_, end - at_);
+    at_ = end;
+    if (at_ < buffer_.size()) {
+      ++at_;
+      break;
+    }
+    if (!fill()) break;
+  }
+  if (line.ends_with('\r')) line.pop_back();
+  return true;
+}
+
+}  // namespace convoke::data_prep
