@@ -174,7 +174,7 @@ void add_reading_options(CLI::App& parser, data_prep::ReadingOptions& reading) {
 void add_array_options(CLI::App& parser, data_prep::ArrayOptions& arrays) {
   parser
       .add_option("--axes", arrays.axes,
-                  "What the axes of an array count: N samples, H height, W width, C channels, L length, F "
+                  "Letters for the axes of an array: N samples, H height, W width, C channels, L length, F "
                   "features; by default NHWC, NHW, NLF, NF or NL, by the numbers that it holds")
       ->type_name("LETTERS")
       ->group("Arrays");

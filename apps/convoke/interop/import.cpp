@@ -157,8 +157,8 @@ std::function<int()> add_import(CLI::App& parser) {
   parser
       .add_option(
           "--prefix", options->prefix,
-          "What the file has in front of the names of these weights, e.g. module. or ema.; by default "
-          "what fits")
+          "The text in front of the names of these weights in the file, e.g. module. or ema.; by default "
+          "the one that fits")
       ->needs("--zoo")
       ->type_name("TEXT");
   parser.add_flag("--partial", options->partial, "Leave out weights in the file that --zoo does not have")
@@ -169,7 +169,7 @@ std::function<int()> add_import(CLI::App& parser) {
       ->type_name("N");
   add_import_options(parser, options->reading);
   add_choice(parser, "--outputs", options->outputs, interop::output_kinds(),
-             "What the outputs are; by default what the file says, or its last layers show");
+             "The kind of the outputs; by default the file or its last layers decide");
   parser
       .add_option(
           "--normalize", options->normalize,

@@ -56,8 +56,8 @@ void judge_outputs(run::ModelDescription& model, std::span<const float> outputs)
 void add_model_reading(CLI::App& parser, ModelReading& reading) {
   add_import_options(parser, reading.import);
   add_choice(parser, "--outputs", reading.outputs, interop::output_kinds(),
-             "What the model's outputs are; by default what its file says, or its last layers and first "
-             "outputs show");
+             "The kind of the model's outputs; by default its file, or its last layers and first outputs, "
+             "decide");
 }
 
 run::ModelSet models_of(const std::filesystem::path& file, const ModelReading& reading,
