@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include "convoke/core/fixed_point.hpp"
+#include "convoke/core/lookup.hpp"
 #include "convoke/core/timeline.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
@@ -119,7 +119,18 @@ Evaluator::Evaluator(const nn::Graph& graph, EvaluatorOptions options)
       output_(graph.output_shape()),
       options_(std::move(options)),
       outputs_(graph.output_shape().elements()),
+      own_loss_(nn::make_loss(options_.loss->settings())),
       activated_(nn::outputs_are_activated(graph, *options_.loss)) {
+  std::size_t offset = 0;
+  for (const nn::Node& node : graph.nodes()) {
+    for (const nn::ParameterSpec& spec : node.parameters) {
+      const auto size = static_cast<std::size_t>(spec.shape.elements());
+      if (spec.trainable && (spec.l1 != 0 || spec.l2 != 0)) {
+        penalised_.push_back({offset, size, spec.l1, spec.l2});
+      }
+      offset += size;
+    }
+  }
   if (options_.classes == 0) options_.classes = outputs_;
   if (options_.folded) folded_.emplace(graph);
   const nn::Graph& compiled = folded_ ? folded_->graph() : graph;
@@ -141,6 +152,13 @@ void Evaluator::load(std::span<const float> parameters) {
     pack(parameters_, *layout_, parameters, arena_.span());
   }
   working_->refresh();
+  penalty_ = 0;
+  for (const Penalised& part : penalised_) {
+    for (const float weight : parameters.subspan(part.offset, part.size)) {
+      const auto w = static_cast<double>(weight);
+      penalty_ += part.l1 * std::abs(w) + part.l2 * w * w;
+    }
+  }
 }
 
 Evaluator::Fill Evaluator::fill_from(const data::BatchLoader& loader,
@@ -233,11 +251,59 @@ double Evaluator::loss(std::span<const float> outputs, std::size_t sample, std::
   return finite ? options_.loss->of(prediction, label) : std::numeric_limits<double>::infinity();
 }
 
+bool Evaluator::has_objective() const {
+  const Settings options = own_loss_->settings();
+  return !penalised_.empty() || number_at(options, "label_smoothing") > 0 ||
+         !list_at(options, "class_weights").empty();
+}
+
+// Training judges the inputs of the activation: log p is one of a softmax, log p / (1 - p) of a sigmoid.
+double Evaluator::objective(std::span<const float> outputs, std::size_t sample, std::int32_t label,
+                            float weight) const {
+  const auto each = static_cast<std::size_t>(outputs_);
+  const std::string_view activation = own_loss_->activation();
+  std::vector<float> inputs;
+  for (const float value : outputs.subspan(sample * each, each)) {
+    if (!std::isfinite(value)) return std::numeric_limits<double>::infinity();
+    const float p = std::max(value, std::numeric_limits<float>::min());
+    inputs.push_back(activation == "softmax"   ? std::log(p)
+                     : activation == "sigmoid" ? std::log(p) - std::log1p(-std::min(value, 1 - 6e-8F))
+                                               : value);
+  }
+  const nn::Judged judged{.outputs = inputs.data(),
+                          .outputs_per_sample = outputs_,
+                          .labels = std::span(&label, 1),
+                          .sample_weights = std::span(&weight, 1),
+                          .batch = 1};
+  return own_loss_->judge(judged, nullptr).loss + penalty_;
+}
+
 std::span<const std::uint32_t> part_of(const mpi::Communicator& group, std::span<const std::uint32_t> ids) {
   const auto rank = static_cast<std::size_t>(group.rank());
   const auto size = static_cast<std::size_t>(group.size());
   const std::size_t first = ids.size() * rank / size;
   return ids.subspan(first, ids.size() * (rank + 1) / size - first);
+}
+
+LossSum::LossSum(const Evaluator& evaluator, const data::Split& split)
+    : evaluator_(&evaluator), split_(&split), differs_(evaluator.has_objective() || !split.weights.empty()) {}
+
+void LossSum::add(std::span<const float> outputs, std::size_t row, std::uint32_t id) {
+  const std::int32_t label = split_->labels[id];
+  loss_.add(evaluator_->loss(outputs, row, label));
+  if (!differs_) return;
+  const float weight = split_->weights.empty() ? 1.0F : split_->weights[id];
+  objective_.add(evaluator_->objective(outputs, row, label, weight));
+}
+
+Score LossSum::score(std::int64_t correct, std::int64_t samples, const mpi::Communicator& group) {
+  group.sum(loss_.parts());
+  if (differs_) group.sum(objective_.parts());
+  if (samples == 0) return {};
+  const auto n = static_cast<double>(samples);
+  Score score{samples, static_cast<double>(correct) / n, loss_.value() / n};
+  if (differs_) score.objective = objective_.value() / n;
+  return score;
 }
 
 Score score(Evaluator& evaluator, const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
@@ -247,19 +313,15 @@ Score score(Evaluator& evaluator, const data::BatchLoader& loader, std::span<con
   const std::vector<float> probabilities = evaluator.to_probabilities(outputs);
   const auto classes = static_cast<std::ptrdiff_t>(evaluator.classes());
   std::int64_t correct = 0;
-  ExactSum loss;
+  LossSum loss(evaluator, loader.split());
   for (std::size_t i = 0; i < mine.size(); ++i) {
     const auto row = probabilities.begin() + static_cast<std::ptrdiff_t>(i) * classes;
     const std::int32_t label = loader.split().labels[mine[i]];
     correct += std::max_element(row, row + classes) - row == label;
-    loss.add(evaluator.loss(outputs, i, label));
+    loss.add(outputs, i, mine[i]);
   }
   group.sum(std::span(&correct, 1));
-  group.sum(loss.parts());
-  const auto samples = static_cast<std::int64_t>(ids.size());
-  if (samples == 0) return {};
-  return {samples, static_cast<double>(correct) / static_cast<double>(samples),
-          loss.value() / static_cast<double>(samples)};
+  return loss.score(correct, static_cast<std::int64_t>(ids.size()), group);
 }
 
 }  // namespace convoke::engine

@@ -99,6 +99,7 @@ void Progress::epoch_line(const EpochFields& fields) noexcept try {
   add(line, number_text("loss", fields.loss));
   add(line, number_text("accuracy", fields.accuracy));
   add(line, number_text("validation loss", fields.validation_loss));
+  add(line, number_text("validation objective", fields.validation_objective));
   add(line, number_text("validation accuracy", fields.validation_accuracy));
   add(line, rate_text(fields.images_per_second));
   if (fields.seconds > 0) add(line, format_duration(fields.seconds));

@@ -77,7 +77,7 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
   for (const std::string& name : vote::rule_names()) prefixes.push_back({name, vote::find_rule(name), {}});
   votes.elected.resize(prefixes.size());
   std::vector<std::int64_t> correct;
-  std::vector<ExactSum> losses(static_cast<std::size_t>(members));
+  std::vector<engine::LossSum> losses;
   std::vector<metrics::Calibration> member_calibration;
   for (std::int64_t m = 0; m < members; ++m) {
     const std::span<const float> canonical = parameters(m);
@@ -85,9 +85,8 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
       evaluator.load(canonical);
       return evaluator.outputs(loader, mine, views);
     });
-    for (std::size_t i = 0; i < truth.size(); ++i) {
-      losses[static_cast<std::size_t>(m)].add(evaluator.loss(outputs, i, truth[i]));
-    }
+    engine::LossSum& loss = losses.emplace_back(evaluator, loader.split());
+    for (std::size_t i = 0; i < mine.size(); ++i) loss.add(outputs, i, mine[i]);
     const std::vector<float> ballot = evaluator.to_probabilities(std::move(outputs));
     const std::vector<std::int32_t> labels = tally.add(ballot);
     votes.add(ballot, labels);
@@ -100,7 +99,6 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
         calibration_of(std::span<const float>(ballot), truth, evaluator.classes(), group));
   }
   group.sum(correct);
-  for (ExactSum& loss : losses) group.sum(loss.parts());
   vote::Diversity diversity(members);
   diversity.add(votes.labels, truth);
   group.sum(diversity.counts());
@@ -123,8 +121,7 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
       .soups = {},
       .mistakes = worst_mistakes(votes, mean, truth, mine, kMistakes, group)};
   for (std::size_t m = 0; m < static_cast<std::size_t>(members); ++m) {
-    result.members.push_back({samples, static_cast<double>(correct[m]) / static_cast<double>(samples),
-                              losses[m].value() / static_cast<double>(samples)});
+    result.members.push_back(losses[m].score(correct[m], samples, group));
   }
   return result;
 }

@@ -13,18 +13,27 @@
 namespace convoke::train {
 namespace {
 
+void add_score(const engine::Score& score, Settings& entry) {
+  entry.set("accuracy", score.accuracy);
+  entry.set("loss", score.loss);
+  if (!std::isnan(score.objective)) entry.set("objective", score.objective);
+}
+
 Value::Array soups(const Evaluation& evaluation) {
   Value::Array list;
   for (const SoupOutcome& soup : evaluation.soups) {
-    list.emplace_back(Settings{{"soup", soup.name},
-                               {"shares", Value::Array(soup.shares.begin(), soup.shares.end())},
-                               {"accuracy", soup.score.accuracy},
-                               {"loss", soup.score.loss}});
+    Settings entry{{"soup", soup.name}, {"shares", Value::Array(soup.shares.begin(), soup.shares.end())}};
+    add_score(soup.score, entry);
+    list.emplace_back(std::move(entry));
   }
   return list;
 }
 
-std::string loss_text(double loss) { return std::isfinite(loss) ? format_fixed(loss, 4) : "not finite"; }
+// Returns "0.1043", or "0.1043   objective 0.3127" if training minimises another function than the loss.
+std::string loss_text(const engine::Score& score) {
+  const auto number = [](double loss) { return std::isfinite(loss) ? format_fixed(loss, 4) : "not finite"; };
+  return number(score.loss) + (std::isnan(score.objective) ? "" : "   objective " + number(score.objective));
+}
 
 // Lists the defined scores: "  top-5 accuracy 0.9876   ROC AUC 0.9954   quadratic kappa 0.9321   ECE 0.0123"
 std::string further_scores(const Evaluation& evaluation, const metrics::ConfusionMatrix& matrix) {
@@ -47,7 +56,7 @@ constexpr std::size_t kListedMembers = 32;
 std::string member_text(const Evaluation& evaluation, const std::vector<std::int64_t>& members) {
   const auto line = [&](std::size_t m, const std::string& note) {
     return fmt::format("  member {:<3} accuracy {:.4f}   loss {}{}\n", members[m],
-                       evaluation.members[m].accuracy, loss_text(evaluation.members[m].loss), note);
+                       evaluation.members[m].accuracy, loss_text(evaluation.members[m]), note);
   };
   std::string text;
   if (members.size() <= kListedMembers) {
@@ -87,9 +96,9 @@ Settings evaluation_summary(const Evaluation& evaluation, const std::string& rul
   const metrics::ClassificationReport report = metrics::classification_report(evaluation.rule(rule).all);
   Value::Array each;
   for (std::size_t m = 0; m < members.size(); ++m) {
-    each.emplace_back(Settings{{"member", members[m]},
-                               {"accuracy", evaluation.members[m].accuracy},
-                               {"loss", evaluation.members[m].loss}});
+    Settings entry{{"member", members[m]}};
+    add_score(evaluation.members[m], entry);
+    each.emplace_back(std::move(entry));
   }
   Settings prefixes;
   for (const RuleOutcome& outcome : evaluation.rules) {
@@ -130,7 +139,7 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
       const auto parts =
           std::count_if(soup.shares.begin(), soup.shares.end(), [](double s) { return s > 0; });
       text += fmt::format("  {:<15}  {:.4f}   loss {}   (one model, the mean of {})\n", soup.name + " soup",
-                          soup.score.accuracy, loss_text(soup.score.loss), counted(parts, "member"));
+                          soup.score.accuracy, loss_text(soup.score), counted(parts, "member"));
     }
     text += fmt::format("  disagreement {:.4f}   (share of samples on which two members differ)\n",
                         evaluation.diversity.disagreement());
@@ -141,7 +150,7 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
     }
   } else {
     text += fmt::format("  accuracy {:.4f}   loss {}\n", evaluation.members.front().accuracy,
-                        loss_text(evaluation.members.front().loss));
+                        loss_text(evaluation.members.front()));
   }
   const metrics::ConfusionMatrix& matrix = evaluation.rule(rule).all;
   text += further_scores(evaluation, matrix);

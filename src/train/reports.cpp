@@ -89,6 +89,7 @@ Settings epoch_record(std::int64_t member, std::int64_t updates, const metrics::
                   {"epochs", epoch.epochs},    {"step", updates},  {"loss", epoch.loss},
                   {"accuracy", epoch.accuracy}};
   if (!std::isnan(epoch.validation_loss)) record.set("validation_loss", epoch.validation_loss);
+  if (!std::isnan(epoch.validation_objective)) record.set("validation_objective", epoch.validation_objective);
   if (!std::isnan(epoch.validation_accuracy)) record.set("validation_accuracy", epoch.validation_accuracy);
   if (!std::isnan(epoch.learning_rate)) record.set("learning_rate", epoch.learning_rate);
   record.set("images_per_second", epoch.images_per_second);
@@ -109,12 +110,14 @@ Settings step_record(std::int64_t member, std::int64_t epoch, std::int64_t updat
 
 Settings validation_record(std::int64_t member, std::int64_t epoch, std::int64_t updates,
                            const engine::Score& score) {
-  return {{"event", "validation"},
-          {"member", member},
-          {"epoch", epoch},
-          {"step", updates},
-          {"validation_loss", score.loss},
-          {"validation_accuracy", score.accuracy}};
+  Settings record{{"event", "validation"},
+                  {"member", member},
+                  {"epoch", epoch},
+                  {"step", updates},
+                  {"validation_loss", score.loss},
+                  {"validation_accuracy", score.accuracy}};
+  if (!std::isnan(score.objective)) record.set("validation_objective", score.objective);
+  return record;
 }
 
 Settings early_stopping_record(std::int64_t member, const EarlyStopping& rule,
@@ -139,10 +142,11 @@ Settings restore_record(std::int64_t member, const run::CheckpointState& state) 
 
 Settings evaluation_record(const std::string& split, const Evaluation& evaluation) {
   Value::Array accuracies;
-  Value::Array losses;
+  Value::Array losses, objectives;
   for (const engine::Score& member : evaluation.members) {
     accuracies.emplace_back(member.accuracy);
     losses.emplace_back(member.loss);
+    if (!std::isnan(member.objective)) objectives.emplace_back(member.objective);
   }
   Settings record{{"event", "evaluation"},
                   {"split", split},
@@ -150,6 +154,7 @@ Settings evaluation_record(const std::string& split, const Evaluation& evaluatio
                   {"member_accuracy", std::move(accuracies)},
                   {"member_loss", std::move(losses)},
                   {"disagreement", evaluation.diversity.disagreement()}};
+  if (!objectives.empty()) record.set("member_objective", std::move(objectives));
   const double q = evaluation.diversity.q_statistic();
   if (!std::isnan(q)) record.set("q_statistic", q);
   for (const RuleOutcome& rule : evaluation.rules) record.set(rule.name + "_accuracy", accuracy(rule.all));

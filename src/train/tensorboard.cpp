@@ -18,10 +18,11 @@ namespace {
 using metrics::Scalar;
 
 // Keys of records, and the curves that show them. TensorBoard groups curves by the part before the slash.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kCurves{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kCurves{
     {{"loss", "loss/train"},
      {"accuracy", "accuracy/train"},
      {"validation_loss", "loss/validation"},
+     {"validation_objective", "objective/validation"},
      {"validation_accuracy", "accuracy/validation"},
      {"learning_rate", "learning_rate"},
      {"images_per_second", "images_per_second"}}};

@@ -50,6 +50,7 @@ void Validation::at_epoch_end(const std::vector<float>& parameters, run::Checkpo
                               metrics::EpochFields& line) {
   const engine::Score found = score(parameters, state);
   line.validation_loss = found.loss;
+  line.validation_objective = found.objective;
   line.validation_accuracy = found.accuracy;
   if (!due(state.updates)) judge(found, parameters, state);
 }
@@ -76,7 +77,7 @@ engine::Score Validation::score(const std::vector<float>& parameters, run::Check
                             assignment_.validation, group_);
     latest_updates_ = state.updates;
     if (!std::isfinite(latest_.loss)) {
-      latest_.accuracy = std::numeric_limits<double>::quiet_NaN();
+      latest_.accuracy = latest_.objective = std::numeric_limits<double>::quiet_NaN();
       if (group_.root()) {
         reports_.progress.warn(fmt::format(
             "the validation loss after step {} is not finite: this validation is ignored", state.updates));

@@ -135,5 +135,6 @@ TEST_CASE("a run says what only its training loss includes") {
                                        "label_smoothing = 0.5 }' --set train.class_weights=balanced");
   CAPTURE(smoothed.text);
   CHECK(smoothed.says(
-      "note: training losses include label smoothing, class weights; validation and test losses do not\n"));
+      "note: training losses include label smoothing, class weights; validation and test losses do not, "
+      "unlike the objectives beside them\n"));
 }

@@ -31,3 +31,60 @@ TEST_CASE("the mean loss of many samples is exact for large losses, and not fini
   CHECK(std::isfinite(score_of(classifier, tiny::parameters(4)).loss));
   CHECK(std::isinf(score_of(classifier, std::vector<float>(classifier.parameter_values(), NAN)).loss));
 }
+
+TEST_CASE("the objective is the loss of training: with smoothing, weights and penalties, by a slow loop") {
+  const mpi::Session session;
+  const tiny::Pictures pictures(90);
+  std::vector<float> weights;
+  for (std::size_t i = 0; i < 90; ++i) weights.push_back(0.25F * static_cast<float>(i % 7));
+  const bool weighted = GENERATE(false, true), penalised = GENERATE(false, true);
+  const bool softmax = GENERATE(false, true);  // at the end of the network
+  const double smoothing = GENERATE(0.0, 0.3);
+  Settings dense{{"layer", "dense"}, {"units", 4}};
+  if (softmax) dense.set("activation", "softmax");
+  if (penalised) {
+    dense.set("l1", 0.01);
+    dense.set("l2", 0.02);
+  }
+  const nn::Graph graph = nn::build_graph(Shape{1, 8, 8}, {{{"layer", "flatten"}}, dense});
+  const std::vector<double> classes =
+      weighted ? std::vector<double>{1, 2, 0.5, 3} : std::vector<double>(4, 1);
+  Settings loss{{"name", "softmax_cross_entropy"}, {"label_smoothing", smoothing}};
+  if (weighted) loss.set("class_weights", Value::Array(classes.begin(), classes.end()));
+  std::vector<float> parameters;  // (4, 64), then 4 of the bias
+  for (int i = 0; i < 260; ++i) parameters.push_back(0.1F * static_cast<float>(i * 37 % 23 - 11));
+
+  data::Split split = pictures.split();
+  if (weighted) split.weights = weights;
+  const data::BatchLoader loader(split, Shape{1, 8, 8}, data::Normalization{{1.0F / 255}, {0}});
+  Evaluator evaluator(graph, {.loss = nn::make_loss(loss)});
+  evaluator.load(parameters);
+  const engine::Score score = engine::score(evaluator, loader, pictures.ids(), session.world());
+
+  double sum = 0, plain = 0, penalty = 0;
+  for (std::size_t i = 0; i < 90; ++i) {
+    std::vector<double> z;
+    double exponentials = 0, mean = 0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      z.push_back(parameters[256 + k]);
+      for (std::size_t p = 0; p < 64; ++p)
+        z[k] += parameters[64 * k + p] * pictures.samples[64 * i + p] / 255.0;
+      exponentials += std::exp(z[k]);
+      mean += z[k] / 4;
+    }
+    const auto label = static_cast<std::size_t>(pictures.labels[i]);
+    plain += std::log(exponentials) - z[label];
+    sum += (weighted ? weights[i] * classes[label] : 1) *
+           (std::log(exponentials) - (1 - smoothing) * z[label] - smoothing * mean);
+  }
+  for (std::size_t i = 0; penalised && i < 256; ++i) {
+    const double w = parameters[i];
+    penalty += 0.01 * std::abs(w) + 0.02 * w * w;
+  }
+  CHECK(score.loss == Catch::Approx(plain / 90).epsilon(1e-4));
+  if (weighted || penalised || smoothing > 0) {
+    CHECK(score.objective == Catch::Approx(sum / 90 + penalty).epsilon(1e-4));
+  } else {
+    CHECK(std::isnan(score.objective));
+  }
+}

@@ -1,12 +1,14 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "convoke/core/aligned_buffer.hpp"
+#include "convoke/core/fixed_point.hpp"
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/engine/canonical.hpp"
 #include "convoke/engine/lane_engine.hpp"
@@ -48,6 +50,8 @@ struct Score {
   std::int64_t samples = 0;
   double accuracy = 0;
   double loss = 0;  ///< infinite if the loss of a sample is not finite (or 2^40 or more)
+  /// The mean of what training minimises, Evaluator::objective(); NaN: it does not differ from the loss.
+  double objective = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// Predicts with one set of parameters after another. The graph is compiled for inference once per worker
@@ -84,6 +88,13 @@ class Evaluator {
   /// Returns the loss of a sample from outputs(); infinite if one of its outputs is not finite.
   double loss(std::span<const float> outputs, std::size_t sample, std::int32_t label) const;
 
+  /// Returns the objective of a sample: its loss as in training, with label smoothing, class weights and the
+  /// weight of the sample, plus the penalties on the loaded parameters. (Without mixtures and teacher.)
+  double objective(std::span<const float> outputs, std::size_t sample, std::int32_t label,
+                   float weight) const;
+  /// True if objective() differs from loss() also for samples of weight 1.
+  bool has_objective() const;
+
   /// The number of values that load() takes.
   std::size_t parameter_values() const { return parameter_values_; }
   std::int64_t classes() const { return options_.classes; }
@@ -107,6 +118,13 @@ class Evaluator {
   EvaluatorOptions options_;
   std::int64_t outputs_ = 0;  // per sample
   std::int64_t chunk_ = 0;
+  nn::LossPtr own_loss_;  // without a teacher
+  struct Penalised {
+    std::size_t offset = 0, size = 0;  // in the canonical values
+    double l1 = 0, l2 = 0;
+  };
+  std::vector<Penalised> penalised_;
+  double penalty_ = 0;      // of the loaded parameters
   bool activated_ = false;  // the outputs are values of the activation that is part of the loss
   std::shared_ptr<const nn::ParameterLayout> layout_;
   AlignedBuffer<float> arena_;
@@ -116,6 +134,25 @@ class Evaluator {
 
 /// Returns this rank's part of `ids` when a group shares them evenly: neighbouring ids, in order of rank.
 std::span<const std::uint32_t> part_of(const mpi::Communicator& group, std::span<const std::uint32_t> ids);
+
+/// The losses of samples that this rank evaluates with the parameters that are loaded at first.
+class LossSum {
+ public:
+  LossSum(const Evaluator& evaluator, const data::Split& split);
+
+  /// Adds sample `id` of the split, whose outputs are row `row` of Evaluator::outputs().
+  void add(std::span<const float> outputs, std::size_t row, std::uint32_t id);
+
+  /// Returns the score of the `samples` samples of all ranks, of which `correct` were predicted rightly. The
+  /// sum is the same for any number of ranks. Collective over `group`.
+  Score score(std::int64_t correct, std::int64_t samples, const mpi::Communicator& group);
+
+ private:
+  const Evaluator* evaluator_;
+  const data::Split* split_;
+  bool differs_;  // the objective from the loss
+  ExactSum loss_, objective_;
+};
 
 /// Returns the score of the loaded parameters on `ids`, which the ranks of `group` share. It is the same on
 /// all ranks, and for any number of ranks. Collective; if one rank throws, all throw its error (mpi::agree).

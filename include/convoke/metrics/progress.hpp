@@ -26,6 +26,7 @@ struct EpochFields {
   double loss = std::numeric_limits<double>::quiet_NaN();
   double accuracy = std::numeric_limits<double>::quiet_NaN();
   double validation_loss = std::numeric_limits<double>::quiet_NaN();
+  double validation_objective = std::numeric_limits<double>::quiet_NaN();  ///< if it is not the loss
   double validation_accuracy = std::numeric_limits<double>::quiet_NaN();
   double learning_rate = std::numeric_limits<double>::quiet_NaN();  ///< of the last step; for the log only
   double images_per_second = 0;
