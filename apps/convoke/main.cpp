@@ -13,6 +13,7 @@
 #include "convoke/engine/lane_verification.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/memory.hpp"
+#include "convoke/os/openmp_binding.hpp"
 #include "convoke/os/standard_output.hpp"
 #include "convoke/run/environment.hpp"
 
@@ -130,6 +131,13 @@ int write_output(int code) {
     convoke::mpi::Session::abort(error, code == EXIT_SUCCESS ? EXIT_FAILURE : code);
   }
 }
+
+// The system calls this before it initialises any library.
+extern "C" void before_libraries(int, char**, char** environment) {
+  convoke::os::hide_openmp_binding(environment);
+}
+[[gnu::section(".preinit_array"), gnu::used]] void (*const kBeforeLibraries)(int, char**,
+                                                                             char**) = before_libraries;
 
 // An error ends all ranks, and is printed once.
 int main(int argc, char** argv) {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/doctor/host_clock.hpp"
 #include "convoke/doctor/launcher.hpp"
 #include "convoke/doctor/link.hpp"
@@ -16,6 +17,7 @@
 #include "convoke/doctor/topology.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/together.hpp"
+#include "convoke/os/openmp_binding.hpp"
 #include "convoke/run/equal_ranks.hpp"
 #include "convoke/train/memory.hpp"
 #include "doctor/evidence.hpp"
@@ -39,6 +41,16 @@ Findings programs(const Context& context) {
   }
 }
 
+Findings openmp() {
+  const std::vector<std::string> hidden = os::hidden_openmp_binding();
+  if (hidden.empty()) return {};
+  return {{.severity = Severity::kNote,
+           .subject = "openmp",
+           .evidence = fmt::format("{} {} ignored: OpenMP would put all threads of a rank on the same core",
+                                   join(hidden), hidden.size() == 1 ? "is" : "are"),
+           .remedy = "none needed; to choose cores, use mpirun's options or taskset -c"}};
+}
+
 Findings binding(const Context& context) {
   Findings found = judge_binding(context.binding, context.threads);
   if (!context.binding.fixed.empty()) {
@@ -54,6 +66,8 @@ Findings binding(const Context& context) {
         .evidence = "each thread has its own core",
     });
   }
+  Findings variables = openmp();
+  std::move(variables.begin(), variables.end(), std::back_inserter(found));
   return found;
 }
 

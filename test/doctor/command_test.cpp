@@ -125,6 +125,32 @@ TEST_CASE("two ranks on one core are moved apart, and refused if that binding wa
   CHECK(ignored.says("none.h5"));  // it ends at the missing dataset instead
 }
 
+TEST_CASE("variables that make OpenMP bind threads change neither the number of threads nor their cores") {
+  if (!several_cores()) return skip("needs two cores");
+  const std::string cores = doctor_says("--quick").text;
+  const Recipe recipe;
+  for (const char* set : {"OMP_PROC_BIND=true", "OMP_PLACES={0}", "GOMP_CPU_AFFINITY=0",
+                          "OMP_PROC_BIND=spread OMP_PLACES=cores"}) {
+    const Outcome found = doctor_says("--quick", set);
+    CAPTURE(found.text);
+    CHECK(found.code == 0);
+    CHECK(found.says("note     openmp"));
+    CHECK(found.text.substr(0, found.text.find("\n\n")) == cores.substr(0, cores.find("\n\n")));
+    // The kernel's list for every thread of a run, which computes in parallel regions of OpenMP.
+    const Outcome masks =
+        shell(std::string("cd ") + recipe.folder.path().string() + "; " + set + " " + binary() +
+              " bench recipe.toml --seconds 0.3 --set run.threads=2 >bench.log 2>&1 & "
+              "while kill -0 $! 2>/dev/null; do "
+              "cat /proc/$!/task/*/status 2>/dev/null | grep Cpus_allowed_list; done | sort -u; "
+              "grep Cpus_allowed_list /proc/self/status | sort -u; cat " +
+              (recipe.folder / "bench.log").string());
+    CAPTURE(masks.text);
+    const std::string own = masks.text.substr(0, masks.text.find('\n') + 1);
+    CHECK(masks.text.starts_with(own + own));
+    CHECK(masks.says("images/s"));
+  }
+}
+
 TEST_CASE("processes of another launcher, each in a separate MPI world, are refused") {
   for (const char* launcher : {"PMI_SIZE=4", "MV2_COMM_WORLD_SIZE=4", "SLURM_STEP_NUM_TASKS=4"}) {
     const Outcome found = doctor_says("--quick", launcher);
