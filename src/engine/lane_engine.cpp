@@ -39,7 +39,7 @@ void check(const EngineOptions& options) {
 }  // namespace
 
 std::int64_t auto_lane(std::int64_t batch) {
-  std::int64_t lane = std::min(batch, std::max<std::int64_t>(8, batch / 16));
+  std::int64_t lane = std::min(batch, std::max<std::int64_t>(8, batch / 64));
   while (batch % lane != 0) ++lane;
   return lane;
 }

@@ -181,9 +181,9 @@ constexpr std::array kTrainKeys{
          .help = "samples per step: of all ranks together in `sync`, of each member in `ensemble`"}),
     key<&TrainRecipe::lane>({.name = "lane",
                              .word = "auto",
-                             .help = "samples per lane (micro-batch), a divisor of the batch; `\"auto\"`: a "
-                                     "sixteenth of the batch, at "
-                                     "least 8"}),
+                             .help =
+                                 "samples per lane (micro-batch), a divisor of the batch; `\"auto\"`: a 64th "
+                                 "of the batch, at least 8"}),
     choice<kReductions, &TrainRecipe::reduction>({.name = "reduction",
                                                   .help =
                                                       "`\"fast\"`: sums in fp32; `\"exact\"`: sums in fixed "

@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 #include <system_error>
+#include <utility>
 
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/differences.hpp"
@@ -274,16 +275,11 @@ std::filesystem::path fallback_of(const std::filesystem::path& fallback, const s
   return fallback / name / folder.lexically_relative(run);
 }
 
-std::int64_t steps_saved(const std::vector<std::filesystem::path>& folders) {
-  std::int64_t steps = 0;
-  const std::vector<std::filesystem::path> files = checkpoints_in(folders);
-  for (auto file = files.rbegin(); file != files.rend(); ++file) {
-    try {
-      steps = hdf5::File::open(*file).attribute<std::int64_t>("updates");
-      break;
-    } catch (const Error&) {  // damaged, or removed meanwhile: the one before it counts
-    }
-  }
+namespace {
+
+// Returns the folders of each member of an ensemble in `folders`, which are those of its run.
+std::vector<std::vector<std::filesystem::path>> folders_of_members(
+    const std::vector<std::filesystem::path>& folders) {
   std::set<std::string> members;
   for (const std::filesystem::path& folder : folders) {
     std::error_code none;
@@ -292,12 +288,46 @@ std::int64_t steps_saved(const std::vector<std::filesystem::path>& folders) {
       if (name.starts_with("member-")) members.insert(name);
     }
   }
+  std::vector<std::vector<std::filesystem::path>> all;
   for (const std::string& member : members) {
-    std::vector<std::filesystem::path> own;
-    for (const std::filesystem::path& folder : folders) own.push_back(folder / member);
-    steps += steps_saved(own);
+    all.emplace_back();
+    for (const std::filesystem::path& folder : folders) all.back().push_back(folder / member);
   }
+  return all;
+}
+
+// Returns read(path, file) of the newest checkpoint in `folders` for which it does not throw; otherwise a
+// default value.
+template <class Read>
+auto of_newest(const std::vector<std::filesystem::path>& folders, const Read& read)
+    -> decltype(read(folders.front(), std::declval<const hdf5::File&>())) {
+  const std::vector<std::filesystem::path> files = checkpoints_in(folders);
+  for (auto file = files.rbegin(); file != files.rend(); ++file) {
+    try {
+      return read(*file, hdf5::File::open(*file));
+    } catch (const Error&) {  // damaged, or removed meanwhile: the one before it counts
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::int64_t steps_saved(const std::vector<std::filesystem::path>& folders) {
+  std::int64_t steps = of_newest(folders, [](const std::filesystem::path&, const hdf5::File& file) {
+    return file.attribute<std::int64_t>("updates");
+  });
+  for (const auto& member : folders_of_members(folders)) steps += steps_saved(member);
   return steps;
+}
+
+Fingerprint saved_fingerprint(const std::vector<std::filesystem::path>& folders) {
+  Fingerprint found = of_newest(folders, read_fingerprint);
+  for (const auto& member : folders_of_members(folders)) {
+    if (!found.empty()) break;
+    found = saved_fingerprint(member);
+  }
+  return found;
 }
 
 }  // namespace convoke::run

@@ -91,7 +91,7 @@ TEST_CASE("summary shows the network and the kernels of a step") {
   const Outcome plan = program("summary mnist-ddp --set train.convolution=direct --plan", kWithoutMpi);
   CHECK(plan.code == 0);
   CHECK(plan.says("\ntrainable parameters: 905,354 (3.5 MiB)\nnon-trainable parameters: 832 (3.2 KiB)\n"));
-  CHECK(plan.says("one lane of 128 samples (of a batch of 2048)"));
+  CHECK(plan.says("one lane of 32 samples (of a batch of 2048)"));
   CHECK(plan.says("MFLOP"));
   CHECK_FALSE(plan.says("wino"));
   // Twice the multiply-adds of the papers: 4.09e9 for ResNet-50 (torchvision's v1.5), 15.47e9 for VGG-16.

@@ -380,7 +380,11 @@ TEST_CASE("a gradient that is too large for fixed point is found on all ranks, a
 
 TEST_CASE("lanes: automatic size, shares, and a batch that they do not divide") {
   CHECK(auto_lane(64) == 8);
-  CHECK(auto_lane(2048) == 128);
+  CHECK(auto_lane(128) == 8);
+  CHECK(auto_lane(512) == 8);
+  CHECK(auto_lane(1024) == 16);
+  CHECK(auto_lane(2048) == 32);
+  CHECK(auto_lane(2050) == 41);
   CHECK(auto_lane(100) == 10);
   CHECK(auto_lane(7) == 7);
   CHECK(auto_lane(1) == 1);

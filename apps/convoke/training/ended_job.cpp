@@ -5,7 +5,6 @@
 #include <chrono>
 #include <csignal>
 #include <thread>
-#include <vector>
 
 #include "convoke/core/error.hpp"
 #include "convoke/os/clock.hpp"
@@ -22,18 +21,6 @@
 namespace convoke::app {
 namespace {
 
-// The folders of the run's checkpoints: its own and that of run.checkpoint_fallback.
-std::vector<std::filesystem::path> checkpoint_folders(const std::filesystem::path& run) {
-  std::vector<std::filesystem::path> folders{run / "checkpoints"};
-  try {
-    const recipe::Recipe recipe = recipe::Recipe::load((run / "recipe.toml").string(), {});
-    const std::string& fallback = recipe.run.checkpoint_fallback;
-    if (!fallback.empty()) folders.push_back(run::fallback_of(fallback, run, folders.front()));
-  } catch (const Error&) {  // the run has not begun, or its recipe is wrong, which it says itself
-  }
-  return folders;
-}
-
 // In a job, a stop with a checkpoint is the end of its time, after which it goes on in the queue.
 run::Attempt attempt_of_job(int code, const std::filesystem::path& run) {
   const run::Ending ending = run::judge_ending(code, run);
@@ -47,6 +34,17 @@ run::Attempt attempt_of_job(int code, const std::filesystem::path& run) {
 }
 
 }  // namespace
+
+std::vector<std::filesystem::path> checkpoint_folders(const std::filesystem::path& run) {
+  std::vector<std::filesystem::path> folders{run / "checkpoints"};
+  try {
+    const recipe::Recipe recipe = recipe::Recipe::load((run / "recipe.toml").string(), {});
+    const std::string& fallback = recipe.run.checkpoint_fallback;
+    if (!fallback.empty()) folders.push_back(run::fallback_of(fallback, run, folders.front()));
+  } catch (const Error&) {  // the run has not begun, or its recipe is wrong, which it says itself
+  }
+  return folders;
+}
 
 std::int64_t steps_reached(const std::filesystem::path& run) {
   return run::steps_saved(checkpoint_folders(run));

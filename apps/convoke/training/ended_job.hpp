@@ -3,8 +3,12 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace convoke::app {
+
+/// Returns the folders of a run's checkpoints: its own, and that of run.checkpoint_fallback.
+std::vector<std::filesystem::path> checkpoint_folders(const std::filesystem::path& run);
 
 /// Returns the steps of the newest checkpoint of a run, in its folder or that of run.checkpoint_fallback.
 std::int64_t steps_reached(const std::filesystem::path& run);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@
 #include "convoke/os/stop_signals.hpp"
 #include "convoke/recipe/job.hpp"
 #include "convoke/recipe/run.hpp"
+#include "convoke/run/checkpoint.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/equal_ranks.hpp"
 #include "convoke/run/model_file.hpp"
@@ -32,6 +34,7 @@
 #include "data/dataset_for.hpp"
 #include "results/models.hpp"
 #include "results/results.hpp"
+#include "training/ended_job.hpp"
 
 namespace convoke::app {
 namespace {
@@ -181,6 +184,25 @@ TrainOptions settle_resume(TrainOptions options) {
   return options;
 }
 
+// Gives a resumed run the lane of its checkpoints if the recipe leaves it to Convoke: other versions may
+// choose another one. Collective.
+void keep_lane(recipe::Recipe& recipe, const fs::path& run, const mpi::Communicator& world) {
+  if (recipe.train.lane != 0) return;
+  const std::string stored = run::on_root(world, [&] {
+    for (const auto& [key, value] : run::saved_fingerprint(checkpoint_folders(run))) {
+      if (key == "train.lane") return value;
+    }
+    return std::string();
+  });
+  const std::int64_t lane = std::strtoll(stored.c_str(), nullptr, 10), now = recipe.lane();
+  if (lane < 1 || lane == now || recipe.train.batch % lane != 0) return;
+  recipe.train.lane = lane;
+  if (world.root()) {
+    fmt::print("note: lanes of {}, as in the checkpoints of {}; train.lane = \"auto\" is now {}\n",
+               counted(lane, "sample"), run.string(), now);
+  }
+}
+
 // If checkpoints could not be written: where the newest ones are, a line for each member.
 std::string newest_checkpoints(const train::Job& job, const run::RunFolder& folder, const train::Cost& cost) {
   std::string text;
@@ -214,6 +236,7 @@ int train(const TrainOptions& given) {
   const mpi::Communicator& world = session.world();
   run::require_equal_programs(world);
   recipe::Recipe recipe = recipe::Recipe::of_root(std::move(here), options.recipe, changes, world);
+  if (options.resume) keep_lane(recipe, options.output, world);
 
   // 2. The ranks, threads and bindings; one line for each problem. A rank that hangs is noticed from here on.
   const os::StopSignals signals;

@@ -105,6 +105,10 @@ class Checkpoints {
 /// there is none. Any process may call it during the run.
 std::int64_t steps_saved(const std::vector<std::filesystem::path>& folders);
 
+/// Returns the fingerprint of the newest readable checkpoint in `folders` (of the run, and its fallback), or
+/// of the first member that has one; empty if there is none.
+Fingerprint saved_fingerprint(const std::vector<std::filesystem::path>& folders);
+
 /// Convert a state to bytes and back: the rank that reads a checkpoint sends it to the others in this form.
 std::string to_bytes(const CheckpointState& state);
 CheckpointState checkpoint_from_bytes(const std::string& bytes);
