@@ -16,6 +16,11 @@ if(NOT TARGET utf8proc::utf8proc)
   add_library(utf8proc::utf8proc INTERFACE IMPORTED)
   target_link_libraries(utf8proc::utf8proc INTERFACE \"\${UTF8PROC_LIBRARY}\")
 endif()")
+set(CONVOKE_FIND_hwloc::hwloc "find_library(HWLOC_LIBRARY hwloc REQUIRED)
+if(NOT TARGET hwloc::hwloc)
+  add_library(hwloc::hwloc INTERFACE IMPORTED)
+  target_link_libraries(hwloc::hwloc INTERFACE \"\${HWLOC_LIBRARY}\")
+endif()")
 set(CONVOKE_FIND_convoke_dnnl "find_dependency(OpenMP COMPONENTS CXX)")  # ConvokeConfig.cmake.in finds the library
 set(CONVOKE_HEADER_ONLY Eigen3::Eigen CLI11::CLI11 nlohmann_json::nlohmann_json convoke_stb)
 

@@ -29,6 +29,7 @@ class Convoke(CMakePackage):
     depends_on("cli11@2.1:")
     depends_on("tomlplusplus")
     depends_on("nlohmann-json@3.10:")
+    depends_on("hwloc@2.5:")
     depends_on("utf8proc")
     depends_on("zlib-api")
     depends_on("jpeg")

@@ -18,6 +18,7 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/os/openmp_binding.hpp"
+#include "convoke/os/processors.hpp"
 #include "convoke/run/equal_ranks.hpp"
 #include "convoke/train/memory.hpp"
 #include "doctor/evidence.hpp"
@@ -76,9 +77,18 @@ Findings quota(const Context& context) { return judge_quota(context.binding.mach
 Findings topology(const Context& context) {
   const run::Machine& machine = context.binding.machine;
   const Topology seen = gather_topology(machine, context.world);
-  Findings found = judge_smt(machine, seen, context.threads);
-  Findings numa = judge_numa(machine, seen);
-  std::move(numa.begin(), numa.end(), std::back_inserter(found));
+  Findings found;
+  if (const std::string pretended = os::pretended_topology(); !pretended.empty()) {
+    found.push_back(
+        {.severity = Severity::kWarning,
+         .subject = "topology",
+         .evidence = fmt::format("the cores are those of CONVOKE_TOPOLOGY ({}), not of this host", pretended),
+         .remedy = "unset CONVOKE_TOPOLOGY before you train"});
+  }
+  for (const Findings& judged :
+       {judge_smt(machine, seen, context.threads), judge_numa(machine, seen), judge_speeds(machine, seen)}) {
+    found.insert(found.end(), judged.begin(), judged.end());
+  }
   return found;
 }
 

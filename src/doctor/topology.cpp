@@ -1,21 +1,32 @@
 #include "convoke/doctor/topology.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/processors.hpp"
+#include "convoke/os/worker_place.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "doctor/evidence.hpp"
 
 namespace convoke::doctor {
 namespace {
 
-std::vector<std::int64_t> wide(std::span<const int> numbers) { return {numbers.begin(), numbers.end()}; }
+// What the root must know of the processors of a host.
+constexpr std::array<std::pair<const char*, int os::LogicalCpu::*>, 5> kFields{{
+    {"numbers", &os::LogicalCpu::cpu},
+    {"cores", &os::LogicalCpu::core},
+    {"nodes", &os::LogicalCpu::node},
+    {"packages", &os::LogicalCpu::package},
+    {"speeds", &os::LogicalCpu::speed},
+}};
 
 Value::Array list(std::span<const int> numbers) {
-  const std::vector<std::int64_t> values = wide(numbers);
+  const std::vector<std::int64_t> values(numbers.begin(), numbers.end());
   return {values.begin(), values.end()};
 }
 
@@ -24,10 +35,45 @@ std::vector<int> numbers_in(SettingsReader& read, std::string_view key) {
   return {values.begin(), values.end()};
 }
 
+// Of the core with most hardware threads.
 int threads_per_core(std::span<const os::LogicalCpu> host) {
-  std::set<int> cores;
-  for (const os::LogicalCpu& cpu : host) cores.insert(cpu.core);
-  return static_cast<int>(host.size() / std::max<std::size_t>(1, cores.size()));
+  std::map<int, int> threads;
+  int most = 1;
+  for (const os::LogicalCpu& cpu : host) most = std::max(most, ++threads[cpu.core]);
+  return most;
+}
+
+// Returns the different values of a field: packages, NUMA nodes.
+std::set<int> all_of(int os::LogicalCpu::*field, std::span<const os::LogicalCpu> host) {
+  std::set<int> values;
+  for (const os::LogicalCpu& cpu : host) values.insert(cpu.*field);
+  return values;
+}
+
+// Returns " of 2 hardware threads, 2 sockets, 8 NUMA nodes", without what there is one of.
+std::string parts_of(std::span<const os::LogicalCpu> host) {
+  const int together = threads_per_core(host);
+  const std::size_t packages = all_of(&os::LogicalCpu::package, host).size();
+  const std::size_t nodes = all_of(&os::LogicalCpu::node, host).size();
+  return (together > 1 ? fmt::format(" of {} hardware threads", together) : "") +
+         (packages > 1 ? fmt::format(", {} sockets", packages) : "") +
+         (nodes > 1 ? fmt::format(", {} NUMA nodes", nodes) : "");
+}
+
+// Returns " (16 on node 0, 16 on node 1)" for the worker threads of a rank that may use `cpus`; "" if the
+// host has one NUMA node.
+std::string spread_of(os::WorkerPlace place, std::span<const int> cpus,
+                      std::span<const os::LogicalCpu> host) {
+  if (all_of(&os::LogicalCpu::node, host).size() < 2) return {};
+  std::map<int, int> workers;  // by NUMA node
+  for (; place.worker < place.workers; ++place.worker) {
+    const int near = os::cpus_of_worker(place, cpus, host).front();
+    const auto on = std::ranges::find(host, near, &os::LogicalCpu::cpu);
+    if (on != host.end()) ++workers[on->node];
+  }
+  std::vector<std::string> parts;
+  for (const auto& [node, count] : workers) parts.push_back(fmt::format("{} on node {}", count, node));
+  return fmt::format(" ({})", join(parts));
 }
 
 /// NUMA nodes and cores, in the order of the drawing.
@@ -58,21 +104,23 @@ std::vector<int> ranks_on(const run::Machine& machine, int node) {
 Topology gather_topology(const run::Machine& machine, const mpi::Communicator& world) {
   Settings mine{{"cpus", list(os::allowed_cpus())}};
   if (machine.local_rank == 0) {
-    std::vector<int> numbers, cores, nodes;
-    for (const os::LogicalCpu& cpu : os::online_cpus()) {
-      numbers.push_back(cpu.cpu), cores.push_back(cpu.core), nodes.push_back(cpu.node);
+    for (const auto& [name, field] : kFields) {
+      std::vector<int> values;
+      for (const os::LogicalCpu& cpu : os::online_cpus()) values.push_back(cpu.*field);
+      mine.set(name, list(values));
     }
-    mine.set("numbers", list(numbers)), mine.set("cores", list(cores)), mine.set("nodes", list(nodes));
   }
   Topology topology;
   for (const Settings& seen : gather(mine, world)) {
     const int rank = static_cast<int>(topology.cpus.size());
     SettingsReader read(seen, "topology");
     topology.cpus.push_back(numbers_in(read, "cpus"));
-    const std::vector<int> numbers = numbers_in(read, "numbers"), cores = numbers_in(read, "cores"),
-                           nodes = numbers_in(read, "nodes");
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      topology.hosts[rank].push_back({.cpu = numbers[i], .core = cores[i], .node = nodes[i]});
+    for (const auto& [name, field] : kFields) {
+      const std::vector<int> values = numbers_in(read, name);
+      if (values.empty()) continue;
+      std::vector<os::LogicalCpu>& host = topology.hosts[rank];
+      host.resize(values.size());
+      for (std::size_t i = 0; i < values.size(); ++i) host[i].*field = values[i];
     }
   }
   return topology;
@@ -110,8 +158,7 @@ std::vector<Finding> judge_smt(const run::Machine& machine, const Topology& topo
 std::vector<Finding> judge_numa(const run::Machine& machine, const Topology& topology) {
   std::vector<Finding> found;
   for (const auto& [node, host] : topology.hosts) {
-    std::set<int> nodes;
-    for (const os::LogicalCpu& cpu : host) nodes.insert(cpu.node);
+    const std::set<int> nodes = all_of(&os::LogicalCpu::node, host);
     if (nodes.size() <= 1) continue;
     std::vector<int> across;
     const std::vector<int> ranks = ranks_on(machine, node);
@@ -135,19 +182,48 @@ std::vector<Finding> judge_numa(const run::Machine& machine, const Topology& top
   return found;
 }
 
+std::vector<Finding> judge_speeds(const run::Machine& machine, const Topology& topology) {
+  std::vector<Finding> found;
+  for (const auto& [node, host] : topology.hosts) {
+    const std::set<int> speeds = all_of(&os::LogicalCpu::speed, host);
+    if (speeds.size() <= 1) continue;
+    std::set<int> slow;
+    std::vector<int> fast;
+    for (const os::LogicalCpu& cpu : host) {
+      if (cpu.speed < *speeds.rbegin()) {
+        slow.insert(cpu.core);
+      } else {
+        fast.push_back(cpu.cpu);
+      }
+    }
+    const bool used = std::ranges::any_of(ranks_on(machine, node), [&](int rank) {
+      return std::ranges::any_of(machine.placements[static_cast<std::size_t>(rank)].cores,
+                                 [&](int core) { return slow.contains(core); });
+    });
+    if (!used) continue;
+    found.push_back(
+        {.severity = Severity::kNote,
+         .subject = "cores",
+         .evidence = fmt::format("{}: {} of the {} cores are slower than the others, which wait for them",
+                                 machine.placements[static_cast<std::size_t>(node)].host, slow.size(),
+                                 cores_by_memory(host).size()),
+         .remedy =
+             fmt::format("compare with the fast cores alone: taskset -c \"{}\"", os::format_ranges(fast))});
+  }
+  return found;
+}
+
 std::string binding_map(const run::Machine& machine, const Topology& topology, int threads) {
   std::string text;
   for (const auto& [node, host] : topology.hosts) {
     const auto cores = cores_by_memory(host);
     const run::Placement& first = machine.placements[static_cast<std::size_t>(node)];
-    const int together = threads_per_core(host);
-    std::set<int> nodes;
-    for (const os::LogicalCpu& cpu : host) nodes.insert(cpu.node);
-    text += fmt::format("{}: {}{}{}{}\n", first.host, counted(cores.size(), "core"),
-                        together > 1 ? fmt::format(" of {} hardware threads", together) : "",
-                        nodes.size() > 1 ? fmt::format(", {} NUMA nodes", nodes.size()) : "",
+    text += fmt::format("{}: {}{}{}\n", first.host, counted(cores.size(), "core"), parts_of(host),
                         first.quota > 0 ? fmt::format(", {:.1f} CPUs granted", first.quota) : "");
-    for (const int rank : ranks_on(machine, node)) {
+    const std::vector<int> ranks = ranks_on(machine, node);
+    os::WorkerPlace place{.workers_of_host = 0};
+    for (const int rank : ranks) place.workers_of_host += machine.threads_of(rank, threads);
+    for (const int rank : ranks) {
       const run::Placement& placement = machine.placements[static_cast<std::size_t>(rank)];
       std::string row;
       for (std::size_t i = 0; i < cores.size(); ++i) {
@@ -155,9 +231,11 @@ std::string binding_map(const run::Machine& machine, const Topology& topology, i
         const auto& own = placement.cores;
         row += std::binary_search(own.begin(), own.end(), cores[i].second) ? '#' : '.';
       }
-      const int running = machine.threads_of(rank, threads);
-      text += fmt::format("  rank {:<5} {}  {}, {} {}\n", rank, row, counted(running, "thread"),
+      place.workers = machine.threads_of(rank, threads);
+      text += fmt::format("  rank {:<5} {}  {}{}, {} {}\n", rank, row, counted(place.workers, "thread"),
+                          spread_of(place, topology.cpus[static_cast<std::size_t>(rank)], host),
                           plural(std::ssize(placement.cores), "core"), os::format_ranges(placement.cores));
+      place.first += place.workers;
     }
   }
   return text;

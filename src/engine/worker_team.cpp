@@ -7,7 +7,8 @@
 namespace convoke::engine {
 
 // Delegates, so that the destructor ends the threads that have started if another one cannot.
-WorkerTeam::WorkerTeam(int workers) : WorkerTeam() {
+WorkerTeam::WorkerTeam(int workers, std::function<void(int)> started) : WorkerTeam() {
+  started_ = std::move(started);
   failures_.resize(static_cast<std::size_t>(workers));
   threads_.reserve(failures_.size());
   for (int worker = 1; worker < workers; ++worker)
@@ -22,6 +23,7 @@ WorkerTeam::~WorkerTeam() {
 }
 
 void WorkerTeam::serve(int worker) {
+  if (started_) started_(worker);
   const Timeline::Use use(timeline_, fmt::format("worker {}", worker));
   for (std::uint32_t seen = 0;;) {
     for (int turn = 0; turn < 4000 && round_.load(std::memory_order_acquire) == seen; ++turn) {

@@ -12,6 +12,8 @@
 #include <optional>
 #include <string>
 
+#include "convoke/os/processors.hpp"
+
 namespace convoke::os {
 
 namespace {
@@ -118,6 +120,7 @@ std::vector<ControlGroup> control_groups(const std::string& controller,
 }
 
 double cpu_quota(const std::filesystem::path& membership, const std::filesystem::path& mount) {
+  if (!pretended_topology().empty()) return 0;  // the quota is one of this host
   double lowest = 0;
   for (const ControlGroup& group : control_groups("cpu", membership, mount)) {
     const double quota = quota_of(group.folder, group.unified);

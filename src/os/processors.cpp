@@ -1,56 +1,128 @@
 #include "convoke/os/processors.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
+#include <hwloc.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
-#include <fstream>
+#include <filesystem>
 #include <memory>
 #include <new>
-#include <sstream>
-#include <system_error>
+#include <type_traits>
 
-#include "convoke/os/clock.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/os/environment.hpp"
 
 namespace convoke::os {
 namespace {
 
-namespace fs = std::filesystem;
+struct Free {
+  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
+  void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
+};
+using Topology = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Free>;
+using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, Free>;
 
-std::vector<int> ranges_in(const fs::path& file) {
-  std::string text;
-  std::getline(std::ifstream(file) >> std::ws, text);
-  return parse_ranges(text);
+Topology load(const std::string& text) {
+  hwloc_topology_t made = nullptr;
+  if (hwloc_topology_init(&made) != 0) throw std::bad_alloc();
+  Topology topology(made);
+  // Processors outside of the control group are shown, too; nothing is found out by moving to each of them.
+  hwloc_topology_set_flags(made,
+                           HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING);
+  int failed = 0;
+  if (!text.empty()) {
+    failed = std::filesystem::exists(text) ? hwloc_topology_set_xml(made, text.c_str())
+                                           : hwloc_topology_set_synthetic(made, text.c_str());
+  }
+  if (failed != 0 || hwloc_topology_load(made) != 0) {
+    throw Error(
+        text.empty() ? "the processors of this host cannot be read (hwloc)"
+                     : fmt::format("\"{}\" is neither a synthetic topology nor an XML file of hwloc", text),
+        "set CONVOKE_TOPOLOGY to a text such as \"pack:2 numa:1 core:32 pu:2\" (two sockets of 32 cores of "
+        "two hardware threads), or to a file that lstopo wrote on that host");
+  }
+  return topology;
 }
 
-/// A CPU set of the kernel, of any length.
-struct CpuSet {
-  explicit CpuSet(int cpus)
-      : bytes(CPU_ALLOC_SIZE(static_cast<std::size_t>(cpus))),
-        set(CPU_ALLOC(static_cast<std::size_t>(cpus)), [](cpu_set_t* made) { CPU_FREE(made); }) {
-    if (!set) throw std::bad_alloc();
-    CPU_ZERO_S(bytes, set.get());
+hwloc_topology_t here() {
+  static const Topology topology = load(pretended_topology());
+  return topology.get();
+}
+
+Bitmap set_of(std::span<const int> numbers) {
+  Bitmap set(hwloc_bitmap_alloc());
+  for (const int number : numbers) hwloc_bitmap_set(set.get(), static_cast<unsigned>(number));
+  return set;
+}
+
+std::vector<int> numbers_in(hwloc_const_bitmap_t set) {
+  std::vector<int> numbers;
+  if (hwloc_bitmap_weight(set) < 0) return numbers;  // infinite
+  for (int i = hwloc_bitmap_first(set); i >= 0; i = hwloc_bitmap_next(set, i)) numbers.push_back(i);
+  return numbers;
+}
+
+// Returns the nearest NUMA node with memory; 0 if the system does not tell.
+int memory_near(hwloc_topology_t topology, hwloc_obj_t cpu) {
+  for (hwloc_obj_t place = cpu; place != nullptr; place = place->parent) {
+    for (hwloc_obj_t node = nullptr;
+         (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr;) {
+      if (hwloc_bitmap_isset(place->nodeset, node->os_index) && node->attr->numanode.local_memory > 0) {
+        return static_cast<int>(node->os_index);
+      }
+    }
   }
-  std::size_t bytes;
-  std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set;
-};
+  return 0;
+}
+
+int speed_of(hwloc_topology_t topology, hwloc_obj_t cpu) {
+  const int kind = hwloc_cpukinds_get_by_cpuset(topology, cpu->cpuset, 0);
+  int efficiency = 0;
+  if (kind < 0 || hwloc_cpukinds_get_info(topology, static_cast<unsigned>(kind), nullptr, &efficiency,
+                                          nullptr, nullptr, 0) != 0) {
+    return 0;
+  }
+  return std::max(0, efficiency);
+}
+
+std::vector<LogicalCpu> cpus_of(hwloc_topology_t topology) {
+  std::vector<LogicalCpu> cpus;
+  for (hwloc_obj_t cpu = nullptr;
+       (cpu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, cpu)) != nullptr;) {
+    const hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, cpu);
+    const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, cpu);
+    cpus.push_back(
+        {.cpu = static_cast<int>(cpu->os_index),
+         .core = hwloc_bitmap_first((core == nullptr ? cpu : core)->cpuset),
+         .node = memory_near(topology, cpu),
+         .package = package == nullptr ? 0 : static_cast<int>(package->logical_index),
+         .speed = speed_of(topology, cpu),
+         .allowed = hwloc_bitmap_isset(hwloc_topology_get_allowed_cpuset(topology), cpu->os_index) != 0});
+  }
+  std::sort(cpus.begin(), cpus.end(), [](const LogicalCpu& a, const LogicalCpu& b) { return a.cpu < b.cpu; });
+  return cpus;
+}
+
+std::string bind_to(std::span<const int> cpus, int what) {
+  return hwloc_set_cpubind(here(), set_of(cpus).get(), what) == 0 ? std::string() : std::strerror(errno);
+}
 
 }  // namespace
 
+std::string pretended_topology() { return variable("CONVOKE_TOPOLOGY").value_or(""); }
+
+std::vector<LogicalCpu> cpus_in(const std::string& topology) { return cpus_of(load(topology).get()); }
+
+const std::vector<LogicalCpu>& online_cpus() {
+  static const std::vector<LogicalCpu> cpus = cpus_of(here());
+  return cpus;
+}
+
 std::vector<int> parse_ranges(const std::string& text) {
-  std::vector<int> numbers;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, ',');) {
-    std::istringstream range(part);
-    int first = 0, last = 0;
-    if (!(range >> first)) continue;
-    if (range.get() != '-' || !(range >> last)) last = first;
-    for (; first <= last; ++first) numbers.push_back(first);
-  }
-  return numbers;
+  const Bitmap set(hwloc_bitmap_alloc());
+  return hwloc_bitmap_list_sscanf(set.get(), text.c_str()) == 0 ? numbers_in(set.get()) : std::vector<int>();
 }
 
 std::string format_ranges(std::span<const int> sorted) {
@@ -65,24 +137,6 @@ std::string format_ranges(std::span<const int> sorted) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::vector<LogicalCpu> online_cpus(const fs::path& system) {
-  std::vector<int> numbers = ranges_in(system / "cpu/online");
-  if (numbers.empty()) numbers = allowed_cpus();
-  std::vector<LogicalCpu> cpus;
-  for (const int cpu : numbers) {
-    const std::vector<int> siblings =
-        ranges_in(system / fmt::format("cpu/cpu{}/topology/thread_siblings_list", cpu));
-    cpus.push_back({.cpu = cpu, .core = siblings.empty() ? cpu : siblings.front()});
-  }
-  for (const int node : ranges_in(system / "node/online")) {
-    const std::vector<int> members = ranges_in(system / fmt::format("node/node{}/cpulist", node));
-    for (LogicalCpu& cpu : cpus) {
-      if (std::binary_search(members.begin(), members.end(), cpu.cpu)) cpu.node = node;
-    }
-  }
-  return cpus;
-}
-
 std::vector<int> cores_of(std::span<const int> cpus, std::span<const LogicalCpu> host) {
   std::vector<int> cores;
   for (const int cpu : cpus) {
@@ -95,62 +149,21 @@ std::vector<int> cores_of(std::span<const int> cpus, std::span<const LogicalCpu>
 }
 
 std::vector<int> allowed_cpus() {
-  std::vector<int> cpus;
-  for (int size = CPU_SETSIZE; size <= 1 << 20; size *= 2) {
-    const CpuSet mask(size);
-    const bool known = sched_getaffinity(0, mask.bytes, mask.set.get()) == 0;
-    if (!known && errno == EINVAL) continue;  // the kernel's mask is longer
-    for (int cpu = 0; known && cpu < size; ++cpu) {
-      if (CPU_ISSET_S(static_cast<std::size_t>(cpu), mask.bytes, mask.set.get())) cpus.push_back(cpu);
-    }
-    break;
+  const Bitmap set(hwloc_bitmap_alloc());
+  if (hwloc_get_cpubind(here(), set.get(), HWLOC_CPUBIND_THREAD) != 0) return {0};
+  if (!pretended_topology().empty()) {
+    hwloc_bitmap_and(set.get(), set.get(), hwloc_topology_get_allowed_cpuset(here()));
   }
-  if (cpus.empty()) cpus.push_back(0);
-  return cpus;
+  return numbers_in(set.get());
 }
 
-std::string allow_cpus(std::span<const int> cpus) {
-  const CpuSet mask(std::max(CPU_SETSIZE, *std::max_element(cpus.begin(), cpus.end()) + 1));
-  for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), mask.bytes, mask.set.get());
-  // Binds this thread first, whose success decides; a helper thread of the MPI library may have ended in the
-  // meantime.
-  if (sched_setaffinity(0, mask.bytes, mask.set.get()) != 0) return std::strerror(errno);
-  std::error_code unreadable;
-  for (const fs::directory_entry& thread : fs::directory_iterator("/proc/self/task", unreadable)) {
-    sched_setaffinity(std::stoi(thread.path().filename().string()), mask.bytes, mask.set.get());
-  }
-  return {};
-}
+std::string allow_cpus(std::span<const int> cpus) { return bind_to(cpus, HWLOC_CPUBIND_PROCESS); }
+std::string allow_cpus_of_thread(std::span<const int> cpus) { return bind_to(cpus, HWLOC_CPUBIND_THREAD); }
 
 std::string cpu_model() {
-  std::ifstream file("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(file, line)) {
-    const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return {};
-}
-
-// x <- x ^ x << 13;  x <- x ^ x >> 7;  x <- x ^ x << 17       (Marsaglia 2003)
-// Six operations of one cycle each; none can start before the previous one has ended.
-double measure_clock_ghz(int rounds) {
-  constexpr int kTrials = 5;
-  constexpr double kCyclesPerRound = 6;
-  volatile std::uint64_t sink = 88172645463325252;
-  double best = 0;
-  for (int trial = 0; trial < kTrials; ++trial) {  // the fastest trial, since others may be interrupted
-    const Stopwatch watch;
-    std::uint64_t x = sink;
-    for (int round = 0; round < rounds; ++round) {
-      x ^= x << 13;
-      x ^= x >> 7;
-      x ^= x << 17;
-    }
-    sink = x;
-    best = std::max(best, kCyclesPerRound * rounds / watch.seconds() / 1e9);
-  }
-  return best;
+  const hwloc_obj_t package = hwloc_get_obj_by_type(here(), HWLOC_OBJ_PACKAGE, 0);
+  const char* const model = package == nullptr ? nullptr : hwloc_obj_get_info_by_name(package, "CPUModel");
+  return model == nullptr ? "" : model;
 }
 
 }  // namespace convoke::os

@@ -39,23 +39,26 @@ std::string convoke_version() { return CONVOKE_VERSION; }
 
 Settings environment(const Machine& machine, int threads) {
   const nn::Backend backend = nn::backend();
-  return {{"format", metrics::kFileFormat},
-          {"date", os::utc_now()},
-          {"command", os::command_line()},
-          {"convoke", convoke_version()},
-          {"build", build_description()},
-          {"compiler", __VERSION__},
-          {"mpi", mpi::Session::library_version()},
-          {"onednn", backend.version},
-          {"instruction_set", backend.instruction_set},
-          {"cpu", os::cpu_model()},
-          {"logical_cpus", static_cast<std::int64_t>(std::thread::hardware_concurrency())},
-          {"cores", cores_of_node()},
-          {"memory", memory_kind()},
-          {"nodes", machine.nodes},
-          {"ranks", machine.ranks},
-          {"threads", threads},
-          {"placements", placements(machine)}};
+  Settings all{{"format", metrics::kFileFormat},
+               {"date", os::utc_now()},
+               {"command", os::command_line()},
+               {"convoke", convoke_version()},
+               {"build", build_description()},
+               {"compiler", __VERSION__},
+               {"mpi", mpi::Session::library_version()},
+               {"onednn", backend.version},
+               {"instruction_set", backend.instruction_set},
+               {"cpu", os::cpu_model()},
+               {"logical_cpus", static_cast<std::int64_t>(std::thread::hardware_concurrency())},
+               {"cores", cores_of_node()},
+               {"memory", memory_kind()},
+               {"nodes", machine.nodes},
+               {"ranks", machine.ranks},
+               {"threads", threads},
+               {"placements", placements(machine)}};
+  // The cores are then not those of this host.
+  if (const std::string text = os::pretended_topology(); !text.empty()) all.set("pretended_topology", text);
+  return all;
 }
 
 void describe_run(const RunFolder& folder, const std::string& recipe, const Machine& machine, int threads,

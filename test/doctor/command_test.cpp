@@ -51,6 +51,17 @@ struct Recipe {
   }
 };
 
+/// The different lists of CPUs that the threads of a run with two workers have at its end.
+Outcome masks_of_workers(const std::string& variables) {
+  const Recipe recipe;
+  return shell(
+      "cd " + recipe.folder.path().string() + "; " + variables + " " + binary() +
+      " bench recipe.toml --seconds 0.3 --set run.threads=2 >bench.log 2>&1 & "
+      "while kill -0 $! 2>/dev/null; do grep -H Cpus_allowed_list /proc/$!/task/*/status 2>/dev/null; done | "
+      "awk '{ last[$1] = $2 } END { for (thread in last) print last[thread] }' | sort -u > masks; "
+      "grep -q images/s bench.log && echo trained && cat masks");
+}
+
 }  // namespace
 
 TEST_CASE("one rank with all cores has no problems") {
@@ -76,6 +87,36 @@ TEST_CASE("findings are printed as JSON") {
   CHECK(read.require_string("worst") != "error");
   CHECK(read.tables("ranks").size() == 1);
   CHECK(read.tables("findings").size() >= 4);
+}
+
+TEST_CASE("another machine is examined, which a variable describes") {
+  const auto on = [](const std::string& topology, const std::string& more = "") {
+    return doctor_says("--quick " + more, "CONVOKE_TOPOLOGY='" + topology + "'");
+  };
+  const Outcome large = on("pack:2 numa:1 core:32 pu:2");
+  CAPTURE(large.text);
+  CHECK(large.code == 3);
+  CHECK(large.says("64 cores of 2 hardware threads, 2 sockets, 2 NUMA nodes\n"));
+  CHECK(large.says("64 threads (32 on node 0, 32 on node 1), cores 0, 2, 4"));
+  CHECK(large.says("warning  topology         the cores are those of CONVOKE_TOPOLOGY (pack:2 numa:1"));
+  const std::string files = CONVOKE_TOPOLOGIES;
+  CHECK(on(files + "/odd_cores.xml").says("rank 0     .#.#.#.#  4 threads, cores 1, 3, 5, 7"));
+  CHECK(on(files + "/hybrid.xml").says("4 of the 6 cores are slower"));
+  CHECK(on("core:8 pu:2", "--threads 12")
+            .says("12 threads have 16 CPUs, but these are hardware threads of only 8"));
+  const Outcome wrong = on("core:many");
+  CHECK(wrong.code == 1);
+  CHECK(wrong.says("\"core:many\" is neither a synthetic topology nor an XML file of hwloc"));
+  CHECK(wrong.says("hint: set CONVOKE_TOPOLOGY to"));
+}
+
+TEST_CASE("each worker but the first, which is the main thread, is bound to its NUMA node") {
+  if (!several_cores() || first_cpu() != "0") return skip("needs CPUs 0 and 1");
+  // hwloc takes the topology for that of this host, and therefore binds threads.
+  const Outcome masks = masks_of_workers("CONVOKE_TOPOLOGY='numa:2 core:1 pu:1' HWLOC_THISSYSTEM=1");
+  CAPTURE(masks.text);
+  CHECK(masks.says("\n1\n"));
+  CHECK_FALSE(masks.says("\n0\n"));
 }
 
 TEST_CASE("Open MPI's binding of one rank to one core is fixed") {
@@ -128,7 +169,6 @@ TEST_CASE("two ranks on one core are moved apart, and refused if that binding wa
 TEST_CASE("variables that make OpenMP bind threads change neither the number of threads nor their cores") {
   if (!several_cores()) return skip("needs two cores");
   const std::string cores = doctor_says("--quick").text;
-  const Recipe recipe;
   for (const char* set : {"OMP_PROC_BIND=true", "OMP_PLACES={0}", "GOMP_CPU_AFFINITY=0",
                           "OMP_PROC_BIND=spread OMP_PLACES=cores"}) {
     const Outcome found = doctor_says("--quick", set);
@@ -136,18 +176,8 @@ TEST_CASE("variables that make OpenMP bind threads change neither the number of 
     CHECK(found.code == 0);
     CHECK(found.says("note     openmp"));
     CHECK(found.text.substr(0, found.text.find("\n\n")) == cores.substr(0, cores.find("\n\n")));
-    // The kernel's list for every thread of a run, which computes in parallel regions of OpenMP.
-    const Outcome masks =
-        shell(std::string("cd ") + recipe.folder.path().string() + "; " + set + " " + binary() +
-              " bench recipe.toml --seconds 0.3 --set run.threads=2 >bench.log 2>&1 & "
-              "while kill -0 $! 2>/dev/null; do "
-              "cat /proc/$!/task/*/status 2>/dev/null | grep Cpus_allowed_list; done | sort -u; "
-              "grep Cpus_allowed_list /proc/self/status | sort -u; cat " +
-              (recipe.folder / "bench.log").string());
-    CAPTURE(masks.text);
-    const std::string own = masks.text.substr(0, masks.text.find('\n') + 1);
-    CHECK(masks.text.starts_with(own + own));
-    CHECK(masks.says("images/s"));
+    // The workers compute in parallel regions of OpenMP.
+    CHECK(masks_of_workers(set).text == masks_of_workers("").text);
   }
 }
 

@@ -1,11 +1,9 @@
 #include "convoke/doctor/topology.hpp"
 
-#include <filesystem>
-#include <fstream>
+#include <string>
 
 #include "convoke/os/processors.hpp"
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
 
 namespace doctor = convoke::doctor;
 namespace os = convoke::os;
@@ -16,27 +14,13 @@ namespace {
 
 /// A host of two NUMA nodes with two cores of two hardware threads each: CPUs 0-3 are the first threads of
 /// cores 0-3, 4-7 the second, in Linux's numbering.
-class Host {
- public:
-  Host() {
-    write("cpu/online", "0-7");
-    for (int cpu = 0; cpu < 8; ++cpu) {
-      write("cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list",
-            std::to_string(cpu % 4) + "," + std::to_string(cpu % 4 + 4));
-    }
-    write("node/online", "0-1");
-    write("node/node0/cpulist", "0-1,4-5");
-    write("node/node1/cpulist", "2-3,6-7");
+struct Host {
+  std::vector<os::LogicalCpu> cpus() const {
+    return os::cpus_in("pack:2 numa:1 core:2 pu:2(indexes=0,4,1,5,2,6,3,7)");
   }
-  std::vector<os::LogicalCpu> cpus() const { return os::online_cpus(folder_.path()); }
-
- private:
-  void write(const std::string& name, const std::string& text) {
-    std::filesystem::create_directories((folder_ / name).parent_path());
-    std::ofstream(folder_ / name) << text << "\n";
-  }
-  TemporaryFolder folder_;
 };
+
+std::vector<os::LogicalCpu> hybrid() { return os::cpus_in(std::string(CONVOKE_TOPOLOGIES) + "/hybrid.xml"); }
 
 run::Machine machine(std::vector<std::vector<int>> cores) {
   std::vector<run::Placement> placements;
@@ -46,15 +30,10 @@ run::Machine machine(std::vector<std::vector<int>> cores) {
 
 }  // namespace
 
-TEST_CASE("processors are read from the kernel's description") {
-  const std::vector<os::LogicalCpu> cpus = Host().cpus();
-  REQUIRE(cpus.size() == 8);
-  CHECK(cpus[6].cpu == 6);
-  CHECK(cpus[6].core == 2);
-  CHECK(cpus[6].node == 1);
-  CHECK(os::cores_of(std::vector<int>{1, 5, 6}, cpus) == std::vector<int>{1, 2});
-  CHECK(os::parse_ranges("0-2,8, 10-11\n") == std::vector<int>{0, 1, 2, 8, 10, 11});
+TEST_CASE("lists of the kernel are read") {
+  CHECK(os::parse_ranges("0-2,8,10-11\n") == std::vector<int>{0, 1, 2, 8, 10, 11});
   CHECK(os::parse_ranges("").empty());
+  CHECK(os::parse_ranges("none").empty());
 }
 
 TEST_CASE("hardware threads that are used as cores are found") {
@@ -89,7 +68,26 @@ TEST_CASE("ranks that span several NUMA nodes are found") {
 TEST_CASE("the binding is drawn") {
   const doctor::Topology topology{.hosts = {{0, Host().cpus()}}, .cpus = {{0, 4, 1, 5}, {2, 6}}};
   CHECK(doctor::binding_map(machine({{0, 1}, {2}}), topology, 0) ==
-        "alpha: 4 cores of 2 hardware threads, 2 NUMA nodes\n"
-        "  rank 0     ##|..  2 threads, cores 0-1\n"
-        "  rank 1     ..|#.  1 thread, core 2\n");
+        "alpha: 4 cores of 2 hardware threads, 2 sockets, 2 NUMA nodes\n"
+        "  rank 0     ##|..  2 threads (2 on node 0), cores 0-1\n"
+        "  rank 1     ..|#.  1 thread (1 on node 1), core 2\n");
+  const std::vector<int> all{0, 1, 2, 3, 4, 5, 6, 7};
+  CHECK(doctor::binding_map(machine({{0, 1, 2, 3}, {0, 1, 2, 3}}),
+                            {.hosts = {{0, Host().cpus()}}, .cpus = {all, all}}, 0) ==
+        "alpha: 4 cores of 2 hardware threads, 2 sockets, 2 NUMA nodes\n"
+        "  rank 0     ##|##  2 threads (2 on node 0), cores 0-3\n"
+        "  rank 1     ##|##  2 threads (2 on node 1), cores 0-3\n");
+}
+
+TEST_CASE("slow cores of a processor with two kinds are found if they are used") {
+  const doctor::Topology topology{.hosts = {{0, hybrid()}}, .cpus = {{0, 1, 2, 3, 4, 6, 8, 10}}};
+  const auto all = doctor::judge_speeds(machine({{0, 2, 4, 6, 8, 10}}), topology);
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].severity == Severity::kNote);
+  CHECK(all[0].evidence == "alpha: 4 of the 6 cores are slower than the others, which wait for them");
+  CHECK(all[0].remedy == "compare with the fast cores alone: taskset -c \"0-3\"");
+  CHECK(doctor::judge_speeds(machine({{0, 2}}), topology).empty());
+  CHECK(doctor::judge_speeds(machine({{0, 1}}), {.hosts = {{0, Host().cpus()}}, .cpus = {{0}}}).empty());
+  // Their fast cores have two hardware threads.
+  CHECK(doctor::judge_smt(machine({{0, 2, 4, 6, 8, 10}}), topology, 8).size() == 1);
 }

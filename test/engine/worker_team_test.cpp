@@ -1,5 +1,6 @@
 #include "convoke/engine/worker_team.hpp"
 
+#include <array>
 #include <atomic>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,14 @@ TEST_CASE("a team runs its work once on each worker") {
     for (int turn = 0; turn < 3; ++turn) team.run([&](int worker) { sum += worker + 1; });
     CHECK(sum == 3 * workers * (workers + 1) / 2);
   }
+}
+
+TEST_CASE("each thread that a team starts is told first, the caller is not") {
+  std::array<std::atomic<int>, 4> started{};
+  WorkerTeam team(4, [&](int worker) { ++started[static_cast<std::size_t>(worker)]; });
+  team.run([](int) {});
+  for (int worker = 0; worker < 4; ++worker)
+    CHECK(started[static_cast<std::size_t>(worker)] == (worker > 0 ? 1 : 0));
 }
 
 TEST_CASE("the exceptions of a run do not appear in the next run, however many workers throw") {

@@ -41,6 +41,7 @@ set(third_party
   "stb/stb_image_write\\.h" "pictures|apps"
   "stb/stb_image\\.h|jpeglib\\.h|jerror\\.h" pictures
   "stb/stb_image_resize2?\\.h|utf8proc\\.h" data_prep
+  "hwloc.*\\.h" os
   "stb/stb_perlin\\.h" apps)
 
 set(wrong "")

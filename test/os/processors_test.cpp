@@ -27,6 +27,17 @@ TEST_CASE("all threads of the process move, also those started later") {
   CHECK(os::allowed_cpus() == before);
 }
 
+TEST_CASE("one thread moves alone") {
+  const std::vector<int> before = os::allowed_cpus();
+  std::vector<int> moved;
+  std::thread([&] {
+    CHECK(os::allow_cpus_of_thread(std::vector<int>{before.back()}).empty());
+    moved = os::allowed_cpus();
+  }).join();
+  CHECK(moved == std::vector<int>{before.back()});
+  CHECK(os::allowed_cpus() == before);
+}
+
 TEST_CASE("missing processors are refused with the reason") {
   const std::vector<int> before = os::allowed_cpus();
   CHECK(os::allow_cpus(std::vector<int>{100'000}) == "Invalid argument");

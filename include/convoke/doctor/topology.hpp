@@ -26,9 +26,12 @@ std::vector<Finding> judge_smt(const run::Machine& machine, const Topology& topo
 /// Finds ranks whose cores belong to several NUMA nodes. Pure.
 std::vector<Finding> judge_numa(const run::Machine& machine, const Topology& topology);
 
+/// Finds slow cores of a processor with two kinds of cores that ranks use. Pure.
+std::vector<Finding> judge_speeds(const run::Machine& machine, const Topology& topology);
+
 /// A drawing of the binding: for each host, a row of its cores for each rank, with `#` where the rank may run
 /// and
-/// `|` between NUMA nodes. Pure.
+/// `|` between NUMA nodes, its threads, and on which nodes they run. Pure.
 std::string binding_map(const run::Machine& machine, const Topology& topology, int threads);
 
 }  // namespace convoke::doctor

@@ -4,14 +4,19 @@
 #include "convoke/core/timeline.hpp"
 #include "convoke/engine/model_memory.hpp"
 #include "convoke/engine/worker_team.hpp"
+#include "convoke/os/worker_place.hpp"
 
 namespace convoke::engine {
 
 /// The worker threads of all ranks of a node, for work that they divide among them.
 class NodeTeam {
  public:
-  /// Starts `workers` workers of this rank, as many as `memory` knows. `memory` must outlive the team.
-  NodeTeam(ModelMemory& memory, int workers) : memory_(memory), mine_(workers) {}
+  /// Starts `workers` workers of this rank, as many as `memory` knows, each in its NUMA node except worker 0:
+  /// that is the thread of the caller, which stays where it is. `memory` must outlive the team.
+  NodeTeam(ModelMemory& memory, int workers)
+      : memory_(memory), mine_(workers, [&memory, workers](int worker) {
+          os::stay_in_numa_node({worker, workers, memory.first_worker(), memory.workers()});
+        }) {}
 
   WorkerTeam& mine() { return mine_; }  ///< the workers of this rank
   int size() const { return memory_.workers(); }

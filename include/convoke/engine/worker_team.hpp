@@ -15,7 +15,9 @@ namespace convoke::engine {
 /// before they sleep, because the next step follows at once. Starting a call allocates nothing.
 class WorkerTeam {
  public:
-  explicit WorkerTeam(int workers);
+  /// `started` is the first call of each thread that the team starts, with the number of its worker. It must
+  /// not throw.
+  explicit WorkerTeam(int workers, std::function<void(int worker)> started = {});
   ~WorkerTeam();
   WorkerTeam(const WorkerTeam&) = delete;
   WorkerTeam& operator=(const WorkerTeam&) = delete;
@@ -33,6 +35,7 @@ class WorkerTeam {
   Timeline* timeline_ = Timeline::current();  ///< of the thread that made the team, or null
   std::vector<std::jthread> threads_;
   std::vector<std::exception_ptr> failures_;
+  std::function<void(int)> started_;
   const std::function<void(int)>* work_ = nullptr;
   std::atomic<std::uint32_t> round_{0};
   std::atomic<int> busy_{0};

@@ -78,11 +78,11 @@ TEST_CASE("a weak batch grows with the ranks that share it, and its lanes do not
   CHECK(has(weak[1], "train.lane=8"));
   CHECK(has(weak[2], "train.batch=96"));  // two members, of three ranks each
   CHECK(has(weak[3], "train.batch=32"));
-  // A lane of "auto" would be a sixteenth of the larger batch.
+  // A lane of "auto" would be a 64th of the larger batch.
   const auto automatic = configurations(
-      place.study("ranks = [2]\nbatch = \"weak\"\n[set]\ntrain.batch = 256\ntrain.lane = \"auto\""));
+      place.study("ranks = [2]\nbatch = \"weak\"\n[set]\ntrain.batch = 1024\ntrain.lane = \"auto\""));
   CHECK(has(automatic[0], "train.lane=16"));
-  CHECK(has(automatic[0], "train.batch=512"));
+  CHECK(has(automatic[0], "train.batch=2048"));
 }
 
 TEST_CASE("repeats train with different seeds, or with the same seed") {
