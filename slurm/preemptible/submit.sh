@@ -1,6 +1,6 @@
 #!/bin/bash
 # mnist-sync: submits its jobs in their order. Start it in the folder from which the recipe is found.
-# Written by: convoke slurm train mnist-sync --nodes 1 --ranks-per-node 2 --cpus-per-rank 8 --restarts 100 --warning 300 --time 12:00:00
+# Written by: convoke slurm train mnist-sync --set train.batch=128 --nodes 1 --ranks-per-node 2 --cpus-per-rank 8 --restarts 100 --warning 300 --time 12:00:00
 set -euo pipefail
 here=$(dirname "$0")
 

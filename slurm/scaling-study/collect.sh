@@ -1,6 +1,6 @@
 #!/bin/bash
 # mnist-sync: collects the measurements of its runs, and submits further runs
-# Written by: convoke slurm study mnist-sync --set train.batch=512 --nodes 3 --ranks-per-node 2 --cpus-per-rank 4 --time 1:00:00
+# Written by: convoke slurm study mnist-sync --set train.batch=384 --nodes 3 --ranks-per-node 2 --cpus-per-rank 4 --time 1:00:00
 #SBATCH --job-name=mnist-sync
 #SBATCH --nodes=1
 #SBATCH --ntasks-per-node=1          # MPI ranks on each node

@@ -1,6 +1,6 @@
 #!/bin/bash
 # mnist-sync: each job of the array is one run of the study
-# Written by: convoke slurm study mnist-sync --set train.batch=512 --nodes 3 --ranks-per-node 2 --cpus-per-rank 4 --time 1:00:00
+# Written by: convoke slurm study mnist-sync --set train.batch=384 --nodes 3 --ranks-per-node 2 --cpus-per-rank 4 --time 1:00:00
 #SBATCH --job-name=mnist-sync
 #SBATCH --nodes=3
 #SBATCH --ntasks-per-node=2          # MPI ranks on each node

@@ -1,6 +1,6 @@
 #!/bin/bash
 # mnist-sync: submits its jobs in their order. Start it in the folder from which the recipe is found.
-# Written by: convoke slurm study mnist-sync --set train.batch=512 --nodes 3 --ranks-per-node 2 --cpus-per-rank 4 --time 1:00:00
+# Written by: convoke slurm study mnist-sync --set train.batch=384 --nodes 3 --ranks-per-node 2 --cpus-per-rank 4 --time 1:00:00
 set -euo pipefail
 here=$(dirname "$0")
 study=${1:-studies/mnist-sync-$(date +%Y%m%d-%H%M%S)}

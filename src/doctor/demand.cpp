@@ -6,6 +6,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/engine/busy_workers.hpp"
 #include "convoke/os/memory.hpp"
 
 namespace convoke::doctor {
@@ -19,20 +20,29 @@ std::vector<Finding> judge_lanes(const train::Job& job, int ranks) {
   const std::int64_t lanes = job.engine.batch / job.engine.lane;
   const std::int64_t group = std::max<std::int64_t>(1, ranks / job.members);
   const std::int64_t workers = group * job.engine.threads;
+  const std::string step = fmt::format("a step of {} samples has {} of {}", job.engine.batch,
+                                       counted(lanes, "lane"), job.engine.lane);
+  const std::string setting = engine::setting_for_workers(job.engine.batch, job.engine.lane, workers);
   if (workers > lanes) {  // correct, but a waste of cores
     return {{.severity = Severity::kWarning,
              .subject = "lanes",
+             .evidence =
+                 fmt::format("{}, so {} of the {} worker threads stay idle", step, workers - lanes, workers),
+             .remedy = fmt::format("use {}, or fewer ranks or threads", setting)}};
+  }
+  if (const double busy = engine::busy_workers(lanes, workers); busy < 0.95 * static_cast<double>(workers)) {
+    return {{.severity = Severity::kNote,
+             .subject = "lanes",
              .evidence = fmt::format(
-                 "a step of {} samples has {} of {}, so {} of the {} worker threads stay idle",
-                 job.engine.batch, counted(lanes, "lane"), job.engine.lane, workers - lanes, workers),
-             .remedy = "use fewer ranks or threads, a larger train.batch or a smaller train.lane"}};
+                 "{}, which keep {:.3g} of {} worker threads busy: some have one more than others", step,
+                 busy, workers),
+             .remedy = fmt::format("to keep all busy, use {}", setting)}};
   }
   return {{
       .severity = Severity::kOk,
       .subject = "lanes",
-      .evidence = fmt::format("{}: a step of {} samples has {} of {}, for {} x {}{}", job.name,
-                              job.engine.batch, counted(lanes, "lane"), job.engine.lane,
-                              counted(group, "rank"), counted(job.engine.threads, "thread"),
+      .evidence = fmt::format("{}: {}, for {} x {}{}", job.name, step, counted(group, "rank"),
+                              counted(job.engine.threads, "thread"),
                               job.ensemble ? " for each of " + counted(job.members, "member") : ""),
   }};
 }

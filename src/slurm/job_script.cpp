@@ -72,7 +72,9 @@ JobScript make_script(const JobOptions& options, const std::string& file, const 
                       const Layout& layout, const JobCommand& command, const std::string& array) {
   JobScript script;
   script.file = file;
-  script.about = {fmt::format("{}: {}", options.name, what), "Written by: " + options.written_by};
+  script.about = {fmt::format("{}: {}", options.name, what)};
+  if (!options.work.empty() && command.resumes) script.about.push_back(options.work);
+  script.about.push_back("Written by: " + options.written_by);
   script.directives = {{"--job-name=" + shell_word(options.name), ""}};
   const auto add = [&](const Directives& list) {
     script.directives.insert(script.directives.end(), list.begin(), list.end());

@@ -88,6 +88,20 @@ TEST_CASE("summary shows the network and the kernels of a step") {
   CHECK(plain.code == 0);
   CHECK(plain.says("parameters: 93,322"));
   CHECK(plain.says("\ninput: data.normalize = \"unit\"\n"));
+  const auto cores = [](const std::string& arguments, int number) {
+    const std::string host = "CONVOKE_TOPOLOGY='core:" + std::to_string(number) + " pu:2' ";
+    return program("summary " + arguments, host + kWithoutMpi);
+  };
+  CHECK(cores("mnist-sync", 64)
+            .says("cores: a step has 8 lanes of 8 samples, which keep 8 of the 64 cores here busy; "
+                  "train.batch=512 with train.reference_batch=64 keeps all busy\n"));
+  CHECK(cores("mnist-sync --set train.batch=512", 64).says("which keep 64 of the 64 cores here busy\n"));
+  CHECK(cores("mnist-ddp", 48)
+            .says("64 lanes of 32 samples, which keep 32 of the 48 cores here busy; train.batch="));
+  CHECK(cores("mnist-ensemble", 64)
+            .says("a step of each of 64 members has 8 lanes of 8 samples, which keep 64 of"));
+  CHECK(cores("mnist-ensemble --set ensemble.members=4", 64)
+            .says("4 members has 8 lanes of 8 samples, which keep 32 of"));
   const Outcome plan = program("summary mnist-ddp --set train.convolution=direct --plan", kWithoutMpi);
   CHECK(plan.code == 0);
   CHECK(plan.says("\ntrainable parameters: 905,354 (3.5 MiB)\nnon-trainable parameters: 832 (3.2 KiB)\n"));

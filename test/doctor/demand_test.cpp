@@ -15,6 +15,13 @@ TEST_CASE("workers without a lane are found") {
   REQUIRE(idle.size() == 1);
   CHECK(idle[0].severity == Severity::kWarning);
   CHECK(idle[0].evidence == "a step of 32 samples has 4 lanes of 8, so 2 of the 6 worker threads stay idle");
+  CHECK(idle[0].remedy == "use train.batch=48 with train.reference_batch=32, or fewer ranks or threads");
+  const auto uneven = doctor::judge_lanes(job, 1);
+  CHECK(uneven[0].severity == Severity::kNote);
+  CHECK(uneven[0].evidence ==
+        "a step of 32 samples has 4 lanes of 8, which keep 2 of 3 worker threads busy: some have one more "
+        "than others");
+  CHECK(uneven[0].remedy == "to keep all busy, use train.batch=48 with train.reference_batch=32");
   job.engine.threads = 2;
   CHECK(doctor::judge_lanes(job, 2)[0].severity == Severity::kOk);
   job.ensemble = true, job.members = 2, job.engine.threads = 4;  // every rank has a separate step

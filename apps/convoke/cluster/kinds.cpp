@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/engine/busy_workers.hpp"
 
 namespace convoke::app {
 namespace {
@@ -60,6 +63,19 @@ void plan_prepare(const JobRequest& request, slurm::JobSet& jobs) {
               request.recipe.data.path, request.options.prepare_options);
 }
 
+// Returns "64 lanes of 8 samples keep 64 of 64 cores busy", and what would keep all busy. `members` train at
+// once.
+std::string work_of(const recipe::Recipe& recipe, std::int64_t cores, std::int64_t members) {
+  const std::int64_t each = std::max<std::int64_t>(1, cores / members),
+                     lanes = recipe.train.batch / recipe.lane();
+  const std::string setting = engine::setting_for_workers(recipe.train.batch, recipe.lane(), each);
+  return fmt::format("{} of {}{} keep {:.3g} of {} busy{}", counted(lanes, "lane"),
+                     counted(recipe.lane(), "sample"),
+                     members > 1 ? fmt::format(" of each of {} members", members) : "",
+                     static_cast<double>(members) * engine::busy_workers(lanes, each), counted(cores, "core"),
+                     setting.empty() ? "" : fmt::format("; {} keeps all busy", setting));
+}
+
 void plan_train(const JobRequest& request, slurm::JobSet& jobs) {
   const SlurmOptions& options = request.options;
   const slurm::Workload workload = workload_of(request.recipe, false);
@@ -70,7 +86,13 @@ void plan_train(const JobRequest& request, slurm::JobSet& jobs) {
     add_sweep(jobs, request.job, layout, request.recipe_words, variants, options.at_once);
     return;
   }
-  add_train(jobs, request.job, layout, request.recipe_words);
+  const recipe::Recipe& recipe = request.recipe;
+  const bool votes = recipe.train.mode == "ensemble";
+  const std::int64_t members =
+      std::max<std::int64_t>(1, recipe.ensemble.members > 0 ? recipe.ensemble.members : layout.ranks());
+  slurm::JobOptions job = request.job;
+  job.work = work_of(recipe, layout.workers(), votes ? std::min(members, layout.ranks()) : 1);
+  add_train(jobs, job, layout, request.recipe_words);
   if (options.chain) add_evaluate(jobs, request.job, layout);
 }
 
@@ -87,8 +109,9 @@ void plan_ensemble(const JobRequest& request, slurm::JobSet& jobs) {
   }
   const slurm::Workload workload = workload_of(recipe, true);
   const slurm::Layout layout = request.layout(workload);
-  add_ensemble(jobs, request.job, layout, request.recipe_words, recipe.ensemble.members,
-               request.options.at_once);
+  slurm::JobOptions job = request.job;
+  job.work = work_of(recipe, layout.workers(), 1);
+  add_ensemble(jobs, job, layout, request.recipe_words, recipe.ensemble.members, request.options.at_once);
   if (request.options.chain) add_evaluate(jobs, request.job, layout);
 }
 

@@ -2,14 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/options.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/engine/busy_workers.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/network.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/report/diagram.hpp"
+#include "convoke/study/running/launch.hpp"
 #include "training/network_diagram.hpp"
 
 namespace convoke::app {
@@ -109,6 +113,21 @@ void print_sizes(const recipe::Recipe& recipe, const nn::Graph& graph) {
              format_bytes(sizes.activation_bytes), counted(recipe.lane(), "sample"));
 }
 
+// How many cores of this machine the lanes of a step keep busy, and what would use all. An ensemble with as
+// many members as ranks can have one on each core.
+void print_cores(const recipe::Recipe& recipe) {
+  const bool votes = recipe.train.mode == "ensemble";
+  const std::int64_t cores = std::ssize(study::cores_here()), lanes = recipe.train.batch / recipe.lane();
+  const std::int64_t wanted = !votes ? 1 : recipe.ensemble.members > 0 ? recipe.ensemble.members : cores;
+  const std::int64_t members = std::min(cores, wanted), each = cores / members;
+  const std::string setting = engine::setting_for_workers(recipe.train.batch, recipe.lane(), each);
+  fmt::print("cores: a step{} has {} of {}, which keep {:.3g} of the {} here busy{}\n",
+             votes ? fmt::format(" of each of {}", counted(wanted, "member")) : "", counted(lanes, "lane"),
+             counted(recipe.lane(), "sample"),
+             static_cast<double>(members) * engine::busy_workers(lanes, each), counted(cores, "core"),
+             setting.empty() ? "" : fmt::format("; {} keeps all busy", setting));
+}
+
 // How samples are normalised, and what published weights of the network expect.
 void print_input(const recipe::Recipe& recipe) {
   fmt::print("input: data.normalize = \"{}\"", recipe.data.normalize);
@@ -147,6 +166,7 @@ int summary(const SummaryOptions& options) {
     fmt::print("batch norm: synchronized, over the whole batch of {}\n", recipe.train.batch);
 
   print_sizes(recipe, graph);
+  print_cores(recipe);
   print_input(recipe);
 
   // 3. The kernels of a training step.

@@ -100,8 +100,9 @@ std::string loss_note(const train::Job& job, const data::Split& samples) {
                                      join(parts), beside);
 }
 
-// Warns if the job does not suit the ranks, or the samples do not fit into memory.
-void describe_plan(const recipe::Run& run, int ranks) {
+// Says how many worker threads the lanes keep busy. Warns if the job does not suit the ranks, or the samples
+// do not fit into memory.
+void describe_plan(const recipe::Run& run, int ranks, bool quiet) {
   const recipe::Recipe& recipe = run.recipe();
   const data::Dataset& dataset = run.dataset();
   const train::Job& job = run.job();
@@ -111,8 +112,12 @@ void describe_plan(const recipe::Run& run, int ranks) {
                             streamed, recipe.data.shuffle == "all");
   // A member that is trained in a separate job has all ranks, as if the other members had as many.
   if (recipe.ensemble.member >= 0) ranks *= static_cast<int>(job.members);
-  fmt::print(stderr, "{}{}", doctor::short_text(doctor::judge_lanes(job, ranks)),
-             doctor::short_text(samples));
+  const std::vector<doctor::Finding> lanes = doctor::judge_lanes(job, ranks);
+  fmt::print(stderr, "{}{}", doctor::short_text(lanes), doctor::short_text(samples));
+  for (const doctor::Finding& found : lanes) {
+    if (quiet || found.severity >= doctor::Severity::kWarning) continue;
+    fmt::print("lanes: {}{}{}\n", found.evidence, found.remedy.empty() ? "" : "; ", found.remedy);
+  }
   if (streamed) fmt::print("data: {}\n", samples.front().evidence);
   for (const std::string& note : train::group_notes(job, run.feed())) fmt::print("data: {}\n", note);
   for (const std::string& note : recipe.model.notes) fmt::print("note: {}\n", note);
@@ -250,7 +255,7 @@ int train(const TrainOptions& given) {
   recipe.data.path = dataset_for(recipe, world).string();
   world.barrier();
   recipe::Run run(std::move(recipe), world, binding.machine);
-  if (world.root()) describe_plan(run, world.size());
+  if (world.root()) describe_plan(run, world.size(), options.quiet);
 
   // 4. Train, gather, vote, compute the verdict. A member that fails or stops early does not end the job.
   const run::RunFolder folder = run::RunFolder::create(run.job().name, options.output, options.resume, world);

@@ -30,7 +30,8 @@ struct Demand {
 /// Bytes that a rank sums with others in every step; 0 if it does not.
 std::uint64_t exchanged_bytes(const train::Job& job, int ranks);
 
-/// Finds worker threads without a lane in a step. Pure.
+/// Finds worker threads that have no lane in a step, or fewer than others, and a setting that gives all of
+/// them as many. Pure.
 std::vector<Finding> judge_lanes(const train::Job& job, int ranks);
 
 /// Finds slow ways to read the samples of a dataset. Pure.

@@ -37,8 +37,8 @@ struct EngineOptions {
   UpdateOptions update;
 };
 
-/// Returns the lane of `lane = "auto"`: batch / 64, so that up to 64 workers have one, but at least 8 samples,
-/// rounded up to a divisor of the batch.
+/// Returns the lane of `lane = "auto"`: batch / 64, so that up to 64 workers have one, but at least 8
+/// samples, rounded up to a divisor of the batch.
 std::int64_t auto_lane(std::int64_t batch);
 
 /// Executes training steps. The lanes (micro-batches) of a step are distributed over the ranks of a group

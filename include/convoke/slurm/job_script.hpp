@@ -11,9 +11,10 @@ enum class Launcher { kMpirun, kSrun };
 
 /// Options that all scripts of a job set share.
 struct JobOptions {
-  std::string name;                  ///< name of the jobs and their run folders
-  std::string program = "convoke";   ///< the call of Convoke in a job, as shell words
-  std::string written_by;            ///< the command that wrote the scripts, for their first lines
+  std::string name;                 ///< name of the jobs and their run folders
+  std::string program = "convoke";  ///< the call of Convoke in a job, as shell words
+  std::string written_by;           ///< the command that wrote the scripts, for their first lines
+  std::string work = {};  ///< how many cores training keeps busy, for the first lines; empty: unknown
   std::int64_t time_seconds = 3600;  ///< time limit of each job
   std::int64_t warning_seconds =
       120;  ///< time of the warning before the limit; Slurm may warn up to a minute early

@@ -7,7 +7,7 @@ export PATH=$place/bin:$PATH
 "$MAKE_DATASET" mnist.h5 240 28 10
 cp -r "$TEMPLATES" mine
 sed -i 's/^#SBATCH --cpus-per-task=[0-9]*/#SBATCH --cpus-per-task=1/; s/--set train.batch=[0-9]*/& --set train.epochs=2/' mine/*/*.sh
-sed -i 's/^threads = .*/threads = [1]/; s/batch = 512/batch = 512, epochs = 2/' mine/scaling-study/study.toml
+sed -i 's/^threads = .*/threads = [1]/; s/batch = 384/batch = 384, epochs = 2/' mine/scaling-study/study.toml
 # All are submitted before the first is looked at: the queue has room for several.
 declare -A outputs
 for template in mine/*/; do outputs[$template]=$(bash "$template/submit.sh"); done

@@ -1,0 +1,16 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace convoke::engine {
+
+/// Returns how many of `workers` (the worker threads of all ranks of a group) the lanes of a step keep busy
+/// on average: a step ends when the worker with most lanes has computed them.
+double busy_workers(std::int64_t lanes, std::int64_t workers);
+
+/// Returns a setting with which the lanes of a step keep all workers busy: "train.lane=16", or a larger batch
+/// with the same learning rate per sample, "train.batch=512 with train.reference_batch=64"; "" if they do
+/// already. Lanes stay at least 8 samples. `lane` is the one of lane = "auto" or the recipe's.
+std::string setting_for_workers(std::int64_t batch, std::int64_t lane, std::int64_t workers);
+
+}  // namespace convoke::engine

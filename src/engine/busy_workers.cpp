@@ -1,0 +1,54 @@
+#include "convoke/engine/busy_workers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/engine/lane_engine.hpp"
+
+namespace convoke::engine {
+namespace {
+
+constexpr std::int64_t kLeastLane = 8;  // smaller ones cost time, see docs/lanes.md
+
+bool fills(std::int64_t batch, std::int64_t lane, std::int64_t workers) {
+  return batch % lane == 0 && batch / lane % workers == 0;
+}
+
+// Returns the largest such lane up to `lane`, otherwise the next larger one; 0 if there is none.
+std::int64_t lane_for(std::int64_t batch, std::int64_t lane, std::int64_t workers) {
+  for (std::int64_t smaller = lane; smaller >= kLeastLane; --smaller) {
+    if (fills(batch, smaller, workers)) return smaller;
+  }
+  for (std::int64_t larger = std::max(lane, kLeastLane); larger <= batch / workers; ++larger) {
+    if (fills(batch, larger, workers)) return larger;
+  }
+  return 0;
+}
+
+}  // namespace
+
+double busy_workers(std::int64_t lanes, std::int64_t workers) {
+  return static_cast<double>(lanes) / static_cast<double>((lanes + workers - 1) / workers);
+}
+
+std::string setting_for_workers(std::int64_t batch, std::int64_t lane, std::int64_t workers) {
+  if (fills(batch, lane, workers)) return {};
+  if (const std::int64_t other = lane_for(batch, lane, workers)) return fmt::format("train.lane={}", other);
+  const std::string scaled = fmt::format("with train.reference_batch={}", batch);
+  const bool automatic = lane == auto_lane(batch);
+  const std::int64_t least = (batch + workers - 1) / workers * workers,
+                     most = 2 * std::max(batch, kLeastLane * workers);
+  for (const std::int64_t multiple : {kLeastLane, std::int64_t{1}}) {  // kernels take eight samples at once
+    for (std::int64_t larger = least; larger <= most; larger += workers) {
+      const std::int64_t its = automatic ? auto_lane(larger) : lane;
+      if (its % multiple == 0 && fills(larger, its, workers))
+        return fmt::format("train.batch={} {}", larger, scaled);
+    }
+  }
+  const std::int64_t step = kLeastLane * workers;
+  return fmt::format("train.batch={} and train.lane={} {}", (batch + step - 1) / step * step, kLeastLane,
+                     scaled);
+}
+
+}  // namespace convoke::engine
