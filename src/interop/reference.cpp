@@ -10,21 +10,16 @@
 namespace convoke::interop {
 namespace {
 
-std::string in_code(std::vector<std::string> names) {
+std::string in_code(const auto& all) {
+  std::vector<std::string> names(all.begin(), all.end());
   for (std::string& name : names) name = "`" + name + "`";
   return join(names) + "\n";
-}
-
-std::vector<std::string> onnx_operators() {
-  std::vector<std::string> names;
-  for (const onnx::Operator& known : onnx::operators()) names.emplace_back(known.name);
-  return names;
 }
 
 }  // namespace
 
 std::string layer_reference() {
-  std::string text = "## ONNX operators that become layers\n\n" + in_code(onnx_operators());
+  std::string text = "## ONNX operators that become layers\n\n" + in_code(onnx::operator_names());
   text += "\n## Keras layers that are read\n\n" + in_code(keras::layer_classes());
   text += "\n## Layers that are written\n\n| layer | ONNX | Keras |\n|---|---|---|\n";
   for (const nn::LayerHelp& layer : nn::layer_guide()) {

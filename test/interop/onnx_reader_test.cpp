@@ -425,12 +425,42 @@ TEST_CASE("comparisons, truth values and constants in any place") {
   const std::string bases = floats("bases", {4}, 4);  // 0.5 each
   const List powers =
       of(number("low", -1) + node("Max", {"x", "low"}, "b") + bases + node("Pow", {"bases", "b"}, "y"));
+  for (const char* op : {"Max", "Min"}) {  // as of onnxruntime
+    CHECK(std::isnan(of(node(op, {"x", "two"}, "y"))[3]));
+    CHECK(std::isnan(of(node(op, {"two", "x", "half"}, "y"))[3]));
+  }
   CHECK(powers[0] == 2);
   CHECK(powers[2] == 0.25);
   CHECK(of(node("Div", {"two", "x"}, "y"))[0] == -2);
   CHECK_THAT(
       folder.error(Model{.graph = node("Cast", {"x"}, "y", setting("to", 7)), .input = {-1, 4}}.bytes()),
       Catch::Contains("rounds numbers"));
+}
+
+TEST_CASE("a LogSoftmax is left out only if it ends the network and is over all values of a sample") {
+  const Folder folder;
+  const auto read = [&](const std::string& graph, const std::vector<std::int64_t>& input) {
+    return folder.read(Model{.graph = graph, .input = input}.bytes());
+  };
+  const auto close = [](const std::vector<double>& values, const std::vector<double>& expected) {
+    REQUIRE(values.size() == expected.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+      CHECK(values[i] == Catch::Approx(expected[i]).epsilon(1e-5));
+  };
+  const std::vector<float> x{1, 2, 3, 5};
+  const std::string rows = node("LogSoftmax", {"x"}, "y", setting("axis", 2));
+  // scipy.special.log_softmax([[1, 2], [3, 5]], axis=1), and softmax([1, 2, 3, 5])
+  close(output_of(read(rows, {-1, 2, 2}), x), {-1.313262, -0.313262, -2.126928, -0.126928});
+  const std::string log = node("LogSoftmax", {"x"}, "a", setting("axis", 1));
+  close(output_of(read(log + node("Exp", {"a"}, "y"), {-1, 4}), x),
+        {0.0152194, 0.0413707, 0.1124572, 0.8309528});
+  const std::string dims = integers("dims", {-1, 4, 1});
+  const Imported last =
+      read(dims + log + node("Relu", {"a"}, "b") + node("LogSoftmax", {"b"}, "c", setting("axis", 1)) +
+               node("Reshape", {"c", "dims"}, "y"),
+           {-1, 4});
+  close(output_of(last, x), {0, 0, 0, 0});
+  CHECK_THAT(join(last.notes), Catch::Contains("The final LogSoftmax is left out"));
 }
 
 TEST_CASE("absurd sizes in an ONNX file are refused at once") {

@@ -1,39 +1,10 @@
-#include <array>
 #include <cstdlib>
 
-#include "convoke/core/table.hpp"
+#include "interop/element_functions.hpp"
 #include "interop/keras/composition.hpp"
 
 namespace convoke::interop::keras_export {
 namespace {
-
-struct Function {
-  std::string_view name, class_name, tensorflow;
-  bool truth = false;  ///< Keras gives truth values
-  std::string_view module = "keras.src.ops.numpy";
-};
-constexpr std::array kFunctions{
-    Function{"abs", "Absolute", "math.abs"},
-    Function{"ceil", "Ceil", "math.ceil"},
-    Function{"cos", "Cos", "math.cos"},
-    Function{"divide", "TrueDivide", "math.truediv"},
-    Function{"equal", "Equal", "math.equal", true},
-    Function{"erf", "Erf", "math.erf", false, "keras.src.ops.math"},
-    Function{"exp", "Exp", "math.exp"},
-    Function{"floor", "Floor", "math.floor"},
-    Function{"greater", "Greater", "math.greater", true},
-    Function{"greater_equal", "GreaterEqual", "math.greater_equal", true},
-    Function{"log", "Log", "math.log"},
-    Function{"maximum", "Maximum", "math.maximum"},
-    Function{"minimum", "Minimum", "math.minimum"},
-    Function{"power", "Power", "math.pow"},
-    Function{"round", "Round", "math.round"},
-    Function{"sign", "Sign", "math.sign"},
-    Function{"sin", "Sin", "math.sin"},
-    Function{"sqrt", "Sqrt", "math.sqrt"},
-    Function{"subtract", "Subtract", "math.subtract"},
-    Function{"where", "Where", "where"},
-};
 
 KerasTensor cast(Composition& c, std::string_view part, const KerasTensor& x, const char* type) {
   return c.function(part,
@@ -49,10 +20,11 @@ KerasTensor cast(Composition& c, std::string_view part, const KerasTensor& x, co
 }  // namespace
 
 KerasTensor compose_elementwise(Composition& c) {
-  const Function& function = find_in(kFunctions, c.settings.text("function"), "function");
+  const ElementFunction& function =
+      *find_element_function(&ElementFunction::name, c.settings.text("function"));
   const bool where = function.name == "where";
-  KerasFunction made{.module = std::string(function.module),
-                     .class_name = std::string(function.class_name),
+  KerasFunction made{.module = function.name == "erf" ? "keras.src.ops.math" : "keras.src.ops.numpy",
+                     .class_name = std::string(function.keras),
                      .tensorflow = std::string(function.tensorflow),
                      .names = {where ? "x" : "y", "y"},
                      .operands = {}};
@@ -72,8 +44,8 @@ KerasTensor compose_elementwise(Composition& c) {
     made.operands.emplace_back(nullptr);
     inputs.push_back(std::move(x));
   }
-  const KerasTensor result = c.function(function.truth ? "truth" : "", std::move(made), inputs, c.output());
-  return function.truth ? cast(c, "", result, "float32") : result;
+  const KerasTensor result = c.function(function.form.truth ? "truth" : "", std::move(made), inputs, c.output());
+  return function.form.truth ? cast(c, "", result, "float32") : result;
 }
 
 }  // namespace convoke::interop::keras_export

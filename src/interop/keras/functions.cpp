@@ -1,67 +1,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/table.hpp"
+#include "interop/element_functions.hpp"
 #include "interop/keras/layers.hpp"
 #include "interop/keras/operations.hpp"
 
 // Functions of keras.ops that are those of our elementwise layer.
 
 namespace convoke::interop::keras {
-namespace {
-
-using Setting = convoke::Value;
-
-struct Named {
-  std::string_view name, function;
-  bool swapped = false;                           ///< its operands have the other order
-  std::optional<double> before = {}, after = {};  ///< operands that it does not have
-  bool of_truth = false;                          ///< operands other than 0 are 1
-};
-constexpr std::array kNamed{
-    Named{"Abs", "abs"},
-    Named{"Absolute", "abs"},
-    Named{"Ceil", "ceil"},
-    Named{"Cos", "cos"},
-    Named{"Divide", "divide"},
-    Named{"Equal", "equal"},
-    Named{"Erf", "erf"},
-    Named{"Exp", "exp"},
-    Named{"Floor", "floor"},
-    Named{"Greater", "greater"},
-    Named{"GreaterEqual", "greater_equal"},
-    Named{"Less", "greater", true},
-    Named{"LessEqual", "greater_equal", true},
-    Named{"Log", "log"},
-    Named{"LogicalAnd", "minimum", false, {}, {}, true},
-    Named{"LogicalNot", "equal", false, {}, 0},
-    Named{"LogicalOr", "maximum", false, {}, {}, true},
-    Named{"Negative", "subtract", false, 0},
-    Named{"Power", "power"},
-    Named{"Reciprocal", "divide", false, 1},
-    Named{"Round", "round"},
-    Named{"Rsqrt", "power", false, {}, -0.5},
-    Named{"Sign", "sign"},
-    Named{"Sin", "sin"},
-    Named{"Sqrt", "sqrt"},
-    Named{"Square", "power", false, {}, 2},
-    Named{"TrueDivide", "divide"},
-    Named{"Where", "where"},
-};
-
-}  // namespace
-
 Value convert_function(const Call& call) {
   call.config().require_neutral("decimals", 0);
-  const Named& named = find_in(kNamed, call.options().class_name, "function");
+  const ElementFunction& named = *find_element_function(&ElementFunction::keras, call.options().class_name);
   std::vector<Value> inputs;
+  using Setting = convoke::Value;
   Setting::Array operands;
   const auto add_number = [&](double number) { operands.emplace_back(fmt::format("{}", number)); };
-  if (named.before) add_number(*named.before);
+  if (named.form.before) add_number(*named.form.before);
   for (const Argument& argument : call.arguments()) {
     if (!is_operand(argument)) continue;
     if (argument.call) {
@@ -76,20 +33,20 @@ Value convert_function(const Call& call) {
       add_number(*number);
     }
   }
-  if (named.after) add_number(*named.after);
-  if (named.swapped) {
+  if (named.form.after) add_number(*named.form.after);
+  if (named.form.swapped) {
     std::reverse(operands.begin(), operands.end());
     std::reverse(inputs.begin(), inputs.end());
   }
   inputs = broadcast(call, std::move(inputs));
-  if (named.of_truth) {
+  if (named.form.of_truth) {
     for (Value& x : inputs) {
       x = call.add(
           {{"layer", "elementwise"}, {"function", "where"}, {"operands", Setting::Array{"x", "1", "0"}}}, x,
           "truth");
     }
   }
-  return call.add({{"layer", "elementwise"}, {"function", named.function}, {"operands", std::move(operands)}},
+  return call.add({{"layer", "elementwise"}, {"function", named.name}, {"operands", std::move(operands)}},
                   inputs);
 }
 

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
+#include "interop/element_functions.hpp"
 #include "interop/keras/layers.hpp"
 #include "interop/keras/naming.hpp"
 
@@ -27,11 +29,12 @@ Value rescaled(const Call& call, const Value& x, double scale, double offset, st
   return call.add({{"layer", "rescale"}, {"scale", scale}, {"offset", offset}}, x, suffix);
 }
 
-// max(x, c) = relu(x - c) + c and min(x, c) = c - relu(c - x), for sign = 1 and -1
-Value bounded(const Call& call, const Value& x, double bound, double sign, const std::string& suffix) {
-  const std::string part = suffix.empty() ? "" : suffix + "_";
-  const Value above = rescaled(call, x, sign, -sign * bound, part + "before");
-  return rescaled(call, call.add({{"layer", "relu"}}, above, part + "relu"), sign, bound, suffix);
+// max(x, bound) or min(x, bound)
+Value bounded(const Call& call, const Value& x, const char* function, double bound, std::string_view suffix) {
+  return call.add({{"layer", "elementwise"},
+                   {"function", function},
+                   {"operands", convoke::Value::Array{"x", fmt::format("{}", bound)}}},
+                  x, suffix);
 }
 
 Value combined(const Call& call) {
@@ -94,9 +97,7 @@ Value convert_arithmetic(const Call& call) {
     return combined_by_channel(call, numbers_of(operands[number_first ? 0 : 1].constant), number_first);
   }
   const double c = *number;
-  if (kind == "Maximum" || kind == "Minimum") {
-    return bounded(call, call.input(), c, kind == "Maximum" ? 1 : -1, "");
-  }
+  if (kind == "Maximum" || kind == "Minimum") return convert_function(call);
   double scale = 1, offset = 0;
   if (kind == "Add") offset = c;
   if (kind == "Subtract") std::tie(scale, offset) = number_first ? std::pair(-1.0, c) : std::pair(1.0, -c);
@@ -109,8 +110,8 @@ Value convert_arithmetic(const Call& call) {
 }
 
 Value convert_clip(const Call& call) {
-  const Value above = bounded(call, call.input(), call.config().number("x_min"), 1, "least");
-  return bounded(call, above, call.config().number("x_max"), -1, "");
+  const Value above = bounded(call, call.input(), "maximum", call.config().number("x_min"), "least");
+  return bounded(call, above, "minimum", call.config().number("x_max"), "");
 }
 
 // Truth values are 1 and 0 in any type.
@@ -144,66 +145,34 @@ Value convert_named(const Call& call) {
 }
 
 constexpr std::array kOperations{
-    LayerClass{"Abs", convert_function},
-    LayerClass{"Absolute", convert_function},
-    LayerClass{"Add", convert_arithmetic},
-    LayerClass{"Cast", convert_cast},
-    LayerClass{"Ceil", convert_function},
-    LayerClass{"Clip", convert_clip},
-    LayerClass{"Concatenate", convert_concatenate},
-    LayerClass{"Cos", convert_function},
-    LayerClass{"Divide", convert_arithmetic},
-    LayerClass{"Elu", convert_elu},
-    LayerClass{"Equal", convert_function},
-    LayerClass{"Erf", convert_function},
-    LayerClass{"Exp", convert_function},
-    LayerClass{"Floor", convert_function},
-    LayerClass{"Gelu", convert_gelu},
-    LayerClass{"GetItem", convert_get_item},
-    LayerClass{"Greater", convert_function},
-    LayerClass{"GreaterEqual", convert_function},
-    LayerClass{"HardSigmoid", convert_named},
-    LayerClass{"HardSilu", convert_named},
-    LayerClass{"HardTanh", convert_named},
-    LayerClass{"LeakyRelu", convert_leaky_relu},
-    LayerClass{"Less", convert_function},
-    LayerClass{"LessEqual", convert_function},
-    LayerClass{"Log", convert_function},
-    LayerClass{"LogSigmoid", convert_named},
-    LayerClass{"LogicalAnd", convert_function},
-    LayerClass{"LogicalNot", convert_function},
-    LayerClass{"LogicalOr", convert_function},
-    LayerClass{"Maximum", convert_arithmetic},
-    LayerClass{"Minimum", convert_arithmetic},
-    LayerClass{"Multiply", convert_arithmetic},
-    LayerClass{"Negative", convert_function},
-    LayerClass{"Power", convert_function},
-    LayerClass{"Reciprocal", convert_function},
-    LayerClass{"Relu", convert_named},
-    LayerClass{"Relu6", convert_named},
-    LayerClass{"Round", convert_function},
-    LayerClass{"Rsqrt", convert_function},
-    LayerClass{"Selu", convert_named},
-    LayerClass{"Sigmoid", convert_named},
-    LayerClass{"Sign", convert_function},
-    LayerClass{"Silu", convert_named},
-    LayerClass{"Sin", convert_function},
-    LayerClass{"Softmax", convert_softmax},
-    LayerClass{"Softplus", convert_named},
-    LayerClass{"Sqrt", convert_function},
-    LayerClass{"Square", convert_function},
-    LayerClass{"Stack", convert_stack},
-    LayerClass{"Subtract", convert_arithmetic},
-    LayerClass{"Tanh", convert_named},
-    LayerClass{"TanhShrink", convert_named},
-    LayerClass{"TrueDivide", convert_arithmetic},
-    LayerClass{"Where", convert_function},
+    LayerClass{"Add", convert_arithmetic},      LayerClass{"Cast", convert_cast},
+    LayerClass{"Clip", convert_clip},           LayerClass{"Concatenate", convert_concatenate},
+    LayerClass{"Divide", convert_arithmetic},   LayerClass{"Elu", convert_elu},
+    LayerClass{"Gelu", convert_gelu},           LayerClass{"GetItem", convert_get_item},
+    LayerClass{"HardSigmoid", convert_named},   LayerClass{"HardSilu", convert_named},
+    LayerClass{"HardTanh", convert_named},      LayerClass{"LeakyRelu", convert_leaky_relu},
+    LayerClass{"LogSigmoid", convert_named},    LayerClass{"Maximum", convert_arithmetic},
+    LayerClass{"Minimum", convert_arithmetic},  LayerClass{"Multiply", convert_arithmetic},
+    LayerClass{"Relu", convert_named},          LayerClass{"Relu6", convert_named},
+    LayerClass{"Selu", convert_named},          LayerClass{"Sigmoid", convert_named},
+    LayerClass{"Silu", convert_named},          LayerClass{"Softmax", convert_softmax},
+    LayerClass{"Softplus", convert_named},      LayerClass{"Stack", convert_stack},
+    LayerClass{"Subtract", convert_arithmetic}, LayerClass{"Tanh", convert_named},
+    LayerClass{"TanhShrink", convert_named},    LayerClass{"TrueDivide", convert_arithmetic},
 };
 
-const LayerClass* find_operation(const std::string& name) {
-  const auto* const found = std::find_if(kOperations.begin(), kOperations.end(),
-                                         [&](const LayerClass& entry) { return entry.name == name; });
-  return found == kOperations.end() ? nullptr : found;
+/// Returns what converts a function of keras.ops, or null.
+auto find_operation(std::string_view name) -> decltype(LayerClass::convert) {
+  const auto* const found = std::ranges::find(kOperations, name, &LayerClass::name);
+  if (found != kOperations.end()) return found->convert;
+  return find_element_function(&ElementFunction::keras, name) == nullptr ? nullptr : convert_function;
+}
+
+std::vector<std::string> operation_names() {
+  std::set<std::string> names;
+  for (const LayerClass& entry : kOperations) names.emplace(entry.name);
+  for (const ElementFunction& entry : element_functions()) names.emplace(entry.keras);
+  return {names.begin(), names.end()};
 }
 
 /// TensorFlow's functions with the names that keras.ops has for them.
@@ -213,44 +182,16 @@ struct Function {
 constexpr std::array kFunctions{
     Function{"__operators__.add", "Add"},
     Function{"__operators__.getitem", "GetItem"},
-    Function{"abs", "Absolute"},
     Function{"cast", "Cast"},
-    Function{"math.abs", "Absolute"},
     Function{"math.add", "Add"},
-    Function{"math.ceil", "Ceil"},
-    Function{"math.cos", "Cos"},
-    Function{"math.divide", "TrueDivide"},
-    Function{"math.equal", "Equal"},
-    Function{"math.erf", "Erf"},
-    Function{"math.exp", "Exp"},
-    Function{"math.floor", "Floor"},
-    Function{"math.greater", "Greater"},
-    Function{"math.greater_equal", "GreaterEqual"},
-    Function{"math.less", "Less"},
-    Function{"math.less_equal", "LessEqual"},
-    Function{"math.log", "Log"},
-    Function{"math.maximum", "Maximum"},
-    Function{"math.minimum", "Minimum"},
     Function{"math.multiply", "Multiply"},
-    Function{"math.negative", "Negative"},
-    Function{"math.pow", "Power"},
-    Function{"math.reciprocal", "Reciprocal"},
-    Function{"math.round", "Round"},
-    Function{"math.rsqrt", "Rsqrt"},
     Function{"math.sigmoid", "Sigmoid"},
-    Function{"math.sign", "Sign"},
-    Function{"math.sin", "Sin"},
-    Function{"math.sqrt", "Sqrt"},
-    Function{"math.square", "Square"},
-    Function{"math.subtract", "Subtract"},
     Function{"math.tanh", "Tanh"},
-    Function{"math.truediv", "TrueDivide"},
     Function{"nn.bias_add", "Add"},
     Function{"nn.relu", "Relu"},
     Function{"nn.relu6", "Relu6"},
     Function{"nn.silu", "Silu"},
     Function{"stack", "Stack"},
-    Function{"where", "Where"},
 };
 
 }  // namespace
@@ -271,22 +212,22 @@ bool is_operation(const std::string& name, const std::vector<Argument>& argument
 }
 
 Value convert_operation(const Call& call) {
-  const LayerClass* operation = find_operation(call.options().class_name);
-  if (operation != nullptr) return operation->convert(call);
+  const auto convert = find_operation(call.options().class_name);
+  if (convert != nullptr) return convert(call);
   throw Error("is a function of keras.ops that cannot be converted",
-              fmt::format("use a layer in its place; supported are {}", join(names_in(kOperations))));
+              fmt::format("use a layer in its place; supported are {}", join(operation_names())));
 }
 
 Value convert_tensorflow(const Call& call) {
   const std::string name = call.config().text("function");
-  const auto* const function = std::find_if(kFunctions.begin(), kFunctions.end(),
-                                            [&](const Function& entry) { return entry.name == name; });
-  if (function == kFunctions.end()) {
+  const auto* const function = std::ranges::find(kFunctions, name, &Function::name);
+  const ElementFunction* elementwise = find_element_function(&ElementFunction::tensorflow, name);
+  if (function == kFunctions.end() && elementwise == nullptr) {
     throw Error(fmt::format("calls TensorFlow's function {}, which cannot be converted", one_line(name)),
                 "save the model again with Keras layers in place of TensorFlow functions");
   }
   Call::Options options = call.options();
-  options.class_name = function->kind;
+  options.class_name = elementwise != nullptr ? elementwise->keras : function->kind;
   options.is_operation = true;
   return convert_operation(
       Call(call.context(), call.config().json(), std::move(options), call.inputs(), call.arguments()));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -9,6 +10,7 @@
 
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/elementwise.hpp"
 #include "convoke/nn/layers/merge.hpp"
 #include "convoke/nn/layers/per_channel.hpp"
 #include "convoke/nn/layers/softmax.hpp"
@@ -163,7 +165,10 @@ void convert_clip(Call& call) {
   call.give(clipped(call, call.view(0), bound("min", 1, -kNone), bound("max", 2, kNone)));
 }
 
-void convert_softmax(Call& call) {
+namespace {
+
+/// Returns the axes over which a Softmax or LogSoftmax sums.
+std::vector<std::size_t> summed_axes(Call& call) {
   const View& x = call.view(0);
   const std::size_t first = call.axis(call.integer("axis", call.opset() < 13 ? 1 : -1), x.rank());
   std::vector<std::size_t> axes{first};
@@ -173,11 +178,47 @@ void convert_softmax(Call& call) {
   for (const std::size_t axis : axes) {
     if (x.has_batch(axis)) call.refuse("is over the samples of a batch");
   }
+  return axes;
+}
+
+/// True if nothing but the shape, the type and the choice of the largest follow until the network's output.
+bool ends_network(Call& call) {
+  constexpr std::array<std::string_view, 8> kKept{"ArgMax",  "Cast",    "Flatten",   "Identity",
+                                                  "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
+  const Source& source = call.import().source;
+  const NodeProto* node = source.producer(source.model().outputs.at(0).name);
+  while (node != nullptr && node != &call.node() && std::ranges::find(kKept, node->op) != kKept.end()) {
+    node = source.producer(node->inputs.at(0));
+  }
+  return node == &call.node();
+}
+
+}  // namespace
+
+void convert_softmax(Call& call) {
+  const View& x = call.view(0);
+  const std::vector<std::size_t> axes = summed_axes(call);
   std::vector<Dim> sums = x.dims();
   for (const std::size_t axis : axes) sums[axis] = Dim{1};
   call.expect_shape(1, sums);
   const View from = with_channels(call.builder(), x, atoms_of(x, axes));
   call.give(call.elementwise(from, std::make_shared<nn::Softmax>()));
+}
+
+// The log of a softmax. At the end of a network it is left out if it is over all values of a sample.
+void convert_log_softmax(Call& call) {
+  const View& x = call.view(0);
+  const std::vector<std::size_t> axes = summed_axes(call);
+  std::int64_t summed = 1;
+  for (const std::size_t axis : axes) summed *= x.dim(axis).value;
+  if (ends_network(call) && summed == call.graph().node(x.node).shape.elements()) {
+    call.builder().note("The final LogSoftmax is left out: the loss contains it.");
+    return call.give(x);
+  }
+  const View from = with_channels(call.builder(), x, atoms_of(x, axes));
+  const View softmax = call.elementwise(from, std::make_shared<nn::Softmax>());
+  call.give(call.elementwise(
+      softmax, std::make_shared<nn::Elementwise>(nn::ElementwiseOptions{.function = "log", .operands = {}})));
 }
 
 void convert_dropout(Call& call) {

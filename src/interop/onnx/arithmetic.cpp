@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 
-#include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/merge.hpp"
 #include "convoke/nn/layers/per_channel.hpp"
@@ -32,9 +30,6 @@ std::size_t merge(Call& call, std::vector<std::size_t> nodes) {
   return call.add(std::make_shared<L>(), std::move(nodes));
 }
 
-View relu(Call& call, const View& x) {
-  return call.elementwise(x, std::make_shared<nn::Activation>(nn::Activation::Function::kRelu));
-}
 
 template <class L>
 View merged(Call& call, const std::vector<View>& views) {
@@ -197,15 +192,6 @@ void convert_power(Call& call) {
 
 namespace {
 
-/// max(x, c) = relu(x - c) + c
-View at_least(Call& call, const View& x, const Constant& constant) {
-  if (constant.uniform() == -std::numeric_limits<float>::infinity()) {
-    return repeated(call, x, broadcast(call, x.dims(), dims_of(constant)));
-  }
-  const View above = shifted_by(call, x, mapped(constant, [](float v) { return -v; }));
-  return shifted_by(call, relu(call, above), constant);
-}
-
 /// Folds the inputs of an operator with any number of them.
 template <class Views, class Constants>
 void fold_inputs(Call& call, Views views, Constants constants) {
@@ -223,9 +209,12 @@ void fold_inputs(Call& call, Views views, Constants constants) {
 }  // namespace
 
 void convert_maximum(Call& call) {
-  fold_inputs(
-      call, [&](const std::vector<View>& all) { return merged<nn::Maximum>(call, all); },
-      [&](const View& x, const Constant& constant) { return at_least(call, x, constant); });
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    if (call.is_constant(i)) return convert_function(call);
+  }
+  std::vector<View> all;
+  for (std::size_t i = 0; i < call.inputs(); ++i) all.push_back(call.view(i));
+  call.give(all.size() == 1 ? all[0] : merged<nn::Maximum>(call, all));
 }
 
 void convert_sum(Call& call) {

@@ -131,8 +131,9 @@ struct Operator {
   void (*convert)(Call& call);
 };
 
-/// Return the operators that are converted to layers: those of ONNX, and those that only patterns give.
-std::span<const Operator> operators();
-std::span<const Operator> recognised_operators();
+/// Returns how a node is converted: an operator of ONNX, or one that only patterns give. Nothing: not at all.
+std::optional<Operator> find_operator(const NodeProto& node);
+/// Returns the names of ONNX' operators that are converted to layers.
+std::set<std::string_view> operator_names();
 
 }  // namespace convoke::interop::onnx

@@ -7,44 +7,12 @@
 #include <cmath>
 #include <memory>
 
+#include "interop/element_functions.hpp"
 #include "interop/onnx/broadcast.hpp"
 #include "interop/onnx/operators.hpp"
 
 namespace convoke::interop::onnx {
 namespace {
-
-/// An operator that is a function of our layer.
-struct OperatorFunction {
-  std::string_view op, function;
-  bool swapped = false;                           ///< its operands have the other order
-  std::optional<double> before = {}, after = {};  ///< operands that it does not have
-};
-constexpr std::array kOperatorFunctions{
-    OperatorFunction{"Abs", "abs"},
-    OperatorFunction{"And", "minimum"},
-    OperatorFunction{"Ceil", "ceil"},
-    OperatorFunction{"Cos", "cos"},
-    OperatorFunction{"Div", "divide"},
-    OperatorFunction{"Equal", "equal"},
-    OperatorFunction{"Erf", "erf"},
-    OperatorFunction{"Exp", "exp"},
-    OperatorFunction{"Floor", "floor"},
-    OperatorFunction{"Greater", "greater"},
-    OperatorFunction{"GreaterOrEqual", "greater_equal"},
-    OperatorFunction{"Less", "greater", true},
-    OperatorFunction{"LessOrEqual", "greater_equal", true},
-    OperatorFunction{"Log", "log"},
-    OperatorFunction{"Min", "minimum"},
-    OperatorFunction{"Not", "equal", false, {}, 0},
-    OperatorFunction{"Or", "maximum"},
-    OperatorFunction{"Pow", "power"},
-    OperatorFunction{"Reciprocal", "divide", false, 1},
-    OperatorFunction{"Round", "round"},
-    OperatorFunction{"Sign", "sign"},
-    OperatorFunction{"Sin", "sin"},
-    OperatorFunction{"Sqrt", "sqrt"},
-    OperatorFunction{"Where", "where"},
-};
 
 /// An operand: a value, or a number.
 using Operand = std::variant<View, double>;
@@ -84,34 +52,32 @@ View computed(Call& call, std::string_view function, const std::vector<Operand>&
 }  // namespace
 
 void convert_function(Call& call) {
-  const OperatorFunction& named =
-      *std::find_if(kOperatorFunctions.begin(), kOperatorFunctions.end(),
-                    [&](const OperatorFunction& entry) { return entry.op == call.node().op; });
+  const ElementFunction& named = *find_element_function(&ElementFunction::onnx, call.node().op);
   std::size_t first = 0;
   while (call.is_constant(first)) ++first;  // operators with constants alone are folded
   const View like = call.view(first);
   std::vector<Operand> operands;
-  if (named.before) operands.emplace_back(*named.before);
+  if (named.form.before) operands.emplace_back(*named.form.before);
   for (std::size_t i = 0; i < call.inputs(); ++i) operands.push_back(operand_of(call, i, like));
-  if (named.after) operands.emplace_back(*named.after);
-  if (named.swapped) std::reverse(operands.begin(), operands.end());
-  while (call.node().op == "Min" && operands.size() > 2) {  // of any number of inputs
-    const Operand pair = computed(call, named.function, {operands[0], operands[1]});
+  if (named.form.after) operands.emplace_back(*named.form.after);
+  if (named.form.swapped) std::reverse(operands.begin(), operands.end());
+  const bool any_number = call.node().op == "Max" || call.node().op == "Min";  // of inputs
+  while (any_number && operands.size() > 2) {
+    const Operand pair = computed(call, named.name, {operands[0], operands[1]});
     operands.erase(operands.begin());
     operands.front() = pair;
   }
-  call.give(operands.size() == 1 && call.node().op == "Min" ? std::get<View>(operands[0])
-                                                            : computed(call, named.function, operands));
+  call.give(operands.size() == 1 && any_number ? std::get<View>(operands[0])
+                                               : computed(call, named.name, operands));
 }
 
 bool is_truth(const Source& source, const std::string& value) {
-  constexpr std::array<std::string_view, 8> kTruth{"And",  "Equal",       "Greater", "GreaterOrEqual",
-                                                   "Less", "LessOrEqual", "Not",     "Or"};
   constexpr std::array<std::string_view, 9> kKept{"Cast",    "Expand",  "Flatten",   "Gather",   "Identity",
                                                   "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
   const NodeProto* node = source.producer(value);
   if (node == nullptr || node->inputs.empty()) return false;
-  if (std::find(kTruth.begin(), kTruth.end(), node->op) != kTruth.end()) return true;
+  const ElementFunction* function = find_element_function(&ElementFunction::onnx, node->op);
+  if (function != nullptr) return function->form.truth;
   const bool kept = std::find(kKept.begin(), kKept.end(), node->op) != kKept.end();
   return kept && is_truth(source, node->inputs[0]);
 }

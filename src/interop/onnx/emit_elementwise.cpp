@@ -1,40 +1,12 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 
-#include "convoke/core/table.hpp"
+#include "interop/element_functions.hpp"
 #include "interop/onnx/emission.hpp"
 
 namespace convoke::interop::onnx_export {
 namespace {
-
-struct Function {
-  std::string_view name, op;
-  bool truth = false;  ///< ONNX gives truth values
-};
-constexpr std::array kFunctions{
-    Function{"abs", "Abs"},
-    Function{"ceil", "Ceil"},
-    Function{"cos", "Cos"},
-    Function{"divide", "Div"},
-    Function{"equal", "Equal", true},
-    Function{"erf", "Erf"},
-    Function{"exp", "Exp"},
-    Function{"floor", "Floor"},
-    Function{"greater", "Greater", true},
-    Function{"greater_equal", "GreaterOrEqual", true},
-    Function{"log", "Log"},
-    Function{"maximum", "Max"},
-    Function{"minimum", "Min"},
-    Function{"power", "Pow"},
-    Function{"round", "Round"},
-    Function{"sign", "Sign"},
-    Function{"sin", "Sin"},
-    Function{"sqrt", "Sqrt"},
-    Function{"subtract", "Sub"},
-    Function{"where", "Where"},
-};
 
 constexpr std::int64_t kFloat = 1, kInt32 = 6, kBool = 9;
 
@@ -69,11 +41,12 @@ std::vector<std::string> operands_of(Emission& e, bool truth) {
 }  // namespace
 
 void emit_elementwise(Emission& e) {
-  const Function& function = find_in(kFunctions, e.settings.text("function"), "function");
-  std::vector<std::string> operands = operands_of(e, function.truth);
+  const ElementFunction& function =
+      *find_element_function(&ElementFunction::name, e.settings.text("function"));
+  std::vector<std::string> operands = operands_of(e, function.form.truth);
   if (function.name == "where") operands[0] = cast(e, operands[0], kBool);
-  if (!function.truth) return e.result(function.op, operands);
-  e.result("Cast", {e.op(function.op, operands)}, {{"to", kFloat}});
+  if (!function.form.truth) return e.result(function.onnx, operands);
+  e.result("Cast", {e.op(function.onnx, operands)}, {{"to", kFloat}});
 }
 
 }  // namespace convoke::interop::onnx_export

@@ -155,7 +155,8 @@ Input choose_input(const Source& source, const std::vector<std::size_t>& order,
   if (given > 0) {
     if (given != sample.size()) {
       throw Error(fmt::format("its input \"{}\" has {} axes besides the batch, but {} are given", name,
-                              sample.size(), options.input.to_string()));
+                              sample.size(), options.input.to_string()),
+                  "give one number for each axis behind the batch");
     }
     sample = options.input.extents();
   }

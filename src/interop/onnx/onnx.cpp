@@ -69,19 +69,6 @@ constexpr std::array kAdvice{
                   : std::string(advice->hint));
 }
 
-const Operator* find_operator(const NodeProto& node) {
-  const auto in = [&](std::span<const Operator> table) -> const Operator* {
-    const auto it = std::find_if(table.begin(), table.end(),
-                                 [&](const Operator& entry) { return entry.name == node.op; });
-    return it == table.end() ? nullptr : &*it;
-  };
-  if (node.domain == kRecognisedDomain) {
-    const Operator* recognised = in(recognised_operators());
-    return recognised != nullptr ? recognised : in(operators());
-  }
-  return node.domain.empty() ? in(operators()) : nullptr;
-}
-
 void convert(Import& import, const NodeProto& node, const std::filesystem::path& folder, int depth = 0);
 
 /// Converts the branch of an If whose condition is known.
@@ -114,8 +101,8 @@ void convert(Import& import, const NodeProto& node, const std::filesystem::path&
   }
   if (constant && node.op == "If" && node.domain.empty()) return convert_branch(call, folder, depth);
   if (constant && node.domain.empty() && fold(call)) return;
-  const Operator* entry = find_operator(node);
-  if (entry == nullptr) refuse_operator(node);
+  const std::optional<Operator> entry = find_operator(node);
+  if (!entry) refuse_operator(node);
   if (constant) {
     call.refuse("has only constant inputs, which Convoke does not compute",
                 "fold them first: python -m onnxsim model.onnx folded.onnx");
@@ -169,8 +156,6 @@ std::string output_of(const Source& source, std::vector<std::string>& notes) {
     if (last->inputs.empty() || !last->domain.empty()) break;
     if (last->op == "ArgMax") {
       notes.push_back("The final ArgMax is left out: Convoke chooses the class itself.");
-    } else if (last->op == "LogSoftmax") {
-      notes.push_back("The final LogSoftmax is left out: the loss contains it.");
     } else if (!only_names(source, *last)) {
       break;
     }

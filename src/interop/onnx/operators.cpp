@@ -1,37 +1,33 @@
 #include "interop/onnx/operators.hpp"
 
+#include <algorithm>
 #include <array>
+
+#include "interop/element_functions.hpp"
+#include "interop/onnx/patterns.hpp"
 
 namespace convoke::interop::onnx {
 namespace {
 
 constexpr std::array kOperators{
-    Operator{"Abs", convert_function},
     Operator{"Add", convert_add},
-    Operator{"And", convert_function},
     Operator{"Attention", convert_attention},
     Operator{"AveragePool", convert_average_pool},
     Operator{"BatchNormalization", convert_batch_norm},
     Operator{"Cast", convert_cast},
     Operator{"CastLike", convert_identity},
-    Operator{"Ceil", convert_function},
     Operator{"Celu", convert_celu},
     Operator{"Clip", convert_clip},
     Operator{"Concat", convert_concat},
     Operator{"Conv", convert_convolution},
     Operator{"ConvTranspose", convert_transposed_convolution},
-    Operator{"Cos", convert_function},
     Operator{"DepthToSpace", convert_depth_to_space},
     Operator{"DequantizeLinear", convert_dequantize},
     Operator{"Div", convert_divide},
     Operator{"Dropout", convert_dropout},
     Operator{"Elu", convert_activation},
-    Operator{"Equal", convert_function},
-    Operator{"Erf", convert_function},
-    Operator{"Exp", convert_function},
     Operator{"Expand", convert_expand},
     Operator{"Flatten", convert_flatten},
-    Operator{"Floor", convert_function},
     Operator{"GRU", convert_gru},
     Operator{"Gather", convert_gather},
     Operator{"GatherND", convert_gather_nd},
@@ -39,8 +35,6 @@ constexpr std::array kOperators{
     Operator{"Gemm", convert_gemm},
     Operator{"GlobalAveragePool", convert_global_average},
     Operator{"GlobalMaxPool", convert_global_max},
-    Operator{"Greater", convert_function},
-    Operator{"GreaterOrEqual", convert_function},
     Operator{"GroupNormalization", convert_group_norm},
     Operator{"HardSigmoid", convert_hard_sigmoid},
     Operator{"HardSwish", convert_activation},
@@ -50,43 +44,33 @@ constexpr std::array kOperators{
     Operator{"LSTM", convert_lstm},
     Operator{"LayerNormalization", convert_layer_norm},
     Operator{"LeakyRelu", convert_activation},
-    Operator{"Less", convert_function},
-    Operator{"LessOrEqual", convert_function},
-    Operator{"Log", convert_function},
+    Operator{"LogSoftmax", convert_log_softmax},
     Operator{"MatMul", convert_matmul},
     Operator{"Max", convert_maximum},
     Operator{"MaxPool", convert_max_pool},
     Operator{"Mean", convert_mean},
-    Operator{"Min", convert_function},
     Operator{"Mish", convert_mish},
     Operator{"Mul", convert_multiply},
     Operator{"Neg", convert_negate},
-    Operator{"Not", convert_function},
-    Operator{"Or", convert_function},
     Operator{"PRelu", convert_prelu},
     Operator{"Pad", convert_pad},
     Operator{"Pow", convert_power},
     Operator{"QuantizeLinear", convert_quantize},
-    Operator{"Reciprocal", convert_function},
     Operator{"ReduceMax", convert_reduce_max},
     Operator{"ReduceMean", convert_reduce_mean},
     Operator{"ReduceSum", convert_reduce_sum},
     Operator{"Relu", convert_activation},
     Operator{"Reshape", convert_reshape},
     Operator{"Resize", convert_resize},
-    Operator{"Round", convert_function},
     Operator{"Selu", convert_activation},
     Operator{"Shape", convert_shape},
     Operator{"Sigmoid", convert_activation},
-    Operator{"Sign", convert_function},
-    Operator{"Sin", convert_function},
     Operator{"Size", convert_size},
     Operator{"Slice", convert_slice},
     Operator{"Softmax", convert_softmax},
     Operator{"Softplus", convert_activation},
     Operator{"SpaceToDepth", convert_space_to_depth},
     Operator{"Split", convert_split},
-    Operator{"Sqrt", convert_function},
     Operator{"Squeeze", convert_squeeze},
     Operator{"Sub", convert_subtract},
     Operator{"Sum", convert_sum},
@@ -96,7 +80,6 @@ constexpr std::array kOperators{
     Operator{"Transpose", convert_transpose},
     Operator{"Unsqueeze", convert_unsqueeze},
     Operator{"Upsample", convert_upsample},
-    Operator{"Where", convert_function},
 };
 
 // Operators that the pattern pass puts in the place of several nodes: see patterns.hpp.
@@ -110,7 +93,27 @@ constexpr std::array kRecognised{
 
 }  // namespace
 
-std::span<const Operator> operators() { return kOperators; }
-std::span<const Operator> recognised_operators() { return kRecognised; }
+std::optional<Operator> find_operator(const NodeProto& node) {
+  const auto in = [&](std::span<const Operator> table) -> std::optional<Operator> {
+    const auto it = std::ranges::find(table, node.op, &Operator::name);
+    return it == table.end() ? std::nullopt : std::optional(*it);
+  };
+  if (node.domain == kRecognisedDomain) {
+    if (const auto recognised = in(kRecognised)) return recognised;
+  } else if (!node.domain.empty()) {
+    return std::nullopt;
+  }
+  if (const auto own = in(kOperators)) return own;
+  if (find_element_function(&ElementFunction::onnx, node.op) == nullptr) return std::nullopt;
+  return Operator{node.op, convert_function};
+}
+
+std::set<std::string_view> operator_names() {
+  std::set<std::string_view> names;
+  for (const Operator& entry : kOperators) names.insert(entry.name);
+  for (const ElementFunction& entry : element_functions()) names.insert(entry.onnx);
+  names.erase("");
+  return names;
+}
 
 }  // namespace convoke::interop::onnx

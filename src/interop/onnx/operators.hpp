@@ -39,6 +39,7 @@ void convert_mish(Call& call);
 void convert_prelu(Call& call);
 void convert_clip(Call& call);
 void convert_softmax(Call& call);
+void convert_log_softmax(Call& call);
 void convert_dropout(Call& call);
 // elementwise.cpp
 void convert_function(Call& call);
