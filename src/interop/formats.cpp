@@ -128,6 +128,18 @@ const Format& format_of(const std::filesystem::path& file) {
   return *format;
 }
 
+// Reads a model; what cannot be converted ends in a hint.
+Imported read_foreign(const Format& format, const std::filesystem::path& file, const ImportOptions& options) {
+  try {
+    return format.read(file, options);
+  } catch (const Error& error) {
+    if (!error.hint().empty() || format.read == read_convoke) throw;
+    throw Error(error.what(),
+                "change this part of the model where it was made, and save it again; "
+                "docs/interop-layers.md lists what Convoke reads");
+  }
+}
+
 // True if the parameters of both graphs have the same names.
 bool same_names(const nn::Graph& a, const nn::Graph& b) {
   const auto names = [](const nn::Graph& graph) {
@@ -206,7 +218,7 @@ Imported read_model(const std::filesystem::path& file, const ImportOptions& opti
                             "\"resnet50\", weights = \"{}\"",
                             file.string()));
   }
-  Imported imported = format.read(file, options);
+  Imported imported = read_foreign(format, file, options);
   settle_normalization(imported);
   try {
     run::require_storable(imported.models.description);
@@ -225,6 +237,16 @@ Imported read_model(const std::filesystem::path& file, const ImportOptions& opti
 run::InitialWeights read_weights(const std::filesystem::path& file, const nn::Graph& graph,
                                  const WeightOptions& options) {
   run::InitialWeights weights = weights_in(file, graph, options);
+  // A smaller network would take its part of a larger one's weights.
+  if (!weights.unused.empty() && !options.partial) {
+    throw Error(fmt::format("{}: has {} that {} lacks: {}", file.string(),
+                            counted(std::ssize(weights.unused), "weight"),
+                            options.zoo.empty() ? "the network" : options.zoo, weights.describe()),
+                "choose the network that they belong to, or leave the rest out if it is not needed: partial "
+                "= true in "
+                "[model] of a recipe, or import --partial. import --prefix chooses one of several models in "
+                "the file");
+  }
   require_sound(graph, weights.values, file.string());
   return weights;
 }

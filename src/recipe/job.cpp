@@ -183,8 +183,10 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
 std::shared_ptr<const run::InitialWeights> initial_weights(const Recipe& recipe, const nn::Graph& graph,
                                                            const mpi::Communicator& world) {
   if (recipe.model.weights.empty()) return nullptr;
-  return std::make_shared<const run::InitialWeights>(run::weights_from_root(
-      world, [&] { return interop::read_weights(recipe.model.weights, graph, {.zoo = recipe.model.zoo}); }));
+  return std::make_shared<const run::InitialWeights>(run::weights_from_root(world, [&] {
+    return interop::read_weights(recipe.model.weights, graph,
+                                 {.zoo = recipe.model.zoo, .partial = recipe.model.partial});
+  }));
 }
 
 std::optional<run::ModelSet> teacher_of(const Recipe& recipe, const data::Dataset& dataset,

@@ -69,7 +69,12 @@ constexpr std::array kModelKeys{
          .help = "a file or a run folder to start from, e.g. `model.h5`, safetensors, Keras "
                  "([interop.md](interop.md)): parameters that match "
                  "in name and shape are loaded, the "
-                 "others are initialised, and the run reports both"}),
+                 "others are initialised, and the run reports both. Parameters of the file that the network "
+                 "lacks are an error unless `partial` is true"}),
+    key<&ModelRecipe::partial>(
+        {.name = "partial",
+         .effect = Effect::kNone,
+         .help = "`true`: parameters in the file of `weights` that the network lacks are left out"}),
     key<&ModelRecipe::freeze>(
         {.name = "freeze",
          .effect = Effect::kNewResult,
@@ -94,6 +99,17 @@ constexpr std::array kModelKeys{
          .help = "a model of another program or of Convoke, instead of `layers`: ONNX, Keras or `model.h5` "
                  "([interop.md](interop.md)). Its weights are the initial weights unless `weights` names "
                  "others"})),
+    shorthand(key<&ModelRecipe::output_node>(
+        {.name = "output_node",
+         .fallback = "the first of ONNX",
+         .help = "the output to take of a `file` that has several: its name, or that of a node"})),
+    shorthand(key<&ModelRecipe::outputs>(
+        {.name = "outputs",
+         .noun = "kind of outputs",
+         .names = interop::output_kinds,
+         .fallback = "as the file says, or its last layers show",
+         .help =
+             "the kind of the outputs of `file` ([prediction.md](prediction.md)); `train.loss` follows it"})),
     shorthand(key<&ModelRecipe::classes>({.name = "classes",
                                           .range = {.least = 1},
                                           .fallback = "1000 with zoo, with file the file's",
@@ -221,14 +237,16 @@ std::vector<Settings> layers_of_file(SectionReader& read, ModelRecipe& model) {
                       "check model.file, a path from the folder in which the program runs");
   }
   return read.at("file", [&] {
-    interop::Imported imported = interop::read_model(model.file, {.input = Shape(model.input)});
+    interop::Imported imported =
+        interop::read_model(model.file, {.input = Shape(model.input), .output = model.output_node});
+    interop::declare_outputs(imported, model.outputs);
     const nn::Graph& graph = imported.models.description.graph;
     model.input = graph.input_shape().extents();
     model.notes = std::move(imported.notes);
     if (!imported.outputs_note.empty()) model.notes.push_back(imported.outputs_note);
     const nn::Loss& loss = *imported.models.description.loss;
     const bool assumed = imported.models.description.outputs_assumed && read.has("classes");
-    if (loss.activation() == "sigmoid" && !assumed) model.loss = loss.settings();
+    if ((loss.activation() == "sigmoid" && !assumed) || !model.outputs.empty()) model.loss = loss.settings();
     model.normalizes = normalizes_itself(graph);
     if (!read.has("weights")) model.weights = model.file;
     std::vector<Settings> layers = nn::describe_graph(graph);
@@ -241,6 +259,10 @@ std::vector<Settings> settle_layers(SectionReader& read, ModelRecipe& model) {
   const std::string source = source_of_layers(read, model);
   if (read.has("head") && source != "zoo") {
     read.fail("head", "\"head\" needs \"zoo\"", "change the last layer instead");
+  }
+  for (const char* key : {"output_node", "outputs"}) {
+    if (!read.has(key) || source == "file") continue;
+    read.fail(key, fmt::format("\"{}\" needs \"file\"", key), "it chooses among the outputs of a model file");
   }
   if (source == "zoo") return layers_of_zoo(read, model);
   if (source == "file") return layers_of_file(read, model);

@@ -10,6 +10,7 @@
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/optim/schedule.hpp"
+#include "convoke/os/special_file.hpp"
 #include "convoke/recipe/library.hpp"
 #include "convoke/recipe/section_reader.hpp"
 #include "convoke/run/collective.hpp"
@@ -136,6 +137,9 @@ Recipe Recipe::load(const std::string& recipe, const std::vector<std::string>& c
   const auto among = [&](const std::vector<std::string>& names) {
     return std::find(names.begin(), names.end(), recipe) != names.end();
   };
+  if (const std::string special = os::special_kind(recipe); !special.empty()) {
+    throw Error(fmt::format("{}: is {}, neither a recipe nor a model file", recipe, special), "name a file");
+  }
   // A recipe with the name of a zoo network ("birds") is preferred to the network.
   if (!fs::exists(recipe) && !among(recipe_names()) && among(nn::zoo_names())) {
     return parse(of_zoo(recipe), recipe, changes);

@@ -120,11 +120,22 @@ TEST_CASE("weights of a published network come with the normalisation that they 
   const std::string larger = "import larger.safetensors --zoo squeezenet1.1 --classes 4 --input 3,32,32";
   const Outcome refused = place.run(larger + " --output larger.h5");
   CHECK(refused.code == 1);
-  CHECK(refused.says("has 1 weights that squeezenet1.1 lacks"));
+  CHECK(refused.says("has 1 weight that squeezenet1.1 lacks"));
   CHECK(refused.says("not used: features.99.weight"));
   CHECK(!fs::exists(place / "larger.h5"));
   CHECK(place.run(larger + " --partial --output larger.h5").code == 0);
   CHECK(scores("larger.h5") == scores("run/model.h5"));
+
+  // A recipe refuses them too, on every rank and before a run folder is made.
+  const std::string train = "train published.toml --quiet --set model.weights=larger.safetensors --output ";
+  const Outcome left_over = place.run(train + "next", mpirun(2));
+  CHECK(left_over.code != 0);
+  CHECK(left_over.says("not used: features.99.weight"));
+  CHECK(left_over.says("partial = true"));
+  CHECK(!fs::exists(place / "next"));
+  const Outcome allowed = place.run(train + "next --set model.partial=true");
+  CHECK(allowed.code == 0);
+  CHECK(allowed.says("not used: features.99.weight"));
 }
 
 TEST_CASE("a model is exported and read again as weights and as a model") {

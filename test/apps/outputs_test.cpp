@@ -1,4 +1,6 @@
 // What commands make of the outputs, the weights and the normalisation of models of other programs.
+#include <sys/stat.h>
+
 #include <cmath>
 #include <limits>
 
@@ -159,4 +161,44 @@ TEST_CASE("a network that rescales its input is not given normalised samples in 
   CHECK(unit.says("data.normalize is \"none\", not \"unit\""));
   CHECK_FALSE(place.run("train none.toml --quiet --output none").says("not \"unit\""));
   CHECK(bytes_of(place / "unit/model.h5") == bytes_of(place / "none/model.h5"));
+}
+
+TEST_CASE("every command that takes a model file chooses its output and what the outputs are") {
+  const Place place;
+  fs::copy_file(CONVOKE_ENDINGS "/several.keras",
+                place / "several.keras");  // "scores", and their softmax "odds"
+  for (const char* command : {"summary ", "bench --inference --seconds 0.01 --rounds 1 "}) {
+    const std::string run = command + std::string("several.keras");
+    CAPTURE(run);
+    const Outcome open = place.run(run);
+    CHECK(open.code == 1);
+    CHECK(open.says("choose one with --output-node"));
+    CHECK(place.run(run + " --output-node odds").code == 0);
+    CHECK(place.run(run + " --output-node none").says("has no output \"none\""));
+    CHECK(place.run(run + " --output-node odds --input 1,9,9").says("not (N, 1, 9, 9)"));
+  }
+  const std::string toml = "summary several.keras --output-node scores --toml ";
+  CHECK(place.run(toml).says("softmax_cross_entropy"));
+  CHECK(place.run(toml + "--outputs score-logits").says("sigmoid_cross_entropy"));
+  CHECK(place.run(toml + "--outputs values").says("mean_squared_error"));
+  CHECK(place.run(toml + "--outputs logit").code != 0);
+  CHECK(place.run("summary resnet20 --output-node odds").says("\"output_node\" needs \"file\""));
+}
+
+TEST_CASE("a file that is refused is named once, and a pipe is not waited for") {
+  const Place place;
+  write_text(place / "x.pt", "\x80\x02}q");
+  const Outcome refused = place.run("summary x.pt");
+  CHECK(refused.code == 1);
+  CHECK(refused.says("error: x.pt: is a pickle"));
+  write_text(place / "file.toml", "[data]\npath = \"data.h5\"\n[model]\nfile = \"x.pt\"\n");
+  CHECK(place.run("summary file.toml").says("file.toml:4: x.pt: is a pickle"));
+  REQUIRE(::mkfifo((place / "pipe").c_str(), 0600) == 0);
+  for (const char* command : {"summary pipe", "train pipe", "bench pipe", "predict pipe data.h5",
+                              "import pipe --output out.h5", "summary file.toml --set model.file=pipe"}) {
+    CAPTURE(command);
+    const Outcome pipe = place.run(command, "timeout 20");
+    CHECK(pipe.code == 1);
+    CHECK(pipe.says("pipe: is a named pipe (FIFO)"));
+  }
 }

@@ -2,9 +2,26 @@
 
 #include <fmt/format.h>
 
+#include "convoke/core/settings.hpp"
 #include "convoke/core/text.hpp"
 
 namespace convoke::app {
+namespace {
+
+// The changes to a recipe that read its model file so.
+std::vector<std::string> changes_for(const ModelReading& reading) {
+  std::vector<std::string> changes;
+  const auto change = [&](const char* key, const Value& value) {
+    changes.push_back(fmt::format("model.{}={}", key, value.to_string()));
+  };
+  const std::vector<std::int64_t>& extents = reading.import.input.extents();
+  if (!extents.empty()) change("input", Value::Array(extents.begin(), extents.end()));
+  if (!reading.import.output.empty()) change("output_node", reading.import.output);
+  if (!reading.outputs.empty()) change("outputs", reading.outputs);
+  return changes;
+}
+
+}  // namespace
 
 void add_recipe_options(CLI::App& parser, RecipeOptions& options) {
   parser
@@ -16,6 +33,10 @@ void add_recipe_options(CLI::App& parser, RecipeOptions& options) {
   parser.add_option("--set", options.changes, "Change a value of the recipe, for example train.epochs=10")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  add_model_reading(parser, options.reading);
+  parser.parse_complete_callback([&options] {
+    for (std::string& change : changes_for(options.reading)) options.changes.push_back(std::move(change));
+  });
 }
 
 void add_model(CLI::App& parser, std::string& model) {
@@ -25,19 +46,23 @@ void add_model(CLI::App& parser, std::string& model) {
       ->type_name("MODEL");
 }
 
-void add_import_options(CLI::App& parser, interop::ImportOptions& options) {
+void add_model_reading(CLI::App& parser, ModelReading& reading) {
   parser
       .add_option_function<std::vector<std::int64_t>>(
-          "--input", [&options](const std::vector<std::int64_t>& extents) { options.input = Shape(extents); },
+          "--input",
+          [&reading](const std::vector<std::int64_t>& extents) { reading.import.input = Shape(extents); },
           "The shape of one sample, C,H,W, L,F, F or L, for a model file that leaves it open")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::PositiveNumber)
       ->type_name("SHAPE");
   parser
-      .add_option("--output-node", options.output,
+      .add_option("--output-node", reading.import.output,
                   "The output to take of a model file that has several; by default the first of ONNX")
       ->type_name("NAME");
+  add_choice(parser, "--outputs", reading.outputs, interop::output_kinds(),
+             "The kind of the outputs of a model file; by default the file, or its last layers and first "
+             "outputs, decide");
 }
 
 void add_threads(CLI::App& parser, int& threads) {

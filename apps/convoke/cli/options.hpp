@@ -9,19 +9,26 @@
 
 namespace convoke::app {
 
+/// What a model file of another program leaves open: the options of every command that takes one.
+struct ModelReading {
+  interop::ImportOptions import;
+  std::string outputs;  ///< what its outputs are, see interop::declare_outputs; empty: as the file says
+};
+
+/// --input, --output-node and --outputs.
+void add_model_reading(CLI::App& parser, ModelReading& reading);
+
 /// Which recipe, and the changes to it: the arguments of every command with a recipe.
 struct RecipeOptions {
   std::string recipe;
-  std::vector<std::string> changes;
+  std::vector<std::string> changes;  ///< "key=value"; those of `reading` follow those of --set
+  ModelReading reading;              ///< of a model file in place of a recipe
 };
 
 void add_recipe_options(CLI::App& parser, RecipeOptions& options);
 
 /// The argument "model": a model file or the folder of a run.
 void add_model(CLI::App& parser, std::string& model);
-
-/// --input and --output-node: what a model file of another program leaves open.
-void add_import_options(CLI::App& parser, interop::ImportOptions& options);
 
 /// --threads: worker threads per rank; 0: auto.
 void add_threads(CLI::App& parser, int& threads);

@@ -60,7 +60,8 @@ class Prospect {
     // Without agreement: each rank checks alone, and the file may be on the host of rank 0 only.
     if (std::filesystem::exists(recipe.model.weights)) {
       job_.weights = std::make_shared<const run::InitialWeights>(
-          interop::read_weights(recipe.model.weights, job_.model.graph, {.zoo = recipe.model.zoo}));
+          interop::read_weights(recipe.model.weights, job_.model.graph,
+                                {.zoo = recipe.model.zoo, .partial = recipe.model.partial}));
     }
     if (!recipe.data.validation_name.empty()) {
       validation_.emplace(dataset_.split(recipe.data.validation_name), job_.model.graph.input_shape(),

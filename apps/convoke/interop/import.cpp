@@ -27,8 +27,7 @@ struct ImportOptions {
   std::optional<std::string> prefix;  ///< in front of the names of that file's weights
   bool partial = false;               ///< weights that the network lacks are left out
   std::int64_t classes = 0;           ///< outputs of that network; 0: its own
-  interop::ImportOptions reading;
-  std::string outputs;      ///< what the outputs are; empty: as the file says
+  ModelReading reading;
   std::string normalize;    ///< how samples are normalised; empty: as the file says
   std::string class_names;  ///< a file with one name in each line
 };
@@ -75,24 +74,16 @@ data::Normalization normalization_of(const std::string& name, const Shape& input
 
 // Returns the published network with the weights of the file, which must have all of them.
 interop::Imported read_for_zoo(const ImportOptions& options) {
-  nn::ZooOptions network{.input = options.reading.input};
+  nn::ZooOptions network{.input = options.reading.import.input};
   if (options.classes > 0) network.classes = options.classes;
   nn::Graph graph = nn::make_zoo_model(options.zoo, network);
-  run::InitialWeights weights =
-      interop::read_weights(options.file, graph, {.zoo = options.zoo, .prefix = options.prefix});
+  run::InitialWeights weights = interop::read_weights(
+      options.file, graph, {.zoo = options.zoo, .prefix = options.prefix, .partial = options.partial});
   if (!weights.initialised.empty()) {
     throw Error(
         fmt::format("{}: has not all weights of {}: {}", options.file, options.zoo, weights.describe()),
         fmt::format("train the others: convoke train RECIPE --set model.zoo={} --set model.weights={}",
                     options.zoo, options.file));
-  }
-  // A smaller network would take its part of a larger one's weights.
-  if (!weights.unused.empty() && !options.partial) {
-    throw Error(
-        fmt::format("{}: has {} weights that {} lacks: {}", options.file, weights.unused.size(), options.zoo,
-                    weights.describe()),
-        "choose the network that they belong to, or add --partial if the rest is not needed; --prefix "
-        "chooses one of several models in the file");
   }
   interop::Imported imported{
       .models = {.description = {.graph = std::move(graph), .normalization = {}, .class_names = {}},
@@ -110,7 +101,7 @@ int import_model(const ImportOptions& options) {
     os::require_other_file(options.output, read);
   }
   interop::Imported imported =
-      options.zoo.empty() ? interop::read_model(options.file, options.reading) : read_for_zoo(options);
+      options.zoo.empty() ? interop::read_model(options.file, options.reading.import) : read_for_zoo(options);
   run::ModelDescription& model = imported.models.description;
 
   // 2. Facts that the file does not have.
@@ -125,7 +116,7 @@ int import_model(const ImportOptions& options) {
   } else if (!imported.normalization_note.empty()) {
     imported.notes.push_back(imported.normalization_note);
   }
-  interop::declare_outputs(imported, options.outputs);
+  interop::declare_outputs(imported, options.reading.outputs);
   if (!options.class_names.empty()) model.class_names = class_names_in(options.class_names, model.classes());
 
   // 3. Convoke's own file.
@@ -167,9 +158,7 @@ std::function<int()> add_import(CLI::App& parser) {
       ->check(CLI::PositiveNumber)
       ->needs("--zoo")
       ->type_name("N");
-  add_import_options(parser, options->reading);
-  add_choice(parser, "--outputs", options->outputs, interop::output_kinds(),
-             "The kind of the outputs; by default the file or its last layers decide");
+  add_model_reading(parser, options->reading);
   parser
       .add_option(
           "--normalize", options->normalize,

@@ -53,13 +53,6 @@ void judge_outputs(run::ModelDescription& model, std::span<const float> outputs)
 
 }  // namespace
 
-void add_model_reading(CLI::App& parser, ModelReading& reading) {
-  add_import_options(parser, reading.import);
-  add_choice(parser, "--outputs", reading.outputs, interop::output_kinds(),
-             "The kind of the model's outputs; by default its file, or its last layers and first outputs, "
-             "decide");
-}
-
 run::ModelSet models_of(const std::filesystem::path& file, const ModelReading& reading,
                         const mpi::Communicator& world) {
   return run::models_from_root(world, [&] {

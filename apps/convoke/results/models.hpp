@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/options.hpp"
 #include "convoke/data/augmenter.hpp"
 #include "convoke/engine/evaluator.hpp"
-#include "convoke/interop/model_io.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/model_file.hpp"
@@ -20,15 +20,6 @@ namespace convoke::app {
 
 /// The samples at most whose outputs look_at_outputs() sees.
 constexpr std::int64_t kFirstOutputs = 64;
-
-/// How a model file of another program is read.
-struct ModelReading {
-  interop::ImportOptions import;
-  std::string outputs;  ///< what its outputs are, see interop::declare_outputs; empty: as the file says
-};
-
-/// Adds the options --input, --output-node and --outputs.
-void add_model_reading(CLI::App& parser, ModelReading& reading);
 
 /// Returns the models in `file`, which rank 0 reads; it prints what the import changed as notes. Collective.
 run::ModelSet models_of(const std::filesystem::path& file, const ModelReading& reading,

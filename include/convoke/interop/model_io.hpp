@@ -66,10 +66,11 @@ struct WeightOptions {
   std::string zoo = {};
   /// The text before the names in a file of PyTorch, "module."; by default what fits most parameters.
   std::optional<std::string> prefix = {};
+  bool partial = false;  ///< weights in the file that the graph lacks are left out; else they are an Error
 };
 
 /// Takes from `file`, of any format, the weights that fit `graph` in name and shape. Throws Error naming the
-/// file if none fits, or if it has several copies.
+/// file if none fits, if it has several copies, or, unless `partial`, weights that the graph lacks.
 run::InitialWeights read_weights(const std::filesystem::path& file, const nn::Graph& graph,
                                  const WeightOptions& options = {});
 

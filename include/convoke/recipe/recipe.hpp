@@ -38,16 +38,18 @@ struct DataRecipe {
 };
 
 struct ModelRecipe {
-  std::vector<std::int64_t> input;  ///< (C, H, W); must equal the dataset's
-  std::vector<Settings> layers;     ///< as nn::build_graph takes them, with every hyper-parameter
-  std::string zoo;                  ///< the published network in `layers`; empty: layers of the recipe
-  std::string file;                 ///< the model file in `layers`, of any format; empty: none
+  std::vector<std::int64_t> input;   ///< (C, H, W); must equal the dataset's
+  std::vector<Settings> layers;      ///< as nn::build_graph takes them, with every hyper-parameter
+  std::string zoo;                   ///< the published network in `layers`; empty: layers of the recipe
+  std::string file;                  ///< the model file in `layers`, of any format; empty: none
+  std::string output_node, outputs;  ///< of that file: see interop::ImportOptions, declare_outputs
   /// of a zoo model or a file, as written; already applied to `layers`; 0: the model's own
   std::int64_t classes = 0;
   bool head = true;        ///< of a zoo model; already applied to `layers`
   std::string batch_norm;  ///< "lane", "synchronized": for all batch norms, as written; empty: each layer's
                            ///< own setting
   std::string weights;     ///< a model file or run folder to start from; empty: initial values
+  bool partial = false;    ///< parameters in that file that the network lacks are left out
   std::vector<std::string> freeze;  ///< see nn::freeze; words of the zoo are resolved (nn::resolve_parts)
   std::int64_t cache_features = 0;  ///< cached views per sample; 0: off. See train::FeatureCache
   std::vector<std::string> notes;   ///< sentences on what reading `file` changed

@@ -55,13 +55,15 @@ class SectionReader {
   /// Throws Error unless `holds`: `"batch" must be at least 1, but is 0`.
   void check(std::string_view key, bool holds, std::string_view expected) const;
   [[noreturn]] void fail(std::string_view key, const std::string& message, std::string hint = {}) const;
-  /// Calls `work`; prefixes its Errors with the place of `key`.
+  /// Calls `work`; prefixes its Errors with the place of `key`, unless they name its file already.
   template <class Work>
   auto at(std::string_view key, Work work) const {
     try {
       return work();
     } catch (const Error& error) {
-      throw Error(place(key) + ": " + error.what(), error.hint());
+      const std::string where = place(key);
+      if (std::string_view(error.what()).starts_with(where.substr(0, where.rfind(':')) + ": ")) throw;
+      throw Error(where + ": " + error.what(), error.hint());
     }
   }
   /// Returns the place of `key`; the place of the section if the key is missing.

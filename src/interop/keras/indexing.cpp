@@ -35,7 +35,9 @@ std::vector<Json> elements_of(const Call& call) {
 std::vector<Json> for_each_axis(std::vector<Json> elements, std::size_t rank) {
   auto at = std::find_if(elements.begin(), elements.end(), is_ellipsis);
   if (at != elements.end()) at = elements.erase(at);
-  if (elements.size() > rank) throw Error(fmt::format("has {} indices for {} axes", elements.size(), rank));
+  if (elements.size() > rank)
+    throw Error(fmt::format("has {} indices for {} axes", elements.size(), rank),
+                "give at most one index for each axis of the tensor");
   elements.insert(at, rank - elements.size(), Json{{"start", nullptr}, {"stop", nullptr}, {"step", nullptr}});
   return elements;
 }
@@ -43,7 +45,8 @@ std::vector<Json> for_each_axis(std::vector<Json> elements, std::size_t rank) {
 std::int64_t number(const Json& slice, const char* key, std::int64_t otherwise) {
   const Json& value = member(slice, key);
   if (value.is_null()) return otherwise;
-  if (!value.is_number_integer()) throw Error("has an index that is neither a number nor a slice");
+  if (!value.is_number_integer())
+    throw Error("has a slice whose ends are not whole numbers", "give numbers: x[:, 2:5]");
   return value.get<std::int64_t>();
 }
 
@@ -51,7 +54,9 @@ std::vector<std::int64_t> places_of(const Json& element, std::int64_t extent) {
   if (element.is_number_integer()) {
     const auto index = element.get<std::int64_t>();
     const std::int64_t place = index < 0 ? index + extent : index;
-    if (place < 0 || place >= extent) throw Error(fmt::format("has no place {} of {}", index, extent));
+    if (place < 0 || place >= extent)
+      throw Error(fmt::format("has no place {} of {}", index, extent),
+                  "places count from 0, and -1 is the last");
     return {place};
   }
   const Json& slice = member(element, "config").is_object() ? member(element, "config") : element;
@@ -62,10 +67,10 @@ std::vector<std::int64_t> places_of(const Json& element, std::int64_t extent) {
   constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min(),
                          kLast = std::numeric_limits<std::int64_t>::max();
   const std::int64_t step = number(slice, "step", 1);
-  if (step == 0) throw Error("has a step of 0");
+  if (step == 0) throw Error("has a step of 0", "give a step of at least 1, or of at most -1");
   const std::int64_t start = number(slice, "start", step > 0 ? 0 : kLast);
   const auto places = places_of_slice(extent, start, number(slice, "stop", step > 0 ? kLast : kFirst), step);
-  if (places.empty()) throw Error("takes nothing of its input");
+  if (places.empty()) throw Error("takes nothing of its input", "give a slice that ends behind its start");
   return places;
 }
 
@@ -78,7 +83,9 @@ Value taken(const Call& call, const Value& x, std::int64_t axis, const std::vect
   const std::string name = call.axis(x, axis);
   std::vector<Value> parts;
   for (const auto& [first, size] : runs_of(places)) {
-    if (parts.size() == kMostParts) throw Error("takes too many places that are not neighbours");
+    if (parts.size() == kMostParts)
+      throw Error("takes too many places that are not neighbours",
+                  "take longer runs of neighbours, or pool the axis");
     parts.push_back(
         call.add({{"layer", "slice"}, {"axis", name}, {"begin", first}, {"size", size}}, x, "places"));
   }

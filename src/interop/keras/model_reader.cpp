@@ -239,7 +239,8 @@ nn::ValueSpec input_of(const ModelSource& source, const ImportOptions& options) 
     }
     if (!fits) {
       throw Error(fmt::format("{}: its input is {}, not {}", source.file, own.with_batch(),
-                              options.input.with_batch()));
+                              options.input.with_batch()),
+                  "give the shape of the file, or leave it out");
     }
     extents = options.input.extents();
   }
