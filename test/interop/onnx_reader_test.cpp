@@ -437,6 +437,17 @@ TEST_CASE("comparisons, truth values and constants in any place") {
       Catch::Contains("rounds numbers"));
 }
 
+TEST_CASE("images (N, H, W, 1) are recognised by the reshape that tf2onnx puts in the place of a transpose") {
+  const Folder folder;
+  const auto sample_of = [&](const std::string& graph) {
+    const Imported imported = folder.read(Model{.graph = graph, .input = {-1, 6, 5, 1}}.bytes());
+    return imported.models.description.graph.input_shape();
+  };
+  CHECK(sample_of(integers("dims", {-1, 1, 6, 5}) + node("Reshape", {"x", "dims"}, "a") +
+                  node("Relu", {"a"}, "y")) == Shape{1, 6, 5});
+  CHECK(sample_of(node("Relu", {"x"}, "y")) == Shape{6, 5, 1});
+}
+
 TEST_CASE("a LogSoftmax is left out only if it ends the network and is over all values of a sample") {
   const Folder folder;
   const auto read = [&](const std::string& graph, const std::vector<std::int64_t>& input) {

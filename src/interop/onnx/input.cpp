@@ -76,6 +76,19 @@ constexpr std::array<std::string_view, 18> kElementwise{"Identity",
 constexpr std::array<std::string_view, 6> kIndexing{"Identity", "Cast",      "Squeeze",
                                                     "Reshape",  "Unsqueeze", "Transpose"};
 
+/// True if a node makes images (N, C, H, W) of (N, H, W, C), whose last extent is `channels`; tf2onnx
+/// reshapes images of one channel.
+bool puts_channels_first(const Source& source, const NodeProto& node, std::int64_t channels) {
+  if (node.op == "Reshape" && channels == 1 && node.inputs.size() == 2) {
+    const Constant* shape = source.constant(node.inputs[1]);
+    return shape != nullptr && shape->is_numbers() && shape->numbers.size() == 4 &&
+           shape->numbers[1] == Dim{1} && shape->numbers[3] != Dim{1};
+  }
+  const Attribute* order = find_attribute(node, "perm");
+  return node.op == "Transpose" && order != nullptr &&
+         order->integers == std::vector<std::int64_t>{0, 3, 1, 2};
+}
+
 /// True if images are (N, H, W, C). Files that Convoke wrote take (N, C, H, W), whatever their first layer
 /// is.
 bool is_channels_last(const Source& source, const ValueInfo& input) {
@@ -83,12 +96,10 @@ bool is_channels_last(const Source& source, const ValueInfo& input) {
   if (std::ranges::any_of(facts, [](const auto& fact) { return fact.first == "convoke_version"; }))
     return false;
   const auto is_channels = [](std::int64_t extent) { return extent == 1 || extent == 3 || extent == 4; };
-  const bool transposed =
-      leads_to(source, input.name, kElementwise, [](const NodeProto& node, const std::string&) {
-        const Attribute* order = find_attribute(node, "perm");
-        return node.op == "Transpose" && order != nullptr &&
-               order->integers == std::vector<std::int64_t>{0, 3, 1, 2};
-      });
+  const std::int64_t channels = input.dims.size() == 4 ? input.dims[3] : 0;
+  const bool transposed = leads_to(
+      source, input.name, kElementwise,
+      [&](const NodeProto& node, const std::string&) { return puts_channels_first(source, node, channels); });
   if (input.dims.size() != 4) return transposed;
   const bool first = is_channels(input.dims[1]), last = is_channels(input.dims[3]);
   return first == last ? transposed : last && transposed;
