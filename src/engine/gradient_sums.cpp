@@ -19,12 +19,6 @@ void add_into(const float* values, float* sum, std::size_t n) { add_into_body(va
 CONVOKE_MULTIVERSION
 void add_into(const std::int64_t* values, std::int64_t* sum, std::size_t n) { add_into_body(values, sum, n); }
 
-template <class Done>
-void wait_for_node(const Done& done) {
-  const PeerWait wait("the gradients of its node");
-  spin_until(done);
-}
-
 // Every node has as many leaders as the node with the fewest ranks has ranks.
 int leaders_of(const mpi::Communicator& node, const mpi::Communicator& group) {
   std::array<double, 1> fewest{static_cast<double>(node.size())};
@@ -109,15 +103,21 @@ void GradientSums::finish() {
   const Span span(alone_ ? Activity::kSum : Activity::kExchange);
   if (overlaps()) {
     const std::unique_lock lock = alone_with_mpi();
-    wait_for_node([&] {
-      pass_on();
-      return share_.done();
-    });
+    {
+      const PeerWait wait("the gradients of its node");
+      spin_until([&] {
+        pass_on();
+        return share_.done();
+      });
+    }
     exchange_->finish_gradients();
     if (helper_) helper_->stop();
     memory_.barrier();
   } else {
-    wait_for_node([&] { return complete() == memory_.sums(0).floats.size(); });
+    {
+      const PeerWait wait("the gradients of its node");
+      memory_.barrier();  // then all workers of the node are done
+    }
     team_.run(add_);
   }
 }

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "convoke/core/pulse.hpp"
-#include "convoke/engine/worker_team.hpp"
 #include "convoke/mpi/together.hpp"
 
 namespace convoke::engine {
@@ -77,14 +76,15 @@ std::size_t ModelMemory::place_arrays(const Sizes& sizes, std::byte* memory) {
 
 void ModelMemory::barrier() {
   if (node_.size() == 1) return;
-  const std::uint32_t round = barrier_->round.load(std::memory_order_relaxed);
+  os::EventCount& rounds = barrier_->rounds;
+  const std::uint32_t round = rounds.count();
   const auto ranks = static_cast<std::uint32_t>(node_.size());
   if (barrier_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == ranks) {
     barrier_->arrived.store(0, std::memory_order_relaxed);
-    barrier_->round.store(round + 1, std::memory_order_release);
+    rounds.advance();
   } else {
     const PeerWait wait("the other ranks of its node");
-    spin_until([&] { return barrier_->round.load(std::memory_order_acquire) != round; });
+    rounds.await([&] { return rounds.count() != round; });
   }
 }
 

@@ -17,8 +17,7 @@ WorkerTeam::WorkerTeam(int workers, std::function<void(int)> started) : WorkerTe
 
 WorkerTeam::~WorkerTeam() {
   ending_ = true;
-  round_.fetch_add(1, std::memory_order_release);
-  round_.notify_all();
+  rounds_.advance();
   threads_.clear();
 }
 
@@ -26,12 +25,7 @@ void WorkerTeam::serve(int worker) {
   if (started_) started_(worker);
   const Timeline::Use use(timeline_, fmt::format("worker {}", worker));
   for (std::uint32_t seen = 0;;) {
-    for (int turn = 0; turn < 4000 && round_.load(std::memory_order_acquire) == seen; ++turn) {
-#if defined(__x86_64__)
-      __builtin_ia32_pause();
-#endif
-    }
-    round_.wait(seen, std::memory_order_acquire);
+    rounds_.await([&] { return rounds_.count() != seen; });
     ++seen;
     if (ending_) return;
     try {
@@ -39,7 +33,7 @@ void WorkerTeam::serve(int worker) {
     } catch (...) {
       failures_[static_cast<std::size_t>(worker)] = std::current_exception();
     }
-    busy_.fetch_sub(1, std::memory_order_release);
+    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) ends_.advance();
   }
 }
 
@@ -47,8 +41,7 @@ void WorkerTeam::run(const std::function<void(int)>& work) {
   if (threads_.empty()) return work(0);
   work_ = &work;
   busy_.store(static_cast<int>(threads_.size()), std::memory_order_relaxed);
-  round_.fetch_add(1, std::memory_order_release);
-  round_.notify_all();
+  rounds_.advance();
   try {
     work(0);
   } catch (...) {
@@ -56,7 +49,7 @@ void WorkerTeam::run(const std::function<void(int)>& work) {
   }
   {
     const Span span(Activity::kJoin);
-    spin_until([&] { return busy_.load(std::memory_order_acquire) == 0; });
+    ends_.await([&] { return busy_.load(std::memory_order_acquire) == 0; });
   }
   std::exception_ptr first;
   for (std::exception_ptr& failure : failures_) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 #include "cli/options.hpp"
@@ -14,10 +15,13 @@
 #include "convoke/engine/replica.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/os/atomic_file.hpp"
+#include "convoke/os/child_process.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/memory.hpp"
+#include "convoke/os/processors.hpp"
 #include "convoke/recipe/job.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/collective.hpp"
@@ -39,6 +43,7 @@ constexpr const char* kBenchHelp = R"(Examples:
   mpirun -n 2 convoke bench mnist-sync --trace steps.json   for ui.perfetto.dev
   convoke bench --data mnist-sync --set augment.rotation_range=10     converting and augmenting
   convoke bench --inference model.onnx                      prediction, 1 and 32 images at once
+  mpirun -n 2 convoke bench mnist-sync --beside 1           also beside a program that keeps a core busy
 
 images_per_second counts the samples of all ranks together ("unit" says whether they are images, sequences or
 table rows). It is the median over the rounds; a round takes at least --seconds, and its slowest rank counts.
@@ -49,6 +54,21 @@ is made from the best time of each of these kernels alone on one worker thread, 
 With --inference, the latency is the time from the call with samples in memory to their outputs. The plan is that
 of `convoke predict`; the weights do not matter.
 )";
+
+/// Keeps `count` of the host's cores busy, whichever the system chooses, until the end of the scope.
+class BusyPrograms {
+ public:
+  explicit BusyPrograms(int count) {
+    std::vector<int> cpus;
+    for (const os::LogicalCpu& cpu : os::online_cpus()) cpus.push_back(cpu.cpu);
+    const std::vector<std::string> words{"taskset", "--cpu-list", fmt::format("{}", fmt::join(cpus, ",")),
+                                         "sh",      "-c",         "while :; do :; done"};
+    for (int i = 0; i < count; ++i) programs_.push_back(std::make_unique<os::ChildProcess>(words));
+  }
+
+ private:
+  std::vector<std::unique_ptr<os::ChildProcess>> programs_;
+};
 
 // Times the training step of a recipe on random data: every rank, every thread, communication included; or,
 // with --data, only how fast samples are converted and augmented.
@@ -110,13 +130,21 @@ int bench(const BenchOptions& options) {
   double one = makespan_of(1);
   for (int i = 0; i < 3 && one < 1; ++i) one = makespan_of(1);  // until caches and clock are warm
   const auto steps = std::max<std::int64_t>(1, std::llround(options.seconds / one));
-  std::vector<double> rates;
-  const double exposed_before = run::times_of(phases).exposed_communication;
+  std::vector<double> rates, beside;
+  double exposed = 0;
+  const auto rate_of_round = [&] {
+    return static_cast<double>(batch * steps * (together ? 1 : world.size())) / makespan_of(steps);
+  };
   for (int round = 0; round < options.rounds; ++round) {
-    rates.push_back(static_cast<double>(batch * steps * (together ? 1 : world.size())) / makespan_of(steps));
+    const double exposed_before = run::times_of(phases).exposed_communication;
+    rates.push_back(rate_of_round());
+    exposed += run::times_of(phases).exposed_communication - exposed_before;
+    if (options.beside == 0) continue;
+    const auto busy =
+        mpi::together(world, [&] { return BusyPrograms(machine.local_rank == 0 ? options.beside : 0); });
+    beside.push_back(rate_of_round());
   }
 
-  const double exposed = run::times_of(phases).exposed_communication - exposed_before;
   if (!options.trace.empty()) run::write_trace(options.trace, *phases.timeline, clock, world);
 
   // 4. The primitives of the same plan alone, while the other ranks wait.
@@ -135,27 +163,31 @@ int bench(const BenchOptions& options) {
 
   // 5. Print the result.
   const double rate = study::median(rates);
-  const Settings result{{"recipe", recipe.name},
-                        {"mode", recipe.train.mode},
-                        {"reduction", recipe::to_string(recipe.train.reduction)},
-                        {"strategy", strategy->settings()},
-                        {"wire", recipe::to_string(recipe.train.wire)},
-                        {"ranks", world.size()},
-                        {"threads", threads},
-                        {"unit", samples_of(graph)},
-                        {"batch", batch},
-                        {"lane", recipe.lane()},
-                        {"lanes_together", replica.engine().plan()->options().lanes},
-                        {"images_per_second", rate},
-                        {"images_per_second_best", *std::max_element(rates.begin(), rates.end())},
-                        {"images_per_second_worst", *std::min_element(rates.begin(), rates.end())},
-                        {"steps", done},
-                        {"exposed_milliseconds", 1e3 * worst[2]},
-                        {"gflops", rate * bound.flops_per_image / 1e9},
-                        {"bound_images_per_second", bound.images_per_second * threads * world.size()},
-                        {"seconds_to_first_step", worst[0]},
-                        {"mpi_init_seconds", session.init_seconds()},
-                        {"peak_rss_mib", worst[1]}};
+  Settings result{{"recipe", recipe.name},
+                  {"mode", recipe.train.mode},
+                  {"reduction", recipe::to_string(recipe.train.reduction)},
+                  {"strategy", strategy->settings()},
+                  {"wire", recipe::to_string(recipe.train.wire)},
+                  {"ranks", world.size()},
+                  {"threads", threads},
+                  {"unit", samples_of(graph)},
+                  {"batch", batch},
+                  {"lane", recipe.lane()},
+                  {"lanes_together", replica.engine().plan()->options().lanes},
+                  {"images_per_second", rate},
+                  {"images_per_second_best", *std::max_element(rates.begin(), rates.end())},
+                  {"images_per_second_worst", *std::min_element(rates.begin(), rates.end())},
+                  {"steps", done},
+                  {"exposed_milliseconds", 1e3 * worst[2]},
+                  {"gflops", rate * bound.flops_per_image / 1e9},
+                  {"bound_images_per_second", bound.images_per_second * threads * world.size()},
+                  {"seconds_to_first_step", worst[0]},
+                  {"mpi_init_seconds", session.init_seconds()},
+                  {"peak_rss_mib", worst[1]}};
+  if (options.beside > 0) {
+    result.set("busy_programs", options.beside);
+    result.set("images_per_second_beside", study::median(beside));
+  }
   if (options.json) {
     fmt::print("{}\n", metrics::to_json(result));
     return EXIT_SUCCESS;
@@ -166,6 +198,12 @@ int bench(const BenchOptions& options) {
   fmt::print("  {:<18} {:>10}  (rounds from {} to {})\n", unit, figures(rate),
              figures(*std::min_element(rates.begin(), rates.end())),
              figures(*std::max_element(rates.begin(), rates.end())));
+  if (options.beside > 0) {
+    fmt::print("  {:<18} {:>10}  (rounds from {} to {}): {:.2f} of the rate alone\n",
+               fmt::format("beside {} busy", options.beside), figures(study::median(beside)),
+               figures(*std::min_element(beside.begin(), beside.end())),
+               figures(*std::max_element(beside.begin(), beside.end())), study::median(beside) / rate);
+  }
   if (group.size() > 1) {
     fmt::print(
         "  exposed            {:>10.2f}  ms a step in which a rank only waits for the exchange ({:.1f} %)\n",
@@ -194,14 +232,22 @@ std::function<int()> add_bench(CLI::App& parser) {
       ->check(CLI::PositiveNumber)
       ->type_name("N")
       ->capture_default_str();
+  CLI::Option* const beside =
+      parser
+          .add_option("--beside", options->beside,
+                      "Repeat each round beside so many programs that keep a core of the host busy")
+          ->check(in_range(1, 1024))
+          ->type_name("N");
   CLI::Option* const trace =
       parser.add_option("--trace", options->trace, "Write a trace of the newest steps for ui.perfetto.dev")
           ->type_name("FILE");
   parser.add_flag("--data", options->data, "Time only the conversion and augmentation of samples")
-      ->excludes(trace);
+      ->excludes(trace)
+      ->excludes(beside);
   CLI::Option* const inference =
       parser.add_flag("--inference", options->inference, "Time prediction instead of a training step")
           ->excludes(trace)
+          ->excludes(beside)
           ->excludes("--data");
   parser.add_option("--batch", options->batches, "With --inference: how many samples each call predicts")
       ->needs(inference)

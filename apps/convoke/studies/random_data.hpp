@@ -39,6 +39,7 @@ std::shared_ptr<const data::Augmenter> augmenter_of(const recipe::Recipe& recipe
 struct BenchOptions : RecipeOptions {
   double seconds = 1;
   int rounds = 3;
+  int beside = 0;  ///< programs that keep cores busy in every other round
   bool json = false;
   bool profile = false;
   std::string trace;                         ///< file for a trace of the steps; empty: none

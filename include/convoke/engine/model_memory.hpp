@@ -8,6 +8,7 @@
 
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/mpi/shared_memory.hpp"
+#include "convoke/os/event_count.hpp"
 
 namespace convoke::engine {
 
@@ -73,7 +74,7 @@ class ModelMemory {
   /// Counts the ranks that have arrived; the last one starts the next round.
   struct Barrier {
     alignas(64) std::atomic<std::uint32_t> arrived{0};
-    alignas(64) std::atomic<std::uint32_t> round{0};
+    os::EventCount rounds;
   };
   std::size_t place_arrays(const Sizes& sizes, std::byte* memory);
 

@@ -1,6 +1,5 @@
 #pragma once
 #include <atomic>
-#include <cstdint>
 #include <exception>
 #include <functional>
 #include <thread>
@@ -8,11 +7,12 @@
 #include <vector>
 
 #include "convoke/core/timeline.hpp"
+#include "convoke/os/event_count.hpp"
 
 namespace convoke::engine {
 
-/// The worker threads of a rank. The caller is worker 0. The others wait between calls: they spin briefly
-/// before they sleep, because the next step follows at once. Starting a call allocates nothing.
+/// The worker threads of a rank. The caller is worker 0. The others wait between calls. Starting a call
+/// allocates nothing.
 class WorkerTeam {
  public:
   /// `started` is the first call of each thread that the team starts, with the number of its worker. It must
@@ -37,12 +37,13 @@ class WorkerTeam {
   std::vector<std::exception_ptr> failures_;
   std::function<void(int)> started_;
   const std::function<void(int)>* work_ = nullptr;
-  std::atomic<std::uint32_t> round_{0};
+  os::EventCount rounds_, ends_;  ///< of calls of run()
   std::atomic<int> busy_{0};
   bool ending_ = false;
 };
 
-/// Waits until done() is true: spins, then yields to other threads. For waits of microseconds.
+/// Waits until done() is true: spins, then yields to other threads. For waits that poll MPI; others are those
+/// of os::EventCount, which sleep.
 template <class Done>
 void spin_until(const Done& done) {
   for (int turn = 0; !done(); ++turn) {

@@ -1,0 +1,50 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+namespace convoke::os {
+
+/// Counts events, and lets threads wait for them (Reed and Kanodia, "Synchronization with eventcounts and
+/// sequencers", 1979). In shared memory, threads of several processes can use it; memory of zeros is a new
+/// one. A waiting thread spins at first, since most waits are short, and then sleeps in the kernel (a futex),
+/// so that its core is free for those who still work.
+class alignas(64) EventCount {
+ public:
+  /// The number of events so far, modulo 2^32.
+  std::uint32_t count() const { return count_.load(std::memory_order_acquire); }
+  /// Counts an event and wakes all who wait.
+  void advance();
+
+  /// Returns when done() is true. Whoever makes it true calls advance() afterwards.
+  template <class Done>
+  void await(const Done& done) {
+    for (int turn = 0; turn < kTurns; ++turn) {
+      if (done()) return;
+      pause();
+    }
+    while (!done()) {
+      sleepers_.fetch_add(1);
+      const std::uint32_t seen = count_.load();
+      if (!done()) sleep(seen);
+      sleepers_.fetch_sub(1);
+    }
+  }
+
+ private:
+  static const int kTurns;
+
+  static void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  void sleep(std::uint32_t seen);
+
+  // Both (count, look for sleepers) and (become a sleeper, look at the count) are sequentially consistent, so
+  // that no event is missed.
+  std::atomic<std::uint32_t> count_{0};
+  std::atomic<std::uint32_t> sleepers_{0};
+};
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "processes share it");
+
+}  // namespace convoke::os
