@@ -131,6 +131,9 @@ const Entry* read_as_table(const std::filesystem::path& path, const ReadingOptio
   if (ending == ".gz" && (inner == ".csv" || inner == ".tsv"))
     throw Error(fmt::format("{}: is a compressed table", path.string()),
                 "unpack it: gunzip --keep " + path.filename().string());
+  if (ending == ".zip" || ending == ".7z" || ending == ".rar")
+    throw Error(fmt::format("{}: is an archive, which is not read", path.string()),
+                "unpack it, and name the folder or the file in it");
   if (ending == ".xlsx" || ending == ".xls" || ending == ".ods")
     throw Error(fmt::format("{}: is a spreadsheet", path.string()), "save it as CSV");
   if (ending != ".csv" && ending != ".tsv") return nullptr;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
@@ -39,7 +41,8 @@ CsvReader::CsvReader(const std::filesystem::path& file, const CsvFormat& format)
   if (os::special_kind(file).empty()) {
     in_ = os::File(file, os::Access::kRead);
   } else {
-    buffer_ = read_text(file).value_or("");  // a pipe cannot go back
+    std::ifstream pipe(file, std::ios::binary);  // it cannot go back, so all of it is held
+    buffer_.assign(std::istreambuf_iterator<char>(pipe), {});
   }
   peek();
   if (const ByteOrderMark mark = byte_order_mark(buffer_); mark.bytes > 0) {

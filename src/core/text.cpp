@@ -12,6 +12,8 @@
 #include <system_error>
 
 #include "convoke/core/error.hpp"
+#include "convoke/os/file.hpp"
+#include "convoke/os/special_file.hpp"
 
 namespace convoke {
 
@@ -190,6 +192,7 @@ std::string shortened(std::string_view text, std::size_t characters) {
 std::optional<std::string> read_text(const std::filesystem::path& file) {
   std::error_code unknown;
   if (std::filesystem::is_directory(file, unknown)) return std::nullopt;
+  if (!os::special_kind(file).empty()) os::File(file, os::Access::kRead);  // refuses it
   errno = 0;
   std::ifstream in(file, std::ios::binary);
   std::string text;

@@ -1,5 +1,7 @@
 #include "convoke/core/text.hpp"
 
+#include <sys/stat.h>
+
 #include <fstream>
 
 #include "support/catch.hpp"
@@ -16,4 +18,6 @@ TEST_CASE("a file is read byte by byte; a missing file gives none") {
   CHECK(read_text(folder / "empty") == "");
   CHECK_FALSE(read_text(folder / "none"));
   CHECK_FALSE(read_text(folder.path()));
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);  // nobody writes to it
+  CHECK_THROWS_WITH(read_text(folder / "pipe"), Catch::Contains("pipe: is a named pipe (FIFO), not a file"));
 }
