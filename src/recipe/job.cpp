@@ -38,7 +38,8 @@ bool decides(const std::string& path, const KeyDescription& key, const train::Jo
   return key.effect != Effect::kNone;
 }
 
-run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job, const data::Dataset& dataset) {
+run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job,
+                                const std::string& content_hash) {
   run::Fingerprint kept;
   const Settings all = recipe.settings();
   for (const Section& section : sections()) {
@@ -58,11 +59,7 @@ run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job, con
     if (key == "train.lane") value = std::to_string(job.engine.lane);
     if (key == "ensemble.members") value = std::to_string(job.members);
   }
-  kept.emplace_back("data.content_hash", dataset.info().content_hash);
-  const std::string groups = data::hash_of_groups(dataset.split(recipe.data.train_split));
-  if (!groups.empty() && (job.validation_split > 0 || job.shards != data::Sharding::kFull)) {
-    kept.emplace_back("data.groups", groups);
-  }
+  kept.emplace_back("data.content_hash", content_hash);
   // Older checkpoints were trained on samples that are now held out.
   if (job.shards == data::Sharding::kBootstrap && job.validation_split > 0) {
     kept.emplace_back("data.held_out", "before the bootstrap draws");
@@ -170,7 +167,7 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
     job.rule = recipe.ensemble.rule;
     job.soups = recipe.ensemble.soups;
   }
-  job.fingerprint = fingerprint_of(recipe, job, dataset);
+  job.fingerprint = fingerprint_of(recipe, job, dataset.info().content_hash);
   Recipe carried_out = recipe;
   if (job.ensemble) carried_out.ensemble.members = job.members;
   if (!recipe.model.weights.empty()) {

@@ -66,6 +66,14 @@ void require_resumable(const train::Job& job, const run::RunFolder& folder) {
   }
 }
 
+// A resumed run must have the same groups if they decide which samples a member has.
+void add_groups(const data::Split& training, train::Job& job) {
+  const std::string groups = data::hash_of_groups(training);
+  if (!groups.empty() && (job.validation_split > 0 || job.shards != data::Sharding::kFull)) {
+    job.fingerprint.emplace_back("data.groups", groups);
+  }
+}
+
 train::Groups groups_of(const Recipe& recipe, const train::Job& job, const mpi::Communicator& world) {
   return recipe.ensemble.member < 0 ? train::split(world, job.members, job.group_ranks)
                                     : train::only(world, recipe.ensemble.member, job.members);
@@ -86,6 +94,7 @@ Run::Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& mach
       loader_(dataset_.split(recipe_.data.train_split), job_.model.graph.input_shape(),
               job_.model.normalization, job_.augmenter) {
   if (job_.engine.reduction == engine::Reduction::kExact) run::require_equal_arithmetic(world_);
+  add_groups(dataset_.split(recipe_.data.train_split), job_);
   job_.weights = initial_weights(recipe_, job_.model.graph, world);
   job_.job_end = end_of_job(world);
   job_.deadline = run::deadline_before(job_.job_end, recipe_.run.stop_before);
