@@ -65,7 +65,7 @@ bool has_room(const char* folder, std::uint64_t bytes) {
 void choose_transport() {
   if (kVersion != 4) return;
   os::set_default("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
-  if (os::process_number() == 1 && local_ranks() > 1) os::set_default("OMPI_MCA_btl", "^vader");
+  if (os::process_number() == 1 && local_ranks() > 1) os::set_default("OMPI_MCA_btl", "self,tcp");
 }
 
 /// By default, Open MPI sums in place along a tree, where rank 0 sends and receives the whole array

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -63,17 +64,30 @@ std::vector<Sharing> sharings(std::span<const Placement> placements, int node) {
 
 namespace {
 
-int share_of(const Machine& machine, int rank) {
-  const Placement& mine = machine.placements[static_cast<std::size_t>(rank)];
-  double share = 1;
-  int local_ranks = 0;
-  for (const Sharing& group : sharings(machine.placements, mine.node)) {
-    local_ranks += static_cast<int>(group.ranks.size());
-    if (std::find(group.ranks.begin(), group.ranks.end(), rank) == group.ranks.end()) continue;
-    share = static_cast<double>(group.cores.size() / group.ranks.size());
+// Sets the worker threads of the ranks of `node`, if their number is not requested.
+void share_cores(std::span<const Placement> placements, int node, std::vector<int>& threads) {
+  const std::vector<Sharing> groups = sharings(placements, node);
+  std::size_t local_ranks = 0;
+  for (const Sharing& group : groups) local_ranks += group.ranks.size();
+  for (const Sharing& group : groups) {
+    for (const int rank : group.ranks) {
+      auto share = static_cast<double>(group.cores.size() / group.ranks.size());
+      const double quota = placements[static_cast<std::size_t>(rank)].quota;
+      if (quota > 0) share = std::min(share, std::floor(quota / static_cast<double>(local_ranks)));
+      threads[static_cast<std::size_t>(rank)] = std::max(1, static_cast<int>(share));
+    }
   }
-  if (mine.quota > 0) share = std::min(share, std::floor(mine.quota / local_ranks));
-  return std::max(1, static_cast<int>(share));
+}
+
+// Returns the worker threads of every rank. Each node is looked at once, not once for each of its ranks.
+std::vector<int> threads_of_all(std::span<const Placement> placements, int requested) {
+  std::vector<int> threads(placements.size(), requested);
+  for (int node = 0; requested <= 0 && node < std::ssize(placements); ++node) {
+    const bool is_node =
+        placements[static_cast<std::size_t>(node)].node == node;  // its first rank has its number
+    if (is_node) share_cores(placements, node, threads);
+  }
+  return threads;
 }
 
 }  // namespace
@@ -94,7 +108,7 @@ Machine machine_of(std::vector<Placement> placements, int rank) {
     if (other == rank) machine.local_rank = machine.local_ranks;
     ++machine.local_ranks;
   }
-  machine.cores = share_of(machine, rank);
+  machine.cores = machine.threads_of(rank, 0);
   return machine;
 }
 
@@ -113,16 +127,20 @@ Machine survey(const mpi::Communicator& world) {
 }
 
 int Machine::threads_of(int other, int requested) const {
-  return requested > 0 ? requested : share_of(*this, other);
+  if (requested > 0) return requested;
+  const auto index = static_cast<std::size_t>(other);
+  std::vector<int> threads(placements.size());
+  share_cores(placements, placements[index].node, threads);
+  return threads[index];
 }
 
 int Machine::all_threads(int requested) const {
-  int all = 0;
-  for (int other = 0; other < ranks; ++other) all += threads_of(other, requested);
-  return all;
+  const std::vector<int> threads = threads_of_all(placements, requested);
+  return std::accumulate(threads.begin(), threads.end(), 0);
 }
 
 int Machine::cores_of_all(int requested) const {
+  const std::vector<int> threads_of_each = threads_of_all(placements, requested);
   int all = 0;
   for (int node = 0; node < ranks; ++node) {
     const Placement& first = placements[static_cast<std::size_t>(node)];
@@ -130,7 +148,7 @@ int Machine::cores_of_all(int requested) const {
     int used = 0;
     for (const Sharing& group : sharings(placements, node)) {
       int threads = 0;
-      for (const int other : group.ranks) threads += threads_of(other, requested);
+      for (const int other : group.ranks) threads += threads_of_each[static_cast<std::size_t>(other)];
       used += std::min(threads, static_cast<int>(group.cores.size()));
     }
     if (first.quota > 0) used = std::min(used, static_cast<int>(first.quota));

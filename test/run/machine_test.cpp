@@ -87,3 +87,18 @@ TEST_CASE("ranks that share cores are distinguished from those that do not") {
   CHECK(machine.threads_of(2, 0) == 1);
   CHECK(machine.threads_of(2, 5) == 5);
 }
+
+TEST_CASE("the threads and cores of thousands of ranks are the sums of those of each rank") {
+  constexpr int kNodes = 64, kLocal = 128;
+  std::vector<Placement> placements;
+  for (int rank = 0; rank < kNodes * kLocal; ++rank) {
+    Placement placement = on(rank / kLocal * kLocal, {});
+    for (int core = 0; core < kLocal; ++core) placement.cores.push_back(core);  // unbound
+    placements.push_back(std::move(placement));
+  }
+  const Machine machine = machine_of(std::move(placements), 5000);
+  CHECK(machine.cores == 1);
+  CHECK(machine.threads_of(kNodes * kLocal - 1, 0) == 1);
+  CHECK(machine.all_threads(0) == kNodes * kLocal);
+  CHECK(machine.cores_of_all(2) == kNodes * kLocal);
+}

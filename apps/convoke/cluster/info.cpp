@@ -35,9 +35,8 @@ void line(const char* what, const std::string& value) { fmt::print("{:<18} {}\n"
 void print_placements(const run::Machine& machine, int requested) {
   fmt::print("\n{:>5}  {:<20} {:>7}  {}\n", "rank", "host", "threads", "cores");
   for (int rank = 0; rank < machine.ranks; ++rank) {
-    const run::Machine seen = run::machine_of(machine.placements, rank);
     const run::Placement& placement = machine.placements[static_cast<std::size_t>(rank)];
-    fmt::print("{:>5}  {:<20} {:>7}  {}\n", rank, placement.host, seen.threads_for(requested),
+    fmt::print("{:>5}  {:<20} {:>7}  {}\n", rank, placement.host, machine.threads_of(rank, requested),
                os::format_ranges(placement.cores));
   }
 }
