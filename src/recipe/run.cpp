@@ -85,6 +85,7 @@ Run::Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& mach
     : world_(world),
       node_(world.split_node()),
       machine_(machine),
+      other_programs_(machine),
       phases_(recipe.run.trace ? run::trace_events(machine.all_threads(recipe.run.threads)) : 0),
       recipe_(located(std::move(recipe))),
       training_memory_(world, node_, recipe_.data.memory),
@@ -179,8 +180,8 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
   const double test_seconds = phases_.timeline->seconds(Activity::kEvaluation) - validated;
   world_.barrier();
   phases_.first_step += seconds_before;
-  outcome.cost =
-      train::cost_of(makespan_.seconds(), machine_, recipe_.run.threads, phases_, world_, predicted_bytes_);
+  outcome.cost = train::cost_of(makespan_.seconds(), machine_, recipe_.run.threads, phases_, other_programs_,
+                                world_, predicted_bytes_);
   outcome.provenance = tested.info().provenance;
 
   // 3. Write the results.

@@ -14,6 +14,9 @@
 namespace convoke::train {
 namespace {
 
+// What other programs take of the cores at least, to be said: the system itself takes a few hundredths.
+constexpr double kLeastOthers = 0.05;
+
 // Counted over the time that the slowest rank spends in training steps, which never exceeds the makespan.
 double images_per_second(const Verdict& verdict, const Cost& cost) {
   const double seconds = cost.steps().max;
@@ -159,7 +162,8 @@ engine::VerificationUse largest_of_ranks(const engine::VerificationUse& mine,
 }  // namespace
 
 Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, const run::Phases& phases,
-             const mpi::Communicator& world, std::uint64_t predicted_bytes) {
+             const run::OtherPrograms& others, const mpi::Communicator& world,
+             std::uint64_t predicted_bytes) {
   double largest[] = {makespan_seconds, static_cast<double>(machine.threads_for(threads)),
                       static_cast<double>(os::peak_resident_bytes()), static_cast<double>(predicted_bytes)};
   world.max(largest);
@@ -176,6 +180,7 @@ Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, 
       .features = run::sum_over_ranks(phases.features, phases.timeline->seconds(Activity::kFeatures), world),
       .checkpoints = run::sum_over_ranks(phases.checkpoints, world),
       .verification = largest_of_ranks(phases.verification, world),
+      .other_programs = others.share(threads, world),
       .peak_resident_bytes = static_cast<std::uint64_t>(largest[2]),
       .predicted_bytes = static_cast<std::uint64_t>(largest[3])};
 }
@@ -206,6 +211,7 @@ Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
                   {"test", evaluation_summary(verdict.test, verdict.rule, verdict.voters)},
                   {"member_facts", member_facts(verdict)}};
   result.set("rank_phases", rank_settings(cost.rank_times));
+  if (!std::isnan(cost.other_programs)) result.set("other_programs", cost.other_programs);
   if (cost.straggler) result.set("straggler", to_settings(*cost.straggler));
   result.set("checkpoints", to_settings(cost.checkpoints));
   if (cost.verification.lanes > 0) {
@@ -235,6 +241,11 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
                                                           cost.all_threads, counted(cost.cores, "core"))
                                             : std::string(),
                       format_bytes(cost.peak_resident_bytes));
+  if (cost.other_programs >= kLeastOthers) {
+    text += fmt::format(
+        "  contended     other programs took {:.0f} % of these cores; the run is faster without them\n",
+        100 * cost.other_programs);
+  }
   if (const run::CheckpointUse& use = cost.checkpoints; use.written + use.left_out > 0) {
     text += fmt::format(
         "  checkpoints   {} written{}; training waited at most {:.1f} ms for one, writing took at most "

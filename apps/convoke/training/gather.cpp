@@ -51,7 +51,7 @@ constexpr const char* kGatherHelp = R"(Examples:
 /// The cost of a run, as its summary.json states it.
 struct Spent {
   std::int64_t ranks = 0, threads = 0, all_threads = 0, cores = 0, epochs = 0;
-  double makespan = 0, core_seconds = 0, images_per_second = 0, peak_rss_mib = 0;
+  double makespan = 0, core_seconds = 0, images_per_second = 0, peak_rss_mib = 0, other_programs = 0;
 
   // Adds a run that was made at the same time.
   void add(const Spent& other) {
@@ -63,6 +63,7 @@ struct Spent {
     core_seconds += other.core_seconds;
     images_per_second += other.images_per_second;
     peak_rss_mib = std::max(peak_rss_mib, other.peak_rss_mib);
+    other_programs = std::max(other_programs, other.other_programs);
   }
 };
 
@@ -96,6 +97,7 @@ Spent spent_by(const fs::path& run) {
               .peak_rss_mib = number("peak_rss_mib")};
   spent.all_threads = std::llround(number("all_threads"));
   spent.cores = std::llround(number("cores"));
+  if (summary->find("other_programs") != nullptr) spent.other_programs = number("other_programs");
   return spent;
 }
 
@@ -208,6 +210,7 @@ int gather(const GatherOptions& options) {
 
   // 2. The samples that they vote on.
   const run::Machine machine = settled(world, recipe.run.threads);
+  const run::OtherPrograms others(machine);
   const int threads = machine.threads_for(recipe.run.threads);
   const mpi::Communicator node = world.split_node();
   run::NodeStorage memory(world, node, recipe.data.memory);
@@ -245,7 +248,8 @@ int gather(const GatherOptions& options) {
       train::convene(job, training, {job.members, 1, 0, world}, world, loader_of(recipe.data.test_split),
                      folder, phases, feed ? &*feed : nullptr);
   world.barrier();
-  const train::Cost cost = train::cost_of(watch.seconds(), machine, recipe.run.threads, phases, world);
+  const train::Cost cost =
+      train::cost_of(watch.seconds(), machine, recipe.run.threads, phases, others, world);
 
   // 4. Print the result, with the cost of the runs and of this vote.
   run::on_root(world, [&] {
@@ -258,6 +262,7 @@ int gather(const GatherOptions& options) {
     summary.set("core_seconds", spent.core_seconds + cost.core_seconds());
     summary.set("images_per_second", spent.images_per_second);
     summary.set("peak_rss_mib", spent.peak_rss_mib);
+    summary.set("other_programs", spent.other_programs);
     summary.set("gathered_from", Value::Array(folders.begin(), folders.end()));
     recipe::write_summary(folder, summary, verdict, dataset, recipe.data.test_split,
                           phases.timeline->seconds(Activity::kEvaluation));

@@ -11,6 +11,7 @@
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/run/node_memory.hpp"
+#include "convoke/run/other_programs.hpp"
 #include "convoke/run/phases.hpp"
 #include "convoke/run/run_folder.hpp"
 #include "convoke/run/watchdog.hpp"
@@ -68,6 +69,7 @@ class Run {
   mpi::Communicator world_, node_;
   run::Machine machine_;
   os::Stopwatch makespan_;
+  run::OtherPrograms other_programs_;
   run::Phases phases_;
   Recipe recipe_;
   run::NodeStorage training_memory_;

@@ -24,6 +24,7 @@ struct RunResult {
   std::optional<double> validation_accuracy = {};  ///< [0, 1], on the held-out samples; mean over the members
   double accuracy = 0, precision = 0, recall = 0, f1 = 0;
   double makespan = 0, core_seconds = 0, images_per_second = 0;
+  std::optional<double> other_programs = {};  ///< their share of the cores; unknown for older runs
 
   /// Returns "synchronous, 2 x 1" or "ensemble of 2, 2 x 1"; with a mark if members failed or threads shared
   /// cores.

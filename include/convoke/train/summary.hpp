@@ -7,6 +7,7 @@
 #include "convoke/core/settings.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/machine.hpp"
+#include "convoke/run/other_programs.hpp"
 #include "convoke/run/phases.hpp"
 #include "convoke/run/straggler.hpp"
 #include "convoke/train/verdict.hpp"
@@ -25,6 +26,7 @@ struct Cost {
   run::FeatureUse features;                 ///< sum over all ranks
   run::CheckpointUse checkpoints;           ///< over all ranks
   engine::VerificationUse verification;     ///< of the group and the rank with the largest numbers
+  double other_programs = 0;                ///< their share of the cores, 0 to 1; NaN if unknown
   std::uint64_t peak_resident_bytes = 0;    ///< of the largest rank
   std::uint64_t predicted_bytes = 0;        ///< prediction of peak_resident_bytes before the first step
 
@@ -33,10 +35,11 @@ struct Cost {
   bool oversubscribed() const { return all_threads > cores; }
 };
 
-/// Measures the cost. Collective. `makespan_seconds`: of this rank, measured right after a barrier;
-/// `threads`: as requested, 0: each rank's share of the cores.
+/// Measures the cost. `others`: measures from the start of the makespan on. Collective. `makespan_seconds`:
+/// of this rank, measured right after a barrier; `threads`: as requested, 0: each rank's share of the cores.
 Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, const run::Phases& phases,
-             const mpi::Communicator& world, std::uint64_t predicted_bytes = 0);
+             const run::OtherPrograms& others, const mpi::Communicator& world,
+             std::uint64_t predicted_bytes = 0);
 
 /// Returns the content of summary.json; its keys are in docs/formats.md.
 Settings summary(const Job& job, const Verdict& verdict, const Cost& cost);

@@ -109,6 +109,8 @@ RunResult result_of(const RunRecord& run) {
                    .images_per_second = number("images_per_second")};
   const double validation = number_at(summary, "validation_accuracy");
   if (!std::isnan(validation)) result.validation_accuracy = validation;
+  const double others = number_at(summary, "other_programs");
+  if (!std::isnan(others)) result.other_programs = others;
   result.name = result.title();
   return result;
 }
@@ -157,6 +159,13 @@ Table side_by_side(std::span<const RunResult> runs) {
   row("speed-up", [&](const RunResult& r) {
     return number(fmt::format("{:.2f} x", base / r.makespan), base / r.makespan);
   });
+  if (std::any_of(runs.begin(), runs.end(), [](const RunResult& r) { return r.other_programs >= 0.05; })) {
+    row("other programs took", [&](const RunResult& r) {
+      return r.other_programs
+                 ? number(fmt::format("{:.0f} % of the cores", 100 * *r.other_programs), *r.other_programs)
+                 : Cell("–");
+    });
+  }
   row("core-seconds",
       [&](const RunResult& r) { return number(fmt::format("{:.1f}", r.core_seconds), r.core_seconds); });
   if (std::any_of(runs.begin(), runs.end(), [](const RunResult& r) { return r.workers.oversubscribed(); })) {

@@ -133,6 +133,8 @@ void add_times(Page& page, const RunRecord& run) {
   };
   add("Exposed communication, of the steps", "exposed_share",
       [](double share) { return fmt::format("{:.1f} %", 100 * share); });
+  add("Other programs, of these cores", "other_programs",
+      [](double share) { return fmt::format("{:.1f} %", 100 * share); });
   add("Time to the first step", "seconds_to_first_step", duration);
   add("Computing cached features", "features.seconds", duration);
   add("Size of cached features", "features.bytes",
