@@ -448,6 +448,22 @@ TEST_CASE("images (N, H, W, 1) are recognised by the reshape that tf2onnx puts i
   CHECK(sample_of(node("Relu", {"x"}, "y")) == Shape{6, 5, 1});
 }
 
+TEST_CASE("the product of extents may have the batch as a factor") {
+  const Folder folder;
+  // The rows of (N, 2, 3) as tf2onnx takes them: reshaped to (2 N, 3) by a product of the first extents.
+  const std::string graph =
+      integers("zero", {0}) + integers("two", {2}) + integers("three", {3}) + integers("back", {-1, 6}) +
+      node("Shape", {"x"}, "s") + node("Slice", {"s", "zero", "two"}, "free") +
+      node("ReduceProd", {"free"}, "rows", setting("keepdims", 1) + axes_attribute({0})) +
+      node("Concat", {"rows", "three"}, "to", setting("axis", 0)) + node("Reshape", {"x", "to"}, "a") +
+      node("Softmax", {"a"}, "b", setting("axis", 1)) + node("Reshape", {"b", "back"}, "y");
+  const Imported imported = folder.read(Model{.graph = graph, .input = {-1, 2, 3}}.bytes());
+  const std::vector<double> softmax = output_of(imported, {1, 2, 3, 4, 5, 6});
+  REQUIRE(softmax.size() == 6);
+  CHECK(softmax[0] == Catch::Approx(0.09003057));  // scipy.special.softmax([1, 2, 3])
+  CHECK(softmax[5] == Catch::Approx(0.66524096));
+}
+
 TEST_CASE("a LogSoftmax is left out only if it ends the network and is over all values of a sample") {
   const Folder folder;
   const auto read = [&](const std::string& graph, const std::vector<std::int64_t>& input) {

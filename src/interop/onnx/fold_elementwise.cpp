@@ -13,6 +13,17 @@ namespace {
   throw Error("computes with the size of the batch what cannot follow for every batch");
 }
 
+}  // namespace
+
+Dim multiply(Dim a, Dim b) {
+  if (a.batch && b.batch) depends_on_batch();
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(a.value, b.value, &product)) throw Error("computes a number beyond 64 bits");
+  return {product, a.batch || b.batch};
+}
+
+namespace {
+
 using RealFunction = float (*)(float, float);
 using WholeFunction = Dim (*)(Dim, Dim);
 
@@ -21,12 +32,6 @@ Dim add(Dim a, Dim b) {
   return {a.value + b.value, a.batch || b.batch};
 }
 Dim subtract(Dim a, Dim b) { return add(a, {-b.value, b.batch}); }
-Dim multiply(Dim a, Dim b) {
-  if (a.batch && b.batch) depends_on_batch();
-  std::int64_t product = 0;
-  if (__builtin_mul_overflow(a.value, b.value, &product)) throw Error("computes a number beyond 64 bits");
-  return {product, a.batch || b.batch};
-}
 Dim divide(Dim a, Dim b) {
   if (b.value == 0 || (b.batch && !a.batch)) depends_on_batch();
   if (b.value == -1) return {-a.value, a.batch};

@@ -47,9 +47,17 @@ Array reduced(Call& call, const Reduction& op, const Array& array) {
     kept.push_back(gone(axis) ? 1 : array.shape[axis]);
     if (!gone(axis) || call.integer("keepdims", 1) != 0) left.push_back(kept.back());
   }
-  const Array from = array.as_floats();
   const Shape over(kept);
   const std::vector<std::size_t> places = broadcast_places(over, array.shape);
+  if (array.whole && op.name == "ReduceProd") {  // of extents, of which one may be the batch
+    Array result{.shape = Shape(left), .whole = true, .numbers = {}, .floats = {}};
+    result.numbers.assign(static_cast<std::size_t>(over.elements()), Dim{1});
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      result.numbers[places[i]] = multiply(result.numbers[places[i]], array.numbers[i]);
+    }
+    return result;
+  }
+  const Array from = array.as_floats();
   Array result{.shape = Shape(left), .whole = false, .numbers = {}, .floats = {}};
   result.floats.assign(static_cast<std::size_t>(over.elements()), op.start);
   for (std::size_t i = 0; i < places.size(); ++i) {

@@ -23,6 +23,8 @@ bool fold_quantized(Call& call);
 void give_array(Call& call, const Array& array, std::size_t output = 0);
 /// Returns an input as numbers.
 Array array_of(Call& call, std::size_t input = 0);
+/// Returns a b. Throws Error if both are multiples of the batch, or if the product has more than 64 bits.
+Dim multiply(Dim a, Dim b);
 /// Returns x op y, broadcast, for the name of an operator: "Sub".
 Array combined(std::string_view op, const Array& x, const Array& y);
 /// Returns the shape with another extent of one axis.
