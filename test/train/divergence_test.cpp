@@ -247,7 +247,8 @@ TEST_CASE("the summary tells of restores") {
   run::Phases phases;
   const Verdict verdict = convene(job, result.training, split(session.world(), 1), session.world(),
                                   pictures.loader(), run.folder, phases);
-  const Cost cost = cost_of(1, run::survey(session.world()), 1, phases, session.world(), 0);
+  const run::Machine machine = run::survey(session.world());
+  const Cost cost = cost_of(1, machine, 1, phases, run::OtherPrograms(machine), session.world());
   CHECK_THAT(summary_text(job, verdict, cost),
              Contains("diverged and went back to a checkpoint 1 time; its learning "
                       "rate is 1e-32 times as high\n"));

@@ -515,7 +515,9 @@ TEST_CASE("no rate exceeds the makespan, however the ranks share computing and w
   const run::Placement placement{.host = "host", .node = 0, .cores = {0, 1}, .quota = 0};
   const run::Machine machine =
       run::machine_of(std::vector(static_cast<std::size_t>(world.size()), placement), world.rank());
-  const Cost cost = cost_of(21, machine, 2, phases, world);
+  Cost cost = cost_of(21, machine, 2, phases, run::OtherPrograms(machine), world);
+  CHECK(std::isnan(cost.other_programs));  // in less than a second the system counts too coarsely
+  cost.other_programs = 0.23;
   Verdict verdict;
   verdict.rule = "majority";
   verdict.members.resize(2);
@@ -552,5 +554,8 @@ TEST_CASE("no rate exceeds the makespan, however the ranks share computing and w
   CHECK(number(steps, "min") == 20 - 0.5 * (world.size() - 1));
   CHECK(number(*all.find("load")->table(), "max") == world.size());
   CHECK(number(*all.find("compute")->table(), "max") == 20);
-  CHECK(contains(summary_text(tiny::job(), verdict, cost), "12,000 images/s: 240,000 images in 20.00 s"));
+  CHECK(number(summary, "other_programs") == 0.23);
+  const std::string text = summary_text(tiny::job(), verdict, cost);
+  CHECK(contains(text, "12,000 images/s: 240,000 images in 20.00 s"));
+  CHECK(contains(text, "other programs took 23 % of these cores"));
 }
