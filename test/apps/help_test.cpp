@@ -165,7 +165,7 @@ TEST_CASE("bash completes commands, options and values") {
   std::sort(known.begin(), known.end());
   CHECK(commands == known);
   CHECK(completed("convoke tra") == Words{"train"});
-  CHECK(completed("convoke train --out") == Words{"--output"});
+  CHECK(completed("convoke train --outp") == Words{"--output-node", "--outputs", "--output"});
   CHECK(completed("convoke train mnist-s") == Words{"mnist-sync"});
   CHECK(completed("convoke summary resnet50-") == Words{"resnet50-keras"});
   CHECK(completed("convoke study ana") == Words{"analyse"});

@@ -43,7 +43,7 @@ constexpr const char* kBenchHelp = R"(Examples:
   mpirun -n 2 convoke bench mnist-sync --trace steps.json   for ui.perfetto.dev
   convoke bench --data mnist-sync --set augment.rotation_range=10     converting and augmenting
   convoke bench --inference model.onnx                      prediction, 1 and 32 images at once
-  mpirun -n 2 convoke bench mnist-sync --beside 1           also beside a program that keeps a core busy
+  mpirun -n 2 convoke bench mnist-sync --beside 1           also beside one busy program
 
 images_per_second counts the samples of all ranks together ("unit" says whether they are images, sequences or
 table rows). It is the median over the rounds; a round takes at least --seconds, and its slowest rank counts.
