@@ -44,7 +44,8 @@ KerasTensor compose_elementwise(Composition& c) {
     made.operands.emplace_back(nullptr);
     inputs.push_back(std::move(x));
   }
-  const KerasTensor result = c.function(function.form.truth ? "truth" : "", std::move(made), inputs, c.output());
+  const KerasTensor result =
+      c.function(function.form.truth ? "truth" : "", std::move(made), inputs, c.output());
   return function.form.truth ? cast(c, "", result, "float32") : result;
 }
 

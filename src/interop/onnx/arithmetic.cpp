@@ -30,7 +30,6 @@ std::size_t merge(Call& call, std::vector<std::size_t> nodes) {
   return call.add(std::make_shared<L>(), std::move(nodes));
 }
 
-
 template <class L>
 View merged(Call& call, const std::vector<View>& views) {
   Aligned inputs = aligned(call, broadcast_all(call, views));
