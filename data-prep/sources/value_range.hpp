@@ -3,7 +3,7 @@
 
 #include "convoke/data_prep/sources/source.hpp"
 
-// What a source with samples of fixed shape was taken for.
+// The assumptions about a source with samples of fixed shape.
 
 namespace convoke::data_prep {
 

@@ -16,7 +16,7 @@
 namespace convoke::doctor {
 namespace {
 
-// What the root must know of the processors of a host.
+// The facts that the root needs about the processors of a host.
 constexpr std::array<std::pair<const char*, int os::LogicalCpu::*>, 5> kFields{{
     {"numbers", &os::LogicalCpu::cpu},
     {"cores", &os::LogicalCpu::core},
@@ -35,7 +35,7 @@ std::vector<int> numbers_in(SettingsReader& read, std::string_view key) {
   return {values.begin(), values.end()};
 }
 
-// Of the core with most hardware threads.
+// Returns the threads of the core with most of them.
 int threads_per_core(std::span<const os::LogicalCpu> host) {
   std::map<int, int> threads;
   int most = 1;

@@ -13,6 +13,7 @@
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/losses/outputs.hpp"
+#include "convoke/optim/passes.hpp"
 #include "convoke/os/thread.hpp"
 #include "engine/execution.hpp"
 
@@ -154,10 +155,8 @@ void Evaluator::load(std::span<const float> parameters) {
   working_->refresh();
   penalty_ = 0;
   for (const Penalised& part : penalised_) {
-    for (const float weight : parameters.subspan(part.offset, part.size)) {
-      const auto w = static_cast<double>(weight);
-      penalty_ += part.l1 * std::abs(w) + part.l2 * w * w;
-    }
+    const std::span<const float> weights = parameters.subspan(part.offset, part.size);
+    penalty_ += part.l1 * optim::sum_of_magnitudes(weights) + part.l2 * optim::sum_of_squares(weights);
   }
 }
 

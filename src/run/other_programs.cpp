@@ -13,7 +13,7 @@ double share_of_others(double busy, double used, double cores, double workers, d
   return std::clamp(others / (workers * seconds), 0.0, 1.0);
 }
 
-OtherPrograms::OtherPrograms(const Machine& machine) : machine_(machine) {
+OtherPrograms::OtherPrograms(const Machine& machine) {
   const Placement& mine = machine.placements[static_cast<std::size_t>(machine.rank)];
   for (const Sharing& group : sharings(machine.placements, mine.node)) {
     if (group.ranks.front() != machine.rank) continue;
@@ -28,13 +28,13 @@ OtherPrograms::OtherPrograms(const Machine& machine) : machine_(machine) {
 
 double OtherPrograms::busy() const { return cpus_.empty() ? 0 : os::busy_seconds(cpus_); }
 
-double OtherPrograms::share(int threads, const mpi::Communicator& world) const {
+double OtherPrograms::share(int workers, const mpi::Communicator& world) const {
   double sums[] = {busy() - busy_, os::process_cpu_seconds() - used_, cores_};
   double seconds[] = {watch_.seconds()};
   world.sum(sums);
   world.max(seconds);
   if (seconds[0] < 1) return std::numeric_limits<double>::quiet_NaN();
-  return share_of_others(sums[0], sums[1], sums[2], machine_.cores_of_all(threads), seconds[0]);
+  return share_of_others(sums[0], sums[1], sums[2], workers, seconds[0]);
 }
 
 }  // namespace convoke::run

@@ -8,14 +8,12 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/os/cpu_use.hpp"
 #include "convoke/os/memory.hpp"
 #include "convoke/train/evaluation_summary.hpp"
 
 namespace convoke::train {
 namespace {
-
-// What other programs take of the cores at least, to be said: the system itself takes a few hundredths.
-constexpr double kLeastOthers = 0.05;
 
 // Counted over the time that the slowest rank spends in training steps, which never exceeds the makespan.
 double images_per_second(const Verdict& verdict, const Cost& cost) {
@@ -180,7 +178,7 @@ Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, 
       .features = run::sum_over_ranks(phases.features, phases.timeline->seconds(Activity::kFeatures), world),
       .checkpoints = run::sum_over_ranks(phases.checkpoints, world),
       .verification = largest_of_ranks(phases.verification, world),
-      .other_programs = others.share(threads, world),
+      .other_programs = others.share(machine.cores_of_all(threads), world),
       .peak_resident_bytes = static_cast<std::uint64_t>(largest[2]),
       .predicted_bytes = static_cast<std::uint64_t>(largest[3])};
 }
@@ -241,7 +239,7 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
                                                           cost.all_threads, counted(cost.cores, "core"))
                                             : std::string(),
                       format_bytes(cost.peak_resident_bytes));
-  if (cost.other_programs >= kLeastOthers) {
+  if (cost.other_programs >= os::kNotableUse) {
     text += fmt::format(
         "  contended     other programs took {:.0f} % of these cores; the run is faster without them\n",
         100 * cost.other_programs);

@@ -9,7 +9,7 @@
 
 namespace convoke::app {
 
-/// What a model file of another program leaves open: the options of every command that takes one.
+/// How a model file of another program is read: the options of every command that takes one.
 struct ModelReading {
   interop::ImportOptions import;
   std::string outputs;  ///< what its outputs are, see interop::declare_outputs; empty: as the file says

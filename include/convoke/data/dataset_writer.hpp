@@ -55,8 +55,7 @@ class DatasetWriter {
   /// them, n weights, (n, 2) original sizes and n groups. Calls may come in any order. One of the processes
   /// must write every sample once. Throws Error if writing fails, and, naming the sample, for a label outside
   /// 0..classes-1, a token outside the vocabulary, a number that is not finite, a weight that is negative or
-  /// not finite, or a
-  /// negative size or group.
+  /// not finite, or a negative size or group.
   void write(const std::string& split, std::int64_t first, const Samples& samples,
              std::span<const std::int32_t> labels, std::span<const float> weights = {},
              std::span<const std::int32_t> original_sizes = {}, std::span<const std::int32_t> groups = {});

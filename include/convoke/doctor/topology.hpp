@@ -30,8 +30,7 @@ std::vector<Finding> judge_numa(const run::Machine& machine, const Topology& top
 std::vector<Finding> judge_speeds(const run::Machine& machine, const Topology& topology);
 
 /// A drawing of the binding: for each host, a row of its cores for each rank, with `#` where the rank may run
-/// and
-/// `|` between NUMA nodes, its threads, and on which nodes they run. Pure.
+/// and `|` between NUMA nodes, its threads, and on which nodes they run. Pure.
 std::string binding_map(const run::Machine& machine, const Topology& topology, int threads);
 
 }  // namespace convoke::doctor

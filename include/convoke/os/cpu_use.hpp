@@ -4,6 +4,9 @@
 
 namespace convoke::os {
 
+/// A share of the cores from which on other programs are mentioned: the system itself takes a few hundredths.
+inline constexpr double kNotableUse = 0.05;
+
 /// Returns the time for which any program has kept the logical CPUs `cpus` of this host busy since its start,
 /// in seconds, in steps of a hundredth; also that which a hypervisor gave to others. NaN if `statistics`, in
 /// the form of proc_stat(5), does not have these CPUs.

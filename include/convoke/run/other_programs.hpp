@@ -12,16 +12,15 @@ class OtherPrograms {
  public:
   explicit OtherPrograms(const Machine& machine);
 
-  /// Returns their share of the cores that the worker threads of all ranks use (`threads` each, as
-  /// requested), 0 to 1. What fits on cores without a thread does not count. NaN if the system does not say,
-  /// or if less than a second has passed: the system counts in hundredths of a second. Collective.
-  double share(int threads, const mpi::Communicator& world) const;
+  /// Returns their share of the `workers` cores that the worker threads of all ranks use, 0 to 1. Work that
+  /// fits on cores without a thread does not count. NaN if the system does not say, or if less than a second
+  /// has passed: the system counts in hundredths of a second. Collective.
+  double share(int workers, const mpi::Communicator& world) const;
 
  private:
   /// The busy time of the cores that this rank counts: the first rank of those that share cores counts them.
   double busy() const;
 
-  Machine machine_;
   std::vector<int> cpus_;  ///< logical CPUs that this rank counts
   double cores_ = 0;       ///< their cores
   double busy_, used_;     ///< of those CPUs, and of this process, at the start, in seconds

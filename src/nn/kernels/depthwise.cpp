@@ -4,23 +4,12 @@
 #include <cstring>
 
 #include "convoke/core/multiversion.hpp"
+#include "nn/kernels/vectors.hpp"
 
 namespace convoke::nn {
 namespace {
 
 constexpr std::int64_t kRowPixels = 96;  // pixels of a row of x that are converted at a time: 6 KiB
-
-// The channels of a block as one value.
-using Vector16 [[gnu::vector_size(64)]] = float;
-using Vector8 [[gnu::vector_size(32)]] = float;
-template <class Vector>
-constexpr int kBlock = sizeof(Vector) / sizeof(float);
-
-template <class T, class Vector>
-[[gnu::always_inline]] inline void load_vector(const T* from, Vector& to) {
-  const In<T, kBlock<Vector>> values(from);
-  for (int c = 0; c < kBlock<Vector>; ++c) to[c] = values[c];
-}
 
 /// taps[k] += sum over the chunk's pixels of dy[p] x[p * stride + k * dilation].
 template <int K, class T, class Vector>
@@ -30,7 +19,7 @@ template <int K, class T, class Vector>
   for (int k = 0; k < K; ++k) sum[k] = taps[k];
   for (std::int64_t p = 0; p < pixels; ++p) {
     Vector d;
-    load_vector(dy + p * kBlock<Vector>, d);
+    load_vector(dy + p * kLanesOf<Vector>, d);
     const Vector* at = x + p * stride;
 #pragma GCC unroll 8
     for (int k = 0; k < K; ++k) sum[k] += d * at[k * dilation];
@@ -57,7 +46,7 @@ template <class T, class Vector>
   const std::int64_t begin = std::clamp<std::int64_t>(-first, 0, count);
   const std::int64_t end = std::clamp<std::int64_t>(width - first, begin, count);
   std::fill(to, to + begin, Vector{});
-  for (std::int64_t i = begin; i < end; ++i) load_vector(row + (first + i) * kBlock<Vector>, to[i]);
+  for (std::int64_t i = begin; i < end; ++i) load_vector(row + (first + i) * kLanesOf<Vector>, to[i]);
   std::fill(to + end, to + count, Vector{});
 }
 
@@ -73,13 +62,13 @@ template <class T, class Vector>
   for (std::int64_t h = 0; h < s.height; ++h) {
     for (std::int64_t w = 0; w < s.out_width; w += chunk) {
       const std::int64_t pixels = std::min(chunk, s.out_width - w);
-      convert_row(x + h * s.width * kBlock<Vector>, s.width, w * s.stride_width - s.pad_left,
+      convert_row(x + h * s.width * kLanesOf<Vector>, s.width, w * s.stride_width - s.pad_left,
                   (pixels - 1) * s.stride_width + reach, row);
       for (std::int64_t i = 0; i < s.kernel_height; ++i) {
         const std::int64_t from = h + s.pad_top - i * s.dilation_height;  // = output row * stride
         if (from < 0 || from % s.stride_height != 0 || from / s.stride_height >= s.out_height) continue;
-        add_row(s.kernel_width, row, dy + (from / s.stride_height * s.out_width + w) * kBlock<Vector>, pixels,
-                s.stride_width, s.dilation_width, taps + i * s.kernel_width);
+        add_row(s.kernel_width, row, dy + (from / s.stride_height * s.out_width + w) * kLanesOf<Vector>,
+                pixels, s.stride_width, s.dilation_width, taps + i * s.kernel_width);
       }
     }
   }
@@ -88,8 +77,8 @@ template <class T, class Vector>
 template <class Vector, class T>
 [[gnu::always_inline]] inline void blocks_body(const DepthwiseShape& s, const T* x, const T* dy,
                                                float* dweight, float* dbias) {
-  const std::int64_t in = s.height * s.width * kBlock<Vector>;
-  const std::int64_t out = s.out_height * s.out_width * kBlock<Vector>;
+  const std::int64_t in = s.height * s.width * kLanesOf<Vector>;
+  const std::int64_t out = s.out_height * s.out_width * kLanesOf<Vector>;
   const std::int64_t count = s.kernel_height * s.kernel_width;
   for (std::int64_t g = 0; g < s.blocks; ++g) {
     // Sums each sample first. If single products were added to the total, they would be rounded to its
@@ -105,22 +94,22 @@ template <class Vector, class T>
       Vector sum = {};
       for (std::int64_t p = 0; p < s.out_height * s.out_width; ++p) {
         Vector d;
-        load_vector(mine + p * kBlock<Vector>, d);
+        load_vector(mine + p * kLanesOf<Vector>, d);
         sum += d;
       }
       bias += sum;
     }
-    std::memcpy(dweight + g * count * kBlock<Vector>, total,
+    std::memcpy(dweight + g * count * kLanesOf<Vector>, total,
                 static_cast<std::size_t>(count) * sizeof(Vector));
-    if (dbias != nullptr) std::memcpy(dbias + g * kBlock<Vector>, &bias, sizeof bias);
+    if (dbias != nullptr) std::memcpy(dbias + g * kLanesOf<Vector>, &bias, sizeof bias);
   }
 }
 
 template <class T>
 [[gnu::always_inline]] inline void body(const DepthwiseShape& s, const T* x, const T* dy, float* dweight,
                                         float* dbias) {
-  if (s.block == 16) return blocks_body<Vector16>(s, x, dy, dweight, dbias);
-  blocks_body<Vector8>(s, x, dy, dweight, dbias);
+  if (s.block == 16) return blocks_body<Floats<16>>(s, x, dy, dweight, dbias);
+  blocks_body<Floats<8>>(s, x, dy, dweight, dbias);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/data/provenance.hpp"
+#include "convoke/os/cpu_use.hpp"
 
 namespace convoke::report {
 namespace {
@@ -159,7 +160,8 @@ Table side_by_side(std::span<const RunResult> runs) {
   row("speed-up", [&](const RunResult& r) {
     return number(fmt::format("{:.2f} x", base / r.makespan), base / r.makespan);
   });
-  if (std::any_of(runs.begin(), runs.end(), [](const RunResult& r) { return r.other_programs >= 0.05; })) {
+  if (std::any_of(runs.begin(), runs.end(),
+                  [](const RunResult& r) { return r.other_programs >= os::kNotableUse; })) {
     row("other programs took", [&](const RunResult& r) {
       return r.other_programs
                  ? number(fmt::format("{:.0f} % of the cores", 100 * *r.other_programs), *r.other_programs)
