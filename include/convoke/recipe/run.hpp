@@ -84,8 +84,8 @@ class Run {
 };
 
 /// Writes evaluation.json, then summary.json, which makes the run complete. `tested`: the dataset of the
-/// verdict; `test_seconds`: the time that its evaluation took. Call it on one rank. Throws Error if a file
-/// cannot be written.
+/// verdict; `test_seconds`: the time that its evaluation took, mean over the ranks. Call it on one rank.
+/// Throws Error if a file cannot be written.
 void write_summary(const run::RunFolder& folder, const Settings& summary, const train::Verdict& verdict,
                    const data::Dataset& tested, const std::string& test_split, double test_seconds);
 
