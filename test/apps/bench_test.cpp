@@ -51,3 +51,44 @@ TEST_CASE("bench --beside measures in turns with busy programs, which end with i
   CHECK(place.run(bench).says("beside 2 busy"));
   CHECK(place.run("bench --data recipe.toml --beside 1").code != 0);
 }
+
+TEST_CASE("against.sh names what a new program does slower, after it has measured it again") {
+  const TemporaryFolder folder;
+  const auto write_program = [&](const std::string& name, const std::string& lines) {
+    write_text(folder / name, "#!/bin/sh\n" + lines);
+    fs::permissions(folder / name, fs::perms::owner_all);
+  };
+  const auto write_bench = [&](const std::string& name, const std::string& lines) {
+    write_program(name, "rate=1000\n" + lines + "echo \"{\\\"images_per_second\\\":$rate}\"\n");
+  };
+  write_program("mpirun", "shift 2\nexec \"$@\"\n");
+  write_bench("old", "");
+  write_bench("alike", "rate=960\n");
+  write_bench("slow", "case $* in *resnet50*|*exact*) rate=940;; esac\n");
+  // A program that another one disturbs in the first three turns.
+  write_bench("disturbed", "echo >> turns\n[ $(wc -l < turns) -gt 3 ] || rate=500\n");
+  write_program("silent", "");
+  const auto against = [&](const std::string& program, const std::string& cases = "") {
+    return shell("cd " + folder.path().string() +
+                 " && PATH=$PWD:$PATH ROUNDS=2 " CONVOKE_AGAINST " ./old ./" + program + " " + cases);
+  };
+  const Outcome alike = against("alike");
+  CAPTURE(alike.text);
+  CHECK(alike.code == 0);
+  CHECK(alike.times(" 0.960   (0.960 to 0.960, 2 turns)\n") == 6);
+  const Outcome slow = against("slow");
+  CAPTURE(slow.text);
+  CHECK(slow.code == 1);
+  CHECK(slow.times(" 0.940   (0.940 to 0.940, 4 turns)\n") == 2);
+  CHECK(slow.says("slower than 0.95 of ./old: resnet50 (0.94) exchange-exact (0.94)\n"));
+  const Outcome disturbed = against("disturbed", "93k-cnn");
+  CAPTURE(disturbed.text);
+  CHECK(disturbed.code == 0);
+  CHECK(disturbed.says(" 0.500   (0.500 to 0.500, 2 turns)\n"));
+  const Outcome silent = against("silent", "905k-cnn");
+  CAPTURE(silent.text);
+  CHECK(silent.code == 2);
+  CHECK(silent.says("error: no rate from: ./silent bench mnist-ddp"));
+  CHECK(against("old", "resnet").code == 2);
+  CHECK(against("missing").code == 2);
+}
