@@ -124,7 +124,7 @@ void write_values(const std::filesystem::path& file, const Shape& shape, std::sp
 
 }  // namespace
 
-NpyReader::NpyReader(std::unique_ptr<ByteReader> bytes) : bytes_(std::move(bytes)) {
+NpyReader::NpyReader(std::unique_ptr<archive::ByteReader> bytes) : bytes_(std::move(bytes)) {
   std::array<char, 8> start{};
   const std::size_t got = bytes_->read_some(0, std::as_writable_bytes(std::span(start)));
   if (!std::string_view(start.data(), got).starts_with(kNpyMagic)) {
@@ -187,7 +187,7 @@ NpyArray read_all(SampleArray& array) {
 }
 
 NpyArray read_npy(const std::filesystem::path& file) {
-  NpyReader array(open_plain(file));
+  NpyReader array(archive::open_plain(file));
   return read_all(array);
 }
 

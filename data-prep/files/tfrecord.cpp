@@ -61,7 +61,7 @@ bool TfRecordReader::next(TfRecord& record) {
   return true;
 }
 
-bool begins_as_tfrecord(ByteReader& bytes) {
+bool begins_as_tfrecord(archive::ByteReader& bytes) {
   Header header{};
   return bytes.read_some(0, header) == header.size() && has_checksum(header);
 }

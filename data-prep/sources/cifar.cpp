@@ -6,8 +6,8 @@
 #include <array>
 #include <optional>
 
+#include "convoke/archive/byte_reader.hpp"
 #include "convoke/core/error.hpp"
-#include "convoke/data_prep/files/byte_reader.hpp"
 #include "files/lines.hpp"
 #include "sources/value_range.hpp"
 
@@ -122,8 +122,8 @@ class CifarSource final : public Source {
           fmt::format("{} needs all its files in one folder: unpack {} again", kind_.name, kind_.archive));
     }
     first_.push_back(catalogue_.items.size());
-    files_.push_back(open_bytes(*path));
-    ByteReader& file = *files_.back();
+    files_.push_back(archive::open_bytes(*path));
+    archive::ByteReader& file = *files_.back();
     std::uint64_t offset = 0;
     for (std::size_t i = 0;; ++i) {
       const std::size_t got = file.read_some(offset, record_);
@@ -148,8 +148,8 @@ class CifarSource final : public Source {
 
   const CifarKind& kind_;
   Catalogue catalogue_;
-  std::vector<std::unique_ptr<ByteReader>> files_;  // of each batch
-  std::vector<std::size_t> first_;                  // first item of each batch
+  std::vector<std::unique_ptr<archive::ByteReader>> files_;  // of each batch
+  std::vector<std::size_t> first_;                           // first item of each batch
   std::vector<std::byte> record_;
 };
 

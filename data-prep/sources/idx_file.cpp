@@ -15,7 +15,7 @@ std::uint32_t big_endian(std::span<const std::uint8_t, 4> bytes) {
 }  // namespace
 
 IdxFile::IdxFile(const std::filesystem::path& file, std::size_t axes, const char* what)
-    : file_(file), bytes_(open_bytes(file)) {
+    : file_(file), bytes_(archive::open_bytes(file)) {
   std::vector<std::uint8_t> header(4 + 4 * axes);
   bytes_->read(0, std::as_writable_bytes(std::span(header)));
   const std::uint32_t magic = big_endian(std::span(header).first<4>());

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "convoke/data_prep/files/byte_reader.hpp"
+#include "convoke/archive/byte_reader.hpp"
 
 namespace convoke::data_prep {
 
@@ -28,7 +28,7 @@ class IdxFile {
 
  private:
   std::filesystem::path file_;
-  std::unique_ptr<ByteReader> bytes_;
+  std::unique_ptr<archive::ByteReader> bytes_;
   std::vector<std::int64_t> extents_;
   std::uint64_t header_bytes_ = 0;
   std::uint64_t item_bytes_ = 0;

@@ -25,19 +25,15 @@ NumpyArrays::NumpyArrays(const fs::path& path)
       add(entry.path().filename().string());
   } else {
     archive_.emplace(path);
-    for (const ZipFile::Member& member : archive_->members()) add(member.name);
+    for (const archive::ZipFile::Member& member : archive_->members()) add(member.name);
   }
   set_names(std::move(names));
 }
 
 std::unique_ptr<SampleArray> NumpyArrays::open(const std::string& name, const std::string& /*labels*/) const {
   const std::string file = name + ".npy";
-  if (!archive_) return std::make_unique<NpyReader>(open_plain(path() / file));
-  const auto& members = archive_->members();
-  const auto member =
-      std::find_if(members.begin(), members.end(), [&](const ZipFile::Member& m) { return m.name == file; });
-  if (member == members.end()) throw Error(fmt::format("{}: has no array {}", path().string(), name));
-  return std::make_unique<NpyReader>(archive_->open(*member));
+  if (!archive_) return std::make_unique<NpyReader>(archive::open_plain(path() / file));
+  return std::make_unique<NpyReader>(archive_->open(file));
 }
 
 }  // namespace convoke::data_prep

@@ -1,7 +1,7 @@
 #pragma once
 #include <optional>
 
-#include "convoke/data_prep/files/zip.hpp"
+#include "convoke/archive/zip.hpp"
 #include "sources/named_arrays.hpp"
 
 namespace convoke::data_prep {
@@ -15,7 +15,7 @@ class NumpyArrays final : public NamedArrays {
   std::unique_ptr<SampleArray> open(const std::string& name, const std::string& labels = {}) const override;
 
  private:
-  std::optional<ZipFile> archive_;  // none: a folder
+  std::optional<archive::ZipFile> archive_;  // none: a folder
 };
 
 }  // namespace convoke::data_prep

@@ -35,7 +35,7 @@ class PackedPictureSource final : public Source {
 
   PackedPictures pictures_;
   PictureReader reader_;
-  std::unique_ptr<ByteReader> bytes_;  // of shard open_
+  std::unique_ptr<archive::ByteReader> bytes_;  // of shard open_
   std::size_t open_ = 0;
 };
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "convoke/data_prep/files/byte_reader.hpp"
+#include "convoke/archive/byte_reader.hpp"
 #include "convoke/data_prep/sources/source.hpp"
 #include "convoke/data_prep/sources/source_options.hpp"
 #include "sources/shards.hpp"
@@ -21,7 +21,7 @@ struct PackedPictures {
   Catalogue catalogue = {};
   std::vector<Place> places = {};  ///< of each item; not set for an item without a picture, which has a fault
   std::vector<Shard> shards = {};
-  std::unique_ptr<ByteReader> (*open)(const std::filesystem::path&) = nullptr;  ///< opens a shard
+  std::unique_ptr<archive::ByteReader> (*open)(const std::filesystem::path&) = nullptr;  ///< opens a shard
 };
 
 /// Returns the source that decodes them. Throws Error as PictureReader does, and if there are fewer than 2

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "convoke/data_prep/files/byte_reader.hpp"
+#include "convoke/archive/byte_reader.hpp"
 
 namespace convoke::data_prep {
 

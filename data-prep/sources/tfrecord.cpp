@@ -7,10 +7,10 @@
 #include <string_view>
 #include <tuple>
 
+#include "convoke/archive/inflated.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/data_prep/files/inflated.hpp"
 #include "convoke/data_prep/files/tfrecord.hpp"
 #include "sources/labels.hpp"
 #include "sources/packed_pictures.hpp"
@@ -30,9 +30,10 @@ constexpr std::string_view kTextName = "image/class/text";
 
 // A file is gzipped if its first record is invalid as it stands. Its first two bytes alone do not decide,
 // because they may equal gzip's by chance.
-std::unique_ptr<ByteReader> open_shard(const fs::path& file) {
-  auto plain = open_plain(file);
-  return !begins_as_tfrecord(*plain) && begins_as_gzip(*plain) ? open_gzip(file) : std::move(plain);
+std::unique_ptr<archive::ByteReader> open_shard(const fs::path& file) {
+  auto plain = archive::open_plain(file);
+  return !begins_as_tfrecord(*plain) && archive::begins_as_gzip(*plain) ? archive::open_gzip(file)
+                                                                        : std::move(plain);
 }
 
 bool is_record_file(const fs::path& file) {

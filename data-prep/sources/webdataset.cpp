@@ -8,12 +8,12 @@
 #include <set>
 #include <string_view>
 
+#include "convoke/archive/tar.hpp"
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
-#include "convoke/data_prep/files/tar.hpp"
 #include "sources/labels.hpp"
 #include "sources/packed_pictures.hpp"
 
@@ -55,7 +55,7 @@ class WebDatasetIndex {
         label_ending_(options.columns.label.empty() ? "cls" : options.columns.label) {}
 
   PackedPictures run() {
-    pictures_.open = open_bytes;
+    pictures_.open = archive::open_bytes;
     pictures_.shards = find_shards(path_, is_shard);
     for (std::size_t s = 0; s < pictures_.shards.size(); ++s) add_shard(s);
     expect(pictured_, "picture", "choose its ending with --path-column, such as left.png");
@@ -71,10 +71,10 @@ class WebDatasetIndex {
  private:
   void add_shard(std::size_t s) {
     const Shard& shard = pictures_.shards[s];
-    const auto bytes = open_bytes(shard.path);
-    TarReader tar(*bytes);
+    const auto bytes = archive::open_bytes(shard.path);
+    archive::TarReader tar(*bytes);
     std::optional<std::string> key;
-    for (TarMember member; tar.next(member);) {
+    for (archive::TarMember member; tar.next(member);) {
       const Name name(member.name);
       if (name.ending.empty() || name.key.empty() || name.key.ends_with('/')) continue;
       if (name.key != key) {

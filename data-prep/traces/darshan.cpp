@@ -143,7 +143,7 @@ bool is_darshan_dump(const fs::path& file) {
   if (!fs::is_regular_file(file)) return false;
   std::string begin(kFirstLine.size(), '\0');
   try {
-    const std::size_t got = open_plain(file)->read_some(0, std::as_writable_bytes(std::span(begin)));
+    const std::size_t got = archive::open_plain(file)->read_some(0, std::as_writable_bytes(std::span(begin)));
     return got == begin.size() && begin == kFirstLine;
   } catch (const Error&) {  // unreadable
     return false;

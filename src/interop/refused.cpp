@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <array>
 
+#include "convoke/archive/zip.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/os/file.hpp"
 #include "interop/safetensors/safetensors.hpp"
-#include "interop/zip_reader.hpp"
 
 namespace convoke::interop {
 namespace {
@@ -26,7 +27,8 @@ bool contains(const Probe& probe, std::string_view text) {
 bool zip_has(const Probe& probe, std::string_view ending) {
   if (!begins(probe, "PK\x03\x04")) return false;
   try {
-    return ZipReader(probe.file).contains_ending(ending);
+    return std::ranges::any_of(archive::ZipFile(probe.file).members(),
+                               [&](const auto& member) { return member.name.ends_with(ending); });
   } catch (const Error&) {
     return contains(probe, ending);  // damaged: its first entry says enough
   }

@@ -20,7 +20,7 @@ std::vector<fs::path> event_files(const fs::path& folder) {
 
 // Counts the records of a file, with correct checksums, that name `tag`.
 int points(const fs::path& file, const std::string& tag) {
-  convoke::data_prep::TfRecordReader reader(convoke::data_prep::open_plain(file));
+  convoke::data_prep::TfRecordReader reader(convoke::archive::open_plain(file));
   int count = 0;
   for (convoke::data_prep::TfRecord record; reader.next(record);) {
     CHECK(record.whole);

@@ -8,12 +8,12 @@
 #include <span>
 #include <string>
 
+#include "convoke/archive/tar.hpp"
+#include "convoke/archive/zip.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/data/dataset.hpp"
 #include "convoke/data_prep/files/npy.hpp"
-#include "convoke/data_prep/files/tar.hpp"
 #include "convoke/data_prep/files/tfrecord.hpp"
-#include "convoke/data_prep/files/zip.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/file.hpp"
@@ -42,20 +42,20 @@ constexpr int kMostMembers = 20;
 void read_picture(const Input& input) { pictures::decode_picture(input.bytes, "input", 3); }
 void read_npy(const Input& input) { data_prep::read_npy(input.file); }
 void read_tar(const Input& input) {
-  const auto bytes = data_prep::open_bytes(input.file);
-  data_prep::TarReader tar(*bytes);
-  data_prep::TarMember member;
+  const auto bytes = archive::open_bytes(input.file);
+  archive::TarReader tar(*bytes);
+  archive::TarMember member;
   for (int i = 0; i < kMostMembers && tar.next(member);) ++i;
 }
 void read_zip(const Input& input) {
-  const data_prep::ZipFile zip(input.file);
+  const archive::ZipFile zip(input.file);
   std::array<std::byte, 4096> some{};
   for (const auto& member :
        std::span(zip.members()).first(std::min<std::size_t>(zip.members().size(), kMostMembers)))
-    zip.open(member)->read_some(0, some);
+    zip.open(member.name)->read_some(0, some);
 }
 void read_tfrecord(const Input& input) {
-  data_prep::TfRecordReader records(data_prep::open_bytes(input.file));
+  data_prep::TfRecordReader records(archive::open_bytes(input.file));
   data_prep::TfRecord record;
   for (int i = 0; i < kMostMembers && records.next(record); ++i)
     data_prep::parse_tf_example(record.data, "input");

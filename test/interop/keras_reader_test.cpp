@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 
+#include "convoke/archive/zip_writer.hpp"
 #include "convoke/engine/canonical.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "convoke/interop/model_io.hpp"
@@ -12,7 +13,6 @@
 #include "interop/keras/layers.hpp"
 #include "interop/keras/model_reader.hpp"
 #include "interop/keras/naming.hpp"
-#include "interop/zip_writer.hpp"
 #include "sample_models.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
@@ -56,10 +56,10 @@ void check_golden(const std::filesystem::path& file, const std::string& name) {
 std::filesystem::path with_config(const TemporaryFolder& folder, const std::string& config) {
   const std::filesystem::path file = folder.path() / "model.keras";
   const std::filesystem::path weights = kKeras / "chain.weights.h5";
-  const ZipEntry entries[] = {{.name = "metadata.json", .text = R"({"keras_version": "3.15.1"})"},
-                              {.name = "config.json", .text = config},
-                              {.name = "model.weights.h5", .file = weights}};
-  write_zip(file, entries);
+  const archive::ZipEntry entries[] = {{.name = "metadata.json", .text = R"({"keras_version": "3.15.1"})"},
+                                       {.name = "config.json", .text = config},
+                                       {.name = "model.weights.h5", .file = weights}};
+  archive::write_zip(file, entries);
   return file;
 }
 
@@ -78,6 +78,10 @@ TEST_CASE("files of Keras 3 and Keras 2 give Keras' outputs") {
         "attention2.keras", "shuffle.keras", "masked_mean.keras", "functions.keras", "functions.h5"}) {
     check_golden(kKeras / name, name);
   }
+}
+
+TEST_CASE("a .keras file with the records of archives above 4 GiB is read") {
+  check_golden(kKeras / "zip64.keras", "masked_mean.keras");
 }
 
 TEST_CASE(

@@ -2,8 +2,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "convoke/archive/zip_writer.hpp"
 #include "convoke/interop/model_io.hpp"
-#include "interop/zip_writer.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -68,8 +68,8 @@ TEST_CASE("files of other programs are named by their contents, with what conver
 TEST_CASE("zip files of PyTorch are told apart by their entries") {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "model.pt";
-  const ZipEntry pickle{.name = "model/data.pkl", .text = "x"};
-  const auto with = [&](const std::vector<ZipEntry>& entries) { write_zip(file, entries); };
+  const archive::ZipEntry pickle{.name = "model/data.pkl", .text = "x"};
+  const auto with = [&](const std::vector<archive::ZipEntry>& entries) { archive::write_zip(file, entries); };
   with({pickle, {.name = "model/version", .text = "3"}});
   check_refused(file, "is a pickle");
   CHECK_THAT(hint_of([&] { read_model(file); }), Catch::Contains("state = torch.load(\"" + file.string()) &&

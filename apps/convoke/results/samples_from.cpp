@@ -7,6 +7,7 @@
 #include <numeric>
 #include <span>
 
+#include "convoke/archive/byte_reader.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/data/shards.hpp"
@@ -184,7 +185,7 @@ bool ends_with(const std::string& name, std::string_view ending) {
 SampleSource samples_from(const std::string& input, const SampleOptions& options,
                           const run::ModelDescription& model, const mpi::Communicator& world) {
   if (ends_with(input, ".npy")) {
-    return from_array(input, std::make_shared<data_prep::NpyReader>(data_prep::open_plain(input)), options,
+    return from_array(input, std::make_shared<data_prep::NpyReader>(archive::open_plain(input)), options,
                       model);
   }
   if (ends_with(input, ".npz")) {

@@ -4,9 +4,10 @@
 
 #include <memory>
 
+#include "convoke/archive/zip.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/os/file.hpp"
 #include "interop/keras/model_reader.hpp"
-#include "interop/zip_reader.hpp"
 
 namespace convoke::interop::keras {
 namespace {
@@ -27,7 +28,7 @@ struct Archive {
 };
 
 Archive open_archive(const std::filesystem::path& file) {
-  const ZipReader zip(file);
+  const archive::ZipFile zip(file);
   const std::string where = file.string();
   if (!zip.contains(kConfig)) {
     throw Error(fmt::format("{}: is a zip file, but no model of Keras: it has no {}", where, kConfig));
@@ -36,30 +37,31 @@ Archive open_archive(const std::filesystem::path& file) {
     throw Error(fmt::format("{}: has no {}", where, kWeights),
                 "weights in several files are not supported: save it with model.save(\"model.keras\")");
   }
-  Archive archive{.config = parse_json(zip.text(kConfig, kMostJson), where + ": " + kConfig),
-                  .metadata = {},
-                  .weights = nullptr};
+  Archive parts{.config = parse_json(zip.text(kConfig, kMostJson), where + ": " + kConfig),
+                .metadata = {},
+                .weights = nullptr};
   if (zip.contains("metadata.json")) {
-    archive.metadata = parse_json(zip.text("metadata.json", kMostJson), where + ": metadata.json");
-    archive.version = major_version(text_of(member(archive.metadata, "keras_version")));
+    parts.metadata = parse_json(zip.text("metadata.json", kMostJson), where + ": metadata.json");
+    parts.version = major_version(text_of(member(parts.metadata, "keras_version")));
   }
   const std::string weights = where + ": " + kWeights;
-  if (const auto range = zip.stored(kWeights)) {
-    archive.weights = std::make_shared<const hdf5::File>(
-        hdf5::File::open_part(zip.file(), range->offset, range->bytes, weights));
-    return archive;
+  const auto stored = zip.open(kWeights);
+  if (const auto offset = stored->offset_in_file()) {
+    parts.weights = std::make_shared<const hdf5::File>(
+        hdf5::File::open_part(os::File(file, os::Access::kRead), *offset, *stored->size(), weights));
+    return parts;
   }
   // The file reads these bytes as long as it is open.
   struct Expanded {
-    std::vector<std::byte> bytes;
+    std::string bytes;
     hdf5::File file;
   };
-  std::vector<std::byte> bytes = zip.read(kWeights);
-  const auto expanded =
-      std::make_shared<Expanded>(Expanded{.bytes = {}, .file = hdf5::File::open_image(bytes, weights)});
+  std::string bytes = zip.text(kWeights);
+  const auto expanded = std::make_shared<Expanded>(
+      Expanded{.bytes = {}, .file = hdf5::File::open_image(std::as_bytes(std::span(bytes)), weights)});
   expanded->bytes = std::move(bytes);
-  archive.weights = std::shared_ptr<const hdf5::File>(expanded, &expanded->file);
-  return archive;
+  parts.weights = std::shared_ptr<const hdf5::File>(expanded, &expanded->file);
+  return parts;
 }
 
 // True if the file is HDF5 that opens and `test` holds.
@@ -87,7 +89,7 @@ bool is_keras(const Probe& probe) {
   if (!probe.beginning.starts_with("PK\x03\x04")) return false;
   if (probe.file.extension() == ".keras") return true;
   try {
-    return ZipReader(probe.file).contains(kConfig);
+    return archive::ZipFile(probe.file).contains(kConfig);
   } catch (const Error&) {
     return false;
   }

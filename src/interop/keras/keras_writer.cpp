@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "convoke/archive/zip_writer.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "convoke/nn/losses/loss.hpp"
@@ -15,7 +16,6 @@
 #include "interop/keras/composition.hpp"
 #include "interop/keras/naming.hpp"
 #include "interop/outputs.hpp"
-#include "interop/zip_writer.hpp"
 
 namespace convoke::interop::keras_export {
 namespace {
@@ -241,10 +241,11 @@ std::vector<std::filesystem::path> write_keras(const std::filesystem::path& file
     const std::filesystem::path weights = os::make_temporary(file);
     try {
       write_keras3_weights(weights, written);
-      const ZipEntry entries[] = {{.name = "metadata.json", .text = metadata.dump()},
-                                  {.name = "config.json", .text = keras3_config(written, models).dump()},
-                                  {.name = "model.weights.h5", .file = weights}};
-      write_zip(temporary, entries);
+      const archive::ZipEntry entries[] = {
+          {.name = "metadata.json", .text = metadata.dump()},
+          {.name = "config.json", .text = keras3_config(written, models).dump()},
+          {.name = "model.weights.h5", .file = weights}};
+      archive::write_zip(temporary, entries);
     } catch (...) {
       std::filesystem::remove(weights);
       throw;

@@ -130,6 +130,15 @@ def deflate(file):
             target.writestr(zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED)
 
 
+def zip64(file, source):
+    """A copy with the records that Python's zipfile writes above 4 GiB, here above 10 bytes."""
+    limit, zipfile.ZIP64_LIMIT = zipfile.ZIP64_LIMIT, 10
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(file, "w") as new:
+        for entry in old.infolist():
+            new.writestr(zipfile.ZipInfo(entry.filename, (2000, 1, 1, 0, 0, 0)), old.read(entry), zipfile.ZIP_DEFLATED)
+    zipfile.ZIP64_LIMIT = limit
+
+
 def main():
     wanted = sys.argv[1:]
     with h5py.File(os.path.join(HERE, "golden.h5"), "a" if wanted else "w") as golden:
@@ -169,6 +178,7 @@ def main():
                 x[:, ::2] = [[0, 3, 0], [5, 2, 0]]
             golden[f"{name}/samples"] = compare_keras.channels_first(x, model)
             golden[f"{name}/output"] = np.asarray(model(x, training=False))
+    zip64(os.path.join(HERE, "zip64.keras"), os.path.join(HERE, "masked_mean.keras"))
     if wanted:
         return
     source = tfjs_files.save(model, os.path.join(os.path.dirname(HERE), "tfjs", "quantised"), "uint8")

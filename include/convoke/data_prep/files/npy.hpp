@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "convoke/archive/byte_reader.hpp"
 #include "convoke/core/shape.hpp"
-#include "convoke/data_prep/files/byte_reader.hpp"
 
 namespace convoke::data_prep {
 
@@ -42,7 +42,7 @@ class NpyReader final : public SampleArray {
  public:
   /// Reads the header. Throws Error naming the file if it is not an .npy file, is truncated, is in Fortran
   /// order, has another type, or holds Python objects.
-  explicit NpyReader(std::unique_ptr<ByteReader> bytes);
+  explicit NpyReader(std::unique_ptr<archive::ByteReader> bytes);
 
   const std::string& name() const override { return bytes_->name(); }
   const Shape& shape() const override { return shape_; }
@@ -51,7 +51,7 @@ class NpyReader final : public SampleArray {
   void read(std::uint64_t first, NpyValues& values) override;
 
  private:
-  std::unique_ptr<ByteReader> bytes_;
+  std::unique_ptr<archive::ByteReader> bytes_;
   Shape shape_;
   NpyValues none_;  // holds the type
   std::uint64_t begin_ = 0;

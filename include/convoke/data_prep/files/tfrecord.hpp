@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "convoke/data_prep/files/byte_reader.hpp"
+#include "convoke/archive/byte_reader.hpp"
 
 namespace convoke::data_prep {
 
@@ -21,20 +21,20 @@ struct TfRecord {
 /// Reads TensorFlow's records (core/tfrecord.hpp) in order.
 class TfRecordReader {
  public:
-  explicit TfRecordReader(std::unique_ptr<ByteReader> bytes) : bytes_(std::move(bytes)) {}
+  explicit TfRecordReader(std::unique_ptr<archive::ByteReader> bytes) : bytes_(std::move(bytes)) {}
 
   /// Finds the next record; false at the end. Throws Error naming the file and the record if it is truncated,
   /// or if the checksum of its length is wrong, since no later record can be found then.
   bool next(TfRecord& record);
 
  private:
-  std::unique_ptr<ByteReader> bytes_;
+  std::unique_ptr<archive::ByteReader> bytes_;
   std::uint64_t at_ = 0;
   std::uint64_t records_ = 0;
 };
 
 /// True if `bytes` begins with a length and its checksum.
-bool begins_as_tfrecord(ByteReader& bytes);
+bool begins_as_tfrecord(archive::ByteReader& bytes);
 
 /// A feature of a tf.train.Example: its name and its first value. Views of the message's bytes.
 struct TfFeature {

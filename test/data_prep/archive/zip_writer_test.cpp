@@ -1,4 +1,4 @@
-#include "interop/zip_writer.hpp"
+#include "convoke/archive/zip_writer.hpp"
 
 #include <array>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "support/temporary_folder.hpp"
 
 using namespace convoke;
-using namespace convoke::interop;
+using namespace convoke::archive;
 
 namespace {
 

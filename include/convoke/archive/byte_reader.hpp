@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace convoke::data_prep {
+namespace convoke::archive {
 
 /// Bytes that can be read from any offset: of a file, of a gzipped file or of a member of an archive,
 /// unpacked. In a packed file, reading forward is fast, and going back restarts at the beginning. Only a
@@ -22,6 +22,9 @@ class ByteReader {
 
   /// Returns the number of bytes; none if this needs unpacking.
   virtual std::optional<std::uint64_t> size() const = 0;
+
+  /// Returns where the bytes begin in the file; none if they are packed in it.
+  virtual std::optional<std::uint64_t> offset_in_file() const { return {}; }
 
   /// Fills `bytes` from `offset` on with the bytes that exist, and returns their number. Reading past the
   /// last byte also checks checksums, if the format has them. Throws Error naming the file if it is
@@ -42,4 +45,4 @@ std::unique_ptr<ByteReader> open_plain(const std::filesystem::path& file);
 /// open_plain.
 std::unique_ptr<ByteReader> open_bytes(const std::filesystem::path& file);
 
-}  // namespace convoke::data_prep
+}  // namespace convoke::archive

@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 
-#include "convoke/data_prep/files/byte_reader.hpp"
+#include "convoke/archive/byte_reader.hpp"
 
-namespace convoke::data_prep {
+namespace convoke::archive {
 
 /// A regular file within a tar archive.
 struct TarMember {
@@ -33,4 +33,4 @@ class TarReader {
   std::uint64_t at_ = 0;
 };
 
-}  // namespace convoke::data_prep
+}  // namespace convoke::archive

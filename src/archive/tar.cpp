@@ -1,4 +1,4 @@
-#include "convoke/data_prep/files/tar.hpp"
+#include "convoke/archive/tar.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 #include "convoke/core/error.hpp"
 
-namespace convoke::data_prep {
+namespace convoke::archive {
 namespace {
 
 // An archive consists of blocks of 512 bytes: for each file a header, then the file's bytes, padded. Two
@@ -135,4 +135,4 @@ bool TarReader::next(TarMember& member) {
   }
 }
 
-}  // namespace convoke::data_prep
+}  // namespace convoke::archive

@@ -1,4 +1,4 @@
-#include "interop/zip_writer.hpp"
+#include "convoke/archive/zip_writer.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/os/file.hpp"
 
-namespace convoke::interop {
+namespace convoke::archive {
 namespace {
 
 // Little-endian numbers of 2 and 4 bytes.
@@ -86,4 +86,4 @@ void write_zip(const std::filesystem::path& archive, std::span<const ZipEntry> e
   out.close();
 }
 
-}  // namespace convoke::interop
+}  // namespace convoke::archive

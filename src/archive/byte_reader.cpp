@@ -1,14 +1,14 @@
-#include "convoke/data_prep/files/byte_reader.hpp"
+#include "convoke/archive/byte_reader.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "convoke/archive/inflated.hpp"
 #include "convoke/core/error.hpp"
-#include "convoke/data_prep/files/inflated.hpp"
 #include "convoke/os/file.hpp"
 
-namespace convoke::data_prep {
+namespace convoke::archive {
 namespace {
 
 class PlainFile final : public ByteReader {
@@ -21,6 +21,7 @@ class PlainFile final : public ByteReader {
   }
 
   std::optional<std::uint64_t> size() const override { return size_; }
+  std::optional<std::uint64_t> offset_in_file() const override { return 0; }
 
   std::size_t read_some(std::uint64_t offset, std::span<std::byte> bytes) override {
     return file_.read_some_at(offset, bytes);
@@ -52,4 +53,4 @@ std::unique_ptr<ByteReader> open_bytes(const std::filesystem::path& file) {
   return file.extension() == ".gz" || begins_as_gzip(*plain) ? open_gzip(file) : std::move(plain);
 }
 
-}  // namespace convoke::data_prep
+}  // namespace convoke::archive

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace convoke::interop {
+namespace convoke::archive {
 
 /// An entry of an archive: a text, or the contents of a file.
 struct ZipEntry {
@@ -19,4 +19,4 @@ struct ZipEntry {
 /// exceed 4 GiB. Format: PKWARE, APPNOTE.TXT 6.3, sections 4.3.7, 4.3.12 and 4.3.16.
 void write_zip(const std::filesystem::path& archive, std::span<const ZipEntry> entries);
 
-}  // namespace convoke::interop
+}  // namespace convoke::archive

@@ -1,18 +1,20 @@
-#include "convoke/data_prep/files/zip.hpp"
+#include "convoke/archive/zip.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 
 // Format: PKWARE's APPNOTE.TXT, 4.3. The directory of all members is at the end of the file; the end record
 // after it gives its position. If a number does not fit its field, the field is all ones and the number is in
 // zip64's end record, or in extra field 1 of the member.
 
-namespace convoke::data_prep {
+namespace convoke::archive {
 namespace {
 
 constexpr std::uint32_t kEnd = 0x06054B50, kEnd64Locator = 0x07064B50, kEnd64 = 0x06064B50;
@@ -20,9 +22,19 @@ constexpr std::uint32_t kDirectoryEntry = 0x02014B50, kLocalHeader = 0x04034B50;
 constexpr std::uint64_t kEndBytes = 22, kEnd64LocatorBytes = 20, kEnd64Bytes = 56;
 constexpr std::uint64_t kEntryBytes = 46, kLocalHeaderBytes = 30;
 constexpr std::uint64_t kMostComment = 0xFFFF;
+constexpr std::uint64_t kMostDirectory = std::uint64_t{64} << 20;  // bytes; held in memory
+constexpr unsigned kStoredMethod = 0, kDeflatedMethod = 8, kEncrypted = 1;
 
 [[noreturn]] void refuse_zip(const std::string& name, const std::string& why) {
-  throw Error(fmt::format("{}: {}", name, why), "get it again, or save it again with numpy.savez");
+  throw Error(fmt::format("{}: {}", name, why), "the file is truncated or damaged: copy it or save it again");
+}
+
+// Deflate expands at most 1032 times. What is read whole hardly shrinks, so a large member that expands much
+// is a bomb.
+bool is_bomb(const PackedPart& part) {
+  constexpr std::uint64_t kMost = 1032, kLarge = std::uint64_t{64} << 20, kMostOfLarge = 32;
+  return part.bytes / kMost > part.packed_bytes + 1 ||
+         (part.bytes > kLarge && part.bytes / kMostOfLarge > part.packed_bytes);
 }
 
 /// Reads the little-endian numbers of a record, one after the other. Reading past the end gives zeros;
@@ -121,6 +133,7 @@ class StoredPart final : public ByteReader {
       : ByteReader(std::move(name)), file_(std::move(file)), part_(part) {}
 
   std::optional<std::uint64_t> size() const override { return part_.bytes; }
+  std::optional<std::uint64_t> offset_in_file() const override { return part_.offset; }
 
   std::size_t read_some(std::uint64_t offset, std::span<std::byte> bytes) override {
     if (offset >= part_.bytes) return 0;
@@ -146,22 +159,20 @@ void require_checksum(ByteReader& bytes, const PackedPart& part) {
   }
 }
 
-}  // namespace
-
-ZipFile::ZipFile(const std::filesystem::path& file) : file_(file) {
-  const auto bytes = open_plain(file);
-  const Directory directory = find_directory(*bytes);
-  const std::uint64_t size = bytes->size().value_or(0);
+// The entries of the directory, one after the other.
+std::vector<ZipFile::Member> read_members(ByteReader& file, const Directory& directory) {
+  const std::uint64_t size = file.size().value_or(0);
   if (directory.bytes > size || directory.offset > size - directory.bytes ||
-      directory.members > directory.bytes / kEntryBytes) {
-    refuse_zip(file.string(), "is damaged: its directory does not fit the file");
+      directory.members > directory.bytes / kEntryBytes || directory.bytes > kMostDirectory) {
+    refuse_zip(file.name(), "is damaged: its directory does not fit the file");
   }
   std::vector<std::byte> entries(directory.bytes);
-  bytes->read(directory.offset, entries);
+  file.read(directory.offset, entries);
   std::span<const std::byte> rest = entries;
+  std::vector<ZipFile::Member> members;
   for (std::uint64_t i = 0; i < directory.members; ++i) {
     Fields fields(rest);
-    Member member;
+    ZipFile::Member member;
     const bool whole = fields.left() >= kEntryBytes && fields.next(4) == kDirectoryEntry;
     fields.skip(4);
     member.flags = static_cast<unsigned>(fields.next(2));
@@ -174,35 +185,97 @@ ZipFile::ZipFile(const std::filesystem::path& file) : file_(file) {
     fields.skip(8);
     member.header = fields.next(4);
     if (!whole || fields.left() < name + extra + comment) {
-      refuse_zip(file.string(), fmt::format("is damaged: entry {} of its directory is broken", i));
+      refuse_zip(file.name(), fmt::format("is damaged: entry {} of its directory is broken", i));
     }
     member.name.assign(reinterpret_cast<const char*>(rest.data()) + kEntryBytes, name);
     read_zip64(Fields(rest.subspan(kEntryBytes + name, extra)), member);
     rest = rest.subspan(kEntryBytes + name + extra + comment);
-    members_.push_back(std::move(member));
+    members.push_back(std::move(member));
+  }
+  return members;
+}
+
+// Refuses two members of one name, and members that are not one after the other in front of the directory.
+void check_members(const std::string& file, std::span<const ZipFile::Member> members,
+                   std::uint64_t directory) {
+  std::vector<const ZipFile::Member*> sorted;
+  for (const ZipFile::Member& member : members) sorted.push_back(&member);
+  std::ranges::sort(sorted, {}, &ZipFile::Member::name);
+  const auto twin = std::ranges::adjacent_find(sorted, {}, &ZipFile::Member::name);
+  if (twin != sorted.end())
+    refuse_zip(file, fmt::format("is damaged: it has two members {}", one_line((*twin)->name)));
+  std::ranges::sort(sorted, {}, &ZipFile::Member::header);
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const ZipFile::Member& member = *sorted[i];
+    const std::uint64_t end = i + 1 < sorted.size() ? sorted[i + 1]->header : directory;
+    const std::uint64_t header = kLocalHeaderBytes + member.name.size();
+    if (member.header > directory || directory - member.header < header ||
+        member.part.packed_bytes > directory - member.header - header) {
+      refuse_zip(file, fmt::format("is damaged: its member {} lies outside of it", one_line(member.name)));
+    }
+    if (member.header + header + member.part.packed_bytes > end) {
+      refuse_zip(file, fmt::format("is damaged: its members {} and {} overlap", one_line(member.name),
+                                   one_line(sorted[i + 1]->name)));
+    }
   }
 }
 
-std::unique_ptr<ByteReader> ZipFile::open(const Member& member) const {
-  const std::string name = fmt::format("{}: {}", file_.string(), member.name);
-  if ((member.flags & 1) != 0) refuse_zip(name, "is encrypted");
-  if (member.method != 0 && member.method != 8) {
-    refuse_zip(name, fmt::format("is packed by method {}; only stored and deflated members are supported",
-                                 member.method));
+}  // namespace
+
+ZipFile::ZipFile(const std::filesystem::path& file) : file_(file) {
+  const auto bytes = open_plain(file);
+  const Directory directory = find_directory(*bytes);
+  members_ = read_members(*bytes, directory);
+  check_members(file.string(), members_, directory.offset);
+}
+
+const ZipFile::Member* ZipFile::find(std::string_view name) const {
+  const auto member = std::ranges::find(members_, name, &Member::name);
+  return member == members_.end() ? nullptr : &*member;
+}
+
+bool ZipFile::contains(std::string_view name) const { return find(name) != nullptr; }
+
+std::unique_ptr<ByteReader> ZipFile::open(std::string_view name) const {
+  const Member* const member = find(name);
+  if (member == nullptr)
+    throw Error(fmt::format("{}: has no member {}", file_.string(), one_line(name)),
+                fmt::format("list its members with unzip -l {}", file_.string()));
+  std::string where = fmt::format("{}: {}", file_.string(), one_line(name));
+  if ((member->flags & kEncrypted) != 0) throw Error(where + ": is encrypted", "save it without a password");
+  if (member->method != kStoredMethod && member->method != kDeflatedMethod) {
+    throw Error(fmt::format("{}: is packed by method {}; only stored and deflated members are supported",
+                            where, member->method),
+                "save it again, stored or deflated: zip packs so");
   }
   auto file = open_plain(file_);
   std::array<std::byte, kLocalHeaderBytes> header{};
-  if (file->read_some(member.header, header) < header.size() || Fields(header).next(4) != kLocalHeader) {
-    refuse_zip(name, "is damaged: its position differs from the directory's");
+  if (file->read_some(member->header, header) < header.size() || Fields(header).next(4) != kLocalHeader) {
+    refuse_zip(where, "is damaged: its position differs from the directory's");
   }
   Fields lengths(std::span<const std::byte>(header).last(4));
-  PackedPart part = member.part;
-  part.offset = member.header + kLocalHeaderBytes + lengths.next(2) + lengths.next(2);
-  if (member.method == 8) return open_deflated(std::move(file), name, part);
-  if (part.bytes != part.packed_bytes) refuse_zip(name, "is damaged: it is stored, but its two sizes differ");
-  auto stored = std::make_unique<StoredPart>(std::move(file), name, part);
+  PackedPart part = member->part;
+  part.offset = member->header + kLocalHeaderBytes + lengths.next(2) + lengths.next(2);
+  if (member->method == kDeflatedMethod) return open_deflated(std::move(file), std::move(where), part);
+  if (part.bytes != part.packed_bytes)
+    refuse_zip(where, "is damaged: it is stored, but its two sizes differ");
+  auto stored = std::make_unique<StoredPart>(std::move(file), std::move(where), part);
   require_checksum(*stored, part);
   return stored;
 }
 
-}  // namespace convoke::data_prep
+std::string ZipFile::text(std::string_view name, std::uint64_t most) const {
+  const auto bytes = open(name);
+  const PackedPart& part = find(name)->part;
+  if (part.bytes > most || is_bomb(part)) {
+    refuse_zip(bytes->name(), fmt::format("announces {} from {}, which is not plausible",
+                                          format_bytes(part.bytes), format_bytes(part.packed_bytes)));
+  }
+  std::string text(part.bytes, '\0');
+  bytes->read(0, std::as_writable_bytes(std::span(text)));
+  std::byte beyond{};
+  bytes->read_some(part.bytes, std::span(&beyond, 1));  // checks the checksum
+  return text;
+}
+
+}  // namespace convoke::archive

@@ -1,4 +1,4 @@
-#include "convoke/data_prep/files/inflated.hpp"
+#include "convoke/archive/inflated.hpp"
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -11,7 +11,7 @@
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
 
-namespace convoke::data_prep {
+namespace convoke::archive {
 namespace {
 
 constexpr std::size_t kBufferBytes = 1U << 17;
@@ -204,4 +204,4 @@ std::unique_ptr<ByteReader> open_deflated(std::unique_ptr<ByteReader> file, std:
   return std::make_unique<DeflatedPart>(std::move(file), std::move(name), part);
 }
 
-}  // namespace convoke::data_prep
+}  // namespace convoke::archive

@@ -1,7 +1,7 @@
 #pragma once
-#include "convoke/data_prep/files/byte_reader.hpp"
+#include "convoke/archive/byte_reader.hpp"
 
-namespace convoke::data_prep {
+namespace convoke::archive {
 
 /// True if the first two bytes are those of a gzip file.
 bool begins_as_gzip(ByteReader& file);
@@ -23,4 +23,4 @@ struct PackedPart {
 std::unique_ptr<ByteReader> open_deflated(std::unique_ptr<ByteReader> file, std::string name,
                                           const PackedPart& part);
 
-}  // namespace convoke::data_prep
+}  // namespace convoke::archive
