@@ -73,14 +73,6 @@ std::vector<std::int32_t> whole_column(const StoredArray& array, std::size_t wid
   return values;
 }
 
-Samples samples_at(SampleType type, const std::byte* bytes, std::size_t count) {
-  const auto as = [&]<class T>(T) {
-    return Samples(std::span<const T>(reinterpret_cast<const T*>(bytes), count / sizeof(T)));
-  };
-  if (type == SampleType::kUint8) return as(std::uint8_t{});
-  return type == SampleType::kInt32 ? as(std::int32_t{}) : as(float{});
-}
-
 std::int32_t largest_token(const Samples& samples) {
   const auto* tokens = std::get_if<std::span<const std::int32_t>>(&samples);
   return tokens == nullptr || tokens->empty() ? -1 : *std::max_element(tokens->begin(), tokens->end());
@@ -103,7 +95,7 @@ std::int32_t read_samples(const StoredSplit& split, const Rows& rows, std::span<
     const std::span<std::byte> part =
         held.empty() ? std::span(buffer) : held.subspan(static_cast<std::size_t>(first) * size, bytes);
     reader.read(first, part);
-    const Samples samples = samples_at(split.type, part.data(), bytes);
+    const Samples samples = samples_in(split.type, part);
     refuse(sample_fault(samples, split.shape, vocabulary), split.samples, first);
     largest = std::max(largest, largest_token(samples));
   }
@@ -213,7 +205,7 @@ Dataset Dataset::open(const std::filesystem::path& path, const std::vector<std::
     largest.back()[static_cast<std::size_t>(storage.part)] =
         read_samples(split, mine, samples, stored.info.vocabulary);
 
-    Split view{samples_at(split.type, samples.data(), samples.size()), labels, weights, groups};
+    Split view{samples_in(split.type, samples), labels, weights, groups};
     if (!held[i]) {
       view.stream = std::make_shared<SampleStream>(
           std::make_unique<SampleReader>(split),

@@ -26,6 +26,14 @@ std::span<const std::byte> bytes_of(const Samples& samples) {
   return std::visit([](auto values) { return std::as_bytes(values); }, samples);
 }
 
+Samples samples_in(SampleType type, std::span<const std::byte> bytes) {
+  const auto as = [&]<class T>(T) {
+    return Samples(std::span<const T>(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)));
+  };
+  if (type == SampleType::kUint8) return as(std::uint8_t{});
+  return type == SampleType::kInt32 ? as(std::int32_t{}) : as(float{});
+}
+
 bool may_have_rank(SampleType type, std::size_t rank) {
   if (type == SampleType::kUint8) return rank == kImageRank;
   if (type == SampleType::kInt32) return rank == 1;

@@ -25,6 +25,12 @@ void expect(bool holds, const hdf5::Object& object, const std::string& otherwise
   if (!holds) throw Error(fmt::format("{}: {}", object.where(), otherwise), std::move(hint));
 }
 
+Error no_split(const std::filesystem::path& place, const std::string& name,
+               const std::vector<std::string>& splits) {
+  return Error(fmt::format("{}: has no split \"{}\"{}", place.string(), name, did_you_mean(name, splits)),
+               "its splits: " + listing(splits));
+}
+
 void check_format(const hdf5::File& file) {
   if (!file.has_attribute(format::kFormat) ||
       file.attribute<std::string>(format::kFormat) != format::kDataset) {
@@ -46,18 +52,6 @@ std::string text_or_none(const hdf5::File& file, const char* name) {
   return {text.begin(), text.end()};
 }
 
-// The first datasets with assumptions have them as the last member of their preparation, a JSON object.
-void part_assumptions(DatasetInfo& info) {
-  constexpr std::string_view kMember = "\"assumptions\":[{\"what\":";
-  std::string& text = info.preparation;
-  const std::size_t member = text.rfind(kMember);
-  if (member == std::string::npos || member == 0 || !text.ends_with("]}")) return;
-  const std::size_t list = member + kMember.find('[');
-  info.assumptions = text.substr(list, text.size() - list - 1);
-  text.erase(member - 1);  // with the comma or brace before it
-  if (!text.empty()) text += '}';
-}
-
 DatasetInfo read_info(const hdf5::File& file) {
   DatasetInfo info;
   info.classes = file.attribute<std::int64_t>(format::kClasses);
@@ -70,7 +64,6 @@ DatasetInfo read_info(const hdf5::File& file) {
   info.content_hash = attribute_or_none<std::string>(file, format::kContentHash);
   info.preparation = text_or_none(file, format::kPreparation);
   info.assumptions = text_or_none(file, format::kAssumptions);
-  part_assumptions(info);
   return info;
 }
 
@@ -192,12 +185,7 @@ StoredSplit describe_samples(const hdf5::File& file, const hdf5::Group& group) {
 
 // Describes a split as stored in this file alone.
 StoredSplit describe(const hdf5::File& file, const std::string& name) {
-  if (!file.has_group(name)) {
-    const std::vector<std::string> splits = splits_in(file);
-    throw Error(
-        fmt::format("{}: has no split \"{}\"{}", file.file().string(), name, did_you_mean(name, splits)),
-        "its splits: " + listing(splits));
-  }
+  if (!file.has_group(name)) throw no_split(file.file(), name, splits_in(file));
   const hdf5::Group group = file.group(name);
   StoredSplit split =
       group.contains(format::kEncoded) ? describe_encoded(file, group) : describe_samples(file, group);
@@ -362,8 +350,7 @@ Stored folder_structure(const std::filesystem::path& folder, const std::vector<s
     if (found == shards.end()) {
       std::vector<std::string> splits;
       for (const auto& entry : shards) splits.push_back(entry.first);
-      throw Error(fmt::format("{}: has no split \"{}\"{}", folder.string(), name, did_you_mean(name, splits)),
-                  "its splits: " + listing(splits));
+      throw no_split(folder, name, splits);
     }
     stored.splits.push_back(describe_shards(found->second, name, stored));
   }

@@ -362,24 +362,3 @@ TEST_CASE("preparation, assumptions, original sizes and groups are stored") {
   }();
   CHECK(inspect(data, {"train"}).content_hash == plain.content_hash);
 }
-
-TEST_CASE("assumptions that a dataset has in its preparation are read as if they stood beside it") {
-  const TemporaryFolder folder;
-  // As `convoke prepare` wrote them at first: the last member of the preparation.
-  const std::string list = R"([{"what":"kind","taken":"a \"table\""},{"what":"header","taken":"line 1"}])";
-  const std::string words = R"({"kind":"text","words":["assumptions","\"assumptions\":[{\"what\":"]})";
-  const auto read = [&](const std::string& preparation) {
-    DatasetInfo info = example_info(1);
-    info.preparation = preparation;
-    auto writer = DatasetWriter::create(folder / "x.h5", info, {{"train", 10}}, true);
-    const ExampleSplit train = example_split(10, 1);
-    writer.write("train", 0, train.samples, train.labels);
-    writer.finish();
-    const DatasetInfo stored = inspect(folder / "x.h5", {"train"});
-    return std::pair(stored.preparation, stored.assumptions);
-  };
-  const std::string before = words.substr(0, words.size() - 1);
-  CHECK(read(before + ",\"assumptions\":" + list + "}") == std::pair(words, list));
-  CHECK(read("{\"assumptions\":" + list + "}") == std::pair(std::string(), list));
-  CHECK(read(words) == std::pair(words, std::string()));
-}

@@ -26,6 +26,8 @@ using Samples =
 SampleType type_of(const Samples& samples);
 std::size_t values_in(const Samples& samples);
 std::span<const std::byte> bytes_of(const Samples& samples);
+/// Views bytes, which must be aligned for `type`, as samples of that type.
+Samples samples_in(SampleType type, std::span<const std::byte> bytes);
 
 /// True if samples of that type can have so many axes (without N).
 bool may_have_rank(SampleType type, std::size_t rank);
