@@ -19,6 +19,10 @@ std::string StopReason::to_string() const {
   return std::string("SIG") + ::sigabbrev_np(static_cast<int>(number_ - 1));
 }
 
+// The next steps may take a thousand times as long as those before, beside other programs for example: until
+// the next agreement there are at most so many. An agreement is one small sum more in so many steps.
+constexpr double kMostSteps = 32;
+
 StopReason StopAgreement::mine() {
   if (const int signal = os::StopSignals::received(); signal != 0) return StopReason::by_signal(signal);
   if (deadline_ && std::chrono::steady_clock::now() >= *deadline_) return StopReason::out_of_time();
@@ -28,15 +32,21 @@ StopReason StopAgreement::mine() {
 StopReason StopAgreement::after_step(bool alarm) {
   calls_.attend();
   alarmed_ = false;
-  if (++step_ < next_) return {};
-  double agreed[] = {static_cast<double>(mine().number()), watch_.seconds() / static_cast<double>(step_),
+  if (++steps_ < interval_) return {};
+  double agreed[] = {static_cast<double>(mine().number()), watch_.seconds() / static_cast<double>(steps_),
                      alarm ? 1.0 : 0.0};
   group_.max(agreed);
   alarmed_ = agreed[2] > 0;
   // About as many steps as the slowest rank makes in a second; equal on all ranks, since both numbers are.
-  const double steps = agreed[1] > 0 ? std::min(1.0 / agreed[1], 1e6) : 1;
-  next_ = step_ + std::max<std::int64_t>(1, std::llround(steps));
+  const double steps = agreed[1] > 0 ? std::min(1.0 / agreed[1], kMostSteps) : 1;
+  expect_pace(std::max<std::int64_t>(1, std::llround(steps)));
   return pass_on(StopReason::from(std::llround(agreed[0])));
+}
+
+void StopAgreement::expect_pace(std::int64_t interval) {
+  interval_ = interval;
+  steps_ = 0;
+  watch_ = {};
 }
 
 StopReason StopAgreement::agree() {

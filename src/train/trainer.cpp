@@ -86,6 +86,7 @@ run::StopReason Trainer::train_epoch() {
       mpi::together(group_, [&] { return plan_epoch(job_, assignment_, loader_, state_.epochs_done); });
   steps_per_epoch_ = plan.steps();
   if (!engine_.begin_epoch(state_.epochs_done, [this] { return stop_.wanted(); })) return stop_.agree();
+  stop_.begin_epoch();
   std::optional<data::ReadAhead> ahead;
   read_ahead(plan, ahead);
   if (phases_.first_step == 0) phases_.first_step = phases_.since_start.seconds();

@@ -75,7 +75,8 @@ class StopCalls {
 using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
 /// Lets the ranks of a group stop at the same step without a collective in every step: they agree about once
-/// a second, at step numbers that all of them derive from the last agreement. A group stops for a signal
+/// a second, or every 32 steps if these take less, at step numbers that all of them derive from the last
+/// agreement. A group stops for a signal
 /// (os::StopSignals), after its deadline, or because another group stops (StopCalls).
 class StopAgreement {
  public:
@@ -83,6 +84,9 @@ class StopAgreement {
   StopAgreement(const mpi::Communicator& group, Deadline deadline, StopCalls& calls)
       : group_(group), deadline_(deadline), calls_(calls) {}
 
+  /// The next steps may take longer than those before (an epoch that trains more of the network): the ranks
+  /// agree after the first. Call it on all ranks of the group.
+  void begin_epoch() { expect_pace(1); }
   /// Call it after each step on all ranks of the group. Returns agree() about once a second, otherwise
   /// nothing. `alarm`: this rank has found something that all ranks must look at.
   StopReason after_step(bool alarm = false);
@@ -98,15 +102,16 @@ class StopAgreement {
   bool wanted() { return bool(mine()); }
 
  private:
+  void expect_pace(std::int64_t interval);
   StopReason mine();
   StopReason pass_on(StopReason reason);
 
   const mpi::Communicator& group_;
   Deadline deadline_;
   StopCalls& calls_;
-  os::Stopwatch watch_;
-  std::int64_t step_ = 0;
-  std::int64_t next_ = 1;  // the step of the next agreement
+  os::Stopwatch watch_;        // since the last agreement
+  std::int64_t steps_ = 0;     // since then
+  std::int64_t interval_ = 1;  // steps until the next agreement
   bool alarmed_ = false;
 };
 

@@ -1,0 +1,354 @@
+// The protocols between ranks under faults: each seed is a job that is killed, stands still or is stopped,
+// and begins again on other ranks until all its members are trained. The protocols are the product's own
+// code: the queue of members (train::MemberQueue), stopping (run::StopCalls, run::StopAgreement), the
+// exchange of gradients (sync::AllReduce), and errors of one rank (mpi::together).
+//   SEEDS=10000 simulation_test        so many seeds, from 0 on
+//   SEED=1234 simulation_test          one seed, with what happens
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "convoke/core/error.hpp"
+#include "convoke/mpi/together.hpp"
+#include "convoke/run/stopping.hpp"
+#include "convoke/sync/allreduce.hpp"
+#include "convoke/train/member_queue.hpp"
+#include "support/catch.hpp"
+#include "world.hpp"
+
+using namespace convoke;
+using simulation::Broken;
+using simulation::End;
+using simulation::World;
+
+namespace {
+
+/// What a member has learnt: all sums of its steps.
+struct State {
+  std::int64_t steps = 0;
+  std::uint64_t model = 0;
+  friend bool operator==(const State&, const State&) = default;
+};
+
+/// A job and what survives its end: the checkpoints.
+struct Job {
+  std::uint64_t seed = 0;
+  std::int64_t members = 1, steps = 1, every = 1;  ///< `every`: steps between checkpoints
+  std::size_t elements = 1;                        ///< of the gradients
+  std::int64_t slow_from = -1;  ///< steps take a second or two from then on; below 0: never
+  std::int64_t failing = -1;    ///< the member in which a rank throws; below 0: none
+  std::map<std::int64_t, State> saved;
+};
+
+constexpr std::int64_t kSamples = 6;
+
+/// A small whole number, so that fp32 sums are exact in any order.
+float gradient(const Job& job, std::int64_t member, std::int64_t step, std::int64_t sample,
+               std::size_t element) {
+  std::uint64_t x =
+      job.seed + 1000003U * static_cast<std::uint64_t>(member * 9973 + step * 131 + sample) + element;
+  x ^= x >> 33U;
+  x *= 0xff51afd7ed558ccdULL;
+  return static_cast<float>(static_cast<std::int64_t>(x >> 40U) % 1000);
+}
+
+void learn(State& state, std::span<const float> sums) {
+  for (const float sum : sums)
+    state.model = state.model * 6364136223846793005ULL + static_cast<std::uint64_t>(sum) + 1;
+  ++state.steps;
+}
+
+/// The slow loop: what a member must have learnt after all its steps.
+State expected(const Job& job, std::int64_t member) {
+  State state;
+  while (state.steps < job.steps) {
+    std::vector<float> sums(job.elements);
+    for (std::int64_t sample = 0; sample < kSamples; ++sample) {
+      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += gradient(job, member, state.steps, sample, i);
+    }
+    learn(state, sums);
+  }
+  return state;
+}
+
+/// What the ranks of one job did, for the checks.
+struct Record {
+  std::vector<std::map<std::int64_t, State>> trained;  ///< by rank: the members that it trained
+  std::vector<std::int64_t> reason;                    ///< by rank: why the job stopped
+  std::vector<int> group;                              ///< by rank
+  std::vector<double> stepped;                         ///< by rank: when its last step ended
+  double stopped = -1;                                 ///< when a group first agreed to stop; below 0: never
+};
+
+/// What one rank does.
+class Rank {
+ public:
+  Rank(Job& job, const mpi::Communicator& world, int groups, Record& record)
+      : job_(job), world_(world), record_(record), groups_(divide(job, world, groups)) {
+    record.group[index()] = static_cast<int>(groups_.mine);
+  }
+
+  /// As train_members: members from the queue until it is empty or the job stops.
+  void run(run::Deadline deadline) {
+    train::MemberQueue queue(groups_, world_);
+    run::StopCalls calls(world_, groups_.group, [&] { queue.serve(); });
+    run::StopAgreement stop(groups_.group, deadline, calls);
+    run::StopReason reason;
+    while (const std::optional<std::int64_t> member = queue.next()) {
+      reason = train_or_leave(*member, stop);
+      if (reason) break;
+    }
+    calls.wait_for_all();
+    auto number = static_cast<double>(reason.number());
+    world_.max({&number, 1});
+    record_.reason[index()] = static_cast<std::int64_t>(number);
+  }
+
+ private:
+  static train::Groups divide(const Job& job, const mpi::Communicator& world, int groups) {
+    const int mine = world.rank() * groups / world.size();
+    return {job.members, groups, mine, world.split(mine, world.rank()), world.size() % groups == 0};
+  }
+  std::size_t index() const { return static_cast<std::size_t>(world_.rank()); }
+
+  run::StopReason train_or_leave(std::int64_t member, run::StopAgreement& stop) {
+    try {
+      return train(member, stop);
+    } catch (const mpi::GroupError&) {
+      return {};
+    } catch (const Error&) {
+      if (groups_.group.size() > 1) throw Broken("an error of one rank alone");
+      return {};
+    }
+  }
+
+  run::StopReason train(std::int64_t member, run::StopAgreement& stop) {
+    const mpi::Communicator& group = groups_.group;
+    State state = group.root() ? job_.saved[member] : State();
+    group.broadcast(std::as_writable_bytes(std::span(&state, 1)));
+    record_.trained[index()][member] = state;
+    std::vector<float> sums(job_.elements);
+    sync::AllReduce exchange(group, {.floats = sums, .fixed = {}}, {.bucket_bytes = 16, .helped_bytes = {}});
+    while (state.steps < job_.steps) {
+      step(member, state.steps, sums, exchange);
+      learn(state, sums);
+      record_.trained[index()][member] = state;
+      record_.stepped[index()] = World::current()->now();
+      mpi::together(group, [&] {
+        const bool fails = member == job_.failing && group.rank() == group.size() - 1;
+        if (fails && state.steps > job_.steps / 2) throw Error("this rank fails");
+      });
+      const run::StopReason reason = stop.after_step();
+      if (reason && record_.stopped < 0) record_.stopped = World::current()->now();
+      if (group.root() && (reason || state.steps % job_.every == 0)) job_.saved[member] = state;
+      if (reason) return reason;
+    }
+    if (group.root()) job_.saved[member] = state;
+    return {};
+  }
+
+  // As a lane engine's backward: pieces of the gradients become complete, from the first on.
+  void step(std::int64_t member, std::int64_t number, std::vector<float>& sums,
+            sync::AllReduce& exchange) const {
+    const mpi::Communicator& group = groups_.group;
+    World& world = *World::current();
+    exchange.begin_step();
+    if (job_.slow_from >= 0 && number >= job_.slow_from)
+      world.work(1 + 1e-3 * static_cast<double>(world.below(1000)));
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      sums[i] = 0;
+      for (std::int64_t sample = 0; sample < kSamples; ++sample) {
+        if (sample * group.size() / kSamples == group.rank())
+          sums[i] += gradient(job_, member, number, sample, i);
+      }
+      if (job_.slow_from < 0 && world.below(4) == 0)
+        world.work(1e-3 * static_cast<double>(1 + world.below(30)));
+      exchange.gradients_ready(i + 1);
+    }
+    while (world.below(3) != 0) {
+      exchange.poll();
+      world.sleep(1e-4);
+    }
+    while (!exchange.finish_gradients(world.below(2) == 0)) world.sleep(1e-4);
+  }
+
+  Job& job_;
+  const mpi::Communicator& world_;
+  Record& record_;
+  train::Groups groups_;
+};
+
+std::uint64_t draw(std::mt19937_64& random, std::uint64_t below) { return random() % below; }
+
+simulation::Faults draw_faults(std::mt19937_64& random, int ranks) {
+  simulation::Faults faults;
+  if (draw(random, 3) == 0) faults.kill_at = static_cast<double>(draw(random, 3000)) * 1e-3;
+  if (draw(random, 3) == 0) {
+    faults.stopped = static_cast<int>(draw(random, static_cast<std::uint64_t>(ranks)));
+    faults.stop_at = static_cast<double>(draw(random, 2000)) * 1e-3;
+    faults.stop_seconds = static_cast<double>(draw(random, 10000)) * 1e-3;
+  }
+  if (draw(random, 4) == 0) faults.lose = static_cast<std::int64_t>(draw(random, 600));
+  return faults;
+}
+
+/// Runs the job once. Throws Broken if a rule was broken.
+End run_once(Job& job, std::mt19937_64& random, bool faulty, bool tell) {
+  const int ranks = 1 + static_cast<int>(draw(random, 6));
+  const int groups = static_cast<int>(std::min<std::int64_t>(
+      job.members, 1 + static_cast<std::int64_t>(draw(random, static_cast<std::uint64_t>(ranks)))));
+  const simulation::Faults faults = faulty ? draw_faults(random, ranks) : simulation::Faults();
+  // Some ranks want to stop at a time of their own.
+  std::vector<double> stops(static_cast<std::size_t>(ranks), -1);
+  if (faulty && draw(random, 2) == 0) {
+    for (double& stop : stops) {
+      if (draw(random, 2) == 0) stop = static_cast<double>(draw(random, 8000)) * 1e-3;
+    }
+  }
+  Record record;
+  record.trained.resize(static_cast<std::size_t>(ranks));
+  record.reason.assign(static_cast<std::size_t>(ranks), 0);
+  record.group.assign(static_cast<std::size_t>(ranks), 0);
+  record.stepped.assign(static_cast<std::size_t>(ranks), 0);
+  const std::map<std::int64_t, State> before = job.saved;
+
+  World world(ranks, random(), faults);
+  if (tell) {
+    fmt::print("{} ranks in {} groups, killed at {}, rank {} stopped at {} for {} s, loses {}\n", ranks,
+               groups, faults.kill_at, faults.stopped, faults.stop_at, faults.stop_seconds, faults.lose);
+  }
+  const End end = world.run([&](const mpi::Communicator& all) {
+    const double stop = stops[static_cast<std::size_t>(all.rank())];
+    run::Deadline deadline;
+    if (stop >= 0) {
+      deadline =
+          std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                 std::chrono::duration<double>(stop));
+    }
+    Rank(job, all, groups, record).run(deadline);
+  });
+  if (tell) {
+    fmt::print("{} after {:.3f} s; {}\n",
+               end == End::kDone     ? "done"
+               : end == End::kKilled ? "killed"
+                                     : "stands still",
+               world.now(), world.waits());
+  }
+
+  // No member is trained by two groups, and the ranks of a group have one model of it.
+  std::map<std::int64_t, int> trainer;
+  for (std::size_t rank = 0; rank < record.trained.size(); ++rank) {
+    for (const auto& [member, state] : record.trained[rank]) {
+      const auto [group, first] = trainer.emplace(member, record.group[rank]);
+      if (group->second != record.group[rank])
+        throw Broken(fmt::format("two groups trained member {}", member));
+      for (std::size_t other = 0; other < rank && end == End::kDone; ++other) {
+        if (record.group[other] != record.group[rank]) continue;
+        if (record.trained[other][member] != state)
+          throw Broken(fmt::format("two models of member {}", member));
+      }
+    }
+  }
+  // What is saved is never older than before.
+  for (const auto& [member, state] : before) {
+    if (job.saved.at(member).steps < state.steps) throw Broken(fmt::format("member {} went back", member));
+  }
+  if (end != End::kDone) return end;
+  // All ranks know why the job has stopped. If it has not, each member was trained.
+  for (const std::int64_t reason : record.reason) {
+    if (reason != record.reason[0]) throw Broken("ranks disagree on why the job stopped");
+  }
+  // All groups stop soon after the first: a call needs up to 5 s, groups agree about once a second, and some
+  // of the steps until then are slow.
+  constexpr double kSoon = 75;
+  for (const double stepped : record.stepped) {
+    if (tell) fmt::print("last step at {:.3f}, first stop at {:.3f}\n", stepped, record.stopped);
+    if (record.reason[0] != 0 && stepped > record.stopped + kSoon + faults.stop_seconds)
+      throw Broken("a group went on after the job had stopped");
+  }
+  const bool wanted = std::ranges::any_of(stops, [](double stop) { return stop >= 0; });
+  if (record.reason[0] != 0 && !wanted) throw Broken("the job stopped, and no rank wanted to");
+  if (record.reason[0] == 0 && std::ssize(trainer) != job.members) throw Broken("a member was lost");
+  return record.reason[0] == 0 ? End::kDone : End::kKilled;
+}
+
+struct Counts {
+  int jobs = 0, killed = 0, stood = 0;
+};
+
+void run_seed(std::uint64_t seed, bool tell, Counts& counts) {
+  std::mt19937_64 random(seed);
+  Job job;
+  job.seed = seed;
+  job.members = 1 + static_cast<std::int64_t>(draw(random, 6));
+  job.steps = 1 + static_cast<std::int64_t>(draw(random, 12));
+  if (draw(random, 6) == 0) job.steps = 50 + static_cast<std::int64_t>(draw(random, 50));
+  if (draw(random, 12) == 0) job.slow_from = job.steps / 2;
+  job.every = 1 + static_cast<std::int64_t>(draw(random, 5));
+  job.elements = 1 + draw(random, 12);
+  if (draw(random, 5) == 0)
+    job.failing = static_cast<std::int64_t>(draw(random, static_cast<std::uint64_t>(job.members)));
+  End end = End::kKilled;
+  for (int attempt = 0; end != End::kDone; ++attempt) {
+    end = run_once(job, random, attempt < 3, tell);
+    ++counts.jobs;
+    counts.killed += end == End::kKilled ? 1 : 0;
+    counts.stood += end == End::kStands ? 1 : 0;
+  }
+  for (std::int64_t member = 0; member < job.members; ++member) {
+    if (member != job.failing && job.saved[member] != expected(job, member)) {
+      throw Broken(fmt::format("member {} has learnt something else", member));
+    }
+  }
+}
+
+std::uint64_t number(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+}  // namespace
+
+TEST_CASE("whatever fails, every member ends with the model of a plain loop, and no rank waits for ever") {
+  const bool one = std::getenv("SEED") != nullptr;
+  const std::uint64_t first = number("SEED", 0), count = one ? 1 : number("SEEDS", 500);
+  Counts counts;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    std::string failure;
+    try {
+      run_seed(seed, one, counts);
+    } catch (const std::exception& error) {
+      failure = error.what();
+    }
+    INFO("SEED=" << seed << " simulation_test: " << failure);
+    CHECK(failure.empty());
+  }
+  if (!one) {
+    CHECK(counts.jobs > static_cast<int>(count));
+    CHECK(counts.killed > static_cast<int>(count / 4));
+    CHECK(counts.stood > static_cast<int>(count / 40));
+  }
+}
+
+TEST_CASE("ranks stop soon, also if their steps have become a thousand times slower") {
+  for (const bool epoch : {false, true}) {
+    World world(3, 1, {});
+    const End end = world.run([&](const mpi::Communicator& all) {
+      run::StopCalls calls(all, all);
+      const auto in_a_while = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
+      run::StopAgreement stop(all, all.rank() == 1 ? run::Deadline(in_a_while) : std::nullopt, calls);
+      for (int step = 0; step < 1000; ++step) {
+        World::current()->work(1e-3);
+        if (stop.after_step()) throw Broken("nobody wants to stop yet");
+      }
+      if (epoch) stop.begin_epoch();
+      int slow = 0;
+      do World::current()->work(2);
+      while (++slow < 100 && !stop.after_step());
+      CHECK(slow <= (epoch ? 1 : 32));
+      calls.wait_for_all();
+    });
+    CHECK(end == End::kDone);
+  }
+}
