@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "convoke/core/text.hpp"
 #include "convoke/engine/lane_engine.hpp"
 
 namespace convoke::engine {
@@ -49,6 +50,16 @@ std::string setting_for_workers(std::int64_t batch, std::int64_t lane, std::int6
   const std::int64_t step = kLeastLane * workers;
   return fmt::format("train.batch={} and train.lane={} {}", (batch + step - 1) / step * step, kLeastLane,
                      scaled);
+}
+
+std::string describe_busy_cores(std::int64_t batch, std::int64_t lane, std::int64_t cores,
+                                std::int64_t members) {
+  const std::int64_t each = std::max<std::int64_t>(1, cores / members), lanes = batch / lane;
+  const std::string setting = setting_for_workers(batch, lane, each);
+  return fmt::format("{} of {}, which keep {:.3g} of {} busy{}", counted(lanes, "lane"),
+                     counted(lane, "sample"), static_cast<double>(members) * busy_workers(lanes, each),
+                     counted(cores, "core"),
+                     setting.empty() ? "" : fmt::format("; {} keeps all busy", setting));
 }
 
 }  // namespace convoke::engine

@@ -63,19 +63,6 @@ void plan_prepare(const JobRequest& request, slurm::JobSet& jobs) {
               request.recipe.data.path, request.options.prepare_options);
 }
 
-// Returns "64 lanes of 8 samples keep 64 of 64 cores busy", and what would keep all busy. `members` train at
-// once.
-std::string work_of(const recipe::Recipe& recipe, std::int64_t cores, std::int64_t members) {
-  const std::int64_t each = std::max<std::int64_t>(1, cores / members),
-                     lanes = recipe.train.batch / recipe.lane();
-  const std::string setting = engine::setting_for_workers(recipe.train.batch, recipe.lane(), each);
-  return fmt::format("{} of {}{} keep {:.3g} of {} busy{}", counted(lanes, "lane"),
-                     counted(recipe.lane(), "sample"),
-                     members > 1 ? fmt::format(" of each of {} members", members) : "",
-                     static_cast<double>(members) * engine::busy_workers(lanes, each), counted(cores, "core"),
-                     setting.empty() ? "" : fmt::format("; {} keeps all busy", setting));
-}
-
 void plan_train(const JobRequest& request, slurm::JobSet& jobs) {
   const SlurmOptions& options = request.options;
   const slurm::Workload workload = workload_of(request.recipe, false);
@@ -91,7 +78,8 @@ void plan_train(const JobRequest& request, slurm::JobSet& jobs) {
   const std::int64_t members =
       std::max<std::int64_t>(1, recipe.ensemble.members > 0 ? recipe.ensemble.members : layout.ranks());
   slurm::JobOptions job = request.job;
-  job.work = work_of(recipe, layout.workers(), votes ? std::min(members, layout.ranks()) : 1);
+  job.work = engine::describe_busy_cores(recipe.train.batch, recipe.lane(), layout.workers(),
+                                         votes ? std::min(members, layout.ranks()) : 1);
   add_train(jobs, job, layout, request.recipe_words);
   if (options.chain) add_evaluate(jobs, request.job, layout);
 }
@@ -110,7 +98,7 @@ void plan_ensemble(const JobRequest& request, slurm::JobSet& jobs) {
   const slurm::Workload workload = workload_of(recipe, true);
   const slurm::Layout layout = request.layout(workload);
   slurm::JobOptions job = request.job;
-  job.work = work_of(recipe, layout.workers(), 1);
+  job.work = engine::describe_busy_cores(recipe.train.batch, recipe.lane(), layout.workers(), 1);
   add_ensemble(jobs, job, layout, request.recipe_words, recipe.ensemble.members, request.options.at_once);
   if (request.options.chain) add_evaluate(jobs, request.job, layout);
 }

@@ -117,15 +117,11 @@ void print_sizes(const recipe::Recipe& recipe, const nn::Graph& graph) {
 // many members as ranks can have one on each core.
 void print_cores(const recipe::Recipe& recipe) {
   const bool votes = recipe.train.mode == "ensemble";
-  const std::int64_t cores = std::ssize(study::cores_here()), lanes = recipe.train.batch / recipe.lane();
-  const std::int64_t wanted = !votes ? 1 : recipe.ensemble.members > 0 ? recipe.ensemble.members : cores;
-  const std::int64_t members = std::min(cores, wanted), each = cores / members;
-  const std::string setting = engine::setting_for_workers(recipe.train.batch, recipe.lane(), each);
-  fmt::print("cores: a step{} has {} of {}, which keep {:.3g} of the {} here busy{}\n",
-             votes ? fmt::format(" of each of {}", counted(wanted, "member")) : "", counted(lanes, "lane"),
-             counted(recipe.lane(), "sample"),
-             static_cast<double>(members) * engine::busy_workers(lanes, each), counted(cores, "core"),
-             setting.empty() ? "" : fmt::format("; {} keeps all busy", setting));
+  const std::int64_t cores = std::ssize(study::cores_here());
+  const std::int64_t members = !votes ? 1 : recipe.ensemble.members > 0 ? recipe.ensemble.members : cores;
+  fmt::print("cores: a step{} has {}\n",
+             votes ? fmt::format(" of each of {}", counted(members, "member")) : "",
+             engine::describe_busy_cores(recipe.train.batch, recipe.lane(), cores, std::min(cores, members)));
 }
 
 // How samples are normalised, and what published weights of the network expect.
