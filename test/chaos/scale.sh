@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs Convoke on very many or very large things, and prints the time and the memory of each command.
-#   scale.sh [small|full]     (small: some seconds; full: the sizes of docs/fault-tests.md)
+#   scale.sh [small|full]     (small: some seconds; full: the sizes of docs/evidence/faults.md)
 # The environment: CONVOKE and MAKE_DATASET, the programs. Fails if a command fails, or needs more memory than is allowed.
 . "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 size=${1:-small}
