@@ -18,12 +18,13 @@ int clock_gettime(clockid_t id, timespec* time) noexcept {
   return 0;
 }
 
-// A sleeper may be woken late.
+// A sleeper may be woken late, the later the longer nothing has happened: a job that stands still is soon
+// found.
 int nanosleep(const timespec* time, timespec* left) {
   simulation::World* world = simulation::World::current();
   if (world == nullptr) return static_cast<int>(syscall(SYS_nanosleep, time, left));
   const double asked = static_cast<double>(time->tv_sec) + 1e-9 * static_cast<double>(time->tv_nsec);
-  world->sleep(asked * static_cast<double>(1 + world->below(60)));
+  world->sleep(asked * static_cast<double>(1 + world->below(60)) + world->idle() / 8);
   return 0;
 }
 }

@@ -1,5 +1,7 @@
 #include "fiber.hpp"
 
+#include <ucontext.h>
+
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -24,22 +26,35 @@ Fiber::Fiber(std::function<void()> body) : body_(std::move(body)) {
     stack_ = free_stacks().back();
     free_stacks().pop_back();
   }
-  getcontext(&inside_);
-  inside_.uc_stack.ss_sp = stack_;
-  inside_.uc_stack.ss_size = kStackBytes;
-  inside_.uc_link = &outside_;
-  const auto self = reinterpret_cast<std::uintptr_t>(this);
-  makecontext(&inside_, reinterpret_cast<void (*)()>(&Fiber::enter), 2, static_cast<unsigned>(self >> 32),
-              static_cast<unsigned>(self & 0xFFFFFFFFU));
 }
 
 Fiber::~Fiber() { free_stacks().push_back(stack_); }
 
 void Fiber::enter(unsigned high, unsigned low) {
-  reinterpret_cast<Fiber*>(static_cast<std::uintptr_t>(high) << 32 | low)->body_();
+  Fiber* const self = reinterpret_cast<Fiber*>(static_cast<std::uintptr_t>(high) << 32 | low);
+  self->body_();
+  std::longjmp(self->outside_, 1);
 }
 
-void Fiber::resume() { swapcontext(&outside_, &inside_); }
-void Fiber::pause() { swapcontext(&inside_, &outside_); }
+void Fiber::begin() {
+  ucontext_t context{};
+  getcontext(&context);
+  context.uc_stack.ss_sp = stack_;
+  context.uc_stack.ss_size = kStackBytes;
+  const auto self = reinterpret_cast<std::uintptr_t>(this);
+  makecontext(&context, reinterpret_cast<void (*)()>(&Fiber::enter), 2, static_cast<unsigned>(self >> 32),
+              static_cast<unsigned>(self & 0xFFFFFFFFU));
+  setcontext(&context);
+}
+
+void Fiber::resume() {
+  if (setjmp(outside_) != 0) return;
+  if (begun_) std::longjmp(inside_, 1);
+  begun_ = true;
+  begin();
+}
+void Fiber::pause() {
+  if (setjmp(inside_) == 0) std::longjmp(outside_, 1);
+}
 
 }  // namespace simulation

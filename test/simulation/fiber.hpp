@@ -1,11 +1,12 @@
 #pragma once
-#include <ucontext.h>
+#include <csetjmp>
 
 #include <functional>
 
 namespace simulation {
 
-/// A function with a stack of its own, which can pause.
+/// A function with a stack of its own, which can pause. A change of stacks makes no call of the system,
+/// unlike swapcontext().
 class Fiber {
  public:
   explicit Fiber(std::function<void()> body);
@@ -19,10 +20,12 @@ class Fiber {
   void pause();
 
  private:
+  void begin();
   static void enter(unsigned high, unsigned low);
   std::function<void()> body_;
   void* stack_;
-  ucontext_t inside_{}, outside_{};
+  bool begun_ = false;
+  std::jmp_buf inside_{}, outside_{};
 };
 
 }  // namespace simulation

@@ -7,10 +7,13 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cinttypes>
+#include <cstdio>
 #include <cstdlib>
 
 #include "convoke/core/error.hpp"
 #include "convoke/mpi/together.hpp"
+#include "convoke/run/collective.hpp"
 #include "convoke/run/stopping.hpp"
 #include "convoke/sync/allreduce.hpp"
 #include "convoke/train/member_queue.hpp"
@@ -125,8 +128,13 @@ class Rank {
 
   run::StopReason train(std::int64_t member, run::StopAgreement& stop) {
     const mpi::Communicator& group = groups_.group;
-    State state = group.root() ? job_.saved[member] : State();
-    group.broadcast(std::as_writable_bytes(std::span(&state, 1)));
+    // As newest_for_all: the root reads the checkpoint, and all ranks get its bytes.
+    const std::string bytes = run::on_root(group, [&] {
+      const State& saved = job_.saved[member];
+      return fmt::format("{} {}", saved.steps, saved.model);
+    });
+    State state;
+    std::sscanf(bytes.c_str(), "%" SCNd64 " %" SCNu64, &state.steps, &state.model);
     record_.trained[index()][member] = state;
     std::vector<float> sums(job_.elements);
     sync::AllReduce exchange(group, {.floats = sums, .fixed = {}}, {.bucket_bytes = 16, .helped_bytes = {}});

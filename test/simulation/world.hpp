@@ -71,6 +71,7 @@ class World {
   void wait(const char* what, std::function<bool()> over);
   /// The running rank has done something else than sleep: the job does not stand still.
   void moves() { moved_ = now_; }
+  double idle() const { return now_ - moved_; }  ///< for how long no rank has
   /// Something can happen `seconds` from now: a message arrives.
   double later(double seconds);
   /// The time that a message needs: mostly microseconds, at times seconds.
