@@ -15,6 +15,9 @@ int worker_count(const EngineOptions& options, int rank, int ranks);
 /// Returns the number of threads inside the primitives of each of `workers` workers.
 int primitive_threads(const EngineOptions& options, int workers);
 
+/// True if a worker that has computed its lanes takes some of others (LaneQueue).
+bool steals_lanes(const EngineOptions& options, const nn::Graph& graph);
+
 /// Returns the options of all plans of an engine, except the lanes. They refer to objects that `options`
 /// owns.
 nn::PlanOptions plan_options(const EngineOptions& options);

@@ -6,6 +6,7 @@
 #include "convoke/core/multiversion.hpp"
 #include "convoke/core/pulse.hpp"
 #include "convoke/core/timeline.hpp"
+#include "convoke/os/polling.hpp"
 
 namespace convoke::engine {
 namespace {
@@ -105,7 +106,7 @@ void GradientSums::finish() {
     const std::unique_lock lock = alone_with_mpi();
     {
       const PeerWait wait("the gradients of its node");
-      spin_until([&] {
+      os::poll_until([&] {
         pass_on();
         return share_.done();
       });

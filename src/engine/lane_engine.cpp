@@ -13,6 +13,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/engine/gradient_sums.hpp"
+#include "convoke/engine/lane_queue.hpp"
 #include "convoke/engine/lane_worker.hpp"
 #include "convoke/engine/model_memory.hpp"
 #include "convoke/engine/moments_exchange.hpp"
@@ -22,6 +23,7 @@
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/working_weights.hpp"
 #include "convoke/os/clock.hpp"
+#include "convoke/os/thread.hpp"
 #include "engine/engine_parts.hpp"
 #include "engine/execution.hpp"
 
@@ -55,6 +57,11 @@ int primitive_threads(const EngineOptions& options, int workers) {
   return options.reduction == Reduction::kExact ? 1 : std::max(1, options.threads / workers);
 }
 
+// With floats, the sums depend on who computes a lane, and on whether it is computed alone.
+bool steals_lanes(const EngineOptions& options, const nn::Graph& graph) {
+  return (options.balance || options.reduction == Reduction::kExact) && !nn::synchronizes(graph);
+}
+
 nn::PlanOptions plan_options(const EngineOptions& options) {
   return {.convolution = options.convolution,
           .precision = options.precision,
@@ -77,6 +84,11 @@ class LaneEngine::Impl {
         update_(layout_, options.update, optimizer, memory_, *parts_.team),
         shares_(group.size()),
         state_slots_(optimizer.state_slots()) {
+    if (steals_lanes(options, graph)) {
+      const bool streamed = loader.split().stream != nullptr;
+      queue_.emplace(memory_, group, streamed);
+      if (!streamed && memory_.node().size() == group.size()) parts_.balance.reset();  // the queue does more
+    }
     if (options.verify_every > 0) start_verification();
     if (writes())
       std::ranges::copy(nn::initial_parameters(layout_, options.seed).span(), memory_.parameters().begin());
@@ -84,10 +96,12 @@ class LaneEngine::Impl {
     workers_.resize(static_cast<std::size_t>(team_.size()));
     team_.run([&](int i) {
       nn::set_primitive_threads(primitive_threads_);
+      os::ask_for_short_turns();
       workers_[static_cast<std::size_t>(i)] = std::make_unique<LaneWorker>(
           graph, parts_.layout, memory_.parameters().data(), working_.data(), loader,
           memory_.sums(memory_.first_worker() + i),
-          LaneWorker::Options{exact(), plan_options(options_), bytes_together(graph), moments(), i});
+          LaneWorker::Options{exact(), plan_options(options_), bytes_together(graph), moments(), i,
+                              sums_.overlaps()});
     });
     prepare_ = [this](int i) { working_.refresh(i, team_.size()); };
     compute_ = [this](int i) { compute(i); };
@@ -101,7 +115,8 @@ class LaneEngine::Impl {
            "a step has at least one sample and at most a batch");
     nn::set_primitive_threads(primitive_threads_);
     input_ = {options_.seed, epoch, samples, options_.lane, repeats};
-    lanes_ = shares_.lanes((std::ssize(samples) + options_.lane - 1) / options_.lane, group_.rank());
+    const std::int64_t lanes = (std::ssize(samples) + options_.lane - 1) / options_.lane;
+    lanes_ = shares_.lanes(lanes, group_.rank());
 
     // 1. Forward and backward of this rank's lanes. Between nodes, complete gradients are sent while the rest
     //    is computed.
@@ -109,7 +124,13 @@ class LaneEngine::Impl {
     sums_.begin_step();
     for (const auto& worker : workers_) worker->begin_step();
     if (moments() != nullptr) moments()->begin_step();
-    const std::optional<LaneVerification::Check> check = begin_verification(samples);
+    const std::optional<LaneVerification::Check> check = begin_verification(lanes);
+    // Each worker compiles its plans in the first full step, and a smaller last lane needs one of its own.
+    // Whose lane is verified must be known.
+    const bool full = std::ssize(samples) == options_.batch;
+    shares_lanes_ = queue_ && compiled_ && full && !check && queue_->shares(lanes);
+    if (shares_lanes_) queue_->begin_step(lanes, shares_);
+    compiled_ = compiled_ || full;
     std::exception_ptr failure;
     try {
       team_.run(compute_);
@@ -134,7 +155,7 @@ class LaneEngine::Impl {
 
     // 3. Make the same update on all nodes.
     result.loss += update_.run(learning_rate, ++steps_done_);
-    if (parts_.balance && std::ssize(samples) == options_.batch) balance();
+    if (parts_.balance && full) balance();
     return result;
   }
 
@@ -199,6 +220,7 @@ class LaneEngine::Impl {
   void compute(int i) {
     const bool drives_exchange = i == 0 && sums_.overlaps();
     workers_[static_cast<std::size_t>(i)]->run(input_, share_of(lanes_, i, team_.size()),
+                                               shares_lanes_ ? &*queue_ : nullptr,
                                                drives_exchange ? progress_ : no_progress_);
   }
 
@@ -216,9 +238,8 @@ class LaneEngine::Impl {
   }
 
   // Chooses the lane of this step that is verified, if it is due, and tells its worker to keep the digest.
-  std::optional<LaneVerification::Check> begin_verification(std::span<const std::uint32_t> samples) {
+  std::optional<LaneVerification::Check> begin_verification(std::int64_t lanes) {
     if (!verification_ || !verification_->due(steps_done_ + 1)) return std::nullopt;
-    const std::int64_t lanes = (std::ssize(samples) + options_.lane - 1) / options_.lane;
     const LaneVerification::Check check = verification_->check_of(steps_done_ + 1, lanes, shares_);
     for (const auto& worker : workers_) worker->watch(check.lane * options_.lane);
     return check;
@@ -239,22 +260,22 @@ class LaneEngine::Impl {
     verification_use_ = {verification_use_.lanes + 1, verification_use_.seconds + watch.seconds()};
   }
 
-  // The slowest worker decides how fast this rank is.
-  double lane_seconds() const {
+  // The slowest worker decides how fast this rank is. Unchanged if others computed all lanes of this rank.
+  double lane_seconds() {
     double slowest = 0;
-    for (int i = 0; i < team_.size(); ++i) {
-      const std::int64_t lanes = share_of(lanes_, i, team_.size()).count;
-      if (lanes == 0) continue;
-      const double seconds = workers_[static_cast<std::size_t>(i)]->seconds();
-      slowest = std::max(slowest, seconds / static_cast<double>(lanes));
+    for (const auto& worker : workers_) {
+      if (worker->lanes() > 0)
+        slowest = std::max(slowest, worker->seconds() / static_cast<double>(worker->lanes()));
     }
-    return slowest;
+    if (slowest > 0) lane_seconds_ = slowest;
+    return lane_seconds_;
   }
 
   void balance() {
     const std::optional<LaneShares> better = parts_.balance->after_step(lane_seconds());
     if (!better) return;
     shares_ = *better;
+    compiled_ = false;
     for (const auto& worker : workers_) worker->lanes_change();
   }
 
@@ -285,6 +306,8 @@ class LaneEngine::Impl {
   std::size_t state_slots_;
   std::optional<LaneVerification> verification_;
   VerificationUse verification_use_;
+  std::optional<LaneQueue> queue_;  ///< the workers of the node, or of this rank, share their lanes
+  double lane_seconds_ = 0;         ///< of the newest step
   int primitive_threads_ = 1;
   std::function<void(int)> prepare_, compute_;
   std::function<void()> progress_, no_progress_;
@@ -292,6 +315,8 @@ class LaneEngine::Impl {
   // State of the current step.
   StepInput input_;
   LaneRange lanes_;
+  bool shares_lanes_ = false;
+  bool compiled_ = false;  ///< in earlier full steps of these shares
 };
 
 LaneEngine::LaneEngine(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
@@ -312,6 +337,12 @@ LaneEngine::StepResult LaneEngine::step(std::uint32_t epoch, std::span<const std
 std::string LaneEngine::first_bad_parameter() { return impl_->first_bad_parameter(); }
 VerificationUse LaneEngine::take_verification() { return impl_->take_verification(); }
 std::string LaneEngine::diagnose() { return impl_->diagnose(); }
+std::int64_t LaneEngine::samples() const {
+  std::int64_t samples = 0;
+  for (const auto& worker : impl_->workers_) samples += worker->samples();
+  return samples;
+}
+
 const LaneShares& LaneEngine::shares() const { return impl_->shares(); }
 const nn::ParameterLayout& LaneEngine::layout() const { return impl_->layout_; }
 std::span<float> LaneEngine::parameters() { return impl_->memory_.parameters(); }

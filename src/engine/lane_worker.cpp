@@ -8,6 +8,7 @@
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/core/multiversion.hpp"
 #include "convoke/core/timeline.hpp"
+#include "convoke/engine/lane_queue.hpp"
 #include "convoke/engine/lane_verification.hpp"
 #include "convoke/os/clock.hpp"
 #include "engine/lanes_in_step.hpp"
@@ -36,8 +37,7 @@ LaneWorker::LaneWorker(const nn::Graph& graph, std::shared_ptr<const nn::Paramet
       lane_bytes_per_sample_(activation_bytes_per_sample(graph, options_.plan.precision)),
       sums_(sums),
       ready_([this](std::size_t end) { ready(end); }) {
-  std::ranges::fill(sums_.floats, 0.0F);
-  std::ranges::fill(sums_.fixed, std::int64_t{0});
+  clear_sums();
   if (options_.moments != nullptr) in_step_ = std::make_unique<InStep>(*this);
 }
 LaneWorker::~LaneWorker() = default;
@@ -54,12 +54,21 @@ nn::Network& LaneWorker::plan(std::int64_t lane, std::int64_t lanes, std::size_t
   return it->second;
 }
 
-std::vector<LaneSegment> LaneWorker::lane_segments(const StepInput& step, LaneRange lanes) const {
+std::vector<LaneSegment> LaneWorker::lane_segments(const StepInput& step, LaneRange lanes,
+                                                   bool one_by_one) const {
   return engine::lane_segments(static_cast<std::int64_t>(step.samples.size()), lanes,
                                {.lane = step.lane,
-                                .one_by_one = options_.exact,
+                                .one_by_one = one_by_one,
                                 .plan_bytes = options_.plan_bytes,
                                 .bytes_per_sample = lane_bytes_per_sample_});
+}
+
+const std::vector<LaneSegment>& LaneWorker::segments_of(const StepInput& step, LaneRange lanes,
+                                                        bool one_by_one) {
+  const std::tuple shape(static_cast<std::int64_t>(step.samples.size()), lanes.first, one_by_one);
+  auto it = shapes_.find(shape);
+  if (it != shapes_.end()) return it->second;
+  return shapes_.emplace(shape, lane_segments(step, lanes, one_by_one)).first->second;
 }
 
 nn::StepKey LaneWorker::key_of(const StepInput& step, const LaneSegment& segment) {
@@ -131,13 +140,16 @@ void LaneWorker::take(const float* gradients, std::size_t begin, std::size_t end
 void LaneWorker::ready(std::size_t end) {
   take(gradients_, taken_, end, first_segment_);
   taken_ = end;
-  if (progress_ == nullptr) return;
+  if (queue_ != nullptr && options_.overlaps) last_segment_ = last_segment_ || queue_->empty();
+  if (!last_segment_) return;
   publish(end);
   (*progress_)();
 }
 
-void LaneWorker::run_segment(const StepInput& step, const LaneSegment& segment, bool first, bool last,
+void LaneWorker::run_segment(const StepInput& step, const LaneSegment& segment, bool last,
                              const std::function<void()>& progress) {
+  const bool first = lanes_ == 0;
+  count(segment);
   nn::Network& network = load(step, segment, targets_);
   // With floats, the first segment writes its gradients to the sums; later segments write to separate memory,
   // from which they are added.
@@ -152,7 +164,8 @@ void LaneWorker::run_segment(const StepInput& step, const LaneSegment& segment, 
   gradients_ = gradients.data();
   taken_ = 0;
   first_segment_ = first;
-  progress_ = last ? &progress : nullptr;
+  progress_ = &progress;
+  last_segment_ = last;
   network.backward(ready_);
   take(gradients_, layout_->gradient_size(), sums_.floats.size(), first);
   if (segment.first == watched_) digest_ = digest_of_floats();
@@ -164,7 +177,7 @@ std::uint64_t LaneWorker::digest_of_floats() const {
 }
 
 std::uint64_t LaneWorker::recompute(const StepInput& step, std::int64_t lane) {
-  const LaneSegment segment = lane_segments(step, {lane, 1}).front();
+  const LaneSegment segment = lane_segments(step, {lane, 1}, true).front();
   nn::Network& network = load(step, segment, targets_);
   network.bind(parameters_, sums_.floats.data(), working_);
   network.forward(key_of(step, segment));
@@ -173,9 +186,30 @@ std::uint64_t LaneWorker::recompute(const StepInput& step, std::int64_t lane) {
   return digest_of_floats();
 }
 
-void LaneWorker::run(const StepInput& step, LaneRange lanes, const std::function<void()>& progress) {
+// Runs this worker's own segments until others have taken a lane of the next one, then single lanes.
+void LaneWorker::run_queue(const StepInput& step, const std::vector<LaneSegment>& own, LaneQueue& queue,
+                           const std::function<void()>& progress) {
+  for (const LaneSegment& segment : own) {
+    if (!queue.take(options_.worker, segment.lanes)) break;
+    run_segment(step, segment, false, progress);
+  }
+  while (const std::optional<std::int64_t> lane = queue.take_last())
+    run_segment(step, {*lane * step.lane, step.lane, 1}, false, progress);
+  if (lanes_ == 0) clear_sums();
+  queue.end(options_.worker);
+}
+
+// No work, but every rank takes part in every sum.
+void LaneWorker::clear_sums() {
+  std::ranges::fill(sums_.floats, 0.0F);
+  std::ranges::fill(sums_.fixed, std::int64_t{0});
+}
+
+void LaneWorker::run(const StepInput& step, LaneRange lanes, LaneQueue* queue,
+                     const std::function<void()>& progress) {
   const os::Stopwatch watch;
   waited_ = 0;
+  samples_ = lanes_ = 0;
   if (std::exchange(lanes_change_, false)) {
     plans_.clear();
     shapes_.clear();
@@ -184,19 +218,17 @@ void LaneWorker::run(const StepInput& step, LaneRange lanes, const std::function
   const std::int64_t step_lanes = divide_up(static_cast<std::int64_t>(step.samples.size()), step.lane);
   limit_ = fixed_point_limit(step_lanes);
   bad_ = false;
-  const std::pair shape(static_cast<std::int64_t>(step.samples.size()), lanes.first);
-  auto it = shapes_.find(shape);
-  if (it == shapes_.end()) it = shapes_.emplace(shape, lane_segments(step, lanes)).first;
-  const std::vector<LaneSegment>& list = it->second;
-  if (list.empty()) {  // no work, but every rank takes part in every sum
-    std::ranges::fill(sums_.floats, 0.0F);
-    std::ranges::fill(sums_.fixed, std::int64_t{0});
-  }
+  queue_ = lanes.count > 0 ? queue : nullptr;  // a worker without lanes has no memory for a plan
+  const std::vector<LaneSegment>& list =
+      segments_of(step, lanes, options_.exact || (queue_ != nullptr && queue_->one_by_one()));
+  if (list.empty()) clear_sums();
   if (in_step_) {
+    for (const LaneSegment& segment : list) count(segment);
     if (!in_step_->run(step, list, progress)) return;
+  } else if (queue_ != nullptr) {
+    run_queue(step, list, *queue_, progress);
   } else {
-    for (std::size_t i = 0; i < list.size(); ++i)
-      run_segment(step, list[i], i == 0, i + 1 == list.size(), progress);
+    for (std::size_t i = 0; i < list.size(); ++i) run_segment(step, list[i], i + 1 == list.size(), progress);
   }
   if (bad_) sums_.fixed[layout_->gradient_size() + kBad] += 1;
   publish(sums_.floats.size());
@@ -215,7 +247,7 @@ void LaneWorker::give_up() {
 }
 
 std::string LaneWorker::first_non_finite(const StepInput& step, LaneRange lanes) {
-  for (const LaneSegment& segment : lane_segments(step, lanes)) {
+  for (const LaneSegment& segment : lane_segments(step, lanes, options_.exact)) {
     nn::Network& network = load(step, segment, targets_);
     network.bind(parameters_, sums_.floats.data(), working_);
     nn::StepKey key = key_of(step, segment);

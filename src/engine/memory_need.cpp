@@ -74,6 +74,9 @@ MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
                 .plan_bytes = bytes_together(graph),
                 .bytes_per_sample = activation_bytes_per_sample(graph, options.precision)};
 
+  // Workers that take lanes from others need a plan of a single lane. With exact they have it anyway.
+  const bool may_take = !exact && ranks * workers > 1 && steals_lanes(options, graph);
+
   MemoryNeed need;
   for (int worker = 0; worker < workers; ++worker) {
     std::map<PlanShape, std::size_t> shapes;  // number of plans of each shape at the same time
@@ -88,8 +91,10 @@ MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
         std::size_t& count = now[{segment.lane, segment.lanes}];
         count = in_step ? count + 1 : 1;
       }
+      const bool one_by_one = may_take && size == options.batch && !list.empty();
+      if (one_by_one) now.try_emplace({options.lane, 1}, 1);
       for (const auto& [shape, count] : now) shapes[shape] = std::max(shapes[shape], count);
-      const std::size_t later = list.empty() ? 0 : list.size() - 1;
+      const std::size_t later = one_by_one ? 1 : list.empty() ? 0 : list.size() - 1;
       extra = std::max(extra, in_step ? later : exact ? 0 : std::min<std::size_t>(later, 1));
     }
     for (const auto& [shape, count] : shapes) need.activations += count * arenas.bytes(shape);

@@ -9,7 +9,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/core/timeline.hpp"
-#include "convoke/engine/worker_team.hpp"
+#include "convoke/os/polling.hpp"
 
 namespace convoke::engine {
 namespace {
@@ -98,7 +98,7 @@ void MomentsExchange::sum(int worker, std::size_t count, const std::function<voi
   const std::uint64_t round = ++part.round;
   part.arrived.store(round, std::memory_order_release);
   if (worker == 0) {
-    spin_until([&] {
+    os::poll_until([&] {
       progress();
       return std::all_of(parts_.begin(), parts_.end(), [&](const auto& other) {
         return other->arrived.load(std::memory_order_acquire) >= round;
@@ -107,7 +107,7 @@ void MomentsExchange::sum(int worker, std::size_t count, const std::function<voi
     sum_parts(count);
     done_.store(round, std::memory_order_release);
   } else {
-    spin_until([&] { return done_.load(std::memory_order_acquire) >= round; });
+    os::poll_until([&] { return done_.load(std::memory_order_acquire) >= round; });
   }
   part.count = 0;
 }

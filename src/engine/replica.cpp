@@ -47,6 +47,7 @@ Replica::Replica(const nn::Graph& graph, const EngineOptions& options, const dat
 void Replica::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
                    std::span<const std::uint32_t> repeats) {
   ++tally_.steps;
+  samples_ = 0;
   if (average_) {
     if (std::exchange(met_, false)) average_->begin_round();
     const data::SampleRange mine = equal_.samples(std::ssize(samples), lane_, group_.rank());
@@ -62,6 +63,7 @@ void Replica::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, 
   }
   try {
     const LaneEngine::StepResult result = engine_->step(epoch, samples, learning_rate, repeats);
+    samples_ = engine_->samples();
     const auto count = static_cast<double>(samples.size());
     tally_.loss += result.loss * count;
     tally_.correct += result.accuracy * count;

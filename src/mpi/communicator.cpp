@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "convoke/core/pulse.hpp"
+#include "convoke/os/polling.hpp"
 #include "mpi/check.hpp"
 #include "mpi/state.hpp"
 
@@ -307,10 +308,7 @@ bool Request::test() {
 
 void Request::wait() {
   const PeerWait peers("an exchange");
-  MPI_Request request = load(handle_);
-  check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
-  store(handle_, request);
-  for (Request& piece : pieces_) piece.wait();
+  os::poll_until([this] { return test(); });  // MPI_Wait keeps its core busy
   pieces_.clear();
 }
 

@@ -124,9 +124,9 @@ constexpr std::array kRunKeys{
         {.name = "balance",
          .effect = Effect::kNone,
          .help =
-             "divide the lanes of a step among the ranks by their measured speed, instead of equally. With "
-             "`reduction = \"exact\"` no bit changes; otherwise fp32 sums may be rounded differently in each "
-             "run"}),
+             "workers that are done take lanes from slower ones of their node, and nodes divide the lanes "
+             "of a step by measured speed, instead of equally. With `reduction = \"exact\"` no bit "
+             "changes; otherwise fp32 sums may be rounded differently in each run"}),
     key<&RunRecipe::memory_mib>(
         {.name = "memory_mib",
          .range = {.largest = std::int64_t{1} << 40},

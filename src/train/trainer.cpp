@@ -160,7 +160,6 @@ void Trainer::show(double images_per_second) {
 
 double Trainer::take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats) {
   Span span(Activity::kStep, nullptr, state_.updates);
-  phases_.samples += engine_.shares().samples(std::ssize(ids), job_.engine.lane, group_.rank()).count;
   engine_.step(static_cast<std::uint32_t>(state_.epochs_done), ids, rate_of(state_.updates), repeats);
   samples_processed_ += static_cast<std::int64_t>(ids.size());
   ++state_.steps_done;

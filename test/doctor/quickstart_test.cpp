@@ -1,5 +1,7 @@
 // What ./quickstart would start on machines with more cores than this one.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <regex>
 #include <string>
 #include <vector>
@@ -30,7 +32,56 @@ std::vector<Start> dry_run(int cores) {
   return starts;
 }
 
+// Writes a program, and returns its path.
+std::string script(const std::filesystem::path& file, const std::string& lines) {
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file) << "#!/bin/sh\n" << lines;
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  return file;
+}
+
 }  // namespace
+
+TEST_CASE("quickstart repeats a run from which other programs took more than a tenth, once") {
+  // In place of training: runs whose summaries have the shares of `shares`, one after another.
+  const TemporaryFolder folder;
+  const std::filesystem::path here = folder.path();
+  std::filesystem::copy(CONVOKE_QUICKSTART, here / "quickstart");
+  script(here / "data-prep/get", "echo mnist\n");
+  script(here / "bin/mpirun",
+         "while [ \"$1\" != " + (here / "convoke").string() + " ]; do shift; done; exec \"$@\"\n");
+  const std::string convoke = script(here / "convoke", R"(case $1 in
+  info) echo rank; echo "0 x 2" ;;
+  train)
+    for run; do :; done
+    mkdir -p "$run"
+    share=$(sed -n 1p shares)
+    sed -i 1d shares
+    echo "{\"other_programs\": $share, \"ranks\": 2}" > "$run/summary.json" ;;
+  compare) echo "$@" ;;
+esac
+)");
+  const auto runs = [&](const std::string& shares) {
+    std::ofstream(here / "shares") << std::regex_replace(shares, std::regex(" "), "\n") << "\n";
+    const Outcome outcome =
+        shell("cd " + here.string() + " && PATH=" + (here / "bin").string() + ":$PATH CONVOKE=" + convoke +
+              " CONVOKE_CACHE=" + (here / "cache").string() + " ./quickstart");
+    CAPTURE(outcome.text);
+    REQUIRE(outcome.code == 0);
+    return outcome;
+  };
+  // The baseline was disturbed, and the ensemble twice, the second time more.
+  const Outcome outcome = runs("0.31 0.05 0.1 0.2 0.5");
+  CHECK(outcome.times("repeated, because") == 2);
+  CHECK(outcome.says(
+      "repeated, because other programs took 31 % of the cores: one rank, one synchronous model"));
+  CHECK(std::regex_search(outcome.text,
+                          std::regex("compare \\S+-one-rank-repeated \\S+-synchronous \\S+-ensemble\n")));
+  // In a run of less than a second it is unknown.
+  const Outcome quiet = runs("0.1 null 0");
+  CHECK(quiet.times("repeated, because") == 0);
+  CHECK(std::regex_search(quiet.text, std::regex("compare \\S+-one-rank \\S+-synchronous \\S+-ensemble\n")));
+}
 
 TEST_CASE("quickstart starts no more ranks than lanes, 12 members, and a run on all cores") {
   for (const int cores : {2, 8, 16, 64, 128}) {

@@ -301,8 +301,11 @@ TEST_CASE("a step allocates nothing after the first, with augmentation and mixtu
         for (int i = 0; i < 5; ++i) engine.step(0, ids, 1e-3);
         const long after = test::allocations();
         CHECK(after == before);
-        // oneDNN ran (through the wrapper that excludes its allocations) if this rank has one of the 8 lanes.
-        CHECK((world().rank() >= 8 || test::primitive_executions() > executions));
+        // oneDNN ran (through the wrapper that excludes its allocations). With exact other ranks may have
+        // done all the work of this one.
+        std::int64_t ran[] = {test::primitive_executions() - executions};
+        world().sum(ran);
+        CHECK(ran[0] > 0);
       }
     }
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "convoke/os/clock.hpp"
+#include "convoke/os/polling.hpp"
 #include "support/catch.hpp"
 
 using convoke::os::EventCount;
@@ -53,4 +54,13 @@ TEST_CASE("a process that waits for another one sleeps, and takes no processor")
   CHECK(events.count() == 1);
   ::waitpid(child, nullptr, 0);
   ::munmap(memory, sizeof(EventCount));
+}
+
+TEST_CASE("a long wait that has to poll takes little of its core") {
+  const convoke::os::Stopwatch watch;
+  const double before = convoke::os::thread_cpu_seconds();
+  int polls = 0;
+  convoke::os::poll_until([&] { return ++polls > 1 && watch.seconds() > 0.4; });
+  CHECK(convoke::os::thread_cpu_seconds() - before < 0.1);
+  CHECK(polls > 100);
 }

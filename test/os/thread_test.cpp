@@ -1,10 +1,25 @@
 #include "convoke/os/thread.hpp"
 
 #include <pthread.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
 #include <csignal>
+#include <cstdint>
 
 #include "support/catch.hpp"
+
+namespace {
+
+/// The length of a turn of this thread in nanoseconds, as Linux tells it from 6.12 on; 0 on older ones.
+std::uint64_t nanoseconds_of_turn() {
+  std::array<std::uint64_t, 6> attributes{};  // struct sched_attr; the fourth number is sched_runtime
+  return ::syscall(SYS_sched_getattr, 0, attributes.data(), 48, 0) == 0 ? attributes[3] : 0;
+}
+
+}  // namespace
 
 TEST_CASE("a started thread does its work, and receives no signals") {
   bool done = false;
@@ -20,4 +35,19 @@ TEST_CASE("a started thread does its work, and receives no signals") {
   CHECK(sigismember(&blocked, SIGURG) == 1);
   pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
   CHECK(sigismember(&blocked, SIGTERM) == 0);
+}
+
+TEST_CASE("a thread asks for short turns, and a program that it starts does not inherit them") {
+  std::uint64_t before = 0, after = 0;
+  int child = -1;
+  convoke::os::start_thread([&] {
+    before = nanoseconds_of_turn();
+    convoke::os::ask_for_short_turns();
+    after = nanoseconds_of_turn();
+    const pid_t other = ::fork();
+    if (other == 0) ::_exit(nanoseconds_of_turn() == before ? 0 : 1);
+    ::waitpid(other, &child, 0);
+  }).join();
+  CHECK(child == 0);
+  CHECK((before == 0 || after == 100'000));
 }

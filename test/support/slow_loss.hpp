@@ -1,35 +1,20 @@
 #pragma once
 #include <chrono>
-#include <memory>
 #include <thread>
 
-#include "convoke/nn/losses/loss.hpp"
+#include "support/other_loss.hpp"
 
 namespace tiny {
 
 /// A loss like another one that takes a millisecond for each sample: a rank that trains with it is slow.
-class SlowLoss final : public convoke::nn::Loss {
+class SlowLoss final : public OtherLoss {
  public:
-  explicit SlowLoss(convoke::nn::LossPtr loss = convoke::nn::default_loss()) : loss_(std::move(loss)) {}
+  using OtherLoss::OtherLoss;
 
-  convoke::Settings settings() const override { return loss_->settings(); }
-  std::string_view activation() const override { return loss_->activation(); }
-  bool fits(std::int64_t outputs, std::int64_t classes) const override {
-    return loss_->fits(outputs, classes);
-  }
   convoke::nn::LossTally judge(const convoke::nn::Judged& samples, float* gradient) const override {
     std::this_thread::sleep_for(std::chrono::milliseconds(1) * samples.labels.size());
-    return loss_->judge(samples, gradient);
+    return OtherLoss::judge(samples, gradient);
   }
-  double of(std::span<const float> prediction, std::int32_t label) const override {
-    return loss_->of(prediction, label);
-  }
-  void to_probabilities(std::span<const float> prediction, std::span<float> classes) const override {
-    loss_->to_probabilities(prediction, classes);
-  }
-
- private:
-  convoke::nn::LossPtr loss_;
 };
 
 }  // namespace tiny

@@ -32,7 +32,7 @@ struct EngineOptions {
   bool share_node = true;                  ///< the ranks of a node share memory (ModelMemory)
   sync::Wire wire = sync::Wire::kFloat32;  ///< between nodes; kExact ignores it
   std::size_t bucket_bytes = 0;            ///< 0: chosen by the strategy
-  bool balance = false;                    ///< divide the lanes by the measured speed of the ranks
+  bool balance = false;                    ///< lanes go to workers that are free, or to ranks by their speed
   std::int64_t verify_every = 0;           ///< steps, see LaneVerification; 0: never; kExact only
   UpdateOptions update;
 };
@@ -42,10 +42,11 @@ struct EngineOptions {
 std::int64_t auto_lane(std::int64_t batch);
 
 /// Executes training steps. The lanes (micro-batches) of a step are distributed over the ranks of a group
-/// (LaneShares) and over this rank's worker threads. Each worker runs neighbouring lanes together on one
-/// thread. Gradients are summed over lanes, threads and ranks, and then every node makes the same update.
-/// Owns parameters, gradients and optimizer state of one model; the ranks of a node share them (ModelMemory),
-/// so the destructor is collective.
+/// (LaneShares) and over this rank's worker threads; with kExact or options.balance, workers of a node that
+/// are done take lanes from others (LaneQueue). Each worker runs neighbouring lanes together on one thread.
+/// Gradients are summed over lanes, threads and ranks, and then every node makes the same update. Owns
+/// parameters, gradients and optimizer state of one model; the ranks of a node share them (ModelMemory), so
+/// the destructor is collective.
 class LaneEngine {
  public:
   /// Collective over `group`. `loader` provides the samples; `loader` and `optimizer` must outlive the
@@ -77,6 +78,10 @@ class LaneEngine {
 
   /// Returns what was verified since the last call (options.verify_every).
   VerificationUse take_verification();
+
+  /// Returns the number of samples of the last step that this rank computed; other ranks of its node may have
+  /// computed some of its share (LaneQueue).
+  std::int64_t samples() const;
 
   /// Returns the shares of the next step. A step may change them if options.balance is set.
   const LaneShares& shares() const;

@@ -16,6 +16,7 @@
 
 namespace convoke::engine {
 
+class LaneQueue;
 class MomentsExchange;
 
 /// Sums of a step in addition to gradients: the last elements of the exchanged arena.
@@ -41,7 +42,8 @@ class LaneWorker {
     nn::PlanOptions plan;                ///< options of all plans, except lane and lanes
     std::int64_t plan_bytes = 0;         ///< approximate activation memory of lanes that run together
     MomentsExchange* moments = nullptr;  ///< exchange of synchronised batch norms, if the graph has any
-    int worker = 0;                      ///< number of this worker in that exchange
+    int worker = 0;                      ///< number of this worker on its rank
+    bool overlaps = true;                ///< parts of the sums are used before the run ends
   };
   LaneWorker(const nn::Graph& graph, std::shared_ptr<const nn::ParameterLayout> layout,
              const float* parameters, const std::byte* working, const data::BatchLoader& loader,
@@ -49,8 +51,9 @@ class LaneWorker {
   ~LaneWorker();
 
   /// Runs `lanes` of the step and leaves their sums in the worker's arrays. Calls `progress` between
-  /// primitives, when complete() may have increased.
-  void run(const StepInput& step, LaneRange lanes, const std::function<void()>& progress);
+  /// primitives, when complete() may have increased. With a `queue`, which has begun the step, `lanes` are
+  /// this worker's share: others may compute some of them, and this worker computes some of others in return.
+  void run(const StepInput& step, LaneRange lanes, LaneQueue* queue, const std::function<void()>& progress);
 
   /// Returns how many elements of the sums are final in this step; the last elements are the tally.
   std::size_t complete() const { return sums_.completion->count() - before_; }
@@ -61,6 +64,9 @@ class LaneWorker {
 
   /// Returns the seconds of the last run, without those in which it waited for other workers or ranks.
   double seconds() const { return seconds_; }
+  /// Returns the number of samples of the last run, and of its lanes.
+  std::int64_t samples() const { return samples_; }
+  std::int64_t lanes() const { return lanes_; }
 
   /// Call this before a run with other lanes than before. The run frees the plans of the old ones.
   void lanes_change() { lanes_change_ = true; }
@@ -99,12 +105,20 @@ class LaneWorker {
 
   static data::ViewKey view_of(const StepInput& step, const LaneSegment& segment);
   static nn::StepKey key_of(const StepInput& step, const LaneSegment& segment);
-  std::vector<LaneSegment> lane_segments(const StepInput& step, LaneRange lanes) const;
+  std::vector<LaneSegment> lane_segments(const StepInput& step, LaneRange lanes, bool one_by_one) const;
+  const std::vector<LaneSegment>& segments_of(const StepInput& step, LaneRange lanes, bool one_by_one);
+  void run_queue(const StepInput& step, const std::vector<LaneSegment>& own, LaneQueue& queue,
+                 const std::function<void()>& progress);
   nn::Network& load(const StepInput& step, const LaneSegment& segment, Targets& targets,
                     std::size_t instance = 0);
   void judge(nn::Network& network, const StepInput& step, const Targets& targets, float* gradients);
-  void run_segment(const StepInput& step, const LaneSegment& segment, bool first, bool last,
+  void run_segment(const StepInput& step, const LaneSegment& segment, bool last,
                    const std::function<void()>& progress);
+  void count(const LaneSegment& segment) {
+    lanes_ += segment.lanes;
+    samples_ += segment.lane * segment.lanes;
+  }
+  void clear_sums();
   void ready(std::size_t end);
   std::string first_bad_gradient() const;
   std::uint64_t digest_of_floats() const;
@@ -120,8 +134,8 @@ class LaneWorker {
   std::int64_t lane_bytes_per_sample_;
   std::map<std::tuple<std::int64_t, std::int64_t, std::size_t>, nn::Network>
       plans_;  ///< by (lane, lanes, instance)
-  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<LaneSegment>>
-      shapes_;  ///< by (samples, first lane)
+  std::map<std::tuple<std::int64_t, std::int64_t, bool>, std::vector<LaneSegment>>
+      shapes_;  ///< by (samples, first lane, one by one)
   nn::Network* latest_ = nullptr;
   std::unique_ptr<InStep> in_step_;  ///< only with moments
   Targets targets_;
@@ -135,11 +149,14 @@ class LaneWorker {
   const float* gradients_ = nullptr;
   std::size_t taken_ = 0;
   bool first_segment_ = false;
-  const std::function<void()>* progress_ = nullptr;  ///< null before the last segment
+  const std::function<void()>* progress_ = nullptr;
+  bool last_segment_ = false;   ///< known to be
+  LaneQueue* queue_ = nullptr;  ///< of the current step; null: others compute none of this worker's lanes
 
-  std::uint64_t before_ = 0;  ///< elements that were completed in earlier steps
-  double seconds_ = 0;        ///< of the last run
-  double waited_ = 0;         ///< seconds of this run in which it waited for moments
+  std::uint64_t before_ = 0;              ///< elements that were completed in earlier steps
+  double seconds_ = 0;                    ///< of the last run
+  std::int64_t samples_ = 0, lanes_ = 0;  ///< of the last run
+  double waited_ = 0;                     ///< seconds of this run in which it waited for moments
   bool lanes_change_ = false;
   std::int64_t watched_ = -1;  ///< first sample of the lane to verify
   std::uint64_t digest_ = 0;   ///< of that lane

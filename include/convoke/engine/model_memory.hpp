@@ -24,6 +24,13 @@ class alignas(64) Completion {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "processes share it");
 
+/// The lanes (micro-batches) of a worker that nobody has begun, and the time when it had computed its last
+/// ones; see LaneQueue.
+struct alignas(64) WaitingLanes {
+  std::atomic<std::uint64_t> word{0};
+  std::atomic<double> ended{0};
+};
+
 /// The arrays into which a worker sums its lanes (micro-batches): gradients and tally.
 struct WorkerSums {
   std::span<float> floats;
@@ -56,15 +63,15 @@ class ModelMemory {
   ModelMemory(const mpi::Communicator& node, const Sizes& sizes, int workers);
 
   const mpi::Communicator& node() const { return node_; }
-  int workers() const { return first_worker_.back(); }  ///< of all ranks
-  int first_worker() const {
-    return first_worker_[static_cast<std::size_t>(node_.rank())];
-  }  ///< of this rank
+  int workers() const { return first_worker_.back(); }             ///< of all ranks
+  int first_worker() const { return first_worker(node_.rank()); }  ///< of this rank
+  int first_worker(int rank) const { return first_worker_[static_cast<std::size_t>(rank)]; }
 
   std::span<float> parameters() const { return parameters_; }
   std::span<float> state(std::size_t slot) const { return states_[slot]; }
   std::span<float> average() const { return average_; }
   std::span<BlockSums> blocks() const { return blocks_; }
+  std::span<WaitingLanes> waiting() const { return waiting_; }  ///< by worker
   const WorkerSums& sums(int worker) const { return sums_[static_cast<std::size_t>(worker)]; }
 
   /// Returns when all ranks have called it; everything that they wrote before is then visible.
@@ -85,6 +92,7 @@ class ModelMemory {
   std::span<float> parameters_, average_;
   std::vector<std::span<float>> states_;
   std::span<BlockSums> blocks_;
+  std::span<WaitingLanes> waiting_;
   std::vector<WorkerSums> sums_;  ///< by worker
 };
 

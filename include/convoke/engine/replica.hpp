@@ -49,6 +49,9 @@ class Replica {
   void step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
             std::span<const std::uint32_t> repeats);
 
+  /// Returns the number of samples of the last step that this rank computed.
+  std::int64_t samples() const { return samples_; }
+
   /// The sums of this replica.
   const Tally& tally() const { return tally_; }
   /// Averages the models, and returns the sums over all replicas. If the loss is not finite, the models stay
@@ -72,6 +75,7 @@ class Replica {
 
   // State since the last meeting.
   Tally tally_;
+  std::int64_t samples_ = 0;
   bool met_ = true;  ///< no step yet
   std::exception_ptr failure_;
 };

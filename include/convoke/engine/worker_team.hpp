@@ -42,19 +42,4 @@ class WorkerTeam {
   bool ending_ = false;
 };
 
-/// Waits until done() is true: spins, then yields to other threads. For waits that poll MPI; others are those
-/// of os::EventCount, which sleep.
-template <class Done>
-void spin_until(const Done& done) {
-  for (int turn = 0; !done(); ++turn) {
-    if (turn < 2000) {
-#if defined(__x86_64__)
-      __builtin_ia32_pause();
-#endif
-    } else {
-      std::this_thread::yield();
-    }
-  }
-}
-
 }  // namespace convoke::engine

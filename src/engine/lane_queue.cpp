@@ -1,0 +1,131 @@
+#include "convoke/engine/lane_queue.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace convoke::engine {
+namespace {
+
+// A word of WaitingLanes: the step that it belongs to, modulo 2^24, the first lane, and the one after the
+// last. A word of an earlier step means that the whole share waits. So nobody has to fill the queue before
+// others may take from it, and a worker that comes late does not keep its lanes from them.
+constexpr int kLaneBits = 20, kStepBits = 24;
+constexpr std::uint64_t kLaneMask = (std::uint64_t{1} << kLaneBits) - 1;
+constexpr std::uint64_t kStepMask = (std::uint64_t{1} << kStepBits) - 1;
+
+constexpr std::int64_t kStepsOneByOne = 64;
+constexpr double kUneven = 0.75;
+
+// All processes of a host have this clock.
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::uint64_t word_of(std::uint64_t step, std::int64_t first, std::int64_t end) {
+  return (step & kStepMask) << (2 * kLaneBits) | static_cast<std::uint64_t>(first) << kLaneBits |
+         static_cast<std::uint64_t>(end);
+}
+
+}  // namespace
+
+LaneQueue::LaneQueue(const ModelMemory& memory, const mpi::Communicator& group, bool own_rank_only)
+    : waiting_(memory.waiting()) {
+  std::vector<std::int64_t> ranks(static_cast<std::size_t>(memory.node().size()));
+  ranks[static_cast<std::size_t>(memory.node().rank())] = group.rank();
+  memory.node().sum(std::span(ranks));
+  for (int rank = 0; rank < memory.node().size(); ++rank) {
+    const int first = memory.first_worker(rank), workers = memory.first_worker(rank + 1) - first;
+    if (rank == memory.node().rank()) {
+      mine_ = static_cast<std::size_t>(own_rank_only ? 0 : first);
+      if (own_rank_only)
+        waiting_ = waiting_.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(workers));
+    } else if (own_rank_only) {
+      continue;
+    }
+    for (int worker = 0; worker < workers; ++worker) {
+      ranks_.push_back(static_cast<int>(ranks[static_cast<std::size_t>(rank)]));
+      in_rank_.push_back({worker, workers});
+    }
+  }
+  given_.resize(waiting_.size());
+}
+
+bool LaneQueue::shares(std::int64_t lanes) const {
+  return waiting_.size() > 1 && lanes <= static_cast<std::int64_t>(kLaneMask);
+}
+
+void LaneQueue::begin_step(std::int64_t lanes, const LaneShares& shares) {
+  if (steps_one_by_one_ > 0) {
+    --steps_one_by_one_;
+  } else if (step_ > 0 && uneven()) {
+    steps_one_by_one_ = kStepsOneByOne;
+  }
+  ++step_;
+  for (std::size_t i = 0; i < given_.size(); ++i)
+    given_[i] = share_of(shares.lanes(lanes, ranks_[i]), in_rank_[i].first, in_rank_[i].count);
+  began_ = now_seconds();
+}
+
+LaneQueue::Rest LaneQueue::rest(std::size_t worker) const {
+  const std::uint64_t word = waiting_[worker].word.load(std::memory_order_acquire);
+  if (word >> (2 * kLaneBits) != (step_ & kStepMask))
+    return {word, given_[worker].first, given_[worker].count};
+  const auto first = static_cast<std::int64_t>(word >> kLaneBits & kLaneMask);
+  return {word, first, static_cast<std::int64_t>(word & kLaneMask) - first};
+}
+
+bool LaneQueue::replace(std::size_t worker, const Rest& seen, std::int64_t first, std::int64_t count) {
+  std::uint64_t expected = seen.word;
+  return waiting_[worker].word.compare_exchange_strong(expected, word_of(step_, first, first + count),
+                                                       std::memory_order_acq_rel);
+}
+
+bool LaneQueue::take(int worker, std::int64_t lanes) {
+  const std::size_t i = mine_ + static_cast<std::size_t>(worker);
+  for (;;) {
+    const Rest now = rest(i);
+    if (now.count < lanes) return false;
+    if (replace(i, now, now.first + lanes, now.count - lanes)) return true;
+  }
+}
+
+std::optional<std::int64_t> LaneQueue::take_last() {
+  for (;;) {
+    std::size_t from = 0;
+    Rest most;
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+      const Rest now = rest(i);
+      if (now.count <= most.count) continue;
+      most = now;
+      from = i;
+    }
+    if (most.count == 0) return std::nullopt;
+    if (replace(from, most, most.first, most.count - 1)) return most.first + most.count - 1;
+  }
+}
+
+bool LaneQueue::empty() const {
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    if (rest(i).count > 0) return false;
+  }
+  return true;
+}
+
+void LaneQueue::end(int worker) {
+  waiting_[mine_ + static_cast<std::size_t>(worker)].ended.store(now_seconds(), std::memory_order_relaxed);
+}
+
+// Compares the times of the newest step, each in proportion to the lanes of the worker's share.
+bool LaneQueue::uneven() const {
+  double least = 0, most = 0;
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    if (given_[i].count == 0) continue;
+    const double seconds =
+        (waiting_[i].ended.load(std::memory_order_relaxed) - began_) / static_cast<double>(given_[i].count);
+    least = least == 0 ? seconds : std::min(least, seconds);
+    most = std::max(most, seconds);
+  }
+  return least < kUneven * most;
+}
+
+}  // namespace convoke::engine
