@@ -38,7 +38,7 @@ StopReason StopAgreement::after_step(bool alarm) {
   group_.max(agreed);
   alarmed_ = agreed[2] > 0;
   // About as many steps as the slowest rank makes in a second; equal on all ranks, since both numbers are.
-  const double steps = watch_.seconds() > 0 ? std::min(1.0 / agreed[1], kMostSteps) : 1;
+  const double steps = agreed[1] > 0 ? std::min(1.0 / agreed[1], kMostSteps) : 1;
   expect_pace(std::max<std::int64_t>(1, std::llround(steps)));
   return pass_on(StopReason::from(std::llround(agreed[0])));
 }
