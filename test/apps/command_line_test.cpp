@@ -124,7 +124,7 @@ TEST_CASE("summary draws the network: a box for each layer, equal blocks once") 
   CHECK(
       program("summary resnet50 --figure " + file + ".gif", kWithoutMpi).says("ends in .svg, .pdf or .png"));
   const Outcome drawn = program("summary resnet50 --set train.batch=1 --figure " + file, kWithoutMpi);
-  if (drawn.says("gnuplot is not installed")) return skip("no gnuplot (Debian package gnuplot-nox)");
+  if (drawn.says("Graphviz is not installed")) return skip("no Graphviz (Debian package graphviz)");
   CHECK(drawn.code == 0);
   CHECK(drawn.says("wrote " + file));
   const std::string svg = bytes_of(file);

@@ -1,15 +1,12 @@
 #include "convoke/report/diagram.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "convoke/os/child_process.hpp"
 #include "report/diagram/folding.hpp"
-#include "report/diagram/lanes.hpp"
-#include "report/diagram/layout.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -56,50 +53,19 @@ Diagram network() {
   return diagram;
 }
 
-bool overlap(const Rectangle& a, const Rectangle& b) {
-  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++count;
+  return count;
 }
 
-// True if the line is inside the box anywhere, sampled every tenth of a millimetre.
-bool crosses(const std::vector<Point>& line, const Rectangle& box) {
-  constexpr double kInside = 0.01, kStep = 0.1;
-  for (std::size_t i = 1; i < line.size(); ++i) {
-    const Point a = line[i - 1], b = line[i];
-    const double steps = std::ceil(std::hypot(b.x - a.x, b.y - a.y) / kStep) + 1;
-    for (double s = 0; s <= steps; ++s) {
-      const double x = a.x + s / steps * (b.x - a.x), y = a.y + s / steps * (b.y - a.y);
-      if (x > box.left + kInside && x < box.right - kInside && y > box.top + kInside &&
-          y < box.bottom - kInside)
-        return true;
-    }
-  }
-  return false;
+std::string svg_of(const Diagram& diagram) {
+  const TemporaryFolder folder;
+  draw_diagram(diagram, folder / "drawn.svg");
+  return bytes_of(folder / "drawn.svg");
 }
 
-void check_layout(const Diagram& diagram, std::size_t boxes) {
-  const DiagramLayout layout = layout_of(diagram);
-  REQUIRE(layout.boxes.size() == boxes);
-  for (const PlacedBox& box : layout.boxes) {
-    CAPTURE(diagram.boxes[box.box].title);
-    CHECK((box.place.left >= 0 && box.place.top >= 0));
-    CHECK((box.place.right <= layout.width && box.place.bottom <= layout.height));
-    for (const PlacedBox& other : layout.boxes)
-      CHECK((box.box == other.box || !overlap(box.place, other.place)));
-    for (const std::vector<Point>& arrow : layout.arrows) CHECK(!crosses(arrow, box.place));
-  }
-  std::size_t links = 0;
-  for (const PlacedBox& placed : layout.boxes) {  // every arrow ends at the top of its box
-    const std::vector<std::size_t>& inputs = diagram.boxes[placed.box].inputs;
-    links += inputs.size();
-    const auto tips = std::count_if(layout.arrows.begin(), layout.arrows.end(), [&](const auto& arrow) {
-      const Point tip = arrow.back();
-      return std::abs(tip.y - placed.place.top) < 1e-6 && tip.x > placed.place.left &&
-             tip.x < placed.place.right;
-    });
-    CHECK(tips == std::ssize(inputs));
-  }
-  CHECK(layout.arrows.size() == links);
-}
+constexpr const char* kNoGraphviz = "no Graphviz (Debian package graphviz)";
 
 }  // namespace
 
@@ -128,52 +94,53 @@ TEST_CASE("equal blocks in a row are folded, other blocks are not") {
   CHECK(folded(pairs).size() > 2);
 }
 
-TEST_CASE("a box is below its inputs, and the longest path is in the middle") {
-  const Diagram diagram = network();
-  const Section branches{11, 18};
-  const LaneChart chart = lanes_of(diagram, branches);
-  for (std::size_t box = branches.first; box <= branches.last; ++box) {
-    for (const std::size_t input : diagram.boxes[box].inputs)
-      CHECK(chart.layer.at(input) < chart.layer.at(box));
-  }
-  CHECK(chart.layers == 4);
-  for (const std::size_t box : {14, 15, 17, 18}) CHECK(chart.lane.at(box) == 0);  // c1, c2, concat, all
-  for (const std::size_t box : {11, 12, 13, 16}) CHECK(chart.lane.at(box) != 0);
-  CHECK(chart.lane.at(12) == chart.lane.at(13));  // b1 and b2 are one path
+TEST_CASE("each box and each arrow is drawn once, equal blocks in a frame with their number") {
+  if (!os::find_program("dot")) return skip(kNoGraphviz);
+  // input, stem, a residual block, the branches, another block, output; an arrow for each input of a box
+  const std::string svg = svg_of(network());
+  CHECK(count_of(svg, "class=\"node\"") == 2 + 3 + 8 + 3 + 1);
+  CHECK(count_of(svg, "class=\"edge\"") == 1 + 4 + 12 + 4 + 1);
+  CHECK(count_of(svg, "class=\"cluster\"") == 2);
+  CHECK(count_of(svg, ">3 times<") == 1);
+  CHECK(count_of(svg, ">2 times<") == 1);
+  CHECK(count_of(svg, ">add<") == 2);
+  CHECK(svg.find("<title>network</title>") != std::string::npos);
+  CHECK(svg.find("font-weight=\"bold\"") != std::string::npos);
 }
 
-TEST_CASE("boxes do not overlap, and no arrow crosses a box") {
-  check_layout(network(), 17);
-
-  Diagram tall{"many columns", {}};
-  add(tall, "input", {});
-  for (int i = 0; i < 40; ++i) {
-    add(tall, "layer " + std::to_string(i), {tall.boxes.size() - 1});
-    add_residual(tall, "block " + std::to_string(i));
-    if (i % 10 == 0) add_branches(tall);
-  }
-  check_layout(tall, tall.boxes.size());
-  const DiagramLayout layout = layout_of(tall);
-  CHECK(layout.height < 3 * layout.width);
+TEST_CASE("a tall diagram continues in further columns, and text is only text") {
+  if (!os::find_program("dot")) return skip(kNoGraphviz);
+  Diagram tall{"\"a\\", {}};
+  add(tall, "<b> & \"q\\n\"", {});
+  for (int i = 1; i < 80; ++i) add(tall, "layer " + std::to_string(i), {tall.boxes.size() - 1});
+  const std::string svg = svg_of(tall);
+  CHECK(count_of(svg, ">layer ") == 79);
+  CHECK(count_of(svg, "class=\"node\"") == 80 + 2 * 2);  // two columns more: a circle at both ends
+  CHECK(count_of(svg, "class=\"edge\"") == 79 + 2);
+  CHECK(svg.find("&lt;b&gt; &amp; &quot;q\\n&quot;<") != std::string::npos);
 }
 
-TEST_CASE("a diagram is drawn as SVG, PDF and PNG; other names and a missing gnuplot are errors") {
+TEST_CASE("a diagram is drawn as SVG, PDF and PNG; other names and a missing Graphviz are errors") {
   const TemporaryFolder folder;
+  const auto draw = [&] { draw_diagram(network(), folder / "network.svg"); };
   CHECK(error_of([&] { draw_diagram(network(), folder / "network.jpg"); }).find("SVG, PDF or PNG") !=
         std::string::npos);
   {
     const Variable nothing("PATH", folder.path().string());
-    const auto draw = [&] { draw_diagram(network(), folder / "network.svg"); };
-    CHECK(error_of(draw).find("gnuplot is not installed") != std::string::npos);
-    CHECK(hint_of(draw).find("apt-get install gnuplot-nox") != std::string::npos);
+    CHECK(error_of(draw).find("Graphviz is not installed") != std::string::npos);
+    CHECK(hint_of(draw).find("apt-get install graphviz") != std::string::npos);
   }
-  if (!os::find_program("gnuplot")) return skip("no gnuplot (Debian package gnuplot-nox)");
-  for (const char* name : {"n.svg", "n.pdf", "n.png"}) draw_diagram(network(), folder / name);
-  const std::string svg = bytes_of(folder / "n.svg");
-  CHECK(svg.find("<title>network</title>") != std::string::npos);
-  for (const char* text : {">stem<", ">concat<", ">3 times<", ">output<", "font-weight=\"bold\""})
-    CHECK(svg.find(text) != std::string::npos);
-  CHECK(svg.find(":Bold") == std::string::npos);
+  {
+    const TemporaryFolder programs;
+    { std::ofstream(programs / "dot") << "#!/bin/sh\necho 'no such format' >&2; exit 1\n"; }
+    std::filesystem::permissions(programs / "dot", std::filesystem::perms::owner_all);
+    const Variable broken("PATH", programs.path().string() + ":/usr/bin:/bin");
+    CHECK(error_of(draw).find("network.svg: cannot be drawn: Graphviz says: no such format") !=
+          std::string::npos);
+    CHECK(std::filesystem::is_empty(folder.path()));
+  }
+  if (!os::find_program("dot")) return skip(kNoGraphviz);
+  for (const char* name : {"n.pdf", "n.png"}) draw_diagram(network(), folder / name);
   CHECK(bytes_of(folder / "n.pdf").starts_with("%PDF"));
   CHECK(bytes_of(folder / "n.png").starts_with("\x89PNG"));
 }

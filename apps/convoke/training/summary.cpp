@@ -186,7 +186,7 @@ std::function<int()> add_summary(CLI::App& parser) {
       "training step of one micro-batch)");
   parser
       .add_option("--figure", options->figure,
-                  "Also draw the network into this file (by gnuplot); equal blocks in a row are drawn once")
+                  "Also draw the network into this file (by Graphviz); equal blocks in a row are drawn once")
       ->type_name("FILE.svg|FILE.pdf|FILE.png")
       ->excludes(json);
   parser.add_flag("--toml", options->toml, "Print the complete recipe, with every default")

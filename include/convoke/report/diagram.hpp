@@ -24,13 +24,13 @@ struct Diagram {
   std::vector<DiagramBox> boxes;
 };
 
-/// Throws Error unless draw_diagram can write `file`: its name must end in .svg, .pdf or .png, and gnuplot
+/// Throws Error unless draw_diagram can write `file`: its name must end in .svg, .pdf or .png, and Graphviz
 /// must be installed.
 void require_diagram(const std::filesystem::path& file);
 
-/// Draws the diagram into a file, by gnuplot; the file appears when it is complete. Equal neighbouring parts
+/// Draws the diagram into a file, by Graphviz; the file appears when it is complete. Equal neighbouring parts
 /// are drawn once in a frame with their number. A tall drawing continues in further columns. Throws Error as
-/// require_diagram does, or with the message of gnuplot.
+/// require_diagram does, or with the message of Graphviz.
 void draw_diagram(const Diagram& diagram, const std::filesystem::path& file);
 
 }  // namespace convoke::report

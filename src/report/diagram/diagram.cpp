@@ -2,16 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
+#include <string_view>
+#include <vector>
 
 #include "convoke/core/error.hpp"
+#include "convoke/os/atomic_file.hpp"
 #include "convoke/os/child_process.hpp"
-#include "report/diagram/layout.hpp"
-#include "report/paper/gnuplot.hpp"
+#include "report/diagram/folding.hpp"
+#include "report/page/html.hpp"
 
 namespace convoke::report {
 namespace {
+
+constexpr const char* kDot = "dot";  // Graphviz' program for layers from top to bottom
 
 /// The filling of boxes of one kind, and their outline.
 struct BoxColour {
@@ -22,85 +29,152 @@ constexpr std::array kBoxColours{BoxColour{"#f4f4f4", "#777777"}, BoxColour{"#db
                                  BoxColour{"#eee3f8", "#7d3fc4"}, BoxColour{"#fbe3e0", "#b0350b"},
                                  BoxColour{"#dff3f1", "#1a7f78"}};
 
-std::string position(Point at) { return fmt::format("{:.3f},{:.3f}", at.x, at.y); }
-
-std::string rectangle(const Rectangle& place, const std::string& style) {
-  return fmt::format("set object rectangle from {} to {} {}\n", position({place.left, place.top}),
-                     position({place.right, place.bottom}), style);
-}
-
-std::string label(const std::string& text, Point at, const char* style) {
-  return fmt::format("set label {} at {} {}\n", gnuplot_quoted(text), position(at), style);
-}
-
-std::string box_commands(const DiagramBox& box, const Rectangle& place) {
+std::string node_text(std::size_t index, const DiagramBox& box) {
   const BoxColour& colour = kBoxColours[box.colour % kBoxColours.size()];
-  std::string commands =
-      rectangle(place, fmt::format("front fillstyle solid border lc rgb '{}' fillcolor rgb '{}' lw 0.7",
-                                   colour.outline, colour.filling));
-  Point at{(place.left + place.right) / 2, place.top + kDiagramPaddingMm + kDiagramLineMm / 2};
-  commands += label(box.title, at, "center front font 'sans:Bold'");
-  for (const std::string& line : box.lines) {
-    at.y += kDiagramLineMm;
-    commands += label(line, at, "center front tc rgb '#333333'");
+  std::string label = fmt::format("<B>{}</B>", escape(box.title));
+  for (const std::string& line : box.lines)
+    label += fmt::format("<BR/><FONT COLOR=\"#333333\">{}</FONT>", escape(line));
+  return fmt::format("n{} [label=<{}> fillcolor=\"{}\" color=\"{}\"]\n", index, label, colour.filling,
+                     colour.outline);
+}
+
+// Returns the layer of each box of a section, 0 at its inputs: the length of the longest path to it, in
+// boxes.
+std::vector<std::size_t> layers_of(const Diagram& diagram, const Section& section) {
+  std::vector<std::size_t> layers;
+  for (std::size_t box = section.first; box <= section.last; ++box) {
+    std::size_t layer = 0;
+    for (const std::size_t input : diagram.boxes[box].inputs) {
+      if (input >= section.first) layer = std::max(layer, layers[input - section.first] + 1);
+    }
+    layers.push_back(layer);
   }
-  return commands;
+  return layers;
 }
 
-std::string frame_commands(const Frame& frame) {
-  const Rectangle& place = frame.place;
-  return rectangle(place, "back fillstyle empty border lc rgb '#555555' dt (6,4) lw 0.8") +
-         label(fmt::format("{} times", frame.count), {place.left + 1.5, place.top + kDiagramLineMm * 0.75},
-               "left front font 'sans:Bold'");
-}
-
-// The tips are arrows; the lines before them are data.
-std::string arrow_commands(const std::vector<std::vector<Point>>& arrows) {
-  std::string data = "$lines << EOD\n", tips;
-  for (const std::vector<Point>& arrow : arrows) {
-    for (const Point& point : arrow) data += fmt::format("{:.3f} {:.3f}\n", point.x, point.y);
-    data += "\n";
-    tips += fmt::format(
-        "set arrow from {} to {} front head filled size first 1.3,20 fixed lc rgb '#555555' lw 0.8\n",
-        position(arrow[arrow.size() - 2]), position(arrow.back()));
+// Returns the boxes of a longest path to the end of a section. They are drawn below one another.
+std::set<std::size_t> main_path(const Diagram& diagram, const Section& section) {
+  const std::vector<std::size_t> layers = layers_of(diagram, section);
+  std::set<std::size_t> path{section.last};
+  for (std::size_t box = section.last; layers[box - section.first] > 0; path.insert(box)) {
+    box = *std::ranges::find_if(diagram.boxes[box].inputs, [&](std::size_t input) {
+      return input >= section.first && layers[input - section.first] + 1 == layers[box - section.first];
+    });
   }
-  return tips + data + "EOD\n";
+  return path;
 }
 
-GnuplotScript script_of(const Diagram& diagram) {
-  const DiagramLayout layout = layout_of(diagram);
-  GnuplotScript script{.width_mm = layout.width, .height_mm = layout.height, .points = 7};
-  std::string& commands = script.commands;
-  commands = "set encoding utf8\nunset border\nunset tics\nunset key\n";
-  for (const char side : {'l', 'b'}) commands += fmt::format("set {}margin at screen 0\n", side);
-  for (const char side : {'r', 't'}) commands += fmt::format("set {}margin at screen 1\n", side);
-  commands += fmt::format("set xrange [0:{:.3f}]\nset yrange [{:.3f}:0]\n", layout.width, layout.height);
-  for (const Frame& frame : layout.frames) commands += frame_commands(frame);
-  for (const PlacedBox& placed : layout.boxes)
-    commands += box_commands(diagram.boxes[placed.box], placed.place);
-  commands += arrow_commands(layout.arrows);
-  commands +=
-      layout.arrows.empty() ? "plot NaN\n" : "plot $lines using 1:2 with lines lc rgb '#555555' lw 0.8\n";
-  return script;
+double height_of(const Diagram& diagram, const Group& group) {
+  double boxes = 0;
+  for (const Section& section : group.sections)
+    boxes += static_cast<double>(std::ranges::max(layers_of(diagram, section)) + 1);
+  return boxes;
+}
+
+/// Writes the boxes and arrows of folded groups in dot's language.
+class DotText {
+ public:
+  explicit DotText(const Diagram& diagram) : diagram_(diagram) {}
+
+  void add(const Group& group) {
+    const bool framed = group.count > 1;
+    if (framed) {
+      text_ += fmt::format(
+          "subgraph cluster_{} {{\nlabel=<<B>{} times</B>> labeljust=l style=dashed color=\"#555555\"\n",
+          group.sections.front().first, group.count);
+    }
+    for (const Section& section : group.sections) add(section);
+    if (framed) text_ += "}\n";
+  }
+
+  // The arrow to a further column ends in a circle with a number, and continues at the same one above it.
+  void begin_column() {
+    ++columns_;
+    for (const char* const side : {"end", "begin"})
+      text_ += fmt::format("{0}{1} [label={1} shape=circle fillcolor=white margin=0 width=0.16]\n", side,
+                           columns_);
+    arrows_ += fmt::format("{} -> end{} [weight=20]\n", from_, columns_);
+    from_ = fmt::format("begin{}", columns_);
+    heads_ += " -> " + from_;
+  }
+
+  std::string take() {
+    std::string name = diagram_.title;  // the picture's name in browsers and screen readers
+    std::ranges::replace_if(
+        name, [](char c) { return c == '"' || c == '\\'; }, '\'');
+    return fmt::format(
+        "digraph \"{1}\" {{\n"
+        "graph [bgcolor=white nodesep=0.18 ranksep=0.2 fontsize=7 fontname=\"{0}\"]\n"
+        "node [shape=box style=filled penwidth=0.7 fontsize=7 margin=\"0.1,0.05\" width=1 height=0 "
+        "fontname=\"{0}\"]\n"
+        "edge [arrowsize=0.45 penwidth=0.8 color=\"#555555\"]\n"
+        "{2}{3}{{ rank=same edge [style=invis] n0{4} }}\n}}\n",
+        "Helvetica,Arial,sans-serif", name, text_, arrows_, heads_);
+  }
+
+ private:
+  void add(const Section& section) {
+    const std::set<std::size_t> middle = main_path(diagram_, section);
+    for (std::size_t box = section.first; box <= section.last; ++box) {
+      text_ += node_text(box, diagram_.boxes[box]);
+      for (const std::size_t input : diagram_.boxes[box].inputs) {
+        const bool before = input < section.first;  // which is drawn once, if its group occurs several times
+        const bool straight =
+            middle.contains(box) && (before ? box == *middle.begin() : middle.contains(input));
+        arrows_ += fmt::format("{} -> n{}{}\n", before ? from_ : fmt::format("n{}", input), box,
+                               straight ? " [weight=20]" : "");
+      }
+    }
+    from_ = fmt::format("n{}", section.last);
+  }
+
+  const Diagram& diagram_;
+  std::string text_, arrows_, heads_, from_;  // from_: the node that leads to the next section
+  int columns_ = 0;
+};
+
+std::string dot_text(const Diagram& diagram) {
+  constexpr double kOneColumn = 28;
+  const std::vector<Group> groups = folded(diagram);
+  double all = 0;
+  for (const Group& group : groups) all += height_of(diagram, group);
+  const double column = all / std::ceil(all / kOneColumn);
+  DotText text(diagram);
+  double height = 0;
+  for (const Group& group : groups) {
+    const double next = height_of(diagram, group);
+    if (height > 0 && height + next / 2 > column) text.begin_column(), height = 0;
+    text.add(group);
+    height += next;
+  }
+  return text.take();
 }
 
 }  // namespace
 
 void require_diagram(const std::filesystem::path& file) {
-  if (!can_draw(file)) {
+  constexpr std::array<std::string_view, 3> kEndings{".svg", ".pdf", ".png"};
+  if (std::ranges::find(kEndings, file.extension().string()) == kEndings.end()) {
     throw Error(fmt::format("{}: a drawing is an SVG, PDF or PNG file", file.string()),
                 "choose a name that ends in .svg, .pdf or .png");
   }
-  if (!os::find_program(kGnuplot)) {
-    throw Error(fmt::format("{}: cannot be drawn: gnuplot is not installed", file.string()),
-                "run `apt-get install gnuplot-nox`, and repeat the command");
+  if (!os::find_program(kDot)) {
+    throw Error(fmt::format("{}: cannot be drawn: Graphviz is not installed", file.string()),
+                "run `apt-get install graphviz`, and repeat the command");
   }
 }
 
 void draw_diagram(const Diagram& diagram, const std::filesystem::path& file) {
   require_diagram(file);
-  std::set<std::string> missing;
-  draw(script_of(diagram), diagram.title, std::array{file}, missing);
+  os::AtomicFile drawn(file);
+  const os::Answer answer =
+      os::run({kDot, "-T" + file.extension().string().substr(1), "-o", drawn.temporary().string()},
+              {.input = dot_text(diagram)});
+  if (answer.code != 0) {
+    throw Error(fmt::format("{}: cannot be drawn: Graphviz says: {}", file.string(), answer.output),
+                "install all of Graphviz (Debian package graphviz), or free some disk space");
+  }
+  drawn.commit(os::Durability::kUnsynced);
 }
 
 }  // namespace convoke::report
