@@ -33,7 +33,7 @@ void check_name(const SettingsReader& read, const KeyFacts& key, const std::stri
   std::vector<Named<bool>> table;
   const std::vector<std::string> names = key.names();
   for (const std::string& known : names) table.push_back({known, true});
-  find_in(table, name, key.noun.empty() ? key.name : key.noun, read.where());
+  find_in(table, name, key.noun.empty() ? key.name : key.noun, read.place(key.name));
 }
 
 // True if the key is present. Throws Error if it is required and absent.

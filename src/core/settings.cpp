@@ -118,39 +118,72 @@ const Value* Settings::find(std::string_view key) const {
 }
 
 void Settings::set(std::string_view key, Value value) {
-  const auto it =
-      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.first == key; });
-  if (it == entries_.end()) {
-    entries_.emplace_back(std::string(key), std::move(value));
+  if (Value* const known = find_mutable(key)) {
+    *known = std::move(value);
   } else {
-    it->second = std::move(value);
+    entries_.emplace_back(std::string(key), std::move(value));
   }
 }
 
-void Settings::set_path(std::string_view path, Value value) {
-  const std::size_t dot = path.find('.');
-  const std::string_view head = path.substr(0, dot);
-  if (head.empty()) throw Error("a key is empty", "write a path like train.optimizer.name");
-  if (dot == std::string_view::npos) return set(path, std::move(value));
-  if (find(head) == nullptr) set(head, Settings{});
-  const auto it =
-      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.first == head; });
-  if (std::holds_alternative<std::string>(it->second.data())) {
-    // After optimizer = "adam", optimizer.learning_rate = 0.01 turns the text into a table with that name.
-    it->second = Settings{{"name", it->second}};
+void Settings::set(std::string_view key, Value value, std::string place) {
+  set(key, std::move(value));
+  std::erase_if(places_, [&](const auto& known) { return known.first == key; });
+  if (!place.empty()) places_.emplace_back(std::string(key), std::move(place));
+}
+
+void Settings::set_path(std::string_view path, Value value, const std::string& place) {
+  Settings* table = this;
+  for (std::size_t begin = 0, dot = 0; dot != std::string_view::npos; begin = dot + 1) {
+    dot = path.find('.', begin);
+    const std::string_view key = path.substr(begin, dot - begin);
+    if (key.empty()) throw Error("a key is empty", "write a path like train.optimizer.name");
+    if (dot == std::string_view::npos) return table->set(key, std::move(value), place);
+    Value* known = table->find_mutable(key);
+    if (known == nullptr) {
+      Settings created;
+      created.set_where(place);
+      table->set(key, std::move(created), place);
+      table = table->find_mutable(key)->table();
+      continue;
+    }
+    if (std::holds_alternative<std::string>(known->data())) {
+      // After optimizer = "adam", optimizer.learning_rate = 0.01 turns the text into a table with that name.
+      Settings named{{"name", *known}};
+      named.set_where(table->place(key));
+      *known = std::move(named);
+    }
+    table = known->table();
+    if (table == nullptr)
+      throw Error(fmt::format("\"{}\" is {}, not a table with keys", path.substr(0, dot), known->kind()));
+    // Options of, say, an optimizer are checked together, so a message names all their places.
+    if (begin > 0 && !place.empty()) table->set_where(fmt::format("{}, {}", table->where(), place));
   }
-  Settings* table = it->second.table();
-  if (table == nullptr)
-    throw Error(fmt::format("\"{}\" is {}, not a table with keys", head, it->second.kind()));
-  table->set_path(path.substr(dot + 1), std::move(value));
+}
+
+const std::string& Settings::place(std::string_view path) const {
+  for (const auto& [key, place] : places_) {
+    if (key == path) return place;
+  }
+  const std::size_t dot = path.find('.');
+  if (dot == std::string_view::npos) return where_;
+  const std::string_view head = path.substr(0, dot);
+  const Value* const value = find(head);
+  const Settings* const table = value == nullptr ? nullptr : value->table();
+  if (table == nullptr) return place(head);
+  const std::string& inner = table->place(path.substr(dot + 1));
+  return inner.empty() ? place(head) : inner;
 }
 
 SettingsReader::SettingsReader(const Settings& settings, std::string what)
     : settings_(settings), what_(std::move(what)) {}
 
 void SettingsReader::fail(const std::string& message, std::string hint) const {
-  const std::string place = settings_.where().empty() ? "" : settings_.where() + ": ";
-  throw Error(fmt::format("{}{}: {}", place, what_, message), std::move(hint));
+  fail_at({}, message, std::move(hint));
+}
+
+void SettingsReader::fail_at(std::string_view key, const std::string& message, std::string hint) const {
+  const std::string& where = place(key);
+  throw Error(fmt::format("{}{}{}: {}", where, where.empty() ? "" : ": ", what_, message), std::move(hint));
 }
 
 const Value* SettingsReader::look_up(std::string_view key) {
@@ -165,7 +198,8 @@ const Value& SettingsReader::require(std::string_view key) {
 }
 
 void SettingsReader::wrong_type(std::string_view key, const Value& value, std::string_view expected) const {
-  fail(fmt::format("\"{}\" must be {}, but is {} ({})", key, expected, value.kind(), value.to_string()));
+  fail_at(key,
+          fmt::format("\"{}\" must be {}, but is {} ({})", key, expected, value.kind(), value.to_string()));
 }
 
 bool SettingsReader::has(std::string_view key) { return look_up(key) != nullptr; }
@@ -250,6 +284,12 @@ std::vector<std::string> SettingsReader::get(std::string_view key, const std::ve
   return out;
 }
 
+std::int64_t SettingsReader::get_count(std::string_view key, std::int64_t fallback, std::int64_t minimum) {
+  const std::int64_t count = get(key, fallback);
+  check(key, count >= minimum, fmt::format("at least {}", minimum));
+  return count;
+}
+
 std::int64_t SettingsReader::require_int(std::string_view key) {
   require(key);
   return get(key, std::int64_t{0});
@@ -260,17 +300,17 @@ std::string SettingsReader::require_string(std::string_view key) {
   return get(key, std::string());
 }
 
-Settings SettingsReader::placed(Settings table) const {
-  if (table.where().empty()) table.set_where(settings_.where());
+Settings SettingsReader::placed(std::string_view key, Settings table) const {
+  if (table.where().empty()) table.set_where(place(key));
   return table;
 }
 
 Settings SettingsReader::table(std::string_view key) {
   const Value* value = look_up(key);
-  if (value == nullptr) return placed({});
-  if (const auto* name = std::get_if<std::string>(&value->data())) return placed({{"name", *name}});
+  if (value == nullptr) return placed(key, {});
+  if (const auto* name = std::get_if<std::string>(&value->data())) return placed(key, {{"name", *name}});
   if (value->table() == nullptr) wrong_type(key, *value, "a table");
-  return placed(*value->table());
+  return placed(key, *value->table());
 }
 
 std::vector<Settings> SettingsReader::tables(std::string_view key) {
@@ -281,7 +321,7 @@ std::vector<Settings> SettingsReader::tables(std::string_view key) {
   std::vector<Settings> out;
   for (const Value& item : *list) {
     if (item.table() == nullptr) wrong_type(key, item, "a table");
-    out.push_back(placed(*item.table()));
+    out.push_back(placed(key, *item.table()));
   }
   return out;
 }
@@ -290,16 +330,17 @@ void SettingsReader::check(std::string_view key, bool holds, std::string_view ex
                            std::string hint) const {
   if (holds) return;
   const Value* value = settings_.find(key);
-  fail(fmt::format("\"{}\" must be {}{}", key, expected,
-                   value == nullptr ? "" : ", but is " + value->to_string()),
-       std::move(hint));
+  fail_at(key,
+          fmt::format("\"{}\" must be {}{}", key, expected,
+                      value == nullptr ? "" : ", but is " + value->to_string()),
+          std::move(hint));
 }
 
 void SettingsReader::finish() {
   for (const auto& [key, value] : settings_.entries()) {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-    fail(fmt::format("unknown key \"{}\"{}", key, did_you_mean(key, known_)),
-         fmt::format("known keys: {}", join(known_)));
+    fail_at(key, fmt::format("unknown key \"{}\"{}", key, did_you_mean(key, known_)),
+            fmt::format("known keys: {}", join(known_)));
   }
 }
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
-#include "convoke/recipe/section_reader.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {
@@ -23,7 +22,7 @@ std::vector<std::string> fill_modes() {
 
 void read_fill_mode(SettingsReader& read, const KeyFacts& key, AugmentOptions& options) {
   const std::string name = read.get(key.name, std::string(data::name_of(options.fill.mode)));
-  read.at([&] { options.fill.mode = data::fill_mode_from(name); });
+  read.at(key.name, [&] { options.fill.mode = data::fill_mode_from(name); });
 }
 
 std::optional<Value> write_fill_mode(const KeyFacts&, const AugmentOptions& options) {
@@ -166,18 +165,18 @@ constexpr std::array kAugmentKeys{
 };
 
 // Mixing needs images, and a second sample in the lane.
-void check_mixing(const SectionReader& read, const AugmentOptions& options, const ModelRecipe& model,
+void check_mixing(const SettingsReader& read, const AugmentOptions& options, const ModelRecipe& model,
                   std::int64_t lane) {
   if (!options.mixes()) return;
   const char* const key = options.mixup > 0 ? "mixup" : "cutmix";
   if (lane < 2) {
-    read.fail(key, fmt::format("\"{}\" mixes the samples of a lane, but train.lane is 1", key),
-              "set train.lane to 2 or more");
+    read.fail_at(key, fmt::format("\"{}\" mixes the samples of a lane, but train.lane is 1", key),
+                 "set train.lane to 2 or more");
   }
   if (model.cache_features > 0) {
-    read.fail(key,
-              fmt::format("\"{}\" needs images, but model.cache_features replaces them by features", key),
-              "set model.cache_features to 0");
+    read.fail_at(key,
+                 fmt::format("\"{}\" needs images, but model.cache_features replaces them by features", key),
+                 "set model.cache_features to 0");
   }
 }
 
@@ -191,10 +190,11 @@ Section augment_section() {
       "change. Keys that Keras' `ImageDataGenerator` has too have its names and meaning.");
 }
 
-data::AugmentOptions read_augment(const TomlDocument& document, const ModelRecipe& model, std::int64_t lane) {
-  SectionReader read(document, "augment");
+data::AugmentOptions read_augment(const Settings& document, const ModelRecipe& model, std::int64_t lane) {
+  const Settings section = section_in(document, "augment");
+  SettingsReader read(section, "[augment]");
   AugmentOptions options;
-  read.read(kAugmentKeys, options);
+  read_keys(kAugmentKeys, read, options);
   if (model.input.size() != 3 && options != AugmentOptions{}) {
     throw Error(fmt::format("{}: [augment] is for images, but model.input is {}", document.place("augment"),
                             Shape(model.input).to_string()),

@@ -1,5 +1,4 @@
 #include "convoke/core/byte_size.hpp"
-#include "convoke/recipe/section_reader.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {
@@ -153,11 +152,12 @@ data::Shuffle DataRecipe::shuffle_of(std::int64_t sample_bytes) const {
   return data::Shuffle::chunks(sample_bytes, static_cast<std::int64_t>(window));
 }
 
-DataRecipe read_data(const TomlDocument& document, const ModelRecipe& model) {
-  SectionReader read(document, "data");
+DataRecipe read_data(const Settings& document, const ModelRecipe& model) {
+  const Settings section = section_in(document, "data");
+  SettingsReader read(section, "[data]");
   DataRecipe data;
   if (model.input.size() != 3) data.normalize = "none";  // features and tokens are not pixels of 0..255
-  read.read(kDataKeys, data);
+  read_keys(kDataKeys, read, data);
   read.check("validation_split", data.validation_name != data.train_split,
              "a fraction, or a split other than data.train_split");
   read.check("window", data.shuffle == "chunks" || data.window == *parse_bytes(kWindow),

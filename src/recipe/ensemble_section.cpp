@@ -1,4 +1,3 @@
-#include "convoke/recipe/section_reader.hpp"
 #include "convoke/vote/rule.hpp"
 #include "convoke/vote/soup.hpp"
 #include "sections.hpp"
@@ -76,10 +75,11 @@ Section ensemble_section() {
       "ensemble", "The members and their vote, with `train.mode = \"ensemble\"`.");
 }
 
-EnsembleRecipe read_ensemble(const TomlDocument& document) {
-  SectionReader read(document, "ensemble");
+EnsembleRecipe read_ensemble(const Settings& document) {
+  const Settings section = section_in(document, "ensemble");
+  SettingsReader read(section, "[ensemble]");
   EnsembleRecipe ensemble;
-  read.read(kEnsembleKeys, ensemble);
+  read_keys(kEnsembleKeys, read, ensemble);
   return ensemble;
 }
 

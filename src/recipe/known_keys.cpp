@@ -56,24 +56,18 @@ std::string suggestion(const std::string& name, const std::vector<std::string>& 
   return fmt::format(" (did you mean \"{}\"?)", found->path);
 }
 
-[[noreturn]] void refuse(const TomlDocument& document, const std::string& path, std::string_view where,
-                         const std::string& name, const std::vector<std::string>& here) {
-  throw Error(
-      fmt::format("{}: {}: unknown key \"{}\"{}", document.place(path), where, name, suggestion(name, here)),
-      fmt::format("known keys: {}", join(here)));
-}
-
-void require_known(const TomlDocument& document, const Settings& table, const std::string& prefix,
-                   std::string_view where, const std::vector<std::string>& here) {
+void require_known(const Settings& table, std::string_view where, const std::vector<std::string>& here) {
   for (const auto& [name, value] : table.entries()) {
-    if (std::find(here.begin(), here.end(), name) == here.end())
-      refuse(document, prefix + name, where, name, here);
+    if (std::find(here.begin(), here.end(), name) != here.end()) continue;
+    throw Error(
+        fmt::format("{}: {}: unknown key \"{}\"{}", table.place(name), where, name, suggestion(name, here)),
+        fmt::format("known keys: {}", join(here)));
   }
 }
 
 }  // namespace
 
-void require_known_keys(const TomlDocument& document) {
+void require_known_keys(const Settings& document) {
   std::vector<std::string> top;
   for (const Section& section : sections()) {
     if (!section.name.empty()) {
@@ -82,12 +76,11 @@ void require_known_keys(const TomlDocument& document) {
       top = names_of(section.keys());
     }
   }
-  require_known(document, document.settings, "", "recipe", top);
+  require_known(document, "recipe", top);
   for (const Section& section : sections()) {
-    const Value* const value = document.settings.find(section.name);
+    const Value* const value = document.find(section.name);
     if (value == nullptr || value->table() == nullptr) continue;
-    const std::string name(section.name);
-    require_known(document, *value->table(), name + ".", "[" + name + "]", names_of(section.keys()));
+    require_known(*value->table(), fmt::format("[{}]", section.name), names_of(section.keys()));
   }
 }
 

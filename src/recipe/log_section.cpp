@@ -1,4 +1,3 @@
-#include "convoke/recipe/section_reader.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {
@@ -33,10 +32,11 @@ Section log_section() {
                                             "A run logs this in addition to the epochs in `metrics.jsonl`.");
 }
 
-train::LogOptions read_log(const TomlDocument& document) {
-  SectionReader read(document, "log");
+train::LogOptions read_log(const Settings& document) {
+  const Settings section = section_in(document, "log");
+  SettingsReader read(section, "[log]");
   train::LogOptions log;
-  read.read(kLogKeys, log);
+  read_keys(kLogKeys, read, log);
   return log;
 }
 

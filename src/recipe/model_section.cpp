@@ -12,7 +12,6 @@
 #include "convoke/nn/zoo.hpp"
 #include "convoke/nn/zoo_parts.hpp"
 #include "convoke/recipe/library.hpp"
-#include "convoke/recipe/section_reader.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {
@@ -142,7 +141,7 @@ Settings resolved_layer(const Settings& written) {
   Settings own;
   own.set_where(written.where());
   for (const auto& [key, value] : written.entries()) {
-    if (!is_wiring(key)) own.set(key, value);
+    if (!is_wiring(key)) own.set(key, value, written.place(key));
   }
   const nn::LayerPtr layer = nn::make_layer(own);
   const Settings options = layer->settings();
@@ -156,19 +155,19 @@ Settings resolved_layer(const Settings& written) {
 }
 
 // Returns the key that gives the network. Throws unless exactly one does.
-std::string source_of_layers(SectionReader& read, const ModelRecipe& model) {
+std::string source_of_layers(SettingsReader& read, const ModelRecipe& model) {
   std::vector<std::string> given;
   if (!model.layers.empty()) given.emplace_back("layers");
   if (!model.zoo.empty()) given.emplace_back("zoo");
   if (!model.file.empty()) given.emplace_back("file");
   if (given.empty()) {
-    read.fail("layers", "a model needs \"layers\", \"zoo\" or \"file\"",
-              "for example layers = [ { layer = \"flatten\" }, { layer = \"dense\", units = 10 } ], zoo = "
-              "\"resnet18\", or file = \"model.onnx\"");
+    read.fail_at("layers", "a model needs \"layers\", \"zoo\" or \"file\"",
+                 "for example layers = [ { layer = \"flatten\" }, { layer = \"dense\", units = 10 } ], zoo = "
+                 "\"resnet18\", or file = \"model.onnx\"");
   }
   if (given.size() > 1) {
-    read.fail(given[1], fmt::format("a model has \"{}\" or \"{}\", not both", given[0], given[1]),
-              "remove one of them");
+    read.fail_at(given[1], fmt::format("a model has \"{}\" or \"{}\", not both", given[0], given[1]),
+                 "remove one of them");
   }
   return given.front();
 }
@@ -195,17 +194,17 @@ std::vector<Settings> with_classes(std::vector<Settings> layers, std::int64_t cl
   return layers;
 }
 
-std::vector<Settings> layers_of_zoo(SectionReader& read, ModelRecipe& model) {
+std::vector<Settings> layers_of_zoo(SettingsReader& read, ModelRecipe& model) {
   try {
     if (!read.has("input")) model.input = nn::zoo_input(model.zoo).extents();
   } catch (const Error& error) {
-    read.fail("zoo", error.what(), error.hint());
+    read.fail_at("zoo", error.what(), error.hint());
   }
   if (!read.has("classes")) model.classes = nn::ZooOptions().classes;
   try {
     return nn::describe_graph(nn::make_zoo_model(model.zoo, {Shape(model.input), model.classes, model.head}));
   } catch (const Error& error) {
-    read.fail("zoo", fmt::format("{}: {}", model.zoo, error.what()), error.hint());
+    read.fail_at("zoo", fmt::format("{}: {}", model.zoo, error.what()), error.hint());
   }
 }
 
@@ -231,7 +230,7 @@ bool normalizes_itself(const nn::Graph& graph) {
   return any && (graph.input_shape().rank() != 3 || scale < kOfPixels);
 }
 
-std::vector<Settings> layers_of_file(SectionReader& read, ModelRecipe& model) {
+std::vector<Settings> layers_of_file(SettingsReader& read, ModelRecipe& model) {
   if (!std::filesystem::exists(model.file)) {
     throw MissingFile(fmt::format("{}: {}: no such file", read.place("file"), model.file),
                       "check model.file, a path from the folder in which the program runs");
@@ -255,26 +254,27 @@ std::vector<Settings> layers_of_file(SectionReader& read, ModelRecipe& model) {
 }
 
 // Returns the layers of the recipe, of the published network or of the file.
-std::vector<Settings> settle_layers(SectionReader& read, ModelRecipe& model) {
+std::vector<Settings> settle_layers(SettingsReader& read, ModelRecipe& model) {
   const std::string source = source_of_layers(read, model);
   if (read.has("head") && source != "zoo") {
-    read.fail("head", "\"head\" needs \"zoo\"", "change the last layer instead");
+    read.fail_at("head", "\"head\" needs \"zoo\"", "change the last layer instead");
   }
   for (const char* key : {"output_node", "outputs"}) {
     if (!read.has(key) || source == "file") continue;
-    read.fail(key, fmt::format("\"{}\" needs \"file\"", key), "it chooses among the outputs of a model file");
+    read.fail_at(key, fmt::format("\"{}\" needs \"file\"", key),
+                 "it chooses among the outputs of a model file");
   }
   if (source == "zoo") return layers_of_zoo(read, model);
   if (source == "file") return layers_of_file(read, model);
   if (read.has("classes")) {
-    read.fail("classes", "\"classes\" needs \"zoo\" or \"file\"", "change the last layer instead");
+    read.fail_at("classes", "\"classes\" needs \"zoo\" or \"file\"", "change the last layer instead");
   }
-  if (!read.has("input")) read.fail("input", "\"input\" is missing", "for example input = [1, 28, 28]");
+  if (!read.has("input")) read.fail_at("input", "\"input\" is missing", "for example input = [1, 28, 28]");
   return model.layers;
 }
 
 // `batch_norm` overrides the setting of every batch norm, except frozen ones, which compute no statistics.
-void choose_batch_norm(SectionReader& read, const ModelRecipe& model, std::vector<Settings>& layers) {
+void choose_batch_norm(SettingsReader& read, const ModelRecipe& model, std::vector<Settings>& layers) {
   bool any = false;
   for (Settings& layer : layers) {
     const Settings resolved = resolved_layer(layer);
@@ -283,7 +283,7 @@ void choose_batch_norm(SectionReader& read, const ModelRecipe& model, std::vecto
     if (*resolved.find("frozen") != Value(true))
       layer.set("synchronized", model.batch_norm == "synchronized");
   }
-  if (!any) read.fail("batch_norm", "the model has no batch norm", "remove the key");
+  if (!any) read.fail_at("batch_norm", "the model has no batch norm", "remove the key");
 }
 
 }  // namespace
@@ -300,10 +300,11 @@ Section model_section() {
       "The network: `layers` lists its layers, `zoo` names a published network, or `file` a model file.");
 }
 
-ModelRecipe read_model(const TomlDocument& document) {
-  SectionReader read(document, "model");
+ModelRecipe read_model(const Settings& document) {
+  const Settings section = section_in(document, "model");
+  SettingsReader read(section, "[model]");
   ModelRecipe model;
-  read.read(kModelKeys, model);
+  read_keys(kModelKeys, read, model);
   std::vector<Settings> layers = settle_layers(read, model);
   // Builds the graph first: its messages name the layer and the shapes that do not fit.
   const auto build = [&] { return nn::build_graph(nn::input_of(Shape(model.input), layers), layers); };
@@ -316,10 +317,10 @@ ModelRecipe read_model(const TomlDocument& document) {
     model.freeze = nn::resolve_parts(model.zoo, graph, model.freeze);
     nn::freeze(graph, model.freeze);
   } catch (const Error& error) {
-    read.fail("freeze", error.what(), error.hint());
+    read.fail_at("freeze", error.what(), error.hint());
   }
   if (model.cache_features > 0 && nn::frozen_prefix(graph) == 0) {
-    read.fail(
+    read.fail_at(
         "cache_features",
         fmt::format("the beginning of the network is not frozen: {} is trained", nn::first_not_fixed(graph)),
         "freeze the beginning (model.freeze), or set cache_features to 0");

@@ -12,7 +12,6 @@
 #include "convoke/optim/schedule.hpp"
 #include "convoke/os/special_file.hpp"
 #include "convoke/recipe/library.hpp"
-#include "convoke/recipe/section_reader.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/equal_ranks.hpp"
 #include "convoke/sync/strategy.hpp"
@@ -178,15 +177,15 @@ Recipe Recipe::of_root(std::optional<Recipe> here, const std::string& recipe,
 
 Recipe Recipe::parse(const std::string& toml, const std::string& source,
                      const std::vector<std::string>& changes) {
-  TomlDocument document = parse_toml(toml, source);
+  Settings document = parse_toml(toml, source);
   for (const std::string& change : changes) apply_change(document, change);
 
   require_known_keys(document);
 
   Recipe recipe;
   recipe.name = name_from(source);
-  SectionReader read(document, "");
-  read.read(kTopKeys, recipe);
+  SettingsReader read(document, "recipe");
+  read_keys(kTopKeys, read, recipe);
   read.check("name", may_name_a_folder(recipe.name), "text that can name a folder");
   recipe.description = one_line(recipe.description);
 

@@ -1,4 +1,3 @@
-#include "convoke/recipe/section_reader.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {
@@ -8,7 +7,8 @@ using RunKey = Key<RunRecipe>;
 
 void read_interval(SettingsReader& read, const KeyFacts& key, RunRecipe& run) {
   if (read.holds_text(key.name)) {
-    read.at([&] { run.checkpoint_every = run::CheckpointInterval::from(read.require_string(key.name)); });
+    read.at(key.name,
+            [&] { run.checkpoint_every = run::CheckpointInterval::from(read.require_string(key.name)); });
   } else {
     read_value(read, key, run.checkpoint_every.epochs);
   }
@@ -37,7 +37,7 @@ std::optional<Value> write_keep_best(const KeyFacts&, const RunRecipe& run) {
 template <double RunRecipe::*kSeconds>
 void read_seconds(SettingsReader& read, const KeyFacts& key, RunRecipe& run) {
   if (read.holds_text(key.name)) {
-    read.at([&] { run.*kSeconds = run::seconds_from(read.require_string(key.name)); });
+    read.at(key.name, [&] { run.*kSeconds = run::seconds_from(read.require_string(key.name)); });
   } else {
     read_value(read, key, run.*kSeconds);
   }
@@ -161,10 +161,11 @@ Section run_section() {
                                             "The execution of a run. These keys do not change the result.");
 }
 
-RunRecipe read_run(const TomlDocument& document) {
-  SectionReader read(document, "run");
+RunRecipe read_run(const Settings& document) {
+  const Settings section = section_in(document, "run");
+  SettingsReader read(section, "[run]");
   RunRecipe run;
-  read.read(kRunKeys, run);
+  read_keys(kRunKeys, read, run);
   return run;
 }
 

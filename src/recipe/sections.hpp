@@ -45,19 +45,19 @@ std::span<const Section> sections();
 
 /// Throws Error for the first unknown key, at the top or in a section. The message suggests the nearest key,
 /// also of another section: "train.optimizer.learning_rate" for "train.learning_rate".
-void require_known_keys(const TomlDocument& document);
+void require_known_keys(const Settings& document);
 
 /// Returns the graph of [model], with frozen nodes marked.
 nn::Graph graph_of(const ModelRecipe& model);
-ModelRecipe read_model(const TomlDocument& document);
+ModelRecipe read_model(const Settings& document);
 /// `model`: the type of a sample decides defaults.
-DataRecipe read_data(const TomlDocument& document, const ModelRecipe& model);
+DataRecipe read_data(const Settings& document, const ModelRecipe& model);
 /// `lane`: number of samples that can be mixed with each other.
-data::AugmentOptions read_augment(const TomlDocument& document, const ModelRecipe& model, std::int64_t lane);
+data::AugmentOptions read_augment(const Settings& document, const ModelRecipe& model, std::int64_t lane);
 /// `model`: the nodes that groups name.
-TrainRecipe read_train(const TomlDocument& document, const ModelRecipe& model);
-EnsembleRecipe read_ensemble(const TomlDocument& document);
-RunRecipe read_run(const TomlDocument& document);
-train::LogOptions read_log(const TomlDocument& document);
+TrainRecipe read_train(const Settings& document, const ModelRecipe& model);
+EnsembleRecipe read_ensemble(const Settings& document);
+RunRecipe read_run(const Settings& document);
+train::LogOptions read_log(const Settings& document);
 
 }  // namespace convoke::recipe

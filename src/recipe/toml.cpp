@@ -35,7 +35,7 @@ class Converter {
   using Place = std::function<std::string(std::uint32_t line)>;
   explicit Converter(Place place) : place_(std::move(place)) {}
 
-  Settings table(const toml::table& from, const std::string& path) {
+  Settings table(const toml::table& from) {
     // toml++ sorts the keys of a table; their places give the order of the text.
     std::vector<std::pair<const toml::key*, const toml::node*>> entries;
     for (const auto& [key, node] : from) entries.emplace_back(&key, &node);
@@ -46,28 +46,22 @@ class Converter {
     if (++depth_ > kMostNested)
       throw Error(fmt::format("{}: tables are nested more than {} deep", to.where(), kMostNested),
                   "see docs/recipes.md for the tables of a recipe");
-    for (const auto& [key, node] : entries) {
-      const std::string full = path + std::string(key->str());
-      places_[full] = place_(key->source().begin.line);
-      to.set(key->str(), value(*node, full + "."));
-    }
+    for (const auto& [key, node] : entries)
+      to.set(key->str(), value(*node), place_(key->source().begin.line));
     --depth_;
     return to;
   }
 
-  std::map<std::string, std::string, std::less<>>&& places() { return std::move(places_); }
-
  private:
-  Value value(const toml::node& node, const std::string& path) {
+  Value value(const toml::node& node) {
     if (const auto* v = node.as_boolean()) return v->get();
     if (const auto* v = node.as_integer()) return v->get();
     if (const auto* v = node.as_floating_point()) return v->get();
     if (const auto* v = node.as_string()) return v->get();
-    if (const auto* v = node.as_table()) return table(*v, path);
+    if (const auto* v = node.as_table()) return table(*v);
     if (const auto* v = node.as_array()) {
       Value::Array list;
-      for (std::size_t i = 0; i < v->size(); ++i)
-        list.push_back(value((*v)[i], fmt::format("{}{}.", path, i)));
+      for (const toml::node& item : *v) list.push_back(value(item));
       return list;
     }
     throw Error(place_(node.source().begin.line) + ": dates and times are not supported",
@@ -75,7 +69,6 @@ class Converter {
   }
 
   Place place_;
-  std::map<std::string, std::string, std::less<>> places_;
   int depth_ = 0;
 };
 
@@ -98,24 +91,28 @@ void write_entry(std::string& out, const std::string& key, const Value& value) {
 
 }  // namespace
 
-std::string TomlDocument::place(std::string_view path) const {
-  for (;;) {
-    if (const auto it = places.find(path); it != places.end()) return it->second;
-    const std::size_t dot = path.rfind('.');
-    if (dot == std::string_view::npos) return settings.where();
-    path = path.substr(0, dot);
+Settings section_in(const Settings& document, std::string_view section) {
+  const Value* const value = document.find(section);
+  if (value == nullptr) {
+    Settings missing;
+    missing.set_where(document.where());
+    return missing;
   }
+  if (value->table() == nullptr) {
+    throw Error(fmt::format("{}: \"{}\" must be a section, but is {} ({})", document.place(section), section,
+                            value->kind(), value->to_string()),
+                fmt::format("write [{}] on a line of its own and its keys below", section));
+  }
+  return *value->table();
 }
 
-TomlDocument parse_toml(const std::string& text, const std::string& source) {
+Settings parse_toml(const std::string& text, const std::string& source) {
   check_dots(text, source);
   try {
     const toml::table root = toml::parse(text, source);
     Converter converter([&](std::uint32_t line) { return fmt::format("{}:{}", source, std::max(line, 1U)); });
-    TomlDocument document;
-    document.settings = converter.table(root, "");
-    document.settings.set_where(source);
-    document.places = converter.places();
+    Settings document = converter.table(root);
+    document.set_where(source);
     return document;
   } catch (const toml::parse_error& error) {
     throw Error(fmt::format("{}:{}: {}", source, error.source().begin.line, error.description()),
@@ -127,7 +124,7 @@ Value parse_value(const std::string& text, const std::string& place) {
   if (text.find('\n') != std::string::npos) return text;  // it could contain further keys
   try {
     const toml::table root = toml::parse("value = " + text);
-    return *Converter([&](std::uint32_t) { return place; }).table(root, "").find("value");
+    return *Converter([&](std::uint32_t) { return place; }).table(root).find("value");
   } catch (const toml::parse_error&) {
     return text;
   } catch (const Error&) {

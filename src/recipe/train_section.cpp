@@ -7,7 +7,6 @@
 #include "convoke/nn/zoo_parts.hpp"
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/optim/schedule.hpp"
-#include "convoke/recipe/section_reader.hpp"
 #include "convoke/train/distillation.hpp"
 #include "convoke/train/early_stopping.hpp"
 #include "convoke/train/on_divergence.hpp"
@@ -50,10 +49,11 @@ std::string lanes_near(std::int64_t batch, std::int64_t lane) {
   return join(near);
 }
 
-void check_lane(const SectionReader& read, const TrainRecipe& train) {
+void check_lane(const SettingsReader& read, const TrainRecipe& train) {
   if (train.lane == 0 || train.batch % train.lane == 0) return;
-  read.fail("lane", fmt::format("lane {} does not divide batch {}", train.lane, train.batch),
-            fmt::format("lanes that divide it: {}; or lane = \"auto\"", lanes_near(train.batch, train.lane)));
+  read.fail_at(
+      "lane", fmt::format("lane {} does not divide batch {}", train.lane, train.batch),
+      fmt::format("lanes that divide it: {}; or lane = \"auto\"", lanes_near(train.batch, train.lane)));
 }
 
 // Returns name, learning_rate, and every option of the optimizer with its value.
@@ -121,7 +121,7 @@ std::optional<Value> write_on_divergence(const KeyFacts&, const TrainRecipe& tra
 }
 
 void read_distill(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
-  read.at([&] { train.distill = train::Distillation::read(read.table(key.name)); });
+  read.at(key.name, [&] { train.distill = train::Distillation::read(read.table(key.name)); });
 }
 
 std::optional<Value> write_distill(const KeyFacts&, const TrainRecipe& train) {
@@ -136,14 +136,15 @@ void read_class_weights(SettingsReader& read, const KeyFacts& key, TrainRecipe& 
   if (written == nullptr) return;
   const bool by_name = read.holds_text(key.name);
   train.balance_classes =
-      by_name && find_in(kRules, read.get(key.name, ""), "rule for class weights", read.where()).value;
+      by_name &&
+      find_in(kRules, read.get(key.name, ""), "rule for class weights", read.place(key.name)).value;
   if (by_name && !train.balance_classes) return;
   if (train.loss.find(key.name) != nullptr) {
-    read.fail("class weights are set here and in train.loss", "remove one of them");
+    read.fail_at(key.name, "class weights are set here and in train.loss", "remove one of them");
   }
   if (by_name) return;
   train.loss.set(key.name, *written);
-  read.at([&] { train.loss = resolved(train.loss, loss_options); });
+  read.at(key.name, [&] { train.loss = resolved(train.loss, loss_options); });
 }
 
 std::optional<Value> write_class_weights(const KeyFacts&, const TrainRecipe& train) {
@@ -376,19 +377,20 @@ std::string to_string(nn::ConvolutionChoice convolution) { return name_of(kConvo
 std::string to_string(sync::Wire wire) { return name_of(kWires, wire); }
 std::string to_string(nn::Precision precision) { return name_of(kPrecisions, precision); }
 
-TrainRecipe read_train(const TomlDocument& document, const ModelRecipe& model) {
-  SectionReader read(document, "train");
+TrainRecipe read_train(const Settings& document, const ModelRecipe& model) {
+  const Settings section = section_in(document, "train");
+  SettingsReader read(section, "[train]");
   TrainRecipe train;
   train.loss = model.loss;
-  read.read(kTrainKeys, train);
+  read_keys(kTrainKeys, read, train);
   check_lane(read, train);
   if (train.update.clip_value > 0 && train.update.clip_norm > 0) {
-    read.fail("clip_norm", "gradients are clipped by value or by norm, not by both",
-              "set clip_value or clip_norm to 0");
+    read.fail_at("clip_norm", "gradients are clipped by value or by norm, not by both",
+                 "set clip_value or clip_norm to 0");
   }
   if (train.wire == sync::Wire::kBfloat16 && train.reduction == engine::Reduction::kExact) {
-    read.fail("wire", "exact sums travel in fixed point",
-              "remove train.wire, or set train.reduction = \"fast\"");
+    read.fail_at("wire", "exact sums travel in fixed point",
+                 "remove train.wire, or set train.reduction = \"fast\"");
   }
   resolve_groups(read.tables("groups"), model, train);
   resolve_stages(read.tables("stages"), model, train);

@@ -132,6 +132,29 @@ TEST_CASE("text means a table with a name, at the place of its parent") {
   CHECK(SettingsReader(settings, "train").table("schedule").where() == "recipe.toml:9");
 }
 
+TEST_CASE("a value has the place of its text, or of the table around it") {
+  Settings settings{{"epochs", 5}};
+  settings.set_where("recipe.toml:3");
+  settings.set("batch", 0, "recipe.toml:5");
+  settings.set_path("optimizer.beta_1", 2, "--set optimizer.beta_1=2");
+  CHECK(settings.place("epochs") == "recipe.toml:3");
+  CHECK(settings.place("batch") == "recipe.toml:5");
+  CHECK(settings.place("batch.inner") == "recipe.toml:5");
+  CHECK(settings.place("optimizer.beta_1") == "--set optimizer.beta_1=2");
+  SettingsReader read(settings, "train");
+  CHECK(error_of([&] {
+          read.get("batch", "all");
+        }).starts_with("recipe.toml:5: train: \"batch\" must be text"));
+  CHECK(error_of([&] { read.check("batch", false, "1"); }).starts_with("recipe.toml:5: "));
+  CHECK(error_of([&] { read.get_count("epochs", 1, 6); }).starts_with("recipe.toml:3: "));
+  CHECK(error_of([&] { read.at("batch", [] { throw Error("is odd"); }); }) == "recipe.toml:5: is odd");
+  CHECK(error_of([&] { read.at("batch", [] { throw Error("recipe.toml:9: is odd"); }); }) ==
+        "recipe.toml:9: is odd");
+  Settings again = settings;
+  again.set("batch", 0, "elsewhere");
+  CHECK(again == settings);
+}
+
 TEST_CASE("settings are set by path, creating tables") {
   Settings settings{{"seed", 1}, {"train", Settings{{"epochs", 5}, {"optimizer", "adam"}}}};
   settings.set_path("seed", 2);

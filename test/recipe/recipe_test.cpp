@@ -1,5 +1,9 @@
 #include "convoke/recipe/recipe.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "convoke/core/error.hpp"
 #include "message.hpp"
 #include "support/catch.hpp"
@@ -339,6 +343,25 @@ TEST_CASE("the command line changes single values") {
   CHECK(faster.train.learning_rate == 0.002);
 }
 
+TEST_CASE("an option in a table names its own line, also in a list, and the argument that set it") {
+  const std::string optimizer = "optimizer = { name = \"adam\", learning_rate = 0.002 }\n";
+  const std::string before = with(optimizer, "");
+  const std::string text =
+      before + "[train.optimizer]\nname = \"sgd\"\n\nmomentum = 2\n[train.schedule]\nname = \"cosine\"\n";
+  const auto line = std::count(before.begin(), before.end(), '\n') + 4;
+  CHECK(message_of(text).what.starts_with(fmt::format("recipe.toml:{}: optimizer", line)));
+  CHECK(message_of(text).what.ends_with("\"momentum\" must be at least 0 and below 1, but is 2"));
+  CHECK(message_of(text, {"train.optimizer.momentum=3"})
+            .what.starts_with("--set train.optimizer.momentum=3: optimizer"));
+  CHECK(message_of(text, {"train.optimizer.momentum=0", "train.schedule.nam=1"})
+            .what.starts_with("--set train.schedule.nam=1: schedule"));
+
+  const std::string list = "\n[[train.stages]]\nunfreeze = [\"*\"]\n\nepoch = 1.5\n";
+  const auto last = std::count(text.begin(), text.end(), '\n') + 5;
+  CHECK(message_of(text + list, {"train.optimizer.momentum=0"})
+            .what.starts_with(fmt::format("recipe.toml:{}: ", last)));
+}
+
 TEST_CASE("an error of --set names the argument") {
   CHECK(set_error("train.epoch=3") ==
         "--set train.epoch=3: [train]: unknown key \"epoch\" (did you mean \"epochs\"?)");
@@ -351,7 +374,7 @@ TEST_CASE("an error of --set names the argument") {
         "--set train.optimizer=adamm: unknown optimizer \"adamm\" (did you mean \"adam\"?)");
   const std::string nested = set_error("train.optimizer.beta1=0.5");
   CAPTURE(nested);
-  CHECK(nested.find("recipe.toml:21, --set train.optimizer.beta1=0.5: ") == 0);
+  CHECK(nested.find("--set train.optimizer.beta1=0.5: ") == 0);
   CHECK(nested.find("did you mean \"beta_1\"?") != std::string::npos);
   CHECK(set_error("train.epochs") == "--set train.epochs: expected key=value");
   CHECK(set_error("=3") == "--set =3: a key is empty");
@@ -439,7 +462,7 @@ unfreeze = ["blocks:2"]
   CHECK(what("[[train.stages]]\nepoch = 3\nunfreeze = [\"predictions\"]\n") ==
         "recipe.toml:9: unfreeze: \"predictions\" names no frozen node");
   CHECK(what("[[train.stages]]\nepoch = 1\nunfreeze = [\"*\"]\n")
-            .find("recipe.toml:9: train.stages: \"epoch\" must be at least 2") == 0);
+            .find("recipe.toml:10: train.stages: \"epoch\" must be at least 2") == 0);
   CHECK(what("[[train.stages]]\nepoch = 3\nlearning_rate = 1.0\n[[train.stages]]\nepoch = 3\n"
              "learning_rate = 2.0\n") ==
         "recipe.toml:12: train.stages: a stage at epoch 3 after one at epoch 3");

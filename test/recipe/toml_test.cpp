@@ -9,7 +9,6 @@ using convoke::Value;
 using convoke::recipe::parse_toml;
 using convoke::recipe::parse_value;
 using convoke::recipe::to_toml;
-using convoke::recipe::TomlDocument;
 
 namespace {
 
@@ -51,7 +50,7 @@ std::string toml_error(const std::string& text) {
 }  // namespace
 
 TEST_CASE("TOML becomes settings in the order of the text, with the types of TOML") {
-  const TomlDocument document = parse_toml(kText, "recipe.toml");
+  const Settings document = parse_toml(kText, "recipe.toml");
   const Settings expected{
       {"zeta", 3},
       {"alpha", "a \"quoted\" word"},
@@ -65,17 +64,16 @@ TEST_CASE("TOML becomes settings in the order of the text, with the types of TOM
                 {"layers", Value::Array{Settings{{"layer", "conv2d"}, {"kernel", Value::Array{3, 5}}},
                                         Settings{{"layer", "relu"}}}}}},
   };
-  CHECK(document.settings == expected);
+  CHECK(document == expected);
 }
 
 TEST_CASE("every table and every value has its line") {
-  const TomlDocument document = parse_toml(kText, "recipe.toml");
-  const Settings& train = *document.settings.find("train")->table();
+  const Settings document = parse_toml(kText, "recipe.toml");
+  const Settings& train = *document.find("train")->table();
   CHECK(train.where() == "recipe.toml:4");
   CHECK(train.find("optimizer")->table()->where() == "recipe.toml:8");
   CHECK(train.find("schedule")->table()->where() == "recipe.toml:17");
-  const auto& layers =
-      std::get<Value::Array>(document.settings.find("model")->table()->find("layers")->data());
+  const auto& layers = std::get<Value::Array>(document.find("model")->table()->find("layers")->data());
   CHECK(layers[0].table()->where() == "recipe.toml:13");
   CHECK(layers[1].table()->where() == "recipe.toml:14");
 
@@ -99,9 +97,9 @@ TEST_CASE("invalid TOML is refused with its line") {
 }
 
 TEST_CASE("settings that are written as TOML and read back are equal") {
-  const Settings settings = parse_toml(kText, "recipe.toml").settings;
+  const Settings settings = parse_toml(kText, "recipe.toml");
   const std::string text = to_toml(settings);
-  CHECK(parse_toml(text, "again").settings == settings);
+  CHECK(parse_toml(text, "again") == settings);
   CHECK(text == R"(zeta = 3
 alpha = "a \"quoted\" word"
 
@@ -121,7 +119,7 @@ layers = [
 )");
   const Settings odd{
       {"tiny", 1e-300}, {"text", "two\nlines\tand \\"}, {"none", Value::Array{}}, {"t", Settings{}}};
-  CHECK(parse_toml(to_toml(odd), "odd").settings == odd);
+  CHECK(parse_toml(to_toml(odd), "odd") == odd);
 }
 
 TEST_CASE("a value on the command line is TOML, otherwise text") {

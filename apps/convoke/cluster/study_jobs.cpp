@@ -69,7 +69,7 @@ std::vector<slurm::StudyJobs> sizes_of(const study::StudyFile& file,
 
 bool is_study_file(const std::string& path) {
   if (!std::filesystem::is_regular_file(path)) return false;
-  const Settings settings = recipe::parse_toml(read_text(path).value_or(""), path).settings;
+  const Settings settings = recipe::parse_toml(read_text(path).value_or(""), path);
   return settings.find("recipe") != nullptr && settings.find("model") == nullptr;
 }
 

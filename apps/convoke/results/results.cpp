@@ -36,7 +36,7 @@ std::string places_of(const run::RunFolder& folder) {
 
 report::RunRecord read_run_and_recipe(const std::filesystem::path& folder) {
   report::RunRecord run = report::read_run(folder);
-  run.recipe = recipe::parse_toml(run.recipe_text, (folder / "recipe.toml").string()).settings;
+  run.recipe = recipe::parse_toml(run.recipe_text, (folder / "recipe.toml").string());
   return run;
 }
 

@@ -160,7 +160,7 @@ report::Page page_of(std::span<const fs::path> studies, const study::Analysis& a
 // The key "target" of the study file.
 std::optional<double> relative_error_of(const fs::path& study) {
   const double target =
-      number_at(recipe::parse_toml(study_toml(study), study_file(study).string()).settings, "target");
+      number_at(recipe::parse_toml(study_toml(study), study_file(study).string()), "target");
   return std::isfinite(target) ? std::optional(target) : std::nullopt;
 }
 

@@ -197,7 +197,8 @@ constexpr auto choice(KeyFacts facts) {
                       [](SettingsReader& read, const KeyFacts& k, Options& options) {
                         auto& held = Path::in(options);
                         const std::string name = read.get(k.name, name_of(kNames, held));
-                        held = find_in(kNames, name, k.noun.empty() ? k.name : k.noun, read.where()).value;
+                        held =
+                            find_in(kNames, name, k.noun.empty() ? k.name : k.noun, read.place(k.name)).value;
                       },
                       [](const KeyFacts&, const Options& options) -> std::optional<Value> {
                         return Value(name_of(kNames, Path::in(options)));

@@ -50,7 +50,8 @@ class Value {
   Variant data_;  // a table is a vector of exactly one Settings, which may be incomplete here
 };
 
-/// An ordered table of named values, and its place ("recipe.toml:14") for messages.
+/// An ordered table of named values. The table, and each value that was read from a text, has a place for
+/// messages: "recipe.toml:14".
 class Settings {
  public:
   using Entry = std::pair<std::string, Value>;
@@ -63,19 +64,28 @@ class Settings {
   const Value* find(std::string_view key) const;
   /// Replaces the value of `key`, or adds it at the end.
   void set(std::string_view key, Value value);
+  void set(std::string_view key, Value value, std::string place);
   /// Sets a value by its path and creates missing tables: set_path("train.optimizer.name", "sgd"). Text on
-  /// the path becomes a table of that name (see SettingsReader::table). Throws Error if the path runs into a
-  /// value that is not a table, or has an empty key.
-  void set_path(std::string_view path, Value value);
+  /// the path becomes a table of that name (see SettingsReader::table). `place`: of the value; tables in
+  /// tables that it changes have it too. Throws Error if the path runs into a value that is not a table, or
+  /// has an empty key.
+  void set_path(std::string_view path, Value value, const std::string& place = {});
 
   const std::string& where() const { return where_; }
   void set_where(std::string where) { where_ = std::move(where); }
+  /// Returns the place of the value at `path`, such as "train.epochs", or of the innermost table or value on
+  /// the path that has one.
+  const std::string& place(std::string_view path) const;
 
   /// Equal if the entries and their order are equal; places do not count.
   friend bool operator==(const Settings& a, const Settings& b) { return a.entries_ == b.entries_; }
 
  private:
+  Value* find_mutable(std::string_view key) { return const_cast<Value*>(find(key)); }
+
   std::vector<Entry> entries_;
+  std::vector<std::pair<std::string, std::string>>
+      places_;  // of keys; empty unless they were read from a text
   std::string where_;
 };
 
@@ -86,7 +96,7 @@ class Settings {
 ///     const double rate = read.get("learning_rate", 1e-3);
 ///     read.finish();
 ///
-/// Every failure is an Error that begins with the place of the table.
+/// Every failure is an Error that begins with the place of the key, or of the table if the key has none.
 class SettingsReader {
  public:
   /// `settings` must outlive the reader; `what` names the table in messages, e.g. `layer "conv2d"`.
@@ -98,8 +108,8 @@ class SettingsReader {
   const Value* find(std::string_view key) { return look_up(key); }
   /// True if the key is present and its value is text, for a key that may have other types.
   bool holds_text(std::string_view key) const;
-  /// The place of the table.
-  const std::string& where() const { return settings_.where(); }
+  /// The place of the key, or of the table.
+  const std::string& place(std::string_view key) const { return settings_.place(key); }
 
   bool get(std::string_view key, bool fallback);
   std::int64_t get(std::string_view key, std::int64_t fallback);
@@ -113,6 +123,9 @@ class SettingsReader {
   /// Reads a list of numbers; a single number counts as a list of one.
   std::vector<double> get(std::string_view key, const std::vector<double>& fallback);
   std::vector<std::string> get(std::string_view key, const std::vector<std::string>& fallback);
+
+  /// Reads a whole number of at least `minimum`.
+  std::int64_t get_count(std::string_view key, std::int64_t fallback, std::int64_t minimum);
 
   /// Throws if the key is absent.
   void require_value(std::string_view key) { require(key); }
@@ -128,14 +141,21 @@ class SettingsReader {
   /// get() returned.
   void check(std::string_view key, bool holds, std::string_view expected, std::string hint = {}) const;
 
-  /// Calls `work`; puts the table's place in front of an Error that it throws.
+  /// Calls `work`; puts the place of the key in front of an Error that it throws, unless that names the file.
   template <class Work>
-  auto at(Work work) const {
+  auto at(std::string_view key, Work work) const {
     try {
       return work();
     } catch (const Error& error) {
-      throw Error(where() + ": " + error.what(), error.hint());
+      const std::string& where = place(key);
+      const std::string file = where.substr(0, where.rfind(':'));
+      if (file.empty() || std::string_view(error.what()).starts_with(file + ":")) throw;
+      throw Error(where + ": " + error.what(), error.hint());
     }
+  }
+  template <class Work>
+  auto at(Work work) const {
+    return at({}, std::move(work));
   }
 
   /// Throws if the table has a key that was not requested.
@@ -143,11 +163,13 @@ class SettingsReader {
 
   /// Throws an Error with this table's place in front: "recipe.toml:14: layer "conv2d": <message>".
   [[noreturn]] void fail(const std::string& message, std::string hint = {}) const;
+  /// The same, with the place of the key.
+  [[noreturn]] void fail_at(std::string_view key, const std::string& message, std::string hint = {}) const;
 
  private:
   const Value* look_up(std::string_view key);
   const Value& require(std::string_view key);
-  Settings placed(Settings table) const;  ///< gives a table without a place the place of this one
+  Settings placed(std::string_view key, Settings table) const;  ///< gives a table without a place its key's
   [[noreturn]] void wrong_type(std::string_view key, const Value& value, std::string_view expected) const;
 
   const Settings& settings_;

@@ -1,6 +1,4 @@
 #pragma once
-#include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -8,19 +6,14 @@
 
 namespace convoke::recipe {
 
-/// A TOML text as settings in the order of the text. Every table has its place ("recipe.toml:14"); the places
-/// of single values are stored separately.
-struct TomlDocument {
-  Settings settings;
-  std::map<std::string, std::string, std::less<>> places;  ///< "train.epochs" -> "recipe.toml:14"
+/// Parses TOML into settings in the order of the text, with the places ("recipe.toml:14") of tables and
+/// values. `source` names the text in messages. Throws Error "recipe.toml:3: ..." if it is not TOML, or has
+/// values that settings do not support (dates, times).
+Settings parse_toml(const std::string& text, const std::string& source);
 
-  /// Returns the place of the value at `path`, or of the table around it, or of the document.
-  std::string place(std::string_view path) const;
-};
-
-/// Parses TOML. `source` names the text in messages. Throws Error "recipe.toml:3: ..." if it is not TOML, or
-/// has values that settings do not support (dates, times).
-TomlDocument parse_toml(const std::string& text, const std::string& source);
+/// Returns a section of a document: "train" is [train]. A missing section is empty. Throws Error if the value
+/// is not a table.
+Settings section_in(const Settings& document, std::string_view section);
 
 /// Parses a value in TOML syntax (`3`, `1e-3`, `true`, `[1, 28, 28]`, `{ name = "sgd" }`); anything else is
 /// text. `place` becomes the place of its tables.

@@ -152,8 +152,8 @@ std::vector<PricedMachine> read_machines(const std::filesystem::path& toml) {
   const std::optional<std::string> text = read_text(toml);
   if (!text)
     throw Error(fmt::format("{}: cannot be read", toml.string()), "pass a TOML file with tables [[machine]]");
-  const recipe::TomlDocument document = recipe::parse_toml(*text, toml.string());
-  SettingsReader read(document.settings, "machines");
+  const Settings document = recipe::parse_toml(*text, toml.string());
+  SettingsReader read(document, "machines");
   std::vector<PricedMachine> machines;
   const std::string currency = read.get("currency", "");
   for (const Settings& table : read.tables("machine")) {

@@ -7,7 +7,6 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/recipe/section_reader.hpp"
 #include "convoke/recipe/toml.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
 
@@ -15,8 +14,6 @@ namespace convoke::study {
 namespace {
 
 namespace fs = std::filesystem;
-using recipe::SectionReader;
-using recipe::TomlDocument;
 
 // Formats a value for --set: text without quotes, unless it would be parsed as another type.
 std::string set_text(const Value& value) {
@@ -39,20 +36,20 @@ void flatten(const Settings& table, const std::string& prefix,
   }
 }
 
-std::vector<std::pair<std::string, Value>> keys_of(SectionReader& read, const char* section) {
+std::vector<std::pair<std::string, Value>> keys_of(SettingsReader& read, const char* section) {
   std::vector<std::pair<std::string, Value>> flat;
   flatten(read.table(section), "", flat);
   return flat;
 }
 
 // Keys that have their own axis, or that a study sets.
-void require_free(const SectionReader& read, const std::string& section, const std::string& key) {
+void require_free(const SettingsReader& read, const std::string& section, const std::string& key) {
   constexpr std::pair<std::string_view, std::string_view> kOwn[] = {
       {"run.threads", "threads"}, {"train.mode", "mode"}, {"data.portion", "portion"}};
   for (const auto& [recipe_key, axis] : kOwn) {
     if (key == recipe_key) {
-      read.fail(section, fmt::format("\"{}\" has its own axis", key),
-                fmt::format("write {} = [...] at the top", axis));
+      read.fail_at(section, fmt::format("\"{}\" has its own axis", key),
+                   fmt::format("write {} = [...] at the top", axis));
     }
   }
 }
@@ -65,14 +62,14 @@ std::int64_t count_in(std::string_view text) {
 
 constexpr std::string_view kAsIf = " as if";
 
-Mode mode_from(const SectionReader& read, const std::string& text) {
+Mode mode_from(const SettingsReader& read, const std::string& text) {
   if (text == "sync" || text == "ensemble") return {.name = text};
   if (text.ends_with(kAsIf)) {
     Mode mode = mode_from(read, text.substr(0, text.size() - kAsIf.size()));
     if (mode.name == "sync" || mode.as_if) {
-      read.fail("mode",
-                fmt::format("\"{}\" is no mode: only members of an ensemble can train in turns", text),
-                "known: \"ensemble as if\", \"4x2 as if\"");
+      read.fail_at("mode",
+                   fmt::format("\"{}\" is no mode: only members of an ensemble can train in turns", text),
+                   "known: \"ensemble as if\", \"4x2 as if\"");
     }
     mode.as_if = true;
     return mode;
@@ -85,7 +82,7 @@ Mode mode_from(const SectionReader& read, const std::string& text) {
     if (groups.members > 0 && groups.member_ranks > 0) return groups;
   }
   const std::vector<std::string> known{"sync", "ensemble"};
-  read.fail(
+  read.fail_at(
       "mode", fmt::format("unknown mode \"{}\"{}", text, did_you_mean(text, known)),
       "known: sync, ensemble, groups as members x ranks per member, e.g. \"4x2\", and \"ensemble as if\"");
 }
@@ -97,7 +94,7 @@ std::string text_of(const Mode& mode) {
 }
 
 template <class T>
-void require_distinct(const SectionReader& read, const char* key, std::vector<T> values) {
+void require_distinct(const SettingsReader& read, const char* key, std::vector<T> values) {
   read.check(key, !values.empty(), "a list of at least one value");
   for (std::size_t i = 0; i < values.size(); ++i) {
     read.check(key, std::count(values.begin(), values.end(), values[i]) == 1,
@@ -105,7 +102,7 @@ void require_distinct(const SectionReader& read, const char* key, std::vector<T>
   }
 }
 
-std::vector<std::int64_t> read_counts(SectionReader& read, const char* key) {
+std::vector<std::int64_t> read_counts(SettingsReader& read, const char* key) {
   const std::vector<std::int64_t> counts = read.get(key, std::vector<std::int64_t>{1});
   require_distinct(read, key, counts);
   read.check(key,
@@ -114,10 +111,10 @@ std::vector<std::int64_t> read_counts(SectionReader& read, const char* key) {
   return counts;
 }
 
-void read_axes(SectionReader& read, StudyFile& study, const fs::path& folder) {
+void read_axes(SettingsReader& read, StudyFile& study, const fs::path& folder) {
   study.recipes = read.get("recipe", std::vector<std::string>{});
   if (study.recipes.empty())
-    read.fail("recipe", "\"recipe\" is missing", "for example recipe = \"mnist-sync\", or a list");
+    read.fail_at("recipe", "\"recipe\" is missing", "for example recipe = \"mnist-sync\", or a list");
   require_distinct(read, "recipe", study.recipes);
   for (std::string& recipe : study.recipes) {
     if (!fs::exists(recipe) && fs::exists(folder / recipe)) recipe = (folder / recipe).string();
@@ -139,8 +136,8 @@ void read_axes(SectionReader& read, StudyFile& study, const fs::path& folder) {
   for (const std::string& batch : study.batches) {
     const std::vector<std::string> known{"strong", "weak"};
     if (std::find(known.begin(), known.end(), batch) != known.end()) continue;
-    read.fail("batch", fmt::format("unknown batch policy \"{}\"{}", batch, did_you_mean(batch, known)),
-              "known: strong (the same batch in all cells), weak (the same for each rank)");
+    read.fail_at("batch", fmt::format("unknown batch policy \"{}\"{}", batch, did_you_mean(batch, known)),
+                 "known: strong (the same batch in all cells), weak (the same for each rank)");
   }
   for (const auto& [key, value] : keys_of(read, "set")) {
     require_free(read, "set." + key, key);
@@ -150,16 +147,16 @@ void read_axes(SectionReader& read, StudyFile& study, const fs::path& folder) {
     require_free(read, "axes." + key, key);
     const auto* values = std::get_if<Value::Array>(&value.data());
     if (values == nullptr || values->empty()) {
-      read.fail("axes." + key,
-                fmt::format("\"{}\" must be a list of values, but is {}", key, value.to_string()),
-                fmt::format("[axes] {} = [..., ...]; values that all cells share belong under [set]", key));
+      read.fail_at(
+          "axes." + key, fmt::format("\"{}\" must be a list of values, but is {}", key, value.to_string()),
+          fmt::format("[axes] {} = [..., ...]; values that all cells share belong under [set]", key));
     }
     Axis& axis = study.axes.emplace_back(Axis{key, {}});
     for (const Value& each : *values) axis.values.push_back(set_text(each));
   }
 }
 
-void read_measuring(SectionReader& read, StudyFile& study) {
+void read_measuring(SettingsReader& read, StudyFile& study) {
   study.repeats = read.get_count("repeats", study.repeats, 1);
   study.at_most = read.get_count("at_most", std::max(study.at_most, study.repeats), 1);
   read.check("at_most", study.at_most >= study.repeats, fmt::format("at least repeats, {}", study.repeats));
@@ -177,8 +174,8 @@ void read_measuring(SectionReader& read, StudyFile& study) {
   study.new_seeds = read.get("new_seeds", study.new_seeds);
   const auto is_seed = [](const Axis& axis) { return axis.key == "seed"; };
   if (study.new_seeds && std::any_of(study.axes.begin(), study.axes.end(), is_seed)) {
-    read.fail("axes.seed", "\"seed\" is an axis, but every repeat already has its own seed",
-              "remove the axis (repeats then count up from the recipe's seed), or set new_seeds = false");
+    read.fail_at("axes.seed", "\"seed\" is an axis, but every repeat already has its own seed",
+                 "remove the axis (repeats then count up from the recipe's seed), or set new_seeds = false");
   }
   study.columns = read.get("columns", study.columns);
   if (!study.columns.empty()) require_distinct(read, "columns", study.columns);
@@ -218,8 +215,8 @@ StudyFile StudyFile::load(const fs::path& file) {
 }
 
 StudyFile StudyFile::parse(const std::string& toml, const std::string& source) {
-  const TomlDocument document = recipe::parse_toml(toml, source);
-  SectionReader read(document, "", "study");
+  const Settings document = recipe::parse_toml(toml, source);
+  SettingsReader read(document, "study");
   StudyFile study;
   study.name = read.get("name", fs::path(source).stem().string());
   read.check("name", !study.name.empty() && study.name.find_first_of("/\n") == std::string::npos,
