@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <string_view>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/finite.hpp"
 #include "convoke/core/format_version.hpp"
 #include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
@@ -74,9 +74,7 @@ void read_statistics(const hdf5::File& file, DatasetInfo& info) {
   if (info.channel_mean.empty() && info.channel_std.empty()) return;
   const std::int64_t channels = channel_count(info.sample_type, info.sample_shape);
   for (const std::vector<double>* values : {&info.channel_mean, &info.channel_std}) {
-    expect(static_cast<std::int64_t>(values->size()) == channels &&
-               std::all_of(values->begin(), values->end(), [](double v) { return std::isfinite(v); }),
-           file,
+    expect(static_cast<std::int64_t>(values->size()) == channels && all_finite(*values), file,
            fmt::format("needs a mean and a standard deviation for each of its {} {}", channels,
                        kind_of(info.sample_type, info.sample_shape) == "images" ? "channels" : "features"));
   }

@@ -1,4 +1,5 @@
 #include "convoke/engine/evaluator.hpp"
+#include "convoke/core/finite.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -246,8 +247,8 @@ double Evaluator::loss(std::span<const float> outputs, std::size_t sample, std::
   const auto each = static_cast<std::size_t>(outputs_);
   const std::span<const float> prediction = outputs.subspan(sample * each, each);
   // A loss may clip its inputs and so hide such a value.
-  const bool finite = std::ranges::all_of(prediction, [](float value) { return std::isfinite(value); });
-  return finite ? options_.loss->of(prediction, label) : std::numeric_limits<double>::infinity();
+  return all_finite(prediction) ? options_.loss->of(prediction, label)
+                                : std::numeric_limits<double>::infinity();
 }
 
 bool Evaluator::has_objective() const {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/finite.hpp"
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/engine/gradient_sums.hpp"
 #include "convoke/engine/lane_queue.hpp"
@@ -228,8 +229,7 @@ class LaneEngine::Impl {
   bool finite(const nn::ParameterSlot& slot) const {
     const auto part_is_finite = [&](std::span<const float> arena) {
       if (arena.size() < slot.offset + slot.size) return true;  // statistics have no state, for example
-      return std::ranges::all_of(arena.subspan(slot.offset, slot.size),
-                                 [](float value) { return std::isfinite(value); });
+      return all_finite(arena.subspan(slot.offset, slot.size));
     };
     for (std::size_t i = 0; i < state_slots_; ++i) {
       if (!part_is_finite(memory_.state(i))) return false;

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/finite.hpp"
 #include "convoke/core/timeline.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/run/collective.hpp"
@@ -19,10 +20,6 @@ using namespace std::chrono_literals;
 
 // Training does not wait for a disk that needs longer: the next checkpoint is only some steps away.
 constexpr auto kPatience = 2000ms;
-
-bool all_finite(const std::vector<float>& values) {
-  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
-}
 
 run::BestModels::Cost cost_by(const EarlyStopping& judge) {
   return [&judge](const run::Validated& v) { return judge.cost(v.loss, v.accuracy); };
@@ -80,7 +77,8 @@ void Checkpointing::save(const run::CheckpointState& state) {
   std::vector<std::vector<float>> others = engine_.gather_states();
   if (!group_.root()) return;
   Span span(Activity::kCheckpoint);
-  refused_ = !engine_.first_bad_parameter().empty() || !std::ranges::all_of(others, all_finite);
+  refused_ = !engine_.first_bad_parameter().empty() ||
+             !std::ranges::all_of(others, [](const auto& values) { return all_finite(values); });
   if (refused_) {  // the trainer ends, or goes back
     saved_updates_ = state.updates;
     since_saved_ = {};

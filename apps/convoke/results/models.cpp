@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "cli/options.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/finite.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/nn/backend.hpp"
@@ -25,8 +25,7 @@ void judge_outputs(run::ModelDescription& model, std::span<const float> outputs)
   const std::int64_t k = model.graph.output_shape().elements();
   const auto samples = static_cast<std::int64_t>(outputs.size()) / k;
   const std::string activation(model.loss->activation());
-  const auto finite = [](float value) { return std::isfinite(value); };
-  if (samples == 0 || !std::ranges::all_of(outputs, finite)) return;  // a prediction refuses these
+  if (samples == 0 || !all_finite(outputs)) return;  // a prediction refuses these
   const bool look = nn::look_activated(outputs, k, activation);
   if (!model.outputs_assumed) {
     if (look) return;

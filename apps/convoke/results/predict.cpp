@@ -13,6 +13,7 @@
 #include "cluster/start.hpp"
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/finite.hpp"
 #include "convoke/data_prep/files/npy.hpp"
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/interop/model_io.hpp"
@@ -141,8 +142,7 @@ void require_numbers(std::span<const float> outputs, std::span<const float> samp
   const std::size_t i =
       static_cast<std::size_t>(bad - outputs.begin()) / (outputs.size() / static_cast<std::size_t>(n));
   const std::size_t each = samples.size() / static_cast<std::size_t>(n);
-  const bool sample_is_bad =
-      std::ranges::any_of(samples.subspan(i * each, each), [](float value) { return !std::isfinite(value); });
+  const bool sample_is_bad = !all_finite(samples.subspan(i * each, each));
   std::int64_t place = first + static_cast<std::int64_t>(i);
   std::size_t source = 0;
   while (place >= sources[source].count) place -= sources[source++].count;

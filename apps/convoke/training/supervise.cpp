@@ -18,13 +18,12 @@
 #include "cluster/live_hosts.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/os/child_process.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
 #include "convoke/run/ending.hpp"
 #include "convoke/run/launch_command.hpp"
-#include "convoke/run/lingering_launcher.hpp"
+#include "convoke/run/launched_job.hpp"
 #include "convoke/run/restart_log.hpp"
 #include "convoke/run/run_lock.hpp"
 #include "convoke/run/supervision.hpp"
@@ -70,17 +69,14 @@ void say(const std::string& text) { fmt::print(stderr, "convoke supervise: {}\n"
 
 // Passes on the first signal. A second Ctrl-C ends this process, and the command with it.
 int run_to_end(const LaunchCommand& command) {
-  run::LingeringLauncher launcher(command.run());
-  os::ChildProcess child(command.words());
+  run::LaunchedJob job(command.words(), command.run());
   for (bool passed_on = false;;) {
-    if (const std::optional<int> code = child.exit_code()) return *code;
-    if (launcher.lingers()) {
-      say("ends the launcher, which has nothing to do: the run has finished");
-      child.end();
-      return EXIT_SUCCESS;
+    if (const std::optional<int> code = job.exit_code()) {
+      if (job.lingered()) say("ended the launcher, which had nothing to do: the run had finished");
+      return *code;
     }
     if (const int signal = os::StopSignals::received(); signal != 0 && !passed_on) {
-      child.send(signal);
+      job.send(signal);
       passed_on = true;
     }
     std::this_thread::sleep_for(kPoll);

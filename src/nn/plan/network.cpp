@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cassert>
 #include <chrono>
-#include <cmath>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/finite.hpp"
 #include "convoke/core/timeline.hpp"
 #include "nn/losses/probabilities.hpp"
 #include "nn/plan/arena.hpp"
@@ -101,8 +101,7 @@ class Network::Compiled {
     bool good = true;
     with_stored_type(tensor.desc, [&](auto zero) {
       const auto* values = frame_.at<decltype(zero)>(tensor);
-      good = std::all_of(values, values + elements_of(tensor.desc),
-                         [](float value) { return std::isfinite(value); });
+      good = all_finite(std::span(values, elements_of(tensor.desc)));
     });
     return good;
   }
@@ -254,17 +253,14 @@ std::span<double> Network::backward(const Ready& ready, std::size_t segment) {
 }
 
 std::string Network::first_non_finite(const StepKey& key) {
-  const auto finite = [](std::span<const float> values) {
-    return std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
-  };
   const auto finite_parameters = [&](const std::string& node) {
     for (const ParameterSlot& slot : plan_->layout_->slots()) {
       const bool own = slot.name == node + "." + slot.spec.name;
-      if (own && !finite({plan_->frame_.parameters + slot.offset, slot.size})) return false;
+      if (own && !all_finite(std::span(plan_->frame_.parameters + slot.offset, slot.size))) return false;
     }
     return true;
   };
-  if (!finite(input())) return "input";
+  if (!all_finite(input())) return "input";
   plan_->start(key);
   for (const Step& step : plan_->builder_.forward) {
     // A ReLU in oneDNN turns NaN into 0, so the output may hide bad weights.

@@ -7,7 +7,6 @@
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/concat.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/pool.hpp"
 #include "nn/zoo/head.hpp"
 
@@ -21,33 +20,22 @@ Symbol norm_relu(Symbol x, const std::string& name) {
   return relu(apply(BatchNorm({.momentum = 0.9, .epsilon = 1e-5}), x, name));
 }
 
-Symbol densenet_conv(Symbol x, std::int64_t filters, std::int64_t kernel, std::int64_t stride,
-                     const std::string& name) {
-  return apply(Conv2d({.filters = filters,
-                       .kernel = kernel,
-                       .stride = stride,
-                       .padding = Padding::by((kernel - 1) / 2),
-                       .bias = false,
-                       .initializers = {.weight = "kaiming_normal"}}),
-               x, name);
-}
-
 /// Concatenates the input with the output of a 1x1 and a 3x3 convolution of it.
 Symbol dense_layer(Symbol x, const std::string& name) {
-  Symbol y = densenet_conv(norm_relu(x, name + ".norm1"), kNarrow, 1, 1, name + ".conv1");
-  y = densenet_conv(norm_relu(y, name + ".norm2"), kGrowth, 3, 1, name + ".conv2");
+  Symbol y = kaiming_conv(norm_relu(x, name + ".norm1"), kNarrow, 1, 1, name + ".conv1");
+  y = kaiming_conv(norm_relu(y, name + ".norm2"), kGrowth, 3, 1, name + ".conv2");
   return concat({x, y});
 }
 
 /// Halves channels and size.
 Symbol transition(Symbol x, const std::string& name) {
   const std::int64_t half = shape_of(x)[0] / 2;
-  return average_pool(densenet_conv(norm_relu(x, name + ".norm"), half, 1, 1, name + ".conv"));
+  return average_pool(kaiming_conv(norm_relu(x, name + ".norm"), half, 1, 1, name + ".conv"));
 }
 
 Graph densenet(const ZooOptions& options, const std::array<int, 4>& depths) {
   Graph graph(options.input);
-  Symbol x = densenet_conv(input(graph), 2 * kGrowth, 7, 2, "features.conv0");
+  Symbol x = kaiming_conv(input(graph), 2 * kGrowth, 7, 2, "features.conv0");
   x = max_pool(norm_relu(x, "features.norm0"), {.size = 3, .stride = 2, .padding = Padding::by(1)});
   for (std::size_t block = 1; block <= depths.size(); ++block) {
     for (int layer = 1; layer <= depths[block - 1]; ++layer) {

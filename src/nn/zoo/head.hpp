@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,6 +19,10 @@ template <class Kind>
 Symbol apply(Kind layer, Symbol x, std::string name) {
   return {x.graph, x.graph->add(std::make_shared<Kind>(std::move(layer)), {x.node}, std::move(name))};
 }
+
+/// Adds a convolution of kernel x kernel without bias, padded by (kernel - 1) / 2, with Kaiming's weights.
+Symbol kaiming_conv(Symbol x, std::int64_t filters, std::int64_t kernel, std::int64_t stride,
+                    std::string name);
 
 /// Averages over windows, so that the image has `size` x `size` pixels, as PyTorch's AdaptiveAvgPool2d.
 /// Returns `x` itself if it has that size.

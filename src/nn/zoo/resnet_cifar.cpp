@@ -5,7 +5,6 @@
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/concat.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/merge.hpp"
 #include "convoke/nn/layers/pool.hpp"
 #include "convoke/nn/layers/rescale.hpp"
@@ -13,17 +12,6 @@
 
 namespace convoke::nn {
 namespace {
-
-Symbol cifar_conv(Symbol x, std::int64_t filters, std::int64_t kernel, std::int64_t stride,
-                  const std::string& name) {
-  return apply(Conv2d({.filters = filters,
-                       .kernel = kernel,
-                       .stride = stride,
-                       .padding = Padding::by((kernel - 1) / 2),
-                       .bias = false,
-                       .initializers = {.weight = "kaiming_normal"}}),
-               x, name);
-}
 
 Symbol cifar_norm(Symbol x, const std::string& name) {
   return apply(BatchNorm({.momentum = 0.9, .epsilon = 1e-5}), x, name);
@@ -41,17 +29,17 @@ Symbol padded_shortcut(Symbol x, std::int64_t stride) {
 
 /// 3x3, 3x3, with batch norm after each.
 Symbol cifar_basic_block(Symbol x, std::int64_t width, std::int64_t stride, const std::string& block) {
-  Symbol y = relu(cifar_norm(cifar_conv(x, width, 3, stride, block + ".conv1"), block + ".bn1"));
-  y = cifar_norm(cifar_conv(y, width, 3, 1, block + ".conv2"), block + ".bn2");
+  Symbol y = relu(cifar_norm(kaiming_conv(x, width, 3, stride, block + ".conv1"), block + ".bn1"));
+  y = cifar_norm(kaiming_conv(y, width, 3, 1, block + ".conv2"), block + ".bn2");
   return relu(add(y, changes_shape(x, width, stride) ? padded_shortcut(x, stride) : x));
 }
 
 /// 3x3, 3x3, with batch norm and ReLU before each. A projection has the same input as the first convolution.
 Symbol wide_block(Symbol x, std::int64_t width, std::int64_t stride, const std::string& block) {
   const Symbol active = relu(cifar_norm(x, block + ".bn1"));
-  Symbol y = relu(cifar_norm(cifar_conv(active, width, 3, stride, block + ".conv1"), block + ".bn2"));
-  y = cifar_conv(y, width, 3, 1, block + ".conv2");
-  if (changes_shape(x, width, stride)) x = cifar_conv(active, width, 1, stride, block + ".shortcut");
+  Symbol y = relu(cifar_norm(kaiming_conv(active, width, 3, stride, block + ".conv1"), block + ".bn2"));
+  y = kaiming_conv(y, width, 3, 1, block + ".conv2");
+  if (changes_shape(x, width, stride)) x = kaiming_conv(active, width, 1, stride, block + ".shortcut");
   return add(y, x);
 }
 
@@ -69,7 +57,7 @@ Symbol stages(Symbol x, CifarBlock block, std::int64_t width, int depth) {
 
 Graph cifar_resnet(const ZooOptions& options, int depth) {
   Graph graph(options.input);
-  Symbol x = relu(cifar_norm(cifar_conv(input(graph), 16, 3, 1, "conv1"), "bn1"));
+  Symbol x = relu(cifar_norm(kaiming_conv(input(graph), 16, 3, 1, "conv1"), "bn1"));
   x = stages(x, cifar_basic_block, 16, depth);
   head(global_average_pool(x), options, {.weight = "kaiming_normal"});
   return graph;
@@ -82,7 +70,7 @@ Graph resnet56(const ZooOptions& options) { return cifar_resnet(options, 9); }
 
 Graph wide_resnet_28_10(const ZooOptions& options) {
   Graph graph(options.input);
-  Symbol x = cifar_conv(input(graph), 16, 3, 1, "conv1");
+  Symbol x = kaiming_conv(input(graph), 16, 3, 1, "conv1");
   x = stages(x, wide_block, 160, 4);
   x = relu(cifar_norm(x, "bn"));
   head(global_average_pool(x), options, {.weight = "kaiming_normal"});

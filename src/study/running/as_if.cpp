@@ -51,7 +51,7 @@ void complete_as_if(const fs::path& folder) {
   const std::set<fs::path> members = members_of(folder);
   Settings summary = require_json(folder / "summary.json");
   const double gathering = require(summary, "phases.gather.max");
-  double makespan = 0, first_step = 0, test = 0, steps = 0, images = 0, others = 0;
+  double makespan = 0, first_step = 0, test = 0, steps = 0, images = 0;
   std::array<std::vector<double>, run::kPhases.size()> seconds;  // of each rank, by phase
   Value::Array folders;
   for (const fs::path& member : members) {
@@ -59,7 +59,6 @@ void complete_as_if(const fs::path& folder) {
     makespan = std::max(makespan, require(its, "makespan_seconds"));
     first_step = std::max(first_step, require(its, "seconds_to_first_step"));
     test += require(its, "test.seconds");
-    if (its.find("other_programs") != nullptr) others = std::max(others, require(its, "other_programs"));
     const double its_steps = require(its, "phases.steps.max");
     steps = std::max(steps, its_steps);
     images += require(its, "images_per_second") * its_steps;
@@ -90,7 +89,6 @@ void complete_as_if(const fs::path& folder) {
   summary.set("core_seconds", makespan * require(summary, "cores"));
   summary.set("images_per_second", steps > 0 ? images / steps : 0.0);
   summary.set("seconds_to_first_step", first_step);
-  summary.set("other_programs", others);
   summary.set("exposed_share", stepped > 0 ? exposed / stepped : 0.0);
   summary.set("phases", std::move(phases));
   summary.set("rank_phases", std::move(ranks));

@@ -8,10 +8,9 @@
 #include <thread>
 
 #include "convoke/core/error.hpp"
-#include "convoke/os/child_process.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
-#include "convoke/run/lingering_launcher.hpp"
+#include "convoke/run/launched_job.hpp"
 #include "convoke/study/running/as_if.hpp"
 #include "convoke/study/running/finished_run.hpp"
 
@@ -94,29 +93,25 @@ std::vector<std::string> CellRunner::command(const Configuration& cell, std::int
 
 CellRunner::End CellRunner::start(const std::vector<std::string>& words, const fs::path& output,
                                   const fs::path& log, const std::function<void()>& meanwhile) {
-  run::LingeringLauncher launcher(output);
-  os::ChildProcess child(words, log);
-  const os::Stopwatch watch;
+  run::LaunchedJob job(words, output, log);
   double next = 0, next_energy = kEnergy;
   End end;
   for (;; std::this_thread::sleep_for(kLook)) {
-    const auto code = child.exit_code();
+    const auto code = job.exit_code();
     end.code = code.value_or(0);
     if (!code) end.interrupted_by = os::StopSignals::received();
-    const bool lingers = launcher.lingers();
-    if (end.interrupted_by != 0 || lingers) child.end();
-    if (lingers) end.seconds -= run::LingeringLauncher::kPatience;
-    if (code || end.interrupted_by != 0 || lingers) break;
-    if (watch.seconds() >= next) {
+    if (end.interrupted_by != 0) job.end();
+    if (code || end.interrupted_by != 0) break;
+    if (job.seconds() >= next) {
       meanwhile();
-      next = watch.seconds() + kMeanwhile;
+      next = job.seconds() + kMeanwhile;
     }
-    if (watch.seconds() >= next_energy) {
+    if (job.seconds() >= next_energy) {
       energy_.update();
       next_energy += kEnergy;
     }
   }
-  end.seconds += watch.seconds();
+  end.seconds = job.seconds();
   run_seconds_ += end.seconds;
   return end;
 }

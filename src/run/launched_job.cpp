@@ -1,0 +1,49 @@
+#include "convoke/run/launched_job.hpp"
+
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+#include "convoke/run/run_lock.hpp"
+
+namespace convoke::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Returns the earliest time if there is no summary.
+fs::file_time_type time_of_summary(const fs::path& run) {
+  std::error_code missing;
+  return fs::last_write_time(run / "summary.json", missing);
+}
+
+}  // namespace
+
+LaunchedJob::LaunchedJob(const std::vector<std::string>& words, fs::path run, const fs::path& log,
+                         double patience)
+    : run_(std::move(run)),
+      patience_(patience),
+      summary_before_(time_of_summary(run_)),
+      child_(log.empty() ? os::ChildProcess(words) : os::ChildProcess(words, log)) {}
+
+bool LaunchedJob::has_finished() const {
+  return time_of_summary(run_) != summary_before_ && lock_holder(run_).empty();
+}
+
+std::optional<int> LaunchedJob::exit_code() {
+  if (lingered_) return EXIT_SUCCESS;
+  if (const std::optional<int> code = child_.exit_code()) return code;
+  if (finished_) {
+    lingered_ = since_.seconds() >= patience_;
+    if (!lingered_) return {};
+    child_.end();
+    return EXIT_SUCCESS;
+  }
+  if (since_.seconds() >= patience_ / 10) {
+    finished_ = has_finished();
+    since_ = {};
+  }
+  return {};
+}
+
+}  // namespace convoke::run

@@ -1,0 +1,62 @@
+#include "convoke/run/launched_job.hpp"
+
+#include <chrono>
+#include <fstream>
+#include <optional>
+#include <thread>
+
+#include "convoke/run/run_lock.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr double kPatience = 0.05;  // seconds
+
+std::optional<int> code_within(run::LaunchedJob& job, std::chrono::milliseconds time) {
+  for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;) {
+    if (const auto code = job.exit_code()) return code;
+    std::this_thread::sleep_for(1ms);
+  }
+  return {};
+}
+
+run::LaunchedJob sleeping(const std::filesystem::path& run) { return {{"sleep", "100"}, run, {}, kPatience}; }
+
+}  // namespace
+
+TEST_CASE("a job has the exit code of its launcher") {
+  const TemporaryFolder run;
+  run::LaunchedJob job({"sh", "-c", "echo text; exit 7"}, run.path(), run / "log");
+  CHECK(code_within(job, 10s) == 7);
+  CHECK_FALSE(job.lingered());
+  CHECK(job.seconds() > 0);
+}
+
+TEST_CASE("a launcher is ended when its run has a summary and no lock any more") {
+  const TemporaryFolder run;
+  run::LaunchedJob job = sleeping(run.path());
+  CHECK_FALSE(code_within(job, 100ms));
+
+  std::optional<run::RunLock> lock(run.path());
+  std::ofstream(run / "summary.json") << "{}";
+  CHECK_FALSE(code_within(job, 100ms));
+
+  lock.reset();
+  CHECK_FALSE(job.exit_code());
+  CHECK(code_within(job, 10s) == 0);
+  CHECK(job.lingered());
+  CHECK(job.exit_code() == 0);
+}
+
+TEST_CASE("neither the summary of an earlier job counts, nor a run without a folder") {
+  const TemporaryFolder run;
+  std::ofstream(run / "summary.json") << "{}";
+  for (const auto& folder : {run.path(), run / "none"}) {
+    run::LaunchedJob job = sleeping(folder);
+    CHECK_FALSE(code_within(job, 100ms));
+  }
+}
