@@ -1,8 +1,10 @@
 #pragma once
+#include <array>
+#include <cstddef>
 #include <string>
 #include <vector>
 
-#include "convoke/core/settings.hpp"
+#include "convoke/core/fields.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/machine.hpp"
 
@@ -14,6 +16,15 @@ std::vector<Settings> gather(const Settings& mine, const mpi::Communicator& worl
 /// The settings of the first rank of each host, at the root, in the order of these ranks. Collective.
 std::vector<Settings> gather_hosts(const Settings& mine, const run::Machine& machine,
                                    const mpi::Communicator& world);
+
+/// The structs whose settings were gathered.
+template <class Struct, std::size_t kCount>
+std::vector<Struct> structs_of(const std::array<Field<Struct>, kCount>& fields,
+                               const std::vector<Settings>& gathered) {
+  std::vector<Struct> all;
+  for (const Settings& seen : gathered) all.push_back(from_settings(fields, seen, "evidence"));
+  return all;
+}
 
 /// The value of a variable of Open MPI ("btl_tcp_if_include"), or `otherwise`. The environment comes first,
 /// which has the options of mpirun too. With `ask`, the library is asked for the settings in its files, which

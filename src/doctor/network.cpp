@@ -1,4 +1,5 @@
 #include "convoke/doctor/network.hpp"
+#include "convoke/core/fields.hpp"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -64,32 +65,31 @@ bool in_list(const Interface& interface, const std::string& list) {
 
 bool loopback(const Interface& interface) { return interface.address.starts_with("127."); }
 
+constexpr std::array kInterfaceFields{
+    field<&Interface::name>("name"),
+    field<&Interface::address>("address"),
+    field<&Interface::prefix>("prefix"),
+};
+
+constexpr std::array kNetworkFields{
+    field<&HostNetwork::host>("host"),
+    field<&HostNetwork::include>("include"),
+    field<&HostNetwork::exclude>("exclude"),
+    field<&HostNetwork::yields>("yields"),
+};
+
 Settings to_settings(const HostNetwork& host) {
   Value::Array interfaces;
-  for (const Interface& each : host.interfaces) {
-    interfaces.emplace_back(
-        Settings{{"name", each.name}, {"address", each.address}, {"prefix", each.prefix}});
-  }
-  return {{"host", host.host},
-          {"interfaces", interfaces},
-          {"include", host.include},
-          {"exclude", host.exclude},
-          {"yields", host.yields}};
+  for (const Interface& each : host.interfaces)
+    interfaces.emplace_back(convoke::to_settings(kInterfaceFields, each));
+  Settings settings = convoke::to_settings(kNetworkFields, host);
+  settings.set("interfaces", std::move(interfaces));
+  return settings;
 }
 
 HostNetwork network_from(const Settings& settings) {
-  SettingsReader read(settings, "network");
-  HostNetwork host{.host = read.get("host", ""),
-
-                   .include = read.get("include", ""),
-                   .exclude = read.get("exclude", ""),
-                   .yields = read.get("yields", false)};
-  for (const Settings& table : read.tables("interfaces")) {
-    SettingsReader each(table, "interface");
-    host.interfaces.push_back({.name = each.get("name", ""),
-                               .address = each.get("address", ""),
-                               .prefix = static_cast<int>(each.get("prefix", 0))});
-  }
+  HostNetwork host = from_settings(kNetworkFields, settings, "network");
+  host.interfaces = structs_of(kInterfaceFields, SettingsReader(settings, "network").tables("interfaces"));
   return host;
 }
 

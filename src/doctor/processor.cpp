@@ -1,4 +1,5 @@
 #include "convoke/doctor/processor.hpp"
+#include "convoke/core/fields.hpp"
 
 #include <fmt/format.h>
 
@@ -27,26 +28,15 @@ std::string word_in(const fs::path& file) {
   return word;
 }
 
-Settings to_settings(const Processor& processor) {
-  return {{"host", processor.host},
-          {"instruction_set", processor.instruction_set},
-          {"model", processor.model},
-          {"governor", processor.governor},
-          {"driver", processor.driver},
-          {"largest_ghz", processor.largest_ghz},
-          {"measured_ghz", processor.measured_ghz}};
-}
-
-Processor processor_from(const Settings& settings) {
-  SettingsReader read(settings, "processor");
-  return {.host = read.get("host", ""),
-          .instruction_set = read.get("instruction_set", ""),
-          .model = read.get("model", ""),
-          .governor = read.get("governor", ""),
-          .driver = read.get("driver", ""),
-          .largest_ghz = read.get("largest_ghz", 0.0),
-          .measured_ghz = read.get("measured_ghz", 0.0)};
-}
+constexpr std::array kProcessorFields{
+    field<&Processor::host>("host"),
+    field<&Processor::instruction_set>("instruction_set"),
+    field<&Processor::model>("model"),
+    field<&Processor::governor>("governor"),
+    field<&Processor::driver>("driver"),
+    field<&Processor::largest_ghz>("largest_ghz"),
+    field<&Processor::measured_ghz>("measured_ghz"),
+};
 
 void judge_instruction_sets(const std::vector<Processor>& ranks, std::vector<Finding>& found) {
   std::map<std::string, std::set<std::string>> hosts;
@@ -98,10 +88,8 @@ Processor look_at_processor(bool measure, const fs::path& system) {
 
 std::vector<Processor> gather_processors(const run::Machine& machine, const mpi::Communicator& world,
                                          bool measure) {
-  std::vector<Processor> ranks;
   const Processor mine = look_at_processor(measure && machine.local_rank == 0);
-  for (const Settings& seen : gather(to_settings(mine), world)) ranks.push_back(processor_from(seen));
-  return ranks;
+  return structs_of(kProcessorFields, gather(to_settings(kProcessorFields, mine), world));
 }
 
 std::vector<Finding> judge_processors(const std::vector<Processor>& ranks) {

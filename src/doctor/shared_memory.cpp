@@ -10,6 +10,7 @@
 #include <span>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/fields.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/mpi/shared_memory.hpp"
 #include "doctor/evidence.hpp"
@@ -68,36 +69,22 @@ SharedMemoryRoom look(const run::Machine& machine, const mpi::Communicator& worl
   return room;
 }
 
-Settings to_settings(const SharedMemoryRoom& room) {
-  return {{"host", room.host},
-          {"ranks", room.ranks},
-          {"total", static_cast<std::int64_t>(room.total)},
-          {"folder", room.folder},
-          {"unshared", room.unshared},
-          {"copies", room.copies},
-          {"reading_refused", room.reading_refused}};
-}
-
-SharedMemoryRoom room_from(const Settings& settings) {
-  SettingsReader read(settings, "shared memory");
-  return {.host = read.get("host", ""),
-          .ranks = static_cast<int>(read.get("ranks", 1)),
-          .total = static_cast<std::uint64_t>(read.get("total", 0)),
-          .folder = read.get("folder", ""),
-          .unshared = read.get("unshared", ""),
-          .copies = read.get("copies", ""),
-          .reading_refused = read.get("reading_refused", "")};
-}
+constexpr std::array kRoomFields{
+    field<&SharedMemoryRoom::host>("host"),
+    field<&SharedMemoryRoom::ranks>("ranks"),
+    field<&SharedMemoryRoom::total>("total"),
+    field<&SharedMemoryRoom::folder>("folder"),
+    field<&SharedMemoryRoom::unshared>("unshared"),
+    field<&SharedMemoryRoom::copies>("copies"),
+    field<&SharedMemoryRoom::reading_refused>("reading_refused"),
+};
 
 }  // namespace
 
 std::vector<SharedMemoryRoom> gather_shared_memory(const run::Machine& machine,
                                                    const mpi::Communicator& world, bool ask) {
-  std::vector<SharedMemoryRoom> rooms;
-  for (const Settings& seen : gather_hosts(to_settings(look(machine, world, ask)), machine, world)) {
-    rooms.push_back(room_from(seen));
-  }
-  return rooms;
+  return structs_of(kRoomFields,
+                    gather_hosts(to_settings(kRoomFields, look(machine, world, ask)), machine, world));
 }
 
 std::vector<Finding> judge_shared_memory(const std::vector<SharedMemoryRoom>& hosts) {

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/fields.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/environment.hpp"
@@ -104,6 +105,14 @@ std::string describe(const Storage& place) {
   return text + ")";
 }
 
+constexpr std::array kStorageFields{
+    field<&Storage::host>("host"),           field<&Storage::role>("role"),
+    field<&Storage::path>("path"),           field<&Storage::failure>("failure"),
+    field<&Storage::type>("type"),           field<&Storage::network>("network"),
+    field<&Storage::free>("free"),           field<&Storage::write_rate>("write_rate"),
+    field<&Storage::read_rate>("read_rate"), field<&Storage::locking_refused>("locking_refused"),
+};
+
 }  // namespace
 
 Storage look_at_runs(const fs::path& folder, bool measure) {
@@ -134,32 +143,9 @@ Storage look_at_dataset(const fs::path& path, bool measure) {
   return storage;
 }
 
-Settings to_settings(const Storage& storage) {
-  return {{"host", storage.host},
-          {"role", storage.role},
-          {"path", storage.path},
-          {"failure", storage.failure},
-          {"type", storage.type},
-          {"network", storage.network},
-          {"free", static_cast<std::int64_t>(storage.free)},
-          {"write_rate", storage.write_rate},
-          {"read_rate", storage.read_rate},
-          {"locking_refused", storage.locking_refused}};
-}
+Settings to_settings(const Storage& storage) { return convoke::to_settings(kStorageFields, storage); }
 
-Storage storage_from(const Settings& settings) {
-  SettingsReader read(settings, "storage");
-  return {.host = read.get("host", ""),
-          .role = read.get("role", ""),
-          .path = read.get("path", ""),
-          .failure = read.get("failure", ""),
-          .type = read.get("type", ""),
-          .network = read.get("network", false),
-          .free = static_cast<std::uint64_t>(read.get("free", 0)),
-          .write_rate = read.get("write_rate", 0.0),
-          .read_rate = read.get("read_rate", 0.0),
-          .locking_refused = read.get("locking_refused", "")};
-}
+Storage storage_from(const Settings& settings) { return from_settings(kStorageFields, settings, "storage"); }
 
 bool hdf5_must_lock() {
   const std::string value = os::variable("HDF5_USE_FILE_LOCKING").value_or("");

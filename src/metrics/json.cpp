@@ -96,6 +96,17 @@ Settings settings_from_json(const std::string& text, const std::string& where) {
   return settings_of(json, where, 0);
 }
 
+std::string list_to_json(std::vector<Settings> list) {
+  Value::Array values;
+  for (Settings& entry : list) values.emplace_back(std::move(entry));
+  return to_json(Settings{{"list", std::move(values)}});
+}
+
+std::vector<Settings> list_from_json(const std::string& text) {
+  const Settings settings = settings_from_json(text, "message from another rank");
+  return SettingsReader(settings, "message").tables("list");
+}
+
 std::optional<Settings> read_json(const std::filesystem::path& file) {
   const std::optional<std::string> text = read_text(file);
   if (!text) return std::nullopt;

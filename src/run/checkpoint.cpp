@@ -12,9 +12,11 @@
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/differences.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/fields.hpp"
 #include "convoke/core/format_version.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"
+#include "convoke/os/file.hpp"
 #include "convoke/run/parameter_group.hpp"
 
 namespace convoke::run {
@@ -66,53 +68,55 @@ void remove_older(const std::filesystem::path& folder, std::size_t kept) {
   for (std::size_t i = 0; i + kept < all.size(); ++i) std::filesystem::remove(all[i], failed);
 }
 
+constexpr std::size_t kAlways = 7;  // the fields that every file has; early ones lack the others
+constexpr std::array kStateFields{
+    field<&CheckpointState::epochs_done>("epochs_done"),
+    field<&CheckpointState::steps_done>("steps_done"),
+    field<&CheckpointState::updates>("updates"),
+    field<&CheckpointState::best_validation_accuracy>("best_validation_accuracy"),
+    field<&CheckpointState::validation_accuracy>("validation_accuracy"),
+    field<&CheckpointState::loss_sum>("loss_sum"),
+    field<&CheckpointState::correct_sum>("correct_sum"),
+    field<&CheckpointState::feedback, &optim::Feedback::factor>("schedule_factor"),
+    field<&CheckpointState::feedback, &optim::Feedback::best>("schedule_best"),
+    field<&CheckpointState::feedback, &optim::Feedback::wait>("schedule_wait"),
+    field<&CheckpointState::feedback, &optim::Feedback::cooldown>("schedule_cooldown"),
+    field<&CheckpointState::best, &BestSoFar::evaluations>("best_evaluations"),
+    field<&CheckpointState::best, &BestSoFar::wait>("best_wait"),
+    field<&CheckpointState::best, &BestSoFar::updates>("best_updates"),
+    field<&CheckpointState::best, &BestSoFar::loss>("best_loss"),
+    field<&CheckpointState::best, &BestSoFar::accuracy>("best_accuracy"),
+    field<&CheckpointState::best, &BestSoFar::stopped>("stopped"),
+    field<&CheckpointState::restores>("restores"),
+};
+
 void write_numbers(hdf5::Object& object, const CheckpointState& state) {
-  object.set_attribute("epochs_done", state.epochs_done);
-  object.set_attribute("steps_done", state.steps_done);
-  object.set_attribute("updates", state.updates);
-  object.set_attribute("best_validation_accuracy", state.best_validation_accuracy);
-  object.set_attribute("validation_accuracy", state.validation_accuracy);
-  object.set_attribute("loss_sum", state.loss_sum);
-  object.set_attribute("correct_sum", state.correct_sum);
-  object.set_attribute("schedule_factor", state.feedback.factor);
-  object.set_attribute("schedule_best", state.feedback.best);
-  object.set_attribute("schedule_wait", state.feedback.wait);
-  object.set_attribute("schedule_cooldown", state.feedback.cooldown);
-  object.set_attribute("best_evaluations", state.best.evaluations);
-  object.set_attribute("best_wait", state.best.wait);
-  object.set_attribute("best_updates", state.best.updates);
-  object.set_attribute("best_loss", state.best.loss);
-  object.set_attribute("best_accuracy", state.best.accuracy);
-  object.set_attribute("stopped", std::int64_t{state.best.stopped});
-  object.set_attribute("restores", state.restores);
+  const Settings fields = to_settings(kStateFields, state);
+  for (const auto& [name, value] : fields.entries()) {
+    if (const auto* number = std::get_if<double>(&value.data())) {
+      object.set_attribute(name, *number);
+    } else if (const auto* count = std::get_if<std::int64_t>(&value.data())) {
+      object.set_attribute(name, *count);
+    } else {
+      object.set_attribute(name, std::int64_t{std::get<bool>(value.data())});
+    }
+  }
 }
 
 CheckpointState read_numbers(const hdf5::Object& object) {
-  CheckpointState state;
-  state.epochs_done = object.attribute<std::int64_t>("epochs_done");
-  state.steps_done = object.attribute<std::int64_t>("steps_done");
-  state.updates = object.attribute<std::int64_t>("updates");
-  state.best_validation_accuracy = object.attribute<double>("best_validation_accuracy");
-  state.validation_accuracy = object.attribute<double>("validation_accuracy");
-  state.loss_sum = object.attribute<double>("loss_sum");
-  state.correct_sum = object.attribute<double>("correct_sum");
-  if (object.has_attribute("schedule_factor")) {  // missing in early files of this version
-    state.feedback = {.factor = object.attribute<double>("schedule_factor"),
-                      .best = object.attribute<double>("schedule_best"),
-                      .wait = object.attribute<std::int64_t>("schedule_wait"),
-                      .cooldown = object.attribute<std::int64_t>("schedule_cooldown")};
+  Settings fields = to_settings(kStateFields, CheckpointState());
+  for (std::size_t i = 0; i < kStateFields.size(); ++i) {
+    const std::string name(kStateFields[i].name);
+    if (i >= kAlways && !object.has_attribute(name)) continue;
+    const Value::Variant& like = fields.find(name)->data();
+    if (std::holds_alternative<double>(like)) {
+      fields.set(name, object.attribute<double>(name));
+    } else {
+      const auto count = object.attribute<std::int64_t>(name);
+      fields.set(name, std::holds_alternative<bool>(like) ? Value(count != 0) : Value(count));
+    }
   }
-  if (object.has_attribute("best_evaluations")) {  // missing in early files of this version
-    state.best = {.evaluations = object.attribute<std::int64_t>("best_evaluations"),
-                  .wait = object.attribute<std::int64_t>("best_wait"),
-                  .updates = object.attribute<std::int64_t>("best_updates"),
-                  .loss = object.attribute<double>("best_loss"),
-                  .accuracy = object.attribute<double>("best_accuracy"),
-                  .stopped = object.attribute<std::int64_t>("stopped") != 0,
-                  .parameters = {}};
-  }
-  if (object.has_attribute("restores")) state.restores = object.attribute<std::int64_t>("restores");
-  return state;
+  return from_settings(kStateFields, fields, "checkpoint");
 }
 
 // Throws Error if the file is not a checkpoint that can be read.
@@ -198,7 +202,15 @@ std::filesystem::path Checkpoints::newest_file() const {
 }
 
 CheckpointState Checkpoints::read(const std::filesystem::path& path) const {
-  const hdf5::File file = hdf5::File::open(path);
+  return read(hdf5::File::open(path), path);
+}
+
+CheckpointState Checkpoints::from_bytes(const std::string& bytes) const {
+  const std::filesystem::path name = "checkpoint from another rank";
+  return read(hdf5::File::open_image(std::as_bytes(std::span(bytes)), name), name);
+}
+
+CheckpointState Checkpoints::read(const hdf5::File& file, const std::filesystem::path& path) const {
   require_same_fingerprint(path, read_fingerprint(path, file));
   CheckpointState state = read_numbers(file);
   const auto read_one = [&](const std::string& name) {
@@ -243,13 +255,12 @@ void Checkpoints::require_resumable() const {
   }
 }
 
-std::optional<CheckpointState> Checkpoints::newest(
-    const std::function<void(const std::string&)>& note) const {
+std::optional<Checkpoints::Stored> Checkpoints::newest_stored(const Note& note) const {
   const std::vector<std::filesystem::path> all = files();
   std::string reason;
   for (auto file = all.rbegin(); file != all.rend(); ++file) {
     try {
-      return read(*file);
+      return Stored{*file, read(*file)};
     } catch (const ForeignFingerprint&) {
       throw;
     } catch (const NewerFormat&) {
@@ -263,6 +274,17 @@ std::optional<CheckpointState> Checkpoints::newest(
   throw Error(
       fmt::format("no checkpoint can be read; the oldest: {}", reason),
       "look at the disk and its file system; to begin the run again, move its folder checkpoints away");
+}
+
+std::optional<CheckpointState> Checkpoints::newest(const Note& note) const {
+  std::optional<Stored> stored = newest_stored(note);
+  if (!stored) return std::nullopt;
+  return std::move(stored->state);
+}
+
+std::string Checkpoints::newest_bytes(const Note& note) const {
+  const std::optional<Stored> stored = newest_stored(note);
+  return stored ? os::File(stored->file, os::Access::kRead).text() : std::string();
 }
 
 std::filesystem::path fallback_of(const std::filesystem::path& fallback, const std::filesystem::path& run,

@@ -36,12 +36,10 @@ void capture(engine::LaneEngine& engine, std::size_t slots,
 
 std::optional<CheckpointState> newest_for_all(const Checkpoints& checkpoints, const mpi::Communicator& group,
                                               const std::function<void(const std::string&)>& note) {
-  const std::string bytes = on_root(group, [&] {
-    const std::optional<CheckpointState> newest = checkpoints.newest(note);
-    return newest ? to_bytes(*newest) : std::string();
-  });
+  if (group.size() == 1) return checkpoints.newest(note);
+  const std::string bytes = on_root(group, [&] { return checkpoints.newest_bytes(note); });
   if (bytes.empty()) return std::nullopt;
-  return mpi::together(group, [&] { return checkpoint_from_bytes(bytes); });
+  return mpi::together(group, [&] { return checkpoints.from_bytes(bytes); });
 }
 
 void restore(CheckpointState& state, std::size_t slots,

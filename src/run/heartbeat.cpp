@@ -1,4 +1,5 @@
 #include "convoke/run/heartbeat.hpp"
+#include "convoke/core/fields.hpp"
 
 #include <fmt/format.h>
 
@@ -22,16 +23,18 @@ namespace fs = std::filesystem;
 // A heartbeat is written by one call, over the one before: a file keeps its size.
 constexpr std::size_t kBytes = 512;
 
+constexpr std::array kHeartbeatFields{
+    field<&Heartbeat::rank>("rank"),
+    field<&Heartbeat::host>("host"),
+    field<&Heartbeat::beat>("beat"),
+    field<&Heartbeat::step>("step"),
+    field<&Heartbeat::phase>("phase"),
+    field<&Heartbeat::waits_for>("waits_for"),
+    field<&Heartbeat::waiting_seconds>("waiting_seconds"),
+};
+
 Heartbeat heartbeat_from(const std::string& text, const fs::path& file) {
-  const Settings settings = metrics::settings_from_json(text, file.string());
-  SettingsReader read(settings, file.string());
-  return {.rank = static_cast<int>(read.get("rank", 0)),
-          .host = read.get("host", ""),
-          .beat = read.get("beat", 0),
-          .step = read.get("step", 0),
-          .phase = read.get("phase", ""),
-          .waits_for = read.get("waits_for", ""),
-          .waiting_seconds = read.get("waiting_seconds", 0.0)};
+  return from_settings(kHeartbeatFields, metrics::settings_from_json(text, file.string()), file.string());
 }
 
 }  // namespace
@@ -47,13 +50,7 @@ fs::path heartbeat_folder(const fs::path& run) { return run / ".heartbeats"; }
 fs::path heartbeat_file(const fs::path& folder, int rank) { return folder / fmt::format("rank-{}", rank); }
 
 bool write_heartbeat(const fs::path& folder, const Heartbeat& heartbeat) try {
-  std::string text = metrics::to_json(Settings{{"rank", heartbeat.rank},
-                                               {"host", heartbeat.host},
-                                               {"beat", heartbeat.beat},
-                                               {"step", heartbeat.step},
-                                               {"phase", heartbeat.phase},
-                                               {"waits_for", heartbeat.waits_for},
-                                               {"waiting_seconds", heartbeat.waiting_seconds}});
+  std::string text = metrics::to_json(to_settings(kHeartbeatFields, heartbeat));
   text.resize(std::max(kBytes, text.size() + 1), ' ');
   text.back() = '\n';
   os::File file(heartbeat_file(folder, heartbeat.rank), os::Access::kCreate);

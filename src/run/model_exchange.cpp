@@ -1,4 +1,5 @@
 #include "convoke/run/model_exchange.hpp"
+#include "convoke/core/fields.hpp"
 
 #include <cstddef>
 #include <span>
@@ -12,43 +13,27 @@
 namespace convoke::run {
 namespace {
 
-template <class T>
-Value::Array array_of(const std::vector<T>& values) {
-  return {values.begin(), values.end()};
-}
+constexpr std::array kWeightFields{
+    field<&InitialWeights::given>("given"),
+    field<&InitialWeights::initialised>("initialised"),
+    field<&InitialWeights::unused>("unused"),
+    field<&InitialWeights::prefix>("prefix"),
+    field<&InitialWeights::converted>("converted"),
+    field<&InitialWeights::normalization, &data::Normalization::scale>("scale"),
+    field<&InitialWeights::normalization, &data::Normalization::shift>("shift"),
+    field<&InitialWeights::normalization, &data::Normalization::reversed>("reversed"),
+};
 
 std::string facts_of(const InitialWeights& weights) {
-  Value::Array given;
-  for (const bool one : weights.given) given.emplace_back(one);
-  return metrics::to_json({{"values", static_cast<std::int64_t>(weights.values.size())},
-                           {"given", std::move(given)},
-                           {"initialised", array_of(weights.initialised)},
-                           {"unused", array_of(weights.unused)},
-                           {"prefix", weights.prefix},
-                           {"converted", weights.converted},
-                           {"scale", array_of(weights.normalization.scale)},
-                           {"shift", array_of(weights.normalization.shift)},
-                           {"reversed", weights.normalization.reversed}});
-}
-
-std::vector<float> floats_at(const Settings& facts, std::string_view path) {
-  const std::vector<double> numbers = numbers_at(facts, path);
-  return {numbers.begin(), numbers.end()};
+  Settings facts = to_settings(kWeightFields, weights);
+  facts.set("values", std::ssize(weights.values));
+  return metrics::to_json(facts);
 }
 
 InitialWeights with_facts(const std::string& json) {
   const Settings facts = metrics::settings_from_json(json, "weights");
-  InitialWeights weights{.values = std::vector<float>(static_cast<std::size_t>(*count_at(facts, "values"))),
-                         .given = {},
-                         .initialised = texts_at(facts, "initialised"),
-                         .unused = texts_at(facts, "unused"),
-                         .prefix = text_at(facts, "prefix"),
-                         .converted = text_at(facts, "converted"),
-                         .normalization = {.scale = floats_at(facts, "scale"),
-                                           .shift = floats_at(facts, "shift"),
-                                           .reversed = value_at(facts, "reversed") != nullptr &&
-                                                       *value_at(facts, "reversed") == Value(true)}};
-  for (const Value& given : list_at(facts, "given")) weights.given.push_back(given == Value(true));
+  InitialWeights weights = from_settings(kWeightFields, facts, "weights");
+  weights.values.resize(static_cast<std::size_t>(*count_at(facts, "values")));
   return weights;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/fields.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
@@ -39,6 +40,11 @@ struct Holder {
   }
 };
 
+constexpr std::array kHolderFields{
+    field<&Holder::host>("host"),           field<&Holder::pid>("pid"), field<&Holder::started>("started"),
+    field<&Holder::pid_space>("pid_space"), field<&Holder::job>("job"), field<&Holder::restarts>("restarts"),
+};
+
 Holder myself() {
   return {.host = os::host_name(),
           .pid = os::process_number(),
@@ -51,26 +57,14 @@ Holder myself() {
 // `key` distinguishes successive locks of one process.
 std::string to_json(const Holder& holder) {
   static std::atomic<std::int64_t> taken = 0;
-  return metrics::to_json(Settings{{"host", holder.host},
-                                   {"pid", holder.pid},
-                                   {"started", holder.started},
-                                   {"pid_space", holder.pid_space},
-                                   {"job", holder.job},
-                                   {"restarts", holder.restarts},
-                                   {"key", ++taken}}) +
-         "\n";
+  Settings settings = to_settings(kHolderFields, holder);
+  settings.set("key", ++taken);
+  return metrics::to_json(settings) + "\n";
 }
 
 // A lock that cannot be read belongs to an unknown host, so its age decides whether it is stale.
 Holder holder_from(const std::string& text) try {
-  const Settings settings = metrics::settings_from_json(text, "lock");
-  SettingsReader read(settings, "lock");
-  return Holder{.host = read.get("host", ""),
-                .pid = read.get("pid", 0),
-                .started = read.get("started", ""),
-                .pid_space = read.get("pid_space", ""),
-                .job = read.get("job", ""),
-                .restarts = read.get("restarts", 0)};
+  return from_settings(kHolderFields, metrics::settings_from_json(text, "lock"), "lock");
 } catch (const Error&) {
   return Holder{.host = "an unknown host"};
 }

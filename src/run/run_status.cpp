@@ -5,12 +5,26 @@
 #include <utility>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/fields.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/atomic_file.hpp"
 
 namespace convoke::run {
 namespace {
+
+constexpr std::array kStatusFields{
+    field<&RunStatus::title>("title"),
+    field<&RunStatus::epoch>("epoch"),
+    field<&RunStatus::epochs>("epochs"),
+    field<&RunStatus::step>("step"),
+    field<&RunStatus::steps>("steps"),
+    field<&RunStatus::loss>("loss"),
+    field<&RunStatus::accuracy>("accuracy"),
+    field<&RunStatus::images_per_second>("images_per_second"),
+    field<&RunStatus::eta_seconds>("eta_seconds"),
+    field<&RunStatus::job_seconds_left>("job_seconds_left"),
+};
 
 using namespace std::chrono_literals;
 
@@ -52,17 +66,7 @@ void StatusWriter::write(RunStatus status) const {
     status.job_seconds_left =
         std::chrono::duration<double>(*job_end_ - std::chrono::steady_clock::now()).count();
   }
-  const std::string text = metrics::to_json({{"title", status.title},
-                                             {"epoch", status.epoch},
-                                             {"epochs", status.epochs},
-                                             {"step", status.step},
-                                             {"steps", status.steps},
-                                             {"loss", status.loss},
-                                             {"accuracy", status.accuracy},
-                                             {"images_per_second", status.images_per_second},
-                                             {"eta_seconds", status.eta_seconds},
-                                             {"job_seconds_left", status.job_seconds_left}}) +
-                           "\n";
+  const std::string text = metrics::to_json(to_settings(kStatusFields, status)) + "\n";
   try {
     os::replace_text(file_, text, os::Durability::kUnsynced);
   } catch (const std::exception&) {  // a status that cannot be written must not end the run
@@ -72,19 +76,7 @@ void StatusWriter::write(RunStatus status) const {
 std::optional<RunStatus> read_status(const std::filesystem::path& file) try {
   const std::optional<Settings> settings = metrics::read_json(file);
   if (!settings) return std::nullopt;
-  SettingsReader read(*settings, file.string());
-  RunStatus status;
-  status.title = read.get("title", "");
-  status.epoch = read.get("epoch", 0);
-  status.epochs = read.get("epochs", 0);
-  status.step = read.get("step", 0);
-  status.steps = read.get("steps", 0);
-  status.loss = read.get("loss", status.loss);
-  status.accuracy = read.get("accuracy", status.accuracy);
-  status.images_per_second = read.get("images_per_second", 0.0);
-  status.eta_seconds = read.get("eta_seconds", status.eta_seconds);
-  status.job_seconds_left = read.get("job_seconds_left", status.job_seconds_left);
-  return status;
+  return from_settings(kStatusFields, *settings, file.string());
 } catch (const Error&) {
   return std::nullopt;
 }

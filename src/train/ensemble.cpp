@@ -1,4 +1,6 @@
 #include "convoke/train/ensemble.hpp"
+#include "convoke/core/fields.hpp"
+#include "convoke/core/lookup.hpp"
 
 #include <fmt/format.h>
 
@@ -168,59 +170,39 @@ void put_aside(TrainedMember& member, const mpi::Communicator& group, const run:
   member.model.parameters = std::vector<float>();
 }
 
+constexpr std::array kMemberFields{
+    field<&TrainedMember::model, &run::Member::index>("member"),
+    field<&TrainedMember::rank>("rank"),
+    field<&TrainedMember::model, &run::Member::seed>("seed"),
+    field<&TrainedMember::model, &run::Member::shard>("shard"),
+    field<&TrainedMember::model, &run::Member::training_samples>("training_samples"),
+    field<&TrainedMember::model, &run::Member::validation_accuracy>("validation_accuracy"),
+    field<&TrainedMember::failure>("failure"),
+    field<&TrainedMember::epochs_done>("epochs_done"),
+    field<&TrainedMember::steps>("steps"),
+    field<&TrainedMember::stopped_at>("stopped_at"),
+    field<&TrainedMember::restores>("restores"),
+    field<&TrainedMember::rate_factor>("rate_factor"),
+    field<&TrainedMember::samples_processed>("samples_processed"),
+};
+
 Settings to_settings(const TrainedMember& member, int rank) {
-  return {{"member", member.model.index},
-          {"rank", rank},
-          {"seed", static_cast<std::int64_t>(member.model.seed)},
-          {"shard", member.model.shard},
-          {"training_samples", member.model.training_samples},
-          {"validation_accuracy", member.model.validation_accuracy},
-          {"failure", member.failure},
-          {"interrupted_by", member.interrupted_by.number()},
-          {"epochs_done", member.epochs_done},
-          {"steps", member.steps},
-          {"stopped_at", member.stopped_at},
-          {"restores", member.restores},
-          {"rate_factor", member.rate_factor},
-          {"samples_processed", member.samples_processed}};
+  Settings settings = convoke::to_settings(kMemberFields, member);
+  settings.set("rank", rank);
+  settings.set("interrupted_by", member.interrupted_by.number());
+  return settings;
 }
 
 TrainedMember member_from(const Settings& settings) {
-  SettingsReader read(settings, "member");
-  TrainedMember member;
-  member.model.index = read.get("member", 0);
-  member.rank = static_cast<int>(read.get("rank", 0));
-  member.model.seed = static_cast<std::uint64_t>(read.get("seed", 0));
-  member.model.shard = read.get("shard", "");
-  member.model.training_samples = read.get("training_samples", 0);
-  member.model.validation_accuracy = read.get("validation_accuracy", 0.0);
-  member.failure = read.get("failure", "");
-  member.interrupted_by = run::StopReason::from(read.get("interrupted_by", 0));
-  member.epochs_done = read.get("epochs_done", 0);
-  member.steps = read.get("steps", 0);
-  member.stopped_at = read.get("stopped_at", 0);
-  member.restores = read.get("restores", 0);
-  member.rate_factor = read.get("rate_factor", 1.0);
-  member.samples_processed = read.get("samples_processed", 0);
-  read.finish();
+  TrainedMember member = from_settings(kMemberFields, settings, "member");
+  member.interrupted_by = run::StopReason::from(count_at(settings, "interrupted_by").value_or(0));
   return member;
-}
-
-std::string to_json(const std::vector<Settings>& list) {
-  Value::Array values;
-  for (const Settings& entry : list) values.emplace_back(entry);
-  return metrics::to_json(Settings{{"list", std::move(values)}});
-}
-
-std::vector<Settings> from_json(const std::string& json) {
-  const Settings settings = metrics::settings_from_json(json, "message from another rank");
-  return SettingsReader(settings, "message").tables("list");
 }
 
 // Appends the lines that the roots of the other groups could not write; rank 0 writes. Collective.
 void append_lines_of_others(std::vector<Settings> lines, RunLogs* log, const mpi::Communicator& world) {
-  for (const std::string& json : world.gather(to_json(lines))) {
-    for (const Settings& line : from_json(json)) log->append(line);
+  for (const std::string& json : world.gather(metrics::list_to_json(std::move(lines)))) {
+    for (const Settings& line : metrics::list_from_json(json)) log->append(line);
   }
 }
 
@@ -326,11 +308,12 @@ std::vector<TrainedMember> list_members(const std::vector<TrainedMember>& mine, 
     if (groups.group.root()) facts.push_back(to_settings(member, world.rank()));
   }
   std::vector<Settings> all;
-  for (const std::string& json : world.gather(to_json(facts))) {
-    for (Settings& member : from_json(json)) all.push_back(std::move(member));
+  for (const std::string& json : world.gather(metrics::list_to_json(std::move(facts)))) {
+    for (Settings& member : metrics::list_from_json(json)) all.push_back(std::move(member));
   }
   std::vector<TrainedMember> members;
-  for (const Settings& settings : from_json(world.broadcast(to_json(all)))) {
+  for (const Settings& settings :
+       metrics::list_from_json(world.broadcast(metrics::list_to_json(std::move(all))))) {
     members.push_back(member_from(settings));
   }
   std::sort(members.begin(), members.end(),

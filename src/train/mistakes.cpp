@@ -1,4 +1,5 @@
 #include "convoke/train/mistakes.hpp"
+#include "convoke/core/fields.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,30 +15,25 @@ bool is_worse(const Mistake& a, const Mistake& b) {
   return a.probability != b.probability ? a.probability < b.probability : a.sample < b.sample;
 }
 
-Mistake mistake_from(const Settings& settings) {
-  SettingsReader read(settings, "mistake");
-  Mistake mistake{.sample = read.require_int("sample"),
-                  .truth = static_cast<std::int32_t>(read.require_int("truth")),
-                  .probability = read.get("probability", 0.0),
-                  .votes = read.get("votes", std::vector<std::int64_t>{}),
-                  .probabilities = read.get("probabilities", std::vector<double>{}),
-                  .elected = read.get("elected", std::vector<std::int64_t>{})};
-  read.finish();
-  return mistake;
-}
+constexpr std::array kMistakeFields{
+    field<&Mistake::sample>("sample"),
+    field<&Mistake::truth>("truth"),
+    field<&Mistake::probability>("probability"),
+    field<&Mistake::votes>("votes"),
+    field<&Mistake::probabilities>("probabilities"),
+    field<&Mistake::elected>("elected"),
+};
 
 std::string to_json(const std::vector<Mistake>& mistakes) {
-  Value::Array list;
-  for (const Mistake& mistake : mistakes) list.emplace_back(to_settings(mistake));
-  return metrics::to_json(Settings{{"list", std::move(list)}});
+  std::vector<Settings> list;
+  for (const Mistake& mistake : mistakes) list.push_back(to_settings(mistake));
+  return metrics::list_to_json(std::move(list));
 }
 
 std::vector<Mistake> mistakes_from_json(const std::string& json) {
-  const Settings settings = metrics::settings_from_json(json, "message from another rank");
   std::vector<Mistake> mistakes;
-  for (const Settings& entry : SettingsReader(settings, "message").tables("list")) {
-    mistakes.push_back(mistake_from(entry));
-  }
+  for (const Settings& entry : metrics::list_from_json(json))
+    mistakes.push_back(from_settings(kMistakeFields, entry, "mistake"));
   return mistakes;
 }
 
@@ -97,13 +93,6 @@ std::vector<Mistake> worst_mistakes(const Votes& votes, std::span<const double> 
   return mistakes_from_json(group.broadcast(to_json(all)));
 }
 
-Settings to_settings(const Mistake& mistake) {
-  return {{"sample", mistake.sample},
-          {"truth", static_cast<std::int64_t>(mistake.truth)},
-          {"probability", mistake.probability},
-          {"votes", Value::Array(mistake.votes.begin(), mistake.votes.end())},
-          {"probabilities", Value::Array(mistake.probabilities.begin(), mistake.probabilities.end())},
-          {"elected", Value::Array(mistake.elected.begin(), mistake.elected.end())}};
-}
+Settings to_settings(const Mistake& mistake) { return convoke::to_settings(kMistakeFields, mistake); }
 
 }  // namespace convoke::train

@@ -72,6 +72,8 @@ Newest newest(const Checkpoints& checkpoints) {
   return result;
 }
 
+void no_note(const std::string&) {}
+
 }  // namespace
 
 TEST_CASE("a checkpoint stores the whole state") {
@@ -81,14 +83,14 @@ TEST_CASE("a checkpoint stores the whole state") {
   checkpoints.make_folder();
   checkpoints.save(state_at(3));
   check_equal(newest(checkpoints).state.value(), state_at(3));
-  check_equal(convoke::run::checkpoint_from_bytes(to_bytes(state_at(3))), state_at(3));
+  check_equal(checkpoints.from_bytes(checkpoints.newest_bytes(no_note)), state_at(3));
 
   CheckpointState averaged = state_at(4);
   averaged.average = tiny::parameters(102);
   averaged.feedback = {.factor = 0.01, .best = 0.3, .wait = 2, .cooldown = 1};
   checkpoints.save(averaged);
   check_equal(newest(checkpoints).state.value(), averaged);
-  check_equal(convoke::run::checkpoint_from_bytes(to_bytes(averaged)), averaged);
+  check_equal(checkpoints.from_bytes(checkpoints.newest_bytes(no_note)), averaged);
 
   CheckpointState validated = state_at(5);
   validated.best = {.evaluations = 7,
@@ -100,12 +102,12 @@ TEST_CASE("a checkpoint stores the whole state") {
                     .parameters = tiny::parameters(103)};
   checkpoints.save(validated);
   check_equal(newest(checkpoints).state.value(), validated);
-  check_equal(convoke::run::checkpoint_from_bytes(to_bytes(validated)), validated);
+  check_equal(checkpoints.from_bytes(checkpoints.newest_bytes(no_note)), validated);
   validated.epochs_done = 6;  // the best will not be restored
   validated.best.parameters.clear();
   checkpoints.save(validated);
   check_equal(newest(checkpoints).state.value(), validated);
-  check_equal(convoke::run::checkpoint_from_bytes(to_bytes(validated)), validated);
+  check_equal(checkpoints.from_bytes(checkpoints.newest_bytes(no_note)), validated);
 
   CheckpointState without_validation = state_at(7);
   without_validation.validation_accuracy = std::nan("");

@@ -19,6 +19,10 @@ std::string to_json(const Settings& settings, bool pretty = false);
 /// one JSON object, or is nested deeper than 64 levels.
 Settings settings_from_json(const std::string& text, const std::string& where);
 
+/// A list of settings as JSON, and back: a message between ranks. Throws Error as settings_from_json.
+std::string list_to_json(std::vector<Settings> list);
+std::vector<Settings> list_from_json(const std::string& text);
+
 /// The format of the JSON files that Convoke writes, under the key "format"; a file without it has format 1.
 inline constexpr std::int64_t kFileFormat = 1;
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "convoke/engine/canonical.hpp"
+#include "convoke/hdf5/file.hpp"
 #include "convoke/optim/schedule.hpp"
 #include "convoke/run/best_models.hpp"
 
@@ -51,6 +52,8 @@ std::filesystem::path fallback_of(const std::filesystem::path& fallback, const s
 /// epoch-0003-step-000120.h5 (120 steps into the fourth). Used by one rank, by one thread at a time.
 class Checkpoints {
  public:
+  using Note = std::function<void(const std::string&)>;
+
   /// `recipe`: the resolved recipe, stored in every checkpoint. `kept`: number of checkpoints to keep, at
   /// least 1. `fallback`: a second folder, which may hold newer checkpoints than the first; empty: none.
   Checkpoints(std::filesystem::path folder, std::vector<engine::CanonicalParameter> parameters,
@@ -75,7 +78,9 @@ class Checkpoints {
   /// (truncated, damaged, foreign) is reported to `note` with the reason, and the one before it is tried.
   /// Throws Error if none can be read, naming the keys that differ if a readable one has a different
   /// fingerprint, and for one of a newer format.
-  std::optional<CheckpointState> newest(const std::function<void(const std::string&)>& note) const;
+  std::optional<CheckpointState> newest(const Note& note) const;
+  /// The bytes of its file, which the rank that reads it sends to the others; empty if there is no file.
+  std::string newest_bytes(const Note& note) const;
 
   /// The newest file of both folders, whether readable or not; empty if there is none.
   std::filesystem::path newest_file() const;
@@ -84,10 +89,17 @@ class Checkpoints {
   /// run can be refused before its folder changes.
   void require_resumable() const;
 
-  /// Reads one file. Throws Error as above.
+  /// Reads one file, or its bytes. Throws Error as above.
   CheckpointState read(const std::filesystem::path& file) const;
+  CheckpointState from_bytes(const std::string& bytes) const;
 
  private:
+  struct Stored {
+    std::filesystem::path file;
+    CheckpointState state;
+  };
+  std::optional<Stored> newest_stored(const Note& note) const;
+  CheckpointState read(const hdf5::File& file, const std::filesystem::path& path) const;
   std::vector<std::filesystem::path> files() const;  // of both folders, oldest first
   void write(const std::filesystem::path& folder, const CheckpointState& state) const;
   void require_same_fingerprint(const std::filesystem::path& file, const Fingerprint& stored) const;
@@ -108,9 +120,5 @@ std::int64_t steps_saved(const std::vector<std::filesystem::path>& folders);
 /// Returns the fingerprint of the newest readable checkpoint in `folders` (of the run, and its fallback), or
 /// of the first member that has one; empty if there is none.
 Fingerprint saved_fingerprint(const std::vector<std::filesystem::path>& folders);
-
-/// Convert a state to bytes and back: the rank that reads a checkpoint sends it to the others in this form.
-std::string to_bytes(const CheckpointState& state);
-CheckpointState checkpoint_from_bytes(const std::string& bytes);
 
 }  // namespace convoke::run
