@@ -36,13 +36,6 @@ void check_name(const SettingsReader& read, const KeyFacts& key, const std::stri
   find_in(table, name, key.noun.empty() ? key.name : key.noun, read.place(key.name));
 }
 
-// True if the key is present. Throws Error if it is required and absent.
-bool is_written(SettingsReader& read, const KeyFacts& key) {
-  if (read.has(key.name)) return true;
-  if (key.required) read.fail(fmt::format("\"{}\" is missing", key.name), hint_of(key));
-  return false;
-}
-
 bool all_within(const Range& range, const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [&](double value) { return range.contains(value); });
 }
@@ -63,6 +56,12 @@ std::string Range::text() const {
   add("at most", largest);
   add("below", below);
   return text;
+}
+
+bool is_written(SettingsReader& read, const KeyFacts& key) {
+  if (read.has(key.name)) return true;
+  if (key.required) read.fail(fmt::format("\"{}\" is missing", key.name), hint_of(key));
+  return false;
 }
 
 void check_key(const SettingsReader& read, const KeyFacts& key, bool holds, std::string_view expected) {

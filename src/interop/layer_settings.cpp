@@ -4,14 +4,10 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/engine/canonical.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "convoke/nn/losses/outputs.hpp"
 
 namespace convoke::interop {
 namespace {
-
-// The help texts of keys are of no use here.
-constexpr std::string_view kNoHelp;
 
 WindowAxis axis_of(const nn::Window& window, std::int64_t input, std::int64_t kernel, std::int64_t stride,
                    std::int64_t dilation, std::int64_t asked_after, bool ceil) {
@@ -26,42 +22,6 @@ WindowAxis axis_of(const nn::Window& window, std::int64_t input, std::int64_t ke
 }
 
 }  // namespace
-
-std::int64_t LayerSettings::integer(std::string_view key) const {
-  return nn::LayerReader(settings_, type_).require_int(key);
-}
-double LayerSettings::number(std::string_view key) const {
-  return nn::LayerReader(settings_, type_).require_number(key, kNoHelp);
-}
-bool LayerSettings::flag(std::string_view key) const {
-  return nn::LayerReader(settings_, type_).get(key, false, kNoHelp);
-}
-std::string LayerSettings::text(std::string_view key) const {
-  const Value* value = settings_.find(key);
-  const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(&value->data());
-  return text == nullptr ? std::string() : *text;
-}
-std::vector<std::int64_t> LayerSettings::integers(std::string_view key) const {
-  return nn::LayerReader(settings_, type_).require_integers(key, "list", kNoHelp);
-}
-std::vector<double> LayerSettings::numbers(std::string_view key) const {
-  return nn::LayerReader(settings_, type_).require_numbers(key, "list", kNoHelp);
-}
-std::vector<std::string> LayerSettings::texts(std::string_view key) const {
-  return nn::LayerReader(settings_, type_).texts(key, kNoHelp);
-}
-nn::Extent LayerSettings::extent(std::string_view key) const {
-  return nn::LayerReader(settings_, type_).require_extent(key, kNoHelp);
-}
-nn::Padding LayerSettings::padding(std::string_view key) const {
-  return nn::LayerReader(settings_, type_).padding(key, {}, kNoHelp);
-}
-nn::Padding LayerSettings::padding1d(std::string_view key) const {
-  return nn::LayerReader(settings_, type_).padding1d(key, {}, true, kNoHelp);
-}
-nn::Border LayerSettings::border(std::string_view key) const {
-  return nn::LayerReader(settings_, type_).border(key, 0, kNoHelp);
-}
 
 std::vector<WindowAxis> windows_of(const LayerSettings& layer, const Shape& input) {
   const std::string_view key = layer.has("kernel") ? "kernel" : "size";

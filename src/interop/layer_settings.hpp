@@ -9,6 +9,7 @@
 #include "convoke/core/settings.hpp"
 #include "convoke/core/shape.hpp"
 #include "convoke/nn/graph.hpp"
+#include "convoke/nn/layer_keys.hpp"
 #include "convoke/nn/window.hpp"
 #include "convoke/run/model_file.hpp"
 
@@ -23,21 +24,40 @@ class LayerSettings {
 
   std::string_view type() const { return type_; }
   bool has(std::string_view key) const { return settings_.find(key) != nullptr; }
-  std::int64_t integer(std::string_view key) const;
-  double number(std::string_view key) const;
-  bool flag(std::string_view key) const;
+  std::int64_t integer(std::string_view key) const { return get<std::int64_t>(key); }
+  double number(std::string_view key) const { return get<double>(key); }
+  bool flag(std::string_view key) const { return has(key) && get<bool>(key); }
   /// Returns "" if the value is no text: padding = 1.
-  std::string text(std::string_view key) const;
-  std::vector<std::int64_t> integers(std::string_view key) const;
-  std::vector<double> numbers(std::string_view key) const;
+  std::string text(std::string_view key) const {
+    return SettingsReader(settings_, type_).holds_text(key) ? get<std::string>(key) : std::string();
+  }
+  std::vector<std::int64_t> integers(std::string_view key) const {
+    return get<std::vector<std::int64_t>>(key);
+  }
+  std::vector<double> numbers(std::string_view key) const { return get<std::vector<double>>(key); }
   /// Returns an empty list if the key is absent.
-  std::vector<std::string> texts(std::string_view key) const;
-  nn::Extent extent(std::string_view key) const;
-  nn::Padding padding(std::string_view key) const;
-  nn::Padding padding1d(std::string_view key) const;
-  nn::Border border(std::string_view key) const;
+  std::vector<std::string> texts(std::string_view key) const {
+    return has(key) ? get<std::vector<std::string>>(key) : std::vector<std::string>();
+  }
+  nn::Extent extent(std::string_view key) const { return get<nn::Extent>(key); }
+  nn::Padding padding(std::string_view key) const { return get<nn::Padding>(key); }
+  nn::Border border(std::string_view key) const { return get<nn::Border>(key); }
+  nn::Padding padding1d(std::string_view key) const {
+    SettingsReader read(settings_, type_);
+    nn::Padding padding;
+    nn::read_sequence_padding(read, {.name = key}, true, padding);
+    return padding;
+  }
 
  private:
+  template <class T>
+  T get(std::string_view key) const {
+    SettingsReader read(settings_, type_);
+    T value{};
+    read_value(read, {.name = key, .required = true}, value);
+    return value;
+  }
+
   std::string type_;
   Settings settings_;
 };

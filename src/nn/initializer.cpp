@@ -225,10 +225,4 @@ void Initializer::fill(const Shape& shape, std::int64_t fan_in, std::int64_t fan
   entry_of(std::get<std::string>(settings_.find("name")->data())).fill(draw);
 }
 
-void Initializers::write(Settings& settings) const {
-  const Initializers defaults;
-  if (!(weight == defaults.weight)) settings.set("initializer", weight.write());
-  if (!(bias == defaults.bias)) settings.set("bias_initializer", bias.write());
-}
-
 }  // namespace convoke::nn

@@ -10,9 +10,16 @@
 namespace convoke::nn {
 namespace {
 
-std::string fallback_of(const LayerKey& key) {
-  if (key.required) return "required";
-  return key.fallback ? key.fallback->to_string() : "";
+/// True if the default is not TOML, but words, because it depends on other keys.
+bool in_words(const KeyDescription& key) {
+  return key.fallback.find_first_of("\"[{0123456789") != 0 && key.fallback != "true" &&
+         key.fallback != "false";
+}
+
+/// Returns "whole number, at least 1", or the allowed words.
+std::string type_of(const KeyDescription& key) {
+  if (key.range.empty()) return key.type;
+  return key.type == "text" ? key.range : key.type + ", " + key.range;
 }
 
 /// Returns each family with its layers, in the order of their first layers.
@@ -42,12 +49,13 @@ std::string plain(std::string text) {
   return text;
 }
 
-std::string key_rows(const std::vector<LayerKey>& keys) {
+std::string key_rows(const std::vector<KeyDescription>& keys) {
   std::string rows;
-  for (const LayerKey& key : keys) {
-    const std::string fallback = fallback_of(key);
-    const std::string shown = key.required || fallback.empty() ? fallback : fmt::format("`{}`", fallback);
-    rows += fmt::format("| `{}` | {} | {} | {} |\n", key.name, key.kind, shown, key.help);
+  for (const KeyDescription& key : keys) {
+    const std::string fallback = key.required    ? "required"
+                                 : in_words(key) ? key.fallback
+                                                 : fmt::format("`{}`", key.fallback);
+    rows += fmt::format("| `{}` | {} | {} | {} |\n", key.name, type_of(key), fallback, key.help);
   }
   return rows;
 }
@@ -69,16 +77,13 @@ std::string describe_layer(const std::string& name) {
   const std::vector<LayerHelp> guide = layer_guide();
   const LayerHelp& layer = find_in(guide, name, "layer");
   std::string text = fmt::format("{}: {}\n", layer.name, plain(layer.help));
-  const auto add = [&](const char* title, const std::vector<LayerKey>& keys) {
+  const auto add = [&](const char* title, const std::vector<KeyDescription>& keys) {
     if (keys.empty()) return;
     text += fmt::format("\n{}:\n", title);
-    for (const LayerKey& key : keys) {
-      const std::string fallback = fallback_of(key);
-      text += fmt::format("  {:<18}{}{}\n{:<20}{}\n", key.name, plain(key.help),
-                          key.required       ? " (required)"
-                          : fallback.empty() ? ""
-                                             : " (default: " + fallback + ")",
-                          "", key.kind);
+    for (const KeyDescription& key : keys) {
+      text +=
+          fmt::format("  {:<18}{}{}\n{:<20}{}\n", key.name, plain(key.help),
+                      key.required ? " (required)" : " (default: " + key.fallback + ")", "", type_of(key));
     }
   };
   add("Its keys", layer.keys);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
@@ -35,6 +36,7 @@
 #include "convoke/nn/layers/separable_conv2d.hpp"
 #include "convoke/nn/layers/slice.hpp"
 #include "convoke/nn/layers/softmax.hpp"
+#include "nn/layer_maker.hpp"
 #include "nn/value_range.hpp"
 
 namespace convoke::nn {
@@ -43,21 +45,10 @@ namespace {
 struct LayerEntry {
   std::string_view name;
   std::string_view family;  ///< its heading in the guide
-  LayerPtr (*make)(LayerReader& read);
+  Maker maker;
   std::string_view help;
   RangeOf range = nullptr;  ///< what is known of its value; null: nothing
 };
-
-/// Makes a layer without settings.
-template <class L>
-LayerPtr plain(LayerReader&) {
-  return std::make_shared<L>();
-}
-
-template <GlobalPool::Mode kMode, GlobalPool::Over kOver>
-LayerPtr global_pool(LayerReader&) {
-  return std::make_shared<GlobalPool>(kMode, kOver);
-}
 
 constexpr auto kAverage = GlobalPool::Mode::kAverage;
 constexpr auto kMax = GlobalPool::Mode::kMax;
@@ -65,129 +56,130 @@ constexpr auto kImage = GlobalPool::Over::kImage;
 constexpr auto kSequence = GlobalPool::Over::kSequence;
 
 constexpr std::array kLayers{
-    LayerEntry{"adaptive_average_pool", "pooling", AdaptivePool::make<kAverage>,
+    LayerEntry{"adaptive_average_pool", "pooling", kMaker<AdaptivePool, kAverage>,
                "mean over windows that cover the image: (C, H, W) → (C, height, width), as in PyTorch"},
-    LayerEntry{"adaptive_max_pool", "pooling", AdaptivePool::make<kMax>,
+    LayerEntry{"adaptive_max_pool", "pooling", kMaker<AdaptivePool, kMax>,
                "maximum over windows that cover the image: (C, H, W) → (C, height, width), as in PyTorch"},
-    LayerEntry{"add", "merging", plain<Add>, "sum of inputs of one shape; may have `activation`",
+    LayerEntry{"add", "merging", kMaker<Add>, "sum of inputs of one shape; may have `activation`",
                range_of_sum},
-    LayerEntry{"attention", "merging", Attention::make,
+    LayerEntry{"attention", "merging", kMaker<Attention>,
                "softmax(scale q kᵀ) v for each head, of query (L, F), key (S, F) and value (S, G): (L, G)"},
-    LayerEntry{"average", "merging", plain<Average>, "mean of inputs of one shape", range_of_average},
-    LayerEntry{"average_pool", "pooling", AveragePool::make, "mean over windows: (C, H, W) → (C, H', W')"},
-    LayerEntry{"average_pool1d", "pooling", Pool1d::make<kAverage>,
+    LayerEntry{"average", "merging", kMaker<Average>, "mean of inputs of one shape", range_of_average},
+    LayerEntry{"average_pool", "pooling", kMaker<AveragePool>, "mean over windows: (C, H, W) → (C, H', W')"},
+    LayerEntry{"average_pool1d", "pooling", kMaker<Pool1d, kAverage>,
                "mean over windows along a sequence: (L, F) → (L', F)"},
-    LayerEntry{"batch_norm", "normalisation", BatchNorm::make,
+    LayerEntry{"batch_norm", "normalisation", kMaker<BatchNorm>,
                "normalises each channel over a lane (micro-batch) of images, sequences or vectors"},
-    LayerEntry{"channel_scale", "normalisation", ChannelScale::make,
+    LayerEntry{"channel_scale", "normalisation", kMaker<ChannelScale>,
                "a learned factor for each channel (ConvNeXt's \"layer scale\")"},
     LayerEntry{
-        "channel_shuffle", "structure", ChannelShuffle::make,
+        "channel_shuffle", "structure", kMaker<ChannelShuffle>,
         "transposes channels as (groups, C / groups), as in ShuffleNet; for images, sequences or vectors",
         range_of_same},
-    LayerEntry{"concat", "merging", Concat::make,
+    LayerEntry{"concat", "merging", kMaker<Concat>,
                "joins inputs along an axis; their other axes must be equal", range_of_concat},
-    LayerEntry{"conv1d", "convolution", Conv1d::make, "convolution along a sequence: (L, F) → (L', filters)"},
-    LayerEntry{"conv2d", "convolution", Conv2d::make, "convolution: (C, H, W) → (filters, H', W')"},
-    LayerEntry{"conv2d_transpose", "convolution", Conv2dTranspose::make,
+    LayerEntry{"conv1d", "convolution", kMaker<Conv1d>,
+               "convolution along a sequence: (L, F) → (L', filters)"},
+    LayerEntry{"conv2d", "convolution", kMaker<Conv2d>, "convolution: (C, H, W) → (filters, H', W')"},
+    LayerEntry{"conv2d_transpose", "convolution", kMaker<Conv2dTranspose>,
                "transposed convolution: (C, H, W) → (filters, H', W')"},
-    LayerEntry{"crop", "structure", Crop::make, "removes the border of an image", range_of_some},
-    LayerEntry{"dense", "convolution", Dense::make,
+    LayerEntry{"crop", "structure", kMaker<Crop>, "removes the border of an image", range_of_some},
+    LayerEntry{"dense", "convolution", kMaker<Dense>,
                "fully connected: (F) → (units); put `flatten` before it if the input is not a vector"},
-    LayerEntry{"depthwise_conv2d", "convolution", DepthwiseConv2d::make,
+    LayerEntry{"depthwise_conv2d", "convolution", kMaker<DepthwiseConv2d>,
                "a separate convolution of each channel: (C, H, W) → (C × multiplier, H', W')"},
-    LayerEntry{"dropout", "regularisation", Dropout::make,
+    LayerEntry{"dropout", "regularisation", kMaker<Dropout>,
                "zeroes elements at random in training and scales the others by 1 / (1 − rate)",
                range_of_same},
-    LayerEntry{"elementwise", "merging", Elementwise::make,
+    LayerEntry{"elementwise", "merging", kMaker<Elementwise>,
                "a function of its inputs of one shape, and of numbers: `exp`, `power`, `greater`, `where`",
                range_of_elementwise},
-    LayerEntry{"elu", "activation", Activation::make<Activation::Function::kElu>,
+    LayerEntry{"elu", "activation", kMaker<Activation, Activation::Function::kElu>,
                "x > 0 ? x : alpha (eˣ − 1)"},
-    LayerEntry{"embedding", "recurrent", Embedding::make,
+    LayerEntry{"embedding", "recurrent", kMaker<Embedding>,
                "a vector for each token: tokens (L) → (L, units); reads the network's input"},
-    LayerEntry{"flatten", "structure", plain<Flatten>, "any value → (F); an image channels first",
+    LayerEntry{"flatten", "structure", kMaker<Flatten>, "any value → (F); an image channels first",
                range_of_same},
-    LayerEntry{"gaussian_noise", "regularisation", GaussianNoise::make, "adds normal noise in training",
+    LayerEntry{"gaussian_noise", "regularisation", kMaker<GaussianNoise>, "adds normal noise in training",
                range_of_same},
-    LayerEntry{"gelu", "activation", Activation::make<Activation::Function::kGelu>,
+    LayerEntry{"gelu", "activation", kMaker<Activation, Activation::Function::kGelu>,
                "x Φ(x), where Φ is the normal distribution"},
-    LayerEntry{"global_average_pool", "pooling", global_pool<kAverage, kImage>,
+    LayerEntry{"global_average_pool", "pooling", kMaker<GlobalPool, kAverage, kImage>,
                "mean over the image: (C, H, W) → (C)", range_of_all_means},
-    LayerEntry{"global_average_pool1d", "pooling", global_pool<kAverage, kSequence>,
+    LayerEntry{"global_average_pool1d", "pooling", kMaker<GlobalPool, kAverage, kSequence>,
                "mean over the sequence: (L, F) → (F)", range_of_all_means},
-    LayerEntry{"global_max_pool", "pooling", global_pool<kMax, kImage>,
+    LayerEntry{"global_max_pool", "pooling", kMaker<GlobalPool, kMax, kImage>,
                "maximum over the image: (C, H, W) → (C)", range_of_some},
-    LayerEntry{"global_max_pool1d", "pooling", global_pool<kMax, kSequence>,
+    LayerEntry{"global_max_pool1d", "pooling", kMaker<GlobalPool, kMax, kSequence>,
                "maximum over the sequence: (L, F) → (F)", range_of_some},
-    LayerEntry{"group_norm", "normalisation", GroupNorm::make,
+    LayerEntry{"group_norm", "normalisation", kMaker<GroupNorm>,
                "normalises groups of channels of each sample: images, sequences, vectors"},
     LayerEntry{
-        "gru", "recurrent", Gru::make,
+        "gru", "recurrent", kMaker<Gru>,
         "gated recurrent unit: (L, F) → (units); `inputs = [\"embedding_1\", \"input\"]` masks the places "
         "with token 0"},
-    LayerEntry{"hard_sigmoid", "activation", Activation::make<Activation::Function::kHardSigmoid>,
+    LayerEntry{"hard_sigmoid", "activation", kMaker<Activation, Activation::Function::kHardSigmoid>,
                "relu6(x + 3) / 6", range_of_probability},
-    LayerEntry{"hard_swish", "activation", Activation::make<Activation::Function::kHardSwish>,
+    LayerEntry{"hard_swish", "activation", kMaker<Activation, Activation::Function::kHardSwish>,
                "x relu6(x + 3) / 6; also called `hard_silu`"},
-    LayerEntry{"identity", "structure", plain<Identity>, "its input", range_of_same},
-    LayerEntry{"layer_norm", "normalisation", LayerNorm::make,
+    LayerEntry{"identity", "structure", kMaker<Identity>, "its input", range_of_same},
+    LayerEntry{"layer_norm", "normalisation", kMaker<LayerNorm>,
                "normalises the features of each place: (L, F), (F) or, by axis, images"},
-    LayerEntry{"leaky_relu", "activation", Activation::make<Activation::Function::kLeakyRelu>,
+    LayerEntry{"leaky_relu", "activation", kMaker<Activation, Activation::Function::kLeakyRelu>,
                "x > 0 ? x : negative_slope x"},
-    LayerEntry{"local_response_norm", "normalisation", LocalResponseNorm::make,
+    LayerEntry{"local_response_norm", "normalisation", kMaker<LocalResponseNorm>,
                "divides by the sum of squares of neighbouring channels; images"},
-    LayerEntry{"lstm", "recurrent", Lstm::make,
+    LayerEntry{"lstm", "recurrent", kMaker<Lstm>,
                "long short-term memory: (L, F) → (units); `inputs = [\"embedding_1\", \"input\"]` masks the "
                "places with token 0"},
-    LayerEntry{"max_pool", "pooling", MaxPool::make, "maximum over windows: (C, H, W) → (C, H', W')",
+    LayerEntry{"max_pool", "pooling", kMaker<MaxPool>, "maximum over windows: (C, H, W) → (C, H', W')",
                range_of_some},
-    LayerEntry{"max_pool1d", "pooling", Pool1d::make<kMax>,
+    LayerEntry{"max_pool1d", "pooling", kMaker<Pool1d, kMax>,
                "maximum over windows along a sequence: (L, F) → (L', F)", range_of_some},
-    LayerEntry{"maximum", "merging", plain<Maximum>, "largest of inputs of one shape, element by element",
+    LayerEntry{"maximum", "merging", kMaker<Maximum>, "largest of inputs of one shape, element by element",
                range_of_maximum},
-    LayerEntry{"multiply", "merging", plain<Multiply>,
+    LayerEntry{"multiply", "merging", kMaker<Multiply>,
                "product of inputs of one shape; an input (C) or (C, 1, 1) scales the channels of images, (F) "
                "the features of sequences"},
-    LayerEntry{"permute", "structure", Permute::make, "reorders axes", range_of_same},
-    LayerEntry{"prelu", "activation", PRelu::make,
+    LayerEntry{"permute", "structure", kMaker<Permute>, "reorders axes", range_of_same},
+    LayerEntry{"prelu", "activation", kMaker<PRelu>,
                "x > 0 ? x : slope x with a learned slope for each channel"},
-    LayerEntry{"relu", "activation", Activation::make<Activation::Function::kRelu>, "max(x, 0)",
+    LayerEntry{"relu", "activation", kMaker<Activation, Activation::Function::kRelu>, "max(x, 0)",
                range_of_relu},
-    LayerEntry{"relu6", "activation", Activation::make<Activation::Function::kRelu6>, "min(max(x, 0), 6)",
+    LayerEntry{"relu6", "activation", kMaker<Activation, Activation::Function::kRelu6>, "min(max(x, 0), 6)",
                range_of_relu6},
-    LayerEntry{"rescale", "normalisation", Rescale::make, "scale x + offset", range_of_rescale},
+    LayerEntry{"rescale", "normalisation", kMaker<Rescale>, "scale x + offset", range_of_rescale},
     LayerEntry{
-        "reshape", "structure", Reshape::make,
+        "reshape", "structure", kMaker<Reshape>,
         "the same numbers, row by row, as (C, H, W), (L, F) or (F); images are read channels first; for "
         "Keras' order, `permute` by `[2, 3, 1]` before it and by `[3, 1, 2]` after it",
         range_of_same},
-    LayerEntry{"resize", "structure", Resize::make, "interpolates an image: (C, H, W) → (C, H', W')"},
-    LayerEntry{"selu", "activation", Activation::make<Activation::Function::kSelu>,
+    LayerEntry{"resize", "structure", kMaker<Resize>, "interpolates an image: (C, H, W) → (C, H', W')"},
+    LayerEntry{"selu", "activation", kMaker<Activation, Activation::Function::kSelu>,
                "1.0507 elu(x) with alpha 1.6733"},
-    LayerEntry{"separable_conv2d", "convolution", SeparableConv2d::make,
+    LayerEntry{"separable_conv2d", "convolution", kMaker<SeparableConv2d>,
                "depthwise convolution, then 1 × 1: (C, H, W) → (filters, H', W')"},
-    LayerEntry{"sigmoid", "activation", Activation::make<Activation::Function::kSigmoid>, "1 / (1 + e⁻ˣ)",
+    LayerEntry{"sigmoid", "activation", kMaker<Activation, Activation::Function::kSigmoid>, "1 / (1 + e⁻ˣ)",
                range_of_probability},
-    LayerEntry{"silu", "activation", Activation::make<Activation::Function::kSilu>,
+    LayerEntry{"silu", "activation", kMaker<Activation, Activation::Function::kSilu>,
                "x / (1 + e⁻ˣ); also called `swish`"},
-    LayerEntry{"slice", "structure", Slice::make,
+    LayerEntry{"slice", "structure", kMaker<Slice>,
                "a part of its input along an axis; a split is several slices", range_of_some},
     LayerEntry{
-        "softmax", "activation", plain<Softmax>,
+        "softmax", "activation", kMaker<Softmax>,
         "eˣ divided by its sum over the classes of a vector, the features of each place of a sequence or the "
         "channels of each pixel of an image",
         range_of_softmax},
-    LayerEntry{"softplus", "activation", Activation::make<Activation::Function::kSoftplus>, "log(1 + eˣ)"},
-    LayerEntry{"standardize", "normalisation", Standardize::make, "(x − mean) / √variance"},
-    LayerEntry{"stochastic_depth", "regularisation", StochasticDepth::make,
+    LayerEntry{"softplus", "activation", kMaker<Activation, Activation::Function::kSoftplus>, "log(1 + eˣ)"},
+    LayerEntry{"standardize", "normalisation", kMaker<Standardize>, "(x − mean) / √variance"},
+    LayerEntry{"stochastic_depth", "regularisation", kMaker<StochasticDepth>,
                "at the end of a residual branch: in training, drops the whole branch for random samples",
                range_of_same},
-    LayerEntry{"subtract", "merging", plain<Subtract>, "difference of two inputs of one shape",
+    LayerEntry{"subtract", "merging", kMaker<Subtract>, "difference of two inputs of one shape",
                range_of_difference},
-    LayerEntry{"tanh", "activation", Activation::make<Activation::Function::kTanh>, "hyperbolic tangent",
+    LayerEntry{"tanh", "activation", kMaker<Activation, Activation::Function::kTanh>, "hyperbolic tangent",
                range_of_tanh},
-    LayerEntry{"zero_pad", "structure", ZeroPad::make, "zeroes around an image"},
+    LayerEntry{"zero_pad", "structure", kMaker<ZeroPad>, "zeroes around an image"},
 };
 
 /// Other names of the same layers, from Keras and the papers.
@@ -203,10 +195,7 @@ std::string_view without_alias(std::string_view name) {
 }
 
 /// Returns the traits of the layer `entry`, which do not depend on its settings.
-LayerTraits traits_of(const LayerEntry& entry) {
-  LayerReader any = LayerReader::describing();
-  return entry.make(any)->traits();
-}
+LayerTraits traits_of(const LayerEntry& entry) { return entry.maker.make(nullptr)->traits(); }
 
 /// The layers that `activation = "..."` may name; "linear" means none.
 struct Name {
@@ -237,34 +226,46 @@ std::string flat(std::string name) {
   return name;
 }
 
-void read_options(LayerReader& read, ParameterOptions& options) {
-  options.trainable = read.get("trainable", options.trainable, "false freezes its parameters");
-  options.l1 = read.get("l1", options.l1, "penalty l1 Σ|w| on its weights");
-  options.l2 = read.get("l2", options.l2, "penalty l2 Σw² on its weights");
-  read.check("l1", options.l1 >= 0, "at least 0");
-  read.check("l2", options.l2 >= 0, "at least 0");
+constexpr std::array kWiringKeys{
+    key<&Wiring::name>({.name = "name",
+                        .fallback = "its kind and a number",
+                        .help = "name of the layer, for `inputs` of others"}),
+    key<&Wiring::inputs>({.name = "inputs",
+                          .fallback = "the layer before it",
+                          .help = "names of the layers whose outputs it reads"}),
+    key<&Wiring::activation>(
+        {.name = "activation",
+         .fallback = "none",
+         .help = "an activation, with its defaults, after a layer with weights or `add`"}),
+    key<&Wiring::options, &ParameterOptions::trainable>(
+        {.name = "trainable", .help = "false freezes its parameters"}),
+    key<&Wiring::options, &ParameterOptions::l1>(
+        {.name = "l1", .range = kNotNegative, .help = "penalty l1 Σ|w| on its weights"}),
+    key<&Wiring::options, &ParameterOptions::l2>(
+        {.name = "l2", .range = kNotNegative, .help = "penalty l2 Σw² on its weights"})};
+constexpr std::size_t kNameKeys = 3;  // a shared layer has no options of its own
+
+void read_wiring(SettingsReader& read, std::span<const Key<Wiring>> keys, Wiring& wiring) {
+  read_keys(keys, read, wiring);
+  wiring.name = flat(wiring.name);
+  std::transform(wiring.inputs.begin(), wiring.inputs.end(), wiring.inputs.begin(), flat);
+  wiring.activation = without_alias(wiring.activation);
+  if (!wiring.activation.empty()) find_in(activations(), wiring.activation, "activation", read.where());
 }
 
-void read_names(LayerReader& read, const Settings& settings, Wiring& wiring) {
-  wiring.name =
-      flat(read.text("name", "name of the layer, for `inputs` of others; default: its kind and a number"));
-  wiring.inputs =
-      read.texts("inputs", "names of the layers whose outputs it reads; default: the layer before it");
-  std::transform(wiring.inputs.begin(), wiring.inputs.end(), wiring.inputs.begin(), flat);
-  wiring.activation = without_alias(
-      read.text("activation", "an activation, with its defaults, after a layer with weights or `add`"));
-  if (!wiring.activation.empty()) find_in(activations(), wiring.activation, "activation", settings.where());
+SettingsReader reader_of(const Settings& settings, std::string_view layer) {
+  SettingsReader read(settings, fmt::format("layer \"{}\"", layer));
+  read.has("layer");
+  return read;
 }
 
 LayerPtr read_layer(const Settings& settings, Wiring& wiring) {
   SettingsReader first(settings, "layer");
   wiring.layer = without_alias(first.require_string("layer"));
   const LayerEntry& entry = find_in(kLayers, wiring.layer, "layer", settings.where());
-  LayerReader read(settings, wiring.layer);
-  read.has("layer");
-  read_names(read, settings, wiring);
-  read_options(read, wiring.options);
-  LayerPtr layer = entry.make(read);
+  SettingsReader read = reader_of(settings, wiring.layer);
+  read_wiring(read, kWiringKeys, wiring);
+  LayerPtr layer = entry.maker.make(&read);
   read.finish();
   return layer;
 }
@@ -272,10 +273,10 @@ LayerPtr read_layer(const Settings& settings, Wiring& wiring) {
 /// Reads { layer = "shared", of = "name" }, which applies the layer of another node again. Returns that node.
 /// `of` may name the result of a layer with an activation; the activation itself must be given again.
 std::size_t read_shared(const Settings& settings, const Graph& graph, Wiring& wiring) {
-  LayerReader read(settings, "shared");
-  wiring.layer = read.require_string("layer");
+  SettingsReader read = reader_of(settings, "shared");
+  wiring.layer = "shared";
   const std::string name = read.require_string("of");
-  read_names(read, settings, wiring);
+  read_wiring(read, std::span(kWiringKeys).first(kNameKeys), wiring);
   const Node* of = &graph.node(graph.find(flat(name)));
   if (of->layer != nullptr && of->inputs.size() == 1 &&
       graph.node(of->inputs[0]).name.starts_with(of->name + ".")) {
@@ -300,21 +301,13 @@ LayerPtr make_layer(const Settings& settings) {
 std::vector<LayerHelp> layer_guide() {
   std::vector<LayerHelp> guide;
   for (const LayerEntry& entry : kLayers) {
-    LayerReader read = LayerReader::describing();
-    const LayerTraits traits = entry.make(read)->traits();
     guide.push_back({std::string(entry.name), std::string(entry.family), std::string(entry.help),
-                     traits.inputs == LayerTraits::Inputs::kSeveral, read.keys()});
+                     traits_of(entry).inputs == LayerTraits::Inputs::kSeveral, entry.maker.describe()});
   }
   return guide;
 }
 
-std::vector<LayerKey> common_layer_keys() {
-  LayerReader read = LayerReader::describing();
-  Wiring wiring;
-  read_names(read, {}, wiring);
-  read_options(read, wiring.options);
-  return read.keys();
-}
+std::vector<KeyDescription> common_layer_keys() { return describe_keys(kWiringKeys); }
 
 Graph build_graph(const ValueSpec& input, const std::vector<Settings>& layers) {
   Graph graph(input);

@@ -335,7 +335,7 @@ TEST_CASE("errors in layers name the place, the mistake and the remedy") {
   CHECK(refusal({4}, {{{"layer", "dense"}, {"units", "many"}}})
             .starts_with("recipe.toml:7: layer \"dense\": \"units\""));
   CHECK(refusal({4}, {{{"layer", "dense"}, {"units", 0}}}) ==
-        "recipe.toml:7: layer \"dense\": \"units\" must be at least 1, but is 0 | ");
+        "recipe.toml:7: layer \"dense\": \"units\" must be at least 1, but is 0 | units: outputs");
   CHECK(refusal({4}, {{{"layer", "dense"}, {"units", 2}, {"activation", "rellu"}}}) ==
         "recipe.toml:7: unknown activation \"rellu\" (did you mean \"relu\"?) | "
         "known: elu, gelu, hard_sigmoid, hard_swish, leaky_relu, linear, prelu, relu, relu6, selu, sigmoid, "
@@ -343,36 +343,38 @@ TEST_CASE("errors in layers name the place, the mistake and the remedy") {
   CHECK(refusal({3, 8, 8}, {{{"layer", "conv2d"}, {"filters", 2}, {"kernel", 3}, {"activation", "max_pool"}}})
             .starts_with("recipe.toml:7: unknown activation \"max_pool\""));
   CHECK(refusal({4}, {{{"layer", "dropout"}, {"rate", 1}}}) ==
-        "recipe.toml:7: layer \"dropout\": \"rate\" must be in [0, 1), but is 1 | ");
+        "recipe.toml:7: layer \"dropout\": \"rate\" must be at least 0 and below 1, but is 1 | rate: "
+        "probability that an element is zeroed");
   CHECK(refusal({3, 8, 8}, {{{"layer", "conv2d"}, {"filters", 2}, {"kernel", list({3, 3, 3})}}}) ==
-        "recipe.toml:7: layer \"conv2d\": \"kernel\" must be a number >= 1 or [height, width], each >= 1 | ");
+        "recipe.toml:7: layer \"conv2d\": \"kernel\" must be a number >= 1 or [height, width], each >= 1, "
+        "but is [3, 3, 3] | kernel: size of the window");
   CHECK(refusal({3, 8, 8}, {{{"layer", "conv2d"}, {"filters", 2}, {"kernel", 3}, {"padding", "full"}}}) ==
         "recipe.toml:7: layer \"conv2d\": \"padding\" must be \"valid\", \"same\", a number >= 0, [height, "
-        "width] or [top, bottom, left, right] | ");
+        "width] or [top, bottom, left, right], but is \"full\" | padding: zeroes around the image");
   CHECK(
       refusal({8, 3}, {{{"layer", "conv1d"}, {"filters", 2}, {"kernel", 3}, {"padding", list({1, 2, 3})}}}) ==
       "recipe.toml:7: layer \"conv1d\": \"padding\" must be \"valid\", \"same\", \"causal\", a number >= 0 "
-      "or [before, after] | ");
+      "or [before, after], but is [1, 2, 3] | padding: zeroes before and after the sequence");
   CHECK(refusal({8, 3}, {{{"layer", "max_pool1d"}, {"padding", "causal"}}}) ==
         "recipe.toml:7: layer \"max_pool1d\": \"padding\" must be \"valid\", \"same\", a number >= 0 or "
-        "[before, after] | ");
+        "[before, after], but is \"causal\" | padding: padding before and after the sequence");
   CHECK(refusal({3, 8, 8}, {{{"layer", "zero_pad"}, {"padding", list({1, 2, 3})}}}) ==
         "recipe.toml:7: layer \"zero_pad\": \"padding\" must be a number >= 0, [height, width] or [top, "
-        "bottom, left, right] | ");
+        "bottom, left, right], but is [1, 2, 3] | padding: zeroes at each side");
   CHECK(
       refusal({3, 8, 8},
               {{{"layer", "conv2d_transpose"}, {"filters", 2}, {"kernel", 3}, {"output_padding", "same"}}}) ==
       "recipe.toml:7: layer \"conv2d_transpose\": \"output_padding\" must be \"auto\", a number >= 0 or "
-      "[height, width] | ");
+      "[height, width], but is \"same\" | output_padding: rows and columns added to the output, fewer than "
+      "the "
+      "stride; \"auto\": as Keras' None");
   CHECK(refusal({3, 8, 8}, {{{"layer", "resize"}, {"size", 4}, {"scale", 2}}}) ==
         "recipe.toml:7: layer \"resize\": needs either \"size\" or \"scale\" | size = [height, width], or "
         "scale = 2");
-  CHECK(
-      refusal({3, 8, 8}, {{{"layer", "resize"}, {"size", 4}, {"method", "cubic"}}}) ==
-      "recipe.toml:7: layer \"resize\": \"method\" must be \"nearest\" or \"bilinear\", but is \"cubic\" | ");
+  CHECK(refusal({3, 8, 8}, {{{"layer", "resize"}, {"size", 4}, {"method", "cubic"}}}) ==
+        "recipe.toml:7: unknown method \"cubic\" | known: bilinear, nearest");
   CHECK(refusal({3, 8, 8}, {{{"layer", "resize"}, {"size", 4}, {"centres", "corners"}}}) ==
-        "recipe.toml:7: layer \"resize\": \"centres\" must be \"half_pixel\", \"align_corners\" or "
-        "\"asymmetric\", but is \"corners\" | ");
+        "recipe.toml:7: unknown centres \"corners\" | known: align_corners, asymmetric, half_pixel");
   CHECK(refusal({3, 8, 8},
                 {{{"layer", "resize"}, {"size", 4}, {"method", "bilinear"}, {"rounding", "floor"}}}) ==
         "recipe.toml:7: layer \"resize\": \"rounding\" is for method \"nearest\" | remove it: \"bilinear\" "

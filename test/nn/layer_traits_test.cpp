@@ -17,14 +17,15 @@ using namespace convoke::nn;
 
 namespace {
 
-/// Returns a value that most keys of this kind accept; no value for names.
-std::optional<Value> value_of(const LayerKey& key) {
-  if (key.kind == "true or false") return Value(!std::get<bool>(key.fallback->data()));
-  if (key.kind == "integer") return Value(4);
-  if (key.kind.starts_with("number or [")) return Value(2);
-  if (key.kind.starts_with("number,")) return Value(1);
-  if (key.kind.starts_with("number")) return Value(0.5);
-  if (key.kind.starts_with("\"abs\"")) return Value("abs");
+/// Returns a value that most keys of this type accept; no value for names.
+std::optional<Value> value_of(const KeyDescription& key) {
+  if (key.type == "true or false") return Value(key.fallback == "false");
+  if (key.type == "whole number") return Value(4);
+  if (key.type == "number") return Value(0.5);
+  if (key.type == "list of numbers") return Value(0.5);
+  if (key.type == "number or [height, width]" || key.type.starts_with("\"auto\"")) return Value(2);
+  if (key.type.starts_with("number,")) return Value(1);
+  if (key.name == "function") return Value("abs");
   return std::nullopt;
 }
 
@@ -33,13 +34,13 @@ std::vector<Settings> variants(const LayerHelp& layer) {
   std::vector<Settings> all;
   for (const std::int64_t extent : {-1, 1}) {  // for lists: those of reshape and permute
     Settings least{{"layer", layer.name}};
-    for (const LayerKey& key : layer.keys) {
-      if (!key.required && key.name != "function") continue;
+    for (const KeyDescription& key : layer.keys) {
+      if (!key.required) continue;
       const std::optional<Value> value = value_of(key);
       least.set(key.name, value ? *value : Value(Value::Array{extent}));
     }
     all.push_back(least);
-    for (const LayerKey& key : layer.keys) {
+    for (const KeyDescription& key : layer.keys) {
       const std::optional<Value> value = key.required ? std::nullopt : value_of(key);
       if (!value) continue;
       all.push_back(least);
@@ -115,7 +116,7 @@ TEST_CASE("every layer and each of its keys has a line of help") {
     INFO(layer.name);
     CHECK(!layer.help.empty());
     CHECK(!layer.family.empty());
-    for (const LayerKey& key : layer.keys) {
+    for (const KeyDescription& key : layer.keys) {
       INFO(key.name);
       CHECK(!key.help.empty());
       CHECK(!key.help.ends_with("."));
@@ -133,10 +134,10 @@ TEST_CASE("the guide shows the defaults of each layer") {
       } catch (const Error&) {
         continue;
       }
-      for (const LayerKey& key : help.keys) {
+      for (const KeyDescription& key : help.keys) {
         INFO(help.name << "." << key.name);
         const Value* written = own->find(key.name);
-        if (written != nullptr && key.fallback) CHECK(*written == *key.fallback);
+        if (written != nullptr && key.fallback != "the size") CHECK(written->to_string() == key.fallback);
       }
     }
   }

@@ -137,7 +137,7 @@ TEST_CASE("noise layers refuse settings and inputs that do not fit") {
   CHECK(make({{"layer", "gaussian_noise"}, {"stddev", -1}}) ==
         "layer \"gaussian_noise\": \"stddev\" must be at least 0, but is -1");
   CHECK(make({{"layer", "stochastic_depth"}, {"rate", 1}}) ==
-        "layer \"stochastic_depth\": \"rate\" must be in [0, 1), but is 1");
+        "layer \"stochastic_depth\": \"rate\" must be at least 0 and below 1, but is 1");
   CHECK(error_of([] {
           build_graph({4}, {{{"layer", "dropout"}, {"rate", 0.5}, {"spatial", true}}});
         }) ==

@@ -283,7 +283,7 @@ TEST_CASE("normalisations refuse inputs that do not fit") {
         "layer_norm_1 (layer_norm): with axis \"channels\" needs (N, C, H, W), but its input is (N, 8) | "
         "remove axis: the layer then normalises the last one");
   CHECK(refused_layer({8}, {{"layer", "layer_norm"}, {"axis", "rows"}}) ==
-        "layer \"layer_norm\": \"axis\" must be \"features\" or \"channels\", but is \"rows\" | ");
+        "unknown axis \"rows\" | known: channels, features");
   CHECK(refused_layer({6, 8, 8}, {{"layer", "group_norm"}, {"groups", 4}}) ==
         "group_norm_1 (group_norm): 4 groups do not divide the 6 channels of its input (N, 6, 8, 8) | choose "
         "groups that divide the channels");
@@ -297,10 +297,12 @@ TEST_CASE("normalisations refuse inputs that do not fit") {
       "standardize_1 (standardize): has 2 means, but its input (N, 3, 8, 8) has 3 channels | give a mean and "
       "a variance for each channel, or one for all");
   CHECK(refused_layer({3}, {{"layer", "standardize"}, {"mean", 1}, {"variance", 0}}) ==
-        "layer \"standardize\": \"variance\" must be above 0, but is 0 | ");
+        "layer \"standardize\": \"variance\" must be above 0, but is 0 | "
+        "variance: variance of each, as many numbers as \"mean\"");
   CHECK(refused_layer({3}, {{"layer", "standardize"}, {"mean", 1}, {"variance", Value::Array{1, 2}}}) ==
         "layer \"standardize\": \"variance\" must be as many numbers as \"mean\", but is [1, 2] | ");
   CHECK(refused_layer({3}, {{"layer", "standardize"}, {"mean", "dark"}, {"variance", 1}}) ==
         "layer \"standardize\": \"mean\" must be a number or a list of them, but is text (\"dark\") | ");
-  CHECK(refused_layer({3}, {{"layer", "rescale"}}) == "layer \"rescale\": \"scale\" is missing | ");
+  CHECK(refused_layer({3}, {{"layer", "rescale"}}) ==
+        "layer \"rescale\": \"scale\" is missing | scale: factor");
 }

@@ -182,7 +182,8 @@ TEST_CASE("errors in sharing and in the keys of every layer name the place and t
   CHECK(refusal({4}, {a, layer("shared", {{"of", "a"}, {"units", 3}})})
             .starts_with("recipe.toml:7: layer \"shared\": unknown key \"units\""));
   CHECK(refusal({4}, {layer("dense", {{"units", 5}, {"l2", -1}})}) ==
-        "recipe.toml:7: layer \"dense\": \"l2\" must be at least 0, but is -1 | ");
+        "recipe.toml:7: layer \"dense\": \"l2\" must be at least 0, but is -1 | l2: penalty l2 Σw² on its "
+        "weights");
   CHECK(refusal({4}, {layer("relu", {{"trainable", "no"}})})
             .starts_with("recipe.toml:7: layer \"relu\": \"trainable\""));
 }

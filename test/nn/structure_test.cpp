@@ -411,9 +411,8 @@ TEST_CASE("inputs that do not fit are refused with both shapes and a remedy") {
   CHECK(refused_layers({4, 8},
                        {{{"layer", "concat"}, {"axis", "height"}, {"inputs", list({"input", "input"})}}}) ==
         "concat_1 (concat): its input (N, 4, 8) has no axis \"height\" | its axes are time, features");
-  CHECK(
-      refused_layers({4}, {{{"layer", "concat"}, {"axis", "depth"}}}).find("\"axis\" must be \"channels\"") !=
-      std::string::npos);
+  CHECK(refused_layers({4}, {{{"layer", "concat"}, {"axis", "depth"}}}).find("unknown axis \"depth\"") !=
+        std::string::npos);
   CHECK(refused_layers({4, 8, 8}, {{{"layer", "slice"}, {"begin", 3}, {"size", 2}}}) ==
         "slice_1 (slice): cannot take 2 channels from position 3 of its input (N, 4, 8, 8) | begin + size "
         "may be up to 4");

@@ -52,6 +52,7 @@ struct KeyFacts {
   std::vector<std::string> (*names)() = nullptr;  ///< the words that are allowed
   Effect effect = Effect::kResult;
   bool required = false;
+  bool omit_default = false;       ///< not written if it has its default
   std::string_view fallback = {};  ///< the default in words, if it depends on other keys
   std::string_view help = {};
   std::vector<OptionTable> (*tables)() = nullptr;  ///< the tables that are allowed
@@ -84,6 +85,9 @@ struct OptionTable {
   std::string name;  ///< empty: keys of every table at this place
   std::vector<KeyDescription> keys;
 };
+
+/// True if the key is present. Throws Error if it is required and absent.
+bool is_written(SettingsReader& read, const KeyFacts& key);
 
 /// Reads `key` if it is present. Throws Error for another type or a value out of range, with the key's help
 /// as its hint.
@@ -151,13 +155,15 @@ constexpr std::string_view type_name(const std::array<double, 2>*) { return "two
 }  // namespace keys
 
 /// Makes the key of a member, or of a member of a member: key<&TrainRecipe::update,
-/// &UpdateOptions::ema>({...}).
+/// &UpdateOptions::ema>({...}). The namespace of another type of value has read_value(), to_value() and
+/// type_name() for it.
 template <auto... kMembers>
 constexpr auto key(KeyFacts facts) {
   using Path = keys::Path<kMembers...>;
   using Options = typename Path::Holder;
   using Stored = keys::Stored<typename Path::Held>;
-  if (facts.type.empty()) facts.type = keys::type_name(static_cast<const Stored*>(nullptr));
+  using keys::type_name;
+  if (facts.type.empty()) facts.type = type_name(static_cast<const Stored*>(nullptr));
   return Key<Options>{facts,
                       [](SettingsReader& read, const KeyFacts& k, Options& options) {
                         auto& held = Path::in(options);
@@ -211,12 +217,14 @@ void read_keys(const Keys& keys, SettingsReader& read, Options& options) {
   for (const auto& key : keys) key.read(read, key, options);
 }
 
-/// Writes all keys of a table that have a writer, defaults included.
+/// Writes all keys of a table that have a writer; defaults too, but for `omit_default`.
 template <class Keys, class Options>
 void write_keys(const Keys& keys, const Options& options, Settings& settings) {
   for (const auto& key : keys) {
     if (key.write == nullptr) continue;
-    if (std::optional<Value> value = key.write(key, options)) settings.set(key.name, *std::move(value));
+    std::optional<Value> value = key.write(key, options);
+    if (key.omit_default && value == key.write(key, Options{})) continue;
+    if (value) settings.set(key.name, *std::move(value));
   }
 }
 

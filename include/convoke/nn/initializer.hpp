@@ -55,9 +55,6 @@ class Initializer {
 struct Initializers {
   Initializer weight = Initializer::kGlorotUniform;
   Initializer bias = Initializer::kZeros;
-
-  /// Adds each key to a layer's settings if it is not at its default.
-  void write(Settings& settings) const;
 };
 
 }  // namespace convoke::nn

@@ -8,7 +8,6 @@
 
 #include "convoke/core/settings.hpp"
 #include "convoke/nn/initializer.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "convoke/nn/layer_traits.hpp"
 #include "convoke/nn/value.hpp"
 
@@ -53,8 +52,9 @@ class Layer {
   virtual std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const;
   /// Returns the other facts that graph, plan and engine need.
   virtual LayerTraits traits() const { return {}; }
-  /// Returns the hyper-parameters, from which the layer table makes an equal layer.
-  virtual Settings settings() const = 0;
+  /// Returns the name and the hyper-parameters, from which the layer table makes an equal layer. A layer with
+  /// hyper-parameters is a KeyedLayer (layer_keys.hpp).
+  virtual Settings settings() const { return {{"layer", type()}}; }
   /// Adds this layer's forward steps to a plan, and its steps to the plan's backward pass.
   virtual void compile(PlanBuilder& plan, const Node& node) const = 0;
 };

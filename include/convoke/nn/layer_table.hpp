@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "convoke/core/settings.hpp"
+#include "convoke/core/keys.hpp"
 #include "convoke/nn/graph.hpp"
 
 namespace convoke::nn {
@@ -16,13 +16,13 @@ struct LayerHelp {
   std::string family;  ///< "convolution", "pooling", ...
   std::string help;    ///< a phrase; may contain `code` and "→"
   bool joins = false;  ///< the layer needs two or more `inputs`
-  std::vector<LayerKey> keys;
+  std::vector<KeyDescription> keys;
 };
 
 /// Returns all layers in alphabetical order, and the keys that every layer accepts. docs/layers.md is made
 /// from them.
 std::vector<LayerHelp> layer_guide();
-std::vector<LayerKey> common_layer_keys();
+std::vector<KeyDescription> common_layer_keys();
 
 /// Builds a graph from a recipe's `layers = [...]`. The layers form a chain unless a layer has `inputs`
 /// (names of nodes); `name` names a node. If a layer with weights, or `add`, has `activation = "relu"`, that

@@ -41,7 +41,7 @@ constexpr std::array kActivations{Named{"Relu", Function::kRelu},
                                   Named{"Tanh", Function::kTanh}};
 
 View apply(Call& call, const View& x, Function function, double alpha = 0) {
-  return call.elementwise(x, std::make_shared<nn::Activation>(function, alpha));
+  return call.elementwise(x, std::make_shared<nn::Activation>(function, nn::ActivationOptions{alpha, alpha}));
 }
 
 bool near(double a, double b) { return std::abs(a - b) <= 1e-4 * std::max(1.0, std::abs(b)); }
@@ -72,8 +72,9 @@ void convert_activation(Call& call) {
     return call.give(
         rescaled(call, apply(call, call.view(0), Function::kElu, call.number("alpha", 1.67326)), gamma, 0));
   }
-  call.give(
-      call.elementwise(call.view(0), std::make_shared<nn::Activation>(named->function, alpha, tanh_form)));
+  call.give(call.elementwise(
+      call.view(0),
+      std::make_shared<nn::Activation>(named->function, nn::ActivationOptions{alpha, alpha, tanh_form})));
 }
 
 // max(0, min(1, alpha x + beta)); ours is h(x) = max(0, min(1, x / 6 + 1 / 2))

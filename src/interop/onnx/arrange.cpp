@@ -30,7 +30,7 @@ bool is_ascending(const View::Axis& atoms) {
 std::size_t in_shape(ModelBuilder& builder, std::size_t node, const Shape& shape) {
   if (builder.graph().node(node).shape == shape) return node;
   if (shape.rank() == 1) return builder.add(std::make_shared<nn::Flatten>(), {node});
-  return builder.add(std::make_shared<nn::Reshape>(shape.extents()), {node});
+  return builder.add(std::make_shared<nn::Reshape>(nn::ReshapeOptions{shape.extents()}), {node});
 }
 
 /// Atoms that stay neighbours in a new order.
@@ -60,7 +60,7 @@ std::int64_t product(std::span<const Block> blocks) {
 std::size_t permuted(ModelBuilder& builder, std::size_t node, const Shape& as,
                      std::vector<std::int64_t> dims) {
   node = in_shape(builder, node, as);
-  return builder.add(std::make_shared<nn::Permute>(std::move(dims)), {node});
+  return builder.add(std::make_shared<nn::Permute>(nn::PermuteOptions{std::move(dims)}), {node});
 }
 
 /// Reorders blocks to `order`, with permutations of three axes: each moves one block to its place.
@@ -121,8 +121,9 @@ std::size_t arrange(ModelBuilder& builder, const View& view, const std::vector<V
   if (!is_ascending(order)) {
     const std::vector<Block> blocks = blocks_of(view, order);
     const std::int64_t shuffle = shuffle_groups(builder.graph().node(node).shape, blocks);
-    node = shuffle > 1 ? builder.add(std::make_shared<nn::ChannelShuffle>(shuffle), {node})
-                       : reorder(builder, node, blocks);
+    node = shuffle > 1
+               ? builder.add(std::make_shared<nn::ChannelShuffle>(nn::ChannelShuffleOptions{shuffle}), {node})
+               : reorder(builder, node, blocks);
   }
   return in_shape(builder, node, shape);
 }

@@ -27,7 +27,7 @@ View joined(Call& call, const std::vector<View>& parts, std::size_t axis) {
     nodes.push_back(again ? first.view.node : along(call.builder(), part, first).view.node);
   }
   const std::size_t node =
-      call.add(std::make_shared<nn::Concat>(nn::Axis(std::string(first.name()))), std::move(nodes));
+      call.add(std::make_shared<nn::Concat>(nn::ConcatOptions{std::string(first.name())}), std::move(nodes));
   return first.with(node, extent);
 }
 

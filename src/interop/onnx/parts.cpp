@@ -143,7 +143,8 @@ View zero_padded(Call& call, View x, std::vector<std::int64_t> before, std::vect
     if (before[rows] + after[rows] + before[columns] + after[columns] > 0) {
       const View image = arranged(call.builder(), x, order);
       const nn::Border border({before[rows], before[columns]}, {after[rows], after[columns]});
-      const std::size_t node = call.add(std::make_shared<nn::ZeroPad>(border), {image.node});
+      const std::size_t node =
+          call.add(std::make_shared<nn::ZeroPad>(nn::ZeroPadOptions{border}), {image.node});
       std::vector<int> roles(x.rank(), View::kOne);
       roles[*x.batch_axis()] = View::kBatch;
       for (std::size_t i = 0; i < 3; ++i) roles[order[i]] = static_cast<int>(i);
@@ -160,7 +161,8 @@ View zero_padded(Call& call, View x, std::vector<std::int64_t> before, std::vect
     }
     const Along from = along(call.builder(), x, rows);
     const nn::Border border({before[axis], 0}, {after[axis], 0});
-    const std::size_t node = call.add(std::make_shared<nn::ZeroPad>(border), {from.view.node});
+    const std::size_t node =
+        call.add(std::make_shared<nn::ZeroPad>(nn::ZeroPadOptions{border}), {from.view.node});
     x = from.with(node, x.dim(axis).value + before[axis] + after[axis]);
   }
   return x;

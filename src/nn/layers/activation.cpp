@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/activation.hpp"
 #include "nn/kernels/pieces.hpp"
 #include "nn/layers/in_place.hpp"
@@ -52,8 +51,8 @@ dnnl::algorithm algorithm_of(Function function, bool backward) {
   }
 }
 
-Symbol apply_activation(Symbol x, Function function, double alpha = 0, bool approximate = false) {
-  return {x.graph, x.graph->add(std::make_shared<Activation>(function, alpha, approximate), {x.node})};
+Symbol apply_activation(Symbol x, Function function, ActivationOptions options = {}) {
+  return {x.graph, x.graph->add(std::make_shared<Activation>(function, options), {x.node})};
 }
 
 }  // namespace
@@ -66,28 +65,19 @@ LayerTraits Activation::traits() const {
           .activation = entry_of(function_).fusible};
 }
 
-Settings Activation::settings() const {
-  Settings settings{{"layer", type()}};
-  if (function_ == Function::kLeakyRelu) settings.set("negative_slope", alpha_);
-  if (function_ == Function::kElu) settings.set("alpha", alpha_);
-  if (function_ == Function::kGelu) settings.set("approximate", approximate_);
-  return settings;
-}
-
-LayerPtr Activation::make(Function function, LayerReader& read) {
-  double alpha = 0;
-  bool approximate = false;
-  if (function == Function::kLeakyRelu) {
-    alpha = read.get("negative_slope", LeakyReluOptions{}.negative_slope,
-                     "slope below 0; PyTorch's default is 0.01");
-    read.check("negative_slope", alpha >= 0, "at least 0");
-  } else if (function == Function::kElu) {
-    alpha = read.get("alpha", EluOptions{}.alpha, "scale of the exponential below 0");
-    read.check("alpha", alpha >= 0, "at least 0");
-  } else if (function == Function::kGelu) {
-    approximate = read.get("approximate", approximate, "use the tanh form");
-  }
-  return std::make_shared<Activation>(function, alpha, approximate);
+Activation::Keys Activation::keys(Function function) {
+  using O = ActivationOptions;
+  static constexpr std::array kKeys{
+      key<&O::negative_slope>({.name = "negative_slope",
+                               .range = kNotNegative,
+                               .help = "slope below 0; PyTorch's default is 0.01"}),
+      key<&O::alpha>({.name = "alpha", .range = kNotNegative, .help = "scale of the exponential below 0"}),
+      key<&O::approximate>({.name = "approximate", .help = "use the tanh form"})};
+  const Keys all = kKeys;
+  return function == Function::kLeakyRelu ? all.subspan(0, 1)
+         : function == Function::kElu     ? all.subspan(1, 1)
+         : function == Function::kGelu    ? all.subspan(2, 1)
+                                          : Keys();
 }
 
 void Activation::compile(PlanBuilder& plan, const Node& node) const {
@@ -124,8 +114,10 @@ void Activation::compile_by_kernel(PlanBuilder& plan, const Node& node) const {
   const Tensor x = plan.blocked(plan.value(node.inputs[0]), node, blocks);
   const Tensor y = plan.allocate(x.desc);
   const std::size_t count = elements_of(x.desc);
-  const Curve curve = approximate_ ? Curve::kGeluTanh : entry_of(function_).curve;
-  const auto alpha = static_cast<float>(alpha_);
+  const bool tanh_form = function_ == Function::kGelu && options_.approximate;
+  const Curve curve = tanh_form ? Curve::kGeluTanh : entry_of(function_).curve;
+  const auto alpha =
+      static_cast<float>(function_ == Function::kElu ? options_.alpha : options_.negative_slope);
   // Padding must stay zero. f(0) is zero for all functions but these two.
   const bool lifts = curve == Curve::kHardSigmoid || curve == Curve::kSoftplus;
   const bool clear = lifts && blocks.padded_channels() != blocks.channels;
@@ -149,14 +141,12 @@ void Activation::compile_by_kernel(PlanBuilder& plan, const Node& node) const {
 
 Symbol relu(Symbol x) { return apply_activation(x, Function::kRelu); }
 Symbol relu6(Symbol x) { return apply_activation(x, Function::kRelu6); }
-Symbol leaky_relu(Symbol x, LeakyReluOptions options) {
-  return apply_activation(x, Function::kLeakyRelu, options.negative_slope);
+Symbol leaky_relu(Symbol x, ActivationOptions options) {
+  return apply_activation(x, Function::kLeakyRelu, options);
 }
-Symbol elu(Symbol x, EluOptions options) { return apply_activation(x, Function::kElu, options.alpha); }
+Symbol elu(Symbol x, ActivationOptions options) { return apply_activation(x, Function::kElu, options); }
 Symbol selu(Symbol x) { return apply_activation(x, Function::kSelu); }
-Symbol gelu(Symbol x, GeluOptions options) {
-  return apply_activation(x, Function::kGelu, 0, options.approximate);
-}
+Symbol gelu(Symbol x, ActivationOptions options) { return apply_activation(x, Function::kGelu, options); }
 Symbol silu(Symbol x) { return apply_activation(x, Function::kSilu); }
 Symbol hard_swish(Symbol x) { return apply_activation(x, Function::kHardSwish); }
 Symbol hard_sigmoid(Symbol x) { return apply_activation(x, Function::kHardSigmoid); }

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/activation.hpp"
 #include "nn/plan/plan_builder.hpp"
 
@@ -72,16 +72,15 @@ Shape Attention::output_shape(std::span<const ValueSpec> inputs) const {
   return {query[0], value[1]};
 }
 
-Settings Attention::settings() const {
-  return {{"layer", "attention"}, {"heads", options_.heads}, {"scale", options_.scale}};
-}
-
-LayerPtr Attention::make(LayerReader& read) {
-  AttentionOptions o;
-  o.heads = read.count("heads", o.heads, "each reads its own part of the features");
-  o.scale = read.get("scale", o.scale, "factor of the scores; 0: 1 / √(features of the query / heads)");
-  read.check("scale", o.scale >= 0, "at least 0");
-  return std::make_shared<Attention>(o);
+Attention::Keys Attention::keys() {
+  static constexpr std::array kKeys{
+      key<&AttentionOptions::heads>(
+          {.name = "heads", .range = kAtLeastOne, .help = "each reads its own part of the features"}),
+      key<&AttentionOptions::scale>(
+          {.name = "scale",
+           .range = kNotNegative,
+           .help = "factor of the scores; 0: 1 / √(features of the query / heads)"})};
+  return kKeys;
 }
 
 //   s = scale q k^T        (N, heads, L, S)

@@ -7,7 +7,6 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/nn/layer_reader.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -31,9 +30,14 @@ std::size_t Axis::in(const Shape& shape) const {
   return static_cast<std::size_t>(it - axes.begin());
 }
 
-Axis Axis::read(LayerReader& read) {
-  return read.choice("axis", "channels", {"channels", "height", "width", "time", "features"},
-                     "the axis; \"time\" for sequences, \"features\" for sequences and vectors");
+std::vector<std::string> axis_names() { return {"channels", "height", "width", "time", "features"}; }
+
+void read_value(SettingsReader& read, const KeyFacts& key, Axis& value) {
+  std::string name = value.name();
+  read_value(read, key, name);
+  value = std::move(name);
 }
+
+Value to_value(const KeyFacts&, const Axis& value) { return value.name(); }
 
 }  // namespace convoke::nn

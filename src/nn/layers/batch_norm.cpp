@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/batch_norm_plan.hpp"
+#include "nn/layers/shared_keys.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -138,33 +139,27 @@ LayerTraits BatchNorm::traits() const {
           .pools_behind_relu = true};
 }
 
-Settings BatchNorm::settings() const {
-  return {{"layer", "batch_norm"},
-          {"momentum", options_.momentum},
-          {"epsilon", options_.epsilon},
-          {"scale", options_.scale},
-          {"center", options_.center},
-          {"frozen", options_.frozen},
-          {"synchronized", options_.synchronized}};
+BatchNorm::Keys BatchNorm::keys() {
+  using O = BatchNormOptions;
+  static constexpr std::array kKeys{
+      key<&O::momentum>({.name = "momentum",
+                         .range = {.least = 0, .largest = 1},
+                         .help = "momentum of the running statistics; PyTorch's 0.1 is 0.9 here"}),
+      kEpsilon<O>,
+      kScale<O>,
+      kCenter<O>,
+      key<&O::frozen>(
+          {.name = "frozen", .help = "use running statistics in training too, and do not change them"}),
+      key<&O::synchronized>(
+          {.name = "synchronized",
+           .help = "use the statistics of the whole batch instead of each lane (micro-batch)"})};
+  return kKeys;
 }
 
-LayerPtr BatchNorm::make(LayerReader& read) {
-  BatchNormOptions o;
-  o.momentum =
-      read.get("momentum", o.momentum, "momentum of the running statistics; PyTorch's 0.1 is 0.9 here");
-  o.epsilon = read.get("epsilon", o.epsilon, "added to the variance");
-  o.scale = read.get("scale", o.scale, "multiply by a learned gamma");
-  o.center = read.get("center", o.center, "add a learned beta");
-  o.frozen = read.get("frozen", o.frozen, "use running statistics in training too, and do not change them");
-  o.synchronized = read.get("synchronized", o.synchronized,
-                            "use the statistics of the whole batch instead of each lane (micro-batch)");
-  if (o.momentum < 0 || o.momentum > 1) read.fail("\"momentum\" must be between 0 and 1");
-  if (!(o.epsilon > 0)) read.fail("\"epsilon\" must be above 0");
-  if (o.frozen && o.synchronized) {
-    read.fail("\"frozen\" and \"synchronized\" exclude each other",
-              "running statistics are the same for all lanes: remove one of the two");
-  }
-  return std::make_shared<BatchNorm>(o);
+void BatchNorm::check(const SettingsReader& read, const BatchNormOptions& o) {
+  if (!o.frozen || !o.synchronized) return;
+  read.fail("\"frozen\" and \"synchronized\" exclude each other",
+            "running statistics are the same for all lanes: remove one of the two");
 }
 
 namespace {

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/resampling.hpp"
 
 namespace convoke::nn {
@@ -30,25 +31,25 @@ void compile_shift(PlanBuilder& plan, const Node& node, Extent before) {
 Shape ZeroPad::output_shape(std::span<const ValueSpec> inputs) const {
   const Shape& in = inputs[0];
   require_image(in);
-  return {in[0], padding_.before.height + in[1] + padding_.after.height,
-          padding_.before.width + in[2] + padding_.after.width};
+  return {in[0], options_.padding.before.height + in[1] + options_.padding.after.height,
+          options_.padding.before.width + in[2] + options_.padding.after.width};
 }
 
-Settings ZeroPad::settings() const { return {{"layer", "zero_pad"}, {"padding", write_border(padding_)}}; }
-
-LayerPtr ZeroPad::make(LayerReader& read) {
-  return std::make_shared<ZeroPad>(read.border("padding", 1, "zeroes at each side"));
+ZeroPad::Keys ZeroPad::keys() {
+  static constexpr std::array kKeys{
+      key<&ZeroPadOptions::padding>({.name = "padding", .help = "zeroes at each side"})};
+  return kKeys;
 }
 
 void ZeroPad::compile(PlanBuilder& plan, const Node& node) const {
-  compile_shift(plan, node, padding_.before);
+  compile_shift(plan, node, options_.padding.before);
 }
 
 Shape Crop::output_shape(std::span<const ValueSpec> inputs) const {
   const Shape& in = inputs[0];
   require_image(in);
-  const Shape out{in[0], in[1] - cropping_.before.height - cropping_.after.height,
-                  in[2] - cropping_.before.width - cropping_.after.width};
+  const Shape out{in[0], in[1] - options_.cropping.before.height - options_.cropping.after.height,
+                  in[2] - options_.cropping.before.width - options_.cropping.after.width};
   if (out[1] < 1 || out[2] < 1) {
     throw Error(fmt::format("reduces its input {1} to {0}", out.with_batch(), in.with_batch()),
                 "make cropping smaller than the image");
@@ -56,21 +57,21 @@ Shape Crop::output_shape(std::span<const ValueSpec> inputs) const {
   return out;
 }
 
-Settings Crop::settings() const { return {{"layer", "crop"}, {"cropping", write_border(cropping_)}}; }
-
-LayerPtr Crop::make(LayerReader& read) {
-  return std::make_shared<Crop>(read.border("cropping", std::nullopt, "rows and columns to remove"));
+Crop::Keys Crop::keys() {
+  static constexpr std::array kKeys{key<&CropOptions::cropping>(
+      {.name = "cropping", .required = true, .help = "rows and columns to remove"})};
+  return kKeys;
 }
 
 void Crop::compile(PlanBuilder& plan, const Node& node) const {
-  compile_shift(plan, node, {-cropping_.before.height, -cropping_.before.width});
+  compile_shift(plan, node, {-options_.cropping.before.height, -options_.cropping.before.width});
 }
 
 Symbol zero_pad(Symbol x, Border padding) {
-  return {x.graph, x.graph->add(std::make_shared<ZeroPad>(padding), {x.node})};
+  return {x.graph, x.graph->add(std::make_shared<ZeroPad>(ZeroPadOptions{padding}), {x.node})};
 }
 Symbol crop(Symbol x, Border cropping) {
-  return {x.graph, x.graph->add(std::make_shared<Crop>(cropping), {x.node})};
+  return {x.graph, x.graph->add(std::make_shared<Crop>(CropOptions{cropping}), {x.node})};
 }
 
 }  // namespace convoke::nn

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/copy_box.hpp"
 #include "nn/layers/copy_box_plan.hpp"
 
@@ -12,17 +13,21 @@ namespace convoke::nn {
 Shape ChannelShuffle::output_shape(std::span<const ValueSpec> inputs) const {
   const Shape& in = inputs[0];
   const std::int64_t channels = in[in.rank() == 2 ? 1 : 0];
-  if (channels % groups_ != 0) {
-    throw Error(fmt::format("{} groups do not divide the {} channels of its input {}", groups_, channels,
-                            in.with_batch()),
+  if (channels % options_.groups != 0) {
+    throw Error(fmt::format("{} groups do not divide the {} channels of its input {}", options_.groups,
+                            channels, in.with_batch()),
                 "choose groups that divide the channels");
   }
   return in;
 }
 
-LayerPtr ChannelShuffle::make(LayerReader& read) {
-  const std::int64_t groups = read.require_count("groups", "number of groups; must divide the channels");
-  return std::make_shared<ChannelShuffle>(groups);
+ChannelShuffle::Keys ChannelShuffle::keys() {
+  static constexpr std::array kKeys{
+      key<&ChannelShuffleOptions::groups>({.name = "groups",
+                                           .range = kAtLeastOne,
+                                           .required = true,
+                                           .help = "number of groups; must divide the channels"})};
+  return kKeys;
 }
 
 void ChannelShuffle::compile(PlanBuilder& plan, const Node& node) const {
@@ -40,8 +45,8 @@ void ChannelShuffle::compile(PlanBuilder& plan, const Node& node) const {
     });
     return out;
   };
-  plan.set_value(node.index, add_step("forward", x, groups_));
-  const std::int64_t inverse = blocks.channels / groups_;
+  plan.set_value(node.index, add_step("forward", x, options_.groups));
+  const std::int64_t inverse = blocks.channels / options_.groups;
   plan.on_backward([=, &plan, &node] {
     if (!plan.needs_gradient(from)) return;
     const Tensor dy = plan.gradient_like_value(node.index, node);
@@ -50,7 +55,7 @@ void ChannelShuffle::compile(PlanBuilder& plan, const Node& node) const {
 }
 
 Symbol channel_shuffle(Symbol x, std::int64_t groups) {
-  return {x.graph, x.graph->add(std::make_shared<ChannelShuffle>(groups), {x.node})};
+  return {x.graph, x.graph->add(std::make_shared<ChannelShuffle>(ChannelShuffleOptions{groups}), {x.node})};
 }
 
 }  // namespace convoke::nn

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "convoke/core/error.hpp"
 #include "nn/layers/copy_box_plan.hpp"
 
@@ -26,7 +28,7 @@ ChannelBlocks layout_of(const std::vector<ChannelBlocks>& parts) {
 }  // namespace
 
 Shape Concat::output_shape(std::span<const ValueSpec> inputs) const {
-  const std::size_t axis = axis_.in(inputs[0]);
+  const std::size_t axis = options_.axis.in(inputs[0]);
   std::vector<std::int64_t> whole = inputs[0].extents();
   for (std::size_t i = 1; i < inputs.size(); ++i) {
     bool fits = inputs[i].rank() == whole.size();
@@ -34,7 +36,7 @@ Shape Concat::output_shape(std::span<const ValueSpec> inputs) const {
     if (!fits) {
       throw Error(
           fmt::format("its inputs {} and {} may differ only in their {}", inputs[0].with_batch(),
-                      inputs[i].with_batch(), axis_.name()),
+                      inputs[i].with_batch(), options_.axis.name()),
           "give both the same size, for example with padding = \"same\" or the same stride on both paths");
     }
     whole[axis] += inputs[i][axis];
@@ -42,8 +44,13 @@ Shape Concat::output_shape(std::span<const ValueSpec> inputs) const {
   return Shape(whole);
 }
 
+Concat::Keys Concat::keys() {
+  static constexpr std::array kKeys{kAxis<ConcatOptions>};
+  return kKeys;
+}
+
 void Concat::compile(PlanBuilder& plan, const Node& node) const {
-  const std::size_t axis = axis_.in(node.shape), rank = node.shape.rank();
+  const std::size_t axis = options_.axis.in(node.shape), rank = node.shape.rank();
   std::vector<Tensor> values;
   std::vector<ChannelBlocks> layouts(node.inputs.size());
   for (std::size_t i = 0; i < node.inputs.size(); ++i)
@@ -91,7 +98,7 @@ Symbol concat(const std::vector<Symbol>& inputs, Axis axis) {
   std::vector<std::size_t> nodes;
   for (const Symbol& symbol : inputs) nodes.push_back(symbol.node);
   Graph* graph = inputs.front().graph;
-  return {graph, graph->add(std::make_shared<Concat>(std::move(axis)), std::move(nodes))};
+  return {graph, graph->add(std::make_shared<Concat>(ConcatOptions{std::move(axis)}), std::move(nodes))};
 }
 
 }  // namespace convoke::nn

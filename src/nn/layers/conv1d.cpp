@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/convolution.hpp"
+#include "nn/layers/shared_keys.hpp"
 
 namespace convoke::nn {
 
@@ -31,28 +33,17 @@ std::vector<ParameterSpec> Conv1d::parameters(std::span<const ValueSpec> inputs)
   return specs;
 }
 
-Settings Conv1d::settings() const {
-  const Conv1dOptions& o = options_;
-  return {{"layer", "conv1d"},
-          {"filters", o.filters},
-          {"kernel", o.kernel},
-          {"stride", o.stride},
-          {"padding", write_padding1d(o.padding)},
-          {"dilation", o.dilation},
-          {"groups", o.groups},
-          {"bias", o.bias}};
-}
-
-LayerPtr Conv1d::make(LayerReader& read) {
-  Conv1dOptions o;
-  o.filters = read.require_count("filters", "output channels");
-  o.kernel = read.require_count("kernel", "length of the window");
-  o.stride = read.count("stride", o.stride, "step between windows");
-  o.padding = read.padding1d("padding", o.padding, true, "zeroes before and after the sequence");
-  o.dilation = read.count("dilation", o.dilation, "distance between the elements of a window");
-  o.groups = read.count("groups", o.groups, "number of groups; each group reads only its own channels");
-  o.bias = read.get("bias", o.bias, "add a learned bias");
-  return std::make_shared<Conv1d>(o);
+Conv1d::Keys Conv1d::keys() {
+  using O = Conv1dOptions;
+  static constexpr std::array kKeys{kFilters<O>,
+                                    kKernel<O>,
+                                    kStride<O>,
+                                    sequence_padding<&O::padding, true>(
+                                        {.name = "padding", .help = "zeroes before and after the sequence"}),
+                                    kDilation<O>,
+                                    kGroups<O>,
+                                    kBias<O>};
+  return kKeys;
 }
 
 void Conv1d::compile(PlanBuilder& plan, const Node& node) const {

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/conv2d_max_pool.hpp"
 #include "nn/layers/convolution.hpp"
+#include "nn/layers/shared_keys.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
@@ -52,31 +54,12 @@ LayerTraits Conv2d::traits() const {
           .takes_zero_border = o.padding.kind != Padding::Kind::kSame};
 }
 
-Settings Conv2d::settings() const {
-  const Conv2dOptions& o = options_;
-  Settings settings{{"layer", "conv2d"},
-                    {"filters", o.filters},
-                    {"kernel", write_extent(o.kernel)},
-                    {"stride", write_extent(o.stride)},
-                    {"padding", write_padding(o.padding)},
-                    {"dilation", write_extent(o.dilation)},
-                    {"groups", o.groups},
-                    {"bias", o.bias}};
-  o.initializers.write(settings);
-  return settings;
-}
-
-LayerPtr Conv2d::make(LayerReader& read) {
-  Conv2dOptions o;
-  o.filters = read.require_count("filters", "output channels");
-  o.kernel = read.require_extent("kernel", "size of the window");
-  o.stride = read.extent("stride", o.stride, "step between windows");
-  o.padding = read.padding("padding", o.padding, "zeroes around the image");
-  o.dilation = read.extent("dilation", o.dilation, "distance between the elements of a window");
-  o.groups = read.count("groups", o.groups, "number of groups; each group reads only its own channels");
-  o.bias = read.get("bias", o.bias, "add a learned bias");
-  o.initializers = read.initializers();
-  return std::make_shared<Conv2d>(o);
+Conv2d::Keys Conv2d::keys() {
+  using O = Conv2dOptions;
+  static constexpr std::array kKeys{kFilters<O>, kKernel<O>,      kStride<O>,
+                                    kPadding<O>, kDilation<O>,    kGroups<O>,
+                                    kBias<O>,    kInitializer<O>, kBiasInitializer<O>};
+  return kKeys;
 }
 
 void Conv2d::compile(PlanBuilder& plan, const Node& node) const {

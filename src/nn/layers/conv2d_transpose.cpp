@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
+#include "nn/layers/shared_keys.hpp"
 #include "nn/layers/weighted_primitive.hpp"
 
 namespace convoke::nn {
@@ -82,32 +83,22 @@ std::vector<ParameterSpec> Conv2dTranspose::parameters(std::span<const ValueSpec
   return specs;
 }
 
-Settings Conv2dTranspose::settings() const {
-  const Conv2dTransposeOptions& o = options_;
-  return {{"layer", "conv2d_transpose"},
-          {"filters", o.filters},
-          {"kernel", write_extent(o.kernel)},
-          {"stride", write_extent(o.stride)},
-          {"padding", write_padding(o.padding)},
-          {"output_padding", o.output_padding ? write_extent(*o.output_padding) : Value("auto")},
-          {"dilation", write_extent(o.dilation)},
-          {"groups", o.groups},
-          {"bias", o.bias}};
-}
-
-LayerPtr Conv2dTranspose::make(LayerReader& read) {
-  Conv2dTransposeOptions o;
-  o.filters = read.require_count("filters", "output channels");
-  o.kernel = read.require_extent("kernel", "size of the window");
-  o.stride = read.extent("stride", o.stride, "step between outputs of neighbouring inputs");
-  o.padding = read.padding("padding", o.padding, "rows and columns to cut off from the output");
-  o.output_padding = read.extent_or_auto(
-      "output_padding",
-      "rows and columns added to the output, fewer than the stride; \"auto\": as Keras' None");
-  o.dilation = read.extent("dilation", o.dilation, "distance between the elements of a window");
-  o.groups = read.count("groups", o.groups, "number of groups; each group reads only its own channels");
-  o.bias = read.get("bias", o.bias, "add a learned bias");
-  return std::make_shared<Conv2dTranspose>(o);
+Conv2dTranspose::Keys Conv2dTranspose::keys() {
+  using O = Conv2dTransposeOptions;
+  static constexpr std::array kKeys{
+      kFilters<O>,
+      kKernel<O>,
+      key<&O::stride>(
+          {.name = "stride", .range = kAtLeastOne, .help = "step between outputs of neighbouring inputs"}),
+      key<&O::padding>({.name = "padding", .help = "rows and columns to cut off from the output"}),
+      key<&O::output_padding>(
+          {.name = "output_padding",
+           .range = kNotNegative,
+           .help = "rows and columns added to the output, fewer than the stride; \"auto\": as Keras' None"}),
+      kDilation<O>,
+      kGroups<O>,
+      kBias<O>};
+  return kKeys;
 }
 
 void Conv2dTranspose::compile(PlanBuilder& plan, const Node& node) const {

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
+#include "nn/layers/shared_keys.hpp"
 #include "nn/layers/weighted_primitive.hpp"
 
 namespace convoke::nn {
@@ -41,18 +43,12 @@ std::vector<ParameterSpec> Dense::parameters(std::span<const ValueSpec> inputs) 
   return specs;
 }
 
-Settings Dense::settings() const {
-  Settings settings{{"layer", "dense"}, {"units", options_.units}, {"bias", options_.bias}};
-  options_.initializers.write(settings);
-  return settings;
-}
-
-LayerPtr Dense::make(LayerReader& read) {
-  DenseOptions o;
-  o.units = read.require_count("units", "outputs");
-  o.bias = read.get("bias", o.bias, "add a learned bias");
-  o.initializers = read.initializers();
-  return std::make_shared<Dense>(o);
+Dense::Keys Dense::keys() {
+  using O = DenseOptions;
+  static constexpr std::array kKeys{
+      key<&O::units>({.name = "units", .range = kAtLeastOne, .required = true, .help = "outputs"}), kBias<O>,
+      kInitializer<O>, kBiasInitializer<O>};
+  return kKeys;
 }
 
 void Dense::compile(PlanBuilder& plan, const Node& node) const {

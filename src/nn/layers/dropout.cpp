@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/random.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/noise.hpp"
 #include "nn/kernels/per_channel.hpp"
 #include "nn/layers/in_place.hpp"
@@ -74,17 +74,16 @@ Shape Dropout::output_shape(std::span<const ValueSpec> inputs) const {
   return inputs[0];
 }
 
-Settings Dropout::settings() const {
-  Settings settings{{"layer", "dropout"}, {"rate", options_.rate}};
-  if (options_.spatial) settings.set("spatial", true);
-  return settings;
-}
-
-LayerPtr Dropout::make(LayerReader& read) {
-  const double rate = read.require_number("rate", "probability that an element is zeroed, below 1");
-  read.check("rate", rate >= 0 && rate < 1, "in [0, 1)");
-  const bool spatial = read.get("spatial", false, "drop whole channels, or features of a sequence");
-  return std::make_shared<Dropout>(DropoutOptions{rate, spatial});
+Dropout::Keys Dropout::keys() {
+  static constexpr std::array kKeys{
+      key<&DropoutOptions::rate>({.name = "rate",
+                                  .range = kProbability,
+                                  .required = true,
+                                  .help = "probability that an element is zeroed"}),
+      key<&DropoutOptions::spatial>({.name = "spatial",
+                                     .omit_default = true,
+                                     .help = "drop whole channels, or features of a sequence"})};
+  return kKeys;
 }
 
 void Dropout::compile(PlanBuilder& plan, const Node& node) const {
@@ -121,19 +120,21 @@ Symbol dropout(Symbol x, DropoutOptions options) {
   return {x.graph, x.graph->add(std::make_shared<Dropout>(options), {x.node})};
 }
 
-LayerPtr StochasticDepth::make(LayerReader& read) {
-  const double rate =
-      read.require_number("rate", "probability that the branch is dropped for a sample, below 1");
-  read.check("rate", rate >= 0 && rate < 1, "in [0, 1)");
-  return std::make_shared<StochasticDepth>(rate);
+StochasticDepth::Keys StochasticDepth::keys() {
+  static constexpr std::array kKeys{
+      key<&StochasticDepthOptions::rate>({.name = "rate",
+                                          .range = kProbability,
+                                          .required = true,
+                                          .help = "probability that the branch is dropped for a sample"})};
+  return kKeys;
 }
 
 void StochasticDepth::compile(PlanBuilder& plan, const Node& node) const {
-  compile_drop_channels(plan, node, rate_, Drop::kSamples);
+  compile_drop_channels(plan, node, options_.rate, Drop::kSamples);
 }
 
 Symbol stochastic_depth(Symbol x, double rate) {
-  return {x.graph, x.graph->add(std::make_shared<StochasticDepth>(rate), {x.node})};
+  return {x.graph, x.graph->add(std::make_shared<StochasticDepth>(StochasticDepthOptions{rate}), {x.node})};
 }
 
 }  // namespace convoke::nn

@@ -9,7 +9,6 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/functions.hpp"
 #include "nn/kernels/pieces.hpp"
 #include "nn/plan/plan_builder.hpp"
@@ -19,7 +18,7 @@ namespace {
 
 constexpr std::string_view kInput = "x";  // an operand that is an input, in settings
 
-std::optional<double> operand_of(const LayerReader& read, const std::string& text) {
+std::optional<double> operand_of(const SettingsReader& read, const std::string& text) {
   if (text == kInput) return std::nullopt;
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -27,6 +26,21 @@ std::optional<double> operand_of(const LayerReader& read, const std::string& tex
     read.fail(fmt::format("\"operands\" holds \"{}\"", text), "each is \"x\", the next input, or a number");
   }
   return number;
+}
+
+void read_operands(SettingsReader& read, const KeyFacts& key, ElementwiseOptions& options) {
+  for (const std::string& text : read.get(key.name, std::vector<std::string>{}))
+    options.operands.push_back(operand_of(read, text));
+}
+
+std::optional<Value> write_operands(const KeyFacts&, const ElementwiseOptions& options) {
+  Value::Array list;
+  bool numbers = false;
+  for (const std::optional<double>& operand : options.operands) {
+    list.emplace_back(operand ? fmt::format("{}", *operand) : std::string(kInput));
+    numbers = numbers || operand;
+  }
+  return numbers ? std::optional<Value>(std::move(list)) : std::nullopt;
 }
 
 /// The operands of a function in a plan.
@@ -54,16 +68,18 @@ struct Places {
 }  // namespace
 
 Elementwise::Elementwise(ElementwiseOptions options)
-    : function_(find_in(functions(), options.function, "function")), operands_(std::move(options.operands)) {
-  if (operands_.empty()) operands_.resize(function_.operands);
-  if (operands_.size() == function_.operands) return;
+    : KeyedLayer(keys(), std::move(options)), function_(find_in(functions(), options_.function, "function")) {
+  std::vector<std::optional<double>>& operands = options_.operands;
+  if (operands.empty()) operands.resize(function_.operands);
+  if (operands.size() == function_.operands) return;
   throw Error(fmt::format("the function \"{}\" has {} operands, not {}", function_.name, function_.operands,
-                          operands_.size()),
+                          operands.size()),
               "\"operands\" has \"x\" or a number for each");
 }
 
 Shape Elementwise::output_shape(std::span<const ValueSpec> inputs) const {
-  const auto wanted = static_cast<std::size_t>(std::count(operands_.begin(), operands_.end(), std::nullopt));
+  const auto& operands = options_.operands;
+  const auto wanted = static_cast<std::size_t>(std::count(operands.begin(), operands.end(), std::nullopt));
   if (inputs.size() != wanted) {
     throw Error(fmt::format("the function \"{}\" needs {} inputs here, but has {}", function_.name, wanted,
                             inputs.size()),
@@ -82,28 +98,19 @@ Shape Elementwise::output_shape(std::span<const ValueSpec> inputs) const {
   return inputs[0];
 }
 
-Settings Elementwise::settings() const {
-  Settings settings{{"layer", "elementwise"}, {"function", function_.name}};
-  Value::Array list;
-  for (const std::optional<double>& operand : operands_) {
-    list.emplace_back(operand ? fmt::format("{}", *operand) : std::string(kInput));
-  }
-  const bool numbers = std::any_of(operands_.begin(), operands_.end(), [](const auto& o) { return !!o; });
-  if (numbers) settings.set("operands", list);
-  return settings;
-}
-
-LayerPtr Elementwise::make(LayerReader& read) {
-  std::vector<std::string_view> names;
-  for (const Function& function : functions()) names.push_back(function.name);
-  ElementwiseOptions o;
-  o.function = read.choice("function", "", names, "computed for each element");
-  for (const std::string& text : read.texts(
-           "operands", "for each operand \"x\", the next of `inputs`, or a number; default: all \"x\"")) {
-    o.operands.push_back(operand_of(read, text));
-  }
-  if (o.function.empty()) o.function = names.front();  // a description
-  return read.at([&] { return std::make_shared<Elementwise>(std::move(o)); });
+Elementwise::Keys Elementwise::keys() {
+  static constexpr std::array kKeys{
+      key<&ElementwiseOptions::function>({.name = "function",
+                                          .names = [] { return names_in(functions()); },
+                                          .required = true,
+                                          .help = "computed for each element"}),
+      Key<ElementwiseOptions>{{.name = "operands",
+                               .fallback = "all \"x\"",
+                               .help = "for each operand \"x\", the next of `inputs`, or a number",
+                               .type = "list of texts"},
+                              read_operands,
+                              write_operands}};
+  return kKeys;
 }
 
 void Elementwise::compile(PlanBuilder& plan, const Node& node) const {
@@ -117,9 +124,9 @@ void Elementwise::compile(PlanBuilder& plan, const Node& node) const {
   ChannelBlocks blocks;
   inputs[0] = plan.blocked(inputs[0], node, blocks);
   Places places;
-  for (std::size_t i = 0, next = 0; i < operands_.size(); ++i) {
-    if (operands_[i]) {
-      places.numbers[i] = static_cast<float>(*operands_[i]);
+  for (std::size_t i = 0, next = 0; i < options_.operands.size(); ++i) {
+    if (options_.operands[i]) {
+      places.numbers[i] = static_cast<float>(*options_.operands[i]);
     } else {
       places.tensors[i] = plan.reordered(inputs[next++], inputs[0].desc, node);
     }
@@ -139,7 +146,7 @@ void Elementwise::compile(PlanBuilder& plan, const Node& node) const {
   });
   plan.set_value(node.index, y);
   if (!plan.training()) return;
-  plan.on_backward([=, operands = operands_, &plan, &node] {
+  plan.on_backward([=, operands = options_.operands, &plan, &node] {
     const Tensor dy = plan.gradient_like_value(node.index, node);
     if (!dy) return;
     for (std::size_t i = 0, next = 0; i < operands.size(); ++i) {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/embedding.hpp"
 #include "nn/plan/plan_builder.hpp"
 #include "nn/plan/time_major.hpp"
@@ -34,15 +34,15 @@ std::vector<ParameterSpec> Embedding::parameters(std::span<const ValueSpec>) con
   return {{.name = "weight", .shape = {options_.vocabulary, options_.units}, .initializer = "uniform"}};
 }
 
-Settings Embedding::settings() const {
-  return {{"layer", "embedding"}, {"vocabulary", options_.vocabulary}, {"units", options_.units}};
-}
-
-LayerPtr Embedding::make(LayerReader& read) {
-  EmbeddingOptions o;
-  o.vocabulary = read.require_count("vocabulary", "number of tokens, which are 0 to vocabulary - 1");
-  o.units = read.require_count("units", "numbers for each token");
-  return std::make_shared<Embedding>(o);
+Embedding::Keys Embedding::keys() {
+  static constexpr std::array kKeys{
+      key<&EmbeddingOptions::vocabulary>({.name = "vocabulary",
+                                          .range = kAtLeastOne,
+                                          .required = true,
+                                          .help = "number of tokens, which are 0 to vocabulary - 1"}),
+      key<&EmbeddingOptions::units>(
+          {.name = "units", .range = kAtLeastOne, .required = true, .help = "numbers for each token"})};
+  return kKeys;
 }
 
 void Embedding::compile(PlanBuilder& plan, const Node& node) const {

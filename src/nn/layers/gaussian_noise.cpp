@@ -1,26 +1,30 @@
 #include "convoke/nn/layers/gaussian_noise.hpp"
 
-#include "convoke/nn/layer_reader.hpp"
+#include <array>
+
 #include "nn/kernels/noise.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 
-LayerPtr GaussianNoise::make(LayerReader& read) {
-  const double stddev = read.require_number("stddev", "standard deviation of the noise");
-  read.check("stddev", stddev >= 0, "at least 0");
-  return std::make_shared<GaussianNoise>(stddev);
+GaussianNoise::Keys GaussianNoise::keys() {
+  static constexpr std::array kKeys{
+      key<&GaussianNoiseOptions::stddev>({.name = "stddev",
+                                          .range = kNotNegative,
+                                          .required = true,
+                                          .help = "standard deviation of the noise"})};
+  return kKeys;
 }
 
 void GaussianNoise::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t from = node.inputs[0];
-  if (!plan.training(node) || stddev_ == 0) return plan.set_alias(node.index, from);
+  if (!plan.training(node) || options_.stddev == 0) return plan.set_alias(node.index, from);
   ChannelBlocks blocks;
   // A flattened image keeps its layout, so that the next layer finds the same layout as in inference.
   const Tensor x = plan.blocked(plan.value(from), node, blocks);
   const Tensor y = plan.allocate(x.desc);
   const auto stream = static_cast<std::uint32_t>(node.index);
-  const double stddev = stddev_;
+  const double stddev = options_.stddev;
   with_stored_type(x.desc, [&](auto zero) {
     using T = decltype(zero);
     plan.add_kernel(
@@ -41,7 +45,7 @@ void GaussianNoise::compile(PlanBuilder& plan, const Node& node) const {
 }
 
 Symbol gaussian_noise(Symbol x, double stddev) {
-  return {x.graph, x.graph->add(std::make_shared<GaussianNoise>(stddev), {x.node})};
+  return {x.graph, x.graph->add(std::make_shared<GaussianNoise>(GaussianNoiseOptions{stddev}), {x.node})};
 }
 
 }  // namespace convoke::nn

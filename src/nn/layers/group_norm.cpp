@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/group_norm.hpp"
 #include "nn/layers/coefficients.hpp"
+#include "nn/layers/shared_keys.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
@@ -24,24 +26,16 @@ std::vector<ParameterSpec> GroupNorm::parameters(std::span<const ValueSpec> inpu
   return normalisation_parameters(channels_of(inputs[0]), options_.scale, options_.center);
 }
 
-Settings GroupNorm::settings() const {
-  return {{"layer", "group_norm"},
-          {"groups", options_.groups},
-          {"epsilon", options_.epsilon},
-          {"scale", options_.scale},
-          {"center", options_.center}};
-}
-
-LayerPtr GroupNorm::make(LayerReader& read) {
-  GroupNormOptions o;
-  o.groups =
-      read.count("groups", o.groups,
-                 "number of groups; must divide the channels; equal to the channels: instance normalisation");
-  o.epsilon = read.get("epsilon", o.epsilon, "added to the variance");
-  read.check("epsilon", o.epsilon > 0, "above 0");
-  o.scale = read.get("scale", o.scale, "multiply by a learned gamma");
-  o.center = read.get("center", o.center, "add a learned beta");
-  return std::make_shared<GroupNorm>(o);
+GroupNorm::Keys GroupNorm::keys() {
+  using O = GroupNormOptions;
+  static constexpr std::array kKeys{
+      key<&O::groups>(
+          {.name = "groups",
+           .range = kAtLeastOne,
+           .help =
+               "number of groups; must divide the channels; equal to the channels: instance normalisation"}),
+      kEpsilon<O>, kScale<O>, kCenter<O>};
+  return kKeys;
 }
 
 void GroupNorm::compile(PlanBuilder& plan, const Node& node) const {

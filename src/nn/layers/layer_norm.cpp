@@ -2,13 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/layer_norm.hpp"
 #include "nn/layers/coefficients.hpp"
+#include "nn/layers/shared_keys.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
+namespace {
+
+using Over = LayerNormOptions::Over;
+constexpr std::array kAxes{Named<Over>{"features", Over::kFeatures},
+                           Named<Over>{"channels", Over::kChannels}};
+
+}  // namespace
 
 Shape LayerNorm::output_shape(std::span<const ValueSpec> inputs) const {
   const bool image = inputs[0].rank() == 3, channels = options_.axis == LayerNormOptions::Over::kChannels;
@@ -30,25 +39,13 @@ std::vector<ParameterSpec> LayerNorm::parameters(std::span<const ValueSpec> inpu
   return normalisation_parameters(channels_of(inputs[0]), options_.scale, options_.center);
 }
 
-Settings LayerNorm::settings() const {
-  const bool channels = options_.axis == LayerNormOptions::Over::kChannels;
-  return {{"layer", "layer_norm"},
-          {"axis", channels ? "channels" : "features"},
-          {"epsilon", options_.epsilon},
-          {"scale", options_.scale},
-          {"center", options_.center}};
-}
-
-LayerPtr LayerNorm::make(LayerReader& read) {
-  LayerNormOptions o;
-  const std::string axis = read.choice("axis", "features", {"features", "channels"},
-                                       "\"channels\" normalises each pixel of an image separately");
-  if (axis == "channels") o.axis = LayerNormOptions::Over::kChannels;
-  o.epsilon = read.get("epsilon", o.epsilon, "added to the variance");
-  read.check("epsilon", o.epsilon > 0, "above 0");
-  o.scale = read.get("scale", o.scale, "multiply by a learned gamma");
-  o.center = read.get("center", o.center, "add a learned beta");
-  return std::make_shared<LayerNorm>(o);
+LayerNorm::Keys LayerNorm::keys() {
+  using O = LayerNormOptions;
+  static constexpr std::array kKeys{
+      choice<kAxes, &O::axis>(
+          {.name = "axis", .help = "\"channels\" normalises each pixel of an image separately"}),
+      kEpsilon<O>, kScale<O>, kCenter<O>};
+  return kKeys;
 }
 
 void LayerNorm::compile(PlanBuilder& plan, const Node& node) const {

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/local_response_norm.hpp"
 #include "nn/plan/plan_builder.hpp"
 
@@ -17,23 +18,16 @@ Shape LocalResponseNorm::output_shape(std::span<const ValueSpec> inputs) const {
   return inputs[0];
 }
 
-Settings LocalResponseNorm::settings() const {
-  return {{"layer", "local_response_norm"},
-          {"size", options_.size},
-          {"alpha", options_.alpha},
-          {"beta", options_.beta},
-          {"k", options_.k}};
-}
-
-LayerPtr LocalResponseNorm::make(LayerReader& read) {
-  LocalResponseNormOptions o;
-  o.size = read.count("size", o.size, "neighbouring channels in the sum");
-  o.alpha = read.get("alpha", o.alpha, "factor of the sum, divided by the size as in PyTorch");
-  read.check("alpha", o.alpha >= 0, "at least 0");
-  o.beta = read.get("beta", o.beta, "exponent");
-  o.k = read.get("k", o.k, "added to the sum");
-  read.check("k", o.k > 0, "above 0");
-  return std::make_shared<LocalResponseNorm>(o);
+LocalResponseNorm::Keys LocalResponseNorm::keys() {
+  using O = LocalResponseNormOptions;
+  static constexpr std::array kKeys{
+      key<&O::size>({.name = "size", .range = kAtLeastOne, .help = "neighbouring channels in the sum"}),
+      key<&O::alpha>({.name = "alpha",
+                      .range = kNotNegative,
+                      .help = "factor of the sum, divided by the size as in PyTorch"}),
+      key<&O::beta>({.name = "beta", .help = "exponent"}),
+      key<&O::k>({.name = "k", .range = kPositive, .help = "added to the sum"})};
+  return kKeys;
 }
 
 // The layer is rare, so it has only an fp32 form.

@@ -1,6 +1,7 @@
 #include "convoke/nn/layers/per_channel.hpp"
 
-#include "convoke/nn/layer_reader.hpp"
+#include <array>
+
 #include "nn/kernels/per_channel.hpp"
 #include "nn/plan/plan_builder.hpp"
 
@@ -51,15 +52,10 @@ std::vector<ParameterSpec> PRelu::parameters(std::span<const ValueSpec> inputs) 
   return {{.name = "alpha", .shape = {channels_of(inputs[0])}, .initializer = options_.initializer}};
 }
 
-Settings PRelu::settings() const {
-  return {{"layer", "prelu"}, {"initializer", options_.initializer.write()}};
-}
-
-LayerPtr PRelu::make(LayerReader& read) {
-  PReluOptions o;
-  o.initializer =
-      read.initializer("initializer", o.initializer, "initial slopes; PyTorch's are constant 0.25");
-  return std::make_shared<PRelu>(o);
+PRelu::Keys PRelu::keys() {
+  static constexpr std::array kKeys{key<&PReluOptions::initializer>(
+      {.name = "initializer", .help = "initial slopes; PyTorch's are constant 0.25"})};
+  return kKeys;
 }
 
 void PRelu::compile(PlanBuilder& plan, const Node& node) const {
@@ -77,10 +73,10 @@ std::vector<ParameterSpec> ChannelScale::parameters(std::span<const ValueSpec> i
   return {{.name = "gamma", .shape = {channels_of(inputs[0])}, .initializer = initial}};
 }
 
-LayerPtr ChannelScale::make(LayerReader& read) {
-  ChannelScaleOptions o;
-  o.initial = read.get("initial", o.initial, "initial value of each factor");
-  return std::make_shared<ChannelScale>(o);
+ChannelScale::Keys ChannelScale::keys() {
+  static constexpr std::array kKeys{
+      key<&ChannelScaleOptions::initial>({.name = "initial", .help = "initial value of each factor"})};
+  return kKeys;
 }
 
 void ChannelScale::compile(PlanBuilder& plan, const Node& node) const {

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/max_pool.hpp"
 #include "nn/layers/pooling.hpp"
 #include "nn/layers/resampling.hpp"
+#include "nn/layers/shared_keys.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -99,7 +100,7 @@ Window2d pool_windows(const Shape& image, const PoolOptions& options) {
                options.ceil ? Rounding::kCeil : Rounding::kFloor);
 }
 
-Pool::Pool(PoolOptions options) : options_(options) {
+Pool::Pool(Keys keys, PoolOptions options) : KeyedLayer(keys, options) {
   if (options_.stride == Extent(0)) options_.stride = options_.size;
 }
 
@@ -109,27 +110,20 @@ Shape Pool::output_shape(std::span<const ValueSpec> inputs) const {
   return {inputs[0][0], window.height.output, window.width.output};
 }
 
-Settings Pool::settings() const {
-  return {{"layer", type()},
-          {"size", write_extent(options_.size)},
-          {"stride", write_extent(options_.stride)},
-          {"padding", write_padding(options_.padding)},
-          {"ceil", options_.ceil}};
+AveragePool::Keys AveragePool::keys() {
+  using O = PoolOptions;
+  static constexpr std::array kKeys{kPoolSize<O>, kPoolStride<O>,
+                                    key<&O::padding>({.name = "padding", .help = "padding around the image"}),
+                                    kCeil<O>, kCountPadding<O>};
+  return kKeys;
 }
+
+MaxPool::Keys MaxPool::keys() { return AveragePool::keys().first(4); }
 
 LayerTraits MaxPool::traits() const {
   const PoolOptions& o = options();
   const bool inside = o.padding == Padding::valid() && !o.ceil;
   return {.applies_relu = true, .max_windows = {{o.size, inside, inside && o.stride == o.size}}};
-}
-
-PoolOptions Pool::read_options(LayerReader& read) {
-  PoolOptions o;
-  o.size = read.extent("size", o.size, "size of the window");
-  o.stride = read.extent("stride", o.size, "step between windows; default: the size");
-  o.padding = read.padding("padding", o.padding, "padding around the image");
-  o.ceil = read.get("ceil", o.ceil, "the last window may extend beyond the end, as with PyTorch's ceil_mode");
-  return o;
 }
 
 void compile_max_pool(PlanBuilder& plan, const Node& node, const PoolOptions& options) {
@@ -206,19 +200,6 @@ void MaxPool::compile(PlanBuilder& plan, const Node& node) const {
   compile_max_pool(plan, node, all);
 }
 
-Settings AveragePool::settings() const {
-  Settings settings = Pool::settings();
-  settings.set("count_padding", options().count_padding);
-  return settings;
-}
-
-LayerPtr AveragePool::make(LayerReader& read) {
-  PoolOptions o = read_options(read);
-  o.count_padding =
-      read.get("count_padding", o.count_padding, "padding counts as zeroes; PyTorch's default is true");
-  return std::make_shared<AveragePool>(o);
-}
-
 void AveragePool::compile(PlanBuilder& plan, const Node& node) const {
   compile_average_pool(plan, node, options());
 }
@@ -247,32 +228,32 @@ std::string_view AdaptivePool::type() const {
 
 Shape AdaptivePool::output_shape(std::span<const ValueSpec> inputs) const {
   require_image(inputs[0]);
-  return {inputs[0][0], size_.height, size_.width};
+  return {inputs[0][0], options_.size.height, options_.size.width};
 }
 
-LayerPtr AdaptivePool::make(Mode mode, LayerReader& read) {
-  return std::make_shared<AdaptivePool>(mode, read.require_extent("size", "size of the output"));
+AdaptivePool::Keys AdaptivePool::keys(Mode) {
+  static constexpr std::array kKeys{key<&AdaptivePoolOptions::size>(
+      {.name = "size", .range = kAtLeastOne, .required = true, .help = "size of the output"})};
+  return kKeys;
 }
-
-Settings AdaptivePool::settings() const { return {{"layer", type()}, {"size", write_extent(size_)}}; }
 
 void AdaptivePool::compile(PlanBuilder& plan, const Node& node) const {
   const Shape& in = plan.graph().node(node.inputs[0]).shape;
-  if (in[1] % size_.height == 0 && in[2] % size_.width == 0) {
-    const Extent each(in[1] / size_.height, in[2] / size_.width);
+  if (in[1] % options_.size.height == 0 && in[2] % options_.size.width == 0) {
+    const Extent each(in[1] / options_.size.height, in[2] / options_.size.width);
     const PoolOptions options{.size = each, .stride = each};
     return mode_ == Mode::kMax ? compile_max_pool(plan, node, options)
                                : compile_average_pool(plan, node, options);
   }
   if (mode_ == Mode::kAverage) {
-    return compile_resampling(plan, node, adaptive_windows(in[1], size_.height),
-                              adaptive_windows(in[2], size_.width));
+    return compile_resampling(plan, node, adaptive_windows(in[1], options_.size.height),
+                              adaptive_windows(in[2], options_.size.width));
   }
   const std::size_t from = node.inputs[0];
   ChannelBlocks blocks;
   const Tensor x = plan.blocked(plan.value(from), node, blocks);
   const Tensor y = plan.allocate(with_layout_of(blocks, plan.batched(node.shape), type_of(x.desc)));
-  const AdaptiveShape shape{blocks, size_.height, size_.width};
+  const AdaptiveShape shape{blocks, options_.size.height, options_.size.width};
   const bool keep = plan.training() && plan.needs_gradient(from);
   const Ref winners = keep ? plan.allocate_bytes(elements_of(y.desc) * sizeof(std::int32_t)) : Ref{};
   std::vector<Ref> uses{x.ref, y.ref};
@@ -324,10 +305,10 @@ Symbol global_max_pool(Symbol x) {
   return apply_pool<GlobalPool>(x, GlobalPool::Mode::kMax, GlobalPool::Over::kImage);
 }
 Symbol adaptive_average_pool(Symbol x, Extent size) {
-  return apply_pool<AdaptivePool>(x, AdaptivePool::Mode::kAverage, size);
+  return apply_pool<AdaptivePool>(x, AdaptivePool::Mode::kAverage, AdaptivePoolOptions{size});
 }
 Symbol adaptive_max_pool(Symbol x, Extent size) {
-  return apply_pool<AdaptivePool>(x, AdaptivePool::Mode::kMax, size);
+  return apply_pool<AdaptivePool>(x, AdaptivePool::Mode::kMax, AdaptivePoolOptions{size});
 }
 
 }  // namespace convoke::nn

@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/pooling.hpp"
+#include "nn/layers/shared_keys.hpp"
 
 namespace convoke::nn {
 
-Pool1d::Pool1d(Mode mode, Pool1dOptions options) : mode_(mode), options_(options) {
+Pool1d::Pool1d(Mode mode, Pool1dOptions options) : KeyedLayer(keys(mode), options), mode_(mode) {
   if (options_.stride == 0) options_.stride = options_.size;
 }
 
@@ -36,26 +37,13 @@ Shape Pool1d::output_shape(std::span<const ValueSpec> inputs) const {
   return {window.output, inputs[0][1]};
 }
 
-Settings Pool1d::settings() const {
-  Settings settings{{"layer", type()},
-                    {"size", options_.size},
-                    {"stride", options_.stride},
-                    {"padding", write_padding1d(options_.padding)},
-                    {"ceil", options_.ceil}};
-  if (mode_ == Mode::kAverage) settings.set("count_padding", options_.count_padding);
-  return settings;
-}
-
-Pool1dOptions Pool1d::read_options(LayerReader& read, Mode mode) {
-  Pool1dOptions o;
-  o.size = read.count("size", o.size, "size of the window");
-  o.stride = read.count("stride", o.size, "step between windows; default: the size");
-  o.padding = read.padding1d("padding", o.padding, false, "padding before and after the sequence");
-  o.ceil = read.get("ceil", o.ceil, "the last window may extend beyond the end, as with PyTorch's ceil_mode");
-  if (mode == Mode::kAverage)
-    o.count_padding =
-        read.get("count_padding", o.count_padding, "padding counts as zeroes; PyTorch's default is true");
-  return o;
+Pool1d::Keys Pool1d::keys(Mode mode) {
+  using O = Pool1dOptions;
+  static constexpr std::array kKeys{kPoolSize<O>, kPoolStride<O>,
+                                    sequence_padding<&O::padding, false>(
+                                        {.name = "padding", .help = "padding before and after the sequence"}),
+                                    kCeil<O>, kCountPadding<O>};
+  return Keys(kKeys).first(mode == Mode::kAverage ? 5 : 4);
 }
 
 void Pool1d::compile(PlanBuilder& plan, const Node& node) const {

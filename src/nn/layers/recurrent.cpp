@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/recurrent_direction.hpp"
+#include "nn/layers/shared_keys.hpp"
 #include "nn/plan/plan_builder.hpp"
 #include "nn/plan/time_major.hpp"
 
@@ -74,29 +74,19 @@ LayerTraits Recurrent::traits() const {
           .draws_random = options_.dropout > 0 || options_.recurrent_dropout > 0};
 }
 
-Settings Recurrent::settings() const {
-  return {{"layer", type()},
-          {"units", options_.units},
-          {"sequences", options_.sequences},
-          {"bidirectional", options_.bidirectional},
-          {"bias", options_.bias},
-          {"dropout", options_.dropout},
-          {"recurrent_dropout", options_.recurrent_dropout}};
-}
-
-RecurrentOptions Recurrent::read_options(LayerReader& read) {
-  RecurrentOptions o;
-  o.units = read.require_count("units", "size of the state");
-  o.sequences = read.get("sequences", o.sequences, "return all states (L, units) instead of the last one");
-  o.bidirectional = read.get("bidirectional", o.bidirectional, "run from both ends; doubles the outputs");
-  o.bias = read.get("bias", o.bias, "add a learned bias");
-  o.dropout = read.get("dropout", o.dropout, "dropout of the input, in training");
-  o.recurrent_dropout =
-      read.get("recurrent_dropout", o.recurrent_dropout, "dropout of the state, in training");
-  read.check("dropout", o.dropout >= 0 && o.dropout < 1, "at least 0 and below 1");
-  read.check("recurrent_dropout", o.recurrent_dropout >= 0 && o.recurrent_dropout < 1,
-             "at least 0 and below 1");
-  return o;
+Recurrent::Keys Recurrent::keys() {
+  using O = RecurrentOptions;
+  static constexpr std::array kKeys{
+      key<&O::units>({.name = "units", .range = kAtLeastOne, .required = true, .help = "size of the state"}),
+      key<&O::sequences>(
+          {.name = "sequences", .help = "return all states (L, units) instead of the last one"}),
+      key<&O::bidirectional>({.name = "bidirectional", .help = "run from both ends; doubles the outputs"}),
+      kBias<O>,
+      key<&O::dropout>(
+          {.name = "dropout", .range = kProbability, .help = "dropout of the input, in training"}),
+      key<&O::recurrent_dropout>(
+          {.name = "recurrent_dropout", .range = kProbability, .help = "dropout of the state, in training"})};
+  return kKeys;
 }
 
 void Recurrent::compile(PlanBuilder& plan, const Node& node) const {

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/per_channel.hpp"
 #include "nn/layers/in_place.hpp"
 
@@ -44,15 +44,11 @@ void compile_affine(PlanBuilder& plan, const Node& node, const std::vector<doubl
 
 }  // namespace
 
-Settings Rescale::settings() const {
-  return {{"layer", "rescale"}, {"scale", options_.scale}, {"offset", options_.offset}};
-}
-
-LayerPtr Rescale::make(LayerReader& read) {
-  RescaleOptions o;
-  o.scale = read.require_number("scale", "factor");
-  o.offset = read.get("offset", o.offset, "added after the multiplication");
-  return std::make_shared<Rescale>(o);
+Rescale::Keys Rescale::keys() {
+  static constexpr std::array kKeys{
+      key<&RescaleOptions::scale>({.name = "scale", .required = true, .help = "factor"}),
+      key<&RescaleOptions::offset>({.name = "offset", .help = "added after the multiplication"})};
+  return kKeys;
 }
 
 void Rescale::compile(PlanBuilder& plan, const Node& node) const {
@@ -69,23 +65,20 @@ Shape Standardize::output_shape(std::span<const ValueSpec> inputs) const {
   return inputs[0];
 }
 
-Settings Standardize::settings() const {
-  const auto list = [](const std::vector<double>& values) {
-    return Value::Array(values.begin(), values.end());
-  };
-  return {{"layer", "standardize"}, {"mean", list(options_.mean)}, {"variance", list(options_.variance)}};
+Standardize::Keys Standardize::keys() {
+  static constexpr std::array kKeys{
+      key<&StandardizeOptions::mean>(
+          {.name = "mean", .required = true, .help = "mean of each channel or feature, or one for all"}),
+      key<&StandardizeOptions::variance>({.name = "variance",
+                                          .range = kPositive,
+                                          .required = true,
+                                          .help = "variance of each, as many numbers as \"mean\""})};
+  return kKeys;
 }
 
-LayerPtr Standardize::make(LayerReader& read) {
-  StandardizeOptions o;
-  const char* const kind = "number or list";
-  o.mean = read.require_numbers("mean", kind, "mean of each channel or feature, or one for all");
-  o.variance = read.require_numbers("variance", kind, "variance of each, as many numbers as \"mean\"");
+void Standardize::check(const SettingsReader& read, const StandardizeOptions& o) {
   read.check("mean", !o.mean.empty(), "a number, or one for each channel");
   read.check("variance", o.variance.size() == o.mean.size(), "as many numbers as \"mean\"");
-  read.check("variance", std::all_of(o.variance.begin(), o.variance.end(), [](double v) { return v > 0; }),
-             "above 0");
-  return std::make_shared<Standardize>(std::move(o));
 }
 
 void Standardize::compile(PlanBuilder& plan, const Node& node) const {

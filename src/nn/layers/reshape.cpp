@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 namespace {
-
-Value list(const std::vector<std::int64_t>& values) { return Value::Array(values.begin(), values.end()); }
 
 /// Returns a node's value in row-major memory.
 Tensor plain(PlanBuilder& plan, const Tensor& tensor, const Shape& shape, const Node& node) {
@@ -68,7 +66,7 @@ void Identity::compile(PlanBuilder& plan, const Node& node) const {
 }
 
 Shape Reshape::output_shape(std::span<const ValueSpec> inputs) const {
-  std::vector<std::int64_t> extents = shape_;
+  std::vector<std::int64_t> extents = options_.shape;
   const auto open = std::find(extents.begin(), extents.end(), -1);
   const std::int64_t known =
       std::accumulate(extents.begin(), extents.end(), std::int64_t{1},
@@ -84,49 +82,53 @@ Shape Reshape::output_shape(std::span<const ValueSpec> inputs) const {
   return shape;
 }
 
-Settings Reshape::settings() const { return {{"layer", "reshape"}, {"shape", list(shape_)}}; }
+Reshape::Keys Reshape::keys() {
+  static constexpr std::array kKeys{key<&ReshapeOptions::shape>(
+      {.name = "shape", .required = true, .help = "the new shape; one extent may be -1"})};
+  return kKeys;
+}
 
-LayerPtr Reshape::make(LayerReader& read) {
-  auto shape = read.require_integers("shape", "list of integers", "the new shape; one extent may be -1");
+void Reshape::check(const SettingsReader& read, const ReshapeOptions& o) {
+  const auto& shape = o.shape;
   const bool good = std::all_of(shape.begin(), shape.end(), [](std::int64_t e) { return e >= 1 || e == -1; });
   read.check("shape",
              good && !shape.empty() && shape.size() <= 3 && std::count(shape.begin(), shape.end(), -1) <= 1,
              "one to three extents of at least 1; one may be -1");
-  return std::make_shared<Reshape>(std::move(shape));
 }
 
 void Reshape::compile(PlanBuilder& plan, const Node& node) const { compile_reshape(plan, node); }
 
 Shape Permute::output_shape(std::span<const ValueSpec> inputs) const {
   const Shape& in = inputs[0];
-  if (in.rank() != dims_.size()) {
-    throw Error(
-        fmt::format("has {} dims, but its input {} has {} axes", dims_.size(), in.with_batch(), in.rank()),
-        "name every axis once, counted from 1, without the batch");
+  if (in.rank() != options_.dims.size()) {
+    throw Error(fmt::format("has {} dims, but its input {} has {} axes", options_.dims.size(),
+                            in.with_batch(), in.rank()),
+                "name every axis once, counted from 1, without the batch");
   }
   std::vector<std::int64_t> extents;
-  for (const std::int64_t dim : dims_) extents.push_back(in[static_cast<std::size_t>(dim - 1)]);
+  for (const std::int64_t dim : options_.dims) extents.push_back(in[static_cast<std::size_t>(dim - 1)]);
   return Shape(extents);
 }
 
-Settings Permute::settings() const { return {{"layer", "permute"}, {"dims", list(dims_)}}; }
+Permute::Keys Permute::keys() {
+  static constexpr std::array kKeys{key<&PermuteOptions::dims>(
+      {.name = "dims", .required = true, .help = "for each axis, the axis of the input, counted from 1"})};
+  return kKeys;
+}
 
-LayerPtr Permute::make(LayerReader& read) {
-  auto dims = read.require_integers("dims", "list of integers",
-                                    "for each axis, the axis of the input, counted from 1");
-  std::vector<std::int64_t> sorted = dims, all(dims.size());
+void Permute::check(const SettingsReader& read, const PermuteOptions& o) {
+  std::vector<std::int64_t> sorted = o.dims, all(o.dims.size());
   std::sort(sorted.begin(), sorted.end());
   std::iota(all.begin(), all.end(), 1);
-  read.check("dims", sorted == all && !dims.empty() && dims.size() <= 3,
+  read.check("dims", sorted == all && !all.empty() && all.size() <= 3,
              "every axis once, counted from 1: [2, 1] for sequences, three axes for images");
-  return std::make_shared<Permute>(std::move(dims));
 }
 
 void Permute::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t from = node.inputs[0];
   const Shape in = plan.graph().node(from).shape;
-  std::vector<std::size_t> order, inverse(dims_.size());
-  for (const std::int64_t dim : dims_) {
+  std::vector<std::size_t> order, inverse(options_.dims.size());
+  for (const std::int64_t dim : options_.dims) {
     inverse[static_cast<std::size_t>(dim - 1)] = order.size();
     order.push_back(static_cast<std::size_t>(dim - 1));
   }
@@ -142,10 +144,10 @@ void Permute::compile(PlanBuilder& plan, const Node& node) const {
 Symbol flatten(Symbol x) { return {x.graph, x.graph->add(std::make_shared<Flatten>(), {x.node})}; }
 Symbol identity(Symbol x) { return {x.graph, x.graph->add(std::make_shared<Identity>(), {x.node})}; }
 Symbol reshape(Symbol x, std::vector<std::int64_t> shape) {
-  return {x.graph, x.graph->add(std::make_shared<Reshape>(std::move(shape)), {x.node})};
+  return {x.graph, x.graph->add(std::make_shared<Reshape>(ReshapeOptions{std::move(shape)}), {x.node})};
 }
 Symbol permute(Symbol x, std::vector<std::int64_t> dims) {
-  return {x.graph, x.graph->add(std::make_shared<Permute>(std::move(dims)), {x.node})};
+  return {x.graph, x.graph->add(std::make_shared<Permute>(PermuteOptions{std::move(dims)}), {x.node})};
 }
 
 }  // namespace convoke::nn

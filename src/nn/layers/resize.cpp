@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/resampling.hpp"
 
 namespace convoke::nn {
@@ -17,35 +16,14 @@ using Centres = ResizeOptions::Centres;
 using Method = ResizeOptions::Method;
 using Round = ResizeOptions::Rounding;
 
-template <class Choice>
-struct Name {
-  std::string_view name;
-  Choice choice;
-};
-constexpr std::array kMethods{Name<Method>{"nearest", Method::kNearest},
-                              Name<Method>{"bilinear", Method::kBilinear}};
-constexpr std::array kCentres{Name<Centres>{"half_pixel", Centres::kHalfPixel},
-                              Name<Centres>{"align_corners", Centres::kAlignCorners},
-                              Name<Centres>{"asymmetric", Centres::kAsymmetric}};
-constexpr std::array kRoundings{Name<Round>{"round_prefer_ceil", Round::kRoundPreferCeil},
-                                Name<Round>{"round_prefer_floor", Round::kRoundPreferFloor},
-                                Name<Round>{"floor", Round::kFloor}, Name<Round>{"ceil", Round::kCeil}};
-
-template <class Names, class Choice>
-std::string_view name_of(const Names& names, Choice choice) {
-  return names[static_cast<std::size_t>(choice)].name;
-}
-
-/// Reads one of `names`; the first is the default.
-template <class Choice, std::size_t kCount>
-Choice choose(LayerReader& read, std::string_view key, const std::array<Name<Choice>, kCount>& names,
-              std::string_view help) {
-  std::vector<std::string_view> texts;
-  for (const Name<Choice>& entry : names) texts.push_back(entry.name);
-  const std::string given = read.choice(key, texts[0], texts, help);
-  return std::find_if(names.begin(), names.end(), [&](const auto& entry) { return entry.name == given; })
-      ->choice;
-}
+constexpr std::array kMethods{Named<Method>{"nearest", Method::kNearest},
+                              Named<Method>{"bilinear", Method::kBilinear}};
+constexpr std::array kCentres{Named<Centres>{"half_pixel", Centres::kHalfPixel},
+                              Named<Centres>{"align_corners", Centres::kAlignCorners},
+                              Named<Centres>{"asymmetric", Centres::kAsymmetric}};
+constexpr std::array kRoundings{Named<Round>{"round_prefer_ceil", Round::kRoundPreferCeil},
+                                Named<Round>{"round_prefer_floor", Round::kRoundPreferFloor},
+                                Named<Round>{"floor", Round::kFloor}, Named<Round>{"ceil", Round::kCeil}};
 
 /// A fraction with a positive denominator, so that rounding is exact.
 struct Fraction {
@@ -111,37 +89,39 @@ Shape Resize::output_shape(std::span<const ValueSpec> inputs) const {
   return {in[0], in[1] * options_.scale.height, in[2] * options_.scale.width};
 }
 
-Settings Resize::settings() const {
-  Settings settings{{"layer", "resize"}};
-  if (options_.size != Extent(0)) settings.set("size", write_extent(options_.size));
-  if (options_.scale != Extent(0)) settings.set("scale", write_extent(options_.scale));
-  settings.set("method", name_of(kMethods, options_.method));
-  if (options_.centres != Centres::kHalfPixel) settings.set("centres", name_of(kCentres, options_.centres));
-  if (options_.rounding != Round::kRoundPreferCeil)
-    settings.set("rounding", name_of(kRoundings, options_.rounding));
-  return settings;
+Resize::Keys Resize::keys() {
+  using O = ResizeOptions;
+  static constexpr std::array kKeys{
+      key<&O::size>({.name = "size",
+                     .range = kAtLeastOne,
+                     .omit_default = true,
+                     .fallback = "none",
+                     .help = "size of the output; give either size or scale"}),
+      key<&O::scale>({.name = "scale",
+                      .range = kAtLeastOne,
+                      .omit_default = true,
+                      .fallback = "none",
+                      .help = "output size divided by input size"}),
+      choice<kMethods, &O::method>({.name = "method",
+                                    .help = "without smoothing; the defaults of both are Keras' "
+                                            "and PyTorch's \"nearest-exact\" and \"bilinear\""}),
+      choice<kCentres, &O::centres>(
+          {.name = "centres",
+           .omit_default = true,
+           .help =
+               "where output o reads the input: (o + ½) in / out − ½, o (in − 1) / (out − 1), o in / out"}),
+      choice<kRoundings, &O::rounding>(
+          {.name = "rounding",
+           .omit_default = true,
+           .help = "of \"nearest\", in ONNX's words; PyTorch's \"nearest\": \"asymmetric\" with \"floor\""})};
+  return kKeys;
 }
 
-LayerPtr Resize::make(LayerReader& read) {
-  ResizeOptions o;
-  const auto size = read.optional_extent("size", "size of the output; give either size or scale");
-  const auto scale = read.optional_extent("scale", "output size divided by input size");
-  read.require(size.has_value() != scale.has_value(), "needs either \"size\" or \"scale\"",
-               "size = [height, width], or scale = 2");
-  o.size = size.value_or(o.size);
-  o.scale = scale.value_or(o.scale);
-  o.method = choose(
-      read, "method", kMethods,
-      "without smoothing; the defaults of both are Keras' and PyTorch's \"nearest-exact\" and \"bilinear\"");
-  o.centres =
-      choose(read, "centres", kCentres,
-             "where output o reads the input: (o + ½) in / out − ½, o (in − 1) / (out − 1), o in / out");
-  o.rounding =
-      choose(read, "rounding", kRoundings,
-             "of \"nearest\", in ONNX's words; PyTorch's \"nearest\": \"asymmetric\" with \"floor\"");
-  read.require(o.method == Method::kNearest || o.rounding == Round::kRoundPreferCeil,
-               "\"rounding\" is for method \"nearest\"", "remove it: \"bilinear\" does not round");
-  return std::make_shared<Resize>(o);
+void Resize::check(const SettingsReader& read, const ResizeOptions& o) {
+  if ((o.size == Extent(0)) == (o.scale == Extent(0)))
+    read.fail("needs either \"size\" or \"scale\"", "size = [height, width], or scale = 2");
+  if (o.method != Method::kNearest && o.rounding != Round::kRoundPreferCeil)
+    read.fail("\"rounding\" is for method \"nearest\"", "remove it: \"bilinear\" does not round");
 }
 
 void Resize::compile(PlanBuilder& plan, const Node& node) const {

@@ -1,8 +1,10 @@
 #include "convoke/nn/layers/separable_conv2d.hpp"
 
+#include <array>
+
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/convolution.hpp"
+#include "nn/layers/shared_keys.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -30,26 +32,6 @@ ParameterSpec depthwise_weight(const Options& o, std::int64_t channels, std::str
           .fan_out = o.multiplier * area};
 }
 
-template <class Options>
-void read_window(LayerReader& read, Options& o) {
-  o.kernel = read.require_extent("kernel", "size of the window");
-  o.stride = read.extent("stride", o.stride, "step between windows");
-  o.padding = read.padding("padding", o.padding, "zeroes around the image");
-  o.dilation = read.extent("dilation", o.dilation, "distance between the elements of a window");
-  o.multiplier = read.count("multiplier", o.multiplier, "depthwise filters for each channel");
-  o.bias = read.get("bias", o.bias, "add a learned bias");
-}
-
-template <class Options>
-void write_window(Settings& settings, const Options& o) {
-  settings.set("kernel", write_extent(o.kernel));
-  settings.set("stride", write_extent(o.stride));
-  settings.set("padding", write_padding(o.padding));
-  settings.set("dilation", write_extent(o.dilation));
-  settings.set("multiplier", o.multiplier);
-  settings.set("bias", o.bias);
-}
-
 }  // namespace
 
 Shape DepthwiseConv2d::output_shape(std::span<const ValueSpec> inputs) const {
@@ -64,16 +46,11 @@ std::vector<ParameterSpec> DepthwiseConv2d::parameters(std::span<const ValueSpec
   return specs;
 }
 
-Settings DepthwiseConv2d::settings() const {
-  Settings settings{{"layer", "depthwise_conv2d"}};
-  write_window(settings, options_);
-  return settings;
-}
-
-LayerPtr DepthwiseConv2d::make(LayerReader& read) {
-  DepthwiseConv2dOptions o;
-  read_window(read, o);
-  return std::make_shared<DepthwiseConv2d>(o);
+DepthwiseConv2d::Keys DepthwiseConv2d::keys() {
+  using O = DepthwiseConv2dOptions;
+  static constexpr std::array kKeys{kKernel<O>,   kStride<O>,     kPadding<O>,
+                                    kDilation<O>, kMultiplier<O>, kBias<O>};
+  return kKeys;
 }
 
 void DepthwiseConv2d::compile(PlanBuilder& plan, const Node& node) const {
@@ -99,17 +76,11 @@ std::vector<ParameterSpec> SeparableConv2d::parameters(std::span<const ValueSpec
   return specs;
 }
 
-Settings SeparableConv2d::settings() const {
-  Settings settings{{"layer", "separable_conv2d"}, {"filters", options_.filters}};
-  write_window(settings, options_);
-  return settings;
-}
-
-LayerPtr SeparableConv2d::make(LayerReader& read) {
-  SeparableConv2dOptions o;
-  o.filters = read.require_count("filters", "output channels");
-  read_window(read, o);
-  return std::make_shared<SeparableConv2d>(o);
+SeparableConv2d::Keys SeparableConv2d::keys() {
+  using O = SeparableConv2dOptions;
+  static constexpr std::array kKeys{kFilters<O>,  kKernel<O>,     kStride<O>, kPadding<O>,
+                                    kDilation<O>, kMultiplier<O>, kBias<O>};
+  return kKeys;
 }
 
 void SeparableConv2d::compile(PlanBuilder& plan, const Node& node) const {

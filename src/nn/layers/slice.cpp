@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/copy_box_plan.hpp"
 
 namespace convoke::nn {
@@ -22,18 +23,13 @@ Shape Slice::output_shape(std::span<const ValueSpec> inputs) const {
   return Shape(extents);
 }
 
-Settings Slice::settings() const {
-  return {
-      {"layer", "slice"}, {"axis", options_.axis.name()}, {"begin", options_.begin}, {"size", options_.size}};
-}
-
-LayerPtr Slice::make(LayerReader& read) {
-  SliceOptions o{.axis = Axis::read(read)};
-  o.begin = read.get("begin", o.begin, "first place along the axis");
-  o.size = read.get("size", o.size, "number of places; 0: all that follow");
-  read.check("begin", o.begin >= 0, "at least 0");
-  read.check("size", o.size >= 0, "at least 0");
-  return std::make_shared<Slice>(o);
+Slice::Keys Slice::keys() {
+  using O = SliceOptions;
+  static constexpr std::array kKeys{
+      kAxis<O>,
+      key<&O::begin>({.name = "begin", .range = kNotNegative, .help = "first place along the axis"}),
+      key<&O::size>({.name = "size", .range = kNotNegative, .help = "number of places; 0: all that follow"})};
+  return kKeys;
 }
 
 void Slice::compile(PlanBuilder& plan, const Node& node) const {

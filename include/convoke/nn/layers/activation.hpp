@@ -1,24 +1,20 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
 struct Symbol;
 
-struct LeakyReluOptions {
-  double negative_slope = 0.3;  ///< >= 0; the default of Keras' layer, PyTorch's is 0.01
-};
-struct EluOptions {
-  double alpha = 1;  ///< >= 0
-};
-struct GeluOptions {
-  bool approximate = false;  ///< use the tanh form
+struct ActivationOptions {
+  double negative_slope = 0.3;  ///< leaky_relu: >= 0; the default of Keras' layer, PyTorch's is 0.01
+  double alpha = 1;             ///< elu: >= 0
+  bool approximate = false;     ///< gelu: use the tanh form
 };
 
 /// An element-wise function of one input of any shape: relu, relu6, leaky_relu, elu, selu, gelu, silu,
 /// hard_swish, hard_sigmoid, softplus, sigmoid, tanh. A ReLU is usually fused into its neighbour, a relu6
 /// into a batch norm (nn/plan/fusion).
-class Activation final : public Layer {
+class Activation final : public KeyedLayer<ActivationOptions> {
  public:
   enum class Function {
     kRelu,
@@ -36,36 +32,28 @@ class Activation final : public Layer {
     kSigmoid,
     kTanh
   };
-  /// `alpha` is for leaky_relu and elu, `approximate` for gelu.
-  explicit Activation(Function function, double alpha = 0, bool approximate = false)
-      : function_(function), alpha_(alpha), approximate_(approximate) {}
+  explicit Activation(Function function, ActivationOptions options = {})
+      : KeyedLayer(keys(function), options), function_(function) {}
   std::string_view type() const override;
   Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
   LayerTraits traits() const override;
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  template <Function kFunction>
-  static LayerPtr make(LayerReader& read) {
-    return make(kFunction, read);
-  }
+  static Keys keys(Function function);
 
  private:
-  static LayerPtr make(Function function, LayerReader& read);
   void compile_by_onednn(PlanBuilder& plan, const Node& node) const;
   void compile_by_kernel(PlanBuilder& plan, const Node& node) const;
 
   Function function_;
-  double alpha_;
-  bool approximate_;
 };
 
 Symbol relu(Symbol x);
 Symbol relu6(Symbol x);
-Symbol leaky_relu(Symbol x, LeakyReluOptions options = {});
-Symbol elu(Symbol x, EluOptions options = {});
+Symbol leaky_relu(Symbol x, ActivationOptions options = {});
+Symbol elu(Symbol x, ActivationOptions options = {});
 Symbol selu(Symbol x);
-Symbol gelu(Symbol x, GeluOptions options = {});
+Symbol gelu(Symbol x, ActivationOptions options = {});
 Symbol silu(Symbol x);
 Symbol hard_swish(Symbol x);
 Symbol hard_sigmoid(Symbol x);

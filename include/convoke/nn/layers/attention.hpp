@@ -1,5 +1,5 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
@@ -15,19 +15,15 @@ struct AttentionOptions {
 ///   y_h = softmax(scale q_h k_h^T) v_h
 /// The layer has no parameters: put conv1d layers with kernel 1 before it and after it for the projections.
 /// It has no mask. A. Vaswani et al., "Attention is all you need", 2017, section 3.2.
-class Attention final : public Layer {
+class Attention final : public KeyedLayer<AttentionOptions> {
  public:
-  explicit Attention(AttentionOptions options = {}) : options_(options) {}
+  explicit Attention(AttentionOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "attention"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override { return {.inputs = LayerTraits::Inputs::kSeveral}; }
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
-
- private:
-  AttentionOptions options_;
+  static Keys keys();
 };
 
 Symbol attention(Symbol query, Symbol key, Symbol value, AttentionOptions options = {});

@@ -1,5 +1,5 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
@@ -19,20 +19,17 @@ struct BatchNormOptions {
 /// the mean over its lanes. S. Ioffe, C. Szegedy, "Batch Normalization", ICML 2015; defaults and biased
 /// variance are those of Keras. (N, C, H, W), (N, L, C) and (N, C) keep their shape. Parameters: gamma, beta
 /// (C); statistics running_mean, running_variance (C).
-class BatchNorm final : public Layer {
+class BatchNorm final : public KeyedLayer<BatchNormOptions> {
  public:
-  explicit BatchNorm(BatchNormOptions options = {}) : options_(options) {}
+  explicit BatchNorm(BatchNormOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "batch_norm"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
-  Settings settings() const override;
   LayerTraits traits() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
-
- private:
-  BatchNormOptions options_;
+  static Keys keys();
+  static void check(const SettingsReader& read, const BatchNormOptions& o);
 };
 
 Symbol batch_norm(Symbol x, BatchNormOptions options = {});

@@ -1,25 +1,25 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
 struct Symbol;
 
+struct ChannelShuffleOptions {
+  std::int64_t groups = 1;  ///< divides the channels
+};
+
 /// Transposes the channels as a matrix (groups, C / groups): channel g * C / groups + i becomes i * groups +
 /// g. Works on images, and on the features of vectors and sequences. X. Zhang et al., "ShuffleNet", CVPR
 /// 2018.
-class ChannelShuffle final : public Layer {
+class ChannelShuffle final : public KeyedLayer<ChannelShuffleOptions> {
  public:
-  explicit ChannelShuffle(std::int64_t groups) : groups_(groups) {}
+  explicit ChannelShuffle(ChannelShuffleOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "channel_shuffle"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
-  Settings settings() const override { return {{"layer", "channel_shuffle"}, {"groups", groups_}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
-
- private:
-  std::int64_t groups_;
+  static Keys keys();
 };
 
 Symbol channel_shuffle(Symbol x, std::int64_t groups);

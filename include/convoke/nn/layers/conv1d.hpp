@@ -1,5 +1,5 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 
 namespace convoke::nn {
@@ -18,22 +18,18 @@ struct Conv1dOptions {
 
 /// Convolution (cross-correlation) along a sequence, (N, L, F) -> (N, L', filters).
 /// Parameters: weight (filters, F / groups, kernel), Glorot uniform; bias (filters), zero.
-class Conv1d final : public Layer {
+class Conv1d final : public KeyedLayer<Conv1dOptions> {
  public:
-  explicit Conv1d(Conv1dOptions options) : options_(options) {}
+  explicit Conv1d(Conv1dOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "conv1d"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override {
     return {.linear_weight = "weight", .applies_relu = true, .applies_post_ops = true};
   }
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
-
- private:
-  Conv1dOptions options_;
+  static Keys keys();
 };
 
 Symbol conv1d(Symbol x, Conv1dOptions options);

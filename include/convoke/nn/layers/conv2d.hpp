@@ -1,5 +1,5 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
@@ -18,22 +18,16 @@ struct Conv2dOptions {
 
 /// 2-D convolution (cross-correlation), (N, C, H, W) -> (N, filters, H', W').
 /// Parameters: weight (filters, C / groups, kh, kw), bias (filters).
-class Conv2d final : public Layer {
+class Conv2d final : public KeyedLayer<Conv2dOptions> {
  public:
-  explicit Conv2d(Conv2dOptions options) : options_(options) {}
+  explicit Conv2d(Conv2dOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "conv2d"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override;
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  const Conv2dOptions& options() const { return options_; }
-
-  static LayerPtr make(LayerReader& read);
-
- private:
-  Conv2dOptions options_;
+  static Keys keys();
 };
 
 Symbol conv2d(Symbol x, Conv2dOptions options);

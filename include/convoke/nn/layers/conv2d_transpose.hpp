@@ -1,7 +1,7 @@
 #pragma once
 #include <optional>
 
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
@@ -26,22 +26,19 @@ struct Conv2dTransposeOptions {
 /// to Keras' Conv2DTranspose and PyTorch's ConvTranspose2d.
 /// Parameters: weight (filters, C / groups, kh, kw), Glorot uniform; bias (filters), zero. Keras stores the
 /// weight as (kh, kw, filters, C), PyTorch as (C, filters / groups, kh, kw).
-class Conv2dTranspose final : public Layer {
+class Conv2dTranspose final : public KeyedLayer<Conv2dTransposeOptions> {
  public:
-  explicit Conv2dTranspose(Conv2dTransposeOptions options) : options_(options) {}
+  explicit Conv2dTranspose(Conv2dTransposeOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "conv2d_transpose"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override { return {.linear_weight = "weight"}; }
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
+  static Keys keys();
 
  private:
   Window2d window(const Shape& input) const;
-
-  Conv2dTransposeOptions options_;
 };
 
 Symbol conv2d_transpose(Symbol x, Conv2dTransposeOptions options);

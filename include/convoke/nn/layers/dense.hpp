@@ -1,5 +1,5 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
@@ -13,20 +13,16 @@ struct DenseOptions {
 
 /// Fully connected layer, (N, F) -> (N, units): y = x W^T + b.
 /// Parameters: weight (units, F), bias (units).
-class Dense final : public Layer {
+class Dense final : public KeyedLayer<DenseOptions> {
  public:
-  explicit Dense(DenseOptions options) : options_(options) {}
+  explicit Dense(DenseOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "dense"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override { return {.linear_weight = "weight", .applies_relu = true}; }
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
-
- private:
-  DenseOptions options_;
+  static Keys keys();
 };
 
 Symbol dense(Symbol x, DenseOptions options);

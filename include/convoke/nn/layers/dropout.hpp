@@ -1,5 +1,5 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
@@ -16,38 +16,34 @@ struct DropoutOptions {
 /// alone decide which elements are dropped, so the result does not depend on the number of ranks and threads.
 /// `spatial` drops whole channels: J. Tompson et al., "Efficient object localization using convolutional
 /// networks", CVPR 2015.
-class Dropout final : public Layer {
+class Dropout final : public KeyedLayer<DropoutOptions> {
  public:
-  explicit Dropout(DropoutOptions options) : options_(options) {}
+  explicit Dropout(DropoutOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "dropout"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override { return {.draws_random = options_.rate > 0}; }
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
+  static Keys keys();
+};
 
- private:
-  DropoutOptions options_;
+struct StochasticDepthOptions {
+  double rate = 0;  ///< [0, 1)
 };
 
 /// Ends a residual branch. In training it zeroes the branch's whole value of a sample with probability
 /// `rate`, and scales it by 1 / (1 - rate) otherwise; in evaluation it passes its input through. Any shape,
 /// which it keeps. G. Huang et al., "Deep networks with stochastic depth", ECCV 2016; equal to torchvision's
 /// mode "row" and to "drop path". (seed, epoch, sample, node) alone decide which samples are zeroed.
-class StochasticDepth final : public Layer {
+class StochasticDepth final : public KeyedLayer<StochasticDepthOptions> {
  public:
-  explicit StochasticDepth(double rate) : rate_(rate) {}
+  explicit StochasticDepth(StochasticDepthOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "stochastic_depth"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
-  LayerTraits traits() const override { return {.draws_random = rate_ > 0, .ends_branch = true}; }
-  Settings settings() const override { return {{"layer", "stochastic_depth"}, {"rate", rate_}}; }
+  LayerTraits traits() const override { return {.draws_random = options_.rate > 0, .ends_branch = true}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
-
- private:
-  double rate_;
+  static Keys keys();
 };
 
 Symbol dropout(Symbol x, double rate);

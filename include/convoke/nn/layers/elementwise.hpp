@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
@@ -14,7 +14,7 @@ struct Function;
 struct ElementwiseOptions {
   /// abs, ceil, cos, divide, equal, erf, exp, floor, greater, greater_equal, log, maximum, minimum, power,
   /// round (half to even), sign, sin, sqrt, subtract, where
-  std::string function;
+  std::string function = "abs";
   /// For each operand of the function a number, or nothing for the layer's next input. Empty: all are inputs.
   std::vector<std::optional<double>> operands = {};
 };
@@ -22,23 +22,21 @@ struct ElementwiseOptions {
 /// A function of one to three operands, element by element: inputs of one shape, which the output has too,
 /// and numbers. Comparisons give 1 or 0; no gradient passes through them, nor through the condition of
 /// `where` (first operand; 0 is false). Tokens are compared with a number, as a mask.
-class Elementwise final : public Layer {
+class Elementwise final : public KeyedLayer<ElementwiseOptions> {
  public:
   /// Throws Error if there is no such function, or if it has another number of operands.
-  explicit Elementwise(ElementwiseOptions options);
+  explicit Elementwise(ElementwiseOptions options = {});
   std::string_view type() const override { return "elementwise"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override {
     return {.inputs = LayerTraits::Inputs::kOneOrMore, .takes_tokens = true};
   }
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
+  static Keys keys();
 
  private:
   const Function& function_;
-  std::vector<std::optional<double>> operands_;  ///< of the function, all of them
 };
 
 Symbol elementwise(std::string_view function, const std::vector<Symbol>& inputs,

@@ -1,25 +1,25 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
 struct Symbol;
 
+struct GaussianNoiseOptions {
+  double stddev = 0;  ///< >= 0
+};
+
 /// Adds normal noise with standard deviation `stddev` in training and passes its input through otherwise, as
 /// Keras' layer. Any shape, which it keeps. The noise follows from (seed, epoch, sample, node) alone.
-class GaussianNoise final : public Layer {
+class GaussianNoise final : public KeyedLayer<GaussianNoiseOptions> {
  public:
-  explicit GaussianNoise(double stddev) : stddev_(stddev) {}
+  explicit GaussianNoise(GaussianNoiseOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "gaussian_noise"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
-  LayerTraits traits() const override { return {.draws_random = stddev_ > 0}; }
-  Settings settings() const override { return {{"layer", "gaussian_noise"}, {"stddev", stddev_}}; }
+  LayerTraits traits() const override { return {.draws_random = options_.stddev > 0}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
-
- private:
-  double stddev_;
+  static Keys keys();
 };
 
 Symbol gaussian_noise(Symbol x, double stddev);

@@ -1,5 +1,5 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
@@ -16,19 +16,15 @@ struct GroupNormOptions {
 /// normalised separately, so neither lane nor batch matters. (N, C, H, W), (N, L, C) and (N, C) keep their
 /// shape. Parameters: gamma (ones), beta (zeros), (C). Y. Wu, K. He, "Group normalization", ECCV 2018; the
 /// defaults are Keras'.
-class GroupNorm final : public Layer {
+class GroupNorm final : public KeyedLayer<GroupNormOptions> {
  public:
-  explicit GroupNorm(GroupNormOptions options = {}) : options_(options) {}
+  explicit GroupNorm(GroupNormOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "group_norm"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
-
- private:
-  GroupNormOptions options_;
+  static Keys keys();
 };
 
 Symbol group_norm(Symbol x, GroupNormOptions options = {});

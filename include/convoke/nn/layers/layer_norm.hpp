@@ -1,5 +1,5 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
@@ -19,19 +19,15 @@ struct LayerNormOptions {
 /// images (N, C, H, W) as ConvNeXt's LayerNorm2d does, and as Keras does for images that are stored channels
 /// last. Keeps the shape. Parameters: gamma (ones), beta (zeros), (F) or (C). J. Ba, J. Kiros, G. Hinton,
 /// "Layer normalization", 2016.
-class LayerNorm final : public Layer {
+class LayerNorm final : public KeyedLayer<LayerNormOptions> {
  public:
-  explicit LayerNorm(LayerNormOptions options = {}) : options_(options) {}
+  explicit LayerNorm(LayerNormOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "layer_norm"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
-
- private:
-  LayerNormOptions options_;
+  static Keys keys();
 };
 
 Symbol layer_norm(Symbol x, LayerNormOptions options = {});

@@ -1,5 +1,5 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
@@ -16,18 +16,15 @@ struct LocalResponseNormOptions {
 /// keep their shape. A. Krizhevsky, I. Sutskever, G. Hinton, "ImageNet classification with deep convolutional
 /// neural networks", NeurIPS 2012. Meaning and defaults are PyTorch's, which divides alpha by the window's
 /// size (the paper's 1e-4 is 5e-4 here), and which counts an even window's extra channel before the centre.
-class LocalResponseNorm final : public Layer {
+class LocalResponseNorm final : public KeyedLayer<LocalResponseNormOptions> {
  public:
-  explicit LocalResponseNorm(LocalResponseNormOptions options = {}) : options_(options) {}
+  explicit LocalResponseNorm(LocalResponseNormOptions options = {})
+      : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "local_response_norm"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
-
- private:
-  LocalResponseNormOptions options_;
+  static Keys keys();
 };
 
 Symbol local_response_norm(Symbol x, LocalResponseNormOptions options = {});

@@ -13,7 +13,6 @@ class Merge : public Layer {
  public:
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override { return {.inputs = LayerTraits::Inputs::kSeveral}; }
-  Settings settings() const override { return {{"layer", type()}}; }
 };
 
 /// Element-wise sum of two or more inputs of one shape: the residual connection.
@@ -27,7 +26,6 @@ class Add final : public Layer {
             .applies_relu = true,
             .adds_inputs = true};
   }
-  Settings settings() const override { return {{"layer", "add"}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 };
 

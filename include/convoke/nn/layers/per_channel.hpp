@@ -1,5 +1,5 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
@@ -13,20 +13,16 @@ struct PReluOptions {
 /// x > 0 ? x : alpha x with a learned alpha for each channel (or feature). Any shape, which it keeps.
 /// Parameter: alpha (C). K. He et al., "Delving deep into rectifiers", ICCV 2015; equal to PyTorch's layer
 /// with num_parameters = C, and to Keras' with shared_axes = [1, 2].
-class PRelu final : public Layer {
+class PRelu final : public KeyedLayer<PReluOptions> {
  public:
-  explicit PRelu(PReluOptions options = {}) : options_(std::move(options)) {}
+  explicit PRelu(PReluOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "prelu"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override { return {.is_activation = true}; }
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
-
- private:
-  PReluOptions options_;
+  static Keys keys();
 };
 
 struct ChannelScaleOptions {
@@ -36,19 +32,15 @@ struct ChannelScaleOptions {
 /// y = gamma x with a learned gamma for each channel (or feature). Any shape, which it keeps. At the end of a
 /// residual branch it is "layer scale": H. Touvron et al., "Going deeper with image transformers", ICCV 2021.
 /// Parameter: gamma (C).
-class ChannelScale final : public Layer {
+class ChannelScale final : public KeyedLayer<ChannelScaleOptions> {
  public:
-  explicit ChannelScale(ChannelScaleOptions options = {}) : options_(options) {}
+  explicit ChannelScale(ChannelScaleOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "channel_scale"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
-  Settings settings() const override { return {{"layer", "channel_scale"}, {"initial", options_.initial}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
-
- private:
-  ChannelScaleOptions options_;
+  static Keys keys();
 };
 
 Symbol prelu(Symbol x, PReluOptions options = {});

@@ -1,5 +1,5 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
@@ -14,38 +14,31 @@ struct PoolOptions {
 };
 
 /// The common part of max and average pooling: (N, C, H, W) -> (N, C, H', W').
-class Pool : public Layer {
+class Pool : public KeyedLayer<PoolOptions> {
  public:
-  explicit Pool(PoolOptions options);
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
-  Settings settings() const override;
 
  protected:
-  const PoolOptions& options() const { return options_; }
-  static PoolOptions read_options(LayerReader& read);
-
- private:
-  PoolOptions options_;
+  Pool(Keys keys, PoolOptions options);
 };
 
 /// Maximum over windows; among equal values the first in row-major order wins, as in oneDNN and PyTorch.
 class MaxPool final : public Pool {
  public:
-  using Pool::Pool;
+  explicit MaxPool(PoolOptions options = {}) : Pool(keys(), options) {}
   std::string_view type() const override { return "max_pool"; }
   LayerTraits traits() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
-  static LayerPtr make(LayerReader& read) { return std::make_shared<MaxPool>(read_options(read)); }
+  static Keys keys();
 };
 
 /// Mean over windows. By default padding does not count, as in Keras; count_padding gives PyTorch's default.
 class AveragePool final : public Pool {
  public:
-  using Pool::Pool;
+  explicit AveragePool(PoolOptions options = {}) : Pool(keys(), options) {}
   std::string_view type() const override { return "average_pool"; }
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
-  static LayerPtr make(LayerReader& read);
+  static Keys keys();
 };
 
 /// Mean or maximum over a whole image, (N, C, H, W) -> (N, C), or sequence, (N, L, F) -> (N, F).
@@ -56,7 +49,6 @@ class GlobalPool final : public Layer {
   GlobalPool(Mode mode, Over over) : mode_(mode), over_(over) {}
   std::string_view type() const override;
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
-  Settings settings() const override { return {{"layer", type()}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 
  private:
@@ -64,28 +56,26 @@ class GlobalPool final : public Layer {
   Over over_;
 };
 
+struct AdaptivePoolOptions {
+  Extent size{1};  ///< size of the output
+};
+
 /// Mean or maximum over `size` windows that cover the image, (N, C, H, W) -> (N, C, height, width). Output
 /// row o sees the input rows from floor(o H / height) up to, but not including, ceil((o + 1) H / height), as
 /// in PyTorch's adaptive pooling.
-class AdaptivePool final : public Layer {
+class AdaptivePool final : public KeyedLayer<AdaptivePoolOptions> {
  public:
   using Mode = GlobalPool::Mode;
-  AdaptivePool(Mode mode, Extent size) : mode_(mode), size_(size) {}
+  explicit AdaptivePool(Mode mode, AdaptivePoolOptions options = {})
+      : KeyedLayer(keys(mode), options), mode_(mode) {}
   std::string_view type() const override;
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  template <Mode kMode>
-  static LayerPtr make(LayerReader& read) {
-    return make(kMode, read);
-  }
+  static Keys keys(Mode mode);
 
  private:
-  static LayerPtr make(Mode mode, LayerReader& read);
-
   Mode mode_;
-  Extent size_;  ///< size of the output
 };
 
 Symbol max_pool(Symbol x, PoolOptions options = {});

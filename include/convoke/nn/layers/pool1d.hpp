@@ -1,5 +1,4 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
 #include "convoke/nn/layers/pool.hpp"
 
 namespace convoke::nn {
@@ -13,26 +12,20 @@ struct Pool1dOptions {
 };
 
 /// Maximum or mean over windows along a sequence, (N, L, F) -> (N, L', F), as max_pool and average_pool.
-class Pool1d final : public Layer {
+class Pool1d final : public KeyedLayer<Pool1dOptions> {
  public:
   using Mode = GlobalPool::Mode;
-  Pool1d(Mode mode, Pool1dOptions options);
+  explicit Pool1d(Mode mode, Pool1dOptions options = {});
   std::string_view type() const override;
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  template <Mode kMode>
-  static LayerPtr make(LayerReader& read) {
-    return std::make_shared<Pool1d>(kMode, read_options(read, kMode));
-  }
+  static Keys keys(Mode mode);
 
  private:
-  static Pool1dOptions read_options(LayerReader& read, Mode mode);
   PoolOptions over_image() const;
 
   Mode mode_;
-  Pool1dOptions options_;
 };
 
 Symbol max_pool1d(Symbol x, Pool1dOptions options = {});

@@ -1,5 +1,5 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
@@ -28,26 +28,23 @@ struct RecurrentOptions {
 ///
 /// Parameters, with G gates: weight (G U, F), Glorot uniform; recurrent_weight (G U, U), orthogonal; bias
 /// (G U). A bidirectional layer has all of them a second time with the prefix "backward_".
-class Recurrent : public Layer {
+class Recurrent : public KeyedLayer<RecurrentOptions> {
  public:
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override;
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  const RecurrentOptions& options() const { return options_; }
+  static Keys keys();
 
  protected:
   enum class Unit { kLstm, kGru };
-  Recurrent(Unit unit, RecurrentOptions options) : unit_(unit), options_(options) {}
-  static RecurrentOptions read_options(LayerReader& read);
+  Recurrent(Unit unit, RecurrentOptions options) : KeyedLayer(keys(), options), unit_(unit) {}
 
  private:
   std::int64_t gates() const { return unit_ == Unit::kLstm ? 4 : 3; }
 
   Unit unit_;
-  RecurrentOptions options_;
 };
 
 /// Long short-term memory: S. Hochreiter, J. Schmidhuber, Neural Computation 9, 1997; forget gates: F. Gers,
@@ -57,9 +54,8 @@ class Recurrent : public Layer {
 /// Gates are in Keras' and PyTorch's order i, f, g, o. The bias of f starts as 1 (Keras' unit_forget_bias).
 class Lstm final : public Recurrent {
  public:
-  explicit Lstm(RecurrentOptions options) : Recurrent(Unit::kLstm, options) {}
+  explicit Lstm(RecurrentOptions options = {}) : Recurrent(Unit::kLstm, options) {}
   std::string_view type() const override { return "lstm"; }
-  static LayerPtr make(LayerReader& read) { return std::make_shared<Lstm>(read_options(read)); }
 };
 
 /// Gated recurrent unit: K. Cho et al., EMNLP 2014, with the reset gate after the product (Keras' reset_after
@@ -68,9 +64,8 @@ class Lstm final : public Recurrent {
 /// Gates are in Keras' order z, r, g (PyTorch: r, z, n). With bias there is also recurrent_bias (3 U), b_R.
 class Gru final : public Recurrent {
  public:
-  explicit Gru(RecurrentOptions options) : Recurrent(Unit::kGru, options) {}
+  explicit Gru(RecurrentOptions options = {}) : Recurrent(Unit::kGru, options) {}
   std::string_view type() const override { return "gru"; }
-  static LayerPtr make(LayerReader& read) { return std::make_shared<Gru>(read_options(read)); }
 };
 
 Symbol lstm(Symbol x, RecurrentOptions options);

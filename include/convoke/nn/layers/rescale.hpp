@@ -1,5 +1,5 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
@@ -12,18 +12,14 @@ struct RescaleOptions {
 
 /// y = scale x + offset. Any shape, which it keeps. Equal to Keras' Rescaling: scale 1 / 127.5 and offset -1
 /// map pixels to [-1, 1].
-class Rescale final : public Layer {
+class Rescale final : public KeyedLayer<RescaleOptions> {
  public:
-  explicit Rescale(RescaleOptions options) : options_(options) {}
+  explicit Rescale(RescaleOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "rescale"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
-
- private:
-  RescaleOptions options_;
+  static Keys keys();
 };
 
 struct StandardizeOptions {
@@ -33,18 +29,15 @@ struct StandardizeOptions {
 
 /// y = (x - mean) / sqrt(variance) for each channel of (N, C, H, W), or feature of (N, L, F) or (N, F); equal
 /// to Keras' Normalization with mean and variance.
-class Standardize final : public Layer {
+class Standardize final : public KeyedLayer<StandardizeOptions> {
  public:
-  explicit Standardize(StandardizeOptions options) : options_(std::move(options)) {}
+  explicit Standardize(StandardizeOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "standardize"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
-
- private:
-  StandardizeOptions options_;
+  static Keys keys();
+  static void check(const SettingsReader& read, const StandardizeOptions& o);
 };
 
 Symbol rescale(Symbol x, RescaleOptions options);

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
@@ -13,7 +13,6 @@ class Flatten final : public Layer {
   std::string_view type() const override { return "flatten"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override { return {inputs[0].elements()}; }
   LayerTraits traits() const override { return {.is_view = true}; }
-  Settings settings() const override { return {{"layer", "flatten"}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 };
 
@@ -23,42 +22,43 @@ class Identity final : public Layer {
   std::string_view type() const override { return "identity"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
   LayerTraits traits() const override { return {.is_view = true}; }
-  Settings settings() const override { return {{"layer", "identity"}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
+};
+
+struct ReshapeOptions {
+  std::vector<std::int64_t> shape;  ///< one extent may be -1
 };
 
 /// The same elements in row-major order as another shape: (C, H, W), (L, F) or (F). One extent may be -1 and
 /// follows from the others. An image is read channels first, (C, H, W). Keras' Reshape reads it as (H, W, C):
 /// to get the same result, put permute = [2, 3, 1] before this layer and [3, 1, 2] after it.
-class Reshape final : public Layer {
+class Reshape final : public KeyedLayer<ReshapeOptions> {
  public:
-  explicit Reshape(std::vector<std::int64_t> shape) : shape_(std::move(shape)) {}
+  explicit Reshape(ReshapeOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "reshape"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override { return {.is_view = true}; }
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
+  static Keys keys();
+  static void check(const SettingsReader& read, const ReshapeOptions& o);
+};
 
- private:
-  std::vector<std::int64_t> shape_;
+struct PermuteOptions {
+  std::vector<std::int64_t> dims;  ///< counted from 1
 };
 
 /// Reorders axes: axis i of the output is axis dims[i] of the input. Axes are counted from 1 as in Keras'
 /// Permute, in our order (C, H, W) or (L, F).
-class Permute final : public Layer {
+class Permute final : public KeyedLayer<PermuteOptions> {
  public:
-  explicit Permute(std::vector<std::int64_t> dims) : dims_(std::move(dims)) {}
+  explicit Permute(PermuteOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "permute"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
-
- private:
-  std::vector<std::int64_t> dims_;
+  static Keys keys();
+  static void check(const SettingsReader& read, const PermuteOptions& o);
 };
 
 Symbol flatten(Symbol x);

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
 
@@ -38,20 +38,15 @@ std::vector<ResizedPixel> resized_pixels(std::int64_t inputs, std::int64_t outpu
 /// are Keras' Resizing and UpSampling2D, and PyTorch's interpolate with "nearest-exact" or "bilinear".
 /// PyTorch's "nearest" is kAsymmetric with kFloor, and its align_corners=True is kAlignCorners. ONNX's Resize
 /// has all of them; its default is kRoundPreferFloor.
-class Resize final : public Layer {
+class Resize final : public KeyedLayer<ResizeOptions> {
  public:
-  explicit Resize(ResizeOptions options) : options_(options) {}
+  explicit Resize(ResizeOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "resize"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  const ResizeOptions& options() const { return options_; }
-
-  static LayerPtr make(LayerReader& read);
-
- private:
-  ResizeOptions options_;
+  static Keys keys();
+  static void check(const SettingsReader& read, const ResizeOptions& o);
 };
 
 Symbol resize(Symbol x, ResizeOptions options);

@@ -1,5 +1,5 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layer_keys.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 
 namespace convoke::nn {
@@ -21,9 +21,9 @@ struct DepthwiseConv2dOptions {
 /// Parameters: weight (C * multiplier, 1, kh, kw), Glorot uniform; bias (C * multiplier), zero. PyTorch's
 /// weight has the same shape; Keras' (kh, kw, C, multiplier) is mapped by [h, w, c, m] -> [c * multiplier +
 /// m, 0, h, w].
-class DepthwiseConv2d final : public Layer {
+class DepthwiseConv2d final : public KeyedLayer<DepthwiseConv2dOptions> {
  public:
-  explicit DepthwiseConv2d(DepthwiseConv2dOptions options = {}) : options_(options) {}
+  explicit DepthwiseConv2d(DepthwiseConv2dOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "depthwise_conv2d"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
@@ -33,15 +33,9 @@ class DepthwiseConv2d final : public Layer {
             .applies_post_ops = true,
             .takes_zero_border = options_.padding.kind != Padding::Kind::kSame};
   }
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  const DepthwiseConv2dOptions& options() const { return options_; }
-
-  static LayerPtr make(LayerReader& read);
-
- private:
-  DepthwiseConv2dOptions options_;
+  static Keys keys();
 };
 
 struct SeparableConv2dOptions {
@@ -59,22 +53,18 @@ struct SeparableConv2dOptions {
 /// with Depthwise Separable Convolutions", CVPR 2017; equal to Keras' SeparableConv2D. Parameters:
 /// depthwise_weight (C * multiplier, 1, kh, kw), as above; pointwise_weight (filters, C * multiplier, 1, 1),
 /// both Glorot uniform; bias (filters), zero.
-class SeparableConv2d final : public Layer {
+class SeparableConv2d final : public KeyedLayer<SeparableConv2dOptions> {
  public:
-  explicit SeparableConv2d(SeparableConv2dOptions options) : options_(options) {}
+  explicit SeparableConv2d(SeparableConv2dOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "separable_conv2d"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override {
     return {.linear_weight = "pointwise_weight", .applies_relu = true, .applies_post_ops = true};
   }
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
-
- private:
-  SeparableConv2dOptions options_;
+  static Keys keys();
 };
 
 Symbol depthwise_conv2d(Symbol x, DepthwiseConv2dOptions options = {});

@@ -1,7 +1,6 @@
 #pragma once
 #include <vector>
 
-#include "convoke/nn/layer.hpp"
 #include "convoke/nn/layers/axis.hpp"
 
 namespace convoke::nn {
@@ -16,18 +15,14 @@ struct SliceOptions {
 
 /// A part of a value along an axis: channels begin..begin + size - 1 of (N, C, H, W), or rows, columns,
 /// places in time or features. Several slices make a split.
-class Slice final : public Layer {
+class Slice final : public KeyedLayer<SliceOptions> {
  public:
-  explicit Slice(SliceOptions options) : options_(std::move(options)) {}
+  explicit Slice(SliceOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "slice"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
-  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(LayerReader& read);
-
- private:
-  SliceOptions options_;
+  static Keys keys();
 };
 
 Symbol slice(Symbol x, SliceOptions options);

@@ -13,7 +13,6 @@ class Softmax final : public Layer {
   std::string_view type() const override { return "softmax"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override { return {.is_activation = true, .joins_loss = true}; }
-  Settings settings() const override { return {{"layer", "softmax"}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 };
 
