@@ -4,8 +4,8 @@
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "interop/keras/call.hpp"
-#include "interop/keras/composition.hpp"
 #include "interop/onnx/call.hpp"
+#include "interop/written_layers.hpp"
 
 namespace convoke::interop {
 namespace {
@@ -23,8 +23,7 @@ std::string layer_reference() {
   text += "\n## Keras layers that are read\n\n" + in_code(keras::layer_classes());
   text += "\n## Layers that are written\n\n| layer | ONNX | Keras |\n|---|---|---|\n";
   for (const nn::LayerHelp& layer : nn::layer_guide()) {
-    text +=
-        fmt::format("| `{}` | yes | {} |\n", layer.name, keras_export::composes(layer.name) ? "yes" : "no");
+    text += fmt::format("| `{}` | yes | {} |\n", layer.name, keras_has(layer.name) ? "yes" : "no");
   }
   return text;
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -13,6 +15,7 @@
 #include "interop/keras/layers.hpp"
 #include "interop/keras/model_reader.hpp"
 #include "interop/keras/naming.hpp"
+#include "interop/plain_layers.hpp"
 #include "sample_models.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
@@ -135,6 +138,32 @@ TEST_CASE("an activation that is a layer of its own keeps its name") {
   CHECK(graph.node(graph.find("mish_1")).layer->type() == "multiply");
   CHECK(graph.node(graph.find("mish_1.softplus")).layer->type() == "softplus");
   CHECK(graph.nodes().back().name == "slow");
+}
+
+TEST_CASE("a plain layer is read by its class, its number in both versions of Keras, and its activation") {
+  const TemporaryFolder folder;
+  const auto settings_of = [&](std::string_view class_name, std::string_view key, const std::string& value) {
+    const std::string config = fmt::format(R"({{"class_name": "{}", "config": {{"{}": {}}}}})", class_name,
+                                           key.empty() ? "name" : key, key.empty() ? "\"x\"" : value);
+    const Imported imported = read_model(with_config(folder, sequential(config)));
+    return imported.models.description.graph.nodes().back().layer->settings();
+  };
+  // Keras 3.15: keras.layers.ELU().alpha, LeakyReLU().negative_slope
+  CHECK(settings_of("ELU", "", "") == Settings{{"layer", "elu"}, {"alpha", 1.0}});
+  CHECK(settings_of("LeakyReLU", "", "") == Settings{{"layer", "leaky_relu"}, {"negative_slope", 0.3}});
+  CHECK(settings_of("LeakyReLU", "alpha", "0.25") ==
+        Settings{{"layer", "leaky_relu"}, {"negative_slope", 0.25}});
+  for (const PlainLayer& layer : plain_layers()) {
+    INFO(layer.name << " " << layer.keras << " " << layer.function);
+    if (!layer.number.name.empty() && !layer.keras.empty()) {
+      const Settings own = settings_of(layer.keras, layer.number.keras, "0.25");
+      CHECK(own == Settings{{"layer", layer.name}, {std::string(layer.number.name), 0.25}});
+    }
+    if (!layer.function.empty()) {
+      const Settings own = settings_of("Activation", "activation", fmt::format("\"{}\"", layer.function));
+      CHECK(*own.find("layer") == Value(layer.name));
+    }
+  }
 }
 
 // Keras numbers layers in the order in which they were made, which need not be that of the network.

@@ -68,15 +68,6 @@ std::string entry_of(const std::string& archive, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("Keras export knows every layer") {
-  const Names known = composed_layers();
-  for (const nn::LayerHelp& layer : nn::layer_guide()) {
-    INFO(layer.name);
-    CHECK(std::count(known.begin(), known.end(), layer.name) == 1);
-  }
-  CHECK(known.size() == nn::layer_guide().size());
-}
-
 TEST_CASE("every sample has layers of Keras, or is refused with its node and a hint") {
   Names refused;
   for (const SampleModel& own : sample_models()) {

@@ -8,6 +8,7 @@
 #include "convoke/core/text.hpp"
 #include "interop/keras/layers.hpp"
 #include "interop/keras/origin.hpp"
+#include "interop/plain_layers.hpp"
 
 // Activations, as layers and as names in other layers' settings.
 
@@ -65,21 +66,6 @@ Value softmax(const Call& call, const Value& x) {
   return last_node(call, {{"layer", "softmax"}}, {x}, "softmax");
 }
 
-template <const char* const& kLayer>
-Value plain_layer(const Call& call, const Value& x) {
-  return last_node(call, {{"layer", kLayer}}, {x}, kLayer);
-}
-constexpr const char* kRelu = "relu";
-constexpr const char* kRelu6 = "relu6";
-constexpr const char* kElu = "elu";
-constexpr const char* kSelu = "selu";
-constexpr const char* kGelu = "gelu";
-constexpr const char* kSilu = "silu";
-constexpr const char* kHardSwish = "hard_swish";
-constexpr const char* kSoftplus = "softplus";
-constexpr const char* kSigmoid = "sigmoid";
-constexpr const char* kTanh = "tanh";
-
 Value leaky_relu_function(const Call& call, const Value& x) {  // the function's slope, not the layer's
   return last_node(call, {{"layer", "leaky_relu"}, {"negative_slope", 0.2}}, {x}, "leaky_relu");
 }
@@ -87,31 +73,42 @@ Value linear(const Call&, const Value& x) { return x; }
 
 struct Function {
   std::string_view name;
-  Value (*apply)(const Call& call, const Value& x);
+  Value (*apply)(const Call& call, const Value& x);  ///< null: a plain layer
 };
 constexpr std::array kFunctions{
-    Function{"celu", plain_layer<kElu>},
-    Function{"elu", plain_layer<kElu>},
-    Function{"gelu", plain_layer<kGelu>},
     Function{"hard_sigmoid", hard_sigmoid},
-    Function{"hard_silu", plain_layer<kHardSwish>},
-    Function{"hard_swish", plain_layer<kHardSwish>},
     Function{"hard_tanh", hard_tanh},
     Function{"leaky_relu", leaky_relu_function},
     Function{"linear", linear},
     Function{"log_sigmoid", log_sigmoid},
     Function{"mish", mish},
-    Function{"relu", plain_layer<kRelu>},
-    Function{"relu6", plain_layer<kRelu6>},
-    Function{"selu", plain_layer<kSelu>},
-    Function{"sigmoid", plain_layer<kSigmoid>},
-    Function{"silu", plain_layer<kSilu>},
     Function{"softmax", softmax},
-    Function{"softplus", plain_layer<kSoftplus>},
-    Function{"swish", plain_layer<kSilu>},
-    Function{"tanh", plain_layer<kTanh>},
     Function{"tanh_shrink", tanh_shrink},
 };
+
+/// Returns these and the activations that are plain layers.
+const std::vector<Function>& functions() {
+  static const std::vector<Function> all = [] {
+    std::vector<Function> list(kFunctions.begin(), kFunctions.end());
+    for (const PlainLayer& layer : plain_layers()) {
+      if (!layer.function.empty()) list.push_back({layer.function, nullptr});
+    }
+    std::ranges::sort(list, {}, &Function::name);
+    return list;
+  }();
+  return all;
+}
+
+Value add_plain(const Call& call, const PlainLayer& layer) {
+  if (layer.training && call.options().inference) return call.input();
+  Settings settings{{"layer", layer.name}};
+  if (const PlainLayer::Number& number = layer.number; !number.name.empty()) {
+    const bool other = !layer.keras2.empty() && call.config().has(layer.keras2);
+    settings.set(number.name,
+                 call.config().number(other ? layer.keras2 : number.keras, number.keras_default));
+  }
+  return call.add(settings, call.input());
+}
 
 }  // namespace
 
@@ -126,7 +123,7 @@ Value activate(const Call& call, const Value& value, const Json& activation) {
       throw Error(lambda ? "its activation is a lambda, Python code that is never run"
                          : fmt::format("its activation is a function of your own, {}",
                                        shortened(one_line(object.at("config").dump()), 80)),
-                  fmt::format("use one of Keras' activations: {}", join(names_in(kFunctions))));
+                  fmt::format("use one of Keras' activations: {}", join(names_in(functions()))));
     }
     const std::string kind = builtin_class(activation);
     Call::Options options = call.options();
@@ -137,7 +134,14 @@ Value activate(const Call& call, const Value& value, const Json& activation) {
     return find_layer(kind)(Call(call.context(), config, std::move(options), {value}, {}));
   }
   if (!activation.is_string()) throw Error("its activation is neither a name nor an object");
-  return find_in(kFunctions, activation.get<std::string>(), "activation").apply(call, value);
+  const Function& function = find_in(functions(), activation.get<std::string>(), "activation");
+  if (function.apply != nullptr) return function.apply(call, value);
+  const std::string_view layer = find_plain_layer(&PlainLayer::function, function.name)->name;
+  return last_node(call, {{"layer", layer}}, {value}, layer);
+}
+
+Value convert_plain(const Call& call) {
+  return add_plain(call, *find_plain_layer(&PlainLayer::keras, call.options().class_name));
 }
 
 Value convert_activation(const Call& call) {
@@ -161,10 +165,11 @@ Value convert_relu(const Call& call) {
   return rescaled(call, y, most / 6, 0, "");
 }
 
+// The functions of keras.ops with the layers' names.
 Value convert_leaky_relu(const Call& call) {
-  const double slope = call.config().number(call.config().has("alpha") ? "alpha" : "negative_slope", 0.3);
-  return call.add({{"layer", "leaky_relu"}, {"negative_slope", slope}}, call.input());
+  return add_plain(call, *find_plain_layer(&PlainLayer::name, "leaky_relu"));
 }
+Value convert_elu(const Call& call) { return add_plain(call, *find_plain_layer(&PlainLayer::name, "elu")); }
 
 // Ours has one slope for each channel.
 Value convert_prelu(const Call& call) {
@@ -187,10 +192,6 @@ Value convert_prelu(const Call& call) {
     tensors[0].shape = {tensors[0].shape.elements()};
   }
   return call.add_weighted({{"layer", "prelu"}}, {x}, {}, std::move(tensors));
-}
-
-Value convert_elu(const Call& call) {
-  return call.add({{"layer", "elu"}, {"alpha", call.config().number("alpha", 1)}}, call.input());
 }
 
 Value convert_softmax(const Call& call) {

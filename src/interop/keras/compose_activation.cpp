@@ -2,6 +2,7 @@
 #include <numbers>
 
 #include "interop/keras/composition.hpp"
+#include "interop/plain_layers.hpp"
 
 namespace convoke::interop::keras_export {
 namespace {
@@ -26,22 +27,26 @@ KerasTensor spelled_hard_sigmoid(Composition& c, std::string_view part) {
 
 }  // namespace
 
-// Functions that both versions have under our name, except for silu.
-KerasTensor compose_activation(Composition& c) {
-  const std::string function(c.settings.type());
-  return activation(c, "", function == "silu" && c.keras2() ? "swish" : function.c_str(), c.input());
+KerasTensor compose_plain(Composition& c) {
+  const PlainLayer& layer = *find_plain_layer(&PlainLayer::name, c.settings.type());
+  const std::string other(c.keras2() ? layer.keras2 : "");
+  if (layer.keras.empty()) {
+    const Json config{{"activation", other.empty() ? std::string(layer.function) : other}};
+    return c.layer("", "Activation", config, c.input(), c.output());
+  }
+  Json config = Json::object();
+  if (const PlainLayer::Number& number = layer.number; !number.name.empty())
+    config[other.empty() ? std::string(number.keras) : other] = c.settings.number(number.name);
+  if (c.input_count() == 1) return c.layer("", layer.keras, std::move(config), c.input(), c.output());
+  std::vector<KerasTensor> inputs;
+  for (std::size_t i = 0; i < c.input_count(); ++i) inputs.push_back(c.unmasked(c.input(i)));
+  return c.layer("", layer.keras, std::move(config), std::move(inputs), c.output());
 }
+
+KerasTensor compose_softmax(Composition& c) { return activation(c, "", "softmax", c.input()); }
 
 KerasTensor compose_relu6(Composition& c) {
   return c.layer("", "ReLU", {{"max_value", 6.0}}, c.input(), c.output());
-}
-KerasTensor compose_leaky_relu(Composition& c) {
-  return c.layer("", "LeakyReLU",
-                 {{c.keras2() ? "alpha" : "negative_slope", c.settings.number("negative_slope")}}, c.input(),
-                 c.output());
-}
-KerasTensor compose_elu(Composition& c) {
-  return c.layer("", "ELU", {{"alpha", c.settings.number("alpha")}}, c.input(), c.output());
 }
 KerasTensor compose_hard_sigmoid(Composition& c) {
   return c.keras2() ? spelled_hard_sigmoid(c, "") : activation(c, "", "hard_sigmoid", c.input());
@@ -83,10 +88,6 @@ KerasTensor compose_dropout(Composition& c) {
   const std::size_t rank = c.node.shape.rank();
   if (!c.settings.flag("spatial") || rank == 1) return c.layer("", "Dropout", config, c.input(), c.output());
   return c.layer("", rank == 3 ? "SpatialDropout2D" : "SpatialDropout1D", config, c.input(), c.output());
-}
-
-KerasTensor compose_gaussian_noise(Composition& c) {
-  return c.layer("", "GaussianNoise", {{"stddev", c.settings.number("stddev")}}, c.input(), c.output());
 }
 
 // Dropout of whole samples.

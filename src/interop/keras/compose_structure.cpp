@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "convoke/core/table.hpp"
 #include "convoke/nn/layers/axis.hpp"
 #include "interop/keras/composition.hpp"
 
@@ -13,13 +12,6 @@ namespace {
 using Integers = std::vector<std::int64_t>;
 
 const Integers kToChannelsFirst{3, 1, 2}, kToChannelsLast{2, 3, 1};
-
-struct MergeClass {
-  std::string_view name, keras;
-};
-constexpr std::array kMerges{MergeClass{"add", "Add"}, MergeClass{"average", "Average"},
-                             MergeClass{"maximum", "Maximum"}, MergeClass{"multiply", "Multiply"},
-                             MergeClass{"subtract", "Subtract"}};
 
 // The position of an axis of ours, counted from 1 behind the batch, in Keras' order.
 std::int64_t keras_axis(const Composition& c, std::size_t axis) {
@@ -70,7 +62,7 @@ KerasTensor channels_first(Composition& c, const KerasTensor& image) {
 
 }  // namespace
 
-KerasTensor compose_merge(Composition& c) {
+KerasTensor compose_multiply(Composition& c) {
   std::vector<KerasTensor> inputs;
   const std::size_t rank = c.node.shape.rank();
   for (std::size_t i = 0; i < c.input_count(); ++i) {
@@ -80,8 +72,7 @@ KerasTensor compose_merge(Composition& c) {
     }
     inputs.push_back(std::move(x));
   }
-  return c.layer("", find_in(kMerges, c.settings.type(), "layer").keras, Json::object(), std::move(inputs),
-                 c.output());
+  return c.layer("", "Multiply", Json::object(), std::move(inputs), c.output());
 }
 
 KerasTensor compose_concat(Composition& c) {

@@ -7,18 +7,20 @@
 
 #include "convoke/core/error.hpp"
 #include "interop/keras/regularizers.hpp"
+#include "interop/plain_layers.hpp"
 #include "interop/tensor.hpp"
+#include "interop/written_layers.hpp"
 
 namespace convoke::interop::keras_export {
 namespace {
 
 // Layers behind which the tokens' mask still is. Others end it.
-constexpr std::array<std::string_view, 9> kKeepsMask{
-    "Dropout", "SpatialDropout1D", "GaussianNoise",      "Activation",        "ReLU",
-    "ELU",     "LeakyReLU",        "BatchNormalization", "LayerNormalization"};
+constexpr std::array<std::string_view, 6> kKeepsMask{"Dropout", "SpatialDropout1D",   "Activation",
+                                                     "ReLU",    "BatchNormalization", "LayerNormalization"};
 
 bool keeps_mask(std::string_view class_name) {
-  return std::find(kKeepsMask.begin(), kKeepsMask.end(), class_name) != kKeepsMask.end();
+  return std::find(kKeepsMask.begin(), kKeepsMask.end(), class_name) != kKeepsMask.end() ||
+         find_plain_layer(&PlainLayer::keras, class_name) != nullptr;
 }
 
 }  // namespace
@@ -163,7 +165,7 @@ KerasTensor compose_model(FunctionalModel& out, const nn::Graph& graph, const Mo
   for (const nn::Node& node : graph.nodes()) {
     if (node.layer == nullptr) continue;
     Composition composition(model, node);
-    model.values.push_back(composer_of(node)(composition));
+    model.values.push_back(written_layer(node).compose(composition));
   }
   return model.values.back();
 }

@@ -15,7 +15,7 @@
 namespace convoke::interop::keras_export {
 
 /// Writes one node of our graph as layers of a Functional model. Images lie as (H, W, C) there, all other
-/// values as here. Each layer is a function that returns the node's value; see compose_table.cpp.
+/// values as here. Each layer is a function that returns the node's value; see written_layers.cpp.
 class Composition {
  public:
   /// A model that is written: its prefix makes names unique if several share a file.
@@ -113,7 +113,8 @@ struct AxisMatrix {
 /// Maps the rows and columns of an image, for layers that are linear there and unknown to Keras.
 KerasTensor mix(Composition& c, const KerasTensor& image, const AxisMatrix& rows, const AxisMatrix& columns);
 
-using ComposeLayer = KerasTensor (*)(Composition& c);
+/// A layer of the table of plain layers: one layer of Keras.
+KerasTensor compose_plain(Composition& c);
 
 KerasTensor compose_conv1d(Composition& c);
 KerasTensor compose_conv2d(Composition& c);
@@ -135,18 +136,15 @@ KerasTensor compose_layer_norm(Composition& c);
 KerasTensor compose_rescale(Composition& c);
 KerasTensor compose_standardize(Composition& c);
 
-KerasTensor compose_activation(Composition& c);
 KerasTensor compose_elementwise(Composition& c);
-KerasTensor compose_elu(Composition& c);
 KerasTensor compose_gelu(Composition& c);
 KerasTensor compose_hard_sigmoid(Composition& c);
 KerasTensor compose_hard_swish(Composition& c);
-KerasTensor compose_leaky_relu(Composition& c);
 KerasTensor compose_prelu(Composition& c);
 KerasTensor compose_relu6(Composition& c);
+KerasTensor compose_softmax(Composition& c);
 
 KerasTensor compose_dropout(Composition& c);
-KerasTensor compose_gaussian_noise(Composition& c);
 KerasTensor compose_stochastic_depth(Composition& c);
 
 KerasTensor compose_attention(Composition& c);
@@ -155,7 +153,7 @@ bool is_in_attention(const nn::Graph& graph, const nn::Node& convolution);
 KerasTensor compose_embedding(Composition& c);
 KerasTensor compose_recurrent(Composition& c);
 
-KerasTensor compose_merge(Composition& c);
+KerasTensor compose_multiply(Composition& c);
 KerasTensor compose_channel_shuffle(Composition& c);
 KerasTensor compose_concat(Composition& c);
 KerasTensor compose_crop(Composition& c);
@@ -173,12 +171,5 @@ KerasTensor refuse_layer(Composition& c);
 /// Writes the nodes of one model, which reads `input`, and returns its output. `prefix` is for their names.
 KerasTensor compose_model(FunctionalModel& out, const nn::Graph& graph, const ModelWeights& weights,
                           const std::string& prefix, const KerasTensor& input);
-
-/// Returns the function that writes layers of the node's type. Throws Error naming the node if there is none.
-ComposeLayer composer_of(const nn::Node& node);
-/// True if layers of this type can be written.
-bool composes(std::string_view type);
-/// The types in the table.
-std::vector<std::string> composed_layers();
 
 }  // namespace convoke::interop::keras_export

@@ -6,6 +6,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "interop/keras/layers.hpp"
+#include "interop/plain_layers.hpp"
 
 namespace convoke::interop::keras {
 namespace {
@@ -40,11 +41,9 @@ constexpr std::array kClasses{
     LayerClass{"DepthwiseConv1D", convert_depthwise_conv1d},
     LayerClass{"DepthwiseConv2D", convert_depthwise_conv2d},
     LayerClass{"Dropout", convert_dropout},
-    LayerClass{"ELU", convert_elu},
     LayerClass{"Embedding", convert_embedding},
     LayerClass{"Flatten", convert_flatten},
     LayerClass{"GRU", convert_gru},
-    LayerClass{"GaussianNoise", convert_gaussian_noise},
     LayerClass{"GlobalAveragePooling1D", convert_global_average_pool1d},
     LayerClass{"GlobalAveragePooling2D", convert_global_average_pool2d},
     LayerClass{"GlobalMaxPooling1D", convert_global_max_pool1d},
@@ -54,7 +53,6 @@ constexpr std::array kClasses{
     LayerClass{"LSTM", convert_lstm},
     LayerClass{"LayerNormalization", convert_layer_norm},
     LayerClass{"LayerScale", convert_layer_scale},
-    LayerClass{"LeakyReLU", convert_leaky_relu},
     LayerClass{"MaxPooling1D", convert_max_pool1d},
     LayerClass{"MaxPooling2D", convert_max_pool2d},
     LayerClass{"Maximum", convert_maximum},
@@ -125,17 +123,19 @@ constexpr std::array kReplacements{
     Replacement{"TextVectorization", "give tokens to the model: convoke prepare makes them from texts"},
 };
 
-}  // namespace
-
-bool is_layer_class(const std::string& name) {
-  return std::any_of(kClasses.begin(), kClasses.end(),
-                     [&](const LayerClass& entry) { return entry.name == name; });
+/// Returns the function of a class, or null.
+Convert function_of(std::string_view name) {
+  const auto found = std::ranges::find(kClasses, name, &LayerClass::name);
+  if (found != kClasses.end()) return found->convert;
+  return find_plain_layer(&PlainLayer::keras, name) == nullptr ? nullptr : convert_plain;
 }
 
+}  // namespace
+
+bool is_layer_class(const std::string& name) { return function_of(name) != nullptr; }
+
 Convert find_layer(const std::string& class_name) {
-  const auto found = std::find_if(kClasses.begin(), kClasses.end(),
-                                  [&](const LayerClass& entry) { return entry.name == class_name; });
-  if (found != kClasses.end()) return found->convert;
+  if (const Convert convert = function_of(class_name)) return convert;
   const auto other = std::find_if(kReplacements.begin(), kReplacements.end(),
                                   [&](const Replacement& entry) { return entry.name == class_name; });
   const std::string advice = other != kReplacements.end()
@@ -144,6 +144,14 @@ Convert find_layer(const std::string& class_name) {
   throw Error("layers of this class cannot be converted", advice);
 }
 
-std::vector<std::string> layer_classes() { return names_in(kClasses); }
+std::vector<std::string> layer_classes() {
+  std::vector<std::string> names = names_in(kClasses);
+  for (const PlainLayer& layer : plain_layers()) {
+    if (!layer.keras.empty() && std::ranges::find(names, layer.keras) == names.end())
+      names.emplace_back(layer.keras);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
 
 }  // namespace convoke::interop::keras

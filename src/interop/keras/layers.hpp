@@ -32,6 +32,8 @@ Value convert_layer_scale(const Call& call);
 Value convert_rescaling(const Call& call);
 Value convert_normalization(const Call& call);
 
+/// A layer of the table of plain layers (interop/plain_layers.hpp), by its class.
+Value convert_plain(const Call& call);
 Value convert_activation(const Call& call);
 Value convert_relu(const Call& call);
 Value convert_leaky_relu(const Call& call);
@@ -41,7 +43,6 @@ Value convert_softmax(const Call& call);
 
 Value convert_dropout(const Call& call);
 Value convert_spatial_dropout(const Call& call);
-Value convert_gaussian_noise(const Call& call);
 Value convert_stochastic_depth(const Call& call);
 /// For layers that do nothing to a value.
 Value convert_identity(const Call& call);

@@ -258,11 +258,6 @@ Value convert_spatial_dropout(const Call& call) {
                   call.plain_input());
 }
 
-Value convert_gaussian_noise(const Call& call) {
-  if (call.options().inference) return call.input();
-  return call.add({{"layer", "gaussian_noise"}, {"stddev", call.config().number("stddev")}}, call.input());
-}
-
 Value convert_stochastic_depth(const Call& call) {
   const double rate = call.config().number("drop_path_rate");
   if (call.options().inference || rate == 0) return call.input();

@@ -15,30 +15,12 @@
 #include "convoke/nn/layers/per_channel.hpp"
 #include "convoke/nn/layers/softmax.hpp"
 #include "interop/onnx/operators.hpp"
+#include "interop/plain_layers.hpp"
 
 namespace convoke::interop::onnx {
 namespace {
 
 using Function = nn::Activation::Function;
-
-struct Named {
-  std::string_view op;
-  Function function;
-  double alpha = 0;  ///< if the node does not say
-};
-constexpr std::array kActivations{Named{"Relu", Function::kRelu},
-                                  Named{"Relu6", Function::kRelu6},
-                                  Named{"LeakyRelu", Function::kLeakyRelu, 0.01},
-                                  Named{"Elu", Function::kElu, 1},
-                                  Named{"Selu", Function::kSelu},
-                                  Named{"Gelu", Function::kGelu},
-                                  Named{"Silu", Function::kSilu},
-                                  Named{"Swish", Function::kSilu, 1},
-                                  Named{"HardSwish", Function::kHardSwish},
-                                  Named{"HardSigmoid6", Function::kHardSigmoid},
-                                  Named{"Softplus", Function::kSoftplus},
-                                  Named{"Sigmoid", Function::kSigmoid},
-                                  Named{"Tanh", Function::kTanh}};
 
 View apply(Call& call, const View& x, Function function, double alpha = 0) {
   return call.elementwise(x, std::make_shared<nn::Activation>(function, nn::ActivationOptions{alpha, alpha}));
@@ -48,33 +30,53 @@ bool near(double a, double b) { return std::abs(a - b) <= 1e-4 * std::max(1.0, s
 
 }  // namespace
 
-void convert_activation(Call& call) {
-  const Named* named = nullptr;
-  for (const Named& candidate : kActivations) {
-    if (candidate.op == call.node().op) named = &candidate;
-  }
+// A layer of the table of plain layers.
+void convert_plain(Call& call) {
+  const PlainLayer& layer = *find_plain_layer(&PlainLayer::onnx, call.node().op);
+  Settings settings{{"layer", layer.name}};
+  if (const PlainLayer::Number& number = layer.number; !number.name.empty())
+    settings.set(number.name, call.number(std::string(number.onnx), *number.onnx_default));
+  call.give(call.elementwise(call.view(0), nn::make_layer(settings)));
+}
+
+void convert_gelu(Call& call) {
   const bool tanh_form = call.text("approximate", "none") == "tanh";
-  const double alpha = call.number("alpha", named->alpha);
-  if (named->op == "Swish" && !near(alpha, 1)) {  // x sigmoid(alpha x) = silu(alpha x) / alpha
-    return call.give(
-        rescaled(call, apply(call, rescaled(call, call.view(0), alpha, 0), Function::kSilu), 1 / alpha, 0));
-  }
-  if (named->op == "LeakyRelu" && alpha < 0) {  // x > 0 ? x : a x = relu(x) - a relu(-x)
-    const View& x = call.view(0);
-    const View positive = apply(call, x, Function::kRelu);
-    const View negative = apply(call, rescaled(call, x, -1, 0), Function::kRelu);
-    const View scaled = rescaled(call, negative, -alpha, 0);
-    return call.give(positive.with_node(call.add(std::make_shared<nn::Add>(), {positive.node, scaled.node})));
-  }
-  if (named->op == "Selu" &&
-      !(near(call.number("alpha", 1.67326), 1.67326) && near(call.number("gamma", 1.0507), 1.0507))) {
-    const double gamma = call.number("gamma", 1.0507);  // gamma elu(x)
-    return call.give(
-        rescaled(call, apply(call, call.view(0), Function::kElu, call.number("alpha", 1.67326)), gamma, 0));
-  }
-  call.give(call.elementwise(
-      call.view(0),
-      std::make_shared<nn::Activation>(named->function, nn::ActivationOptions{alpha, alpha, tanh_form})));
+  call.give(call.elementwise(call.view(0), nn::make_layer({{"layer", "gelu"}, {"approximate", tanh_form}})));
+}
+
+// With a negative slope a: x > 0 ? x : a x = relu(x) - a relu(-x)
+void convert_leaky_relu(Call& call) {
+  const double slope = call.number("alpha", 0.01);
+  if (slope >= 0) return convert_plain(call);
+  const View& x = call.view(0);
+  const View positive = apply(call, x, Function::kRelu);
+  const View negative = apply(call, rescaled(call, x, -1, 0), Function::kRelu);
+  const View scaled = rescaled(call, negative, -slope, 0);
+  call.give(positive.with_node(call.add(std::make_shared<nn::Add>(), {positive.node, scaled.node})));
+}
+
+// With other numbers than those of the paper: gamma elu(x)
+void convert_selu(Call& call) {
+  const double alpha = call.number("alpha", 1.67326), gamma = call.number("gamma", 1.0507);
+  if (near(alpha, 1.67326) && near(gamma, 1.0507)) return convert_plain(call);
+  call.give(rescaled(call, apply(call, call.view(0), Function::kElu, alpha), gamma, 0));
+}
+
+// x sigmoid(alpha x) = silu(alpha x) / alpha
+void convert_swish(Call& call) {
+  const double alpha = call.number("alpha", 1);
+  const bool plain = near(alpha, 1);
+  const View x = plain ? call.view(0) : rescaled(call, call.view(0), alpha, 0);
+  const View y = apply(call, x, Function::kSilu);
+  call.give(plain ? y : rescaled(call, y, 1 / alpha, 0));
+}
+
+void convert_recognised_activation(Call& call) {
+  const std::string_view op = call.node().op;
+  call.give(apply(call, call.view(0),
+                  op == "Relu6"  ? Function::kRelu6
+                  : op == "Silu" ? Function::kSilu
+                                 : Function::kHardSigmoid));
 }
 
 // max(0, min(1, alpha x + beta)); ours is h(x) = max(0, min(1, x / 6 + 1 / 2))

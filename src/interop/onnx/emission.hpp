@@ -15,7 +15,7 @@ namespace convoke::interop::onnx_export {
 
 /// Writes one node of our graph as nodes of an ONNX graph. Values have our order of axes behind the batch:
 /// images (N, C, H, W), sequences (N, L, F), vectors (N, F). Each layer is a function of this class's state;
-/// see emit_table.cpp.
+/// see written_layers.cpp.
 class Emission {
  public:
   /// A model that is written: its prefix makes names unique if several share a file.
@@ -84,7 +84,8 @@ class Emission {
   std::string output_;
 };
 
-using EmitLayer = void (*)(Emission& e);
+/// A layer of the table of plain layers: one operator.
+void emit_plain(Emission& e);
 
 void emit_convolution(Emission& e);
 void emit_transposed_convolution(Emission& e);
@@ -106,21 +107,12 @@ void emit_rescale(Emission& e);
 void emit_standardize(Emission& e);
 
 void emit_elementwise(Emission& e);
-void emit_elu(Emission& e);
 void emit_gelu(Emission& e);
 void emit_hard_sigmoid(Emission& e);
-void emit_leaky_relu(Emission& e);
 void emit_prelu(Emission& e);
 void emit_relu6(Emission& e);
 void emit_silu(Emission& e);
 void emit_softmax(Emission& e);
-/// An operator of ONNX without options that is the layer.
-template <const char* kOperator>
-void emit_same(Emission& e) {
-  std::vector<std::string> inputs;
-  for (std::size_t i = 0; i < e.input_count(); ++i) inputs.push_back(e.input(i));
-  e.result(kOperator, std::move(inputs));
-}
 
 void emit_attention(Emission& e);
 void emit_embedding(Emission& e);
@@ -136,11 +128,5 @@ void emit_reshape(Emission& e);
 void emit_resize(Emission& e);
 void emit_slice(Emission& e);
 void emit_zero_pad(Emission& e);
-
-/// Returns the function that writes layers of this type; null if they do nothing in inference. Throws Error
-/// naming the node for a layer that the format does not have.
-EmitLayer emitter_of(const nn::Node& node);
-/// The types in the table.
-std::vector<std::string> emitted_layers();
 
 }  // namespace convoke::interop::onnx_export

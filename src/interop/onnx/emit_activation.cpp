@@ -2,17 +2,22 @@
 #include <numbers>
 
 #include "interop/onnx/emission.hpp"
+#include "interop/plain_layers.hpp"
 
 namespace convoke::interop::onnx_export {
 
+void emit_plain(Emission& e) {
+  const PlainLayer& layer = *find_plain_layer(&PlainLayer::name, e.settings.type());
+  std::vector<std::string> inputs;
+  for (std::size_t i = 0; i < e.input_count(); ++i) inputs.push_back(e.input(i));
+  OnnxAttributes attributes;
+  if (const PlainLayer::Number& number = layer.number; !number.name.empty())
+    attributes.push_back({std::string(number.onnx), static_cast<float>(e.settings.number(number.name))});
+  e.result(layer.onnx, std::move(inputs), attributes);
+}
+
 void emit_relu6(Emission& e) { e.result("Clip", {e.input(), e.scalar(0), e.scalar(6)}); }
 
-void emit_leaky_relu(Emission& e) {
-  e.result("LeakyRelu", {e.input()}, {{"alpha", static_cast<float>(e.settings.number("negative_slope"))}});
-}
-void emit_elu(Emission& e) {
-  e.result("Elu", {e.input()}, {{"alpha", static_cast<float>(e.settings.number("alpha"))}});
-}
 void emit_hard_sigmoid(Emission& e) {
   e.result("HardSigmoid", {e.input()}, {{"alpha", 1.0F / 6.0F}, {"beta", 0.5F}});
 }

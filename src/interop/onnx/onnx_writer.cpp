@@ -8,6 +8,7 @@
 #include "convoke/nn/losses/loss.hpp"
 #include "interop/onnx/emission.hpp"
 #include "interop/outputs.hpp"
+#include "interop/written_layers.hpp"
 
 namespace convoke::interop::onnx_export {
 namespace {
@@ -18,7 +19,7 @@ constexpr const char* kOutput = "output";
 // The node whose operator computes the output: behind it there are only layers that pass their input on.
 std::size_t last_operator(const nn::Graph& graph) {
   std::size_t last = graph.nodes().size() - 1;
-  while (last > 0 && emitter_of(graph.node(last)) == nullptr) last = graph.node(last).inputs[0];
+  while (last > 0 && written_layer(graph.node(last)).emit == nullptr) last = graph.node(last).inputs[0];
   return last;
 }
 
@@ -30,7 +31,7 @@ std::string emit_model(OnnxGraph& out, const nn::Graph& graph, const ModelWeight
   const std::size_t last = last_operator(graph);
   for (const nn::Node& node : graph.nodes()) {
     if (node.layer == nullptr) continue;
-    const EmitLayer emit = emitter_of(node);
+    const EmitLayer emit = written_layer(node).emit;
     if (emit == nullptr) {
       model.values.push_back(model.values[node.inputs[0]]);
       continue;

@@ -5,6 +5,7 @@
 
 #include "interop/element_functions.hpp"
 #include "interop/onnx/patterns.hpp"
+#include "interop/plain_layers.hpp"
 
 namespace convoke::interop::onnx {
 namespace {
@@ -25,25 +26,23 @@ constexpr std::array kOperators{
     Operator{"DequantizeLinear", convert_dequantize},
     Operator{"Div", convert_divide},
     Operator{"Dropout", convert_dropout},
-    Operator{"Elu", convert_activation},
     Operator{"Expand", convert_expand},
     Operator{"Flatten", convert_flatten},
     Operator{"GRU", convert_gru},
     Operator{"Gather", convert_gather},
     Operator{"GatherND", convert_gather_nd},
-    Operator{"Gelu", convert_activation},
+    Operator{"Gelu", convert_gelu},
     Operator{"Gemm", convert_gemm},
     Operator{"GlobalAveragePool", convert_global_average},
     Operator{"GlobalMaxPool", convert_global_max},
     Operator{"GroupNormalization", convert_group_norm},
     Operator{"HardSigmoid", convert_hard_sigmoid},
-    Operator{"HardSwish", convert_activation},
     Operator{"Identity", convert_identity},
     Operator{"InstanceNormalization", convert_instance_norm},
     Operator{"LRN", convert_local_response_norm},
     Operator{"LSTM", convert_lstm},
     Operator{"LayerNormalization", convert_layer_norm},
-    Operator{"LeakyRelu", convert_activation},
+    Operator{"LeakyRelu", convert_leaky_relu},
     Operator{"LogSoftmax", convert_log_softmax},
     Operator{"MatMul", convert_matmul},
     Operator{"Max", convert_maximum},
@@ -59,23 +58,19 @@ constexpr std::array kOperators{
     Operator{"ReduceMax", convert_reduce_max},
     Operator{"ReduceMean", convert_reduce_mean},
     Operator{"ReduceSum", convert_reduce_sum},
-    Operator{"Relu", convert_activation},
     Operator{"Reshape", convert_reshape},
     Operator{"Resize", convert_resize},
-    Operator{"Selu", convert_activation},
+    Operator{"Selu", convert_selu},
     Operator{"Shape", convert_shape},
-    Operator{"Sigmoid", convert_activation},
     Operator{"Size", convert_size},
     Operator{"Slice", convert_slice},
     Operator{"Softmax", convert_softmax},
-    Operator{"Softplus", convert_activation},
     Operator{"SpaceToDepth", convert_space_to_depth},
     Operator{"Split", convert_split},
     Operator{"Squeeze", convert_squeeze},
     Operator{"Sub", convert_subtract},
     Operator{"Sum", convert_sum},
-    Operator{"Swish", convert_activation},
-    Operator{"Tanh", convert_activation},
+    Operator{"Swish", convert_swish},
     Operator{"Tile", convert_tile},
     Operator{"Transpose", convert_transpose},
     Operator{"Unsqueeze", convert_unsqueeze},
@@ -85,10 +80,10 @@ constexpr std::array kOperators{
 // Operators that the pattern pass puts in the place of several nodes: see patterns.hpp.
 constexpr std::array kRecognised{
     Operator{"AttentionOfHeads", convert_spelled_attention},
-    Operator{"HardSigmoid6", convert_activation},
+    Operator{"HardSigmoid6", convert_recognised_activation},
     Operator{"Normalize", convert_normalize},
-    Operator{"Relu6", convert_activation},
-    Operator{"Silu", convert_activation},
+    Operator{"Relu6", convert_recognised_activation},
+    Operator{"Silu", convert_recognised_activation},
 };
 
 }  // namespace
@@ -104,6 +99,8 @@ std::optional<Operator> find_operator(const NodeProto& node) {
     return std::nullopt;
   }
   if (const auto own = in(kOperators)) return own;
+  if (const PlainLayer* plain = find_plain_layer(&PlainLayer::onnx, node.op))
+    return Operator{plain->onnx, convert_plain};
   if (find_element_function(&ElementFunction::onnx, node.op) == nullptr) return std::nullopt;
   return Operator{node.op, convert_function};
 }
@@ -111,6 +108,7 @@ std::optional<Operator> find_operator(const NodeProto& node) {
 std::set<std::string_view> operator_names() {
   std::set<std::string_view> names;
   for (const Operator& entry : kOperators) names.insert(entry.name);
+  for (const PlainLayer& entry : plain_layers()) names.insert(entry.onnx);
   for (const ElementFunction& entry : element_functions()) names.insert(entry.onnx);
   names.erase("");
   return names;

@@ -32,7 +32,12 @@ void convert_instance_norm(Call& call);
 void convert_group_norm(Call& call);
 void convert_local_response_norm(Call& call);
 // activation.cpp
-void convert_activation(Call& call);
+void convert_plain(Call& call);
+void convert_gelu(Call& call);
+void convert_leaky_relu(Call& call);
+void convert_selu(Call& call);
+void convert_swish(Call& call);
+void convert_recognised_activation(Call& call);
 void convert_hard_sigmoid(Call& call);
 void convert_celu(Call& call);
 void convert_mish(Call& call);

@@ -1,0 +1,34 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoke/nn/graph.hpp"
+
+namespace convoke::interop {
+
+namespace keras_export {
+class Composition;
+struct KerasTensor;
+using ComposeLayer = KerasTensor (*)(Composition& c);
+}  // namespace keras_export
+namespace onnx_export {
+class Emission;
+using EmitLayer = void (*)(Emission& e);
+}  // namespace onnx_export
+
+/// The functions that write layers of one type.
+struct WrittenLayer {
+  std::string_view name;
+  onnx_export::EmitLayer emit = nullptr;  ///< null: the layer does nothing in prediction
+  keras_export::ComposeLayer compose = nullptr;
+};
+
+/// Returns the functions for the type of a node. Throws Error naming the node if there are none.
+WrittenLayer written_layer(const nn::Node& node);
+/// False if layers of this type cannot be written for Keras.
+bool keras_has(std::string_view type);
+/// The types that have functions.
+std::vector<std::string> written_layers();
+
+}  // namespace convoke::interop
