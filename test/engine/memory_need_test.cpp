@@ -86,6 +86,21 @@ TEST_CASE("a rank has memory for all lanes that it may get by its speed") {
   }
 }
 
+TEST_CASE("workers that may take lanes from each other have memory for a plan of one lane") {
+  const auto sgd = optim::make_optimizer({{"name", "sgd"}});
+  const auto bytes = [&](const EngineOptions& options) {
+    return predict_memory(tiny::graph(), options, *sgd, 32, false, 0, 1).activations;
+  };
+  const EngineOptions equal = options(Reduction::kFast, 2);  // each runs its four lanes as one plan
+  EngineOptions balanced = equal, one_lane = options(Reduction::kFast, 1);
+  balanced.balance = true;
+  one_lane.batch = one_lane.lane;
+  CHECK(bytes(balanced) == bytes(equal) + 2 * bytes(one_lane));
+  EngineOptions alone = balanced;
+  alone.threads = 1;
+  CHECK(bytes(alone) == bytes(options(Reduction::kFast, 1)));
+}
+
 TEST_CASE("the prediction grows with lane, average and evaluation, and allocates nothing") {
   const nn::Graph graph = wide();
   const auto sgd = optim::make_optimizer({{"name", "sgd"}});
