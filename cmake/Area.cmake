@@ -26,11 +26,12 @@ endif()
 
 set_property(GLOBAL PROPERTY CONVOKE_AREAS "")
 
-# convoke_compile_together(target [HOT]): a small file spends most of its compile time on headers that its
+# convoke_compile_together(target [HOT | ONCE]): a small file spends most of its compile time on headers that its
 # neighbours include too, so up to eight files of one folder are compiled as one unit (CONVOKE_UNITY). Code
 # that runs for every sample or step (HOT) is optimised and vectorised; -O3 would also unroll its loops, which
 # takes three times as long to compile and is not faster. Code that runs once per epoch or job is compiled
-# with -O1 in half the time.
+# with -O1 in half the time, and tests that only start programs and read files (ONCE) without optimisation, in
+# a third.
 set(CONVOKE_HOT_OPTIONS -O2 -ftree-vectorize)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   list(APPEND CONVOKE_HOT_OPTIONS -fvect-cost-model=dynamic)
@@ -40,6 +41,8 @@ function(convoke_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${CONVOKE_UNITY} UNITY_BUILD_MODE GROUP)
   if("HOT" IN_LIST ARGN)
     target_compile_options(${target} PRIVATE "$<$<NOT:$<CONFIG:Debug>>:${CONVOKE_HOT_OPTIONS}>")
+  elseif("ONCE" IN_LIST ARGN)
+    target_compile_options(${target} PRIVATE -O0)
   else()
     target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)
   endif()
