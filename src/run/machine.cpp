@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/memory.hpp"
@@ -91,6 +92,25 @@ std::vector<int> threads_of_all(std::span<const Placement> placements, int reque
 }
 
 }  // namespace
+
+std::string placement_text(const Machine& machine) {
+  constexpr std::size_t kGroups = 4, kHosts = 2;
+  std::vector<std::string> hosts;
+  for (int node = 0; node < machine.ranks; ++node) {
+    const Placement& first = machine.placements[static_cast<std::size_t>(node)];
+    if (first.node != node) continue;  // only the first rank of a node has its number
+    std::vector<std::string> groups;
+    for (const Sharing& group : sharings(machine.placements, node)) {
+      groups.push_back(fmt::format("rank{} {} on core{} {}", group.ranks.size() > 1 ? "s" : "",
+                                   os::format_ranges(group.ranks), group.cores.size() > 1 ? "s" : "",
+                                   os::format_ranges(group.cores)));
+    }
+    hosts.push_back(fmt::format("{}: {}", first.host, listing(groups, kGroups)));
+  }
+  const std::size_t left = hosts.size() > kHosts ? hosts.size() - kHosts : 0;
+  hosts.resize(hosts.size() - left);
+  return fmt::format("{}{}", fmt::join(hosts, "; "), left > 0 ? "; " + counted(left, "host") + " more" : "");
+}
 
 Machine machine_of(std::vector<Placement> placements, int rank) {
   Machine machine;

@@ -172,6 +172,7 @@ Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, 
       .threads = static_cast<int>(largest[1]),
       .all_threads = machine.all_threads(threads),
       .cores = machine.cores_of_all(threads),
+      .placement = run::placement_text(machine),
       .makespan_seconds = largest[0],
       .rank_times = std::move(times),
       .straggler = std::move(straggler),
@@ -239,6 +240,7 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
                                                           cost.all_threads, counted(cost.cores, "core"))
                                             : std::string(),
                       format_bytes(cost.peak_resident_bytes));
+  if (!cost.placement.empty()) text += fmt::format("  placement     {}\n", cost.placement);
   if (cost.other_programs >= os::kNotableUse) {
     text += fmt::format(
         "  contended     other programs took {:.0f} % of these cores; the run is faster without them\n",

@@ -88,6 +88,20 @@ TEST_CASE("ranks that share cores are distinguished from those that do not") {
   CHECK(machine.threads_of(2, 5) == 5);
 }
 
+TEST_CASE("the text of the placement names ranks with their cores, and cuts long lists") {
+  using convoke::run::placement_text;
+  CHECK(placement_text(machine_of({on(0, {0, 1, 2, 3})}, 0)) == "alpha: rank 0 on cores 0-3");
+  CHECK(placement_text(machine_of({on(0, {0, 1}), on(1, {4}), on(0, {0, 1}), on(1, {5})}, 0)) ==
+        "alpha: ranks 0, 2 on cores 0-1; beta: rank 1 on core 4, rank 3 on core 5");
+  std::vector<Placement> many;
+  for (int rank = 0; rank < 64; ++rank)
+    many.push_back({"node" + std::to_string(rank / 16), rank / 16 * 16, {rank % 16}});
+  CHECK(placement_text(machine_of(many, 0)) ==
+        "node0: rank 0 on core 0, rank 1 on core 1, rank 2 on core 2, rank 3 on core 3 and 12 more; "
+        "node1: rank 16 on core 0, rank 17 on core 1, rank 18 on core 2, rank 19 on core 3 and 12 more; 2 "
+        "hosts more");
+}
+
 TEST_CASE("the threads and cores of thousands of ranks are the sums of those of each rank") {
   constexpr int kNodes = 64, kLocal = 128;
   std::vector<Placement> placements;

@@ -56,6 +56,10 @@ Machine survey(const mpi::Communicator& world);
 /// Computes the result of survey() from the placements of all ranks; a pure function.
 Machine machine_of(std::vector<Placement> placements, int rank);
 
+/// Returns where the ranks run, for at most two hosts with four groups of ranks that share cores: "node1:
+/// ranks 0-1 on cores 0-3, rank 2 on core 4; 7 hosts more".
+std::string placement_text(const Machine& machine);
+
 /// Returns the kind of this node's memory, e.g. "DDR5", if the system shows it to users other than root;
 /// otherwise "". Training times depend on both processor and memory.
 std::string memory_kind();

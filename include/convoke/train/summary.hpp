@@ -20,6 +20,7 @@ struct Cost {
   int threads = 1;                          ///< of each rank (the largest number if they differ)
   int all_threads = 1;                      ///< worker threads of all ranks together
   int cores = 1;                            ///< distinct physical cores of all ranks
+  std::string placement;                    ///< where the ranks run, in words
   double makespan_seconds = 0;              ///< from a barrier before loading to a barrier after the verdict
   std::vector<run::RankTimes> rank_times;   ///< by rank
   std::optional<run::Straggler> straggler;  ///< the rank that the others waited for, if there was one
