@@ -138,12 +138,13 @@ std::string dot_text(const Diagram& diagram) {
   const std::vector<Group> groups = folded(diagram);
   double all = 0;
   for (const Group& group : groups) all += height_of(diagram, group);
-  const double column = all / std::ceil(all / kOneColumn);
+  const double columns = std::ceil(all / kOneColumn);
   DotText text(diagram);
-  double height = 0;
+  double height = 0, begun = 1;
   for (const Group& group : groups) {
     const double next = height_of(diagram, group);
-    if (height > 0 && height + next / 2 > column) text.begin_column(), height = 0;
+    if (begun < columns && height > 0 && height + next / 2 > all / columns)
+      text.begin_column(), height = 0, ++begun;
     text.add(group);
     height += next;
   }
