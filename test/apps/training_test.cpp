@@ -247,8 +247,11 @@ TEST_CASE("a damaged checkpoint is reported, and the one before it is used") {
 
 TEST_CASE("a signal ends a run at a checkpoint with exit code 85, and it can be resumed") {
   const Place place;
-  const Outcome stopped = place.run("train recipe.toml --quiet --output run --set train.epochs=1000000",
-                                    "timeout --preserve-status -s USR1 4 " + mpirun(2));
+  const Outcome stopped =
+      shell("cd " + place.folder.path().string() + " && { " + mpirun(2) + " " + binary() +
+            " train recipe.toml --quiet --output run --set train.epochs=1000000 & job=$!; "
+            "until ls run/checkpoints/epoch-*.h5 > files 2> /dev/null; do sleep 0.05; done; kill -USR1 $job; "
+            "wait $job; }");
   CAPTURE(stopped.text);
   CHECK(stopped.code == 85);
   CHECK(stopped.times("Stopped by SIGUSR1, with a checkpoint; continue with: convoke train --resume run\n") ==
