@@ -250,7 +250,8 @@ void read_wiring(SettingsReader& read, std::span<const Key<Wiring>> keys, Wiring
   wiring.name = flat(wiring.name);
   std::transform(wiring.inputs.begin(), wiring.inputs.end(), wiring.inputs.begin(), flat);
   wiring.activation = without_alias(wiring.activation);
-  if (!wiring.activation.empty()) find_in(activations(), wiring.activation, "activation", read.where());
+  if (!wiring.activation.empty())
+    find_in(activations(), wiring.activation, "activation", read.place("activation"));
 }
 
 SettingsReader reader_of(const Settings& settings, std::string_view layer) {
