@@ -85,6 +85,11 @@ function(convoke_area name)
   convoke_precompile(convoke_${name} ${ARGN})
 endfunction()
 
+# convoke_source_options(options sources...): sources with options of their own, which cannot use the common headers.
+function(convoke_source_options options)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
 # Headers that nearly every file includes are compiled once for all areas with the same options. (Clang wants the same
 # for every option; without fmt or with OpenMP, macros differ.)
 function(convoke_precompile target)
