@@ -12,6 +12,7 @@
 #include "convoke/run/trace_file.hpp"
 #include "convoke/train/summary.hpp"
 #include "support/catch.hpp"
+#include "support/other_loss.hpp"
 #include "support/training.hpp"
 
 using namespace convoke;
@@ -103,26 +104,12 @@ void require_nesting(const std::vector<Complete>& events) {
 }
 
 /// A loss that makes its thread lose the core for 4 ms, as other programs do.
-class SleepingLoss final : public nn::Loss {
+class SleepingLoss final : public tiny::OtherLoss {
  public:
-  Settings settings() const override { return loss_->settings(); }
-  std::string_view activation() const override { return loss_->activation(); }
-  bool fits(std::int64_t outputs, std::int64_t classes) const override {
-    return loss_->fits(outputs, classes);
-  }
   nn::LossTally judge(const nn::Judged& samples, float* gradient) const override {
     std::this_thread::sleep_for(std::chrono::milliseconds(4));
-    return loss_->judge(samples, gradient);
+    return OtherLoss::judge(samples, gradient);
   }
-  double of(std::span<const float> prediction, std::int32_t label) const override {
-    return loss_->of(prediction, label);
-  }
-  void to_probabilities(std::span<const float> prediction, std::span<float> classes) const override {
-    loss_->to_probabilities(prediction, classes);
-  }
-
- private:
-  nn::LossPtr loss_ = nn::default_loss();
 };
 
 }  // namespace
