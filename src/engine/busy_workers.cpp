@@ -54,11 +54,12 @@ std::string setting_for_workers(std::int64_t batch, std::int64_t lane, std::int6
 
 std::string describe_busy_cores(std::int64_t batch, std::int64_t lane, std::int64_t cores,
                                 std::int64_t members) {
-  const std::int64_t each = std::max<std::int64_t>(1, cores / members), lanes = batch / lane;
+  const std::int64_t at_once = std::min(cores, members), each = cores / at_once, lanes = batch / lane;
   const std::string setting = setting_for_workers(batch, lane, each);
-  return fmt::format("{} of {}, which keep {:.3g} of {} busy{}", counted(lanes, "lane"),
-                     counted(lane, "sample"), static_cast<double>(members) * busy_workers(lanes, each),
-                     counted(cores, "core"),
+  return fmt::format("a step{} has {} of {}, which keep {:.3g} of {} busy{}",
+                     members > 1 ? fmt::format(" of each of {} members", members) : "",
+                     counted(lanes, "lane"), counted(lane, "sample"),
+                     static_cast<double>(at_once) * busy_workers(lanes, each), counted(cores, "core"),
                      setting.empty() ? "" : fmt::format("; {} keeps all busy", setting));
 }
 

@@ -119,9 +119,7 @@ void print_cores(const recipe::Recipe& recipe) {
   const bool votes = recipe.train.mode == "ensemble";
   const std::int64_t cores = std::ssize(study::cores_here());
   const std::int64_t members = !votes ? 1 : recipe.ensemble.members > 0 ? recipe.ensemble.members : cores;
-  fmt::print("cores: a step{} has {}\n",
-             votes ? fmt::format(" of each of {}", counted(members, "member")) : "",
-             engine::describe_busy_cores(recipe.train.batch, recipe.lane(), cores, std::min(cores, members)));
+  fmt::print("cores: {}\n", engine::describe_busy_cores(recipe.train.batch, recipe.lane(), cores, members));
 }
 
 // How samples are normalised, and what published weights of the network expect.

@@ -13,8 +13,9 @@ double busy_workers(std::int64_t lanes, std::int64_t workers);
 /// already. Lanes stay at least 8 samples. `lane` is the one of lane = "auto" or the recipe's.
 std::string setting_for_workers(std::int64_t batch, std::int64_t lane, std::int64_t workers);
 
-/// Returns "8 lanes of 8 samples, which keep 8 of 64 cores busy; train.lane=1 keeps all busy", for `members`
-/// that train at once and share `cores` equally.
+/// Returns "a step of each of 2 members has 8 lanes of 8 samples, which keep 16 of 64 cores busy;
+/// train.lane=4 keeps all busy". As many of the members as there are cores train at once, and share `cores`
+/// equally.
 std::string describe_busy_cores(std::int64_t batch, std::int64_t lane, std::int64_t cores,
                                 std::int64_t members);
 

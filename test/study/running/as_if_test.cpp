@@ -55,7 +55,7 @@ TEST_CASE("members in turns take the time of the slowest one and of the gatherin
   CHECK(run.makespan_seconds == 13);
   CHECK(run.core_seconds == 52);
   CHECK(run.images_per_second == (100 * 8 + 80 * 10) / 10.0);
-  CHECK(run.test_seconds == 0.75);
+  CHECK(run.test_seconds == 0.625);
   CHECK(run.accuracy == 0.75);
   CHECK(run.evaluation_seconds == 0.625);
   CHECK(run.gather_seconds.value() == Approx((0.25 + 0.5) / 4 + 1));
