@@ -1,6 +1,6 @@
 #!/bin/bash
 # mnist-sync: all ranks train one model
-# 48 lanes of 32 samples keep 48 of 48 cores busy
+# a step has 48 lanes of 32 samples, which keep 48 of 48 cores busy
 # Written by: convoke slurm train mnist-sync --set train.batch=1536 --set train.lane=32 --nodes 3 --ranks-per-node 2 --cpus-per-rank 8 --launcher srun --time 4:00:00
 #SBATCH --job-name=mnist-sync
 #SBATCH --nodes=3
