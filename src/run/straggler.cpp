@@ -6,6 +6,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <ranges>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,7 +16,8 @@
 namespace convoke::run {
 namespace {
 
-constexpr double kLeastExcess = 0.05, kLeastExposed = 0.10, kSlowLink = 2;
+constexpr double kLeastExcess = 0.05, kLeastExposed = 0.10, kSlowLink = 2, kFaster = 0.8;
+constexpr std::string_view kSamples = "samples";
 constexpr int kLinkRounds = 10;
 constexpr std::size_t kLinkBytes = std::size_t{64} << 10;
 
@@ -35,9 +38,13 @@ double median_of(std::span<const RankTimes> ranks, const Value& value) {
 // The time in which the main thread could have computed, but had no core or waited for a disk.
 double without_core(const RankTimes& rank) { return rank.compute() * (1 - rank.core_share); }
 
+double compute_per_sample(const RankTimes& rank) {
+  return rank.samples > 0 ? rank.compute() / rank.samples : 0;
+}
+
 // A cause that would add `seconds` to the steps of a rank, compared with the median rank.
 struct Suspect {
-  const char* cause;
+  std::string_view cause;
   double seconds;
   std::string evidence;
 };
@@ -51,7 +58,7 @@ std::vector<Suspect> suspects_of(const RankTimes& slow, std::span<const RankTime
   return {
       {"data", slow.data - data,
        fmt::format("assembling its samples took {:.2f} s, {:.2f} s on the median rank", slow.data, data)},
-      {"samples", samples > 0 ? compute * (slow.samples / samples - 1) : 0,
+      {kSamples, samples > 0 ? compute * (slow.samples / samples - 1) : 0,
        fmt::format("it processed {:.0f} samples, the median rank {:.0f}", slow.samples, samples)},
       {"other programs", without_core(slow) - lost,
        fmt::format("its main thread had no core for {:.2f} s, {:.2f} s on the median rank",
@@ -95,6 +102,9 @@ std::optional<Straggler> find_straggler(std::span<const RankTimes> ranks) {
   const auto cause = std::find_if(suspects.begin(), suspects.end(),
                                   [&](const Suspect& suspect) { return suspect.seconds >= excess / 2; });
   if (cause != suspects.end()) {
+    // It took lanes of a slower rank of its node, and nobody waits for it.
+    const double slowest = std::ranges::max(ranks | std::views::transform(compute_per_sample));
+    if (cause->cause == kSamples && compute_per_sample(*slow) < kFaster * slowest) return std::nullopt;
     found.cause = cause->cause;
     found.evidence = cause->evidence;
   }

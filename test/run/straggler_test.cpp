@@ -71,6 +71,15 @@ TEST_CASE("a straggler is named with the cause that explains half of its excess"
   CHECK(cause_of(ranks) == "compute");
 }
 
+TEST_CASE("a rank that takes the lanes of a slower one is no straggler") {
+  std::vector<RankTimes> ranks = slow_rank();
+  ranks[2].samples = 1600;
+  ranks[1].samples = 500;
+  CHECK(cause_of(ranks) == "none");
+  ranks[1].samples = 900;
+  CHECK(cause_of(ranks) == "samples");
+}
+
 TEST_CASE("of two ranks, the slower one is the straggler") {
   std::vector<RankTimes> ranks = slow_rank();
   ranks.erase(ranks.begin(), ranks.begin() + 1);

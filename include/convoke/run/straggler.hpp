@@ -22,7 +22,8 @@ struct Straggler {
 
 /// Finds the rank that computes longest, if that is longer than the lower median of all ranks by at least 5 %
 /// of the steps. Its cause is the first that explains at least half of the excess: more time to assemble
-/// samples, more samples, time in which its main thread had no core, a lower clock; "compute" if none does.
+/// samples, more samples, time in which its main thread had no core, a lower clock; "compute" if none does. A
+/// rank that has more samples because another one is much slower is no straggler.
 std::optional<Straggler> find_straggler(std::span<const RankTimes> ranks);
 
 /// Finds a node whose link is less than half as fast as the lower median of all links. `seconds`: the time of
