@@ -29,8 +29,8 @@ constexpr unsigned kStoredMethod = 0, kDeflatedMethod = 8, kEncrypted = 1;
   throw Error(fmt::format("{}: {}", name, why), "the file is truncated or damaged: copy it or save it again");
 }
 
-// Deflate expands at most 1032 times. What is read whole hardly shrinks, so a large member that expands much
-// is a bomb.
+// Deflate expands at most 1032 times. Members that are read whole hardly shrink, so a large member that
+// expands much is a bomb.
 bool is_bomb(const PackedPart& part) {
   constexpr std::uint64_t kMost = 1032, kLarge = std::uint64_t{64} << 20, kMostOfLarge = 32;
   return part.bytes / kMost > part.packed_bytes + 1 ||

@@ -1,5 +1,4 @@
 #include "convoke/engine/evaluator.hpp"
-#include "convoke/core/finite.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -9,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "convoke/core/finite.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/timeline.hpp"
 #include "convoke/mpi/together.hpp"

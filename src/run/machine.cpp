@@ -96,7 +96,7 @@ std::vector<int> threads_of_all(std::span<const Placement> placements, int reque
 std::string placement_text(const Machine& machine) {
   constexpr std::size_t kGroups = 4, kHosts = 2;
   std::vector<std::string> hosts;
-  for (int node = 0; node < machine.ranks; ++node) {
+  for (int node = 0; node < machine.ranks && hosts.size() < kHosts; ++node) {
     const Placement& first = machine.placements[static_cast<std::size_t>(node)];
     if (first.node != node) continue;  // only the first rank of a node has its number
     std::vector<std::string> groups;
@@ -107,8 +107,7 @@ std::string placement_text(const Machine& machine) {
     }
     hosts.push_back(fmt::format("{}: {}", first.host, listing(groups, kGroups)));
   }
-  const std::size_t left = hosts.size() > kHosts ? hosts.size() - kHosts : 0;
-  hosts.resize(hosts.size() - left);
+  const std::int64_t left = machine.nodes - std::ssize(hosts);
   return fmt::format("{}{}", fmt::join(hosts, "; "), left > 0 ? "; " + counted(left, "host") + " more" : "");
 }
 

@@ -27,7 +27,7 @@ using simulation::World;
 
 namespace {
 
-/// What a member has learnt: all sums of its steps.
+/// The model of a member: all sums of its steps.
 struct State {
   std::int64_t steps = 0;
   std::uint64_t model = 0;
@@ -75,7 +75,7 @@ State expected(const Job& job, std::int64_t member) {
   return state;
 }
 
-/// What the ranks of one job did, for the checks.
+/// A record of the ranks of one job, for the checks.
 struct Record {
   std::vector<std::map<std::int64_t, State>> trained;  ///< by rank: the members that it trained
   std::vector<std::int64_t> reason;                    ///< by rank: why the job stopped

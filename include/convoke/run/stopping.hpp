@@ -76,8 +76,8 @@ using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
 /// Lets the ranks of a group stop at the same step without a collective in every step: they agree about once
 /// a second, or every 32 steps if these take less, at step numbers that all of them derive from the last
-/// agreement. A group stops for a signal
-/// (os::StopSignals), after its deadline, or because another group stops (StopCalls).
+/// agreement. A group stops for a signal (os::StopSignals), after its deadline, or because another group
+/// stops (StopCalls).
 class StopAgreement {
  public:
   /// The arguments must outlive it.
