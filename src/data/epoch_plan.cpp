@@ -148,16 +148,16 @@ Holdout shard(std::span<const std::int32_t> labels, Sharding sharding, std::int6
   return hold_out(range(0, samples), validation);
 }
 
-Ids portion_of(Ids ids, double portion, std::uint64_t seed) {
-  ensure(portion > 0 && portion <= 1, "a portion is above 0 and at most 1");
-  if (portion == 1) return ids;
-  const auto kept = static_cast<std::size_t>(std::floor(static_cast<double>(ids.size()) * portion));
+Ids fraction_of(Ids ids, double fraction, std::uint64_t seed) {
+  ensure(fraction > 0 && fraction <= 1, "a fraction is above 0 and at most 1");
+  if (fraction == 1) return ids;
+  const auto kept = static_cast<std::size_t>(std::floor(static_cast<double>(ids.size()) * fraction));
   if (kept == 0) {
-    throw Error(fmt::format("a portion of {} leaves none of {} samples to train", portion, ids.size()),
-                "use a larger data.portion, fewer members, or more samples");
+    throw Error(fmt::format("a fraction of {} leaves none of {} samples to train", fraction, ids.size()),
+                "use a larger data.fraction, fewer members, or more samples");
   }
   Ids places = range(0, static_cast<std::int64_t>(ids.size()));
-  convoke::shuffle(places, {seed, Purpose::kPortion, 0, 0});
+  convoke::shuffle(places, {seed, Purpose::kFraction, 0, 0});
   places.resize(kept);
   std::sort(places.begin(), places.end());
   for (std::size_t i = 0; i < kept; ++i) ids[i] = ids[places[i]];  // places[i] >= i

@@ -99,8 +99,8 @@ constexpr std::array kDataKeys{
          .type = "number or text"},
         read_validation,
         write_validation},
-    key<&DataRecipe::portion>(
-        {.name = "portion",
+    key<&DataRecipe::fraction>(
+        {.name = "fraction",
          .range = {.above = 0, .largest = 1},
          .effect = Effect::kNewResult,
          .help = "the share of the training samples (of each shard, in an ensemble) "

@@ -147,7 +147,7 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
                                                             dataset.info().sample_type);
   }
   job.validation_split = recipe.data.validation_split;
-  job.portion = recipe.data.portion;
+  job.fraction = recipe.data.fraction;
   job.validate_every = recipe.train.validate_every;
   job.early_stopping = train::EarlyStopping::read(recipe.train.early_stopping);
   job.on_divergence = recipe.train.on_divergence;

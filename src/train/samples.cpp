@@ -29,7 +29,7 @@ data::Holdout shard_of(const Job& job, const Feed& feed, std::int64_t member) {
 
 data::Holdout samples_of(const Job& job, const Feed& feed, std::int64_t member) {
   data::Holdout ids = shard_of(job, feed, member);
-  ids.train = data::portion_of(std::move(ids.train), job.portion, job.engine.seed);
+  ids.train = data::fraction_of(std::move(ids.train), job.fraction, job.engine.seed);
   if (feed.validation != nullptr) ids.validation = all_ids(feed.validation->split());
   return ids;
 }

@@ -1,8 +1,12 @@
 // Files of every version of the formats, as test/golden/make.sh wrote them: this program reads all of them,
 // and refuses newer ones by name.
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <regex>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apps/place.hpp"
@@ -41,6 +45,17 @@ void write_newer(const fs::path& file, const std::string& format, int version = 
   newer.close();
 }
 
+// Keys that have another name in this version.
+constexpr std::array kRenamed{
+    std::pair<std::string_view, std::string_view>{"portion", "fraction"},
+    std::pair<std::string_view, std::string_view>{"portions", "fractions"},
+};
+
+std::string name_now(const std::string& key) {
+  const auto found = std::ranges::find(kRenamed, key, [](const auto& entry) { return entry.first; });
+  return found == kRenamed.end() ? key : std::string(found->second);
+}
+
 // Returns the places in `before` that `now` lacks, or that hold a value of another kind there. Lists are
 // compared by their first tables.
 std::vector<std::string> missing_in(const convoke::Settings& now, const convoke::Settings& before,
@@ -51,7 +66,7 @@ std::vector<std::string> missing_in(const convoke::Settings& now, const convoke:
   };
   for (const auto& [key, value] : before.entries()) {
     const std::string place = path + "/" + key;
-    const convoke::Value* const found = now.find(key);
+    const convoke::Value* const found = now.find(name_now(key));
     if (found == nullptr || found->data().index() != value.data().index()) {
       missing.push_back(place);
       continue;

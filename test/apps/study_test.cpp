@@ -64,7 +64,7 @@ TEST_CASE("a study runs every cell the requested number of times, and prints int
   CHECK(place.study().says("is not empty"));
   // No run is left, until more repeats are requested.
   CHECK(place.study("--resume").says("0 runs in this session"));
-  write_text(place / "s.toml", bytes_of(place / "s.toml").replace(0, 0, "portion = [1.0, 0.5]\n"));
+  write_text(place / "s.toml", bytes_of(place / "s.toml").replace(0, 0, "fraction = [1.0, 0.5]\n"));
   const int before = rows(place / "out");
   const Outcome more = place.study("--resume");
   CAPTURE(more.text);

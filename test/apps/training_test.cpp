@@ -54,9 +54,9 @@ TEST_CASE("an exact run gives the same model.h5, byte for byte, on 1 to 4 ranks 
   CHECK(bytes_of(place / "other/model.h5") != expected);
 }
 
-TEST_CASE("a portion of the samples is the same on any number of ranks, also for members") {
+TEST_CASE("a fraction of the samples is the same on any number of ranks, also for members") {
   const Place place;
-  const std::string half = "--set data.portion=0.5";
+  const std::string half = "--set data.fraction=0.5";
   std::string sync, ensemble;
   for (const int ranks : {1, 3}) {
     CAPTURE(ranks);

@@ -5,8 +5,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 size=${1:-small}
 case $size in
-  small) members=100 joined=4 variants=4 samples=50000 gib=100 portion=0.0001 ;;
-  full) members=1000 joined=1000 variants=50 samples=2000000 gib=100 portion=0.001 ;;
+  small) members=100 joined=4 variants=4 samples=50000 gib=100 fraction=0.0001 ;;
+  full) members=1000 joined=1000 variants=50 samples=2000000 gib=100 fraction=0.001 ;;
   *) echo "scale.sh: small or full, not $size" >&2; exit 2 ;;
 esac
 # measured MIB WHAT COMMAND...: runs the command, which may need so much memory. (The kernel keeps the highest value; what is
@@ -47,7 +47,7 @@ measured 500 "gather $joined runs" "$CONVOKE" gather run-* --output gathered
 # A study of very many runs: variants x ranks x 10 repeats.
 awk -v variants=$variants '
   BEGIN {
-    print "system,mode,ranks,threads,portion,batch,variant,repeat,makespan_seconds,epoch_seconds,accuracy,core_seconds"
+    print "system,mode,ranks,threads,fraction,batch,variant,repeat,makespan_seconds,epoch_seconds,accuracy,core_seconds"
     srand(1)
     for (v = 1; v <= variants; v++) for (r = 1; r <= 20; r++) for (n = 1; n <= 10; n++) {
       t = (1 + 10 * v / r) * (1 + 0.02 * rand())
@@ -69,7 +69,7 @@ cat > sparse.toml << TOML
 name = "sparse"
 [data]
 path = "sparse.h5"
-portion = $portion
+fraction = $fraction
 [model]
 input = [3, 224, 224]
 layers = [
@@ -83,7 +83,7 @@ batch = 32
 [run]
 threads = 1
 TOML
-measured 400 "train on a portion of $gib GiB" "$CONVOKE" train sparse.toml --quiet --output sparse
+measured 400 "train on a fraction of $gib GiB" "$CONVOKE" train sparse.toml --quiet --output sparse
 if [ "$size" = full ]; then
   measured 400 "inspect $gib GiB" "$CONVOKE" inspect sparse.h5 --sample 500
   says " left"

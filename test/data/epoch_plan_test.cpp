@@ -188,31 +188,31 @@ TEST_CASE("validation is held out as Keras does") {
   CHECK_THAT(error_of([&] { held_out_of(2, NAN); }), Contains("not nan"));
 }
 
-TEST_CASE("portions are nested, keep the order of the ids, and depend only on the seed and the count") {
+TEST_CASE("fractions are nested, keep the order of the ids, and depend only on the seed and the count") {
   Ids ids = range(1000);
   std::reverse(ids.begin(), ids.end());
-  CHECK(portion_of(ids, 1, 7) == ids);
+  CHECK(fraction_of(ids, 1, 7) == ids);
   Ids larger = ids;
-  for (const double portion : {0.75, 0.5, 0.25, 0.125}) {
-    const Ids kept = portion_of(ids, portion, 7);
-    CAPTURE(portion);
-    CHECK(kept.size() == static_cast<std::size_t>(1000 * portion));
+  for (const double fraction : {0.75, 0.5, 0.25, 0.125}) {
+    const Ids kept = fraction_of(ids, fraction, 7);
+    CAPTURE(fraction);
+    CHECK(kept.size() == static_cast<std::size_t>(1000 * fraction));
     CHECK(std::is_sorted(kept.rbegin(), kept.rend()));  // in the order of the ids
     CHECK(std::includes(larger.rbegin(), larger.rend(), kept.rbegin(), kept.rend()));
     larger = kept;
   }
-  CHECK(portion_of(ids, 0.5, 7) == portion_of(ids, 0.5, 7));
-  CHECK(portion_of(ids, 0.5, 7) != portion_of(ids, 0.5, 8));
+  CHECK(fraction_of(ids, 0.5, 7) == fraction_of(ids, 0.5, 7));
+  CHECK(fraction_of(ids, 0.5, 7) != fraction_of(ids, 0.5, 8));
   // The draw does not depend on the place: each tenth keeps about half, 50 +- 4 * sqrt(100 / 4).
-  const Ids half = portion_of(range(1000), 0.5, 1);
+  const Ids half = fraction_of(range(1000), 0.5, 1);
   for (std::uint32_t tenth = 0; tenth < 10; ++tenth) {
     const auto among =
         std::count_if(half.begin(), half.end(), [&](std::uint32_t id) { return id / 100 == tenth; });
     CHECK(std::abs(static_cast<double>(among) - 50) < 20);
   }
-  CHECK(portion_of(range(3), 0.4, 1).size() == 1);
-  CHECK_THAT(error_of([] { portion_of(range(3), 0.3, 1); }),
-             Contains("a portion of 0.3 leaves none of 3 samples"));
+  CHECK(fraction_of(range(3), 0.4, 1).size() == 1);
+  CHECK_THAT(error_of([] { fraction_of(range(3), 0.3, 1); }),
+             Contains("a fraction of 0.3 leaves none of 3 samples"));
 }
 
 TEST_CASE("chunks are shuffled, and samples are shuffled within windows of chunks") {

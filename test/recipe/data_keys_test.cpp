@@ -49,14 +49,15 @@ TEST_CASE("validation uses a fraction of the training samples, or a separate spl
   CHECK_THAT(refused("validation_split = true"), Contains("validation_split"));
 }
 
-TEST_CASE("a portion of the training samples is above 0 and at most 1") {
+TEST_CASE("a fraction of the training samples is above 0 and at most 1") {
   const std::string base = "validation_split = 0.1\n";
-  CHECK(with(base).data.portion == 1);
-  const Recipe quarter = with(base + "portion = 0.25");
-  CHECK(quarter.data.portion == 0.25);
+  CHECK(with(base).data.fraction == 1);
+  const Recipe quarter = with(base + "fraction = 0.25");
+  CHECK(quarter.data.fraction == 0.25);
   CHECK(Recipe::parse(quarter.to_toml(), "again") == quarter);
-  for (const char* portion : {"0.0", "-0.5", "1.01", "nan"}) {
-    CHECK_THAT(refused(base + "portion = " + portion), Contains("\"portion\" must be above 0 and at most 1"));
+  for (const char* fraction : {"0.0", "-0.5", "1.01", "nan"}) {
+    CHECK_THAT(refused(base + "fraction = " + fraction),
+               Contains("\"fraction\" must be above 0 and at most 1"));
   }
 }
 

@@ -70,11 +70,11 @@ inline Chart prediction() {
 
 inline Chart makespans() {
   return {Chart::Kind::kBar,
-          "Makespan by portion",
+          "Makespan by fraction",
           "",
-          "portion of the samples",
+          "fraction of the samples",
           "seconds",
-          {{"portion", "1 rank", "low", "high", "2 ranks", "low", "high", "4 ranks", "8 ranks"},
+          {{"fraction", "1 rank", "low", "high", "2 ranks", "low", "high", "4 ranks", "8 ranks"},
            {{"1/4", Cell::number(2.5), Cell::number(2.3), Cell::number(2.7), Cell::number(1.4),
              Cell::number(1.2), Cell::number(1.6), Cell::number(0.9), Cell::number(0.7)},
             {"1/2", Cell::number(5.0), Cell::number(4.8), Cell::number(5.2), Cell::number(2.7),

@@ -12,18 +12,18 @@ using namespace convoke;
 inline study::Analysis study_of_two_modes() {
   std::vector<study::Measurement> runs;
   for (const char* mode : {"sync", "ensemble"}) {
-    for (const double portion : {0.5, 1.0}) {
+    for (const double fraction : {0.5, 1.0}) {
       for (const std::int64_t ranks : {1, 2, 4}) {
         for (const std::int64_t repeat : {1, 2, 3}) {
           study::Measurement run;
           run.system = "net <of> tests";
           run.mode = mode;
           run.ranks = ranks;
-          run.portion = portion;
+          run.fraction = fraction;
           run.repeat = repeat;
           run.makespan_seconds =
-              portion * (10.0 / static_cast<double>(ranks) + 0.5 + 0.1 * static_cast<double>(repeat));
-          run.accuracy = 0.9 + 0.01 * portion + 0.001 * static_cast<double>(repeat);
+              fraction * (10.0 / static_cast<double>(ranks) + 0.5 + 0.1 * static_cast<double>(repeat));
+          run.accuracy = 0.9 + 0.01 * fraction + 0.001 * static_cast<double>(repeat);
           run.compute_seconds = 0.8 * *run.makespan_seconds;
           run.load_seconds = 0.1;
           if (ranks == 4) run.marks = {"oversubscribed"};

@@ -68,10 +68,10 @@ TEST_CASE(
   CHECK_THAT(differences.csv(), Contains("," + interval.text + ",< 0.0001,"));
   CHECK_THAT(differences.html("t"),
              Contains("<td class=n data-v=\"" + interval.value + "\">" + interval.text));
-  const report::Table portions = table_called("Efficiency by portion");
-  CHECK_THAT(portions.rows[0][3].text, Contains("[OVERSUBSCRIBED]"));
-  CHECK(std::stod(portions.rows[0][3].value) == std::stod(portions.rows[0][3].text));
-  CHECK_THAT(portions.csv(), Contains(portions.rows[0][3].text));
+  const report::Table fractions = table_called("Efficiency by fraction");
+  CHECK_THAT(fractions.rows[0][3].text, Contains("[OVERSUBSCRIBED]"));
+  CHECK(std::stod(fractions.rows[0][3].value) == std::stod(fractions.rows[0][3].text));
+  CHECK_THAT(fractions.csv(), Contains(fractions.rows[0][3].text));
 }
 
 TEST_CASE("cells of members in turns are separate series, and the page says what their times are") {
@@ -142,7 +142,7 @@ TEST_CASE("the page of a study shows marked figures separately, with intervals a
   CHECK(accuracy.table.rows[2][4].value == "91.2");  // of the oversubscribed cell
   CHECK_FALSE(accuracy.from_zero);
   CHECK(chart_called(page, "Predicted makespan").table.rows.size() == 4);  // 1, 2, 4, 8
-  CHECK(chart_called(page, "Time by portion: sync").table.rows.size() == 2);
+  CHECK(chart_called(page, "Time by fraction: sync").table.rows.size() == 2);
   const report::Chart& accuracies = chart_called(page, "Accuracy by core-seconds");
   CHECK(accuracies.table.rows.size() == 12);
   CHECK(accuracies.most == 100);

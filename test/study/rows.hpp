@@ -10,14 +10,15 @@
 
 /// Returns runs with these makespans.
 inline std::vector<convoke::study::Measurement> runs(const std::string& mode, std::int64_t ranks,
-                                                     const std::vector<double>& seconds, double portion = 1) {
+                                                     const std::vector<double>& seconds,
+                                                     double fraction = 1) {
   std::vector<convoke::study::Measurement> all;
   for (const double value : seconds) {
     convoke::study::Measurement m;
     m.system = "net";
     m.mode = mode;
     m.ranks = ranks;
-    m.portion = portion;
+    m.fraction = fraction;
     m.makespan_seconds = value;
     m.repeat = static_cast<std::int64_t>(all.size()) + 1;
     all.push_back(m);

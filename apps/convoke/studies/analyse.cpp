@@ -41,7 +41,7 @@ constexpr const char* kAnalyseHelp = R"(Examples:
   convoke study analyse times.csv --machines prices.toml --html times.html --figures paper/
   convoke study analyse epoch-seconds.csv derived.csv --machine-devices 8
 
-A table of times has a header. Its columns system, mode, ranks, threads, portion (of the samples), batch and
+A table of times has a header. Its columns system, mode, ranks, threads, fraction (of the samples), batch and
 variant describe a run; makespan_seconds, epoch_seconds, accuracy, core_seconds and others are its results.
 Rows with the same description are repeats. docs/study-files.md lists all columns and their other names,
 docs/advise.md the keys of machines.

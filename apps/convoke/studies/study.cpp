@@ -48,12 +48,12 @@ struct StudyOptions {
 };
 
 constexpr const char* kStudyHelp = R"(A study file:
-  recipe  = ["mnist-sync", "mnist-ensemble"]
-  ranks   = [1, 2, 4]         # also threads, portion (of the samples), batch ("strong", "weak"),
-  portion = [0.25, 0.5, 1]    # mode ("sync", "ensemble", "4x2": 4 members of 2 ranks each)
-  repeats = 10                # runs of each cell, and up to at_most = 30, until the 95 % interval
-  target  = 0.05              # of the makespan is within 5 % of the mean
-  budget  = "2 h"             # ends the study in any case
+  recipe   = ["mnist-sync", "mnist-ensemble"]
+  ranks    = [1, 2, 4]        # also threads, fraction (of the samples), batch ("strong", "weak"),
+  fraction = [0.25, 0.5, 1]   # mode ("sync", "ensemble", "4x2": 4 members of 2 ranks each)
+  repeats  = 10               # runs of each cell, and up to at_most = 30, until the 95 % interval
+  target   = 0.05             # of the makespan is within 5 % of the mean
+  budget   = "2 h"            # ends the study in any case
   [set]                       # keys of the recipe, the same in all cells
   train.epochs = 2
   [axes]                      # keys of the recipe, with each value in turn
@@ -83,8 +83,8 @@ constexpr std::array kSubcommands{
             add_study_advise},
     Command{"Commands", "predict", "Predict the time and efficiency of a step on more ranks",
             add_study_predict},
-    Command{"Commands", "table", "Print chosen results as one table, by ranks, portion or another coordinate",
-            add_study_table},
+    Command{"Commands", "table",
+            "Print chosen results as one table, by ranks, fraction or another coordinate", add_study_table},
 };
 
 // A study is one process that calls mpirun, and mpirun within mpirun does not work, even for one process. The

@@ -22,10 +22,10 @@ struct StudyTableOptions {
 
 constexpr const char* kTableHelp = R"(Examples:
   convoke study table studies/first/measurements.csv --show makespan_seconds,speedup,accuracy
-  convoke study table first.csv --rows portion --columns ranks --show makespan_seconds --only mode=sync
+  convoke study table first.csv --rows fraction --columns ranks --show makespan_seconds --only mode=sync
   convoke study table published.csv ours.csv --columns system --show decrease_percent --markdown
 
-A coordinate is system, mode, ranks, threads, portion, batch, variant or machine. A quantity is a column of
+A coordinate is system, mode, ranks, threads, fraction, batch, variant or machine. A quantity is a column of
 the tables (docs/study-files.md), or speedup, efficiency or decrease_percent, which are relative to the cell
 with the fewest ranks. Values are means with half of their 95 % interval.
 )";

@@ -52,7 +52,7 @@ enum class Purpose : std::uint32_t {
   kBench = 6,
   kSplit = 7,
   kOrder = 8,
-  kPortion = 9,
+  kFraction = 9,
   kStudy = 10,
   kExplore = 16
 };

@@ -38,10 +38,10 @@ Holdout shard(std::span<const std::int32_t> labels, Sharding sharding, std::int6
               std::int64_t members, std::uint64_t seed, double validation = 0,
               std::span<const std::int32_t> groups = {});
 
-/// Returns a share of the ids, 0 < portion <= 1, in their order: those at the first floor(n * portion) places
-/// of a shuffle keyed by the seed. Portions are nested: a larger one contains a smaller one. A pure function
-/// of its arguments. Throws Error if no id is left.
-std::vector<std::uint32_t> portion_of(std::vector<std::uint32_t> ids, double portion, std::uint64_t seed);
+/// Returns a share of the ids, 0 < fraction <= 1, in their order: those at the first floor(n * fraction)
+/// places of a shuffle keyed by the seed. Fractions are nested: a larger one contains a smaller one. A pure
+/// function of its arguments. Throws Error if no id is left.
+std::vector<std::uint32_t> fraction_of(std::vector<std::uint32_t> ids, double fraction, std::uint64_t seed);
 
 /// The samples of an epoch: all samples, each once, or equally many of each class (balanced_epoch).
 enum class Sampling { kAll, kBalanced };

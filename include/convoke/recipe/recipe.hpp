@@ -25,7 +25,7 @@ struct DataRecipe {
   std::string normalize =
       "unit";                   ///< data::normalization_names(); default for inputs other than images: none
   double validation_split = 0;  ///< fraction of the training samples (of each shard)
-  double portion = 1;  ///< share of the training samples that are not held out (of each shard), (0, 1]
+  double fraction = 1;  ///< share of the training samples that are not held out (of each shard), (0, 1]
   data::Sampling sampling = data::Sampling::kAll;
   std::string validation_name;  ///< or the name of a separate split; empty: none
   std::string shuffle = "all";  ///< all | none | chunks; written true, false, "chunks"

@@ -88,7 +88,7 @@ struct Job {
   data::Sampling sampling = data::Sampling::kAll;
   std::shared_ptr<const data::Augmenter> augmenter;  ///< for training samples; null: no augmentation
   double validation_split = 0;  ///< share of the training samples; 0: none, or a separate split
-  double portion = 1;           ///< share of the training samples that are not held out, (0, 1]
+  double fraction = 1;          ///< share of the training samples that are not held out, (0, 1]
   Distillation distill;         ///< with a teacher, the training samples have its soft labels
   std::shared_ptr<const run::InitialWeights> weights;  ///< weights to start from; null: initial values
   std::int64_t validate_every = 0;  ///< steps between validations within an epoch; 0: only at its end

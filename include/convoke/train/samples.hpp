@@ -23,8 +23,8 @@ struct Feed {
 /// Returns the ids of all samples of a split.
 std::vector<std::uint32_t> all_ids(const data::Split& split);
 
-/// Returns the samples of a member: a portion of its shard for training, and what its shard holds out, or all
-/// of a separate split, for validation. A pure function.
+/// Returns the samples of a member: a fraction of its shard for training, and what its shard holds out, or
+/// all of a separate split, for validation. A pure function.
 data::Holdout samples_of(const Job& job, const Feed& feed, std::int64_t member);
 
 /// Says how many groups the training samples have, and how far they keep shards and validation samples from

@@ -190,7 +190,7 @@ void add_scaling(Page& page, const std::vector<Compared>& runs) {
   page.section("Time");
   std::vector<std::string> unlike;
   for (const char* key :
-       {"train.epochs", "train.batch", "train.precision", "data.path", "data.portion", "model"}) {
+       {"train.epochs", "train.batch", "train.precision", "data.path", "data.fraction", "model"}) {
     const Value* first = value_at(runs.front().run.recipe, key);
     if (std::any_of(runs.begin(), runs.end(), [&](const Compared& each) {
           const Value* value = value_at(each.run.recipe, key);

@@ -50,7 +50,7 @@ Chart accuracy_by_cost(const study::Analysis& analysis) {
   return chart;
 }
 
-// A line for each family of cells with the largest portion: more ranks than cores change no accuracy, but
+// A line for each family of cells with the largest fraction: more ranks than cores change no accuracy, but
 // their cells are marked everywhere.
 Chart accuracy_by_workers(const study::Analysis& analysis) {
   const std::vector<study::MeasuredCell> cells = whole_cells(analysis);
@@ -74,7 +74,7 @@ Chart accuracy_by_workers(const study::Analysis& analysis) {
   Chart chart =
       line_chart("Accuracy by workers",
                  "Means over the runs, on the test samples, with 95 % intervals. Workers: ranks x threads." +
-                     of_portion(analysis),
+                     of_fraction(analysis),
                  "workers", "accuracy, %", lines);
   chart.from_zero = false;
   chart.most = 100;
@@ -98,7 +98,7 @@ void add_phases(Page& page, const study::Analysis& analysis) {
   constexpr std::size_t kMostCells = 40;
   Chart chart{Chart::Kind::kBar,
               "Phases by cell",
-              "Seconds, means over ranks and runs. " + std::string(kMarkNote) + of_portion(analysis),
+              "Seconds, means over ranks and runs. " + std::string(kMarkNote) + of_fraction(analysis),
               "",
               "seconds",
               {{"cell"}, {}}};
@@ -132,12 +132,12 @@ void add_costs(Page& page, const study::Analysis& analysis) {
   Chart chart{Chart::Kind::kBar,
               "Cost of one training",
               "Nodes x price per hour x time, including restarts, with 95 % intervals. " +
-                  std::string(kMarkNote) + of_portion(analysis),
+                  std::string(kMarkNote) + of_fraction(analysis),
               "",
               analysis.currency.empty() ? "price" : "price, " + analysis.currency,
               {{"cell"}, {}}};
   std::vector<std::string> offers, cells;
-  const double whole = largest_portion(analysis);
+  const double whole = largest_fraction(analysis);
   const ShortNames names(whole_cells(analysis));
   const auto name_of = [&](const study::Cost& cost) {
     const auto cell = std::find_if(analysis.cells.begin(), analysis.cells.end(),
@@ -150,7 +150,7 @@ void add_costs(Page& page, const study::Analysis& analysis) {
   };
   for (const study::Cost& cost : analysis.costs) {
     add_once(offers, offer_of(cost));
-    if (cost.at.portion == whole) add_once(cells, name_of(cost));
+    if (cost.at.fraction == whole) add_once(cells, name_of(cost));
   }
   for (const std::string& offer : offers) {
     const std::size_t column = chart.table.columns.size();
@@ -161,7 +161,7 @@ void add_costs(Page& page, const study::Analysis& analysis) {
     std::vector<Cell> row{cell};
     for (const std::string& offer : offers) {
       const auto cost = std::find_if(analysis.costs.begin(), analysis.costs.end(), [&](const study::Cost& c) {
-        return offer_of(c) == offer && c.at.portion == whole && name_of(c) == cell;
+        return offer_of(c) == offer && c.at.fraction == whole && name_of(c) == cell;
       });
       const bool there = cost != analysis.costs.end(), known = there && cost->interval;
       row.push_back(there ? Cell::number(cost->cost) : Cell("–"));

@@ -10,14 +10,14 @@
 #include "report/study/sections.hpp"
 #include "report/study/short_names.hpp"
 
-// Time, speed-up and efficiency over the workers, and over portions of the data.
+// Time, speed-up and efficiency over the workers, and over fractions of the data.
 
 namespace convoke::report {
 namespace {
 
 template <class Family>
-study::Coordinates place_of(const Family& family, double portion) {
-  return {family.system, family.mode, 0, 1, portion, family.batch, family.variant, family.machine};
+study::Coordinates place_of(const Family& family, double fraction) {
+  return {family.system, family.mode, 0, 1, fraction, family.batch, family.variant, family.machine};
 }
 
 std::string capital(std::string text) {
@@ -25,12 +25,12 @@ std::string capital(std::string text) {
   return text;
 }
 
-// Curves of the largest portion of the samples; other portions have a separate chart.
+// Curves of the largest fraction of the samples; other fractions have a separate chart.
 std::vector<const study::Curve*> largest(const study::Analysis& analysis, const std::string& quantity) {
-  const double portion = largest_portion(analysis);
+  const double fraction = largest_fraction(analysis);
   std::vector<const study::Curve*> curves;
   for (const study::Curve& curve : analysis.curves) {
-    if (curve.portion == portion && curve.quantity == quantity && curve.base.workers() > 0)
+    if (curve.fraction == fraction && curve.quantity == quantity && curve.base.workers() > 0)
       curves.push_back(&curve);
   }
   return curves;
@@ -41,7 +41,7 @@ void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, 
   Lines times, speedups, efficiencies, decreases, predictions;
   std::map<double, std::set<double>> workers_over;  // by workers of the base
   for (const study::Curve* curve : curves) {
-    const std::string curve_name = names.curve(place_of(*curve, curve->portion));
+    const std::string curve_name = names.curve(place_of(*curve, curve->fraction));
     const bool several_threads =
         std::any_of(curve->points.begin(), curve->points.end(),
                     [&](const study::ScalingPoint& p) { return p.at.threads != curve->base.threads; });
@@ -117,34 +117,35 @@ void add_scaling(Page& page, const study::Analysis& analysis) {
         std::pair("published", "published figures")}) {
     const std::vector<const study::Curve*> curves = largest(analysis, quantity);
     if (!curves.empty())
-      add_scaling_of(page, curves, ShortNames(whole_cells(analysis)), what, of_portion(analysis));
+      add_scaling_of(page, curves, ShortNames(whole_cells(analysis)), what, of_fraction(analysis));
   }
 }
 
-void add_portions(Page& page, const study::Analysis& analysis) {
-  if (analysis.portions.empty()) return;
-  page.section("Portions of the data");
+void add_fractions(Page& page, const study::Analysis& analysis) {
+  if (analysis.fractions.empty()) return;
+  page.section("Fractions of the data");
   const ShortNames names(whole_cells(analysis));
   std::vector<Chart> charts;
-  for (const study::PortionTable& table : analysis.portions) {
+  for (const study::FractionTable& table : analysis.fractions) {
     Lines lines;
     for (std::size_t w = 0; w < table.sizes.size(); ++w) {
       const auto& [ranks, threads] = table.sizes[w];
       const std::string name = threads == 1 ? counted(ranks, "rank") : fmt::format("{} x {}", ranks, threads);
-      for (std::size_t p = 0; p < table.portions.size(); ++p) {
+      for (std::size_t p = 0; p < table.fractions.size(); ++p) {
         const auto& place = table.places[p][w];
         if (!place) continue;
         const study::ScalingPoint& point = analysis.curves[place->curve].points[place->point];
         if (point.seconds) {
           add_point(lines, name, point.marks,
-                    {100 * table.portions[p], point.seconds->mean, point.seconds->interval});
+                    {100 * table.fractions[p], point.seconds->mean, point.seconds->interval});
         }
       }
     }
     if (lines.empty()) continue;
     const std::string of = names.curve(place_of(table, 1));
-    charts.push_back(line_chart("Time by portion" + (of == "all" ? std::string() : ": " + of),
-                                "Means with 95 % intervals.", "portion of the samples, %", "seconds", lines));
+    charts.push_back(line_chart("Time by fraction" + (of == "all" ? std::string() : ": " + of),
+                                "Means with 95 % intervals.", "fraction of the samples, %", "seconds",
+                                lines));
   }
   page.side_by_side(charts);
 }

@@ -21,7 +21,7 @@ ShortNames::ShortNames(std::span<const study::MeasuredCell> cells) {
   batches_ = some([](At a, At b) { return a.batch != b.batch; });
   variants_ = some([](At a, At b) { return a.variant != b.variant; });
   machines_ = some([](At a, At b) { return a.machine != b.machine; });
-  portions_ = some([](At a, At b) { return a.portion != b.portion; });
+  fractions_ = some([](At a, At b) { return a.fraction != b.fraction; });
   threads_ = some([](At a, At b) { return a.threads != b.threads; });
 }
 
@@ -30,7 +30,7 @@ std::string ShortNames::cell(const study::Coordinates& at) const {
   const std::string ranks =
       threads_ ? fmt::format("{} x {}", at.ranks, at.threads) : counted(at.ranks, "rank");
   const std::string as_if = at.as_if ? ", as if" : "";
-  const bool alone = !(systems_ || modes_ || batches_ || variants_ || portions_ || machines_);
+  const bool alone = !(systems_ || modes_ || batches_ || variants_ || fractions_ || machines_);
   return (alone ? ranks : fmt::format("{}, {}", curve(at), ranks)) + as_if;
 }
 
@@ -41,7 +41,7 @@ std::string ShortNames::curve(const study::Coordinates& at) const {
   if (variants_) parts.push_back(at.variant);
   if (machines_) parts.push_back(at.machine);
   if (batches_) parts.push_back(at.batch);
-  if (portions_) parts.push_back(study::portion_text(at.portion));
+  if (fractions_) parts.push_back(study::fraction_text(at.fraction));
   std::erase(parts, "");
   return parts.empty() ? std::string("all") : join(parts);
 }

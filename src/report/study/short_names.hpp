@@ -22,7 +22,7 @@ class ShortNames {
   std::string curve(const study::Coordinates& at) const;
 
  private:
-  bool systems_ = false, modes_ = false, batches_ = false, variants_ = false, portions_ = false,
+  bool systems_ = false, modes_ = false, batches_ = false, variants_ = false, fractions_ = false,
        threads_ = false, machines_ = false;
 };
 

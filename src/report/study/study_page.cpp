@@ -109,26 +109,28 @@ void add_setup(Page& page, const StudyOrigin& origin) {
 
 }  // namespace
 
-double largest_portion(const study::Analysis& analysis) {
-  double portion = 0;
-  for (const study::MeasuredCell& cell : analysis.cells) portion = std::max(portion, cell.at.portion);
-  return portion;
+double largest_fraction(const study::Analysis& analysis) {
+  double fraction = 0;
+  for (const study::MeasuredCell& cell : analysis.cells) fraction = std::max(fraction, cell.at.fraction);
+  return fraction;
 }
 
 std::vector<study::MeasuredCell> whole_cells(const study::Analysis& analysis) {
-  const double portion = largest_portion(analysis);
+  const double fraction = largest_fraction(analysis);
   std::vector<study::MeasuredCell> cells;
   std::copy_if(analysis.cells.begin(), analysis.cells.end(), std::back_inserter(cells),
-               [&](const study::MeasuredCell& cell) { return cell.at.portion == portion; });
+               [&](const study::MeasuredCell& cell) { return cell.at.fraction == fraction; });
   return cells;
 }
 
-std::string of_portion(const study::Analysis& analysis) {
-  const double portion = largest_portion(analysis);
-  const bool others = std::any_of(analysis.cells.begin(), analysis.cells.end(),
-                                  [&](const study::MeasuredCell& cell) { return cell.at.portion < portion; });
-  return others ? fmt::format(" With {} of the samples.", portion == 1 ? "all" : study::portion_text(portion))
-                : "";
+std::string of_fraction(const study::Analysis& analysis) {
+  const double fraction = largest_fraction(analysis);
+  const bool others =
+      std::any_of(analysis.cells.begin(), analysis.cells.end(),
+                  [&](const study::MeasuredCell& cell) { return cell.at.fraction < fraction; });
+  return others
+             ? fmt::format(" With {} of the samples.", fraction == 1 ? "all" : study::fraction_text(fraction))
+             : "";
 }
 
 Page study_page(const std::string& title, const study::Analysis& analysis, const StudyOrigin& origin,
@@ -136,7 +138,7 @@ Page study_page(const std::string& title, const study::Analysis& analysis, const
   Page page(title, fmt::format("Study of {} cells", analysis.cells.size()));
   add_overview(page, analysis, origin, made_by);
   add_scaling(page, analysis);
-  add_portions(page, analysis);
+  add_fractions(page, analysis);
   add_accuracy(page, analysis);
   add_phases(page, analysis);
   add_costs(page, analysis);

@@ -99,7 +99,7 @@ std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<c
       for (std::int64_t n = (most / threads + 1) * threads; n <= up_to; n += threads)
         consider(predicted(curve, n));
     }
-    best.curve = title_of(curve, curve.portion);
+    best.curve = title_of(curve, curve.fraction);
     if (best.possible) {
       best.reason = fmt::format("{}: {}", wanted(requirements),
                                 requirements.deadline_seconds ? "the fewest workers" : "the fastest");

@@ -27,7 +27,7 @@ std::vector<MeasuredCell> cells_of_runs(std::span<const TableRow> rows) {
 }
 
 // Runs are made in random order. Systems, modes, batches and variants keep the order of first appearance;
-// within each, portions and workers are ascending.
+// within each, fractions and workers are ascending.
 std::vector<MeasuredCell> in_order(std::vector<MeasuredCell> cells) {
   std::vector<Coordinates> families;
   const auto family_of = [&](const Coordinates& at) {
@@ -38,8 +38,8 @@ std::vector<MeasuredCell> in_order(std::vector<MeasuredCell> cells) {
   };
   for (const MeasuredCell& cell : cells) family_of(cell.at);
   std::stable_sort(cells.begin(), cells.end(), [&](const MeasuredCell& a, const MeasuredCell& b) {
-    return std::tuple(family_of(a.at), a.at.portion, a.at.workers(), a.at.ranks) <
-           std::tuple(family_of(b.at), b.at.portion, b.at.workers(), b.at.ranks);
+    return std::tuple(family_of(a.at), a.at.fraction, a.at.workers(), a.at.ranks) <
+           std::tuple(family_of(b.at), b.at.fraction, b.at.workers(), b.at.ranks);
   });
   return cells;
 }
@@ -86,7 +86,7 @@ Analysis analyse_rows(std::vector<TableRow> rows, const AnalysisOptions& options
   analysis.cells = in_order(cells_of_runs(rows));
   analysis.curves = scaling_curves(analysis.cells, rows, options.scaling);
   analysis.scaled = scaled_curves(analysis.cells);
-  analysis.portions = portion_tables(analysis.curves);
+  analysis.fractions = fraction_tables(analysis.curves);
   analysis.comparisons = comparisons(analysis.cells);
   analysis.equal_cost = at_equal_cost(analysis.cells);
   if (options.again)

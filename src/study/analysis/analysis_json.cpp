@@ -36,7 +36,7 @@ Settings named(const Coordinates& at) {
   Settings s{{"system", at.system}, {"mode", at.mode}};
   if (at.ranks > 0) s.set("ranks", at.ranks);
   s.set("threads", at.threads);
-  s.set("portion", at.portion);
+  s.set("fraction", at.fraction);
   s.set("batch", at.batch);
   s.set("variant", at.variant);
   if (!at.machine.empty()) s.set("machine", at.machine);
@@ -98,7 +98,7 @@ Value of(const Prediction& p) {
 
 Value of(const Curve& curve) {
   Settings s = family(curve);
-  s.set("portion", curve.portion);
+  s.set("fraction", curve.fraction);
   s.set("quantity", curve.quantity);
   s.set("base", named(curve.base));
   s.set("points", json_list(curve.points, [](const ScalingPoint& point) { return of(point); }));
@@ -129,14 +129,14 @@ Value of(const ScaledCurve& curve) {
 }
 
 // Indices [curve, point] are -1 if there is no cell.
-Value of(const PortionTable& table) {
+Value of(const FractionTable& table) {
   Settings s = family(table);
-  s.set("portions", json_list(table.portions, [](double portion) { return Value(portion); }));
-  s.set("sizes", json_list(table.sizes, [](const PortionTable::Size& size) {
+  s.set("fractions", json_list(table.fractions, [](double fraction) { return Value(fraction); }));
+  s.set("sizes", json_list(table.sizes, [](const FractionTable::Size& size) {
           return Value(Value::Array{Value(size.ranks), Value(size.threads)});
         }));
   s.set("places", json_list(table.places, [](const auto& row) {
-          return json_list(row, [](const std::optional<PortionTable::Place>& place) -> Value {
+          return json_list(row, [](const std::optional<FractionTable::Place>& place) -> Value {
             const std::int64_t none = -1;
             return Value::Array{Value(place ? static_cast<std::int64_t>(place->curve) : none),
                                 Value(place ? static_cast<std::int64_t>(place->point) : none)};
@@ -254,7 +254,7 @@ Settings to_settings(const Analysis& a) {
   s.set("cells", all(a.cells));
   s.set("curves", all(a.curves));
   s.set("scaled", all(a.scaled));
-  s.set("portions", all(a.portions));
+  s.set("fractions", all(a.fractions));
   s.set("comparisons", all(a.comparisons));
   s.set("equal_cost", json_list(a.equal_cost, [&](const EqualCost& v) { return of(v, a.cells); }));
   if (a.replication) {

@@ -305,14 +305,15 @@ std::vector<std::string> remarks(const Analysis& analysis) {
   for (const Curve& curve : analysis.curves) {
     if (curve.base.workers() > 0) continue;
     all.push_back(fmt::format("{}: the number of ranks is unknown, so there is no efficiency",
-                              title_of(curve, curve.portion)));
+                              title_of(curve, curve.fraction)));
   }
   for (const Curve& curve : analysis.curves) {
     if (!curve.superlinear) continue;
     all.push_back(fmt::format(
         "{}: the speed-up exceeds the number of workers (Amdahl's f would be {}): no law applies, so nothing "
         "is predicted from them",
-        title_of(curve, curve.portion), with_ends(curve.superlinear->value, curve.superlinear->interval, 4)));
+        title_of(curve, curve.fraction),
+        with_ends(curve.superlinear->value, curve.superlinear->interval, 4)));
   }
   add_verdicts(all, analysis);
   if (analysis.replication) all.push_back(sentence(*analysis.replication));

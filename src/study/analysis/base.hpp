@@ -26,7 +26,7 @@ inline std::string variant_of_work(const Coordinates& at) {
 
 /// Returns true for the same work on the same machine, in any mode.
 inline bool same_work(const Coordinates& a, const Coordinates& b) {
-  return a.system == b.system && a.machine == b.machine && a.portion == b.portion &&
+  return a.system == b.system && a.machine == b.machine && a.fraction == b.fraction &&
          variant_of_work(a) == variant_of_work(b);
 }
 

@@ -20,7 +20,7 @@ bool are_of_one_dataset(const MeasuredCell& a, const MeasuredCell& b) {
 // Returns the one coordinate in which two cells differ; "" if there is none or several. Recipes that differ
 // only in their mode count as one coordinate: mnist-ensemble and mnist-sync.
 std::string_view difference(const Coordinates& a, const Coordinates& b) {
-  if (a.portion != b.portion) return "";
+  if (a.fraction != b.fraction) return "";
   const bool system = a.system != b.system, mode = a.mode != b.mode;
   // Keys of ensembles have no meaning in another mode: a group's variant contains its members.
   const bool variant = mode ? variant_of_work(a) != variant_of_work(b) : a.variant != b.variant;
@@ -143,7 +143,7 @@ std::vector<EqualCost> at_equal_cost(std::span<const MeasuredCell> cells) {
     if (!votes || !has_accuracy_and_cost(ensemble)) continue;
     const double cost = ensemble.find("core_seconds")->mean;
     const auto same_work = [&](const MeasuredCell& cell) {
-      return cell.at.portion == ensemble.at.portion && cell.at.machine == ensemble.at.machine &&
+      return cell.at.fraction == ensemble.at.fraction && cell.at.machine == ensemble.at.machine &&
              are_of_one_dataset(cell, ensemble) && variant_of_work(cell.at) == variant_of_work(ensemble.at);
     };
     std::size_t best = best_sync_cell(cells, cost, [&](const MeasuredCell& cell) {

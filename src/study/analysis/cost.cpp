@@ -197,7 +197,7 @@ std::vector<Cost> costs(std::span<const MeasuredCell> cells, std::span<const Pri
     const auto is_reference = [&](const Cost& other) {
       return other.machine == standard && other.at.system == cost.at.system &&
              other.at.machine == cost.at.machine &&
-             (ran_on_one(cost.at) ? other.at.portion == cost.at.portion : other.at == cost.at);
+             (ran_on_one(cost.at) ? other.at.fraction == cost.at.fraction : other.at == cost.at);
     };
     const auto base = std::find_if(candidates.begin(), candidates.end(), is_reference);
     if (base == candidates.end() || (base->machine == cost.machine && base->terms == cost.terms)) continue;

@@ -50,7 +50,7 @@ class Rows {
   /// Returns the statistics over the same rows; with count 0 if there is none.
   Statistics statistics(const Coordinates& at, std::string_view column) const;
 
-  /// Returns the base of a row of the same system, portion and variant: the row with the fewest workers, or
+  /// Returns the base of a row of the same system, fraction and variant: the row with the fewest workers, or
   /// of a sequential mode if workers are unknown. Null if no such row has the column.
   const TableRow* base(const TableRow& row, std::string_view column) const;
 

@@ -43,8 +43,8 @@ Candidate predicted(const Curve& curve, std::int64_t workers, std::span<const Me
   Candidate made;
   made.predicted = true;
   MeasuredCell& cell = made.cell;
-  cell.at = {curve.system,       curve.mode,    workers / curve.base.threads,
-             curve.base.threads, curve.portion, curve.batch,
+  cell.at = {curve.system,       curve.mode,     workers / curve.base.threads,
+             curve.base.threads, curve.fraction, curve.batch,
              curve.variant,      curve.machine};
   cell.marks = curve.law_marks;
   const Prediction p = curve.amdahl->at(workers);
@@ -185,7 +185,7 @@ std::vector<Offer> best_of_each(std::span<const Offer> offers) {
   std::vector<Offer> best;
   for (const Offer& offer : offers) {
     const bool seen = std::ranges::any_of(best, [&](const Offer& other) {
-      return same_family(other.at, offer.at) && other.at.portion == offer.at.portion &&
+      return same_family(other.at, offer.at) && other.at.fraction == offer.at.fraction &&
              other.machine == offer.machine && other.terms == offer.terms;
     });
     if (!seen) best.push_back(offer);
@@ -238,7 +238,7 @@ Value to_value(std::span<const Offer> offers) {
     Settings s{{"system", offer.at.system}, {"mode", offer.at.mode}};
     if (offer.at.ranks > 0) s.set("ranks", offer.at.ranks);
     s.set("threads", offer.at.threads);
-    s.set("portion", offer.at.portion);
+    s.set("fraction", offer.at.fraction);
     s.set("batch", offer.at.batch);
     s.set("variant", offer.at.variant);
     if (offer.at.as_if) s.set("as_if", true);

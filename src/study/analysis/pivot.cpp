@@ -29,7 +29,7 @@ constexpr std::array kCoordinates{
     Coordinate{"mode", [](const Coordinates& at) { return at.as_if ? at.mode + " as if" : at.mode; }},
     Coordinate{"ranks", [](const Coordinates& at) { return fmt::format("{}", at.ranks); }},
     Coordinate{"threads", [](const Coordinates& at) { return fmt::format("{}", at.threads); }},
-    Coordinate{"portion", [](const Coordinates& at) { return portion_text(at.portion); }},
+    Coordinate{"fraction", [](const Coordinates& at) { return fraction_text(at.fraction); }},
     Coordinate{"batch", [](const Coordinates& at) { return at.batch; }},
     Coordinate{"variant", [](const Coordinates& at) { return at.variant; }},
     Coordinate{"machine", [](const Coordinates& at) { return at.machine; }},

@@ -46,7 +46,7 @@ Curve named(const Coordinates& at) {
   curve.batch = at.batch;
   curve.variant = at.variant;
   curve.machine = at.machine;
-  curve.portion = at.portion;
+  curve.fraction = at.fraction;
   return curve;
 }
 

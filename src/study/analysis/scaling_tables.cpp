@@ -11,8 +11,8 @@ namespace {
 
 // Returns " of net, sync"; empty without a name.
 template <class Family>
-std::string of_title(const Family& family, double portion = 1) {
-  const std::string title = title_of(family, portion);
+std::string of_title(const Family& family, double fraction = 1) {
+  const std::string title = title_of(family, fraction);
   return title == "all" ? "" : " of " + title;
 }
 
@@ -24,7 +24,7 @@ TextTable scaling_table(const Curve& curve) {
   const std::string source =
       curve.quantity == "published" ? "from published figures" : "of " + curve.quantity;
   TextTable table{
-      "Scaling" + of_title(curve, curve.portion),
+      "Scaling" + of_title(curve, curve.fraction),
       fmt::format("{}; base: {}; intervals of quotients are Fieller's, 95 %", source, to_string(curve.base)),
       {"ranks x threads", time_name(curve.quantity), "speed-up", "efficiency", "efficiency over the machine",
        "scaling (%)", "decrease (%)", "Karp-Flatt"},
@@ -41,16 +41,16 @@ TextTable scaling_table(const Curve& curve) {
   return table;
 }
 
-void add_portions(std::vector<TextTable>& all, const PortionTable& portions, const Analysis& analysis) {
+void add_fractions(std::vector<TextTable>& all, const FractionTable& fractions, const Analysis& analysis) {
   const auto add_one = [&](const std::string& what, const std::string& note, auto&& text,
                            bool of_time = false) {
-    TextTable table{what + " by portion and workers" + of_title(portions), note, {"portion"}, {}};
-    for (const PortionTable::Size& size : portions.sizes) {
+    TextTable table{what + " by fraction and workers" + of_title(fractions), note, {"fraction"}, {}};
+    for (const FractionTable::Size& size : fractions.sizes) {
       table.columns.push_back(ranks_text({"", "", size.ranks, size.threads, 1, "", ""}));
     }
-    for (std::size_t r = 0; r < portions.portions.size(); ++r) {
-      Row row{portion_text(portions.portions[r])};
-      for (const auto& place : portions.places[r]) {
+    for (std::size_t r = 0; r < fractions.fractions.size(); ++r) {
+      Row row{fraction_text(fractions.fractions[r])};
+      for (const auto& place : fractions.places[r]) {
         if (!place) {
           row.emplace_back();
           continue;
@@ -82,12 +82,12 @@ void add_portions(std::vector<TextTable>& all, const PortionTable& portions, con
           });
 }
 
-std::string fraction(const std::optional<Estimate>& estimate) {
+std::string serial_fraction_text(const std::optional<Estimate>& estimate) {
   return estimate ? with_ends(estimate->value, estimate->interval, 4) : "";
 }
 
 // The cells to which the law is fitted may have marks, which apply to all that follows from the law.
-std::string law_title(const Curve& curve) { return marked(title_of(curve, curve.portion), curve.law_marks); }
+std::string law_title(const Curve& curve) { return marked(title_of(curve, curve.fraction), curve.law_marks); }
 
 TextTable law_table(const Analysis& analysis) {
   TextTable table{"Amdahl's law",
@@ -97,9 +97,9 @@ TextTable law_table(const Analysis& analysis) {
   for (const Curve& curve : analysis.curves) {
     if (!curve.amdahl) continue;
     const Estimate &t1 = curve.amdahl->sequential_seconds(), &f = curve.amdahl->serial_fraction();
-    table.rows.push_back({law_title(curve),
-                          curve.quantity == "published" ? "" : with_error(t1.value, t1.interval), fraction(f),
-                          f.value > 0 ? fmt::format("{:.1f}", 1 / f.value) : "no limit"});
+    table.rows.push_back(
+        {law_title(curve), curve.quantity == "published" ? "" : with_error(t1.value, t1.interval),
+         serial_fraction_text(f), f.value > 0 ? fmt::format("{:.1f}", 1 / f.value) : "no limit"});
   }
   return table;
 }
@@ -107,7 +107,7 @@ TextTable law_table(const Analysis& analysis) {
 TextTable scaled_table(const Analysis& analysis) {
   TextTable table{
       "Work that grows with the workers",
-      "portion proportional to the workers; speed-up of the scaled work: p T1 / Tp; Gustafson's law: "
+      "fraction proportional to the workers; speed-up of the scaled work: p T1 / Tp; Gustafson's law: "
       "S(p) = p - s (p - 1), scatter proportional to the time",
       {"cell", "workers", "scaled speed-up", "Gustafson's s of the curve"},
       {}};
@@ -115,7 +115,7 @@ TextTable scaled_table(const Analysis& analysis) {
     for (const ScaledPoint& point : curve.points) {
       table.rows.push_back({marked(to_string(point.at), point.marks), number(point.workers),
                             with_ends(point.speedup, 4),
-                            &point == &curve.points.back() ? fraction(curve.gustafson) : ""});
+                            &point == &curve.points.back() ? serial_fraction_text(curve.gustafson) : ""});
     }
   }
   return table;
@@ -141,7 +141,7 @@ TextTable prediction_table(const Analysis& analysis) {
 
 void add_scaling_tables(std::vector<TextTable>& all, const Analysis& analysis) {
   for (const Curve& curve : analysis.curves) add(all, scaling_table(curve));
-  for (const PortionTable& portions : analysis.portions) add_portions(all, portions, analysis);
+  for (const FractionTable& fractions : analysis.fractions) add_fractions(all, fractions, analysis);
   add(all, law_table(analysis));
   add(all, scaled_table(analysis));
   add(all, prediction_table(analysis));

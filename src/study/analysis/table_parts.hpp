@@ -24,11 +24,11 @@ std::string mean_of(const MeasuredCell& cell, std::string_view quantity, double 
 /// Returns "4", or "4 x 2" with threads; the mode if ranks are unknown.
 std::string ranks_text(const Coordinates& at);
 
-/// The coordinates that the cells of a curve, or of a table of portions, share.
+/// The coordinates that the cells of a curve, or of a table of fractions, share.
 template <class Family>
-std::string title_of(const Family& family, double portion = 1) {
+std::string title_of(const Family& family, double fraction = 1) {
   return to_string(
-      Coordinates{family.system, family.mode, 0, 1, portion, family.batch, family.variant, family.machine});
+      Coordinates{family.system, family.mode, 0, 1, fraction, family.batch, family.variant, family.machine});
 }
 
 /// Returns the table without the columns that have no value in any row.
@@ -37,7 +37,7 @@ TextTable without_empty_columns(TextTable table);
 /// Adds the table without its empty columns; adds nothing if it has no rows.
 void add(std::vector<TextTable>& all, TextTable table);
 
-/// Returns the tables of curves, portions, laws, work that grows with the workers, and predictions.
+/// Returns the tables of curves, fractions, laws, work that grows with the workers, and predictions.
 void add_scaling_tables(std::vector<TextTable>& all, const Analysis& analysis);
 
 }  // namespace convoke::study

@@ -195,7 +195,7 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
   }
   run.system = cell.at.system, run.mode = cell.at.mode, run.batch = cell.at.batch,
   run.variant = cell.at.variant;
-  run.ranks = cell.at.ranks, run.threads = cell.at.threads, run.portion = cell.at.portion;
+  run.ranks = cell.at.ranks, run.threads = cell.at.threads, run.fraction = cell.at.fraction;
   run.repeat = repeat;
   if (cell.at.as_if) run.marks.emplace_back("as if");
   if (!outcome.failure.empty()) {

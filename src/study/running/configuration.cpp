@@ -34,7 +34,7 @@ struct Point {
   const std::vector<std::string>& variant;
   const Mode* mode;  ///< null: the recipe's
   std::int64_t ranks, threads;
-  const double* portion;  ///< null: the recipe's
+  const double* fraction;  ///< null: the recipe's
   const std::string& batch;
 };
 
@@ -71,7 +71,7 @@ Configuration configuration_at(const StudyFile& study, const Point& point) {
     variant.push_back(fmt::format("ensemble.members={}", point.mode->members));
     change(variant.back());
   }
-  if (point.portion != nullptr) change(fmt::format("data.portion={}", *point.portion));
+  if (point.fraction != nullptr) change(fmt::format("data.fraction={}", *point.fraction));
 
   recipe::Recipe recipe = load(study, point, made);
   const bool votes = recipe.train.mode == "ensemble";
@@ -89,7 +89,7 @@ Configuration configuration_at(const StudyFile& study, const Point& point) {
              .mode = point.mode != nullptr ? point.mode->name : recipe.train.mode,
              .ranks = point.ranks,
              .threads = point.threads,
-             .portion = recipe.data.portion,
+             .fraction = recipe.data.fraction,
              .batch = point.batch,
              .variant = join(variant, " "),
              .as_if = point.mode != nullptr && point.mode->as_if};
@@ -105,9 +105,9 @@ std::vector<Configuration> all_of(const StudyFile& study) {
   std::vector<const Mode*> modes;
   for (const Mode& mode : study.modes) modes.push_back(&mode);
   if (modes.empty()) modes.push_back(nullptr);
-  std::vector<const double*> portions;
-  for (const double& portion : study.portions) portions.push_back(&portion);
-  if (portions.empty()) portions.push_back(nullptr);
+  std::vector<const double*> fractions;
+  for (const double& fraction : study.fractions) fractions.push_back(&fraction);
+  if (fractions.empty()) fractions.push_back(nullptr);
 
   std::vector<Configuration> all;
   for (const std::string& recipe : study.recipes) {
@@ -116,11 +116,11 @@ std::vector<Configuration> all_of(const StudyFile& study) {
         const bool groups = mode != nullptr && mode->name == "groups";  // groups determine their ranks
         const std::vector<std::int64_t> ranks =
             groups ? std::vector{mode->members * mode->member_ranks} : study.ranks;
-        for (const double* portion : portions) {
+        for (const double* fraction : fractions) {
           for (const std::string& batch : study.batches) {
             for (const std::int64_t n : ranks) {
               for (const std::int64_t threads : study.threads) {
-                all.push_back(configuration_at(study, {recipe, variant, mode, n, threads, portion, batch}));
+                all.push_back(configuration_at(study, {recipe, variant, mode, n, threads, fraction, batch}));
               }
             }
           }
@@ -203,7 +203,7 @@ std::optional<std::size_t> find_cell(std::span<const Configuration> cells, const
 const Configuration* quickest(std::span<const Configuration> cells,
                               const std::function<bool(const Configuration&)>& allowed) {
   const auto cost = [](const Configuration& cell) {
-    return cell.at.portion * static_cast<double>(cell.epochs) / static_cast<double>(cell.at.workers());
+    return cell.at.fraction * static_cast<double>(cell.epochs) / static_cast<double>(cell.at.workers());
   };
   const Configuration* best = nullptr;
   for (const Configuration& cell : cells) {

@@ -45,7 +45,7 @@ std::vector<std::pair<std::string, Value>> keys_of(SettingsReader& read, const c
 // Keys that have their own axis, or that a study sets.
 void require_free(const SettingsReader& read, const std::string& section, const std::string& key) {
   constexpr std::pair<std::string_view, std::string_view> kOwn[] = {
-      {"run.threads", "threads"}, {"train.mode", "mode"}, {"data.portion", "portion"}};
+      {"run.threads", "threads"}, {"train.mode", "mode"}, {"data.fraction", "fraction"}};
   for (const auto& [recipe_key, axis] : kOwn) {
     if (key == recipe_key) {
       read.fail_at(section, fmt::format("\"{}\" has its own axis", key),
@@ -125,11 +125,11 @@ void read_axes(SettingsReader& read, StudyFile& study, const fs::path& folder) {
     study.modes.push_back(mode_from(read, mode));
   }
   if (!study.modes.empty()) require_distinct(read, "mode", study.modes);
-  study.portions = read.get("portion", std::vector<double>{});
-  if (!study.portions.empty()) require_distinct(read, "portion", study.portions);
+  study.fractions = read.get("fraction", std::vector<double>{});
+  if (!study.fractions.empty()) require_distinct(read, "fraction", study.fractions);
   read.check(
-      "portion",
-      std::all_of(study.portions.begin(), study.portions.end(), [](double p) { return p > 0 && p <= 1; }),
+      "fraction",
+      std::all_of(study.fractions.begin(), study.fractions.end(), [](double f) { return f > 0 && f <= 1; }),
       "shares above 0 and at most 1");
   study.batches = read.get("batch", study.batches);
   require_distinct(read, "batch", study.batches);
@@ -233,7 +233,7 @@ Settings StudyFile::settings() const {
   Settings all{
       {"name", name}, {"recipe", list_of(recipes)}, {"ranks", list_of(ranks)}, {"threads", list_of(threads)}};
   if (!modes.empty()) all.set("mode", std::move(modes_text));
-  if (!portions.empty()) all.set("portion", list_of(portions));
+  if (!fractions.empty()) all.set("fraction", list_of(fractions));
   all.set("batch", list_of(batches));
   all.set("repeats", repeats);
   all.set("at_most", at_most);

@@ -47,7 +47,7 @@ void take_failures(std::vector<MeasuredCell>& cells) {
 }  // namespace
 
 Coordinates coordinates(const Measurement& m) {
-  return {m.system, m.mode,    m.ranks,   m.threads,          m.portion,
+  return {m.system, m.mode,    m.ranks,   m.threads,          m.fraction,
           m.batch,  m.variant, m.machine, m.has_mark("as if")};
 }
 
@@ -58,7 +58,7 @@ Coordinates on_any_machine(Coordinates at) {
 
 std::string run_name(const Coordinates& at) {
   std::string name = fmt::format("{}-{}-{}x{}", at.system, at.mode, at.ranks, at.threads);
-  if (at.portion != 1) name += fmt::format("-p{:.4g}", at.portion);
+  if (at.fraction != 1) name += fmt::format("-p{:.4g}", at.fraction);
   if (at.batch == "weak") name += "-weak";
   if (!at.variant.empty()) name += "-" + at.variant;
   if (at.as_if) name += "-as-if";
@@ -72,10 +72,10 @@ bool is_sequential(std::string_view mode) {
   return mode == "sequential" || mode == "serial" || mode == "single";
 }
 
-std::string portion_text(double portion) {
-  const double inverse = std::round(1 / portion);
-  if (portion < 1 && std::abs(inverse * portion - 1) < 1e-9) return fmt::format("1/{:.0f}", inverse);
-  return fmt::format("{:.4g}", portion);
+std::string fraction_text(double fraction) {
+  const double inverse = std::round(1 / fraction);
+  if (fraction < 1 && std::abs(inverse * fraction - 1) < 1e-9) return fmt::format("1/{:.0f}", inverse);
+  return fmt::format("{:.4g}", fraction);
 }
 
 std::string to_string(const Coordinates& at) {
@@ -88,7 +88,7 @@ std::string to_string(const Coordinates& at) {
   if (at.ranks > 0) {
     add(counted(at.ranks, "rank") + (at.threads == 1 ? "" : " x " + counted(at.threads, "thread")));
   }
-  if (at.portion != 1) add(portion_text(at.portion) + " of the samples");
+  if (at.fraction != 1) add(fraction_text(at.fraction) + " of the samples");
   add(at.batch == "weak" ? "weak batch" : "");
   add(at.variant);
   add(at.machine);

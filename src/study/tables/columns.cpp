@@ -100,11 +100,12 @@ constexpr Column time(std::string_view name) {
   return column;
 }
 
-void read_portion(TableRow& row, std::string_view, const std::string& cell, double factor) {
+void read_fraction(TableRow& row, std::string_view, const std::string& cell, double factor) {
   if (cell.empty()) return;
-  const double portion = printed_number(cell).value * factor;
-  if (portion <= 0 || portion > 1) throw Error(fmt::format("is {}: above 0 and at most 1 is expected", cell));
-  row.measurement.portion = portion;
+  const double fraction = printed_number(cell).value * factor;
+  if (fraction <= 0 || fraction > 1)
+    throw Error(fmt::format("is {}: above 0 and at most 1 is expected", cell));
+  row.measurement.fraction = fraction;
 }
 
 // Reads a share of samples, or another score that is 1 at best.
@@ -144,7 +145,7 @@ constexpr std::array kColumns{
     words<&Measurement::mode>("mode"),
     count<&Measurement::ranks, 1>("ranks"),
     count<&Measurement::threads, 1>("threads"),
-    Column{"portion", read_portion, [](const Measurement& m) { return exact(m.portion); }},
+    Column{"fraction", read_fraction, [](const Measurement& m) { return exact(m.fraction); }},
     words<&Measurement::batch>("batch"),
     words<&Measurement::variant>("variant"),
     count<&Measurement::repeat, 1>("repeat"),
@@ -192,8 +193,10 @@ constexpr std::array kAliases{
     Alias{"gpus", "ranks"},
     Alias{"processes", "ranks"},
     Alias{"workers", "ranks"},
-    Alias{"share", "portion"},
-    Alias{"portion_percent", "portion", 0.01},
+    Alias{"share", "fraction"},
+    Alias{"fraction_percent", "fraction", 0.01},
+    Alias{"portion", "fraction"},  // in files of earlier versions
+    Alias{"portion_percent", "fraction", 0.01},
     Alias{"run", "repeat"},
     Alias{"seconds", "makespan_seconds"},
     Alias{"total_seconds", "makespan_seconds"},

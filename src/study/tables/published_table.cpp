@@ -55,7 +55,7 @@ Header read_header(CsvReader& reader, PublishedTable& table) {
 }
 
 void require_figures(const Header& header, const std::string& file) {
-  constexpr std::array<std::string_view, 6> kNoFigures{"ranks",  "threads", "portion",
+  constexpr std::array<std::string_view, 6> kNoFigures{"ranks",  "threads", "fraction",
                                                        "repeat", "epochs",  "started"};
   const bool any = std::any_of(header.roles.begin(), header.roles.end(), [&](const ColumnRole& role) {
     return !role.column.empty() && !holds_names(role.column) && role.column != "batch" &&

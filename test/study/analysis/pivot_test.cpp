@@ -24,7 +24,7 @@ TEST_CASE("a table has rows by number, groups of columns, and marks at every val
                                 {.rows = "ranks",
                                  .columns = "mode",
                                  .show = {"makespan_seconds", "speedup"},
-                                 .only = {{"portion", "1"}}});
+                                 .only = {{"fraction", "1"}}});
   CHECK(table.columns ==
         std::vector<std::string>{"ranks", "sync: makespan (s)", "sync: speed-up", "ensemble: makespan (s)"});
   CHECK(table.rows == std::vector<std::vector<std::string>>{
@@ -32,9 +32,9 @@ TEST_CASE("a table has rows by number, groups of columns, and marks at every val
                           {"2", "6", "1.83", ""},
                           {"10", "2 [OVERSUBSCRIBED]", "5.50 [OVERSUBSCRIBED]", ""},
                       });
-  CHECK(
-      pivot(some(), {}, {.rows = "portion", .show = {"accuracy"}, .only = {{"mode", "sync"}, {"ranks", "1"}}})
-          .rows == std::vector<std::vector<std::string>>{{"1/2", ""}, {"1", "98.5"}});
+  CHECK(pivot(some(), {},
+              {.rows = "fraction", .show = {"accuracy"}, .only = {{"mode", "sync"}, {"ranks", "1"}}})
+            .rows == std::vector<std::vector<std::string>>{{"1/2", ""}, {"1", "98.5"}});
 }
 
 TEST_CASE("a table in Markdown") {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "convoke/study/analysis/comparison.hpp"
-#include "convoke/study/analysis/portions.hpp"
+#include "convoke/study/analysis/fractions.hpp"
 #include "rows.hpp"
 #include "support/catch.hpp"
 
@@ -99,20 +99,21 @@ TEST_CASE("published speed-ups and decreases make curves without times") {
   CHECK(curves[1].points[3].karp_flatt->value < 0);
 }
 
-TEST_CASE("portions x devices are the TPU paper's tables 6 to 8") {
+TEST_CASE("fractions x devices are the TPU paper's tables 6 to 8") {
   const PublishedTable times = published("birds-tpu-epoch-seconds.csv"),
                        derived = published("birds-tpu-derived.csv");
   const auto cells = cells_of(measurements_in(times));
   const auto curves = scaling_curves(cells, times.rows, {.machine_devices = 8, .up_to = 0});
-  const auto tables = portion_tables(curves);
+  const auto tables = fraction_tables(curves);
   REQUIRE(tables.size() == 1);
-  CHECK(tables[0].portions == std::vector<double>{0.125, 0.25, 0.5, 1});
-  CHECK(tables[0].sizes == std::vector<PortionTable::Size>{{1, 1}, {2, 1}, {4, 1}, {8, 1}});
+  CHECK(tables[0].fractions == std::vector<double>{0.125, 0.25, 0.5, 1});
+  CHECK(tables[0].sizes == std::vector<FractionTable::Size>{{1, 1}, {2, 1}, {4, 1}, {8, 1}});
   for (const TableRow& row : derived.rows) {
-    const auto r = std::find(tables[0].portions.begin(), tables[0].portions.end(), row.measurement.portion) -
-                   tables[0].portions.begin();
+    const auto r =
+        std::find(tables[0].fractions.begin(), tables[0].fractions.end(), row.measurement.fraction) -
+        tables[0].fractions.begin();
     const auto c = std::find(tables[0].sizes.begin(), tables[0].sizes.end(),
-                             PortionTable::Size{row.measurement.ranks, 1}) -
+                             FractionTable::Size{row.measurement.ranks, 1}) -
                    tables[0].sizes.begin();
     const auto place = tables[0].places[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)];
     REQUIRE(place);
@@ -212,9 +213,9 @@ TEST_CASE("equally many workers by ranks and by threads have separate columns") 
   for (Measurement& m : threads) m.threads = 2;
   const auto curves = curves_of(runs("sync", 1, {100, 101}) + runs("sync", 2, {55, 56}) +
                                 runs("sync", 1, {50, 51}, 0.5) + runs("sync", 2, {28, 29}, 0.5) + threads);
-  const auto tables = portion_tables(curves);
+  const auto tables = fraction_tables(curves);
   REQUIRE(tables.size() == 1);
-  CHECK(tables[0].sizes == std::vector<PortionTable::Size>{{1, 1}, {1, 2}, {2, 1}});
+  CHECK(tables[0].sizes == std::vector<FractionTable::Size>{{1, 1}, {1, 2}, {2, 1}});
 }
 
 TEST_CASE("cells of members in turns are points of the same curve, and their base is measured if it can be") {

@@ -39,7 +39,7 @@ TEST_CASE("cells are the product of the axes, with the recipe's values for missi
   const Place place;
   CHECK(place.names("") == std::vector<std::string>{"tiny-sync-1x1"});
   CHECK(
-      place.names("ranks = [1, 2]\nportion = [0.5, 1]") ==
+      place.names("ranks = [1, 2]\nfraction = [0.5, 1]") ==
       std::vector<std::string>{"tiny-sync-1x1-p0.5", "tiny-sync-2x1-p0.5", "tiny-sync-1x1", "tiny-sync-2x1"});
   const std::vector<std::string> all = place.names(R"(
 ranks = [1, 2]
@@ -57,11 +57,11 @@ train.lane = [8, 4]
 TEST_CASE("a cell is a recipe with changes") {
   const Place place;
   const auto cells = configurations(place.study(
-      "ranks = [2]\nthreads = [2]\nmode = [\"ensemble\", \"2x2\"]\nportion = [0.5]\n[set]\nseed = 5\n"));
+      "ranks = [2]\nthreads = [2]\nmode = [\"ensemble\", \"2x2\"]\nfraction = [0.5]\n[set]\nseed = 5\n"));
   REQUIRE(cells.size() == 2);
   CHECK(cells[0].at == Coordinates{"tiny", "ensemble", 2, 2, 0.5, "strong", ""});
   CHECK(cells[0].seed == 5);
-  for (const char* change : {"seed=5", "run.threads=2", "train.mode=ensemble", "data.portion=0.5"}) {
+  for (const char* change : {"seed=5", "run.threads=2", "train.mode=ensemble", "data.fraction=0.5"}) {
     CHECK(has(cells[0], change));
   }
   CHECK(cells[1].at == Coordinates{"tiny", "groups", 4, 2, 0.5, "strong", "ensemble.members=2"});

@@ -34,7 +34,7 @@ struct QueuedStudy {
 Measurement measured(const Configuration& cell, std::int64_t repeat, std::vector<std::string> marks = {}) {
   Measurement run;
   run.system = cell.at.system, run.mode = cell.at.mode, run.batch = cell.at.batch;
-  run.ranks = cell.at.ranks, run.threads = cell.at.threads, run.portion = cell.at.portion;
+  run.ranks = cell.at.ranks, run.threads = cell.at.threads, run.fraction = cell.at.fraction;
   run.repeat = repeat;
   run.makespan_seconds = 1.5;
   run.marks = std::move(marks);

@@ -31,7 +31,7 @@ ranks = [1, 2, 4]
 threads = 2
 mode = ["sync", "ensemble", "4x2", "ensemble as if", "4x2 as if"]
 columns = ["test.ece", "peak_rss_mib"]
-portion = [0.25, 0.5, 1]
+fraction = [0.25, 0.5, 1]
 batch = ["strong", "weak"]
 repeats = 5
 budget = "1.5 h"
@@ -48,7 +48,7 @@ train.lane = [8, 16]
         std::vector<Mode>{
             {"sync"}, {"ensemble"}, {"groups", 4, 2}, {"ensemble", 0, 0, true}, {"groups", 4, 2, true}});
   CHECK(all.columns == std::vector<std::string>{"test.ece", "peak_rss_mib"});
-  CHECK(all.portions == std::vector<double>{0.25, 0.5, 1});
+  CHECK(all.fractions == std::vector<double>{0.25, 0.5, 1});
   CHECK(all.budget_seconds == 5400);
   CHECK(all.at_most == 30);
   CHECK(all.set == std::vector<std::string>{"train.epochs=2", "train.optimizer.name=sgd",
@@ -71,7 +71,7 @@ TEST_CASE("text that would be parsed as another type keeps its quotes") {
 TEST_CASE("an invalid study is refused with the line, and the nearest known name") {
   CHECK_THAT(error_of([] { parse("ranks = [1]"); }), Contains("\"recipe\" is missing"));
   CHECK_THAT(refused("rank = [1, 2]"), Contains("s.toml:2") && Contains("did you mean \"ranks\"?"));
-  CHECK_THAT(refused("portions = [1]"), Contains("did you mean \"portion\"?"));
+  CHECK_THAT(refused("fractions = [1]"), Contains("did you mean \"fraction\"?"));
   CHECK_THAT(refused("mode = \"ensembel\""), Contains("did you mean \"ensemble\"?"));
   CHECK_THAT(refused("mode = \"sync as if\""), Contains("only members of an ensemble can train in turns"));
   CHECK_THAT(refused("mode = \"ensembel as if\""), Contains("did you mean \"ensemble\"?"));
@@ -82,12 +82,12 @@ TEST_CASE("an invalid study is refused with the line, and the nearest known name
   CHECK_THAT(refused("ranks = [1, 0]"), Contains("whole numbers from 1 on"));
   CHECK_THAT(refused("ranks = []"), Contains("at least one value"));
   CHECK_THAT(refused("ranks = [2, 2]"), Contains("without repeated values"));
-  CHECK_THAT(refused("portion = [0.5, 1.5]"), Contains("above 0 and at most 1"));
+  CHECK_THAT(refused("fraction = [0.5, 1.5]"), Contains("above 0 and at most 1"));
   CHECK_THAT(refused("repeats = 0"), Contains("s.toml:2") && Contains("at least 1"));
   CHECK_THAT(refused("repeats = 5\nat_most = 4"), Contains("s.toml:3") && Contains("at least repeats, 5"));
   CHECK_THAT(refused("target = 5"), Contains("above 0 and below 1"));
   CHECK_THAT(refused("budget = \"two hours\""), Contains("s.toml:2") && Contains("is not a time"));
-  CHECK_THAT(refused("[set]\ndata.portion = 0.5"), Contains("s.toml:3") && Contains("its own axis"));
+  CHECK_THAT(refused("[set]\ndata.fraction = 0.5"), Contains("s.toml:3") && Contains("its own axis"));
   CHECK_THAT(refused("[axes]\ntrain.mode = [\"sync\"]"), Contains("its own axis"));
   CHECK_THAT(refused("[axes]\ntrain.lane = 8"),
              Contains("s.toml:3") && Contains("must be a list of values, but is 8"));

@@ -119,6 +119,6 @@ TEST_CASE("a cell's coordinates have a text form") {
   Coordinates at{"net", "sync", 4, 2, 0.25, "weak", "train.lane=8"};
   CHECK(to_string(at) == "net, sync, 4 ranks x 2 threads, 1/4 of the samples, weak batch, train.lane=8");
   CHECK(to_string(Coordinates{"net", "", 1, 1, 1, "", ""}) == "net, 1 rank");
-  CHECK(portion_text(1.0 / 3) == "1/3");
-  CHECK(portion_text(0.3) == "0.3");
+  CHECK(fraction_text(1.0 / 3) == "1/3");
+  CHECK(fraction_text(0.3) == "0.3");
 }

@@ -21,7 +21,7 @@ Measurement full() {
   m.mode = "sync";
   m.ranks = 4;
   m.threads = 2;
-  m.portion = 0.125;
+  m.fraction = 0.125;
   m.batch = "weak";
   m.variant = "train.lane=8 train.precision=bf16";
   m.repeat = 3;
@@ -188,7 +188,7 @@ TEST_CASE("an invalid table is refused with its place") {
   CHECK_THAT(Csv("ranks,seconds\n99999999999,2\n").error(),
              Contains("a whole number from 1 to 1,000,000,000"));
   CHECK_THAT(Csv("ranks,seconds\n1,1e300\n").error(), Contains("is 1e300: at most 1e+12 is expected"));
-  CHECK_THAT(Csv("portion,seconds\n2,2\n").error(), Contains("above 0 and at most 1"));
+  CHECK_THAT(Csv("fraction,seconds\n2,2\n").error(), Contains("above 0 and at most 1"));
   CHECK_THAT(Csv("accuracy\n98.2\n").error(), Contains("at most 1 is expected"));
   CHECK_THAT(Csv("val_accuracy\n98.2\n").error(), Contains("at most 1 is expected"));
   CHECK_THAT(Csv("kappa\n-1.5\n").error(), Contains("a number from -1 to 1 is expected"));

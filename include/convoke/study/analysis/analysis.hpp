@@ -10,8 +10,8 @@
 #include "convoke/study/analysis/audit.hpp"
 #include "convoke/study/analysis/comparison.hpp"
 #include "convoke/study/analysis/cost.hpp"
+#include "convoke/study/analysis/fractions.hpp"
 #include "convoke/study/analysis/pareto.hpp"
-#include "convoke/study/analysis/portions.hpp"
 #include "convoke/study/analysis/replication.hpp"
 #include "convoke/study/analysis/scaling.hpp"
 #include "convoke/study/analysis/time_to_accuracy.hpp"
@@ -39,7 +39,7 @@ struct Analysis {
   std::vector<MeasuredCell> cells;
   std::vector<Curve> curves;
   std::vector<ScaledCurve> scaled;
-  std::vector<PortionTable> portions;  ///< refer to `curves`
+  std::vector<FractionTable> fractions;  ///< refer to `curves`
   std::vector<Comparison> comparisons;
   std::vector<EqualCost> equal_cost;
   std::optional<Replication> replication;         ///< none without a second study

@@ -7,7 +7,7 @@
 
 namespace convoke::study {
 
-/// Returns the nonempty tables of an analysis: cells, phases, scaling, portions, laws, predictions,
+/// Returns the nonempty tables of an analysis: cells, phases, scaling, fractions, laws, predictions,
 /// comparisons, verdicts, costs, recommendations, published columns. Column names contain the units, and
 /// every figure is followed by its marks.
 std::vector<TextTable> tables(const Analysis& analysis);

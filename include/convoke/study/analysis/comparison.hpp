@@ -21,7 +21,7 @@ struct Comparison {
 
 /// Computes Welch's t-test of every two cells with two runs or more that are equal in all coordinates except
 /// one; for ranks or threads, only of neighbours. More than 32 variants of one configuration are compared
-/// only with the first of them. Different portions and datasets are different work and are not compared.
+/// only with the first of them. Different fractions and datasets are different work and are not compared.
 std::vector<Comparison> comparisons(std::span<const MeasuredCell> cells);
 
 /// An ensemble and synchronous training of the same samples at equal core-seconds.
@@ -36,8 +36,8 @@ struct EqualCost {
 };
 
 /// Pairs every cell of mode "ensemble" or "groups" with a synchronous cell of its system (if there is none,
-/// of all systems: the recipe's twin has another name), portion, dataset, machine and variant without keys of
-/// ensembles. Chooses the most accurate cell (by the lower ends of intervals) among the cells that take at
+/// of all systems: the recipe's twin has another name), fraction, dataset, machine and variant without keys
+/// of ensembles. Chooses the most accurate cell (by the lower ends of intervals) among the cells that take at
 /// most 5 % more core-seconds. If all cells take more, chooses the one that takes fewest.
 std::vector<EqualCost> at_equal_cost(std::span<const MeasuredCell> cells);
 

@@ -58,7 +58,7 @@ struct Offer {
 std::vector<Offer> offers(std::span<const Curve> curves, std::span<const MeasuredCell> cells,
                           std::span<const PricedMachine> machines, const Demands& demands);
 
-/// Returns the first offer of each system, mode, variant, portion, machine and terms: its best number of
+/// Returns the first offer of each system, mode, variant, fraction, machine and terms: its best number of
 /// workers.
 std::vector<Offer> best_of_each(std::span<const Offer> offers);
 

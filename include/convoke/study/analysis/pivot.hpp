@@ -10,7 +10,7 @@
 
 namespace convoke::study {
 
-/// The shape of a table of cells. A coordinate is "system", "mode", "ranks", "threads", "portion", "batch",
+/// The shape of a table of cells. A coordinate is "system", "mode", "ranks", "threads", "fraction", "batch",
 /// "variant" or "machine".
 struct PivotOptions {
   std::string rows = "ranks";  ///< the coordinate with a row for each value

@@ -26,11 +26,11 @@ struct ScalingPoint {
   std::vector<std::string> marks_of_ratios;  ///< of the cell and its base, for all measures except the time
 };
 
-/// All numbers of ranks and threads of one system, mode, portion, batch policy and variant: the same work
+/// All numbers of ranks and threads of one system, mode, fraction, batch policy and variant: the same work
 /// with more and more workers.
 struct Curve {
   std::string system, mode, batch, variant, machine;
-  double portion = 1;
+  double fraction = 1;
   std::string quantity;  ///< kind of time: "makespan_seconds", "epoch_seconds", or "published"
   Coordinates base;      ///< the cell with the fewest workers, in this mode or in another one with fewer
   std::vector<ScalingPoint> points;  ///< by workers

@@ -29,8 +29,8 @@ struct StudyFile {
   std::string name;
   std::vector<std::string> recipes;
   std::vector<std::int64_t> ranks{1}, threads{1};
-  std::vector<Mode> modes;       ///< empty: the recipe's
-  std::vector<double> portions;  ///< empty: the recipe's
+  std::vector<Mode> modes;        ///< empty: the recipe's
+  std::vector<double> fractions;  ///< empty: the recipe's
   std::vector<std::string> batches{
       "strong"};                 ///< strong: the same batch in all cells; weak: the same for each rank
   std::vector<std::string> set;  ///< changes of all cells, e.g. "train.epochs=2"

@@ -58,7 +58,7 @@ inline constexpr std::array kQuantities{
 struct Coordinates {
   std::string system, mode;
   std::int64_t ranks = 1, threads = 1;  ///< ranks 0: unknown
-  double portion = 1;
+  double fraction = 1;
   std::string batch, variant;
   std::string machine = {};  ///< as in Measurement; "" for planned cells, which have no machine yet
   /// The members of an ensemble were trained in turns, each alone, as if all ranks had their own cores: never
@@ -86,7 +86,7 @@ std::string to_string(const Coordinates& at);
 std::string run_name(const Coordinates& at);
 
 /// Returns a share as "1/8", "1", "0.3".
-std::string portion_text(double portion);
+std::string fraction_text(double fraction);
 
 /// The repeats of one cell.
 struct MeasuredCell {

@@ -17,7 +17,7 @@ struct Measurement {
   std::string mode;          ///< "sync", "ensemble", "groups", or another word
   std::int64_t ranks = 1;    ///< 0: unknown (tables of other programs)
   std::int64_t threads = 1;  ///< of each rank
-  double portion = 1;        ///< of the training samples, (0, 1]
+  double fraction = 1;       ///< of the training samples, (0, 1]
   std::string batch;         ///< "strong" (the same batch in all), "weak" (the same for each rank), or ""
   std::string variant;       ///< further changes as for --set, "train.lane=8 train.precision=bf16"; or ""
   std::int64_t repeat = 1;   ///< from 1

@@ -10,11 +10,11 @@
 #include "convoke/study/analysis/scaling.hpp"
 #include "convoke/study/tables/cells.hpp"
 
-// Joint analysis of portions of the data and numbers of workers.
+// Joint analysis of fractions of the data and numbers of workers.
 
 namespace convoke::study {
 
-/// Work that grows with the workers: cells whose portion grows as their workers do.
+/// Work that grows with the workers: cells whose fraction grows as their workers do.
 struct ScaledPoint {
   Coordinates at;
   double workers = 1;                   ///< relative to the workers of the base
@@ -30,28 +30,28 @@ struct ScaledCurve {
   std::optional<Estimate> gustafson;
 };
 
-/// portions x workers, as in the TPU paper's tables 6 (times), 7 (acceleration) and 8 (efficiency).
-struct PortionTable {
+/// fractions x workers, as in the TPU paper's tables 6 (times), 7 (acceleration) and 8 (efficiency).
+struct FractionTable {
   std::string system, mode, batch, variant, machine;
   struct Size {
     std::int64_t ranks = 1, threads = 1;
     std::int64_t workers() const { return ranks * threads; }
     bool operator==(const Size&) const = default;
   };
-  std::vector<double> portions;  ///< ascending
-  std::vector<Size> sizes;       ///< by workers, then ranks
-  /// Index into `curves` and into its points, by portion and size; empty if there is no cell.
+  std::vector<double> fractions;  ///< ascending
+  std::vector<Size> sizes;        ///< by workers, then ranks
+  /// Index into `curves` and into its points, by fraction and size; empty if there is no cell.
   struct Place {
     std::size_t curve, point;
   };
   std::vector<std::vector<std::optional<Place>>> places;
 };
 
-/// Returns the curves of cells whose portion is proportional to their workers, with two points or more.
+/// Returns the curves of cells whose fraction is proportional to their workers, with two points or more.
 /// Gustafson's law is fitted to the cells that were not oversubscribed.
 std::vector<ScaledCurve> scaled_curves(std::span<const MeasuredCell> cells);
 
-/// Returns the tables of two portions or more.
-std::vector<PortionTable> portion_tables(std::span<const Curve> curves);
+/// Returns the tables of two fractions or more.
+std::vector<FractionTable> fraction_tables(std::span<const Curve> curves);
 
 }  // namespace convoke::study

@@ -1,4 +1,4 @@
-#include "convoke/study/analysis/portions.hpp"
+#include "convoke/study/analysis/fractions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 namespace convoke::study {
 namespace {
 
-PortionTable::Size size_of(const ScalingPoint& point) { return {point.at.ranks, point.at.threads}; }
+FractionTable::Size size_of(const ScalingPoint& point) { return {point.at.ranks, point.at.threads}; }
 
 // Keys of cells of one family; only values that occur in two cells or more are used.
 ScaledCurve scaled_curve(const Coordinates& of, std::span<const MeasuredCell> cells) {
@@ -26,7 +26,7 @@ ScaledCurve scaled_curve(const Coordinates& of, std::span<const MeasuredCell> ce
       }
     }
     std::stable_sort(family.begin(), family.end(), [](const MeasuredCell* a, const MeasuredCell* b) {
-      return std::tuple(a->at.workers(), a->at.portion) < std::tuple(b->at.workers(), b->at.portion);
+      return std::tuple(a->at.workers(), a->at.fraction) < std::tuple(b->at.workers(), b->at.fraction);
     });
     curve.quantity = quantity.name;
     curve.points.clear();
@@ -34,7 +34,7 @@ ScaledCurve scaled_curve(const Coordinates& of, std::span<const MeasuredCell> ce
     for (const MeasuredCell* cell : family) {
       const MeasuredCell& base = *family.front();
       const double p = static_cast<double>(cell->at.workers()) / static_cast<double>(base.at.workers());
-      if (std::abs(cell->at.portion / base.at.portion / p - 1) > 1e-9) continue;
+      if (std::abs(cell->at.fraction / base.at.fraction / p - 1) > 1e-9) continue;
       curve.base = base.at;
       const Ratio ratio_of_times = cell == &base
                                        ? Ratio{.value = 1, .interval = {}}
@@ -69,34 +69,34 @@ std::vector<ScaledCurve> scaled_curves(std::span<const MeasuredCell> cells) {
   return curves;
 }
 
-std::vector<PortionTable> portion_tables(std::span<const Curve> curves) {
-  std::vector<PortionTable> tables;
+std::vector<FractionTable> fraction_tables(std::span<const Curve> curves) {
+  std::vector<FractionTable> tables;
   for (const Curve& first : curves) {
     const auto same = [&](const auto& other) { return same_family(other, first); };
     if (std::any_of(tables.begin(), tables.end(), same)) continue;
-    PortionTable table{first.system, first.mode, first.batch, first.variant, first.machine, {}, {}, {}};
+    FractionTable table{first.system, first.mode, first.batch, first.variant, first.machine, {}, {}, {}};
     for (const Curve& curve : curves) {
       if (!same(curve) || curve.base.workers() == 0) continue;
-      table.portions.push_back(curve.portion);
+      table.fractions.push_back(curve.fraction);
       for (const ScalingPoint& point : curve.points) table.sizes.push_back(size_of(point));
     }
     std::sort(table.sizes.begin(), table.sizes.end(), [](const auto& a, const auto& b) {
       return std::pair(a.workers(), a.ranks) < std::pair(b.workers(), b.ranks);
     });
     table.sizes.erase(std::unique(table.sizes.begin(), table.sizes.end()), table.sizes.end());
-    std::sort(table.portions.begin(), table.portions.end());
-    if (table.portions.size() < 2) continue;
-    table.places.assign(table.portions.size(),
-                        std::vector<std::optional<PortionTable::Place>>(table.sizes.size()));
+    std::sort(table.fractions.begin(), table.fractions.end());
+    if (table.fractions.size() < 2) continue;
+    table.places.assign(table.fractions.size(),
+                        std::vector<std::optional<FractionTable::Place>>(table.sizes.size()));
     for (std::size_t c = 0; c < curves.size(); ++c) {
       if (!same(curves[c]) || curves[c].base.workers() == 0) continue;
-      const auto row = std::find(table.portions.begin(), table.portions.end(), curves[c].portion);
+      const auto row = std::find(table.fractions.begin(), table.fractions.end(), curves[c].fraction);
       for (std::size_t i = 0; i < curves[c].points.size(); ++i) {
         const auto column = std::find(table.sizes.begin(), table.sizes.end(), size_of(curves[c].points[i]));
-        auto& place = table.places[static_cast<std::size_t>(row - table.portions.begin())]
+        auto& place = table.places[static_cast<std::size_t>(row - table.fractions.begin())]
                                   [static_cast<std::size_t>(column - table.sizes.begin())];
         // A measured cell rather than one as if.
-        if (!place || !curves[c].points[i].at.as_if) place = PortionTable::Place{c, i};
+        if (!place || !curves[c].points[i].at.as_if) place = FractionTable::Place{c, i};
       }
     }
     tables.push_back(std::move(table));
