@@ -199,7 +199,7 @@ Binding settle(const mpi::Communicator& world, int threads) {
   return binding;
 }
 
-std::vector<Finding> judge_binding(const Binding& binding, int threads) {
+std::vector<Finding> check_binding(const Binding& binding, int threads) {
   const run::Machine& machine = binding.machine;
   std::vector<Finding> found;
   for (const int node : nodes_of(machine.placements)) {
@@ -248,7 +248,7 @@ std::vector<Finding> judge_binding(const Binding& binding, int threads) {
   return found;
 }
 
-std::vector<Finding> judge_quota(const run::Machine& machine, int threads) {
+std::vector<Finding> check_quota(const run::Machine& machine, int threads) {
   std::vector<Finding> found;
   for (const int node : nodes_of(machine.placements)) {
     const run::Placement& first = at(machine.placements, node);

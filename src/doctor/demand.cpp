@@ -16,7 +16,7 @@ std::uint64_t exchanged_bytes(const train::Job& job, int ranks) {
                              : 0;
 }
 
-std::vector<Finding> judge_lanes(const train::Job& job, int ranks) {
+std::vector<Finding> check_lanes(const train::Job& job, int ranks) {
   const std::int64_t lanes = job.engine.batch / job.engine.lane;
   const std::int64_t group = std::max<std::int64_t>(1, ranks / job.members);
   const std::int64_t workers = group * job.engine.threads;
@@ -47,7 +47,7 @@ std::vector<Finding> judge_lanes(const train::Job& job, int ranks) {
   }};
 }
 
-std::vector<Finding> judge_dataset(const data::StoredLayout& layout, const std::filesystem::path& dataset,
+std::vector<Finding> check_dataset(const data::StoredLayout& layout, const std::filesystem::path& dataset,
                                    bool streamed, bool shuffles_all) {
   std::vector<Finding> found;
   if (streamed) {

@@ -28,7 +28,7 @@ namespace {
 
 using Findings = std::vector<Finding>;
 
-Findings launcher(const Context& context) { return judge_launcher(context.binding.machine); }
+Findings launcher(const Context& context) { return check_launcher(context.binding.machine); }
 
 Findings programs(const Context& context) {
   try {
@@ -53,7 +53,7 @@ Findings openmp() {
 }
 
 Findings binding(const Context& context) {
-  Findings found = judge_binding(context.binding, context.threads);
+  Findings found = check_binding(context.binding, context.threads);
   if (!context.binding.fixed.empty()) {
     found.push_back({.severity = Severity::kNote,
                      .subject = "binding",
@@ -72,7 +72,7 @@ Findings binding(const Context& context) {
   return found;
 }
 
-Findings quota(const Context& context) { return judge_quota(context.binding.machine, context.threads); }
+Findings quota(const Context& context) { return check_quota(context.binding.machine, context.threads); }
 
 Findings topology(const Context& context) {
   const run::Machine& machine = context.binding.machine;
@@ -85,27 +85,27 @@ Findings topology(const Context& context) {
          .evidence = fmt::format("the cores are those of CONVOKE_TOPOLOGY ({}), not of this host", pretended),
          .remedy = "unset CONVOKE_TOPOLOGY before you train"});
   }
-  for (const Findings& judged :
-       {judge_smt(machine, seen, context.threads), judge_numa(machine, seen), judge_speeds(machine, seen)}) {
-    found.insert(found.end(), judged.begin(), judged.end());
+  for (const Findings& each :
+       {check_smt(machine, seen, context.threads), check_numa(machine, seen), check_speeds(machine, seen)}) {
+    found.insert(found.end(), each.begin(), each.end());
   }
   return found;
 }
 
 Findings processor(const Context& context) {
   const auto ranks = gather_processors(context.binding.machine, context.world, !context.quick);
-  return context.world.root() ? judge_processors(ranks) : Findings();
+  return context.world.root() ? check_processors(ranks) : Findings();
 }
 
 Findings shared_memory(const Context& context) {
   const auto hosts = gather_shared_memory(context.binding.machine, context.world, !context.quick);
-  return judge_shared_memory(hosts);
+  return check_shared_memory(hosts);
 }
 
 Findings network(const Context& context) {
   const auto hosts = gather_networks(context.binding.machine, context.world, !context.quick);
-  Findings found = judge_networks(hosts);
-  Findings waiting = judge_yielding(context.binding.machine, hosts);
+  Findings found = check_networks(hosts);
+  Findings waiting = check_yielding(context.binding.machine, hosts);
   std::move(waiting.begin(), waiting.end(), std::back_inserter(found));
   return found;
 }
@@ -114,12 +114,12 @@ Findings messages(const Context& context) {
   if (context.quick) return {};
   const auto links = measure_links(context.binding.machine, context.world);
   const int ranks = context.world.size();
-  return judge_links(links, context.demand == nullptr ? 0 : exchanged_bytes(context.demand->job, ranks));
+  return check_links(links, context.demand == nullptr ? 0 : exchanged_bytes(context.demand->job, ranks));
 }
 
 Findings host_clock(const Context& context) {
   if (context.quick) return {};
-  return judge_clock_offsets(measure_clock_offsets(context.binding.machine, context.world));
+  return check_clock_offsets(measure_clock_offsets(context.binding.machine, context.world));
 }
 
 // Rank 0 writes runs; every host reads the dataset.
@@ -137,17 +137,17 @@ Findings storage(const Context& context) {
   }
   const std::uint64_t checkpoint =
       context.demand == nullptr ? 0 : train::checkpoint_bytes(context.demand->job);
-  return judge_storage(places, checkpoint, hdf5_must_lock());
+  return check_storage(places, checkpoint, hdf5_must_lock());
 }
 
 Findings dataset(const Context& context) {
   const Demand* demand = context.demand;
   if (demand == nullptr) return {};
-  return judge_dataset(demand->layout, demand->dataset, demand->streamed, demand->shuffles_all);
+  return check_dataset(demand->layout, demand->dataset, demand->streamed, demand->shuffles_all);
 }
 
 Findings lanes(const Context& context) {
-  return context.demand == nullptr ? Findings() : judge_lanes(context.demand->job, context.world.size());
+  return context.demand == nullptr ? Findings() : check_lanes(context.demand->job, context.world.size());
 }
 
 Findings memory(const Context& context) {

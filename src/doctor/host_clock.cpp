@@ -52,7 +52,7 @@ std::vector<ClockOffset> measure_clock_offsets(const run::Machine& machine, cons
   return offsets;
 }
 
-std::vector<Finding> judge_clock_offsets(const std::vector<ClockOffset>& offsets) {
+std::vector<Finding> check_clock_offsets(const std::vector<ClockOffset>& offsets) {
   constexpr double kMatters = 1, kNotable = 0.1;  // seconds
   std::vector<Finding> found;
   double most = 0;

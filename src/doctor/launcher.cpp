@@ -16,7 +16,7 @@
 
 namespace convoke::doctor {
 
-std::vector<Finding> judge_launcher(const run::Machine& machine) {
+std::vector<Finding> check_launcher(const run::Machine& machine) {
   if (std::string warning = mpi::launcher_warning(machine.ranks); !warning.empty()) {
     return {{.severity = Severity::kError,
              .subject = "launcher",

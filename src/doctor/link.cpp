@@ -110,7 +110,7 @@ std::vector<Link> measure_links(const run::Machine& machine, const mpi::Communic
   return links;
 }
 
-std::vector<Finding> judge_links(const std::vector<Link>& links, std::uint64_t gradient) {
+std::vector<Finding> check_links(const std::vector<Link>& links, std::uint64_t gradient) {
   // Shared memory and Gigabit Ethernet are better than this unless something is wrong.
   constexpr double kSlowWithin = 100e-6, kSlowBetween = 500e-6, kThin = 80e6;
   std::vector<Finding> found;

@@ -161,7 +161,7 @@ std::vector<Interface> usable(const HostNetwork& host) {
   return list;
 }
 
-std::vector<Finding> judge_networks(const std::vector<HostNetwork>& hosts) {
+std::vector<Finding> check_networks(const std::vector<HostNetwork>& hosts) {
   if (hosts.size() <= 1) return {};
   std::vector<Finding> found;
   std::map<std::string, std::vector<std::string>> owners;  // "docker0 172.17.0.1": hosts
@@ -204,7 +204,7 @@ std::vector<Finding> judge_networks(const std::vector<HostNetwork>& hosts) {
   return found;
 }
 
-std::vector<Finding> judge_yielding(const run::Machine& machine, const std::vector<HostNetwork>& hosts) {
+std::vector<Finding> check_yielding(const run::Machine& machine, const std::vector<HostNetwork>& hosts) {
   std::vector<Finding> found;
   std::size_t index = 0;
   for (int node = 0; node < machine.ranks && index < hosts.size(); ++node) {

@@ -38,7 +38,7 @@ constexpr std::array kProcessorFields{
     field<&Processor::measured_ghz>("measured_ghz"),
 };
 
-void judge_instruction_sets(const std::vector<Processor>& ranks, std::vector<Finding>& found) {
+void check_instruction_sets(const std::vector<Processor>& ranks, std::vector<Finding>& found) {
   std::map<std::string, std::set<std::string>> hosts;
   for (const Processor& rank : ranks) hosts[rank.instruction_set].insert(rank.host);
   if (hosts.size() <= 1) return;
@@ -56,7 +56,7 @@ void judge_instruction_sets(const std::vector<Processor>& ranks, std::vector<Fin
                  "mpirun -x ONEDNN_MAX_CPU_ISA=AVX2"});
 }
 
-void judge_governor(const Processor& host, std::vector<Finding>& found) {
+void check_governor(const Processor& host, std::vector<Finding>& found) {
   // These drivers raise the clock under load, whatever the governor is called.
   const bool by_itself = host.driver.starts_with("intel_pstate") || host.driver.starts_with("amd-pstate") ||
                          host.driver.starts_with("amd_pstate");
@@ -92,14 +92,14 @@ std::vector<Processor> gather_processors(const run::Machine& machine, const mpi:
   return structs_of(kProcessorFields, gather(to_settings(kProcessorFields, mine), world));
 }
 
-std::vector<Finding> judge_processors(const std::vector<Processor>& ranks) {
+std::vector<Finding> check_processors(const std::vector<Processor>& ranks) {
   std::vector<Finding> found;
-  judge_instruction_sets(ranks, found);
+  check_instruction_sets(ranks, found);
   std::set<std::string> seen;
   double fastest = 0;
   for (const Processor& rank : ranks) fastest = std::max(fastest, rank.measured_ghz);
   for (const Processor& rank : ranks) {
-    if (seen.insert(rank.host).second) judge_governor(rank, found);
+    if (seen.insert(rank.host).second) check_governor(rank, found);
     if (rank.measured_ghz <= 0) continue;
     if (rank.measured_ghz < 0.8 * fastest) {
       found.push_back(

@@ -87,7 +87,7 @@ std::vector<SharedMemoryRoom> gather_shared_memory(const run::Machine& machine,
                     gather_hosts(to_settings(kRoomFields, look(machine, world, ask)), machine, world));
 }
 
-std::vector<Finding> judge_shared_memory(const std::vector<SharedMemoryRoom>& hosts) {
+std::vector<Finding> check_shared_memory(const std::vector<SharedMemoryRoom>& hosts) {
   constexpr std::uint64_t kPerRank = std::uint64_t{5} << 20;  // Open MPI's segment of 4 MiB, and some more
   std::vector<Finding> found;
   for (const SharedMemoryRoom& room : hosts) {

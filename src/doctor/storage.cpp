@@ -152,7 +152,7 @@ bool hdf5_must_lock() {
   return value == "TRUE" || value == "1";
 }
 
-std::vector<Finding> judge_storage(const std::vector<Storage>& places, std::uint64_t checkpoint,
+std::vector<Finding> check_storage(const std::vector<Storage>& places, std::uint64_t checkpoint,
                                    bool must_lock) {
   constexpr double kSlow = 20e6;                             // bytes per second
   constexpr std::uint64_t kLeast = std::uint64_t{64} << 20;  // for logs, the summary and a small model

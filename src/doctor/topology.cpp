@@ -126,7 +126,7 @@ Topology gather_topology(const run::Machine& machine, const mpi::Communicator& w
   return topology;
 }
 
-std::vector<Finding> judge_smt(const run::Machine& machine, const Topology& topology, int threads) {
+std::vector<Finding> check_smt(const run::Machine& machine, const Topology& topology, int threads) {
   std::vector<Finding> found;
   for (const auto& [node, host] : topology.hosts) {
     const int together = threads_per_core(host);
@@ -155,7 +155,7 @@ std::vector<Finding> judge_smt(const run::Machine& machine, const Topology& topo
   return found;
 }
 
-std::vector<Finding> judge_numa(const run::Machine& machine, const Topology& topology) {
+std::vector<Finding> check_numa(const run::Machine& machine, const Topology& topology) {
   std::vector<Finding> found;
   for (const auto& [node, host] : topology.hosts) {
     const std::set<int> nodes = all_of(&os::LogicalCpu::node, host);
@@ -182,7 +182,7 @@ std::vector<Finding> judge_numa(const run::Machine& machine, const Topology& top
   return found;
 }
 
-std::vector<Finding> judge_speeds(const run::Machine& machine, const Topology& topology) {
+std::vector<Finding> check_speeds(const run::Machine& machine, const Topology& topology) {
   std::vector<Finding> found;
   for (const auto& [node, host] : topology.hosts) {
     const std::set<int> speeds = all_of(&os::LogicalCpu::speed, host);

@@ -67,7 +67,7 @@ TEST_CASE("chosen bindings, and bindings that cannot be improved, stay") {
 
 TEST_CASE("crowded cores are an error if others are idle, otherwise a warning") {
   const AvailableCores chosen{.cores = {0, 1, 2, 3}, .chosen = true};
-  const auto pinned = doctor::judge_binding(binding({on(0, {0}), on(0, {0})}, alike(2, chosen)), 0);
+  const auto pinned = doctor::check_binding(binding({on(0, {0}), on(0, {0})}, alike(2, chosen)), 0);
   REQUIRE(pinned.size() == 1);
   CHECK(pinned[0].severity == Severity::kError);
   CHECK(
@@ -77,7 +77,7 @@ TEST_CASE("crowded cores are an error if others are idle, otherwise a warning") 
   CHECK(pinned[0].remedy == "mpirun --map-by slot:PE=2, or --bind-to none");
 
   AvailableCores refused{.cores = {0, 1}, .refused = "Operation not permitted"};
-  const auto kept = doctor::judge_binding(binding({on(0, {0})}, {refused}), 2);
+  const auto kept = doctor::check_binding(binding({on(0, {0})}, {refused}), 2);
   REQUIRE(kept.size() == 1);
   CHECK(kept[0].severity == Severity::kError);
   CHECK(kept[0].evidence ==
@@ -85,44 +85,44 @@ TEST_CASE("crowded cores are an error if others are idle, otherwise a warning") 
         "refuses other cores: Operation not permitted");
 
   // Three threads on two of four cores: slower than possible, but all make progress.
-  const auto narrow = doctor::judge_binding(binding({on(0, {0, 1})}, {chosen}), 3);
+  const auto narrow = doctor::check_binding(binding({on(0, {0, 1})}, {chosen}), 3);
   REQUIRE(narrow.size() == 1);
   CHECK(narrow[0].severity == Severity::kWarning);
 
   // More ranks than existing cores.
-  const auto crowded = doctor::judge_binding(
+  const auto crowded = doctor::check_binding(
       binding({on(0, {0, 1}), on(0, {0, 1}), on(0, {0, 1})}, alike(3, {.cores = {0, 1}})), 0);
   REQUIRE(crowded.size() == 1);
   CHECK(crowded[0].severity == Severity::kWarning);
   CHECK(crowded[0].evidence == "alpha: ranks 0-2 run 3 threads on cores 0-1");
 
-  // Hosts are judged separately.
-  const auto hosts = doctor::judge_binding(
+  // Hosts are checked separately.
+  const auto hosts = doctor::check_binding(
       binding({on(0, {0, 1}), on(1, {4, 6})}, {{.cores = {0, 1}}, {.cores = {4, 6}}}), 3);
   REQUIRE(hosts.size() == 2);
   CHECK(hosts[0].evidence == "alpha: rank 0 runs 3 threads on cores 0-1");
   CHECK(hosts[1].evidence == "beta: rank 1 runs 3 threads on cores 4, 6");
-  CHECK(doctor::judge_binding(binding({on(0, {0, 1})}, {{.cores = {0, 1}}}), 2).empty());
+  CHECK(doctor::check_binding(binding({on(0, {0, 1})}, {{.cores = {0, 1}}}), 2).empty());
 }
 
 TEST_CASE("cores that a chosen binding leaves idle give a note") {
   const AvailableCores chosen{.cores = {0, 1, 2, 3, 4, 5, 6, 7}, .chosen = true};
-  const auto found = doctor::judge_binding(binding({on(0, {0}), on(0, {1})}, alike(2, chosen)), 0);
+  const auto found = doctor::check_binding(binding({on(0, {0}), on(0, {1})}, alike(2, chosen)), 0);
   REQUIRE(found.size() == 1);
   CHECK(found[0].severity == Severity::kNote);
   CHECK(found[0].evidence == "alpha: ranks 0-1 use only 2 of the 8 cores that the launcher has here");
 }
 
 TEST_CASE("a quota below the number of threads is a warning, below the number of cores a note") {
-  const auto warned = doctor::judge_quota(run::machine_of({on(0, {0, 1, 2, 3}, 2.0)}, 0), 4);
+  const auto warned = doctor::check_quota(run::machine_of({on(0, {0, 1, 2, 3}, 2.0)}, 0), 4);
   REQUIRE(warned.size() == 1);
   CHECK(warned[0].severity == Severity::kWarning);
   CHECK(warned[0].evidence == "alpha: 4 threads, but the control group grants 2.0 CPUs");
-  const auto noted = doctor::judge_quota(run::machine_of({on(0, {0, 1, 2, 3}, 2.5)}, 0), 0);
+  const auto noted = doctor::check_quota(run::machine_of({on(0, {0, 1, 2, 3}, 2.5)}, 0), 0);
   REQUIRE(noted.size() == 1);
   CHECK(noted[0].severity == Severity::kNote);
   CHECK(noted[0].evidence == "alpha: the control group grants 2.5 CPUs on 4 cores");
-  CHECK(doctor::judge_quota(run::machine_of({on(0, {0, 1})}, 0), 0).empty());
+  CHECK(doctor::check_quota(run::machine_of({on(0, {0, 1})}, 0), 0).empty());
 }
 
 TEST_CASE("the launcher is found above scripts, with its options") {

@@ -11,21 +11,21 @@ using doctor::Severity;
 TEST_CASE("workers without a lane are found") {
   train::Job job = tiny::job();  // 32 samples in lanes of 8
   job.engine.threads = 3;
-  const auto idle = doctor::judge_lanes(job, 2);
+  const auto idle = doctor::check_lanes(job, 2);
   REQUIRE(idle.size() == 1);
   CHECK(idle[0].severity == Severity::kWarning);
   CHECK(idle[0].evidence == "a step of 32 samples has 4 lanes of 8, so 2 of the 6 worker threads stay idle");
   CHECK(idle[0].remedy == "use train.batch=48 with train.reference_batch=32, or fewer ranks or threads");
-  const auto uneven = doctor::judge_lanes(job, 1);
+  const auto uneven = doctor::check_lanes(job, 1);
   CHECK(uneven[0].severity == Severity::kNote);
   CHECK(uneven[0].evidence ==
         "a step of 32 samples has 4 lanes of 8, which keep 2 of 3 worker threads busy: some have one more "
         "than others");
   CHECK(uneven[0].remedy == "to keep all busy, use train.batch=48 with train.reference_batch=32");
   job.engine.threads = 2;
-  CHECK(doctor::judge_lanes(job, 2)[0].severity == Severity::kOk);
+  CHECK(doctor::check_lanes(job, 2)[0].severity == Severity::kOk);
   job.ensemble = true, job.members = 2, job.engine.threads = 4;  // every rank has a separate step
-  const auto members = doctor::judge_lanes(job, 2);
+  const auto members = doctor::check_lanes(job, 2);
   CHECK(members[0].severity == Severity::kOk);
   CHECK(members[0].evidence ==
         "tiny: a step of 32 samples has 4 lanes of 8, for 1 rank x 4 threads for each of 2 members");
@@ -45,27 +45,27 @@ TEST_CASE("exchanged and stored values are counted in floats") {
 TEST_CASE("the storage of samples is compared with their access") {
   convoke::data::StoredLayout layout{
       .samples = 1000, .bytes = 784'000, .sample_bytes = 784, .files = 4, .contiguous = true};
-  const auto held = doctor::judge_dataset(layout, "d.h5", false, true);
+  const auto held = doctor::check_dataset(layout, "d.h5", false, true);
   REQUIRE(held.size() == 1);
   CHECK(held[0].severity == Severity::kOk);
   CHECK(held[0].evidence == "d.h5: 1,000 samples, 765.6 KiB in 4 files, in memory once per host");
-  const auto jumping = doctor::judge_dataset(layout, "d.h5", true, true);
+  const auto jumping = doctor::check_dataset(layout, "d.h5", true, true);
   REQUIRE(jumping.size() == 2);
   CHECK(jumping[0].severity == Severity::kNote);
   CHECK(jumping[1].severity == Severity::kWarning);
-  CHECK(doctor::judge_dataset(layout, "d.h5", true, false).size() == 1);
+  CHECK(doctor::check_dataset(layout, "d.h5", true, false).size() == 1);
   layout.contiguous = false;
-  const auto packed = doctor::judge_dataset(layout, "d.h5", false, true);
+  const auto packed = doctor::check_dataset(layout, "d.h5", false, true);
   REQUIRE(packed.size() == 1);
   CHECK(packed[0].severity == Severity::kNote);
   CHECK(packed[0].remedy == "store them contiguously: h5repack -l CONTI -f NONE in.h5 out.h5");
-  CHECK(doctor::judge_dataset(layout, "d.h5", true, false)[1].severity == Severity::kWarning);
+  CHECK(doctor::check_dataset(layout, "d.h5", true, false)[1].severity == Severity::kWarning);
 
   layout = {.samples = 1000, .bytes = 784'000, .sample_bytes = 784, .encoded_bytes = 98'000};
-  CHECK(doctor::judge_dataset(layout, "d.h5", false, true).at(0).evidence ==
+  CHECK(doctor::check_dataset(layout, "d.h5", false, true).at(0).evidence ==
         "the samples (765.6 KiB) are encoded pictures of 95.7 KiB, which are decoded once, when they are "
         "loaded");
-  const auto decoded = doctor::judge_dataset(layout, "d.h5", true, false);
+  const auto decoded = doctor::check_dataset(layout, "d.h5", true, false);
   REQUIRE(decoded.size() == 2);
   CHECK(decoded[1].severity == Severity::kNote);
   CHECK_THAT(decoded[1].evidence, Catch::Contains("which are decoded in every epoch"));

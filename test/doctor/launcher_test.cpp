@@ -9,12 +9,12 @@ using convoke::run::machine_of;
 TEST_CASE("processes that are each alone in their MPI world are an error") {
   const Variable open_mpi("OMPI_COMM_WORLD_SIZE", std::nullopt), slurm("SLURM_STEP_NUM_TASKS", std::nullopt);
   const Variable mpich("PMI_SIZE", "4");
-  const auto alone = doctor::judge_launcher(machine_of({{"alpha", 0, {0}, 0}}, 0));
+  const auto alone = doctor::check_launcher(machine_of({{"alpha", 0, {0}, 0}}, 0));
   REQUIRE(alone.size() == 1);
   CHECK(alone[0].severity == doctor::Severity::kError);
   CHECK(alone[0].evidence.find("has started 4 processes (PMI_SIZE=4)") != std::string::npos);
   CHECK(alone[0].remedy.find("srun --mpi=pmix") != std::string::npos);
-  const auto two = doctor::judge_launcher(machine_of({{"alpha", 0, {0}, 0}, {"beta", 1, {0}, 0}}, 0));
+  const auto two = doctor::check_launcher(machine_of({{"alpha", 0, {0}, 0}, {"beta", 1, {0}, 0}}, 0));
   REQUIRE(two.size() == 1);
   CHECK(two[0].severity == doctor::Severity::kOk);
   CHECK(two[0].evidence.find("2 ranks in one MPI world on 2 hosts") == 0);

@@ -20,17 +20,17 @@ Processor on(const std::string& host, double ghz = 3, const std::string& set = "
 }  // namespace
 
 TEST_CASE("ranks of different instruction sets are found") {
-  const auto found = doctor::judge_processors({on("alpha", 3, "avx512_core"), on("beta"), on("beta")});
+  const auto found = doctor::check_processors({on("alpha", 3, "avx512_core"), on("beta"), on("beta")});
   REQUIRE(found.size() == 1);
   CHECK(found[0].severity == Severity::kWarning);
   CHECK(found[0].evidence.find("avx2 on beta; avx512_core on alpha") != std::string::npos);
-  const auto alike = doctor::judge_processors({on("alpha"), on("beta")});
+  const auto alike = doctor::check_processors({on("alpha"), on("beta")});
   REQUIRE(alike.size() == 1);
   CHECK(alike[0].severity == Severity::kOk);
 }
 
 TEST_CASE("slow hosts and governors that keep the clock low are found") {
-  const auto slow = doctor::judge_processors({on("alpha", 3.5), on("beta", 2.2)});
+  const auto slow = doctor::check_processors({on("alpha", 3.5), on("beta", 2.2)});
   REQUIRE(slow.size() == 1);
   CHECK(slow[0].severity == Severity::kWarning);
   CHECK(slow[0].evidence.find("beta: a busy core runs at 2.20 GHz, but at 3.50 GHz on the fastest host") ==
@@ -38,7 +38,7 @@ TEST_CASE("slow hosts and governors that keep the clock low are found") {
 
   Processor host = on("alpha", 1.2);
   host.governor = "powersave", host.driver = "acpi-cpufreq", host.largest_ghz = 3.6;
-  const auto low = doctor::judge_processors({host, host});
+  const auto low = doctor::check_processors({host, host});
   REQUIRE(low.size() == 3);  // the governor once, and the clock of each rank that measured
   CHECK(low[0].severity == Severity::kWarning);
   CHECK(low[0].evidence ==
@@ -47,7 +47,7 @@ TEST_CASE("slow hosts and governors that keep the clock low are found") {
   CHECK(low[1].severity == Severity::kNote);
   CHECK(low[1].evidence == "alpha: a busy core runs at 1.20 GHz; the maximum is 3.60 GHz");
   host = on("alpha"), host.governor = "powersave", host.driver = "intel_pstate";
-  CHECK(doctor::judge_processors({host})[0].severity == Severity::kOk);
+  CHECK(doctor::check_processors({host})[0].severity == Severity::kOk);
 }
 
 TEST_CASE("governor and clock are read from the kernel, and a clock is measured") {

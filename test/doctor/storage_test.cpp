@@ -21,8 +21,8 @@ Storage runs(std::uint64_t free_mib = 1000) {
   return {.host = "alpha", .role = "runs", .path = "/scratch/runs", .type = "ext4", .free = free_mib << 20};
 }
 
-doctor::Finding judge(const Storage& storage, std::uint64_t checkpoint = 0, bool must_lock = false) {
-  const auto found = doctor::judge_storage({storage}, checkpoint, must_lock);
+doctor::Finding check(const Storage& storage, std::uint64_t checkpoint = 0, bool must_lock = false) {
+  const auto found = doctor::check_storage({storage}, checkpoint, must_lock);
   REQUIRE(found.size() == 1);
   return found[0];
 }
@@ -41,17 +41,17 @@ TEST_CASE("folders of runs are measured, and no file is left in them") {
   CHECK(std::filesystem::is_empty(folder.path()));
   const Storage quick = doctor::look_at_runs(folder.path(), false);
   CHECK(quick.write_rate == 0);
-  CHECK(judge(quick).severity == Severity::kOk);
+  CHECK(check(quick).severity == Severity::kOk);
 }
 
 TEST_CASE("an unwritable folder or unreadable file is an error") {
   const Storage file = doctor::look_at_runs("/proc/self", true);
   CHECK_FALSE(file.failure.empty());
-  const doctor::Finding unwritable = judge(file);
+  const doctor::Finding unwritable = check(file);
   CHECK(unwritable.severity == Severity::kError);
   CHECK(unwritable.evidence.find("/proc/self: cannot be written: ") != std::string::npos);
   CHECK(unwritable.remedy == "choose another folder with --output");
-  const doctor::Finding unreadable = judge(doctor::look_at_dataset("/no/such/data.h5", false));
+  const doctor::Finding unreadable = check(doctor::look_at_dataset("/no/such/data.h5", false));
   CHECK(unreadable.severity == Severity::kError);
   CHECK(unreadable.evidence.find("/no/such/data.h5: cannot be opened: No such file") != std::string::npos);
 }
@@ -72,12 +72,12 @@ TEST_CASE("a dataset is read, even if another process has locked it") {
 TEST_CASE("files that cannot be locked give a warning only if HDF5 is set to lock them") {
   Storage storage = runs();
   storage.type = "Lustre", storage.network = true;
-  CHECK(judge(storage).severity == Severity::kOk);
+  CHECK(check(storage).severity == Severity::kOk);
   storage.locking_refused = "Function not implemented";
-  const doctor::Finding noted = judge(storage);
+  const doctor::Finding noted = check(storage);
   CHECK(noted.severity == Severity::kNote);
   CHECK(noted.evidence.find("files cannot be locked (Function not implemented)") != std::string::npos);
-  const doctor::Finding warned = judge(storage, 0, true);
+  const doctor::Finding warned = check(storage, 0, true);
   CHECK(warned.severity == Severity::kWarning);
   CHECK(warned.remedy.find("unset HDF5_USE_FILE_LOCKING") == 0);
   {
@@ -89,14 +89,14 @@ TEST_CASE("files that cannot be locked give a warning only if HDF5 is set to loc
 }
 
 TEST_CASE("free space and disk speed are compared with the checkpoints") {
-  CHECK(judge(runs(1000), std::uint64_t{100} << 20).severity == Severity::kOk);
-  CHECK(judge(runs(300), std::uint64_t{100} << 20).severity == Severity::kWarning);
-  CHECK(judge(runs(30)).severity == Severity::kWarning);
+  CHECK(check(runs(1000), std::uint64_t{100} << 20).severity == Severity::kOk);
+  CHECK(check(runs(300), std::uint64_t{100} << 20).severity == Severity::kWarning);
+  CHECK(check(runs(30)).severity == Severity::kWarning);
   Storage slow = runs();
   slow.write_rate = 5e6;
-  const doctor::Finding found = judge(slow, 50'000'000);
+  const doctor::Finding found = check(slow, 50'000'000);
   CHECK(found.severity == Severity::kWarning);
   CHECK(found.evidence.find("a checkpoint of 47.7 MiB takes 10.0 s") != std::string::npos);
   Storage samples{.host = "beta", .role = "dataset", .path = "data.h5", .read_rate = 5e6};
-  CHECK(judge(samples).severity == Severity::kWarning);
+  CHECK(check(samples).severity == Severity::kWarning);
 }

@@ -72,10 +72,10 @@ int info(const InfoOptions& options) {
   // 3. The cores of each rank, and problems with them.
   print_placements(machine, options.threads);
   if (!binding.fixed.empty()) fmt::print("\n{}\n", binding.fixed);
-  std::vector<doctor::Finding> findings = doctor::judge_launcher(machine);
-  for (const auto& judged :
-       {doctor::judge_binding(binding, options.threads), doctor::judge_quota(machine, options.threads)}) {
-    findings.insert(findings.end(), judged.begin(), judged.end());
+  std::vector<doctor::Finding> findings = doctor::check_launcher(machine);
+  for (const auto& found :
+       {doctor::check_binding(binding, options.threads), doctor::check_quota(machine, options.threads)}) {
+    findings.insert(findings.end(), found.begin(), found.end());
   }
   const std::string warnings = doctor::short_text(findings);
   if (!warnings.empty()) fmt::print("\n{}", warnings);

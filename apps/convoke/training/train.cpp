@@ -108,11 +108,11 @@ void describe_plan(const recipe::Run& run, int ranks, bool quiet) {
   const train::Job& job = run.job();
   const bool streamed = dataset.split(recipe.data.train_split).stream != nullptr;
   const std::vector<doctor::Finding> samples =
-      doctor::judge_dataset(data::stored_layout(dataset.file(), recipe.data.train_split), dataset.file(),
+      doctor::check_dataset(data::stored_layout(dataset.file(), recipe.data.train_split), dataset.file(),
                             streamed, recipe.data.shuffle == "all");
   // A member that is trained in a separate job has all ranks, as if the other members had as many.
   if (recipe.ensemble.member >= 0) ranks *= static_cast<int>(job.members);
-  const std::vector<doctor::Finding> lanes = doctor::judge_lanes(job, ranks);
+  const std::vector<doctor::Finding> lanes = doctor::check_lanes(job, ranks);
   fmt::print(stderr, "{}{}", doctor::short_text(lanes), doctor::short_text(samples));
   for (const doctor::Finding& found : lanes) {
     if (quiet || found.severity >= doctor::Severity::kWarning) continue;

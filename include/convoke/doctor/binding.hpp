@@ -36,9 +36,9 @@ std::vector<std::vector<int>> better_cores(std::span<const run::Placement> place
 
 /// Finds more threads than cores. This is an error if they have only one core although more are available;
 /// otherwise a warning. A note says that cores stay unused. Pure.
-std::vector<Finding> judge_binding(const Binding& binding, int threads);
+std::vector<Finding> check_binding(const Binding& binding, int threads);
 
 /// Finds more threads than the CPUs that the control group grants. Pure.
-std::vector<Finding> judge_quota(const run::Machine& machine, int threads);
+std::vector<Finding> check_quota(const run::Machine& machine, int threads);
 
 }  // namespace convoke::doctor

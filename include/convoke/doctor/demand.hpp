@@ -32,10 +32,10 @@ std::uint64_t exchanged_bytes(const train::Job& job, int ranks);
 
 /// Finds worker threads that have no lane in a step, or fewer than others, and a setting that gives all of
 /// them as many. Pure.
-std::vector<Finding> judge_lanes(const train::Job& job, int ranks);
+std::vector<Finding> check_lanes(const train::Job& job, int ranks);
 
 /// Finds slow ways to read the samples of a dataset. Pure.
-std::vector<Finding> judge_dataset(const data::StoredLayout& layout, const std::filesystem::path& dataset,
+std::vector<Finding> check_dataset(const data::StoredLayout& layout, const std::filesystem::path& dataset,
                                    bool streamed, bool shuffles_all);
 
 /// Compares the free memory of each host with the prediction for training (train::require_trainable).

@@ -26,6 +26,6 @@ std::vector<ClockOffset> measure_clock_offsets(const run::Machine& machine, cons
                                                const Clock& clock = system_clock_seconds);
 
 /// Finds clocks that are wrong by 0.1 s or more. Pure.
-std::vector<Finding> judge_clock_offsets(const std::vector<ClockOffset>& offsets);
+std::vector<Finding> check_clock_offsets(const std::vector<ClockOffset>& offsets);
 
 }  // namespace convoke::doctor

@@ -10,7 +10,7 @@ namespace convoke::doctor {
 
 /// Finds processes that were started together, but are each alone in a separate MPI world. Uses only the
 /// environment variables of launchers (mpi::launcher_warning).
-std::vector<Finding> judge_launcher(const run::Machine& machine);
+std::vector<Finding> check_launcher(const run::Machine& machine);
 
 /// The process of Open MPI that started this one: mpirun, or its daemon on this host.
 struct Launching {

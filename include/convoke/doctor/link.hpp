@@ -22,6 +22,6 @@ struct Link {
 std::vector<Link> measure_links(const run::Machine& machine, const mpi::Communicator& world);
 
 /// Finds slow links. `gradient`: bytes that the ranks sum in every step; 0: unknown or none. Pure.
-std::vector<Finding> judge_links(const std::vector<Link>& links, std::uint64_t gradient);
+std::vector<Finding> check_links(const std::vector<Link>& links, std::uint64_t gradient);
 
 }  // namespace convoke::doctor

@@ -35,10 +35,10 @@ std::vector<Interface> usable(const HostNetwork& host);
 
 /// Finds hosts without an allowed interface, and addresses that several hosts share (as container bridges
 /// do), on which MPI may wait for ever. Returns nothing for one host. Pure.
-std::vector<Finding> judge_networks(const std::vector<HostNetwork>& hosts);
+std::vector<Finding> check_networks(const std::vector<HostNetwork>& hosts);
 
 /// Finds hosts with more ranks than cores whose waiting ranks do not yield. `hosts`: in the order of the
 /// nodes. Pure.
-std::vector<Finding> judge_yielding(const run::Machine& machine, const std::vector<HostNetwork>& hosts);
+std::vector<Finding> check_yielding(const run::Machine& machine, const std::vector<HostNetwork>& hosts);
 
 }  // namespace convoke::doctor

@@ -28,6 +28,6 @@ std::vector<Processor> gather_processors(const run::Machine& machine, const mpi:
                                          bool measure);
 
 /// Finds different instruction sets, clocks that are kept low, and hosts that are slower than others. Pure.
-std::vector<Finding> judge_processors(const std::vector<Processor>& ranks);
+std::vector<Finding> check_processors(const std::vector<Processor>& ranks);
 
 }  // namespace convoke::doctor

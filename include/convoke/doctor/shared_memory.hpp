@@ -25,6 +25,6 @@ std::vector<SharedMemoryRoom> gather_shared_memory(const run::Machine& machine,
                                                    const mpi::Communicator& world, bool ask);
 
 /// Finds too little room for messages, and ranks that cannot share memory. Pure.
-std::vector<Finding> judge_shared_memory(const std::vector<SharedMemoryRoom>& hosts);
+std::vector<Finding> check_shared_memory(const std::vector<SharedMemoryRoom>& hosts);
 
 }  // namespace convoke::doctor

@@ -34,7 +34,7 @@ Storage storage_from(const Settings& settings);
 
 /// Finds places that are unusable, full or slow. `checkpoint`: bytes of a checkpoint; 0: unknown.
 /// `must_lock`: see hdf5_must_lock. Pure.
-std::vector<Finding> judge_storage(const std::vector<Storage>& places, std::uint64_t checkpoint,
+std::vector<Finding> check_storage(const std::vector<Storage>& places, std::uint64_t checkpoint,
                                    bool must_lock);
 
 /// True if HDF5_USE_FILE_LOCKING demands locks; it overrides Convoke, which does not lock its files.

@@ -21,13 +21,13 @@ Topology gather_topology(const run::Machine& machine, const mpi::Communicator& w
 
 /// Finds hardware threads of one core that are used like cores. They share its arithmetic units, which one
 /// worker thread keeps busy. Pure.
-std::vector<Finding> judge_smt(const run::Machine& machine, const Topology& topology, int threads);
+std::vector<Finding> check_smt(const run::Machine& machine, const Topology& topology, int threads);
 
 /// Finds ranks whose cores belong to several NUMA nodes. Pure.
-std::vector<Finding> judge_numa(const run::Machine& machine, const Topology& topology);
+std::vector<Finding> check_numa(const run::Machine& machine, const Topology& topology);
 
 /// Finds slow cores of a processor with two kinds of cores that ranks use. Pure.
-std::vector<Finding> judge_speeds(const run::Machine& machine, const Topology& topology);
+std::vector<Finding> check_speeds(const run::Machine& machine, const Topology& topology);
 
 /// A drawing of the binding: for each host, a row of its cores for each rank, with `#` where the rank may run
 /// and `|` between NUMA nodes, its threads, and on which nodes they run. Pure.
