@@ -257,7 +257,8 @@ bool Evaluator::has_objective() const {
          !list_at(options, "class_weights").empty();
 }
 
-// Training judges the inputs of the activation: log p is one of a softmax, log p / (1 - p) of a sigmoid.
+// The loss is a function of the inputs of the activation: log p is one of a softmax, log p / (1 - p) of a
+// sigmoid.
 double Evaluator::objective(std::span<const float> outputs, std::size_t sample, std::int32_t label,
                             float weight) const {
   const auto each = static_cast<std::size_t>(outputs_);
@@ -270,12 +271,12 @@ double Evaluator::objective(std::span<const float> outputs, std::size_t sample, 
                      : activation == "sigmoid" ? std::log(p) - std::log1p(-std::min(value, 1 - 6e-8F))
                                                : value);
   }
-  const nn::Judged judged{.outputs = inputs.data(),
-                          .outputs_per_sample = outputs_,
-                          .labels = std::span(&label, 1),
-                          .sample_weights = std::span(&weight, 1),
-                          .batch = 1};
-  return own_loss_->judge(judged, nullptr).loss + penalty_;
+  const nn::LossInputs loss_inputs{.outputs = inputs.data(),
+                                   .outputs_per_sample = outputs_,
+                                   .labels = std::span(&label, 1),
+                                   .sample_weights = std::span(&weight, 1),
+                                   .batch = 1};
+  return own_loss_->compute(loss_inputs, nullptr).loss + penalty_;
 }
 
 std::span<const std::uint32_t> part_of(const mpi::Communicator& group, std::span<const std::uint32_t> ids) {

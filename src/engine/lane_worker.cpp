@@ -112,14 +112,14 @@ nn::Network& LaneWorker::load(const StepInput& step, const LaneSegment& segment,
 }
 
 // Starts backward, and stores the tally after the gradients.
-void LaneWorker::judge(nn::Network& network, const StepInput& step, const Targets& targets,
-                       float* gradients) {
+void LaneWorker::compute_loss(nn::Network& network, const StepInput& step, const Targets& targets,
+                              float* gradients) {
   const auto batch = static_cast<std::int64_t>(step.samples.size());
-  const nn::LossTally tally = network.loss(
+  const nn::LossSums sums = network.loss(
       {targets.labels, targets.weights, targets.second_labels, targets.shares, targets.soft_labels}, batch);
   float* tail = gradients + layout_->gradient_size();
-  tail[kLoss] = static_cast<float>(tally.loss / static_cast<double>(batch));
-  tail[kCorrect] = static_cast<float>(tally.correct);
+  tail[kLoss] = static_cast<float>(sums.loss / static_cast<double>(batch));
+  tail[kCorrect] = static_cast<float>(sums.correct);
   tail[kBad] = tail[kFailed] = 0;
 }
 
@@ -159,7 +159,7 @@ void LaneWorker::run_segment(const StepInput& step, const LaneSegment& segment, 
   network.bind(parameters_, gradients.data(), working_);
 
   network.forward(key_of(step, segment));
-  judge(network, step, targets_, gradients.data());
+  compute_loss(network, step, targets_, gradients.data());
 
   gradients_ = gradients.data();
   taken_ = 0;
@@ -181,7 +181,7 @@ std::uint64_t LaneWorker::recompute(const StepInput& step, std::int64_t lane) {
   nn::Network& network = load(step, segment, targets_);
   network.bind(parameters_, sums_.floats.data(), working_);
   network.forward(key_of(step, segment));
-  judge(network, step, targets_, sums_.floats.data());
+  compute_loss(network, step, targets_, sums_.floats.data());
   network.backward([](std::size_t) {});
   return digest_of_floats();
 }
@@ -255,7 +255,7 @@ std::string LaneWorker::first_non_finite(const StepInput& step, LaneRange lanes)
     const std::string node = network.first_non_finite(key);
     if (!node.empty()) return node;
     if (in_step_) continue;  // its backward pass needs those of all other lanes
-    judge(network, step, targets_, sums_.floats.data());
+    compute_loss(network, step, targets_, sums_.floats.data());
     network.backward([](std::size_t) {});
     const std::string gradient = first_bad_gradient();
     if (!gradient.empty()) return gradient;

@@ -75,10 +75,10 @@ void LaneWorker::InStep::exchange(std::size_t moments) {
   for (std::size_t i = 0; i < count_; ++i) sums.read(members_[i]->moments);
 }
 
-void LaneWorker::InStep::judge(const StepInput& step) {
+void LaneWorker::InStep::compute_losses(const StepInput& step) {
   for (std::size_t i = 0; i < count_; ++i) {
     Member& member = *members_[i];
-    worker_.judge(*member.network, step, member.targets, member.gradients);
+    worker_.compute_loss(*member.network, step, member.targets, member.gradients);
   }
 }
 
@@ -108,7 +108,7 @@ bool LaneWorker::InStep::run(const StepInput& step, const std::vector<LaneSegmen
     });
     if (segment < forward_.size()) exchange(forward_[segment]);
   }
-  attempt([&] { judge(step); });
+  attempt([&] { compute_losses(step); });
   for (std::size_t segment = 0; segment <= backward_.size(); ++segment) {
     attempt([&] {
       for (std::size_t i = 0; i < count_; ++i)

@@ -41,7 +41,7 @@ class LaneWorker::InStep {
   void attempt(const Work& work);
   bool learn_stops(const StepInput& step);
   void exchange(std::size_t moments);
-  void judge(const StepInput& step);
+  void compute_losses(const StepInput& step);
   void ready(Member& member, std::size_t end);
 
   LaneWorker& worker_;

@@ -27,32 +27,32 @@ namespace {
 
 constexpr std::int64_t kLane = 4, kBatch = 32;
 
-/// A loss that the first worker of the last rank leaves only when the other workers have judged all samples
+/// A loss that the first worker of the last rank leaves only when the other workers have computed all samples
 /// of the step that it does not have itself, as if its core were taken from it for that long.
 class HeldLoss final : public tiny::OtherLoss {
  public:
-  /// `judged`: samples so far, on all ranks.
-  HeldLoss(std::atomic<std::int64_t>& judged, bool held) : judged_(judged), held_(held) {}
+  /// `computed`: samples so far, on all ranks.
+  HeldLoss(std::atomic<std::int64_t>& computed, bool held) : computed_(computed), held_(held) {}
 
-  nn::LossTally judge(const nn::Judged& samples, float* gradient) const override {
+  nn::LossSums compute(const nn::LossInputs& samples, float* gradient) const override {
     const auto mine = static_cast<std::int64_t>(samples.labels.size());
     // In the first step each worker computes its own lanes, and compiles its plans.
-    if (held_ && judged_ >= kBatch && std::this_thread::get_id() == first_) {
-      const std::int64_t others = judged_ / kBatch * kBatch + kBatch - mine;
+    if (held_ && computed_ >= kBatch && std::this_thread::get_id() == first_) {
+      const std::int64_t others = computed_ / kBatch * kBatch + kBatch - mine;
       const os::Stopwatch watch;  // the test fails if nobody takes the lanes
-      while (judged_ < others && watch.seconds() < 5) std::this_thread::yield();
-      alone_ = alone_ || judged_ < others;
+      while (computed_ < others && watch.seconds() < 5) std::this_thread::yield();
+      alone_ = alone_ || computed_ < others;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    judged_ += mine;
-    return OtherLoss::judge(samples, gradient);
+    computed_ += mine;
+    return OtherLoss::compute(samples, gradient);
   }
 
   /// True if the others left lanes to the worker for seconds.
   bool alone() const { return alone_; }
 
  private:
-  std::atomic<std::int64_t>& judged_;
+  std::atomic<std::int64_t>& computed_;
   bool held_;
   mutable bool alone_ = false;
   std::thread::id first_ = std::this_thread::get_id();
@@ -137,18 +137,18 @@ TEST_CASE("a worker that is held leaves its lanes to others, and with exact no b
   const mpi::Session session;
   const mpi::Communicator group = session.world(), alone = group.split(group.rank(), 0);
   const mpi::SharedMemory shared(group.split_node(), sizeof(std::atomic<std::int64_t>));
-  auto& judged = *reinterpret_cast<std::atomic<std::int64_t>*>(shared.bytes().data());
+  auto& computed = *reinterpret_cast<std::atomic<std::int64_t>*>(shared.bytes().data());
   const bool last = group.rank() + 1 == group.size();
   for (const Reduction reduction : {Reduction::kExact, Reduction::kFast}) {
     const bool exact = reduction == Reduction::kExact;
     for (const int threads : {1, 2}) {
       if (group.size() * threads == 1) continue;
-      if (shared.owner()) judged = 0;
+      if (shared.owner()) computed = 0;
       shared.publish();
       // The held worker has begun one lane at most. With floats, that is so once workers compute single
       // lanes.
       const std::int64_t most = threads > 1 ? kBatch : kLane;
-      const auto loss = std::make_shared<const HeldLoss>(judged, last);
+      const auto loss = std::make_shared<const HeldLoss>(computed, last);
       EngineOptions options;
       options.reduction = reduction;
       EngineOptions shared_out = options;

@@ -20,14 +20,14 @@ struct Lesson {
   std::vector<float> soft{0.25F, 0.25F, 0.5F, 0.125F, 0.75F, 0.125F};
   std::vector<float> weights;
 
-  LossTally judged_by(const Loss& loss, float* gradient) const {
-    return loss.judge({.outputs = outputs.data(),
-                       .outputs_per_sample = kClasses,
-                       .labels = labels,
-                       .sample_weights = weights,
-                       .batch = 2,
-                       .soft_labels = soft},
-                      gradient);
+  LossSums computed_by(const Loss& loss, float* gradient) const {
+    return loss.compute({.outputs = outputs.data(),
+                         .outputs_per_sample = kClasses,
+                         .labels = labels,
+                         .sample_weights = weights,
+                         .batch = 2,
+                         .soft_labels = soft},
+                        gradient);
   }
 };
 
@@ -45,16 +45,16 @@ double cross_entropy(const float* z, const float* q, double temperature) {
 
 TEST_CASE("distillation mixes the loss of the labels with that of the soft labels, by hand") {
   Lesson batch;
-  const double hard = batch.judged_by(*default_loss(), nullptr).loss;
+  const double hard = batch.computed_by(*default_loss(), nullptr).loss;
   const double soft = cross_entropy(batch.outputs.data(), batch.soft.data(), 3) +
                       cross_entropy(batch.outputs.data() + 3, batch.soft.data() + 3, 3);
-  const LossTally tally = batch.judged_by(*distilled(default_loss(), 3, 0.75), nullptr);
-  CHECK(tally.loss == Catch::Approx(0.25 * hard + 0.75 * 9 * soft));
-  CHECK(tally.correct == 1);
+  const LossSums result = batch.computed_by(*distilled(default_loss(), 3, 0.75), nullptr);
+  CHECK(result.loss == Catch::Approx(0.25 * hard + 0.75 * 9 * soft));
+  CHECK(result.correct == 1);
   // A weight counts for both parts.
   batch.weights = {2, 0};
   const double first = std::log(std::exp(0.5) + std::exp(-1) + std::exp(2)) - 2;
-  CHECK(batch.judged_by(*distilled(default_loss(), 3, 0.75), nullptr).loss ==
+  CHECK(batch.computed_by(*distilled(default_loss(), 3, 0.75), nullptr).loss ==
         Catch::Approx(2 *
                       (0.25 * first + 0.75 * 9 * cross_entropy(batch.outputs.data(), batch.soft.data(), 3))));
 }
@@ -65,7 +65,7 @@ TEST_CASE("the gradient of distillation is that of its loss") {
   const LossPtr smooth = make_loss({{"name", "softmax_cross_entropy"}, {"label_smoothing", 0.1}});
   const LossPtr loss = distilled(smooth, 2.5, 0.6);
   std::vector<float> gradient(6);
-  batch.judged_by(*loss, gradient.data());
+  batch.computed_by(*loss, gradient.data());
   for (std::size_t i = 0; i < 6; ++i) {
     CAPTURE(i);
     constexpr float kStep = 1.0F / 256;
@@ -73,7 +73,7 @@ TEST_CASE("the gradient of distillation is that of its loss") {
     more.outputs[i] += kStep;
     less.outputs[i] -= kStep;
     const double slope =
-        (more.judged_by(*loss, nullptr).loss - less.judged_by(*loss, nullptr).loss) / (2 * kStep) / 2;
+        (more.computed_by(*loss, nullptr).loss - less.computed_by(*loss, nullptr).loss) / (2 * kStep) / 2;
     CHECK(static_cast<double>(gradient[i]) == Catch::Approx(slope).margin(1e-4));
   }
 }
@@ -81,11 +81,11 @@ TEST_CASE("the gradient of distillation is that of its loss") {
 TEST_CASE("distillation of weight 0 is the loss of the labels; one-hot soft labels at T = 1 are labels") {
   Lesson batch;
   std::vector<float> expected(6), found(6);
-  const LossTally plain = batch.judged_by(*default_loss(), expected.data());
-  CHECK(batch.judged_by(*distilled(default_loss(), 4, 0), found.data()).loss == plain.loss);
+  const LossSums plain = batch.computed_by(*default_loss(), expected.data());
+  CHECK(batch.computed_by(*distilled(default_loss(), 4, 0), found.data()).loss == plain.loss);
   CHECK(found == expected);
   batch.soft = {0, 0, 1, 1, 0, 0};
-  CHECK(batch.judged_by(*distilled(default_loss(), 1, 1), found.data()).loss == Catch::Approx(plain.loss));
+  CHECK(batch.computed_by(*distilled(default_loss(), 1, 1), found.data()).loss == Catch::Approx(plain.loss));
   for (std::size_t i = 0; i < 6; ++i) CHECK(found[i] == Catch::Approx(expected[i]).margin(1e-6));
 }
 
@@ -96,5 +96,5 @@ TEST_CASE("distillation evaluates as its base, and needs softmax and soft labels
   CHECK_THROWS(distilled(make_loss({{"name", "mean_squared_error"}}), 2, 0.5));
   Lesson batch;
   batch.soft.clear();
-  CHECK_THROWS(batch.judged_by(*loss, nullptr));
+  CHECK_THROWS(batch.computed_by(*loss, nullptr));
 }

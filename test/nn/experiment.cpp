@@ -69,9 +69,9 @@ Outcome Experiment::run(const Batch& batch, std::int64_t whole) {
   Outcome outcome;
   outcome.output.assign(network.output().begin(), network.output().end());
   if (!network.options().training) return outcome;
-  const LossTally tally = network.loss(batch.labels, whole == 0 ? network.samples() : whole);
-  outcome.loss = tally.loss;
-  outcome.correct = tally.correct;
+  const LossSums result = network.loss(batch.labels, whole == 0 ? network.samples() : whole);
+  outcome.loss = result.loss;
+  outcome.correct = result.correct;
   network.backward([](std::size_t) {});
   outcome.gradients = by_name(*layout, gradients.span());
   for (const ParameterSlot& slot : layout->slots()) {

@@ -21,12 +21,12 @@ struct MeanAndGradient {
   std::vector<float> gradient;
 };
 
-MeanAndGradient judged(const LossPtr& loss, const std::vector<float>& outputs,
-                       const std::vector<std::int32_t>& labels) {
+MeanAndGradient computed(const LossPtr& loss, const std::vector<float>& outputs,
+                         const std::vector<std::int32_t>& labels) {
   const auto n = static_cast<std::int64_t>(labels.size());
   const auto each = static_cast<std::int64_t>(outputs.size()) / n;
   std::vector<float> gradient(outputs.size());
-  const double sum = loss->judge({outputs.data(), each, labels, {}, n}, gradient.data()).loss;
+  const double sum = loss->compute({outputs.data(), each, labels, {}, n}, gradient.data()).loss;
   return {sum / static_cast<double>(n), gradient};
 }
 
@@ -48,20 +48,20 @@ Settings focal(const char* name, double gamma) { return {{"name", name}, {"gamma
 
 TEST_CASE("the softmax focal loss equals the formula in PyTorch") {
   // focal(z, t, 2).mean(), focal(z, t, .5).mean()
-  CHECK(judged(make_loss({{"name", "softmax_focal"}}), kRows, kRowLabels).mean ==
+  CHECK(computed(make_loss({{"name", "softmax_focal"}}), kRows, kRowLabels).mean ==
         Catch::Approx(0.5034717307954305).epsilon(1e-6));
-  CHECK(judged(make_loss(focal("softmax_focal", 0.5)), kRows, kRowLabels).mean ==
+  CHECK(computed(make_loss(focal("softmax_focal", 0.5)), kRows, kRowLabels).mean ==
         Catch::Approx(0.7573030503436489).epsilon(1e-6));
   // l = (focal(z, t, 2) * w[y]).mean(); torch.autograd.grad(l, z)
   Settings weighted = focal("softmax_focal", 2);
   weighted.set("class_weights", Value::Array{0.5, 2, 3});
-  check_equal(judged(make_loss(weighted), kRows, kRowLabels), 1.0119536418787596,
+  check_equal(computed(make_loss(weighted), kRows, kRowLabels), 1.0119536418787596,
               {0.03172020317395356, 0.0055121447925872355, -0.03723234796654079, 0.8243915778452843,
                -0.9112818108855092, 0.08689023304022478});
   // l = focal(z, .9 * t + .1 / 3, 2).mean(); torch.autograd.grad(l, z)
   Settings smooth = focal("softmax_focal", 2);
   smooth.set("label_smoothing", 0.1);
-  check_equal(judged(make_loss(smooth), kRows, kRowLabels), 0.5811871229067805,
+  check_equal(computed(make_loss(smooth), kRows, kRowLabels), 0.5811871229067805,
               {-0.002968226131772946, -0.016207993740642697, 0.01917621987241563, 0.39827098443491343,
                -0.4203639409955033, 0.022092956560589922});
 }
@@ -69,7 +69,7 @@ TEST_CASE("the softmax focal loss equals the formula in PyTorch") {
 TEST_CASE("the sigmoid focal loss equals torchvision's") {
   // S(o, b, alpha=-1, gamma=2, reduction="mean"), S(z, t, ...), S(o, b, alpha=-1, gamma=.5, ...)
   const auto mean = [](const Settings& s, const auto& x, const auto& y) {
-    return judged(make_loss(s), x, y).mean;
+    return computed(make_loss(s), x, y).mean;
   };
   CHECK(mean(focal("sigmoid_focal", 2), kSingles, kSingleLabels) ==
         Catch::Approx(0.767233774833002).epsilon(1e-6));
@@ -80,7 +80,7 @@ TEST_CASE("the sigmoid focal loss equals torchvision's") {
   // l = S(o, b, alpha=.25, gamma=2, reduction="mean"); torch.autograd.grad(l, o)
   Settings alpha = focal("sigmoid_focal", 2);
   alpha.set("class_weights", Value::Array{0.75, 0.25});
-  check_equal(judged(make_loss(alpha), kSingles, kSingleLabels), 0.5378189441908134,
+  check_equal(computed(make_loss(alpha), kSingles, kSingleLabels), 0.5378189441908134,
               {0.0009133012866361449, -0.025390213312626704, -0.00544435387679929, 0.2112656026190415});
 }
 
@@ -92,8 +92,8 @@ TEST_CASE("with gamma = 0 a focal loss is cross-entropy, bit for bit") {
       each->set("label_smoothing", 0.1);
       each->set("class_weights", Value::Array{0.5, 2, 3});
     }
-    const MeanAndGradient a = judged(make_loss(with), kRows, kRowLabels);
-    const MeanAndGradient b = judged(make_loss(without), kRows, kRowLabels);
+    const MeanAndGradient a = computed(make_loss(with), kRows, kRowLabels);
+    const MeanAndGradient b = computed(make_loss(without), kRows, kRowLabels);
     CHECK(a.mean == b.mean);
     CHECK(a.gradient == b.gradient);
     const std::vector<float> p{0.2F, 0.7F, 0.1F};
@@ -107,7 +107,7 @@ TEST_CASE("a focal loss of certain and of impossible predictions is finite") {
       const LossPtr loss = make_loss(focal(name, gamma));
       INFO(name << ' ' << gamma);
       const std::vector<float> z{200, -200, -200};
-      const MeanAndGradient right = judged(loss, z, {0}), wrong = judged(loss, z, {1});
+      const MeanAndGradient right = computed(loss, z, {0}), wrong = computed(loss, z, {1});
       CHECK(right.mean == Catch::Approx(0).margin(1e-12));
       for (const float g : right.gradient) CHECK(g == Catch::Approx(0).margin(1e-12));
       const double each = std::string_view(name) == "softmax_focal" ? 400 : 400.0 / 3;
@@ -118,7 +118,7 @@ TEST_CASE("a focal loss of certain and of impossible predictions is finite") {
   }
 }
 
-TEST_CASE("predictions of evaluations are judged with gamma, and NaN as the worst prediction") {
+TEST_CASE("predictions of evaluations use gamma, and NaN is the worst prediction") {
   const std::vector<float> p{0.25F, 0.5F, 0.25F}, one{0.25F}, broken{NAN, NAN, NAN};
   CHECK(make_loss(focal("softmax_focal", 2))->of(p, 0) == Catch::Approx(-0.5625 * std::log(0.25)));
   CHECK(make_loss(focal("sigmoid_focal", 2))->of(one, 1) == Catch::Approx(-0.5625 * std::log(0.25)));
@@ -129,14 +129,14 @@ TEST_CASE("predictions of evaluations are judged with gamma, and NaN as the wors
   std::vector<float> prediction(kRows.begin(), kRows.begin() + 3);
   apply_activation(*loss, prediction, 3);
   const std::vector<float> first(kRows.begin(), kRows.begin() + 3);
-  CHECK(loss->of(prediction, 2) == Catch::Approx(judged(loss, first, {2}).mean).epsilon(1e-5));
+  CHECK(loss->of(prediction, 2) == Catch::Approx(computed(loss, first, {2}).mean).epsilon(1e-5));
 }
 
-TEST_CASE("a focal loss judges the labels of a distillation") {
+TEST_CASE("a focal loss is the loss of the labels in a distillation") {
   const LossPtr base = make_loss(focal("softmax_focal", 2)), loss = distilled(base, 2, 0);
   const std::vector<float> soft(6, 1.0F / 3);
   std::vector<float> gradient(6);
-  const double sum = loss->judge({kRows.data(), 3, kRowLabels, {}, 2, {}, {}, soft}, gradient.data()).loss;
-  CHECK(sum / 2 == judged(base, kRows, kRowLabels).mean);
-  CHECK(gradient == judged(base, kRows, kRowLabels).gradient);
+  const double sum = loss->compute({kRows.data(), 3, kRowLabels, {}, 2, {}, {}, soft}, gradient.data()).loss;
+  CHECK(sum / 2 == computed(base, kRows, kRowLabels).mean);
+  CHECK(gradient == computed(base, kRows, kRowLabels).gradient);
 }

@@ -21,7 +21,7 @@ double mean_loss(const Settings& settings, const std::vector<float>& outputs,
                  const std::vector<std::int32_t>& labels) {
   const auto n = static_cast<std::int64_t>(labels.size());
   const auto each = static_cast<std::int64_t>(outputs.size()) / n;
-  return make_loss(settings)->judge({outputs.data(), each, labels, {}, n}, nullptr).loss /
+  return make_loss(settings)->compute({outputs.data(), each, labels, {}, n}, nullptr).loss /
          static_cast<double>(n);
 }
 
@@ -31,7 +31,7 @@ TEST_CASE("softmax cross-entropy: large logits, ties, the share of the batch") {
   const std::vector<float> x{1000, 0, -1000, 1, 1, 1};
   const std::vector<std::int32_t> labels{1, 0};
   std::vector<float> dx(6);
-  const LossTally result = default_loss()->judge({x.data(), 3, labels, {}, 4}, dx.data());
+  const LossSums result = default_loss()->compute({x.data(), 3, labels, {}, 4}, dx.data());
   CHECK(result.loss == Catch::Approx(1000 + std::log(3.0)));
   CHECK(result.correct == 1);  // of equal logits the first is the prediction
   const std::vector<float> expected{0.25F, -0.25F, 0, -2.0F / 12, 1.0F / 12, 1.0F / 12};
@@ -92,7 +92,7 @@ TEST_CASE("the loss of a mixture is the weighted sum of the losses of its labels
       const std::int64_t each = single ? 1 : 3;
       std::vector<float> shares{0.75F, 0.3F, 1, 0.5F}, dx(outputs.size());
       shares.resize(a.size());
-      const LossTally mixed = loss->judge({outputs.data(), each, a, w, 8, b, shares}, dx.data());
+      const LossSums mixed = loss->compute({outputs.data(), each, a, w, 8, b, shares}, dx.data());
       double expected = 0;
       std::int64_t correct = 0;
       for (std::size_t i = 0; i < a.size(); ++i) {
@@ -100,11 +100,11 @@ TEST_CASE("the loss of a mixture is the weighted sum of the losses of its labels
         const double share = static_cast<double>(shares[i]);
         std::vector<float> da(k), db(k);
         const auto alone = [&](const std::vector<std::int32_t>& labels, std::vector<float>& d) {
-          return loss->judge(
+          return loss->compute(
               {outputs.data() + i * k, each, std::span(labels).subspan(i, 1), std::span(w).subspan(i, 1), 8},
               d.data());
         };
-        const LossTally of_a = alone(a, da), of_b = alone(b, db);
+        const LossSums of_a = alone(a, da), of_b = alone(b, db);
         expected += share * of_a.loss + (1 - share) * of_b.loss;
         correct += share >= 0.5 ? of_a.correct : of_b.correct;
         for (std::size_t j = 0; j < k; ++j)
@@ -143,9 +143,9 @@ TEST_CASE("gradients of losses equal finite differences") {
     CHECK(make_loss(loss->settings())->settings() == loss->settings());
     std::vector<float> z = kThree, gradient(6);
     const auto sum = [&] {
-      return loss->judge({z.data(), 3, kThreeLabels, sample_weights, 5}, nullptr).loss;
+      return loss->compute({z.data(), 3, kThreeLabels, sample_weights, 5}, nullptr).loss;
     };
-    loss->judge({z.data(), 3, kThreeLabels, sample_weights, 5}, gradient.data());
+    loss->compute({z.data(), 3, kThreeLabels, sample_weights, 5}, gradient.data());
     for (std::size_t i = 0; i < z.size(); ++i) {
       const float before = z[i];
       z[i] = before + 0x1p-8F;
@@ -163,7 +163,7 @@ TEST_CASE("one output stands for two classes, or for the nearest label") {
   CHECK(binary->fits(1, 2));
   CHECK(binary->fits(3, 3));
   CHECK(!binary->fits(1, 3));
-  CHECK(binary->judge({kOne.data(), 1, kOneLabels, {}, 4}, nullptr).correct == 2);
+  CHECK(binary->compute({kOne.data(), 1, kOneLabels, {}, 4}, nullptr).correct == 2);
   std::vector<float> two(2);
   binary->to_probabilities(std::vector<float>{0.75F}, two);
   CHECK(two == std::vector<float>{0.25F, 0.75F});
@@ -174,7 +174,7 @@ TEST_CASE("one output stands for two classes, or for the nearest label") {
   CHECK(!graded->fits(2, 5));
   const std::vector<float> grades{-0.6F, 1.4F, 3.5F, NAN};
   const std::vector<std::int32_t> labels{0, 1, 4, 0};
-  CHECK(graded->judge({grades.data(), 1, labels, {}, 4}, nullptr).correct ==
+  CHECK(graded->compute({grades.data(), 1, labels, {}, 4}, nullptr).correct ==
         2);  // -0.6 is nearest to -1, which is not a label; NaN has no nearest label
   std::vector<float> five(5);
   graded->to_probabilities(std::vector<float>{7.2F}, five);

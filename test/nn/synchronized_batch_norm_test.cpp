@@ -81,9 +81,9 @@ Outcome in_segments(const Graph& graph, const std::vector<std::int64_t>& lanes) 
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const std::span<const float> output = plans[i]->network.output();
     outcome.output.insert(outcome.output.end(), output.begin(), output.end());
-    const LossTally tally = plans[i]->network.loss(batches[i].labels, whole);
-    outcome.loss += tally.loss;
-    outcome.correct += tally.correct;
+    const LossSums result = plans[i]->network.loss(batches[i].labels, whole);
+    outcome.loss += result.loss;
+    outcome.correct += result.correct;
   }
   pass(plans[0]->network.backward_stops(), [&](std::size_t i, std::size_t segment) {
     return plans[i]->network.backward([](std::size_t) {}, segment);

@@ -15,8 +15,8 @@ class OtherLoss : public convoke::nn::Loss {
   bool fits(std::int64_t outputs, std::int64_t classes) const override {
     return loss_->fits(outputs, classes);
   }
-  convoke::nn::LossTally judge(const convoke::nn::Judged& samples, float* gradient) const override {
-    return loss_->judge(samples, gradient);
+  convoke::nn::LossSums compute(const convoke::nn::LossInputs& samples, float* gradient) const override {
+    return loss_->compute(samples, gradient);
   }
   double of(std::span<const float> prediction, std::int32_t label) const override {
     return loss_->of(prediction, label);

@@ -11,9 +11,9 @@ class SlowLoss final : public OtherLoss {
  public:
   using OtherLoss::OtherLoss;
 
-  convoke::nn::LossTally judge(const convoke::nn::Judged& samples, float* gradient) const override {
+  convoke::nn::LossSums compute(const convoke::nn::LossInputs& samples, float* gradient) const override {
     std::this_thread::sleep_for(std::chrono::milliseconds(1) * samples.labels.size());
-    return OtherLoss::judge(samples, gradient);
+    return OtherLoss::compute(samples, gradient);
   }
 };
 

@@ -106,9 +106,9 @@ void require_nesting(const std::vector<Complete>& events) {
 /// A loss that makes its thread lose the core for 4 ms, as other programs do.
 class SleepingLoss final : public tiny::OtherLoss {
  public:
-  nn::LossTally judge(const nn::Judged& samples, float* gradient) const override {
+  nn::LossSums compute(const nn::LossInputs& samples, float* gradient) const override {
     std::this_thread::sleep_for(std::chrono::milliseconds(4));
-    return OtherLoss::judge(samples, gradient);
+    return OtherLoss::compute(samples, gradient);
   }
 };
 

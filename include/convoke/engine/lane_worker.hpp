@@ -111,7 +111,7 @@ class LaneWorker {
                  const std::function<void()>& progress);
   nn::Network& load(const StepInput& step, const LaneSegment& segment, Targets& targets,
                     std::size_t instance = 0);
-  void judge(nn::Network& network, const StepInput& step, const Targets& targets, float* gradients);
+  void compute_loss(nn::Network& network, const StepInput& step, const Targets& targets, float* gradients);
   void run_segment(const StepInput& step, const LaneSegment& segment, bool last,
                    const std::function<void()>& progress);
   void count(const LaneSegment& segment) {

@@ -34,15 +34,15 @@ bool SoftmaxCrossEntropy::fits(std::int64_t outputs, std::int64_t classes) const
 
 //   loss = log sum_k e^z_k - (1 - s) z_label - s mean_k z_k
 //   d loss / d z_k = softmax(z)_k - (1 - s) [k = label] - s / K
-LossTally SoftmaxCrossEntropy::judge(const Judged& samples, float* gradient) const {
-  LossTally tally;
+LossSums SoftmaxCrossEntropy::compute(const LossInputs& samples, float* gradient) const {
+  LossSums result;
   const std::int64_t classes = samples.outputs_per_sample;
   const auto smoothing = static_cast<float>(options_.label_smoothing);
   const float* z = samples.outputs;
   for (std::size_t i = 0; i < samples.labels.size(); ++i, z += classes) {
     const std::array<Target, 2> targets = weights_.of(samples, i);
     const float* const largest = std::max_element(z, z + classes);
-    tally.correct += largest - z == samples.main_label(i) ? 1 : 0;
+    result.correct += largest - z == samples.main_label(i) ? 1 : 0;
     float sum = 0;
     double mean = 0;
     for (std::int64_t k = 0; k < classes; ++k) {
@@ -55,7 +55,7 @@ LossTally SoftmaxCrossEntropy::judge(const Judged& samples, float* gradient) con
     for (const auto& [label, weight] : targets) {
       auto target = static_cast<double>(z[label] - *largest);
       if (options_.label_smoothing != 0) target += options_.label_smoothing * (mean - target);
-      tally.loss += static_cast<double>(weight) * (std::log(static_cast<double>(sum)) - target);
+      result.loss += static_cast<double>(weight) * (std::log(static_cast<double>(sum)) - target);
     }
     if (gradient == nullptr) continue;
     const auto batch = static_cast<float>(samples.batch);
@@ -65,7 +65,7 @@ LossTally SoftmaxCrossEntropy::judge(const Judged& samples, float* gradient) con
     for (const auto& [label, weight] : targets) gradient[label] -= weight / batch * (1 - smoothing);
     gradient += classes;
   }
-  return tally;
+  return result;
 }
 
 double SoftmaxCrossEntropy::of(std::span<const float> prediction, std::int32_t label) const {
@@ -91,15 +91,15 @@ bool SigmoidCrossEntropy::fits(std::int64_t outputs, std::int64_t classes) const
 }
 
 //   loss = mean_k (max(z, 0) - z t + log(1 + e^-|z|)),   d loss / d z_k = (sigmoid(z_k) - t_k) / K
-LossTally SigmoidCrossEntropy::judge(const Judged& samples, float* gradient) const {
-  LossTally tally;
+LossSums SigmoidCrossEntropy::compute(const LossInputs& samples, float* gradient) const {
+  LossSums result;
   const std::int64_t outputs = samples.outputs_per_sample;
   const float* z = samples.outputs;
   for (std::size_t i = 0; i < samples.labels.size(); ++i, z += outputs) {
     const std::array<Target, 2> targets = weights_.of(samples, i);
     const auto best =
         static_cast<std::int32_t>(outputs == 1 ? z[0] > 0 : std::max_element(z, z + outputs) - z);
-    tally.correct += best == samples.main_label(i) ? 1 : 0;
+    result.correct += best == samples.main_label(i) ? 1 : 0;
     double sum = 0;
     for (std::int64_t k = 0; k < outputs; ++k) {
       const auto v = static_cast<double>(z[k]), probability = 1 / (1 + std::exp(-v));
@@ -113,9 +113,9 @@ LossTally SigmoidCrossEntropy::judge(const Judged& samples, float* gradient) con
       if (gradient != nullptr)
         *gradient++ = static_cast<float>(slope / static_cast<double>(samples.batch * outputs));
     }
-    tally.loss += sum / static_cast<double>(outputs);
+    result.loss += sum / static_cast<double>(outputs);
   }
-  return tally;
+  return result;
 }
 
 double SigmoidCrossEntropy::of(std::span<const float> prediction, std::int32_t label) const {

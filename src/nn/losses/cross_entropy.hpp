@@ -22,7 +22,7 @@ class SoftmaxCrossEntropy : public CrossEntropy {
   Settings settings() const override;
   std::string_view activation() const override { return "softmax"; }
   bool fits(std::int64_t outputs, std::int64_t classes) const override;
-  LossTally judge(const Judged& samples, float* gradient) const override;
+  LossSums compute(const LossInputs& samples, float* gradient) const override;
   double of(std::span<const float> prediction, std::int32_t label) const override;
   void to_probabilities(std::span<const float> prediction, std::span<float> classes) const override;
   static LossPtr make(SettingsReader& read);
@@ -37,7 +37,7 @@ class SigmoidCrossEntropy : public CrossEntropy {
   Settings settings() const override;
   std::string_view activation() const override { return "sigmoid"; }
   bool fits(std::int64_t outputs, std::int64_t classes) const override;
-  LossTally judge(const Judged& samples, float* gradient) const override;
+  LossSums compute(const LossInputs& samples, float* gradient) const override;
   double of(std::span<const float> prediction, std::int32_t label) const override;
   void to_probabilities(std::span<const float> prediction, std::span<float> classes) const override;
   static LossPtr make(SettingsReader& read);

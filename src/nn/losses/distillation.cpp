@@ -19,7 +19,7 @@ class Distilled final : public Loss {
   bool fits(std::int64_t outputs, std::int64_t classes) const override {
     return base_->fits(outputs, classes);
   }
-  LossTally judge(const Judged& samples, float* gradient) const override;
+  LossSums compute(const LossInputs& samples, float* gradient) const override;
   double of(std::span<const float> prediction, std::int32_t label) const override {
     return base_->of(prediction, label);
   }
@@ -34,12 +34,12 @@ class Distilled final : public Loss {
 
 //   soft = T^2 (log sum_k e^(z_k / T) - sum_k q_k z_k / T)
 //   d soft / d z_k = T (softmax(z / T)_k - q_k)
-LossTally Distilled::judge(const Judged& samples, float* gradient) const {
+LossSums Distilled::compute(const LossInputs& samples, float* gradient) const {
   const std::int64_t classes = samples.outputs_per_sample;
   ensure(samples.soft_labels.size() == samples.labels.size() * static_cast<std::size_t>(classes),
          "soft labels of each sample");
-  LossTally tally = base_->judge(samples, gradient);
-  tally.loss *= 1 - weight_;
+  LossSums result = base_->compute(samples, gradient);
+  result.loss *= 1 - weight_;
   const auto hard = static_cast<float>(1 - weight_);
   const float* z = samples.outputs;
   const float* q = samples.soft_labels.data();
@@ -52,7 +52,7 @@ LossTally Distilled::judge(const Judged& samples, float* gradient) const {
       sum += std::exp(scaled(k));
       expected += static_cast<double>(q[k]) * scaled(k);
     }
-    tally.loss += weight_ * own * temperature_ * temperature_ * (std::log(sum) - expected);
+    result.loss += weight_ * own * temperature_ * temperature_ * (std::log(sum) - expected);
     if (gradient == nullptr) continue;
     const double slope = weight_ * own * temperature_ / static_cast<double>(samples.batch);
     for (std::int64_t k = 0; k < classes; ++k, ++gradient) {
@@ -60,7 +60,7 @@ LossTally Distilled::judge(const Judged& samples, float* gradient) const {
       *gradient = hard * *gradient + static_cast<float>(soft);
     }
   }
-  return tally;
+  return result;
 }
 
 }  // namespace

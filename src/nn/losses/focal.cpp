@@ -62,16 +62,16 @@ LossPtr SoftmaxFocal::make(SettingsReader& read) {
 
 //   loss = sum_c t_c f(p_c),   f(p) = -(1 - p)^gamma log p
 //   d loss / d z_k = s_k - p_k sum_c s_c,   s_c = t_c d f / d log p_c
-LossTally SoftmaxFocal::judge(const Judged& samples, float* gradient) const {
-  if (gamma_ == 0) return SoftmaxCrossEntropy::judge(samples, gradient);
-  LossTally tally;
+LossSums SoftmaxFocal::compute(const LossInputs& samples, float* gradient) const {
+  if (gamma_ == 0) return SoftmaxCrossEntropy::compute(samples, gradient);
+  LossSums result;
   const std::int64_t classes = samples.outputs_per_sample;
   const auto batch = static_cast<double>(samples.batch);
   const float* z = samples.outputs;
   for (std::size_t i = 0; i < samples.labels.size(); ++i, z += classes) {
     const std::array<Target, 2> targets = weights_.of(samples, i);
     const float* const largest = std::max_element(z, z + classes);
-    tally.correct += largest - z == samples.main_label(i) ? 1 : 0;
+    result.correct += largest - z == samples.main_label(i) ? 1 : 0;
     const auto scaled = [&](std::int64_t k) { return static_cast<double>(z[k] - *largest); };
     double others = 0;  // sum of e^scaled over all classes but the most probable one
     for (std::int64_t k = 0; k < classes; ++k) others += z + k == largest ? 0 : std::exp(scaled(k));
@@ -93,7 +93,7 @@ LossTally SoftmaxFocal::judge(const Judged& samples, float* gradient) const {
       const double t = target(k);
       if (t == 0) continue;
       const FocalTerm own = term(k);
-      tally.loss += t * own.value;
+      result.loss += t * own.value;
       slopes += t * own.slope;
     }
     if (gradient == nullptr) continue;
@@ -102,7 +102,7 @@ LossTally SoftmaxFocal::judge(const Judged& samples, float* gradient) const {
       *gradient++ = static_cast<float>((own - probability(k) * slopes) / batch);
     }
   }
-  return tally;
+  return result;
 }
 
 double SoftmaxFocal::of(std::span<const float> prediction, std::int32_t label) const {
@@ -121,16 +121,16 @@ LossPtr SigmoidFocal::make(SettingsReader& read) {
 }
 
 //   loss = mean_k (t f(p) + (1 - t) f(1 - p)),   d log p / d z = 1 - p,   d log(1 - p) / d z = -p
-LossTally SigmoidFocal::judge(const Judged& samples, float* gradient) const {
-  if (gamma_ == 0) return SigmoidCrossEntropy::judge(samples, gradient);
-  LossTally tally;
+LossSums SigmoidFocal::compute(const LossInputs& samples, float* gradient) const {
+  if (gamma_ == 0) return SigmoidCrossEntropy::compute(samples, gradient);
+  LossSums result;
   const std::int64_t outputs = samples.outputs_per_sample;
   const float* z = samples.outputs;
   for (std::size_t i = 0; i < samples.labels.size(); ++i, z += outputs) {
     const std::array<Target, 2> targets = weights_.of(samples, i);
     const auto best =
         static_cast<std::int32_t>(outputs == 1 ? z[0] > 0 : std::max_element(z, z + outputs) - z);
-    tally.correct += best == samples.main_label(i) ? 1 : 0;
+    result.correct += best == samples.main_label(i) ? 1 : 0;
     double sum = 0;
     for (std::int64_t k = 0; k < outputs; ++k) {
       const auto v = static_cast<double>(z[k]), log_sum = std::log1p(std::exp(-std::abs(v)));
@@ -147,9 +147,9 @@ LossTally SigmoidFocal::judge(const Judged& samples, float* gradient) const {
       if (gradient != nullptr)
         *gradient++ = static_cast<float>(slope / static_cast<double>(samples.batch * outputs));
     }
-    tally.loss += sum / static_cast<double>(outputs);
+    result.loss += sum / static_cast<double>(outputs);
   }
-  return tally;
+  return result;
 }
 
 double SigmoidFocal::of(std::span<const float> prediction, std::int32_t label) const {

@@ -16,7 +16,7 @@ class SoftmaxFocal final : public SoftmaxCrossEntropy {
   explicit SoftmaxFocal(double gamma, CrossEntropyOptions options = {}, ClassWeights weights = {})
       : SoftmaxCrossEntropy(std::move(options), std::move(weights)), gamma_(gamma) {}
   Settings settings() const override;
-  LossTally judge(const Judged& samples, float* gradient) const override;
+  LossSums compute(const LossInputs& samples, float* gradient) const override;
   double of(std::span<const float> prediction, std::int32_t label) const override;
   static LossPtr make(SettingsReader& read);
 
@@ -33,7 +33,7 @@ class SigmoidFocal final : public SigmoidCrossEntropy {
   explicit SigmoidFocal(double gamma, CrossEntropyOptions options = {}, ClassWeights weights = {})
       : SigmoidCrossEntropy(std::move(options), std::move(weights)), gamma_(gamma) {}
   Settings settings() const override;
-  LossTally judge(const Judged& samples, float* gradient) const override;
+  LossSums compute(const LossInputs& samples, float* gradient) const override;
   double of(std::span<const float> prediction, std::int32_t label) const override;
   static LossPtr make(SettingsReader& read);
 

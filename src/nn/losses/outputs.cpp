@@ -42,22 +42,23 @@ bool look_activated(std::span<const float> outputs, std::int64_t k, std::string_
 //   softmax: z = log p,               dz / dp = 1 / p
 //   sigmoid: z = log p - log(1 - p),  dz / dp = 1 / (p (1 - p))     p is clipped to [1e-7, 1 - 1e-7], as in
 //   Keras
-LossTally judge_probabilities(const Loss& loss, Judged samples, std::span<float> logits, float* gradient) {
+LossSums loss_of_probabilities(const Loss& loss, LossInputs samples, std::span<float> logits,
+                               float* gradient) {
   const bool sigmoid = loss.activation() == "sigmoid";
   const auto clipped = [&](std::size_t i) { return std::clamp(samples.outputs[i], 1e-7F, 1 - 1e-7F); };
   for (std::size_t i = 0; i < logits.size(); ++i) {
     const float p = clipped(i);
     logits[i] = sigmoid ? std::log(p) - std::log1p(-p) : std::log(p);
   }
-  Judged converted = samples;
+  LossInputs converted = samples;
   converted.outputs = logits.data();
-  const LossTally tally = loss.judge(converted, gradient);
-  if (gradient == nullptr) return tally;
+  const LossSums result = loss.compute(converted, gradient);
+  if (gradient == nullptr) return result;
   for (std::size_t i = 0; i < logits.size(); ++i) {
     const float p = clipped(i);
     gradient[i] /= sigmoid ? p * (1 - p) : p;
   }
-  return tally;
+  return result;
 }
 
 }  // namespace convoke::nn

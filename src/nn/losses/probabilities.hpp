@@ -5,9 +5,10 @@
 
 namespace convoke::nn {
 
-/// Judges outputs that are values of the activation that is part of `loss`, not its inputs: Loss::judge() of
-/// the logits that belong to them, with the gradient by the outputs. `logits`: memory for all outputs. NaN
-/// stays NaN.
-LossTally judge_probabilities(const Loss& loss, Judged samples, std::span<float> logits, float* gradient);
+/// Loss::compute() for outputs that are values of the activation that is part of `loss`, not its inputs:
+/// computes the loss of the logits that belong to them, and the gradient by the outputs. `logits`: memory for
+/// all outputs. NaN stays NaN.
+LossSums loss_of_probabilities(const Loss& loss, LossInputs samples, std::span<float> logits,
+                               float* gradient);
 
 }  // namespace convoke::nn

@@ -23,25 +23,25 @@ bool RegressionLoss::fits(std::int64_t outputs, std::int64_t classes) const {
   return (outputs == 1 || outputs == classes) && weights_.fit(classes);
 }
 
-LossTally RegressionLoss::judge(const Judged& samples, float* gradient) const {
-  LossTally tally;
+LossSums RegressionLoss::compute(const LossInputs& samples, float* gradient) const {
+  LossSums result;
   const auto outputs = static_cast<std::size_t>(samples.outputs_per_sample);
   std::span<const float> y(samples.outputs, outputs);
   for (std::size_t i = 0; i < samples.labels.size(); ++i, y = {y.data() + outputs, outputs}) {
     const std::array<Target, 2> targets = weights_.of(samples, i);
-    tally.correct += predicted_class(y) == samples.main_label(i) ? 1 : 0;
+    result.correct += predicted_class(y) == samples.main_label(i) ? 1 : 0;
     for (std::size_t k = 0; k < outputs; ++k) {
       double slope = 0;
       for (const auto& [label, weight] : targets) {
         const Term error = term(static_cast<double>(y[k]) - target(outputs, k, label));
         const double share = static_cast<double>(weight) / static_cast<double>(outputs);
-        tally.loss += error.value * share;
+        result.loss += error.value * share;
         slope += error.slope * share;
       }
       if (gradient != nullptr) *gradient++ = static_cast<float>(slope / static_cast<double>(samples.batch));
     }
   }
-  return tally;
+  return result;
 }
 
 double RegressionLoss::of(std::span<const float> prediction, std::int32_t label) const {

@@ -10,7 +10,7 @@ class RegressionLoss : public Loss {
  public:
   explicit RegressionLoss(ClassWeights weights) : weights_(std::move(weights)) {}
   bool fits(std::int64_t outputs, std::int64_t classes) const override;
-  LossTally judge(const Judged& samples, float* gradient) const override;
+  LossSums compute(const LossInputs& samples, float* gradient) const override;
   double of(std::span<const float> prediction, std::int32_t label) const override;
   /// With one output, the nearest label gets probability 1.
   void to_probabilities(std::span<const float> prediction, std::span<float> classes) const override;

@@ -43,7 +43,7 @@ ClassWeights::ClassWeights(SettingsReader& read) {
 
 std::vector<KeyDescription> ClassWeights::keys() { return describe_keys(kClassWeightKeys); }
 
-std::array<Target, 2> ClassWeights::of(const Judged& samples, std::size_t i) const {
+std::array<Target, 2> ClassWeights::of(const LossInputs& samples, std::size_t i) const {
   const auto weight_of = [&](std::int32_t label) {
     return weights_.empty() ? 1.0F : static_cast<float>(weights_[static_cast<std::size_t>(label)]);
   };

@@ -23,7 +23,7 @@ class ClassWeights {
 
   /// Returns the labels of sample i with their weights: the label and the second label, whose weight is 0 if
   /// the sample is not a mixture. The loss of the sample is the sum of the losses of both.
-  std::array<Target, 2> of(const Judged& samples, std::size_t i) const;
+  std::array<Target, 2> of(const LossInputs& samples, std::size_t i) const;
   /// True if there are no weights, or one for each class.
   bool fit(std::int64_t classes) const;
   void write(Settings& settings) const;

@@ -209,27 +209,27 @@ std::span<double> Network::forward(const StepKey& key, std::size_t segment) {
   return plan_->forward(segment);
 }
 
-LossTally Network::loss(const Truth& truth, std::int64_t batch) {
-  ensure(static_cast<std::int64_t>(truth.labels.size()) == samples(),
+LossSums Network::loss(const Targets& targets, std::int64_t batch) {
+  ensure(static_cast<std::int64_t>(targets.labels.size()) == samples(),
          "the labels have one entry for each sample");
   const Span span(Activity::kLoss);
   Frame& frame = plan_->frame_;
   frame.batch = batch;
   const Tensor& outputs = plan_->builder_.logits;
   const auto each = static_cast<std::int64_t>(elements_of(outputs.desc)) / samples();
-  const Judged judged{.outputs = frame.at(outputs),
-                      .outputs_per_sample = each,
-                      .labels = truth.labels,
-                      .sample_weights = truth.weights,
-                      .batch = batch,
-                      .second_labels = truth.second_labels,
-                      .shares = truth.shares,
-                      .soft_labels = truth.soft_labels};
+  const LossInputs inputs{.outputs = frame.at(outputs),
+                          .outputs_per_sample = each,
+                          .labels = targets.labels,
+                          .sample_weights = targets.weights,
+                          .batch = batch,
+                          .second_labels = targets.second_labels,
+                          .shares = targets.shares,
+                          .soft_labels = targets.soft_labels};
   float* const gradient = frame.at(plan_->builder_.loss_gradient);
   const Loss& loss = plan_->builder_.loss();
-  if (!plan_->builder_.loss_reads_probabilities) return loss.judge(judged, gradient);
+  if (!plan_->builder_.loss_reads_probabilities) return loss.compute(inputs, gradient);
   const std::span logits(frame.at(plan_->builder_.converted), elements_of(outputs.desc));
-  return judge_probabilities(loss, judged, logits, gradient);
+  return loss_of_probabilities(loss, inputs, logits, gradient);
 }
 
 void Network::start_backward(std::span<const float> gradient) {

@@ -11,8 +11,8 @@
 
 namespace convoke::nn {
 
-/// The samples whose loss a training step computes.
-struct Judged {
+/// The outputs of a network for the samples of a training step, and their targets.
+struct LossInputs {
   /// (n, k) of the last layer, before the activation that is part of the loss
   const float* outputs = nullptr;
   std::int64_t outputs_per_sample = 0;    ///< k
@@ -30,8 +30,8 @@ struct Judged {
   }
 };
 
-/// The loss and the correct predictions of n samples, which a step adds up.
-struct LossTally {
+/// Sums over n samples, which a step adds up.
+struct LossSums {
   double loss = 0;  ///< sum, not divided
   /// samples whose predicted class is the label, for mixtures the label with the larger share
   std::int64_t correct = 0;
@@ -54,7 +54,7 @@ class Loss {
   virtual bool fits(std::int64_t outputs, std::int64_t classes) const = 0;
   /// Returns the sum of the losses (for a mixture: the losses of its two labels, weighted by their shares).
   /// If `gradient` is not null, writes d (sum / batch) / d outputs, (n, k), to it.
-  virtual LossTally judge(const Judged& samples, float* gradient) const = 0;
+  virtual LossSums compute(const LossInputs& samples, float* gradient) const = 0;
   /// Returns the loss of one prediction (k outputs after the activation), without weights and label
   /// smoothing. Evaluations report this loss.
   virtual double of(std::span<const float> prediction, std::int32_t label) const = 0;

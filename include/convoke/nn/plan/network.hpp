@@ -92,8 +92,8 @@ class Network {
   std::span<double> forward(const StepKey& key, std::size_t segment);
 
   /// The targets of a plan's samples, for the loss: `labels` (N); `weights` (N), or empty for 1 each; for
-  /// mixtures `second_labels` and `shares` (N), and `soft_labels` (N, outputs per sample), see Judged.
-  struct Truth {
+  /// mixtures `second_labels` and `shares` (N), and `soft_labels` (N, outputs per sample), see LossInputs.
+  struct Targets {
     std::span<const std::int32_t> labels;
     std::span<const float> weights = {};
     std::span<const std::int32_t> second_labels = {};
@@ -102,9 +102,9 @@ class Network {
   };
   /// Computes the mean loss over `batch` samples, of which these are N. Starts backward with d loss / d
   /// outputs, and returns what these samples add. Call it after forward and before backward.
-  LossTally loss(const Truth& truth, std::int64_t batch);
-  LossTally loss(std::span<const std::int32_t> labels, std::int64_t batch) {
-    return loss(Truth{labels}, batch);
+  LossSums loss(const Targets& targets, std::int64_t batch);
+  LossSums loss(std::span<const std::int32_t> labels, std::int64_t batch) {
+    return loss(Targets{labels}, batch);
   }
 
   /// Starts backward with `gradient`, (N, outputs per sample), of any function of output(), in place of
