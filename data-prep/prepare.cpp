@@ -85,7 +85,7 @@ class Preparation {
     report_.taken_up = decoding_.taken_up();
     report_.work = decoding_.work();
     // 4. Check that the samples are fit for training.
-    if (team_.index == 0) judge();
+    if (team_.index == 0) check_findings();
     team_.barrier();
     if (!options_.skip_bad) require_readable(decoding_.spool().faults());
     expect_samples_left(decoding_.spool().faults(), catalogue_, splits_, options_.source.string());
@@ -196,8 +196,8 @@ class Preparation {
 
   fs::path findings_file() const { return options_.output.string() + ".findings.csv"; }
 
-  // At index 0: lists all problems next to the output.
-  void judge() {
+  // At index 0: lists all findings next to the output.
+  void check_findings() {
     report_.duplicates = std::ssize(decoding_.findings().duplicates);
     report_.lookalikes = std::ssize(decoding_.findings().lookalikes);
     report_.leaks = leaks(decoding_.findings().duplicates, splits_);

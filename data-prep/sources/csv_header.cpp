@@ -102,7 +102,7 @@ class Vote {
 
 std::string quoted(const std::string& cell) { return fmt::format("\"{}\"", trimmed(cell)); }
 
-void judge_text(const std::string& cell, const Below& below, Vote& vote) {
+void vote_by_text(const std::string& cell, const Below& below, Vote& vote) {
   const std::string name = trimmed(cell);
   if (is_picture_name(name)) return vote.sample(10, quoted(name) + " is the name of a picture");
   if (is_usual_name(name)) vote.header(2, quoted(name) + " is a usual name of a column");
@@ -117,7 +117,7 @@ void judge_text(const std::string& cell, const Below& below, Vote& vote) {
   }
 }
 
-void judge_number(const std::string& cell, double number, const Below& below, Vote& vote) {
+void vote_by_number(const std::string& cell, double number, const Below& below, Vote& vote) {
   const auto [least, most] = std::minmax_element(below.read.begin(), below.read.end());
   const bool beyond = std::ssize(below.read) >= kEnoughRows && (number < *least || number > *most);
   if (beyond && !below.rises()) {
@@ -150,7 +150,7 @@ HeaderGuess guess_header(const std::vector<std::string>& first, const std::vecto
     if (is_missing(first[c])) continue;
     const std::optional<double> number = number_of(first[c], column);
     if (!number || !column.numeric) {
-      judge_text(first[c], column, vote);
+      vote_by_text(first[c], column, vote);
       continue;
     }
     series.push_back(*number);
@@ -162,7 +162,7 @@ HeaderGuess guess_header(const std::vector<std::string>& first, const std::vecto
                 fmt::format("{}, {}, {}, ... rise steadily, and the row below does not", series[0], series[1],
                             series[2]));
   } else {
-    for (const auto& [cell, column] : numbers) judge_number(cell, *number_of(cell, column), column, vote);
+    for (const auto& [cell, column] : numbers) vote_by_number(cell, *number_of(cell, column), column, vote);
   }
   return vote.result(could_be_header(first));
 }

@@ -14,7 +14,7 @@ struct HeaderGuess {
   std::string why;
 };
 
-/// Judges each column by the first cell and those below it:
+/// Compares the first cell of each column with those below it:
 ///
 ///     cell                                  below it                      speaks for
 ///     text                                  numbers                       a header

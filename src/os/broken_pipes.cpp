@@ -11,7 +11,7 @@ namespace {
 
 // The signal does not tell which write failed, but a pipe without a reader is in the state POLLERR. Makes
 // only async-signal-safe calls.
-void judge_broken_pipe(int signal) {
+void handle_broken_pipe(int signal) {
   const int error = errno;
   pollfd streams[]{{STDOUT_FILENO, 0, 0}, {STDERR_FILENO, 0, 0}};
   const bool answered = poll(streams, 2, 0) > 0;
@@ -29,7 +29,7 @@ void survive_broken_pipes() {
   sigaction(SIGPIPE, nullptr, &now);
   if ((now.sa_flags & SA_SIGINFO) != 0 || now.sa_handler != SIG_DFL) return;
   struct sigaction action {};
-  action.sa_handler = judge_broken_pipe;
+  action.sa_handler = handle_broken_pipe;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   sigaction(SIGPIPE, &action, nullptr);

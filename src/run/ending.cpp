@@ -41,7 +41,7 @@ constexpr std::array kKnown{
 
 }  // namespace
 
-Ending judge_ending(int code) {
+Ending classify_exit(int code) {
   const auto known =
       std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& entry) { return entry.code == code; });
   if (known != kKnown.end()) return {known->remedy, known->reason};
@@ -50,8 +50,8 @@ Ending judge_ending(int code) {
                                               : fmt::format("ended with code {}", code)};
 }
 
-Ending judge_ending(int code, const std::filesystem::path& run) {
-  return judge_ending(code == 1 && has_reported_stall(run) ? kExitStalled : code);
+Ending classify_exit(int code, const std::filesystem::path& run) {
+  return classify_exit(code == 1 && has_reported_stall(run) ? kExitStalled : code);
 }
 
 }  // namespace convoke::run

@@ -21,8 +21,8 @@ using namespace std::chrono_literals;
 // Training does not wait for a disk that needs longer: the next checkpoint is only some steps away.
 constexpr auto kPatience = 2000ms;
 
-run::BestModels::Cost cost_by(const EarlyStopping& judge) {
-  return [&judge](const run::Validated& v) { return judge.cost(v.loss, v.accuracy); };
+run::BestModels::Cost cost_by(const EarlyStopping& rule) {
+  return [&rule](const run::Validated& v) { return rule.cost(v.loss, v.accuracy); };
 }
 
 }  // namespace

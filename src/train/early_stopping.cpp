@@ -52,7 +52,7 @@ double EarlyStopping::cost(double loss, double accuracy) const {
   return std::isfinite(loss) && std::isfinite(cost) ? cost : std::numeric_limits<double>::infinity();
 }
 
-bool EarlyStopping::judge(const engine::Score& score, std::int64_t updates, run::BestSoFar& best) const {
+bool EarlyStopping::record(const engine::Score& score, std::int64_t updates, run::BestSoFar& best) const {
   ++best.evaluations;
   // As long as no validation was finite there is no best one: its loss is NaN, and its cost infinite.
   const double before = cost(best.loss, best.accuracy), now = cost(score.loss, score.accuracy);

@@ -41,18 +41,18 @@ void Validation::at_step(const std::vector<float>& parameters, run::CheckpointSt
   if (reports_.log) {
     reports_.log(validation_record(assignment_.member, state.epochs_done + 1, state.updates, found));
   }
-  judge(found, parameters, state);
+  record(found, parameters, state);
 }
 
-// A validation counts once: if the last step of an epoch was validated, that one has been judged, also by the
-// run that this one resumes.
+// A validation counts once: if the last step of an epoch was validated, that one has been recorded, also by
+// the run that this one resumes.
 void Validation::at_epoch_end(const std::vector<float>& parameters, run::CheckpointState& state,
                               metrics::EpochFields& line) {
   const engine::Score found = score(parameters, state);
   line.validation_loss = found.loss;
   line.validation_objective = found.objective;
   line.validation_accuracy = found.accuracy;
-  if (!due(state.updates)) judge(found, parameters, state);
+  if (!due(state.updates)) record(found, parameters, state);
 }
 
 engine::Score Validation::score(const std::vector<float>& parameters, run::CheckpointState& state) {
@@ -117,10 +117,10 @@ const FeatureCache* Validation::features(const std::vector<float>& parameters) {
   return own_.get();
 }
 
-void Validation::judge(const engine::Score& score, const std::vector<float>& parameters,
-                       run::CheckpointState& state) {
+void Validation::record(const engine::Score& score, const std::vector<float>& parameters,
+                        run::CheckpointState& state) {
   run::BestSoFar& best = state.best;
-  const bool better = job_.early_stopping.judge(score, state.updates, best);
+  const bool better = job_.early_stopping.record(score, state.updates, best);
   if (better && job_.early_stopping.restores_best()) {
     mpi::together(group_, [&] { best.parameters = parameters; });
   }

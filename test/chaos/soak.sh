@@ -84,7 +84,7 @@ awk '
       if (third < 5) continue
       a = mean(memory, life, rank, 10, 10 + third); b = mean(memory, life, rank, last[life] - third, last[life])
       if (a < 0 || b < 0) continue
-      ++judged
+      ++compared
       if (b - a > worst) worst = b - a
       if (b > 1.05 * a + 2048) { print "FAILED: memory of rank " rank " grew from " int(a) " to " int(b) " KiB in life " life; bad = 1 }
       a = mean(files, life, rank, 10, 10 + third); b = mean(files, life, rank, last[life] - third, last[life])
@@ -95,7 +95,7 @@ awk '
       if (!first) first = level[life]
       newest = level[life]
     }
-    if (judged == 0) { print "FAILED: no life was long enough"; bad = 1 }
+    if (compared == 0) { print "FAILED: no life was long enough"; bad = 1 }
     if (newest > 1.1 * first + 4096) { print "FAILED: memory grew from " int(first) " to " int(newest) " KiB over the lives"; bad = 1 }
     printf "%d lives, %d samples: at most %.1f MiB of memory, %d descriptors and %d threads in a rank; the most that memory grew within a life: %.2f MiB; first life %.1f MiB, last %.1f MiB\n",
       lives, lines, (most[0] > most[1] ? most[0] : most[1]) / 1024, most_files, most_threads, worst / 1024, first / 1024, newest / 1024

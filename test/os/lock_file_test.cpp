@@ -73,13 +73,13 @@ TEST_CASE("a lock names its holder and disappears with it") {
 TEST_CASE("two processes that find the same holder dead: one gets the lock") {
   const TemporaryFolder folder;
   std::ofstream(folder / "lock") << "dead";
-  const Bell judged, go_on;
+  const Bell found_dead, go_on;
   const pid_t other = ::fork();
   if (other == 0) {
     // Stops at the worst place: it knows that the holder is dead, and has not removed its lock yet.
     const auto slowly = [&](const std::string& text, double) {
       if (text == "dead") {
-        judged.ring();
+        found_dead.ring();
         go_on.wait();
       }
       return lives(text, 0);
@@ -91,7 +91,7 @@ TEST_CASE("two processes that find the same holder dead: one gets the lock") {
     }
     ::_exit(5);  // it also has the lock
   }
-  judged.wait();
+  found_dead.wait();
   {
     const os::LockFile mine(folder / "lock", "mine", lives);
     CHECK(mine.taken_over() == "dead");

@@ -28,10 +28,10 @@ RunResult run(const std::string& name, bool ensemble, double accuracy, double co
 }
 
 std::string only_verdict(const RunResult& a, const RunResult& b) {
-  const report::Judgement judgement = report::judge(std::vector{a, b});
-  CHECK(judgement.unjudged.empty());
-  REQUIRE(judgement.verdicts.size() == 1);
-  return judgement.verdicts.front();
+  const report::RunComparison comparison = report::compare_runs(std::vector{a, b});
+  CHECK(comparison.not_compared.empty());
+  REQUIRE(comparison.verdicts.size() == 1);
+  return comparison.verdicts.front();
 }
 
 }  // namespace
@@ -96,45 +96,45 @@ TEST_CASE("a sweep is ranked by validation, not by test results, and lists the k
   CHECK_THAT(report::ranked(runs, recipes).warnings.at(0), Contains("No run has validations"));
 }
 
-TEST_CASE("runs that were tested on different samples are not judged, and the reason is given") {
+TEST_CASE("runs that were tested on different samples are not compared, and the reason is given") {
   RunResult sync = run("sync", false, 0.90, 100), votes = run("votes", true, 0.95, 100);
-  const auto unjudged = [&] {
-    const report::Judgement judgement = report::judge(std::vector{sync, votes});
-    CHECK(judgement.verdicts.empty());
-    REQUIRE(judgement.unjudged.size() == 1);
+  const auto not_compared = [&] {
+    const report::RunComparison comparison = report::compare_runs(std::vector{sync, votes});
+    CHECK(comparison.verdicts.empty());
+    REQUIRE(comparison.not_compared.size() == 1);
     CHECK_FALSE(report::tested_alike(std::vector{sync, votes}));
-    return judgement.unjudged.front();
+    return comparison.not_compared.front();
   };
   sync.content_hash = "one";  // the other hash is unknown
   CHECK_THAT(only_verdict(sync, votes), Contains("better"));
   CHECK(report::tested_alike(std::vector{sync, votes}));
   votes.content_hash = "two";
-  CHECK(unjudged() == "sync and votes were tested on samples of different datasets.");
+  CHECK(not_compared() == "sync and votes were tested on samples of different datasets.");
   votes.content_hash = "one", sync.split = "test", votes.split = "extra";
-  CHECK(unjudged() == "sync and votes were tested on different splits, \"test\" and \"extra\".");
+  CHECK(not_compared() == "sync and votes were tested on different splits, \"test\" and \"extra\".");
   votes.split = "test", votes.samples = 4000;
-  CHECK(unjudged() == "sync and votes were tested on different numbers of samples, 10000 and 4000.");
+  CHECK(not_compared() == "sync and votes were tested on different numbers of samples, 10000 and 4000.");
 }
 
-TEST_CASE("every pair on equally many cores is judged; the others have a reason") {
+TEST_CASE("every pair on equally many cores is compared; the others have a reason") {
   std::vector<RunResult> runs{run("sync", false, 0.9, 100), run("again", false, 0.9, 101),
                               run("votes", true, 0.95, 100), run("lonely", false, 0.9, 100),
                               run("crowded", true, 0.95, 100)};
   runs[3].workers = {.threads = 1, .cores = 1};
   runs[4].workers = {.threads = 4, .cores = 2};  // they cost the two existing cores
-  const report::Judgement judgement = report::judge(runs);
-  REQUIRE(judgement.verdicts.size() == 4);
-  CHECK_THAT(judgement.verdicts[0], Contains("votes reached 95.00 %") && Contains(" sync 90.00 %"));
-  CHECK_THAT(judgement.verdicts[1], Contains("votes reached 95.00 %") && Contains(" again 90.00 %"));
-  CHECK_THAT(judgement.verdicts[3], Contains("crowded reached 95.00 %") && Contains(" again 90.00 %"));
-  CHECK(judgement.unjudged ==
+  const report::RunComparison comparison = report::compare_runs(runs);
+  REQUIRE(comparison.verdicts.size() == 4);
+  CHECK_THAT(comparison.verdicts[0], Contains("votes reached 95.00 %") && Contains(" sync 90.00 %"));
+  CHECK_THAT(comparison.verdicts[1], Contains("votes reached 95.00 %") && Contains(" again 90.00 %"));
+  CHECK_THAT(comparison.verdicts[3], Contains("crowded reached 95.00 %") && Contains(" again 90.00 %"));
+  CHECK(comparison.not_compared ==
         std::vector<std::string>{"lonely: there is no ensemble on equally many cores (1)."});
 
-  CHECK(report::judge(std::vector{runs[0], runs[1]}).unjudged ==
+  CHECK(report::compare_runs(std::vector{runs[0], runs[1]}).not_compared ==
         std::vector<std::string>{"there is no ensemble among these runs."});
-  CHECK(report::judge(std::vector{runs[2], runs[4]}).unjudged ==
+  CHECK(report::compare_runs(std::vector{runs[2], runs[4]}).not_compared ==
         std::vector<std::string>{"there is no synchronous run among these runs."});
-  CHECK(report::judge(std::span(runs).first(1)).unjudged.empty());
+  CHECK(report::compare_runs(std::span(runs).first(1)).not_compared.empty());
 }
 
 TEST_CASE("runs are named by title, folder or number, with a mark if threads shared cores") {

@@ -101,22 +101,22 @@ TEST_CASE("restarts.log keeps the attempts of a job") {
 }
 
 TEST_CASE("exit codes tell whether a restart helps") {
-  CHECK(judge_ending(0).remedy == Remedy::kNone);
-  for (const int code : {1, 2, 126, 127}) CHECK(judge_ending(code).remedy == Remedy::kCorrect);
+  CHECK(classify_exit(0).remedy == Remedy::kNone);
+  for (const int code : {1, 2, 126, 127}) CHECK(classify_exit(code).remedy == Remedy::kCorrect);
   for (const int code : {85, 128 + SIGINT, 128 + SIGUSR1})
-    CHECK(judge_ending(code).remedy == Remedy::kResume);
+    CHECK(classify_exit(code).remedy == Remedy::kResume);
   for (const int code : {87, 134, 135, 137, 139, 143, 205, 255})
-    CHECK(judge_ending(code).remedy == Remedy::kRestart);
-  CHECK(judge_ending(139).reason == "a rank was killed (SIGSEGV)");
+    CHECK(classify_exit(code).remedy == Remedy::kRestart);
+  CHECK(classify_exit(139).reason == "a rank was killed (SIGSEGV)");
 }
 
 TEST_CASE("a launcher that ends with 1 after a stall ends as the stall does") {
   const TemporaryFolder run;
   std::filesystem::create_directory(run / ".heartbeats");
-  CHECK(judge_ending(1, run.path()).remedy == Remedy::kCorrect);
+  CHECK(classify_exit(1, run.path()).remedy == Remedy::kCorrect);
   std::filesystem::create_directory(run / ".heartbeats/reported");
-  CHECK(judge_ending(1, run.path()).remedy == Remedy::kRestart);
-  CHECK(judge_ending(2, run.path()).remedy == Remedy::kCorrect);
+  CHECK(classify_exit(1, run.path()).remedy == Remedy::kRestart);
+  CHECK(classify_exit(2, run.path()).remedy == Remedy::kCorrect);
 }
 
 TEST_CASE("a command names its run folder, ranks and hosts") {

@@ -23,7 +23,7 @@ Course course(const EarlyStopping& rule, const std::vector<double>& losses,
   for (std::size_t i = 0; i < losses.size() && !best.stopped; ++i) {
     const auto evaluation = static_cast<std::int64_t>(i) + 1;
     const engine::Score score{1, accuracies.empty() ? 0 : accuracies[i], losses[i]};
-    if (rule.judge(score, 10 * evaluation, best)) result.best.push_back(evaluation);
+    if (rule.record(score, 10 * evaluation, best)) result.best.push_back(evaluation);
     if (best.stopped) result.stopped = evaluation;
     CHECK(best.updates == (result.best.empty() ? 0 : 10 * result.best.back()));
   }

@@ -116,9 +116,9 @@ int compare(const CompareOptions& options) {
   if (!report::tested_alike(runs)) {
     fmt::print("\nwarning: the runs were tested on different samples: their accuracies cannot be compared\n");
   }
-  const report::Judgement judgement = report::judge(runs);
-  for (const std::string& verdict : judgement.verdicts) fmt::print("\nverdict: {}\n", verdict);
-  for (const std::string& why : judgement.unjudged) fmt::print("\nno verdict: {}\n", why);
+  const report::RunComparison comparison = report::compare_runs(runs);
+  for (const std::string& verdict : comparison.verdicts) fmt::print("\nverdict: {}\n", verdict);
+  for (const std::string& why : comparison.not_compared) fmt::print("\nno verdict: {}\n", why);
   fmt::print("\nrun folders:\n");
   for (const report::RunResult& run : runs) fmt::print("  {:<24} {}\n", run.name, run.folder);
   return EXIT_SUCCESS;

@@ -21,7 +21,7 @@ namespace convoke::app {
 namespace {
 
 // Says what the first outputs, (n, k), are if the model does not know it.
-void judge_outputs(run::ModelDescription& model, std::span<const float> outputs) {
+void resolve_outputs(run::ModelDescription& model, std::span<const float> outputs) {
   const std::int64_t k = model.graph.output_shape().elements();
   const auto samples = static_cast<std::int64_t>(outputs.size()) / k;
   const std::string activation(model.loss->activation());
@@ -80,7 +80,7 @@ void look_at_outputs(run::ModelSet& models, const engine::EvaluatorOptions& opti
   const std::string loss = run::on_root(world, [&] {
     engine::Evaluator evaluator(model.graph, options);
     evaluator.load(models.members.front().parameters);
-    judge_outputs(model, first_outputs(evaluator));
+    resolve_outputs(model, first_outputs(evaluator));
     return metrics::to_json(model.loss->settings());
   });
   model.loss = nn::make_loss(metrics::settings_from_json(loss, "the loss of rank 0"));

@@ -23,7 +23,7 @@ namespace {
 
 // In a job, a stop with a checkpoint is the end of its time, after which it goes on in the queue.
 run::Attempt attempt_of_job(int code, const std::filesystem::path& run) {
-  const run::Ending ending = run::judge_ending(code, run);
+  const run::Ending ending = run::classify_exit(code, run);
   run::Attempt attempt{.code = code, .reason = ending.reason, .steps = steps_reached(run)};
   attempt.asked = code == run::kExitRequeue;
   attempt.curable = attempt.asked || ending.remedy == run::Remedy::kRestart;
@@ -58,7 +58,7 @@ void wait_unless(double seconds, const std::function<bool()>& over) {
   }
 }
 
-int judge_ended_job(const std::filesystem::path& run, int code, int restarts, const std::string& backoff) {
+int decide_requeue(const std::filesystem::path& run, int code, int restarts, const std::string& backoff) {
   const os::StopSignals signals;
   const std::string job = os::variable("SLURM_JOB_ID").value_or("-");
   run::Supervision supervision(restarts, run::seconds_from(backoff), 0);

@@ -122,10 +122,10 @@ HostState look_at_hosts(const Hosts& given, const LaunchCommand& command) {
   return {given, rest_of(now, live), live};
 }
 
-// Judges the end of an attempt. A code that means an error of the command means the loss of a host if one
+// Classifies the end of an attempt. A code that means an error of the command means the loss of a host if one
 // does not answer: launchers then end with 1.
 run::Attempt attempt_of(int code, const LaunchCommand& command, const HostState& hosts, bool asked) {
-  const run::Ending ending = run::judge_ending(code, command.run());
+  const run::Ending ending = run::classify_exit(code, command.run());
   run::Attempt attempt;
   attempt.code = code;
   attempt.reason = ending.reason;
@@ -212,7 +212,9 @@ std::function<int()> add_supervise(CLI::App& parser) {
               "The command, after --: convoke train with --output RUN or --resume RUN, and its launcher")
           ->type_name("COMMAND");
   CLI::Option* const ended =
-      parser.add_option("--ended", options->ended, "Judge the exit code of a training that a batch job ran")
+      parser
+          .add_option("--ended", options->ended,
+                      "Decide by the exit code of a training whether its batch job returns to the queue")
           ->check(in_range(1, 255))
           ->excludes(command)
           ->type_name("CODE");
@@ -224,7 +226,7 @@ std::function<int()> add_supervise(CLI::App& parser) {
   parser.footer(kSuperviseHelp);
   return [options] {
     if (options->ended != 0)
-      return judge_ended_job(options->output, options->ended, options->restarts, options->backoff);
+      return decide_requeue(options->output, options->ended, options->restarts, options->backoff);
     if (options->command.empty())
       throw Error("the command is missing",
                   "name it after --: convoke supervise -- mpirun convoke train ...");

@@ -42,16 +42,16 @@ std::vector<std::string> names_apart(std::vector<std::string> titles, std::span<
 /// Returns a table with one row per result and one column per run; speed-ups are relative to the first run.
 Table side_by_side(std::span<const RunResult> runs);
 
-/// Sentences: which of two runs is better, and why other pairs are not judged.
-struct Judgement {
-  std::vector<std::string> verdicts, unjudged;
+/// Sentences: which of two runs is better, and why other pairs cannot be compared.
+struct RunComparison {
+  std::vector<std::string> verdicts, not_compared;
 };
 
 /// Compares each ensemble with each synchronous run on equally many cores that was tested on the same
 /// samples: which is better, and whether the number of samples is large enough to decide. The more accurate
 /// run is better only if its cost is not higher, within 5 %. Unknown properties of the samples count as
 /// equal.
-Judgement judge(std::span<const RunResult> runs);
+RunComparison compare_runs(std::span<const RunResult> runs);
 
 /// Returns true if all were tested on the same samples, as far as known.
 bool tested_alike(std::span<const RunResult> runs);

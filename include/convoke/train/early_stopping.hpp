@@ -30,7 +30,7 @@ class EarlyStopping {
 
   /// Records a validation after `updates` steps. Returns true if it is the best so far; a validation whose
   /// loss is not finite never is. May set `best.stopped`.
-  bool judge(const engine::Score& score, std::int64_t updates, run::BestSoFar& best) const;
+  bool record(const engine::Score& score, std::int64_t updates, run::BestSoFar& best) const;
 
   /// Returns the monitored value as a cost (less is better); infinite if the loss is not finite.
   double cost(double loss, double accuracy) const;

@@ -44,7 +44,7 @@ class Validation {
  private:
   engine::Score score(const std::vector<float>& parameters, run::CheckpointState& state);
   const FeatureCache* features(const std::vector<float>& parameters);
-  void judge(const engine::Score& score, const std::vector<float>& parameters, run::CheckpointState& state);
+  void record(const engine::Score& score, const std::vector<float>& parameters, run::CheckpointState& state);
 
   const Job& job_;
   const Assignment& assignment_;

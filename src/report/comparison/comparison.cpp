@@ -186,17 +186,17 @@ Table side_by_side(std::span<const RunResult> runs) {
   return table;
 }
 
-Judgement judge(std::span<const RunResult> runs) {
-  Judgement judgement;
+RunComparison compare_runs(std::span<const RunResult> runs) {
+  RunComparison comparison;
   const auto is_there = [&](bool ensemble) {
     return std::any_of(runs.begin(), runs.end(), [&](const RunResult& r) { return r.ensemble == ensemble; });
   };
-  if (runs.size() < 2) return judgement;
+  if (runs.size() < 2) return comparison;
   for (const bool ensemble : {false, true}) {
     if (is_there(ensemble)) continue;
-    judgement.unjudged.push_back(
+    comparison.not_compared.push_back(
         fmt::format("there is no {} among these runs.", ensemble ? "ensemble" : "synchronous run"));
-    return judgement;
+    return comparison;
   }
   std::vector<bool> paired(runs.size());
   for (std::size_t e = 0; e < runs.size(); ++e) {
@@ -205,16 +205,17 @@ Judgement judge(std::span<const RunResult> runs) {
       if (!ensemble.ensemble || sync.ensemble || ensemble.workers.cores != sync.workers.cores) continue;
       paired[e] = paired[s] = true;
       if (const std::string why = difference_of_samples(sync, ensemble); !why.empty()) {
-        judgement.unjudged.push_back(fmt::format("{} and {} were tested {}.", sync.name, ensemble.name, why));
+        comparison.not_compared.push_back(
+            fmt::format("{} and {} were tested {}.", sync.name, ensemble.name, why));
       } else {
-        judgement.verdicts.push_back(verdict_on(sync, ensemble));
+        comparison.verdicts.push_back(verdict_on(sync, ensemble));
       }
     }
   }
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    if (!paired[r]) judgement.unjudged.push_back(alone(runs[r]));
+    if (!paired[r]) comparison.not_compared.push_back(alone(runs[r]));
   }
-  return judgement;
+  return comparison;
 }
 
 bool tested_alike(std::span<const RunResult> runs) {

@@ -83,9 +83,9 @@ void add_results(Page& page, const std::vector<Compared>& runs, const std::strin
     page.paragraph(fmt::format(
         "Speed-up is the makespan of the first run over that of each.{}",
         votes ? " Accuracy, precision, recall and F1 of an ensemble are those of its vote." : ""));
-    const Judgement judgement = judge(results);
-    for (const std::string& verdict : judgement.verdicts) page.paragraph("Verdict: " + verdict);
-    for (const std::string& why : judgement.unjudged) page.paragraph("No verdict: " + why);
+    const RunComparison comparison = compare_runs(results);
+    for (const std::string& verdict : comparison.verdicts) page.paragraph("Verdict: " + verdict);
+    for (const std::string& why : comparison.not_compared) page.paragraph("No verdict: " + why);
   }
   page.paragraph(made_by);
 }

@@ -100,7 +100,7 @@ void add_data(Offer& offer, const PricedMachine& machine, const Demands& demands
   offer.storage_cost = gigabytes * prices.storage_price_per_gb_month * kept / kMonth;
 }
 
-void judge(Offer& offer, const Demands& demands) {
+void check_demands(Offer& offer, const Demands& demands) {
   if (const auto deadline = demands.deadline_seconds; deadline && offer.latest_seconds > *deadline) {
     offer.reasons.push_back(fmt::format("takes up to {}, {} too long", format_duration(offer.latest_seconds),
                                         format_duration(offer.latest_seconds - *deadline)));
@@ -138,7 +138,7 @@ Offer offer_of(const Cost& cost, const Candidate& candidate, const PricedMachine
     offer.accuracy = accuracy->mean;
     offer.accuracy_at_least = accuracy->at_least();
   }
-  judge(offer, demands);
+  check_demands(offer, demands);
   return offer;
 }
 

@@ -34,9 +34,9 @@ struct Recommendation {
 };
 
 /// Recommends for each curve of makespans: with a deadline the fewest workers that meet it, otherwise the
-/// fastest within the budget (or that reach the accuracy). Times are judged by the upper ends of their
-/// intervals, accuracies by the lower ends, both by the mean if there is no interval. Measured cells come
-/// first; if none fulfils the requirements, Amdahl's law predicts up to `up_to` workers (0: no prediction).
+/// fastest within the budget (or that reach the accuracy). The upper end of the interval of a time
+/// counts, the lower end of an accuracy, and the mean if there is no interval. Measured cells come first;
+/// if none fulfils the requirements, Amdahl's law predicts up to `up_to` workers (0: no prediction).
 /// Oversubscribed cells and predictions have no accuracy: a required accuracy is checked only in measured
 /// cells.
 std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<const MeasuredCell> cells,

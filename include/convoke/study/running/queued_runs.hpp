@@ -17,8 +17,8 @@ namespace convoke::study {
 std::vector<Task> tasks_of(const StudyFile& study, std::size_t cells);
 
 /// Returns the numbers of the next runs, ascending: of every cell the first `repeats`, then as many as its
-/// makespan needs to reach the target, judged by the scatter so far, but at most twice the present number.
-/// Failed runs are repeated.
+/// makespan needs to reach the target, estimated from the scatter so far, but at most twice the present
+/// number. Failed runs are repeated.
 std::vector<std::int64_t> wanted_tasks(const StudyFile& study, const std::vector<Configuration>& cells,
                                        std::span<const Measurement> runs);
 
