@@ -49,6 +49,7 @@ void write_newer(const fs::path& file, const std::string& format, int version = 
 constexpr std::array kRenamed{
     std::pair<std::string_view, std::string_view>{"portion", "fraction"},
     std::pair<std::string_view, std::string_view>{"portions", "fractions"},
+    std::pair<std::string_view, std::string_view>{"disturbed", "contended"},
 };
 
 std::string name_now(const std::string& key) {

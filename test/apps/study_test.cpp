@@ -25,7 +25,7 @@ struct Study : Place {
   // Tests run in parallel, so no machine is quiet.
   explicit Study(const std::string& more) {
     write_text(folder / "s.toml",
-               "recipe = \"recipe.toml\"\ntarget = 0.9\nwarm_up = 0\ndisturbed_above = 1e9\n" + more);
+               "recipe = \"recipe.toml\"\ntarget = 0.9\nwarm_up = 0\ncontended_above = 1e9\n" + more);
   }
   Outcome study(const std::string& more = "", const std::string& before = "") const {
     return run("study s.toml --output out " + more, before);
@@ -173,7 +173,7 @@ TEST_CASE("the job that collects runs of an array submits more until there are e
   CHECK(rows(place / "out") == 3);
 }
 
-TEST_CASE("disturbed runs are repeated once, different bindings are detected, and both are marked") {
+TEST_CASE("contended runs are repeated once, different bindings are detected, and both are marked") {
   const Study place("ranks = [1]\nrepeats = 1\nat_most = 1\n[set]\ntrain.epochs = 1\n");
   const auto replace_in = [&](const fs::path& file, const std::string& what, const std::string& by) {
     std::string text = bytes_of(place / file);
@@ -190,14 +190,14 @@ TEST_CASE("disturbed runs are repeated once, different bindings are detected, an
   fs::create_directories(place / "out/calibration");
   write_text(place / "out/calibration" / (std::string(host) + ".json"),
              "{\"multiply_add_steps\":1000000,\"seconds\":{\"1\":1e-9}}");
-  const Outcome disturbed = place.study("--resume");
-  CAPTURE(disturbed.text);
-  CHECK(disturbed.code == 0);
-  CHECK(disturbed.says("% slower than calibrated"));
-  CHECK(disturbed.says("tiny-sync-1x1 run 1 again  makespan"));
+  const Outcome contended = place.study("--resume");
+  CAPTURE(contended.text);
+  CHECK(contended.code == 0);
+  CHECK(contended.says("% slower than calibrated"));
+  CHECK(contended.says("tiny-sync-1x1 run 1 again  makespan"));
   CHECK(
-      disturbed.says("DISTURBED, 1 disturbed left out"));  // in the table, because its first run was repeated
-  CHECK(disturbed.says("2 disturbed"));
+      contended.says("CONTENDED, 1 contended left out"));  // in the table, because its first run was repeated
+  CHECK(contended.says("2 contended"));
   CHECK(rows(place / "out") == 2);
 
   replace_in("out/runs/tiny-sync-1x1-1/environment.json", "\"cores\": \"", "\"cores\": \"7");

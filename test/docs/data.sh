@@ -96,7 +96,7 @@ input = [4]
 layers = [{ layer = "dense", units = 2, activation = "softmax" }]
 END
 train 1 flowers flowers.toml
-printf 'recipe = "mnist-sync"\nranks = [1, 2]\nrepeats = 2\nat_most = 2\nwarm_up = 0\ndisturbed_above = 100\n[set]\ntrain.epochs = 1\n' > study.toml
+printf 'recipe = "mnist-sync"\nranks = [1, 2]\nrepeats = 2\nat_most = 2\nwarm_up = 0\ncontended_above = 100\n[set]\ntrain.epochs = 1\n' > study.toml
 for study in first second; do
   "$convoke" study study.toml --output "studies/$study" > /dev/null
   sed -i 's/^at_most/seed = 2\nat_most/' study.toml

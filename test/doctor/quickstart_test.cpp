@@ -70,7 +70,7 @@ esac
     REQUIRE(outcome.code == 0);
     return outcome;
   };
-  // The baseline was disturbed, and the ensemble twice, the second time more.
+  // The baseline was contended, and the ensemble twice, the second time more.
   const Outcome outcome = runs("0.31 0.05 0.1 0.2 0.5");
   CHECK(outcome.times("repeated, because") == 2);
   CHECK(outcome.says(

@@ -35,7 +35,7 @@ ranks = [1]
 repeats = 2
 at_most = 2
 warm_up = 0
-disturbed_above = 1e9
+contended_above = 1e9
 STUDY
 "$convoke" study study.toml --output study > /dev/null 2>&1
 

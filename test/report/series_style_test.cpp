@@ -121,9 +121,9 @@ TEST_CASE("the script of a page contains all labels and styles, for any names") 
 
 TEST_CASE("many lines in a paper all differ in colour, dash or mark") {
   Chart chart = lines(members(24));
-  chart.table.columns.push_back("member 0, disturbed");
+  chart.table.columns.push_back("member 0, contended");
   for (auto& row : chart.table.rows) row.push_back(Cell::count(1));
-  chart.apart["member 0, disturbed"] = "member 0";
+  chart.apart["member 0, contended"] = "member 0";
   const std::string script = gnuplot_script({chart, SeriesStyles({&chart, 1}).of(chart)}).commands;
   const std::regex style("with linespoints lc rgb '(#[0-9a-f]+)' lw 1.2 (dt [^ ]+) pt ([0-9]+)");
   std::set<std::tuple<std::string, std::string, std::string>> styles;

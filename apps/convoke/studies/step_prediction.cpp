@@ -148,10 +148,9 @@ void print_steps(const std::vector<study::StepPrediction>& steps) {
 void print_scatter(double scatter) {
   constexpr double kMuch = 0.25;
   fmt::print("the measured step times vary by {:.0f} % (slowest - fastest of five rounds){}\n", 100 * scatter,
-             scatter <= kMuch
-                 ? ""
-                 : ": WARNING, other work disturbed the machine; repeat when it is idle, or with "
-                   "--seconds 5");
+             scatter <= kMuch ? ""
+                              : ": WARNING, other work used the cores; repeat when it is idle, or with "
+                                "--seconds 5");
 }
 
 // The measurements, at the root.

@@ -68,8 +68,8 @@ Examples:
   mpirun -n 4 convoke study predict mnist-sync                 predict 1 to 1,024 ranks
 
 A study starts each run itself, by mpirun with convoke train. Runs are made in random order. Each rank has its
-own cores. Between the runs, spin loops detect whether other work disturbs the machine. Runs that were
-disturbed, or had more ranks than cores, are marked wherever their times are printed. Mode "ensemble as if"
+own cores. Between the runs, spin loops detect whether other work uses the cores. Runs that were
+contended, or had more ranks than cores, are marked wherever their times are printed. Mode "ensemble as if"
 trains the members in turns, each alone, where there are fewer cores than members, and marks that too.
 
 docs/studies.md explains all keys, docs/study-files.md the folder.
@@ -140,8 +140,8 @@ void print_end(const study::StudyFile& file, const std::vector<study::Configurat
                const study::StudyFolder& folder, const study::SessionResult& session) {
   fmt::print("\n");
   for (const std::string& line : study::cell_table(cells, folder.read())) fmt::print("{}\n", line);
-  fmt::print("\n{} runs in this session, {} failed, {} disturbed", session.made, session.failed,
-             session.disturbed);
+  fmt::print("\n{} runs in this session, {} failed, {} contended", session.made, session.failed,
+             session.contended);
   if (session.left_out > 0) {
     fmt::print("; {} left out because of the budget of {}", session.left_out,
                format_duration(file.budget_seconds));

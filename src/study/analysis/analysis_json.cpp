@@ -71,7 +71,7 @@ Value of(const MeasuredCell& cell) {
   Settings s = named(cell.at);
   s.set("runs", static_cast<std::int64_t>(cell.runs.size()));
   s.set("failed", cell.failed);
-  s.set("disturbed", cell.disturbed);
+  s.set("contended", cell.contended);
   s.set("marks", text_list(cell.marks));
   for (const auto& [name, statistics] : cell.statistics) s.set(name, of(statistics));
   return s;

@@ -38,7 +38,7 @@ TextTable cell_table(const Analysis& analysis) {
     row.push_back(mean_of(cell, "joules"));
     std::vector<std::string> left_out;
     if (cell.failed > 0) left_out.push_back(fmt::format("{} failed", cell.failed));
-    if (cell.disturbed > 0) left_out.push_back(fmt::format("{} disturbed", cell.disturbed));
+    if (cell.contended > 0) left_out.push_back(fmt::format("{} contended", cell.contended));
     row.push_back(join(left_out));
     table.rows.push_back(std::move(row));
   }

@@ -121,17 +121,17 @@ std::string_view to_string(Agreement agreement) {
 }
 
 Audit audit(std::span<const TableRow> table) {
-  std::vector<TableRow> counting;  // counted as in the cells: without failed runs, and without disturbed ones
+  std::vector<TableRow> counting;  // counted as in the cells: without failed runs, and without contended ones
                                    // if there are others
   for (const TableRow& row : table) {
     const Measurement& m = row.measurement;
     const auto has_others = [&] {
       return std::any_of(table.begin(), table.end(), [&](const TableRow& other) {
-        return !other.measurement.has_mark("disturbed") && !other.measurement.has_mark("failed") &&
+        return !other.measurement.has_mark("contended") && !other.measurement.has_mark("failed") &&
                coordinates(other.measurement) == coordinates(m);
       });
     };
-    if (!m.has_mark("failed") && !(m.has_mark("disturbed") && has_others())) counting.push_back(row);
+    if (!m.has_mark("failed") && !(m.has_mark("contended") && has_others())) counting.push_back(row);
   }
   const Rows rows(counting);
   Audit result;

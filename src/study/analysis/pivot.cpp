@@ -93,7 +93,8 @@ class Texts {
   Texts(const Analysis& analysis, std::span<const PublishedTable> tables)
       : analysis_(analysis), tables_(tables) {}
 
-  /// Returns "" if there is no value. A score does not depend on what disturbs a time, so it has no marks.
+  /// Returns "" if there is no value. A score does not depend on what makes a time unreliable, so it has no
+  /// marks.
   std::string of(const Coordinates& at, const std::string& name) const {
     if (find_named(kDerived, name) != nullptr) return derived_of(at, name);
     const Quantity* quantity = find_named(kQuantities, name);

@@ -207,7 +207,7 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
     // The threads shared the existing cores.
     run.core_seconds = run.makespan_seconds.value_or(0) * static_cast<double>(surroundings_.all_cores);
   }
-  if (outcome.slowdown > study_.disturbed_above) run.marks.emplace_back("disturbed");
+  if (outcome.slowdown > study_.contended_above) run.marks.emplace_back("contended");
   const std::string others = first_bindings(cell, repeat);
   if (!others.empty() && others != bindings_of(output)) run.marks.emplace_back("bindings differ");
   if (!study_.keep_models) {

@@ -30,7 +30,7 @@ std::int64_t runs_elsewhere(std::span<const MeasuredCell> measured, const Measur
 std::string notes_of(const MeasuredCell& cell, const Statistics* makespan, std::int64_t elsewhere) {
   std::vector<std::string> notes;
   for (const std::string& mark : cell.marks) notes.push_back(loud(mark));
-  if (cell.disturbed > 0) notes.push_back(fmt::format("{} disturbed left out", cell.disturbed));
+  if (cell.contended > 0) notes.push_back(fmt::format("{} contended left out", cell.contended));
   if (cell.failed > 0) notes.push_back(fmt::format("{} FAILED", cell.failed));
   if (elsewhere > 0) notes.push_back(fmt::format("{} on another machine", elsewhere));
   if (makespan != nullptr && makespan->count == 1) notes.emplace_back("one run: no interval");

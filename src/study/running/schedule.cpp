@@ -30,13 +30,13 @@ void RunSchedule::record(std::size_t cell, const Measurement& run, double second
     return;
   }
   history.failures = 0;
-  const bool disturbed = run.has_mark("disturbed");
-  const auto [made, first] = history.made.try_emplace(run.repeat, !disturbed);
+  const bool contended = run.has_mark("contended");
+  const auto [made, first] = history.made.try_emplace(run.repeat, !contended);
   if (!first) {
     made->second = true;
-    std::erase_if(disturbed_, [&](const Task& t) { return t.cell == cell && t.repeat == run.repeat; });
-  } else if (disturbed) {
-    disturbed_.push_back({cell, run.repeat, true});
+    std::erase_if(contended_, [&](const Task& t) { return t.cell == cell && t.repeat == run.repeat; });
+  } else if (contended) {
+    contended_.push_back({cell, run.repeat, true});
   }
   history.runs.push_back(run);
   // The ranks of a run "as if" were busy in turns.
@@ -57,7 +57,7 @@ bool RunSchedule::is_done(std::size_t cell) const {
   const auto made = static_cast<std::int64_t>(history.made.size());
   if (is_given_up(cell) || made >= rules_.at_most) return true;
   if (made < rules_.repeats) return false;
-  // Counted runs only: disturbed ones may not count.
+  // Counted runs only: contended ones may not count.
   const std::optional<Statistics> makespan = makespan_of(history.runs);
   return makespan && makespan->count >= rules_.repeats && makespan->relative_error &&
          *makespan->relative_error <= rules_.target;
@@ -83,8 +83,8 @@ std::optional<Task> RunSchedule::next(std::optional<double> seconds_left) {
       }
       return task;
     }
-    queue_.assign(disturbed_.begin(), disturbed_.end());
-    disturbed_.clear();
+    queue_.assign(contended_.begin(), contended_.end());
+    contended_.clear();
     if (!queue_.empty()) continue;
     if (round_ >= rules_.at_most) return std::nullopt;
     begin_round();

@@ -128,13 +128,13 @@ class Session {
     sum_up();
     ++result_.made;
     result_.failed += run.has_mark("failed") ? 1 : 0;
-    result_.disturbed += run.has_mark("disturbed") ? 1 : 0;
+    result_.contended += run.has_mark("contended") ? 1 : 0;
     block_.note(line_of(what, cell, task, outcome));
     if (outcome.failure.empty()) warn_about_columns(run, folder_.run(cell, task.repeat));
-    if (outcome.correction > study_.disturbed_above) {
+    if (outcome.correction > study_.contended_above) {
       block_.note(fmt::format(
           "warning: spin loops are {:.0f} % faster now than during calibration: the machine was not "
-          "quiet then, and earlier disturbed runs may have no mark",
+          "quiet then, and earlier contended runs may have no mark",
           100 * outcome.correction));
     }
     if (schedule_.is_given_up(task.cell)) {
@@ -165,9 +165,9 @@ class Session {
     line += fmt::format("makespan {:.3f} s", run.makespan_seconds.value_or(0));
     if (run.accuracy) line += fmt::format("  accuracy {:.4f}", *run.accuracy);
     if (run.has_mark("oversubscribed")) line += "  OVERSUBSCRIBED";
-    if (run.has_mark("disturbed")) {
+    if (run.has_mark("contended")) {
       line +=
-          fmt::format("  DISTURBED: spin loops were {:.0f} % slower than calibrated", 100 * outcome.slowdown);
+          fmt::format("  CONTENDED: spin loops were {:.0f} % slower than calibrated", 100 * outcome.slowdown);
     }
     if (run.has_mark("bindings differ")) line += "  BINDINGS DIFFER from those of the cell's first run";
     return line + "  " + progress();

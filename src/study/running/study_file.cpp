@@ -185,8 +185,8 @@ void read_measuring(SettingsReader& read, StudyFile& study) {
                                    return !name.empty() && name.find_first_of(",\"\n") == std::string::npos;
                                  }),
              "names of summary.json, e.g. \"test.ece\"");
-  study.disturbed_above = read.get("disturbed_above", study.disturbed_above);
-  read.check("disturbed_above", study.disturbed_above > 0, "a share above 0, e.g. 0.1");
+  study.contended_above = read.get("contended_above", study.contended_above);
+  read.check("contended_above", study.contended_above > 0, "a share above 0, e.g. 0.1");
   study.keep_models = read.get("keep_models", study.keep_models);
   study.leave_out = read.get("leave_out", study.leave_out);
 }
@@ -243,7 +243,7 @@ Settings StudyFile::settings() const {
   all.set("seed", static_cast<std::int64_t>(seed));
   all.set("new_seeds", new_seeds);
   if (!columns.empty()) all.set("columns", list_of(columns));
-  all.set("disturbed_above", disturbed_above);
+  all.set("contended_above", contended_above);
   all.set("keep_models", keep_models);
   all.set("leave_out", leave_out);
   std::vector<std::pair<std::string, Value>> fixed, varied;

@@ -14,9 +14,9 @@ namespace convoke::study {
 namespace {
 
 void settle(MeasuredCell& cell) {
-  const auto is_disturbed = [](const Measurement& m) { return m.has_mark("disturbed"); };
-  if (!std::all_of(cell.runs.begin(), cell.runs.end(), is_disturbed)) {
-    cell.disturbed += static_cast<std::int64_t>(std::erase_if(cell.runs, is_disturbed));
+  const auto is_contended = [](const Measurement& m) { return m.has_mark("contended"); };
+  if (!std::all_of(cell.runs.begin(), cell.runs.end(), is_contended)) {
+    cell.contended += static_cast<std::int64_t>(std::erase_if(cell.runs, is_contended));
   }
   for (const Measurement& run : cell.runs) add_marks(cell.marks, run.marks);
   for (const Quantity& quantity : kQuantities) {
@@ -168,9 +168,9 @@ std::vector<MeasuredCell> cells_of(std::span<const Measurement> measurements) {
       continue;
     }
     const auto superseded = [&](const Measurement& m) {
-      return m.has_mark("disturbed") && m.repeat == measurement.repeat;
+      return m.has_mark("contended") && m.repeat == measurement.repeat;
     };
-    cell->disturbed += static_cast<std::int64_t>(std::erase_if(cell->runs, superseded));
+    cell->contended += static_cast<std::int64_t>(std::erase_if(cell->runs, superseded));
     cell->runs.push_back(measurement);
     Measurement& run = cell->runs.back();
     if (!run.core_seconds && run.makespan_seconds && at.workers() > 0) {

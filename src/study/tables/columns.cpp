@@ -130,11 +130,25 @@ void read_kappa(TableRow& row, std::string_view name, const std::string& cell, d
   row.printed[std::string(name)] = {number.value * factor, number.half_unit * factor};
 }
 
+struct RenamedMark {
+  std::string_view before, now;
+};
+
+// Marks that earlier versions wrote under other names.
+constexpr std::array kRenamedMarks{
+    RenamedMark{"disturbed", "contended"},
+};
+
+std::string mark_named(const std::string& written) {
+  const auto found = std::ranges::find(kRenamedMarks, std::string_view(written), &RenamedMark::before);
+  return found == kRenamedMarks.end() ? written : std::string(found->now);
+}
+
 void read_marks(TableRow& row, std::string_view, const std::string& cell, double) {
   for (std::size_t at = 0; at < cell.size();) {
     const std::size_t end = std::min(cell.find(';', at), cell.size());
-    if (std::string mark = trimmed(cell.substr(at, end - at)); !mark.empty()) {
-      row.measurement.marks.push_back(std::move(mark));
+    if (const std::string mark = trimmed(cell.substr(at, end - at)); !mark.empty()) {
+      row.measurement.marks.push_back(mark_named(mark));
     }
     at = end + 1;
   }

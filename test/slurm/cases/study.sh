@@ -7,7 +7,7 @@ ranks = [1, 2, 8]
 repeats = 2
 at_most = 2
 warm_up = 1
-disturbed_above = 1e9
+contended_above = 1e9
 [set]
 train.epochs = 1
 STUDY

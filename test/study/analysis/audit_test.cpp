@@ -128,7 +128,7 @@ TEST_CASE("tomato-leaf and a study's own measurements have no findings") {
   const std::string head =
       "system,mode,ranks,makespan_seconds,marks\na,sync,1,10,\na,sync,1,10.2,\na,sync,1,10.1,\n";
   CHECK(audit(rows_of(head +
-                      "a,sync,2,5,\na,sync,2,5.1,\na,sync,2,4.97,\na,sync,2,1,disturbed\na,sync,2,,failed\n"))
+                      "a,sync,2,5,\na,sync,2,5.1,\na,sync,2,4.97,\na,sync,2,1,contended\na,sync,2,,failed\n"))
             .findings.empty());
   CHECK(audit(rows_of(head + "a,sync,2,3.3,\na,sync,2,3.4,\na,sync,2,3.35,\n")).findings.size() == 1);
 }

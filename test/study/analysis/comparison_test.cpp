@@ -203,14 +203,14 @@ TEST_CASE(
     "recommended") {
   auto crowded = runs("sync", 8, {90, 90});
   for (Measurement& m : crowded) m.marks = {"oversubscribed"};
-  auto disturbed = runs("sync", 2, {55, 55});
-  for (Measurement& m : disturbed) m.marks = {"disturbed"};
-  const auto cells = cells_of(runs("sync", 1, {100, 100}) + disturbed + crowded);
+  auto contended = runs("sync", 2, {55, 55});
+  for (Measurement& m : contended) m.marks = {"contended"};
+  const auto cells = cells_of(runs("sync", 1, {100, 100}) + contended + crowded);
   const auto best = recommend(scaling_curves(cells, {}, {}), cells,
                               {.deadline_seconds = 42, .budget_core_seconds = {}, .accuracy = {}}, 16);
   CHECK(best.at(0).at.ranks == 3);  // 100 (0.1 + 0.9 / 3) = 40
   CHECK(best[0].predicted);
-  CHECK(best[0].marks == std::vector<std::string>{"disturbed"});
+  CHECK(best[0].marks == std::vector<std::string>{"contended"});
 
   const auto mixed =
       cells_of(runs("sync", 1, {100, 100}) + runs("sync", 2, {55, 55}) + runs("ensemble", 2, {60, 60}));

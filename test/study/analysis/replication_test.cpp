@@ -42,7 +42,7 @@ TEST_CASE("a second mean lies in the first's interval as often as predicted") {
 
 TEST_CASE("a repeated study is compared with the first") {
   auto second = runs("sync", 1, {101, 102, 103}) + runs("sync", 2, {70, 71, 72}) + runs("sync", 8, {1, 2});
-  second[3].marks = {"disturbed"};
+  second[3].marks = {"contended"};
   second[4].marks = second[5].marks = second[3].marks;
   PublishedTable again;
   for (const Measurement& run : second) again.rows.push_back({run, {}, {}});
@@ -58,14 +58,14 @@ TEST_CASE("a repeated study is compared with the first") {
   CHECK(both.cells[0].covered);
   CHECK_FALSE(both.cells[1].covered);
   CHECK(both.cells[1].change.value == Approx(71.0 / 56));
-  CHECK(both.cells[1].marks == std::vector<std::string>{"disturbed"});
+  CHECK(both.cells[1].marks == std::vector<std::string>{"contended"});
   CHECK(both.left_out.size() == 2);
 
   std::string text;
   for (const TextTable& table : tables(analysis)) {
     if (table.title == "Repetition") text += to_text(table);
   }
-  CHECK_THAT(text, Contains("net, sync, 2 ranks [DISTURBED]") && Contains("26.8"));
+  CHECK_THAT(text, Contains("net, sync, 2 ranks [CONTENDED]") && Contains("26.8"));
   for (const std::string& remark : remarks(analysis)) text += remark + "\n";
   CHECK_THAT(text, Contains("1 of 2 means of the second study lie within the first's intervals (50 %)"));
   CHECK_THAT(text, Contains("left out, because only one study has them or they have no interval: net, sync, "

@@ -146,13 +146,13 @@ TEST_CASE("work that grows with the workers is scaled") {
   CHECK(scaled_curves(cells_of(runs("sync", 1, {3}) + runs("sync", 2, {2}))).empty());
 
   auto base = runs("sync", 1, {3, 3.1}, 0.5), twice = runs("sync", 2, {3.1, 3.2});
-  for (Measurement& run : base) run.marks = {"disturbed"};
+  for (Measurement& run : base) run.marks = {"contended"};
   for (auto* runs_of_cell : {&base, &twice}) {
     for (Measurement& run : *runs_of_cell) run.machine = "a processor";
   }
   const auto marked = scaled_curves(cells_of(base + twice));
   REQUIRE(marked.size() == 1);
-  CHECK(marked[0].points[1].marks == std::vector<std::string>{"disturbed"});
+  CHECK(marked[0].points[1].marks == std::vector<std::string>{"contended"});
   CHECK(marked[0].gustafson->interval);  // two sizes, with the scatter of their runs
 }
 
@@ -190,12 +190,12 @@ TEST_CASE("curves compare groups with their model in synchronous mode") {
 
 TEST_CASE("marks of the base apply to all derived measures, and to the law") {
   auto base = runs("sync", 1, {100, 101});
-  for (Measurement& m : base) m.marks = {"disturbed"};
+  for (Measurement& m : base) m.marks = {"contended"};
   const auto curves = curves_of(base + runs("sync", 2, {55, 56}));
   const ScalingPoint& point = curves.at(0).points.at(1);
   CHECK(point.marks.empty());
-  CHECK(point.marks_of_ratios == std::vector<std::string>{"disturbed"});
-  CHECK(curves[0].law_marks == std::vector<std::string>{"disturbed"});
+  CHECK(point.marks_of_ratios == std::vector<std::string>{"contended"});
+  CHECK(curves[0].law_marks == std::vector<std::string>{"contended"});
 }
 
 TEST_CASE("a speed-up whose interval reaches zero gives no interval of its inverse") {

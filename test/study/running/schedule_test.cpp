@@ -91,14 +91,14 @@ TEST_CASE("equal times are precise enough, a single time never is") {
   CHECK(runs == 4);
 }
 
-TEST_CASE("a resumed study makes missing, failed and disturbed runs, each only once") {
+TEST_CASE("a resumed study makes missing, failed and contended runs, each only once") {
   RunSchedule schedule(rules(3, 3), 2);
   schedule.record(0, a_run(1, 1));
   schedule.record(0, a_run(2, 1, {"failed"}));
   schedule.record(1, a_run(1, 1));
-  schedule.record(1, a_run(2, 1, {"disturbed"}));
-  schedule.record(1, a_run(3, 1, {"disturbed"}));
-  schedule.record(1, a_run(3, 1, {"disturbed"}));  // one repetition is enough
+  schedule.record(1, a_run(2, 1, {"contended"}));
+  schedule.record(1, a_run(3, 1, {"contended"}));
+  schedule.record(1, a_run(3, 1, {"contended"}));  // one repetition is enough
   CHECK(schedule.runs_left() == 2 + 1);
   std::map<std::size_t, std::vector<std::int64_t>> made;
   while (const auto task = schedule.next({})) {
@@ -111,11 +111,11 @@ TEST_CASE("a resumed study makes missing, failed and disturbed runs, each only o
   CHECK(schedule.runs_left() == 0);
 }
 
-TEST_CASE("a disturbed run for which the budget has no time is repeated later") {
+TEST_CASE("a contended run for which the budget has no time is repeated later") {
   RunSchedule schedule(rules(1, 1), 1);
   const auto first = schedule.next(10);
   REQUIRE(first);
-  schedule.record(0, a_run(1, 8, {"disturbed"}), 8);
+  schedule.record(0, a_run(1, 8, {"contended"}), 8);
   CHECK(schedule.runs_left() == 1);
   CHECK(schedule.seconds_left() == 8);
   CHECK_FALSE(schedule.next(2));
@@ -123,7 +123,7 @@ TEST_CASE("a disturbed run for which the budget has no time is repeated later") 
   CHECK(schedule.runs_left() == 1);
 }
 
-TEST_CASE("a disturbed run is repeated once at the end of its round") {
+TEST_CASE("a contended run is repeated once at the end of its round") {
   RunSchedule schedule(rules(1, 1), 3);
   std::vector<Task> tasks;
   while (const auto task = schedule.next({})) {
@@ -131,7 +131,7 @@ TEST_CASE("a disturbed run is repeated once at the end of its round") {
     schedule.record(
         task->cell,
         a_run(task->repeat, 1,
-              task->cell == 1 ? std::vector<std::string>{"disturbed"} : std::vector<std::string>{}),
+              task->cell == 1 ? std::vector<std::string>{"contended"} : std::vector<std::string>{}),
         1);
   }
   REQUIRE(tasks.size() == 4);
@@ -144,15 +144,15 @@ TEST_CASE("a cell is done when the requested number of runs count") {
   RunSchedule schedule(rules(3, 6), 1);
   for (std::int64_t repeat = 1; repeat <= 3; ++repeat) schedule.record(0, a_run(repeat, 10));
   CHECK(schedule.is_done(0));
-  RunSchedule disturbed(rules(3, 6), 1);
+  RunSchedule contended(rules(3, 6), 1);
   for (std::int64_t repeat = 1; repeat <= 4; ++repeat) {
-    disturbed.record(
+    contended.record(
         0,
-        a_run(repeat, 10, repeat < 3 ? std::vector<std::string>{"disturbed"} : std::vector<std::string>{}));
+        a_run(repeat, 10, repeat < 3 ? std::vector<std::string>{"contended"} : std::vector<std::string>{}));
   }
-  CHECK_FALSE(disturbed.is_done(0));  // two count
-  CHECK(disturbed.runs_left(0) == 1);
-  CHECK(disturbed.runs_left() == 2);  // both are repeated
+  CHECK_FALSE(contended.is_done(0));  // two count
+  CHECK(contended.runs_left(0) == 1);
+  CHECK(contended.runs_left() == 2);  // both are repeated
   RunSchedule single(rules(1, 4), 1);
   single.record(0, a_run(1, 10));
   CHECK(single.runs_left() == 1);  // one run: the number of runs needed is unknown

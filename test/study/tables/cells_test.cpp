@@ -45,31 +45,31 @@ TEST_CASE("runs of two machines are two cells, not repeats") {
   CHECK(largest_cell_at(cells, on_any_machine(cells[1].at)) == &cells[0]);
 }
 
-TEST_CASE("failed runs do not count; disturbed ones count if there are no others") {
-  auto second = run(2, 22, {"oversubscribed", "disturbed"});
+TEST_CASE("failed runs do not count; contended ones count if there are no others") {
+  auto second = run(2, 22, {"oversubscribed", "contended"});
   second.repeat = 2;
-  const auto cells = cells_of(std::vector{run(1, 10), run(1, 99, {"disturbed"}), run(1, 1, {"failed"}),
-                                          run(2, 20, {"disturbed"}), second, run(4, 1, {"failed"})});
+  const auto cells = cells_of(std::vector{run(1, 10), run(1, 99, {"contended"}), run(1, 1, {"failed"}),
+                                          run(2, 20, {"contended"}), second, run(4, 1, {"failed"})});
   REQUIRE(cells.size() == 3);
   CHECK(cells[0].find("makespan_seconds")->mean == 10);
   CHECK(cells[0].failed == 1);
-  CHECK(cells[0].disturbed == 1);
+  CHECK(cells[0].contended == 1);
   CHECK(cells[0].marks.empty());
   CHECK(cells[1].find("makespan_seconds")->mean == 21);
-  CHECK(cells[1].marks == std::vector<std::string>{"disturbed", "oversubscribed"});
+  CHECK(cells[1].marks == std::vector<std::string>{"contended", "oversubscribed"});
   CHECK(cells[2].runs.empty());
   CHECK(cells[2].find("makespan_seconds") == nullptr);
 }
 
-TEST_CASE("if a disturbed repeat was made again, the last run counts") {
-  const auto cells = cells_of(std::vector{run(1, 99, {"disturbed"}), run(1, 10), run(2, 30, {"disturbed"}),
-                                          run(2, 20, {"disturbed"})});
+TEST_CASE("if a contended repeat was made again, the last run counts") {
+  const auto cells = cells_of(std::vector{run(1, 99, {"contended"}), run(1, 10), run(2, 30, {"contended"}),
+                                          run(2, 20, {"contended"})});
   CHECK(cells[0].find("makespan_seconds")->count == 1);
-  CHECK(cells[0].disturbed == 1);
+  CHECK(cells[0].contended == 1);
   CHECK(cells[0].marks.empty());
   CHECK(cells[1].find("makespan_seconds")->count == 1);  // both have the same seed: not two repeats
   CHECK(cells[1].find("makespan_seconds")->mean == 20);
-  CHECK(cells[1].marks == std::vector<std::string>{"disturbed"});
+  CHECK(cells[1].marks == std::vector<std::string>{"contended"});
 }
 
 TEST_CASE("in two studies together, times count twice, and the accuracy of a seed once") {

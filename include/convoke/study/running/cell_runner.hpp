@@ -42,7 +42,7 @@ class CellRunner {
   void calibrate(const std::vector<Configuration>& cells);
 
   /// Makes run number `repeat` of `cell`, and replaces an earlier one. Calls `meanwhile` several times a
-  /// second. Marks the run as failed, oversubscribed, disturbed, "as if", or "bindings differ" if its
+  /// second. Marks the run as failed, oversubscribed, contended, "as if", or "bindings differ" if its
   /// bindings differ from those of the cell's first run. If it is ended by a signal (os::StopSignals), no
   /// files are left.
   RunOutcome run(const Configuration& cell, std::int64_t repeat, const std::function<void()>& meanwhile);

@@ -16,7 +16,7 @@ namespace convoke::study {
 struct Task {
   std::size_t cell = 0;
   std::int64_t repeat = 1;
-  bool again = false;  ///< repeated because the first was disturbed
+  bool again = false;  ///< repeated because the first was contended
 };
 
 /// After this many consecutive failures, a cell is abandoned until the study is resumed.
@@ -24,7 +24,7 @@ inline constexpr std::int64_t kFailuresInARow = 3;
 
 /// Decides which run comes next. Round r makes run r of every cell that needs one, in the order of
 /// order_of_round(): up to `repeats` of all cells, then of those whose makespan is less precise than
-/// `target`, up to `at_most`. At the end of a round, disturbed runs are repeated once; those of an earlier
+/// `target`, up to `at_most`. At the end of a round, contended runs are repeated once; those of an earlier
 /// session are repeated first. Independent of processes.
 class RunSchedule {
  public:
@@ -59,7 +59,7 @@ class RunSchedule {
     double seconds = 0;  // sum over `timed`
     std::int64_t timed = 0;
     std::int64_t failures = 0;          // consecutive, in this session
-    std::map<std::int64_t, bool> made;  // repeats that did not fail; true if undisturbed, or repeated
+    std::map<std::int64_t, bool> made;  // repeats that did not fail; true if not contended, or repeated
   };
   bool wants(std::size_t cell, std::int64_t repeat) const;
   std::int64_t runs_ahead(std::size_t cell) const;
@@ -69,7 +69,7 @@ class RunSchedule {
   std::vector<History> cells_;
   std::int64_t round_ = 0;
   std::deque<Task> queue_;
-  std::vector<Task> disturbed_;  // not in a queue yet
+  std::vector<Task> contended_;  // not in a queue yet
   std::int64_t left_out_ = 0;
 };
 

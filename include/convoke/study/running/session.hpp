@@ -11,7 +11,7 @@ namespace convoke::study {
 
 /// The outcome of a session.
 struct SessionResult {
-  std::int64_t made = 0, failed = 0, disturbed = 0;  ///< runs of this session
+  std::int64_t made = 0, failed = 0, contended = 0;  ///< runs of this session
   std::int64_t left_out = 0;                         ///< runs for which the time budget was too short
   bool measured_energy = false;                      ///< the processor has energy counters that can be read
   double run_seconds = 0;                            ///< of runs, including warm-ups

@@ -43,10 +43,9 @@ struct StudyFile {
   std::int64_t warm_up = 1;                 ///< runs of each recipe before the counted ones
   std::uint64_t seed = 1;                   ///< for the order of the cells
   bool new_seeds = true;                    ///< repeat r trains with the recipe's seed + r - 1
-  double disturbed_above =
-      0.1;                   ///< a run is disturbed if spin loops are slower than calibrated by this share
-  bool keep_models = false;  ///< keep checkpoints and models of the runs
-  bool leave_out = false;    ///< drop cells that cannot run; otherwise refuse the study
+  double contended_above = 0.1;             ///< a run is contended if spin loops are slower by this fraction
+  bool keep_models = false;                 ///< keep checkpoints and models of the runs
+  bool leave_out = false;                   ///< drop cells that cannot run; otherwise refuse the study
 
   /// Throws Error naming file and line for an unknown key (with the nearest known one) or a value out of
   /// range.

@@ -93,7 +93,7 @@ struct MeasuredCell {
   Coordinates at;
   std::vector<Measurement> runs;   ///< counted runs
   std::int64_t failed = 0;         ///< uncounted runs: failed,
-  std::int64_t disturbed = 0;      ///< or disturbed while others were not
+  std::int64_t contended = 0;      ///< or contended while others were not
   std::vector<std::string> marks;  ///< of the counted runs, each once
   /// By name of the quantity, or of the column of a further number ("summary.test.ece"), if measured.
   std::map<std::string, Statistics, std::less<>> statistics;
@@ -112,7 +112,7 @@ std::vector<double> values_of(const MeasuredCell& cell, const Quantity& quantity
 /// Returns a mark in capital letters, as it is printed.
 std::string loud(std::string mark);
 
-/// Returns `text` and its marks, which say why it is not reliable: "5.5 [OVERSUBSCRIBED, DISTURBED]".
+/// Returns `text` and its marks, which say why it is not reliable: "5.5 [OVERSUBSCRIBED, CONTENDED]".
 std::string marked(const std::string& text, std::span<const std::string> marks);
 
 /// Returns the cell of these coordinates; null if there is none.
@@ -136,7 +136,7 @@ void add_marks(std::vector<std::string>& all, std::span<const std::string> marks
 bool is_oversubscribed(std::span<const std::string> marks);
 
 /// Groups runs by their coordinates, in the order of first appearance. Failed runs are only counted.
-/// Disturbed runs are only counted if the cell has others, or the same repeat was made again; otherwise they
+/// Contended runs are only counted if the cell has others, or the same repeat was made again; otherwise they
 /// are used and the cell gets the mark. Missing core-seconds become makespan x ranks x threads.
 std::vector<MeasuredCell> cells_of(std::span<const Measurement> measurements);
 
