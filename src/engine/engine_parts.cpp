@@ -68,7 +68,7 @@ void make_memory(EngineParts& parts, const EngineOptions& options, const optim::
                                  .trainable = layout.trainable_size(),
                                  .slots = optimizer.state_slots(),
                                  .average = options.update.ema > 0,
-                                 .sums = layout.gradient_size() + kTallySize,
+                                 .sums = layout.gradient_size() + kStepMetrics,
                                  .exact = options.reduction == Reduction::kExact,
                                  .blocks = Update::block_count(layout)};
   if (options.share_node) {

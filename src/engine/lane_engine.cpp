@@ -147,7 +147,7 @@ class LaneEngine::Impl {
     // 2. Sum over threads and ranks.
     sums_.finish();
     if (any_failed()) mpi::agree(group_, failure);
-    StepResult result = tally(samples.size());
+    StepResult result = result_of(samples.size());
     if (!std::isfinite(result.loss)) {
       memory_.barrier();  // until all ranks of the node have read the sums, which diagnose() overwrites
       return result;
@@ -285,8 +285,8 @@ class LaneEngine::Impl {
     return exact() ? sums_.fixed()[place] != 0 : sums_.floats()[place] > 0;
   }
 
-  StepResult tally(std::size_t samples) const {
-    std::array<float, kTallySize> tail{};
+  StepResult result_of(std::size_t samples) const {
+    std::array<float, kStepMetrics> tail{};
     if (exact()) {
       const std::span<const std::int64_t> fixed = sums_.fixed().subspan(layout_.gradient_size());
       fixed_point_to_float(fixed, tail);

@@ -111,7 +111,7 @@ nn::Network& LaneWorker::load(const StepInput& step, const LaneSegment& segment,
   return network;
 }
 
-// Starts backward, and stores the tally after the gradients.
+// Starts backward, and stores the metrics after the gradients.
 void LaneWorker::compute_loss(nn::Network& network, const StepInput& step, const Targets& targets,
                               float* gradients) {
   const auto batch = static_cast<std::int64_t>(step.samples.size());
@@ -236,12 +236,12 @@ void LaneWorker::run(const StepInput& step, LaneRange lanes, LaneQueue* queue,
 }
 
 void LaneWorker::give_up() {
-  const std::size_t tally = layout_->gradient_size();
-  std::ranges::fill(sums_.floats.subspan(tally), 0.0F);
-  sums_.floats[tally + kFailed] = 1;
+  const std::size_t metrics = layout_->gradient_size();
+  std::ranges::fill(sums_.floats.subspan(metrics), 0.0F);
+  sums_.floats[metrics + kFailed] = 1;
   if (options_.exact) {
-    std::ranges::fill(sums_.fixed.subspan(tally), 0);
-    sums_.fixed[tally + kFailed] = 1;
+    std::ranges::fill(sums_.fixed.subspan(metrics), 0);
+    sums_.fixed[metrics + kFailed] = 1;
   }
   publish(sums_.floats.size());
 }

@@ -30,7 +30,7 @@ class LaneWorker::InStep {
     nn::StepKey key;
     Targets targets;
     AlignedBuffer<float> own;    ///< gradients; those of the first plan are in the worker's sums
-    float* gradients = nullptr;  ///< layout.gradient_size() + kTallySize
+    float* gradients = nullptr;  ///< layout.gradient_size() + kStepMetrics
     std::span<double> moments;
     std::size_t place = 0;  ///< position in the step
     std::size_t taken = 0;

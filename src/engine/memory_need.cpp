@@ -68,7 +68,7 @@ MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
   Arenas arenas(graph, layout, plan_options(options));
   const bool exact = options.reduction == Reduction::kExact;
   const bool in_step = nn::synchronizes(graph);  // all lanes are active at the same time
-  const std::size_t gradients = layout->gradient_size() + kTallySize;
+  const std::size_t gradients = layout->gradient_size() + kStepMetrics;
   const Cut cut{.lane = options.lane,
                 .one_by_one = exact,
                 .plan_bytes = bytes_together(graph),
@@ -86,7 +86,8 @@ MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
       const LaneRange lanes = largest_share(options, (size + options.lane - 1) / options.lane, rank, ranks);
       const std::vector<LaneSegment> list = lane_segments(size, share_of(lanes, worker, workers), cut);
       std::map<PlanShape, std::size_t> now;
-      if (in_step && list.empty()) now[{options.lane, 1}] = 1;  // needed to know where to meet the others
+      if (in_step && list.empty())
+        now[{options.lane, 1}] = 1;  // needed to know where to synchronize with the others
       for (const LaneSegment& segment : list) {
         std::size_t& count = now[{segment.lane, segment.lanes}];
         count = in_step ? count + 1 : 1;

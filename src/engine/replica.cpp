@@ -46,10 +46,10 @@ Replica::Replica(const nn::Graph& graph, const EngineOptions& options, const dat
 
 void Replica::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
                    std::span<const std::uint32_t> repeats) {
-  ++tally_.steps;
+  ++sums_.steps;
   samples_ = 0;
   if (average_) {
-    if (std::exchange(met_, false)) average_->begin_round();
+    if (std::exchange(synchronized_, false)) average_->begin_round();
     const data::SampleRange mine = equal_.samples(std::ssize(samples), lane_, group_.rank());
     const auto part = [&mine](std::span<const std::uint32_t> all) {
       return all.empty()
@@ -59,15 +59,15 @@ void Replica::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, 
     samples = part(samples);
     repeats = part(repeats);
     if (samples.empty()) engine_->set_steps_done(engine_->steps_done() + 1);
-    if (samples.empty() || failure_ || !std::isfinite(tally_.loss)) return;
+    if (samples.empty() || failure_ || !std::isfinite(sums_.loss)) return;
   }
   try {
     const LaneEngine::StepResult result = engine_->step(epoch, samples, learning_rate, repeats);
     samples_ = engine_->samples();
     const auto count = static_cast<double>(samples.size());
-    tally_.loss += result.loss * count;
-    tally_.correct += result.accuracy * count;
-    tally_.samples += std::ssize(samples);
+    sums_.loss += result.loss * count;
+    sums_.correct += result.accuracy * count;
+    sums_.samples += std::ssize(samples);
   } catch (...) {
     if (!average_) throw;
     failure_ = std::current_exception();
@@ -75,34 +75,34 @@ void Replica::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, 
 }
 
 // In the order of ranks, so that all ranks have the same sums.
-Replica::Tally Replica::sum_of_all() const {
+Replica::StepSums Replica::sum_of_all() const {
   struct Entry {
-    Tally tally;
+    StepSums sums;
     std::int64_t failed = 0;
   };
   std::vector<Entry> all(static_cast<std::size_t>(group_.size()));
-  all[static_cast<std::size_t>(group_.rank())] = {tally_, failure_ ? 1 : 0};
+  all[static_cast<std::size_t>(group_.rank())] = {sums_, failure_ ? 1 : 0};
   group_.start_all_gather(std::as_writable_bytes(std::span(all))).wait();
-  Tally total{.steps = tally_.steps};
+  StepSums total{.steps = sums_.steps};
   std::int64_t failed = 0;
   for (const Entry& entry : all) {
-    total.loss += entry.tally.loss;
-    total.correct += entry.tally.correct;
-    total.samples += entry.tally.samples;
+    total.loss += entry.sums.loss;
+    total.correct += entry.sums.correct;
+    total.samples += entry.sums.samples;
     failed += entry.failed;
   }
   if (failed > 0) mpi::agree(group_, failure_);
   return total;
 }
 
-Replica::Tally Replica::meet() {
-  if (!average_) return std::exchange(tally_, {});
+Replica::StepSums Replica::synchronize() {
+  if (!average_) return std::exchange(sums_, {});
   const Span span(Activity::kExchange, "average of models");
-  const Tally total = sum_of_all();
+  const StepSums total = sum_of_all();
   if (!std::isfinite(total.loss)) return total;
   average_->run();
-  tally_ = {};
-  met_ = true;
+  sums_ = {};
+  synchronized_ = true;
   return total;
 }
 
@@ -110,7 +110,7 @@ std::string Replica::diagnose() {
   if (!average_) return engine_->diagnose();
   std::string mine;
   mpi::together(group_, [&] {
-    if (!std::isfinite(tally_.loss))
+    if (!std::isfinite(sums_.loss))
       mine = fmt::format("{} of replica {}", engine_->diagnose(), group_.rank());
   });
   std::string first;

@@ -72,7 +72,7 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
   for (const std::uint32_t id : mine) truth.push_back(loader.split().labels[id]);
 
   Votes votes;
-  vote::Tally tally(static_cast<std::int64_t>(mine.size()), evaluator.classes());
+  vote::VoteCounts counts(static_cast<std::int64_t>(mine.size()), evaluator.classes());
   std::vector<Prefixes> prefixes;
   for (const std::string& name : vote::rule_names()) prefixes.push_back({name, vote::find_rule(name), {}});
   votes.elected.resize(prefixes.size());
@@ -88,11 +88,11 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
     engine::LossSum& loss = losses.emplace_back(evaluator, loader.split());
     for (std::size_t i = 0; i < mine.size(); ++i) loss.add(outputs, i, mine[i]);
     const std::vector<float> ballot = evaluator.to_probabilities(std::move(outputs));
-    const std::vector<std::int32_t> labels = tally.add(ballot);
+    const std::vector<std::int32_t> labels = counts.add(ballot);
     votes.add(ballot, labels);
     correct.push_back(count_equal(labels, truth));
     for (std::size_t rule = 0; rule < prefixes.size(); ++rule) {
-      votes.elected[rule] = vote::elect(prefixes[rule].rule, tally);
+      votes.elected[rule] = vote::elect(prefixes[rule].rule, counts);
       prefixes[rule].correct.push_back(count_equal(votes.elected[rule], truth));
     }
     member_calibration.push_back(
@@ -109,7 +109,7 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
   }
 
   const auto samples = static_cast<std::int64_t>(ids.size());
-  const std::vector<double> mean = tally.mean_probabilities();
+  const std::vector<double> mean = counts.mean_probabilities();
   Evaluation result{
       .samples = samples,
       .members = {},

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "convoke/metrics/json.hpp"
-#include "convoke/vote/tally.hpp"
+#include "convoke/vote/vote_counts.hpp"
 
 namespace convoke::train {
 namespace {

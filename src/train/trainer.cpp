@@ -102,7 +102,7 @@ run::StopReason Trainer::train_epoch() {
       shares_changed(plan, ahead);
     }
     show(static_cast<double>(samples_processed_ - samples_before) / seconds);
-    if (engine_.tally().steps > 0) continue;  // the models of ranks differ
+    if (engine_.sums().steps > 0) continue;  // the models of ranks differ
     if (validation_.due(state_.updates)) {
       require_finite();
       validation_.at_step(engine_.result(), state_);
@@ -144,12 +144,12 @@ void Trainer::shares_changed(const data::EpochPlan& plan, std::optional<data::Re
       "the lanes of a step follow the speed of the ranks: each now gets {} to {} of {}", least, most, lanes));
 }
 
-// Between two meetings a rank knows only its own share of the samples.
+// Between two synchronizations a rank knows only its own share of the samples.
 void Trainer::show(double images_per_second) {
-  const engine::Replica::Tally& since = engine_.tally();
+  const engine::Replica::StepSums& since = engine_.sums();
   const auto size = static_cast<std::int64_t>(assignment_.training.size());
-  const std::int64_t met = std::min((state_.steps_done - since.steps) * job_.engine.batch, size);
-  const auto seen = static_cast<double>(std::max<std::int64_t>(1, met + since.samples));
+  const std::int64_t synchronized = std::min((state_.steps_done - since.steps) * job_.engine.batch, size);
+  const auto seen = static_cast<double>(std::max<std::int64_t>(1, synchronized + since.samples));
   reports_.step_done(state_.updates, steps_per_epoch_ * job_.epochs,
                      {.epoch = state_.epochs_done + 1,
                       .epochs = job_.epochs,
@@ -164,33 +164,33 @@ double Trainer::take_step(std::span<const std::uint32_t> ids, std::span<const st
   samples_processed_ += static_cast<std::int64_t>(ids.size());
   ++state_.steps_done;
   ++state_.updates;
-  if (must_meet()) meet();
+  if (must_synchronize()) synchronize();
   return span.close();
 }
 
 // The numbers of a validation, and what is stored, belong to one model.
-bool Trainer::must_meet() const {
+bool Trainer::must_synchronize() const {
   return state_.steps_done == steps_per_epoch_ || validation_.due(state_.updates) ||
-         engine_.meets_after(state_.epochs_done, state_.steps_done);
+         engine_.synchronizes_after(state_.epochs_done, state_.steps_done);
 }
 
-void Trainer::meet() {
-  const engine::Replica::Tally tally = engine_.meet();
-  if (!std::isfinite(tally.loss)) diverged();
-  state_.loss_sum += tally.loss;
-  state_.correct_sum += tally.correct;
-  log_step(tally);
+void Trainer::synchronize() {
+  const engine::Replica::StepSums sums = engine_.synchronize();
+  if (!std::isfinite(sums.loss)) diverged();
+  state_.loss_sum += sums.loss;
+  state_.correct_sum += sums.correct;
+  log_step(sums);
 }
 
-// With local SGD a step is logged when the ranks meet after it, with the steps since they met before. All
-// this follows from the number of the step, so a resumed run writes the lines of an uninterrupted one.
-void Trainer::log_step(const engine::Replica::Tally& tally) {
+// With local SGD a step is logged when the ranks synchronize after it, with the steps since they last did.
+// All this follows from the number of the step, so a resumed run writes the lines of an uninterrupted one.
+void Trainer::log_step(const engine::Replica::StepSums& sums) {
   const std::int64_t every = job_.log.every_steps;
   if (every == 0 || !reports_.log) return;
-  if (state_.updates / every == (state_.updates - tally.steps) / every) return;
-  const auto samples = static_cast<double>(tally.samples);
-  reports_.log(step_record(assignment_.member, state_.epochs_done + 1, state_.updates, tally.loss / samples,
-                           tally.correct / samples, rate_of(state_.updates - 1)));
+  if (state_.updates / every == (state_.updates - sums.steps) / every) return;
+  const auto samples = static_cast<double>(sums.samples);
+  reports_.log(step_record(assignment_.member, state_.epochs_done + 1, state_.updates, sums.loss / samples,
+                           sums.correct / samples, rate_of(state_.updates - 1)));
 }
 
 void Trainer::diverged() {

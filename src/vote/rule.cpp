@@ -16,9 +16,9 @@ std::int32_t first_largest(std::span<const T> values) {
 }
 
 //   elected = argmax_c  (votes(c), sum_m p(m, c), -c)  in lexicographic order
-std::int32_t majority(const Tally& tally, std::int64_t sample) {
-  const std::span<const std::int32_t> votes = tally.votes(sample);
-  const std::span<const double> sums = tally.probabilities(sample);
+std::int32_t majority(const VoteCounts& counts, std::int64_t sample) {
+  const std::span<const std::int32_t> votes = counts.votes(sample);
+  const std::span<const double> sums = counts.probabilities(sample);
   std::size_t best = 0;
   for (std::size_t c = 1; c < votes.size(); ++c) {
     if (votes[c] > votes[best] || (votes[c] == votes[best] && sums[c] > sums[best])) best = c;
@@ -27,13 +27,13 @@ std::int32_t majority(const Tally& tally, std::int64_t sample) {
 }
 
 //   elected = argmax_c  (votes(c), -c)
-std::int32_t majority_lowest(const Tally& tally, std::int64_t sample) {
-  return first_largest(tally.votes(sample));
+std::int32_t majority_lowest(const VoteCounts& counts, std::int64_t sample) {
+  return first_largest(counts.votes(sample));
 }
 
 //   elected = argmax_c  sum_m p(m, c)
-std::int32_t mean(const Tally& tally, std::int64_t sample) {
-  return first_largest(tally.probabilities(sample));
+std::int32_t mean(const VoteCounts& counts, std::int64_t sample) {
+  return first_largest(counts.probabilities(sample));
 }
 
 struct Entry {
@@ -53,10 +53,10 @@ Rule find_rule(const std::string& name) { return find_in(kRules, name, "voting r
 
 std::vector<std::string> rule_names() { return names_in(kRules); }
 
-std::vector<std::int32_t> elect(Rule rule, const Tally& tally) {
+std::vector<std::int32_t> elect(Rule rule, const VoteCounts& counts) {
   std::vector<std::int32_t> elected;
-  elected.reserve(static_cast<std::size_t>(tally.samples()));
-  for (std::int64_t sample = 0; sample < tally.samples(); ++sample) elected.push_back(rule(tally, sample));
+  elected.reserve(static_cast<std::size_t>(counts.samples()));
+  for (std::int64_t sample = 0; sample < counts.samples(); ++sample) elected.push_back(rule(counts, sample));
   return elected;
 }
 

@@ -54,7 +54,7 @@ TEST_CASE("a phase does not have the time of another phase within it, but a step
   Span step(Activity::kStep);
   Span update(Activity::kUpdate);
   spend(1'000'000);
-  Span exchange(Activity::kExchange, "meeting");
+  Span exchange(Activity::kExchange, "all-reduce");
   spend(1'000'000);
   const double inner = exchange.close(), outer = update.close(), whole = step.close();
   CHECK(timeline.seconds(Activity::kExchange) == Catch::Approx(inner));

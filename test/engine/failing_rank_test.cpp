@@ -99,7 +99,7 @@ TEST_CASE("a rank that fails within a step makes all ranks throw its error, and 
   }
 }
 
-TEST_CASE("ranks that train on their own learn of a failure when they meet") {
+TEST_CASE("ranks that train on their own learn of a failure when they synchronize") {
   const mpi::Session session;
   const mpi::Communicator& world = session.world();
   const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
@@ -110,10 +110,10 @@ TEST_CASE("ranks that train on their own learn of a failure when they meet") {
   const nn::Graph network = graph(false);
   Replica replica(network, options(Reduction::kFast, 1), samples.loader, *optimizer, world, *strategy, 0);
   replica.step(0, ids, 0.1, {});
-  CHECK(replica.meet().samples == kSamples);
+  CHECK(replica.synchronize().samples == kSamples);
   if (world.rank() == failing) samples.truncate();
   for (int step = 0; step < 3; ++step) replica.step(0, ids, 0.1, {});
-  const std::string message = error_of([&] { replica.meet(); });
+  const std::string message = error_of([&] { replica.synchronize(); });
   CHECK(message == world.broadcast(message, failing));
   CHECK(message.find("samples.h5") != std::string::npos);
 }

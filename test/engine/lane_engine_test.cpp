@@ -268,7 +268,7 @@ TEST_CASE("a step makes two collectives per bucket between nodes, and none withi
     wanted.share_node = share;  // ranks that share nothing are nodes
     LaneEngine engine(graph, wanted, loader, *optimizer, world());
     const std::size_t bytes =
-        (engine.layout().size() + 16) * sizeof(float);  // gradients, statistics and the tally
+        (engine.layout().size() + 16) * sizeof(float);  // gradients, statistics and the metrics
     const auto buckets = static_cast<int>((bytes + 1023) / 1024);
     const std::vector<std::uint32_t> ids = pictures.ids();
     for (int i = 0; i < 3; ++i) {

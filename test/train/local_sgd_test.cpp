@@ -62,7 +62,7 @@ std::vector<float> plain_loop(const Job& job, int replicas, std::int64_t every, 
   const auto set_all = [&](auto array_of, const std::vector<float>& values) {
     for (int r = 0; r < replicas; ++r) std::ranges::copy(values, array_of(r).begin());
   };
-  const auto meet = [&] {
+  const auto synchronize = [&] {
     const auto parameters = [&](int r) { return engines[static_cast<std::size_t>(r)]->parameters(); };
     std::vector<float> next = average(parameters);
     for (std::size_t i = 0; i < trainable; ++i) {
@@ -94,7 +94,7 @@ std::vector<float> plain_loop(const Job& job, int replicas, std::int64_t every, 
             samples.subspan(static_cast<std::size_t>(mine.first), static_cast<std::size_t>(mine.count)),
             job.learning_rate);
       }
-      if ((step + 1) % every == 0 || step + 1 == plan.steps()) meet();
+      if ((step + 1) % every == 0 || step + 1 == plan.steps()) synchronize();
     }
   }
   return unpack(engine::canonical_parameters(job.model.graph), engines[0]->layout(),
@@ -149,7 +149,7 @@ TEST_CASE("local SGD that is interrupted and resumed ends like an uninterrupted 
     if (world.rank() == world.size() - 1) std::raise(SIGUSR1);
     const Result stopped = train_all(job, pictures, world, run.folder);
     CHECK(bool(stopped.training.interrupted_by));
-    // The first meeting is after the second step, unless gradients are summed in this epoch.
+    // The first synchronization is after the second step, unless gradients are summed in this epoch.
     const std::int64_t steps = strategy.find("after_epochs") == nullptr ? 2 : 1;
     CHECK(stopped.training.members[0].samples_processed == 32 * steps);
     const os::StopSignals again;  // resets the first request

@@ -40,8 +40,8 @@ struct Polled {
     const std::size_t values = ids.size() * kClasses;
     return std::span(probabilities).subspan(member * values, values);
   }
-  vote::Tally tally() const {
-    vote::Tally all(static_cast<std::int64_t>(ids.size()), kClasses);
+  vote::VoteCounts counts() const {
+    vote::VoteCounts all(static_cast<std::int64_t>(ids.size()), kClasses);
     for (std::size_t m = 0; m < kMembers; ++m) all.add(ballot(m));
     return all;
   }
@@ -49,8 +49,8 @@ struct Polled {
     train::Votes votes;
     for (std::size_t m = 0; m < kMembers; ++m) votes.add(ballot(m), vote::labels_in(ballot(m), kClasses));
     for (const std::string& rule : vote::rule_names())
-      votes.elected.push_back(vote::elect(vote::find_rule(rule), tally()));
-    return train::worst_mistakes(votes, tally().mean_probabilities(), truth, ids, most, group);
+      votes.elected.push_back(vote::elect(vote::find_rule(rule), counts()));
+    return train::worst_mistakes(votes, counts().mean_probabilities(), truth, ids, most, group);
   }
 };
 
@@ -68,7 +68,7 @@ TEST_CASE("the worst mistakes are collected from all ranks, with the vote of eac
 
   // Expected, by a plain loop: (probability of the truth, id) of the samples whose truth the mean does not
   // elect.
-  const std::vector<double> mean = all.tally().mean_probabilities();
+  const std::vector<double> mean = all.counts().mean_probabilities();
   std::vector<std::pair<double, std::int64_t>> expected;
   for (std::uint32_t i = 0; i < kSamples; ++i) {
     std::int32_t best = 0;
@@ -85,7 +85,7 @@ TEST_CASE("the worst mistakes are collected from all ranks, with the vote of eac
   for (const std::size_t most : {std::size_t{0}, std::size_t{7}, std::size_t{1000}}) {
     const std::vector<train::Mistake> found = mine.worst(most, world);
     REQUIRE(found.size() == std::min(most, expected.size()));
-    const std::vector<std::int32_t> by_majority = vote::elect(vote::find_rule("majority"), all.tally());
+    const std::vector<std::int32_t> by_majority = vote::elect(vote::find_rule("majority"), all.counts());
     const std::vector<std::int32_t> labels = vote::labels_in(all.probabilities, kClasses);
     for (std::size_t i = 0; i < found.size(); ++i) {
       CAPTURE(i);

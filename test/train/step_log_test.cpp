@@ -85,7 +85,7 @@ TEST_CASE("every N-th step is logged, and all steps together have the loss of th
   CHECK((!every.empty() && number_at(every[0], "learning_rate") == 0.01));
 }
 
-TEST_CASE("with local SGD steps are logged when the ranks meet, with the mean over all ranks") {
+TEST_CASE("with local SGD steps are logged when the ranks synchronize, with the mean over all ranks") {
   const Session session;
   const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(kPictures);

@@ -15,9 +15,9 @@ namespace {
 
 // Votes on one sample: a row of class probabilities per member.
 std::int32_t elect(const std::string& rule, const std::vector<std::vector<float>>& rows) {
-  Tally tally(1, static_cast<std::int64_t>(rows[0].size()));
-  for (const auto& row : rows) tally.add(row);
-  return find_rule(rule)(tally, 0);
+  VoteCounts counts(1, static_cast<std::int64_t>(rows[0].size()));
+  for (const auto& row : rows) counts.add(row);
+  return find_rule(rule)(counts, 0);
 }
 
 // Probabilities in eighths, so that there are many ties and every sum is exact.
@@ -145,10 +145,10 @@ TEST_CASE("votes equal a slow reference, for every prefix of members") {
   for (const auto& [members, samples, classes] : std::vector<std::array<std::int64_t, 3>>{
            {7, 300, 4}, {4, 100, 2}, {12, 61, 10}, {3, 5, 1}, {2, 0, 3}}) {
     const RandomBallots ballots(members, samples, classes, static_cast<std::uint64_t>(members));
-    Tally tally(samples, classes);
+    VoteCounts counts(samples, classes);
     for (std::int64_t prefix = 1; prefix <= members; ++prefix) {
-      tally.add(ballots.of(prefix - 1));
-      CHECK(tally.members() == prefix);
+      counts.add(ballots.of(prefix - 1));
+      CHECK(counts.members() == prefix);
       std::vector<std::int32_t> slow_majorities;
       std::vector<std::int32_t> slow_lowest;
       std::vector<std::int32_t> slow_means;
@@ -157,28 +157,28 @@ TEST_CASE("votes equal a slow reference, for every prefix of members") {
         slow_lowest.push_back(slow_majority_lowest(ballots, prefix, s));
         slow_means.push_back(slow_mean(ballots, prefix, s));
       }
-      CHECK(elect(find_rule("majority"), tally) == slow_majorities);
-      CHECK(elect(find_rule("majority_lowest"), tally) == slow_lowest);
-      CHECK(elect(find_rule("mean"), tally) == slow_means);
+      CHECK(elect(find_rule("majority"), counts) == slow_majorities);
+      CHECK(elect(find_rule("majority_lowest"), counts) == slow_lowest);
+      CHECK(elect(find_rule("mean"), counts) == slow_means);
     }
   }
 }
 
 TEST_CASE("one member elects its most probable class, by every rule") {
   const RandomBallots ballots(1, 200, 10, 5);
-  Tally tally(200, 10);
-  tally.add(ballots.probabilities);
+  VoteCounts counts(200, 10);
+  counts.add(ballots.probabilities);
   for (const std::string& rule : rule_names())
-    CHECK(elect(find_rule(rule), tally) == labels_in(ballots.probabilities, 10));
+    CHECK(elect(find_rule(rule), counts) == labels_in(ballots.probabilities, 10));
 }
 
 TEST_CASE("members that agree elect their common class, by every rule") {
   const RandomBallots one(1, 100, 10, 6);
-  Tally tally(100, 10);
+  VoteCounts counts(100, 10);
   for (int m = 0; m < 5; ++m) {
-    tally.add(one.probabilities);
+    counts.add(one.probabilities);
     for (const std::string& rule : rule_names())
-      CHECK(elect(find_rule(rule), tally) == labels_in(one.probabilities, 10));
+      CHECK(elect(find_rule(rule), counts) == labels_in(one.probabilities, 10));
   }
 }
 

@@ -73,10 +73,10 @@ struct Prediction {
   std::vector<float> probabilities;
 };
 
-void append(Prediction& all, const vote::Tally& tally, vote::Rule rule) {
-  const std::vector<std::int32_t> labels = vote::elect(rule, tally);
+void append(Prediction& all, const vote::VoteCounts& counts, vote::Rule rule) {
+  const std::vector<std::int32_t> labels = vote::elect(rule, counts);
   all.labels.insert(all.labels.end(), labels.begin(), labels.end());
-  for (const double mean : tally.mean_probabilities()) all.probabilities.push_back(static_cast<float>(mean));
+  for (const double mean : counts.mean_probabilities()) all.probabilities.push_back(static_cast<float>(mean));
 }
 
 // Calls action(samples) for samples begin .. end - 1, counted over all sources, in pieces of bounded memory.
@@ -164,7 +164,7 @@ Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t 
   Prediction result;
   for_pieces(sources, begin, end, [&](std::span<const float> samples) {
     const auto count = static_cast<std::int64_t>(samples.size()) / evaluator.input_shape().elements();
-    vote::Tally tally(count, evaluator.classes());
+    vote::VoteCounts counts(count, evaluator.classes());
     for (const run::Member& member : models.members) {
       evaluator.load(member.parameters);
       std::vector<float> outputs = views.mean([&](std::int64_t view) {
@@ -172,10 +172,10 @@ Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t 
         return evaluator.outputs(seen_in(view, views, samples, begin, models.description));
       });
       require_numbers(outputs, samples, begin, sources, count);
-      tally.add(gives_values(models.description) ? outputs : evaluator.to_probabilities(outputs));
+      counts.add(gives_values(models.description) ? outputs : evaluator.to_probabilities(outputs));
     }
     begin += count;
-    append(result, tally, rule);
+    append(result, counts, rule);
   });
   return result;
 }

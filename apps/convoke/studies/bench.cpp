@@ -112,7 +112,7 @@ int bench(const BenchOptions& options) {
     const auto samples =
         std::span(ids).subspan(static_cast<std::size_t>(next * batch), static_cast<std::size_t>(batch));
     replica.step(0, samples, recipe.learning_rate(), {});
-    if (replica.meets_after(0, ++done)) replica.meet();
+    if (replica.synchronizes_after(0, ++done)) replica.synchronize();
     next = (next + 1) % (count / batch);
   };
 

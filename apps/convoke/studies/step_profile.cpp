@@ -53,7 +53,7 @@ class Trial {
 
   void step() {
     replica_.step(static_cast<std::uint32_t>(epoch_), ids_, learning_rate_, {});
-    if (replica_.meets_after(epoch_, ++steps_)) replica_.meet();
+    if (replica_.synchronizes_after(epoch_, ++steps_)) replica_.synchronize();
   }
   engine::LaneEngine& engine() { return replica_.engine(); }
   std::size_t state_slots() const { return optimizer_->state_slots(); }
@@ -182,7 +182,7 @@ double copy_seconds_per_byte(std::size_t floats, const mpi::Communicator& alone)
 void describe_exchange(const recipe::Recipe& recipe, const engine::EngineOptions& options, Trial& trial,
                        study::StepProfile& profile) {
   const nn::ParameterLayout& layout = trial.engine().layout();
-  profile.sums = {.elements = layout.gradient_size() + engine::kTallySize,
+  profile.sums = {.elements = layout.gradient_size() + engine::kStepMetrics,
                   .fixed = options.reduction == engine::Reduction::kExact,
                   .roundable = layout.trainable_size()};
   profile.options = {options.bucket_bytes, options.wire};

@@ -19,8 +19,8 @@ namespace convoke::engine {
 class LaneQueue;
 class MomentsExchange;
 
-/// Sums of a step in addition to gradients: the last elements of the exchanged arena.
-enum Tally : std::size_t { kLoss = 0, kCorrect = 1, kBad = 2, kFailed = 3, kTallySize = 16 };
+/// Metrics of a step, summed with the gradients: the last elements of the exchanged arena.
+enum StepMetric : std::size_t { kLoss = 0, kCorrect = 1, kBad = 2, kFailed = 3, kStepMetrics = 16 };
 
 /// The input of a step, the same for all workers of a rank.
 struct StepInput {
@@ -55,11 +55,11 @@ class LaneWorker {
   /// this worker's share: others may compute some of them, and this worker computes some of others in return.
   void run(const StepInput& step, LaneRange lanes, LaneQueue* queue, const std::function<void()>& progress);
 
-  /// Returns how many elements of the sums are final in this step; the last elements are the tally.
+  /// Returns how many elements of the sums are final in this step; the last elements are the metrics.
   std::size_t complete() const { return sums_.completion->count() - before_; }
   void begin_step() { before_ = sums_.completion->count(); }
   /// Call this after a run() that did not complete the sums. Marks them as complete and records the failure
-  /// in the tally, so that the exchange with the other ranks can end.
+  /// in the metrics, so that the exchange with the other ranks can end.
   void give_up();
 
   /// Returns the seconds of the last run, without those in which it waited for other workers or ranks.
@@ -78,7 +78,7 @@ class LaneWorker {
   /// Tells the next runs to keep the digest of the lane that begins with this sample of the step; -1: none.
   /// With `exact` only.
   void watch(std::int64_t first_sample) { watched_ = first_sample; }
-  /// The digest of the gradients and the tally of that lane (digest_of).
+  /// The digest of the gradients and the metrics of that lane (digest_of).
   std::uint64_t digest() const { return digest_; }
   /// Computes one lane of the step again, and returns its digest. Overwrites the floats of the sums, but not
   /// the fixed point. With `exact` and without moments only.

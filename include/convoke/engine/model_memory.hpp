@@ -31,7 +31,7 @@ struct alignas(64) WaitingLanes {
   std::atomic<double> ended{0};
 };
 
-/// The arrays into which a worker sums its lanes (micro-batches): gradients and tally.
+/// The arrays into which a worker sums its lanes (micro-batches): gradients and metrics.
 struct WorkerSums {
   std::span<float> floats;
   std::span<std::int64_t> fixed;  ///< empty unless exact

@@ -16,13 +16,13 @@ namespace convoke::engine {
 
 /// The model that this rank trains for a group, and its engine. A strategy decides whether the ranks of the
 /// group train one model together, or each rank a model of its own, on its share of each batch, until the
-/// models are averaged: the ranks meet.
-/// Between two meetings these ranks exchange nothing: a rank that fails, or whose loss is not finite, makes
-/// no more steps, and all learn of it when they meet.
+/// models are averaged (local SGD): the ranks synchronize.
+/// Between two synchronizations these ranks exchange nothing: a rank that fails, or whose loss is not finite,
+/// makes no more steps, and all learn of it when they synchronize.
 class Replica {
  public:
-  /// Sums over the samples of the steps since the last meeting.
-  struct Tally {
+  /// Sums over the samples of the steps since the last synchronization.
+  struct StepSums {
     double loss = 0, correct = 0;
     std::int64_t samples = 0, steps = 0;
   };
@@ -39,13 +39,13 @@ class Replica {
   bool together() const { return !average_; }
   /// Returns the shares of the next step; equal ones if the ranks do not share the engine.
   const LaneShares& shares() const { return together() ? engine_->shares() : equal_; }
-  /// True if the ranks meet after step `step` (from 1) of an epoch; they may meet after others, too.
-  bool meets_after(std::int64_t epoch, std::int64_t step) const {
+  /// True if the ranks synchronize after step `step` (from 1) of an epoch; they may do so after others, too.
+  bool synchronizes_after(std::int64_t epoch, std::int64_t step) const {
     return together() || strategy_.averages_after(epoch, step);
   }
 
   /// Makes the step of this replica, see LaneEngine::step. `samples` and `repeats` are those of the whole
-  /// batch; they must exist until the ranks meet.
+  /// batch; they must exist until the ranks synchronize.
   void step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
             std::span<const std::uint32_t> repeats);
 
@@ -53,18 +53,18 @@ class Replica {
   std::int64_t samples() const { return samples_; }
 
   /// The sums of this replica.
-  const Tally& tally() const { return tally_; }
+  const StepSums& sums() const { return sums_; }
   /// Averages the models, and returns the sums over all replicas. If the loss is not finite, the models stay
   /// as they are, see diagnose(). Collective; throws the error of a rank that failed on all ranks.
-  Tally meet();
-  /// See LaneEngine::diagnose; call it after meet().
+  StepSums synchronize();
+  /// See LaneEngine::diagnose; call it after synchronize().
   std::string diagnose();
 
   /// What a restart needs in addition to the engine's parameters and states; see ModelAverage::change.
   std::span<float> change() { return average_ ? average_->change() : std::span<float>(); }
 
  private:
-  Tally sum_of_all() const;
+  StepSums sum_of_all() const;
 
   mpi::Communicator group_;
   const sync::Strategy& strategy_;
@@ -73,10 +73,10 @@ class Replica {
   std::unique_ptr<LaneEngine> engine_;
   std::optional<ModelAverage> average_;  ///< empty if the ranks share the engine
 
-  // State since the last meeting.
-  Tally tally_;
+  // State since the last synchronization.
+  StepSums sums_;
   std::int64_t samples_ = 0;
-  bool met_ = true;  ///< no step yet
+  bool synchronized_ = true;  ///< no step yet
   std::exception_ptr failure_;
 };
 

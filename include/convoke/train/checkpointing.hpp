@@ -32,8 +32,8 @@ class Checkpointing {
   Checkpointing(const Checkpointing&) = delete;
   Checkpointing& operator=(const Checkpointing&) = delete;
 
-  /// Call it after each step that does not end its epoch and after which the ranks have met, and after each
-  /// epoch. Collective if the engine keeps states of ranks, as finish() then is.
+  /// Call it after each step that does not end its epoch and after which the ranks have synchronized, and
+  /// after each epoch. Collective if the engine keeps states of ranks, as finish() then is.
   void after_step(const run::CheckpointState& state);
   void after_epoch(const run::CheckpointState& state);
   /// Writes a model file of a validation that is among the best so far. `parameters`: canonical.

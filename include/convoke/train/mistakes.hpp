@@ -31,9 +31,9 @@ struct Votes {
 
 /// Finds the misclassified samples with the least mean probability of the true class: at most `most`, worst
 /// first (equal ones by id). A sample is misclassified if the members' mean gives another class the highest
-/// probability. `mean`: (samples, classes), as Tally::mean_probabilities returns it; `truth` and `ids`: those
-/// of this rank's samples, to which the votes belong. The result is the same for any number of ranks, and
-/// on all of them. Collective.
+/// probability. `mean`: (samples, classes), as VoteCounts::mean_probabilities returns it; `truth` and `ids`:
+/// those of this rank's samples, to which the votes belong. The result is the same for any number of ranks,
+/// and on all of them. Collective.
 std::vector<Mistake> worst_mistakes(const Votes& votes, std::span<const double> mean,
                                     std::span<const std::int32_t> truth, std::span<const std::uint32_t> ids,
                                     std::size_t most, const mpi::Communicator& group);

@@ -70,8 +70,8 @@ bool is_after(const Settings& record, std::int64_t member, std::int64_t updates)
 /// The end of an epoch of one member, after `updates` steps since the start. NaN values are left out.
 Settings epoch_record(std::int64_t member, std::int64_t updates, const metrics::EpochFields& epoch);
 
-/// One step of a member, or the mean over the steps since its ranks met before: `loss` and `accuracy` are
-/// means over the samples. `updates` steps since the start, in epoch `epoch` (from 1).
+/// One step of a member, or the mean over the steps since its ranks last synchronized: `loss` and `accuracy`
+/// are means over the samples. `updates` steps since the start, in epoch `epoch` (from 1).
 Settings step_record(std::int64_t member, std::int64_t epoch, std::int64_t updates, double loss,
                      double accuracy, double learning_rate);
 

@@ -25,7 +25,8 @@ namespace convoke::train {
 /// and as long as the beginning of the network is frozen, the engine trains only the network behind that
 /// beginning, on samples from a FeatureCache. A stage that unfreezes a part of that beginning replaces the
 /// cache by one of the part that is still frozen. The strategy decides in which epochs the ranks of the group
-/// share an engine, and in which each has its own; these ranks then average their models when they meet.
+/// share an engine, and in which each has its own; these ranks then average their models when they
+/// synchronize.
 class StagedEngine {
  public:
   /// Collective over `group`. The arguments must outlive it.
@@ -45,10 +46,12 @@ class StagedEngine {
   void step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
             std::span<const std::uint32_t> repeats);
   const engine::LaneShares& shares() const { return replica_->shares(); }
-  /// The sums of this rank's replica since the last meeting.
-  const engine::Replica::Tally& tally() const { return replica_->tally(); }
-  bool meets_after(std::int64_t epoch, std::int64_t step) const { return replica_->meets_after(epoch, step); }
-  engine::Replica::Tally meet() { return replica_->meet(); }
+  /// The sums of this rank's replica since the last synchronization.
+  const engine::Replica::StepSums& sums() const { return replica_->sums(); }
+  bool synchronizes_after(std::int64_t epoch, std::int64_t step) const {
+    return replica_->synchronizes_after(epoch, step);
+  }
+  engine::Replica::StepSums synchronize() { return replica_->synchronize(); }
   std::string diagnose() { return replica_->diagnose(); }
 
   /// See engine::LaneEngine; empty on ranks that share the memory of another one, which looks at it.

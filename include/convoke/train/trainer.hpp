@@ -67,9 +67,9 @@ class Trainer {
   void read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead);
   void shares_changed(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead);
   double take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats);
-  bool must_meet() const;
-  void meet();
-  void log_step(const engine::Replica::Tally& tally);
+  bool must_synchronize() const;
+  void synchronize();
+  void log_step(const engine::Replica::StepSums& sums);
   void show(double images_per_second);
   void finish_epoch(double seconds, std::int64_t samples);
   void adapt_rate(double validation_loss);

@@ -30,7 +30,7 @@ struct ParameterSlot {
 /// The order in which the parameters of a graph lie in one arena. First come the trainable parameters in the
 /// order in which backward finishes their gradients (so a bucket of the exchange is a contiguous slice), each
 /// in oneDNN's own layout. Then come the statistics, then the frozen parameters, which have no gradients (in
-/// the gradient arena the step's tallies may take that place). The layout is a pure function of graph, lane
+/// the gradient arena the step's metrics may take that place). The layout is a pure function of graph, lane
 /// size, convolution choice, instruction set and kind of processor. Immutable and shared by all plans of a
 /// rank.
 class ParameterLayout {

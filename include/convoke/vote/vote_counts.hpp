@@ -9,10 +9,11 @@ namespace convoke::vote {
 /// most probable class for each sample, the lowest label first among equals.
 std::vector<std::int32_t> labels_in(std::span<const float> ballot, std::int64_t classes);
 
-/// The ballots on some samples, added up member by member. Its size does not depend on the number of members.
-class Tally {
+/// The votes and summed probabilities for some samples, added up member by member. Its size does not depend
+/// on the number of members.
+class VoteCounts {
  public:
-  Tally(std::int64_t samples, std::int64_t classes);
+  VoteCounts(std::int64_t samples, std::int64_t classes);
 
   /// Adds the ballot of one more member, (samples, classes). Returns its labels, as labels_in().
   std::vector<std::int32_t> add(std::span<const float> ballot);

@@ -1,4 +1,4 @@
-#include "convoke/vote/tally.hpp"
+#include "convoke/vote/vote_counts.hpp"
 
 #include <algorithm>
 
@@ -15,13 +15,13 @@ std::vector<std::int32_t> labels_in(std::span<const float> ballot, std::int64_t 
   return labels;
 }
 
-Tally::Tally(std::int64_t samples, std::int64_t classes)
+VoteCounts::VoteCounts(std::int64_t samples, std::int64_t classes)
     : samples_(samples),
       classes_(classes),
       votes_(static_cast<std::size_t>(samples * classes)),
       sums_(votes_.size()) {}
 
-std::vector<std::int32_t> Tally::add(std::span<const float> ballot) {
+std::vector<std::int32_t> VoteCounts::add(std::span<const float> ballot) {
   ensure(ballot.size() == sums_.size(), "a ballot has the probabilities of each sample");
   ++members_;
   std::size_t row = 0;
@@ -34,7 +34,7 @@ std::vector<std::int32_t> Tally::add(std::span<const float> ballot) {
   return labels;
 }
 
-std::vector<double> Tally::mean_probabilities() const {
+std::vector<double> VoteCounts::mean_probabilities() const {
   std::vector<double> means(sums_);
   for (double& mean : means) mean /= static_cast<double>(members_);
   return means;
