@@ -103,7 +103,7 @@ std::vector<Finding> examine_memory(const Demand& demand, const mpi::Communicato
   auto free = static_cast<double>(os::available_bytes());
   node.min(std::span(&free, 1));
   try {
-    const std::uint64_t rank = train::require_trainable(demand.job, demand.feed, demand.groups, world);
+    const std::uint64_t rank = train::require_trainable(demand.job, demand.loaders, demand.groups, world);
     // The host with the least memory left counts; the shared samples take their part of it.
     double least = free - static_cast<double>(demand.window_bytes());
     world.min(std::span(&least, 1));

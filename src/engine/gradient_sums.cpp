@@ -30,7 +30,7 @@ int leaders_of(const mpi::Communicator& node, const mpi::Communicator& group) {
 }  // namespace
 
 GradientSums::GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Communicator& group,
-                           std::size_t roundable, const sync::ExchangeOptions& options)
+                           std::size_t bf16_elements, const sync::ExchangeOptions& options)
     : memory_(memory),
       team_(team),
       alone_(group.size() == 1),
@@ -47,7 +47,7 @@ GradientSums::GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Commu
   sync::Exchange exchange;
   if (fixed().empty()) {
     exchange.floats = floats().subspan(slice.begin, slice.size());
-    exchange.roundable = share_.roundable(roundable);
+    exchange.bf16_elements = share_.bf16_elements(bf16_elements);
   } else {
     exchange.fixed = fixed().subspan(slice.begin, slice.size());
   }

@@ -97,7 +97,7 @@ class LaneEngine::Impl {
     workers_.resize(static_cast<std::size_t>(team_.size()));
     team_.run([&](int i) {
       nn::set_primitive_threads(primitive_threads_);
-      os::ask_for_short_turns();
+      os::request_short_time_slices();
       workers_[static_cast<std::size_t>(i)] = std::make_unique<LaneWorker>(
           graph, parts_.layout, memory_.parameters().data(), working_.data(), loader,
           memory_.sums(memory_.first_worker() + i),

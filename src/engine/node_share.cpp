@@ -7,8 +7,8 @@ namespace convoke::engine {
 NodeShare::NodeShare(std::size_t elements, int place, int leaders)
     : slice_(place < leaders ? slice_of(elements, place, leaders) : Range{}), added_(slice_.begin) {}
 
-std::size_t NodeShare::roundable(std::size_t roundable) const {
-  return std::clamp(roundable, slice_.begin, slice_.end) - slice_.begin;
+std::size_t NodeShare::bf16_elements(std::size_t of_all) const {
+  return std::clamp(of_all, slice_.begin, slice_.end) - slice_.begin;
 }
 
 Range NodeShare::take(std::size_t complete) {

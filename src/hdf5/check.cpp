@@ -18,11 +18,11 @@ std::recursive_mutex& hdf5_mutex() {
 
 int Handle::reset() {
   if (id_ < 0) return 0;
-  const Turn turn;
+  const LibraryLock lock;
   return close_(std::exchange(id_, -1));
 }
 
-Turn::Turn() : lock_(hdf5_mutex()) {
+LibraryLock::LibraryLock() : lock_(hdf5_mutex()) {
   // At exit HDF5 1.10 would try again to flush failed writes, and crash. Convoke closes every file that it
   // opens.
   static const herr_t no_cleanup = H5dont_atexit();

@@ -13,10 +13,10 @@ namespace convoke::hdf5 {
 static_assert(std::same_as<hid_t, Handle::Id>);
 
 /// While this object exists, this thread is the only one of the process that uses HDF5, which may be built
-/// without thread safety. HDF5 prints no messages, because errors are thrown instead. Turns may be nested.
-class Turn {
+/// without thread safety. HDF5 prints no messages, because errors are thrown instead. Locks may be nested.
+class LibraryLock {
  public:
-  Turn();
+  LibraryLock();
 
  private:
   std::unique_lock<std::recursive_mutex> lock_;

@@ -84,21 +84,21 @@ void expect_size(const Dataset& dataset, std::size_t values) {
 }  // namespace
 
 Shape Dataset::shape() const {
-  const Turn turn;
+  const LibraryLock lock;
   const Handle space = own(H5Dget_space(handle_.get()), H5Sclose, where(), "cannot read its shape");
   const std::vector<hsize_t> extents = extents_of(space.get(), where());
   return Shape(std::vector<std::int64_t>(extents.begin(), extents.end()));
 }
 
 ElementType Dataset::type() const {
-  const Turn turn;
+  const LibraryLock lock;
   return element_type_of(own(H5Dget_type(handle_.get()), H5Tclose, where(), "cannot read its type").get(),
                          where());
 }
 
 template <Element T>
 void Dataset::read(std::span<T> values) const {
-  const Turn turn;
+  const LibraryLock lock;
   expect_size(*this, values.size());
   read_selection(handle_.get(), where(), H5S_ALL, H5S_ALL, values.data());
 }
@@ -111,7 +111,7 @@ bool Dataset::write_directly(ElementType element, std::int64_t first_row, std::s
   if (!file || values.empty()) return false;
   std::uint64_t begin = 0;
   {
-    const Turn turn;
+    const LibraryLock lock;
     const Shape extents = shape();
     const std::size_t number = check_size(H5Tget_size(memory_type(element)), where(), "cannot be written");
     const std::uint64_t bytes = static_cast<std::uint64_t>(extents.elements()) * number;
@@ -140,21 +140,21 @@ template <Element T>
 void Dataset::write(std::span<const T> values) {
   expect_size(*this, values.size());
   if (write_directly(element_type<T>(), 0, std::as_bytes(values))) return;
-  const Turn turn;
+  const LibraryLock lock;
   check(H5Dwrite(handle_.get(), memory_type(element_type<T>()), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
         where(), "cannot be written");
 }
 
 template <Element T>
 void Dataset::read_rows(std::int64_t first, std::span<T> values) const {
-  const Turn turn;
+  const LibraryLock lock;
   const Rows rows = select_rows(handle_.get(), where(), first, values.size());
   read_selection(handle_.get(), where(), rows.memory.get(), rows.file.get(), values.data());
 }
 
 template <Element T>
 void Dataset::write_rows(std::int64_t first, std::span<const T> values) {
-  const Turn turn;
+  const LibraryLock lock;
   const Rows rows = select_rows(handle_.get(), where(), first, values.size());
   if (write_directly(element_type<T>(), first, std::as_bytes(values))) return;
   check(H5Dwrite(handle_.get(), memory_type(element_type<T>()), rows.memory.get(), rows.file.get(),
@@ -163,7 +163,7 @@ void Dataset::write_rows(std::int64_t first, std::span<const T> values) {
 }
 
 std::optional<std::uint64_t> Dataset::raw_offset() const {
-  const Turn turn;
+  const LibraryLock lock;
   if (!is_raw(handle_.get(), type(), where())) return {};
   const haddr_t offset = H5Dget_offset(handle_.get());
   if (offset == HADDR_UNDEF) return {};  // not written yet
@@ -177,7 +177,7 @@ std::uint64_t Dataset::place_in_file() const {
 }
 
 std::uint64_t Dataset::stored_bytes() const {
-  const Turn turn;
+  const LibraryLock lock;
   return H5Dget_storage_size(handle_.get());
 }
 

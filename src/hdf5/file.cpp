@@ -79,7 +79,7 @@ File& File::operator=(File&&) noexcept = default;
 File::~File() = default;
 
 File File::create(const std::filesystem::path& file, Existing existing) {
-  const Turn turn;
+  const LibraryLock lock;
   auto output = std::make_shared<NewFile>(file, existing == Existing::kReplace);
   const Handle access = access_properties(file.string());
   // write_directly writes one number of an array so that the array gets its place; without a sieve buffer,
@@ -110,13 +110,13 @@ File File::open_read_only(const Handle& access, const std::filesystem::path& fil
 }
 
 File File::open(const std::filesystem::path& file) {
-  const Turn turn;
+  const LibraryLock lock;
   require_hdf5(file);
   return open_read_only(access_properties(file.string()), file);
 }
 
 File File::open_image(std::span<const std::byte> bytes, const std::filesystem::path& name) {
-  const Turn turn;
+  const LibraryLock lock;
   if (bytes.empty()) throw Error(fmt::format("{}: is empty", name.string()));
   const Handle access = access_properties(name.string());
   lend_image(access, bytes, name.string());
@@ -150,7 +150,7 @@ Dataset File::reserve(const std::string& name, ElementType type, const Shape& sh
 }
 
 void File::close() {
-  const Turn turn;
+  const LibraryLock lock;
   if (output_ != nullptr)
     check(H5Fflush(file_handle_.get(), H5F_SCOPE_LOCAL), file_.string(), "cannot be written");
   handle_.reset();

@@ -20,7 +20,7 @@ ForeignArray::ForeignArray(Handle handle, const ForeignArray& from)
     : Dataset(std::move(handle), from.file_, from.path_, from.new_file_) {}
 
 ElementType ForeignArray::readable_type() const {
-  const Turn turn;
+  const LibraryLock lock;
   const Handle type = type_of(handle_, where());
   const std::size_t bytes = check_size(H5Tget_size(type.get()), where(), kUnreadable);
   switch (check(H5Tget_class(type.get()), where(), kUnreadable)) {
@@ -39,7 +39,7 @@ ElementType ForeignArray::readable_type() const {
 }
 
 std::optional<Shape> ForeignArray::chunk() const {
-  const Turn turn;
+  const LibraryLock lock;
   const Handle plist = own(H5Dget_create_plist(handle_.get()), H5Pclose, where(), "cannot read its layout");
   if (check(H5Pget_layout(plist.get()), where(), "cannot read its layout") != H5D_CHUNKED) return {};
   std::vector<hsize_t> extents(shape().rank());
@@ -50,7 +50,7 @@ std::optional<Shape> ForeignArray::chunk() const {
 
 template <Element T>
 void ForeignArray::read_slices(std::size_t axis, std::int64_t first, std::span<T> values) const {
-  const Turn turn;
+  const LibraryLock lock;
   const Shape whole = shape();
   ensure(axis < whole.rank() && readable_type() != ElementType::kOther, "an axis of an array of numbers");
   std::vector<hsize_t> start(whole.rank(), 0), count;
@@ -75,12 +75,12 @@ void ForeignArray::read_slices(std::size_t axis, std::int64_t first, std::span<T
 }
 
 bool ForeignArray::holds_texts() const {
-  const Turn turn;
+  const LibraryLock lock;
   return check(H5Tget_class(type_of(handle_, where()).get()), where(), kUnreadable) == H5T_STRING;
 }
 
 std::vector<std::string> ForeignArray::texts() const {
-  const Turn turn;
+  const LibraryLock lock;
   if (!holds_texts()) throw Error(fmt::format("{}: cannot be read as texts: it holds other values", where()));
   const auto count = static_cast<std::size_t>(shape().elements());
   if (count == 0) return {};
@@ -91,7 +91,7 @@ std::vector<std::string> ForeignArray::texts() const {
 }
 
 std::vector<ForeignArray> ForeignArray::referenced() const {
-  const Turn turn;
+  const LibraryLock lock;
   constexpr const char* kNoReferences = "cannot be read as references";
   if (check(H5Tequal(type_of(handle_, where()).get(), H5T_STD_REF_OBJ), where(), kNoReferences) == 0)
     throw Error(fmt::format("{}: {}: it holds other values", where(), kNoReferences));

@@ -46,7 +46,7 @@ Handle open_object(hid_t group, const std::string& name, const std::string& wher
 
 Handle open_as(hid_t group, const std::string& name, const std::string& where, H5I_type_t type,
                const char* kind) {
-  const Turn turn;
+  const LibraryLock lock;
   Handle object = open_object(group, name, where);
   if (!object) throw Error(fmt::format("{}: no such {}", where, kind));
   if (!is_a(object, type, where)) throw Error(fmt::format("{}: is not a {}", where, kind));
@@ -77,22 +77,22 @@ std::string Group::place(const std::string& name) const {
 }
 
 bool Group::contains(const std::string& name) const {
-  const Turn turn;
+  const LibraryLock lock;
   return static_cast<bool>(open_object(handle_.get(), name, place(name)));
 }
 
 bool Group::has_group(const std::string& name) const {
-  const Turn turn;
+  const LibraryLock lock;
   return is_a(open_object(handle_.get(), name, place(name)), H5I_GROUP, place(name));
 }
 
 bool Group::has_dataset(const std::string& name) const {
-  const Turn turn;
+  const LibraryLock lock;
   return is_a(open_object(handle_.get(), name, place(name)), H5I_DATASET, place(name));
 }
 
 std::vector<std::string> Group::children() const {
-  const Turn turn;
+  const LibraryLock lock;
   const H5_index_t index = keeps_creation_order(handle_.get(), where()) ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
   H5G_info_t info{};
   check(H5Gget_info(handle_.get(), &info), where(), "cannot list its contents");
@@ -116,7 +116,7 @@ Group Group::group(const std::string& name) const {
 }
 
 Group Group::create_group(const std::string& name) {
-  const Turn turn;
+  const LibraryLock lock;
   if (contains(name)) return group(name);
   // Goes link by link, so that the groups on the path keep the order of creation too.
   if (const std::size_t slash = name.rfind('/'); slash != std::string::npos && slash > 0) {
@@ -136,7 +136,7 @@ Dataset Group::dataset(const std::string& name) const {
 
 Dataset Group::make_dataset(const std::string& name, ElementType type, const Shape& shape, int deflate,
                             bool reserved) {
-  const Turn turn;
+  const LibraryLock lock;
   assert(deflate >= 0 && deflate <= 9 && type != ElementType::kOther);
   if (const std::size_t slash = name.rfind('/'); slash != std::string::npos && slash > 0) {
     return create_group(name.substr(0, slash))

@@ -48,7 +48,7 @@ void write_texts(const Handle& object, const std::string& where, const std::stri
 
 /// An attribute opened for reading.
 struct Stored {
-  Turn turn;  // until all is read
+  LibraryLock lock;  // until all is read
 
   Stored(const Handle& object, const std::string& place, const std::string& name)
       : where(place), what(fmt::format("cannot read attribute \"{}\"", name)) {
@@ -118,12 +118,12 @@ void require_no_zero(std::string_view text, const std::string& where, const std:
 std::string Object::where() const { return fmt::format("{}: {}", file_.string(), path_); }
 
 bool Object::has_attribute(const std::string& name) const {
-  const Turn turn;
+  const LibraryLock lock;
   return check(H5Aexists(handle_.get(), name.c_str()), where(), "cannot read attributes") > 0;
 }
 
 std::vector<std::string> Object::attribute_names() const {
-  const Turn turn;
+  const LibraryLock lock;
   std::vector<std::string> names;
   const auto add = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
     try {  // an exception must not pass through HDF5
@@ -140,7 +140,7 @@ std::vector<std::string> Object::attribute_names() const {
 }
 
 void Object::set_attribute(const std::string& name, std::string_view value) {
-  const Turn turn;
+  const LibraryLock lock;
   require_no_zero(value, where(), name);
   const std::string terminated(value);
   const char* const text = terminated.c_str();
@@ -148,17 +148,17 @@ void Object::set_attribute(const std::string& name, std::string_view value) {
 }
 
 void Object::set_attribute(const std::string& name, double value) {
-  const Turn turn;
+  const LibraryLock lock;
   write_attribute(handle_, where(), name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, single(), &value);
 }
 
 void Object::set_attribute(const std::string& name, std::int64_t value) {
-  const Turn turn;
+  const LibraryLock lock;
   write_attribute(handle_, where(), name, H5T_STD_I64LE, H5T_NATIVE_INT64, single(), &value);
 }
 
 void Object::set_attribute(const std::string& name, std::span<const std::string> values) {
-  const Turn turn;
+  const LibraryLock lock;
   std::vector<const char*> texts;
   for (const std::string& value : values) {
     require_no_zero(value, where(), name);
@@ -168,13 +168,13 @@ void Object::set_attribute(const std::string& name, std::span<const std::string>
 }
 
 void Object::set_attribute(const std::string& name, std::span<const double> values) {
-  const Turn turn;
+  const LibraryLock lock;
   write_attribute(handle_, where(), name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, one_axis(values.size()),
                   values.data());
 }
 
 void Object::set_attribute(const std::string& name, std::span<const std::int64_t> values) {
-  const Turn turn;
+  const LibraryLock lock;
   write_attribute(handle_, where(), name, H5T_STD_I64LE, H5T_NATIVE_INT64, one_axis(values.size()),
                   values.data());
 }

@@ -8,7 +8,7 @@
 
 namespace convoke::os {
 
-const int EventCount::kTurns = 2000;
+const int EventCount::kSpins = 2000;
 
 void EventCount::advance() {
   count_.fetch_add(1);

@@ -126,7 +126,8 @@ bool LockFile::try_to_link(const fs::path& mine) const {
 
 // Returns true if the lock had this text and is removed now.
 bool LockFile::remove(const std::string& text) const {
-  const LockFile turn(fmt::format("{}.{:016x}", path_.string(), hash_of(text)), text_, lives_, Role::kTurn);
+  const LockFile removal(fmt::format("{}.{:016x}", path_.string(), hash_of(text)), text_, lives_,
+                         Role::kRemoval);
   return text_of(path_) == text && fs::remove(path_);
 }
 

@@ -27,7 +27,7 @@ struct Scheduling {
 
 }  // namespace
 
-void ask_for_short_turns() {
+void request_short_time_slices() {
   constexpr std::uint64_t kResetOnFork = 1, kNanoseconds = 100'000;  // the least that Linux grants
   Scheduling now;
   if (::syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) != 0 || now.policy != SCHED_OTHER) return;

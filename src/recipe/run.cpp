@@ -106,7 +106,7 @@ Run::Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& mach
   }
   const Timeline::Use use(*phases_.timeline);
   const Span span(Activity::kLoad);
-  predicted_bytes_ = train::require_trainable(job_, feed(), groups_, world);
+  predicted_bytes_ = train::require_trainable(job_, loaders(), groups_, world);
 }
 
 data::Dataset Run::open_training_samples() {
@@ -128,12 +128,12 @@ data::BatchLoader Run::loader_of(const data::Split& split) const {
 }
 
 // Frees the teacher.
-void Run::ask_teacher(const train::Feed& feed, const run::RunFolder& folder) {
+void Run::compute_soft_labels(const train::DataLoaders& loaders, const run::RunFolder& folder) {
   if (!teacher_) return;
   const Timeline::Use use(*phases_.timeline);
   const Span span(Activity::kLoad);
   soft_labels_.emplace(*teacher_, job_.distill.temperature, loader_.split(),
-                       train::trained_samples(job_, feed), job_.engine, node_,
+                       train::trained_samples(job_, loaders), job_.engine, node_,
                        folder.file(fmt::format("soft-labels-{}.bin", world_.rank())));
   loader_ = loader_.with_soft_labels(soft_labels_->values());
   teacher_.reset();
@@ -155,10 +155,10 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
     });
   }
   run::describe_run(folder, job_.recipe, machine_, job_.engine.threads, world_);
-  const train::Feed feed = this->feed();
-  ask_teacher(feed, folder);
+  const train::DataLoaders loaders = this->loaders();
+  compute_soft_labels(loaders, folder);
   const train::Training training =
-      train::train_members(job_, feed, groups_, world_, folder, resume, quiet, phases_);
+      train::train_members(job_, loaders, groups_, world_, folder, resume, quiet, phases_);
   Outcome outcome;
   outcome.interrupted_by = training.interrupted_by;
   if (outcome.interrupted_by) {
@@ -175,8 +175,8 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
   }();
   const double validated = phases_.timeline->seconds(Activity::kEvaluation);
   const train::Verdict& verdict = outcome.verdict.emplace(
-      train::convene(job_, training, groups_, world_, loader_of(tested.split(recipe_.data.test_split)),
-                     folder, phases_, &feed));
+      train::gather_and_vote(job_, training, groups_, world_,
+                             loader_of(tested.split(recipe_.data.test_split)), folder, phases_, &loaders));
   // The mean over the ranks, as that of the phases; every rank waits for the others here.
   double test_seconds = phases_.timeline->seconds(Activity::kEvaluation) - validated;
   world_.sum({&test_seconds, 1});

@@ -46,7 +46,7 @@ AllReduce::AllReduce(const mpi::Communicator& group, const Exchange& exchange,
                      const ExchangeOptions& options) {
   assert(exchange.floats.empty() || exchange.fixed.empty());
   buckets_ =
-      cut_buckets({exchange.size(), exchange.floats.empty(), exchange.roundable}, options, group.size());
+      cut_buckets({exchange.size(), exchange.floats.empty(), exchange.bf16_elements}, options, group.size());
   if (buckets_.empty()) return;
   channels_.emplace(group);
   for (const Bucket& bucket : buckets_) {

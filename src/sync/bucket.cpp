@@ -77,7 +77,7 @@ std::vector<Bucket> cut_buckets(const ExchangeShape& shape, const ExchangeOption
   const Algorithm algorithm = sums_in_slices(ranks) ? Algorithm::kSlices : Algorithm::kLibrary;
   const std::size_t elements =
       std::min(bucket_elements(shape.elements, bytes_of(number), options), kMostElements);
-  const std::size_t rounded = !shape.fixed && options.wire == Wire::kBfloat16 ? shape.roundable : 0;
+  const std::size_t rounded = !shape.fixed && options.wire == Wire::kBfloat16 ? shape.bf16_elements : 0;
   cut(0, rounded, elements, Number::kBfloat16, Algorithm::kSlices, buckets);
   cut(rounded, shape.elements, elements, number, algorithm, buckets);
   return buckets;

@@ -12,7 +12,7 @@ namespace convoke::train {
 namespace {
 
 /// A batch norm with one value per channel in a sample, and the samples that its statistics cover.
-struct Lone {
+struct SingleValueNorm {
   const nn::Node* node = nullptr;
   bool synchronized = false;  // statistics over the whole batch of a step, not over a lane
 };
@@ -33,8 +33,8 @@ bool computes_statistics(const nn::Graph& graph, const nn::Node& node) {
          std::ranges::any_of(owner.parameters, &nn::ParameterSpec::statistic);
 }
 
-std::vector<Lone> lone_batch_norms(const nn::Graph& graph) {
-  std::vector<Lone> list;
+std::vector<SingleValueNorm> single_value_batch_norms(const nn::Graph& graph) {
+  std::vector<SingleValueNorm> list;
   for (const nn::Node& node : graph.nodes()) {
     if (node.layer == nullptr || !computes_statistics(graph, node)) continue;
     if (values_per_channel(node.shape) == 1) list.push_back({&node, node.layer->traits().synchronizes});
@@ -56,14 +56,14 @@ std::string lanes_that_do(const engine::EngineOptions& engine, std::int64_t samp
 
 }  // namespace
 
-std::string lone_batch_norm(const nn::Graph& graph) {
-  const std::vector<Lone> list = lone_batch_norms(graph);
+std::string single_value_batch_norm(const nn::Graph& graph) {
+  const std::vector<SingleValueNorm> list = single_value_batch_norms(graph);
   return list.empty() ? std::string() : list.front().node->name;
 }
 
 void require_batch_statistics(const nn::Graph& graph, const engine::EngineOptions& engine,
                               std::int64_t samples, const std::string& whose) {
-  for (const auto& [node, synchronized] : lone_batch_norms(graph)) {
+  for (const auto& [node, synchronized] : single_value_batch_norms(graph)) {
     const std::int64_t size = synchronized ? engine.batch : engine.lane;
     if (!leaves_one(samples, size)) continue;
     const std::string what = synchronized ? "batch" : "lane";

@@ -37,9 +37,9 @@ struct MemberLog {
   std::function<void(std::int64_t member, std::int64_t updates)> forget_after;
 };
 
-struct Turn {
+struct TrainingContext {
   const Job& job;
-  const Feed& feed;
+  const DataLoaders& loaders;
   const mpi::Communicator& group;
   const mpi::Communicator& world;
   run::StopAgreement& stop;
@@ -71,24 +71,25 @@ void for_all_members(const Work& work) {
 }
 
 // Fills in `result`. Throws what ends the training of the member, or the job.
-void train_member(const Turn& turn, std::int64_t member, const MemberLog& log, TrainedMember& result) {
-  const Job& job = turn.job;
-  const data::Holdout ids = samples_of(job, turn.feed, member);
+void train_member(const TrainingContext& context, std::int64_t member, const MemberLog& log,
+                  TrainedMember& result) {
+  const Job& job = context.job;
+  const data::Holdout ids = samples_of(job, context.loaders, member);
   result.model.training_samples = static_cast<std::int64_t>(ids.train.size());
   const Assignment assignment{.member = member,
                               .seed = result.model.seed,
                               .training = ids.train,
                               .validation = ids.validation,
-                              .validation_loader = turn.feed.validation,
-                              .features = turn.features,
-                              .feature_file = feature_file(turn.folder, turn.world)};
+                              .validation_loader = context.loaders.validation,
+                              .features = context.features,
+                              .feature_file = feature_file(context.folder, context.world)};
   const std::int64_t steps = data::EpochPlan(ids.train, assignment.seed, 0, job.engine.batch, false).steps();
 
   // Event files belong to the member: the root of its group writes them during training.
   std::optional<metrics::EventFile> events;
   const auto open_events = [&](std::optional<std::int64_t> resumed_after) {
-    if (job.log.tensorboard && turn.group.root()) {
-      events.emplace(events_folder(job, turn.folder, member), resumed_after);
+    if (job.log.tensorboard && context.group.root()) {
+      events.emplace(events_folder(job, context.folder, member), resumed_after);
     }
   };
   std::function<void(const Settings&)> log_member;
@@ -105,18 +106,19 @@ void train_member(const Turn& turn, std::int64_t member, const MemberLog& log, T
       });
     };
   }
-  metrics::Progress progress(title_of(job, member), steps * job.epochs, turn.show);
+  metrics::Progress progress(title_of(job, member), steps * job.epochs, context.show);
   std::optional<Trainer> trainer;
   {
     const Span span(Activity::kLoad);
-    trainer.emplace(job, assignment, turn.feed.training, turn.group, turn.stop,
-                    checkpoints_of(job, turn.folder, member),
-                    Reports{progress, log_member, title_of(job, member), turn.status, forget}, turn.phases);
+    trainer.emplace(job, assignment, context.loaders.training, context.group, context.stop,
+                    checkpoints_of(job, context.folder, member),
+                    Reports{progress, log_member, title_of(job, member), context.status, forget},
+                    context.phases);
     if (job.weights) trainer->start_from(*job.weights);
     for_all_members([&] {
-      if (turn.resume) trainer->resume();
-      if (turn.resume && turn.logs != nullptr) turn.logs->forget_after(member, trainer->steps());
-      open_events(turn.resume ? std::optional(trainer->steps()) : std::nullopt);
+      if (context.resume) trainer->resume();
+      if (context.resume && context.logs != nullptr) context.logs->forget_after(member, trainer->steps());
+      open_events(context.resume ? std::optional(trainer->steps()) : std::nullopt);
     });
   }
   Outcome outcome = trainer->run();
@@ -133,28 +135,28 @@ void train_member(const Turn& turn, std::int64_t member, const MemberLog& log, T
 
 // Returns the error that ended the training of a member if the job can go on. In a group of several ranks
 // this must be an error that all of them have thrown, because otherwise the other ranks would wait.
-std::string failure_of(const Turn& turn, const std::exception& error) {
-  if (!turn.job.ensemble || dynamic_cast<const JobError*>(&error) != nullptr) throw;
+std::string failure_of(const TrainingContext& context, const std::exception& error) {
+  if (!context.job.ensemble || dynamic_cast<const JobError*>(&error) != nullptr) throw;
   if (dynamic_cast<const engine::SilentCorruption*>(&error) != nullptr) throw;
-  const bool stops = turn.job.on_divergence.action == OnDivergence::Action::kStop;
+  const bool stops = context.job.on_divergence.action == OnDivergence::Action::kStop;
   if (stops && dynamic_cast<const Divergence*>(&error) != nullptr) throw;
-  if (turn.group.size() > 1 && dynamic_cast<const mpi::GroupError*>(&error) == nullptr) throw;
+  if (context.group.size() > 1 && dynamic_cast<const mpi::GroupError*>(&error) == nullptr) throw;
   return mpi::as_error(std::current_exception()).what();
 }
 
 // Trains a member; if it fails, it leaves the vote and the others go on.
-TrainedMember train_or_leave(const Turn& turn, std::int64_t member, const MemberLog& log) {
+TrainedMember train_or_leave(const TrainingContext& context, std::int64_t member, const MemberLog& log) {
   TrainedMember result;
   result.model.index = member;
-  result.model.seed = member_seed(turn.job.engine.seed, member);
-  result.model.shard = turn.job.shards_name;
+  result.model.seed = member_seed(context.job.engine.seed, member);
+  result.model.shard = context.job.shards_name;
   try {
-    train_member(turn, member, log, result);
+    train_member(context, member, log, result);
   } catch (const std::exception& error) {
-    result.failure = failure_of(turn, error);
+    result.failure = failure_of(context, error);
     mpi::Communicator::free_abandoned();  // all ranks of the group are here
-    if (turn.group.root()) {
-      metrics::Progress(turn.job.name, 0, turn.show)
+    if (context.group.root()) {
+      metrics::Progress(context.job.name, 0, context.show)
           .warn(fmt::format("member {} leaves the vote: {}", member, result.failure));
     }
   }
@@ -232,22 +234,23 @@ void TrainedMember::store(const std::filesystem::path& folder) {
   model.parameters = std::vector<float>();  // frees the memory, which = {} would keep
 }
 
-std::uint64_t require_trainable(const Job& job, const Feed& feed, const Groups& groups,
+std::uint64_t require_trainable(const Job& job, const DataLoaders& loaders, const Groups& groups,
                                 const mpi::Communicator& world) {
-  if (!lone_batch_norm(job.model.graph).empty()) {
+  if (!single_value_batch_norm(job.model.graph).empty()) {
     for (std::int64_t member = 0; member < job.members; ++member) {
-      const auto samples = static_cast<std::int64_t>(samples_of(job, feed, member).train.size());
+      const auto samples = static_cast<std::int64_t>(samples_of(job, loaders, member).train.size());
       require_batch_statistics(job.model.graph, job.engine, samples, title_of(job, member));
     }
   }
-  require_soups(job, feed);
-  const data::Holdout first = samples_of(job, feed, groups.mine);
+  require_soups(job, loaders);
+  const data::Holdout first = samples_of(job, loaders, groups.mine);
   return require_memory(job, static_cast<std::int64_t>(first.train.size()), !first.validation.empty(),
                         groups.group, world);
 }
 
-Training train_members(const Job& job, const Feed& feed, const Groups& groups, const mpi::Communicator& world,
-                       const run::RunFolder& folder, bool resume, bool quiet, run::Phases& phases) {
+Training train_members(const Job& job, const DataLoaders& loaders, const Groups& groups,
+                       const mpi::Communicator& world, const run::RunFolder& folder, bool resume, bool quiet,
+                       run::Phases& phases) {
   const Timeline::Use use(*phases.timeline);
   std::optional<RunLogs> file;
   std::optional<run::StatusWriter> status;
@@ -272,23 +275,23 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
   run::StopCalls calls(world, groups.group, [&] { queue.serve(); });
   run::StopAgreement stop(groups.group, job.deadline, calls);
   const std::vector<std::unique_ptr<FeatureCache>> features =
-      common_features(job, feed.training, folder, world, phases, [&] { return stop.wanted(); });
-  const Turn turn{job,
-                  feed,
-                  groups.group,
-                  world,
-                  stop,
-                  folder,
-                  resume,
-                  world.root() && !quiet,
-                  phases,
-                  features,
-                  status ? &*status : nullptr,
-                  file ? &*file : nullptr};
+      common_features(job, loaders.training, folder, world, phases, [&] { return stop.wanted(); });
+  const TrainingContext context{job,
+                                loaders,
+                                groups.group,
+                                world,
+                                stop,
+                                folder,
+                                resume,
+                                world.root() && !quiet,
+                                phases,
+                                features,
+                                status ? &*status : nullptr,
+                                file ? &*file : nullptr};
   Training training;
   while (const std::optional<std::int64_t> member = queue.next()) {
     if (!training.members.empty()) put_aside(training.members.back(), groups.group, folder);
-    training.members.push_back(train_or_leave(turn, *member, log));
+    training.members.push_back(train_or_leave(context, *member, log));
     if (training.members.back().interrupted_by) break;
   }
   phases.clock_ghz = os::measure_clock_ghz(1 << 17);  // while the core is as warm as in training

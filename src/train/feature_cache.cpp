@@ -89,7 +89,7 @@ data::BatchLoader FeatureCache::loader_of(std::size_t index) const {
           data::Normalization{std::vector<float>(features_, 1.0F), std::vector<float>(features_, -0.0F)}};
 }
 
-bool FeatureCache::turn_to(std::int64_t epoch, const Stop& stop) {
+bool FeatureCache::select_epoch(std::int64_t epoch, const Stop& stop) {
   const std::size_t index = index_of(epoch);
   if (!computed_[index]) computed_[index] = compute(index, stop);
   if (computed_[index]) loader_ = loader_of(index);
@@ -150,7 +150,7 @@ std::vector<std::unique_ptr<FeatureCache>> common_features(const Job& job, const
                                                       job.weights->values, node, feature_file(folder, world),
                                                       phases));
     }
-    complete = caches.back()->turn_to(epoch, stop);
+    complete = caches.back()->select_epoch(epoch, stop);
   }
   if (run::any_of(world, !complete)) return {};
   return caches;

@@ -20,22 +20,23 @@ std::vector<std::uint32_t> all_ids(const data::Split& split) {
 
 namespace {
 
-data::Holdout shard_of(const Job& job, const Feed& feed, std::int64_t member) {
-  return data::shard(feed.training.split().labels, job.shards, member, job.members, job.engine.seed,
-                     feed.validation == nullptr ? job.validation_split : 0, feed.training.split().groups);
+data::Holdout shard_of(const Job& job, const DataLoaders& loaders, std::int64_t member) {
+  return data::shard(loaders.training.split().labels, job.shards, member, job.members, job.engine.seed,
+                     loaders.validation == nullptr ? job.validation_split : 0,
+                     loaders.training.split().groups);
 }
 
 }  // namespace
 
-data::Holdout samples_of(const Job& job, const Feed& feed, std::int64_t member) {
-  data::Holdout ids = shard_of(job, feed, member);
+data::Holdout samples_of(const Job& job, const DataLoaders& loaders, std::int64_t member) {
+  data::Holdout ids = shard_of(job, loaders, member);
   ids.train = data::fraction_of(std::move(ids.train), job.fraction, job.engine.seed);
-  if (feed.validation != nullptr) ids.validation = all_ids(feed.validation->split());
+  if (loaders.validation != nullptr) ids.validation = all_ids(loaders.validation->split());
   return ids;
 }
 
-std::vector<std::string> group_notes(const Job& job, const Feed& feed) {
-  const data::Split& split = feed.training.split();
+std::vector<std::string> group_notes(const Job& job, const DataLoaders& loaders) {
+  const data::Split& split = loaders.training.split();
   if (split.groups.empty()) return {};
   const std::vector<data::SampleGroup> groups = data::sample_groups(split.groups);
   std::size_t largest = 0;
@@ -51,9 +52,9 @@ std::vector<std::string> group_notes(const Job& job, const Feed& feed) {
                     "are of unequal size",
                     format_count(static_cast<std::int64_t>(largest)), format_count(share)));
   }
-  if (feed.validation != nullptr || job.validation_split == 0) return notes;
+  if (loaders.validation != nullptr || job.validation_split == 0) return notes;
   const double asked = job.validation_split * static_cast<double>(share);
-  const std::int64_t held = std::ssize(shard_of(job, feed, 0).validation);
+  const std::int64_t held = std::ssize(shard_of(job, loaders, 0).validation);
   notes.push_back(
       fmt::format("whole groups are held out, chosen by the seed: {} samples{}, where "
                   "data.validation_split = {:g} asks for {}",
@@ -72,11 +73,11 @@ std::vector<std::string> group_notes(const Job& job, const Feed& feed) {
 namespace {
 
 // Returns the ids that at least one member has in this part of its samples, in ascending order.
-std::vector<std::uint32_t> ids_of_all(const Job& job, const Feed& feed,
+std::vector<std::uint32_t> ids_of_all(const Job& job, const DataLoaders& loaders,
                                       std::vector<std::uint32_t> data::Holdout::*part) {
-  std::vector<bool> used(static_cast<std::size_t>(feed.training.split().count()));
+  std::vector<bool> used(static_cast<std::size_t>(loaders.training.split().count()));
   for (std::int64_t member = 0; member < job.members; ++member) {
-    const data::Holdout ids = samples_of(job, feed, member);
+    const data::Holdout ids = samples_of(job, loaders, member);
     for (const std::uint32_t id : ids.*part) used[id] = true;
   }
   std::vector<std::uint32_t> ids;
@@ -88,13 +89,13 @@ std::vector<std::uint32_t> ids_of_all(const Job& job, const Feed& feed,
 
 }  // namespace
 
-std::vector<std::uint32_t> trained_samples(const Job& job, const Feed& feed) {
-  return ids_of_all(job, feed, &data::Holdout::train);
+std::vector<std::uint32_t> trained_samples(const Job& job, const DataLoaders& loaders) {
+  return ids_of_all(job, loaders, &data::Holdout::train);
 }
 
-CommonValidation common_validation(const Job& job, const Feed& feed) {
-  if (feed.validation != nullptr) return {*feed.validation, all_ids(feed.validation->split())};
-  return {feed.training, ids_of_all(job, feed, &data::Holdout::validation)};
+CommonValidation common_validation(const Job& job, const DataLoaders& loaders) {
+  if (loaders.validation != nullptr) return {*loaders.validation, all_ids(loaders.validation->split())};
+  return {loaders.training, ids_of_all(job, loaders, &data::Holdout::validation)};
 }
 
 }  // namespace convoke::train

@@ -57,10 +57,10 @@ std::vector<float> average(std::span<const TrainedMember* const> mine, std::span
   return mean;
 }
 
-void require_soups(const Job& job, const Feed& feed) {
+void require_soups(const Job& job, const DataLoaders& loaders) {
   for (const std::string& name : job.soups) {
-    if (vote::needs_of_soup(name) == vote::SoupNeeds::kNothing || feed.validation != nullptr) continue;
-    if (!samples_of(job, feed, 0).validation.empty()) continue;
+    if (vote::needs_of_soup(name) == vote::SoupNeeds::kNothing || loaders.validation != nullptr) continue;
+    if (!samples_of(job, loaders, 0).validation.empty()) continue;
     throw Error(fmt::format("a {} soup needs the validation accuracy of the members, but there are no "
                             "validation samples",
                             name),

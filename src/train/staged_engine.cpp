@@ -118,7 +118,7 @@ bool StagedEngine::compute_features(std::int64_t epochs_done, const FeatureCache
         views > 1 ? fmt::format(", variant {} of {}", epochs_done % views + 1, views) : std::string()));
   }
   bool complete = true;
-  mpi::together(group_, [&] { complete = features_->turn_to(epochs_done, stop); });
+  mpi::together(group_, [&] { complete = features_->select_epoch(epochs_done, stop); });
   return !run::any_of(group_, !complete);  // the group may span several nodes
 }
 

@@ -106,7 +106,7 @@ const FeatureCache* Validation::features(const std::vector<float>& parameters) {
     own_ = mpi::together(group_, [&] {
       auto cache = std::make_unique<FeatureCache>(job_, last, loader_, 1, parameters, node,
                                                   assignment_.feature_file.string() + ".validation", phases_);
-      cache->turn_to(0, [] { return false; });
+      cache->select_epoch(0, [] { return false; });
       return cache;
     });
   } catch (const Error& error) {

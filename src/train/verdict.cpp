@@ -43,9 +43,9 @@ void write_models(const Job& job, std::span<const TrainedMember* const> voters,
 
 // Makes the soups from the members where they were trained. Collective.
 std::vector<SoupOutcome> soups_of(const Job& job, const Training& training, const Verdict& verdict,
-                                  const Groups& groups, const mpi::Communicator& world, const Feed* feed,
-                                  const data::BatchLoader& test, engine::Evaluator& evaluator,
-                                  const run::RunFolder& folder) {
+                                  const Groups& groups, const mpi::Communicator& world,
+                                  const DataLoaders* loaders, const data::BatchLoader& test,
+                                  engine::Evaluator& evaluator, const run::RunFolder& folder) {
   std::vector<const TrainedMember*> mine;
   for (const TrainedMember& member : training.members) {
     if (groups.group.root() && member.failure.empty()) mine.push_back(&member);
@@ -55,7 +55,7 @@ std::vector<SoupOutcome> soups_of(const Job& job, const Training& training, cons
     if (member.failure.empty()) ingredients.accuracies.push_back(member.model.validation_accuracy);
   }
   const std::optional<CommonValidation> validation =
-      feed == nullptr ? std::nullopt : std::optional(common_validation(job, *feed));
+      loaders == nullptr ? std::nullopt : std::optional(common_validation(job, *loaders));
   return make_soups(job, ingredients, validation ? &*validation : nullptr, test, evaluator, world, folder);
 }
 
@@ -66,9 +66,9 @@ std::int64_t Verdict::samples_processed() const {
                                [](const TrainedMember& member) { return member.samples_processed; });
 }
 
-Verdict convene(const Job& job, const Training& training, const Groups& groups,
-                const mpi::Communicator& world, const data::BatchLoader& test, const run::RunFolder& folder,
-                run::Phases& phases, const Feed* feed) {
+Verdict gather_and_vote(const Job& job, const Training& training, const Groups& groups,
+                        const mpi::Communicator& world, const data::BatchLoader& test,
+                        const run::RunFolder& folder, run::Phases& phases, const DataLoaders* loaders) {
   const Timeline::Use use(*phases.timeline);
   Verdict verdict;
   verdict.rule = job.rule;
@@ -96,7 +96,7 @@ Verdict convene(const Job& job, const Training& training, const Groups& groups,
   verdict.test =
       evaluate(evaluator, std::ssize(voters), parameters, test, all_ids(test.split()), world, job.top_k);
   if (voters.size() > 1 && !job.soups.empty()) {
-    verdict.test.soups = soups_of(job, training, verdict, groups, world, feed, test, evaluator, folder);
+    verdict.test.soups = soups_of(job, training, verdict, groups, world, loaders, test, evaluator, folder);
   }
   verdict.report = metrics::classification_report(verdict.test.rule(job.rule).all);
   run::on_root(world, [&] {

@@ -45,7 +45,7 @@ class MemoryGroup {
 
  private:
   void remove() {
-    for (int turn = 0; turn < 100 && !folder_.empty(); ++turn) {  // an ended process leaves the group later
+    for (int i = 0; i < 100 && !folder_.empty(); ++i) {  // an ended process leaves the group later
       if (::rmdir(folder_.c_str()) == 0 || errno == ENOENT) folder_.clear();
       if (!folder_.empty()) ::usleep(20'000);
     }
@@ -104,9 +104,9 @@ report = false
   // Finds the first limit at which the job is not refused.
   std::uint64_t limit = std::uint64_t{200} << 20;
   Outcome outcome;
-  for (int turn = 0; turn < 10; ++turn) {
+  for (int attempt = 0; attempt < 10; ++attempt) {
     REQUIRE(group.limit(limit));
-    outcome = place.run("train large.toml --quiet --output run-" + std::to_string(turn), group.enter());
+    outcome = place.run("train large.toml --quiet --output run-" + std::to_string(attempt), group.enter());
     const std::optional<std::uint64_t> more = lacking(outcome.text);
     if (!more) break;
     limit += *more + (1 << 20);

@@ -22,8 +22,8 @@ class Threads {
     };
     team.gather = [this, index](std::span<const double> mine) {
       std::vector<double> all;
-      for (int turn = 0; turn < count_; ++turn) {
-        if (turn == index) gathered_.insert(gathered_.end(), mine.begin(), mine.end());
+      for (int other = 0; other < count_; ++other) {
+        if (other == index) gathered_.insert(gathered_.end(), mine.begin(), mine.end());
         wait();
       }
       if (index == 0) all.swap(gathered_);

@@ -108,9 +108,10 @@ TEST_CASE("a job that does not fit into memory is a finding, on all ranks") {
   convoke::train::Job job = tiny::job();
   const tiny::Pictures pictures(64);
   const auto loader = pictures.loader();
-  const convoke::train::Feed feed(loader);
+  const convoke::train::DataLoaders loaders(loader);
   const auto groups = convoke::train::split(world(), job.members);
-  const doctor::Demand plan{.job = job, .feed = feed, .groups = groups, .dataset = "d.h5", .layout = {}};
+  const doctor::Demand plan{
+      .job = job, .loaders = loaders, .groups = groups, .dataset = "d.h5", .layout = {}};
   const auto fits = doctor::examine_memory(plan, world());
   CHECK(fits.size() == 1);
   CHECK(fits[0].severity == doctor::Severity::kOk);

@@ -34,7 +34,7 @@ TEST_CASE("a leader adds each element of its slice once, when all workers have i
 }
 
 TEST_CASE("the part of a slice that may be rounded") {
-  CHECK(NodeShare(320, 0, 2).roundable(200) == 160);
-  CHECK(NodeShare(320, 1, 2).roundable(200) == 40);
-  CHECK(NodeShare(320, 1, 2).roundable(100) == 0);
+  CHECK(NodeShare(320, 0, 2).bf16_elements(200) == 160);
+  CHECK(NodeShare(320, 1, 2).bf16_elements(200) == 40);
+  CHECK(NodeShare(320, 1, 2).bf16_elements(100) == 0);
 }

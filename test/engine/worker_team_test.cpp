@@ -13,7 +13,7 @@ TEST_CASE("a team runs its work once on each worker") {
   for (const int workers : {1, 2, 4}) {
     WorkerTeam team(workers);
     std::atomic<int> sum = 0;
-    for (int turn = 0; turn < 3; ++turn) team.run([&](int worker) { sum += worker + 1; });
+    for (int round = 0; round < 3; ++round) team.run([&](int worker) { sum += worker + 1; });
     CHECK(sum == 3 * workers * (workers + 1) / 2);
   }
 }

@@ -412,7 +412,7 @@ TEST_CASE("threads take turns with HDF5, which may be built without thread safet
   std::atomic<bool> done = false;
   std::thread other;
   {
-    const Turn turn;
+    const LibraryLock lock;
     other = std::thread([&] {
       File::open(folder / "a.h5").attribute<std::string>("format");
       done = true;
@@ -463,7 +463,7 @@ TEST_CASE("links and arrays in other files are not followed") {
     File file = File::create(folder / "x.h5");
     file.write("one", std::vector<float>{1});
     file.close();
-    const Turn turn;
+    const LibraryLock lock;
     const hid_t id = H5Fopen((folder / "x.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
     H5Lcreate_external("other.h5", "/layers", id, "linked", H5P_DEFAULT, H5P_DEFAULT);
     const hid_t plist = H5Pcreate(H5P_DATASET_CREATE);

@@ -13,8 +13,8 @@
 
 namespace {
 
-/// The length of a turn of this thread in nanoseconds, as Linux tells it from 6.12 on; 0 on older ones.
-std::uint64_t nanoseconds_of_turn() {
+/// The length of a time slice of this thread in nanoseconds, as Linux tells it from 6.12 on; 0 on older ones.
+std::uint64_t nanoseconds_of_slice() {
   std::array<std::uint64_t, 6> attributes{};  // struct sched_attr; the fourth number is sched_runtime
   return ::syscall(SYS_sched_getattr, 0, attributes.data(), 48, 0) == 0 ? attributes[3] : 0;
 }
@@ -37,15 +37,15 @@ TEST_CASE("a started thread does its work, and receives no signals") {
   CHECK(sigismember(&blocked, SIGTERM) == 0);
 }
 
-TEST_CASE("a thread asks for short turns, and a program that it starts does not inherit them") {
+TEST_CASE("a thread requests short time slices, and a program that it starts does not inherit them") {
   std::uint64_t before = 0, after = 0;
   int child = -1;
   convoke::os::start_thread([&] {
-    before = nanoseconds_of_turn();
-    convoke::os::ask_for_short_turns();
-    after = nanoseconds_of_turn();
+    before = nanoseconds_of_slice();
+    convoke::os::request_short_time_slices();
+    after = nanoseconds_of_slice();
     const pid_t other = ::fork();
-    if (other == 0) ::_exit(nanoseconds_of_turn() == before ? 0 : 1);
+    if (other == 0) ::_exit(nanoseconds_of_slice() == before ? 0 : 1);
     ::waitpid(other, &child, 0);
   }).join();
   CHECK(child == 0);

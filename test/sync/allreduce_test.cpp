@@ -255,7 +255,7 @@ TEST_CASE("running sums make progress while gradients arrive") {
   CHECK(wrong(gradients, 0) == 0);
 }
 
-TEST_CASE("with bf16 only the roundable elements are rounded") {
+TEST_CASE("with bf16 only the first bf16_elements are rounded") {
   std::vector<float> gradients(1000);
   for (std::size_t i = 0; i < gradients.size(); ++i)
     gradients[i] = 1.0F + static_cast<float>(i) / 1024 + static_cast<float>(world().rank());

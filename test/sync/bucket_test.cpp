@@ -42,8 +42,8 @@ std::size_t elements_of(const std::vector<Bucket>& buckets, Number wire) {
 TEST_CASE("buckets follow one another and cover the exchange") {
   for (const int ranks : {2, 16, 17, 1000}) {
     for (const Wire wire : {Wire::kFloat32, Wire::kBfloat16}) {
-      const std::vector<Bucket> buckets =
-          cut_buckets({.elements = 10'007, .roundable = 9000}, {.bucket_bytes = 4000, .wire = wire}, ranks);
+      const std::vector<Bucket> buckets = cut_buckets({.elements = 10'007, .bf16_elements = 9000},
+                                                      {.bucket_bytes = 4000, .wire = wire}, ranks);
       std::size_t end = 0;
       for (const Bucket& bucket : buckets) {
         CHECK(bucket.begin == end);
@@ -60,13 +60,13 @@ TEST_CASE("buckets follow one another and cover the exchange") {
 
 TEST_CASE("many ranks leave fp32 and fixed point to the library, but sum bf16 in slices") {
   const auto algorithm = [](int ranks, Wire wire) {
-    return cut_buckets({.elements = 100, .roundable = 100}, {.wire = wire}, ranks).front().algorithm;
+    return cut_buckets({.elements = 100, .bf16_elements = 100}, {.wire = wire}, ranks).front().algorithm;
   };
   CHECK(algorithm(16, Wire::kFloat32) == Algorithm::kSlices);
   CHECK(algorithm(17, Wire::kFloat32) == Algorithm::kLibrary);
   CHECK(algorithm(17, Wire::kBfloat16) == Algorithm::kSlices);
   const std::vector<Bucket> exact =
-      cut_buckets({.elements = 100, .fixed = true, .roundable = 100}, {.wire = Wire::kBfloat16}, 17);
+      cut_buckets({.elements = 100, .fixed = true, .bf16_elements = 100}, {.wire = Wire::kBfloat16}, 17);
   CHECK(exact.front().wire == Number::kFixed64);
   CHECK(exact.front().algorithm == Algorithm::kLibrary);
 }

@@ -71,8 +71,8 @@ TEST_CASE("sums that run at the same time do not mix") {
   }
   // Each rank begins the second phases at its own pace.
   std::size_t combined = 0;
-  for (int turn = 0; combined < sums.size(); ++turn) {
-    if (turn % (world().rank() + 1) == 0 && sums[combined]->combine(false)) ++combined;
+  for (int call = 0; combined < sums.size(); ++call) {
+    if (call % (world().rank() + 1) == 0 && sums[combined]->combine(false)) ++combined;
   }
   for (auto& sum : sums) sum->finish(true);
   for (std::size_t k = 1; k < values.size(); ++k)

@@ -8,8 +8,8 @@
 #include "support/error_of.hpp"
 
 using namespace convoke;
-using train::lone_batch_norm;
 using train::require_batch_statistics;
+using train::single_value_batch_norm;
 
 namespace {
 
@@ -43,17 +43,17 @@ bool some_lane_is_one_sample(std::int64_t samples, std::int64_t batch, std::int6
 // torch 2: BatchNorm1d(4).train()(torch.zeros(1, 4)) and BatchNorm2d(4).train()(torch.zeros(1, 4, 1, 1))
 // raise "Expected more than 1 value per channel when training"; (1, 4, 1, 2), (2, 4), and .eval() do not.
 TEST_CASE("batch norm over one value per channel is refused, as in PyTorch") {
-  CHECK(lone_batch_norm(graph_of({4}, kBatchNorm)) == "bn");
-  CHECK(lone_batch_norm(graph_of({4, 1, 1}, kBatchNorm)) == "bn");
-  CHECK(lone_batch_norm(graph_of({1, 4}, kBatchNorm)) == "bn");  // (L, C): a sequence of one place
-  CHECK(lone_batch_norm(graph_of({4, 1, 2}, kBatchNorm)).empty());
-  CHECK(lone_batch_norm(graph_of({2, 4}, kBatchNorm)).empty());
+  CHECK(single_value_batch_norm(graph_of({4}, kBatchNorm)) == "bn");
+  CHECK(single_value_batch_norm(graph_of({4, 1, 1}, kBatchNorm)) == "bn");
+  CHECK(single_value_batch_norm(graph_of({1, 4}, kBatchNorm)) == "bn");  // (L, C): a sequence of one place
+  CHECK(single_value_batch_norm(graph_of({4, 1, 2}, kBatchNorm)).empty());
+  CHECK(single_value_batch_norm(graph_of({2, 4}, kBatchNorm)).empty());
   Settings frozen = kBatchNorm;
   frozen.set("frozen", true);
-  CHECK(lone_batch_norm(graph_of({4}, frozen)).empty());
+  CHECK(single_value_batch_norm(graph_of({4}, frozen)).empty());
   nn::Graph graph = graph_of({4}, kBatchNorm);
   nn::freeze(graph, std::vector<std::string>{"bn"});
-  CHECK(lone_batch_norm(graph).empty());
+  CHECK(single_value_batch_norm(graph).empty());
 
   CHECK(refused(graph_of({4, 1, 1}, kBatchNorm), 64, 16, 1) ==
         "job: node bn has one value per channel in a sample, (4, 1, 1), so its variance is undefined: a lane "

@@ -245,8 +245,8 @@ TEST_CASE("the summary tells of restores") {
   const Run run(session.world());
   const Result result = train_all(job, pictures, session.world(), run.folder);
   run::Phases phases;
-  const Verdict verdict = convene(job, result.training, split(session.world(), 1), session.world(),
-                                  pictures.loader(), run.folder, phases);
+  const Verdict verdict = gather_and_vote(job, result.training, split(session.world(), 1), session.world(),
+                                          pictures.loader(), run.folder, phases);
   const run::Machine machine = run::survey(session.world());
   const Cost cost = cost_of(1, machine, 1, phases, run::OtherPrograms(machine), session.world());
   CHECK_THAT(summary_text(job, verdict, cost),

@@ -188,9 +188,9 @@ TEST_CASE("validations with a non-finite loss are reported, and none is the best
   const data::BatchLoader validation(others.split(), Shape{1, 8, 8}, data::Normalization{{3e38F}, {0}});
   const tiny::Run run(world);
   Phases phases;
-  const TrainedMember member =
-      train_members(job, Feed(training, &validation), split(world, 1), world, run.folder, false, true, phases)
-          .members.at(0);
+  const TrainedMember member = train_members(job, DataLoaders(training, &validation), split(world, 1), world,
+                                             run.folder, false, true, phases)
+                                   .members.at(0);
   CHECK(member.stopped_at == 5);  // validated after step 3, and after the epoch
   CHECK(std::isnan(member.model.validation_accuracy));
   world.barrier();

@@ -168,13 +168,13 @@ TEST_CASE("a separate validation split has its own features, without augmentatio
   wanted.stages = {{.epoch = 3, .unfreeze = {"hidden"}}};
   wanted.augmenter = flips();
   const data::BatchLoader training = pictures.loader(wanted.augmenter);
-  const train::Feed feed(training, &validation);
+  const train::DataLoaders loaders(training, &validation);
   const auto score = [&](const Result& result) {
     return result.training.members[0].model.validation_accuracy;
   };
   const Folder folder(world, "validation-features"), other(world, "no-validation-features");
-  const Result without = fit(wanted, feed, world, other);
-  const Result found = fit(cached(wanted, wanted.epochs), feed, world, folder);
+  const Result without = fit(wanted, loaders, world, other);
+  const Result found = fit(cached(wanted, wanted.epochs), loaders, world, folder);
   CHECK(found.parameters() == without.parameters());
   CHECK(score(found) == score(without));
   // Two epochs with the first cache and one with the second, each with its validation.
@@ -258,10 +258,10 @@ TEST_CASE("a signal ends the computation of features within a lane, and the run 
     train::FeatureCache cache(wanted, train::cached_node(wanted, 0), loader, 1, parameters,
                               world.split_node(), "features.bin", phases);
     int lanes = world.root() ? 2 : 1000;  // until the root is asked to stop
-    CHECK_FALSE(cache.turn_to(0, [&] { return lanes-- == 0; }));
+    CHECK_FALSE(cache.select_epoch(0, [&] { return lanes-- == 0; }));
     CHECK_FALSE(cache.has(0));
     if (world.root()) CHECK(phases.features.computed == 2 * 8);
-    CHECK(cache.turn_to(0, [] { return false; }));
+    CHECK(cache.select_epoch(0, [] { return false; }));
     CHECK(cache.has(0));
   }
   SECTION("in a run") {

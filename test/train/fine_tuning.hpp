@@ -83,18 +83,18 @@ struct Result {
   }
 };
 
-inline Result fit(const train::Job& job, const train::Feed& feed, const mpi::Communicator& world,
+inline Result fit(const train::Job& job, const train::DataLoaders& loaders, const mpi::Communicator& world,
                   const run::RunFolder& folder, bool resume = false) {
   const train::Groups groups = train::split(world, job.members);
   Result result;
-  result.training = train::train_members(job, feed, groups, world, folder, resume, true, result.phases);
+  result.training = train::train_members(job, loaders, groups, world, folder, resume, true, result.phases);
   return result;
 }
 
 inline Result fit(const train::Job& job, const tiny::Pictures& pictures, const mpi::Communicator& world,
                   const run::RunFolder& folder, bool resume = false) {
   const data::BatchLoader loader = pictures.loader(job.augmenter);
-  return fit(job, train::Feed(loader), world, folder, resume);
+  return fit(job, train::DataLoaders(loader), world, folder, resume);
 }
 
 inline Result fit(const train::Job& job, const tiny::Pictures& pictures, const mpi::Communicator& world) {

@@ -126,7 +126,7 @@ TEST_CASE("the samples that validate mixtures are those that no member trains on
   SECTION("a separate split: all of it") {
     const tiny::Pictures held(5, 8);
     const data::BatchLoader validation = held.loader();
-    CHECK(common_validation(job, Feed(loader, &validation)).ids == held.ids());
+    CHECK(common_validation(job, DataLoaders(loader, &validation)).ids == held.ids());
   }
 }
 
@@ -148,12 +148,12 @@ TEST_CASE("soups of an ensemble are the same on any ranks; they equal plain aver
   const tiny::Pictures pictures(240), test(60, 99);
   const Job job = ensemble_job();
   const data::BatchLoader training = pictures.loader(), tested = test.loader();
-  const Feed feed(training);
+  const DataLoaders loaders(training);
   const auto run_on = [&](const mpi::Communicator& world, const std::string& name) {
     const tiny::Run run(world, name);
     tiny::Result result = tiny::train_all(job, pictures, world, run.folder);
-    const Verdict verdict = convene(job, result.training, split(world, job.members), world, tested,
-                                    run.folder, result.phases, &feed);
+    const Verdict verdict = gather_and_vote(job, result.training, split(world, job.members), world, tested,
+                                            run.folder, result.phases, &loaders);
     world.barrier();
     std::vector<std::vector<float>> soups;
     for (const std::string& soup : job.soups) {
@@ -197,7 +197,7 @@ TEST_CASE("soups of an ensemble are the same on any ranks; they equal plain aver
   CHECK(found[0].shares == std::vector<double>(3, 1.0 / 3));
 
   // The greedy soup is never worse on its validation samples than the best member.
-  const CommonValidation common = common_validation(job, feed);
+  const CommonValidation common = common_validation(job, loaders);
   const auto validated = [&](std::span<const float> parameters) {
     evaluator.load(parameters);
     return engine::score(evaluator, common.loader, common.ids, self).accuracy;
@@ -218,10 +218,10 @@ TEST_CASE("one member is no soup") {
   job.members = 1;
   const tiny::Run run(session.world());
   const data::BatchLoader training = pictures.loader();
-  const Feed feed(training);
+  const DataLoaders loaders(training);
   tiny::Result result = tiny::train_all(job, pictures, session.world(), run.folder);
-  const Verdict verdict = convene(job, result.training, split(session.world(), 1), session.world(),
-                                  test.loader(), run.folder, result.phases, &feed);
+  const Verdict verdict = gather_and_vote(job, result.training, split(session.world(), 1), session.world(),
+                                          test.loader(), run.folder, result.phases, &loaders);
   CHECK(verdict.test.soups.empty());
   CHECK_FALSE(exists(run.folder.file("soup-uniform.h5")));
 }

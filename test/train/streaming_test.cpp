@@ -94,12 +94,12 @@ struct Opened {
   data::BatchLoader training, validation;
 };
 
-Training fit(const Job& job, const Feed& feed, const mpi::Communicator& world, const RunFolder& folder,
-             bool resume = false) {
+Training fit(const Job& job, const DataLoaders& loaders, const mpi::Communicator& world,
+             const RunFolder& folder, bool resume = false) {
   const Groups groups = split(world, job.members);
   Phases phases;
-  require_trainable(job, feed, groups, world);
-  return train_members(job, feed, groups, world, folder, resume, true, phases);
+  require_trainable(job, loaders, groups, world);
+  return train_members(job, loaders, groups, world, folder, resume, true, phases);
 }
 
 /// Returns the result of one rank with all samples in memory; every rank runs it alone.
@@ -108,7 +108,7 @@ TrainedMember alone(const Job& job, bool own_split, const mpi::Communicator& wor
   const Run run(self, "alone-" + std::to_string(world.rank()) + "-");
   const tiny::Pictures pictures = Stored::pictures_of(0), others = Stored::pictures_of(1);
   const data::BatchLoader loader = pictures.loader(), validation = others.loader();
-  return fit(job, Feed(loader, own_split ? &validation : nullptr), self, run.folder).members.at(0);
+  return fit(job, DataLoaders(loader, own_split ? &validation : nullptr), self, run.folder).members.at(0);
 }
 
 constexpr std::size_t kLittle = 150 * 64 - 1;  // bytes: more than two steps of one rank need, but not all
@@ -213,8 +213,9 @@ TEST_CASE("members of an ensemble stream their shards, and validate on a separat
   const Run run(session.world());
   const Groups groups = split(session.world(), job.members);
   Phases phases;
-  const Feed feed(opened.training, &opened.validation);
-  const Training result = train_members(job, feed, groups, session.world(), run.folder, false, true, phases);
+  const DataLoaders loaders(opened.training, &opened.validation);
+  const Training result =
+      train_members(job, loaders, groups, session.world(), run.folder, false, true, phases);
   const tiny::Pictures others = Stored::pictures_of(1);
   for (const TrainedMember& member : result.members) {
     CHECK(member.model.training_samples == 75);
@@ -304,20 +305,20 @@ TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed 
   job.epochs = 3;
   job.shuffle = data::Shuffle::chunks(64, 40 * 64, 5 * 64);
   const Opened opened(stored, world, GENERATE(kLittle, kNothing));
-  const Feed feed(opened.training, &opened.validation);
+  const DataLoaders loaders(opened.training, &opened.validation);
   const Run whole_run(world, "whole");
-  const Training whole = fit(job, feed, world, whole_run.folder);
+  const Training whole = fit(job, loaders, world, whole_run.folder);
 
   const Run run(world);
   Job begun = job;
   begun.epochs = 1;
-  fit(begun, feed, world, run.folder);
+  fit(begun, loaders, world, run.folder);
   const auto file = stored.path / "train-00004-of-00005.h5";  // read only by member 1
   const std::string bytes = bytes_of(file);
   world.barrier();
   if (world.root()) tiny::fs::resize_file(file, 64);
   world.barrier();
-  Training broken = fit(job, feed, world, run.folder, true);
+  Training broken = fit(job, loaders, world, run.folder, true);
   REQUIRE(broken.members.size() == whole.members.size());
   for (std::size_t i = 0; i < whole.members.size(); ++i) {
     const TrainedMember& member = broken.members[i];
@@ -332,14 +333,15 @@ TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed 
   CHECK_FALSE(bool(broken.interrupted_by));
   const tiny::Pictures test = Stored::pictures_of(2);
   Phases phases;
-  const Verdict verdict = convene(job, broken, split(world, 2), world, test.loader(), run.folder, phases);
+  const Verdict verdict =
+      gather_and_vote(job, broken, split(world, 2), world, test.loader(), run.folder, phases);
   CHECK(verdict.voters == std::vector<std::int64_t>{0});
   CHECK(verdict.members.at(1).failure.find("train-00004-of-00005.h5") != std::string::npos);
 
   world.barrier();
   if (world.root()) write_bytes(file, bytes);
   world.barrier();
-  const Training resumed = fit(job, feed, world, run.folder, true);
+  const Training resumed = fit(job, loaders, world, run.folder, true);
   for (std::size_t i = 0; i < whole.members.size(); ++i) {
     CHECK(resumed.members.at(i).failure.empty());
     CHECK(std::ranges::equal(resumed.members.at(i).parameters(), whole.members[i].parameters()));
@@ -371,8 +373,8 @@ TEST_CASE("if no member is left, the error gives the reason of each; a single mo
   Training training = fit(job, opened.training, world, run.folder);
   const tiny::Pictures test = Stored::pictures_of(2);
   Phases phases;
-  const std::string error =
-      error_of([&] { convene(job, training, split(world, 2), world, test.loader(), run.folder, phases); });
+  const std::string error = error_of(
+      [&] { gather_and_vote(job, training, split(world, 2), world, test.loader(), run.folder, phases); });
   CHECK(error.starts_with("no member is left to vote: member 0: "));
   CHECK(error.find("train-00001-of-00005.h5") < error.find("; member 1: "));
   CHECK(error.find("train-00004-of-00005.h5") > error.find("; member 1: "));
@@ -389,7 +391,8 @@ TEST_CASE("early stopping monitors a separate split") {
   CHECK(expected.stopped_at > 0);
   const Opened opened(stored, session.world(), kLittle);
   const Run run(session.world());
-  const Training result = fit(job, Feed(opened.training, &opened.validation), session.world(), run.folder);
+  const Training result =
+      fit(job, DataLoaders(opened.training, &opened.validation), session.world(), run.folder);
   CHECK(result.members[0].stopped_at == expected.stopped_at);
   CHECK(result.members[0].model.parameters == expected.model.parameters);
   if (session.world().root()) CHECK(tiny::fs::exists(run.folder.checkpoints() / "best.h5"));

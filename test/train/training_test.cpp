@@ -226,7 +226,7 @@ TEST_CASE("one synchronous model learns, and its verdict equals that of a plain 
   const data::BatchLoader loader = test.loader();
   const Groups groups = split(session.world(), 1);
   const Verdict verdict =
-      convene(job, result.training, groups, session.world(), loader, run.folder, result.phases);
+      gather_and_vote(job, result.training, groups, session.world(), loader, run.folder, result.phases);
 
   Evaluator evaluator(tiny::graph(), {.threads = 1, .chunk = 1});
   evaluator.load(parameters);
@@ -264,8 +264,8 @@ TEST_CASE("an ensemble is the same on any number of ranks, in groups and one aft
     const Run run(world, name);
     Result result = train_all(job, pictures, world, run.folder);
     const data::BatchLoader loader = test.loader();
-    Verdict verdict =
-        convene(job, result.training, split(world, job.members), world, loader, run.folder, result.phases);
+    Verdict verdict = gather_and_vote(job, result.training, split(world, job.members), world, loader,
+                                      run.folder, result.phases);
     world.barrier();
     return std::pair(std::move(verdict), load_models(run.folder.path()));
   };
@@ -391,8 +391,8 @@ TEST_CASE("metrics.jsonl contains the epochs of all members and the evaluation")
   const Run run(session.world());
   Result result = train_all(job, pictures, session.world(), run.folder);
   const data::BatchLoader loader = pictures.loader();
-  convene(job, result.training, split(session.world(), 2), session.world(), loader, run.folder,
-          result.phases);
+  gather_and_vote(job, result.training, split(session.world(), 2), session.world(), loader, run.folder,
+                  result.phases);
   const std::string lines = bytes_of(run.folder.metrics());
   CHECK(std::count(lines.begin(), lines.end(), '\n') == 2 * 2 + 1);
   CHECK(contains(lines, R"("member":1,"epoch":2)"));
@@ -420,8 +420,8 @@ TEST_CASE("the error for a loss that is not finite names epoch, step and layer")
     Result result = train_all(job, pictures, session.world(), run.folder);
     const data::BatchLoader loader = pictures.loader();
     const std::string why = error_of([&] {
-      convene(job, result.training, split(session.world(), 2), session.world(), loader, run.folder,
-              result.phases);
+      gather_and_vote(job, result.training, split(session.world(), 2), session.world(), loader, run.folder,
+                      result.phases);
     });
     CHECK(contains(why, "no member is left to vote: member 0: the loss is not finite"));
     CHECK(contains(why, "member 1: the loss"));
@@ -446,7 +446,7 @@ TEST_CASE("a member that diverges leaves the vote; the others stay") {
     }
   }
   const Verdict verdict =
-      convene(job, result.training, groups, session.world(), loader, run.folder, result.phases);
+      gather_and_vote(job, result.training, groups, session.world(), loader, run.folder, result.phases);
   CHECK(verdict.voters == std::vector<std::int64_t>{1});
   CHECK(verdict.members[0].failure == "the loss is not finite");
   CHECK(verdict.test.members.size() == 1);

@@ -71,11 +71,11 @@ class Prospect {
 
   /// Collective.
   doctor::Demand demand(const recipe::Recipe& recipe, const train::Groups& groups) {
-    feed_.emplace(loader_, validation_ ? &*validation_ : nullptr);
+    loaders_.emplace(loader_, validation_ ? &*validation_ : nullptr);
     const data::StoredLayout layout = data::stored_layout(dataset_.file(), recipe.data.train_split);
     const std::uint64_t budget = recipe.data.memory > 0 ? recipe.data.memory : os::available_bytes() / 2;
     return {.job = job_,
-            .feed = *feed_,
+            .loaders = *loaders_,
             .groups = groups,
             .dataset = dataset_.file(),
             .layout = layout,
@@ -95,7 +95,7 @@ class Prospect {
   train::Job job_;
   data::BatchLoader loader_;
   std::optional<data::BatchLoader> validation_;
-  std::optional<train::Feed> feed_;
+  std::optional<train::DataLoaders> loaders_;
 };
 
 // The problems of recipe and dataset on all ranks, as findings. Each text appears once, with its first host.

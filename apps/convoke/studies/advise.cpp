@@ -41,8 +41,8 @@ constexpr const char* kAdviseHelp = R"(Examples:
 
 The first line names the cheapest machine and number of workers that meet the demands. The table below it has
 the best number of workers for each machine, and why it is not the first. Numbers of workers that the study
-did not measure have a time by Amdahl's law, marked as predicted. A time meets a demand if the
-upper end of its 95 % interval does, an accuracy if the lower end does.
+did not measure have a time by Amdahl's law, marked as predicted. A time meets a demand if the upper end of
+its 95 % interval does, an accuracy if the lower end does.
 
 If no machine meets the demands, the command names the closest, and its exit code is 1. docs/advise.md
 describes the file of machines and prices.

@@ -115,7 +115,7 @@ std::string describe_exchange(const study::StepProfile& profile) {
                        counted(averaging.every, "step"));
   }
   const std::size_t rounded =
-      profile.options.wire == sync::Wire::kBfloat16 && !profile.sums.fixed ? profile.sums.roundable : 0;
+      profile.options.wire == sync::Wire::kBfloat16 && !profile.sums.fixed ? profile.sums.bf16_elements : 0;
   return fmt::format("the ranks sum {} in every step{}",
                      bytes(profile.sums.elements, profile.sums.fixed ? 8 : 4),
                      rounded > 0 ? ", as bf16 between nodes" : "");

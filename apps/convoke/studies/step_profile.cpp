@@ -184,7 +184,7 @@ void describe_exchange(const recipe::Recipe& recipe, const engine::EngineOptions
   const nn::ParameterLayout& layout = trial.engine().layout();
   profile.sums = {.elements = layout.gradient_size() + engine::kStepMetrics,
                   .fixed = options.reduction == engine::Reduction::kExact,
-                  .roundable = layout.trainable_size()};
+                  .bf16_elements = layout.trainable_size()};
   profile.options = {options.bucket_bytes, options.wire};
   profile.shares_memory = options.share_node;
   const auto strategy = sync::make_strategy(recipe.train.strategy);

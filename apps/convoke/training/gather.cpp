@@ -238,15 +238,15 @@ int gather(const GatherOptions& options) {
     return data::BatchLoader(dataset.split(split), job.model.graph.input_shape(), job.model.normalization);
   };
   std::optional<data::BatchLoader> trained, validated;
-  std::optional<train::Feed> feed;
+  std::optional<train::DataLoaders> loaders;
   if (trials) {
     trained.emplace(loader_of(recipe.data.train_split));
     if (!validation_split.empty()) validated.emplace(loader_of(validation_split));
-    feed.emplace(*trained, validated ? &*validated : nullptr);
+    loaders.emplace(*trained, validated ? &*validated : nullptr);
   }
-  const train::Verdict verdict =
-      train::convene(job, training, {job.members, 1, 0, world}, world, loader_of(recipe.data.test_split),
-                     folder, phases, feed ? &*feed : nullptr);
+  const train::Verdict verdict = train::gather_and_vote(job, training, {job.members, 1, 0, world}, world,
+                                                        loader_of(recipe.data.test_split), folder, phases,
+                                                        loaders ? &*loaders : nullptr);
   world.barrier();
   const train::Cost cost =
       train::cost_of(watch.seconds(), machine, recipe.run.threads, phases, others, world);

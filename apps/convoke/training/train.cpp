@@ -119,7 +119,7 @@ void describe_plan(const recipe::Run& run, int ranks, bool quiet) {
     fmt::print("lanes: {}{}{}\n", found.evidence, found.remedy.empty() ? "" : "; ", found.remedy);
   }
   if (streamed) fmt::print("data: {}\n", samples.front().evidence);
-  for (const std::string& note : train::group_notes(job, run.feed())) fmt::print("data: {}\n", note);
+  for (const std::string& note : train::group_notes(job, run.loaders())) fmt::print("data: {}\n", note);
   for (const std::string& note : recipe.model.notes) fmt::print("note: {}\n", note);
   if (const auto& teacher = run.teacher()) {
     fmt::print("teacher: {}\n", describe(recipe.train.distill.teacher, *teacher));

@@ -16,7 +16,7 @@ namespace convoke::doctor {
 /// The job whose demands on the machine the doctor checks, with its samples and groups of ranks.
 struct Demand {
   const train::Job& job;
-  const train::Feed& feed;  ///< of an open dataset, whose samples need not be in memory
+  const train::DataLoaders& loaders;  ///< of an open dataset, whose samples need not be in memory
   const train::Groups& groups;
   std::filesystem::path dataset = {};
   data::StoredLayout layout = {};  ///< of the training split

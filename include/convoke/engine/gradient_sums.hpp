@@ -22,10 +22,10 @@ namespace convoke::engine {
 /// is nothing to hide.
 class GradientSums {
  public:
-  /// Collective over `group`; `memory` and `team` must outlive this object. `roundable`: the first so many
-  /// elements may travel as bf16. If anything else calls MPI during backward, options.helped_bytes must be
-  /// none.
-  GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Communicator& group, std::size_t roundable,
+  /// Collective over `group`; `memory` and `team` must outlive this object. `bf16_elements`: the first so
+  /// many elements may travel as bf16. If anything else calls MPI during backward, options.helped_bytes must
+  /// be none.
+  GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Communicator& group, std::size_t bf16_elements,
                const sync::ExchangeOptions& options);
 
   void begin_step();

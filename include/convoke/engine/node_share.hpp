@@ -15,8 +15,8 @@ class NodeShare {
   NodeShare(std::size_t elements, int place, int leaders);
 
   Range slice() const { return slice_; }
-  /// Returns how many elements of the slice, from its first on, are among the first `roundable` of the sums.
-  std::size_t roundable(std::size_t roundable) const;
+  /// Returns how many elements of the slice, from its first on, are among the first `of_all` of the sums.
+  std::size_t bf16_elements(std::size_t of_all) const;
 
   void begin_step() { added_ = slice_.begin; }
   /// Returns the elements to add next, if all workers of the node have completed elements [0, complete) of

@@ -18,7 +18,7 @@ class alignas(64) EventCount {
   /// Returns when done() is true. Whoever makes it true calls advance() afterwards.
   template <class Done>
   void await(const Done& done) {
-    for (int turn = 0; turn < kTurns; ++turn) {
+    for (int spin = 0; spin < kSpins; ++spin) {
       if (done()) return;
       pause();
     }
@@ -31,7 +31,7 @@ class alignas(64) EventCount {
   }
 
  private:
-  static const int kTurns;
+  static const int kSpins;
 
   static void pause() {
 #if defined(__x86_64__)

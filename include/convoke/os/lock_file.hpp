@@ -42,7 +42,7 @@ class LockFile {
   void renew() const;
 
  private:
-  enum class Role { kLock, kTurn };  // a turn: permission to remove a lock
+  enum class Role { kLock, kRemoval };  // kRemoval: permission to remove a lock
   LockFile(std::filesystem::path file, std::string text, Lives lives, Role role);
   std::filesystem::path make_mine();
   bool try_to_link(const std::filesystem::path& mine) const;

@@ -12,7 +12,7 @@ namespace convoke::os {
 template <class Done>
 void poll_until(const Done& done) {
   using std::chrono::microseconds, std::chrono::steady_clock;
-  for (int turn = 0; turn < 2000; ++turn) {
+  for (int spin = 0; spin < 2000; ++spin) {
     if (done()) return;
 #if defined(__x86_64__)
     __builtin_ia32_pause();

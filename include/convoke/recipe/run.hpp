@@ -49,7 +49,7 @@ class Run {
   const Recipe& recipe() const { return recipe_; }  ///< data.path is the path where the dataset was found
   const train::Job& job() const { return job_; }
   const data::Dataset& dataset() const { return dataset_; }
-  train::Feed feed() const { return {loader_, validation_ ? &*validation_ : nullptr}; }
+  train::DataLoaders loaders() const { return {loader_, validation_ ? &*validation_ : nullptr}; }
   /// The models of train.distill; empty without them, and once train() has used them.
   const std::optional<run::ModelSet>& teacher() const { return teacher_; }
 
@@ -57,14 +57,14 @@ class Run {
   /// writes everything except the page into `folder`; summary.json comes last and makes the run complete.
   /// `quiet`: print no progress. `seconds_before`: time of the process before this object was made, for the
   /// summary. `before`: what has watched the ranks until here. Collective. Throws the errors of
-  /// train::train_members and train::convene.
+  /// train::train_members and train::gather_and_vote.
   Outcome train(const run::RunFolder& folder, bool resume = false, bool quiet = true,
                 double seconds_before = 0, std::unique_ptr<run::Watchdog> before = nullptr);
 
  private:
   data::Dataset open_training_samples();
   data::BatchLoader loader_of(const data::Split& split) const;
-  void ask_teacher(const train::Feed& feed, const run::RunFolder& folder);
+  void compute_soft_labels(const train::DataLoaders& loaders, const run::RunFolder& folder);
 
   mpi::Communicator world_, node_;
   run::Machine machine_;

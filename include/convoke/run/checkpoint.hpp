@@ -44,7 +44,7 @@ struct CheckpointState {
 
 /// Returns the folder for the checkpoints in `folder`, a part of the run folder `run`, while that cannot be
 /// written: FALLBACK/NAME-1a2b3c4d/checkpoints..., where the digits follow from the path of the run, so that
-/// runs of one name do not meet. Empty if `fallback` is empty.
+/// runs of one name do not collide. Empty if `fallback` is empty.
 std::filesystem::path fallback_of(const std::filesystem::path& fallback, const std::filesystem::path& run,
                                   const std::filesystem::path& folder);
 

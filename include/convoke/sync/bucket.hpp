@@ -10,7 +10,7 @@ enum class Wire { kFloat32, kBfloat16 };
 
 struct ExchangeOptions {
   std::size_t bucket_bytes = 0;  ///< approximate size of a bucket; 0: chosen by the size of the exchange
-  Wire wire = Wire::kFloat32;    ///< of the roundable floats
+  Wire wire = Wire::kFloat32;    ///< of the floats that may travel as bf16
   /// The smallest exchange that gets a thread to make progress (engine::ExchangeHelper), in bytes; none: no
   /// exchange gets one.
   std::optional<std::size_t> helped_bytes = std::size_t{16} << 20;
@@ -38,8 +38,8 @@ struct Bucket {
 /// The size of what ranks exchange in a step.
 struct ExchangeShape {
   std::size_t elements = 0;
-  bool fixed = false;         ///< in fixed point ("exact"), otherwise floats
-  std::size_t roundable = 0;  ///< the first so many floats may travel as bf16
+  bool fixed = false;             ///< in fixed point ("exact"), otherwise floats
+  std::size_t bf16_elements = 0;  ///< the first so many floats may travel as bf16
 };
 
 /// Cuts an exchange over so many ranks into buckets, in the order in which their sums start. All buckets of a

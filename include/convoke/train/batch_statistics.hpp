@@ -10,7 +10,7 @@ namespace convoke::train {
 /// Returns the name of a trained batch-norm node that has one value per channel in each sample, so that it
 /// needs at least two samples; empty if there is none. A frozen batch norm uses its running statistics and is
 /// not considered.
-std::string lone_batch_norm(const nn::Graph& graph);
+std::string single_value_batch_norm(const nn::Graph& graph);
 
 /// Throws Error if such a batch norm would see a single sample: in lanes of one sample, or in the smaller
 /// lane at the end of an epoch of `samples` training samples. The variance of one sample is 0, so the output

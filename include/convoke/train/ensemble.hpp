@@ -47,7 +47,7 @@ struct Training {
 /// Checks before anything is written that all members can be trained: calls require_batch_statistics,
 /// require_soups and require_memory, and returns the result of the latter. Collective over `world`. Throws
 /// Error on all ranks.
-std::uint64_t require_trainable(const Job& job, const Feed& feed, const Groups& groups,
+std::uint64_t require_trainable(const Job& job, const DataLoaders& loaders, const Groups& groups,
                                 const mpi::Communicator& world);
 
 /// Trains the job's members, each by its group. A member of an ensemble that fails (its loss diverges, its
@@ -56,8 +56,9 @@ std::uint64_t require_trainable(const Job& job, const Feed& feed, const Groups& 
 /// error that ends the job is thrown on the ranks that meet it: JobError, an error with the features or
 /// checkpoints that training starts from, and in a group of several ranks any error that mpi::together() does
 /// not guard. `quiet`: print no progress. Collective over `world`.
-Training train_members(const Job& job, const Feed& feed, const Groups& groups, const mpi::Communicator& world,
-                       const run::RunFolder& folder, bool resume, bool quiet, run::Phases& phases);
+Training train_members(const Job& job, const DataLoaders& loaders, const Groups& groups,
+                       const mpi::Communicator& world, const run::RunFolder& folder, bool resume, bool quiet,
+                       run::Phases& phases);
 
 /// Returns all members in order, without their parameters, on all ranks. Collective.
 std::vector<TrainedMember> list_members(const std::vector<TrainedMember>& mine, const Groups& groups,

@@ -50,7 +50,7 @@ class FeatureCache {
   /// Selects the features of an epoch, and computes them if they are missing. Each rank asks `stop` before
   /// every lane that its threads compute; returns false on all ranks of the node, without features, if it was
   /// true on one of them. Collective over the node at the first call for a view.
-  bool turn_to(std::int64_t epoch, const Stop& stop);
+  bool select_epoch(std::int64_t epoch, const Stop& stop);
 
   /// Feeds an nn::suffix_of() the network.
   const data::BatchLoader& loader() const { return loader_; }

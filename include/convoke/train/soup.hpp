@@ -22,7 +22,7 @@ std::vector<float> average(std::span<const TrainedMember* const> mine, std::span
                            std::size_t values, const mpi::Communicator& world);
 
 /// Throws Error if the job wants a soup whose members lack the validation samples that it needs.
-void require_soups(const Job& job, const Feed& feed);
+void require_soups(const Job& job, const DataLoaders& loaders);
 
 /// The members that may become part of a soup.
 struct Ingredients {

@@ -23,13 +23,14 @@ struct Verdict {
 
 /// Brings the members to rank 0, one at a time, to write model.h5 (one synchronous model) or ensemble.h5.
 /// Lets the members vote on the test samples, which are spread over the ranks of the world, makes the soups
-/// that the job wants if at least two members vote, and computes the verdict. `feed`: the samples of the
+/// that the job wants if at least two members vote, and computes the verdict. `loaders`: the samples of the
 /// training, which greedy soups need; may be null otherwise. The result is the same on all ranks. Collective.
 /// Throws Error if no member is left to vote, with the reason for each member, or if a file cannot be
 /// written.
-Verdict convene(const Job& job, const Training& training, const Groups& groups,
-                const mpi::Communicator& world, const data::BatchLoader& test, const run::RunFolder& folder,
-                run::Phases& phases, const Feed* feed = nullptr);
+Verdict gather_and_vote(const Job& job, const Training& training, const Groups& groups,
+                        const mpi::Communicator& world, const data::BatchLoader& test,
+                        const run::RunFolder& folder, run::Phases& phases,
+                        const DataLoaders* loaders = nullptr);
 
 /// Returns the content of evaluation.json, whose keys are in docs/formats.md: the confusion matrix and the
 /// scores of each class for the decision of all voters by `rule`, the disagreement and Q statistic of each

@@ -29,7 +29,7 @@ void GradientExchange::connect(int place, int leaders) {
   for (const Team& team : teams_) members.push_back(team.first + place);
   const engine::NodeShare share(profile_.sums.elements, place, leaders);
   const sync::ExchangeShape shape{share.slice().size(), profile_.sums.fixed,
-                                  share.roundable(profile_.sums.roundable)};
+                                  share.bf16_elements(profile_.sums.bf16_elements)};
   const int size = static_cast<int>(members.size());
   peers_.push_back(std::make_unique<Peers>(Peers{
       PeerGroup(world_, std::move(members)), sync::cut_buckets(shape, profile_.options, size), {}, {}, {}}));

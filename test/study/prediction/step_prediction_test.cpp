@@ -20,7 +20,7 @@ StepProfile profile() {
   StepProfile profile{.lanes = 16,
                       .batch = 128,
                       .update_seconds = 0.002,
-                      .sums = {.elements = 2 * kBucket, .roundable = 2 * kBucket},
+                      .sums = {.elements = 2 * kBucket, .bf16_elements = 2 * kBucket},
                       .options = {.bucket_bytes = 1'000'000}};
   for (const std::int64_t lanes : {1, 2, 3, 4, 6, 8, 16}) {
     profile.compute.push_back({lanes, 0.01 * static_cast<double>(lanes)});
@@ -126,7 +126,7 @@ TEST_CASE("bf16 halves what is sent, fixed point doubles it") {
   rounded.options.wire = sync::Wire::kBfloat16;
   // 2.5 ms each way: the first bucket is done before the end.
   CHECK(exposed(rounded, network(1e8), 2) == near(5e-3));
-  rounded.sums.roundable = 0;
+  rounded.sums.bf16_elements = 0;
   CHECK(exposed(rounded, network(1e8), 2) == near(14e-3));
   // Four buckets of 1 MB, 10 ms each: two from 6 ms before the end, two after it.
   StepProfile exact = profile();

@@ -48,9 +48,9 @@ struct Offer {
 };
 
 /// Returns the offers of all machines. Those that meet the demands come first, by cost, then by time; the
-/// others follow by their distance. Costs and restarts are those of costs(). A time meets a
-/// demand if the upper end of its 95 % interval does, an accuracy if the lower end does, both by the mean if
-/// there is no interval.
+/// others follow by their distance. Costs and restarts are those of costs(). A time meets a demand
+/// if the upper end of its 95 % interval does, an accuracy if the lower end does, both by the mean if there
+/// is no interval.
 ///
 /// Numbers of workers that were not measured, or with more workers than cores, have times predicted by
 /// Amdahl's law. Their accuracy is that of a marked measurement; for synchronous training with the same batch
