@@ -50,6 +50,7 @@ constexpr std::array kRenamed{
     std::pair<std::string_view, std::string_view>{"portion", "fraction"},
     std::pair<std::string_view, std::string_view>{"portions", "fractions"},
     std::pair<std::string_view, std::string_view>{"disturbed", "contended"},
+    std::pair<std::string_view, std::string_view>{"as_if", "emulated"},
 };
 
 std::string name_now(const std::string& key) {

@@ -230,17 +230,17 @@ TEST_CASE("a study that cannot be run is refused before the first run") {
 
 TEST_CASE("members in turns vote as members at once, and their times are marked everywhere") {
   const Study place(
-      "mode = [\"ensemble\", \"ensemble as if\"]\nranks = [2]\nrepeats = 1\nat_most = 1\n"
+      "mode = [\"ensemble\", \"emulated ensemble\"]\nranks = [2]\nrepeats = 1\nat_most = 1\n"
       "columns = [\"test.ece\", \"phases.load.max\", \"test.eec\"]\n[set]\ntrain.epochs = 1\n");
   const Outcome dry = place.study("--dry-run");
-  CHECK(dry.says("tiny-ensemble-2x1-as-if"));
+  CHECK(dry.says("tiny-ensemble-2x1-emulated"));
   CHECK(dry.says("--member 0 .. 1    # in turns, then convoke gather"));
 
   const Outcome outcome = place.study();
   CAPTURE(outcome.text);
   REQUIRE(outcome.code == 0);
-  CHECK(outcome.says("!tiny-ensemble-2x1-as-if"));
-  CHECK(outcome.says("AS IF"));
+  CHECK(outcome.says("!tiny-ensemble-2x1-emulated"));
+  CHECK(outcome.says("EMULATED"));
   CHECK(outcome.times("has no number \"test.eec\"") == 1);
   CHECK(outcome.says("no counters (RAPL)") != fs::exists("/sys/class/powercap/intel-rapl:0/energy_uj"));
 
@@ -270,19 +270,19 @@ TEST_CASE("members in turns vote as members at once, and their times are marked 
     CHECK(number("images_per_second") > 0);
     CHECK(number("summary.phases.load.max") > 0);
   }
-  const std::size_t as_if = value(1, "marks") == "as if" ? 1 : 2;
-  CHECK(value(as_if, "marks") == "as if");
-  CHECK(value(as_if, "joules").empty());
+  const std::size_t emulated = value(1, "marks") == "emulated" ? 1 : 2;
+  CHECK(value(emulated, "marks") == "emulated");
+  CHECK(value(emulated, "joules").empty());
 
-  const fs::path run = place / "out/runs/tiny-ensemble-2x1-as-if-1";
+  const fs::path run = place / "out/runs/tiny-ensemble-2x1-emulated-1";
   CHECK(fs::exists(run / "members/member-001/summary.json"));
   CHECK_FALSE(fs::exists(run / "members/member-001/ensemble.h5"));
   CHECK_FALSE(fs::exists(run / "ensemble.h5"));
   CHECK_FALSE(fs::exists(run.string() + "-members"));
   const Outcome analysis = place.run("study analyse out/measurements.csv");
   CAPTURE(analysis.text);
-  CHECK(analysis.says("tiny, ensemble, 2 ranks, strong [AS IF]") !=
-        analysis.says("tiny, ensemble, 2 ranks [AS IF]"));
+  CHECK(analysis.says("tiny, ensemble, 2 ranks, strong [EMULATED]") !=
+        analysis.says("tiny, ensemble, 2 ranks [EMULATED]"));
   CHECK(analysis.says("training accuracy (%)"));
   CHECK(analysis.says("quadratic kappa"));
   CHECK(analysis.says("test, part of the evaluation"));
@@ -300,7 +300,7 @@ TEST_CASE("members in turns vote as members at once, and their times are marked 
 
 TEST_CASE("a member that fails in its turn fails the run, and the others are not trained") {
   const Study place(
-      "mode = \"ensemble as if\"\nranks = [3]\nrepeats = 1\nat_most = 1\n[set]\ntrain.epochs = 1\n");
+      "mode = \"emulated ensemble\"\nranks = [3]\nrepeats = 1\nat_most = 1\n[set]\ntrain.epochs = 1\n");
   fs::create_directory(place / "bin");
   write_text(place / "bin/mpirun",
              "#!/bin/sh\ncase \"$*\" in *'--member 1'*) echo 'error: no second member today'; exit 9;; esac\n"
@@ -310,10 +310,10 @@ TEST_CASE("a member that fails in its turn fails the run, and the others are not
   CAPTURE(outcome.text);
   CHECK(outcome.code == 1);
   CHECK(outcome.says("FAILED: exit code 9: no second member today"));
-  CHECK(bytes_of(place / "out/measurements.csv").find("as if; failed") != std::string::npos);
-  CHECK(fs::exists(place / "out/runs/tiny-ensemble-3x1-as-if-1-members/member-000/summary.json"));
+  CHECK(bytes_of(place / "out/measurements.csv").find("emulated; failed") != std::string::npos);
+  CHECK(fs::exists(place / "out/runs/tiny-ensemble-3x1-emulated-1-members/member-000/summary.json"));
   const Outcome again = place.study("--resume");
   CAPTURE(again.text);
   CHECK(again.code == 0);
-  CHECK(again.says("tiny-ensemble-3x1-as-if run 1  makespan"));
+  CHECK(again.says("tiny-ensemble-3x1-emulated run 1  makespan"));
 }

@@ -81,7 +81,7 @@ TEST_CASE("cells of members in turns are separate series, and the page says what
     run.system = "net", run.mode = "ensemble", run.ranks = ranks;
     run.makespan_seconds = 8.0 / static_cast<double>(ranks), run.accuracy = 0.9;
     if (all.size() > 2) {
-      run.marks = {"as if"};
+      run.marks = {"emulated"};
       run.makespan_seconds = 7.0 / static_cast<double>(ranks);
     }
   }
@@ -89,8 +89,8 @@ TEST_CASE("cells of members in turns are separate series, and the page says what
   for (const char* title :
        {"Makespan by workers", "Decrease of the time by workers, makespan", "Accuracy by workers"}) {
     const report::Chart& chart = chart_called(page, title);
-    CHECK(chart.table.columns == std::vector<std::string>{"workers", "all", "all, as if"});
-    CHECK(chart.apart.at("all, as if") == "all");
+    CHECK(chart.table.columns == std::vector<std::string>{"workers", "all", "all, emulated"});
+    CHECK(chart.apart.at("all, emulated") == "all");
     REQUIRE(chart.table.rows.size() == 3);
     CHECK_FALSE(chart.table.rows[1][1].value.empty());  // two workers, both ways
     CHECK_FALSE(chart.table.rows[1][2].value.empty());
@@ -99,10 +99,10 @@ TEST_CASE("cells of members in turns are separate series, and the page says what
   CHECK(chart_called(page, "Makespan by workers").table.rows[1][1].value == "4");
   CHECK(chart_called(page, "Makespan by workers").table.rows[1][2].value == "3.5");
   const report::Table& points = chart_called(page, "Cost, time and accuracy").table;
-  CHECK(points.rows[2][3].text == "! 2 ranks, as if");
+  CHECK(points.rows[2][3].text == "! 2 ranks, emulated");
   if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   CHECK_THAT(page.html(),
-             Contains("2 of 4 cells are marked &quot;as if&quot;: there were fewer cores than members"));
+             Contains("2 of 4 cells are marked &quot;emulated&quot;: there were fewer cores than members"));
 }
 
 TEST_CASE("the page of a study shows marked figures separately, with intervals and the ideal line") {

@@ -69,7 +69,7 @@ Examples:
 
 A study starts each run itself, by mpirun with convoke train. Runs are made in random order. Each rank has its
 own cores. Between the runs, spin loops detect whether other work uses the cores. Runs that were
-contended, or had more ranks than cores, are marked wherever their times are printed. Mode "ensemble as if"
+contended, or had more ranks than cores, are marked wherever their times are printed. Mode "emulated ensemble"
 trains the members in turns, each alone, where there are fewer cores than members, and marks that too.
 
 docs/studies.md explains all keys, docs/study-files.md the folder.
@@ -118,7 +118,7 @@ void print_plan(const study::StudyFile& file, const std::vector<study::Configura
     fmt::print("  {}{}\n    {} convoke train {}", cell.name, launch.oversubscribed ? "  OVERSUBSCRIBED" : "",
                join(launch.words, " "), cell.recipe);
     for (const std::string& change : cell.changes) fmt::print(" --set {}", change);
-    if (cell.at.as_if) {
+    if (cell.at.emulated) {
       fmt::print(" --set ensemble.members={0} --member 0 .. {1}    # in turns, then convoke gather",
                  cell.members, cell.members - 1);
     }

@@ -132,9 +132,9 @@ void add_overview(Page& page, const RunRecord& run, const std::string& made_by) 
   if (const Workers workers = run.workers(); workers.oversubscribed()) {
     page.warning("Oversubscribed: " + oversubscription_note(workers));
   }
-  if (value_at(run.summary, "as_if") != nullptr) {
+  if (value_at(run.summary, "emulated") != nullptr) {
     page.warning(
-        "As if: a study trained the members in turns, each alone. The times are those of all members at "
+        "Emulated: a study trained the members in turns, each alone. The times are those of all members at "
         "once, "
         "without competition for memory and caches.");
   }

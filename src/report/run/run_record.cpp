@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
@@ -16,6 +19,19 @@ namespace fs = std::filesystem;
 
 // Returns an empty result if there is no such file.
 Settings read_json(const fs::path& file) { return metrics::read_json(file).value_or(Settings()); }
+
+// Keys of summary.json that have another name in this version.
+constexpr std::array kRenamed{
+    std::pair<std::string_view, std::string_view>{"as_if", "emulated"},
+};
+
+Settings read_summary(const fs::path& file) {
+  Settings summary = read_json(file);
+  for (const auto& [before, now] : kRenamed) {
+    if (const Value* const value = summary.find(before)) summary.set(now, *value);
+  }
+  return summary;
+}
 
 }  // namespace
 
@@ -47,7 +63,7 @@ RunRecord read_run(const fs::path& folder) {
   run.folder = folder;
   run.recipe_text = read_text(folder / "recipe.toml").value_or("");
   run.environment = read_json(folder / "environment.json");
-  run.summary = read_json(folder / "summary.json");
+  run.summary = read_summary(folder / "summary.json");
   if (run.environment.empty() && run.summary.empty()) {
     throw Error(fmt::format("{}: is not a run folder", folder.string()),
                 "pass a folder that `convoke train` has written: its --output, or runs/<name>-<time>");

@@ -29,9 +29,9 @@ std::string ShortNames::cell(const study::Coordinates& at) const {
   if (at.ranks == 0) return curve(at);
   const std::string ranks =
       threads_ ? fmt::format("{} x {}", at.ranks, at.threads) : counted(at.ranks, "rank");
-  const std::string as_if = at.as_if ? ", as if" : "";
+  const std::string emulated = at.emulated ? ", emulated" : "";
   const bool alone = !(systems_ || modes_ || batches_ || variants_ || fractions_ || machines_);
-  return (alone ? ranks : fmt::format("{}, {}", curve(at), ranks)) + as_if;
+  return (alone ? ranks : fmt::format("{}, {}", curve(at), ranks)) + emulated;
 }
 
 std::string ShortNames::curve(const study::Coordinates& at) const {

@@ -56,9 +56,10 @@ void add_overview(Page& page, const study::Analysis& analysis, const StudyOrigin
     for (const std::string& mark : cell.marks) ++marked[mark];
   }
   for (const auto& [mark, cells] : marked) {
-    if (mark == "as if") {
+    if (mark == "emulated") {
       page.warning(fmt::format(
-          "{} of {} cells {} marked \"as if\": there were fewer cores than members, so the members trained "
+          "{} of {} cells {} marked \"emulated\": there were fewer cores than members, so the members "
+          "trained "
           "in turns, "
           "each alone. The times are those of as many cores, without competition for memory and caches.",
           cells, analysis.cells.size(), cells == 1 ? "is" : "are"));

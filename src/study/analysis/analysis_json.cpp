@@ -40,7 +40,7 @@ Settings named(const Coordinates& at) {
   s.set("batch", at.batch);
   s.set("variant", at.variant);
   if (!at.machine.empty()) s.set("machine", at.machine);
-  if (at.as_if) s.set("as_if", true);
+  if (at.emulated) s.set("emulated", true);
   return s;
 }
 

@@ -38,7 +38,7 @@ template <class T, class Place, class Measured>
 const T* base_among(std::span<const T> all, const Coordinates& curve, Place place, Measured is_measured) {
   const auto order = [&](const Coordinates& at) {
     return std::tuple(at.workers(), at.mode != curve.mode, at.batch != curve.batch,
-                      at.variant != curve.variant, at.as_if);
+                      at.variant != curve.variant, at.emulated);
   };
   const T* base = nullptr;
   for (const T& candidate : all) {

@@ -32,7 +32,7 @@ std::string_view difference(const Coordinates& a, const Coordinates& b) {
                                                                  {"batch", a.batch != b.batch},
                                                                  {"variant", variant},
                                                                  {"machine", a.machine != b.machine},
-                                                                 {"as if", a.as_if != b.as_if}}};
+                                                                 {"emulated", a.emulated != b.emulated}}};
   std::string_view found;
   for (const auto& [name, is] : differ) {
     if (is && !found.empty()) return "";

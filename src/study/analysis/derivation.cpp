@@ -111,7 +111,7 @@ std::optional<Range> saving(const Rows& rows, const TableRow& row) {
 // Unlike to_string(), it tells all coordinates apart.
 std::string key_of(const Coordinates& at) {
   return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", at.system, at.mode, at.ranks, at.threads,
-                     at.fraction, at.batch, at.variant, at.machine, at.as_if);
+                     at.fraction, at.batch, at.variant, at.machine, at.emulated);
 }
 
 }  // namespace

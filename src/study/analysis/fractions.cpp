@@ -95,8 +95,8 @@ std::vector<FractionTable> fraction_tables(std::span<const Curve> curves) {
         const auto column = std::find(table.sizes.begin(), table.sizes.end(), size_of(curves[c].points[i]));
         auto& place = table.places[static_cast<std::size_t>(row - table.fractions.begin())]
                                   [static_cast<std::size_t>(column - table.sizes.begin())];
-        // A measured cell rather than one as if.
-        if (!place || !curves[c].points[i].at.as_if) place = FractionTable::Place{c, i};
+        // A cell whose members ran at once rather than an emulated one.
+        if (!place || !curves[c].points[i].at.emulated) place = FractionTable::Place{c, i};
       }
     }
     tables.push_back(std::move(table));

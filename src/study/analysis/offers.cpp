@@ -241,7 +241,7 @@ Value to_value(std::span<const Offer> offers) {
     s.set("fraction", offer.at.fraction);
     s.set("batch", offer.at.batch);
     s.set("variant", offer.at.variant);
-    if (offer.at.as_if) s.set("as_if", true);
+    if (offer.at.emulated) s.set("emulated", true);
     s.set("machine", offer.machine);
     s.set("terms", offer.terms);
     s.set("nodes", offer.nodes);

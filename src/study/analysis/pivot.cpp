@@ -26,7 +26,7 @@ struct Coordinate {
 
 constexpr std::array kCoordinates{
     Coordinate{"system", [](const Coordinates& at) { return at.system; }},
-    Coordinate{"mode", [](const Coordinates& at) { return at.as_if ? at.mode + " as if" : at.mode; }},
+    Coordinate{"mode", [](const Coordinates& at) { return at.emulated ? "emulated " + at.mode : at.mode; }},
     Coordinate{"ranks", [](const Coordinates& at) { return fmt::format("{}", at.ranks); }},
     Coordinate{"threads", [](const Coordinates& at) { return fmt::format("{}", at.threads); }},
     Coordinate{"fraction", [](const Coordinates& at) { return fraction_text(at.fraction); }},

@@ -11,7 +11,7 @@
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "convoke/run/launched_job.hpp"
-#include "convoke/study/running/as_if.hpp"
+#include "convoke/study/running/emulated_run.hpp"
 #include "convoke/study/running/finished_run.hpp"
 
 namespace convoke::study {
@@ -163,8 +163,8 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
   const double before = loops_.slowdown(busy(cell));
 
   energy_.start();
-  const End end = cell.at.as_if ? train_in_turns(cell, repeat, output, log, meanwhile)
-                                : start(command(cell, repeat, output), output, log, meanwhile);
+  const End end = cell.at.emulated ? train_in_turns(cell, repeat, output, log, meanwhile)
+                                   : start(command(cell, repeat, output), output, log, meanwhile);
   const std::optional<double> joules = energy_.joules();
   outcome.seconds = end.seconds;
   outcome.interrupted_by = end.interrupted_by;
@@ -180,12 +180,12 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
 
   if (end.code == 0) {
     try {
-      if (cell.at.as_if) complete_as_if(output);
+      if (cell.at.emulated) complete_emulated_run(output);
       run = read_finished_run(output, study_.columns);
       // The counters belong to this host. Members in turns leave other cores idle, which takes energy, too.
-      const bool counted = surroundings_.all_cores <= std::ssize(surroundings_.cores) && !cell.at.as_if;
+      const bool counted = surroundings_.all_cores <= std::ssize(surroundings_.cores) && !cell.at.emulated;
       if (counted) run.joules = joules;
-      if (!cell.at.as_if)
+      if (!cell.at.emulated)
         run.launch_seconds = std::max(0.0, end.seconds - run.makespan_seconds.value_or(end.seconds));
     } catch (const Error& error) {
       outcome.failure = error.what();
@@ -197,7 +197,7 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
   run.variant = cell.at.variant;
   run.ranks = cell.at.ranks, run.threads = cell.at.threads, run.fraction = cell.at.fraction;
   run.repeat = repeat;
-  if (cell.at.as_if) run.marks.emplace_back("as if");
+  if (cell.at.emulated) run.marks.emplace_back("emulated");
   if (!outcome.failure.empty()) {
     run.marks.emplace_back("failed");
     return outcome;
@@ -224,7 +224,7 @@ std::string CellRunner::warm_up(const Configuration& cell, const fs::path& outpu
   const fs::path log = output.string() + ".log";
   fs::remove_all(output);
   fs::remove(log);
-  const End end = start(command(cell, 1, output, cell.at.as_if ? 0 : -1), output, log, meanwhile);
+  const End end = start(command(cell, 1, output, cell.at.emulated ? 0 : -1), output, log, meanwhile);
   fs::remove_all(output);
   if (end.code != 0) return fmt::format("exit code {}: {} ({})", end.code, complaint_in(log), log.string());
   fs::remove(log);

@@ -92,12 +92,12 @@ Configuration configuration_at(const StudyFile& study, const Point& point) {
              .fraction = recipe.data.fraction,
              .batch = point.batch,
              .variant = join(variant, " "),
-             .as_if = point.mode != nullptr && point.mode->as_if};
+             .emulated = point.mode != nullptr && point.mode->emulated};
   made.name = run_name(made.at);
   made.seed = recipe.seed;
   made.epochs = recipe.train.epochs;
   made.members = members;
-  made.obstacle = obstacle(recipe, point.ranks, made.at.as_if);
+  made.obstacle = obstacle(recipe, point.ranks, made.at.emulated);
   return made;
 }
 
@@ -143,11 +143,11 @@ void require_distinct(const std::vector<Configuration>& all) {
 
 }  // namespace
 
-std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks, bool as_if) {
+std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks, bool emulated) {
   const bool votes = recipe.train.mode == "ensemble";
   const std::int64_t members = !votes ? 1 : recipe.ensemble.members > 0 ? recipe.ensemble.members : ranks;
-  if (as_if && (ranks % members != 0 || !recipe.ensemble.ranks.empty())) {
-    return fmt::format("\"as if\" needs as many ranks for each member, but {} have {}",
+  if (emulated && (ranks % members != 0 || !recipe.ensemble.ranks.empty())) {
+    return fmt::format("an emulated ensemble needs as many ranks for each member, but {} have {}",
                        counted(members, "member"),
                        recipe.ensemble.ranks.empty() ? counted(ranks, "rank") : "ensemble.ranks");
   }

@@ -39,8 +39,8 @@ void RunSchedule::record(std::size_t cell, const Measurement& run, double second
     contended_.push_back({cell, run.repeat, true});
   }
   history.runs.push_back(run);
-  // The ranks of a run "as if" were busy in turns.
-  const double turns = run.has_mark("as if") ? static_cast<double>(run.ranks) : 1;
+  // The ranks of an emulated run were busy in turns.
+  const double turns = run.has_mark("emulated") ? static_cast<double>(run.ranks) : 1;
   history.seconds += now ? seconds : turns * run.makespan_seconds.value_or(0);
   ++history.timed;
 }

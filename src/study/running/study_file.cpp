@@ -60,18 +60,22 @@ std::int64_t count_in(std::string_view text) {
   return failed == std::errc() && end == text.data() + text.size() ? count : 0;
 }
 
-constexpr std::string_view kAsIf = " as if";
+constexpr std::string_view kEmulated = "emulated ";
+constexpr std::string_view kEmulatedBefore = " as if";  // at the end, in files of earlier versions
 
 Mode mode_from(const SettingsReader& read, const std::string& text) {
   if (text == "sync" || text == "ensemble") return {.name = text};
-  if (text.ends_with(kAsIf)) {
-    Mode mode = mode_from(read, text.substr(0, text.size() - kAsIf.size()));
-    if (mode.name == "sync" || mode.as_if) {
+  if (text.ends_with(kEmulatedBefore)) {
+    return mode_from(read, std::string(kEmulated) + text.substr(0, text.size() - kEmulatedBefore.size()));
+  }
+  if (text.starts_with(kEmulated)) {
+    Mode mode = mode_from(read, text.substr(kEmulated.size()));
+    if (mode.name == "sync" || mode.emulated) {
       read.fail_at("mode",
                    fmt::format("\"{}\" is no mode: only members of an ensemble can train in turns", text),
-                   "known: \"ensemble as if\", \"4x2 as if\"");
+                   "known: \"emulated ensemble\", \"emulated 4x2\"");
     }
-    mode.as_if = true;
+    mode.emulated = true;
     return mode;
   }
   const std::size_t by = text.find('x');
@@ -84,13 +88,13 @@ Mode mode_from(const SettingsReader& read, const std::string& text) {
   const std::vector<std::string> known{"sync", "ensemble"};
   read.fail_at(
       "mode", fmt::format("unknown mode \"{}\"{}", text, did_you_mean(text, known)),
-      "known: sync, ensemble, groups as members x ranks per member, e.g. \"4x2\", and \"ensemble as if\"");
+      "known: sync, ensemble, groups as members x ranks per member, e.g. \"4x2\", and \"emulated ensemble\"");
 }
 
 std::string text_of(const Mode& mode) {
   const std::string name =
       mode.name == "groups" ? fmt::format("{}x{}", mode.members, mode.member_ranks) : mode.name;
-  return mode.as_if ? name + std::string(kAsIf) : name;
+  return mode.emulated ? std::string(kEmulated) + name : name;
 }
 
 template <class T>

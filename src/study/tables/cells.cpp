@@ -47,8 +47,9 @@ void take_failures(std::vector<MeasuredCell>& cells) {
 }  // namespace
 
 Coordinates coordinates(const Measurement& m) {
-  return {m.system, m.mode,    m.ranks,   m.threads,          m.fraction,
-          m.batch,  m.variant, m.machine, m.has_mark("as if")};
+  return {m.system,  m.mode,     m.ranks,
+          m.threads, m.fraction, m.batch,
+          m.variant, m.machine,  m.has_mark("emulated")};
 }
 
 Coordinates on_any_machine(Coordinates at) {
@@ -61,7 +62,7 @@ std::string run_name(const Coordinates& at) {
   if (at.fraction != 1) name += fmt::format("-p{:.4g}", at.fraction);
   if (at.batch == "weak") name += "-weak";
   if (!at.variant.empty()) name += "-" + at.variant;
-  if (at.as_if) name += "-as-if";
+  if (at.emulated) name += "-emulated";
   std::replace_if(
       name.begin(), name.end(),
       [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '+' && c != '-'; }, '_');

@@ -137,6 +137,7 @@ struct RenamedMark {
 // Marks that earlier versions wrote under other names.
 constexpr std::array kRenamedMarks{
     RenamedMark{"disturbed", "contended"},
+    RenamedMark{"as if", "emulated"},
 };
 
 std::string mark_named(const std::string& written) {

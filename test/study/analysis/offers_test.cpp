@@ -191,8 +191,8 @@ TEST_CASE("with more workers than cores the time is predicted, and the accuracy 
 
 TEST_CASE("members in turns are offered with their mark") {
   auto turns = with_accuracy(runs("ensemble", 4, {40, 41, 42}), 0.95);
-  for (Measurement& run : turns) run.marks = {"as if"};
+  for (Measurement& run : turns) run.marks = {"emulated"};
   const auto all = offers_of(analyse(turns, {}), machines_of(kTwo), {.accuracy = 0.94});
   CHECK(all.front().nodes == 2);  // of two cores
-  CHECK_THAT(sentence(all.front(), "EUR"), Contains("net, ensemble, 4 ranks [AS IF] on \"small\""));
+  CHECK_THAT(sentence(all.front(), "EUR"), Contains("net, ensemble, 4 ranks [EMULATED] on \"small\""));
 }

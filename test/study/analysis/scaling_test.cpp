@@ -221,19 +221,19 @@ TEST_CASE("equally many workers by ranks and by threads have separate columns") 
 TEST_CASE("cells of members in turns are points of the same curve, and their base is measured if it can be") {
   auto turns =
       runs("ensemble", 1, {9, 9.2}) + runs("ensemble", 2, {4.9, 5.1}) + runs("ensemble", 8, {2, 2.2});
-  for (Measurement& run : turns) run.marks = {"as if"};
+  for (Measurement& run : turns) run.marks = {"emulated"};
   const auto cells = cells_of(turns + runs("ensemble", 1, {10, 10.2}) + runs("ensemble", 2, {5.5, 5.7}));
   const auto curves = scaling_curves(cells, {}, {});
   REQUIRE(curves.size() == 1);
-  CHECK_FALSE(curves[0].base.as_if);
+  CHECK_FALSE(curves[0].base.emulated);
   REQUIRE(curves[0].points.size() == 5);
-  CHECK(curves[0].points.back().at.as_if);
+  CHECK(curves[0].points.back().at.emulated);
   CHECK(curves[0].points.back().speedup.value == Approx(10.1 / 2.1));
-  CHECK(curves[0].points.back().marks == std::vector<std::string>{"as if"});
-  CHECK(curves[0].law_marks == std::vector<std::string>{"as if"});
+  CHECK(curves[0].points.back().marks == std::vector<std::string>{"emulated"});
+  CHECK(curves[0].law_marks == std::vector<std::string>{"emulated"});
   // Both ways of two ranks are compared, and neighbours in ranks only within one way.
   const auto found = comparisons(cells);
-  const auto ways = std::ranges::count(found, "as if", &Comparison::varies);
+  const auto ways = std::ranges::count(found, "emulated", &Comparison::varies);
   CHECK(ways == 2);
   CHECK(std::ranges::count(found, "ranks", &Comparison::varies) == 3);
 }

@@ -119,27 +119,28 @@ TEST_CASE("cells that cannot run are reported before the first run") {
 }
 
 TEST_CASE(
-    "a cell as if runs one member at a time, and is not a repeat of the cell whose members run together") {
+    "an emulated cell runs one member at a time, and is not a repeat of the cell whose members run "
+    "together") {
   const Place place;
   const auto cells = configurations(
-      place.study("ranks = [6]\nmode = [\"ensemble\", \"ensemble as if\", \"2x3 as if\"]\n[set]\n"
+      place.study("ranks = [6]\nmode = [\"ensemble\", \"emulated ensemble\", \"emulated 2x3\"]\n[set]\n"
                   "train.lane = 4"));
   REQUIRE(cells.size() == 3);
   CHECK(cells[0].ranks_at_once() == 6);
-  CHECK(cells[1].name == "tiny-ensemble-6x1-as-if");
+  CHECK(cells[1].name == "tiny-ensemble-6x1-emulated");
   CHECK(cells[1].members == 6);
   CHECK(cells[1].ranks_at_once() == 1);
   CHECK(cells[2].ranks_at_once() == 3);
   Measurement run;
   run.system = "tiny", run.mode = "ensemble", run.ranks = 6, run.batch = "strong";
   CHECK(find_cell(cells, run) == 0);
-  run.marks = {"as if"};
+  run.marks = {"emulated"};
   CHECK(find_cell(cells, run) == 1);
   CHECK_THAT(
       error_of([&] {
-        configurations(place.study("ranks = [3]\nmode = \"ensemble as if\"\n[set]\nensemble.members = 2"));
+        configurations(place.study("ranks = [3]\nmode = \"emulated ensemble\"\n[set]\nensemble.members = 2"));
       }),
-      Contains("\"as if\" needs as many ranks for each member, but 2 members have 3 ranks"));
+      Contains("an emulated ensemble needs as many ranks for each member, but 2 members have 3 ranks"));
 }
 
 TEST_CASE("each round has a different order of the cells") {

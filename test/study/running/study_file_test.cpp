@@ -29,7 +29,7 @@ TEST_CASE("a study names recipes and axes; the defaults are those of the thesis:
 recipe = ["a", "b"]
 ranks = [1, 2, 4]
 threads = 2
-mode = ["sync", "ensemble", "4x2", "ensemble as if", "4x2 as if"]
+mode = ["sync", "ensemble", "4x2", "emulated ensemble", "4x2 as if"]
 columns = ["test.ece", "peak_rss_mib"]
 fraction = [0.25, 0.5, 1]
 batch = ["strong", "weak"]
@@ -73,8 +73,8 @@ TEST_CASE("an invalid study is refused with the line, and the nearest known name
   CHECK_THAT(refused("rank = [1, 2]"), Contains("s.toml:2") && Contains("did you mean \"ranks\"?"));
   CHECK_THAT(refused("fractions = [1]"), Contains("did you mean \"fraction\"?"));
   CHECK_THAT(refused("mode = \"ensembel\""), Contains("did you mean \"ensemble\"?"));
-  CHECK_THAT(refused("mode = \"sync as if\""), Contains("only members of an ensemble can train in turns"));
-  CHECK_THAT(refused("mode = \"ensembel as if\""), Contains("did you mean \"ensemble\"?"));
+  CHECK_THAT(refused("mode = \"emulated sync\""), Contains("only members of an ensemble can train in turns"));
+  CHECK_THAT(refused("mode = \"emulated ensembel\""), Contains("did you mean \"ensemble\"?"));
   CHECK_THAT(refused("columns = [\"test.ece\", \"test.ece\"]"), Contains("without repeated values"));
   CHECK_THAT(refused("columns = [\"a,b\"]"), Contains("names of summary.json"));
   CHECK_THAT(refused("mode = \"0x2\""), Contains("unknown mode \"0x2\""));

@@ -103,16 +103,16 @@ TEST_CASE("scores and further numbers of a cell have statistics; a seed's scores
 
 TEST_CASE("runs whose members trained in turns are never repeats of others") {
   auto all = runs("ensemble", 2, {10, 11}) + runs("ensemble", 2, {8}) + runs("ensemble", 2, {1});
-  all[2].marks = {"as if"};
-  all[3].marks = {"as if", "failed"};
+  all[2].marks = {"emulated"};
+  all[3].marks = {"emulated", "failed"};
   const auto cells = cells_of(all);
   REQUIRE(cells.size() == 2);
   CHECK(cells[0].find("makespan_seconds")->mean == 10.5);
   CHECK(cells[0].failed == 0);
-  CHECK(cells[1].at.as_if);
+  CHECK(cells[1].at.emulated);
   CHECK(cells[1].failed == 1);
-  CHECK(cells[1].marks == std::vector<std::string>{"as if"});
-  CHECK(run_name(cells[1].at) == run_name(cells[0].at) + "-as-if");
+  CHECK(cells[1].marks == std::vector<std::string>{"emulated"});
+  CHECK(run_name(cells[1].at) == run_name(cells[0].at) + "-emulated");
 }
 
 TEST_CASE("a cell's coordinates have a text form") {

@@ -13,7 +13,7 @@ namespace convoke::study {
 struct Comparison {
   std::size_t a = 0, b = 0;  ///< indices of the cells
   std::string varies;        ///< "mode", "ranks", "threads", "batch", "variant", "system", "system and mode",
-                             ///< "machine" or "as if"
+                             ///< "machine" or "emulated"
   std::string quantity;      ///< "makespan_seconds", "epoch_seconds" or "accuracy"
   WelchTest test;            ///< of a - b
   double p_holm = 1;         ///< p adjusted for all comparisons of this quantity (Holm)

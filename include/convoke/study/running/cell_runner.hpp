@@ -31,8 +31,8 @@ struct RunOutcome {
   int interrupted_by = 0;  ///< the signal that ended it; 0: none
 };
 
-/// Makes runs of cells, one after the other: `convoke train` under mpirun, between spin loops. A run "as if"
-/// trains the members one after the other, each alone; `convoke gather` then lets them vote.
+/// Makes runs of cells, one after the other: `convoke train` under mpirun, between spin loops. An
+/// emulated run trains the members one after the other, each alone; `convoke gather` then lets them vote.
 class CellRunner {
  public:
   /// `study` and `folder` must outlive it.
@@ -42,7 +42,7 @@ class CellRunner {
   void calibrate(const std::vector<Configuration>& cells);
 
   /// Makes run number `repeat` of `cell`, and replaces an earlier one. Calls `meanwhile` several times a
-  /// second. Marks the run as failed, oversubscribed, contended, "as if", or "bindings differ" if its
+  /// second. Marks the run as failed, oversubscribed, contended, emulated, or "bindings differ" if its
   /// bindings differ from those of the cell's first run. If it is ended by a signal (os::StopSignals), no
   /// files are left.
   RunOutcome run(const Configuration& cell, std::int64_t repeat, const std::function<void()>& meanwhile);

@@ -23,8 +23,8 @@ struct Configuration {
   std::int64_t members = 1;  ///< of an ensemble
   std::string obstacle;      ///< why it cannot run; empty if it can
 
-  /// Returns the number of ranks that run at once: for a cell "as if", those of one member.
-  std::int64_t ranks_at_once() const { return at.as_if ? at.ranks / members : at.ranks; }
+  /// Returns the number of ranks that run at once: for an emulated cell, those of one member.
+  std::int64_t ranks_at_once() const { return at.emulated ? at.ranks / members : at.ranks; }
 
   /// Returns the changes of run number `repeat` (from 1), which may have its own seed.
   std::vector<std::string> changes_of(const StudyFile& study, std::int64_t repeat) const;
@@ -39,8 +39,8 @@ std::vector<Configuration> configurations(const StudyFile& study);
 std::vector<std::string> obstacles(const StudyFile& study);
 
 /// Returns why `ranks` ranks cannot train `recipe`: a step has no lane (micro-batch) for some rank, or, with
-/// `as_if`, its members have not as many ranks each. Empty if they can.
-std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks, bool as_if = false);
+/// `emulated`, its members have not as many ranks each. Empty if they can.
+std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks, bool emulated = false);
 
 /// Returns the index of the cell to which a run belongs; empty for a cell that the study no longer has.
 std::optional<std::size_t> find_cell(std::span<const Configuration> cells, const Measurement& run);

@@ -63,7 +63,7 @@ struct Coordinates {
   std::string machine = {};  ///< as in Measurement; "" for planned cells, which have no machine yet
   /// The members of an ensemble were trained in turns, each alone, as if all ranks had their own cores: never
   /// a repeat of a run in which they trained at the same time.
-  bool as_if = false;
+  bool emulated = false;
 
   std::int64_t workers() const { return ranks * threads; }  ///< 0: unknown
   bool operator==(const Coordinates&) const = default;
@@ -81,8 +81,8 @@ bool is_sequential(std::string_view mode);
 /// set.
 std::string to_string(const Coordinates& at);
 
-/// Returns a cell's name for folders, "mnist-sync-sync-2x1-p0.5", with "-as-if" at the end: characters other
-/// than letters, digits, dot, plus and minus become "_".
+/// Returns a cell's name for folders, "mnist-sync-sync-2x1-p0.5", with "-emulated" at the end: characters
+/// other than letters, digits, dot, plus and minus become "_".
 std::string run_name(const Coordinates& at);
 
 /// Returns a share as "1/8", "1", "0.3".

@@ -1,4 +1,4 @@
-#include "convoke/study/running/as_if.hpp"
+#include "convoke/study/running/emulated_run.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -49,7 +49,7 @@ TEST_CASE("members in turns take the time of the slowest one and of the gatherin
     "images_per_second": 180, "core_seconds": 44, "test": {"accuracy": 0.75, "seconds": 9},
     "phases": {"gather": {"max": 1}, "evaluation": {"max": 9}}})");
 
-  complete_as_if(folder.path());
+  complete_emulated_run(folder.path());
   const Measurement run = read_finished_run(
       folder.path(), std::vector<std::string>{"phases.steps.max", "phases.load.min", "exposed_share"});
   CHECK(run.makespan_seconds == 13);
@@ -63,14 +63,14 @@ TEST_CASE("members in turns take the time of the slowest one and of the gatherin
   CHECK(run.further.at("phases.steps.max") == 10);
   CHECK(run.further.at("phases.load.min") == 0.5);
   CHECK(run.further.at("exposed_share") == Approx(4 / 34.0));
-  CHECK_THAT(bytes_of(folder / "summary.json"), Contains("\"as_if\": true"));
+  CHECK_THAT(bytes_of(folder / "summary.json"), Contains("\"emulated\": true"));
   CHECK_THAT(bytes_of(folder / "metrics.jsonl"),
              Contains("majority_accuracy") && !Contains("member_accuracy"));
 
   put(folder / "members/member-001/summary.json", R"({"makespan_seconds": 12})");
-  CHECK_THAT(error_of([&] { complete_as_if(folder.path()); }),
+  CHECK_THAT(error_of([&] { complete_emulated_run(folder.path()); }),
              Contains("member-001/summary.json has no number \"seconds_to_first_step\""));
   fs::remove(folder / "members/member-001/summary.json");
-  CHECK_THAT(error_of([&] { complete_as_if(folder.path()); }),
+  CHECK_THAT(error_of([&] { complete_emulated_run(folder.path()); }),
              Contains("member-001/summary.json cannot be read"));
 }

@@ -8,8 +8,8 @@ namespace convoke::study {
 /// all members trained at the same time, each on its own cores. The makespan is that of the slowest member
 /// plus the gathering. Each member evaluated itself on all test samples, which is the work of a rank of that
 /// run, so the votes of `convoke gather` do not count. Competition of members for memory, caches and the
-/// clock of the processor is missing. Adds `as_if` to summary.json. Throws Error naming a file that is
+/// clock of the processor is missing. Adds `emulated` to summary.json. Throws Error naming a file that is
 /// missing or not from Convoke.
-void complete_as_if(const std::filesystem::path& folder);
+void complete_emulated_run(const std::filesystem::path& folder);
 
 }  // namespace convoke::study

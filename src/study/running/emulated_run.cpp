@@ -1,4 +1,4 @@
-#include "convoke/study/running/as_if.hpp"
+#include "convoke/study/running/emulated_run.hpp"
 
 #include <fmt/format.h>
 
@@ -47,7 +47,7 @@ std::string log_of(const fs::path& folder, const std::set<fs::path>& members) {
 
 }  // namespace
 
-void complete_as_if(const fs::path& folder) {
+void complete_emulated_run(const fs::path& folder) {
   const std::set<fs::path> members = members_of(folder);
   Settings summary = require_json(folder / "summary.json");
   const double gathering = require(summary, "phases.gather.max");
@@ -84,7 +84,7 @@ void complete_as_if(const fs::path& folder) {
     ranks.set(key, Value::Array(all.begin(), all.end()));
   }
   makespan += gathering;
-  summary.set("as_if", true);
+  summary.set("emulated", true);
   summary.set("makespan_seconds", makespan);
   summary.set("core_seconds", makespan * require(summary, "cores"));
   summary.set("images_per_second", steps > 0 ? images / steps : 0.0);
