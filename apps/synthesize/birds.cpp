@@ -1,4 +1,4 @@
-#include "synthesize/stand_in.hpp"
+#include "synthesize/synthetic_data.hpp"
 
 #include <fmt/format.h>
 
@@ -295,7 +295,7 @@ class Bird {
   Point chest_, head_;  ///< in the bird's coordinates
 };
 
-class Birds final : public StandIn {
+class Birds final : public SyntheticData {
  public:
   explicit Birds(SynthesizeOptions options) : options_(std::move(options)) {
     if (options_.classes == 0) options_.classes = kSpecies;
@@ -361,7 +361,7 @@ class Birds final : public StandIn {
 
 }  // namespace
 
-std::unique_ptr<StandIn> make_birds(const SynthesizeOptions& options) {
+std::unique_ptr<SyntheticData> make_birds(const SynthesizeOptions& options) {
   return std::make_unique<Birds>(options);
 }
 

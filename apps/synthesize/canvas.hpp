@@ -8,7 +8,7 @@
 #include "convoke/core/random.hpp"
 #include "convoke/pictures/image.hpp"
 
-// Tools to paint stand-ins: anti-aliased shapes by their signed distance, and textures.
+// Tools to paint synthetic pictures: anti-aliased shapes by their signed distance, and textures.
 namespace convoke::data_prep {
 
 using pictures::Image;

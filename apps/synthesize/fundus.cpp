@@ -1,4 +1,4 @@
-#include "synthesize/stand_in.hpp"
+#include "synthesize/synthetic_data.hpp"
 
 #include <fmt/format.h>
 
@@ -246,7 +246,7 @@ class Eye {
   Point middle_, disc_, macula_;
 };
 
-class Fundus final : public StandIn {
+class Fundus final : public SyntheticData {
  public:
   explicit Fundus(SynthesizeOptions options) : options_(std::move(options)) {
     if (options_.samples == 0) options_.samples = 2000;
@@ -300,7 +300,7 @@ class Fundus final : public StandIn {
 
 }  // namespace
 
-std::unique_ptr<StandIn> make_fundus(const SynthesizeOptions& options) {
+std::unique_ptr<SyntheticData> make_fundus(const SynthesizeOptions& options) {
   return std::make_unique<Fundus>(options);
 }
 

@@ -1,4 +1,4 @@
-#include "synthesize/stand_in.hpp"
+#include "synthesize/synthetic_data.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -128,7 +128,7 @@ IoFeatures observe(Job& job) {
   return io_features(requests);
 }
 
-class IoPatterns final : public StandIn {
+class IoPatterns final : public SyntheticData {
  public:
   explicit IoPatterns(SynthesizeOptions options) : options_(std::move(options)) {
     constexpr std::int64_t kThesis = 27238 + 11674;
@@ -157,7 +157,7 @@ class IoPatterns final : public StandIn {
 
 }  // namespace
 
-std::unique_ptr<StandIn> make_io_patterns(const SynthesizeOptions& options) {
+std::unique_ptr<SyntheticData> make_io_patterns(const SynthesizeOptions& options) {
   return std::make_unique<IoPatterns>(options);
 }
 

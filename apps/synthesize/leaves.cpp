@@ -1,4 +1,4 @@
-#include "synthesize/stand_in.hpp"
+#include "synthesize/synthetic_data.hpp"
 
 #include <fmt/format.h>
 
@@ -271,7 +271,7 @@ constexpr std::array kDiseases{
     Class{"Tomato___healthy", nullptr},
 };
 
-class Leaves final : public StandIn {
+class Leaves final : public SyntheticData {
  public:
   explicit Leaves(SynthesizeOptions options) : options_(std::move(options)) {
     if (options_.samples == 0) options_.samples = 2000;
@@ -306,7 +306,7 @@ class Leaves final : public StandIn {
 
 }  // namespace
 
-std::unique_ptr<StandIn> make_leaves(const SynthesizeOptions& options) {
+std::unique_ptr<SyntheticData> make_leaves(const SynthesizeOptions& options) {
   return std::make_unique<Leaves>(options);
 }
 

@@ -1,4 +1,4 @@
-#include "synthesize/stand_in.hpp"
+#include "synthesize/synthetic_data.hpp"
 
 #include <fmt/format.h>
 
@@ -98,7 +98,7 @@ Review review(const SynthesizeOptions& options, std::int64_t number, bool good) 
   return {text, good ? 7 + strength : 4 - strength};
 }
 
-class Reviews final : public StandIn {
+class Reviews final : public SyntheticData {
  public:
   explicit Reviews(SynthesizeOptions options) : options_(std::move(options)) {
     if (options_.samples == 0) options_.samples = 4000;
@@ -132,7 +132,7 @@ class Reviews final : public StandIn {
 
 }  // namespace
 
-std::unique_ptr<StandIn> make_reviews(const SynthesizeOptions& options) {
+std::unique_ptr<SyntheticData> make_reviews(const SynthesizeOptions& options) {
   return std::make_unique<Reviews>(options);
 }
 

@@ -9,7 +9,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
-#include "synthesize/stand_in.hpp"
+#include "synthesize/synthetic_data.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -23,12 +23,12 @@ struct Takes {
 
 struct Entry {
   std::string_view name;
-  std::unique_ptr<StandIn> (*make)(const SynthesizeOptions&);
+  std::unique_ptr<SyntheticData> (*make)(const SynthesizeOptions&);
   Takes takes;
   std::string_view description;
 };
 
-constexpr std::array kStandIns{
+constexpr std::array kSyntheticKinds{
     Entry{"birds",
           make_birds,
           {.size = true, .classes = true},
@@ -103,9 +103,9 @@ void require_samples(const SynthesizeOptions& options, std::int64_t needed, cons
 
 void synthesize(const SynthesizeOptions& options, const Team& team) {
   // 1. Choose the kind.
-  const auto& entry = find_in(kStandIns, options.kind, "kind of stand-in");
+  const auto& entry = find_in(kSyntheticKinds, options.kind, "kind of synthetic data");
   check(options, entry);
-  const std::unique_ptr<StandIn> stand_in = entry.make(options);
+  const std::unique_ptr<SyntheticData> data = entry.make(options);
 
   // 2. Create the folder under another name until it is complete.
   const fs::path part = options.output.string() + ".part";
@@ -114,23 +114,23 @@ void synthesize(const SynthesizeOptions& options, const Team& team) {
     std::error_code error;
     fs::remove_all(part, error);
     if (!fs::create_directories(part, error)) cannot_write(part, error);
-    for (const fs::path& folder : stand_in->folders()) {
+    for (const fs::path& folder : data->folders()) {
       if (fs::create_directories(part / folder, error); error) cannot_write(part / folder, error);
     }
   }
   team.barrier();
 
   // 3. Each process writes its range of the files, in any order.
-  const Share mine(stand_in->files(), team);
+  const Share mine(data->files(), team);
   for (std::int64_t i = mine.first; i < mine.last; ++i) {
-    stand_in->write_file(i, part);
+    data->write_file(i, part);
     if (options.progress) options.progress(i + 1 - mine.first, mine.size());
   }
   team.barrier();
 
   // 4. Write the tables and the mark, and rename the folder.
   if (team.index == 0) {
-    stand_in->write_tables(part);
+    data->write_tables(part);
     write_text(part / kSyntheticMark, mark(options));
     std::error_code error;
     fs::remove(options.output, error);
@@ -142,7 +142,7 @@ void synthesize(const SynthesizeOptions& options, const Team& team) {
 
 std::vector<SyntheticKind> synthetic_kinds() {
   std::vector<SyntheticKind> kinds;
-  for (const Entry& entry : kStandIns)
+  for (const Entry& entry : kSyntheticKinds)
     kinds.push_back({std::string(entry.name), std::string(entry.description)});
   return kinds;
 }

@@ -23,14 +23,14 @@ struct SynthesizeOptions {
   std::function<void(std::int64_t done, std::int64_t total)> progress = {};
 };
 
-/// Writes the folder `output` with a stand-in for a published data set, in the layout of the original. File
-/// names begin with "synthetic", pictures have a comment that says so, and the folder has kSyntheticMark with
-/// the options. Each sample is a pure function of (options, its number); the processes share the samples.
-/// Throws Error for an unknown kind, an option that is out of range or that the kind does not have, or an
-/// output that exists and is not empty, or cannot be written; then there is no output.
+/// Writes the folder `output` with synthetic data in the layout of a published data set. File names begin
+/// with "synthetic", pictures have a comment that says so, and the folder has kSyntheticMark with the
+/// options. Each sample is a pure function of (options, its number); the processes share the samples. Throws
+/// Error for an unknown kind, an option that is out of range or that the kind does not have, or an output
+/// that exists and is not empty, or cannot be written; then there is no output.
 void synthesize(const SynthesizeOptions& options, const Team& team = {});
 
-/// The kinds of stand-ins: {"birds", "what it is"}, ... for help texts.
+/// The kinds of synthetic data: {"birds", "what it is"}, ... for help texts.
 struct SyntheticKind {
   std::string name, description;
 };

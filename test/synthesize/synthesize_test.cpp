@@ -48,7 +48,7 @@ SynthesizeOptions small(const std::string& kind, const fs::path& output) {
 
 }  // namespace
 
-TEST_CASE("a stand-in is a pure function of its options, for any number of processes") {
+TEST_CASE("synthetic data are a pure function of their options, for any number of processes") {
   for (const SyntheticKind& kind : synthetic_kinds()) {
     CAPTURE(kind.name);
     const TemporaryFolder folder;
@@ -89,7 +89,7 @@ TEST_CASE("a stand-in is a pure function of its options, for any number of proce
   }
 }
 
-TEST_CASE("stand-ins say that they are synthetic, in names, comments and a file") {
+TEST_CASE("synthetic data say that they are synthetic, in names, comments and a file") {
   for (const SyntheticKind& kind : synthetic_kinds()) {
     CAPTURE(kind.name);
     const TemporaryFolder folder;
@@ -251,7 +251,7 @@ TEST_CASE("I/O patterns: five features of three patterns satisfy their definitio
                         {"file-per-process", 200}, {"shared-contiguous", 200}, {"shared-strided", 200}});
 }
 
-TEST_CASE("stand-ins can be prepared, and too few samples are refused at once") {
+TEST_CASE("synthetic data can be prepared, and too few samples are refused at once") {
   for (const SyntheticKind& kind : synthetic_kinds()) {
     CAPTURE(kind.name);
     const TemporaryFolder folder;
@@ -278,14 +278,14 @@ TEST_CASE("stand-ins can be prepared, and too few samples are refused at once") 
              Contains("525 classes of birds need 5,250, ten of each"));
 }
 
-TEST_CASE("impossible stand-ins are refused, and incomplete ones do not look complete") {
+TEST_CASE("impossible synthetic data are refused, and incomplete ones do not look complete") {
   const TemporaryFolder folder;
   const auto error = [&](SynthesizeOptions options) {
     if (options.output.empty()) options.output = folder / "made";
     return error_of([&] { synthesize(options); });
   };
   CHECK_THAT(error({.kind = "bird"}),
-             Contains("unknown kind of stand-in \"bird\" (did you mean \"birds\"?)"));
+             Contains("unknown kind of synthetic data \"bird\" (did you mean \"birds\"?)"));
   CHECK_THAT(error({.kind = "birds", .difficulty = 1.5}), Contains("--difficulty 1.5: must be 0 to 1"));
   CHECK_THAT(error({.kind = "birds", .difficulty = std::nan("")}), Contains("must be 0 to 1"));
   CHECK_THAT(error({.kind = "birds", .classes = 526}), Contains("--classes 526: birds have 2 to 525"));

@@ -21,13 +21,13 @@ namespace fs = std::filesystem;
 Settings read_json(const fs::path& file) { return metrics::read_json(file).value_or(Settings()); }
 
 // Keys of summary.json that have another name in this version.
-constexpr std::array kRenamed{
+constexpr std::array kRenamedSummaryKeys{
     std::pair<std::string_view, std::string_view>{"as_if", "emulated"},
 };
 
 Settings read_summary(const fs::path& file) {
   Settings summary = read_json(file);
-  for (const auto& [before, now] : kRenamed) {
+  for (const auto& [before, now] : kRenamedSummaryKeys) {
     if (const Value* const value = summary.find(before)) summary.set(now, *value);
   }
   return summary;

@@ -11,11 +11,11 @@
 
 namespace convoke::data_prep {
 
-/// A stand-in for a published data set: files that any process can make one by one in any order, and tables
-/// of all of them.
-class StandIn {
+/// Synthetic data in the layout of a published data set: files that any process can make one by one in any
+/// order, and tables of all of them.
+class SyntheticData {
  public:
-  virtual ~StandIn() = default;
+  virtual ~SyntheticData() = default;
 
   /// Folders below the output, parents first.
   virtual std::vector<std::filesystem::path> folders() const = 0;
@@ -43,32 +43,32 @@ void write_text(const std::filesystem::path& file, const std::string& text);
 /// Tomato leaves, healthy or with one of nine diseases, in the layout of PlantVillage: train/ and valid/ with
 /// a folder per class, a fifth of the pictures in valid. The classes differ in their lesions; hue, place,
 /// pose and light of the leaf are random in each picture.
-std::unique_ptr<StandIn> make_leaves(const SynthesizeOptions& options);
+std::unique_ptr<SyntheticData> make_leaves(const SynthesizeOptions& options);
 
 /// Up to 525 species of birds in the layout of BIRDS-525: train/, valid/ and test/ with a folder per class,
 /// and birds.csv. A species has one of 21 shapes and one of 25 plumages (5 pairs of colours by 5 textures);
 /// pose, size, light and background are random in each picture. One picture in ten of each class is in
 /// valid, and one in test.
-std::unique_ptr<StandIn> make_birds(const SynthesizeOptions& options);
+std::unique_ptr<SyntheticData> make_birds(const SynthesizeOptions& options);
 
 /// Pictures of the back of the eye in five grades of diabetic retinopathy, in the layout of EyePACS
 /// (trainLabels.csv: image, level; train/10_left.jpeg) or APTOS 2019 (train.csv: id_code, diagnosis;
 /// train_images/*.png). They show disc, macula, vessels and lesions by grade: none; microaneurysms; also
 /// haemorrhages and exudates; many of them, with cotton-wool spots; new vessels and bleeding in front of the
 /// retina. The two eyes of a patient are similar.
-std::unique_ptr<StandIn> make_fundus(const SynthesizeOptions& options);
+std::unique_ptr<SyntheticData> make_fundus(const SynthesizeOptions& options);
 
 /// A table of three access patterns as an I/O server sees them (a file per process, a shared file in
 /// contiguous parts, a shared file strided by requests): the smallest, mean and largest request, the number
 /// of files, and the mean distance between neighbouring requests to the same file, in bytes. Each row comes
 /// from a simulation of single requests: processes with several pending requests or in step, requests that
 /// are cut at the largest transfer, windows of some hundred arrivals.
-std::unique_ptr<StandIn> make_io_patterns(const SynthesizeOptions& options);
+std::unique_ptr<SyntheticData> make_io_patterns(const SynthesizeOptions& options);
 
 /// Reviews of films in the layout of IMDb's archive (train/pos/7_9.txt: number and stars; test/neg, ...), and
 /// the same as one table (review, sentiment). Every opinion is a word of praise or blame with or without a
 /// negation. Words of both kinds, and negations, are equally frequent in good and bad reviews, so that
 /// counting words does not decide. Sentences about the film's story also praise, blame and negate.
-std::unique_ptr<StandIn> make_reviews(const SynthesizeOptions& options);
+std::unique_ptr<SyntheticData> make_reviews(const SynthesizeOptions& options);
 
 }  // namespace convoke::data_prep
