@@ -160,6 +160,22 @@ void Settings::set_path(std::string_view path, Value value, const std::string& p
   }
 }
 
+void Settings::rename(std::string_view path, std::string_view key) {
+  const std::size_t dot = path.find('.');
+  const std::string_view head = path.substr(0, dot);
+  if (dot != std::string_view::npos) {
+    Value* const value = find_mutable(head);
+    if (value != nullptr && value->table() != nullptr) value->table()->rename(path.substr(dot + 1), key);
+    return;
+  }
+  for (auto& [name, value] : entries_) {
+    if (name == head) name = key;
+  }
+  for (auto& [name, place] : places_) {
+    if (name == head) name = key;
+  }
+}
+
 const std::string& Settings::place(std::string_view path) const {
   for (const auto& [key, place] : places_) {
     if (key == path) return place;

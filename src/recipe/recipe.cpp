@@ -6,6 +6,7 @@
 
 #include "changes.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/renamed_keys.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/zoo.hpp"
@@ -69,6 +70,12 @@ std::string of_zoo(const std::string& name) {
 std::string of_file(const std::string& file) {
   return fmt::format("name = {}\n[data]\npath = \"data.h5\"\n[model]\nfile = {}\n[train]\nbatch = 16\n",
                      Value(name_from(file)).to_string(), Value(file).to_string());
+}
+
+// True for a recipe that Convoke stored with a run or a study, possibly in an earlier version.
+bool is_stored(const fs::path& source) {
+  const fs::path folder = source.parent_path();
+  return fs::exists(folder / "environment.json") || fs::exists(folder / "../study.toml");
 }
 
 // The name must be usable as the name of a run folder.
@@ -178,7 +185,9 @@ Recipe Recipe::of_root(std::optional<Recipe> here, const std::string& recipe,
 Recipe Recipe::parse(const std::string& toml, const std::string& source,
                      const std::vector<std::string>& changes) {
   Settings document = parse_toml(toml, source);
+  if (is_stored(source)) rename_keys(document);
   for (const std::string& change : changes) apply_change(document, change);
+  refuse_renamed_keys(document);
 
   require_known_keys(document);
 

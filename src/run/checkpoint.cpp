@@ -14,6 +14,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/fields.hpp"
 #include "convoke/core/format_version.hpp"
+#include "convoke/core/renamed_keys.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/file.hpp"
@@ -127,7 +128,7 @@ Fingerprint read_fingerprint(const std::filesystem::path& path, const hdf5::File
   const hdf5::Group group = file.group("fingerprint");
   Fingerprint fingerprint;
   for (const std::string& key : group.attribute_names()) {
-    fingerprint.emplace_back(key, group.attribute<std::string>(key));
+    fingerprint.emplace_back(current_key(key), group.attribute<std::string>(key));
   }
   return fingerprint;
 }

@@ -71,6 +71,9 @@ class Settings {
   /// has an empty key.
   void set_path(std::string_view path, Value value, const std::string& place = {});
 
+  /// Gives the value at `path` ("train.lane") another key in its table; without effect if there is none.
+  void rename(std::string_view path, std::string_view key);
+
   const std::string& where() const { return where_; }
   void set_where(std::string where) { where_ = std::move(where); }
   /// Returns the place of the value at `path`, such as "train.epochs", or of the innermost table or value on

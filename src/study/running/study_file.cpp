@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/renamed_keys.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/recipe/toml.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
@@ -219,7 +220,10 @@ StudyFile StudyFile::load(const fs::path& file) {
 }
 
 StudyFile StudyFile::parse(const std::string& toml, const std::string& source) {
-  const Settings document = recipe::parse_toml(toml, source);
+  Settings document = recipe::parse_toml(toml, source);
+  // The copy in the folder of a study may be of an earlier version.
+  if (fs::exists(fs::path(source).parent_path() / "measurements.csv")) rename_keys(document);
+  refuse_renamed_keys(document);
   SettingsReader read(document, "study");
   StudyFile study;
   study.name = read.get("name", fs::path(source).stem().string());

@@ -1,0 +1,43 @@
+#include "convoke/core/renamed_keys.hpp"
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/lookup.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+
+TEST_CASE("a stored recipe of an earlier version has the keys of this one, in their places") {
+  Settings train{{"batch", 64}, {"optimizer", "adam"}};
+  train.set("lane", 8, "recipe.toml:7");
+  Settings stored{
+      {"train", train}, {"model", Settings{{"batch_norm", "lane"}}}, {"data", Settings{{"portion", 0.5}}}};
+  rename_keys(stored);
+  CHECK(value_at(stored, "train.lane") == nullptr);
+  CHECK(number_at(stored, "train.micro_batch") == 8);
+  CHECK(stored.place("train.micro_batch") == "recipe.toml:7");
+  CHECK(number_at(stored, "data.fraction") == 0.5);
+  CHECK(text_at(stored, "model.batch_norm") == "micro_batch");
+  CHECK_NOTHROW(refuse_renamed_keys(stored));
+
+  Settings study{{"portion", Value::Array{0.5, 1.0}},
+                 {"axes", Settings{{"train", Settings{{"lane", Value::Array{8}}}}}}};
+  rename_keys(study);
+  CHECK(numbers_at(study, "fraction") == std::vector<double>{0.5, 1.0});
+  CHECK(numbers_at(study, "axes.train.micro_batch") == std::vector<double>{8});
+}
+
+TEST_CASE("a recipe with a key of an earlier version is refused, and the message names the new key") {
+  Settings train;
+  train.set("lane", 8, "recipe.toml:7");
+  try {
+    refuse_renamed_keys(Settings{{"train", train}});
+    FAIL("accepted");
+  } catch (const Error& error) {
+    CHECK(error.what() == std::string("recipe.toml:7: \"train.lane\" is now \"train.micro_batch\""));
+    CHECK(error.hint() == "write micro_batch; its values mean the same");
+  }
+  CHECK_THROWS_WITH(refuse_renamed_keys(Settings{{"model", Settings{{"batch_norm", "lane"}}}}),
+                    "\"model.batch_norm\" = \"lane\" is now \"micro_batch\"");
+  CHECK(current_key("train.lane") == "train.micro_batch");
+  CHECK(current_key("train.batch") == "train.batch");
+}
