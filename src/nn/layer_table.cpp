@@ -116,22 +116,22 @@ constexpr std::array kLayers{
                "normalises groups of channels of each sample: images, sequences, vectors"},
     LayerEntry{
         "gru", "recurrent", kMaker<Gru>,
-        "gated recurrent unit: (L, F) → (units); `inputs = [\"embedding_1\", \"input\"]` masks the places "
-        "with token 0"},
+        "gated recurrent unit: (L, F) → (units); `inputs = [\"embedding_1\", \"input\"]` masks the time "
+        "steps with token 0"},
     LayerEntry{"hard_sigmoid", "activation", kMaker<Activation, Activation::Function::kHardSigmoid>,
                "relu6(x + 3) / 6", range_of_probability},
     LayerEntry{"hard_swish", "activation", kMaker<Activation, Activation::Function::kHardSwish>,
                "x relu6(x + 3) / 6; also called `hard_silu`"},
     LayerEntry{"identity", "structure", kMaker<Identity>, "its input", range_of_same},
     LayerEntry{"layer_norm", "normalisation", kMaker<LayerNorm>,
-               "normalises the features of each place: (L, F), (F) or, by axis, images"},
+               "normalises the features of each time step: (L, F), (F) or, by axis, images"},
     LayerEntry{"leaky_relu", "activation", kMaker<Activation, Activation::Function::kLeakyRelu>,
                "x > 0 ? x : negative_slope x"},
     LayerEntry{"local_response_norm", "normalisation", kMaker<LocalResponseNorm>,
                "divides by the sum of squares of neighbouring channels; images"},
     LayerEntry{"lstm", "recurrent", kMaker<Lstm>,
                "long short-term memory: (L, F) → (units); `inputs = [\"embedding_1\", \"input\"]` masks the "
-               "places with token 0"},
+               "time steps with token 0"},
     LayerEntry{"max_pool", "pooling", kMaker<MaxPool>, "maximum over windows: (C, H, W) → (C, H', W')",
                range_of_some},
     LayerEntry{"max_pool1d", "pooling", kMaker<Pool1d, kMax>,
@@ -167,8 +167,8 @@ constexpr std::array kLayers{
                "a part of its input along an axis; a split is several slices", range_of_some},
     LayerEntry{
         "softmax", "activation", kMaker<Softmax>,
-        "eˣ divided by its sum over the classes of a vector, the features of each place of a sequence or the "
-        "channels of each pixel of an image",
+        "eˣ divided by its sum over the classes of a vector, the features of each time step of a sequence "
+        "or the channels of each pixel of an image",
         range_of_softmax},
     LayerEntry{"softplus", "activation", kMaker<Activation, Activation::Function::kSoftplus>, "log(1 + eˣ)"},
     LayerEntry{"standardize", "normalisation", kMaker<Standardize>, "(x − mean) / √variance"},

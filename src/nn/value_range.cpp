@@ -67,10 +67,10 @@ ValueRange range_of_all_means(const RangeOfInputs& at) {
   return {x.least, x.largest, x.least_sum * each, x.largest_sum * each};
 }
 
-// The numbers of a place sum to 1.
+// The numbers of a position sum to 1.
 ValueRange range_of_softmax(const RangeOfInputs& at) {
-  const double places = static_cast<double>(at.values() / channels_of(at.node.shape));
-  return {0, 1, places, places};
+  const double positions = static_cast<double>(at.values() / channels_of(at.node.shape));
+  return {0, 1, positions, positions};
 }
 
 ValueRange range_of_probability(const RangeOfInputs& at) { return between(0, 1, at.values()); }

@@ -393,7 +393,7 @@ TEST_CASE("a mask that is not that of tokens other than 0 is refused by name") {
     return error_of([&] { read_model(file); });
   };
   CHECK_THAT(reason("float32", "0.5", ""),
-             Catch::Contains("layer \"not_equal\" (NotEqual): masks places by their numbers"));
+             Catch::Contains("layer \"not_equal\" (NotEqual): masks time steps by their values"));
   const std::string words =
       R"({"class_name": "Embedding", "module": "keras.layers", "name": "words", "config":
       {"input_dim": 4, "output_dim": 3}, "inbound_nodes": [{"args": [{"class_name": "__keras_tensor__",

@@ -381,7 +381,7 @@ std::vector<double> output_of(const Imported& imported, const std::vector<float>
 
 }  // namespace
 
-TEST_CASE("a Slice takes any places that NumPy's would") {
+TEST_CASE("a Slice takes any indices that NumPy's would") {
   const Folder folder;
   const std::vector<float> x{0, 1, 2, 3, 4, 5, 6};
   const auto sliced = [&](std::int64_t start, std::int64_t end, std::int64_t step) {

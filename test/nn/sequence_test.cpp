@@ -84,7 +84,7 @@ TEST_CASE("a step refuses tokens outside the vocabulary") {
     batch.tokens = {0, 1, 2, 3, bad, 0};
     CHECK(error_of([&] { experiment.run(batch); }) == "embedding_1: sample 41 has token " +
                                                           std::to_string(bad) +
-                                                          " at place 1, but the vocabulary is 0..3");
+                                                          " at position 1, but the vocabulary is 0..3");
   }
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("lstm and gru after an embedding, each other and an activation") {
   }
 }
 
-TEST_CASE("lstm and gru skip masked places in any position") {
+TEST_CASE("lstm and gru skip masked time steps in any position") {
   for (const MaskedBuilder layer : kMaskedBuilders) {
     for_each_form(
         [&](const RecurrentOptions& options) { check_graph(on_tokens(layer, 4, 2, options), kLaneOf3); });
@@ -124,7 +124,7 @@ TEST_CASE("lstm and gru skip masked places in any position") {
   }
 }
 
-TEST_CASE("lstm and gru: dropout of input and state, one mask for all places") {
+TEST_CASE("lstm and gru: dropout of input and state, one mask for all time steps") {
   for (const MaskedBuilder layer : kMaskedBuilders) {
     for (const bool both : {false, true}) {
       check_graph(on_tokens(layer, 4, 2,
@@ -160,16 +160,16 @@ TEST_CASE("the cell's sigmoid and tanh, over their whole range and for NaN") {
   std::vector<float> gates(4 * units), product, h(units), c(units);
   const std::vector<float> zeros(units), before(units, 0.5F);
   for (int gate = 0; gate < 4; ++gate) product.insert(product.end(), inputs.begin(), inputs.end());
-  RecurrentPlace<float> place;
-  place.samples = 1;
-  place.units = static_cast<std::int64_t>(units);
-  place.gates = gates.data();
-  place.product = product.data();
-  place.h_before = zeros.data();
-  place.h = h.data();
-  place.c_before = before.data();
-  place.c = c.data();
-  lstm_forward(place);
+  RecurrentStep<float> step;
+  step.samples = 1;
+  step.units = static_cast<std::int64_t>(units);
+  step.gates = gates.data();
+  step.product = product.data();
+  step.h_before = zeros.data();
+  step.h = h.data();
+  step.c_before = before.data();
+  step.c = c.data();
+  lstm_forward(step);
   for (std::size_t u = 0; u + 1 < units; ++u) {
     const double x = inputs[u], sigmoid = 1 / (1 + std::exp(-x)), cell = sigmoid * (0.5 + std::tanh(x));
     INFO(x);

@@ -139,7 +139,7 @@ TEST_CASE("synchronized: a batch norm without trained nodes before it") {
   CHECK(stops(experiment.network.backward_stops()) == Stops{16});  // no stop for the gradient of the input
 }
 
-TEST_CASE("synchronized: places of sequences count as pixels") {
+TEST_CASE("synchronized: time steps of sequences count as pixels") {
   const auto graph_of = [](bool synchronized) {
     Graph graph({5, 3});
     const Symbol x = conv1d(input(graph), {.filters = 20, .kernel = 2, .bias = false});

@@ -45,7 +45,7 @@ bool some_lane_is_one_sample(std::int64_t samples, std::int64_t batch, std::int6
 TEST_CASE("batch norm over one value per channel is refused, as in PyTorch") {
   CHECK(single_value_batch_norm(graph_of({4}, kBatchNorm)) == "bn");
   CHECK(single_value_batch_norm(graph_of({4, 1, 1}, kBatchNorm)) == "bn");
-  CHECK(single_value_batch_norm(graph_of({1, 4}, kBatchNorm)) == "bn");  // (L, C): a sequence of one place
+  CHECK(single_value_batch_norm(graph_of({1, 4}, kBatchNorm)) == "bn");  // (L, C), L = 1
   CHECK(single_value_batch_norm(graph_of({4, 1, 2}, kBatchNorm)).empty());
   CHECK(single_value_batch_norm(graph_of({2, 4}, kBatchNorm)).empty());
   Settings frozen = kBatchNorm;

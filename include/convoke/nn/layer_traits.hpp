@@ -19,7 +19,7 @@ struct LayerTraits {
   Inputs inputs = Inputs::kOne;  ///< the graph refuses any other number of inputs
   bool takes_tokens = false;     ///< an input may be tokens; the graph refuses tokens for all other layers
   std::int64_t vocabulary = 0;   ///< the input is tokens in [0, vocabulary); 0: the input is numbers
-  bool reads_by_time = false;    ///< reads the same place of all samples before it reads the next place
+  bool reads_by_time = false;    ///< reads a time step of all samples before it reads the next
   bool is_view = false;          ///< the output is the memory of the input
 
   // Training.

@@ -26,7 +26,7 @@ std::vector<const nn::Node*> readers_of(const nn::Graph& graph, std::size_t inde
   return readers;
 }
 
-// True if each place of the sequence is multiplied by a matrix that no other node uses.
+// True if each time step of the sequence is multiplied by a matrix that no other node uses.
 bool is_projection(const nn::Graph& graph, const nn::Node& node) {
   if (node.layer == nullptr || node.layer->type() != "conv1d" || graph.shares(node)) return false;
   const LayerSettings settings(*node.layer);

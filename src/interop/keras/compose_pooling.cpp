@@ -7,7 +7,7 @@ namespace {
 
 using Axes = std::vector<WindowAxis>;
 
-// Windows as [begin, end) of places, and what their sum is divided by.
+// Windows as [begin, end) of positions, and what their sum is divided by.
 struct Cover {
   std::int64_t begin, end, divisor;
 };

@@ -5,7 +5,7 @@
 namespace convoke::interop::keras_export {
 namespace {
 
-// True if a layer of the graph skips the places where the token is 0.
+// True if a layer of the graph skips the time steps where the token is 0.
 bool masks(const nn::Graph& graph) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const nn::Node& node) {
     return node.layer != nullptr && node.inputs.size() == 2 && node.layer->traits().reads_by_time;

@@ -5,7 +5,7 @@
 
 #include "convoke/core/error.hpp"
 #include "interop/keras/layers.hpp"
-#include "interop/places.hpp"
+#include "interop/slice_indices.hpp"
 
 // x[index] of tensors, and the stack that is its inverse.
 
@@ -50,14 +50,14 @@ std::int64_t number(const Json& slice, const char* key, std::int64_t otherwise) 
   return value.get<std::int64_t>();
 }
 
-std::vector<std::int64_t> places_of(const Json& element, std::int64_t extent) {
+std::vector<std::int64_t> indices_of(const Json& element, std::int64_t extent) {
   if (element.is_number_integer()) {
     const auto index = element.get<std::int64_t>();
-    const std::int64_t place = index < 0 ? index + extent : index;
-    if (place < 0 || place >= extent)
-      throw Error(fmt::format("has no place {} of {}", index, extent),
-                  "places count from 0, and -1 is the last");
-    return {place};
+    const std::int64_t position = index < 0 ? index + extent : index;
+    if (position < 0 || position >= extent)
+      throw Error(fmt::format("has no index {} of {}", index, extent),
+                  "indices count from 0, and -1 is the last");
+    return {position};
   }
   const Json& slice = member(element, "config").is_object() ? member(element, "config") : element;
   if (!slice.is_object()) {
@@ -69,22 +69,22 @@ std::vector<std::int64_t> places_of(const Json& element, std::int64_t extent) {
   const std::int64_t step = number(slice, "step", 1);
   if (step == 0) throw Error("has a step of 0", "give a step of at least 1, or of at most -1");
   const std::int64_t start = number(slice, "start", step > 0 ? 0 : kLast);
-  const auto places = places_of_slice(extent, start, number(slice, "stop", step > 0 ? kLast : kFirst), step);
-  if (places.empty()) throw Error("takes nothing of its input", "give a slice that ends behind its start");
-  return places;
+  const auto indices = slice_indices(extent, start, number(slice, "stop", step > 0 ? kLast : kFirst), step);
+  if (indices.empty()) throw Error("takes nothing of its input", "give a slice that ends behind its start");
+  return indices;
 }
 
-bool is_whole(const std::vector<std::int64_t>& places, std::int64_t extent) {
-  return runs_of(places) == std::vector{std::pair(std::int64_t{0}, extent)};
+bool is_whole(const std::vector<std::int64_t>& indices, std::int64_t extent) {
+  return runs_of(indices) == std::vector{std::pair(std::int64_t{0}, extent)};
 }
 
-/// Takes these places of one of Keras' axes: slices, joined.
-Value taken(const Call& call, const Value& x, std::int64_t axis, const std::vector<std::int64_t>& places) {
+/// Takes these indices of one of Keras' axes: slices, joined.
+Value taken(const Call& call, const Value& x, std::int64_t axis, const std::vector<std::int64_t>& indices) {
   const std::string name = call.axis(x, axis);
   std::vector<Value> parts;
-  for (const auto& [first, size] : runs_of(places)) {
+  for (const auto& [first, size] : runs_of(indices)) {
     if (parts.size() == kMostParts)
-      throw Error("takes too many places that are not neighbours",
+      throw Error("takes too many indices that are not neighbours",
                   "take longer runs of neighbours, or pool the axis");
     parts.push_back(
         call.add({{"layer", "slice"}, {"axis", name}, {"begin", first}, {"size", size}}, x, "places"));
@@ -99,15 +99,15 @@ Value convert_get_item(const Call& call) {
   x.mask.reset();
   const Shape shape = call.keras_shape(x);
   const std::vector<Json> elements = for_each_axis(elements_of(call), shape.rank() + 1);
-  if (elements[0].is_number_integer() || !is_whole(places_of(elements[0], kAnyBatch), kAnyBatch)) {
+  if (elements[0].is_number_integer() || !is_whole(indices_of(elements[0], kAnyBatch), kAnyBatch)) {
     throw Error("takes a part of the batch", "slice the other axes; Convoke predicts each sample on its own");
   }
   std::vector<std::int64_t> left;
   for (std::size_t i = 1; i < elements.size(); ++i) {
     const std::int64_t extent = shape[i - 1];
-    const std::vector<std::int64_t> places = places_of(elements[i], extent);
-    if (!is_whole(places, extent)) x = taken(call, x, static_cast<std::int64_t>(i), places);
-    if (!elements[i].is_number_integer()) left.push_back(static_cast<std::int64_t>(places.size()));
+    const std::vector<std::int64_t> indices = indices_of(elements[i], extent);
+    if (!is_whole(indices, extent)) x = taken(call, x, static_cast<std::int64_t>(i), indices);
+    if (!elements[i].is_number_integer()) left.push_back(static_cast<std::int64_t>(indices.size()));
   }
   if (left.empty()) left.push_back(1);
   return Shape(left) == call.keras_shape(x) ? x : call.reshaped(x, Shape(left));
@@ -124,11 +124,11 @@ Value convert_stack(const Call& call) {
     const Value x = call.plain(input);
     std::vector<std::int64_t> extents = call.keras_shape(x).extents();
     const auto rank = static_cast<std::int64_t>(extents.size()) + 1;  // with the batch
-    const std::int64_t place = axis < 0 ? axis + rank + 1 : axis;
-    if (place < 1 || place > rank) {
+    const std::int64_t position = axis < 0 ? axis + rank + 1 : axis;
+    if (position < 1 || position > rank) {
       throw Error("stacks samples along the batch", "give axis=1 or above, or use Concatenate");
     }
-    extents.insert(extents.begin() + (place - 1), 1);
+    extents.insert(extents.begin() + (position - 1), 1);
     parts.push_back(call.reshaped(x, Shape(extents), "part"));
   }
   if (parts.size() == 1) return parts[0];

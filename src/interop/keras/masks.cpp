@@ -26,7 +26,7 @@ Parts tokens_present(const Call& call) {
   }
   const Value& x = call.inputs().front();
   if (call.shape(x).rank() != 1 || call.builder().graph().node(x.node).shape.type != nn::ValueType::kToken) {
-    throw Error("masks places by their numbers, as the layer Masking does, which is not supported", kHint);
+    throw Error("masks time steps by their values, as the layer Masking does, which is not supported", kHint);
   }
   if (constant->constant.get<double>() != 0) {
     throw Error(fmt::format("masks the token {}; supported is 0", constant->constant.dump()), kHint);
@@ -49,7 +49,7 @@ Parts all_parts(const Call& call) {
   return all;
 }
 
-// Masks are joined along the features only: other axes would mask other places.
+// Masks are joined along the features only: other axes would mask other time steps.
 void require_last_axis(const Call& call) {
   for (const std::int64_t axis : call.config().wholes("axis")) {
     if (axis != -1 && axis != 2) call.config().refuse("axis", "supported for masks is the last axis");

@@ -56,8 +56,8 @@ Value adaptive_pool(const Call& call, const char* layer) {
   return call.add({{"layer", "permute"}, {"dims", Setting::Array{2, 1}}}, flat);
 }
 
-// The mean of the places whose token is not 0: mean(m x) / mean(m), where m is 1 there and 0 elsewhere. An
-// image (L, F, 1) has a channel for each place, which a vector (L) scales.
+// The mean of the time steps whose token is not 0: mean(m x) / mean(m), where m is 1 there and 0 elsewhere.
+// An image (L, F, 1) has a channel for each time step, which a vector (L) scales.
 Value masked_average(const Call& call, const Value& x) {
   const Shape in = call.shape(x);
   const auto reshaped = [&](const Value& value, Setting::Array shape, std::string_view suffix) {

@@ -105,15 +105,15 @@ Value convert_bidirectional(const Call& call) {
   return applied(inner, layer, settings.flag("return_sequences", false));
 }
 
-// Layers that treat each place of a sequence separately do so on their own.
+// Layers that treat each time step separately do so on their own.
 Value convert_time_distributed(const Call& call) {
-  static constexpr std::array kPlaceByPlace{"Dense",     "Activation", "Dropout",
-                                            "ReLU",      "LeakyReLU",  "ELU",
-                                            "Rescaling", "Identity",   "LayerNormalization"};
+  static constexpr std::array kPointwise{"Dense",     "Activation", "Dropout",
+                                         "ReLU",      "LeakyReLU",  "ELU",
+                                         "Rescaling", "Identity",   "LayerNormalization"};
   const Config inner(call.config().at("layer"));
   const std::string kind = builtin_class(inner.json());
-  if (std::find(kPlaceByPlace.begin(), kPlaceByPlace.end(), kind) == kPlaceByPlace.end()) {
-    throw Error(fmt::format("applies {} to each place, which is not supported", kind),
+  if (std::find(kPointwise.begin(), kPointwise.end(), kind) == kPointwise.end()) {
+    throw Error(fmt::format("applies {} to each time step, which is not supported", kind),
                 "supported are Dense, activations, Dropout and LayerNormalization");
   }
   const Value x = call.input();

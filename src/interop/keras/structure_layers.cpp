@@ -197,7 +197,8 @@ Value convert_cropping1d(const Call& call) {
   require_rank(call, x, 2);
   const auto [before, after] = ends(call, "cropping");
   const std::int64_t left = call.shape(x)[0] - before - after;
-  if (left < 1) call.config().refuse("cropping", fmt::format("the sequence has {} places", call.shape(x)[0]));
+  if (left < 1)
+    call.config().refuse("cropping", fmt::format("the sequence has {} time steps", call.shape(x)[0]));
   return call.add({{"layer", "slice"}, {"axis", "time"}, {"begin", before}, {"size", left}}, x);
 }
 

@@ -24,13 +24,13 @@ Constant Array::constant() const {
   return whole ? Constant::of_numbers(shape, numbers) : Constant::of_floats(shape, floats);
 }
 
-Array Array::picked(Shape to, const std::vector<std::size_t>& places) const {
+Array Array::picked(Shape to, const std::vector<std::size_t>& indices) const {
   Array result{.shape = std::move(to), .whole = whole, .numbers = {}, .floats = {}};
-  for (const std::size_t place : places) {
+  for (const std::size_t at : indices) {
     if (whole) {
-      result.numbers.push_back(numbers[place]);
+      result.numbers.push_back(numbers[at]);
     } else {
-      result.floats.push_back(floats[place]);
+      result.floats.push_back(floats[at]);
     }
   }
   return result;
@@ -81,7 +81,7 @@ Shape broadcast(const Shape& a, const Shape& b) {
   return Shape(extents);
 }
 
-std::vector<std::size_t> broadcast_places(const Shape& from, const Shape& to) {
+std::vector<std::size_t> broadcast_indices(const Shape& from, const Shape& to) {
   const std::size_t rank = to.rank();
   std::vector<std::size_t> stride(rank, 0), index(rank, 0);
   std::size_t step = 1;
@@ -90,18 +90,18 @@ std::vector<std::size_t> broadcast_places(const Shape& from, const Shape& to) {
     stride[axis] = from[i] == 1 ? 0 : step;
     step *= static_cast<std::size_t>(from[i]);
   }
-  std::vector<std::size_t> places(static_cast<std::size_t>(to.elements()));
-  std::size_t place = 0;
-  for (std::size_t& one : places) {
-    one = place;
+  std::vector<std::size_t> indices(static_cast<std::size_t>(to.elements()));
+  std::size_t source = 0;
+  for (std::size_t& one : indices) {
+    one = source;
     for (std::size_t axis = rank; axis-- > 0;) {
-      place += stride[axis];
+      source += stride[axis];
       if (++index[axis] < static_cast<std::size_t>(to[axis])) break;
-      place -= index[axis] * stride[axis];
+      source -= index[axis] * stride[axis];
       index[axis] = 0;
     }
   }
-  return places;
+  return indices;
 }
 
 }  // namespace convoke::interop::onnx

@@ -14,8 +14,8 @@ struct Array {
   Constant constant() const;
 
   std::int64_t size() const { return shape.elements(); }
-  /// Returns the elements at these places, with another shape.
-  Array picked(Shape to, const std::vector<std::size_t>& places) const;
+  /// Returns the elements at these indices, with another shape.
+  Array picked(Shape to, const std::vector<std::size_t>& indices) const;
   /// Returns all numbers as fp32; NaN for those that depend on the batch.
   Array as_floats() const;
   /// Returns all numbers rounded towards zero.
@@ -25,8 +25,8 @@ struct Array {
 /// Returns the shape to which both are broadcast. Throws Error if they do not fit, or if it is absurdly
 /// large.
 Shape broadcast(const Shape& a, const Shape& b);
-/// Returns the place in an array of shape `from` of each element of its broadcast to `to`.
-std::vector<std::size_t> broadcast_places(const Shape& from, const Shape& to);
+/// Returns the index in an array of shape `from` of each element of its broadcast to `to`.
+std::vector<std::size_t> broadcast_indices(const Shape& from, const Shape& to);
 /// Throws Error if folding would make an array of absurd size.
 void check_size(const Shape& shape);
 

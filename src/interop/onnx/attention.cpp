@@ -48,7 +48,7 @@ AttentionInputs inputs_of(Call& call) {
     call.refuse(
         fmt::format("is attention of values with {}, {} and {} axes", rank, given.key.rank(),
                     given.value.rank()),
-        "Convoke converts attention of values with the batch, places and features, and perhaps heads");
+        "Convoke converts attention of values with the batch, time steps and features, and perhaps heads");
   }
   return given;
 }

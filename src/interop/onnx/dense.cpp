@@ -172,7 +172,7 @@ void convert_gather(Call& call) {
   const View& x = call.view(0);
   const std::size_t axis = call.axis(call.integer("axis", 0), x.rank());
   if (const auto same = read_in_order(call, x)) return call.give(*same);
-  if (call.constant(1, "indices").shape.rank() > 1) call.refuse("picks places by a matrix of indices");
+  if (call.constant(1, "indices").shape.rank() > 1) call.refuse("picks elements by a matrix of indices");
   View result = picked(call, x, axis, call.numbers(1, "indices"));
   if (call.constant(1, "indices").shape.rank() == 0) {
     result.axes.erase(result.axes.begin() + static_cast<std::ptrdiff_t>(axis));
@@ -185,7 +185,7 @@ void convert_gather_nd(Call& call) {
   const Constant& wanted = call.constant(1, "indices");
   const std::size_t axis = call.axis(call.integer("batch_dims", 0), call.view(0).rank());
   if (axis != 0 || wanted.shape.rank() != 2 || wanted.shape[1] != 1) {
-    call.refuse("picks places in several axes at once");
+    call.refuse("picks elements in several axes at once");
   }
   call.give(picked(call, call.view(0), axis, call.numbers(1, "indices")));
 }

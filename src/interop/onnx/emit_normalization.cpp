@@ -39,7 +39,7 @@ void emit_channel_scale(Emission& e) {
   e.result("Mul", {e.input(), e.weight("gamma", "weight", e.per_channel())});
 }
 
-// The channels of a group become places of one instance: (N, C, H, W) -> (N, groups, rest), as PyTorch's
+// The channels of a group become pixels of one instance: (N, C, H, W) -> (N, groups, rest), as PyTorch's
 // exporter writes it (GroupNormalization is younger than our opset).
 void emit_group_norm(Emission& e) {
   const std::int64_t groups = e.settings.integer("groups");

@@ -87,7 +87,7 @@ void emit_average_pool(Emission& e) {
   const bool beyond = std::any_of(axes.begin(), axes.end(), [](const WindowAxis& a) { return a.beyond > 0; });
   OnnxAttributes attributes = pool_attributes(axes);
   if (counts && beyond) {
-    // Padding counts, but places that `ceil` adds do not: only the former become zeroes.
+    // Padding counts, but positions that `ceil` adds do not: only the former become zeroes.
     Integers before{0, 0}, after{0, 0};
     for (WindowAxis& axis : axes) {
       before.push_back(axis.before);

@@ -93,8 +93,8 @@ class RecurrentEmission {
     });
   }
 
-  // Masked places may be anywhere, but ONNX only knows lengths. A state that passes over masked places
-  // unchanged equals one that runs over the other places alone: they are moved to the front, in their order.
+  // Masked time steps may be anywhere, but ONNX only knows lengths. A state that passes over masked steps
+  // unchanged equals one that runs over the other steps alone: they are moved to the front, in their order.
   void read_mask() {
     const std::string zero = e_.op("Cast", {e_.integer("zero", 0)}, {{"to", std::int64_t{6}}});  // int32
     present_ =
@@ -104,21 +104,21 @@ class RecurrentEmission {
         {{"to", std::int64_t{6}}});
   }
   std::string compacted() {
-    Integers places(static_cast<std::size_t>(length_));
-    for (std::size_t i = 0; i < places.size(); ++i) places[i] = length_ + static_cast<std::int64_t>(i);
-    // Place t gets the key t, or L + t if it is masked.
-    const std::string keys = e_.op(
-        "Sub", {e_.integers("places", places), e_.op("Mul", {present_, e_.integer("length", length_)})});
+    Integers steps(static_cast<std::size_t>(length_));
+    for (std::size_t i = 0; i < steps.size(); ++i) steps[i] = length_ + static_cast<std::int64_t>(i);
+    // Time step t gets the key t, or L + t if it is masked.
+    const std::string keys =
+        e_.op("Sub", {e_.integers("places", steps), e_.op("Mul", {present_, e_.integer("length", length_)})});
     const std::string order = e_.op_output("TopK", {keys, e_.integers("count", {length_})}, 1,
                                            {{"axis", std::int64_t{1}}, {"largest", std::int64_t{0}}});
     return gather(e_.input(), order);
   }
-  std::string gather(const std::string& value, const std::string& places) {
-    const std::string index = e_.op("Unsqueeze", {places, e_.integers("axes", {2})});
+  std::string gather(const std::string& value, const std::string& steps) {
+    const std::string index = e_.op("Unsqueeze", {steps, e_.integers("axes", {2})});
     return e_.op("GatherND", {value, index}, {{"batch_dims", std::int64_t{1}}});
   }
-  // The reverse: place t shows the state after the places up to t that are not masked. In a bidirectional
-  // layer masked places are 0.
+  // The reverse: time step t shows the state after the steps up to t that are not masked. In a bidirectional
+  // layer masked steps are 0.
   void spread(const std::string& states) {
     const std::string count = e_.op("CumSum", {present_, e_.integer("axis", 1)});
     const std::string last =

@@ -92,8 +92,8 @@ constexpr std::array kBinary{
 Array combined(const Binary& op, const Array& a, const Array& b) {
   const Shape to = broadcast(a.shape, b.shape);
   const bool whole = a.whole && b.whole;
-  const Array x = (whole ? a : a.as_floats()).picked(to, broadcast_places(a.shape, to));
-  const Array y = (whole ? b : b.as_floats()).picked(to, broadcast_places(b.shape, to));
+  const Array x = (whole ? a : a.as_floats()).picked(to, broadcast_indices(a.shape, to));
+  const Array y = (whole ? b : b.as_floats()).picked(to, broadcast_indices(b.shape, to));
   Array result{.shape = to, .whole = whole, .numbers = {}, .floats = {}};
   for (std::size_t i = 0; i < static_cast<std::size_t>(to.elements()); ++i) {
     if (whole) {
@@ -139,9 +139,9 @@ Array chosen(Call& call) {
     no = no.as_floats();
   }
   const Shape to = broadcast(broadcast(condition.shape, yes.shape), no.shape);
-  const Array which = condition.as_floats().picked(to, broadcast_places(condition.shape, to));
-  Array result = yes.picked(to, broadcast_places(yes.shape, to));
-  const Array other = no.picked(to, broadcast_places(no.shape, to));
+  const Array which = condition.as_floats().picked(to, broadcast_indices(condition.shape, to));
+  Array result = yes.picked(to, broadcast_indices(yes.shape, to));
+  const Array other = no.picked(to, broadcast_indices(no.shape, to));
   for (std::size_t i = 0; i < which.floats.size(); ++i) {
     if (which.floats[i] != 0) continue;
     if (result.whole) {

@@ -19,7 +19,7 @@ Shape shape_in(Call& call, std::size_t input) {
 Array expanded(Call& call, const Array& from) {
   const Shape wanted = shape_in(call, 1);
   const Shape to = broadcast(from.shape, wanted);
-  return from.picked(to, broadcast_places(from.shape, to));
+  return from.picked(to, broadcast_indices(from.shape, to));
 }
 
 Array filled(Call& call) {
@@ -54,7 +54,7 @@ Array range(Call& call) {
   const auto value = [](const Array& array) { return static_cast<double>(array.as_floats().floats[0]); };
   const double count = std::ceil((value(end) - value(start)) / value(step));
   constexpr double kMost = 1 << 20;
-  if (!(count <= kMost)) call.refuse("has an absurd or open number of places");
+  if (!(count <= kMost)) call.refuse("has an absurd or open number of elements");
   Array result{.shape = {static_cast<std::int64_t>(std::max(0.0, count))},
                .whole = start.whole && step.whole,
                .numbers = {},

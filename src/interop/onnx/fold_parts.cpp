@@ -1,5 +1,5 @@
 #include "interop/onnx/folding.hpp"
-#include "interop/places.hpp"
+#include "interop/slice_indices.hpp"
 
 #include <fmt/format.h>
 
@@ -19,14 +19,14 @@ Array taken(const Array& from, std::size_t axis, const std::vector<std::int64_t>
   const auto extent = static_cast<std::size_t>(from.shape[axis]);
   const Shape to = with_extent(from.shape, axis, static_cast<std::int64_t>(indices.size()));
   check_size(to);
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> elements;
   for (std::size_t o = 0; o < outer; ++o) {
     for (const std::int64_t index : indices) {
       for (std::size_t i = 0; i < inner; ++i)
-        places.push_back((o * extent + static_cast<std::size_t>(index)) * inner + i);
+        elements.push_back((o * extent + static_cast<std::size_t>(index)) * inner + i);
     }
   }
-  return from.picked(to, places);
+  return from.picked(to, elements);
 }
 
 Array gathered(Call& call, const Array& from) {
@@ -35,7 +35,7 @@ Array gathered(Call& call, const Array& from) {
   std::vector<std::int64_t> indices = call.numbers(1, "indices");
   for (std::int64_t& index : indices) {
     if (index < 0) index += from.shape[axis];
-    if (index < 0 || index >= from.shape[axis]) call.refuse(fmt::format("has no place {}", index));
+    if (index < 0 || index >= from.shape[axis]) call.refuse(fmt::format("has no index {}", index));
   }
   Array result = taken(from, axis, indices);
   std::vector<std::int64_t> extents = from.shape.extents();
@@ -61,7 +61,7 @@ Array cut(Call& call, Array from) {
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const std::size_t axis = call.axis(axes[i], from.shape.rank());
     if (steps[i] == 0) call.refuse("has a step of 0");
-    from = taken(from, axis, places_of_slice(from.shape[axis], starts[i], ends[i], steps[i]));
+    from = taken(from, axis, slice_indices(from.shape[axis], starts[i], ends[i], steps[i]));
   }
   return from;
 }

@@ -48,24 +48,24 @@ Array reduced(Call& call, const Reduction& op, const Array& array) {
     if (!gone(axis) || call.integer("keepdims", 1) != 0) left.push_back(kept.back());
   }
   const Shape over(kept);
-  const std::vector<std::size_t> places = broadcast_places(over, array.shape);
+  const std::vector<std::size_t> indices = broadcast_indices(over, array.shape);
   if (array.whole && op.name == "ReduceProd") {  // of extents, of which one may be the batch
     Array result{.shape = Shape(left), .whole = true, .numbers = {}, .floats = {}};
     result.numbers.assign(static_cast<std::size_t>(over.elements()), Dim{1});
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      result.numbers[places[i]] = multiply(result.numbers[places[i]], array.numbers[i]);
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      result.numbers[indices[i]] = multiply(result.numbers[indices[i]], array.numbers[i]);
     }
     return result;
   }
   const Array from = array.as_floats();
   Array result{.shape = Shape(left), .whole = false, .numbers = {}, .floats = {}};
   result.floats.assign(static_cast<std::size_t>(over.elements()), op.start);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    float& sum = result.floats[places[i]];
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    float& sum = result.floats[indices[i]];
     sum = op.add(sum, from.floats[i]);
   }
   const auto count =
-      static_cast<float>(places.size()) / static_cast<float>(std::max<std::size_t>(1, result.floats.size()));
+      static_cast<float>(indices.size()) / static_cast<float>(std::max<std::size_t>(1, result.floats.size()));
   for (float& sum : result.floats) sum = op.finish(sum, count);
   return array.whole ? result.as_whole() : result;
 }

@@ -98,10 +98,10 @@ View scaled_by(Call& call, const View& view, const Constant& constant);
 View shifted_by(Call& call, const View& view, const Constant& constant);
 /// Returns scale x + offset.
 View rescaled(Call& call, const View& view, double scale, double offset);
-/// Returns the places first .. first + size - 1 along an axis.
+/// Returns the indices first .. first + size - 1 along an axis.
 View sliced(Call& call, const View& view, std::size_t axis, std::int64_t first, std::int64_t size);
-/// Returns the value at these places of an axis, counted from the end if below 0; neighbours are one slice.
-View picked(Call& call, const View& view, std::size_t axis, std::vector<std::int64_t> places);
+/// Returns the value at these indices of an axis, counted from the end if below 0; neighbours are one slice.
+View picked(Call& call, const View& view, std::size_t axis, std::vector<std::int64_t> indices);
 /// Adds zeroes before and after some axes; both axes of an image at once.
 View zero_padded(Call& call, View x, std::vector<std::int64_t> before, std::vector<std::int64_t> after);
 /// Returns `parts` joined along an axis.

@@ -8,7 +8,7 @@
 #include "convoke/nn/layers/slice.hpp"
 #include "interop/onnx/broadcast.hpp"
 #include "interop/onnx/operators.hpp"
-#include "interop/places.hpp"
+#include "interop/slice_indices.hpp"
 
 // Operators that cut, pad and repeat.
 
@@ -17,7 +17,7 @@ namespace convoke::interop::onnx {
 View sliced(Call& call, const View& view, std::size_t axis, std::int64_t first, std::int64_t size) {
   if (first == 0 && size == view.dim(axis).value) return view;
   if (first < 0 || size < 1 || first + size > view.dim(axis).value) {
-    call.refuse(fmt::format("takes {} places from {} on of axis {} of {}", size, first, axis,
+    call.refuse(fmt::format("takes {} indices from {} on of axis {} of {}", size, first, axis,
                             to_string(view.dims())));
   }
   const Along from = along(call.builder(), view, axis);
@@ -28,17 +28,17 @@ View sliced(Call& call, const View& view, std::size_t axis, std::int64_t first, 
   return from.with(node, size);
 }
 
-View picked(Call& call, const View& x, std::size_t axis, std::vector<std::int64_t> places) {
+View picked(Call& call, const View& x, std::size_t axis, std::vector<std::int64_t> indices) {
   const std::int64_t extent = x.dim(axis).value;
   constexpr std::size_t kMostParts = 256;
   if (x.has_batch(axis)) call.refuse("picks samples of the batch");
-  for (std::int64_t& place : places) {
-    if (place < 0) place += extent;
-    if (place < 0 || place >= extent) call.refuse(fmt::format("has no place {} of {}", place, extent));
+  for (std::int64_t& index : indices) {
+    if (index < 0) index += extent;
+    if (index < 0 || index >= extent) call.refuse(fmt::format("has no index {} of {}", index, extent));
   }
   std::vector<View> parts;
-  for (const auto& [first, size] : runs_of(places)) {
-    if (parts.size() == kMostParts) call.refuse("picks too many places that are not neighbours");
+  for (const auto& [first, size] : runs_of(indices)) {
+    if (parts.size() == kMostParts) call.refuse("picks too many indices that are not neighbours");
     parts.push_back(sliced(call, x, axis, first, size));
   }
   if (parts.empty()) call.refuse("picks nothing");
@@ -67,8 +67,8 @@ void convert_split(Call& call) {
 
 namespace {
 
-/// Takes `count` places, `step` apart, from `first` on: the axis is seen as (extent / step, step), or cut to
-/// such an extent. Nothing if there are too few places.
+/// Takes `count` indices, `step` apart, from `first` on: the axis is seen as (extent / step, step), or cut to
+/// such an extent. Nothing if there are too few indices.
 std::optional<View> strided(Call& call, const View& x, std::size_t axis, std::int64_t first,
                             std::int64_t step, std::int64_t count) {
   const std::int64_t extent = x.dim(axis).value;
@@ -86,13 +86,13 @@ std::optional<View> strided(Call& call, const View& x, std::size_t axis, std::in
   return sliced(call, result, axis, row, count);
 }
 
-/// Takes places that are `step` apart: forwards by a view if that is possible, otherwise part by part.
-View every(Call& call, const View& x, std::size_t axis, const std::vector<std::int64_t>& places,
+/// Takes indices that are `step` apart: forwards by a view if that is possible, otherwise part by part.
+View every(Call& call, const View& x, std::size_t axis, const std::vector<std::int64_t>& indices,
            std::int64_t step) {
-  const auto count = static_cast<std::int64_t>(places.size());
-  if (step == 1 || count == 1) return sliced(call, x, axis, places[0], count);
-  const std::optional<View> view = step > 1 ? strided(call, x, axis, places[0], step, count) : std::nullopt;
-  return view ? *view : picked(call, x, axis, places);
+  const auto count = static_cast<std::int64_t>(indices.size());
+  if (step == 1 || count == 1) return sliced(call, x, axis, indices[0], count);
+  const std::optional<View> view = step > 1 ? strided(call, x, axis, indices[0], step, count) : std::nullopt;
+  return view ? *view : picked(call, x, axis, indices);
 }
 
 std::vector<Dim> dims_of(const Call& call, const char* attribute, std::size_t input) {
@@ -129,9 +129,9 @@ void convert_slice(Call& call) {
       continue;
     }
     if (steps[i].value == 0) call.refuse("has a step of 0");
-    const auto places = places_of_slice(x.dim(axis).value, starts[i].value, ends[i].value, steps[i].value);
-    if (places.empty()) call.refuse("takes nothing of its input");
-    x = every(call, x, axis, places, steps[i].value);
+    const auto indices = slice_indices(x.dim(axis).value, starts[i].value, ends[i].value, steps[i].value);
+    if (indices.empty()) call.refuse("takes nothing of its input");
+    x = every(call, x, axis, indices, steps[i].value);
   }
   call.give(x);
 }
@@ -172,13 +172,13 @@ namespace {
 
 constexpr std::int64_t kMostPadding = 1 << 16;
 
-/// Repeats the border, or mirrors the places next to it, along one axis.
+/// Repeats the border, or mirrors the elements next to it, along one axis.
 View extended(Call& call, const View& x, std::size_t axis, std::int64_t before, std::int64_t after,
               bool mirrored) {
   const std::int64_t extent = x.dim(axis).value;
   constexpr std::int64_t kMostPlaces = 64;
   if (before > kMostPlaces || after > kMostPlaces || (mirrored && std::max(before, after) >= extent)) {
-    call.refuse("pads by too many places");
+    call.refuse("pads by too many elements");
   }
   std::vector<View> parts;
   for (std::int64_t i = before; i > 0; --i) parts.push_back(sliced(call, x, axis, mirrored ? i : 0, 1));
@@ -208,7 +208,7 @@ void convert_pad(Call& call) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     std::int64_t& first = before[axes[i]] = pads[i];
     std::int64_t& last = after[axes[i]] = pads[i + axes.size()];
-    if (std::max(std::abs(first), std::abs(last)) > kMostPadding) call.refuse("pads by too many places");
+    if (std::max(std::abs(first), std::abs(last)) > kMostPadding) call.refuse("pads by too many elements");
     if ((first != 0 || last != 0) && x.has_batch(axes[i])) call.refuse("pads the batch");
     if (first < 0 || last < 0) {  // cuts off
       const std::int64_t cut = std::min<std::int64_t>(first, 0), end = std::min<std::int64_t>(last, 0);

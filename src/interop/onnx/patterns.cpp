@@ -195,13 +195,13 @@ bool masked_recurrent(const Source& source, const Match& match, NodeProto& node)
   return true;
 }
 
-/// The places of a masked layer's states that come after: its layer gives them already.
+/// The time steps of a masked layer's states that come after: its layer gives them already.
 bool masked_states(const Source& source, const Match& match, NodeProto& node) {
   const NodeProto* cell = node_of(source, match, "LSTM");
   if (cell == nullptr) cell = node_of(source, match, "GRU");
   const Attribute* direction = find_attribute(*cell, "direction");
   const bool both = direction != nullptr && direction->text == "bidirectional";
-  const bool zeroes = node_of(source, match, "Min") == nullptr;  // at masked places
+  const bool zeroes = node_of(source, match, "Min") == nullptr;  // at masked time steps
   if (cell->domain != kRecognisedDomain || both != zeroes) return false;
   for (const auto& [op, output] : match.nodes) {
     if (op == "Reshape") node.inputs = {output};

@@ -19,7 +19,7 @@ void pool(Call& call, Mode mode) {
     call.refuse("has a dilated window", "Convoke's pooling layers have dilation 1");
   }
   if (mode == Mode::kMax && call.wants(1)) {
-    call.refuse("gives the places of its maxima, which Convoke does not compute");
+    call.refuse("gives the indices of its maxima, which Convoke does not compute");
   }
   const bool ceil = call.integer("ceil_mode", 0) != 0;
   const bool count = mode == Mode::kAverage && call.integer("count_include_pad", 0) != 0;

@@ -122,7 +122,7 @@ std::vector<std::size_t> inputs_of(Call& call, const Cell& cell) {
   return inputs;
 }
 
-/// Says what the outputs are: Y (L, D, N, U) of all places and Y_h (D, N, U) after the last one.
+/// Says what the outputs are: Y (L, D, N, U) of all time steps and Y_h (D, N, U) after the last one.
 void give_states(Call& call, const Cell& cell, std::size_t node, bool sequences) {
   const Dim n{1, true}, length{cell.length}, directions{cell.directions}, units{cell.units};
   constexpr int kBatch = View::kBatch;
@@ -134,11 +134,11 @@ void give_states(Call& call, const Cell& cell, std::size_t node, bool sequences)
                                                   : std::vector<std::size_t>{1, 2, 0, 3}),
               0);
     if (!call.wants(1)) return;
-    // The last state of the direction from the end is the one at the first place.
+    // The last state of the direction from the end is the one at the first time step.
     std::vector<View> states;
     for (std::int64_t d = 0; d < cell.directions; ++d) {
-      const View place = sliced(call, all, 1, d == 0 ? cell.length - 1 : 0, 1);
-      states.push_back(sliced(call, place, 2, d * cell.units, cell.units));
+      const View state = sliced(call, all, 1, d == 0 ? cell.length - 1 : 0, 1);
+      states.push_back(sliced(call, state, 2, d * cell.units, cell.units));
     }
     last = joined(call, states, 2);
     last.axes.erase(last.axes.begin() + 1);

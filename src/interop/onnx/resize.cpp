@@ -18,7 +18,7 @@ struct ResizedAxis {
   double scale = 1;
 };
 
-/// How output places are mapped to input places, by the names of ONNX.
+/// How output positions are mapped to input positions, by the names of ONNX.
 struct Coordinates {
   std::string transformation, nearest;
 };
@@ -30,7 +30,7 @@ nn::ResizeOptions options_of(const Call& call, const Coordinates& how, bool near
   using Options = nn::ResizeOptions;
   Options options{.size = nn::Extent(rows.out, columns.out)};
   if (!nearest) options.method = Options::Method::kBilinear;
-  // Both give the first place where several become one.
+  // Both give the first position where several become one.
   const bool first = how.transformation == "pytorch_half_pixel" && is_first(rows) && is_first(columns);
   if (how.transformation == "align_corners" || first) {
     options.centres = Options::Centres::kAlignCorners;
@@ -43,10 +43,10 @@ nn::ResizeOptions options_of(const Call& call, const Coordinates& how, bool near
   for (const ResizedAxis& axis : {rows, columns}) {
     const double ratio = static_cast<double>(axis.out) / static_cast<double>(axis.in);
     if (how.transformation == "pytorch_half_pixel" && axis.out == 1 && axis.in > 1 && !first) {
-      call.refuse("makes one place of several along one axis with the coordinates pytorch_half_pixel");
+      call.refuse("makes one position of several along one axis with the coordinates pytorch_half_pixel");
     }
     if (std::abs(axis.scale - ratio) <= 1e-4 * ratio) continue;
-    call.refuse(fmt::format("has a scale of {} but makes {} places of {}", axis.scale, axis.out, axis.in),
+    call.refuse(fmt::format("has a scale of {} but makes {} positions of {}", axis.scale, axis.out, axis.in),
                 "resize to a given size instead of by a factor");
   }
   if (!nearest) return options;  // files give a rounding here too, which has no meaning
@@ -80,7 +80,7 @@ void resize(Call& call, const Coordinates& how, const std::string& mode, const s
       axis.out = out >= 1 && out <= static_cast<double>(kMost) ? static_cast<std::int64_t>(out) : 0;
     }
     if (axis.out < 1 || axis.out > kMost)
-      call.refuse(fmt::format("makes {} places of {}", axis.out, axis.in));
+      call.refuse(fmt::format("makes {} positions of {}", axis.out, axis.in));
     if (axis.out != axis.in) changed.push_back(axes[i]);
   }
   if (changed.empty()) return call.give(x);

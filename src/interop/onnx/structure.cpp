@@ -54,7 +54,7 @@ std::vector<std::vector<Dim>> readings(const std::vector<Dim>& to, std::int64_t 
 }
 
 /// Says how unusual it is that the batch lies in this axis of a value with others. Exporters join heads to
-/// the batch, (N x heads, L, d), or places to it, (L x N, F); features they leave alone.
+/// the batch, (N x heads, L, d), or time steps to it, (L x N, F); features they leave alone.
 int unusual(const View& view) {
   const auto mixed = std::find_if(view.axes.begin(), view.axes.end(), [](const View::Axis& axis) {
     return std::find(axis.begin(), axis.end(), View::kBatch) != axis.end();

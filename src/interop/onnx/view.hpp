@@ -78,7 +78,7 @@ struct Along {
   std::vector<std::vector<std::size_t>> order;  ///< the ONNX axes of each axis of the node
   std::size_t axis = 0;                         ///< the ONNX axis
   std::size_t at = 0;                           ///< the node's axis
-  std::int64_t inner = 1;                       ///< places of the node's axis for each place of the ONNX axis
+  std::int64_t inner = 1;                       ///< positions on the node's axis for each on the ONNX axis
 
   std::string_view name() const;  ///< "channels", "time", ... as layers call it
   /// Returns the view over `node`, which differs in the extent of this axis.

@@ -16,7 +16,7 @@ template <class T>
       const std::int64_t token = tokens[n * s.length + l];
       if (token < 0 || token >= rows) return n * s.length + l;
       const float* from = weight + token * s.units;
-      T* to = y + n * s.sample_stride + l * s.place_stride;
+      T* to = y + n * s.sample_stride + l * s.position_stride;
 #pragma omp simd
       for (std::int64_t u = 0; u < s.units; ++u) store(to + u, from[u]);
     }
@@ -30,7 +30,7 @@ template <class T>
   std::fill(dweight, dweight + rows * s.units, 0.0F);
   for (std::int64_t n = 0; n < s.samples; ++n) {
     for (std::int64_t l = 0; l < s.length; ++l) {
-      const T* from = dy + n * s.sample_stride + l * s.place_stride;
+      const T* from = dy + n * s.sample_stride + l * s.position_stride;
       float* to = dweight + tokens[n * s.length + l] * s.units;
 #pragma omp simd
       for (std::int64_t u = 0; u < s.units; ++u) to[u] += load(from + u);

@@ -6,10 +6,10 @@
 namespace convoke::nn {
 
 /// The layout of sequences of `length` vectors of `units` neighbouring numbers. The vector of (sample n,
-/// place l) begins at n * sample_stride + l * place_stride.
+/// position l) begins at n * sample_stride + l * position_stride.
 struct SequenceLayout {
   std::int64_t samples = 0, length = 0, units = 0;
-  std::int64_t sample_stride = 0, place_stride = 0;
+  std::int64_t sample_stride = 0, position_stride = 0;
 };
 
 /// y[n, l] = weight[tokens[n, l]] for tokens (N, L) in 0..rows - 1 and weight (rows, units). Returns -1 if

@@ -10,13 +10,13 @@ namespace {
 [[gnu::always_inline]] inline float tanh_of(float x) { return 1.0F - 2.0F / (1.0F + exponential(2.0F * x)); }
 
 template <class T>
-[[gnu::always_inline]] inline bool masked(const RecurrentPlace<T>& p, std::int64_t n) {
+[[gnu::always_inline]] inline bool masked(const RecurrentStep<T>& p, std::int64_t n) {
   return p.tokens != nullptr && p.tokens[n * p.token_stride] == 0;
 }
 
-/// Writes the copies of the state: the input of the next place's gates, and the output.
+/// Writes the copies of the state: the input of the next time step's gates, and the output.
 template <class T>
-[[gnu::always_inline]] inline void publish(const RecurrentPlace<T>& p, std::int64_t n, bool skip) {
+[[gnu::always_inline]] inline void publish(const RecurrentStep<T>& p, std::int64_t n, bool skip) {
   const std::int64_t units = p.units, at = n * units;
   if (p.factors != nullptr) {
 #pragma omp simd
@@ -32,7 +32,7 @@ template <class T>
 
 /// dh <- dh + dy + back, the whole gradient of h.
 template <class T>
-[[gnu::always_inline]] inline void gather(const RecurrentPlace<T>& p, std::int64_t n, bool skip) {
+[[gnu::always_inline]] inline void gather(const RecurrentStep<T>& p, std::int64_t n, bool skip) {
   const std::int64_t units = p.units, at = n * units;
   float* dh = p.dh + at;
   if (p.back != nullptr && p.factors != nullptr) {
@@ -49,7 +49,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void lstm_forward_body(const RecurrentPlace<T>& p) {
+[[gnu::always_inline]] inline void lstm_forward_body(const RecurrentStep<T>& p) {
   const std::int64_t units = p.units;
   for (std::int64_t n = 0; n < p.samples; ++n) {
     const std::int64_t at = n * units;
@@ -85,7 +85,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void lstm_backward_body(const RecurrentPlace<T>& p) {
+[[gnu::always_inline]] inline void lstm_backward_body(const RecurrentStep<T>& p) {
   const std::int64_t units = p.units;
   for (std::int64_t n = 0; n < p.samples; ++n) {
     const std::int64_t at = n * units;
@@ -114,7 +114,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void gru_forward_body(const RecurrentPlace<T>& p) {
+[[gnu::always_inline]] inline void gru_forward_body(const RecurrentStep<T>& p) {
   const std::int64_t units = p.units;
   for (std::int64_t n = 0; n < p.samples; ++n) {
     const std::int64_t at = n * units;
@@ -143,7 +143,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void gru_backward_body(const RecurrentPlace<T>& p) {
+[[gnu::always_inline]] inline void gru_backward_body(const RecurrentStep<T>& p) {
   const std::int64_t units = p.units;
   for (std::int64_t n = 0; n < p.samples; ++n) {
     const std::int64_t at = n * units;
@@ -185,21 +185,21 @@ template <class T>
 
 }  // namespace
 
-CONVOKE_MULTIVERSION void lstm_forward(const RecurrentPlace<float>& place) { lstm_forward_body(place); }
-CONVOKE_MULTIVERSION void lstm_forward(const RecurrentPlace<Bf16>& place) { lstm_forward_body(place); }
-CONVOKE_MULTIVERSION void lstm_backward(const RecurrentPlace<float>& place) { lstm_backward_body(place); }
-CONVOKE_MULTIVERSION void lstm_backward(const RecurrentPlace<Bf16>& place) { lstm_backward_body(place); }
-CONVOKE_MULTIVERSION void gru_forward(const RecurrentPlace<float>& place) { gru_forward_body(place); }
-CONVOKE_MULTIVERSION void gru_forward(const RecurrentPlace<Bf16>& place) { gru_forward_body(place); }
-CONVOKE_MULTIVERSION void gru_backward(const RecurrentPlace<float>& place) { gru_backward_body(place); }
-CONVOKE_MULTIVERSION void gru_backward(const RecurrentPlace<Bf16>& place) { gru_backward_body(place); }
+CONVOKE_MULTIVERSION void lstm_forward(const RecurrentStep<float>& step) { lstm_forward_body(step); }
+CONVOKE_MULTIVERSION void lstm_forward(const RecurrentStep<Bf16>& step) { lstm_forward_body(step); }
+CONVOKE_MULTIVERSION void lstm_backward(const RecurrentStep<float>& step) { lstm_backward_body(step); }
+CONVOKE_MULTIVERSION void lstm_backward(const RecurrentStep<Bf16>& step) { lstm_backward_body(step); }
+CONVOKE_MULTIVERSION void gru_forward(const RecurrentStep<float>& step) { gru_forward_body(step); }
+CONVOKE_MULTIVERSION void gru_forward(const RecurrentStep<Bf16>& step) { gru_forward_body(step); }
+CONVOKE_MULTIVERSION void gru_backward(const RecurrentStep<float>& step) { gru_backward_body(step); }
+CONVOKE_MULTIVERSION void gru_backward(const RecurrentStep<Bf16>& step) { gru_backward_body(step); }
 
 CONVOKE_MULTIVERSION
-void scale_places(const float* x, const float* factors, std::int64_t length, std::int64_t row, float* y) {
+void scale_time_steps(const float* x, const float* factors, std::int64_t length, std::int64_t row, float* y) {
   scale_body(x, factors, length, row, y);
 }
 CONVOKE_MULTIVERSION_BF16
-void scale_places(const Bf16* x, const float* factors, std::int64_t length, std::int64_t row, Bf16* y) {
+void scale_time_steps(const Bf16* x, const float* factors, std::int64_t length, std::int64_t row, Bf16* y) {
   scale_body(x, factors, length, row, y);
 }
 

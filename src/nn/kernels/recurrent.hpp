@@ -5,10 +5,10 @@
 
 namespace convoke::nn {
 
-/// One place of a recurrent layer for N samples: the memory of its kernels. T is the stored type; U = units,
-/// G = gates. Rows are contiguous except for those of y and dy.
+/// One time step of a recurrent layer for N samples: the memory of its kernels. T is the stored type; U =
+/// units, G = gates. Rows are contiguous except for those of y and dy.
 template <class T>
-struct RecurrentPlace {
+struct RecurrentStep {
   std::int64_t samples = 0, units = 0;
   const std::int32_t* tokens =
       nullptr;  ///< token of sample n at tokens[n * token_stride]; 0 masks; may be null
@@ -29,23 +29,23 @@ struct RecurrentPlace {
   std::int64_t y_stride = 0;
   float* dh = nullptr;          ///< (N, U): gradient that reaches h_before without R; read and written
   float* dc = nullptr;          ///< (N, U), LSTM: the same for c; read and written
-  const float* back = nullptr;  ///< (N, U): gradient of h (dropped) through R; null at the last place
+  const float* back = nullptr;  ///< (N, U): gradient of h (dropped) through R; null at the last time step
 };
 
 //   c = f c_before + i g,  h = o tanh(c)
-void lstm_forward(const RecurrentPlace<float>& place);
-void lstm_forward(const RecurrentPlace<Bf16>& place);
-void lstm_backward(const RecurrentPlace<float>& place);
-void lstm_backward(const RecurrentPlace<Bf16>& place);
+void lstm_forward(const RecurrentStep<float>& step);
+void lstm_forward(const RecurrentStep<Bf16>& step);
+void lstm_backward(const RecurrentStep<float>& step);
+void lstm_backward(const RecurrentStep<Bf16>& step);
 
 //   h = z h_before + (1 - z) tanh(a + r q), where q is the candidate's part of R h_before + b_R
-void gru_forward(const RecurrentPlace<float>& place);
-void gru_forward(const RecurrentPlace<Bf16>& place);
-void gru_backward(const RecurrentPlace<float>& place);
-void gru_backward(const RecurrentPlace<Bf16>& place);
+void gru_forward(const RecurrentStep<float>& step);
+void gru_forward(const RecurrentStep<Bf16>& step);
+void gru_backward(const RecurrentStep<float>& step);
+void gru_backward(const RecurrentStep<Bf16>& step);
 
 /// y[l, n, f] = x[l, n, f] * factors[n, f]; y may be x.
-void scale_places(const float* x, const float* factors, std::int64_t length, std::int64_t row, float* y);
-void scale_places(const Bf16* x, const float* factors, std::int64_t length, std::int64_t row, Bf16* y);
+void scale_time_steps(const float* x, const float* factors, std::int64_t length, std::int64_t row, float* y);
+void scale_time_steps(const Bf16* x, const float* factors, std::int64_t length, std::int64_t row, Bf16* y);
 
 }  // namespace convoke::nn

@@ -99,16 +99,17 @@ void Attention::compile(PlanBuilder& plan, const Node& node) const {
   }
   const Tensor q = seen_as(inputs[0], split[0]), k = seen_as(inputs[1], split[1]),
                v = seen_as(inputs[2], split[2]);
-  const std::int64_t length = dims_of(q.desc)[2], places = dims_of(k.desc)[2];
+  const std::int64_t length = dims_of(q.desc)[2], key_length = dims_of(k.desc)[2];
   const float scale = options_.scale > 0 ? static_cast<float>(options_.scale)
                                          : 1 / std::sqrt(static_cast<float>(dims_of(q.desc)[3]));
   const std::int64_t queries = plan.samples() * heads * length;
 
-  const Tensor p = plan.allocate(Desc({plan.samples(), heads, length, places}, kFloat, Format::abcd));
+  const Tensor p = plan.allocate(Desc({plan.samples(), heads, length, key_length}, kFloat, Format::abcd));
   add_product(plan, node, "forward scores", q, seen_as(k, transposed(k.desc)), p, scale);
   plan.add_kernel(
       node, "forward softmax",
-      [=](const Frame& frame) { softmax_forward(frame.at(p), frame.at(p), queries, places); }, {p.ref}, p);
+      [=](const Frame& frame) { softmax_forward(frame.at(p), frame.at(p), queries, key_length); }, {p.ref},
+      p);
   const Tensor y = plan.allocate(rows(Desc(plan.batched(node.shape), kFloat, Format::nhwc)));
   const Desc y_split = by_head(y.desc, heads);
   add_product(plan, node, "forward", p, v, seen_as(y, y_split));
@@ -133,7 +134,7 @@ void Attention::compile(PlanBuilder& plan, const Node& node) const {
     plan.add_kernel(
         node, "backward softmax",
         [=](const Frame& frame) {
-          softmax_backward(frame.at(p), frame.at(ds), frame.at(ds), queries, places);
+          softmax_backward(frame.at(p), frame.at(ds), frame.at(ds), queries, key_length);
         },
         {p.ref, ds.ref}, ds);
     if (plan.needs_gradient(node.inputs[0])) give(0, "backward query", ds, k, scale);

@@ -67,7 +67,7 @@ void Embedding::compile(PlanBuilder& plan, const Node& node) const {
           if (bad < 0) return;
           const auto sample = static_cast<std::size_t>(bad / layout.length);
           const auto id = frame.key.samples.empty() ? sample : frame.key.samples[sample];
-          throw Error(fmt::format("{}: sample {} has token {} at place {}, but the vocabulary is 0..{}",
+          throw Error(fmt::format("{}: sample {} has token {} at position {}, but the vocabulary is 0..{}",
                                   node.name, id, tokens[bad], bad % layout.length, rows - 1),
                       "set vocabulary to one more than the largest token of the dataset");
         },

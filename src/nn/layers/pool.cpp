@@ -35,7 +35,7 @@ AxisTaps means(std::int64_t inputs, std::int64_t outputs, const Begin& begin, co
   return taps;
 }
 
-/// Returns windows in which padding counts, but places beyond the padding do not.
+/// Returns windows in which padding counts, but positions beyond the padding do not.
 AxisTaps counted_windows(std::int64_t inputs, const Window& window, std::int64_t size, std::int64_t stride,
                          std::int64_t after) {
   const auto begin = [=](std::int64_t o) { return o * stride - window.before; };
@@ -183,7 +183,7 @@ void compile_average_pool(PlanBuilder& plan, const Node& node, const PoolOptions
   const Shape image = image_before(plan, node);
   const Window2d window = pool_windows(image, options);
   const Extent size = options.size, stride = options.stride, after = options.padding.after;
-  // oneDNN divides by the whole window, including places beyond the padding; with "same" there are none.
+  // oneDNN divides by the whole window, including positions beyond the padding; with "same" there are none.
   if (options.ceil && options.count_padding && options.padding.kind != Padding::Kind::kSame) {
     return compile_resampling(
         plan, node, counted_windows(image[1], window.height, size.height, stride.height, after.height),

@@ -33,13 +33,13 @@ void draw_recurrent_factors(const Frame& frame, std::int64_t samples, std::int64
                   frame.key.samples.data(), factors, keep);
 }
 
-void forward_place(bool gru, const auto& place) { gru ? gru_forward(place) : lstm_forward(place); }
-void backward_place(bool gru, const auto& place) { gru ? gru_backward(place) : lstm_backward(place); }
+void forward_step(bool gru, const auto& step) { gru ? gru_forward(step) : lstm_forward(step); }
+void backward_step(bool gru, const auto& step) { gru ? gru_backward(step) : lstm_backward(step); }
 
 }  // namespace
 
-/// Data of the loops over places. h, dropped and c have one place more than x, which holds the zeroes that
-/// the first step starts from: place t reads slot before(t) and writes slot after(t).
+/// Data of the loops over time steps. h, dropped and c have one time step more than x, which holds the zeroes
+/// that the first step starts from: time step t reads slot before(t) and writes slot after(t).
 struct Direction::Loop {
   bool gru, reverse, sequences, zero_masked, dropout, masked, has_bias;
   std::int64_t samples, length, units, width, y_stride, y_column;
@@ -52,13 +52,13 @@ struct Direction::Loop {
   std::int64_t rows() const { return samples * units; }
   std::int64_t before(std::int64_t t) const { return reverse ? t + 1 : t; }
   std::int64_t after(std::int64_t t) const { return reverse ? t : t + 1; }
-  std::int64_t place_at(std::int64_t step) const { return reverse ? length - 1 - step : step; }
+  std::int64_t time_of(std::int64_t step) const { return reverse ? length - 1 - step : step; }
   /// Returns the memory that the state's product reads.
   Ref seen() const { return dropout ? dropped : h; }
 
   template <class T>
-  RecurrentPlace<T> place(const Frame& frame, std::int64_t t, bool last) const {
-    RecurrentPlace<T> p;
+  RecurrentStep<T> step_at(const Frame& frame, std::int64_t t, bool last) const {
+    RecurrentStep<T> p;
     p.samples = samples;
     p.units = units;
     if (masked) p.tokens = frame.at<const std::int32_t>(tokens) + t;
@@ -84,12 +84,12 @@ struct Direction::Loop {
 
   template <class T>
   void run_forward(const Frame& frame) {
-    const std::int64_t start = before(place_at(0)) * rows();
+    const std::int64_t start = before(time_of(0)) * rows();
     for (const Ref state : {h, seen()}) std::fill_n(address<T>(frame, state) + start, rows(), T(0.0F));
     if (!gru) std::fill_n(address<float>(frame, c) + start, rows(), 0.0F);
     auto* const result = address<float>(frame, product);
     for (std::int64_t step = 0; step < length; ++step) {
-      const std::int64_t t = place_at(step);
+      const std::int64_t t = time_of(step);
       const T* state = address<T>(frame, seen()) + before(t) * rows();
       if (has_bias) {
         forward_product->run(
@@ -97,9 +97,9 @@ struct Direction::Loop {
       } else {
         forward_product->run({state, frame.address(weight.ref), result, frame.address(scratch)});
       }
-      RecurrentPlace<T> p = place<T>(frame, t, step + 1 == length);
+      RecurrentStep<T> p = step_at<T>(frame, t, step + 1 == length);
       p.product = result;
-      forward_place(gru, p);
+      forward_step(gru, p);
     }
   }
 
@@ -109,15 +109,15 @@ struct Direction::Loop {
     if (!gru) std::fill_n(address<float>(frame, dc), rows(), 0.0F);
     auto* const returned = address<float>(frame, back);
     for (std::int64_t step = length; step-- > 0;) {
-      const std::int64_t t = place_at(step);
+      const std::int64_t t = time_of(step);
       const bool last = step + 1 == length;
-      RecurrentPlace<T> p = place<T>(frame, t, last);
+      RecurrentStep<T> p = step_at<T>(frame, t, last);
       if (p.y != nullptr) p.dy = frame.at<T>(dy) + (p.y - frame.at<T>(y));
       p.dh = address<float>(frame, dh);
       p.dc = gru ? nullptr : address<float>(frame, dc);
       p.back = last ? nullptr : returned;
       if (gru) p.recurrent_gates = address<T>(frame, recurrent_gates) + t * samples * width;
-      backward_place(gru, p);
+      backward_step(gru, p);
       if (step == 0) break;
       back_product->run({gru ? p.recurrent_gates : p.gates, frame.address(back_weight.ref), returned,
                          frame.address(back_scratch)});
@@ -172,12 +172,12 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
 
   drop_out(plan, node);
 
-  // The input's product, for all places at once.
+  // The input's product, for all time steps at once.
   gates_ = plan.allocate(input_.gradient());
   loop.gates = gates_.ref;
   input_.steps().add_forward<RecurrentProduct::Forward>(input_.forward(), x_, gates_, "forward input");
 
-  // The state's product, place by place.
+  // The state's product, time step by time step.
   const auto& forward = state_.forward();
   loop.weight = plan.working(node, state_.weight(), forward.weights_desc());
   std::vector<std::pair<int, Desc>> arguments{{DNNL_ARG_SRC, state_.x()},
@@ -235,7 +235,7 @@ void Direction::drop_out(PlanBuilder& plan, const Node& node) {
           auto* const f = address<float>(frame, factors);
           draw_recurrent_factors(frame, in.samples, in.features, o.dropout, stream, f,
                                  address<std::uint8_t>(frame, keep));
-          scale_places(frame.at<T>(from), f, in.length, in.samples * in.features, frame.at<T>(to));
+          scale_time_steps(frame.at<T>(from), f, in.length, in.samples * in.features, frame.at<T>(to));
         },
         {from.ref, to.ref, factors, keep}, to);
   });
@@ -249,7 +249,7 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
     return plan.allocate_bytes(static_cast<std::size_t>(count) * dnnl::memory::data_type_size(t));
   };
 
-  // Visits the places in reverse order. Gradients of the gates replace the gates.
+  // Visits the time steps in reverse order. Gradients of the gates replace the gates.
   loop.dy = dy;
   loop.dh = bytes(loop.rows(), kFloat);
   loop.back = bytes(loop.rows(), kFloat);
@@ -279,7 +279,7 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
         static_cast<double>(in.length - 1) * state_.flops());
   });
 
-  // Weights of the state: the gradient at place t belongs to the state that place t read.
+  // Weights of the state: the gradient at time step t belongs to the state that this step read.
   RecurrentProduct all(plan, node, state_.weight(), state_.bias(), in.length * in.samples, loop.units, width_,
                        kFloat);
   const auto state_weights = all.backward_weights(plan, node);
@@ -331,8 +331,8 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
       plan.add_kernel(
           node, "backward dropout of the input",
           [=](const Frame& frame) {
-            scale_places(frame.at<T>(dx), address<float>(frame, factors), in.length, in.samples * in.features,
-                         frame.at<T>(dx));
+            scale_time_steps(frame.at<T>(dx), address<float>(frame, factors), in.length,
+                             in.samples * in.features, frame.at<T>(dx));
           },
           {dx.ref, factors}, dx);
     });

@@ -11,7 +11,7 @@ namespace convoke::nn {
 /// The options of one direction of a recurrent layer. Memory is time-major: (L, N, ...).
 struct DirectionSpec {
   bool gru = false;
-  bool reverse = false;      ///< from the last place to the first
+  bool reverse = false;      ///< from the last time step to the first
   std::uint32_t number = 0;  ///< 0, or 1 for the second direction
   std::int64_t directions = 1;
   std::string prefix;  ///< prefix of its parameters
@@ -22,8 +22,8 @@ struct DirectionSpec {
   Tensor y;  ///< (L, N, directions U), or (N, directions U); this direction writes its own columns
 };
 
-/// One direction of a recurrent layer. One product computes the input's part of all places. A loop over the
-/// places then adds the state's part and applies the cell; backward runs in the opposite order. (oneDNN's RNN
+/// One direction of a recurrent layer. One product computes the input's part of all time steps. A loop over
+/// them then adds the state's part and applies the cell; backward runs in the opposite order. (oneDNN's RNN
 /// primitives work in the same way. Our own loop can also mask and drop, and stores weights as dense layers
 /// do.)
 class Direction {

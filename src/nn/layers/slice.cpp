@@ -27,8 +27,9 @@ Slice::Keys Slice::keys() {
   using O = SliceOptions;
   static constexpr std::array kKeys{
       kAxis<O>,
-      key<&O::begin>({.name = "begin", .range = kNotNegative, .help = "first place along the axis"}),
-      key<&O::size>({.name = "size", .range = kNotNegative, .help = "number of places; 0: all that follow"})};
+      key<&O::begin>({.name = "begin", .range = kNotNegative, .help = "first index along the axis"}),
+      key<&O::size>(
+          {.name = "size", .range = kNotNegative, .help = "number of elements; 0: all that follow"})};
   return kKeys;
 }
 

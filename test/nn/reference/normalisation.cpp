@@ -5,21 +5,21 @@
 namespace reference {
 namespace {
 
-/// The channels and places (pixels, steps) of values, and their position in plain order.
+/// The channels and positions (pixels, steps) of values, and their position in plain order.
 struct Axes {
   bool sequence;
-  std::int64_t channels, places;
+  std::int64_t channels, positions;
 
   explicit Axes(const Shape& shape)
       : sequence(shape.rank() == 2),
         channels(sequence ? shape[1] : shape[0]),
-        places(shape.elements() / channels) {}
+        positions(shape.elements() / channels) {}
   std::int64_t at(std::int64_t n, std::int64_t c, std::int64_t p) const {
-    return sequence ? (n * places + p) * channels + c : (n * channels + c) * places + p;
+    return sequence ? (n * positions + p) * channels + c : (n * channels + c) * positions + p;
   }
 };
 
-/// y = gamma_c (x - mean) / sqrt(var + epsilon) + beta_c over one set of (channel, place).
+/// y = gamma_c (x - mean) / sqrt(var + epsilon) + beta_c over one set of (channel, position).
 void normalise(const Call& call, const Axes& axes, std::int64_t n, std::int64_t first, std::int64_t last,
                std::int64_t from, std::int64_t to, Values& y) {
   const Values& x = call.x();
@@ -49,7 +49,7 @@ Values layer_norm(const Call& call) {
   const Axes axes(call.x().shape);
   Values y(call.x().samples, call.node.shape);
   for (std::int64_t n = 0; n < y.samples; ++n) {
-    for (std::int64_t p = 0; p < axes.places; ++p) normalise(call, axes, n, 0, axes.channels, p, p + 1, y);
+    for (std::int64_t p = 0; p < axes.positions; ++p) normalise(call, axes, n, 0, axes.channels, p, p + 1, y);
   }
   return y;
 }
@@ -60,7 +60,7 @@ Values group_norm(const Call& call) {
   Values y(call.x().samples, call.node.shape);
   for (std::int64_t n = 0; n < y.samples; ++n) {
     for (std::int64_t c = 0; c < axes.channels; c += size)
-      normalise(call, axes, n, c, c + size, 0, axes.places, y);
+      normalise(call, axes, n, c, c + size, 0, axes.positions, y);
   }
   return y;
 }
@@ -88,7 +88,7 @@ Values softmax(const Call& call) {
   const Axes axes(x.shape);
   Values y(x.samples, call.node.shape);
   for (std::int64_t n = 0; n < x.samples; ++n) {
-    for (std::int64_t p = 0; p < axes.places; ++p) {
+    for (std::int64_t p = 0; p < axes.positions; ++p) {
       double sum = 0;
       for (std::int64_t c = 0; c < axes.channels; ++c) sum += std::exp(x[axes.at(n, c, p)]);
       for (std::int64_t c = 0; c < axes.channels; ++c)

@@ -131,7 +131,7 @@ Values standardize(const Call& call) {
   });
 }
 
-// Element e = place * C + channel uses number e % 4 of counter e / 4, by the method of Box and Muller. A
+// Element e = position * C + channel uses number e % 4 of counter e / 4, by the method of Box and Muller. A
 // flattened image counts as an image.
 Values gaussian_noise(const Call& call) {
   if (!call.training) return call.x();
@@ -141,10 +141,10 @@ Values gaussian_noise(const Call& call) {
   const Shape& shape = source->shape;
   const bool sequence = shape.rank() == 2;
   const double stddev = call.number("stddev");
-  const std::int64_t count = shape.elements(), places = sequence ? 1 : count / shape[0];
+  const std::int64_t count = shape.elements(), positions = sequence ? 1 : count / shape[0];
   return each(call, [&](double x, std::int64_t i) {
     const std::int64_t within = i % count;
-    const std::int64_t e = sequence ? within : within % places * shape[0] + within / places;
+    const std::int64_t e = sequence ? within : within % positions * shape[0] + within / positions;
     const convoke::PhiloxCounter words = words_of(call, static_cast<std::uint32_t>(e / 4), i / count);
     const std::size_t pair = e % 4 < 2 ? 0 : 2;
     const double radius = std::sqrt(-2 * std::log((words[pair] + 1.0) / 4294967296.0));

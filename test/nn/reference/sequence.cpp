@@ -119,7 +119,8 @@ Values recur(const Call& call, State (*cell)(const Vector&, const Vector&, const
 
 Values attention(const Call& call) {
   const Values &q = call.inputs[0], &k = call.inputs[1], &v = call.inputs[2];
-  const std::int64_t length = q.shape[0], places = k.shape[0], features = q.shape[1], outputs = v.shape[1];
+  const std::int64_t length = q.shape[0], key_length = k.shape[0], features = q.shape[1],
+                     outputs = v.shape[1];
   const auto heads = static_cast<std::int64_t>(call.number("heads"));
   const std::int64_t width = features / heads, out = outputs / heads;
   const double given = call.number("scale"), scale = given > 0 ? given : 1 / std::sqrt(width);
@@ -127,18 +128,18 @@ Values attention(const Call& call) {
   for (std::int64_t n = 0; n < q.samples; ++n) {
     for (std::int64_t h = 0; h < heads; ++h) {
       for (std::int64_t i = 0; i < length; ++i) {
-        Vector share(static_cast<std::size_t>(places));
+        Vector share(static_cast<std::size_t>(key_length));
         double sum = 0;
-        for (std::int64_t j = 0; j < places; ++j) {
+        for (std::int64_t j = 0; j < key_length; ++j) {
           double score = 0;
           for (std::int64_t f = h * width; f < (h + 1) * width; ++f)
-            score += q[(n * length + i) * features + f] * k[(n * places + j) * features + f];
+            score += q[(n * length + i) * features + f] * k[(n * key_length + j) * features + f];
           sum += share[static_cast<std::size_t>(j)] = std::exp(scale * score);
         }
         for (std::int64_t f = h * out; f < (h + 1) * out; ++f) {
-          for (std::int64_t j = 0; j < places; ++j) {
+          for (std::int64_t j = 0; j < key_length; ++j) {
             y[(n * length + i) * outputs + f] +=
-                share[static_cast<std::size_t>(j)] / sum * v[(n * places + j) * outputs + f];
+                share[static_cast<std::size_t>(j)] / sum * v[(n * key_length + j) * outputs + f];
           }
         }
       }

@@ -14,9 +14,9 @@ struct BatchNormOptions {
   bool synchronized = false;  ///< statistics of the whole batch, over all lanes and ranks; the name is Keras'
 };
 
-/// Batch normalisation per channel or feature, over the samples (and pixels, or places of a sequence) of a
-/// lane (micro-batch) or, with `synchronized`, of the whole batch. Each step moves the running statistics by
-/// the mean over its lanes. S. Ioffe, C. Szegedy, "Batch Normalization", ICML 2015; defaults and biased
+/// Batch normalisation per channel or feature, over the samples (and pixels, or time steps of a sequence) of
+/// a lane (micro-batch) or, with `synchronized`, of the whole batch. Each step moves the running statistics
+/// by the mean over its lanes. S. Ioffe, C. Szegedy, "Batch Normalization", ICML 2015; defaults and biased
 /// variance are those of Keras. (N, C, H, W), (N, L, C) and (N, C) keep their shape. Parameters: gamma, beta
 /// (C); statistics running_mean, running_variance (C).
 class BatchNorm final : public KeyedLayer<BatchNormOptions> {

@@ -12,8 +12,8 @@ struct EmbeddingOptions {
 
 /// Looks up a vector for each token: tokens (N, L) -> sequences (N, L, units), y[n, l] = weight[x[n, l]].
 /// Parameters: weight (vocabulary, units), uniform in +-0.05 as in Keras. Its gradient is dense: the sum over
-/// all places of a token, in their order, so that equal runs give equal results. A step with a token outside
-/// the vocabulary throws Error with the sample and the token.
+/// all positions of a token, in their order, so that equal runs give equal results. A step with a token
+/// outside the vocabulary throws Error with the sample and the token.
 class Embedding final : public KeyedLayer<EmbeddingOptions> {
  public:
   explicit Embedding(EmbeddingOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}

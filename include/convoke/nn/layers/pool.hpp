@@ -10,7 +10,7 @@ struct PoolOptions {
   Extent stride{0};  ///< 0: equal to size, as in Keras
   Padding padding{};
   bool ceil = false;  ///< the last window may extend beyond the end, as with PyTorch's ceil_mode (window.hpp)
-  bool count_padding = false;  ///< average: padding counts as zeroes; places beyond the padding do not count
+  bool count_padding = false;  ///< average: padding counts as zeroes, positions beyond it do not
 };
 
 /// The common part of max and average pooling: (N, C, H, W) -> (N, C, H', W').

@@ -15,13 +15,13 @@ struct RecurrentOptions {
 };
 
 /// The common part of LSTM and GRU: sequences (N, L, F) -> (N, L, U) or, without `sequences`, (N, U), the
-/// state after the last place. U = units, or 2 units if bidirectional.
+/// state after the last time step. U = units, or 2 units if bidirectional.
 ///
 /// Padding: an optional second input holds the tokens (N, L) from which the sequences were made. It masks
-/// every place where the token is 0: the state passes over that place unchanged, and so does the output. In a
+/// every time step where the token is 0: state and output pass over that step unchanged. In a
 /// bidirectional layer with `sequences`, the output there is 0. (Keras' mask_zero.)
 ///
-/// Dropout scales the elements that it keeps by 1 / (1 - rate). One mask per sample serves all places: Y.
+/// Dropout scales the elements that it keeps by 1 / (1 - rate). One mask per sample serves all time steps: Y.
 /// Gal, Z. Ghahramani, "A theoretically grounded application of dropout in recurrent neural networks", NIPS
 /// 2016, with tied weights: all gates see the same mask. (Keras draws one mask per gate if recurrent_dropout
 /// is above 0.) Masks follow from (seed, epoch, sample, node) alone.

@@ -14,7 +14,7 @@ struct SliceOptions {
 };
 
 /// A part of a value along an axis: channels begin..begin + size - 1 of (N, C, H, W), or rows, columns,
-/// places in time or features. Several slices make a split.
+/// time steps or features. Several slices make a split.
 class Slice final : public KeyedLayer<SliceOptions> {
  public:
   explicit Slice(SliceOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}

@@ -5,9 +5,9 @@ namespace convoke::nn {
 
 struct Symbol;
 
-/// exp(x_i) / sum_j exp(x_j) over the classes of a vector (N, K), the features of each place of a sequence
-/// (N, L, F), or the channels of each pixel of an image (N, C, H, W). The shape stays. A softmax over a
-/// vector that is the last layer is part of the loss in training.
+/// exp(x_i) / sum_j exp(x_j) over the classes of a vector (N, K), the features of each time step of a
+/// sequence (N, L, F), or the channels of each pixel of an image (N, C, H, W). The shape stays. A softmax
+/// over a vector that is the last layer is part of the loss in training.
 class Softmax final : public Layer {
  public:
   std::string_view type() const override { return "softmax"; }
