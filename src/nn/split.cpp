@@ -65,7 +65,7 @@ void copy(const Node& node, Graph& graph) {
   if (!node.parameters.empty()) graph.set_options(node.index, node.options);
 }
 
-/// Returns the number of nodes at the beginning whose output depends on their inputs alone, in all steps.
+/// Returns the number of first nodes whose output depends on their inputs alone, in all steps.
 std::size_t fixed_nodes(const Graph& graph) {
   const std::vector<bool> inference = inference_nodes(graph);
   const auto& nodes = graph.nodes();

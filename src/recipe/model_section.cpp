@@ -320,10 +320,10 @@ ModelRecipe read_model(const Settings& document) {
     read.fail_at("freeze", error.what(), error.hint());
   }
   if (model.cache_features > 0 && nn::frozen_prefix(graph) == 0) {
-    read.fail_at(
-        "cache_features",
-        fmt::format("the beginning of the network is not frozen: {} is trained", nn::first_not_fixed(graph)),
-        "freeze the beginning (model.freeze), or set cache_features to 0");
+    read.fail_at("cache_features",
+                 fmt::format("the first layers of the network are not frozen: {} is trained",
+                             nn::first_not_fixed(graph)),
+                 "freeze the backbone (model.freeze = [\"backbone\"]), or set cache_features to 0");
   }
   model.layers.clear();
   for (const Settings& layer : layers) model.layers.push_back(resolved_layer(layer));

@@ -38,9 +38,9 @@ std::size_t cached_node(const Job& job, std::size_t stages) {
   const nn::Graph graph = unfrozen_by(std::span(job.stages).first(stages), job.model.graph, 0);
   const std::size_t last = nn::frozen_prefix(graph);
   if (last > 0 || stages > 0) return last;
-  throw Error(fmt::format("cache_features: the beginning of the network is not frozen: {} is trained",
+  throw Error(fmt::format("cache_features: the first layers of the network are not frozen: {} is trained",
                           nn::first_not_fixed(graph)),
-              "freeze the beginning (model.freeze), or set model.cache_features to 0");
+              "freeze the backbone (model.freeze = [\"backbone\"]), or set model.cache_features to 0");
 }
 
 FeatureCache::FeatureCache(const Job& job, std::size_t last, const data::BatchLoader& samples,

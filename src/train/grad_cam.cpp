@@ -74,7 +74,7 @@ GradCam::GradCam(const run::ModelDescription& model, std::size_t node)
     : loss_(model.loss),
       head_(frozen_head(model.graph, node)),
       shape_(head_.input_shape()),
-      beginning_(nn::prefix_of(model.graph, node), {.chunk = 1, .loss = model.loss}),
+      backbone_(nn::prefix_of(model.graph, node), {.chunk = 1, .loss = model.loss}),
       parameters_(engine::canonical_parameters(head_)),
       layout_(std::make_shared<nn::ParameterLayout>(head_, 1)),
       arena_(std::max<std::size_t>(layout_->size(), 1)),
@@ -83,16 +83,16 @@ GradCam::GradCam(const run::ModelDescription& model, std::size_t node)
   plan_.bind(arena_.data(), gradients_.data());
 }
 
-// Canonical values are stored node by node, so those of the beginning come first.
+// Canonical values are stored node by node, so those of the backbone come first.
 void GradCam::load(std::span<const float> parameters) {
-  const std::size_t first = beginning_.parameter_values();
-  beginning_.load(parameters.first(first));
+  const std::size_t first = backbone_.parameter_values();
+  backbone_.load(parameters.first(first));
   engine::pack(parameters_, *layout_, parameters.subspan(first), arena_.span());
 }
 
 std::vector<ActivationMap> GradCam::maps(const data::BatchLoader& loader, std::uint32_t sample,
                                          std::span<const std::int64_t> classes) {
-  const std::vector<float> activations = beginning_.raw(loader, {&sample, 1});
+  const std::vector<float> activations = backbone_.raw(loader, {&sample, 1});
   std::vector<ActivationMap> maps;
   for (const std::int64_t of_class : classes) maps.push_back(map_of(activations, of_class));
   return maps;

@@ -107,7 +107,7 @@ void copy_parameters(const Experiment& all, Experiment& part) {
 
 }  // namespace
 
-TEST_CASE("nodes in a frozen beginning draw no random numbers; nodes after the last frozen weights do") {
+TEST_CASE("nodes in a frozen backbone draw no random numbers; nodes after the last frozen weights do") {
   using Names = std::vector<std::string>;
   CHECK(as_in_prediction(whole({})).empty());
   CHECK(as_in_prediction(whole({"backbone"})) ==

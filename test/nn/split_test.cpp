@@ -1,4 +1,4 @@
-// A network that is split after its frozen beginning.
+// A network that is split after its frozen backbone.
 #include "convoke/nn/split.hpp"
 
 #include "convoke/nn/freeze.hpp"

@@ -469,5 +469,5 @@ unfreeze = ["blocks:2"]
   const Message nothing = message_of(
       "[data]\npath = \"x.h5\"\n[model]\nzoo = \"resnet18\"\nfreeze = [\"layer2*\"]\ncache_features = 1\n");
   CHECK(nothing.what ==
-        "recipe.toml:6: [model]: the beginning of the network is not frozen: conv1 is trained");
+        "recipe.toml:6: [model]: the first layers of the network are not frozen: conv1 is trained");
 }

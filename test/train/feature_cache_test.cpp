@@ -1,4 +1,4 @@
-// The cached features of the frozen beginning of a network give the same training as without the cache.
+// The cached features of a frozen backbone give the same training as without the cache.
 #include "convoke/train/feature_cache.hpp"
 
 #include <cmath>
@@ -356,9 +356,9 @@ TEST_CASE(
   CHECK(error == "/dev/null/memory.bin: cannot be created: Not a directory; the file needs 64 B");
 }
 
-TEST_CASE("a cache without a frozen beginning is refused") {
+TEST_CASE("a cache without a frozen backbone is refused") {
   const mpi::Session session;
   const tiny::Pictures pictures(64);
   CHECK(error_of([&] { fit(cached(job({"hidden"})), pictures, session.world()); }) ==
-        "cache_features: the beginning of the network is not frozen: conv1 is trained");
+        "cache_features: the first layers of the network are not frozen: conv1 is trained");
 }

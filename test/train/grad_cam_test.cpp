@@ -85,13 +85,13 @@ TEST_CASE("class-activation maps equal PyTorch's") {
 }
 
 TEST_CASE("class-activation maps equal finite differences, with batch norms, dropout and a residual block") {
-  const std::vector<Settings> beginning{
+  const std::vector<Settings> backbone{
       {{"layer", "conv2d"}, {"filters", 4}, {"kernel", 3}, {"padding", "same"}, {"name", "first"}},
       {{"layer", "conv2d"}, {"filters", 4}, {"kernel", 3}, {"padding", "same"}, {"name", "second"}},
       {{"layer", "batch_norm"}, {"name", "norm"}},
       {{"layer", "add"}, {"inputs", Value::Array{"norm", "first"}}, {"name", "sum"}},
       {{"layer", "relu"}, {"name", "last"}}};
-  std::vector<Settings> layers = beginning;
+  std::vector<Settings> layers = backbone;
   for (const Settings& layer :
        {Settings{{"layer", "average_pool"}, {"size", 2}}, Settings{{"layer", "flatten"}},
         Settings{{"layer", "dropout"}, {"rate", 0.5}},

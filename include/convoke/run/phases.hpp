@@ -18,7 +18,7 @@ namespace convoke::run {
 /// Statistics of feature caches (train::FeatureCache) on this rank. Over all ranks the counts add up, the
 /// seconds do not.
 struct FeatureUse {
-  std::int64_t computed = 0;    ///< samples that went through the frozen beginning of the network
+  std::int64_t computed = 0;    ///< samples that went through the frozen backbone
   std::int64_t read = 0;        ///< samples whose features were read; counted by the root of a group
   std::int64_t bytes = 0;       ///< largest size of the caches; counted by the root of a node
   std::int64_t file_bytes = 0;  ///< largest size of those that are in files

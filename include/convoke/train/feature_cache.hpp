@@ -20,10 +20,10 @@ namespace convoke::train {
 
 /// Returns the node whose output is cached once the first `stages` stages of the job have begun: the end of
 /// the part that is still frozen then (nn::frozen_prefix). 0: no cache. Throws Error if the job wants a
-/// cache, but nothing is frozen at the beginning of its own network.
+/// cache, but the first layers of its own network are not frozen.
 std::size_t cached_node(const Job& job, std::size_t stages);
 
-/// The outputs (features) of the frozen beginning of a network for all samples of a split. The ranks of a
+/// The outputs (features) of the frozen backbone of a network for all samples of a split. The ranks of a
 /// node compute them together once per sample and view, keep them once per node, and later read them instead
 /// of the samples. A view is the augmented version of a sample in one epoch; epoch e uses view e modulo the
 /// number of views.

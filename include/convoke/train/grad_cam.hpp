@@ -54,7 +54,7 @@ class GradCam {
   nn::LossPtr loss_;
   nn::Graph head_;
   Shape shape_;  // (channels, height, width) of the activations
-  engine::Evaluator beginning_;
+  engine::Evaluator backbone_;
   std::vector<engine::CanonicalParameter> parameters_;  // of the head
   std::shared_ptr<const nn::ParameterLayout> layout_;
   AlignedBuffer<float> arena_, gradients_;

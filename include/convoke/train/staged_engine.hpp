@@ -22,11 +22,10 @@ namespace convoke::train {
 /// The engine of one model through the stages of its training. If a stage changes the set of trained
 /// parameters, their order changes, so a new engine is made from the canonical parameters, their average and
 /// the optimizer's state; newly unfrozen parameters start without optimizer state. With Job::cache_features,
-/// and as long as the beginning of the network is frozen, the engine trains only the network behind that
-/// beginning, on samples from a FeatureCache. A stage that unfreezes a part of that beginning replaces the
-/// cache by one of the part that is still frozen. The strategy decides in which epochs the ranks of the group
-/// share an engine, and in which each has its own; these ranks then average their models when they
-/// synchronize.
+/// and as long as the backbone is frozen, the engine trains only the network behind it, on samples from a
+/// FeatureCache. A stage that unfreezes a part of the backbone replaces the cache by one of the part that is
+/// still frozen. The strategy decides in which epochs the ranks of the group share an engine, and in which
+/// each has its own; these ranks then average their models when they synchronize.
 class StagedEngine {
  public:
   /// Collective over `group`. The arguments must outlive it.

@@ -102,7 +102,7 @@ class PlanBuilder {
   const Graph& graph() const { return graph_; }
   const PlanOptions& options() const { return options_; }
   bool training() const { return options_.training; }
-  /// The same for one node: the frozen beginning of a network runs as in prediction (freeze.hpp).
+  /// The same for one node: a frozen backbone runs as in prediction (freeze.hpp).
   bool training(const Node& node) const { return training() && !inference_[node.index]; }
   const Loss& loss() const { return options_.loss != nullptr ? *options_.loss : *default_loss(); }
   std::int64_t samples() const { return options_.lane * options_.lanes; }
