@@ -73,10 +73,10 @@ void Decoding::compare() {
   findings_ = {spool_->faults(), find_duplicates(records_, *spool_, sample_bytes_), {}};
   if (is_picture()) {
     const Shape& shape = format_.shape;
-    findings_.lookalikes = find_lookalikes(records_, *spool_, shape[1], shape[2], shape[0]);
+    findings_.near_duplicates = find_near_duplicates(records_, *spool_, shape[1], shape[2], shape[0]);
   }
   pairs_ = findings_.duplicates;
-  pairs_.insert(pairs_.end(), findings_.lookalikes.begin(), findings_.lookalikes.end());
+  pairs_.insert(pairs_.end(), findings_.near_duplicates.begin(), findings_.near_duplicates.end());
 }
 
 void Decoding::share_pairs() {

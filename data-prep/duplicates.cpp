@@ -138,8 +138,8 @@ std::vector<Pair> find_duplicates(const std::vector<Record>& records, const Spoo
   return pairs;
 }
 
-std::vector<Pair> find_lookalikes(const std::vector<Record>& records, const Spool& spool, std::int64_t height,
-                                  std::int64_t width, std::int64_t channels) {
+std::vector<Pair> find_near_duplicates(const std::vector<Record>& records, const Spool& spool,
+                                       std::int64_t height, std::int64_t width, std::int64_t channels) {
   if (height < kLeastSide || width < kLeastSide) return {};
   std::vector<std::size_t> items;
   for (std::size_t i = 0; i < records.size(); ++i) {

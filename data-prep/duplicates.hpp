@@ -21,7 +21,7 @@ std::vector<Pair> find_duplicates(const std::vector<Record>& records, const Spoo
 /// perceptual hashes differ in at most 8 of 256 bits, and the shrunk pictures by at most 6 of 255 in the
 /// mean. Skips flat pictures, whose hash carries little information. Each such picture is in at least one
 /// pair.
-std::vector<Pair> find_lookalikes(const std::vector<Record>& records, const Spool& spool, std::int64_t height,
-                                  std::int64_t width, std::int64_t channels);
+std::vector<Pair> find_near_duplicates(const std::vector<Record>& records, const Spool& spool,
+                                       std::int64_t height, std::int64_t width, std::int64_t channels);
 
 }  // namespace convoke::data_prep

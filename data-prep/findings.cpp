@@ -108,8 +108,9 @@ void write_findings(const std::filesystem::path& file, const Findings& findings,
     out << fmt::format("unreadable,{},,,,{}\n", columns_of(item), csv_cell(reason.what()));
   for (const Pair& pair : findings.duplicates)
     out << fmt::format("duplicate,{},{},equal values\n", columns_of(pair.first), columns_of(pair.second));
-  for (const Pair& pair : findings.lookalikes)
-    out << fmt::format("lookalike,{},{},look the same\n", columns_of(pair.first), columns_of(pair.second));
+  for (const Pair& pair : findings.near_duplicates)
+    out << fmt::format("near-duplicate,{},{},look the same\n", columns_of(pair.first),
+                       columns_of(pair.second));
   out.close();
   if (!out) throw Error(fmt::format("{}: cannot be written", file.string()));
 }

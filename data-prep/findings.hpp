@@ -14,9 +14,9 @@ namespace convoke::data_prep {
 struct Findings {
   std::map<std::size_t, Error> faults;  ///< items that cannot be read, and why
   std::vector<Pair> duplicates;
-  std::vector<Pair> lookalikes;
+  std::vector<Pair> near_duplicates;
 
-  bool empty() const { return faults.empty() && duplicates.empty() && lookalikes.empty(); }
+  bool empty() const { return faults.empty() && duplicates.empty() && near_duplicates.empty(); }
 };
 
 /// Returns the number of pairs whose items are in two splits.

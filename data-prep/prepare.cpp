@@ -199,9 +199,9 @@ class Preparation {
   // At index 0: lists all findings next to the output.
   void check_findings() {
     report_.duplicates = std::ssize(decoding_.findings().duplicates);
-    report_.lookalikes = std::ssize(decoding_.findings().lookalikes);
+    report_.near_duplicates = std::ssize(decoding_.findings().near_duplicates);
     report_.leaks = leaks(decoding_.findings().duplicates, splits_);
-    report_.lookalike_leaks = leaks(decoding_.findings().lookalikes, splits_);
+    report_.near_duplicate_leaks = leaks(decoding_.findings().near_duplicates, splits_);
     for (const Record& record : decoding_.records()) report_.source_bytes += record.bytes;
     const fs::path list = findings_file();
     std::error_code ignored;

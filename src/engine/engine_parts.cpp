@@ -93,7 +93,7 @@ EngineParts make_parts(const nn::Graph& graph, const EngineOptions& options,
   make_memory(parts, options, optimizer, workers, group);
   parts.team = mpi::together(group, [&] { return std::make_unique<NodeTeam>(*parts.memory, workers); });
   sync::ExchangeOptions exchange{options.bucket_bytes, options.wire};
-  if (parts.moments != nullptr) exchange.helped_bytes.reset();  // they travel during backward, too
+  if (parts.moments != nullptr) exchange.progress_thread_bytes.reset();  // they are sent during backward, too
   parts.sums = std::make_unique<GradientSums>(*parts.memory, *parts.team, group,
                                               parts.layout->trainable_size(), exchange);
   // If each rank has at most one lane, nothing can be balanced.

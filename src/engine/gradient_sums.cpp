@@ -53,7 +53,8 @@ GradientSums::GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Commu
   }
   exchange_.emplace(peers, exchange, options);
   const std::size_t bytes = exchange.floats.size_bytes() + exchange.fixed.size_bytes();
-  if (overlaps() && options.helped_bytes && bytes >= *options.helped_bytes) helper_.emplace(*exchange_);
+  if (overlaps() && options.progress_thread_bytes && bytes >= *options.progress_thread_bytes)
+    progress_thread_.emplace(*exchange_);
 }
 
 std::size_t GradientSums::complete() const {
@@ -82,11 +83,11 @@ void GradientSums::begin_step() {
   share_.begin_step();
   exchange_->begin_step();
   const std::unique_lock lock = alone_with_mpi();
-  if (helper_) helper_->start();
+  if (progress_thread_) progress_thread_->start();
 }
 
 std::unique_lock<std::mutex> GradientSums::alone_with_mpi() {
-  return helper_ ? helper_->lock() : std::unique_lock<std::mutex>();
+  return progress_thread_ ? progress_thread_->lock() : std::unique_lock<std::mutex>();
 }
 
 void GradientSums::advance() {
@@ -112,7 +113,7 @@ void GradientSums::finish() {
       });
     }
     exchange_->finish_gradients();
-    if (helper_) helper_->stop();
+    if (progress_thread_) progress_thread_->stop();
     memory_.barrier();
   } else {
     {

@@ -67,9 +67,9 @@ std::vector<Atypical> far_from_their_class(const Matrix& points, std::span<const
   return found;
 }
 
-std::vector<Stranger> among_strangers(const Neighbours& neighbours, std::span<const std::int32_t> labels,
-                                      std::size_t most) {
-  std::vector<Stranger> found;
+std::vector<SuspectLabel> suspect_labels(const Neighbours& neighbours, std::span<const std::int32_t> labels,
+                                         std::size_t most) {
+  std::vector<SuspectLabel> found;
   if (neighbours.k == 0) return found;
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(labels.size()); ++i) {
     std::int64_t others = 0;
@@ -82,7 +82,7 @@ std::vector<Stranger> among_strangers(const Neighbours& neighbours, std::span<co
     found.push_back(
         {i, static_cast<double>(others) / static_cast<double>(neighbours.k), vote(neighbours, labels, i)});
   }
-  const auto before = [&](const Stranger& a, const Stranger& b) {
+  const auto before = [&](const SuspectLabel& a, const SuspectLabel& b) {
     if (a.disagreement != b.disagreement) return a.disagreement > b.disagreement;
     const double to_a = neighbours.distance_of(a.point, 0);
     const double to_b = neighbours.distance_of(b.point, 0);

@@ -184,12 +184,12 @@ void compare(const data::DatasetReader& reader, const InspectionOptions& options
   const auto show = [&](std::int64_t point) {
     return exhibit(reader, comparison.places[static_cast<std::size_t>(point)]);
   };
-  for (const Atypical& odd :
+  for (const Atypical& outlier :
        far_from_their_class(scores, comparison.labels, kOwnNeighbours, options.listed)) {
-    result.far.push_back({show(odd.point), odd.score, -1});
+    result.far.push_back({show(outlier.point), outlier.score, -1});
   }
-  for (const Stranger& odd : among_strangers(neighbours, comparison.labels, options.listed)) {
-    result.strangers.push_back({show(odd.point), odd.disagreement, odd.majority});
+  for (const SuspectLabel& outlier : suspect_labels(neighbours, comparison.labels, options.listed)) {
+    result.suspect_labels.push_back({show(outlier.point), outlier.disagreement, outlier.majority});
   }
 
   // 3. Map some of them.

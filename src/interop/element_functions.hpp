@@ -8,8 +8,8 @@ namespace convoke::interop {
 
 /// How the operands and results of a function differ from those of our elementwise layer.
 struct ElementForm {
-  bool truth = false;                             ///< gives truth values
-  bool of_truth = false;                          ///< takes operands other than 0 for 1
+  bool boolean = false;                           ///< gives booleans
+  bool takes_booleans = false;                    ///< takes operands other than 0 for 1
   bool swapped = false;                           ///< its operands have the other order
   std::optional<double> before = {}, after = {};  ///< operands that it does not have
 };

@@ -206,7 +206,7 @@ constexpr std::array kTrainKeys{
         {.name = "wire",
          .effect = Effect::kNewResult,
          .help =
-             "the type in which gradients travel between nodes. `\"bf16\"`: half the bytes; what rounding "
+             "the type in which gradients are sent between nodes. `\"bf16\"`: half the bytes; what rounding "
              "takes away is added to the next step's gradients (error feedback)"}),
     choice<kConvolutions, &TrainRecipe::convolution>(
         {.name = "convolution",
@@ -389,7 +389,7 @@ TrainRecipe read_train(const Settings& document, const ModelRecipe& model) {
                  "set clip_value or clip_norm to 0");
   }
   if (train.wire == sync::Wire::kBfloat16 && train.reduction == engine::Reduction::kExact) {
-    read.fail_at("wire", "exact sums travel in fixed point",
+    read.fail_at("wire", "exact sums are sent in fixed point",
                  "remove train.wire, or set train.reduction = \"fast\"");
   }
   resolve_groups(read.tables("groups"), model, train);

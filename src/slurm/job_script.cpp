@@ -91,7 +91,7 @@ JobScript make_script(const JobOptions& options, const std::string& file, const 
 
   std::string& body = script.body;
   body = command.run;
-  body += std::string("\n") + kSurroundings + fmt::format("convoke=({})\n", options.program) + kContainer;
+  body += std::string("\n") + kModules + fmt::format("convoke=({})\n", options.program) + kContainer;
   if (command.alone) {
     if (options.launcher == Launcher::kSrun) body += std::string("\n") + kSrunNotes;
     body += "\n\"${convoke[@]}\" " + command.arguments + "\n";

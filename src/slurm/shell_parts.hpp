@@ -3,7 +3,7 @@
 // Parts that all scripts share, in bash.
 namespace convoke::slurm {
 
-inline constexpr const char* kSurroundings =
+inline constexpr const char* kModules =
     R"sh(# Modules that your cluster may need:
 # module load openmpi hdf5
 )sh";

@@ -164,7 +164,7 @@ TrainedMember train_or_leave(const TrainingContext& context, std::int64_t member
 }
 
 // Frees the memory of a member's parameters before the group trains the next one.
-void put_aside(TrainedMember& member, const mpi::Communicator& group, const run::RunFolder& folder) {
+void spill_to_file(TrainedMember& member, const mpi::Communicator& group, const run::RunFolder& folder) {
   if (member.model.parameters.empty()) return;
   for_all_members([&] {
     if (group.root()) member.store(folder.path());
@@ -290,7 +290,7 @@ Training train_members(const Job& job, const DataLoaders& loaders, const Groups&
                                 file ? &*file : nullptr};
   Training training;
   while (const std::optional<std::int64_t> member = queue.next()) {
-    if (!training.members.empty()) put_aside(training.members.back(), groups.group, folder);
+    if (!training.members.empty()) spill_to_file(training.members.back(), groups.group, folder);
     training.members.push_back(train_or_leave(context, *member, log));
     if (training.members.back().interrupted_by) break;
   }

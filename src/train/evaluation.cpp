@@ -87,16 +87,16 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
     });
     engine::LossSum& loss = losses.emplace_back(evaluator, loader.split());
     for (std::size_t i = 0; i < mine.size(); ++i) loss.add(outputs, i, mine[i]);
-    const std::vector<float> ballot = evaluator.to_probabilities(std::move(outputs));
-    const std::vector<std::int32_t> labels = counts.add(ballot);
-    votes.add(ballot, labels);
+    const std::vector<float> predictions = evaluator.to_probabilities(std::move(outputs));
+    const std::vector<std::int32_t> labels = counts.add(predictions);
+    votes.add(predictions, labels);
     correct.push_back(count_equal(labels, truth));
     for (std::size_t rule = 0; rule < prefixes.size(); ++rule) {
       votes.elected[rule] = vote::elect(prefixes[rule].rule, counts);
       prefixes[rule].correct.push_back(count_equal(votes.elected[rule], truth));
     }
     member_calibration.push_back(
-        calibration_of(std::span<const float>(ballot), truth, evaluator.classes(), group));
+        calibration_of(std::span<const float>(predictions), truth, evaluator.classes(), group));
   }
   group.sum(correct);
   vote::Diversity diversity(members);

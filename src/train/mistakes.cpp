@@ -52,11 +52,11 @@ void add_votes(std::vector<Mistake>& mistakes, const std::vector<std::size_t>& p
 
 }  // namespace
 
-void Votes::add(std::span<const float> ballot, std::span<const std::int32_t> chosen) {
+void Votes::add(std::span<const float> predictions, std::span<const std::int32_t> chosen) {
   labels.insert(labels.end(), chosen.begin(), chosen.end());
-  const std::size_t classes = chosen.empty() ? 0 : ballot.size() / chosen.size();
+  const std::size_t classes = chosen.empty() ? 0 : predictions.size() / chosen.size();
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    probabilities.push_back(ballot[i * classes + static_cast<std::size_t>(chosen[i])]);
+    probabilities.push_back(predictions[i * classes + static_cast<std::size_t>(chosen[i])]);
   }
 }
 

@@ -245,8 +245,8 @@ TEST_CASE("pictures that look the same stay in one part of a drawn split") {
   PrepareOptions options{folder / "set", folder / "set.h5"};
   options.splits.parts = {{"train", 0.6}, {"test", 0.4}};
   const PrepareReport report = prepare(options);
-  CHECK(report.lookalikes >= 20);
-  CHECK(report.lookalike_leaks == 0);
+  CHECK(report.near_duplicates >= 20);
+  CHECK(report.near_duplicate_leaks == 0);
   CHECK_THAT(report.split_rule, Contains("by 10 groups"));
   CHECK(report.splits[0].samples == 18);
 }

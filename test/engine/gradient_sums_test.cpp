@@ -55,9 +55,9 @@ TEST_CASE("sums over workers, ranks and nodes, for nodes of equal and of differe
   const int ranks = world.size();
   // The number of the first rank of the second node; all ranks are on one node if there is no such rank.
   for (int second_node = 1; second_node <= ranks; ++second_node) {
-    for (const auto& [exact, helped] :
+    for (const auto& [exact, threaded] :
          {std::pair(false, false), {false, true}, {true, false}, {true, true}}) {
-      CAPTURE(second_node, exact, helped);
+      CAPTURE(second_node, exact, threaded);
       const mpi::Communicator node = world.split(world.rank() < second_node ? 0 : 1, world.rank());
       // Rank r has r % 2 + 1 workers.
       const int workers = world.rank() % 2 + 1;
@@ -68,9 +68,9 @@ TEST_CASE("sums over workers, ranks and nodes, for nodes of equal and of differe
       }
       ModelMemory memory(node, {.parameters = 1, .sums = kSize, .exact = exact}, workers);
       NodeTeam team(memory, workers);
-      GradientSums sums(
-          memory, team, world, 0,
-          {.bucket_bytes = 512, .helped_bytes = helped ? std::optional<std::size_t>(0) : std::nullopt});
+      GradientSums sums(memory, team, world, 0,
+                        {.bucket_bytes = 512,
+                         .progress_thread_bytes = threaded ? std::optional<std::size_t>(0) : std::nullopt});
       CHECK(sums.overlaps() == (second_node < ranks));
       for (int step = 0; step < 3; ++step) {
         sums.begin_step();

@@ -31,11 +31,11 @@ TEST_CASE("a sample far from its class, and one with a wrong label, are found fi
   CHECK(far[0].score > 2 * far[2].score);
 
   const Neighbours near = nearest_neighbours(heaps(150, 6), 10);
-  const auto strangers = among_strangers(near, labels, 10);
-  REQUIRE(strangers.size() == 2);
-  CHECK(strangers[0].disagreement == 1);
-  CHECK(std::set<std::int64_t>{strangers[0].point, strangers[1].point} == std::set<std::int64_t>{63, 149});
-  CHECK(strangers[0].majority == (strangers[0].point == 63 ? 3 : 4));
+  const auto suspects = suspect_labels(near, labels, 10);
+  REQUIRE(suspects.size() == 2);
+  CHECK(suspects[0].disagreement == 1);
+  CHECK(std::set<std::int64_t>{suspects[0].point, suspects[1].point} == std::set<std::int64_t>{63, 149});
+  CHECK(suspects[0].majority == (suspects[0].point == 63 ? 3 : 4));
   CHECK_THAT(neighbour_accuracy(near, labels), WithinAbs(148.0 / 150, 1e-12));
 }
 
@@ -45,6 +45,6 @@ TEST_CASE("small classes, equal points and a single point have no atypical sampl
   CHECK(far_from_their_class(Matrix(100, 3), labels_of_heaps(100), 5, 3).empty());
   const Neighbours alone = nearest_neighbours(Matrix(1, 3), 10);
   const std::vector<std::int32_t> one{0};
-  CHECK(among_strangers(alone, one, 3).empty());
+  CHECK(suspect_labels(alone, one, 3).empty());
   CHECK(neighbour_accuracy(alone, one) == 0);
 }

@@ -403,7 +403,7 @@ TEST_CASE("a Slice takes any indices that NumPy's would") {
   CHECK(sliced(-100, 2, 1) == List{0, 1});                     // x[..., -100:2]
 }
 
-TEST_CASE("comparisons, truth values and constants in any place") {
+TEST_CASE("comparisons, booleans and constants in any position") {
   const Folder folder;
   const std::vector<float> x{-1, 0.5F, 2, NAN};
   const auto of = [&](const std::string& graph) {

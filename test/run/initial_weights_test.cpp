@@ -46,7 +46,7 @@ TEST_CASE("parameters that match in name and shape are taken, the others are lis
 }
 
 TEST_CASE("a file without a fitting parameter is refused") {
-  const nn::Graph stranger = nn::build_graph(Shape{4}, {{{"layer", "dense"}, {"units", 7}}});
-  CHECK(error_of([&] { take_weights(counted(graph(5, "head")), stranger, "model.h5"); }) ==
+  const nn::Graph other = nn::build_graph(Shape{4}, {{{"layer", "dense"}, {"units", 7}}});
+  CHECK(error_of([&] { take_weights(counted(graph(5, "head")), other, "model.h5"); }) ==
         "model.h5: no parameter of the file fits this model");
 }

@@ -138,7 +138,8 @@ class Rank {
     std::sscanf(bytes.c_str(), "%" SCNd64 " %" SCNu64, &state.steps, &state.model);
     record_.trained[index()][member] = state;
     std::vector<float> sums(job_.elements);
-    sync::AllReduce exchange(group, {.floats = sums, .fixed = {}}, {.bucket_bytes = 64, .helped_bytes = {}});
+    sync::AllReduce exchange(group, {.floats = sums, .fixed = {}},
+                             {.bucket_bytes = 64, .progress_thread_bytes = {}});
     while (state.steps < job_.steps) {
       step(member, state.steps, sums, exchange);
       learn(state, sums);

@@ -9,7 +9,7 @@
 #include "support/temporary_folder.hpp"
 #include "support/tiny.hpp"
 
-// Members that travel between ranks, one at a time.
+// Members that are sent between ranks, one at a time.
 
 using namespace convoke;
 using namespace convoke::train;

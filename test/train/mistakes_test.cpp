@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kMembers = 3, kClasses = 4;
 
-// Ballots in sixteenths, so that some means are equal.
+// Predictions in sixteenths, so that some means are equal.
 struct Polled {
   std::vector<std::uint32_t> ids;
   std::vector<std::int32_t> truth;
@@ -36,18 +36,19 @@ struct Polled {
     }
   }
   // The values of a member.
-  std::span<const float> ballot(std::size_t member) const {
+  std::span<const float> predictions(std::size_t member) const {
     const std::size_t values = ids.size() * kClasses;
     return std::span(probabilities).subspan(member * values, values);
   }
   vote::VoteCounts counts() const {
     vote::VoteCounts all(static_cast<std::int64_t>(ids.size()), kClasses);
-    for (std::size_t m = 0; m < kMembers; ++m) all.add(ballot(m));
+    for (std::size_t m = 0; m < kMembers; ++m) all.add(predictions(m));
     return all;
   }
   std::vector<train::Mistake> worst(std::size_t most, const mpi::Communicator& group) const {
     train::Votes votes;
-    for (std::size_t m = 0; m < kMembers; ++m) votes.add(ballot(m), vote::labels_in(ballot(m), kClasses));
+    for (std::size_t m = 0; m < kMembers; ++m)
+      votes.add(predictions(m), vote::labels_in(predictions(m), kClasses));
     for (const std::string& rule : vote::rule_names())
       votes.elected.push_back(vote::elect(vote::find_rule(rule), counts()));
     return train::worst_mistakes(votes, counts().mean_probabilities(), truth, ids, most, group);

@@ -21,8 +21,8 @@ std::int32_t elect(const std::string& rule, const std::vector<std::vector<float>
 }
 
 // Probabilities in eighths, so that there are many ties and every sum is exact.
-struct RandomBallots {
-  RandomBallots(std::int64_t members_, std::int64_t samples_, std::int64_t classes_, std::uint64_t seed)
+struct RandomPredictions {
+  RandomPredictions(std::int64_t members_, std::int64_t samples_, std::int64_t classes_, std::uint64_t seed)
       : members(members_), samples(samples_), classes(classes_) {
     RandomStream random({.seed = seed, .purpose = Purpose::kBench});
     for (std::int64_t i = 0; i < members * samples; ++i) {
@@ -43,7 +43,7 @@ struct RandomBallots {
 };
 
 // A slow version of the rule: removes candidates criterion by criterion.
-std::int32_t slow_majority(const RandomBallots& b, std::int64_t members, std::int64_t sample) {
+std::int32_t slow_majority(const RandomPredictions& b, std::int64_t members, std::int64_t sample) {
   std::map<std::int64_t, int> votes;
   for (std::int64_t m = 0; m < members; ++m) {
     std::int64_t choice = b.classes - 1;
@@ -68,7 +68,7 @@ std::int32_t slow_majority(const RandomBallots& b, std::int64_t members, std::in
   return elected;
 }
 
-std::int32_t slow_majority_lowest(const RandomBallots& b, std::int64_t members, std::int64_t sample) {
+std::int32_t slow_majority_lowest(const RandomPredictions& b, std::int64_t members, std::int64_t sample) {
   const std::vector<std::int32_t> labels = labels_in(b.probabilities, b.classes);
   std::map<std::int32_t, std::int64_t> votes;
   for (std::int64_t m = 0; m < members; ++m) {
@@ -85,7 +85,7 @@ std::int32_t slow_majority_lowest(const RandomBallots& b, std::int64_t members, 
   return elected;
 }
 
-std::int32_t slow_mean(const RandomBallots& b, std::int64_t members, std::int64_t sample) {
+std::int32_t slow_mean(const RandomPredictions& b, std::int64_t members, std::int64_t sample) {
   std::int32_t elected = -1;
   double highest = -1;
   for (std::int64_t c = 0; c < b.classes; ++c) {
@@ -144,18 +144,18 @@ TEST_CASE("mean: the lowest label breaks a tie") {
 TEST_CASE("votes equal a slow reference, for every prefix of members") {
   for (const auto& [members, samples, classes] : std::vector<std::array<std::int64_t, 3>>{
            {7, 300, 4}, {4, 100, 2}, {12, 61, 10}, {3, 5, 1}, {2, 0, 3}}) {
-    const RandomBallots ballots(members, samples, classes, static_cast<std::uint64_t>(members));
+    const RandomPredictions predictions(members, samples, classes, static_cast<std::uint64_t>(members));
     VoteCounts counts(samples, classes);
     for (std::int64_t prefix = 1; prefix <= members; ++prefix) {
-      counts.add(ballots.of(prefix - 1));
+      counts.add(predictions.of(prefix - 1));
       CHECK(counts.members() == prefix);
       std::vector<std::int32_t> slow_majorities;
       std::vector<std::int32_t> slow_lowest;
       std::vector<std::int32_t> slow_means;
       for (std::int64_t s = 0; s < samples; ++s) {
-        slow_majorities.push_back(slow_majority(ballots, prefix, s));
-        slow_lowest.push_back(slow_majority_lowest(ballots, prefix, s));
-        slow_means.push_back(slow_mean(ballots, prefix, s));
+        slow_majorities.push_back(slow_majority(predictions, prefix, s));
+        slow_lowest.push_back(slow_majority_lowest(predictions, prefix, s));
+        slow_means.push_back(slow_mean(predictions, prefix, s));
       }
       CHECK(elect(find_rule("majority"), counts) == slow_majorities);
       CHECK(elect(find_rule("majority_lowest"), counts) == slow_lowest);
@@ -165,15 +165,15 @@ TEST_CASE("votes equal a slow reference, for every prefix of members") {
 }
 
 TEST_CASE("one member elects its most probable class, by every rule") {
-  const RandomBallots ballots(1, 200, 10, 5);
+  const RandomPredictions predictions(1, 200, 10, 5);
   VoteCounts counts(200, 10);
-  counts.add(ballots.probabilities);
+  counts.add(predictions.probabilities);
   for (const std::string& rule : rule_names())
-    CHECK(elect(find_rule(rule), counts) == labels_in(ballots.probabilities, 10));
+    CHECK(elect(find_rule(rule), counts) == labels_in(predictions.probabilities, 10));
 }
 
 TEST_CASE("members that agree elect their common class, by every rule") {
-  const RandomBallots one(1, 100, 10, 6);
+  const RandomPredictions one(1, 100, 10, 6);
   VoteCounts counts(100, 10);
   for (int m = 0; m < 5; ++m) {
     counts.add(one.probabilities);

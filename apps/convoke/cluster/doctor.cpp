@@ -47,11 +47,11 @@ Exit codes:
 )";
 
 /// A job of a recipe, as `convoke train` makes it, but without reading the samples.
-class Prospect {
+class PlannedJob {
  public:
   /// Throws Error as training would.
-  Prospect(const recipe::Recipe& recipe, const std::filesystem::path& path, int threads,
-           const mpi::Communicator& world)
+  PlannedJob(const recipe::Recipe& recipe, const std::filesystem::path& path, int threads,
+             const mpi::Communicator& world)
       : dataset_(data::Dataset::open(path, splits_of(recipe), data::private_storage(0))),
         job_(job_from(recipe, dataset_, threads, world.size())),
         loader_(dataset_.split(recipe.data.train_split), job_.model.graph.input_shape(),
@@ -132,7 +132,7 @@ Examined examine(const DoctorOptions& options, const std::optional<recipe::Recip
                           .threads = threads,
                           .quick = options.quick,
                           .runs = options.output};
-  std::optional<Prospect> prospect;
+  std::optional<PlannedJob> planned;
   std::vector<doctor::Finding> unfit;
   if (recipe) {
     std::string wrong, hint;
@@ -144,16 +144,16 @@ Examined examine(const DoctorOptions& options, const std::optional<recipe::Recip
                         path.string()),
             "make a dataset from it: convoke prepare");
       }
-      prospect.emplace(*recipe, path, examined.binding.machine.threads_for(threads), world);
+      planned.emplace(*recipe, path, examined.binding.machine.threads_for(threads), world);
     } catch (const Error& error) {
       wrong = error.what(), hint = error.hint();
     }
     unfit = complaints(wrong, hint, world);
-    if (run::any_of(world, !prospect)) prospect.reset();
+    if (run::any_of(world, !planned)) planned.reset();
   }
-  if (prospect) {
-    const train::Groups groups = train::split(world, prospect->job().members, prospect->job().group_ranks);
-    const doctor::Demand demand = prospect->demand(*recipe, groups);
+  if (planned) {
+    const train::Groups groups = train::split(world, planned->job().members, planned->job().group_ranks);
+    const doctor::Demand demand = planned->demand(*recipe, groups);
     context.demand = &demand;
     examined.findings = doctor::examine(context);
   } else {

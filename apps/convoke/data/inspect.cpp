@@ -112,10 +112,10 @@ void print_comparison(const explore::Inspection& found) {
     fmt::print("  atypical:  {}: {:.2f} times the usual distance from its class\n",
                place(found.far[i].sample), found.far[i].score);
   }
-  for (std::size_t i = 0; i < std::min(kMostPairs, found.strangers.size()); ++i) {
-    const explore::Oddity& odd = found.strangers[i];
+  for (std::size_t i = 0; i < std::min(kMostPairs, found.suspect_labels.size()); ++i) {
+    const explore::Outlier& outlier = found.suspect_labels[i];
     fmt::print("  mislabelled? {}: {:.0f} % of its neighbours have another label, mostly {}\n",
-               place(odd.sample), 100 * odd.score, found.class_name(odd.neighbours_label));
+               place(outlier.sample), 100 * outlier.score, found.class_name(outlier.neighbours_label));
   }
 }
 

@@ -38,9 +38,9 @@ void print_findings(const data_prep::PrepareReport& report) {
     fmt::print("  {} of equal samples, {} of them in two splits\n", counted(report.duplicates, "pair"),
                format_count(report.leaks));
   }
-  if (report.lookalikes > 0) {
+  if (report.near_duplicates > 0) {
     fmt::print("  {} of pictures that look the same, {} of them in two splits\n",
-               counted(report.lookalikes, "pair"), format_count(report.lookalike_leaks));
+               counted(report.near_duplicates, "pair"), format_count(report.near_duplicate_leaks));
   }
   if (!report.list.empty()) fmt::print("  listed in {}\n", report.list.string());
   if (!report.absent.empty()) fmt::print("  classes without a training sample: {}\n", listing(report.absent));

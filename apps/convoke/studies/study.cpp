@@ -100,7 +100,7 @@ void require_no_launcher() {
 
 std::string this_program() { return fs::read_symlink("/proc/self/exe").string(); }
 
-study::Surroundings surroundings_of(const StudyOptions& options) {
+study::RunEnvironment environment_of(const StudyOptions& options) {
   return {.program = this_program(),
           .cores = study::cores_here(),
           .all_cores = study::cores_of_job(),
@@ -108,13 +108,13 @@ study::Surroundings surroundings_of(const StudyOptions& options) {
 }
 
 void print_plan(const study::StudyFile& file, const std::vector<study::Configuration>& cells,
-                const study::Surroundings& surroundings) {
+                const study::RunEnvironment& environment) {
   fmt::print("{}: {} cells, {} to {} of each, on {}\n", file.name, cells.size(), file.repeats,
-             counted(file.at_most, "run"), counted(surroundings.all_cores, "core"));
+             counted(file.at_most, "run"), counted(environment.all_cores, "core"));
   for (const std::uint32_t i : study::order_of_round(static_cast<std::int64_t>(cells.size()), file.seed, 1)) {
     const study::Configuration& cell = cells[i];
     const study::Launch launch = study::launch_of(cell.ranks_at_once(), cell.at.threads,
-                                                  surroundings.all_cores, surroundings.launch_options);
+                                                  environment.all_cores, environment.launch_options);
     fmt::print("  {}{}\n    {} convoke train {}", cell.name, launch.oversubscribed ? "  OVERSUBSCRIBED" : "",
                join(launch.words, " "), cell.recipe);
     for (const std::string& change : cell.changes) fmt::print(" --set {}", change);
@@ -207,7 +207,7 @@ void go_on_in_queue(const StudyOptions& options, const study::StudyFile& file,
 
 // Runs the part of a study that a job of `--slurm` does.
 int run_part(const StudyOptions& options, const study::StudyFile& file,
-             const std::vector<study::Configuration>& cells, const study::Surroundings& surroundings) {
+             const std::vector<study::Configuration>& cells, const study::RunEnvironment& environment) {
   if (options.begin) {
     study::StudyFolder::create(file, options.output, options.resume);
     return EXIT_SUCCESS;
@@ -231,7 +231,7 @@ int run_part(const StudyOptions& options, const study::StudyFile& file,
   const study::Configuration& cell = cells[task.cell];
   const os::StopSignals signals;
   const os::Stopwatch watch;
-  study::CellRunner runner(file, folder, surroundings);
+  study::CellRunner runner(file, folder, environment);
   const study::RunOutcome outcome = study::run_task(task, cells, file, folder, runner);
   if (outcome.interrupted_by != 0) return run::kExitRequeue;
   if (!outcome.failure.empty()) {
@@ -258,17 +258,17 @@ int run_study(const StudyOptions& options) {
   require_no_launcher();
   const study::StudyFile file = study::StudyFile::load(options.file);
   const std::vector<study::Configuration> cells = study::configurations(file);
-  const study::Surroundings surroundings = surroundings_of(options);
+  const study::RunEnvironment environment = environment_of(options);
   if (file.leave_out) {
     for (const std::string& cell : study::obstacles(file)) fmt::print("left out: {}\n", cell);
   }
   if (options.dry_run) {
-    print_plan(file, cells, surroundings);
+    print_plan(file, cells, environment);
     return EXIT_SUCCESS;
   }
 
   if (options.begin || options.collect || options.task >= 0)
-    return run_part(options, file, cells, surroundings);
+    return run_part(options, file, cells, environment);
 
   // 2. The folder.
   const study::StudyFolder folder = study::StudyFolder::create(file, options.output, options.resume);
@@ -276,7 +276,7 @@ int run_study(const StudyOptions& options) {
   // 3. The runs.
   const os::StopSignals signals;
   const study::SessionResult session =
-      study::run_session(file, cells, folder, surroundings, metrics::standard_error());
+      study::run_session(file, cells, folder, environment, metrics::standard_error());
 
   // 4. The results.
   print_end(file, cells, folder, session);

@@ -60,12 +60,12 @@ struct PrepareReport {
   std::int64_t taken_up = 0;  ///< samples that an interrupted run had decoded
   std::int64_t left_out = 0;  ///< unreadable samples
   // At index 0 only:
-  std::uint64_t source_bytes = 0;  ///< of the samples in the source
-  std::uint64_t bytes = 0;         ///< of the dataset
-  std::int64_t duplicates = 0;     ///< pairs of equal samples
-  std::int64_t leaks = 0;          ///< duplicates between two splits
-  std::int64_t lookalikes = 0;     ///< pairs of pictures that look the same
-  std::int64_t lookalike_leaks = 0;
+  std::uint64_t source_bytes = 0;    ///< of the samples in the source
+  std::uint64_t bytes = 0;           ///< of the dataset
+  std::int64_t duplicates = 0;       ///< pairs of equal samples
+  std::int64_t leaks = 0;            ///< duplicates between two splits
+  std::int64_t near_duplicates = 0;  ///< pairs of pictures that look the same
+  std::int64_t near_duplicate_leaks = 0;
   std::filesystem::path list;       ///< CSV of all of them, next to the dataset; empty: none
   std::vector<std::string> absent;  ///< classes without a training sample
   std::vector<std::string> notes;   ///< from the source: what it left out or filled in

@@ -6,10 +6,10 @@
 #include <optional>
 #include <span>
 
-#include "convoke/engine/exchange_helper.hpp"
 #include "convoke/engine/model_memory.hpp"
 #include "convoke/engine/node_share.hpp"
 #include "convoke/engine/node_team.hpp"
+#include "convoke/engine/progress_thread.hpp"
 #include "convoke/engine/range.hpp"
 #include "convoke/sync/allreduce.hpp"
 
@@ -23,8 +23,8 @@ namespace convoke::engine {
 class GradientSums {
  public:
   /// Collective over `group`; `memory` and `team` must outlive this object. `bf16_elements`: the first so
-  /// many elements may travel as bf16. If anything else calls MPI during backward, options.helped_bytes must
-  /// be none.
+  /// many elements may be sent as bf16. If anything else calls MPI during backward,
+  /// options.progress_thread_bytes must be none.
   GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Communicator& group, std::size_t bf16_elements,
                const sync::ExchangeOptions& options);
 
@@ -54,7 +54,7 @@ class GradientSums {
   int nodes_ = 1;                            ///< of the group; ranks that share no memory count as nodes
   NodeShare share_;                          ///< of this rank
   std::optional<sync::AllReduce> exchange_;  ///< of the slice with its peers
-  std::optional<ExchangeHelper> helper_;     ///< of a large exchange between nodes
+  std::optional<ProgressThread> progress_thread_;  ///< of a large exchange between nodes
   std::function<void(int)> add_;
 
   // State of the current step.

@@ -22,7 +22,7 @@ std::vector<Atypical> far_from_their_class(const Matrix& points, std::span<const
                                            std::int64_t k, std::size_t most);
 
 /// A sample among samples of other classes.
-struct Stranger {
+struct SuspectLabel {
   std::int64_t point = 0;
   double disagreement = 0;    ///< share of its neighbours with another label
   std::int32_t majority = 0;  ///< the most frequent label of its neighbours
@@ -32,8 +32,8 @@ struct Stranger {
 /// share comes first; among equals, the sample nearest to its neighbours. k-disagreeing neighbours of M.
 /// Smith, T. Martinez, C. Giraud-Carrier, "An instance level analysis of data complexity", Machine Learning
 /// 95, 2014. Only samples with a disagreeing majority of neighbours.
-std::vector<Stranger> among_strangers(const Neighbours& neighbours, std::span<const std::int32_t> labels,
-                                      std::size_t most);
+std::vector<SuspectLabel> suspect_labels(const Neighbours& neighbours, std::span<const std::int32_t> labels,
+                                         std::size_t most);
 
 /// Returns the share of samples that the vote of their neighbours classifies correctly (a tie goes to the
 /// nearest of them).

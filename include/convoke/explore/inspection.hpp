@@ -38,10 +38,10 @@ struct NearPair {
 };
 
 /// An unusual sample, and the measure of it.
-struct Oddity {
+struct Outlier {
   Exhibit sample;
   double score = 0;
-  std::int32_t neighbours_label = -1;  ///< for among_strangers only
+  std::int32_t neighbours_label = -1;  ///< for suspect_labels only
 };
 
 /// Correlations of places of the image: pixels, or means of areas of pixels, all channels together.
@@ -87,8 +87,8 @@ struct Inspection {
   std::vector<NearPair> equal_pairs;  ///< of `duplicates`
   Comparison comparison;
   std::vector<NearPair> near_pairs;          ///< in the sample: nearest but not equal, by the vectors
-  std::vector<Oddity> far;                   ///< in the sample: farthest from their own class
-  std::vector<Oddity> strangers;             ///< in the sample: among samples of another class
+  std::vector<Outlier> far;                  ///< in the sample: farthest from their own class
+  std::vector<Outlier> suspect_labels;       ///< in the sample: among samples of another class
   std::vector<std::vector<Exhibit>> sheets;  ///< for each shown class: some of its samples
   /// Measured numbers: the share of each feature's or channel's variance that the class explains.
   std::vector<double> correlation_ratios;

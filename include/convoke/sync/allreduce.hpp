@@ -19,7 +19,7 @@ namespace convoke::sync {
 struct Exchange {
   std::span<float> floats;
   std::span<std::int64_t> fixed;
-  std::size_t bf16_elements = 0;  ///< the first so many floats may travel as bf16
+  std::size_t bf16_elements = 0;  ///< the first so many floats may be sent as bf16
   std::size_t size() const { return floats.empty() ? fixed.size() : floats.size(); }
 };
 

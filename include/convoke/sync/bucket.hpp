@@ -5,15 +5,15 @@
 
 namespace convoke::sync {
 
-/// The type in which gradients travel between nodes.
+/// The type in which gradients are sent between nodes.
 enum class Wire { kFloat32, kBfloat16 };
 
 struct ExchangeOptions {
   std::size_t bucket_bytes = 0;  ///< approximate size of a bucket; 0: chosen by the size of the exchange
-  Wire wire = Wire::kFloat32;    ///< of the floats that may travel as bf16
-  /// The smallest exchange that gets a thread to make progress (engine::ExchangeHelper), in bytes; none: no
+  Wire wire = Wire::kFloat32;    ///< of the floats that may be sent as bf16
+  /// The smallest exchange that gets a thread for progress (engine::ProgressThread), in bytes; none: no
   /// exchange gets one.
-  std::optional<std::size_t> helped_bytes = std::size_t{16} << 20;
+  std::optional<std::size_t> progress_thread_bytes = std::size_t{16} << 20;
 };
 
 /// The type of the numbers that a bucket sends.
@@ -39,7 +39,7 @@ struct Bucket {
 struct ExchangeShape {
   std::size_t elements = 0;
   bool fixed = false;             ///< in fixed point ("exact"), otherwise floats
-  std::size_t bf16_elements = 0;  ///< the first so many floats may travel as bf16
+  std::size_t bf16_elements = 0;  ///< the first so many floats may be sent as bf16
 };
 
 /// Cuts an exchange over so many ranks into buckets, in the order in which their sums start. All buckets of a

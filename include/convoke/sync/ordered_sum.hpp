@@ -21,10 +21,10 @@ struct SumChannels {
 /// adds them in the order of ranks, and sends the sums to all. So the result depends neither on the placement
 /// of ranks nor on the algorithms of the MPI library. Each rank sends 2 (n - 1) / n times the array.
 ///
-/// Value: float or std::int64_t. Wire: the type in which they travel, Value or Bfloat16. With Bfloat16, every
-/// rank adds what rounding has taken from its numbers, and from its slice of the sums, to those of the next
-/// sum (error feedback: Seide et al., "1-bit stochastic gradient descent", 2014; Karimireddy et al., "Error
-/// feedback fixes SignSGD", 2019).
+/// Value: float or std::int64_t. Wire: the type in which they are sent, Value or Bfloat16. With Bfloat16,
+/// every rank adds what rounding has taken from its numbers, and from its slice of the sums, to those of the
+/// next sum (error feedback: Seide et al., "1-bit stochastic gradient descent", 2014; Karimireddy et al.,
+/// "Error feedback fixes SignSGD", 2019).
 template <class Value, class Wire = Value>
 class OrderedSum final : public BucketSum {
  public:

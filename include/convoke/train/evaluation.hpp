@@ -44,12 +44,12 @@ struct Evaluation {
   const RuleOutcome& rule(const std::string& name) const;
 };
 
-/// Evaluates `members` parameter sets on `ids`, shared by the ranks of `group`. A rank gets all ballots on
-/// its samples, so votes are decided where they are cast, and only counts are sent. It adds up the ballots,
-/// and keeps of each the elected labels and their probabilities. `parameters(m)` returns the canonical
-/// parameters of member m on every rank; it is called on all ranks in the order of members and may be
-/// collective. `top_k`: see Ranking. `views`: the output of a sample is the mean over this many views of the
-/// loader. Collective; the result is the same on all ranks. Throws Error if there are no samples.
+/// Evaluates `members` parameter sets on `ids`, shared by the ranks of `group`. A rank gets the predictions
+/// of all members for its samples, so it decides the votes on them, and only counts are sent. It adds up the
+/// predictions, and keeps of each the elected labels and their probabilities. `parameters(m)` returns the
+/// canonical parameters of member m on every rank; it is called on all ranks in the order of members and may
+/// be collective. `top_k`: see Ranking. `views`: the output of a sample is the mean over this many views of
+/// the loader. Collective; the result is the same on all ranks. Throws Error if there are no samples.
 Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
                     const std::function<std::span<const float>(std::int64_t)>& parameters,
                     const data::BatchLoader& loader, std::span<const std::uint32_t> ids,

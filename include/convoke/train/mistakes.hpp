@@ -25,8 +25,8 @@ struct Votes {
   std::vector<float> probabilities;  ///< (members, samples): of that class
   std::vector<std::vector<std::int32_t>> elected;  ///< by all members, for each rule of vote::rule_names()
 
-  /// Adds the ballot of one more member, (samples, classes), whose labels these are.
-  void add(std::span<const float> ballot, std::span<const std::int32_t> chosen);
+  /// Adds the predictions of one more member, (samples, classes), whose labels these are.
+  void add(std::span<const float> predictions, std::span<const std::int32_t> chosen);
 };
 
 /// Finds the misclassified samples with the least mean probability of the true class: at most `most`, worst

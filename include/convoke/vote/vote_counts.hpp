@@ -5,9 +5,9 @@
 
 namespace convoke::vote {
 
-/// A ballot of a member: its class probabilities for some samples, (samples, classes), dense. Returns the
+/// `predictions` of a member: class probabilities for some samples, (samples, classes), dense. Returns the
 /// most probable class for each sample, the lowest label first among equals.
-std::vector<std::int32_t> labels_in(std::span<const float> ballot, std::int64_t classes);
+std::vector<std::int32_t> labels_in(std::span<const float> predictions, std::int64_t classes);
 
 /// The votes and summed probabilities for some samples, added up member by member. Its size does not depend
 /// on the number of members.
@@ -15,8 +15,8 @@ class VoteCounts {
  public:
   VoteCounts(std::int64_t samples, std::int64_t classes);
 
-  /// Adds the ballot of one more member, (samples, classes). Returns its labels, as labels_in().
-  std::vector<std::int32_t> add(std::span<const float> ballot);
+  /// Adds the predictions of one more member, (samples, classes). Returns their labels, as labels_in().
+  std::vector<std::int32_t> add(std::span<const float> predictions);
 
   std::int64_t members() const { return members_; }
   std::int64_t samples() const { return samples_; }

@@ -45,8 +45,8 @@ KerasTensor compose_elementwise(Composition& c) {
     inputs.push_back(std::move(x));
   }
   const KerasTensor result =
-      c.function(function.form.truth ? "truth" : "", std::move(made), inputs, c.output());
-  return function.form.truth ? cast(c, "", result, "float32") : result;
+      c.function(function.form.boolean ? "truth" : "", std::move(made), inputs, c.output());
+  return function.form.boolean ? cast(c, "", result, "float32") : result;
 }
 
 }  // namespace convoke::interop::keras_export

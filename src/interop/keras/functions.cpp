@@ -39,7 +39,7 @@ Value convert_function(const Call& call) {
     std::reverse(inputs.begin(), inputs.end());
   }
   inputs = broadcast(call, std::move(inputs));
-  if (named.form.of_truth) {
+  if (named.form.takes_booleans) {
     for (Value& x : inputs) {
       x = call.add(
           {{"layer", "elementwise"}, {"function", "where"}, {"operands", Setting::Array{"x", "1", "0"}}}, x,

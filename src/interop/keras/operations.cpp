@@ -114,7 +114,7 @@ Value convert_clip(const Call& call) {
   return bounded(call, above, "minimum", call.config().number("x_max"), "");
 }
 
-// Truth values are 1 and 0 in any type.
+// Booleans are 1 and 0 in any type.
 Value convert_cast(const Call& call) {
   std::string type = call.config().text("dtype", "");
   for (const Argument& argument : call.arguments()) {

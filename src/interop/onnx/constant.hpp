@@ -30,7 +30,7 @@ std::string to_string(const std::vector<Dim>& dims);
 struct Constant {
   std::string name;  ///< of the initializer from which it comes, or empty
   Shape shape;
-  bool whole = false;        ///< whole numbers or truth values
+  bool whole = false;        ///< whole numbers or booleans
   int transposes = 0;        ///< that lie between it and the tensor
   bool converted = false;    ///< stored in another type than float32
   std::int64_t type = 0;     ///< in which the file stores it: TensorProto.DataType

@@ -71,17 +71,17 @@ void convert_function(Call& call) {
                                                : computed(call, named.name, operands));
 }
 
-bool is_truth(const Source& source, const std::string& value) {
+bool is_boolean(const Source& source, const std::string& value) {
   constexpr std::array<std::string_view, 9> kKept{"Cast",    "Expand",  "Flatten",   "Gather",   "Identity",
                                                   "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
   const NodeProto* node = source.producer(value);
   if (node == nullptr || node->inputs.empty()) return false;
   const ElementFunction* function = find_element_function(&ElementFunction::onnx, node->op);
-  if (function != nullptr) return function->form.truth;
+  if (function != nullptr) return function->form.boolean;
   const bool kept = std::find(kKept.begin(), kKept.end(), node->op) != kKept.end();
-  return kept && is_truth(source, node->inputs[0]);
+  return kept && is_boolean(source, node->inputs[0]);
 }
 
-View truth_of(Call& call, const View& x) { return computed(call, "where", {x, 1.0, 0.0}); }
+View boolean_of(Call& call, const View& x) { return computed(call, "where", {x, 1.0, 0.0}); }
 
 }  // namespace convoke::interop::onnx

@@ -15,11 +15,11 @@ std::string cast(Emission& e, const std::string& value, std::int64_t type) {
 }
 
 // Tokens are compared with whole numbers as whole numbers.
-std::vector<std::string> operands_of(Emission& e, bool truth) {
+std::vector<std::string> operands_of(Emission& e, bool boolean) {
   std::vector<std::string> operands = e.settings.texts("operands");
   if (operands.empty()) operands.assign(e.input_count(), "x");
   const bool tokens = e.input_shape(0).type == nn::ValueType::kToken;
-  const bool whole = truth && std::ranges::all_of(operands, [](const std::string& operand) {
+  const bool whole = boolean && std::ranges::all_of(operands, [](const std::string& operand) {
                        const double number = std::strtod(operand.c_str(), nullptr);
                        return operand == "x" || (std::trunc(number) == number && std::abs(number) < 0x1p31);
                      });
@@ -43,9 +43,9 @@ std::vector<std::string> operands_of(Emission& e, bool truth) {
 void emit_elementwise(Emission& e) {
   const ElementFunction& function =
       *find_element_function(&ElementFunction::name, e.settings.text("function"));
-  std::vector<std::string> operands = operands_of(e, function.form.truth);
+  std::vector<std::string> operands = operands_of(e, function.form.boolean);
   if (function.name == "where") operands[0] = cast(e, operands[0], kBool);
-  if (!function.form.truth) return e.result(function.onnx, operands);
+  if (!function.form.boolean) return e.result(function.onnx, operands);
   e.result("Cast", {e.op(function.onnx, operands)}, {{"to", kFloat}});
 }
 

@@ -69,7 +69,7 @@ struct Binary {
   std::string_view name;
   WholeFunction whole;
   RealFunction real;
-  bool truth = false;  ///< the result is a truth value
+  bool boolean = false;  ///< the result is a boolean
 };
 constexpr std::array kBinary{
     Binary{"Add", add, [](float a, float b) { return a + b; }},
@@ -102,7 +102,7 @@ Array combined(const Binary& op, const Array& a, const Array& b) {
       result.floats.push_back(op.real(x.floats[i], y.floats[i]));
     }
   }
-  return op.truth ? result.as_whole() : result;
+  return op.boolean ? result.as_whole() : result;
 }
 
 struct Unary {

@@ -88,10 +88,10 @@ void convert_upsample(Call& call);
 void convert_lstm(Call& call);
 void convert_gru(Call& call);
 
-/// True if a value of the file holds truth values: a comparison, or what only moves its numbers.
-bool is_truth(const Source& source, const std::string& value);
+/// True if a value of the file holds booleans: a comparison, or what only moves its numbers.
+bool is_boolean(const Source& source, const std::string& value);
 /// Returns 1 where `x` is not 0, and 0 elsewhere.
-View truth_of(Call& call, const View& x);
+View boolean_of(Call& call, const View& x);
 /// Multiplies each element along the ONNX axes of `constant` (broadcast to `view`), or adds it: a trained
 /// layer with one parameter for each element, or, before the first layer with weights, a fixed one.
 View scaled_by(Call& call, const View& view, const Constant& constant);

@@ -108,9 +108,9 @@ void convert_cast(Call& call) {
   const View& x = call.view(0);
   const std::int64_t to = call.integer("to", 1);
   const bool real = to == 1 || to == 10 || to == 11 || to == 16;
-  if (is_truth(call.import().source, call.node().inputs[0])) return call.give(x);  // 1 and 0 in any type
+  if (is_boolean(call.import().source, call.node().inputs[0])) return call.give(x);  // 1 and 0 in any type
   constexpr std::int64_t kBool = 9;
-  if (to == kBool) return call.give(truth_of(call, x));
+  if (to == kBool) return call.give(boolean_of(call, x));
   const bool tokens = call.graph().node(x.node).shape.type == nn::ValueType::kToken;
   if (real == tokens) {
     call.refuse(tokens ? "uses tokens as numbers" : "rounds numbers that depend on the sample");

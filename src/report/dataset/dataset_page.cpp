@@ -121,7 +121,7 @@ Page dataset_page(const explore::Inspection& inspection, const std::string& made
   add_maps(page, shown);
   add_reconstruction(page, shown);
   add_duplicates(page, shown);
-  add_oddities(page, shown);
+  add_outliers(page, shown);
   return page;
 }
 

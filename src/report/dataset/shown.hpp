@@ -52,7 +52,7 @@ void add_maps(Page& page, const Shown& shown);
 /// Continues the section of the maps.
 void add_reconstruction(Page& page, const Shown& shown);
 void add_duplicates(Page& page, const Shown& shown);
-void add_oddities(Page& page, const Shown& shown);
+void add_outliers(Page& page, const Shown& shown);
 
 /// Returns the table of a Chart::Kind::kBox.
 Table box_table(const std::string& what);

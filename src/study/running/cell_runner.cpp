@@ -53,20 +53,20 @@ void remove_models(const fs::path& folder) {
 
 }  // namespace
 
-CellRunner::CellRunner(const StudyFile& study, const StudyFolder& folder, Surroundings surroundings)
+CellRunner::CellRunner(const StudyFile& study, const StudyFolder& folder, RunEnvironment environment)
     : study_(study),
       folder_(folder),
-      surroundings_(std::move(surroundings)),
-      loops_(surroundings_.cores, folder.calibration()) {}
+      environment_(std::move(environment)),
+      loops_(environment_.cores, folder.calibration()) {}
 
 bool CellRunner::oversubscribes(const Configuration& cell) const {
-  return launch_of(cell.ranks_at_once(), cell.at.threads, surroundings_.all_cores).oversubscribed;
+  return launch_of(cell.ranks_at_once(), cell.at.threads, environment_.all_cores).oversubscribed;
 }
 
 // Returns the number of busy cores of this host.
 std::int64_t CellRunner::busy(const Configuration& cell) const {
   return std::min(cell.ranks_at_once() * cell.at.threads,
-                  static_cast<std::int64_t>(surroundings_.cores.size()));
+                  static_cast<std::int64_t>(environment_.cores.size()));
 }
 
 void CellRunner::calibrate(const std::vector<Configuration>& cells) {
@@ -76,10 +76,10 @@ void CellRunner::calibrate(const std::vector<Configuration>& cells) {
 std::vector<std::string> CellRunner::command(const Configuration& cell, std::int64_t repeat,
                                              const fs::path& output, std::int64_t member) const {
   std::vector<std::string> words =
-      launch_of(cell.ranks_at_once(), cell.at.threads, surroundings_.all_cores, surroundings_.launch_options)
+      launch_of(cell.ranks_at_once(), cell.at.threads, environment_.all_cores, environment_.launch_options)
           .words;
   words.insert(words.end(),
-               {surroundings_.program, "train", cell.recipe, "--quiet", "--output", output.string()});
+               {environment_.program, "train", cell.recipe, "--quiet", "--output", output.string()});
   // Hundreds of runs do not need a page each; [set] may ask for them.
   words.insert(words.end(), {"--set", "run.report=false"});
   for (const std::string& change : cell.changes_of(study_, repeat))
@@ -130,9 +130,9 @@ CellRunner::End CellRunner::train_in_turns(const Configuration& cell, std::int64
     return end.code == 0 && end.interrupted_by == 0;
   };
   std::vector<std::string> gather =
-      launch_of(cell.ranks_at_once(), cell.at.threads, surroundings_.all_cores, surroundings_.launch_options)
+      launch_of(cell.ranks_at_once(), cell.at.threads, environment_.all_cores, environment_.launch_options)
           .words;
-  gather.insert(gather.end(), {surroundings_.program, "gather", "--output", output.string()});
+  gather.insert(gather.end(), {environment_.program, "gather", "--output", output.string()});
   for (std::int64_t member = 0; member < cell.members; ++member) {
     const fs::path of_member = folder / fmt::format("member-{:03}", member);
     gather.push_back(of_member.string());
@@ -183,7 +183,7 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
       if (cell.at.emulated) complete_emulated_run(output);
       run = read_finished_run(output, study_.columns);
       // The counters belong to this host. Members in turns leave other cores idle, which takes energy, too.
-      const bool counted = surroundings_.all_cores <= std::ssize(surroundings_.cores) && !cell.at.emulated;
+      const bool counted = environment_.all_cores <= std::ssize(environment_.cores) && !cell.at.emulated;
       if (counted) run.joules = joules;
       if (!cell.at.emulated)
         run.launch_seconds = std::max(0.0, end.seconds - run.makespan_seconds.value_or(end.seconds));
@@ -205,7 +205,7 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
   if (oversubscribes(cell)) {
     run.marks.emplace_back("oversubscribed");
     // The threads shared the existing cores.
-    run.core_seconds = run.makespan_seconds.value_or(0) * static_cast<double>(surroundings_.all_cores);
+    run.core_seconds = run.makespan_seconds.value_or(0) * static_cast<double>(environment_.all_cores);
   }
   if (outcome.slowdown > study_.contended_above) run.marks.emplace_back("contended");
   const std::string others = first_bindings(cell, repeat);

@@ -47,11 +47,11 @@ std::vector<Measurement> complete_columns(const StudyFile& study, const StudyFol
 class Session {
  public:
   Session(const StudyFile& study, const std::vector<Configuration>& cells, const StudyFolder& folder,
-          const Surroundings& surroundings, metrics::Console console)
+          const RunEnvironment& environment, metrics::Console console)
       : study_(study),
         cells_(cells),
         folder_(folder),
-        runner_(study, folder, surroundings),
+        runner_(study, folder, environment),
         schedule_(study, cells.size()),
         block_(std::move(console)),
         runs_(complete_columns(study, folder)) {
@@ -219,9 +219,9 @@ class Session {
 }  // namespace
 
 SessionResult run_session(const StudyFile& study, const std::vector<Configuration>& cells,
-                          const StudyFolder& folder, const Surroundings& surroundings,
+                          const StudyFolder& folder, const RunEnvironment& environment,
                           metrics::Console console) {
-  return Session(study, cells, folder, surroundings, std::move(console)).run();
+  return Session(study, cells, folder, environment, std::move(console)).run();
 }
 
 }  // namespace convoke::study

@@ -14,7 +14,7 @@
 namespace convoke::study {
 
 /// The program and cores for runs.
-struct Surroundings {
+struct RunEnvironment {
   std::string program;         ///< path of convoke
   std::vector<int> cores;      ///< of this host, for spin loops
   std::int64_t all_cores = 1;  ///< number of cores for ranks; on a cluster, of all nodes
@@ -36,7 +36,7 @@ struct RunOutcome {
 class CellRunner {
  public:
   /// `study` and `folder` must outlive it.
-  CellRunner(const StudyFile& study, const StudyFolder& folder, Surroundings surroundings);
+  CellRunner(const StudyFile& study, const StudyFolder& folder, RunEnvironment environment);
 
   /// Calibrates the spin loops for the numbers of cores that `cells` use.
   void calibrate(const std::vector<Configuration>& cells);
@@ -76,7 +76,7 @@ class CellRunner {
 
   const StudyFile& study_;
   const StudyFolder& folder_;
-  Surroundings surroundings_;
+  RunEnvironment environment_;
   SpinLoops loops_;
   EnergyMeter energy_;
   double run_seconds_ = 0;

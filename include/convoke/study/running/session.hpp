@@ -23,7 +23,7 @@ struct SessionResult {
 /// Shows the progress on `console`. Returns when no run is left, the budget is used up, or a signal has
 /// arrived (os::StopSignals must exist): then only the current run is lost.
 SessionResult run_session(const StudyFile& study, const std::vector<Configuration>& cells,
-                          const StudyFolder& folder, const Surroundings& surroundings,
+                          const StudyFolder& folder, const RunEnvironment& environment,
                           metrics::Console console);
 
 }  // namespace convoke::study

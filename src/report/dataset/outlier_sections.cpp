@@ -45,21 +45,22 @@ void add_pairs(Page& page, const Shown& shown, const std::vector<explore::NearPa
 
 // `why`: returns the reason for each sample.
 template <class Why>
-void add_odd(Page& page, const Shown& shown, const std::vector<explore::Oddity>& oddities, const Why& why) {
+void add_samples_with_reason(Page& page, const Shown& shown, const std::vector<explore::Outlier>& outliers,
+                             const Why& why) {
   if (shown.images()) {
     std::vector<Figure> figures;
-    for (const explore::Oddity& odd : oddities) {
-      Picture picture = shown.picture(odd.sample);
+    for (const explore::Outlier& outlier : outliers) {
+      Picture picture = shown.picture(outlier.sample);
       const double scale = scale_to(picture, kSide);
-      figures.push_back({std::move(picture), names(shown, odd.sample) + " · " + why(odd), scale});
+      figures.push_back({std::move(picture), names(shown, outlier.sample) + " · " + why(outlier), scale});
     }
     page.add(figures);
     return;
   }
   Table table{{"sample", "class", "why", shown.tokens() ? "text" : "values"}, {}};
-  for (const explore::Oddity& odd : oddities) {
-    table.rows.push_back({shown.place(odd.sample.place), shown.class_name(odd.sample.label), why(odd),
-                          shown.excerpt(odd.sample)});
+  for (const explore::Outlier& outlier : outliers) {
+    table.rows.push_back({shown.place(outlier.sample.place), shown.class_name(outlier.sample.label),
+                          why(outlier), shown.excerpt(outlier.sample)});
   }
   page.add(table);
 }
@@ -100,7 +101,7 @@ void add_duplicates(Page& page, const Shown& shown) {
   add_pairs(page, shown, shown.found.near_pairs, true);
 }
 
-void add_oddities(Page& page, const Shown& shown) {
+void add_outliers(Page& page, const Shown& shown) {
   page.section("Atypical samples");
   const std::string of = fmt::format("among {} samples chosen at random",
                                      format_count(std::ssize(shown.found.comparison.places)));
@@ -111,19 +112,20 @@ void add_oddities(Page& page, const Shown& shown) {
     page.paragraph(fmt::format(
         "The distance to the fifth nearest sample of the class, relative to its median in the class; {}.",
         of));
-    add_odd(page, shown, shown.found.far,
-            [](const explore::Oddity& odd) { return fmt::format("{:.2f} times as far", odd.score); });
+    add_samples_with_reason(page, shown, shown.found.far, [](const explore::Outlier& outlier) {
+      return fmt::format("{:.2f} times as far", outlier.score);
+    });
   }
   page.heading("Among samples of another class");
-  if (shown.found.strangers.empty()) {
+  if (shown.found.suspect_labels.empty()) {
     page.paragraph(fmt::format("There are none {}.", of));
     return;
   }
   page.paragraph(fmt::format(
       "Most of their 10 nearest neighbours have another label, which may be the correct one; {}.", of));
-  add_odd(page, shown, shown.found.strangers, [&](const explore::Oddity& odd) {
-    return fmt::format("{:.0f} % of neighbours differ, mostly {}", 100 * odd.score,
-                       shown.class_name(odd.neighbours_label));
+  add_samples_with_reason(page, shown, shown.found.suspect_labels, [&](const explore::Outlier& outlier) {
+    return fmt::format("{:.0f} % of neighbours differ, mostly {}", 100 * outlier.score,
+                       shown.class_name(outlier.neighbours_label));
   });
 }
 

@@ -15,13 +15,13 @@ namespace convoke::engine {
 /// Measured (apps/bench/exchange_over_links.sh, two hosts, 1 Gbit/s, AMD EPYC; images/s, exposed ms):
 /// VGG-16 2.31, 4170 without and 2.73, 2819 with it; in bf16 3.42, 1812 and 4.52, 426; ResNet-50, whose
 /// primitives are short, 9.4 and 9.5.
-class ExchangeHelper {
+class ProgressThread {
  public:
   /// `exchange` must outlive it.
-  explicit ExchangeHelper(sync::AllReduce& exchange);
-  ~ExchangeHelper();
-  ExchangeHelper(const ExchangeHelper&) = delete;
-  ExchangeHelper& operator=(const ExchangeHelper&) = delete;
+  explicit ProgressThread(sync::AllReduce& exchange);
+  ~ProgressThread();
+  ProgressThread(const ProgressThread&) = delete;
+  ProgressThread& operator=(const ProgressThread&) = delete;
 
   /// While the caller holds this, the thread does not call MPI. The caller needs it for its own calls from
   /// start() to stop(), and for these two.

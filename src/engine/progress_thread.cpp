@@ -1,4 +1,4 @@
-#include "convoke/engine/exchange_helper.hpp"
+#include "convoke/engine/progress_thread.hpp"
 
 #include <chrono>
 
@@ -6,16 +6,16 @@
 
 namespace convoke::engine {
 
-ExchangeHelper::ExchangeHelper(sync::AllReduce& exchange)
+ProgressThread::ProgressThread(sync::AllReduce& exchange)
     : exchange_(exchange), thread_(os::start_thread([this] { serve(); })) {}
 
-ExchangeHelper::~ExchangeHelper() {
+ProgressThread::~ProgressThread() {
   ends_ = true;
   thread_.join();
 }
 
 // Never waits for the lock: whoever holds it makes progress.
-void ExchangeHelper::serve() {
+void ProgressThread::serve() {
   constexpr std::chrono::microseconds kPause(1000);
   while (!ends_) {
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock && runs_) exchange_.poll();
