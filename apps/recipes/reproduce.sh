@@ -88,7 +88,7 @@ mnist() {
   "$convoke" prepare "$("$root/data-prep/get" mnist)" --output mnist.h5
 }
 
-# Edits of a study that make it small: one run of a cell, contended or not.
+# Edits of a study that make it small: one run of a configuration, contended or not.
 once='/^contended_above/d; s/^repeats.*/repeats = 1\ncontended_above = 100/; s/^at_most.*/at_most = 1/; s/^warm_up.*/warm_up = 0/'
 
 # published FILE ...: copies results next to the page, with --publish. The page keeps what is not made yet.

@@ -47,6 +47,8 @@ void write_newer(const fs::path& file, const std::string& format, int version = 
 
 // Keys that have another name in this version.
 constexpr std::array kRenamed{
+    std::pair<std::string_view, std::string_view>{"cells", "configurations"},
+    std::pair<std::string_view, std::string_view>{"cell", "configuration"},
     std::pair<std::string_view, std::string_view>{"portion", "fraction"},
     std::pair<std::string_view, std::string_view>{"portions", "fractions"},
     std::pair<std::string_view, std::string_view>{"disturbed", "contended"},

@@ -107,7 +107,7 @@ TEST_CASE("several studies are analysed as one, whose page names the sources of 
   CHECK(written.code == 0);
   const std::string page = bytes_of(place / "all.html");
   for (const char* part :
-       {"<h1>first, second, more.csv</h1>", "Study of 3 cells",
+       {"<h1>first, second, more.csv</h1>", "Study of 3 configurations",
         "first/measurements.csv (2 rows, on processor A)", "second/measurements.csv (2 rows, on processor B)",
         "more.csv (1 row)", "convoke study first/study.toml", "convoke study second/study.toml",
         "name = &quot;second&quot;"}) {
@@ -122,10 +122,10 @@ TEST_CASE("several studies are analysed as one, whose page names the sources of 
             .run("study analyse first/measurements.csv second/measurements.csv more.csv --up-to 16 --figures "
                  "analysed")
             .code == 0);
-  const std::string times = bytes_of(place / "all/cells.csv");
+  const std::string times = bytes_of(place / "all/configurations.csv");
   CHECK(times.find("11") != std::string::npos);
   CHECK(times.find("3.25") != std::string::npos);
-  CHECK(bytes_of(place / "analysed/cells.csv") == times);
+  CHECK(bytes_of(place / "analysed/configurations.csv") == times);
 
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
   for (const auto& [named, message] :

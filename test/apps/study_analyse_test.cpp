@@ -31,7 +31,7 @@ TEST_CASE("study analyse derives the papers' columns again, and reports the wron
   CHECK(birds.says("divided by 8 in every row"));
   CHECK(birds.says("1        0.1250  0.1683  0.1949  0.2279"));  // the last line of the TPU paper's table 8
   const convoke::Settings stored = convoke::metrics::settings_from_json(bytes_of(json), "analysis.json");
-  CHECK(std::get<convoke::Value::Array>(stored.find("cells")->data()).size() == 16);
+  CHECK(std::get<convoke::Value::Array>(stored.find("configurations")->data()).size() == 16);
   CHECK(std::get<convoke::Value::Array>(stored.find("checks")->data()).size() == 32);
 
   const Outcome cost =
@@ -61,6 +61,6 @@ TEST_CASE("study analyse refuses invalid tables, and leaves no files") {
   CHECK(analyse(csv + " --reference ours").code != 0);  // no machines are given
   const Outcome single = analyse(csv);
   CHECK(single.code == 0);
-  CHECK(single.says("2 of 2 cells have one row only: no interval"));
+  CHECK(single.says("2 of 2 configurations have one row only: no interval"));
   CHECK(analyse((folder / "none.csv").string()).says("none.csv: cannot be opened"));
 }

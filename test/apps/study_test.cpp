@@ -34,7 +34,7 @@ struct Study : Place {
 
 }  // namespace
 
-TEST_CASE("a study runs every cell the requested number of times, and prints intervals") {
+TEST_CASE("a study runs every configuration the requested number of times, and prints intervals") {
   const Study place("ranks = [2]\nrepeats = 2\nat_most = 2\n[set]\ntrain.epochs = 1\n");
   const Outcome dry = place.study("--dry-run");
   CHECK(dry.code == 0);
@@ -204,7 +204,7 @@ TEST_CASE("contended runs are repeated once, different bindings are detected, an
   replace_in("s.toml", "repeats = 1\nat_most = 1", "repeats = 2\nat_most = 2");
   const Outcome moved = place.study("--resume");
   CAPTURE(moved.text);
-  CHECK(moved.says("BINDINGS DIFFER from those of the cell's first run"));
+  CHECK(moved.says("BINDINGS DIFFER from those of the configuration's first run"));
   CHECK(bytes_of(place / "out/measurements.csv").find("bindings differ") != std::string::npos);
 }
 
@@ -218,7 +218,7 @@ TEST_CASE("a study that cannot be run is refused before the first run") {
     CHECK(outcome.says(reason));
     CHECK_FALSE(fs::exists(place / "out"));
   };
-  refused(bytes_of(place / "s.toml"), "1 of 2 cells cannot run");
+  refused(bytes_of(place / "s.toml"), "1 of 2 configurations cannot run");
   refused("recipe = \"recipe.toml\"\nrank = [1]\n", "did you mean \"ranks\"?");
   refused("recipe = \"recipe.toml\"\n[axes]\ntrain.lanes = [8]\n", "did you mean \"lane\"?");
   refused("recipe = \"recipes.toml\"\n", "unknown recipe \"recipes.toml\"");

@@ -74,7 +74,7 @@ TEST_CASE(
   CHECK_THAT(fractions.csv(), Contains(fractions.rows[0][3].text));
 }
 
-TEST_CASE("cells of members in turns are separate series, and the page says what their times are") {
+TEST_CASE("configurations of members in turns are separate series, and the page says what their times are") {
   std::vector<study::Measurement> all;
   for (const std::int64_t ranks : {1, 2, 2, 4}) {
     study::Measurement& run = all.emplace_back();
@@ -101,8 +101,9 @@ TEST_CASE("cells of members in turns are separate series, and the page says what
   const report::Table& points = chart_called(page, "Cost, time and accuracy").table;
   CHECK(points.rows[2][3].text == "! 2 ranks, emulated");
   if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
-  CHECK_THAT(page.html(),
-             Contains("2 of 4 cells are marked &quot;emulated&quot;: there were fewer cores than members"));
+  CHECK_THAT(
+      page.html(),
+      Contains("2 of 4 configurations are marked &quot;emulated&quot;: there were fewer cores than members"));
 }
 
 TEST_CASE("the page of a study shows marked figures separately, with intervals and the ideal line") {
@@ -139,7 +140,7 @@ TEST_CASE("the page of a study shows marked figures separately, with intervals a
   CHECK(accuracy.apart == apart);
   CHECK(accuracy.table.columns == times.table.columns);
   CHECK(accuracy.table.rows[1][1].value == "91.2");  // with all samples: 0.9 + 0.01 + 0.002
-  CHECK(accuracy.table.rows[2][4].value == "91.2");  // of the oversubscribed cell
+  CHECK(accuracy.table.rows[2][4].value == "91.2");  // of the oversubscribed configuration
   CHECK_FALSE(accuracy.from_zero);
   CHECK(chart_called(page, "Predicted makespan").table.rows.size() == 4);  // 1, 2, 4, 8
   CHECK(chart_called(page, "Time by fraction: sync").table.rows.size() == 2);
@@ -149,10 +150,11 @@ TEST_CASE("the page of a study shows marked figures separately, with intervals a
   REQUIRE(accuracies.interval_of(1) != nullptr);
   CHECK(accuracies.interval_of(1)->high == 5);
   CHECK(times.from_zero);
-  CHECK(chart_called(page, "Phases by cell").table.rows[2][0].text == "! sync, 4 ranks");
+  CHECK(chart_called(page, "Phases by configuration").table.rows[2][0].text == "! sync, 4 ranks");
   const report::Chart& cost = chart_called(page, "Cost of one training");
   CHECK(cost.table.rows.size() == 6);
-  // Not the oversubscribed cells. Two ranks with half or all of the samples are the fastest and the cheapest.
+  // Not the oversubscribed configurations. Two ranks with half or all of the samples are the fastest and the
+  // cheapest.
   const report::Chart& pareto = chart_called(page, "Cost, time and accuracy");
   CHECK(pareto.table.rows.size() == 8);
   CHECK(pareto.y_title == "cost, EUR");
@@ -166,7 +168,7 @@ TEST_CASE("the page of a study shows marked figures separately, with intervals a
 
   if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   const std::string html = page.html();
-  CHECK_THAT(html, Contains("4 of 12 cells are marked &quot;oversubscribed&quot;"));
+  CHECK_THAT(html, Contains("4 of 12 configurations are marked &quot;oversubscribed&quot;"));
   CHECK_THAT(html, Contains("net &lt;of&gt; tests") && !Contains("<of>"));
   CHECK_THAT(html, Contains("<h2>Tables</h2>") && Contains("<h3>Study file</h3>"));
   CHECK_THAT(html,

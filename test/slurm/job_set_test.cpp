@@ -115,7 +115,7 @@ TEST_CASE("submit.sh submits dependent jobs with the numbers from Slurm") {
   CHECK(outcome.says("result: runs/net-102/ensemble"));
 }
 
-TEST_CASE("a study is an array for each size of its cells, and a job that collects their results") {
+TEST_CASE("a study is an array for each size of its configurations, and a job that collects their results") {
   JobSet jobs;
   Layout small = kLayout, wide = kLayout;
   small.nodes = 1, wide.ranks_per_node = 4;

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "convoke/study/tables/cells.hpp"
+#include "convoke/study/tables/measured_configuration.hpp"
 #include "convoke/study/tables/published_table.hpp"
 
 // Measurements and tables for tests.

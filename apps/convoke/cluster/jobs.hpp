@@ -55,7 +55,7 @@ void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, 
 
 /// Submits the runs with these numbers, and again a job that collects, with the scripts in folder `scripts`.
 /// Returns the output of sbatch. Throws Error naming a script that the user can start.
-std::string submit_more(const study::StudyFile& file, const std::vector<study::Configuration>& cells,
+std::string submit_more(const study::StudyFile& file, const std::vector<study::Configuration>& configurations,
                         const std::vector<std::int64_t>& numbers, const std::string& folder,
                         const std::string& scripts, const SlurmOptions& options);
 

@@ -17,33 +17,35 @@
 namespace convoke::app {
 namespace {
 
-// Distributes the ranks of a cell evenly over as few nodes as possible.
-slurm::Layout layout_of(const study::Configuration& cell, int per_node, const slurm::Partition* partition) {
-  const recipe::Recipe recipe = recipe::Recipe::load(cell.recipe, cell.changes);
+// Distributes the ranks of a configuration evenly over as few nodes as possible.
+slurm::Layout layout_of(const study::Configuration& configuration, int per_node,
+                        const slurm::Partition* partition) {
+  const recipe::Recipe recipe = recipe::Recipe::load(configuration.recipe, configuration.changes);
   std::int64_t most = per_node;
-  if (most == 0) most = std::max<std::int64_t>(1, partition->kinds.front().cores / cell.at.threads);
-  std::int64_t each = std::min(most, cell.at.ranks);
-  while (cell.at.ranks % each != 0) --each;
-  const slurm::Layout requested{.nodes = cell.at.ranks / each,
+  if (most == 0) most = std::max<std::int64_t>(1, partition->kinds.front().cores / configuration.at.threads);
+  std::int64_t each = std::min(most, configuration.at.ranks);
+  while (configuration.at.ranks % each != 0) --each;
+  const slurm::Layout requested{.nodes = configuration.at.ranks / each,
                                 .ranks_per_node = static_cast<int>(each),
-                                .cpus_per_rank = static_cast<int>(cell.at.threads)};
+                                .cpus_per_rank = static_cast<int>(configuration.at.threads)};
   slurm::Workload workload = workload_of(recipe, false);
-  workload.most_workers = std::max(workload.most_workers, cell.at.ranks);  // configurations() has checked it
+  workload.most_workers =
+      std::max(workload.most_workers, configuration.at.ranks);  // planned_configurations() has checked it
   return lay_out(workload, requested, partition);
 }
 
 // All sizes of the study in ascending order, each with its runs among `numbers`.
 std::vector<slurm::StudyJobs> sizes_of(const study::StudyFile& file,
-                                       const std::vector<study::Configuration>& cells,
+                                       const std::vector<study::Configuration>& configurations,
                                        const std::vector<std::int64_t>& numbers, int per_node,
                                        const slurm::Partition* partition) {
   const auto alike = [](const slurm::Layout& a, const slurm::Layout& b) {
     return a.nodes == b.nodes && a.ranks_per_node == b.ranks_per_node && a.cpus_per_rank == b.cpus_per_rank;
   };
-  std::vector<slurm::Layout> layouts;  // of each cell
+  std::vector<slurm::Layout> layouts;  // of each configuration
   std::vector<slurm::StudyJobs> sizes;
-  for (const study::Configuration& cell : cells) {
-    const slurm::Layout& layout = layouts.emplace_back(layout_of(cell, per_node, partition));
+  for (const study::Configuration& configuration : configurations) {
+    const slurm::Layout& layout = layouts.emplace_back(layout_of(configuration, per_node, partition));
     const auto same =
         std::ranges::find_if(sizes, [&](const auto& size) { return alike(size.layout, layout); });
     if (same == sizes.end()) {
@@ -55,9 +57,9 @@ std::vector<slurm::StudyJobs> sizes_of(const study::StudyFile& file,
   std::ranges::sort(sizes, {}, [](const slurm::StudyJobs& size) {
     return std::tuple(size.layout.workers(), size.layout.nodes, size.layout.ranks_per_node);
   });
-  const std::vector<study::Task> tasks = study::tasks_of(file, cells.size());
+  const std::vector<study::Task> tasks = study::tasks_of(file, configurations.size());
   for (const std::int64_t number : numbers) {
-    const slurm::Layout& layout = layouts[tasks[static_cast<std::size_t>(number)].cell];
+    const slurm::Layout& layout = layouts[tasks[static_cast<std::size_t>(number)].configuration];
     std::ranges::find_if(sizes, [&](const auto& size) {
       return alike(size.layout, layout);
     })->tasks.push_back(number);
@@ -91,10 +93,11 @@ study::StudyFile study_on_nodes(const SlurmOptions& options, const std::string& 
 
 void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, const slurm::JobOptions& job,
                      const slurm::Partition* partition, slurm::JobSet& jobs) {
-  const std::vector<study::Configuration> cells = study::configurations(file);
+  const std::vector<study::Configuration> configurations = study::planned_configurations(file);
   std::vector<study::Measurement> runs;
-  if (options.resume) runs = study::all_runs(file, cells, study::StudyFolder::open(options.study_folder));
-  const std::vector<std::int64_t> wanted = study::wanted_tasks(file, cells, runs);
+  if (options.resume)
+    runs = study::all_runs(file, configurations, study::StudyFolder::open(options.study_folder));
+  const std::vector<std::int64_t> wanted = study::wanted_tasks(file, configurations, runs);
   if (wanted.empty()) {
     throw Error(fmt::format("{}: no run is missing", options.study_folder),
                 "for more runs, set a smaller target or a larger at_most in the study file");
@@ -107,7 +110,7 @@ void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, 
   if (!options.job.partition.empty()) more.push_back("--partition " + shell_word(options.job.partition));
   if (options.at_once > 0) more.push_back(fmt::format("--at-once {}", options.at_once));
   jobs.files.emplace_back("study.toml", file.to_toml());
-  add_study(jobs, job, sizes_of(file, cells, wanted, options.layout.ranks_per_node, partition),
+  add_study(jobs, job, sizes_of(file, configurations, wanted, options.layout.ranks_per_node, partition),
             {.at_once = options.at_once,
              .folder = options.study_folder,
              .resumes = options.resume,
@@ -115,7 +118,7 @@ void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, 
              .more_options = join(more, " ")});
 }
 
-std::string submit_more(const study::StudyFile& file, const std::vector<study::Configuration>& cells,
+std::string submit_more(const study::StudyFile& file, const std::vector<study::Configuration>& configurations,
                         const std::vector<std::int64_t>& numbers, const std::string& folder,
                         const std::string& scripts, const SlurmOptions& options) {
   std::vector<slurm::Partition> partitions;
@@ -125,7 +128,7 @@ std::string submit_more(const study::StudyFile& file, const std::vector<study::C
     partition = &choose(partitions, options.job.partition);
   }
   slurm::JobSet jobs;
-  add_study_runs(jobs, sizes_of(file, cells, numbers, options.layout.ranks_per_node, partition),
+  add_study_runs(jobs, sizes_of(file, configurations, numbers, options.layout.ranks_per_node, partition),
                  options.at_once);
   jobs.before = fmt::format(
       "study={}\n"

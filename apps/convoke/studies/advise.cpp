@@ -79,8 +79,8 @@ study::Demands demands_of(const AdviseOptions& options, const study::Analysis& a
   if (!options.keep.empty()) demands.keep_seconds = run::seconds_from(options.keep);
   demands.accuracy = options.accuracy;
   demands.up_to = options.up_to;
-  for (const study::MeasuredCell& cell : analysis.cells) {
-    if (options.up_to == 0) demands.up_to = std::max(demands.up_to, kBeyond * cell.at.workers());
+  for (const study::MeasuredConfiguration& configuration : analysis.configurations) {
+    if (options.up_to == 0) demands.up_to = std::max(demands.up_to, kBeyond * configuration.at.workers());
   }
   demands.gigabytes = options.gigabytes;
   for (const std::string& study : options.studies) {
@@ -120,7 +120,8 @@ int study_advise(const AdviseOptions& options) {
   const std::string& currency = machines.front().currency;
 
   // 2. The offers.
-  const std::vector<study::Offer> all = study::offers(analysis.curves, analysis.cells, machines, demands);
+  const std::vector<study::Offer> all =
+      study::offers(analysis.curves, analysis.configurations, machines, demands);
   if (all.empty()) {
     throw Error(fmt::format("{} has no makespans, so there is nothing to advise", join(options.studies)),
                 "pass the folder of a study, or a table with the column makespan_seconds");

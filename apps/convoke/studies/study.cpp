@@ -24,7 +24,7 @@
 #include "convoke/os/clock.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/stop_signals.hpp"
-#include "convoke/study/running/cell_table.hpp"
+#include "convoke/study/running/configuration_table.hpp"
 #include "convoke/study/running/launch.hpp"
 #include "convoke/study/running/queued_runs.hpp"
 #include "convoke/study/running/session.hpp"
@@ -51,16 +51,16 @@ constexpr const char* kStudyHelp = R"(A study file:
   recipe   = ["mnist-sync", "mnist-ensemble"]
   ranks    = [1, 2, 4]        # also threads, fraction (of the samples), batch ("strong", "weak"),
   fraction = [0.25, 0.5, 1]   # mode ("sync", "ensemble", "4x2": 4 members of 2 ranks each)
-  repeats  = 10               # runs of each cell, and up to at_most = 30, until the 95 % interval
+  repeats  = 10               # runs of each configuration, and up to at_most = 30, until the 95 % interval
   target   = 0.05             # of the makespan is within 5 % of the mean
   budget   = "2 h"            # ends the study in any case
-  [set]                       # keys of the recipe, the same in all cells
+  [set]                       # keys of the recipe, the same in all configurations
   train.epochs = 2
   [axes]                      # keys of the recipe, with each value in turn
   train.precision = ["fp32", "bf16"]
 
 Examples:
-  convoke study scaling.toml --dry-run                         print the cells and their commands
+  convoke study scaling.toml --dry-run                         print the configurations and their commands
   convoke study scaling.toml --output studies/first            make the runs; Ctrl-C loses only one
   convoke study scaling.toml --output studies/first --resume   make the missing and failed runs
   convoke study analyse studies/first/measurements.csv         speed-up, scaling laws, verdicts
@@ -107,20 +107,22 @@ study::RunEnvironment environment_of(const StudyOptions& options) {
           .launch_options = {.bind = options.jobs.bind == "core", .srun = options.jobs.launcher == "srun"}};
 }
 
-void print_plan(const study::StudyFile& file, const std::vector<study::Configuration>& cells,
+void print_plan(const study::StudyFile& file, const std::vector<study::Configuration>& configurations,
                 const study::RunEnvironment& environment) {
-  fmt::print("{}: {} cells, {} to {} of each, on {}\n", file.name, cells.size(), file.repeats,
-             counted(file.at_most, "run"), counted(environment.all_cores, "core"));
-  for (const std::uint32_t i : study::order_of_round(static_cast<std::int64_t>(cells.size()), file.seed, 1)) {
-    const study::Configuration& cell = cells[i];
-    const study::Launch launch = study::launch_of(cell.ranks_at_once(), cell.at.threads,
+  fmt::print("{}: {} configurations, {} to {} of each, on {}\n", file.name, configurations.size(),
+             file.repeats, counted(file.at_most, "run"), counted(environment.all_cores, "core"));
+  for (const std::uint32_t i :
+       study::order_of_round(static_cast<std::int64_t>(configurations.size()), file.seed, 1)) {
+    const study::Configuration& configuration = configurations[i];
+    const study::Launch launch = study::launch_of(configuration.ranks_at_once(), configuration.at.threads,
                                                   environment.all_cores, environment.launch_options);
-    fmt::print("  {}{}\n    {} convoke train {}", cell.name, launch.oversubscribed ? "  OVERSUBSCRIBED" : "",
-               join(launch.words, " "), cell.recipe);
-    for (const std::string& change : cell.changes) fmt::print(" --set {}", change);
-    if (cell.at.emulated) {
+    fmt::print("  {}{}\n    {} convoke train {}", configuration.name,
+               launch.oversubscribed ? "  OVERSUBSCRIBED" : "", join(launch.words, " "),
+               configuration.recipe);
+    for (const std::string& change : configuration.changes) fmt::print(" --set {}", change);
+    if (configuration.at.emulated) {
       fmt::print(" --set ensemble.members={0} --member 0 .. {1}    # in turns, then convoke gather",
-                 cell.members, cell.members - 1);
+                 configuration.members, configuration.members - 1);
     }
     fmt::print("\n");
   }
@@ -136,10 +138,11 @@ void print_own_work(double own, double runs) {
       own > kMost * runs ? ": more than 2 %, because the runs are short; it is not part of their times" : "");
 }
 
-void print_end(const study::StudyFile& file, const std::vector<study::Configuration>& cells,
+void print_end(const study::StudyFile& file, const std::vector<study::Configuration>& configurations,
                const study::StudyFolder& folder, const study::SessionResult& session) {
   fmt::print("\n");
-  for (const std::string& line : study::cell_table(cells, folder.read())) fmt::print("{}\n", line);
+  for (const std::string& line : study::configuration_table(configurations, folder.read()))
+    fmt::print("{}\n", line);
   fmt::print("\n{} runs in this session, {} failed, {} contended", session.made, session.failed,
              session.contended);
   if (session.left_out > 0) {
@@ -184,15 +187,15 @@ bool in_budget(const study::StudyFile& file, const study::StudyFolder& folder) {
 
 // After the jobs of a study: submits further runs, or says which are missing.
 void go_on_in_queue(const StudyOptions& options, const study::StudyFile& file,
-                    const std::vector<study::Configuration>& cells, const study::StudyFolder& folder,
+                    const std::vector<study::Configuration>& configurations, const study::StudyFolder& folder,
                     const study::Collected& collected) {
-  std::size_t wanted = study::wanted_tasks(file, cells, collected.runs).size();
-  const std::vector<std::int64_t> further = study::further_tasks(file, cells, collected);
+  std::size_t wanted = study::wanted_tasks(file, configurations, collected.runs).size();
+  const std::vector<std::int64_t> further = study::further_tasks(file, configurations, collected);
   if (!further.empty() && !options.more.empty()) {
     if (in_budget(file, folder)) {
       fmt::print("{} more runs, to know every makespan to {:.1f} %:\n", further.size(), 100 * file.target);
-      fmt::print("{}\n",
-                 submit_more(file, cells, further, folder.path().string(), options.more, options.jobs));
+      fmt::print("{}\n", submit_more(file, configurations, further, folder.path().string(), options.more,
+                                     options.jobs));
       wanted -= further.size();
     } else {
       fmt::print("the budget of {} is used up\n", format_duration(file.budget_seconds));
@@ -207,7 +210,8 @@ void go_on_in_queue(const StudyOptions& options, const study::StudyFile& file,
 
 // Runs the part of a study that a job of `--slurm` does.
 int run_part(const StudyOptions& options, const study::StudyFile& file,
-             const std::vector<study::Configuration>& cells, const study::RunEnvironment& environment) {
+             const std::vector<study::Configuration>& configurations,
+             const study::RunEnvironment& environment) {
   if (options.begin) {
     study::StudyFolder::create(file, options.output, options.resume);
     return EXIT_SUCCESS;
@@ -215,32 +219,33 @@ int run_part(const StudyOptions& options, const study::StudyFile& file,
   study::StudyFolder folder = study::StudyFolder::open(options.output);
   if (options.collect) {
     folder.lock();
-    const study::Collected collected = study::collect(file, cells, folder);
-    for (const std::string& line : study::cell_table(cells, collected.runs)) fmt::print("{}\n", line);
+    const study::Collected collected = study::collect(file, configurations, folder);
+    for (const std::string& line : study::configuration_table(configurations, collected.runs))
+      fmt::print("{}\n", line);
     write_results(folder, collected.runs);
     fmt::print("study folder: {}\n", folder.path().string());
-    go_on_in_queue(options, file, cells, folder, collected);
+    go_on_in_queue(options, file, configurations, folder, collected);
     return EXIT_SUCCESS;
   }
-  const std::vector<study::Task> tasks = study::tasks_of(file, cells.size());
+  const std::vector<study::Task> tasks = study::tasks_of(file, configurations.size());
   if (options.task >= static_cast<std::int64_t>(tasks.size())) {
     throw Error(
         fmt::format("--task {}: {} has {} runs, counted from 0", options.task, options.file, tasks.size()));
   }
   const study::Task& task = tasks[static_cast<std::size_t>(options.task)];
-  const study::Configuration& cell = cells[task.cell];
+  const study::Configuration& configuration = configurations[task.configuration];
   const os::StopSignals signals;
   const os::Stopwatch watch;
-  study::CellRunner runner(file, folder, environment);
-  const study::RunOutcome outcome = study::run_task(task, cells, file, folder, runner);
+  study::ConfigurationRunner runner(file, folder, environment);
+  const study::RunOutcome outcome = study::run_task(task, configurations, file, folder, runner);
   if (outcome.interrupted_by != 0) return run::kExitRequeue;
   if (!outcome.failure.empty()) {
-    throw Error(fmt::format("{} run {}: {}", cell.name, task.repeat, outcome.failure),
-                "see its log: " + folder.log(cell, task.repeat).string());
+    throw Error(fmt::format("{} run {}: {}", configuration.name, task.repeat, outcome.failure),
+                "see its log: " + folder.log(configuration, task.repeat).string());
   }
   std::string marks;
   for (const std::string& mark : outcome.measurement.marks) marks += "  " + mark;
-  fmt::print("{} run {}  makespan {:.3f} s{}\n", cell.name, task.repeat,
+  fmt::print("{} run {}  makespan {:.3f} s{}\n", configuration.name, task.repeat,
              outcome.measurement.makespan_seconds.value_or(0), marks);
   print_own_work(watch.seconds() - runner.run_seconds(), runner.run_seconds());
   return EXIT_SUCCESS;
@@ -254,21 +259,22 @@ int run_study(const StudyOptions& options) {
 
   if (options.slurm) return study_in_queue(options);
 
-  // 1. The cells, all checked before the first run.
+  // 1. The configurations, all checked before the first run.
   require_no_launcher();
   const study::StudyFile file = study::StudyFile::load(options.file);
-  const std::vector<study::Configuration> cells = study::configurations(file);
+  const std::vector<study::Configuration> configurations = study::planned_configurations(file);
   const study::RunEnvironment environment = environment_of(options);
   if (file.leave_out) {
-    for (const std::string& cell : study::obstacles(file)) fmt::print("left out: {}\n", cell);
+    for (const std::string& configuration : study::obstacles(file))
+      fmt::print("left out: {}\n", configuration);
   }
   if (options.dry_run) {
-    print_plan(file, cells, environment);
+    print_plan(file, configurations, environment);
     return EXIT_SUCCESS;
   }
 
   if (options.begin || options.collect || options.task >= 0)
-    return run_part(options, file, cells, environment);
+    return run_part(options, file, configurations, environment);
 
   // 2. The folder.
   const study::StudyFolder folder = study::StudyFolder::create(file, options.output, options.resume);
@@ -276,10 +282,10 @@ int run_study(const StudyOptions& options) {
   // 3. The runs.
   const os::StopSignals signals;
   const study::SessionResult session =
-      study::run_session(file, cells, folder, environment, metrics::standard_error());
+      study::run_session(file, configurations, folder, environment, metrics::standard_error());
 
   // 4. The results.
-  print_end(file, cells, folder, session);
+  print_end(file, configurations, folder, session);
   write_results(folder, folder.read());
   if (session.interrupted_by == 0)
     return session.made > 0 && session.failed == session.made ? EXIT_FAILURE : EXIT_SUCCESS;
@@ -297,7 +303,8 @@ std::function<int()> add_study(CLI::App& parser) {
       parser.add_option("--output", options->output, "The folder of the study; studies/NAME-TIME by default")
           ->type_name("FOLDER");
   parser.add_flag("--resume", options->resume, "Continue the study in --output")->needs(output);
-  parser.add_flag("--dry-run", options->dry_run, "Print the cells and their commands, and do nothing");
+  parser.add_flag("--dry-run", options->dry_run,
+                  "Print the configurations and their commands, and do nothing");
 
   const std::string queue = "Queue of a cluster";
   CLI::Option* slurm =

@@ -63,8 +63,8 @@ std::string study_toml(const fs::path& study) { return read_text(study_file(stud
 std::int64_t missing_runs(const fs::path& study) {
   try {
     const study::StudyFile file = study::StudyFile::load(study_file(study));
-    const std::vector<study::Configuration> cells = study::configurations(file);
-    return std::ssize(study::wanted_tasks(file, cells, study::StudyFolder::open(study).read()));
+    const std::vector<study::Configuration> configurations = study::planned_configurations(file);
+    return std::ssize(study::wanted_tasks(file, configurations, study::StudyFolder::open(study).read()));
   } catch (const Error&) {
     return 0;
   }

@@ -26,8 +26,8 @@ constexpr const char* kTableHelp = R"(Examples:
   convoke study table published.csv ours.csv --columns system --show decrease_percent --markdown
 
 A coordinate is system, mode, ranks, threads, fraction, batch, variant or machine. A quantity is a column of
-the tables (docs/study-files.md), or speedup, efficiency or decrease_percent, which are relative to the cell
-with the fewest ranks. Values are means with half of their 95 % interval.
+the tables (docs/study-files.md), or speedup, efficiency or decrease_percent, which are relative to the
+configuration with the fewest ranks. Values are means with half of their 95 % interval.
 )";
 
 std::pair<std::string, std::string> coordinate_and_value(const std::string& only) {
@@ -62,7 +62,9 @@ std::function<int()> add_study_table(CLI::App& parser) {
       ->required()
       ->delimiter(',')
       ->type_name("QUANTITY,...");
-  parser.add_option("--only", options->only, "Show only the cells that have this value; may be repeated")
+  parser
+      .add_option("--only", options->only,
+                  "Show only the configurations that have this value; may be repeated")
       ->allow_extra_args(false)
       ->type_name("COORDINATE=VALUE");
   parser.add_flag("--markdown", options->markdown, "Print the table in Markdown");

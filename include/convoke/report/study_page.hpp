@@ -19,9 +19,9 @@ struct StudyOrigin {
 
 /// Returns a study as a page: its results in sentences, time, speed-up and efficiency over the workers with
 /// intervals and the ideal line, predictions by Amdahl's law, fractions of the data, accuracy by workers and
-/// by cost, phases, costs on machines, cost and time and accuracy with the Pareto-optimal cells, and every
-/// table of the analysis. Marked measurements are separate series in charts, named after their mark, hollow
-/// and dashed. `made_by`: a line about the origin of the page.
+/// by cost, phases, costs on machines, cost and time and accuracy with the Pareto-optimal configurations, and
+/// every table of the analysis. Marked measurements are separate series in charts, named after their mark,
+/// hollow and dashed. `made_by`: a line about the origin of the page.
 Page study_page(const std::string& title, const study::Analysis& analysis, const StudyOrigin& origin,
                 const std::string& made_by);
 

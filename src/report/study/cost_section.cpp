@@ -9,67 +9,71 @@
 #include "report/study/sections.hpp"
 #include "report/study/short_names.hpp"
 
-// Results and costs of cells: accuracy by core-seconds, phases, prices.
+// Results and costs of configurations: accuracy by core-seconds, phases, prices.
 
 namespace convoke::report {
 
 namespace {
 
-constexpr const char* kMarkNote = "A name that begins with ! belongs to a marked cell.";
+constexpr const char* kMarkNote = "A name that begins with ! belongs to a marked configuration.";
 
 }  // namespace
 
 namespace {
 
-// A point for each cell: its cost and accuracy.
+// A point for each configuration: its cost and accuracy.
 Chart accuracy_by_cost(const study::Analysis& analysis) {
-  const ShortNames names(analysis.cells);
-  Chart chart{Chart::Kind::kScatter,
-              "Accuracy by core-seconds",
-              "Means of each cell, with 95 % intervals of the accuracy. Points higher up and further left "
-              "are better.",
-              "core-seconds",
-              "accuracy, %",
-              {{"core-seconds", "accuracy", "mode", "cell", "accuracy, from", "accuracy, to"}, {}}};
+  const ShortNames names(analysis.configurations);
+  Chart chart{
+      Chart::Kind::kScatter,
+      "Accuracy by core-seconds",
+      "Means of each configuration, with 95 % intervals of the accuracy. Points higher up and further left "
+      "are better.",
+      "core-seconds",
+      "accuracy, %",
+      {{"core-seconds", "accuracy", "mode", "configuration", "accuracy, from", "accuracy, to"}, {}}};
   chart.intervals.push_back({1, 4, 5});
   chart.most = 100;
-  for (const study::MeasuredCell& cell : analysis.cells) {
-    const study::Statistics* cost = cell.find("core_seconds");
-    const study::Statistics* accuracy = cell.find("accuracy");
+  for (const study::MeasuredConfiguration& configuration : analysis.configurations) {
+    const study::Statistics* cost = configuration.find("core_seconds");
+    const study::Statistics* accuracy = configuration.find("accuracy");
     if (cost == nullptr || accuracy == nullptr) continue;
-    const std::string mode = cell.at.mode.empty() ? "all" : cell.at.mode;
+    const std::string mode = configuration.at.mode.empty() ? "all" : configuration.at.mode;
     const auto end = [&](double study::Interval::*which) {
       return accuracy->interval ? Cell::number(100 * (*accuracy->interval).*which, 5) : Cell("–");
     };
-    const std::string group = cell.marks.empty() ? mode : fmt::format("{}, {}", mode, join(cell.marks));
+    const std::string group =
+        configuration.marks.empty() ? mode : fmt::format("{}, {}", mode, join(configuration.marks));
     if (group != mode) chart.apart[group] = mode;
     chart.table.rows.push_back({Cell::number(cost->mean, 5), Cell::number(100 * accuracy->mean, 5), group,
-                                names.cell(cell.at), end(&study::Interval::low),
+                                names.configuration(configuration.at), end(&study::Interval::low),
                                 end(&study::Interval::high)});
   }
   return chart;
 }
 
-// A line for each family of cells with the largest fraction: more ranks than cores change no accuracy, but
-// their cells are marked everywhere.
+// A line for each family of configurations with the largest fraction: more ranks than cores change no
+// accuracy, but their configurations are marked everywhere.
 Chart accuracy_by_workers(const study::Analysis& analysis) {
-  const std::vector<study::MeasuredCell> cells = whole_cells(analysis);
-  const ShortNames names(cells);
+  const std::vector<study::MeasuredConfiguration> configurations = whole_configurations(analysis);
+  const ShortNames names(configurations);
   // The same number of workers may be ranks or threads, so each number of threads has a line.
-  const bool several_threads = std::ranges::any_of(
-      cells, [&](const study::MeasuredCell& cell) { return cell.at.threads != cells.front().at.threads; });
+  const bool several_threads =
+      std::ranges::any_of(configurations, [&](const study::MeasuredConfiguration& configuration) {
+        return configuration.at.threads != configurations.front().at.threads;
+      });
   const auto name_of = [&](const study::Coordinates& at) {
     return several_threads ? fmt::format("{}, {}", names.curve(at), counted(at.threads, "thread"))
                            : names.curve(at);
   };
   Lines lines;
-  for (const study::MeasuredCell& cell : cells) {
-    const study::Statistics* accuracy = cell.find("accuracy");
-    if (accuracy == nullptr || cell.at.workers() == 0) continue;
+  for (const study::MeasuredConfiguration& configuration : configurations) {
+    const study::Statistics* accuracy = configuration.find("accuracy");
+    if (accuracy == nullptr || configuration.at.workers() == 0) continue;
     std::optional<study::Interval> ends = accuracy->interval;
     if (ends) ends = study::Interval{100 * ends->low, 100 * ends->high};
-    add_point(lines, name_of(cell.at), cell.marks,
-              {static_cast<double>(cell.at.workers()), 100 * accuracy->mean, ends});
+    add_point(lines, name_of(configuration.at), configuration.marks,
+              {static_cast<double>(configuration.at.workers()), 100 * accuracy->mean, ends});
   }
   Chart chart =
       line_chart("Accuracy by workers",
@@ -95,29 +99,30 @@ void add_accuracy(Page& page, const study::Analysis& analysis) {
 }
 
 void add_phases(Page& page, const study::Analysis& analysis) {
-  constexpr std::size_t kMostCells = 40;
+  constexpr std::size_t kMostConfigurations = 40;
   Chart chart{Chart::Kind::kBar,
-              "Phases by cell",
+              "Phases by configuration",
               "Seconds, means over ranks and runs. " + std::string(kMarkNote) + of_fraction(analysis),
               "",
               "seconds",
-              {{"cell"}, {}}};
+              {{"configuration"}, {}}};
   std::vector<std::string_view> phases;
   for (const study::Quantity& quantity : study::kQuantities) {
-    const bool measured =
-        std::any_of(analysis.cells.begin(), analysis.cells.end(),
-                    [&](const study::MeasuredCell& cell) { return cell.find(quantity.name) != nullptr; });
+    const bool measured = std::any_of(analysis.configurations.begin(), analysis.configurations.end(),
+                                      [&](const study::MeasuredConfiguration& configuration) {
+                                        return configuration.find(quantity.name) != nullptr;
+                                      });
     if (!measured || quantity.kind != study::Quantity::Kind::kPhase) continue;
     phases.push_back(quantity.name);
     chart.table.columns.emplace_back(quantity.title);
   }
-  const std::vector<study::MeasuredCell> cells = whole_cells(analysis);
-  if (phases.empty() || cells.size() > kMostCells) return;
-  const ShortNames names(cells);
-  for (const study::MeasuredCell& cell : cells) {
-    std::vector<Cell> row{names.cell(cell)};
+  const std::vector<study::MeasuredConfiguration> configurations = whole_configurations(analysis);
+  if (phases.empty() || configurations.size() > kMostConfigurations) return;
+  const ShortNames names(configurations);
+  for (const study::MeasuredConfiguration& configuration : configurations) {
+    std::vector<Cell> row{names.configuration(configuration)};
     for (const std::string_view phase : phases) {
-      const study::Statistics* seconds = cell.find(phase);
+      const study::Statistics* seconds = configuration.find(phase);
       row.push_back(seconds == nullptr ? Cell("–") : Cell::seconds(seconds->mean));
     }
     chart.table.rows.push_back(std::move(row));
@@ -126,7 +131,7 @@ void add_phases(Page& page, const study::Analysis& analysis) {
   page.add(chart);
 }
 
-// One group of bars for each cell, one colour for each machine and its terms of use.
+// One group of bars for each configuration, one colour for each machine and its terms of use.
 void add_costs(Page& page, const study::Analysis& analysis) {
   if (analysis.costs.empty()) return;
   Chart chart{Chart::Kind::kBar,
@@ -135,14 +140,16 @@ void add_costs(Page& page, const study::Analysis& analysis) {
                   std::string(kMarkNote) + of_fraction(analysis),
               "",
               analysis.currency.empty() ? "price" : "price, " + analysis.currency,
-              {{"cell"}, {}}};
-  std::vector<std::string> offers, cells;
+              {{"configuration"}, {}}};
+  std::vector<std::string> offers, configurations;
   const double whole = largest_fraction(analysis);
-  const ShortNames names(whole_cells(analysis));
+  const ShortNames names(whole_configurations(analysis));
   const auto name_of = [&](const study::Cost& cost) {
-    const auto cell = std::find_if(analysis.cells.begin(), analysis.cells.end(),
-                                   [&](const study::MeasuredCell& each) { return each.at == cost.at; });
-    return cell == analysis.cells.end() ? names.cell(cost.at) : names.cell(*cell);
+    const auto configuration =
+        std::find_if(analysis.configurations.begin(), analysis.configurations.end(),
+                     [&](const study::MeasuredConfiguration& each) { return each.at == cost.at; });
+    return configuration == analysis.configurations.end() ? names.configuration(cost.at)
+                                                          : names.configuration(*configuration);
   };
   const auto offer_of = [](const study::Cost& cost) { return cost.machine + ", " + cost.terms; };
   const auto add_once = [](std::vector<std::string>& list, const std::string& name) {
@@ -150,18 +157,18 @@ void add_costs(Page& page, const study::Analysis& analysis) {
   };
   for (const study::Cost& cost : analysis.costs) {
     add_once(offers, offer_of(cost));
-    if (cost.at.fraction == whole) add_once(cells, name_of(cost));
+    if (cost.at.fraction == whole) add_once(configurations, name_of(cost));
   }
   for (const std::string& offer : offers) {
     const std::size_t column = chart.table.columns.size();
     for (const char* end : {"", ", from", ", to"}) chart.table.columns.push_back(offer + end);
     chart.intervals.push_back({column, column + 1, column + 2});
   }
-  for (const std::string& cell : cells) {
-    std::vector<Cell> row{cell};
+  for (const std::string& configuration : configurations) {
+    std::vector<Cell> row{configuration};
     for (const std::string& offer : offers) {
       const auto cost = std::find_if(analysis.costs.begin(), analysis.costs.end(), [&](const study::Cost& c) {
-        return offer_of(c) == offer && c.at.fraction == whole && name_of(c) == cell;
+        return offer_of(c) == offer && c.at.fraction == whole && name_of(c) == configuration;
       });
       const bool there = cost != analysis.costs.end(), known = there && cost->interval;
       row.push_back(there ? Cell::number(cost->cost) : Cell("–"));

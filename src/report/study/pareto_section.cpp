@@ -9,7 +9,7 @@
 #include "report/study/sections.hpp"
 #include "report/study/short_names.hpp"
 
-// Time, cost and accuracy of every cell in one figure.
+// Time, cost and accuracy of every configuration in one figure.
 
 namespace convoke::report {
 namespace {
@@ -52,23 +52,25 @@ void add_pareto(Page& page, const study::Analysis& analysis) {
   const std::string unit = !priced                     ? "core-seconds"
                            : analysis.currency.empty() ? "cost"
                                                        : "cost, " + analysis.currency;
-  const ShortNames names(analysis.cells);
+  const ShortNames names(analysis.configurations);
   const Bands bands(points);
   const auto name_of = [&](const study::ParetoPoint& point) {
-    const study::MeasuredCell* cell = study::cell_at(analysis.cells, point.at);
-    const std::string name = cell == nullptr ? names.cell(point.at) : names.cell(*cell);
+    const study::MeasuredConfiguration* configuration =
+        study::configuration_at(analysis.configurations, point.at);
+    const std::string name =
+        configuration == nullptr ? names.configuration(point.at) : names.configuration(*configuration);
     return point.machine.empty() ? name : fmt::format("{} on {}, {}", name, point.machine, point.terms);
   };
-  Chart chart{
-      Chart::Kind::kScatter,
-      "Cost, time and accuracy",
-      "A point for each cell, its colour for the accuracy. Filled points are Pareto-optimal: no other is at "
-      "least as good in cost, time and accuracy, and better in one. Hollow points are not. Cells with more "
-      "workers than cores are left out; ! marks other marked cells.",
-      "time, s",
-      unit,
-      {{"time", "cost", "accuracy", "cell", "accuracy, %"}, {}}};
-  Table table{{"cell", "time (s)", unit, "accuracy (%)"}, {}};
+  Chart chart{Chart::Kind::kScatter,
+              "Cost, time and accuracy",
+              "A point for each configuration, its colour for the accuracy. Filled points are "
+              "Pareto-optimal: no other is at least as good in cost, time and accuracy, and better in one. "
+              "Hollow points are not. Configurations with more workers than cores are left out; ! marks "
+              "other marked configurations.",
+              "time, s",
+              unit,
+              {{"time", "cost", "accuracy", "configuration", "accuracy, %"}, {}}};
+  Table table{{"configuration", "time (s)", unit, "accuracy (%)"}, {}};
   for (const study::ParetoPoint& point : points) {
     const std::string band = bands.of(point.accuracy);
     const std::string group = point.optimal ? band : band + ", not optimal";
@@ -81,7 +83,7 @@ void add_pareto(Page& page, const study::Analysis& analysis) {
   std::ranges::sort(table.rows, {}, [](const std::vector<Cell>& row) { return row[2].as_double(); });
   page.section("Cost, time and accuracy");
   page.add(chart);
-  page.heading("Pareto-optimal cells");
+  page.heading("Pareto-optimal configurations");
   page.add(table);
 }
 

@@ -117,14 +117,14 @@ void add_scaling(Page& page, const study::Analysis& analysis) {
         std::pair("published", "published figures")}) {
     const std::vector<const study::Curve*> curves = largest(analysis, quantity);
     if (!curves.empty())
-      add_scaling_of(page, curves, ShortNames(whole_cells(analysis)), what, of_fraction(analysis));
+      add_scaling_of(page, curves, ShortNames(whole_configurations(analysis)), what, of_fraction(analysis));
   }
 }
 
 void add_fractions(Page& page, const study::Analysis& analysis) {
   if (analysis.fractions.empty()) return;
   page.section("Fractions of the data");
-  const ShortNames names(whole_cells(analysis));
+  const ShortNames names(whole_configurations(analysis));
   std::vector<Chart> charts;
   for (const study::FractionTable& table : analysis.fractions) {
     Lines lines;

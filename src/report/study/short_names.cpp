@@ -8,12 +8,13 @@
 
 namespace convoke::report {
 
-ShortNames::ShortNames(std::span<const study::MeasuredCell> cells) {
+ShortNames::ShortNames(std::span<const study::MeasuredConfiguration> configurations) {
   const auto some = [&](const auto& differ) {
-    return std::any_of(cells.begin(), cells.end(), [&](const study::MeasuredCell& a) {
-      return std::any_of(cells.begin(), cells.end(),
-                         [&](const study::MeasuredCell& b) { return differ(a.at, b.at); });
-    });
+    return std::any_of(
+        configurations.begin(), configurations.end(), [&](const study::MeasuredConfiguration& a) {
+          return std::any_of(configurations.begin(), configurations.end(),
+                             [&](const study::MeasuredConfiguration& b) { return differ(a.at, b.at); });
+        });
   };
   using At = const study::Coordinates&;
   systems_ = some([](At a, At b) { return a.system != b.system; });
@@ -25,7 +26,7 @@ ShortNames::ShortNames(std::span<const study::MeasuredCell> cells) {
   threads_ = some([](At a, At b) { return a.threads != b.threads; });
 }
 
-std::string ShortNames::cell(const study::Coordinates& at) const {
+std::string ShortNames::configuration(const study::Coordinates& at) const {
   if (at.ranks == 0) return curve(at);
   const std::string ranks =
       threads_ ? fmt::format("{} x {}", at.ranks, at.threads) : counted(at.ranks, "rank");

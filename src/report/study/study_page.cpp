@@ -50,26 +50,24 @@ void add_overview(Page& page, const study::Analysis& analysis, const StudyOrigin
   }
   std::map<std::string, std::int64_t> marked;
   std::int64_t runs = 0, failed = 0;
-  for (const study::MeasuredCell& cell : analysis.cells) {
-    runs += std::ssize(cell.runs);
-    failed += cell.failed;
-    for (const std::string& mark : cell.marks) ++marked[mark];
+  for (const study::MeasuredConfiguration& configuration : analysis.configurations) {
+    runs += std::ssize(configuration.runs);
+    failed += configuration.failed;
+    for (const std::string& mark : configuration.marks) ++marked[mark];
   }
-  for (const auto& [mark, cells] : marked) {
+  for (const auto& [mark, configurations] : marked) {
     if (mark == "emulated") {
       page.warning(fmt::format(
-          "{} of {} cells {} marked \"emulated\": there were fewer cores than members, so the members "
-          "trained "
-          "in turns, "
-          "each alone. The times are those of as many cores, without competition for memory and caches.",
-          cells, analysis.cells.size(), cells == 1 ? "is" : "are"));
+          "{} of {} configurations {} marked \"emulated\": there were fewer cores than members, so the "
+          "members trained in turns, each alone. The times are those of as many cores, without competition "
+          "for memory and caches.",
+          configurations, analysis.configurations.size(), configurations == 1 ? "is" : "are"));
       continue;
     }
-    page.warning(
-        fmt::format("{} of {} cells {} marked \"{}\": do not compare them with the others. They are separate "
-                    "series in the "
-                    "charts.",
-                    cells, analysis.cells.size(), cells == 1 ? "is" : "are", mark));
+    page.warning(fmt::format(
+        "{} of {} configurations {} marked \"{}\": do not compare them with the others. They are separate "
+        "series in the charts.",
+        configurations, analysis.configurations.size(), configurations == 1 ? "is" : "are", mark));
   }
   if (failed > 0)
     page.warning(fmt::format("{} {} failed.", counted(failed, "run"), failed == 1 ? "has" : "have"));
@@ -81,7 +79,7 @@ void add_overview(Page& page, const study::Analysis& analysis, const StudyOrigin
       page.paragraph(text);
     }
   }
-  page.facts({{"Cells", format_count(std::ssize(analysis.cells))},
+  page.facts({{"Configurations", format_count(std::ssize(analysis.configurations))},
               {"Runs that count", format_count(runs)},
               {"Target for the relative error", fmt::format("{:g} %", 100 * analysis.relative_error)}});
   for (const std::string& remark : study::remarks(analysis)) page.paragraph(remark);
@@ -112,23 +110,27 @@ void add_setup(Page& page, const StudyOrigin& origin) {
 
 double largest_fraction(const study::Analysis& analysis) {
   double fraction = 0;
-  for (const study::MeasuredCell& cell : analysis.cells) fraction = std::max(fraction, cell.at.fraction);
+  for (const study::MeasuredConfiguration& configuration : analysis.configurations)
+    fraction = std::max(fraction, configuration.at.fraction);
   return fraction;
 }
 
-std::vector<study::MeasuredCell> whole_cells(const study::Analysis& analysis) {
+std::vector<study::MeasuredConfiguration> whole_configurations(const study::Analysis& analysis) {
   const double fraction = largest_fraction(analysis);
-  std::vector<study::MeasuredCell> cells;
-  std::copy_if(analysis.cells.begin(), analysis.cells.end(), std::back_inserter(cells),
-               [&](const study::MeasuredCell& cell) { return cell.at.fraction == fraction; });
-  return cells;
+  std::vector<study::MeasuredConfiguration> configurations;
+  std::copy_if(analysis.configurations.begin(), analysis.configurations.end(),
+               std::back_inserter(configurations), [&](const study::MeasuredConfiguration& configuration) {
+                 return configuration.at.fraction == fraction;
+               });
+  return configurations;
 }
 
 std::string of_fraction(const study::Analysis& analysis) {
   const double fraction = largest_fraction(analysis);
-  const bool others =
-      std::any_of(analysis.cells.begin(), analysis.cells.end(),
-                  [&](const study::MeasuredCell& cell) { return cell.at.fraction < fraction; });
+  const bool others = std::any_of(analysis.configurations.begin(), analysis.configurations.end(),
+                                  [&](const study::MeasuredConfiguration& configuration) {
+                                    return configuration.at.fraction < fraction;
+                                  });
   return others
              ? fmt::format(" With {} of the samples.", fraction == 1 ? "all" : study::fraction_text(fraction))
              : "";
@@ -136,7 +138,7 @@ std::string of_fraction(const study::Analysis& analysis) {
 
 Page study_page(const std::string& title, const study::Analysis& analysis, const StudyOrigin& origin,
                 const std::string& made_by) {
-  Page page(title, fmt::format("Study of {} cells", analysis.cells.size()));
+  Page page(title, fmt::format("Study of {} configurations", analysis.configurations.size()));
   add_overview(page, analysis, origin, made_by);
   add_scaling(page, analysis);
   add_fractions(page, analysis);

@@ -22,7 +22,7 @@ bool is_better(const Recommendation& a, const Recommendation& b, const Requireme
   return a.seconds < b.seconds;
 }
 
-// Returns "" if the cell fulfils the requirements, otherwise the reason.
+// Returns "" if the configuration fulfils the requirements, otherwise the reason.
 std::string shortcoming(const Recommendation& r, const Requirements& requirements) {
   const double seconds = upper(r.seconds, r.seconds_interval);
   if (requirements.deadline_seconds && seconds > *requirements.deadline_seconds) return "deadline";
@@ -35,7 +35,7 @@ std::string shortcoming(const Recommendation& r, const Requirements& requirement
   return "";
 }
 
-Recommendation measured(const ScalingPoint& point, std::span<const MeasuredCell> cells) {
+Recommendation measured(const ScalingPoint& point, std::span<const MeasuredConfiguration> configurations) {
   Recommendation r;
   r.possible = true;
   r.at = point.at;
@@ -43,8 +43,8 @@ Recommendation measured(const ScalingPoint& point, std::span<const MeasuredCell>
   r.seconds_interval = point.seconds->interval;
   r.core_seconds = r.seconds * static_cast<double>(point.at.workers());
   r.marks = point.marks;
-  const MeasuredCell* cell = cell_at(cells, point.at);
-  if (const Statistics* accuracy = cell->find("accuracy")) r.accuracy = *accuracy;
+  const MeasuredConfiguration* configuration = configuration_at(configurations, point.at);
+  if (const Statistics* accuracy = configuration->find("accuracy")) r.accuracy = *accuracy;
   return r;
 }
 
@@ -75,7 +75,8 @@ std::string wanted(const Requirements& requirements) {
 
 }  // namespace
 
-std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<const MeasuredCell> cells,
+std::vector<Recommendation> recommend(std::span<const Curve> curves,
+                                      std::span<const MeasuredConfiguration> configurations,
                                       const Requirements& requirements, std::int64_t up_to) {
   std::vector<Recommendation> all;
   for (const Curve& curve : curves) {
@@ -90,7 +91,8 @@ std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<c
       if (is_oversubscribed(point.marks)) continue;
       most = std::max(most, point.at.workers());
       // The base may have another mode.
-      if (point.at.mode == curve.mode && point.at.batch == curve.batch) consider(measured(point, cells));
+      if (point.at.mode == curve.mode && point.at.batch == curve.batch)
+        consider(measured(point, configurations));
     }
     // The law does not predict accuracies.
     const bool by_law = !best.possible && curve.amdahl && !requirements.accuracy && up_to > most;
@@ -104,7 +106,7 @@ std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<c
       best.reason = fmt::format("{}: {}", wanted(requirements),
                                 requirements.deadline_seconds ? "the fewest workers" : "the fastest");
     } else {
-      best.reason = fmt::format("{}: no measured cell fulfils this{}", wanted(requirements),
+      best.reason = fmt::format("{}: no measured configuration fulfils this{}", wanted(requirements),
                                 by_law ? fmt::format(", nor does Amdahl's law up to {} workers", up_to) : "");
     }
     all.push_back(std::move(best));

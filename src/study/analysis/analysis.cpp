@@ -18,17 +18,17 @@ bool is_run(const Measurement& m) {
                      [&](const Quantity& quantity) { return (m.*quantity.member).has_value(); });
 }
 
-std::vector<MeasuredCell> cells_of_runs(std::span<const TableRow> rows) {
+std::vector<MeasuredConfiguration> configurations_of_runs(std::span<const TableRow> rows) {
   std::vector<Measurement> measurements;
   for (const TableRow& row : rows) {
     if (is_run(row.measurement)) measurements.push_back(row.measurement);
   }
-  return cells_of(measurements);
+  return configurations_of(measurements);
 }
 
 // Runs are made in random order. Systems, modes, batches and variants keep the order of first appearance;
 // within each, fractions and workers are ascending.
-std::vector<MeasuredCell> in_order(std::vector<MeasuredCell> cells) {
+std::vector<MeasuredConfiguration> in_order(std::vector<MeasuredConfiguration> configurations) {
   std::vector<Coordinates> families;
   const auto family_of = [&](const Coordinates& at) {
     const auto same = [&](const Coordinates& family) { return same_family(family, at); };
@@ -36,12 +36,13 @@ std::vector<MeasuredCell> in_order(std::vector<MeasuredCell> cells) {
     if (place == std::ssize(families)) families.push_back(at);
     return place;
   };
-  for (const MeasuredCell& cell : cells) family_of(cell.at);
-  std::stable_sort(cells.begin(), cells.end(), [&](const MeasuredCell& a, const MeasuredCell& b) {
-    return std::tuple(family_of(a.at), a.at.fraction, a.at.workers(), a.at.ranks) <
-           std::tuple(family_of(b.at), b.at.fraction, b.at.workers(), b.at.ranks);
-  });
-  return cells;
+  for (const MeasuredConfiguration& configuration : configurations) family_of(configuration.at);
+  std::stable_sort(configurations.begin(), configurations.end(),
+                   [&](const MeasuredConfiguration& a, const MeasuredConfiguration& b) {
+                     return std::tuple(family_of(a.at), a.at.fraction, a.at.workers(), a.at.ranks) <
+                            std::tuple(family_of(b.at), b.at.fraction, b.at.workers(), b.at.ranks);
+                   });
+  return configurations;
 }
 
 // A run that failed early may not have recorded its machine.
@@ -67,37 +68,39 @@ std::string take_machine(std::vector<TableRow>& rows) {
   return one ? machine : "";
 }
 
-// Returns the cells of the repeated study with the machine of the first; a different machine is noted
-// separately.
-std::vector<MeasuredCell> cells_made_again(const PublishedTable& again, Analysis& analysis) {
+// Returns the configurations of the repeated study with the machine of the first; a different machine is
+// noted separately.
+std::vector<MeasuredConfiguration> configurations_made_again(const PublishedTable& again,
+                                                             Analysis& analysis) {
   std::vector<TableRow> rows = again.rows;
   const std::string machine = take_machine(rows);
   if (!machine.empty() && !analysis.machine.empty() && machine != analysis.machine) {
     analysis.notices.push_back(
         fmt::format("the second study ran on another machine: {} instead of {}", machine, analysis.machine));
   }
-  return cells_of_runs(rows);
+  return configurations_of_runs(rows);
 }
 
 Analysis analyse_rows(std::vector<TableRow> rows, const AnalysisOptions& options) {
   Analysis analysis;
   analysis.machine = take_machine(rows);
   analysis.relative_error = options.relative_error;
-  analysis.cells = in_order(cells_of_runs(rows));
-  analysis.curves = scaling_curves(analysis.cells, rows, options.scaling);
-  analysis.scaled = scaled_curves(analysis.cells);
+  analysis.configurations = in_order(configurations_of_runs(rows));
+  analysis.curves = scaling_curves(analysis.configurations, rows, options.scaling);
+  analysis.scaled = scaled_curves(analysis.configurations);
   analysis.fractions = fraction_tables(analysis.curves);
-  analysis.comparisons = comparisons(analysis.cells);
-  analysis.equal_cost = at_equal_cost(analysis.cells);
+  analysis.comparisons = comparisons(analysis.configurations);
+  analysis.equal_cost = at_equal_cost(analysis.configurations);
   if (options.again)
-    analysis.replication = replication(analysis.cells, cells_made_again(*options.again, analysis));
+    analysis.replication =
+        replication(analysis.configurations, configurations_made_again(*options.again, analysis));
   if (!options.requirements.empty()) {
     analysis.recommendations =
-        recommend(analysis.curves, analysis.cells, options.requirements, options.scaling.up_to);
+        recommend(analysis.curves, analysis.configurations, options.requirements, options.scaling.up_to);
   }
   if (options.requirements.accuracy) {
     analysis.times_to_accuracy =
-        times_to_accuracy(analysis.cells, options.study, *options.requirements.accuracy);
+        times_to_accuracy(analysis.configurations, options.study, *options.requirements.accuracy);
     if (analysis.times_to_accuracy.empty()) {
       analysis.notices.emplace_back(
           "times to an accuracy are unknown: they are read from the folders of runs, but the folder of the "
@@ -106,9 +109,9 @@ Analysis analyse_rows(std::vector<TableRow> rows, const AnalysisOptions& options
           "no runs/ with validations");
     }
   }
-  analysis.costs = costs(analysis.cells, options.machines, options.reference);
+  analysis.costs = costs(analysis.configurations, options.machines, options.reference);
   if (!options.machines.empty()) analysis.currency = options.machines.front().currency;
-  analysis.pareto = pareto(analysis.cells, analysis.costs);
+  analysis.pareto = pareto(analysis.configurations, analysis.costs);
   analysis.audit = audit(rows);
   return analysis;
 }

@@ -67,13 +67,13 @@ Settings of(const WelchTest& test) {
           {"p", test.p}};
 }
 
-Value of(const MeasuredCell& cell) {
-  Settings s = named(cell.at);
-  s.set("runs", static_cast<std::int64_t>(cell.runs.size()));
-  s.set("failed", cell.failed);
-  s.set("contended", cell.contended);
-  s.set("marks", text_list(cell.marks));
-  for (const auto& [name, statistics] : cell.statistics) s.set(name, of(statistics));
+Value of(const MeasuredConfiguration& configuration) {
+  Settings s = named(configuration.at);
+  s.set("runs", static_cast<std::int64_t>(configuration.runs.size()));
+  s.set("failed", configuration.failed);
+  s.set("contended", configuration.contended);
+  s.set("marks", text_list(configuration.marks));
+  for (const auto& [name, statistics] : configuration.statistics) s.set(name, of(statistics));
   return s;
 }
 
@@ -128,7 +128,7 @@ Value of(const ScaledCurve& curve) {
   return s;
 }
 
-// Indices [curve, point] are -1 if there is no cell.
+// Indices [curve, point] are -1 if there is no configuration.
 Value of(const FractionTable& table) {
   Settings s = family(table);
   s.set("fractions", json_list(table.fractions, [](double fraction) { return Value(fraction); }));
@@ -154,13 +154,13 @@ Value of(const Comparison& c) {
                   {"p_holm", c.p_holm}};
 }
 
-Value of(const EqualCost& v, std::span<const MeasuredCell> cells) {
+Value of(const EqualCost& v, std::span<const MeasuredConfiguration> configurations) {
   Settings s{{"ensemble", static_cast<std::int64_t>(v.ensemble)},
              {"sync", static_cast<std::int64_t>(v.sync)},
              {"core_seconds_ratio", v.core_seconds_ratio},
              {"difference", v.difference},
              {"better", v.better},
-             {"sentence", sentence(v, cells)}};
+             {"sentence", sentence(v, configurations)}};
   if (v.test) s.set("test", of(*v.test));
   return s;
 }
@@ -177,7 +177,7 @@ Value of(const Recommendation& r) {
 }
 
 Value of(const TimeToAccuracy& t) {
-  Settings s{{"cell", static_cast<std::int64_t>(t.cell)},
+  Settings s{{"configuration", static_cast<std::int64_t>(t.configuration)},
              {"accuracy", t.accuracy},
              {"runs", t.runs},
              {"reached", t.reached}};
@@ -216,7 +216,7 @@ Value of(const ParetoPoint& point) {
   return s;
 }
 
-Value of(const ReplicatedCell& c) {
+Value of(const ReplicatedConfiguration& c) {
   Settings s = named(c.at);
   s.set("first", of(c.first));
   s.set("second", of(c.second));
@@ -251,14 +251,14 @@ Settings to_settings(const Analysis& a) {
              {"notices", text_list(a.notices)},
              {"relative_error", a.relative_error}};
   if (!a.machine.empty()) s.set("machine", a.machine);
-  s.set("cells", all(a.cells));
+  s.set("configurations", all(a.configurations));
   s.set("curves", all(a.curves));
   s.set("scaled", all(a.scaled));
   s.set("fractions", all(a.fractions));
   s.set("comparisons", all(a.comparisons));
-  s.set("equal_cost", json_list(a.equal_cost, [&](const EqualCost& v) { return of(v, a.cells); }));
+  s.set("equal_cost", json_list(a.equal_cost, [&](const EqualCost& v) { return of(v, a.configurations); }));
   if (a.replication) {
-    s.set("replication", Settings{{"cells", all(a.replication->cells)},
+    s.set("replication", Settings{{"configurations", all(a.replication->configurations)},
                                   {"covered", a.replication->covered()},
                                   {"expected", a.replication->expected()}});
   }

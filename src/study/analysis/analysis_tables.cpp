@@ -14,56 +14,57 @@
 namespace convoke::study {
 namespace {
 
-TextTable cell_table(const Analysis& analysis) {
+TextTable configuration_table(const Analysis& analysis) {
   TextTable table{
-      "Cells",
+      "Configurations",
       "mean ± half the 95 % Student-t interval; error: half the interval / mean, of the makespan or the time "
       "per epoch",
-      {"cell", "runs", "makespan (s)", "median (s)", "error", "runs to add", "time per epoch (s)", "images/s",
-       "accuracy (%)", "core-seconds", "energy (J)", "left out"},
+      {"configuration", "runs", "makespan (s)", "median (s)", "error", "runs to add", "time per epoch (s)",
+       "images/s", "accuracy (%)", "core-seconds", "energy (J)", "left out"},
       {}};
-  for (const MeasuredCell& cell : analysis.cells) {
-    Row row{label(cell), fmt::format("{}", cell.runs.size()), mean_of(cell, "makespan_seconds")};
-    const Statistics* time = cell.find("makespan_seconds");
+  for (const MeasuredConfiguration& configuration : analysis.configurations) {
+    Row row{label(configuration), fmt::format("{}", configuration.runs.size()),
+            mean_of(configuration, "makespan_seconds")};
+    const Statistics* time = configuration.find("makespan_seconds");
     row.push_back(time == nullptr || time->count < 2 ? "" : number(time->median));
-    if (time == nullptr) time = cell.find("epoch_seconds");
+    if (time == nullptr) time = configuration.find("epoch_seconds");
     const bool known = time != nullptr && time->relative_error;
     row.push_back(known ? fmt::format("{:.1f} %", 100 * *time->relative_error) : "");
     const auto needed = known ? runs_needed(*time, analysis.relative_error) : std::nullopt;
     row.push_back(needed.value_or(0) > 0 ? fmt::format("{}", *needed) : "");
-    row.push_back(mean_of(cell, "epoch_seconds"));
-    row.push_back(mean_of(cell, "images_per_second"));
-    row.push_back(mean_of(cell, "accuracy", 100));
-    row.push_back(mean_of(cell, "core_seconds"));
-    row.push_back(mean_of(cell, "joules"));
+    row.push_back(mean_of(configuration, "epoch_seconds"));
+    row.push_back(mean_of(configuration, "images_per_second"));
+    row.push_back(mean_of(configuration, "accuracy", 100));
+    row.push_back(mean_of(configuration, "core_seconds"));
+    row.push_back(mean_of(configuration, "joules"));
     std::vector<std::string> left_out;
-    if (cell.failed > 0) left_out.push_back(fmt::format("{} failed", cell.failed));
-    if (cell.contended > 0) left_out.push_back(fmt::format("{} contended", cell.contended));
+    if (configuration.failed > 0) left_out.push_back(fmt::format("{} failed", configuration.failed));
+    if (configuration.contended > 0) left_out.push_back(fmt::format("{} contended", configuration.contended));
     row.push_back(join(left_out));
     table.rows.push_back(std::move(row));
   }
   return table;
 }
 
-// Adds a row of these quantities for each cell that has one of them.
+// Adds a row of these quantities for each configuration that has one of them.
 void add_rows(TextTable& table, const Analysis& analysis, std::span<const std::string_view> quantities,
               std::span<const double> factors = {}) {
-  for (const MeasuredCell& cell : analysis.cells) {
-    Row row{label(cell)};
+  for (const MeasuredConfiguration& configuration : analysis.configurations) {
+    Row row{label(configuration)};
     for (std::size_t q = 0; q < quantities.size(); ++q)
-      row.push_back(mean_of(cell, quantities[q], factors.empty() ? 1 : factors[q]));
+      row.push_back(mean_of(configuration, quantities[q], factors.empty() ? 1 : factors[q]));
     const bool any = std::any_of(row.begin() + 1, row.end(), [](const auto& text) { return !text.empty(); });
     if (any) table.rows.push_back(std::move(row));
   }
 }
 
-// The table of cells has the test accuracy; this one appears if there is another score.
+// The table of configurations has the test accuracy; this one appears if there is another score.
 TextTable score_table(const Analysis& analysis) {
   TextTable table{
       "Scores",
       "training: of the last epoch, before each update; F1, quadratic kappa and ROC AUC: of the test "
       "samples; each seed counts once",
-      {"cell"},
+      {"configuration"},
       {}};
   std::vector<std::string_view> names;
   std::vector<double> factors;
@@ -74,16 +75,17 @@ TextTable score_table(const Analysis& analysis) {
     names.push_back(quantity.name);
     factors.push_back(percent ? 100 : 1);
     table.columns.push_back(std::string(quantity.title) + (percent ? " (%)" : ""));
-    others = others || (quantity.name != "accuracy" &&
-                        std::any_of(analysis.cells.begin(), analysis.cells.end(),
-                                    [&](const MeasuredCell& c) { return c.find(quantity.name) != nullptr; }));
+    others = others ||
+             (quantity.name != "accuracy" &&
+              std::any_of(analysis.configurations.begin(), analysis.configurations.end(),
+                          [&](const MeasuredConfiguration& c) { return c.find(quantity.name) != nullptr; }));
   }
   if (others) add_rows(table, analysis, names, factors);
   return table;
 }
 
 TextTable phase_table(const Analysis& analysis) {
-  TextTable table{"Phases", "seconds, mean over the ranks", {"cell"}, {}};
+  TextTable table{"Phases", "seconds, mean over the ranks", {"configuration"}, {}};
   std::vector<std::string_view> names;
   for (const Quantity& quantity : kQuantities) {
     if (quantity.kind != Quantity::Kind::kPhase && quantity.kind != Quantity::Kind::kDetail) continue;
@@ -95,10 +97,10 @@ TextTable phase_table(const Analysis& analysis) {
 }
 
 TextTable further_table(const Analysis& analysis) {
-  TextTable table{"Further numbers", "from summary.json of the runs", {"cell"}, {}};
+  TextTable table{"Further numbers", "from summary.json of the runs", {"configuration"}, {}};
   std::set<std::string_view> names;
-  for (const MeasuredCell& cell : analysis.cells) {
-    for (const auto& [name, statistics] : cell.statistics) {
+  for (const MeasuredConfiguration& configuration : analysis.configurations) {
+    for (const auto& [name, statistics] : configuration.statistics) {
       if (name.starts_with(kFurtherPrefix)) names.insert(name);
     }
   }
@@ -115,8 +117,8 @@ TextTable comparison_table(const Analysis& analysis) {
                   {"a", "b", "quantity", "a - b", "95 % interval", "p", "p (Holm)"},
                   {}};
   for (const Comparison& c : analysis.comparisons) {
-    table.rows.push_back({label(analysis.cells[c.a]), label(analysis.cells[c.b]), c.quantity,
-                          number(c.test.difference),
+    table.rows.push_back({label(analysis.configurations[c.a]), label(analysis.configurations[c.b]),
+                          c.quantity, number(c.test.difference),
                           fmt::format("{} to {}", number(c.test.interval.low), number(c.test.interval.high)),
                           p_text(c.test.p), p_text(c.p_holm)});
   }
@@ -131,15 +133,15 @@ std::string verdict_text(const EqualCost& v) {
 }
 
 TextTable equal_cost_table(const Analysis& analysis) {
-  TextTable table{
-      "Ensembles at equal core-seconds",
-      "compared with the most accurate synchronous cell that costs at most 5 % more, otherwise the cheapest; "
-      "the difference with its 95 % interval (Welch)",
-      {"ensemble", "accuracy (%)", "core-seconds", "synchronous", "its accuracy (%)", "its core-seconds",
-       "difference (points)", "more accurate"},
-      {}};
+  TextTable table{"Ensembles at equal core-seconds",
+                  "compared with the most accurate synchronous configuration that costs at most 5 % more, "
+                  "otherwise the cheapest; the difference with its 95 % interval (Welch)",
+                  {"ensemble", "accuracy (%)", "core-seconds", "synchronous", "its accuracy (%)",
+                   "its core-seconds", "difference (points)", "more accurate"},
+                  {}};
   for (const EqualCost& v : analysis.equal_cost) {
-    const MeasuredCell &ensemble = analysis.cells[v.ensemble], &sync = analysis.cells[v.sync];
+    const MeasuredConfiguration &ensemble = analysis.configurations[v.ensemble],
+                                &sync = analysis.configurations[v.sync];
     const std::optional<Interval> ends =
         v.test ? std::optional(Interval{100 * v.test->interval.low, 100 * v.test->interval.high})
                : std::nullopt;
@@ -165,7 +167,7 @@ TextTable cost_table(const Analysis& analysis) {
   const std::string unit = analysis.currency.empty() ? "" : " (" + analysis.currency + ")";
   TextTable table{"Cost of one training",
                   "nodes x price of an hour x time; saved: % relative to the reference",
-                  {"cell", "machine", "terms", "nodes", "price of an hour" + unit, "time (s)",
+                  {"configuration", "machine", "terms", "nodes", "price of an hour" + unit, "time (s)",
                    "a restart (s)", "lost to restarts (%)", "cost" + unit, "saved (%)"},
                   {}};
   for (const Cost& c : analysis.costs) {
@@ -181,10 +183,10 @@ TextTable accuracy_table(const Analysis& analysis) {
   TextTable table{"Time to an accuracy",
                   "seconds of training until the first validation that reached it; for an ensemble, the mean "
                   "over its members",
-                  {"cell", "accuracy (%)", "reached by", "training time (s)"},
+                  {"configuration", "accuracy (%)", "reached by", "training time (s)"},
                   {}};
   for (const TimeToAccuracy& t : analysis.times_to_accuracy) {
-    table.rows.push_back({label(analysis.cells[t.cell]), number(100 * t.accuracy),
+    table.rows.push_back({label(analysis.configurations[t.configuration]), number(100 * t.accuracy),
                           fmt::format("{} of {} runs", t.reached, t.runs),
                           t.seconds ? with_error(t.seconds->mean, t.seconds->interval) : ""});
   }
@@ -236,7 +238,7 @@ void add_verdicts(std::vector<std::string>& all, const Analysis& analysis) {
   const std::vector<EqualCost>& verdicts = analysis.equal_cost;
   if (verdicts.size() <= kFew) {
     for (const EqualCost& verdict : verdicts) {
-      all.push_back("at equal core-seconds: " + sentence(verdict, analysis.cells));
+      all.push_back("at equal core-seconds: " + sentence(verdict, analysis.configurations));
     }
     return;
   }
@@ -245,28 +247,27 @@ void add_verdicts(std::vector<std::string>& all, const Analysis& analysis) {
                          [&](const EqualCost& v) { return v.better == better; });
   };
   const auto marked = std::count_if(verdicts.begin(), verdicts.end(), [&](const EqualCost& v) {
-    return !analysis.cells[v.ensemble].marks.empty() || !analysis.cells[v.sync].marks.empty();
+    return !analysis.configurations[v.ensemble].marks.empty() ||
+           !analysis.configurations[v.sync].marks.empty();
   });
   const auto dearer = count("dearer");
   all.push_back(fmt::format(
       "at equal core-seconds: of {} ensembles{} {} more accurate than synchronous training, {} less "
-      "accurate, {} "
-      "without a significant difference{}",
+      "accurate, {} without a significant difference{}",
       verdicts.size(), marked == 0 ? "" : fmt::format(" ({} MARKED)", marked),
       count("ensemble") == 1 ? "1 is" : fmt::format("{} are", count("ensemble")), count("sync"),
       count("") + count("unknown"),
-      dearer == 0
-          ? ""
-          : fmt::format(
-                ", {} without an equally cheap synchronous cell, but less accurate than a more expensive one",
-                dearer)));
+      dearer == 0 ? ""
+                  : fmt::format(", {} without an equally cheap synchronous configuration, but less accurate "
+                                "than a more expensive one",
+                                dearer)));
 }
 
 }  // namespace
 
 std::vector<TextTable> tables(const Analysis& analysis) {
   std::vector<TextTable> all;
-  add(all, cell_table(analysis));
+  add(all, configuration_table(analysis));
   add(all, score_table(analysis));
   add(all, phase_table(analysis));
   add(all, further_table(analysis));
@@ -285,22 +286,23 @@ std::vector<std::string> remarks(const Analysis& analysis) {
   std::vector<std::string> all = analysis.notices;
   if (!analysis.machine.empty()) all.push_back("all runs used one machine: " + analysis.machine);
   std::int64_t single = 0;
-  for (const MeasuredCell& cell : analysis.cells) {
-    single += cell.runs.size() == 1 ? 1 : 0;
-    for (const auto& [name, statistics] : cell.statistics) {
+  for (const MeasuredConfiguration& configuration : analysis.configurations) {
+    single += configuration.runs.size() == 1 ? 1 : 0;
+    for (const auto& [name, statistics] : configuration.statistics) {
       const bool is_time = name == "makespan_seconds" || name == "epoch_seconds";
       if (is_time && statistics.is_constant()) {
         all.push_back(fmt::format(
             "{}: all {} runs have the same {}: the interval has zero width because of the resolution "
             "of the clock",
-            to_string(cell.at), statistics.count, name));
+            to_string(configuration.at), statistics.count, name));
       }
     }
-    if (cell.runs.empty()) all.push_back(fmt::format("{}: all runs failed", to_string(cell.at)));
+    if (configuration.runs.empty())
+      all.push_back(fmt::format("{}: all runs failed", to_string(configuration.at)));
   }
   if (single > 0) {
-    all.push_back(fmt::format("{} of {} cells {} one row only: no interval or test is possible", single,
-                              analysis.cells.size(), single == 1 ? "has" : "have"));
+    all.push_back(fmt::format("{} of {} configurations {} one row only: no interval or test is possible",
+                              single, analysis.configurations.size(), single == 1 ? "has" : "have"));
   }
   for (const Curve& curve : analysis.curves) {
     if (curve.base.workers() > 0) continue;

@@ -121,8 +121,8 @@ std::string_view to_string(Agreement agreement) {
 }
 
 Audit audit(std::span<const TableRow> table) {
-  std::vector<TableRow> counting;  // counted as in the cells: without failed runs, and without contended ones
-                                   // if there are others
+  std::vector<TableRow> counting;  // counted as in the configurations: without failed runs, and without
+                                   // contended ones if there are others
   for (const TableRow& row : table) {
     const Measurement& m = row.measurement;
     const auto has_others = [&] {

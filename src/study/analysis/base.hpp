@@ -5,7 +5,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "convoke/study/tables/cells.hpp"
+#include "convoke/study/tables/measured_configuration.hpp"
 
 namespace convoke::study {
 
@@ -30,10 +30,10 @@ inline bool same_work(const Coordinates& a, const Coordinates& b) {
          variant_of_work(a) == variant_of_work(b);
 }
 
-/// Returns the base of a curve among those of `all` that `is_measured`: the cell of the same work with the
-/// fewest workers; of several, the one with the curve's mode and batch policy, and the one that is not "as
-/// if". If numbers of workers are unknown, a sequential mode is the base. Null if there is none. `place`
-/// returns the coordinates of an element of `all`.
+/// Returns the base of a curve among those of `all` that `is_measured`: the configuration of the same work
+/// with the fewest workers; of several, the one with the curve's mode and batch policy, and the one that is
+/// not emulated. If numbers of workers are unknown, a sequential mode is the base. Null if there is none.
+/// `place` returns the coordinates of an element of `all`.
 template <class T, class Place, class Measured>
 const T* base_among(std::span<const T> all, const Coordinates& curve, Place place, Measured is_measured) {
   const auto order = [&](const Coordinates& at) {

@@ -13,12 +13,12 @@ namespace convoke::study {
 namespace {
 
 // Accuracies, or times, of different samples are not comparable. An unknown dataset counts as equal.
-bool are_of_one_dataset(const MeasuredCell& a, const MeasuredCell& b) {
+bool are_of_one_dataset(const MeasuredConfiguration& a, const MeasuredConfiguration& b) {
   return a.dataset_hash().empty() || b.dataset_hash().empty() || a.dataset_hash() == b.dataset_hash();
 }
 
-// Returns the one coordinate in which two cells differ; "" if there is none or several. Recipes that differ
-// only in their mode count as one coordinate: mnist-ensemble and mnist-sync.
+// Returns the one coordinate in which two configurations differ; "" if there is none or several. Recipes that
+// differ only in their mode count as one coordinate: mnist-ensemble and mnist-sync.
 std::string_view difference(const Coordinates& a, const Coordinates& b) {
   if (a.fraction != b.fraction) return "";
   const bool system = a.system != b.system, mode = a.mode != b.mode;
@@ -41,88 +41,95 @@ std::string_view difference(const Coordinates& a, const Coordinates& b) {
   return found;
 }
 
-// False if another cell lies between the two in ranks or in threads.
+// False if another configuration lies between the two in ranks or in threads.
 bool are_neighbours(const Coordinates& a, const Coordinates& b, std::string_view varies,
-                    std::span<const MeasuredCell> cells) {
+                    std::span<const MeasuredConfiguration> configurations) {
   if (varies != "ranks" && varies != "threads") return true;
   const auto place = [&](const Coordinates& at) { return varies == "ranks" ? at.ranks : at.threads; };
   const auto [low, high] = std::minmax({place(a), place(b)});
-  return std::none_of(cells.begin(), cells.end(), [&](const MeasuredCell& cell) {
-    return place(cell.at) > low && place(cell.at) < high && difference(a, cell.at) == varies;
-  });
+  return std::none_of(configurations.begin(), configurations.end(),
+                      [&](const MeasuredConfiguration& configuration) {
+                        return place(configuration.at) > low && place(configuration.at) < high &&
+                               difference(a, configuration.at) == varies;
+                      });
 }
 
 // The most variants of one configuration that are all compared with each other: the pairs of 400 would be a
 // table of 80,000 lines for each quantity.
 constexpr std::size_t kComparedVariants = 32;
 
-// Returns for each cell the first cell that differs only in its variant, if they are more than
-// kComparedVariants; otherwise the number of cells. The recipe without changes comes first.
-std::vector<std::size_t> baselines(std::span<const MeasuredCell> cells) {
-  std::vector<std::size_t> first(cells.size()), count(cells.size(), 0);
-  for (std::size_t c = 0; c < cells.size(); ++c) {
+// Returns for each configuration the first configuration that differs only in its variant, if they are more
+// than kComparedVariants; otherwise the number of configurations. The recipe without changes comes first.
+std::vector<std::size_t> baselines(std::span<const MeasuredConfiguration> configurations) {
+  std::vector<std::size_t> first(configurations.size()), count(configurations.size(), 0);
+  for (std::size_t c = 0; c < configurations.size(); ++c) {
     std::size_t of = 0;
-    while (of < c && (first[of] != of || difference(cells[of].at, cells[c].at) != "variant")) ++of;
+    while (of < c &&
+           (first[of] != of || difference(configurations[of].at, configurations[c].at) != "variant"))
+      ++of;
     first[c] = of;
     ++count[of];
   }
-  for (std::size_t& of : first) of = count[of] > kComparedVariants ? of : cells.size();
+  for (std::size_t& of : first) of = count[of] > kComparedVariants ? of : configurations.size();
   return first;
 }
 
-bool has_accuracy_and_cost(const MeasuredCell& cell) {
-  const Statistics* cost = cell.find("core_seconds");
-  return cell.find("accuracy") != nullptr && cost != nullptr && cost->mean > 0;
+bool has_accuracy_and_cost(const MeasuredConfiguration& configuration) {
+  const Statistics* cost = configuration.find("core_seconds");
+  return configuration.find("accuracy") != nullptr && cost != nullptr && cost->mean > 0;
 }
 
 constexpr double kEqual = 1.05;  // core-seconds within this factor count as equal
 
-// Returns, among the cells for which `is` holds, the most accurate one that costs at most about
-// `core_seconds`; if all cost more, the cheapest. cells.size() if there is none.
+// Returns, among the configurations for which `is` holds, the most accurate one that costs at most about
+// `core_seconds`; if all cost more, the cheapest. configurations.size() if there is none.
 template <class Predicate>
-std::size_t best_sync_cell(std::span<const MeasuredCell> cells, double core_seconds, Predicate is) {
-  std::size_t best = cells.size();
-  const auto is_better = [&](const MeasuredCell& candidate) {
-    if (best == cells.size()) return true;
-    const double ours = candidate.find("core_seconds")->mean, its = cells[best].find("core_seconds")->mean;
+std::size_t best_sync_configuration(std::span<const MeasuredConfiguration> configurations,
+                                    double core_seconds, Predicate is) {
+  std::size_t best = configurations.size();
+  const auto is_better = [&](const MeasuredConfiguration& candidate) {
+    if (best == configurations.size()) return true;
+    const double ours = candidate.find("core_seconds")->mean,
+                 its = configurations[best].find("core_seconds")->mean;
     const bool equal = ours <= kEqual * core_seconds, its_equal = its <= kEqual * core_seconds;
     if (equal != its_equal) return equal;
-    return equal ? candidate.find("accuracy")->at_least() > cells[best].find("accuracy")->at_least()
+    return equal ? candidate.find("accuracy")->at_least() > configurations[best].find("accuracy")->at_least()
                  : ours < its;
   };
-  for (std::size_t s = 0; s < cells.size(); ++s) {
-    if (cells[s].at.mode == "sync" && has_accuracy_and_cost(cells[s]) && is(cells[s]) &&
-        is_better(cells[s])) {
+  for (std::size_t s = 0; s < configurations.size(); ++s) {
+    if (configurations[s].at.mode == "sync" && has_accuracy_and_cost(configurations[s]) &&
+        is(configurations[s]) && is_better(configurations[s])) {
       best = s;
     }
   }
   return best;
 }
 
-std::string described(const MeasuredCell& cell) {
-  const Statistics* makespan = cell.find("makespan_seconds");
-  return fmt::format("{} ({:.2f} % in {}{:.4g} core-seconds)", marked(to_string(cell.at), cell.marks),
-                     100 * cell.find("accuracy")->mean,
+std::string described(const MeasuredConfiguration& configuration) {
+  const Statistics* makespan = configuration.find("makespan_seconds");
+  return fmt::format("{} ({:.2f} % in {}{:.4g} core-seconds)",
+                     marked(to_string(configuration.at), configuration.marks),
+                     100 * configuration.find("accuracy")->mean,
                      makespan == nullptr ? "" : fmt::format("{:.3g} s, ", makespan->mean),
-                     cell.find("core_seconds")->mean);
+                     configuration.find("core_seconds")->mean);
 }
 
 }  // namespace
 
-std::vector<Comparison> comparisons(std::span<const MeasuredCell> cells) {
+std::vector<Comparison> comparisons(std::span<const MeasuredConfiguration> configurations) {
   std::vector<Comparison> all;
-  const std::vector<std::size_t> baseline = baselines(cells);
+  const std::vector<std::size_t> baseline = baselines(configurations);
   for (const std::string_view quantity : {"makespan_seconds", "epoch_seconds", "accuracy"}) {
     std::vector<double> p;
     const std::size_t begin = all.size();
-    for (std::size_t a = 0; a < cells.size(); ++a) {
-      for (std::size_t b = a + 1; b < cells.size(); ++b) {
-        const Statistics *x = cells[a].find(quantity), *y = cells[b].find(quantity);
-        const std::string_view varies = difference(cells[a].at, cells[b].at);
+    for (std::size_t a = 0; a < configurations.size(); ++a) {
+      for (std::size_t b = a + 1; b < configurations.size(); ++b) {
+        const Statistics *x = configurations[a].find(quantity), *y = configurations[b].find(quantity);
+        const std::string_view varies = difference(configurations[a].at, configurations[b].at);
         if (x == nullptr || y == nullptr || varies.empty()) continue;
         if (varies == "variant" && baseline[a] < a) continue;
-        if (!are_of_one_dataset(cells[a], cells[b])) continue;
-        if (!are_neighbours(cells[a].at, cells[b].at, varies, cells)) continue;
+        if (!are_of_one_dataset(configurations[a], configurations[b])) continue;
+        if (!are_neighbours(configurations[a].at, configurations[b].at, varies, configurations)) continue;
         if (const auto test = welch_test(*x, *y)) {
           all.push_back({a, b, std::string(varies), std::string(quantity), *test, 1});
           p.push_back(test->p);
@@ -135,26 +142,28 @@ std::vector<Comparison> comparisons(std::span<const MeasuredCell> cells) {
   return all;
 }
 
-std::vector<EqualCost> at_equal_cost(std::span<const MeasuredCell> cells) {
+std::vector<EqualCost> at_equal_cost(std::span<const MeasuredConfiguration> configurations) {
   std::vector<EqualCost> verdicts;
-  for (std::size_t e = 0; e < cells.size(); ++e) {
-    const MeasuredCell& ensemble = cells[e];
+  for (std::size_t e = 0; e < configurations.size(); ++e) {
+    const MeasuredConfiguration& ensemble = configurations[e];
     const bool votes = ensemble.at.mode == "ensemble" || ensemble.at.mode == "groups";
     if (!votes || !has_accuracy_and_cost(ensemble)) continue;
     const double cost = ensemble.find("core_seconds")->mean;
-    const auto same_work = [&](const MeasuredCell& cell) {
-      return cell.at.fraction == ensemble.at.fraction && cell.at.machine == ensemble.at.machine &&
-             are_of_one_dataset(cell, ensemble) && variant_of_work(cell.at) == variant_of_work(ensemble.at);
+    const auto same_work = [&](const MeasuredConfiguration& configuration) {
+      return configuration.at.fraction == ensemble.at.fraction &&
+             configuration.at.machine == ensemble.at.machine && are_of_one_dataset(configuration, ensemble) &&
+             variant_of_work(configuration.at) == variant_of_work(ensemble.at);
     };
-    std::size_t best = best_sync_cell(cells, cost, [&](const MeasuredCell& cell) {
-      return same_work(cell) && cell.at.system == ensemble.at.system;
-    });
-    if (best == cells.size()) best = best_sync_cell(cells, cost, same_work);
-    if (best == cells.size()) continue;
+    std::size_t best =
+        best_sync_configuration(configurations, cost, [&](const MeasuredConfiguration& configuration) {
+          return same_work(configuration) && configuration.at.system == ensemble.at.system;
+        });
+    if (best == configurations.size()) best = best_sync_configuration(configurations, cost, same_work);
+    if (best == configurations.size()) continue;
     EqualCost verdict{
         .ensemble = e, .sync = best, .core_seconds_ratio = 1, .difference = 0, .test = {}, .better = {}};
-    verdict.core_seconds_ratio = cells[best].find("core_seconds")->mean / cost;
-    const Statistics &x = *ensemble.find("accuracy"), &y = *cells[best].find("accuracy");
+    verdict.core_seconds_ratio = configurations[best].find("core_seconds")->mean / cost;
+    const Statistics &x = *ensemble.find("accuracy"), &y = *configurations[best].find("accuracy");
     verdict.difference = x.mean - y.mean;
     verdict.test = welch_test(x, y);
     if (!verdict.test) {
@@ -169,11 +178,12 @@ std::vector<EqualCost> at_equal_cost(std::span<const MeasuredCell> cells) {
   return verdicts;
 }
 
-std::string sentence(const EqualCost& v, std::span<const MeasuredCell> cells) {
+std::string sentence(const EqualCost& v, std::span<const MeasuredConfiguration> configurations) {
   const bool ensemble_first = v.difference >= 0;
   const double points = 100 * (ensemble_first ? v.difference : -v.difference);
-  std::string text = fmt::format("{} against {}: ", described(cells[ensemble_first ? v.ensemble : v.sync]),
-                                 described(cells[ensemble_first ? v.sync : v.ensemble]));
+  std::string text =
+      fmt::format("{} against {}: ", described(configurations[ensemble_first ? v.ensemble : v.sync]),
+                  described(configurations[ensemble_first ? v.sync : v.ensemble]));
   if (!v.test) {
     text += fmt::format("{:.2f} points more, but one has a single run: no test is possible", points);
   } else {
@@ -183,9 +193,9 @@ std::string sentence(const EqualCost& v, std::span<const MeasuredCell> cells) {
                         100 * by.high, v.better.empty() ? ", which is not significant" : "");
   }
   if (v.core_seconds_ratio > kEqual) {
-    text +=
-        fmt::format("; no synchronous cell is equally cheap: this one takes {:.2f} times the core-seconds",
-                    v.core_seconds_ratio);
+    text += fmt::format(
+        "; no synchronous configuration is equally cheap: this one takes {:.2f} times the core-seconds",
+        v.core_seconds_ratio);
   }
   return text + ".";
 }

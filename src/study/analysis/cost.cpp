@@ -66,24 +66,26 @@ PricedMachine read_machine(const Settings& table) {
   return machine;
 }
 
-// Returns the time from the start of the cell's runs until they trained; only a study's own runs have it.
-std::optional<double> measured_restart(const MeasuredCell& cell) {
-  const Statistics *launch = cell.find("launch_seconds"), *load = cell.find("load_seconds");
+// Returns the time from the start of the configuration's runs until they trained; only a study's own runs
+// have it.
+std::optional<double> measured_restart(const MeasuredConfiguration& configuration) {
+  const Statistics *launch = configuration.find("launch_seconds"), *load = configuration.find("load_seconds");
   if (launch == nullptr) return {};
   return launch->mean + (load == nullptr ? 0 : load->mean);
 }
 
 // Returns the number of busy cores: if ranks share cores, the number of existing cores.
-std::int64_t cores_of(const MeasuredCell& cell) {
-  const Statistics *core_seconds = cell.find("core_seconds"), *makespan = cell.find("makespan_seconds");
-  if (!is_oversubscribed(cell.marks) || core_seconds == nullptr) return cell.at.workers();
+std::int64_t cores_of(const MeasuredConfiguration& configuration) {
+  const Statistics *core_seconds = configuration.find("core_seconds"),
+                   *makespan = configuration.find("makespan_seconds");
+  if (!is_oversubscribed(configuration.marks) || core_seconds == nullptr) return configuration.at.workers();
   return std::max<std::int64_t>(1, std::llround(core_seconds->mean / makespan->mean));
 }
 
-Cost cost_of(const MeasuredCell& cell, const PricedMachine& machine, std::string terms,
+Cost cost_of(const MeasuredConfiguration& configuration, const PricedMachine& machine, std::string terms,
              double price_per_hour) {
-  const Statistics& makespan = *cell.find("makespan_seconds");
-  Cost cost{.at = cell.at,
+  const Statistics& makespan = *configuration.find("makespan_seconds");
+  Cost cost{.at = configuration.at,
             .machine = machine.name,
             .terms = std::move(terms),
             .interval = {},
@@ -92,10 +94,10 @@ Cost cost_of(const MeasuredCell& cell, const PricedMachine& machine, std::string
   Preemption preemption = machine.preemption;
   if (preemptible && preemption.hours_between > 0) {
     cost.restart_measured = !preemption.restart_seconds;
-    if (cost.restart_measured) preemption.restart_seconds = measured_restart(cell);
+    if (cost.restart_measured) preemption.restart_seconds = measured_restart(configuration);
     cost.restart_seconds = preemption.restart_seconds;
   }
-  const std::int64_t cores = cores_of(cell);
+  const std::int64_t cores = cores_of(configuration);
   if (machine.cores > 0 && cores > 0) cost.nodes = (cores + machine.cores - 1) / machine.cores;
   cost.price_per_hour = price_per_hour;
   const auto expected = [&](double seconds) {
@@ -118,16 +120,17 @@ bool names(const std::string& mode, const PricedMachine& machine) {
   return mode == machine.name || mode == machine.name + " preemptible";
 }
 
-void add_costs(std::vector<Cost>& all, const MeasuredCell& cell, const PricedMachine& machine) {
-  const bool was_preemptible = cell.at.mode == machine.name + " preemptible";
+void add_costs(std::vector<Cost>& all, const MeasuredConfiguration& configuration,
+               const PricedMachine& machine) {
+  const bool was_preemptible = configuration.at.mode == machine.name + " preemptible";
   if (machine.ownership && !was_preemptible) {
-    all.push_back(cost_of(cell, machine, "own", machine.ownership->per_hour()));
+    all.push_back(cost_of(configuration, machine, "own", machine.ownership->per_hour()));
   }
   if (machine.price_per_hour && !was_preemptible) {
-    all.push_back(cost_of(cell, machine, "on demand", *machine.price_per_hour));
+    all.push_back(cost_of(configuration, machine, "on demand", *machine.price_per_hour));
   }
   if (machine.preemptible_price_per_hour) {
-    all.push_back(cost_of(cell, machine, "preemptible", *machine.preemptible_price_per_hour));
+    all.push_back(cost_of(configuration, machine, "preemptible", *machine.preemptible_price_per_hour));
   }
 }
 
@@ -169,8 +172,8 @@ std::vector<PricedMachine> read_machines(const std::filesystem::path& toml) {
   return machines;
 }
 
-std::vector<Cost> costs(std::span<const MeasuredCell> cells, std::span<const PricedMachine> machines,
-                        const std::string& reference) {
+std::vector<Cost> costs(std::span<const MeasuredConfiguration> configurations,
+                        std::span<const PricedMachine> machines, const std::string& reference) {
   std::vector<std::string> known;
   for (const PricedMachine& machine : machines) known.push_back(machine.name);
   if (!reference.empty() && std::find(known.begin(), known.end(), reference) == known.end()) {
@@ -183,11 +186,12 @@ std::vector<Cost> costs(std::span<const MeasuredCell> cells, std::span<const Pri
     return std::any_of(machines.begin(), machines.end(),
                        [&](const PricedMachine& m) { return names(at.mode, m); });
   };
-  for (const MeasuredCell& cell : cells) {
-    const Statistics* makespan = cell.find("makespan_seconds");
+  for (const MeasuredConfiguration& configuration : configurations) {
+    const Statistics* makespan = configuration.find("makespan_seconds");
     if (makespan == nullptr || makespan->mean <= 0) continue;
     for (const PricedMachine& machine : machines) {
-      if (names(cell.at.mode, machine) || !ran_on_one(cell.at)) add_costs(all, cell, machine);
+      if (names(configuration.at.mode, machine) || !ran_on_one(configuration.at))
+        add_costs(all, configuration, machine);
     }
   }
 

@@ -126,23 +126,23 @@ std::optional<Range> Rows::figure(const TableRow& row, std::string_view column) 
 Rows::Rows(std::span<const TableRow> rows) : rows_(rows) {
   for (const TableRow& row : rows_) {
     const Coordinates at = coordinates(row.measurement);
-    const auto [place, is_new] = places_.try_emplace(key_of(at), cells_.size());
-    if (is_new) cells_.push_back({at, {}});
-    cells_[place->second].rows.push_back(&row);
+    const auto [place, is_new] = places_.try_emplace(key_of(at), configurations_.size());
+    if (is_new) configurations_.push_back({at, {}});
+    configurations_[place->second].rows.push_back(&row);
   }
 }
 
-const Rows::Cell* Rows::cell_at(const Coordinates& at) const {
+const Rows::ConfigurationRows* Rows::configuration_at(const Coordinates& at) const {
   const auto place = places_.find(key_of(at));
-  return place == places_.end() ? nullptr : &cells_[place->second];
+  return place == places_.end() ? nullptr : &configurations_[place->second];
 }
 
 std::optional<Range> Rows::mean(const Coordinates& at, std::string_view column) const {
-  const Cell* const cell = cell_at(at);
-  if (cell == nullptr) return {};
+  const ConfigurationRows* const configuration = configuration_at(at);
+  if (configuration == nullptr) return {};
   Range sum;
   double count = 0;
-  for (const TableRow* row : cell->rows) {
+  for (const TableRow* row : configuration->rows) {
     const auto one = figure(*row, column);
     if (!one) continue;
     sum = {sum.value + one->value, sum.low + one->low, sum.high + one->high};
@@ -153,9 +153,10 @@ std::optional<Range> Rows::mean(const Coordinates& at, std::string_view column) 
 }
 
 Statistics Rows::statistics(const Coordinates& at, std::string_view column) const {
-  const Cell* const cell = cell_at(at);
+  const ConfigurationRows* const configuration = configuration_at(at);
   std::vector<double> values;
-  for (const TableRow* row : cell == nullptr ? std::vector<const TableRow*>{} : cell->rows) {
+  for (const TableRow* row :
+       configuration == nullptr ? std::vector<const TableRow*>{} : configuration->rows) {
     if (const auto one = figure(*row, column)) values.push_back(one->value);
   }
   return values.empty() ? Statistics{} : summarize(values);
@@ -170,10 +171,11 @@ const TableRow* Rows::base(const TableRow& row, std::string_view column) const {
 
 const TableRow* Rows::find_base(const Coordinates& at, std::string_view column) const {
   const auto measured = [&](const TableRow* row) { return figure(*row, column).has_value(); };
-  const Cell* const cell = base_among(
-      std::span(cells_), at, [](const Cell& other) -> const Coordinates& { return other.at; },
-      [&](const Cell& other) { return std::ranges::any_of(other.rows, measured); });
-  return cell == nullptr ? nullptr : *std::ranges::find_if(cell->rows, measured);
+  const ConfigurationRows* const configuration = base_among(
+      std::span(configurations_), at,
+      [](const ConfigurationRows& other) -> const Coordinates& { return other.at; },
+      [&](const ConfigurationRows& other) { return std::ranges::any_of(other.rows, measured); });
+  return configuration == nullptr ? nullptr : *std::ranges::find_if(configuration->rows, measured);
 }
 
 std::optional<Range> Rows::speedup(const TableRow& row, std::string_view column) const {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "convoke/study/tables/cells.hpp"
+#include "convoke/study/tables/measured_configuration.hpp"
 #include "convoke/study/tables/published_table.hpp"
 
 // Interval arithmetic for an audit: printed figures stand for a range, and so do values derived from them.
@@ -63,17 +63,17 @@ class Rows {
 
  private:
   /// The rows of the same coordinates, which are repeats.
-  struct Cell {
+  struct ConfigurationRows {
     Coordinates at;
     std::vector<const TableRow*> rows;
   };
-  const Cell* cell_at(const Coordinates& at) const;
+  const ConfigurationRows* configuration_at(const Coordinates& at) const;
   const TableRow* find_base(const Coordinates& at, std::string_view column) const;
 
   std::span<const TableRow> rows_;
-  std::vector<Cell> cells_;                    ///< in the order of their first rows
-  std::map<std::string, std::size_t> places_;  ///< of the cells, by name
-  /// Bases that were asked for, by the name of the cell and the column.
+  std::vector<ConfigurationRows> configurations_;  ///< in the order of their first rows
+  std::map<std::string, std::size_t> places_;      ///< of the configurations, by name
+  /// Bases that were asked for, by the name of the configuration and the column.
   mutable std::map<std::pair<std::string, std::string>, const TableRow*, std::less<>> bases_;
 };
 

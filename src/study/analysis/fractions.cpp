@@ -9,8 +9,8 @@ namespace {
 
 FractionTable::Size size_of(const ScalingPoint& point) { return {point.at.ranks, point.at.threads}; }
 
-// Keys of cells of one family; only values that occur in two cells or more are used.
-ScaledCurve scaled_curve(const Coordinates& of, std::span<const MeasuredCell> cells) {
+// Keys of configurations of one family; only values that occur in two configurations or more are used.
+ScaledCurve scaled_curve(const Coordinates& of, std::span<const MeasuredConfiguration> configurations) {
   ScaledCurve curve;
   curve.system = of.system;
   curve.mode = of.mode;
@@ -18,32 +18,36 @@ ScaledCurve scaled_curve(const Coordinates& of, std::span<const MeasuredCell> ce
   curve.variant = of.variant;
   curve.machine = of.machine;
   for (const Quantity& quantity : {kQuantities[0], kQuantities[1]}) {
-    std::vector<const MeasuredCell*> family;
-    for (const MeasuredCell& cell : cells) {
-      const Statistics* seconds = cell.find(quantity.name);
-      if (same_family(curve, cell.at) && cell.at.workers() > 0 && seconds != nullptr && seconds->mean > 0) {
-        family.push_back(&cell);
+    std::vector<const MeasuredConfiguration*> family;
+    for (const MeasuredConfiguration& configuration : configurations) {
+      const Statistics* seconds = configuration.find(quantity.name);
+      if (same_family(curve, configuration.at) && configuration.at.workers() > 0 && seconds != nullptr &&
+          seconds->mean > 0) {
+        family.push_back(&configuration);
       }
     }
-    std::stable_sort(family.begin(), family.end(), [](const MeasuredCell* a, const MeasuredCell* b) {
-      return std::tuple(a->at.workers(), a->at.fraction) < std::tuple(b->at.workers(), b->at.fraction);
-    });
+    std::stable_sort(
+        family.begin(), family.end(), [](const MeasuredConfiguration* a, const MeasuredConfiguration* b) {
+          return std::tuple(a->at.workers(), a->at.fraction) < std::tuple(b->at.workers(), b->at.fraction);
+        });
     curve.quantity = quantity.name;
     curve.points.clear();
     std::vector<TimesAt> times;
-    for (const MeasuredCell* cell : family) {
-      const MeasuredCell& base = *family.front();
-      const double p = static_cast<double>(cell->at.workers()) / static_cast<double>(base.at.workers());
-      if (std::abs(cell->at.fraction / base.at.fraction / p - 1) > 1e-9) continue;
+    for (const MeasuredConfiguration* configuration : family) {
+      const MeasuredConfiguration& base = *family.front();
+      const double p =
+          static_cast<double>(configuration->at.workers()) / static_cast<double>(base.at.workers());
+      if (std::abs(configuration->at.fraction / base.at.fraction / p - 1) > 1e-9) continue;
       curve.base = base.at;
-      const Ratio ratio_of_times = cell == &base
-                                       ? Ratio{.value = 1, .interval = {}}
-                                       : ratio(*base.find(quantity.name), *cell->find(quantity.name));
-      curve.points.push_back(
-          {cell->at, p, transformed(ratio_of_times, [&](double q) { return p * q; }), cell->marks});
+      const Ratio ratio_of_times =
+          configuration == &base ? Ratio{.value = 1, .interval = {}}
+                                 : ratio(*base.find(quantity.name), *configuration->find(quantity.name));
+      curve.points.push_back({configuration->at, p,
+                              transformed(ratio_of_times, [&](double q) { return p * q; }),
+                              configuration->marks});
       add_marks(curve.points.back().marks, base.marks);
-      if (is_oversubscribed(cell->marks)) continue;
-      times.push_back({p, values_of(*cell, quantity)});
+      if (is_oversubscribed(configuration->marks)) continue;
+      times.push_back({p, values_of(*configuration, quantity)});
     }
     if (curve.points.size() < 2) continue;
     curve.gustafson = gustafson_serial_fraction(times);
@@ -56,14 +60,14 @@ ScaledCurve scaled_curve(const Coordinates& of, std::span<const MeasuredCell> ce
 
 }  // namespace
 
-std::vector<ScaledCurve> scaled_curves(std::span<const MeasuredCell> cells) {
+std::vector<ScaledCurve> scaled_curves(std::span<const MeasuredConfiguration> configurations) {
   std::vector<ScaledCurve> curves;
-  for (const MeasuredCell& first : cells) {
+  for (const MeasuredConfiguration& first : configurations) {
     if (std::any_of(curves.begin(), curves.end(),
                     [&](const ScaledCurve& c) { return same_family(c, first.at); })) {
       continue;
     }
-    ScaledCurve curve = scaled_curve(first.at, cells);
+    ScaledCurve curve = scaled_curve(first.at, configurations);
     if (curve.points.size() > 1) curves.push_back(std::move(curve));
   }
   return curves;
@@ -95,7 +99,7 @@ std::vector<FractionTable> fraction_tables(std::span<const Curve> curves) {
         const auto column = std::find(table.sizes.begin(), table.sizes.end(), size_of(curves[c].points[i]));
         auto& place = table.places[static_cast<std::size_t>(row - table.fractions.begin())]
                                   [static_cast<std::size_t>(column - table.sizes.begin())];
-        // A cell whose members ran at once rather than an emulated one.
+        // A configuration whose members ran at once rather than an emulated one.
         if (!place || !curves[c].points[i].at.emulated) place = FractionTable::Place{c, i};
       }
     }

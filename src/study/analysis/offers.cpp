@@ -14,22 +14,24 @@ namespace {
 
 constexpr double kMonth = 730 * 3600.0;
 
-/// A cell that may be offered, measured or predicted.
+/// A configuration that may be offered, measured or predicted.
 struct Candidate {
-  MeasuredCell cell;
+  MeasuredConfiguration configuration;
   bool predicted = false, accuracy_predicted = false;
 };
 
-// The accuracy at any number of ranks of a curve: the lowest mean of its cells; null if it depends on the
-// ranks.
-const Statistics* accuracy_at_any_ranks(const Curve& curve, std::span<const MeasuredCell> cells) {
+// The accuracy at any number of ranks of a curve: the lowest mean of its configurations; null if it depends
+// on the ranks.
+const Statistics* accuracy_at_any_ranks(const Curve& curve,
+                                        std::span<const MeasuredConfiguration> configurations) {
   if (curve.mode != "sync" || curve.batch == "weak") return nullptr;
   const Statistics* lowest = nullptr;
   std::vector<const Statistics*> all;
   for (const ScalingPoint& point : curve.points) {
-    const MeasuredCell* cell = cell_at(cells, point.at);
-    if (cell == nullptr || point.at.mode != curve.mode || cell->find("accuracy") == nullptr) continue;
-    all.push_back(cell->find("accuracy"));
+    const MeasuredConfiguration* configuration = configuration_at(configurations, point.at);
+    if (configuration == nullptr || point.at.mode != curve.mode || configuration->find("accuracy") == nullptr)
+      continue;
+    all.push_back(configuration->find("accuracy"));
     if (lowest == nullptr || all.back()->mean < lowest->mean) lowest = all.back();
   }
   for (const Statistics* other : all) {
@@ -39,52 +41,56 @@ const Statistics* accuracy_at_any_ranks(const Curve& curve, std::span<const Meas
   return lowest;
 }
 
-Candidate predicted(const Curve& curve, std::int64_t workers, std::span<const MeasuredCell> cells) {
+Candidate predicted(const Curve& curve, std::int64_t workers,
+                    std::span<const MeasuredConfiguration> configurations) {
   Candidate made;
   made.predicted = true;
-  MeasuredCell& cell = made.cell;
-  cell.at = {curve.system,       curve.mode,     workers / curve.base.threads,
-             curve.base.threads, curve.fraction, curve.batch,
-             curve.variant,      curve.machine};
-  cell.marks = curve.law_marks;
+  MeasuredConfiguration& configuration = made.configuration;
+  configuration.at = {curve.system,       curve.mode,     workers / curve.base.threads,
+                      curve.base.threads, curve.fraction, curve.batch,
+                      curve.variant,      curve.machine};
+  configuration.marks = curve.law_marks;
   const Prediction p = curve.amdahl->at(workers);
   Statistics seconds;
   seconds.count = 1;
   seconds.mean = seconds.median = p.seconds;
   seconds.interval = p.seconds_interval;
   if (seconds.interval) seconds.interval->low = std::max(0.0, seconds.interval->low);
-  cell.statistics["makespan_seconds"] = seconds;
-  if (const MeasuredCell* base = cell_at(cells, curve.base)) {  // a restart takes as long
+  configuration.statistics["makespan_seconds"] = seconds;
+  if (const MeasuredConfiguration* base =
+          configuration_at(configurations, curve.base)) {  // a restart takes as long
     for (const char* part : {"launch_seconds", "load_seconds"}) {
-      if (const Statistics* start = base->find(part)) cell.statistics[part] = *start;
+      if (const Statistics* start = base->find(part)) configuration.statistics[part] = *start;
     }
   }
-  const MeasuredCell* marked_cell = cell_at(cells, cell.at);
+  const MeasuredConfiguration* marked_configuration = configuration_at(configurations, configuration.at);
   // More ranks than cores change the time, but not the accuracy.
-  const Statistics* accuracy = marked_cell == nullptr ? nullptr : marked_cell->find("accuracy");
+  const Statistics* accuracy =
+      marked_configuration == nullptr ? nullptr : marked_configuration->find("accuracy");
   if (accuracy == nullptr) {
-    accuracy = accuracy_at_any_ranks(curve, cells);
+    accuracy = accuracy_at_any_ranks(curve, configurations);
     made.accuracy_predicted = accuracy != nullptr;
   }
-  if (accuracy != nullptr) cell.statistics["accuracy"] = *accuracy;
+  if (accuracy != nullptr) configuration.statistics["accuracy"] = *accuracy;
   return made;
 }
 
-// All measured cells without oversubscription, then predictions for the other numbers of workers.
-std::vector<Candidate> candidates(std::span<const Curve> curves, std::span<const MeasuredCell> cells,
-                                  std::int64_t up_to) {
+// All measured configurations without oversubscription, then predictions for the other numbers of workers.
+std::vector<Candidate> candidates(std::span<const Curve> curves,
+                                  std::span<const MeasuredConfiguration> configurations, std::int64_t up_to) {
   std::vector<Candidate> all;
-  for (const MeasuredCell& cell : cells) {
-    if (cell.find("makespan_seconds") != nullptr && !is_oversubscribed(cell.marks)) all.push_back({cell});
+  for (const MeasuredConfiguration& configuration : configurations) {
+    if (configuration.find("makespan_seconds") != nullptr && !is_oversubscribed(configuration.marks))
+      all.push_back({configuration});
   }
   for (const Curve& curve : curves) {
     if (!curve.amdahl || curve.quantity != "makespan_seconds") continue;
     for (std::int64_t n = curve.base.threads; n <= up_to; n += curve.base.threads) {
-      Candidate made = predicted(curve, n, cells);
+      Candidate made = predicted(curve, n, configurations);
       const bool measured = std::ranges::any_of(curve.points, [&](const ScalingPoint& point) {
         return point.at.mode == curve.mode && point.at.workers() == n && !is_oversubscribed(point.marks);
       });
-      if (!measured && made.cell.find("makespan_seconds")->mean > 0) all.push_back(std::move(made));
+      if (!measured && made.configuration.find("makespan_seconds")->mean > 0) all.push_back(std::move(made));
     }
   }
   return all;
@@ -129,12 +135,12 @@ Offer offer_of(const Cost& cost, const Candidate& candidate, const PricedMachine
   offer.training_cost = cost.cost;
   offer.predicted = candidate.predicted;
   offer.accuracy_predicted = candidate.accuracy_predicted;
-  offer.marks = candidate.cell.marks;
+  offer.marks = candidate.configuration.marks;
   add_data(offer, machine, demands);
   // The cost is proportional to the time, so its interval is that of the time.
   const double latest = cost.interval && cost.cost > 0 ? cost.interval->high / cost.cost : 1;
   offer.latest_seconds = offer.transfer_seconds + cost.seconds * latest;
-  if (const Statistics* accuracy = candidate.cell.find("accuracy")) {
+  if (const Statistics* accuracy = candidate.configuration.find("accuracy")) {
     offer.accuracy = accuracy->mean;
     offer.accuracy_at_least = accuracy->at_least();
   }
@@ -162,15 +168,16 @@ std::string verdict(const Offer& offer, const Offer& first, const std::string& c
 
 }  // namespace
 
-std::vector<Offer> offers(std::span<const Curve> curves, std::span<const MeasuredCell> cells,
+std::vector<Offer> offers(std::span<const Curve> curves,
+                          std::span<const MeasuredConfiguration> configurations,
                           std::span<const PricedMachine> machines, const Demands& demands) {
-  const std::vector<Candidate> all = candidates(curves, cells, demands.up_to);
-  std::vector<MeasuredCell> priced;
-  for (const Candidate& candidate : all) priced.push_back(candidate.cell);
+  const std::vector<Candidate> all = candidates(curves, configurations, demands.up_to);
+  std::vector<MeasuredConfiguration> priced;
+  for (const Candidate& candidate : all) priced.push_back(candidate.configuration);
   std::vector<Offer> list;
   for (const Cost& cost : costs(priced, machines, "")) {
     const auto candidate =
-        std::ranges::find_if(all, [&](const Candidate& each) { return each.cell.at == cost.at; });
+        std::ranges::find_if(all, [&](const Candidate& each) { return each.configuration.at == cost.at; });
     const auto machine =
         std::ranges::find_if(machines, [&](const PricedMachine& m) { return m.name == cost.machine; });
     list.push_back(offer_of(cost, *candidate, *machine, demands));

@@ -35,7 +35,7 @@ constexpr std::array kCoordinates{
     Coordinate{"machine", [](const Coordinates& at) { return at.machine; }},
 };
 
-/// A ratio of a cell to the base of its curve.
+/// A ratio of a configuration to the base of its curve.
 struct Derived {
   std::string_view name, title;
   std::string (*text)(const ScalingPoint& point);
@@ -59,7 +59,8 @@ const Coordinate& coordinate(const std::string& name) {
   if (const Coordinate* found = find_named(kCoordinates, name)) return *found;
   std::vector<std::string> names;
   for (const Coordinate& known : kCoordinates) names.emplace_back(known.name);
-  throw Error(fmt::format("\"{}\" is not a coordinate of a cell", name), "use one of " + join(names));
+  throw Error(fmt::format("\"{}\" is not a coordinate of a configuration", name),
+              "use one of " + join(names));
 }
 
 bool is_share(const Quantity& quantity) {
@@ -87,7 +88,7 @@ std::string text_of(const Printed& printed) {
   return format_fixed(printed.value, std::max(0, digits));
 }
 
-/// Finds the texts of the quantities of cells.
+/// Finds the texts of the quantities of configurations.
 class Texts {
  public:
   Texts(const Analysis& analysis, std::span<const PublishedTable> tables)
@@ -98,24 +99,25 @@ class Texts {
   std::string of(const Coordinates& at, const std::string& name) const {
     if (find_named(kDerived, name) != nullptr) return derived_of(at, name);
     const Quantity* quantity = find_named(kQuantities, name);
-    const MeasuredCell* cell = cell_at(analysis_.cells, at);
+    const MeasuredConfiguration* configuration = configuration_at(analysis_.configurations, at);
     const bool share = quantity != nullptr && is_share(*quantity);
-    const std::string mean = cell == nullptr ? "" : mean_of(*cell, name, share ? 100 : 1);
+    const std::string mean = configuration == nullptr ? "" : mean_of(*configuration, name, share ? 100 : 1);
     if (mean.empty()) return printed_of(at, name);
     const bool score = quantity != nullptr && quantity->kind == Quantity::Kind::kScore;
-    return score ? mean : marked(mean, cell->marks);
+    return score ? mean : marked(mean, configuration->marks);
   }
 
-  /// Throws Error if no cell has a value.
-  void require(std::span<const Coordinates> cells, const std::string& name) const {
-    if (std::any_of(cells.begin(), cells.end(), [&](const Coordinates& at) { return !of(at, name).empty(); }))
+  /// Throws Error if no configuration has a value.
+  void require(std::span<const Coordinates> configurations, const std::string& name) const {
+    if (std::any_of(configurations.begin(), configurations.end(),
+                    [&](const Coordinates& at) { return !of(at, name).empty(); }))
       return;
     std::set<std::string> known;
     for (const Derived& derived : kDerived) known.emplace(derived.name);
-    for (const MeasuredCell& cell : analysis_.cells) {
-      for (const auto& [quantity, statistics] : cell.statistics) known.insert(quantity);
+    for (const MeasuredConfiguration& configuration : analysis_.configurations) {
+      for (const auto& [quantity, statistics] : configuration.statistics) known.insert(quantity);
     }
-    throw Error(fmt::format("no cell of the tables has a value of \"{}\"", name),
+    throw Error(fmt::format("no configuration of the tables has a value of \"{}\"", name),
                 "use one of " + join(std::vector(known.begin(), known.end())));
   }
 
@@ -155,9 +157,9 @@ std::optional<double> number_of(const std::string& text) {
 }
 
 // The values of a coordinate: numbers ascending, otherwise as they come.
-std::vector<std::string> values_in_order(std::span<const Coordinates> cells, const Coordinate& of) {
+std::vector<std::string> values_in_order(std::span<const Coordinates> configurations, const Coordinate& of) {
   std::vector<std::string> values;
-  for (const Coordinates& at : cells) {
+  for (const Coordinates& at : configurations) {
     const std::string value = of.value(at);
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   }
@@ -168,34 +170,36 @@ std::vector<std::string> values_in_order(std::span<const Coordinates> cells, con
   return values;
 }
 
-// The cells that are wanted. Published ratios without times are only in curves.
-std::vector<Coordinates> wanted_cells(const Analysis& analysis, const PivotOptions& options) {
-  std::vector<Coordinates> cells;
+// The configurations that are wanted. Published ratios without times are only in curves.
+std::vector<Coordinates> wanted_configurations(const Analysis& analysis, const PivotOptions& options) {
+  std::vector<Coordinates> configurations;
   const auto add_wanted = [&](const Coordinates& at) {
     const bool wanted = std::all_of(options.only.begin(), options.only.end(), [&](const auto& only) {
       return coordinate(only.first).value(at) == only.second;
     });
-    if (wanted && std::find(cells.begin(), cells.end(), at) == cells.end()) cells.push_back(at);
+    if (wanted && std::find(configurations.begin(), configurations.end(), at) == configurations.end())
+      configurations.push_back(at);
   };
-  for (const MeasuredCell& cell : analysis.cells) add_wanted(cell.at);
+  for (const MeasuredConfiguration& configuration : analysis.configurations) add_wanted(configuration.at);
   for (const Curve& curve : analysis.curves) {
     for (const ScalingPoint& point : curve.points) add_wanted(point.at);
   }
-  if (!cells.empty()) return cells;
-  throw Error("the tables have no such cell",
-              "check the values of --only: convoke study analyse prints all cells");
+  if (!configurations.empty()) return configurations;
+  throw Error("the tables have no such configuration",
+              "check the values of --only: convoke study analyse prints all configurations");
 }
 
-/// The cells by the values of two coordinates.
+/// The configurations by the values of two coordinates.
 using Places = std::map<std::pair<std::string, std::string>, Coordinates>;
 
-Places places_of(std::span<const Coordinates> cells, const Coordinate& by_row, const Coordinate& by_column) {
+Places places_of(std::span<const Coordinates> configurations, const Coordinate& by_row,
+                 const Coordinate& by_column) {
   Places places;
-  for (const Coordinates& at : cells) {
+  for (const Coordinates& at : configurations) {
     const auto [place, added] = places.emplace(std::pair(by_row.value(at), by_column.value(at)), at);
     if (added) continue;
-    throw Error(fmt::format("two cells have the same place in the table: {} and {}", to_string(place->second),
-                            to_string(at)),
+    throw Error(fmt::format("two configurations have the same place in the table: {} and {}",
+                            to_string(place->second), to_string(at)),
                 "choose one by --only, or add --columns");
   }
   return places;
@@ -214,11 +218,11 @@ TextTable pivot(const Analysis& analysis, std::span<const PublishedTable> tables
   const Coordinate& by_row = coordinate(options.rows);
   const Coordinate none{"", [](const Coordinates&) { return std::string(); }};
   const Coordinate& by_column = options.columns.empty() ? none : coordinate(options.columns);
-  const std::vector<Coordinates> cells = wanted_cells(analysis, options);
+  const std::vector<Coordinates> configurations = wanted_configurations(analysis, options);
   const Texts texts(analysis, tables);
-  for (const std::string& name : options.show) texts.require(cells, name);
-  const Places places = places_of(cells, by_row, by_column);
-  const std::vector<std::string> groups = values_in_order(cells, by_column);
+  for (const std::string& name : options.show) texts.require(configurations, name);
+  const Places places = places_of(configurations, by_row, by_column);
+  const std::vector<std::string> groups = values_in_order(configurations, by_column);
 
   TextTable table{"", "", {std::string(by_row.name)}, {}};
   for (const std::string& group : groups) {
@@ -226,7 +230,7 @@ TextTable pivot(const Analysis& analysis, std::span<const PublishedTable> tables
       table.columns.push_back(heading_in(group, name, options.show.size() == 1));
     }
   }
-  for (const std::string& value : values_in_order(cells, by_row)) {
+  for (const std::string& value : values_in_order(configurations, by_row)) {
     Row& row = table.rows.emplace_back(Row{value});
     for (const std::string& group : groups) {
       const auto place = places.find({value, group});

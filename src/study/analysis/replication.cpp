@@ -15,41 +15,44 @@ double chance_of_cover(std::int64_t first_runs, std::int64_t second_runs) {
   return 1 - student_p(student_t(n - 1) / std::sqrt(1 + n / m), n - 1);
 }
 
-std::optional<ReplicatedCell> compared(const MeasuredCell& first, const MeasuredCell* second) {
+std::optional<ReplicatedConfiguration> compared(const MeasuredConfiguration& first,
+                                                const MeasuredConfiguration* second) {
   if (second == nullptr) return {};
   const Statistics *a = first.find("makespan_seconds"), *b = second->find("makespan_seconds");
   if (a == nullptr || b == nullptr || !a->interval || a->mean <= 0) return {};
-  ReplicatedCell cell{
+  ReplicatedConfiguration configuration{
       .at = first.at, .first = *a, .second = *b, .change = ratio(*b, *a), .marks = first.marks};
-  cell.covered = a->interval->low <= b->mean && b->mean <= a->interval->high;
-  cell.chance = chance_of_cover(a->count, b->count);
-  add_marks(cell.marks, second->marks);
-  return cell;
+  configuration.covered = a->interval->low <= b->mean && b->mean <= a->interval->high;
+  configuration.chance = chance_of_cover(a->count, b->count);
+  add_marks(configuration.marks, second->marks);
+  return configuration;
 }
 
 }  // namespace
 
 std::int64_t Replication::covered() const {
-  return std::count_if(cells.begin(), cells.end(), [](const ReplicatedCell& cell) { return cell.covered; });
+  return std::count_if(configurations.begin(), configurations.end(),
+                       [](const ReplicatedConfiguration& configuration) { return configuration.covered; });
 }
 
 double Replication::expected() const {
   double sum = 0;
-  for (const ReplicatedCell& cell : cells) sum += cell.chance;
+  for (const ReplicatedConfiguration& configuration : configurations) sum += configuration.chance;
   return sum;
 }
 
-Replication replication(std::span<const MeasuredCell> first, std::span<const MeasuredCell> second) {
+Replication replication(std::span<const MeasuredConfiguration> first,
+                        std::span<const MeasuredConfiguration> second) {
   Replication all;
-  for (const MeasuredCell& cell : first) {
-    if (auto both = compared(cell, cell_at(second, cell.at))) {
-      all.cells.push_back(*std::move(both));
+  for (const MeasuredConfiguration& configuration : first) {
+    if (auto both = compared(configuration, configuration_at(second, configuration.at))) {
+      all.configurations.push_back(*std::move(both));
     } else {
-      all.left_out.push_back(cell.at);
+      all.left_out.push_back(configuration.at);
     }
   }
-  for (const MeasuredCell& cell : second) {
-    if (cell_at(first, cell.at) == nullptr) all.left_out.push_back(cell.at);
+  for (const MeasuredConfiguration& configuration : second) {
+    if (configuration_at(first, configuration.at) == nullptr) all.left_out.push_back(configuration.at);
   }
   return all;
 }
@@ -57,26 +60,26 @@ Replication replication(std::span<const MeasuredCell> first, std::span<const Mea
 TextTable table_of(const Replication& replication) {
   TextTable table{"Repetition",
                   "means ± half the 95 % Student-t interval; change: second / first - 1, Fieller's interval",
-                  {"cell", "first (s)", "second (s)", "change (%)", "within the first's interval"},
+                  {"configuration", "first (s)", "second (s)", "change (%)", "within the first's interval"},
                   {}};
-  for (const ReplicatedCell& cell : replication.cells) {
-    const Ratio percent = transformed(cell.change, [](double q) { return 100 * (q - 1); });
-    table.rows.push_back({marked(to_string(cell.at), cell.marks),
-                          with_error(cell.first.mean, cell.first.interval),
-                          with_error(cell.second.mean, cell.second.interval), with_ends(percent, 1),
-                          cell.covered ? "yes" : "no"});
+  for (const ReplicatedConfiguration& configuration : replication.configurations) {
+    const Ratio percent = transformed(configuration.change, [](double q) { return 100 * (q - 1); });
+    table.rows.push_back({marked(to_string(configuration.at), configuration.marks),
+                          with_error(configuration.first.mean, configuration.first.interval),
+                          with_error(configuration.second.mean, configuration.second.interval),
+                          with_ends(percent, 1), configuration.covered ? "yes" : "no"});
   }
   return table;
 }
 
 std::string sentence(const Replication& replication) {
-  const auto cells = static_cast<std::int64_t>(replication.cells.size());
-  if (cells == 0) return "repetition: the two studies have no common cell with an interval";
+  const auto configurations = static_cast<std::int64_t>(replication.configurations.size());
+  if (configurations == 0) return "repetition: the two studies have no common configuration with an interval";
   std::string text = fmt::format(
       "repetition: {} of {} means of the second study lie within the first's intervals ({:.0f} %); {:.1f} "
       "are expected if the studies differ only by chance, because the second mean scatters too",
-      replication.covered(), cells,
-      100.0 * static_cast<double>(replication.covered()) / static_cast<double>(cells),
+      replication.covered(), configurations,
+      100.0 * static_cast<double>(replication.covered()) / static_cast<double>(configurations),
       replication.expected());
   if (!replication.left_out.empty()) {
     std::vector<std::string> names;

@@ -51,41 +51,46 @@ Curve named(const Coordinates& at) {
 }
 
 // Returns the curve of measured times; without points if there is no base to compare with.
-Curve measured_curve(const Coordinates& at, std::span<const MeasuredCell> cells,
+Curve measured_curve(const Coordinates& at, std::span<const MeasuredConfiguration> configurations,
                      const ScalingOptions& options) {
   Curve curve = named(at);
   for (const Quantity& quantity : {kQuantities[0], kQuantities[1]}) {  // makespan, time per epoch
-    const MeasuredCell* base = base_among(
-        cells, at, [](const MeasuredCell& cell) { return cell.at; },
-        [&](const MeasuredCell& cell) { return cell.find(quantity.name) != nullptr; });
+    const MeasuredConfiguration* base = base_among(
+        configurations, at, [](const MeasuredConfiguration& configuration) { return configuration.at; },
+        [&](const MeasuredConfiguration& configuration) {
+          return configuration.find(quantity.name) != nullptr;
+        });
     if (base == nullptr || base->find(quantity.name)->mean <= 0) continue;
-    std::vector<const MeasuredCell*> members{base};
-    for (const MeasuredCell& cell : cells) {
-      const Statistics* seconds = cell.find(quantity.name);
-      const bool comparable = cell.at.workers() > 0 || base->at.workers() == 0;
-      if (&cell != base && comparable && same_curve(cell.at, at) && seconds != nullptr && seconds->mean > 0) {
-        members.push_back(&cell);
+    std::vector<const MeasuredConfiguration*> members{base};
+    for (const MeasuredConfiguration& configuration : configurations) {
+      const Statistics* seconds = configuration.find(quantity.name);
+      const bool comparable = configuration.at.workers() > 0 || base->at.workers() == 0;
+      if (&configuration != base && comparable && same_curve(configuration.at, at) && seconds != nullptr &&
+          seconds->mean > 0) {
+        members.push_back(&configuration);
       }
     }
     if (members.size() < 2) continue;
-    std::stable_sort(members.begin() + 1, members.end(), [](const MeasuredCell* a, const MeasuredCell* b) {
-      return a->at.workers() < b->at.workers();
-    });
+    std::stable_sort(members.begin() + 1, members.end(),
+                     [](const MeasuredConfiguration* a, const MeasuredConfiguration* b) {
+                       return a->at.workers() < b->at.workers();
+                     });
     curve.quantity = quantity.name;
     curve.base = base->at;
     std::vector<TimesAt> times;
-    for (const MeasuredCell* cell : members) {
-      const Statistics& seconds = *cell->find(quantity.name);
-      const Ratio speedup =
-          cell == base ? Ratio{.value = 1, .interval = {}} : ratio(*base->find(quantity.name), seconds);
-      ScalingPoint point = point_of(cell->at, base->at, speedup, options.machine_devices);
+    for (const MeasuredConfiguration* configuration : members) {
+      const Statistics& seconds = *configuration->find(quantity.name);
+      const Ratio speedup = configuration == base ? Ratio{.value = 1, .interval = {}}
+                                                  : ratio(*base->find(quantity.name), seconds);
+      ScalingPoint point = point_of(configuration->at, base->at, speedup, options.machine_devices);
       point.seconds = seconds;
-      point.marks = point.marks_of_ratios = cell->marks;
+      point.marks = point.marks_of_ratios = configuration->marks;
       add_marks(point.marks_of_ratios, base->marks);
       curve.points.push_back(std::move(point));
-      if (!is_oversubscribed(cell->marks)) {
-        times.push_back({static_cast<double>(cell->at.workers()), values_of(*cell, quantity)});
-        add_marks(curve.law_marks, cell->marks);
+      if (!is_oversubscribed(configuration->marks)) {
+        times.push_back(
+            {static_cast<double>(configuration->at.workers()), values_of(*configuration, quantity)});
+        add_marks(curve.law_marks, configuration->marks);
       }
     }
     fit_law(curve, times, options);
@@ -126,17 +131,17 @@ Curve published_curve(const Coordinates& at, std::span<const TableRow> rows, con
 
 }  // namespace
 
-std::vector<Curve> scaling_curves(std::span<const MeasuredCell> cells, std::span<const TableRow> rows,
-                                  const ScalingOptions& options) {
+std::vector<Curve> scaling_curves(std::span<const MeasuredConfiguration> configurations,
+                                  std::span<const TableRow> rows, const ScalingOptions& options) {
   std::vector<Curve> curves;
   std::vector<Coordinates> places, seen;
-  for (const MeasuredCell& cell : cells) places.push_back(cell.at);
+  for (const MeasuredConfiguration& configuration : configurations) places.push_back(configuration.at);
   for (const TableRow& row : rows) places.push_back(coordinates(row.measurement));
   for (const Coordinates& place : places) {
     if (std::any_of(seen.begin(), seen.end(), [&](const Coordinates& at) { return same_curve(at, place); }))
       continue;
     seen.push_back(place);
-    Curve curve = measured_curve(place, cells, options);
+    Curve curve = measured_curve(place, configurations, options);
     if (curve.points.empty()) curve = published_curve(place, rows, options);
     if (curve.points.size() > 1) curves.push_back(std::move(curve));
   }

@@ -86,7 +86,7 @@ std::string serial_fraction_text(const std::optional<Estimate>& estimate) {
   return estimate ? with_ends(estimate->value, estimate->interval, 4) : "";
 }
 
-// The cells to which the law is fitted may have marks, which apply to all that follows from the law.
+// The configurations to which the law is fitted may have marks, which apply to all that follows from the law.
 std::string law_title(const Curve& curve) { return marked(title_of(curve, curve.fraction), curve.law_marks); }
 
 TextTable law_table(const Analysis& analysis) {
@@ -109,7 +109,7 @@ TextTable scaled_table(const Analysis& analysis) {
       "Work that grows with the workers",
       "fraction proportional to the workers; speed-up of the scaled work: p T1 / Tp; Gustafson's law: "
       "S(p) = p - s (p - 1), scatter proportional to the time",
-      {"cell", "workers", "scaled speed-up", "Gustafson's s of the curve"},
+      {"configuration", "workers", "scaled speed-up", "Gustafson's s of the curve"},
       {}};
   for (const ScaledCurve& curve : analysis.scaled) {
     for (const ScaledPoint& point : curve.points) {

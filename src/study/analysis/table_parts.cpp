@@ -6,15 +6,17 @@
 
 namespace convoke::study {
 
-std::string label(const MeasuredCell& cell) { return marked(to_string(cell.at), cell.marks); }
-
-std::string label(const Coordinates& at, const Analysis& analysis) {
-  const MeasuredCell* cell = cell_at(analysis.cells, at);
-  return cell == nullptr ? to_string(at) : label(*cell);
+std::string label(const MeasuredConfiguration& configuration) {
+  return marked(to_string(configuration.at), configuration.marks);
 }
 
-std::string mean_of(const MeasuredCell& cell, std::string_view quantity, double factor) {
-  const Statistics* s = cell.find(quantity);
+std::string label(const Coordinates& at, const Analysis& analysis) {
+  const MeasuredConfiguration* configuration = configuration_at(analysis.configurations, at);
+  return configuration == nullptr ? to_string(at) : label(*configuration);
+}
+
+std::string mean_of(const MeasuredConfiguration& configuration, std::string_view quantity, double factor) {
+  const Statistics* s = configuration.find(quantity);
   return s == nullptr ? "" : with_error(s->mean, s->interval, factor);
 }
 

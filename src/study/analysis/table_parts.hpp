@@ -12,19 +12,19 @@ namespace convoke::study {
 
 using Row = std::vector<std::string>;
 
-/// Returns the cell's name with its marks.
-std::string label(const MeasuredCell& cell);
+/// Returns the configuration's name with its marks.
+std::string label(const MeasuredConfiguration& configuration);
 
-/// Returns the name of coordinates that may have no cell, such as a prediction.
+/// Returns the name of coordinates that may have no configuration, such as a prediction.
 std::string label(const Coordinates& at, const Analysis& analysis);
 
 /// Returns a quantity's mean and half its interval; "" if it was not measured.
-std::string mean_of(const MeasuredCell& cell, std::string_view quantity, double factor = 1);
+std::string mean_of(const MeasuredConfiguration& configuration, std::string_view quantity, double factor = 1);
 
 /// Returns "4", or "4 x 2" with threads; the mode if ranks are unknown.
 std::string ranks_text(const Coordinates& at);
 
-/// The coordinates that the cells of a curve, or of a table of fractions, share.
+/// The coordinates that the configurations of a curve, or of a table of fractions, share.
 template <class Family>
 std::string title_of(const Family& family, double fraction = 1) {
   return to_string(

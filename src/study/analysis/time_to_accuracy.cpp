@@ -68,16 +68,16 @@ std::optional<double> seconds_to(double accuracy, std::span<const Validation> va
   return {};
 }
 
-std::vector<TimeToAccuracy> times_to_accuracy(std::span<const MeasuredCell> cells,
+std::vector<TimeToAccuracy> times_to_accuracy(std::span<const MeasuredConfiguration> configurations,
                                               const std::filesystem::path& study, double accuracy) {
   std::vector<TimeToAccuracy> all;
   if (study.empty()) return all;
-  for (std::size_t c = 0; c < cells.size(); ++c) {
-    TimeToAccuracy time{.cell = c, .accuracy = accuracy, .seconds = {}};
+  for (std::size_t c = 0; c < configurations.size(); ++c) {
+    TimeToAccuracy time{.configuration = c, .accuracy = accuracy, .seconds = {}};
     std::vector<double> seconds;
-    for (const Measurement& run : cells[c].runs) {
-      const auto folder = study / "runs" / fmt::format("{}-{}", run_name(cells[c].at), run.repeat);
-      const std::vector<Validation> validations = read_validations(folder, cells[c].at.ranks);
+    for (const Measurement& run : configurations[c].runs) {
+      const auto folder = study / "runs" / fmt::format("{}-{}", run_name(configurations[c].at), run.repeat);
+      const std::vector<Validation> validations = read_validations(folder, configurations[c].at.ranks);
       if (validations.empty()) continue;
       ++time.runs;
       if (const auto reached = seconds_to(accuracy, validations)) seconds.push_back(*reached);

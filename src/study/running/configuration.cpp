@@ -28,7 +28,7 @@ std::vector<std::vector<std::string>> variants_of(const std::vector<Axis>& axes)
   return variants;
 }
 
-/// The place of a cell on the axes.
+/// The place of a configuration on the axes.
 struct Point {
   const std::string& recipe;
   const std::vector<std::string>& variant;
@@ -57,7 +57,7 @@ recipe::Recipe load(const StudyFile& study, const Point& point, const Configurat
   }
 }
 
-Configuration configuration_at(const StudyFile& study, const Point& point) {
+Configuration planned_configuration(const StudyFile& study, const Point& point) {
   Configuration made;
   made.recipe = point.recipe;
   made.changes = study.set;
@@ -120,7 +120,8 @@ std::vector<Configuration> all_of(const StudyFile& study) {
           for (const std::string& batch : study.batches) {
             for (const std::int64_t n : ranks) {
               for (const std::int64_t threads : study.threads) {
-                all.push_back(configuration_at(study, {recipe, variant, mode, n, threads, fraction, batch}));
+                all.push_back(
+                    planned_configuration(study, {recipe, variant, mode, n, threads, fraction, batch}));
               }
             }
           }
@@ -135,8 +136,9 @@ void require_distinct(const std::vector<Configuration>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (all[i].name != all[j].name) continue;
-      throw Error(fmt::format("two cells of the study are equal, or have the same name: {}", all[i].name),
-                  "remove the duplicate: a recipe, a mode, or a value of an axis");
+      throw Error(
+          fmt::format("two configurations of the study are equal, or have the same name: {}", all[i].name),
+          "remove the duplicate: a recipe, a mode, or a value of an axis");
     }
   }
 }
@@ -175,7 +177,7 @@ std::vector<std::string> obstacles(const StudyFile& study) {
   return list;
 }
 
-std::vector<Configuration> configurations(const StudyFile& study) {
+std::vector<Configuration> planned_configurations(const StudyFile& study) {
   std::vector<Configuration> all = all_of(study);
   require_distinct(all);
   std::vector<std::string> impossible;
@@ -184,7 +186,7 @@ std::vector<Configuration> configurations(const StudyFile& study) {
   }
   if (impossible.empty()) return all;
   if (!study.leave_out || impossible.size() == all.size()) {
-    throw Error(fmt::format("{} of {} cells cannot run:\n  {}", impossible.size(), all.size(),
+    throw Error(fmt::format("{} of {} configurations cannot run:\n  {}", impossible.size(), all.size(),
                             join(impossible, "\n  ")),
                 "set a smaller train.lane or a larger train.batch under [set], use fewer ranks, or set "
                 "leave_out = true");
@@ -193,21 +195,25 @@ std::vector<Configuration> configurations(const StudyFile& study) {
   return all;
 }
 
-std::optional<std::size_t> find_cell(std::span<const Configuration> cells, const Measurement& run) {
+std::optional<std::size_t> find_configuration(std::span<const Configuration> configurations,
+                                              const Measurement& run) {
   const Coordinates at = on_any_machine(coordinates(run));
-  const auto it = std::ranges::find_if(cells, [&](const Configuration& cell) { return cell.at == at; });
-  if (it == cells.end()) return std::nullopt;
-  return static_cast<std::size_t>(it - cells.begin());
+  const auto it = std::ranges::find_if(
+      configurations, [&](const Configuration& configuration) { return configuration.at == at; });
+  if (it == configurations.end()) return std::nullopt;
+  return static_cast<std::size_t>(it - configurations.begin());
 }
 
-const Configuration* quickest(std::span<const Configuration> cells,
+const Configuration* quickest(std::span<const Configuration> configurations,
                               const std::function<bool(const Configuration&)>& allowed) {
-  const auto cost = [](const Configuration& cell) {
-    return cell.at.fraction * static_cast<double>(cell.epochs) / static_cast<double>(cell.at.workers());
+  const auto cost = [](const Configuration& configuration) {
+    return configuration.at.fraction * static_cast<double>(configuration.epochs) /
+           static_cast<double>(configuration.at.workers());
   };
   const Configuration* best = nullptr;
-  for (const Configuration& cell : cells) {
-    if (allowed(cell) && (best == nullptr || cost(cell) < cost(*best))) best = &cell;
+  for (const Configuration& configuration : configurations) {
+    if (allowed(configuration) && (best == nullptr || cost(configuration) < cost(*best)))
+      best = &configuration;
   }
   return best;
 }

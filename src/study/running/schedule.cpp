@@ -5,25 +5,27 @@
 
 #include "convoke/study/analysis/statistics.hpp"
 #include "convoke/study/running/configuration.hpp"
-#include "convoke/study/tables/cells.hpp"
+#include "convoke/study/tables/measured_configuration.hpp"
 
 namespace convoke::study {
 namespace {
 
 // Returns the makespan over the counted runs, on the machine with the most runs; empty before the first run.
 std::optional<Statistics> makespan_of(std::span<const Measurement> runs) {
-  const std::vector<MeasuredCell> cells = cells_of(runs);
-  if (cells.empty()) return std::nullopt;
-  const Statistics* statistics = largest_cell_at(cells, cells.front().at)->find("makespan_seconds");
+  const std::vector<MeasuredConfiguration> configurations = configurations_of(runs);
+  if (configurations.empty()) return std::nullopt;
+  const Statistics* statistics =
+      largest_configuration_at(configurations, configurations.front().at)->find("makespan_seconds");
   return statistics == nullptr ? std::nullopt : std::optional(*statistics);
 }
 
 }  // namespace
 
-RunSchedule::RunSchedule(const StudyFile& rules, std::size_t cells) : rules_(rules), cells_(cells) {}
+RunSchedule::RunSchedule(const StudyFile& rules, std::size_t configurations)
+    : rules_(rules), configurations_(configurations) {}
 
-void RunSchedule::record(std::size_t cell, const Measurement& run, double seconds) {
-  History& history = cells_[cell];
+void RunSchedule::record(std::size_t configuration, const Measurement& run, double seconds) {
+  History& history = configurations_[configuration];
   const bool now = seconds > 0;
   if (run.has_mark("failed")) {
     if (now) ++history.failures;
@@ -34,9 +36,10 @@ void RunSchedule::record(std::size_t cell, const Measurement& run, double second
   const auto [made, first] = history.made.try_emplace(run.repeat, !contended);
   if (!first) {
     made->second = true;
-    std::erase_if(contended_, [&](const Task& t) { return t.cell == cell && t.repeat == run.repeat; });
+    std::erase_if(contended_,
+                  [&](const Task& t) { return t.configuration == configuration && t.repeat == run.repeat; });
   } else if (contended) {
-    contended_.push_back({cell, run.repeat, true});
+    contended_.push_back({configuration, run.repeat, true});
   }
   history.runs.push_back(run);
   // The ranks of an emulated run were busy in turns.
@@ -45,17 +48,17 @@ void RunSchedule::record(std::size_t cell, const Measurement& run, double second
   ++history.timed;
 }
 
-bool RunSchedule::wants(std::size_t cell, std::int64_t repeat) const {
-  const History& history = cells_[cell];
-  if (is_given_up(cell) || repeat > rules_.at_most) return false;
+bool RunSchedule::wants(std::size_t configuration, std::int64_t repeat) const {
+  const History& history = configurations_[configuration];
+  if (is_given_up(configuration) || repeat > rules_.at_most) return false;
   if (history.made.contains(repeat)) return false;
-  return repeat <= rules_.repeats || !is_done(cell);
+  return repeat <= rules_.repeats || !is_done(configuration);
 }
 
-bool RunSchedule::is_done(std::size_t cell) const {
-  const History& history = cells_[cell];
+bool RunSchedule::is_done(std::size_t configuration) const {
+  const History& history = configurations_[configuration];
   const auto made = static_cast<std::int64_t>(history.made.size());
-  if (is_given_up(cell) || made >= rules_.at_most) return true;
+  if (is_given_up(configuration) || made >= rules_.at_most) return true;
   if (made < rules_.repeats) return false;
   // Counted runs only: contended ones may not count.
   const std::optional<Statistics> makespan = makespan_of(history.runs);
@@ -65,9 +68,9 @@ bool RunSchedule::is_done(std::size_t cell) const {
 
 void RunSchedule::begin_round() {
   ++round_;
-  for (const std::uint32_t cell :
-       order_of_round(static_cast<std::int64_t>(cells_.size()), rules_.seed, round_)) {
-    if (wants(cell, round_)) queue_.push_back({cell, round_, false});
+  for (const std::uint32_t configuration :
+       order_of_round(static_cast<std::int64_t>(configurations_.size()), rules_.seed, round_)) {
+    if (wants(configuration, round_)) queue_.push_back({configuration, round_, false});
   }
 }
 
@@ -76,8 +79,8 @@ std::optional<Task> RunSchedule::next(std::optional<double> seconds_left) {
     while (!queue_.empty()) {
       const Task task = queue_.front();
       queue_.pop_front();
-      if (is_given_up(task.cell)) continue;
-      if (seconds_left && (*seconds_left <= 0 || expected_seconds(task.cell) > *seconds_left)) {
+      if (is_given_up(task.configuration)) continue;
+      if (seconds_left && (*seconds_left <= 0 || expected_seconds(task.configuration) > *seconds_left)) {
         ++left_out_;
         continue;
       }
@@ -91,22 +94,22 @@ std::optional<Task> RunSchedule::next(std::optional<double> seconds_left) {
   }
 }
 
-double RunSchedule::expected_seconds(std::size_t cell) const {
-  const History& own = cells_[cell];
+double RunSchedule::expected_seconds(std::size_t configuration) const {
+  const History& own = configurations_[configuration];
   if (own.timed > 0) return own.seconds / static_cast<double>(own.timed);
   double sum = 0;
-  std::int64_t cells = 0;
-  for (const History& other : cells_) {
+  std::int64_t configurations = 0;
+  for (const History& other : configurations_) {
     if (other.timed == 0) continue;
     sum += other.seconds / static_cast<double>(other.timed);
-    ++cells;
+    ++configurations;
   }
-  return cells == 0 ? 0 : sum / static_cast<double>(cells);
+  return configurations == 0 ? 0 : sum / static_cast<double>(configurations);
 }
 
-std::int64_t RunSchedule::runs_left(std::size_t cell) const {
-  if (is_done(cell)) return 0;
-  const History& history = cells_[cell];
+std::int64_t RunSchedule::runs_left(std::size_t configuration) const {
+  if (is_done(configuration)) return 0;
+  const History& history = configurations_[configuration];
   const auto made = static_cast<std::int64_t>(history.made.size());
   std::int64_t more = std::max<std::int64_t>(0, rules_.repeats - made);
   if (const std::optional<Statistics> makespan = makespan_of(history.runs)) {
@@ -116,23 +119,25 @@ std::int64_t RunSchedule::runs_left(std::size_t cell) const {
   return std::min(more, rules_.at_most - made);
 }
 
-std::int64_t RunSchedule::runs_ahead(std::size_t cell) const {
-  if (is_given_up(cell)) return 0;
-  const std::int64_t again = std::count_if(cells_[cell].made.begin(), cells_[cell].made.end(),
-                                           [](const auto& repeat) { return !repeat.second; });
-  return std::max(again, runs_left(cell));
+std::int64_t RunSchedule::runs_ahead(std::size_t configuration) const {
+  if (is_given_up(configuration)) return 0;
+  const std::int64_t again =
+      std::count_if(configurations_[configuration].made.begin(), configurations_[configuration].made.end(),
+                    [](const auto& repeat) { return !repeat.second; });
+  return std::max(again, runs_left(configuration));
 }
 
 std::int64_t RunSchedule::runs_left() const {
   std::int64_t sum = 0;
-  for (std::size_t cell = 0; cell < cells_.size(); ++cell) sum += runs_ahead(cell);
+  for (std::size_t configuration = 0; configuration < configurations_.size(); ++configuration)
+    sum += runs_ahead(configuration);
   return sum;
 }
 
 double RunSchedule::seconds_left() const {
   double sum = 0;
-  for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
-    sum += static_cast<double>(runs_ahead(cell)) * expected_seconds(cell);
+  for (std::size_t configuration = 0; configuration < configurations_.size(); ++configuration) {
+    sum += static_cast<double>(runs_ahead(configuration)) * expected_seconds(configuration);
   }
   return sum;
 }

@@ -13,7 +13,7 @@
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "convoke/run/run_status.hpp"
-#include "convoke/study/running/cell_table.hpp"
+#include "convoke/study/running/configuration_table.hpp"
 #include "convoke/study/running/finished_run.hpp"
 #include "convoke/study/running/schedule.hpp"
 
@@ -46,18 +46,19 @@ std::vector<Measurement> complete_columns(const StudyFile& study, const StudyFol
 /// One session of a study.
 class Session {
  public:
-  Session(const StudyFile& study, const std::vector<Configuration>& cells, const StudyFolder& folder,
+  Session(const StudyFile& study, const std::vector<Configuration>& configurations, const StudyFolder& folder,
           const RunEnvironment& environment, metrics::Console console)
       : study_(study),
-        cells_(cells),
+        configurations_(configurations),
         folder_(folder),
         runner_(study, folder, environment),
-        schedule_(study, cells.size()),
+        schedule_(study, configurations.size()),
         block_(std::move(console)),
         runs_(complete_columns(study, folder)) {
     result_.measured_energy = runner_.measures_energy();
     for (const Measurement& run : runs_) {
-      if (const auto cell = find_cell(cells, run)) schedule_.record(*cell, run);
+      if (const auto configuration = find_configuration(configurations, run))
+        schedule_.record(*configuration, run);
     }
     sum_up();
   }
@@ -66,7 +67,7 @@ class Session {
     if (schedule_.runs_left() > 0) {
       doing_ = "calibrating the spin loops";
       draw();
-      runner_.calibrate(cells_);
+      runner_.calibrate(configurations_);
       warm_up();
     }
     while (going_on()) {
@@ -93,15 +94,19 @@ class Session {
   // A warm-up for each recipe loads the dataset into memory and wakes up the processor.
   void warm_up() {
     std::set<std::string> recipes;
-    for (const Configuration& cell : cells_) recipes.insert(cell.recipe);
+    for (const Configuration& configuration : configurations_) recipes.insert(configuration.recipe);
     for (const std::string& recipe : recipes) {
-      const auto of_recipe = [&](const Configuration& cell) { return cell.recipe == recipe; };
-      const Configuration* cell = quickest(
-          cells_, [&](const Configuration& c) { return of_recipe(c) && !runner_.oversubscribes(c); });
-      if (cell == nullptr) cell = quickest(cells_, of_recipe);
+      const auto of_recipe = [&](const Configuration& configuration) {
+        return configuration.recipe == recipe;
+      };
+      const Configuration* configuration = quickest(configurations_, [&](const Configuration& c) {
+        return of_recipe(c) && !runner_.oversubscribes(c);
+      });
+      if (configuration == nullptr) configuration = quickest(configurations_, of_recipe);
       for (std::int64_t i = 1; i <= study_.warm_up && going_on(); ++i) {
-        doing_ = fmt::format("warm-up {}/{} of {}", i, study_.warm_up, cell->name);
-        const std::string failure = runner_.warm_up(*cell, folder_.warm_up(*cell, 1), [&] { draw(); });
+        doing_ = fmt::format("warm-up {}/{} of {}", i, study_.warm_up, configuration->name);
+        const std::string failure =
+            runner_.warm_up(*configuration, folder_.warm_up(*configuration, 1), [&] { draw(); });
         if (!failure.empty() && going_on())
           block_.note(fmt::format("warm-up of {} FAILED: {}", recipe, failure));
       }
@@ -109,11 +114,12 @@ class Session {
   }
 
   void make(const Task& task) {
-    const Configuration& cell = cells_[task.cell];
-    const std::string what = fmt::format("{} run {}{}", cell.name, task.repeat, task.again ? " again" : "");
+    const Configuration& configuration = configurations_[task.configuration];
+    const std::string what =
+        fmt::format("{} run {}{}", configuration.name, task.repeat, task.again ? " again" : "");
     const os::Stopwatch watch;
-    const std::filesystem::path status = folder_.run(cell, task.repeat) / "status.json";
-    const RunOutcome outcome = runner_.run(cell, task.repeat, [&] {
+    const std::filesystem::path status = folder_.run(configuration, task.repeat) / "status.json";
+    const RunOutcome outcome = runner_.run(configuration, task.repeat, [&] {
       const auto there = run::read_status(status);
       doing_ = fmt::format("{}: {}{}", what, format_duration(std::floor(watch.seconds())),
                            there ? fmt::format(", epoch {}/{}", there->epoch, there->epochs) : "");
@@ -124,22 +130,22 @@ class Session {
     const Measurement& run = outcome.measurement;
     append_measurement(folder_.measurements(), run);
     runs_.push_back(run);
-    schedule_.record(task.cell, run, std::max(outcome.seconds, 1e-3));
+    schedule_.record(task.configuration, run, std::max(outcome.seconds, 1e-3));
     sum_up();
     ++result_.made;
     result_.failed += run.has_mark("failed") ? 1 : 0;
     result_.contended += run.has_mark("contended") ? 1 : 0;
-    block_.note(line_of(what, cell, task, outcome));
-    if (outcome.failure.empty()) warn_about_columns(run, folder_.run(cell, task.repeat));
+    block_.note(line_of(what, configuration, task, outcome));
+    if (outcome.failure.empty()) warn_about_columns(run, folder_.run(configuration, task.repeat));
     if (outcome.correction > study_.contended_above) {
       block_.note(fmt::format(
           "warning: spin loops are {:.0f} % faster now than during calibration: the machine was not "
           "quiet then, and earlier contended runs may have no mark",
           100 * outcome.correction));
     }
-    if (schedule_.is_given_up(task.cell)) {
-      block_.note(fmt::format("{} is abandoned after {} failed runs; --resume tries it again", cell.name,
-                              kFailuresInARow));
+    if (schedule_.is_given_up(task.configuration)) {
+      block_.note(fmt::format("{} is abandoned after {} failed runs; --resume tries it again",
+                              configuration.name, kFailuresInARow));
     }
     draw();
   }
@@ -155,12 +161,13 @@ class Session {
     }
   }
 
-  std::string line_of(const std::string& what, const Configuration& cell, const Task& task,
+  std::string line_of(const std::string& what, const Configuration& configuration, const Task& task,
                       const RunOutcome& outcome) const {
     const Measurement& run = outcome.measurement;
     std::string line = what + "  ";
     if (!outcome.failure.empty()) {
-      return line + fmt::format("FAILED: {} ({})", outcome.failure, folder_.log(cell, task.repeat).string());
+      return line + fmt::format("FAILED: {} ({})", outcome.failure,
+                                folder_.log(configuration, task.repeat).string());
     }
     line += fmt::format("makespan {:.3f} s", run.makespan_seconds.value_or(0));
     if (run.accuracy) line += fmt::format("  accuracy {:.4f}", *run.accuracy);
@@ -169,7 +176,8 @@ class Session {
       line +=
           fmt::format("  CONTENDED: spin loops were {:.0f} % slower than calibrated", 100 * outcome.slowdown);
     }
-    if (run.has_mark("bindings differ")) line += "  BINDINGS DIFFER from those of the cell's first run";
+    if (run.has_mark("bindings differ"))
+      line += "  BINDINGS DIFFER from those of the configuration's first run";
     return line + "  " + progress();
   }
 
@@ -178,7 +186,7 @@ class Session {
     runs_left_ = schedule_.runs_left();
     expected_seconds_ = schedule_.seconds_left();
     since_ = os::Stopwatch();
-    if (block_.is_live()) table_ = cell_table(cells_, runs_);
+    if (block_.is_live()) table_ = configuration_table(configurations_, runs_);
   }
 
   std::string progress() const {
@@ -195,14 +203,14 @@ class Session {
     lines.insert(lines.end(), table_.begin(),
                  table_.begin() + static_cast<std::ptrdiff_t>(std::min(kMostLines, table_.size())));
     if (table_.size() > kMostLines)
-      lines.push_back(fmt::format("... {} more cells", table_.size() - kMostLines));
+      lines.push_back(fmt::format("... {} more configurations", table_.size() - kMostLines));
     block_.draw(lines);
   }
 
   const StudyFile& study_;
-  const std::vector<Configuration>& cells_;
+  const std::vector<Configuration>& configurations_;
   const StudyFolder& folder_;
-  CellRunner runner_;
+  ConfigurationRunner runner_;
   RunSchedule schedule_;
   metrics::LiveBlock block_;
   std::vector<Measurement> runs_;
@@ -218,10 +226,10 @@ class Session {
 
 }  // namespace
 
-SessionResult run_session(const StudyFile& study, const std::vector<Configuration>& cells,
+SessionResult run_session(const StudyFile& study, const std::vector<Configuration>& configurations,
                           const StudyFolder& folder, const RunEnvironment& environment,
                           metrics::Console console) {
-  return Session(study, cells, folder, environment, std::move(console)).run();
+  return Session(study, configurations, folder, environment, std::move(console)).run();
 }
 
 }  // namespace convoke::study

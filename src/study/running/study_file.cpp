@@ -142,7 +142,7 @@ void read_axes(SettingsReader& read, StudyFile& study, const fs::path& folder) {
     const std::vector<std::string> known{"strong", "weak"};
     if (std::find(known.begin(), known.end(), batch) != known.end()) continue;
     read.fail_at("batch", fmt::format("unknown batch policy \"{}\"{}", batch, did_you_mean(batch, known)),
-                 "known: strong (the same batch in all cells), weak (the same for each rank)");
+                 "known: strong (the same batch in all configurations), weak (the same for each rank)");
   }
   for (const auto& [key, value] : keys_of(read, "set")) {
     require_free(read, "set." + key, key);
@@ -154,7 +154,8 @@ void read_axes(SettingsReader& read, StudyFile& study, const fs::path& folder) {
     if (values == nullptr || values->empty()) {
       read.fail_at(
           "axes." + key, fmt::format("\"{}\" must be a list of values, but is {}", key, value.to_string()),
-          fmt::format("[axes] {} = [..., ...]; values that all cells share belong under [set]", key));
+          fmt::format("[axes] {} = [..., ...]; values that all configurations share belong under [set]",
+                      key));
     }
     Axis& axis = study.axes.emplace_back(Axis{key, {}});
     for (const Value& each : *values) axis.values.push_back(set_text(each));

@@ -59,7 +59,7 @@ void require_same_runs(const fs::path& file, const StudyFile& now) {
               "start a new study with another --output");
 }
 
-// Stores each recipe with the changes of [set], which is common to all cells.
+// Stores each recipe with the changes of [set], which is common to all configurations.
 void keep_recipes(const StudyFile& study, const fs::path& folder) {
   make(folder);
   for (const std::string& name : study.recipes) {
@@ -111,24 +111,24 @@ StudyFolder StudyFolder::open(const fs::path& folder) {
   return there;
 }
 
-fs::path StudyFolder::run_at(const Coordinates& cell, std::int64_t repeat) const {
-  return path_ / "runs" / fmt::format("{}-{}", run_name(cell), repeat);
+fs::path StudyFolder::run_at(const Coordinates& configuration, std::int64_t repeat) const {
+  return path_ / "runs" / fmt::format("{}-{}", run_name(configuration), repeat);
 }
 
-fs::path StudyFolder::run(const Configuration& cell, std::int64_t repeat) const {
-  return path_ / "runs" / fmt::format("{}-{}", cell.name, repeat);
+fs::path StudyFolder::run(const Configuration& configuration, std::int64_t repeat) const {
+  return path_ / "runs" / fmt::format("{}-{}", configuration.name, repeat);
 }
 
-fs::path StudyFolder::warm_up(const Configuration& cell, std::int64_t repeat) const {
-  return run(cell, repeat).string() + "-warm-up";
+fs::path StudyFolder::warm_up(const Configuration& configuration, std::int64_t repeat) const {
+  return run(configuration, repeat).string() + "-warm-up";
 }
 
-fs::path StudyFolder::log(const Configuration& cell, std::int64_t repeat) const {
-  return run(cell, repeat).string() + ".log";
+fs::path StudyFolder::log(const Configuration& configuration, std::int64_t repeat) const {
+  return run(configuration, repeat).string() + ".log";
 }
 
-fs::path StudyFolder::row(const Configuration& cell, std::int64_t repeat) const {
-  return run(cell, repeat).string() + ".csv";
+fs::path StudyFolder::row(const Configuration& configuration, std::int64_t repeat) const {
+  return run(configuration, repeat).string() + ".csv";
 }
 
 fs::path StudyFolder::calibration() const { return path_ / "calibration" / (os::host_name() + ".json"); }

@@ -9,7 +9,7 @@
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/study/tables/cells.hpp"
+#include "convoke/study/tables/measured_configuration.hpp"
 #include "study/tables/columns.hpp"
 
 namespace convoke::study {

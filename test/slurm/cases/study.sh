@@ -23,7 +23,7 @@ wait_for "$collect" 240
 check "collecting succeeds" ended "$collect" COMPLETED
 check "a line for each run" [ "$(lines)" = 6 ]
 check "no run has failed" [ "$(grep -c failed out/measurements.csv)" = 0 ]
-for ranks in 1 2 8; do check "$ranks ranks form a cell" says "s-$collect.log" "^!\?tiny-sync-${ranks}x1  *2 "; done
+for ranks in 1 2 8; do check "$ranks ranks form a configuration" says "s-$collect.log" "^!\?tiny-sync-${ranks}x1  *2 "; done
 
 # Only a missing run is made again.
 sed -i '/,sync,8,1,1,strong,,2,/d' out/measurements.csv

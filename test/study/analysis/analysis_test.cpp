@@ -44,10 +44,11 @@ TEST_CASE("an analysis is converted to tables") {
     for (const auto& row : table.rows) CHECK(row.size() == table.columns.size());
     CHECK_THAT(to_text(table), Contains(table.columns.back()));
   }
-  const TextTable& cells = table_called(all, "Cells");
-  CHECK(std::ranges::find(cells.columns, "accuracy (%)") == cells.columns.end());  // it is unknown
-  CHECK_THAT(to_text(cells), Contains("100.0 ± 2.5"));
-  CHECK_THAT(to_text(cells), Contains("1 failed"));
+  const TextTable& configurations = table_called(all, "Configurations");
+  CHECK(std::ranges::find(configurations.columns, "accuracy (%)") ==
+        configurations.columns.end());  // it is unknown
+  CHECK_THAT(to_text(configurations), Contains("100.0 ± 2.5"));
+  CHECK_THAT(to_text(configurations), Contains("1 failed"));
   CHECK_THAT(to_text(table_called(all, "Scaling of net, sync")), Contains("1.8182 (1.7"));
   CHECK(table_called(all, "Predicted by Amdahl's law").rows.size() == 8);
   CHECK_THAT(to_text(table_called(all, "Recommended")), Contains("the fewest workers"));
@@ -85,18 +86,20 @@ TEST_CASE(
   CHECK(analysis.curves[0].points.size() == 3);
 }
 
-TEST_CASE("one machine is named once, several name their cells, and a table without the column is readable") {
+TEST_CASE(
+    "one machine is named once, several name their configurations, and a table without the column is "
+    "readable") {
   auto here = runs("sync", 1, {10, 10.1}), there = runs("sync", 1, {20, 20.2});
   for (Measurement& run : here) run.machine = "fast";
   const Analysis one = analyse(here, {});
   CHECK(one.machine == "fast");
   CHECK_THAT(all_remarks(one), Contains("all runs used one machine: fast"));
-  CHECK(to_string(one.cells.at(0).at) == "net, sync, 1 rank");
+  CHECK(to_string(one.configurations.at(0).at) == "net, sync, 1 rank");
   const Analysis two = analyse(here + there, {});
   CHECK(two.machine.empty());
-  REQUIRE(two.cells.size() == 2);
-  CHECK(to_string(two.cells[0].at) == "net, sync, 1 rank, fast");
-  CHECK(to_string(two.cells[1].at) == "net, sync, 1 rank, unknown machine");
+  REQUIRE(two.configurations.size() == 2);
+  CHECK(to_string(two.configurations[0].at) == "net, sync, 1 rank, fast");
+  CHECK(to_string(two.configurations[1].at) == "net, sync, 1 rank, unknown machine");
   CHECK(two.comparisons.at(0).varies == "machine");
 
   AnalysisOptions again;
@@ -106,11 +109,11 @@ TEST_CASE("one machine is named once, several name their cells, and a table with
     again.again->rows.push_back({run, {}, {}});
   }
   const Analysis repeated = analyse(here, again);
-  CHECK(repeated.replication->cells.size() == 1);
+  CHECK(repeated.replication->configurations.size() == 1);
   CHECK_THAT(all_remarks(repeated), Contains("ran on another machine: slow instead of fast"));
 }
 
-TEST_CASE("scores, the time of the test and further numbers have columns, if any cell has them") {
+TEST_CASE("scores, the time of the test and further numbers have columns, if any configuration has them") {
   auto times = runs("sync", 1, {10, 11}) + runs("sync", 2, {6, 7});
   for (Measurement& run : times) run.accuracy = 0.9;
   const auto plain = tables(analyse(times, {}));
@@ -122,16 +125,16 @@ TEST_CASE("scores, the time of the test and further numbers have columns, if any
   times[2].further["test.ece"] = 0.0123;
   const auto all = tables(analyse(times, {}));
   const TextTable& scores = table_called(all, "Scores");
-  CHECK(scores.columns ==
-        std::vector<std::string>{"cell", "test accuracy (%)", "training accuracy (%)", "quadratic kappa"});
+  CHECK(scores.columns == std::vector<std::string>{"configuration", "test accuracy (%)",
+                                                   "training accuracy (%)", "quadratic kappa"});
   CHECK(scores.rows[0][2] == "97 ± 13");  // 0.02 / 2 * t(1) 12.706
   CHECK(scores.rows[0][3] == "-0.5");
   CHECK(scores.rows[1][2].empty());
   const TextTable& phases = table_called(all, "Phases");
-  CHECK(phases.columns == std::vector<std::string>{"cell", "test, part of the evaluation"});
+  CHECK(phases.columns == std::vector<std::string>{"configuration", "test, part of the evaluation"});
   CHECK(phases.rows.size() == 1);
   const TextTable& further = table_called(all, "Further numbers");
-  CHECK(further.columns == std::vector<std::string>{"cell", "test.ece"});
+  CHECK(further.columns == std::vector<std::string>{"configuration", "test.ece"});
   CHECK(further.rows == std::vector<std::vector<std::string>>{{"net, sync, 2 ranks", "0.0123"}});
   const std::string json = convoke::metrics::to_json(to_settings(analyse(times, {})), false);
   CHECK_THAT(json, Contains("\"summary.test.ece\":") && Contains("\"test_seconds\":"));
@@ -198,9 +201,9 @@ TEST_CASE("a remark says that no law applies if the speed-up exceeds the number 
   CHECK_FALSE(analysis.recommendations.at(0).possible);
 }
 
-TEST_CASE("a remark names cells with only one repeat") {
+TEST_CASE("a remark names configurations with only one repeat") {
   CHECK_THAT(all_remarks(analyse(runs("sync", 1, {10}) + runs("sync", 2, {6, 7}), {})),
-             Contains("1 of 2 cells has one row only: no interval or test is possible"));
+             Contains("1 of 2 configurations has one row only: no interval or test is possible"));
   CHECK(remarks(analyse(runs("sync", 1, {10, 11}), {})).empty());
 }
 
@@ -218,11 +221,12 @@ TEST_CASE("analysis.json is read back unchanged for any analysis") {
   CHECK(tables(analyse(std::span<const Measurement>{}, {})).empty());
 }
 
-TEST_CASE("cells of runs in random order are sorted") {
+TEST_CASE("configurations of runs in random order are sorted") {
   const auto shuffled = runs("sync", 8, {1, 1}) + runs("ensemble", 2, {3, 3}, 0.5) +
                         runs("sync", 2, {4, 4}, 0.5) + runs("sync", 2, {5, 5}) + runs("ensemble", 1, {6, 6});
   std::vector<std::string> names;
-  for (const MeasuredCell& cell : analyse(shuffled, {}).cells) names.push_back(run_name(cell.at));
+  for (const MeasuredConfiguration& configuration : analyse(shuffled, {}).configurations)
+    names.push_back(run_name(configuration.at));
   CHECK(names == std::vector<std::string>{"net-sync-2x1-p0.5", "net-sync-2x1", "net-sync-8x1",
                                           "net-ensemble-2x1-p0.5", "net-ensemble-1x1"});
 }

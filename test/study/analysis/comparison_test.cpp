@@ -22,11 +22,11 @@ std::vector<Measurement> scored(const std::string& mode, std::int64_t ranks, dou
 
 }  // namespace
 
-TEST_CASE("cells that differ in one coordinate are compared; in ranks, only neighbours") {
-  const auto cells =
-      cells_of(runs("sync", 1, {10, 11}) + runs("sync", 2, {6, 6.1}) + runs("sync", 4, {4, 4.2}) +
-               runs("ensemble", 2, {5, 5.2}) + runs("ensemble", 1, {9}));
-  const auto all = comparisons(cells);
+TEST_CASE("configurations that differ in one coordinate are compared; in ranks, only neighbours") {
+  const auto configurations =
+      configurations_of(runs("sync", 1, {10, 11}) + runs("sync", 2, {6, 6.1}) + runs("sync", 4, {4, 4.2}) +
+                        runs("ensemble", 2, {5, 5.2}) + runs("ensemble", 1, {9}));
+  const auto all = comparisons(configurations);
   REQUIRE(all.size() == 3);  // 1-2 and 2-4 ranks; sync and ensemble on 2; no single runs
   CHECK(all[0].varies == "ranks");
   CHECK(all[1].varies == "ranks");
@@ -53,7 +53,7 @@ TEST_CASE("up to 32 variants are compared with each other, more of them only wit
         rows.push_back(row);
       }
     }
-    const auto all = comparisons(cells_of(rows));
+    const auto all = comparisons(configurations_of(rows));
     CHECK(all.size() == (variants == 32 ? 32 * 31 / 2 : 32));
     CHECK(all[0].varies == "variant");
     if (variants == 32) continue;
@@ -66,12 +66,12 @@ TEST_CASE("machines are compared, and speed-ups and verdicts stay within one mac
   for (Measurement& run : slow) run.machine = "slow";
   auto fast = runs("sync", 1, {10, 10.1}) + runs("sync", 2, {6, 6.1});
   for (Measurement& run : fast) run.machine = "fast";
-  const auto cells = cells_of(slow + fast);
-  REQUIRE(cells.size() == 4);
-  const auto all = comparisons(cells);
+  const auto configurations = configurations_of(slow + fast);
+  REQUIRE(configurations.size() == 4);
+  const auto all = comparisons(configurations);
   CHECK(std::ranges::count(all, "machine", &Comparison::varies) == 2);
   CHECK(std::ranges::count(all, "ranks", &Comparison::varies) == 2);
-  const auto curves = scaling_curves(cells, {}, {});
+  const auto curves = scaling_curves(configurations, {}, {});
   REQUIRE(curves.size() == 2);
   CHECK(curves[0].machine == "slow");
   CHECK(curves[0].points.back().speedup.value == Approx(20.1 / 11.05));
@@ -84,84 +84,90 @@ TEST_CASE("an ensemble is compared with the best synchronous training of its cor
   const auto equal = scored("sync", 2, 5.2, {0.98, 0.981, 0.982});       // 10.4
   const auto dear = scored("sync", 4, 4, {0.99, 0.99, 0.99});            // 16
   {
-    const auto cells = cells_of(ensemble + cheap + equal + dear);
-    const auto verdicts = at_equal_cost(cells);
+    const auto configurations = configurations_of(ensemble + cheap + equal + dear);
+    const auto verdicts = at_equal_cost(configurations);
     REQUIRE(verdicts.size() == 1);
-    CHECK(cells[verdicts[0].sync].at.ranks == 2);
+    CHECK(configurations[verdicts[0].sync].at.ranks == 2);
     CHECK(verdicts[0].better == "sync");
     CHECK(verdicts[0].core_seconds_ratio == Approx(1.04));
-    CHECK_THAT(sentence(verdicts[0], cells),
+    CHECK_THAT(sentence(verdicts[0], configurations),
                Contains("net, sync, 2 ranks (98.10 % in 5.2 s, 10.4 core-seconds) against"));
-    CHECK_THAT(sentence(verdicts[0], cells), Contains("3.00 points more"));
+    CHECK_THAT(sentence(verdicts[0], configurations), Contains("3.00 points more"));
   }
   {
-    const auto verdicts = at_equal_cost(cells_of(ensemble + cheap));
+    const auto verdicts = at_equal_cost(configurations_of(ensemble + cheap));
     CHECK(verdicts.at(0).better == "ensemble");
   }
   {
-    const auto cells = cells_of(ensemble + dear);
-    CHECK_THAT(sentence(at_equal_cost(cells).at(0), cells), Contains("no synchronous cell is equally cheap"));
-    CHECK(at_equal_cost(cells).at(0).better == "dearer");  // higher accuracy at higher cost is not a verdict
+    const auto configurations = configurations_of(ensemble + dear);
+    CHECK_THAT(sentence(at_equal_cost(configurations).at(0), configurations),
+               Contains("no synchronous configuration is equally cheap"));
+    CHECK(at_equal_cost(configurations).at(0).better ==
+          "dearer");  // higher accuracy at higher cost is not a verdict
   }
   {
-    const auto cells = cells_of(ensemble + scored("sync", 2, 5, {0.97}));
-    CHECK(at_equal_cost(cells).at(0).better == "unknown");
-    CHECK_THAT(sentence(at_equal_cost(cells).at(0), cells), Contains("no test is possible"));
+    const auto configurations = configurations_of(ensemble + scored("sync", 2, 5, {0.97}));
+    CHECK(at_equal_cost(configurations).at(0).better == "unknown");
+    CHECK_THAT(sentence(at_equal_cost(configurations).at(0), configurations),
+               Contains("no test is possible"));
   }
   {
-    const auto cells = cells_of(ensemble + scored("sync", 2, 5, {0.95, 0.951, 0.953}));
-    CHECK(at_equal_cost(cells).at(0).better.empty());
-    CHECK_THAT(sentence(at_equal_cost(cells).at(0), cells), Contains("which is not significant"));
+    const auto configurations = configurations_of(ensemble + scored("sync", 2, 5, {0.95, 0.951, 0.953}));
+    CHECK(at_equal_cost(configurations).at(0).better.empty());
+    CHECK_THAT(sentence(at_equal_cost(configurations).at(0), configurations),
+               Contains("which is not significant"));
   }
-  {  // its twin has another name, and is used if there is no synchronous cell of its own
+  {  // its twin has another name, and is used if there is no synchronous configuration of its own
     auto twin = scored("sync", 2, 5.2, {0.98, 0.981, 0.982});
     for (Measurement& run : twin) run.system = "twin";
-    const auto cells = cells_of(ensemble + twin);
-    CHECK(cells[at_equal_cost(cells).at(0).sync].at.system == "twin");
-    CHECK(comparisons(cells).at(0).varies == "system and mode");
-    const auto own = cells_of(ensemble + cheap + twin);
+    const auto configurations = configurations_of(ensemble + twin);
+    CHECK(configurations[at_equal_cost(configurations).at(0).sync].at.system == "twin");
+    CHECK(comparisons(configurations).at(0).varies == "system and mode");
+    const auto own = configurations_of(ensemble + cheap + twin);
     CHECK(own[at_equal_cost(own).at(0).sync].at.system == "net");
   }
   {  // but not if it was trained on other data
     auto twin = scored("sync", 2, 5.2, {0.98, 0.981, 0.982}), voters = ensemble;
     for (Measurement& run : twin) run.system = "twin", run.dataset_hash = "crc32:2";
-    CHECK(at_equal_cost(cells_of(voters + twin)).size() == 1);  // the ensemble's dataset is unknown
+    CHECK(at_equal_cost(configurations_of(voters + twin)).size() == 1);  // the ensemble's dataset is unknown
     for (Measurement& run : voters) run.dataset_hash = "crc32:1";
-    CHECK(at_equal_cost(cells_of(voters + twin)).empty());
-    CHECK(comparisons(cells_of(voters + twin)).empty());
+    CHECK(at_equal_cost(configurations_of(voters + twin)).empty());
+    CHECK(comparisons(configurations_of(voters + twin)).empty());
     for (Measurement& run : twin) run.dataset_hash = "crc32:1";
-    CHECK(at_equal_cost(cells_of(voters + twin)).size() == 1);
+    CHECK(at_equal_cost(configurations_of(voters + twin)).size() == 1);
   }
   {  // groups vote too; their members do not make it different work
     auto groups = scored("groups", 4, 2.5, {0.95, 0.952, 0.951});
     for (Measurement& run : groups) run.variant = "train.epochs=2 ensemble.members=2";
     auto sync = equal;
     for (Measurement& run : sync) run.variant = "train.epochs=2";
-    CHECK(at_equal_cost(cells_of(groups + sync)).at(0).better == "sync");
-    CHECK(at_equal_cost(cells_of(groups + equal)).empty());
+    CHECK(at_equal_cost(configurations_of(groups + sync)).at(0).better == "sync");
+    CHECK(at_equal_cost(configurations_of(groups + equal)).empty());
   }
-  {  // the most accurate cell is chosen by the lower ends of intervals
+  {  // the most accurate configuration is chosen by the lower ends of intervals
     auto lucky = scored("sync", 2, 5, {0.93, 0.999});
-    const auto cells = cells_of(ensemble + lucky + scored("sync", 1, 10, {0.96, 0.961, 0.962}));
-    CHECK(cells[at_equal_cost(cells).at(0).sync].at.ranks == 1);
+    const auto configurations =
+        configurations_of(ensemble + lucky + scored("sync", 1, 10, {0.96, 0.961, 0.962}));
+    CHECK(configurations[at_equal_cost(configurations).at(0).sync].at.ranks == 1);
   }
-  CHECK(at_equal_cost(cells_of(ensemble)).empty());
+  CHECK(at_equal_cost(configurations_of(ensemble)).empty());
 }
 
 TEST_CASE("groups are compared with their model in synchronous mode") {
   auto groups = runs("groups", 4, {30, 31});
   for (Measurement& run : groups) run.variant = "ensemble.members=2";
-  const auto all = comparisons(cells_of(groups + runs("sync", 4, {40, 41})));
+  const auto all = comparisons(configurations_of(groups + runs("sync", 4, {40, 41})));
   REQUIRE(all.size() == 1);
   CHECK(all[0].varies == "mode");
 }
 
 TEST_CASE("workers are recommended for a deadline, a budget and an accuracy") {
-  const auto cells = cells_of(scored("sync", 1, 100, {0.95, 0.95}) + scored("sync", 2, 55, {0.97, 0.97}) +
-                              scored("sync", 4, 32.5, {0.96, 0.96}));  // Amdahl: f = 0.1
-  const auto curves = scaling_curves(cells, {}, {});
+  const auto configurations =
+      configurations_of(scored("sync", 1, 100, {0.95, 0.95}) + scored("sync", 2, 55, {0.97, 0.97}) +
+                        scored("sync", 4, 32.5, {0.96, 0.96}));  // Amdahl: f = 0.1
+  const auto curves = scaling_curves(configurations, {}, {});
   const auto ranks = [&](const Requirements& requirements, std::int64_t up_to = 0) -> std::int64_t {
-    const auto all = recommend(curves, cells, requirements, up_to);
+    const auto all = recommend(curves, configurations, requirements, up_to);
     REQUIRE(all.size() == 1);
     return all[0].possible ? all[0].at.ranks : 0;
   };
@@ -175,45 +181,46 @@ TEST_CASE("workers are recommended for a deadline, a budget and an accuracy") {
   CHECK(ranks({.deadline_seconds = {}, .budget_core_seconds = 200, .accuracy = {}}) == 4);
   CHECK(ranks({.deadline_seconds = {}, .budget_core_seconds = {}, .accuracy = 0.965}) == 2);
   CHECK(ranks({.deadline_seconds = 40, .budget_core_seconds = {}, .accuracy = 0.965}, 64) == 0);
-  CHECK_THAT(
-      recommend(curves, cells, {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = {}}, 8)[0]
-          .reason,
-      Contains("no measured cell fulfils this, nor does Amdahl's law up to 8 workers"));
+  CHECK_THAT(recommend(curves, configurations,
+                       {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = {}}, 8)[0]
+                 .reason,
+             Contains("no measured configuration fulfils this, nor does Amdahl's law up to 8 workers"));
   // The law does not predict accuracies.
-  CHECK_THAT(
-      recommend(curves, cells, {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = 0.96}, 8)[0]
-          .reason,
-      Contains("no measured cell fulfils this") && !Contains("Amdahl"));
+  CHECK_THAT(recommend(curves, configurations,
+                       {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = 0.96}, 8)[0]
+                 .reason,
+             Contains("no measured configuration fulfils this") && !Contains("Amdahl"));
 }
 
 TEST_CASE("an accuracy is recommended by the lower end of its interval") {
-  const auto cells = cells_of(scored("sync", 1, 100, {0.95, 0.99}) + scored("sync", 2, 55, {0.96, 0.961}));
-  const auto best = recommend(scaling_curves(cells, {}, {}), cells,
+  const auto configurations =
+      configurations_of(scored("sync", 1, 100, {0.95, 0.99}) + scored("sync", 2, 55, {0.96, 0.961}));
+  const auto best = recommend(scaling_curves(configurations, {}, {}), configurations,
                               {.deadline_seconds = {}, .budget_core_seconds = {}, .accuracy = 0.95}, 0);
   REQUIRE(best.at(0).possible);
   CHECK(best[0].at.ranks == 2);  // 0.97 in the mean of one rank, but 0.72 to 1.22
   CHECK(best[0].accuracy->interval);
-  CHECK_FALSE(recommend(scaling_curves(cells, {}, {}), cells,
+  CHECK_FALSE(recommend(scaling_curves(configurations, {}, {}), configurations,
                         {.deadline_seconds = {}, .budget_core_seconds = {}, .accuracy = 0.9602}, 0)[0]
                   .possible);
 }
 
 TEST_CASE(
-    "an oversubscribed cell does not suppress a prediction, and the base of another mode is not "
+    "an oversubscribed configuration does not suppress a prediction, and the base of another mode is not "
     "recommended") {
   auto crowded = runs("sync", 8, {90, 90});
   for (Measurement& m : crowded) m.marks = {"oversubscribed"};
   auto contended = runs("sync", 2, {55, 55});
   for (Measurement& m : contended) m.marks = {"contended"};
-  const auto cells = cells_of(runs("sync", 1, {100, 100}) + contended + crowded);
-  const auto best = recommend(scaling_curves(cells, {}, {}), cells,
+  const auto configurations = configurations_of(runs("sync", 1, {100, 100}) + contended + crowded);
+  const auto best = recommend(scaling_curves(configurations, {}, {}), configurations,
                               {.deadline_seconds = 42, .budget_core_seconds = {}, .accuracy = {}}, 16);
   CHECK(best.at(0).at.ranks == 3);  // 100 (0.1 + 0.9 / 3) = 40
   CHECK(best[0].predicted);
   CHECK(best[0].marks == std::vector<std::string>{"contended"});
 
-  const auto mixed =
-      cells_of(runs("sync", 1, {100, 100}) + runs("sync", 2, {55, 55}) + runs("ensemble", 2, {60, 60}));
+  const auto mixed = configurations_of(runs("sync", 1, {100, 100}) + runs("sync", 2, {55, 55}) +
+                                       runs("ensemble", 2, {60, 60}));
   for (const Recommendation& r :
        recommend(scaling_curves(mixed, {}, {}), mixed,
                  {.deadline_seconds = 120, .budget_core_seconds = {}, .accuracy = {}}, 0)) {
@@ -223,26 +230,29 @@ TEST_CASE(
 }
 
 TEST_CASE("without a curve of makespans there is no recommendation, and the reason is given") {
-  const auto cells = cells_of(runs("sync", 1, {10}));
+  const auto configurations = configurations_of(runs("sync", 1, {10}));
   const auto all =
-      recommend({}, cells, {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = {}}, 0);
+      recommend({}, configurations, {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = {}}, 0);
   REQUIRE(all.size() == 1);
   CHECK_FALSE(all[0].possible);
   CHECK_THAT(all[0].reason, Contains("makespans of at least two numbers of workers are needed"));
 }
 
 TEST_CASE(
-    "an oversubscribed cell is never recommended, and the interval's upper end must meet the deadline") {
+    "an oversubscribed configuration is never recommended, and the interval's upper end must meet the "
+    "deadline") {
   auto slow = runs("sync", 4, {30, 30});
   for (Measurement& m : slow) m.marks = {"oversubscribed"};
-  const auto cells = cells_of(runs("sync", 1, {99, 101}) + runs("sync", 2, {54, 56}) + slow);
-  const auto curves = scaling_curves(cells, {}, {});
-  CHECK_FALSE(
-      recommend(curves, cells, {.deadline_seconds = 40, .budget_core_seconds = {}, .accuracy = {}}, 0)[0]
-          .possible);
-  CHECK_FALSE(
-      recommend(curves, cells, {.deadline_seconds = 56, .budget_core_seconds = {}, .accuracy = {}}, 0)[0]
-          .possible);
-  CHECK(recommend(curves, cells, {.deadline_seconds = 70, .budget_core_seconds = {}, .accuracy = {}}, 0)[0]
+  const auto configurations =
+      configurations_of(runs("sync", 1, {99, 101}) + runs("sync", 2, {54, 56}) + slow);
+  const auto curves = scaling_curves(configurations, {}, {});
+  CHECK_FALSE(recommend(curves, configurations,
+                        {.deadline_seconds = 40, .budget_core_seconds = {}, .accuracy = {}}, 0)[0]
+                  .possible);
+  CHECK_FALSE(recommend(curves, configurations,
+                        {.deadline_seconds = 56, .budget_core_seconds = {}, .accuracy = {}}, 0)[0]
+                  .possible);
+  CHECK(recommend(curves, configurations, {.deadline_seconds = 70, .budget_core_seconds = {}, .accuracy = {}},
+                  0)[0]
             .at.ranks == 2);
 }

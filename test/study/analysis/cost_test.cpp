@@ -56,31 +56,31 @@ TEST_CASE("a training costs nodes x price x hours, with the interval of its time
       "[[machine]]\nname = \"cloud\"\ncores = 4\nspeed = 2\nprice_per_hour = 3.6\n"
       "[[machine]]\nname = \"ours\"\npurchase = 8760\nyears = 2\nwatts = 500\nprice_per_kwh = 0.4\nuse = "
       "0.5\n");
-  const auto cells = cells_of(runs("sync", 6, {90, 110}));
-  const auto all = costs(cells, machines, "ours");
+  const auto configurations = configurations_of(runs("sync", 6, {90, 110}));
+  const auto all = costs(configurations, machines, "ours");
   REQUIRE(all.size() == 2);
   CHECK(all[0].nodes == 2);
   CHECK(all[0].seconds == 50);
   CHECK(all[0].cost == Approx(2 * 3.6 * 50 / 3600));
   CHECK(all[0].interval->high ==
-        Approx(2 * 3.6 / 3600 * cells[0].find("makespan_seconds")->interval->high / 2));
+        Approx(2 * 3.6 / 3600 * configurations[0].find("makespan_seconds")->interval->high / 2));
   CHECK(all[1].price_per_hour == Approx(1 + 0.2));
   CHECK(all[1].cost == Approx(1.2 * 100 / 3600));
   CHECK(all[0].efficiency_percent.value() == Approx(100 * (1 - all[0].cost / all[1].cost)));
   CHECK_FALSE(all[1].efficiency_percent);
-  CHECK_THAT(error_of([&] { costs(cells, machines, "our"); }),
+  CHECK_THAT(error_of([&] { costs(configurations, machines, "our"); }),
              Contains("unknown machine \"our\" (did you mean \"ours\"?)"));
 }
 
 TEST_CASE("ranks that share cores cost only the existing cores") {
   const auto machines = machines_of("[[machine]]\nname = \"desk\"\ncores = 2\nprice_per_hour = 3.6\n");
   auto crowded = runs("sync", 8, {100, 101});
-  CHECK(costs(cells_of(crowded), machines, "").at(0).nodes == 4);
+  CHECK(costs(configurations_of(crowded), machines, "").at(0).nodes == 4);
   for (Measurement& run : crowded) {
     run.marks = {"oversubscribed"};
     run.core_seconds = 2 * *run.makespan_seconds;
   }
-  CHECK(costs(cells_of(crowded), machines, "").at(0).nodes == 1);
+  CHECK(costs(configurations_of(crowded), machines, "").at(0).nodes == 1);
 }
 
 TEST_CASE("the cost of preemption equals that of a simulation") {
@@ -110,7 +110,7 @@ TEST_CASE("the cost of preemption equals that of a simulation") {
       "[[machine]]\nname = \"spot\"\nprice_per_hour = 2\npreemptible_price_per_hour = "
       "1\nhours_between_preemptions = 1\n"
       "restart_seconds = 300\ncheckpoint_every_seconds = 1200\ncheckpoint_seconds = 30\n");
-  const auto all = costs(cells_of(runs("sync", 1, {3600})), machines, "");
+  const auto all = costs(configurations_of(runs("sync", 1, {3600})), machines, "");
   REQUIRE(all.size() == 2);
   CHECK(all[0].cost == Approx(2));
   CHECK(all[1].cost == Approx(often.expected_seconds(3600) / 3600));
@@ -122,10 +122,10 @@ TEST_CASE("a restart without a given time takes the start time of the runs") {
       "[[machine]]\nname = \"spot\"\npreemptible_price_per_hour = 1\nhours_between_preemptions = 1\n"
       "checkpoint_every_seconds = 1200\n");
   std::vector<Measurement> times = runs("sync", 1, {3600, 3600});
-  CHECK_FALSE(costs(cells_of(times), machines, "").front().restart_seconds);
+  CHECK_FALSE(costs(configurations_of(times), machines, "").front().restart_seconds);
   times[0].launch_seconds = 3, times[1].launch_seconds = 5;
   times[0].load_seconds = times[1].load_seconds = 16;
-  const Cost cost = costs(cells_of(times), machines, "").front();
+  const Cost cost = costs(configurations_of(times), machines, "").front();
   CHECK(cost.restart_measured);
   CHECK(cost.restart_seconds.value() == Approx(20));
   const Preemption given{.hours_between = 1, .restart_seconds = 20, .checkpoint_every = 1200};

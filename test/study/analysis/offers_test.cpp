@@ -18,7 +18,7 @@ std::vector<Measurement> with_accuracy(std::vector<Measurement> all, double accu
 
 std::vector<Offer> offers_of(const Analysis& analysis, const std::vector<PricedMachine>& machines,
                              const Demands& demands) {
-  return offers(analysis.curves, analysis.cells, machines, demands);
+  return offers(analysis.curves, analysis.configurations, machines, demands);
 }
 
 const Offer& offer_at(const std::vector<Offer>& all, std::int64_t ranks, const std::string& machine) {
@@ -51,9 +51,11 @@ TEST_CASE("of the thesis' machines the cheapest is advised, by its printed costs
   const Analysis analysis = analyse(std::span(&table, 1), {});
   for (const char* application : {"NN-TWINS", "RNN-SA", "IC-DR"}) {
     CAPTURE(application);
-    std::vector<MeasuredCell> cells = analysis.cells;
-    std::erase_if(cells, [&](const MeasuredCell& cell) { return cell.at.system != application; });
-    const auto all = offers(analysis.curves, cells, machines, {});
+    std::vector<MeasuredConfiguration> configurations = analysis.configurations;
+    std::erase_if(configurations, [&](const MeasuredConfiguration& configuration) {
+      return configuration.at.system != application;
+    });
+    const auto all = offers(analysis.curves, configurations, machines, {});
     REQUIRE(all.size() == 4);  // the third row is also the preemptible price of the second
     CHECK(all.front().terms == "preemptible");
     for (const TableRow& row : table.rows) {
@@ -68,16 +70,18 @@ TEST_CASE("of the thesis' machines the cheapest is advised, by its printed costs
     }
   }
   // Table 6.2, IC-DR: 3.44 dollars at 2.85 an hour are 72 min; 1.72 at 8.00 are 12.9 min.
-  std::vector<MeasuredCell> cells = analysis.cells;
-  std::erase_if(cells, [](const MeasuredCell& cell) { return cell.at.system != "IC-DR"; });
-  const auto hour = offers(analysis.curves, cells, machines, {.deadline_seconds = 3600});
+  std::vector<MeasuredConfiguration> configurations = analysis.configurations;
+  std::erase_if(configurations, [](const MeasuredConfiguration& configuration) {
+    return configuration.at.system != "IC-DR";
+  });
+  const auto hour = offers(analysis.curves, configurations, machines, {.deadline_seconds = 3600});
   CHECK(hour.front().terms == "preemptible");
   CHECK(hour.back().machine == "local cluster");
   CHECK_THAT(hour.back().reasons.at(0), Contains("takes up to 1 h 12 min, 12 min"));
   // With the upload of its dataset, 106.5 s at 12.2 MB/s (1.2993 GB), a quarter of an hour is just not
   // enough.
-  const auto none =
-      offers(analysis.curves, cells, machines, {.deadline_seconds = 870, .gigabytes = 0.0122 * 106.5});
+  const auto none = offers(analysis.curves, configurations, machines,
+                           {.deadline_seconds = 870, .gigabytes = 0.0122 * 106.5});
   CHECK_FALSE(none.front().fits());
   CHECK(none.front().machine == "TPUv3-8");
   CHECK(none.front().transfer_seconds == Approx(106.5));

@@ -15,16 +15,18 @@ std::vector<Measurement> one(std::int64_t ranks, double seconds, double accuracy
 
 }  // namespace
 
-TEST_CASE("a cell is Pareto-optimal if no other is as good in time, cost and accuracy, and better in one") {
+TEST_CASE(
+    "a configuration is Pareto-optimal if no other is as good in time, cost and accuracy, and better in "
+    "one") {
   auto crowded = one(16, 1, 0.99);
   crowded[0].marks = {"oversubscribed"};
-  const auto cells = cells_of(one(1, 100, 0.90) +  // the cheapest
-                              one(2, 60, 0.90) +   // faster, for 120 core-seconds
-                              one(4, 60, 0.90) +   // as fast, but more expensive: dominated
-                              one(8, 70, 0.95) +   // the most accurate
-                              one(3, 110, 0.89) +  // worse than one rank in everything
-                              crowded);
-  const auto points = pareto(cells, {});
+  const auto configurations = configurations_of(one(1, 100, 0.90) +  // the cheapest
+                                                one(2, 60, 0.90) +   // faster, for 120 core-seconds
+                                                one(4, 60, 0.90) +   // as fast, but more expensive: dominated
+                                                one(8, 70, 0.95) +   // the most accurate
+                                                one(3, 110, 0.89) +  // worse than one rank in everything
+                                                crowded);
+  const auto points = pareto(configurations, {});
   REQUIRE(points.size() == 5);
   std::vector<bool> optimal;
   for (const ParetoPoint& point : points) optimal.push_back(point.optimal);
@@ -36,7 +38,7 @@ TEST_CASE("a cell is Pareto-optimal if no other is as good in time, cost and acc
   machine.name = "node";
   machine.price_per_hour = 36;
   const std::vector<PricedMachine> machines{machine};
-  const auto priced = pareto(cells, costs(cells, machines, ""));
+  const auto priced = pareto(configurations, costs(configurations, machines, ""));
   REQUIRE(priced.size() == 5);
   CHECK(priced[0].machine == "node");
   CHECK(priced[0].cost == 1);
@@ -45,5 +47,5 @@ TEST_CASE("a cell is Pareto-optimal if no other is as good in time, cost and acc
   CHECK(priced[2].optimal);  // equal to two ranks in all three
   CHECK(priced[3].optimal);
   // A table without accuracies has no points.
-  CHECK(pareto(cells_of(runs("sync", 1, {1})), {}).empty());
+  CHECK(pareto(configurations_of(runs("sync", 1, {1})), {}).empty());
 }

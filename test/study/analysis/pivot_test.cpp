@@ -62,13 +62,13 @@ TEST_CASE("a column that is only printed in a table is shown with its digits") {
 
 TEST_CASE("errors of a table name what there is") {
   CHECK_THAT(error_of([] { pivot(some(), {}, {.rows = "rank", .show = {"speedup"}}); }),
-             Contains("\"rank\" is not a coordinate of a cell"));
+             Contains("\"rank\" is not a coordinate of a configuration"));
   CHECK_THAT(error_of([] { pivot(some(), {}, {.show = {"seconds"}}); }),
-             Contains("no cell of the tables has a value of \"seconds\""));
+             Contains("no configuration of the tables has a value of \"seconds\""));
   CHECK_THAT(error_of([] { pivot(some(), {}, {.show = {"speedup"}}); }),
-             Contains("two cells have the same place in the table: net, sync, 1 rank"));
+             Contains("two configurations have the same place in the table: net, sync, 1 rank"));
   CHECK_THAT(error_of([] {
                pivot(some(), {}, {.show = {"speedup"}, .only = {{"mode", "groups"}}});
              }),
-             Contains("the tables have no such cell"));
+             Contains("the tables have no such configuration"));
 }

@@ -30,8 +30,8 @@ TEST_CASE("a second mean lies in the first's interval as often as predicted") {
   double expected = 0;
   std::int64_t covered = 0;
   for (int i = 0; i < kStudies; ++i) {
-    const auto first = cells_of(runs("sync", 1, times(random, first_runs)));
-    const auto second = cells_of(runs("sync", 1, times(random, second_runs)));
+    const auto first = configurations_of(runs("sync", 1, times(random, first_runs)));
+    const auto second = configurations_of(runs("sync", 1, times(random, second_runs)));
     const Replication both = replication(first, second);
     covered += both.covered();
     expected = both.expected();
@@ -54,11 +54,11 @@ TEST_CASE("a repeated study is compared with the first") {
 
   REQUIRE(analysis.replication);
   const Replication& both = *analysis.replication;
-  REQUIRE(both.cells.size() == 2);
-  CHECK(both.cells[0].covered);
-  CHECK_FALSE(both.cells[1].covered);
-  CHECK(both.cells[1].change.value == Approx(71.0 / 56));
-  CHECK(both.cells[1].marks == std::vector<std::string>{"contended"});
+  REQUIRE(both.configurations.size() == 2);
+  CHECK(both.configurations[0].covered);
+  CHECK_FALSE(both.configurations[1].covered);
+  CHECK(both.configurations[1].change.value == Approx(71.0 / 56));
+  CHECK(both.configurations[1].marks == std::vector<std::string>{"contended"});
   CHECK(both.left_out.size() == 2);
 
   std::string text;
@@ -73,9 +73,9 @@ TEST_CASE("a repeated study is compared with the first") {
   CHECK(to_settings(analysis).find("replication") != nullptr);
 }
 
-TEST_CASE("studies without a common cell give a message") {
+TEST_CASE("studies without a common configuration give a message") {
   const Replication both =
-      replication(cells_of(runs("sync", 1, {1, 2})), cells_of(runs("ensemble", 1, {1, 2})));
-  CHECK(both.cells.empty());
-  CHECK_THAT(sentence(both), Contains("no common cell with an interval"));
+      replication(configurations_of(runs("sync", 1, {1, 2})), configurations_of(runs("ensemble", 1, {1, 2})));
+  CHECK(both.configurations.empty());
+  CHECK_THAT(sentence(both), Contains("no common configuration with an interval"));
 }

@@ -14,7 +14,7 @@ namespace {
 
 std::vector<Curve> curves_of(const std::vector<Measurement>& measurements,
                              const ScalingOptions& options = {}) {
-  return scaling_curves(cells_of(measurements), {}, options);
+  return scaling_curves(configurations_of(measurements), {}, options);
 }
 
 std::vector<Measurement> measurements_in(const PublishedTable& table) {
@@ -25,7 +25,7 @@ std::vector<Measurement> measurements_in(const PublishedTable& table) {
 
 }  // namespace
 
-TEST_CASE("a cell has all published measures") {
+TEST_CASE("a configuration has all published measures") {
   const auto curves =
       curves_of(runs("sync", 1, {100}) + runs("sync", 4, {40}), {.machine_devices = 8, .up_to = 6});
   REQUIRE(curves.size() == 1);
@@ -80,8 +80,8 @@ TEST_CASE("the base has the fewest workers of the same work, in this mode or ano
 }
 
 TEST_CASE("without ranks there is a speed-up over the sequential mode, but no efficiency") {
-  const auto cells = cells_of(measurements_in(published("tomato-leaf.csv")));
-  const auto curves = scaling_curves(cells, {}, {});
+  const auto configurations = configurations_of(measurements_in(published("tomato-leaf.csv")));
+  const auto curves = scaling_curves(configurations, {}, {});
   REQUIRE(curves.size() == 2);
   CHECK(curves[1].points[1].speedup.value == Approx(1991.15 / 1511.31));
   CHECK_FALSE(curves[1].points[1].efficiency);
@@ -102,8 +102,8 @@ TEST_CASE("published speed-ups and decreases make curves without times") {
 TEST_CASE("fractions x devices are the TPU paper's tables 6 to 8") {
   const PublishedTable times = published("birds-tpu-epoch-seconds.csv"),
                        derived = published("birds-tpu-derived.csv");
-  const auto cells = cells_of(measurements_in(times));
-  const auto curves = scaling_curves(cells, times.rows, {.machine_devices = 8, .up_to = 0});
+  const auto configurations = configurations_of(measurements_in(times));
+  const auto curves = scaling_curves(configurations, times.rows, {.machine_devices = 8, .up_to = 0});
   const auto tables = fraction_tables(curves);
   REQUIRE(tables.size() == 1);
   CHECK(tables[0].fractions == std::vector<double>{0.125, 0.25, 0.5, 1});
@@ -128,7 +128,8 @@ TEST_CASE("fractions x devices are the TPU paper's tables 6 to 8") {
 }
 
 TEST_CASE("work that grows with the workers is scaled") {
-  const auto curves = scaled_curves(cells_of(measurements_in(published("birds-tpu-epoch-seconds.csv"))));
+  const auto curves =
+      scaled_curves(configurations_of(measurements_in(published("birds-tpu-epoch-seconds.csv"))));
   REQUIRE(curves.size() == 1);
   REQUIRE(curves[0].points.size() == 4);  // 1/8 on 1, 1/4 on 2, 1/2 on 4, all on 8
   CHECK(curves[0].points[3].speedup.value == Approx(8 * 30 / 130.0));
@@ -143,14 +144,14 @@ TEST_CASE("work that grows with the workers is scaled") {
   const double constant = r1 * n2 - rn * n1, slope = one * rn - n1 * r1;
   CHECK(curves[0].gustafson->value == Approx(constant / (constant + slope)));
   CHECK(curves[0].gustafson->interval);
-  CHECK(scaled_curves(cells_of(runs("sync", 1, {3}) + runs("sync", 2, {2}))).empty());
+  CHECK(scaled_curves(configurations_of(runs("sync", 1, {3}) + runs("sync", 2, {2}))).empty());
 
   auto base = runs("sync", 1, {3, 3.1}, 0.5), twice = runs("sync", 2, {3.1, 3.2});
   for (Measurement& run : base) run.marks = {"contended"};
-  for (auto* runs_of_cell : {&base, &twice}) {
-    for (Measurement& run : *runs_of_cell) run.machine = "a processor";
+  for (auto* runs_of_configuration : {&base, &twice}) {
+    for (Measurement& run : *runs_of_configuration) run.machine = "a processor";
   }
-  const auto marked = scaled_curves(cells_of(base + twice));
+  const auto marked = scaled_curves(configurations_of(base + twice));
   REQUIRE(marked.size() == 1);
   CHECK(marked[0].points[1].marks == std::vector<std::string>{"contended"});
   CHECK(marked[0].gustafson->interval);  // two sizes, with the scatter of their runs
@@ -166,7 +167,8 @@ TEST_CASE("no law is fitted and nothing predicted if the speed-up exceeds the nu
   CHECK(curves[0].superlinear->value == Approx(2 * 40.5 / 100.5 - 1));
   CHECK(curves[0].superlinear->interval);
 
-  const auto scaled = scaled_curves(cells_of(runs("sync", 1, {10, 10.1}, 0.5) + runs("sync", 2, {8, 8.1})));
+  const auto scaled =
+      scaled_curves(configurations_of(runs("sync", 1, {10, 10.1}, 0.5) + runs("sync", 2, {8, 8.1})));
   REQUIRE(scaled.size() == 1);
   CHECK(scaled[0].points[1].speedup.value > 2);
   CHECK_FALSE(scaled[0].gustafson);
@@ -218,12 +220,15 @@ TEST_CASE("equally many workers by ranks and by threads have separate columns") 
   CHECK(tables[0].sizes == std::vector<FractionTable::Size>{{1, 1}, {1, 2}, {2, 1}});
 }
 
-TEST_CASE("cells of members in turns are points of the same curve, and their base is measured if it can be") {
+TEST_CASE(
+    "configurations of members in turns are points of the same curve, and their base is measured if it can "
+    "be") {
   auto turns =
       runs("ensemble", 1, {9, 9.2}) + runs("ensemble", 2, {4.9, 5.1}) + runs("ensemble", 8, {2, 2.2});
   for (Measurement& run : turns) run.marks = {"emulated"};
-  const auto cells = cells_of(turns + runs("ensemble", 1, {10, 10.2}) + runs("ensemble", 2, {5.5, 5.7}));
-  const auto curves = scaling_curves(cells, {}, {});
+  const auto configurations =
+      configurations_of(turns + runs("ensemble", 1, {10, 10.2}) + runs("ensemble", 2, {5.5, 5.7}));
+  const auto curves = scaling_curves(configurations, {}, {});
   REQUIRE(curves.size() == 1);
   CHECK_FALSE(curves[0].base.emulated);
   REQUIRE(curves[0].points.size() == 5);
@@ -232,7 +237,7 @@ TEST_CASE("cells of members in turns are points of the same curve, and their bas
   CHECK(curves[0].points.back().marks == std::vector<std::string>{"emulated"});
   CHECK(curves[0].law_marks == std::vector<std::string>{"emulated"});
   // Both ways of two ranks are compared, and neighbours in ranks only within one way.
-  const auto found = comparisons(cells);
+  const auto found = comparisons(configurations);
   const auto ways = std::ranges::count(found, "emulated", &Comparison::varies);
   CHECK(ways == 2);
   CHECK(std::ranges::count(found, "ranks", &Comparison::varies) == 3);

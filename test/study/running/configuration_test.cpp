@@ -24,18 +24,20 @@ struct Place {
   }
   std::vector<std::string> names(const std::string& more) const {
     std::vector<std::string> all;
-    for (const Configuration& cell : configurations(study(more))) all.push_back(cell.name);
+    for (const Configuration& configuration : planned_configurations(study(more)))
+      all.push_back(configuration.name);
     return all;
   }
 };
 
-bool has(const Configuration& cell, const std::string& change) {
-  return std::find(cell.changes.begin(), cell.changes.end(), change) != cell.changes.end();
+bool has(const Configuration& configuration, const std::string& change) {
+  return std::find(configuration.changes.begin(), configuration.changes.end(), change) !=
+         configuration.changes.end();
 }
 
 }  // namespace
 
-TEST_CASE("cells are the product of the axes, with the recipe's values for missing axes") {
+TEST_CASE("configurations are the product of the axes, with the recipe's values for missing axes") {
   const Place place;
   CHECK(place.names("") == std::vector<std::string>{"tiny-sync-1x1"});
   CHECK(
@@ -54,24 +56,24 @@ train.lane = [8, 4]
   CHECK(std::set(all.begin(), all.end()).size() == all.size());
 }
 
-TEST_CASE("a cell is a recipe with changes") {
+TEST_CASE("a configuration is a recipe with changes") {
   const Place place;
-  const auto cells = configurations(place.study(
+  const auto configurations = planned_configurations(place.study(
       "ranks = [2]\nthreads = [2]\nmode = [\"ensemble\", \"2x2\"]\nfraction = [0.5]\n[set]\nseed = 5\n"));
-  REQUIRE(cells.size() == 2);
-  CHECK(cells[0].at == Coordinates{"tiny", "ensemble", 2, 2, 0.5, "strong", ""});
-  CHECK(cells[0].seed == 5);
+  REQUIRE(configurations.size() == 2);
+  CHECK(configurations[0].at == Coordinates{"tiny", "ensemble", 2, 2, 0.5, "strong", ""});
+  CHECK(configurations[0].seed == 5);
   for (const char* change : {"seed=5", "run.threads=2", "train.mode=ensemble", "data.fraction=0.5"}) {
-    CHECK(has(cells[0], change));
+    CHECK(has(configurations[0], change));
   }
-  CHECK(cells[1].at == Coordinates{"tiny", "groups", 4, 2, 0.5, "strong", "ensemble.members=2"});
-  CHECK(has(cells[1], "ensemble.members=2"));
+  CHECK(configurations[1].at == Coordinates{"tiny", "groups", 4, 2, 0.5, "strong", "ensemble.members=2"});
+  CHECK(has(configurations[1], "ensemble.members=2"));
 }
 
 TEST_CASE("a weak batch grows with the ranks that share it, and its lanes do not change") {
   const Place place;
-  const auto weak =
-      configurations(place.study("ranks = [1, 3]\nmode = [\"sync\", \"2x3\", \"3x1\"]\nbatch = \"weak\""));
+  const auto weak = planned_configurations(
+      place.study("ranks = [1, 3]\nmode = [\"sync\", \"2x3\", \"3x1\"]\nbatch = \"weak\""));
   REQUIRE(weak.size() == 4);
   CHECK(has(weak[0], "train.batch=32"));
   CHECK(has(weak[1], "train.batch=96"));
@@ -79,7 +81,7 @@ TEST_CASE("a weak batch grows with the ranks that share it, and its lanes do not
   CHECK(has(weak[2], "train.batch=96"));  // two members, of three ranks each
   CHECK(has(weak[3], "train.batch=32"));
   // A lane of "auto" would be a 64th of the larger batch.
-  const auto automatic = configurations(
+  const auto automatic = planned_configurations(
       place.study("ranks = [2]\nbatch = \"weak\"\n[set]\ntrain.batch = 1024\ntrain.lane = \"auto\""));
   CHECK(has(automatic[0], "train.lane=16"));
   CHECK(has(automatic[0], "train.batch=2048"));
@@ -89,61 +91,62 @@ TEST_CASE("repeats train with different seeds, or with the same seed") {
   const Place place;
   const StudyFile each = place.study("[set]\nseed = 5");
   const StudyFile same = place.study("new_seeds = false\n[set]\nseed = 5");
-  const Configuration cell = configurations(each).front();
-  CHECK(cell.changes_of(each, 1) == cell.changes);
-  CHECK(cell.changes_of(each, 4).back() == "seed=8");
-  CHECK(cell.changes_of(same, 4) == cell.changes);
+  const Configuration configuration = planned_configurations(each).front();
+  CHECK(configuration.changes_of(each, 1) == configuration.changes);
+  CHECK(configuration.changes_of(each, 4).back() == "seed=8");
+  CHECK(configuration.changes_of(same, 4) == configuration.changes);
 }
 
-TEST_CASE("cells that cannot run are reported before the first run") {
+TEST_CASE("configurations that cannot run are reported before the first run") {
   const Place place;
-  CHECK(configurations(place.study("ranks = [4]")).size() == 1);
+  CHECK(planned_configurations(place.study("ranks = [4]")).size() == 1);
   const std::string refused =
-      error_of([&] { configurations(place.study("ranks = [1, 5, 6]\nmode = [\"sync\", \"2x5\"]")); });
-  CHECK_THAT(refused, Contains("3 of 4 cells cannot run"));
+      error_of([&] { planned_configurations(place.study("ranks = [1, 5, 6]\nmode = [\"sync\", \"2x5\"]")); });
+  CHECK_THAT(refused, Contains("3 of 4 configurations cannot run"));
   CHECK_THAT(
       refused,
       Contains("tiny-sync-5x1: 5 ranks, but a step of 32 samples has 4 lanes of 8: 1 would have no work"));
   CHECK_THAT(refused, Contains("5 ranks for a member"));
   CHECK(place.names("ranks = [1, 5, 6]\nleave_out = true") == std::vector<std::string>{"tiny-sync-1x1"});
   CHECK(obstacles(place.study("ranks = [1, 5, 6]")).size() == 2);
-  CHECK_THAT(error_of([&] { configurations(place.study("ranks = [5]\nleave_out = true")); }),
-             Contains("1 of 1 cells"));
+  CHECK_THAT(error_of([&] { planned_configurations(place.study("ranks = [5]\nleave_out = true")); }),
+             Contains("1 of 1 configurations"));
 
-  CHECK_THAT(error_of([&] { configurations(place.study("[set]\ntrain.lanes = 8")); }),
+  CHECK_THAT(error_of([&] { planned_configurations(place.study("[set]\ntrain.lanes = 8")); }),
              StartsWith("study \"s\", [set] train.lanes=8: ") && Contains("did you mean \"lane\"?"));
-  CHECK_THAT(error_of([&] { configurations(place.study("[axes]\ntrain.epoch = [1, 2]")); }),
+  CHECK_THAT(error_of([&] { planned_configurations(place.study("[axes]\ntrain.epoch = [1, 2]")); }),
              StartsWith("study \"s\", [axes] train.epoch=1: ") && Contains("did you mean \"epochs\"?"));
-  CHECK_THAT(error_of([&] { configurations(place.study("[axes]\ntrain.lane = [8, 8]")); }),
-             Contains("two cells of the study are equal"));
+  CHECK_THAT(error_of([&] { planned_configurations(place.study("[axes]\ntrain.lane = [8, 8]")); }),
+             Contains("two configurations of the study are equal"));
 }
 
 TEST_CASE(
-    "an emulated cell runs one member at a time, and is not a repeat of the cell whose members run "
-    "together") {
+    "an emulated configuration runs one member at a time, and is not a repeat of the configuration whose "
+    "members run together") {
   const Place place;
-  const auto cells = configurations(
+  const auto configurations = planned_configurations(
       place.study("ranks = [6]\nmode = [\"ensemble\", \"emulated ensemble\", \"emulated 2x3\"]\n[set]\n"
                   "train.lane = 4"));
-  REQUIRE(cells.size() == 3);
-  CHECK(cells[0].ranks_at_once() == 6);
-  CHECK(cells[1].name == "tiny-ensemble-6x1-emulated");
-  CHECK(cells[1].members == 6);
-  CHECK(cells[1].ranks_at_once() == 1);
-  CHECK(cells[2].ranks_at_once() == 3);
+  REQUIRE(configurations.size() == 3);
+  CHECK(configurations[0].ranks_at_once() == 6);
+  CHECK(configurations[1].name == "tiny-ensemble-6x1-emulated");
+  CHECK(configurations[1].members == 6);
+  CHECK(configurations[1].ranks_at_once() == 1);
+  CHECK(configurations[2].ranks_at_once() == 3);
   Measurement run;
   run.system = "tiny", run.mode = "ensemble", run.ranks = 6, run.batch = "strong";
-  CHECK(find_cell(cells, run) == 0);
+  CHECK(find_configuration(configurations, run) == 0);
   run.marks = {"emulated"};
-  CHECK(find_cell(cells, run) == 1);
+  CHECK(find_configuration(configurations, run) == 1);
   CHECK_THAT(
       error_of([&] {
-        configurations(place.study("ranks = [3]\nmode = \"emulated ensemble\"\n[set]\nensemble.members = 2"));
+        planned_configurations(
+            place.study("ranks = [3]\nmode = \"emulated ensemble\"\n[set]\nensemble.members = 2"));
       }),
       Contains("an emulated ensemble needs as many ranks for each member, but 2 members have 3 ranks"));
 }
 
-TEST_CASE("each round has a different order of the cells") {
+TEST_CASE("each round has a different order of the configurations") {
   const auto first = order_of_round(50, 1, 1);
   CHECK(std::set(first.begin(), first.end()).size() == 50);
   CHECK(first == order_of_round(50, 1, 1));

@@ -31,10 +31,12 @@ struct QueuedStudy {
   fs::path out() const { return folder / "out"; }
 };
 
-Measurement measured(const Configuration& cell, std::int64_t repeat, std::vector<std::string> marks = {}) {
+Measurement measured(const Configuration& configuration, std::int64_t repeat,
+                     std::vector<std::string> marks = {}) {
   Measurement run;
-  run.system = cell.at.system, run.mode = cell.at.mode, run.batch = cell.at.batch;
-  run.ranks = cell.at.ranks, run.threads = cell.at.threads, run.fraction = cell.at.fraction;
+  run.system = configuration.at.system, run.mode = configuration.at.mode, run.batch = configuration.at.batch;
+  run.ranks = configuration.at.ranks, run.threads = configuration.at.threads,
+  run.fraction = configuration.at.fraction;
   run.repeat = repeat;
   run.makespan_seconds = 1.5;
   run.marks = std::move(marks);
@@ -43,93 +45,97 @@ Measurement measured(const Configuration& cell, std::int64_t repeat, std::vector
 
 }  // namespace
 
-TEST_CASE("tasks are all possible runs of all cells, round by round") {
+TEST_CASE("tasks are all possible runs of all configurations, round by round") {
   const QueuedStudy place;
   const std::vector<Task> tasks = tasks_of(place.study, 3);
   REQUIRE(tasks.size() == 24);
   std::set<std::pair<std::size_t, std::int64_t>> all;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     CHECK(tasks[i].repeat == static_cast<std::int64_t>(i / 3) + 1);
-    all.emplace(tasks[i].cell, tasks[i].repeat);
+    all.emplace(tasks[i].configuration, tasks[i].repeat);
   }
   CHECK(all.size() == 24);
 }
 
 TEST_CASE("results of tasks are collected once, and failed or missing runs are repeated") {
   const QueuedStudy place;
-  const auto cells = configurations(place.study);
+  const auto configurations = planned_configurations(place.study);
   const StudyFolder folder = StudyFolder::create(place.study, place.out(), false);
-  const auto wanted = [&] { return wanted_tasks(place.study, cells, all_runs(place.study, cells, folder)); };
+  const auto wanted = [&] {
+    return wanted_tasks(place.study, configurations, all_runs(place.study, configurations, folder));
+  };
   CHECK(wanted() == std::vector<std::int64_t>{0, 1, 2, 3, 4, 5});
 
-  const std::vector<Task> tasks = tasks_of(place.study, cells.size());
+  const std::vector<Task> tasks = tasks_of(place.study, configurations.size());
   const auto leave = [&](std::size_t i, std::vector<std::string> marks = {}) {
-    const Configuration& cell = cells[tasks[i].cell];
-    const std::vector<Measurement> row{measured(cell, tasks[i].repeat, std::move(marks))};
-    write_measurements(folder.row(cell, tasks[i].repeat), row);
+    const Configuration& configuration = configurations[tasks[i].configuration];
+    const std::vector<Measurement> row{measured(configuration, tasks[i].repeat, std::move(marks))};
+    write_measurements(folder.row(configuration, tasks[i].repeat), row);
   };
   leave(0);
   leave(3, {"failed"});
   leave(5);
   CHECK(wanted() == std::vector<std::int64_t>{1, 2, 3, 4});
-  CHECK(collect(place.study, cells, folder).runs.size() == 3);
+  CHECK(collect(place.study, configurations, folder).runs.size() == 3);
   CHECK(folder.read().size() == 3);
-  CHECK_FALSE(fs::exists(folder.row(cells[tasks[0].cell], tasks[0].repeat)));
+  CHECK_FALSE(fs::exists(folder.row(configurations[tasks[0].configuration], tasks[0].repeat)));
   CHECK(wanted() == std::vector<std::int64_t>{1, 2, 3, 4});
 
   leave(0);  // as after a crash between table and rows
   leave(3);
-  const Collected collected = collect(place.study, cells, folder);
+  const Collected collected = collect(place.study, configurations, folder);
   CHECK(collected.runs.size() == 4);
   CHECK(collected.added.size() == 1);
   CHECK(wanted() == std::vector<std::int64_t>{1, 2, 4});
 }
 
-TEST_CASE("runs are added to cells with an imprecise makespan, at most doubling them, up to at_most") {
+TEST_CASE(
+    "runs are added to configurations with an imprecise makespan, at most doubling them, up to at_most") {
   const QueuedStudy place("ranks = [1, 2]\nrepeats = 2\nat_most = 5\ntarget = 0.05\n");
-  const auto cells = configurations(place.study);
-  const auto run = [&](std::size_t cell, std::int64_t repeat, double seconds) {
-    Measurement made = measured(cells[cell], repeat);
+  const auto configurations = planned_configurations(place.study);
+  const auto run = [&](std::size_t configuration, std::int64_t repeat, double seconds) {
+    Measurement made = measured(configurations[configuration], repeat);
     made.makespan_seconds = seconds;
     return made;
   };
   const auto repeats_of = [&](const std::vector<std::int64_t>& numbers) {
     std::multiset<std::pair<std::size_t, std::int64_t>> found;
-    const std::vector<Task> tasks = tasks_of(place.study, cells.size());
+    const std::vector<Task> tasks = tasks_of(place.study, configurations.size());
     for (const std::int64_t i : numbers) {
       const Task& task = tasks[static_cast<std::size_t>(i)];
-      found.emplace(task.cell, task.repeat);
+      found.emplace(task.configuration, task.repeat);
     }
     return found;
   };
-  // The first cell's times are all equal, the second's scatter.
+  // The first configuration's times are all equal, the second's scatter.
   std::vector<Measurement> runs{run(0, 1, 2.0), run(0, 2, 2.001), run(1, 1, 1.0), run(1, 2, 2.0)};
-  CHECK(repeats_of(wanted_tasks(place.study, cells, runs)) ==
+  CHECK(repeats_of(wanted_tasks(place.study, configurations, runs)) ==
         std::multiset<std::pair<std::size_t, std::int64_t>>{{1, 3}, {1, 4}});
   runs.push_back(run(1, 3, 1.5));
   runs.push_back(run(1, 4, 1.2));
-  CHECK(repeats_of(wanted_tasks(place.study, cells, runs)) ==
+  CHECK(repeats_of(wanted_tasks(place.study, configurations, runs)) ==
         std::multiset<std::pair<std::size_t, std::int64_t>>{{1, 5}});
   runs.push_back(run(1, 5, 1.1));
-  CHECK(wanted_tasks(place.study, cells, runs).empty());
+  CHECK(wanted_tasks(place.study, configurations, runs).empty());
 }
 
-TEST_CASE("jobs continue automatically only with cells of which a run has arrived") {
+TEST_CASE("jobs continue automatically only with configurations of which a run has arrived") {
   const QueuedStudy place("ranks = [1, 2, 4]\nrepeats = 2\nat_most = 8\n");
-  const auto cells = configurations(place.study);
-  const std::vector<Task> tasks = tasks_of(place.study, cells.size());
-  const auto cells_in = [&](const Collected& collected) {
+  const auto configurations = planned_configurations(place.study);
+  const std::vector<Task> tasks = tasks_of(place.study, configurations.size());
+  const auto configurations_in = [&](const Collected& collected) {
     std::set<std::size_t> found;
-    for (const std::int64_t i : further_tasks(place.study, cells, collected))
-      found.insert(tasks[static_cast<std::size_t>(i)].cell);
+    for (const std::int64_t i : further_tasks(place.study, configurations, collected))
+      found.insert(tasks[static_cast<std::size_t>(i)].configuration);
     return found;
   };
-  const std::vector<Measurement> before{measured(cells[0], 1)};
-  CHECK(cells_in({.runs = before, .added = {}}).empty());  // no run has arrived
+  const std::vector<Measurement> before{measured(configurations[0], 1)};
+  CHECK(configurations_in({.runs = before, .added = {}}).empty());  // no run has arrived
   std::vector<Measurement> runs = before;
-  const std::vector<Measurement> added{measured(cells[1], 1), measured(cells[2], 1, {"failed"})};
+  const std::vector<Measurement> added{measured(configurations[1], 1),
+                                       measured(configurations[2], 1, {"failed"})};
   runs.insert(runs.end(), added.begin(), added.end());
-  CHECK(cells_in({.runs = runs, .added = added}) == std::set<std::size_t>{1});
+  CHECK(configurations_in({.runs = runs, .added = added}) == std::set<std::size_t>{1});
 }
 
 TEST_CASE("a study's folder is used again only by the same study") {

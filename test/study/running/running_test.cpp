@@ -6,7 +6,7 @@
 
 #include "convoke/os/processors.hpp"
 #include "convoke/run/phases.hpp"
-#include "convoke/study/running/cell_table.hpp"
+#include "convoke/study/running/configuration_table.hpp"
 #include "convoke/study/running/energy_meter.hpp"
 #include "convoke/study/running/finished_run.hpp"
 #include "convoke/study/running/launch.hpp"
@@ -187,10 +187,10 @@ TEST_CASE("a finished run is read from its folder") {
   CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }), Contains("summary.json cannot be read"));
 }
 
-TEST_CASE("the table of cells has all known values, and marks in capitals") {
-  Configuration cell, other, untouched;
-  cell.at.system = other.at.system = untouched.at.system = "net";
-  cell.name = "net-sync-1x1", other.name = "net-sync-2x1", untouched.name = "net-sync-4x1";
+TEST_CASE("the table of configurations has all known values, and marks in capitals") {
+  Configuration configuration, other, untouched;
+  configuration.at.system = other.at.system = untouched.at.system = "net";
+  configuration.name = "net-sync-1x1", other.name = "net-sync-2x1", untouched.name = "net-sync-4x1";
   other.at.ranks = 2, untouched.at.ranks = 4;
   std::vector<Measurement> runs(5);
   for (Measurement& run : runs) run.system = "net";
@@ -198,8 +198,8 @@ TEST_CASE("the table of cells has all known values, and marks in capitals") {
   runs[0].marks = runs[1].marks = runs[2].marks = {"oversubscribed"};
   runs[3].ranks = runs[4].ranks = 2;
   runs[3].makespan_seconds = 4, runs[4].marks = {"failed"};
-  const std::vector<Configuration> cells{cell, other, untouched};
-  const Words lines = cell_table(cells, runs);
+  const std::vector<Configuration> configurations{configuration, other, untouched};
+  const Words lines = configuration_table(configurations, runs);
   REQUIRE(lines.size() == 4);
   // scipy.stats.t.interval(0.95, 2, loc=11, scale=sqrt(1/3)): 8.516, 13.484; 22.6 %.
   CHECK_THAT(lines[1], Contains(" 3 ") && Contains("11.0") && Contains("8.52 .. 13.5") && Contains("22.6 %"));
@@ -209,5 +209,5 @@ TEST_CASE("the table of cells has all known values, and marks in capitals") {
   CHECK_THAT(lines[2], Contains("4.00") && Contains("1 FAILED") && Contains("one run: no interval"));
   CHECK_THAT(lines[3], Contains("net-sync-4x1") && Contains("-"));
   runs[1].makespan_seconds = runs[2].makespan_seconds = 10;
-  CHECK_THAT(cell_table(cells, runs)[1], Contains("all equal"));
+  CHECK_THAT(configuration_table(configurations, runs)[1], Contains("all equal"));
 }

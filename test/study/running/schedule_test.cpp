@@ -28,16 +28,16 @@ Measurement a_run(std::int64_t repeat, double makespan, std::vector<std::string>
 
 }  // namespace
 
-TEST_CASE("every round runs every cell once, and starts when the previous round has ended") {
+TEST_CASE("every round runs every configuration once, and starts when the previous round has ended") {
   RunSchedule schedule(rules(3, 3), 5);
   std::map<std::size_t, std::int64_t> made;
   for (int i = 0; i < 15; ++i) {
     const auto task = schedule.next({});
     REQUIRE(task);
     CHECK(task->repeat == i / 5 + 1);
-    CHECK(++made[task->cell] == task->repeat);
+    CHECK(++made[task->configuration] == task->repeat);
     CHECK(schedule.runs_left() == 15 - i);
-    schedule.record(task->cell, a_run(task->repeat, 1), 1);
+    schedule.record(task->configuration, a_run(task->repeat, 1), 1);
   }
   CHECK_FALSE(schedule.next({}));
   CHECK(schedule.runs_left() == 0);
@@ -59,14 +59,14 @@ TEST_CASE(
   CHECK(schedule.is_done(0));  // if pooled, the scatter would require dozens
 }
 
-TEST_CASE("runs are added only to cells that are not precise enough") {
+TEST_CASE("runs are added only to configurations that are not precise enough") {
   RunSchedule schedule(rules(3, 20), 2);
   int scattered = 0, steady = 0;
   while (const auto task = schedule.next({})) {
-    const bool first = task->cell == 0;
+    const bool first = task->configuration == 0;
     ++(first ? scattered : steady);
     // 10 +- 1: 5 % of the mean are half a second, t(n - 1) / sqrt(n) of a standard deviation of about 1.
-    schedule.record(task->cell,
+    schedule.record(task->configuration,
                     a_run(task->repeat, first ? (task->repeat % 2 == 0 ? 9 : 11)
                                               : 10 + 0.01 * static_cast<double>(task->repeat)),
                     1);
@@ -102,9 +102,9 @@ TEST_CASE("a resumed study makes missing, failed and contended runs, each only o
   CHECK(schedule.runs_left() == 2 + 1);
   std::map<std::size_t, std::vector<std::int64_t>> made;
   while (const auto task = schedule.next({})) {
-    made[task->cell].push_back(task->repeat);
-    CHECK(task->again == (task->cell == 1));
-    schedule.record(task->cell, a_run(task->repeat, 1), 1);
+    made[task->configuration].push_back(task->repeat);
+    CHECK(task->again == (task->configuration == 1));
+    schedule.record(task->configuration, a_run(task->repeat, 1), 1);
   }
   CHECK(made[0] == std::vector<std::int64_t>{2, 3});
   CHECK(made[1] == std::vector<std::int64_t>{2});
@@ -129,18 +129,18 @@ TEST_CASE("a contended run is repeated once at the end of its round") {
   while (const auto task = schedule.next({})) {
     tasks.push_back(*task);
     schedule.record(
-        task->cell,
+        task->configuration,
         a_run(task->repeat, 1,
-              task->cell == 1 ? std::vector<std::string>{"contended"} : std::vector<std::string>{}),
+              task->configuration == 1 ? std::vector<std::string>{"contended"} : std::vector<std::string>{}),
         1);
   }
   REQUIRE(tasks.size() == 4);
   CHECK(tasks.back().again);
-  CHECK(tasks.back().cell == 1);
+  CHECK(tasks.back().configuration == 1);
   CHECK(tasks.back().repeat == 1);
 }
 
-TEST_CASE("a cell is done when the requested number of runs count") {
+TEST_CASE("a configuration is done when the requested number of runs count") {
   RunSchedule schedule(rules(3, 6), 1);
   for (std::int64_t repeat = 1; repeat <= 3; ++repeat) schedule.record(0, a_run(repeat, 10));
   CHECK(schedule.is_done(0));
@@ -158,14 +158,14 @@ TEST_CASE("a cell is done when the requested number of runs count") {
   CHECK(single.runs_left() == 1);  // one run: the number of runs needed is unknown
 }
 
-TEST_CASE("a cell whose runs fail repeatedly is abandoned, the others are not") {
+TEST_CASE("a configuration whose runs fail repeatedly is abandoned, the others are not") {
   RunSchedule schedule(rules(10, 10), 2);
   int failed = 0, good = 0;
   while (const auto task = schedule.next({})) {
-    const bool fails = task->cell == 0;
+    const bool fails = task->configuration == 0;
     ++(fails ? failed : good);
     schedule.record(
-        task->cell,
+        task->configuration,
         a_run(task->repeat, 1, fails ? std::vector<std::string>{"failed"} : std::vector<std::string>{}), 1);
   }
   CHECK(failed == kFailuresInARow);
@@ -178,10 +178,10 @@ TEST_CASE("runs that do not fit into the time budget are left out") {
   double left = 100;
   std::map<std::size_t, int> made;
   while (const auto task = schedule.next(left)) {
-    const double seconds = task->cell == 0 ? 30 : 5;
-    ++made[task->cell];
+    const double seconds = task->configuration == 0 ? 30 : 5;
+    ++made[task->configuration];
     left -= seconds;
-    schedule.record(task->cell, a_run(task->repeat, seconds), seconds);
+    schedule.record(task->configuration, a_run(task->repeat, seconds), seconds);
   }
   CHECK(made[0] == 2);  // 30 + 5, 30 + 5, then 30 are left
   CHECK(made[1] == 5);
@@ -189,7 +189,9 @@ TEST_CASE("runs that do not fit into the time budget are left out") {
   CHECK(left >= 0);
 }
 
-TEST_CASE("the remaining time is estimated from each cell's time, or from the mean of all cells") {
+TEST_CASE(
+    "the remaining time is estimated from each configuration's time, or from the mean of all "
+    "configurations") {
   RunSchedule schedule(rules(3, 3), 3);
   CHECK(schedule.expected_seconds(0) == 0);
   schedule.record(0, a_run(1, 4), 5);
@@ -201,23 +203,23 @@ TEST_CASE("the remaining time is estimated from each cell's time, or from the me
 
 // A rule that stops as soon as an interval is narrow stops too early when runs agree by chance.
 // docs/studies.md has these figures.
-TEST_CASE("intervals of cells with added runs contain the true mean nearly as often as stated") {
+TEST_CASE("intervals of configurations with added runs contain the true mean nearly as often as stated") {
   const auto [repeats, scatter, at_least] = GENERATE(table<std::int64_t, double, double>(
       {{10, 0.05, 0.93}, {10, 0.1, 0.92}, {5, 0.05, 0.93}, {5, 0.1, 0.9}}));
-  constexpr int kCells = 2000;
+  constexpr int kConfigurations = 2000;
   std::mt19937_64 random(5);
   std::normal_distribution<double> time(100, 100 * scatter);
-  RunSchedule schedule(rules(repeats, 30), kCells);
-  std::vector<std::vector<double>> makespans(kCells);
+  RunSchedule schedule(rules(repeats, 30), kConfigurations);
+  std::vector<std::vector<double>> makespans(kConfigurations);
   while (const auto task = schedule.next({})) {
-    makespans[task->cell].push_back(time(random));
-    schedule.record(task->cell, a_run(task->repeat, makespans[task->cell].back()), 1);
+    makespans[task->configuration].push_back(time(random));
+    schedule.record(task->configuration, a_run(task->repeat, makespans[task->configuration].back()), 1);
   }
   const auto held = std::count_if(makespans.begin(), makespans.end(), [](const std::vector<double>& runs) {
     const Interval interval = *summarize(runs).interval;
     return interval.low <= 100 && 100 <= interval.high;
   });
-  const double share = static_cast<double>(held) / kCells;
+  const double share = static_cast<double>(held) / kConfigurations;
   CAPTURE(repeats, scatter, share);
   CHECK(share >= at_least);
   CHECK(share < 0.96);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "convoke/study/analysis/scaling.hpp"
-#include "convoke/study/tables/cells.hpp"
+#include "convoke/study/tables/measured_configuration.hpp"
 
 namespace convoke::study {
 
@@ -30,16 +30,17 @@ struct Recommendation {
   std::optional<Interval> seconds_interval;  ///< of the mean if measured, otherwise of one new run
   double core_seconds = 0;
   std::optional<Statistics> accuracy;
-  std::vector<std::string> marks;  ///< of the cell, or of the cells to which the law is fitted
+  std::vector<std::string> marks;  ///< of the configuration, or of those to which the law is fitted
 };
 
 /// Recommends for each curve of makespans: with a deadline the fewest workers that meet it, otherwise the
 /// fastest within the budget (or that reach the accuracy). The upper end of the interval of a time
-/// counts, the lower end of an accuracy, and the mean if there is no interval. Measured cells come first;
-/// if none fulfils the requirements, Amdahl's law predicts up to `up_to` workers (0: no prediction).
-/// Oversubscribed cells and predictions have no accuracy: a required accuracy is checked only in measured
-/// cells.
-std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<const MeasuredCell> cells,
+/// counts, the lower end of an accuracy, and the mean if there is no interval. Measured configurations come
+/// first; if none fulfils the requirements, Amdahl's law predicts up to `up_to` workers (0: no prediction).
+/// Oversubscribed configurations and predictions have no accuracy: a required accuracy is checked only in
+/// measured configurations.
+std::vector<Recommendation> recommend(std::span<const Curve> curves,
+                                      std::span<const MeasuredConfiguration> configurations,
                                       const Requirements& requirements, std::int64_t up_to);
 
 }  // namespace convoke::study

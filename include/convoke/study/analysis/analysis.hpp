@@ -15,7 +15,7 @@
 #include "convoke/study/analysis/replication.hpp"
 #include "convoke/study/analysis/scaling.hpp"
 #include "convoke/study/analysis/time_to_accuracy.hpp"
-#include "convoke/study/tables/cells.hpp"
+#include "convoke/study/tables/measured_configuration.hpp"
 #include "convoke/study/tables/published_table.hpp"
 
 namespace convoke::study {
@@ -34,9 +34,9 @@ struct AnalysisOptions {
 /// All results from a table of measurements: to print, draw and store.
 struct Analysis {
   std::vector<std::string> notices;  ///< about the tables as a whole
-  std::string machine;               ///< of all runs; "" if unknown, or if cells have different machines
-  double relative_error = 0.05;      ///< the target
-  std::vector<MeasuredCell> cells;
+  std::string machine;           ///< of all runs; "" if unknown, or if configurations have different machines
+  double relative_error = 0.05;  ///< the target
+  std::vector<MeasuredConfiguration> configurations;
   std::vector<Curve> curves;
   std::vector<ScaledCurve> scaled;
   std::vector<FractionTable> fractions;  ///< refer to `curves`
@@ -54,9 +54,9 @@ struct Analysis {
 /// Analyses a study's measurements.
 Analysis analyse(std::span<const Measurement> measurements, const AnalysisOptions& options);
 
-/// Analyses any tables; rows with the same coordinates belong to the same cell. If only a price and a cost
-/// are given, the makespan is their quotient (with a notice). Throws Error naming both lines if a run is in
-/// two of the tables, or also in `again`.
+/// Analyses any tables; rows with the same coordinates belong to the same configuration. If only a price and
+/// a cost are given, the makespan is their quotient (with a notice). Throws Error naming both lines if a run
+/// is in two of the tables, or also in `again`.
 Analysis analyse(std::span<const PublishedTable> tables, const AnalysisOptions& options);
 
 /// Returns the content of analysis.json (docs/formats.md).

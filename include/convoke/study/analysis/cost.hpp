@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "convoke/study/analysis/statistics.hpp"
-#include "convoke/study/tables/cells.hpp"
+#include "convoke/study/tables/measured_configuration.hpp"
 
 namespace convoke::study {
 
@@ -25,8 +25,8 @@ struct Ownership {
 /// Preemption of nodes, and restarts from the last checkpoint.
 struct Preemption {
   double hours_between = 0;  ///< mean time between preemptions of the whole job; 0: never
-  /// Seconds from a preemption to continued training. Empty: the start of the cell's runs, launch and
-  /// loading.
+  /// Seconds from a preemption to continued training. Empty: the start of the configuration's runs, launch
+  /// and loading.
   std::optional<double> restart_seconds = {};
   double checkpoint_every = 0;    ///< seconds of training between checkpoints; 0: none, training starts again
   double checkpoint_seconds = 0;  ///< pause for one checkpoint
@@ -63,7 +63,7 @@ struct PricedMachine {
 /// name.
 std::vector<PricedMachine> read_machines(const std::filesystem::path& toml);
 
-/// The cost of one training of a cell on a machine.
+/// The cost of one training of a configuration on a machine.
 struct Cost {
   Coordinates at;
   std::string machine;
@@ -73,19 +73,19 @@ struct Cost {
   double seconds = 0;                          ///< expected, including restarts
   double restart_share = 0;                    ///< share of `seconds` lost to preemption
   std::optional<double> restart_seconds = {};  ///< of one restart; empty without restarts, or if unknown
-  bool restart_measured = false;               ///< true: from the cell's runs; false: from the machine
-  double cost = 0;                             ///< nodes x price x hours
-  std::optional<Interval> interval;            ///< of the cost, from that of the makespan
+  bool restart_measured = false;     ///< true: from the configuration's runs; false: from the machine
+  double cost = 0;                   ///< nodes x price x hours
+  std::optional<Interval> interval;  ///< of the cost, from that of the makespan
   /// The cost-efficiency of the thesis in % (chapter 6.3), the saving against the reference: 100 (1 - cost /
   /// cost of the reference). Empty for the reference, and without a reference.
   std::optional<double> efficiency_percent;
 };
 
-/// Computes the costs of every cell with a makespan, on the machine that its mode names ("TPUv3-8", or
-/// "TPUv3-8 preemptible" for these terms only), otherwise on all machines. The reference is the machine
+/// Computes the costs of every configuration with a makespan, on the machine that its mode names ("TPUv3-8",
+/// or "TPUv3-8 preemptible" for these terms only), otherwise on all machines. The reference is the machine
 /// called `reference` ("": the first machine) with the same system and, unless the modes are the machines,
-/// the same cell; with its own terms first, then on demand.
-std::vector<Cost> costs(std::span<const MeasuredCell> cells, std::span<const PricedMachine> machines,
-                        const std::string& reference);
+/// the same configuration; with its own terms first, then on demand.
+std::vector<Cost> costs(std::span<const MeasuredConfiguration> configurations,
+                        std::span<const PricedMachine> machines, const std::string& reference);
 
 }  // namespace convoke::study

@@ -8,7 +8,7 @@
 #include "convoke/core/settings.hpp"
 #include "convoke/study/analysis/cost.hpp"
 #include "convoke/study/analysis/scaling.hpp"
-#include "convoke/study/tables/cells.hpp"
+#include "convoke/study/tables/measured_configuration.hpp"
 #include "convoke/study/tables/text_table.hpp"
 
 namespace convoke::study {
@@ -38,7 +38,7 @@ struct Offer {
   double accuracy_at_least = 0;    ///< the lower end of its interval
   bool accuracy_predicted = false;
   double training_cost = 0, transfer_cost = 0, storage_cost = 0;
-  std::vector<std::string> marks;  ///< of the cell, or of the cells to which the law is fitted
+  std::vector<std::string> marks;  ///< of the configuration, or of those to which the law is fitted
   std::vector<std::string>
       reasons;          ///< why it does not meet the demands: "takes 3 h 10 min, 1 h 10 min too long"
   double distance = 0;  ///< sum of the relative differences to the demands that it misses; 0: it meets all
@@ -54,9 +54,10 @@ struct Offer {
 ///
 /// Numbers of workers that were not measured, or with more workers than cores, have times predicted by
 /// Amdahl's law. Their accuracy is that of a marked measurement; for synchronous training with the same batch
-/// in all cells it is the lowest of the curve, because all numbers of ranks compute the same model up to
-/// rounding, unless it differs significantly between cells (Welch); otherwise it is unknown.
-std::vector<Offer> offers(std::span<const Curve> curves, std::span<const MeasuredCell> cells,
+/// in all configurations it is the lowest of the curve, because all numbers of ranks compute the same model
+/// up to rounding, unless it differs significantly between configurations (Welch); otherwise it is unknown.
+std::vector<Offer> offers(std::span<const Curve> curves,
+                          std::span<const MeasuredConfiguration> configurations,
                           std::span<const PricedMachine> machines, const Demands& demands);
 
 /// Returns the first offer of each system, mode, variant, fraction, machine and terms: its best number of

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "convoke/study/analysis/cost.hpp"
-#include "convoke/study/tables/cells.hpp"
+#include "convoke/study/tables/measured_configuration.hpp"
 
 namespace convoke::study {
 
@@ -15,13 +15,14 @@ struct ParetoPoint {
   double seconds = 0;          ///< expected, including restarts
   double cost = 0;
   double accuracy = 0;             ///< of the test samples, [0, 1]
-  std::vector<std::string> marks;  ///< of the cell
+  std::vector<std::string> marks;  ///< of the configuration
   /// Pareto-optimal: no other point is at least as good in all three and better in one.
   bool optimal = false;
 };
 
-/// Returns a point for each cost of a cell with an accuracy; without costs, for each cell, by its
-/// core-seconds. Cells with more workers than cores are left out.
-std::vector<ParetoPoint> pareto(std::span<const MeasuredCell> cells, std::span<const Cost> costs);
+/// Returns a point for each cost of a configuration with an accuracy; without costs, for each configuration,
+/// by its core-seconds. Configurations with more workers than cores are left out.
+std::vector<ParetoPoint> pareto(std::span<const MeasuredConfiguration> configurations,
+                                std::span<const Cost> costs);
 
 }  // namespace convoke::study

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "convoke/study/analysis/statistics.hpp"
-#include "convoke/study/tables/cells.hpp"
+#include "convoke/study/tables/measured_configuration.hpp"
 #include "convoke/study/tables/text_table.hpp"
 
 namespace convoke::study {
 
-/// A cell that both studies have.
-struct ReplicatedCell {
+/// A configuration that both studies have.
+struct ReplicatedConfiguration {
   Coordinates at;
   Statistics first, second;  ///< of the makespan
   Ratio change;              ///< mean of the second / mean of the first
@@ -23,18 +23,19 @@ struct ReplicatedCell {
 
 /// A repetition of a study, by others or on another day, as artifact evaluation requires.
 struct Replication {
-  std::vector<ReplicatedCell> cells;
+  std::vector<ReplicatedConfiguration> configurations;
   std::vector<Coordinates> left_out;  ///< only in one of the studies, or with a single run in the first
 
   std::int64_t covered() const;
-  double expected() const;  ///< expected number of covered cells if both studies measured the same thing: sum
-                            ///< of the probabilities
+  double expected() const;  ///< expected number of covered configurations if both studies measured the same
+                            ///< thing: sum of the probabilities
 };
 
-/// Compares the cells with makespans in both studies. A 95 % interval of a mean contains the mean of a second
-/// study less often than 95 %, because that mean scatters too: for n runs and m runs of equal variance, when
-/// |T| < t sqrt(1 / (1 + n / m)), with T and its quantile t of n - 1 degrees of freedom.
-Replication replication(std::span<const MeasuredCell> first, std::span<const MeasuredCell> second);
+/// Compares the configurations with makespans in both studies. A 95 % interval of a mean contains the mean of
+/// a second study less often than 95 %, because that mean scatters too: for n runs and m runs of equal
+/// variance, when |T| < t sqrt(1 / (1 + n / m)), with T and its quantile t of n - 1 degrees of freedom.
+Replication replication(std::span<const MeasuredConfiguration> first,
+                        std::span<const MeasuredConfiguration> second);
 
 TextTable table_of(const Replication& replication);
 std::string sentence(const Replication& replication);

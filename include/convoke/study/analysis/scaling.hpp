@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "convoke/study/analysis/laws.hpp"
-#include "convoke/study/tables/cells.hpp"
+#include "convoke/study/tables/measured_configuration.hpp"
 #include "convoke/study/tables/published_table.hpp"
 
 namespace convoke::study {
 
-/// A cell relative to its base, with all published measures. T1 is the time of the base, and p = workers /
-/// workers of the base.
+/// A configuration relative to its base, with all published measures. T1 is the time of the base, and p =
+/// workers / workers of the base.
 struct ScalingPoint {
   Coordinates at;
   std::optional<Statistics> seconds;  ///< empty if only derived figures were published
@@ -22,8 +22,9 @@ struct ScalingPoint {
   std::optional<double> machine_efficiency;  ///< the TPU paper's: speed-up / devices of the machine
   Ratio decrease_percent;                    ///< the MPI-ensemble paper's: 100 (1 - Tp / T1)
   std::optional<Ratio> karp_flatt;  ///< serial fraction (1 / S - 1 / p) / (1 - 1 / p), CACM 33 (1990); p > 1
-  std::vector<std::string> marks;   ///< of the cell
-  std::vector<std::string> marks_of_ratios;  ///< of the cell and its base, for all measures except the time
+  std::vector<std::string> marks;   ///< of the configuration
+  std::vector<std::string>
+      marks_of_ratios;  ///< of the configuration and its base, for all measures except the time
 };
 
 /// All numbers of ranks and threads of one system, mode, fraction, batch policy and variant: the same work
@@ -32,13 +33,13 @@ struct Curve {
   std::string system, mode, batch, variant, machine;
   double fraction = 1;
   std::string quantity;  ///< kind of time: "makespan_seconds", "epoch_seconds", or "published"
-  Coordinates base;      ///< the cell with the fewest workers, in this mode or in another one with fewer
+  Coordinates base;  ///< the configuration with the fewest workers, in this mode or in another one with fewer
   std::vector<ScalingPoint> points;  ///< by workers
   /// Fitted to the times (or 1 / published speed-ups) of the points that are not oversubscribed. Empty if the
   /// times decrease by more than the workers (f < 0), which the law does not describe.
   std::optional<AmdahlFit> amdahl;
   std::optional<Estimate> superlinear;  ///< this f below 0
-  std::vector<std::string> law_marks;   ///< of the cells to which the law is fitted
+  std::vector<std::string> law_marks;   ///< of the configurations to which the law is fitted
   std::vector<Prediction> predictions;  ///< by Amdahl's law for 1, 2, 4, ... workers, up to `up_to`
 };
 
@@ -47,8 +48,8 @@ struct ScalingOptions {
   std::int64_t up_to = 0;            ///< largest predicted number of workers; 0: no prediction
 };
 
-/// Returns the curves of two cells or more that have times or published speed-ups.
-std::vector<Curve> scaling_curves(std::span<const MeasuredCell> cells, std::span<const TableRow> rows,
-                                  const ScalingOptions& options);
+/// Returns the curves of two configurations or more that have times or published speed-ups.
+std::vector<Curve> scaling_curves(std::span<const MeasuredConfiguration> configurations,
+                                  std::span<const TableRow> rows, const ScalingOptions& options);
 
 }  // namespace convoke::study

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "convoke/study/analysis/statistics.hpp"
-#include "convoke/study/tables/cells.hpp"
+#include "convoke/study/tables/measured_configuration.hpp"
 
 namespace convoke::study {
 
@@ -29,18 +29,18 @@ std::vector<Validation> read_validations(const std::filesystem::path& run, std::
 /// al., 2017); empty if none did. `validations` in the order of time.
 std::optional<double> seconds_to(double accuracy, std::span<const Validation> validations);
 
-/// The time that the runs of a cell took to reach an accuracy.
+/// The time that the runs of a configuration took to reach an accuracy.
 struct TimeToAccuracy {
-  std::size_t cell = 0;  ///< index of the cell
+  std::size_t configuration = 0;  ///< index of the configuration
   double accuracy = 0;
   std::int64_t runs = 0;              ///< runs with validations,
   std::int64_t reached = 0;           ///< of which this many reached it
   std::optional<Statistics> seconds;  ///< of the runs that reached it
 };
 
-/// Computes it for every cell whose runs have their validations in
-/// `study`/runs/<cell>-<repeat>/metrics.jsonl.
-std::vector<TimeToAccuracy> times_to_accuracy(std::span<const MeasuredCell> cells,
+/// Computes it for every configuration whose runs have their validations in
+/// `study`/runs/<configuration>-<repeat>/metrics.jsonl.
+std::vector<TimeToAccuracy> times_to_accuracy(std::span<const MeasuredConfiguration> configurations,
                                               const std::filesystem::path& study, double accuracy);
 
 }  // namespace convoke::study

@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "convoke/study/running/cell_runner.hpp"
 #include "convoke/study/running/configuration.hpp"
+#include "convoke/study/running/configuration_runner.hpp"
 #include "convoke/study/running/schedule.hpp"
 #include "convoke/study/running/study_folder.hpp"
 
@@ -13,19 +13,21 @@
 
 namespace convoke::study {
 
-/// Returns all possible runs, `at_most` of every cell, round by round. The number of a run is its index here.
-std::vector<Task> tasks_of(const StudyFile& study, std::size_t cells);
+/// Returns all possible runs, `at_most` of every configuration, round by round. The number of a run is its
+/// index here.
+std::vector<Task> tasks_of(const StudyFile& study, std::size_t configurations);
 
-/// Returns the numbers of the next runs, ascending: of every cell the first `repeats`, then as many as its
-/// makespan needs to reach the target, estimated from the scatter so far, but at most twice the present
-/// number. Failed runs are repeated.
-std::vector<std::int64_t> wanted_tasks(const StudyFile& study, const std::vector<Configuration>& cells,
+/// Returns the numbers of the next runs, ascending: of every configuration the first `repeats`, then as many
+/// as its makespan needs to reach the target, estimated from the scatter so far, but at most twice the
+/// present number. Failed runs are repeated.
+std::vector<std::int64_t> wanted_tasks(const StudyFile& study,
+                                       const std::vector<Configuration>& configurations,
                                        std::span<const Measurement> runs);
 
 /// Makes the run of a task, after a warm-up if the study asks for one, and writes its measurement to a file
 /// next to its folder, in the format of measurements.csv; writes nothing if a signal ended the run.
-RunOutcome run_task(const Task& task, const std::vector<Configuration>& cells, const StudyFile& study,
-                    const StudyFolder& folder, CellRunner& runner);
+RunOutcome run_task(const Task& task, const std::vector<Configuration>& configurations,
+                    const StudyFile& study, const StudyFolder& folder, ConfigurationRunner& runner);
 
 /// The results of tasks, as lines of measurements.csv.
 struct Collected {
@@ -34,15 +36,17 @@ struct Collected {
 };
 
 /// Reads measurements.csv and the newer results of tasks.
-std::vector<Measurement> all_runs(const StudyFile& study, const std::vector<Configuration>& cells,
+std::vector<Measurement> all_runs(const StudyFile& study, const std::vector<Configuration>& configurations,
                                   const StudyFolder& folder);
 
 /// Moves the results of tasks to measurements.csv.
-Collected collect(const StudyFile& study, const std::vector<Configuration>& cells, const StudyFolder& folder);
+Collected collect(const StudyFile& study, const std::vector<Configuration>& configurations,
+                  const StudyFolder& folder);
 
-/// Returns the wanted_tasks() of cells of which a run has just arrived. A cell whose run fails or has no
-/// result is not repeated for ever, but waits for the user.
-std::vector<std::int64_t> further_tasks(const StudyFile& study, const std::vector<Configuration>& cells,
+/// Returns the wanted_tasks() of configurations of which a run has just arrived. A configuration whose run
+/// fails or has no result is not repeated for ever, but waits for the user.
+std::vector<std::int64_t> further_tasks(const StudyFile& study,
+                                        const std::vector<Configuration>& configurations,
                                         const Collected& collected);
 
 }  // namespace convoke::study

@@ -3,8 +3,8 @@
 
 #include "convoke/metrics/console.hpp"
 #include "convoke/os/stop_signals.hpp"
-#include "convoke/study/running/cell_runner.hpp"
 #include "convoke/study/running/configuration.hpp"
+#include "convoke/study/running/configuration_runner.hpp"
 #include "convoke/study/running/study_folder.hpp"
 
 namespace convoke::study {
@@ -22,7 +22,7 @@ struct SessionResult {
 /// Makes the missing runs of a study, one after the other, and adds each to measurements.csv when it ends.
 /// Shows the progress on `console`. Returns when no run is left, the budget is used up, or a signal has
 /// arrived (os::StopSignals must exist): then only the current run is lost.
-SessionResult run_session(const StudyFile& study, const std::vector<Configuration>& cells,
+SessionResult run_session(const StudyFile& study, const std::vector<Configuration>& configurations,
                           const StudyFolder& folder, const RunEnvironment& environment,
                           metrics::Console console);
 

@@ -23,29 +23,28 @@ struct Axis {
   std::vector<std::string> values;  ///< arguments of --set
 };
 
-/// The content of a study file (docs/formats.md): axes, whose product is the cells, and the rules of
+/// The content of a study file (docs/formats.md): axes, whose product is the configurations, and the rules of
 /// measurement.
 struct StudyFile {
   std::string name;
   std::vector<std::string> recipes;
   std::vector<std::int64_t> ranks{1}, threads{1};
-  std::vector<Mode> modes;        ///< empty: the recipe's
-  std::vector<double> fractions;  ///< empty: the recipe's
-  std::vector<std::string> batches{
-      "strong"};                 ///< strong: the same batch in all cells; weak: the same for each rank
-  std::vector<std::string> set;  ///< changes of all cells, e.g. "train.epochs=2"
+  std::vector<Mode> modes;                     ///< empty: the recipe's
+  std::vector<double> fractions;               ///< empty: the recipe's
+  std::vector<std::string> batches{"strong"};  ///< strong: the same batch in each; weak: for each rank
+  std::vector<std::string> set;                ///< changes of all configurations, e.g. "train.epochs=2"
   std::vector<Axis> axes;
   std::vector<std::string> columns;  ///< further numbers of summary.json to record, by their names with dots
 
-  std::int64_t repeats = 10, at_most = 30;  ///< runs of a cell: `repeats`, then more until the target
+  std::int64_t repeats = 10, at_most = 30;  ///< runs of each: `repeats`, then more until the target
   double target = 0.05;                     ///< relative half width of the 95 % interval of the makespan
   double budget_seconds = 0;                ///< for the whole study; 0: no limit
   std::int64_t warm_up = 1;                 ///< runs of each recipe before the counted ones
-  std::uint64_t seed = 1;                   ///< for the order of the cells
+  std::uint64_t seed = 1;                   ///< for the order of the configurations
   bool new_seeds = true;                    ///< repeat r trains with the recipe's seed + r - 1
   double contended_above = 0.1;             ///< a run is contended if spin loops are slower by this fraction
   bool keep_models = false;                 ///< keep checkpoints and models of the runs
-  bool leave_out = false;                   ///< drop cells that cannot run; otherwise refuse the study
+  bool leave_out = false;                   ///< drop those that cannot run; otherwise refuse the study
 
   /// Throws Error naming file and line for an unknown key (with the nearest known one) or a value out of
   /// range.

@@ -24,14 +24,14 @@ class StudyFolder {
   std::filesystem::path study_file() const { return path_ / "study.toml"; }
   std::filesystem::path measurements() const { return path_ / "measurements.csv"; }
   /// The folder of a run, which may not exist.
-  std::filesystem::path run_at(const Coordinates& cell, std::int64_t repeat) const;
-  std::filesystem::path run(const Configuration& cell, std::int64_t repeat) const;
+  std::filesystem::path run_at(const Coordinates& configuration, std::int64_t repeat) const;
+  std::filesystem::path run(const Configuration& configuration, std::int64_t repeat) const;
   /// The folder of a run's warm-up; removed after the warm-up.
-  std::filesystem::path warm_up(const Configuration& cell, std::int64_t repeat) const;
-  /// The output of a run: runs/<cell>-<repeat>.log.
-  std::filesystem::path log(const Configuration& cell, std::int64_t repeat) const;
-  /// The measurement of a run in a separate job: runs/<cell>-<repeat>.csv.
-  std::filesystem::path row(const Configuration& cell, std::int64_t repeat) const;
+  std::filesystem::path warm_up(const Configuration& configuration, std::int64_t repeat) const;
+  /// The output of a run: runs/<configuration>-<repeat>.log.
+  std::filesystem::path log(const Configuration& configuration, std::int64_t repeat) const;
+  /// The measurement of a run in a separate job: runs/<configuration>-<repeat>.csv.
+  std::filesystem::path row(const Configuration& configuration, std::int64_t repeat) const;
   /// The calibration of spin loops on this host.
   std::filesystem::path calibration() const;
 

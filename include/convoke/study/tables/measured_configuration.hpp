@@ -54,13 +54,13 @@ inline constexpr std::array kQuantities{
              Quantity::Kind::kDetail},
 };
 
-/// The coordinates of a cell: the properties that its runs share.
+/// The coordinates of a configuration: the properties that its runs share.
 struct Coordinates {
   std::string system, mode;
   std::int64_t ranks = 1, threads = 1;  ///< ranks 0: unknown
   double fraction = 1;
   std::string batch, variant;
-  std::string machine = {};  ///< as in Measurement; "" for planned cells, which have no machine yet
+  std::string machine = {};  ///< as in Measurement; "" for planned configurations, which have no machine yet
   /// The members of an ensemble were trained in turns, each alone, as if all ranks had their own cores: never
   /// a repeat of a run in which they trained at the same time.
   bool emulated = false;
@@ -81,15 +81,15 @@ bool is_sequential(std::string_view mode);
 /// set.
 std::string to_string(const Coordinates& at);
 
-/// Returns a cell's name for folders, "mnist-sync-sync-2x1-p0.5", with "-emulated" at the end: characters
-/// other than letters, digits, dot, plus and minus become "_".
+/// Returns a configuration's name for folders, "mnist-sync-sync-2x1-p0.5", with "-emulated" at the end:
+/// characters other than letters, digits, dot, plus and minus become "_".
 std::string run_name(const Coordinates& at);
 
 /// Returns a share as "1/8", "1", "0.3".
 std::string fraction_text(double fraction);
 
-/// The repeats of one cell.
-struct MeasuredCell {
+/// The repeats of one configuration.
+struct MeasuredConfiguration {
   Coordinates at;
   std::vector<Measurement> runs;   ///< counted runs
   std::int64_t failed = 0;         ///< uncounted runs: failed,
@@ -105,9 +105,9 @@ struct MeasuredCell {
   std::string_view dataset_hash() const;
 };
 
-/// Returns the values of the cell's runs; if two runs have the same repeat (and so the same seed), their
-/// scores count once.
-std::vector<double> values_of(const MeasuredCell& cell, const Quantity& quantity);
+/// Returns the values of the configuration's runs; if two runs have the same repeat (and so the same seed),
+/// their scores count once.
+std::vector<double> values_of(const MeasuredConfiguration& configuration, const Quantity& quantity);
 
 /// Returns a mark in capital letters, as it is printed.
 std::string loud(std::string mark);
@@ -115,14 +115,17 @@ std::string loud(std::string mark);
 /// Returns `text` and its marks, which say why it is not reliable: "5.5 [OVERSUBSCRIBED, CONTENDED]".
 std::string marked(const std::string& text, std::span<const std::string> marks);
 
-/// Returns the cell of these coordinates; null if there is none.
-const MeasuredCell* cell_at(std::span<const MeasuredCell> cells, const Coordinates& at);
+/// Returns the configuration of these coordinates; null if there is none.
+const MeasuredConfiguration* configuration_at(std::span<const MeasuredConfiguration> configurations,
+                                              const Coordinates& at);
 
-/// Returns the cell with the most runs of the plan `at` on any machine; null if there is none. Runs on other
-/// machines are not repeats of these.
-const MeasuredCell* largest_cell_at(std::span<const MeasuredCell> cells, const Coordinates& at);
+/// Returns the configuration with the most runs of the plan `at` on any machine; null if there is none. Runs
+/// on other machines are not repeats of these.
+const MeasuredConfiguration* largest_configuration_at(std::span<const MeasuredConfiguration> configurations,
+                                                      const Coordinates& at);
 
-/// Returns true for the same system, mode, batch policy, variant and machine; for cells, curves and tables.
+/// Returns true for the same system, mode, batch policy, variant and machine; for configurations, curves and
+/// tables.
 template <class A, class B>
 bool same_family(const A& a, const B& b) {
   return a.system == b.system && a.mode == b.mode && a.batch == b.batch && a.variant == b.variant &&
@@ -136,8 +139,9 @@ void add_marks(std::vector<std::string>& all, std::span<const std::string> marks
 bool is_oversubscribed(std::span<const std::string> marks);
 
 /// Groups runs by their coordinates, in the order of first appearance. Failed runs are only counted.
-/// Contended runs are only counted if the cell has others, or the same repeat was made again; otherwise they
-/// are used and the cell gets the mark. Missing core-seconds become makespan x ranks x threads.
-std::vector<MeasuredCell> cells_of(std::span<const Measurement> measurements);
+/// Contended runs are only counted if the configuration has others, or the same repeat was made again;
+/// otherwise they are used and the configuration gets the mark. Missing core-seconds become makespan x ranks
+/// x threads.
+std::vector<MeasuredConfiguration> configurations_of(std::span<const Measurement> measurements);
 
 }  // namespace convoke::study

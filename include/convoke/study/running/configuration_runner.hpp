@@ -31,34 +31,35 @@ struct RunOutcome {
   int interrupted_by = 0;  ///< the signal that ended it; 0: none
 };
 
-/// Makes runs of cells, one after the other: `convoke train` under mpirun, between spin loops. An
+/// Makes runs of configurations, one after the other: `convoke train` under mpirun, between spin loops. An
 /// emulated run trains the members one after the other, each alone; `convoke gather` then lets them vote.
-class CellRunner {
+class ConfigurationRunner {
  public:
   /// `study` and `folder` must outlive it.
-  CellRunner(const StudyFile& study, const StudyFolder& folder, RunEnvironment environment);
+  ConfigurationRunner(const StudyFile& study, const StudyFolder& folder, RunEnvironment environment);
 
-  /// Calibrates the spin loops for the numbers of cores that `cells` use.
-  void calibrate(const std::vector<Configuration>& cells);
+  /// Calibrates the spin loops for the numbers of cores that `configurations` use.
+  void calibrate(const std::vector<Configuration>& configurations);
 
-  /// Makes run number `repeat` of `cell`, and replaces an earlier one. Calls `meanwhile` several times a
-  /// second. Marks the run as failed, oversubscribed, contended, emulated, or "bindings differ" if its
-  /// bindings differ from those of the cell's first run. If it is ended by a signal (os::StopSignals), no
-  /// files are left.
-  RunOutcome run(const Configuration& cell, std::int64_t repeat, const std::function<void()>& meanwhile);
+  /// Makes run number `repeat` of `configuration`, and replaces an earlier one. Calls `meanwhile` several
+  /// times a second. Marks the run as failed, oversubscribed, contended, emulated, or "bindings differ" if
+  /// its bindings differ from those of the configuration's first run. If it is ended by a signal
+  /// (os::StopSignals), no files are left.
+  RunOutcome run(const Configuration& configuration, std::int64_t repeat,
+                 const std::function<void()>& meanwhile);
   /// Makes a run in `output` that does not count; keeps no files, except the log next to that folder if it
   /// fails. Returns "" or why it failed.
-  std::string warm_up(const Configuration& cell, const std::filesystem::path& output,
+  std::string warm_up(const Configuration& configuration, const std::filesystem::path& output,
                       const std::function<void()>& meanwhile);
 
-  bool oversubscribes(const Configuration& cell) const;
+  bool oversubscribes(const Configuration& configuration) const;
   /// True if the processor has energy counters that this process can read.
   bool measures_energy() const { return energy_.is_available(); }
   /// Sum over all runs that it made, including warm-ups.
   double run_seconds() const { return run_seconds_; }
 
  private:
-  std::int64_t busy(const Configuration& cell) const;
+  std::int64_t busy(const Configuration& configuration) const;
   /// How a process, or several one after the other, ended.
   struct End {
     int code = 0;
@@ -66,13 +67,14 @@ class CellRunner {
     double seconds = 0;   ///< of all processes,
     double slowdown = 0;  ///< and the largest of the spin loops between them
   };
-  std::vector<std::string> command(const Configuration& cell, std::int64_t repeat,
+  std::vector<std::string> command(const Configuration& configuration, std::int64_t repeat,
                                    const std::filesystem::path& output, std::int64_t member = -1) const;
   End start(const std::vector<std::string>& words, const std::filesystem::path& output,
             const std::filesystem::path& log, const std::function<void()>& meanwhile);
-  End train_in_turns(const Configuration& cell, std::int64_t repeat, const std::filesystem::path& output,
-                     const std::filesystem::path& log, const std::function<void()>& meanwhile);
-  std::string first_bindings(const Configuration& cell, std::int64_t but) const;
+  End train_in_turns(const Configuration& configuration, std::int64_t repeat,
+                     const std::filesystem::path& output, const std::filesystem::path& log,
+                     const std::function<void()>& meanwhile);
+  std::string first_bindings(const Configuration& configuration, std::int64_t but) const;
 
   const StudyFile& study_;
   const StudyFolder& folder_;

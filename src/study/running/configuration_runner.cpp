@@ -1,4 +1,4 @@
-#include "convoke/study/running/cell_runner.hpp"
+#include "convoke/study/running/configuration_runner.hpp"
 
 #include <fmt/format.h>
 
@@ -53,46 +53,49 @@ void remove_models(const fs::path& folder) {
 
 }  // namespace
 
-CellRunner::CellRunner(const StudyFile& study, const StudyFolder& folder, RunEnvironment environment)
+ConfigurationRunner::ConfigurationRunner(const StudyFile& study, const StudyFolder& folder,
+                                         RunEnvironment environment)
     : study_(study),
       folder_(folder),
       environment_(std::move(environment)),
       loops_(environment_.cores, folder.calibration()) {}
 
-bool CellRunner::oversubscribes(const Configuration& cell) const {
-  return launch_of(cell.ranks_at_once(), cell.at.threads, environment_.all_cores).oversubscribed;
+bool ConfigurationRunner::oversubscribes(const Configuration& configuration) const {
+  return launch_of(configuration.ranks_at_once(), configuration.at.threads, environment_.all_cores)
+      .oversubscribed;
 }
 
 // Returns the number of busy cores of this host.
-std::int64_t CellRunner::busy(const Configuration& cell) const {
-  return std::min(cell.ranks_at_once() * cell.at.threads,
+std::int64_t ConfigurationRunner::busy(const Configuration& configuration) const {
+  return std::min(configuration.ranks_at_once() * configuration.at.threads,
                   static_cast<std::int64_t>(environment_.cores.size()));
 }
 
-void CellRunner::calibrate(const std::vector<Configuration>& cells) {
-  for (const Configuration& cell : cells) loops_.calibrate(busy(cell));
+void ConfigurationRunner::calibrate(const std::vector<Configuration>& configurations) {
+  for (const Configuration& configuration : configurations) loops_.calibrate(busy(configuration));
 }
 
-std::vector<std::string> CellRunner::command(const Configuration& cell, std::int64_t repeat,
-                                             const fs::path& output, std::int64_t member) const {
-  std::vector<std::string> words =
-      launch_of(cell.ranks_at_once(), cell.at.threads, environment_.all_cores, environment_.launch_options)
-          .words;
+std::vector<std::string> ConfigurationRunner::command(const Configuration& configuration, std::int64_t repeat,
+                                                      const fs::path& output, std::int64_t member) const {
+  std::vector<std::string> words = launch_of(configuration.ranks_at_once(), configuration.at.threads,
+                                             environment_.all_cores, environment_.launch_options)
+                                       .words;
   words.insert(words.end(),
-               {environment_.program, "train", cell.recipe, "--quiet", "--output", output.string()});
+               {environment_.program, "train", configuration.recipe, "--quiet", "--output", output.string()});
   // Hundreds of runs do not need a page each; [set] may ask for them.
   words.insert(words.end(), {"--set", "run.report=false"});
-  for (const std::string& change : cell.changes_of(study_, repeat))
+  for (const std::string& change : configuration.changes_of(study_, repeat))
     words.insert(words.end(), {"--set", change});
   if (member >= 0) {
-    words.insert(words.end(), {"--set", fmt::format("ensemble.members={}", cell.members), "--member",
+    words.insert(words.end(), {"--set", fmt::format("ensemble.members={}", configuration.members), "--member",
                                fmt::format("{}", member)});
   }
   return words;
 }
 
-CellRunner::End CellRunner::start(const std::vector<std::string>& words, const fs::path& output,
-                                  const fs::path& log, const std::function<void()>& meanwhile) {
+ConfigurationRunner::End ConfigurationRunner::start(const std::vector<std::string>& words,
+                                                    const fs::path& output, const fs::path& log,
+                                                    const std::function<void()>& meanwhile) {
   run::LaunchedJob job(words, output, log);
   double next = 0, next_energy = kEnergy;
   End end;
@@ -117,9 +120,10 @@ CellRunner::End CellRunner::start(const std::vector<std::string>& words, const f
 }
 
 // Each member is a run in its own folder, which then moves into the folder of the whole run.
-CellRunner::End CellRunner::train_in_turns(const Configuration& cell, std::int64_t repeat,
-                                           const fs::path& output, const fs::path& log,
-                                           const std::function<void()>& meanwhile) {
+ConfigurationRunner::End ConfigurationRunner::train_in_turns(const Configuration& configuration,
+                                                             std::int64_t repeat, const fs::path& output,
+                                                             const fs::path& log,
+                                                             const std::function<void()>& meanwhile) {
   const fs::path folder = members_before(output);
   fs::remove_all(folder);
   End all;
@@ -129,42 +133,43 @@ CellRunner::End CellRunner::train_in_turns(const Configuration& cell, std::int64
     all.seconds += end.seconds;
     return end.code == 0 && end.interrupted_by == 0;
   };
-  std::vector<std::string> gather =
-      launch_of(cell.ranks_at_once(), cell.at.threads, environment_.all_cores, environment_.launch_options)
-          .words;
+  std::vector<std::string> gather = launch_of(configuration.ranks_at_once(), configuration.at.threads,
+                                              environment_.all_cores, environment_.launch_options)
+                                        .words;
   gather.insert(gather.end(), {environment_.program, "gather", "--output", output.string()});
-  for (std::int64_t member = 0; member < cell.members; ++member) {
+  for (std::int64_t member = 0; member < configuration.members; ++member) {
     const fs::path of_member = folder / fmt::format("member-{:03}", member);
     gather.push_back(of_member.string());
-    if (!did(command(cell, repeat, of_member, member), of_member)) return all;
-    all.slowdown = std::max(all.slowdown, loops_.slowdown(busy(cell)));
+    if (!did(command(configuration, repeat, of_member, member), of_member)) return all;
+    all.slowdown = std::max(all.slowdown, loops_.slowdown(busy(configuration)));
   }
   if (!did(gather, output)) return all;
   fs::rename(folder, output / "members");
   return all;
 }
 
-std::string CellRunner::first_bindings(const Configuration& cell, std::int64_t but) const {
+std::string ConfigurationRunner::first_bindings(const Configuration& configuration, std::int64_t but) const {
   for (std::int64_t repeat = 1; repeat <= study_.at_most; ++repeat) {
-    if (repeat == but || !fs::exists(folder_.run(cell, repeat) / "summary.json")) continue;
-    return bindings_of(folder_.run(cell, repeat));
+    if (repeat == but || !fs::exists(folder_.run(configuration, repeat) / "summary.json")) continue;
+    return bindings_of(folder_.run(configuration, repeat));
   }
   return {};
 }
 
-RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
-                           const std::function<void()>& meanwhile) {
-  const fs::path output = folder_.run(cell, repeat), log = folder_.log(cell, repeat);
+RunOutcome ConfigurationRunner::run(const Configuration& configuration, std::int64_t repeat,
+                                    const std::function<void()>& meanwhile) {
+  const fs::path output = folder_.run(configuration, repeat), log = folder_.log(configuration, repeat);
   fs::remove_all(output);
   fs::remove(log);
   RunOutcome outcome;
   Measurement& run = outcome.measurement;
   run.started = os::utc_now();
-  const double before = loops_.slowdown(busy(cell));
+  const double before = loops_.slowdown(busy(configuration));
 
   energy_.start();
-  const End end = cell.at.emulated ? train_in_turns(cell, repeat, output, log, meanwhile)
-                                   : start(command(cell, repeat, output), output, log, meanwhile);
+  const End end = configuration.at.emulated
+                      ? train_in_turns(configuration, repeat, output, log, meanwhile)
+                      : start(command(configuration, repeat, output), output, log, meanwhile);
   const std::optional<double> joules = energy_.joules();
   outcome.seconds = end.seconds;
   outcome.interrupted_by = end.interrupted_by;
@@ -174,18 +179,19 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
     fs::remove(log);
     return outcome;
   }
-  outcome.slowdown = std::max({before, end.slowdown, loops_.slowdown(busy(cell))});
+  outcome.slowdown = std::max({before, end.slowdown, loops_.slowdown(busy(configuration))});
   outcome.correction = loops_.take_correction();
   if (outcome.correction > 0.01) loops_.write();
 
   if (end.code == 0) {
     try {
-      if (cell.at.emulated) complete_emulated_run(output);
+      if (configuration.at.emulated) complete_emulated_run(output);
       run = read_finished_run(output, study_.columns);
       // The counters belong to this host. Members in turns leave other cores idle, which takes energy, too.
-      const bool counted = environment_.all_cores <= std::ssize(environment_.cores) && !cell.at.emulated;
+      const bool counted =
+          environment_.all_cores <= std::ssize(environment_.cores) && !configuration.at.emulated;
       if (counted) run.joules = joules;
-      if (!cell.at.emulated)
+      if (!configuration.at.emulated)
         run.launch_seconds = std::max(0.0, end.seconds - run.makespan_seconds.value_or(end.seconds));
     } catch (const Error& error) {
       outcome.failure = error.what();
@@ -193,22 +199,23 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
   } else {
     outcome.failure = fmt::format("exit code {}: {}", end.code, complaint_in(log));
   }
-  run.system = cell.at.system, run.mode = cell.at.mode, run.batch = cell.at.batch,
-  run.variant = cell.at.variant;
-  run.ranks = cell.at.ranks, run.threads = cell.at.threads, run.fraction = cell.at.fraction;
+  run.system = configuration.at.system, run.mode = configuration.at.mode, run.batch = configuration.at.batch,
+  run.variant = configuration.at.variant;
+  run.ranks = configuration.at.ranks, run.threads = configuration.at.threads,
+  run.fraction = configuration.at.fraction;
   run.repeat = repeat;
-  if (cell.at.emulated) run.marks.emplace_back("emulated");
+  if (configuration.at.emulated) run.marks.emplace_back("emulated");
   if (!outcome.failure.empty()) {
     run.marks.emplace_back("failed");
     return outcome;
   }
-  if (oversubscribes(cell)) {
+  if (oversubscribes(configuration)) {
     run.marks.emplace_back("oversubscribed");
     // The threads shared the existing cores.
     run.core_seconds = run.makespan_seconds.value_or(0) * static_cast<double>(environment_.all_cores);
   }
   if (outcome.slowdown > study_.contended_above) run.marks.emplace_back("contended");
-  const std::string others = first_bindings(cell, repeat);
+  const std::string others = first_bindings(configuration, repeat);
   if (!others.empty() && others != bindings_of(output)) run.marks.emplace_back("bindings differ");
   if (!study_.keep_models) {
     remove_models(output);
@@ -219,12 +226,13 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
   return outcome;
 }
 
-std::string CellRunner::warm_up(const Configuration& cell, const fs::path& output,
-                                const std::function<void()>& meanwhile) {
+std::string ConfigurationRunner::warm_up(const Configuration& configuration, const fs::path& output,
+                                         const std::function<void()>& meanwhile) {
   const fs::path log = output.string() + ".log";
   fs::remove_all(output);
   fs::remove(log);
-  const End end = start(command(cell, 1, output, cell.at.emulated ? 0 : -1), output, log, meanwhile);
+  const End end =
+      start(command(configuration, 1, output, configuration.at.emulated ? 0 : -1), output, log, meanwhile);
   fs::remove_all(output);
   if (end.code != 0) return fmt::format("exit code {}: {} ({})", end.code, complaint_in(log), log.string());
   fs::remove(log);

@@ -1,4 +1,4 @@
-#include "convoke/study/tables/cells.hpp"
+#include "convoke/study/tables/measured_configuration.hpp"
 
 #include <fmt/format.h>
 
@@ -13,35 +13,39 @@
 namespace convoke::study {
 namespace {
 
-void settle(MeasuredCell& cell) {
+void settle(MeasuredConfiguration& configuration) {
   const auto is_contended = [](const Measurement& m) { return m.has_mark("contended"); };
-  if (!std::all_of(cell.runs.begin(), cell.runs.end(), is_contended)) {
-    cell.contended += static_cast<std::int64_t>(std::erase_if(cell.runs, is_contended));
+  if (!std::all_of(configuration.runs.begin(), configuration.runs.end(), is_contended)) {
+    configuration.contended += static_cast<std::int64_t>(std::erase_if(configuration.runs, is_contended));
   }
-  for (const Measurement& run : cell.runs) add_marks(cell.marks, run.marks);
+  for (const Measurement& run : configuration.runs) add_marks(configuration.marks, run.marks);
   for (const Quantity& quantity : kQuantities) {
-    const std::vector<double> values = values_of(cell, quantity);
-    if (!values.empty()) cell.statistics.emplace(quantity.name, summarize(values));
+    const std::vector<double> values = values_of(configuration, quantity);
+    if (!values.empty()) configuration.statistics.emplace(quantity.name, summarize(values));
   }
   std::map<std::string, std::vector<double>> further;
-  for (const Measurement& run : cell.runs) {
+  for (const Measurement& run : configuration.runs) {
     for (const auto& [name, number] : run.further) further[name].push_back(number);
   }
   for (const auto& [name, values] : further) {
-    cell.statistics.emplace(std::string(kFurtherPrefix) + name, summarize(values));
+    configuration.statistics.emplace(std::string(kFurtherPrefix) + name, summarize(values));
   }
 }
 
-// Runs that failed before they recorded a machine count for the machine of the other runs of their cell.
-void take_failures(std::vector<MeasuredCell>& cells) {
-  for (MeasuredCell& cell : cells) {
-    if (!cell.runs.empty() || !cell.at.machine.empty()) continue;
-    const auto other = std::find_if(cells.begin(), cells.end(), [&](const MeasuredCell& each) {
-      return !each.runs.empty() && on_any_machine(each.at) == cell.at;
-    });
-    if (other != cells.end()) other->failed += std::exchange(cell.failed, 0);
+// Runs that failed before they recorded a machine count for the machine of the other runs of their
+// configuration.
+void take_failures(std::vector<MeasuredConfiguration>& configurations) {
+  for (MeasuredConfiguration& configuration : configurations) {
+    if (!configuration.runs.empty() || !configuration.at.machine.empty()) continue;
+    const auto other =
+        std::find_if(configurations.begin(), configurations.end(), [&](const MeasuredConfiguration& each) {
+          return !each.runs.empty() && on_any_machine(each.at) == configuration.at;
+        });
+    if (other != configurations.end()) other->failed += std::exchange(configuration.failed, 0);
   }
-  std::erase_if(cells, [](const MeasuredCell& cell) { return cell.runs.empty() && cell.failed == 0; });
+  std::erase_if(configurations, [](const MeasuredConfiguration& configuration) {
+    return configuration.runs.empty() && configuration.failed == 0;
+  });
 }
 
 }  // namespace
@@ -107,16 +111,19 @@ std::string marked(const std::string& text, std::span<const std::string> marks) 
   return fmt::format("{} [{}]", text, loud(join(marks)));
 }
 
-const MeasuredCell* cell_at(std::span<const MeasuredCell> cells, const Coordinates& at) {
-  const auto it = std::find_if(cells.begin(), cells.end(), [&](const MeasuredCell& c) { return c.at == at; });
-  return it == cells.end() ? nullptr : &*it;
+const MeasuredConfiguration* configuration_at(std::span<const MeasuredConfiguration> configurations,
+                                              const Coordinates& at) {
+  const auto it = std::find_if(configurations.begin(), configurations.end(),
+                               [&](const MeasuredConfiguration& c) { return c.at == at; });
+  return it == configurations.end() ? nullptr : &*it;
 }
 
-const MeasuredCell* largest_cell_at(std::span<const MeasuredCell> cells, const Coordinates& at) {
-  const MeasuredCell* largest = nullptr;
-  for (const MeasuredCell& cell : cells) {
-    if (on_any_machine(cell.at) != on_any_machine(at)) continue;
-    if (largest == nullptr || cell.runs.size() > largest->runs.size()) largest = &cell;
+const MeasuredConfiguration* largest_configuration_at(std::span<const MeasuredConfiguration> configurations,
+                                                      const Coordinates& at) {
+  const MeasuredConfiguration* largest = nullptr;
+  for (const MeasuredConfiguration& configuration : configurations) {
+    if (on_any_machine(configuration.at) != on_any_machine(at)) continue;
+    if (largest == nullptr || configuration.runs.size() > largest->runs.size()) largest = &configuration;
   }
   return largest;
 }
@@ -131,13 +138,13 @@ bool is_oversubscribed(std::span<const std::string> marks) {
   return std::find(marks.begin(), marks.end(), "oversubscribed") != marks.end();
 }
 
-std::vector<double> values_of(const MeasuredCell& cell, const Quantity& quantity) {
+std::vector<double> values_of(const MeasuredConfiguration& configuration, const Quantity& quantity) {
   std::vector<double> values;
-  for (auto run = cell.runs.begin(); run != cell.runs.end(); ++run) {
+  for (auto run = configuration.runs.begin(); run != configuration.runs.end(); ++run) {
     const auto& value = (*run).*quantity.member;
     // A repeat has one seed: in two studies together, the second has no new information about its scores.
     const bool known = quantity.kind == Quantity::Kind::kScore &&
-                       std::any_of(cell.runs.begin(), run, [&](const Measurement& earlier) {
+                       std::any_of(configuration.runs.begin(), run, [&](const Measurement& earlier) {
                          return earlier.repeat == run->repeat && earlier.*quantity.member == value;
                        });
     if (value && !known) values.push_back(*value);
@@ -145,42 +152,43 @@ std::vector<double> values_of(const MeasuredCell& cell, const Quantity& quantity
   return values;
 }
 
-const Statistics* MeasuredCell::find(std::string_view quantity) const {
+const Statistics* MeasuredConfiguration::find(std::string_view quantity) const {
   const auto it = statistics.find(quantity);
   return it == statistics.end() ? nullptr : &it->second;
 }
 
-std::string_view MeasuredCell::dataset_hash() const {
+std::string_view MeasuredConfiguration::dataset_hash() const {
   return runs.empty() ? std::string_view() : runs.front().dataset_hash;
 }
 
-std::vector<MeasuredCell> cells_of(std::span<const Measurement> measurements) {
-  std::vector<MeasuredCell> cells;
+std::vector<MeasuredConfiguration> configurations_of(std::span<const Measurement> measurements) {
+  std::vector<MeasuredConfiguration> configurations;
   for (const Measurement& measurement : measurements) {
     const Coordinates at = coordinates(measurement);
-    auto cell = std::find_if(cells.begin(), cells.end(), [&](const MeasuredCell& c) { return c.at == at; });
-    if (cell == cells.end()) {
-      cells.emplace_back();
-      cell = cells.end() - 1;
-      cell->at = at;
+    auto configuration = std::find_if(configurations.begin(), configurations.end(),
+                                      [&](const MeasuredConfiguration& c) { return c.at == at; });
+    if (configuration == configurations.end()) {
+      configurations.emplace_back();
+      configuration = configurations.end() - 1;
+      configuration->at = at;
     }
     if (measurement.has_mark("failed")) {
-      ++cell->failed;
+      ++configuration->failed;
       continue;
     }
     const auto superseded = [&](const Measurement& m) {
       return m.has_mark("contended") && m.repeat == measurement.repeat;
     };
-    cell->contended += static_cast<std::int64_t>(std::erase_if(cell->runs, superseded));
-    cell->runs.push_back(measurement);
-    Measurement& run = cell->runs.back();
+    configuration->contended += static_cast<std::int64_t>(std::erase_if(configuration->runs, superseded));
+    configuration->runs.push_back(measurement);
+    Measurement& run = configuration->runs.back();
     if (!run.core_seconds && run.makespan_seconds && at.workers() > 0) {
       run.core_seconds = *run.makespan_seconds * static_cast<double>(at.workers());
     }
   }
-  for (MeasuredCell& cell : cells) settle(cell);
-  take_failures(cells);
-  return cells;
+  for (MeasuredConfiguration& configuration : configurations) settle(configuration);
+  take_failures(configurations);
+  return configurations;
 }
 
 }  // namespace convoke::study
