@@ -158,7 +158,9 @@ constexpr std::array kRunKeys{
 
 Section run_section() {
   return section_of<kRunKeys, &Recipe::run>("run",
-                                            "The execution of a run. These keys do not change the result.");
+                                            "The execution of a run. These keys change no bit of the result "
+                                            "with `train.reduction = \"exact\"`, and "
+                                            "otherwise only the rounding of sums.");
 }
 
 RunRecipe read_run(const Settings& document) {

@@ -7,6 +7,9 @@
 #   <!-- test: parse, needs Slurm -->        checks the block's syntax and the options of its `convoke` commands only
 #   <!-- test: with 's/a/b/' -->             runs the block as sed edits it
 #   <!-- test: accept 3 4 -->                these exit codes of convoke are no failure
+#   <!-- test: shows -->                     the commands of a `console` block print its other lines; `...` stands for any lines,
+#                                            and at the end of a line for any text.
+#                                            `shows, numbers vary`: other numbers are as good
 # A comment above a table in Markdown has the command that prints this table, in the folder of the page:
 #   <!-- table: convoke study table study.csv --rows ranks --show accuracy -->
 # Blocks of `sh` are run; in `console` the lines that begin with "$ ". Other languages are not looked at.
@@ -16,11 +19,14 @@ function word(text, n,  parts) { split(text, parts, /[ ,]+/); return parts[n] }
 
 function begin_block(language) {
   here = language ~ /^(sh|console)$/ ? "block" : (file != "" && language == "toml" ? "file" : "other")
+  where = page ":" NR
   if (language == "") {
     printf "%s:%d: a block without a language: sh, console, text, toml, ...\n", page, NR > "/dev/stderr"
     failed = 1
   }
   console = language == "console"
+  if (shows != "" && !console) { printf "%s:%d: \"shows\" needs a block of console\n", page, NR > "/dev/stderr"; failed = 1 }
+  expected = ""
   if (here == "file") printf "to_file %s %s %s <<'END_OF_BLOCK'\n", quoted(page ":" NR), quoted(file), quoted(edit)
   if (here == "block")
     printf "%s %s %s %s <<'END_OF_BLOCK'\n", parse ? "check_block" : "read_block", quoted(page ":" NR), quoted(edit), quoted(accept)
@@ -30,9 +36,10 @@ function end_block() {
   if (here == "file" || here == "table") print "END_OF_BLOCK"
   if (here == "block") {
     print "END_OF_BLOCK"
-    if (!parse) print "eval \"$block\""  # in this shell: variables and folders last until the end of the page
+    if (shows != "") printf "check_output %s %s <<'END_OF_BLOCK'\n%sEND_OF_BLOCK\n", quoted(where), shows, expected
+    else if (!parse) print "eval \"$block\""  # in this shell: variables and folders last until the end of the page
   }
-  here = file = edit = accept = ""
+  here = file = edit = accept = shows = ""
   parse = 0
 }
 
@@ -56,6 +63,7 @@ here == "file" { print; next }
 here == "block" {
   if (!console) print
   else if (/^\$ / || continued) { sub(/^\$ /, ""); print; continued = /\\$/ }
+  else expected = expected $0 "\n"
   next
 }
 here != "" { next }
@@ -69,10 +77,11 @@ here != "" { next }
   else if (kind == "file") file = word(text, 2)
   else if (kind == "parse") parse = 1
   else if (kind == "accept") { accept = text; sub(/^accept /, "", accept) }
+  else if (kind == "shows") shows = text ~ /numbers vary/ ? "varying" : "exactly"
   else if (kind != "with") { printf "%s:%d: unknown test comment: %s\n", page, NR, $0 > "/dev/stderr"; failed = 1 }
   next
 }
-/^[^ ]/ && (file != "" || parse || edit != "" || accept != "") {
+/^[^ ]/ && (file != "" || parse || edit != "" || accept != "" || shows != "") {
   printf "%s:%d: a test comment stands right above its block\n", page, NR > "/dev/stderr"
   failed = 1
 }

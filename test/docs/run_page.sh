@@ -50,6 +50,31 @@ read_block() {
   printf '\n== %s\n%s\n' "$1" "$block"
 }
 
+# check_output WHERE exactly|varying < TEXT: the block, which runs in a shell of its own, prints the text.
+check_output() {
+  local where=$1 kind=$2 text printed code=0 numbers='s/[[:space:]]+/ /g; s/ $//'
+  text=$(cat)
+  printed=$(eval "$block" 2>&1) || code=$?
+  echo "$printed"
+  [ "$code" = 0 ] || { echo "$where: exit code $code" >&2; exit 1; }
+  [ "$kind" = exactly ] || numbers="s/[0-9]([0-9,.]*[0-9])?/N/g; $numbers"
+  awk -v where="$where" 'function fits(line, text) {
+      return line == text || text ~ / \.\.\.$/ && substr(line, 1, length(text) - 3) == substr(text, 1, length(text) - 3)
+    }
+    NR == FNR { printed[++lines] = $0; next }
+    $0 == "..." { any = 1; next }
+    { begin = ++at
+      while (any && at < lines && !fits(printed[at], $0)) ++at
+      if (at > lines || !fits(printed[at], $0)) {
+        printf "%s: the command does not print \"%s\", but \"%s\"\n", where, $0, printed[begin] > "/dev/stderr"
+        exit failed = 1
+      }
+      any = 0 }
+    END {
+      if (!failed && !any && at < lines) { printf "%s: the command also prints \"%s\"\n", where, printed[at + 1] > "/dev/stderr"; exit 1 }
+    }' <(sed -E "$numbers" <<< "$printed") <(sed -E "$numbers" <<< "$text") || exit 1
+}
+
 # check_table WHERE COMMAND < TABLE: the command prints the table, in the folder of the page.
 check_table() {
   local where=$1 command=$2 table printed
