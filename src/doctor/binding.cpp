@@ -172,7 +172,7 @@ std::vector<std::vector<int>> better_cores(std::span<const run::Placement> place
   return better;
 }
 
-Binding settle(const mpi::Communicator& world, int threads) {
+Binding fix_binding(const mpi::Communicator& world, int threads) {
   Binding binding;
   binding.machine = run::survey(world);
   const std::vector<os::LogicalCpu> host = os::online_cpus();

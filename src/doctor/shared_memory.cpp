@@ -51,78 +51,79 @@ std::string read_neighbour(const run::Machine& machine, const mpi::Communicator&
   return failed == 0 ? std::string() : std::strerror(failed);
 }
 
-SharedMemoryRoom look(const run::Machine& machine, const mpi::Communicator& world, bool ask) {
-  SharedMemoryRoom room;
-  room.host = machine.host;
-  room.ranks = machine.local_ranks;
-  room.folder = mpi_setting("btl_vader_backing_directory", "/dev/shm", ask);
+SharedMemorySpace look(const run::Machine& machine, const mpi::Communicator& world, bool ask) {
+  SharedMemorySpace space;
+  space.host = machine.host;
+  space.ranks = machine.local_ranks;
+  space.folder = mpi_setting("btl_vader_backing_directory", "/dev/shm", ask);
   struct statvfs system {};
-  if (statvfs("/dev/shm", &system) == 0) room.total = std::uint64_t{system.f_blocks} * system.f_frsize;
+  if (statvfs("/dev/shm", &system) == 0) space.total = std::uint64_t{system.f_blocks} * system.f_frsize;
   const mpi::Communicator node = world.split_node();
   try {
     const mpi::SharedMemory memory(node, 1);
   } catch (const Error& error) {
-    room.unshared = error.what();
+    space.unshared = error.what();
   }
-  room.copies = mpi_setting("btl_vader_single_copy_mechanism", "", ask);
-  room.reading_refused = read_neighbour(machine, world);
-  return room;
+  space.copies = mpi_setting("btl_vader_single_copy_mechanism", "", ask);
+  space.reading_refused = read_neighbour(machine, world);
+  return space;
 }
 
 constexpr std::array kRoomFields{
-    field<&SharedMemoryRoom::host>("host"),
-    field<&SharedMemoryRoom::ranks>("ranks"),
-    field<&SharedMemoryRoom::total>("total"),
-    field<&SharedMemoryRoom::folder>("folder"),
-    field<&SharedMemoryRoom::unshared>("unshared"),
-    field<&SharedMemoryRoom::copies>("copies"),
-    field<&SharedMemoryRoom::reading_refused>("reading_refused"),
+    field<&SharedMemorySpace::host>("host"),
+    field<&SharedMemorySpace::ranks>("ranks"),
+    field<&SharedMemorySpace::total>("total"),
+    field<&SharedMemorySpace::folder>("folder"),
+    field<&SharedMemorySpace::unshared>("unshared"),
+    field<&SharedMemorySpace::copies>("copies"),
+    field<&SharedMemorySpace::reading_refused>("reading_refused"),
 };
 
 }  // namespace
 
-std::vector<SharedMemoryRoom> gather_shared_memory(const run::Machine& machine,
-                                                   const mpi::Communicator& world, bool ask) {
+std::vector<SharedMemorySpace> gather_shared_memory(const run::Machine& machine,
+                                                    const mpi::Communicator& world, bool ask) {
   return structs_of(kRoomFields,
                     gather_hosts(to_settings(kRoomFields, look(machine, world, ask)), machine, world));
 }
 
-std::vector<Finding> check_shared_memory(const std::vector<SharedMemoryRoom>& hosts) {
+std::vector<Finding> check_shared_memory(const std::vector<SharedMemorySpace>& hosts) {
   constexpr std::uint64_t kPerRank = std::uint64_t{5} << 20;  // Open MPI's segment of 4 MiB, and some more
   std::vector<Finding> found;
-  for (const SharedMemoryRoom& room : hosts) {
-    const std::uint64_t own = kPerRank * static_cast<std::uint64_t>(room.ranks);
-    if (!room.unshared.empty()) {
+  for (const SharedMemorySpace& space : hosts) {
+    const std::uint64_t own = kPerRank * static_cast<std::uint64_t>(space.ranks);
+    if (!space.unshared.empty()) {
       found.push_back(
           {.severity = Severity::kWarning,
            .subject = "shared memory",
-           .evidence = room.unshared + "; each keeps its own copy of the model and of the samples",
+           .evidence = space.unshared + "; each keeps its own copy of the model and of the samples",
            .remedy = "run all ranks of a host in one container"});
     }
-    if (room.ranks > 1 && room.total < own) {
+    if (space.ranks > 1 && space.total < own) {
       const std::string instead =
-          room.folder == "/dev/shm" ? "" : fmt::format("; messages use files in {}", room.folder);
+          space.folder == "/dev/shm" ? "" : fmt::format("; messages use files in {}", space.folder);
       found.push_back({.severity = Severity::kWarning,
                        .subject = "shared memory",
-                       .evidence = fmt::format("{}: /dev/shm has only {} for {} ranks{}", room.host,
-                                               format_bytes(room.total), room.ranks, instead),
+                       .evidence = fmt::format("{}: /dev/shm has only {} for {} ranks{}", space.host,
+                                               format_bytes(space.total), space.ranks, instead),
                        .remedy = fmt::format("mount -o remount,size={0}m /dev/shm (as root), docker run "
                                              "--shm-size={0}m",
                                              (own >> 20) + 1)});
     }
-    if (room.reading_refused.empty()) continue;
-    const bool used = room.copies == "cma";
-    found.push_back({.severity = used ? Severity::kWarning : Severity::kNote,
-                     .subject = "cma",
-                     .evidence = fmt::format(
-                         "{}: ranks cannot read each other's memory ({}){}", room.host, room.reading_refused,
-                         used ? ", but Open MPI is set to do so" : "; Convoke uses shared memory instead"),
-                     .remedy = used ? "unset OMPI_MCA_btl_vader_single_copy_mechanism, or allow it: sysctl "
-                                      "kernel.yama.ptrace_scope=0, docker run --cap-add=SYS_PTRACE"
-                                    : ""});
+    if (space.reading_refused.empty()) continue;
+    const bool used = space.copies == "cma";
+    found.push_back(
+        {.severity = used ? Severity::kWarning : Severity::kNote,
+         .subject = "cma",
+         .evidence = fmt::format(
+             "{}: ranks cannot read each other's memory ({}){}", space.host, space.reading_refused,
+             used ? ", but Open MPI is set to do so" : "; Convoke uses shared memory instead"),
+         .remedy = used ? "unset OMPI_MCA_btl_vader_single_copy_mechanism, or allow it: sysctl "
+                          "kernel.yama.ptrace_scope=0, docker run --cap-add=SYS_PTRACE"
+                        : ""});
   }
   if (found.empty() && !hosts.empty()) {
-    const SharedMemoryRoom& first = hosts.front();
+    const SharedMemorySpace& first = hosts.front();
     found.push_back(
         {.severity = Severity::kOk,
          .subject = "shared memory",

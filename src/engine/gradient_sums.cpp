@@ -82,16 +82,16 @@ void GradientSums::begin_step() {
   before_ = memory_.sums(memory_.first_worker()).completion->count();
   share_.begin_step();
   exchange_->begin_step();
-  const std::unique_lock lock = alone_with_mpi();
+  const std::unique_lock lock = lock_mpi();
   if (progress_thread_) progress_thread_->start();
 }
 
-std::unique_lock<std::mutex> GradientSums::alone_with_mpi() {
+std::unique_lock<std::mutex> GradientSums::lock_mpi() {
   return progress_thread_ ? progress_thread_->lock() : std::unique_lock<std::mutex>();
 }
 
 void GradientSums::advance() {
-  const std::unique_lock lock = alone_with_mpi();
+  const std::unique_lock lock = lock_mpi();
   pass_on();
 }
 
@@ -104,7 +104,7 @@ void GradientSums::pass_on() {
 void GradientSums::finish() {
   const Span span(alone_ ? Activity::kSum : Activity::kExchange);
   if (overlaps()) {
-    const std::unique_lock lock = alone_with_mpi();
+    const std::unique_lock lock = lock_mpi();
     {
       const PeerWait wait("the gradients of its node");
       os::poll_until([&] {

@@ -102,7 +102,7 @@ constexpr std::array kFormats{
 };
 
 // A file of another program that says nothing about normalisation takes its samples as they are.
-void settle_normalization(Imported& imported) {
+void resolve_normalization(Imported& imported) {
   run::ModelDescription& model = imported.models.description;
   const nn::ValueSpec& input = model.graph.input_shape();
   if (input.type == nn::ValueType::kToken || !model.normalization.scale.empty()) return;
@@ -219,7 +219,7 @@ Imported read_model(const std::filesystem::path& file, const ImportOptions& opti
                             file.string()));
   }
   Imported imported = read_foreign(format, file, options);
-  settle_normalization(imported);
+  resolve_normalization(imported);
   try {
     run::require_storable(imported.models.description);
   } catch (const Error& error) {

@@ -100,7 +100,7 @@ nlohmann::json output_facts(const run::ModelDescription& description, bool ensem
   return facts;
 }
 
-void settle_outputs(Imported& imported, const StatedOutputs& stated) {
+void resolve_outputs(Imported& imported, const StatedOutputs& stated) {
   run::ModelDescription& model = imported.models.description;
   const std::string_view shown = nn::activation_of_outputs(model.graph);
   const bool one = outputs_of(model) == 1;

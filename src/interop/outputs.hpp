@@ -24,6 +24,6 @@ StatedOutputs stated_outputs(const nlohmann::json& facts);
 nlohmann::json output_facts(const run::ModelDescription& description, bool ensemble);
 
 /// Sets the loss and the number of classes of `imported`, and says in its notes what the outputs are.
-void settle_outputs(Imported& imported, const StatedOutputs& stated);
+void resolve_outputs(Imported& imported, const StatedOutputs& stated);
 
 }  // namespace convoke::interop

@@ -254,7 +254,7 @@ std::vector<Settings> layers_of_file(SettingsReader& read, ModelRecipe& model) {
 }
 
 // Returns the layers of the recipe, of the published network or of the file.
-std::vector<Settings> settle_layers(SettingsReader& read, ModelRecipe& model) {
+std::vector<Settings> resolve_layers(SettingsReader& read, ModelRecipe& model) {
   const std::string source = source_of_layers(read, model);
   if (read.has("head") && source != "zoo") {
     read.fail_at("head", "\"head\" needs \"zoo\"", "change the last layer instead");
@@ -305,7 +305,7 @@ ModelRecipe read_model(const Settings& document) {
   SettingsReader read(section, "[model]");
   ModelRecipe model;
   read_keys(kModelKeys, read, model);
-  std::vector<Settings> layers = settle_layers(read, model);
+  std::vector<Settings> layers = resolve_layers(read, model);
   // Builds the graph first: its messages name the layer and the shapes that do not fit.
   const auto build = [&] { return nn::build_graph(nn::input_of(Shape(model.input), layers), layers); };
   nn::Graph graph = build();

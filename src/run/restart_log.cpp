@@ -8,7 +8,7 @@
 #include <string>
 
 #include "convoke/core/text.hpp"
-#include "convoke/run/ending.hpp"
+#include "convoke/run/exit_status.hpp"
 
 namespace convoke::run {
 namespace {

@@ -152,16 +152,16 @@ bool Watchdog::beat(double elapsed) {
 
 void Watchdog::look(double elapsed) {
   for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) {
-    RankSign& sign = ranks_[static_cast<std::size_t>(rank)];
+    RankLiveness& liveness = ranks_[static_cast<std::size_t>(rank)];
     std::optional<Heartbeat> now = rank == mine_.rank ? mine_ : read_heartbeat(folder_, rank);
-    if (now && (!sign.newest || now->beat != sign.newest->beat)) {
-      sign = {.newest = std::move(now)};
+    if (now && (!liveness.newest || now->beat != liveness.newest->beat)) {
+      liveness = {.newest = std::move(now)};
       continue;
     }
     std::error_code failed;
     const auto kind = fs::status(heartbeat_file(folder_, rank), failed).type();
-    sign.ended = sign.newest && kind == fs::file_type::not_found;
-    sign.silent_seconds += elapsed;
+    liveness.ended = liveness.newest && kind == fs::file_type::not_found;
+    liveness.silent_seconds += elapsed;
   }
   const std::optional<Stall> stall = find_stall(ranks_, timeout_);
   // A rank that waits reports where; another one only if none of them does.

@@ -40,7 +40,7 @@ std::vector<AffineTransform> transforms() {
 // Computes one number after the other, in double, by the definition.
 double reference(const ImageView<std::uint8_t>& image, double y, double x, std::int64_t channel,
                  const Fill& fill) {
-  const auto settle = [&](double t, double n) {
+  const auto into_range = [&](double t, double n) {
     if (fill.mode == FillMode::kReflect) {
       t = std::fmod(std::fmod(t + 0.5, 2 * n) + 2 * n, 2 * n);
       t = (t > n ? 2 * n - t : t) - 0.5;
@@ -54,8 +54,8 @@ double reference(const ImageView<std::uint8_t>& image, double y, double x, std::
   const auto height = static_cast<double>(image.height), width = static_cast<double>(image.width);
   const bool outside = y < 0 || y > height - 1 || x < 0 || x > width - 1;
   if (fill.mode == FillMode::kConstant && outside) return static_cast<double>(fill.value);
-  y = settle(y, height);
-  x = settle(x, width);
+  y = into_range(y, height);
+  x = into_range(x, width);
   const auto at = [&](double row, double column) {
     const auto r = std::min(static_cast<std::int64_t>(row), image.height - 1);
     const auto c = std::min(static_cast<std::int64_t>(column), image.width - 1);

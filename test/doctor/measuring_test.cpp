@@ -92,7 +92,7 @@ TEST_CASE("each host and each rank is described once") {
 }
 
 TEST_CASE("all ranks have the findings of the root") {
-  const doctor::Binding binding = doctor::settle(world(), 1);
+  const doctor::Binding binding = doctor::fix_binding(world(), 1);
   const auto found = doctor::examine({.world = world(),
                                       .binding = binding,
                                       .threads = 1,

@@ -7,21 +7,21 @@ using Catch::Contains;
 
 namespace {
 
-RankSign working(const char* phase) { return {.newest = Heartbeat{.host = "n1", .phase = phase}}; }
-RankSign waiting(double seconds) {
+RankLiveness working(const char* phase) { return {.newest = Heartbeat{.host = "n1", .phase = phase}}; }
+RankLiveness waiting(double seconds) {
   return {.newest = Heartbeat{
               .host = "n1", .phase = "exchange", .waits_for = "a barrier", .waiting_seconds = seconds}};
 }
-RankSign silent(RankSign before, double seconds) {
+RankLiveness silent(RankLiveness before, double seconds) {
   before.silent_seconds = seconds;
   return before;
 }
-const RankSign kUnseen{};
-const RankSign kEnded{.newest = Heartbeat{}, .silent_seconds = 1e6, .ended = true};
+const RankLiveness kUnseen{};
+const RankLiveness kEnded{.newest = Heartbeat{}, .silent_seconds = 1e6, .ended = true};
 
 constexpr double kTimeout = 600;
 
-std::optional<Stall> stall(std::vector<RankSign> ranks) { return find_stall(ranks, kTimeout); }
+std::optional<Stall> stall(std::vector<RankLiveness> ranks) { return find_stall(ranks, kTimeout); }
 
 }  // namespace
 
@@ -53,7 +53,7 @@ TEST_CASE("a job stands still if all wait, or if some wait and another is silent
 }
 
 TEST_CASE("a stall is described with host, step and phase of each rank") {
-  std::vector<RankSign> ranks{waiting(605), silent(working("step"), 610), kUnseen, kEnded};
+  std::vector<RankLiveness> ranks{waiting(605), silent(working("step"), 610), kUnseen, kEnded};
   ranks[0].newest->step = 120;
   ranks[1].newest->host = "a-host-with-a-long-name";
   const std::string text = to_text(find_stall(ranks, kTimeout).value(), ranks);
@@ -70,7 +70,7 @@ TEST_CASE("a stall is described with host, step and phase of each rank") {
   CHECK_THAT(text, Contains("was never seen\n"));
   CHECK_THAT(text, Contains("has ended"));
 
-  const std::vector<RankSign> all{waiting(700), waiting(605)};
+  const std::vector<RankLiveness> all{waiting(700), waiting(605)};
   CHECK_THAT(to_text(find_stall(all, kTimeout).value(), all),
              Contains("all ranks have waited for each other for 11 min 40 s\n"));
 }

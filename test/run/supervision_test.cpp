@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "convoke/core/text.hpp"
-#include "convoke/run/ending.hpp"
+#include "convoke/run/exit_status.hpp"
 #include "convoke/run/launch_command.hpp"
 #include "convoke/run/restart_log.hpp"
 #include "support/catch.hpp"

@@ -126,7 +126,7 @@ struct Examined {
 Examined examine(const DoctorOptions& options, const std::optional<recipe::Recipe>& recipe,
                  const mpi::Communicator& world) {
   const int threads = recipe && recipe->run.threads > 0 ? recipe->run.threads : options.threads;
-  Examined examined{.threads = threads, .binding = doctor::settle(world, threads), .findings = {}};
+  Examined examined{.threads = threads, .binding = doctor::fix_binding(world, threads), .findings = {}};
   doctor::Context context{.world = world,
                           .binding = examined.binding,
                           .threads = threads,

@@ -54,7 +54,7 @@ int info(const InfoOptions& options) {
 
   // 1. Where each rank runs.
   mpi::Session session;
-  const doctor::Binding binding = doctor::settle(session.world(), options.threads);
+  const doctor::Binding binding = doctor::fix_binding(session.world(), options.threads);
   const run::Machine& machine = binding.machine;
   if (!session.world().root()) return EXIT_SUCCESS;
 

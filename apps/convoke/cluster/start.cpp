@@ -16,8 +16,8 @@ const os::Stopwatch kSinceStart;  // runs from static initialisation, just befor
 
 double seconds_since_start() { return kSinceStart.seconds(); }
 
-run::Machine settled(const mpi::Communicator& world, int threads) {
-  doctor::Binding binding = doctor::settle(world, threads);
+run::Machine bound_machine(const mpi::Communicator& world, int threads) {
+  doctor::Binding binding = doctor::fix_binding(world, threads);
   if (world.root() && !binding.fixed.empty()) fmt::print(stderr, "{}\n", binding.fixed);
   return std::move(binding.machine);
 }

@@ -7,8 +7,8 @@ namespace convoke::app {
 /// Seconds since the program was loaded, just before main.
 double seconds_since_start();
 
-/// Where each rank runs, after doctor::settle has fixed bindings to too few cores, which rank 0 reports in
-/// one line on standard error. `threads`: per rank; 0: auto. Collective.
-run::Machine settled(const mpi::Communicator& world, int threads);
+/// Where each rank runs, after doctor::fix_binding has replaced bindings to too few cores, which rank 0
+/// reports in one line on standard error. `threads`: per rank; 0: auto. Collective.
+run::Machine bound_machine(const mpi::Communicator& world, int threads);
 
 }  // namespace convoke::app

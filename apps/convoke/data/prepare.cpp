@@ -298,7 +298,7 @@ int prepare(const PrepareOptions& options) {
   const auto watchdog =
       run::Watchdog::beside(work.output, run::seconds_from(options.stall_timeout),
                             "start it again, and it continues; or set --stall-timeout", session.world());
-  settled(session.world(), 1);
+  bound_machine(session.world(), 1);
   prepare_source(work, session.world());
   return EXIT_SUCCESS;
 }

@@ -63,7 +63,7 @@ int evaluate(const EvaluateOptions& options) {
   // 1. The models, and the ranks that evaluate them.
   mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const run::Machine machine = settled(world, options.threads);
+  const run::Machine machine = bound_machine(world, options.threads);
   const std::filesystem::path file = interop::find_model(options.model);
   run::ModelSet models = models_of(file, options.reading, world);
   const std::optional<recipe::Recipe> recipe = recipe_beside(file);

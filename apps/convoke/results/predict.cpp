@@ -294,7 +294,7 @@ int predict(const PredictOptions& options) {
   }
   mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const run::Machine machine = settled(world, options.threads);
+  const run::Machine machine = bound_machine(world, options.threads);
   const std::filesystem::path file = interop::find_model(options.model);
   run::ModelSet models = models_of(file, options.reading, world);
   const std::optional<recipe::Recipe> recipe = recipe_beside(file);

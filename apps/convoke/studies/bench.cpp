@@ -87,7 +87,7 @@ int bench(const BenchOptions& options) {
       return std::string();
     });
   }
-  const run::Machine machine = settled(world, recipe.run.threads);
+  const run::Machine machine = bound_machine(world, recipe.run.threads);
   const int threads = machine.threads_for(recipe.run.threads);
   const bool together = recipe.train.mode == "sync";
   const mpi::Communicator group = world.split(together ? 0 : world.rank(), world.rank());

@@ -246,7 +246,7 @@ int study_predict(const StudyPredictOptions& options) {
   const study::Scaling scaling = options.weak ? study::Scaling::kWeak : study::Scaling::kStrong;
   mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const run::Machine machine = settled(world, recipe.run.threads);
+  const run::Machine machine = bound_machine(world, recipe.run.threads);
   const int threads = machine.threads_for(recipe.run.threads);
   std::vector<int> ranks = options.ranks;
   if (ranks.empty()) {

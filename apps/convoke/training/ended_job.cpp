@@ -13,7 +13,7 @@
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
-#include "convoke/run/ending.hpp"
+#include "convoke/run/exit_status.hpp"
 #include "convoke/run/restart_log.hpp"
 #include "convoke/run/stopping.hpp"
 #include "convoke/run/supervision.hpp"
@@ -23,10 +23,10 @@ namespace {
 
 // In a job, a stop with a checkpoint is the end of its time, after which it goes on in the queue.
 run::Attempt attempt_of_job(int code, const std::filesystem::path& run) {
-  const run::Ending ending = run::classify_exit(code, run);
-  run::Attempt attempt{.code = code, .reason = ending.reason, .steps = steps_reached(run)};
+  const run::ExitStatus status = run::classify_exit(code, run);
+  run::Attempt attempt{.code = code, .reason = status.reason, .steps = steps_reached(run)};
   attempt.asked = code == run::kExitRequeue;
-  attempt.curable = attempt.asked || ending.remedy == run::Remedy::kRestart;
+  attempt.curable = attempt.asked || status.remedy == run::Remedy::kRestart;
   if (code == 128 + SIGUSR1)
     attempt.reason =
         "the warning came before training began: the time limit is too short (--time, --warning)";

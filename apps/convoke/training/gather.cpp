@@ -209,7 +209,7 @@ int gather(const GatherOptions& options) {
   }
 
   // 2. The samples that they vote on.
-  const run::Machine machine = settled(world, recipe.run.threads);
+  const run::Machine machine = bound_machine(world, recipe.run.threads);
   const run::OtherPrograms others(machine);
   const int threads = machine.threads_for(recipe.run.threads);
   const mpi::Communicator node = world.split_node();

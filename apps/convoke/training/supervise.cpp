@@ -21,7 +21,7 @@
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
-#include "convoke/run/ending.hpp"
+#include "convoke/run/exit_status.hpp"
 #include "convoke/run/launch_command.hpp"
 #include "convoke/run/launched_job.hpp"
 #include "convoke/run/restart_log.hpp"
@@ -125,14 +125,14 @@ HostState look_at_hosts(const Hosts& given, const LaunchCommand& command) {
 // Classifies the end of an attempt. A code that means an error of the command means the loss of a host if one
 // does not answer: launchers then end with 1.
 run::Attempt attempt_of(int code, const LaunchCommand& command, const HostState& hosts, bool asked) {
-  const run::Ending ending = run::classify_exit(code, command.run());
+  const run::ExitStatus status = run::classify_exit(code, command.run());
   run::Attempt attempt;
   attempt.code = code;
-  attempt.reason = ending.reason;
+  attempt.reason = status.reason;
   attempt.ranks = command.ranks();
-  if (ending.remedy == run::Remedy::kNone) return attempt;
-  attempt.curable = ending.remedy == run::Remedy::kRestart;
-  if (!hosts.lost.empty() && ending.remedy != run::Remedy::kResume) {
+  if (status.remedy == run::Remedy::kNone) return attempt;
+  attempt.curable = status.remedy == run::Remedy::kRestart;
+  if (!hosts.lost.empty() && status.remedy != run::Remedy::kResume) {
     attempt.reason = names_of(hosts.lost) + (hosts.lost.size() == 1 ? " does" : " do") + " not answer";
     attempt.curable = true;
   }

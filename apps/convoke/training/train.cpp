@@ -165,7 +165,7 @@ TrainOptions student_of(const DistillOptions& given) {
 }
 
 // Returns the stored recipe and the folder of a run to resume.
-TrainOptions settle_resume(TrainOptions options) {
+TrainOptions resolve_resume(TrainOptions options) {
   const fs::path run = options.run;
   if (run.empty()) return options;
   if (!options.recipe.empty()) {
@@ -233,7 +233,7 @@ int train(const TrainOptions& given) {
   const double seconds_before = seconds_since_start();
 
   // 1. The recipe, with the changes of the command line, checked as a whole.
-  const TrainOptions options = settle_resume(given);
+  const TrainOptions options = resolve_resume(given);
   std::vector<std::string> changes = options.changes;
   if (options.member >= 0) changes.push_back(fmt::format("ensemble.member={}", options.member));
   std::optional<recipe::Recipe> here = recipe::Recipe::load_if_here(options.recipe, changes);
@@ -248,7 +248,7 @@ int train(const TrainOptions& given) {
   auto watchdog = run::Watchdog::beside(
       options.output.empty() ? fs::path("runs") / recipe.name : fs::path(options.output),
       recipe.run.stall_timeout, "start the job again; set run.stall_timeout to wait longer", world);
-  const doctor::Binding binding = doctor::settle(world, recipe.run.threads);
+  const doctor::Binding binding = doctor::fix_binding(world, recipe.run.threads);
   consult_doctor(binding, recipe, options, world);
 
   // 3. The samples (one copy per node), and a check that the job can be trained on them.

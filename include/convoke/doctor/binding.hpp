@@ -28,7 +28,7 @@ struct Binding {
 /// several ranks or threads. The ranks of a node then divide the launcher's cores evenly. Call it before
 /// worker threads are started, because they inherit the cores. `threads`: requested per rank; 0: auto.
 /// Collective.
-Binding settle(const mpi::Communicator& world, int threads);
+Binding fix_binding(const mpi::Communicator& world, int threads);
 
 /// The cores that each rank should move to; empty for a rank that stays. Pure.
 std::vector<std::vector<int>> better_cores(std::span<const run::Placement> placements,

@@ -10,7 +10,7 @@
 namespace convoke::doctor {
 
 /// How the ranks of a host share memory, and exchange messages through it.
-struct SharedMemoryRoom {
+struct SharedMemorySpace {
   std::string host = {};
   int ranks = 1;
   std::uint64_t total = 0;    ///< bytes of /dev/shm
@@ -21,10 +21,10 @@ struct SharedMemoryRoom {
 };
 
 /// The shared memory of every host, at the root. `ask`: see gather_networks. Collective.
-std::vector<SharedMemoryRoom> gather_shared_memory(const run::Machine& machine,
-                                                   const mpi::Communicator& world, bool ask);
+std::vector<SharedMemorySpace> gather_shared_memory(const run::Machine& machine,
+                                                    const mpi::Communicator& world, bool ask);
 
-/// Finds too little room for messages, and ranks that cannot share memory. Pure.
-std::vector<Finding> check_shared_memory(const std::vector<SharedMemoryRoom>& hosts);
+/// Finds too little space for messages, and ranks that cannot share memory. Pure.
+std::vector<Finding> check_shared_memory(const std::vector<SharedMemorySpace>& hosts);
 
 }  // namespace convoke::doctor

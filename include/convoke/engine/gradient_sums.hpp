@@ -46,7 +46,7 @@ class GradientSums {
   std::size_t complete() const;  ///< number of elements, on all workers of the node
   void add_workers(Range range);
   void pass_on();
-  std::unique_lock<std::mutex> alone_with_mpi();  ///< for calls of MPI within a step
+  std::unique_lock<std::mutex> lock_mpi();  ///< for calls of MPI within a step
 
   ModelMemory& memory_;
   NodeTeam& team_;

@@ -58,7 +58,7 @@ class Watchdog {
   bool looks_;       ///< some ranks watch all others
   Heartbeat mine_;
   std::uint64_t last_wait_ = 0;
-  std::vector<RankSign> ranks_;
+  std::vector<RankLiveness> ranks_;
   bool suspected_ = false;  ///< the last look found a stall
   os::Stopwatch since_;     ///< since the last work
   os::StackProbe probe_;

@@ -41,7 +41,7 @@ struct Line {
 // Maps coordinate t of an axis of n pixels back to 0..n-1.
 
 template <FillMode mode>
-[[gnu::always_inline]] inline float settle(float t, float n) {
+[[gnu::always_inline]] inline float into_range(float t, float n) {
   if constexpr (mode == FillMode::kReflect) {
     const float u = t + 0.5F, turn = u - 2 * n * std::floor(u / (2 * n));
     t = std::min(turn, 2 * n - turn) - 0.5F;
@@ -63,7 +63,7 @@ template <FillMode mode>
   for (std::size_t i = 0; i < count; ++i) {
     const auto p = static_cast<float>(static_cast<std::int32_t>(from + i));
     const float y = l.y + l.step_y * p, x = l.x + l.step_x * p;
-    const float row = settle<mode>(y, height), column = settle<mode>(x, width);
+    const float row = into_range<mode>(y, height), column = into_range<mode>(x, width);
     const std::int32_t top = std::min(static_cast<std::int32_t>(row), last_row);
     const std::int32_t left = std::min(static_cast<std::int32_t>(column), last_column);
     places.first[i] = top * l.width + left;

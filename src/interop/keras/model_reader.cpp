@@ -264,7 +264,7 @@ void set_loss(Imported& imported, const Json& compile, const Json& facts) {
                       shortened(one_line(given.dump()), 80)));
     }
   }
-  settle_outputs(imported, stated);
+  resolve_outputs(imported, stated);
 }
 
 // What Convoke adds to the files that it writes. A network that begins with its normalisation takes raw

@@ -269,7 +269,7 @@ void read_metadata(const ModelProto& model, Imported& imported) {
   run::ModelDescription& description = imported.models.description;
   nlohmann::json facts = nlohmann::json::object();
   for (const auto& [key, text] : model.metadata) facts[key] = text;
-  settle_outputs(imported, stated_outputs(facts));
+  resolve_outputs(imported, stated_outputs(facts));
   description.class_names = class_names(model, description.classes());
   const std::vector<float> scale = numbers(model, "normalization_scale"),
                            shift = numbers(model, "normalization_shift");

@@ -13,7 +13,7 @@
 namespace convoke::study {
 namespace {
 
-void settle(MeasuredConfiguration& configuration) {
+void summarize_runs(MeasuredConfiguration& configuration) {
   const auto is_contended = [](const Measurement& m) { return m.has_mark("contended"); };
   if (!std::all_of(configuration.runs.begin(), configuration.runs.end(), is_contended)) {
     configuration.contended += static_cast<std::int64_t>(std::erase_if(configuration.runs, is_contended));
@@ -186,7 +186,7 @@ std::vector<MeasuredConfiguration> configurations_of(std::span<const Measurement
       run.core_seconds = *run.makespan_seconds * static_cast<double>(at.workers());
     }
   }
-  for (MeasuredConfiguration& configuration : configurations) settle(configuration);
+  for (MeasuredConfiguration& configuration : configurations) summarize_runs(configuration);
   take_failures(configurations);
   return configurations;
 }

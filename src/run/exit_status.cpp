@@ -1,4 +1,4 @@
-#include "convoke/run/ending.hpp"
+#include "convoke/run/exit_status.hpp"
 
 #include <fmt/format.h>
 
@@ -41,7 +41,7 @@ constexpr std::array kKnown{
 
 }  // namespace
 
-Ending classify_exit(int code) {
+ExitStatus classify_exit(int code) {
   const auto known =
       std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& entry) { return entry.code == code; });
   if (known != kKnown.end()) return {known->remedy, known->reason};
@@ -50,7 +50,7 @@ Ending classify_exit(int code) {
                                               : fmt::format("ended with code {}", code)};
 }
 
-Ending classify_exit(int code, const std::filesystem::path& run) {
+ExitStatus classify_exit(int code, const std::filesystem::path& run) {
   return classify_exit(code == 1 && has_reported_stall(run) ? kExitStalled : code);
 }
 

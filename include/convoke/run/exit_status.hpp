@@ -12,17 +12,17 @@ enum class Remedy {
   kCorrect,  ///< it would fail again: the user has to correct something
 };
 
-struct Ending {
+struct ExitStatus {
   Remedy remedy;
   std::string reason;  ///< "killed by SIGKILL", without a full stop
 };
 
 /// Classifies the exit code of `convoke train` or of the launcher of its ranks; docs/training.md has the
 /// table. A code of 128 + n is the end by signal n.
-Ending classify_exit(int code);
+ExitStatus classify_exit(int code);
 
 /// The same for the newest job of `run`. If its ranks have reported a stall, code 1 means kExitStalled: the
 /// mpirun of Open MPI 4 ends with 1 if a rank ended before MPI_Finalize.
-Ending classify_exit(int code, const std::filesystem::path& run);
+ExitStatus classify_exit(int code, const std::filesystem::path& run);
 
 }  // namespace convoke::run
