@@ -125,11 +125,11 @@ Findings host_clock(const Context& context) {
 // Rank 0 writes runs; every host reads the dataset.
 Findings storage(const Context& context) {
   std::vector<Storage> places;
-  if (context.world.root()) places.push_back(look_at_runs(context.runs, !context.quick));
+  if (context.world.root()) places.push_back(probe_runs(context.runs, !context.quick));
   if (context.demand != nullptr) {
     Settings mine;
     if (context.binding.machine.local_rank == 0) {
-      mine = to_settings(look_at_dataset(context.demand->layout.first, !context.quick));
+      mine = to_settings(probe_dataset(context.demand->layout.first, !context.quick));
     }
     for (const Settings& seen : gather_hosts(mine, context.binding.machine, context.world)) {
       places.push_back(storage_from(seen));

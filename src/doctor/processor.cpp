@@ -73,7 +73,7 @@ void check_governor(const Processor& host, std::vector<Finding>& found) {
 
 }  // namespace
 
-Processor look_at_processor(bool measure, const fs::path& system) {
+Processor probe_processor(bool measure, const fs::path& system) {
   Processor processor;
   processor.host = os::host_name();
   processor.instruction_set = nn::backend().instruction_set;
@@ -88,7 +88,7 @@ Processor look_at_processor(bool measure, const fs::path& system) {
 
 std::vector<Processor> gather_processors(const run::Machine& machine, const mpi::Communicator& world,
                                          bool measure) {
-  const Processor mine = look_at_processor(measure && machine.local_rank == 0);
+  const Processor mine = probe_processor(measure && machine.local_rank == 0);
   return structs_of(kProcessorFields, gather(to_settings(kProcessorFields, mine), world));
 }
 

@@ -51,7 +51,7 @@ std::string read_neighbour(const run::Machine& machine, const mpi::Communicator&
   return failed == 0 ? std::string() : std::strerror(failed);
 }
 
-SharedMemorySpace look(const run::Machine& machine, const mpi::Communicator& world, bool ask) {
+SharedMemorySpace probe(const run::Machine& machine, const mpi::Communicator& world, bool ask) {
   SharedMemorySpace space;
   space.host = machine.host;
   space.ranks = machine.local_ranks;
@@ -69,7 +69,7 @@ SharedMemorySpace look(const run::Machine& machine, const mpi::Communicator& wor
   return space;
 }
 
-constexpr std::array kRoomFields{
+constexpr std::array kSpaceFields{
     field<&SharedMemorySpace::host>("host"),
     field<&SharedMemorySpace::ranks>("ranks"),
     field<&SharedMemorySpace::total>("total"),
@@ -83,8 +83,8 @@ constexpr std::array kRoomFields{
 
 std::vector<SharedMemorySpace> gather_shared_memory(const run::Machine& machine,
                                                     const mpi::Communicator& world, bool ask) {
-  return structs_of(kRoomFields,
-                    gather_hosts(to_settings(kRoomFields, look(machine, world, ask)), machine, world));
+  return structs_of(kSpaceFields,
+                    gather_hosts(to_settings(kSpaceFields, probe(machine, world, ask)), machine, world));
 }
 
 std::vector<Finding> check_shared_memory(const std::vector<SharedMemorySpace>& hosts) {

@@ -115,7 +115,7 @@ constexpr std::array kStorageFields{
 
 }  // namespace
 
-Storage look_at_runs(const fs::path& folder, bool measure) {
+Storage probe_runs(const fs::path& folder, bool measure) {
   std::error_code unknown;
   fs::path there = fs::absolute(folder).lexically_normal();
   while (!fs::exists(there, unknown) && there.has_relative_path()) there = there.parent_path();
@@ -131,7 +131,7 @@ Storage look_at_runs(const fs::path& folder, bool measure) {
   return storage;
 }
 
-Storage look_at_dataset(const fs::path& path, bool measure) {
+Storage probe_dataset(const fs::path& path, bool measure) {
   Storage storage = describe("dataset", path);
   try {
     os::File file(path, os::Access::kRead);

@@ -106,8 +106,8 @@ Watchdog::Watchdog(fs::path folder, std::string hint, double timeout, const mpi:
       hint_(std::move(hint)),
       timeout_(timeout),
       interval_(interval_of(timeout, world.size())),
-      looks_(timeout > 0 && world.size() > 1 &&
-             world.rank() % ((world.size() + kWatchers - 1) / kWatchers) == 0),
+      checks_(timeout > 0 && world.size() > 1 &&
+              world.rank() % ((world.size() + kWatchers - 1) / kWatchers) == 0),
       mine_{.rank = world.rank(), .host = os::host_name()},
       ranks_(static_cast<std::size_t>(world.size())) {
   const bool written = beat(0);
@@ -135,7 +135,7 @@ void Watchdog::work() {
   const double elapsed = std::min(std::exchange(since_, {}).seconds(), 2 * interval_);
   const bool written = beat(elapsed);
   // Where this rank cannot write, others cannot either: a full disk is no stall.
-  if (looks_ && written) look(elapsed);
+  if (checks_ && written) check_heartbeats(elapsed);
 }
 
 bool Watchdog::beat(double elapsed) {
@@ -150,7 +150,7 @@ bool Watchdog::beat(double elapsed) {
   return write_heartbeat(folder_, mine_);
 }
 
-void Watchdog::look(double elapsed) {
+void Watchdog::check_heartbeats(double elapsed) {
   for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) {
     RankLiveness& liveness = ranks_[static_cast<std::size_t>(rank)];
     std::optional<Heartbeat> now = rank == mine_.rank ? mine_ : read_heartbeat(folder_, rank);

@@ -58,12 +58,12 @@ TEST_CASE("governor and clock are read from the kernel, and a clock is measured"
   std::ofstream(folder / "scaling_governor") << "ondemand\n";
   std::ofstream(folder / "scaling_driver") << "acpi-cpufreq\n";
   std::ofstream(folder / "cpuinfo_max_freq") << "3600000\n";
-  const Processor seen = doctor::look_at_processor(true, system.path());
+  const Processor seen = doctor::probe_processor(true, system.path());
   CHECK(seen.governor == "ondemand");
   CHECK(seen.driver == "acpi-cpufreq");
   CHECK(seen.largest_ghz == 3.6);
   CHECK(seen.measured_ghz > 0.05);  // on any machine
   CHECK(seen.measured_ghz < 20);
   CHECK_FALSE(seen.instruction_set.empty());
-  CHECK(doctor::look_at_processor(false, system / "none").measured_ghz == 0);
+  CHECK(doctor::probe_processor(false, system / "none").measured_ghz == 0);
 }

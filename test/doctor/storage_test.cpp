@@ -31,7 +31,7 @@ doctor::Finding check(const Storage& storage, std::uint64_t checkpoint = 0, bool
 
 TEST_CASE("folders of runs are measured, and no file is left in them") {
   const TemporaryFolder folder;
-  const Storage seen = doctor::look_at_runs(folder / "runs/first", true);  // neither folder exists yet
+  const Storage seen = doctor::probe_runs(folder / "runs/first", true);  // neither folder exists yet
   CHECK(seen.path == folder.path().string());
   CHECK(seen.failure.empty());
   CHECK(seen.locking_refused.empty());
@@ -39,19 +39,19 @@ TEST_CASE("folders of runs are measured, and no file is left in them") {
   CHECK(seen.write_rate > 0);
   CHECK(seen.read_rate > 0);
   CHECK(std::filesystem::is_empty(folder.path()));
-  const Storage quick = doctor::look_at_runs(folder.path(), false);
+  const Storage quick = doctor::probe_runs(folder.path(), false);
   CHECK(quick.write_rate == 0);
   CHECK(check(quick).severity == Severity::kOk);
 }
 
 TEST_CASE("an unwritable folder or unreadable file is an error") {
-  const Storage file = doctor::look_at_runs("/proc/self", true);
+  const Storage file = doctor::probe_runs("/proc/self", true);
   CHECK_FALSE(file.failure.empty());
   const doctor::Finding unwritable = check(file);
   CHECK(unwritable.severity == Severity::kError);
   CHECK(unwritable.evidence.find("/proc/self: cannot be written: ") != std::string::npos);
   CHECK(unwritable.remedy == "choose another folder with --output");
-  const doctor::Finding unreadable = check(doctor::look_at_dataset("/no/such/data.h5", false));
+  const doctor::Finding unreadable = check(doctor::probe_dataset("/no/such/data.h5", false));
   CHECK(unreadable.severity == Severity::kError);
   CHECK(unreadable.evidence.find("/no/such/data.h5: cannot be opened: No such file") != std::string::npos);
 }
@@ -62,7 +62,7 @@ TEST_CASE("a dataset is read, even if another process has locked it") {
   std::ofstream(path) << std::string(std::size_t{1} << 20, 'x');
   const int other = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   REQUIRE(::flock(other, LOCK_EX) == 0);
-  const Storage seen = doctor::look_at_dataset(path, true);
+  const Storage seen = doctor::probe_dataset(path, true);
   ::close(other);
   CHECK(seen.failure.empty());
   CHECK(seen.locking_refused.empty());  // a lock of another process shows that locks work

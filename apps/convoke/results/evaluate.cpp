@@ -87,7 +87,7 @@ int evaluate(const EvaluateOptions& options) {
   std::vector<std::uint32_t> ids(static_cast<std::size_t>(loader.split().count()));
   std::iota(ids.begin(), ids.end(), 0U);
   const int threads = machine.threads_for(options.threads);
-  look_at_outputs(models, evaluator_options(models.description, threads, options.precision), world,
+  inspect_outputs(models, evaluator_options(models.description, threads, options.precision), world,
                   [&](engine::Evaluator& evaluator) {
                     const auto first = std::min<std::size_t>(ids.size(), kFirstOutputs);
                     return evaluator.raw(loader, std::span(ids).first(first));

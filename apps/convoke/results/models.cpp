@@ -70,7 +70,7 @@ engine::EvaluatorOptions evaluator_options(const run::ModelDescription& model, i
   return {.threads = threads, .precision = precision, .loss = model.loss, .classes = model.classes()};
 }
 
-void look_at_outputs(run::ModelSet& models, const engine::EvaluatorOptions& options,
+void inspect_outputs(run::ModelSet& models, const engine::EvaluatorOptions& options,
                      const mpi::Communicator& world,
                      const std::function<std::vector<float>(engine::Evaluator&)>& first_outputs) {
   run::ModelDescription& model = models.description;

@@ -18,7 +18,7 @@
 
 namespace convoke::app {
 
-/// The samples at most whose outputs look_at_outputs() sees.
+/// The samples at most whose outputs inspect_outputs() sees.
 constexpr std::int64_t kFirstOutputs = 64;
 
 /// Returns the models in `file`, which rank 0 reads; it prints what the import changed as notes. Collective.
@@ -32,7 +32,7 @@ engine::EvaluatorOptions evaluator_options(const run::ModelDescription& model, i
 /// Looks at the first outputs if only an assumption says what they are. Outputs that are at least 0 and have
 /// the sum 1 are probabilities, which a note says. Throws Error if outputs that the file or the user calls
 /// probabilities are none. `first_outputs`: of the first samples, computed by rank 0. Collective.
-void look_at_outputs(run::ModelSet& models, const engine::EvaluatorOptions& options,
+void inspect_outputs(run::ModelSet& models, const engine::EvaluatorOptions& options,
                      const mpi::Communicator& world,
                      const std::function<std::vector<float>(engine::Evaluator&)>& first_outputs);
 

@@ -322,7 +322,7 @@ int predict(const PredictOptions& options) {
     return evaluation;
   };
   if (!options.samples.raw) {
-    look_at_outputs(models, how(), world,
+    inspect_outputs(models, how(), world,
                     [&](engine::Evaluator& evaluator) { return first_outputs(sources, evaluator); });
   }
   engine::Evaluator evaluator(models.description.graph, how());

@@ -116,7 +116,7 @@ struct HostState {
   Hosts given, lost, live;
 };
 
-HostState look_at_hosts(const Hosts& given, const LaunchCommand& command) {
+HostState probe_hosts(const Hosts& given, const LaunchCommand& command) {
   const Hosts now = hosts_of(command);  // its hostfile may have changed
   const Hosts live = live_hosts(now, command);
   return {given, rest_of(now, live), live};
@@ -165,7 +165,7 @@ int supervise(const SuperviseOptions& options) {
     const bool asked = os::StopSignals::received() != 0;
 
     // 3. Whether a restart helps, and on which hosts.
-    const HostState hosts = code == 0 || asked ? HostState{} : look_at_hosts(all, given);
+    const HostState hosts = code == 0 || asked ? HostState{} : probe_hosts(all, given);
     run::Attempt attempt = attempt_of(code, command, hosts, asked);
     attempt.steps = steps();
     attempt.seconds = seconds;

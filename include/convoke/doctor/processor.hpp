@@ -21,7 +21,7 @@ struct Processor {
 
 /// The processor of this rank. `measure`: takes about 10 ms. `system`: the folder in which the kernel
 /// describes processors.
-Processor look_at_processor(bool measure, const std::filesystem::path& system = "/sys/devices/system");
+Processor probe_processor(bool measure, const std::filesystem::path& system = "/sys/devices/system");
 
 /// The processors of all ranks, at the root; only the first rank of a host measures. Collective.
 std::vector<Processor> gather_processors(const run::Machine& machine, const mpi::Communicator& world,

@@ -24,10 +24,10 @@ struct Storage {
 
 /// Examines the folder for runs, or its nearest parent that exists. `measure`: writes some MiB into a
 /// temporary file without a name.
-Storage look_at_runs(const std::filesystem::path& folder, bool measure);
+Storage probe_runs(const std::filesystem::path& folder, bool measure);
 
 /// Examines a file of a dataset. `measure`: reads some MiB that are not in memory.
-Storage look_at_dataset(const std::filesystem::path& file, bool measure);
+Storage probe_dataset(const std::filesystem::path& file, bool measure);
 
 Settings to_settings(const Storage& storage);
 Storage storage_from(const Settings& settings);

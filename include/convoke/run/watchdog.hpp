@@ -47,7 +47,7 @@ class Watchdog {
   Watchdog(std::filesystem::path folder, std::string hint, double timeout, const mpi::Communicator& world);
   void work();
   bool beat(double elapsed);  ///< false: the file cannot be written
-  void look(double elapsed);
+  void check_heartbeats(double elapsed);
   void end_job(const Stall& stall);
 
   std::filesystem::path folder_;
@@ -55,7 +55,7 @@ class Watchdog {
   std::string hint_;
   double timeout_;
   double interval_;  ///< seconds
-  bool looks_;       ///< some ranks watch all others
+  bool checks_;      ///< some ranks watch all others
   Heartbeat mine_;
   std::uint64_t last_wait_ = 0;
   std::vector<RankLiveness> ranks_;
