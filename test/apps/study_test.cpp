@@ -228,13 +228,13 @@ TEST_CASE("a study that cannot be run is refused before the first run") {
   CHECK(place.study("", "SLURM_STEP_NUM_TASKS=2").says("was itself started by srun"));
 }
 
-TEST_CASE("members in turns vote as members at once, and their times are marked everywhere") {
+TEST_CASE("emulated members vote as members at once, and their times are marked everywhere") {
   const Study place(
       "mode = [\"ensemble\", \"emulated ensemble\"]\nranks = [2]\nrepeats = 1\nat_most = 1\n"
       "columns = [\"test.ece\", \"phases.load.max\", \"test.eec\"]\n[set]\ntrain.epochs = 1\n");
   const Outcome dry = place.study("--dry-run");
   CHECK(dry.says("tiny-ensemble-2x1-emulated"));
-  CHECK(dry.says("--member 0 .. 1    # in turns, then convoke gather"));
+  CHECK(dry.says("--member 0 .. 1    # one after another, then convoke gather"));
 
   const Outcome outcome = place.study();
   CAPTURE(outcome.text);

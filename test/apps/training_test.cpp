@@ -305,7 +305,7 @@ TEST_CASE("a resumed run accepts and stores changes that do not affect its resul
   CHECK(place.run("train --output x").says("RECIPE is required"));
 }
 
-TEST_CASE("a signal to one rank of an ensemble stops all members, also if they are trained in turns") {
+TEST_CASE("a signal to one rank of an ensemble stops all members, also of several on one rank") {
   const Place place;
   const auto signalled = [&](const std::string& output, const std::string& more, const std::string& begun,
                              int rank) {

@@ -59,7 +59,7 @@ TEST_CASE("the page of a run has every section, escaped names, and pictures of m
   Settings summary = metrics::read_json(file).value();
   summary.set("as_if", true);  // the name of "emulated" in earlier versions
   std::ofstream(file) << metrics::to_json(summary);
-  CHECK_THAT(page_of(folder / "run"), Contains("Emulated: a study trained the members in turns"));
+  CHECK_THAT(page_of(folder / "run"), Contains("Emulated: a study trained the members one after another"));
 }
 
 TEST_CASE("a mistake with maps is one picture of three") {

@@ -74,7 +74,7 @@ TEST_CASE(
   CHECK_THAT(fractions.csv(), Contains(fractions.rows[0][3].text));
 }
 
-TEST_CASE("configurations of members in turns are separate series, and the page says what their times are") {
+TEST_CASE("configurations of emulated members are separate series, and the page says what their times are") {
   std::vector<study::Measurement> all;
   for (const std::int64_t ranks : {1, 2, 2, 4}) {
     study::Measurement& run = all.emplace_back();

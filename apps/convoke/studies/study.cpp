@@ -70,7 +70,8 @@ Examples:
 A study starts each run itself, by mpirun with convoke train. Runs are made in random order. Each rank has its
 own cores. Between the runs, spin loops detect whether other work uses the cores. Runs that were
 contended, or had more ranks than cores, are marked wherever their times are printed. Mode "emulated ensemble"
-trains the members in turns, each alone, where there are fewer cores than members, and marks that too.
+trains the members one after another, each alone, where there are fewer cores than members, and marks that,
+too.
 
 docs/studies.md explains all keys, docs/study-files.md the folder.
 )";
@@ -121,7 +122,7 @@ void print_plan(const study::StudyFile& file, const std::vector<study::Configura
                configuration.recipe);
     for (const std::string& change : configuration.changes) fmt::print(" --set {}", change);
     if (configuration.at.emulated) {
-      fmt::print(" --set ensemble.members={0} --member 0 .. {1}    # in turns, then convoke gather",
+      fmt::print(" --set ensemble.members={0} --member 0 .. {1}    # one after another, then convoke gather",
                  configuration.members, configuration.members - 1);
     }
     fmt::print("\n");

@@ -134,8 +134,8 @@ void add_overview(Page& page, const RunRecord& run, const std::string& made_by) 
   }
   if (value_at(run.summary, "emulated") != nullptr) {
     page.warning(
-        "Emulated: a study trained the members in turns, each alone. The times are those of all members at "
-        "once, without competition for memory and caches.");
+        "Emulated: a study trained the members one after another, each alone. The times are those of all "
+        "members at once, without competition for memory and caches.");
   }
   const std::string provenance = text_at(run.summary, "provenance");
   if (data::is_synthetic(provenance)) page.warning(data::provenance_note(provenance));

@@ -59,8 +59,8 @@ void add_overview(Page& page, const study::Analysis& analysis, const StudyOrigin
     if (mark == "emulated") {
       page.warning(fmt::format(
           "{} of {} configurations {} marked \"emulated\": there were fewer cores than members, so the "
-          "members trained in turns, each alone. The times are those of as many cores, without competition "
-          "for memory and caches.",
+          "members trained one after another, each alone. The times are those of as many cores, without "
+          "competition for memory and caches.",
           configurations, analysis.configurations.size(), configurations == 1 ? "is" : "are"));
       continue;
     }

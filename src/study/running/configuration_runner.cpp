@@ -120,10 +120,10 @@ ConfigurationRunner::End ConfigurationRunner::start(const std::vector<std::strin
 }
 
 // Each member is a run in its own folder, which then moves into the folder of the whole run.
-ConfigurationRunner::End ConfigurationRunner::train_in_turns(const Configuration& configuration,
-                                                             std::int64_t repeat, const fs::path& output,
-                                                             const fs::path& log,
-                                                             const std::function<void()>& meanwhile) {
+ConfigurationRunner::End ConfigurationRunner::train_one_by_one(const Configuration& configuration,
+                                                               std::int64_t repeat, const fs::path& output,
+                                                               const fs::path& log,
+                                                               const std::function<void()>& meanwhile) {
   const fs::path folder = members_before(output);
   fs::remove_all(folder);
   End all;
@@ -168,7 +168,7 @@ RunOutcome ConfigurationRunner::run(const Configuration& configuration, std::int
 
   energy_.start();
   const End end = configuration.at.emulated
-                      ? train_in_turns(configuration, repeat, output, log, meanwhile)
+                      ? train_one_by_one(configuration, repeat, output, log, meanwhile)
                       : start(command(configuration, repeat, output), output, log, meanwhile);
   const std::optional<double> joules = energy_.joules();
   outcome.seconds = end.seconds;
@@ -187,7 +187,7 @@ RunOutcome ConfigurationRunner::run(const Configuration& configuration, std::int
     try {
       if (configuration.at.emulated) complete_emulated_run(output);
       run = read_finished_run(output, study_.columns);
-      // The counters belong to this host. Members in turns leave other cores idle, which takes energy, too.
+      // The counters belong to this host. Emulated members leave other cores idle, which takes energy, too.
       const bool counted =
           environment_.all_cores <= std::ssize(environment_.cores) && !configuration.at.emulated;
       if (counted) run.joules = joules;

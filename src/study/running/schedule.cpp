@@ -42,7 +42,7 @@ void RunSchedule::record(std::size_t configuration, const Measurement& run, doub
     contended_.push_back({configuration, run.repeat, true});
   }
   history.runs.push_back(run);
-  // The ranks of an emulated run were busy in turns.
+  // The ranks of an emulated run were busy one after another.
   const double turns = run.has_mark("emulated") ? static_cast<double>(run.ranks) : 1;
   history.seconds += now ? seconds : turns * run.makespan_seconds.value_or(0);
   ++history.timed;

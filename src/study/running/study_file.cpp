@@ -72,9 +72,10 @@ Mode mode_from(const SettingsReader& read, const std::string& text) {
   if (text.starts_with(kEmulated)) {
     Mode mode = mode_from(read, text.substr(kEmulated.size()));
     if (mode.name == "sync" || mode.emulated) {
-      read.fail_at("mode",
-                   fmt::format("\"{}\" is no mode: only members of an ensemble can train in turns", text),
-                   "known: \"emulated ensemble\", \"emulated 4x2\"");
+      read.fail_at(
+          "mode",
+          fmt::format("\"{}\" is no mode: only members of an ensemble can train one after another", text),
+          "known: \"emulated ensemble\", \"emulated 4x2\"");
     }
     mode.emulated = true;
     return mode;

@@ -193,7 +193,7 @@ TEST_CASE("with more workers than cores the time is predicted, and the accuracy 
   CHECK(all.front().training_seconds == Approx(40).epsilon(0.02));
 }
 
-TEST_CASE("members in turns are offered with their mark") {
+TEST_CASE("emulated members are offered with their mark") {
   auto turns = with_accuracy(runs("ensemble", 4, {40, 41, 42}), 0.95);
   for (Measurement& run : turns) run.marks = {"emulated"};
   const auto all = offers_of(analyse(turns, {}), machines_of(kTwo), {.accuracy = 0.94});

@@ -221,7 +221,7 @@ TEST_CASE("equally many workers by ranks and by threads have separate columns") 
 }
 
 TEST_CASE(
-    "configurations of members in turns are points of the same curve, and their base is measured if it can "
+    "configurations of emulated members are points of the same curve, and their base is measured if it can "
     "be") {
   auto turns =
       runs("ensemble", 1, {9, 9.2}) + runs("ensemble", 2, {4.9, 5.1}) + runs("ensemble", 8, {2, 2.2});

@@ -24,7 +24,7 @@ void put(const fs::path& file, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("members in turns take the time of the slowest one and of the gathering") {
+TEST_CASE("emulated members take the time of the slowest one and of the gathering") {
   const TemporaryFolder folder;
   // A member of two ranks each: makespans of 10 s and 12 s, then gathering in 1 s; the votes took 9 s more.
   put(folder / "members/member-000/summary.json", R"({"makespan_seconds": 10, "seconds_to_first_step": 1,

@@ -73,7 +73,8 @@ TEST_CASE("an invalid study is refused with the line, and the nearest known name
   CHECK_THAT(refused("rank = [1, 2]"), Contains("s.toml:2") && Contains("did you mean \"ranks\"?"));
   CHECK_THAT(refused("fractions = [1]"), Contains("did you mean \"fraction\"?"));
   CHECK_THAT(refused("mode = \"ensembel\""), Contains("did you mean \"ensemble\"?"));
-  CHECK_THAT(refused("mode = \"emulated sync\""), Contains("only members of an ensemble can train in turns"));
+  CHECK_THAT(refused("mode = \"emulated sync\""),
+             Contains("only members of an ensemble can train one after another"));
   CHECK_THAT(refused("mode = \"emulated ensembel\""), Contains("did you mean \"ensemble\"?"));
   CHECK_THAT(refused("columns = [\"test.ece\", \"test.ece\"]"), Contains("without repeated values"));
   CHECK_THAT(refused("columns = [\"a,b\"]"), Contains("names of summary.json"));

@@ -104,7 +104,7 @@ TEST_CASE("scores and further numbers of a configuration have statistics; a seed
   CHECK(configuration.find("roc_auc") == nullptr);
 }
 
-TEST_CASE("runs whose members trained in turns are never repeats of others") {
+TEST_CASE("emulated runs are never repeats of others") {
   auto all = runs("ensemble", 2, {10, 11}) + runs("ensemble", 2, {8}) + runs("ensemble", 2, {1});
   all[2].marks = {"emulated"};
   all[3].marks = {"emulated", "failed"};

@@ -71,9 +71,9 @@ class ConfigurationRunner {
                                    const std::filesystem::path& output, std::int64_t member = -1) const;
   End start(const std::vector<std::string>& words, const std::filesystem::path& output,
             const std::filesystem::path& log, const std::function<void()>& meanwhile);
-  End train_in_turns(const Configuration& configuration, std::int64_t repeat,
-                     const std::filesystem::path& output, const std::filesystem::path& log,
-                     const std::function<void()>& meanwhile);
+  End train_one_by_one(const Configuration& configuration, std::int64_t repeat,
+                       const std::filesystem::path& output, const std::filesystem::path& log,
+                       const std::function<void()>& meanwhile);
   std::string first_bindings(const Configuration& configuration, std::int64_t but) const;
 
   const StudyFile& study_;

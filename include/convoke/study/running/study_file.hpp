@@ -9,7 +9,8 @@
 namespace convoke::study {
 
 /// The mode of training: "sync", "ensemble", or groups such as "4x2": 4 members of 2 ranks each, which
-/// determines the ranks; "emulated ensemble" and "emulated 4x2" train the members in turns, each alone.
+/// determines the ranks; "emulated ensemble" and "emulated 4x2" train the members one after another, each
+/// alone.
 struct Mode {
   std::string name = "sync";                   ///< sync | ensemble | groups
   std::int64_t members = 0, member_ranks = 0;  ///< of groups

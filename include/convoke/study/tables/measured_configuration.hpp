@@ -61,8 +61,8 @@ struct Coordinates {
   double fraction = 1;
   std::string batch, variant;
   std::string machine = {};  ///< as in Measurement; "" for planned configurations, which have no machine yet
-  /// The members of an ensemble were trained in turns, each alone, as if all ranks had their own cores: never
-  /// a repeat of a run in which they trained at the same time.
+  /// The members of an ensemble were trained one after another, each alone, as if all ranks had their own
+  /// cores: never a repeat of a run in which they trained at the same time.
   bool emulated = false;
 
   std::int64_t workers() const { return ranks * threads; }  ///< 0: unknown

@@ -42,7 +42,7 @@ struct Measurement {
   std::string machine;       ///< processor, cores and kind of memory of its nodes; "" if unknown
   std::string started;       ///< ISO 8601
   /// Why the figures are not reliable: "oversubscribed", "contended", "bindings differ", "failed"; or that
-  /// the members of an ensemble were trained in turns: "emulated".
+  /// the members of an ensemble were trained one after another: "emulated".
   std::vector<std::string> marks;
   /// Further numbers of the run's summary.json by their names with dots, "phases.data.mean".
   std::map<std::string, double, std::less<>> further;

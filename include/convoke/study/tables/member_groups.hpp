@@ -6,7 +6,7 @@
 namespace convoke::study {
 
 /// The groups of ranks that trained the members of a run, as its summary.json states them: a group trains its
-/// members in turn, in ascending order, and the groups train at the same time.
+/// members one after another, in ascending order, and the groups train at the same time.
 class MemberGroups {
  public:
   /// `run`: the folder of a run on `ranks` ranks. Gathered members count as a group each. If summary.json is
