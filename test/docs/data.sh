@@ -9,8 +9,14 @@ rm -rf "$data"
 mkdir -p "$data"
 cd "$data"
 
-# MNIST's four files: noise with a bright bar, whose row is the class.
-perl -e '
+# MNIST's four files, and the same as arrays of NumPy: noise with a bright bar, whose row is the class.
+perl -MIO::Compress::Zip -e '
+  my $archive;
+  sub member {  # NAME SHAPE BYTES
+    my $header = sprintf "%-117s\n", "{\x27descr\x27: \x27|u1\x27, \x27fortran_order\x27: False, \x27shape\x27: ($_[1],), }";
+    if ($archive) { $archive->newStream(Name => "$_[0].npy") } else { $archive = IO::Compress::Zip->new("arrays.npz", Name => "$_[0].npy") or die }
+    $archive->print("\x93NUMPY\x01\x00", pack("v", length $header), $header, $_[2]);
+  }
   sub put { open my $file, ">:raw", $_[0] or die; print $file $_[1] }
   srand 1;
   mkdir "mnist";
@@ -27,7 +33,11 @@ perl -e '
     }
     put("mnist/$split-images-idx3-ubyte", $images);
     put("mnist/$split-labels-idx1-ubyte", $labels);
-  }'
+    my $name = $split eq "train" ? "train" : "test";
+    member("x_$name", "$n, 28, 28", substr $images, 16);
+    member("y_$name", $n, substr $labels, 8);
+  }
+  $archive->close'
 "$convoke" prepare mnist --output mnist.h5 > /dev/null
 
 # Pictures in folders, pictures in a CSV.

@@ -75,6 +75,15 @@ check_output() {
     }' <(sed -E "$numbers" <<< "$printed") <(sed -E "$numbers" <<< "$text") || exit 1
 }
 
+# run_python WHERE < PROGRAM: in CONVOKE_PYTHON, or python3, if it has the modules of our pages.
+run_python() {
+  local python=${CONVOKE_PYTHON:-python3} text
+  text=$(cat)
+  printf '\n== %s (Python)\n%s\n' "$1" "$text"
+  "$python" -c 'import numpy, pandas' 2> /dev/null || { echo "not run: $python has no NumPy and pandas"; return 0; }
+  "$python" - <<< "$text" || { echo "$1: Python fails" >&2; exit 1; }
+}
+
 # check_table WHERE COMMAND < TABLE: the command prints the table, in the folder of the page.
 check_table() {
   local where=$1 command=$2 table printed
