@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Looks at the text of all pages, from the root of the sources: links and anchors lead somewhere, a page that nobody prints is at most 200
-# lines long, and words that this house has replaced do not come back. Comments name only files that exist.
+# lines long, and words that this house has replaced do not come back. The overview of the results has the figures of its pages.
+# Comments name only files that exist.
 set -euo pipefail
 shopt -s globstar nullglob
 pages=(*.md docs/**/*.md apps/**/*.md)
@@ -39,6 +40,14 @@ for page in "${pages[@]}"; do
     awk '/^```/ { inside = !inside } !inside' "$page" | sed 's/`[^`]*`//g' |
       grep -nP '(^|[.:] )Of |(^|\. )What [^?#]* is |(?<![Tt]here )\b(is|are) no (?!longer|more|better|slower|larger)|\bbeside\b|\b[Mm]end(s|ed)?\b|\bleeway\b' || true)
 done
+
+# The figures in the overview of the results stand in the pages of its rows.
+while IFS= read -r row; do
+  page=docs/results/$(sed -E 's/^\| \[[^]]*\]\(([^)]*)\).*/\1/' <<< "$row")
+  for figure in $(cut -d '|' -f 3- <<< "$row" | grep -oE '[0-9]+\.[0-9]+'); do
+    grep -qP "(?<![\d.])${figure//./\\.}(?![\d])" "$page" || complain "docs/results/README.md: $page does not have $figure"
+  done
+done < <(grep -E '^\| \[[^]]*\]\([^)]*\.md\)' docs/results/README.md)
 
 # Comments name only sources that exist.
 sources=$(find include src data-prep apps test -name '*.[ch]pp' -printf '/%p\n')
