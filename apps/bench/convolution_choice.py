@@ -36,7 +36,7 @@ layers = [
 ]
 [train]
 batch = {samples}
-lane = {samples}
+micro_batch = {samples}
 """
 STEP = re.compile(r"^(\S+) +((?:forward|backward).*?)  +(\S+) +([0-9.]+)(?: +[0-9.]+)? *$", re.M)
 

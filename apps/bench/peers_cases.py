@@ -25,8 +25,8 @@ class Case:
 
 
 def _zoo(network, label, batch, size=224):
-    # One lane, so that batch norm sees the whole batch, as in the other systems.
-    return Case(network, label, batch, (3, size, size), changes=(f"train.lane={batch}", f"model.input=[3,{size},{size}]"))
+    # One micro-batch, so that batch norm sees the whole batch, as in the other systems.
+    return Case(network, label, batch, (3, size, size), changes=(f"train.micro_batch={batch}", f"model.input=[3,{size},{size}]"))
 
 
 MNIST = [
@@ -42,7 +42,7 @@ ZOO = [
     _zoo("efficientnet-b5", "EfficientNet-B5", 8, 456),
     _zoo("mobilenet-v2", "MobileNetV2", 16),
     _zoo("densenet121", "DenseNet-121", 16),
-    Case("imdb-lstm", "LSTM", 64, (300,), 2, changes=("train.lane=64", "model.classes=2")),
+    Case("imdb-lstm", "LSTM", 64, (300,), 2, changes=("train.micro_batch=64", "model.classes=2")),
 ]
 
 

@@ -10,7 +10,7 @@
 #include "commands.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
-#include "convoke/engine/lane_verification.hpp"
+#include "convoke/engine/gradient_verification.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/memory.hpp"
 #include "convoke/os/openmp_binding.hpp"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # mnist-ensemble: each job of the array trains one member
-# a step has 8 lanes of 8 samples, which keep 4 of 4 cores busy
+# a step has 8 micro-batches of 8 samples, which keep 4 of 4 cores busy
 # Written by: convoke slurm ensemble mnist-ensemble --set ensemble.members=4 --nodes 1 --ranks-per-node 1 --cpus-per-rank 4 --at-once 2 --chain --time 1:00:00
 #SBATCH --job-name=mnist-ensemble
 #SBATCH --nodes=1

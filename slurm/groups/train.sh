@@ -1,6 +1,6 @@
 #!/bin/bash
 # mnist-ensemble: all ranks train one model
-# a step of each of 2 members has 8 lanes of 8 samples, which keep 16 of 16 cores busy
+# a step of each of 2 members has 8 micro-batches of 8 samples, which keep 16 of 16 cores busy
 # Written by: convoke slurm train mnist-ensemble --set ensemble.members=2 --nodes 2 --ranks-per-node 2 --cpus-per-rank 4 --time 1:00:00
 #SBATCH --job-name=mnist-ensemble
 #SBATCH --nodes=2

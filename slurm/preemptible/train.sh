@@ -1,6 +1,6 @@
 #!/bin/bash
 # mnist-sync: all ranks train one model
-# a step has 16 lanes of 8 samples, which keep 16 of 16 cores busy
+# a step has 16 micro-batches of 8 samples, which keep 16 of 16 cores busy
 # Written by: convoke slurm train mnist-sync --set train.batch=128 --nodes 1 --ranks-per-node 2 --cpus-per-rank 8 --restarts 100 --warning 300 --time 12:00:00
 #SBATCH --job-name=mnist-sync
 #SBATCH --nodes=1

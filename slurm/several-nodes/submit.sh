@@ -1,6 +1,6 @@
 #!/bin/bash
 # mnist-sync: submits its jobs in their order. Start it in the folder from which the recipe is found.
-# Written by: convoke slurm train mnist-sync --set train.batch=1536 --set train.lane=32 --nodes 3 --ranks-per-node 2 --cpus-per-rank 8 --time 4:00:00
+# Written by: convoke slurm train mnist-sync --set train.batch=1536 --set train.micro_batch=32 --nodes 3 --ranks-per-node 2 --cpus-per-rank 8 --time 4:00:00
 set -euo pipefail
 here=$(dirname "$0")
 

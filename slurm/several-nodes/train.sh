@@ -1,7 +1,7 @@
 #!/bin/bash
 # mnist-sync: all ranks train one model
-# a step has 48 lanes of 32 samples, which keep 48 of 48 cores busy
-# Written by: convoke slurm train mnist-sync --set train.batch=1536 --set train.lane=32 --nodes 3 --ranks-per-node 2 --cpus-per-rank 8 --time 4:00:00
+# a step has 48 micro-batches of 32 samples, which keep 48 of 48 cores busy
+# Written by: convoke slurm train mnist-sync --set train.batch=1536 --set train.micro_batch=32 --nodes 3 --ranks-per-node 2 --cpus-per-rank 8 --time 4:00:00
 #SBATCH --job-name=mnist-sync
 #SBATCH --nodes=3
 #SBATCH --ntasks-per-node=2          # MPI ranks on each node
@@ -30,7 +30,7 @@ checkpoints=$(find "$run/checkpoints" -name 'epoch-*.h5' 2> /dev/null | wc -l)
 say "begins in $run, with $checkpoints checkpoints, restart ${SLURM_RESTART_COUNT:-0}"
 
 # In the background, so that this shell receives Slurm's warning while it waits, and can pass it on.
-"${launch[@]}" "${convoke[@]}" train mnist-sync --set train.batch=1536 --set train.lane=32 --set run.threads="$SLURM_CPUS_PER_TASK" --output "$run" --resume &
+"${launch[@]}" "${convoke[@]}" train mnist-sync --set train.batch=1536 --set train.micro_batch=32 --set run.threads="$SLURM_CPUS_PER_TASK" --output "$run" --resume &
 launcher=$!
 trap 'heard=yes; kill -USR1 "$launcher"' USR1  # the launcher passes it on to every rank on every node
 trap 'heard=yes' TERM                          # scancel and preemption tell the ranks themselves

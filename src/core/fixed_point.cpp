@@ -59,7 +59,7 @@ bool add_portably(const float* values, std::int64_t* sum, std::size_t n, float l
   return take<true, to_fixed>(values, sum, n, limit);
 }
 
-// A step assigns one lane (micro-batch) and adds all others, so both have separate loops.
+// A step assigns one micro-batch and adds all others, so both have separate loops.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 __attribute__((target("arch=x86-64-v4,prefer-vector-width=512"))) bool add_at_once(const float* values,
                                                                                    std::int64_t* sum,

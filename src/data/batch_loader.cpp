@@ -88,7 +88,7 @@ void BatchLoader::load(std::span<const std::uint32_t> ids, std::span<float> samp
                        const ViewKey& view) const {
   load_pictures(ids, samples, &view);
   load_labels(ids, targets.labels);
-  if (mixes() && view.lane > 0) augmenter_->mix(view, ids, samples, targets);
+  if (mixes() && view.micro_batch > 0) augmenter_->mix(view, ids, samples, targets);
 }
 
 void BatchLoader::load_pictures(std::span<const std::uint32_t> ids, std::span<float> samples,

@@ -143,7 +143,7 @@ void ReadAhead::read_run(std::span<const Wanted> run, std::byte* to) {
   }
 }
 
-// A lane's ids are a piece of the plan's own array, so their address gives their step and their place.
+// A micro-batch's ids are a piece of the plan's own array, so their address gives their step and their place.
 const std::byte* ReadAhead::find(std::span<const std::uint32_t> ids) const {
   const std::span<const std::uint32_t> order = plan_.order();
   const std::less<> before;

@@ -16,23 +16,24 @@ std::uint64_t exchanged_bytes(const train::Job& job, int ranks) {
                              : 0;
 }
 
-std::vector<Finding> check_lanes(const train::Job& job, int ranks) {
-  const std::int64_t lanes = job.engine.batch / job.engine.lane;
+std::vector<Finding> check_micro_batches(const train::Job& job, int ranks) {
+  const std::int64_t micro_batches = job.engine.batch / job.engine.micro_batch;
   const std::int64_t group = std::max<std::int64_t>(1, ranks / job.members);
   const std::int64_t workers = group * job.engine.threads;
   const std::string step = fmt::format("a step of {} samples has {} of {}", job.engine.batch,
-                                       counted(lanes, "lane"), job.engine.lane);
-  const std::string setting = engine::setting_for_workers(job.engine.batch, job.engine.lane, workers);
-  if (workers > lanes) {  // correct, but a waste of cores
+                                       counted(micro_batches, "micro-batch"), job.engine.micro_batch);
+  const std::string setting = engine::setting_for_workers(job.engine.batch, job.engine.micro_batch, workers);
+  if (workers > micro_batches) {  // correct, but a waste of cores
     return {{.severity = Severity::kWarning,
-             .subject = "lanes",
-             .evidence =
-                 fmt::format("{}, so {} of the {} worker threads stay idle", step, workers - lanes, workers),
+             .subject = "micro-batches",
+             .evidence = fmt::format("{}, so {} of the {} worker threads stay idle", step,
+                                     workers - micro_batches, workers),
              .remedy = fmt::format("use {}, or fewer ranks or threads", setting)}};
   }
-  if (const double busy = engine::busy_workers(lanes, workers); busy < 0.95 * static_cast<double>(workers)) {
+  if (const double busy = engine::busy_workers(micro_batches, workers);
+      busy < 0.95 * static_cast<double>(workers)) {
     return {{.severity = Severity::kNote,
-             .subject = "lanes",
+             .subject = "micro-batches",
              .evidence = fmt::format(
                  "{}, which keep {:.3g} of {} worker threads busy: some have one more than others", step,
                  busy, workers),
@@ -40,7 +41,7 @@ std::vector<Finding> check_lanes(const train::Job& job, int ranks) {
   }
   return {{
       .severity = Severity::kOk,
-      .subject = "lanes",
+      .subject = "micro-batches",
       .evidence = fmt::format("{}: {}, for {} x {}{}", job.name, step, counted(group, "rank"),
                               counted(job.engine.threads, "thread"),
                               job.ensemble ? " for each of " + counted(job.members, "member") : ""),
@@ -118,7 +119,8 @@ std::vector<Finding> examine_memory(const Demand& demand, const mpi::Communicato
                                                             static_cast<double>(demand.window_bytes()))));
     if (most > least) {
       finding.severity = Severity::kWarning;
-      finding.remedy = "use fewer ranks with more threads on each host, a smaller train.lane, or data.memory";
+      finding.remedy =
+          "use fewer ranks with more threads on each host, a smaller train.micro_batch, or data.memory";
     }
     return {finding};
   } catch (const Error& error) {  // on all ranks

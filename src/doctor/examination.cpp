@@ -146,8 +146,9 @@ Findings dataset(const Context& context) {
   return check_dataset(demand->layout, demand->dataset, demand->streamed, demand->shuffles_all);
 }
 
-Findings lanes(const Context& context) {
-  return context.demand == nullptr ? Findings() : check_lanes(context.demand->job, context.world.size());
+Findings micro_batches(const Context& context) {
+  return context.demand == nullptr ? Findings()
+                                   : check_micro_batches(context.demand->job, context.world.size());
 }
 
 Findings memory(const Context& context) {
@@ -157,9 +158,9 @@ Findings memory(const Context& context) {
 /// Collective; the findings of rank 0 count.
 using Check = Findings (*)(const Context&);
 
-constexpr std::array<Check, 14> kChecks{launcher,  programs,   binding, quota,    topology,
-                                        processor, host_clock, network, messages, shared_memory,
-                                        storage,   dataset,    lanes,   memory};
+constexpr std::array<Check, 14> kChecks{launcher,  programs,   binding,       quota,    topology,
+                                        processor, host_clock, network,       messages, shared_memory,
+                                        storage,   dataset,    micro_batches, memory};
 
 // Gives the findings of the root to all ranks.
 Findings shared_by_root(const Findings& found, const mpi::Communicator& world) {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "convoke/core/error.hpp"
-#include "convoke/engine/lane_worker.hpp"
 #include "convoke/engine/update.hpp"
+#include "convoke/engine/worker.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
 #include "engine/execution.hpp"
@@ -33,7 +33,8 @@ std::shared_ptr<const nn::ParameterLayout> make_layout(const nn::Graph& graph, c
                                                        const mpi::Communicator& group) {
   auto layout = mpi::together(group, [&] {
     nn::single_threaded();
-    return std::make_shared<nn::ParameterLayout>(graph, options.lane, options.convolution, options.precision);
+    return std::make_shared<nn::ParameterLayout>(graph, options.micro_batch, options.convolution,
+                                                 options.precision);
   });
   check_layouts_agree(*layout, group);
   return layout;
@@ -86,7 +87,7 @@ EngineParts make_parts(const nn::Graph& graph, const EngineOptions& options,
   const int workers = worker_count(options, group.rank(), group.size());
   EngineParts parts;
   if (nn::synchronizes(graph)) {
-    parts.moments = std::make_shared<MomentsExchange>(group, workers, options.batch / options.lane,
+    parts.moments = std::make_shared<MomentsExchange>(group, workers, options.batch / options.micro_batch,
                                                       options.reduction == Reduction::kExact);
   }
   parts.layout = make_layout(graph, options, group);
@@ -96,10 +97,10 @@ EngineParts make_parts(const nn::Graph& graph, const EngineOptions& options,
   if (parts.moments != nullptr) exchange.progress_thread_bytes.reset();  // they are sent during backward, too
   parts.sums = std::make_unique<GradientSums>(*parts.memory, *parts.team, group,
                                               parts.layout->trainable_size(), exchange);
-  // If each rank has at most one lane, nothing can be balanced.
-  const std::int64_t lanes = options.batch / options.lane;
-  if (options.balance && group.size() > 1 && lanes > group.size())
-    parts.balance = std::make_unique<LaneBalance>(lanes, workers, group);
+  // If each rank has at most one micro-batch, nothing can be balanced.
+  const std::int64_t micro_batches = options.batch / options.micro_batch;
+  if (options.balance && group.size() > 1 && micro_batches > group.size())
+    parts.balance = std::make_unique<LoadBalancer>(micro_batches, workers, group);
   return parts;
 }
 

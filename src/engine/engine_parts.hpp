@@ -3,11 +3,11 @@
 #include <string>
 
 #include "convoke/engine/gradient_sums.hpp"
-#include "convoke/engine/lane_balance.hpp"
-#include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/load_balancer.hpp"
 #include "convoke/engine/model_memory.hpp"
 #include "convoke/engine/moments_exchange.hpp"
 #include "convoke/engine/node_team.hpp"
+#include "convoke/engine/step_engine.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 
 namespace convoke::engine {
@@ -20,7 +20,7 @@ struct EngineParts {
   std::string unshared;  ///< why the ranks of a node do not share memory though they should; at the root
   std::unique_ptr<NodeTeam> team;
   std::unique_ptr<GradientSums> sums;
-  std::unique_ptr<LaneBalance> balance;  ///< null: the shares of the ranks stay equal
+  std::unique_ptr<LoadBalancer> balance;  ///< null: the shares of the ranks stay equal
 };
 
 /// Collective over `group`. Throws Error on all ranks if they have different parameter layouts, or if one

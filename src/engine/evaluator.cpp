@@ -94,8 +94,8 @@ EvaluatorPlan evaluator_plan(const nn::Graph& graph, const EvaluatorOptions& opt
   return {.layout = std::make_shared<nn::ParameterLayout>(
               graph, chunk, options.convolution, options.precision,
               graph.output_shape().rank() == 1 && !options.folded, options.folded),
-          .options = {.lane = chunk,
-                      .lanes = 1,
+          .options = {.micro_batch = chunk,
+                      .micro_batches = 1,
                       .training = false,
                       .convolution = options.convolution,
                       .precision = options.precision,
@@ -138,7 +138,7 @@ Evaluator::Evaluator(const nn::Graph& graph, EvaluatorOptions options)
   const nn::Graph& compiled = folded_ ? folded_->graph() : graph;
   parameters_ = canonical_parameters(compiled);
   const EvaluatorPlan plan = evaluator_plan(compiled, options_);
-  chunk_ = plan.options.lane;
+  chunk_ = plan.options.micro_batch;
   layout_ = plan.layout;
   arena_ = AlignedBuffer<float>(std::max<std::size_t>(layout_->size(), 1));
   working_ = std::make_unique<nn::WorkingWeights>(layout_, arena_.data());

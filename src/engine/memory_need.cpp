@@ -4,8 +4,8 @@
 #include <map>
 #include <memory>
 
-#include "convoke/engine/lane_worker.hpp"
 #include "convoke/engine/segments.hpp"
+#include "convoke/engine/worker.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/memory.hpp"
 #include "engine/execution.hpp"
@@ -14,7 +14,7 @@ namespace convoke::engine {
 namespace {
 
 using LayoutPtr = std::shared_ptr<const nn::ParameterLayout>;
-using PlanShape = std::pair<std::int64_t, std::int64_t>;  // samples per lane (micro-batch), lanes
+using PlanShape = std::pair<std::int64_t, std::int64_t>;  // samples per micro-batch, micro-batches
 
 std::size_t bytes_of(std::size_t floats) { return floats * sizeof(float); }
 
@@ -27,8 +27,8 @@ class Arenas {
   std::size_t bytes(PlanShape shape) {
     const auto [it, missing] = known_.try_emplace(shape);
     if (missing) {
-      options_.lane = shape.first;
-      options_.lanes = shape.second;
+      options_.micro_batch = shape.first;
+      options_.micro_batches = shape.second;
       it->second = nn::predict_activation_bytes(graph_, *layout_, options_);
     }
     return it->second;
@@ -41,10 +41,10 @@ class Arenas {
   std::map<PlanShape, std::size_t> known_;
 };
 
-// Returns the most lanes that a rank may get: with `balance`, all but one for each other rank.
-LaneRange largest_share(const EngineOptions& options, std::int64_t lanes, int rank, int ranks) {
-  if (options.balance && lanes > ranks) return {ranks - 1, lanes - ranks + 1};
-  return share_of({0, lanes}, rank, ranks);
+// Returns the most micro-batches that a rank may get: with `balance`, all but one for each other rank.
+MicroBatchRange largest_share(const EngineOptions& options, std::int64_t micro_batches, int rank, int ranks) {
+  if (options.balance && micro_batches > ranks) return {ranks - 1, micro_batches - ranks + 1};
+  return share_of({0, micro_batches}, rank, ranks);
 }
 
 std::size_t evaluation_bytes(const nn::Graph& graph, const EngineOptions& options) {
@@ -62,20 +62,21 @@ MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
                           int ranks) {
   const int workers = worker_count(options, rank, ranks);
   nn::single_threaded();
-  const auto layout = std::make_shared<const nn::ParameterLayout>(graph, options.lane, options.convolution,
-                                                                  options.precision);
+  const auto layout = std::make_shared<const nn::ParameterLayout>(graph, options.micro_batch,
+                                                                  options.convolution, options.precision);
   nn::set_primitive_threads(primitive_threads(options, workers));
   Arenas arenas(graph, layout, plan_options(options));
   const bool exact = options.reduction == Reduction::kExact;
-  const bool in_step = nn::synchronizes(graph);  // all lanes are active at the same time
+  const bool in_step = nn::synchronizes(graph);  // all micro-batches are active at the same time
   const std::size_t gradients = layout->gradient_size() + kStepMetrics;
-  const Cut cut{.lane = options.lane,
+  const Cut cut{.micro_batch = options.micro_batch,
                 .one_by_one = exact,
                 .plan_bytes = bytes_together(graph),
                 .bytes_per_sample = activation_bytes_per_sample(graph, options.precision)};
 
-  // Workers that take lanes from others need a plan of a single lane. With exact they have it anyway.
-  const bool may_take = !exact && ranks * workers > 1 && steals_lanes(options, graph);
+  // Workers that take micro-batches from others need a plan of a single micro-batch. With exact they have it
+  // anyway.
+  const bool may_take = !exact && ranks * workers > 1 && steals_micro_batches(options, graph);
 
   MemoryNeed need;
   for (int worker = 0; worker < workers; ++worker) {
@@ -83,17 +84,19 @@ MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
     std::size_t extra = 0;  // gradient buffers of later segments of a step, in addition to the sums
     for (const std::int64_t size : {std::min(samples, options.batch), samples % options.batch}) {
       if (size == 0) continue;
-      const LaneRange lanes = largest_share(options, (size + options.lane - 1) / options.lane, rank, ranks);
-      const std::vector<LaneSegment> list = lane_segments(size, share_of(lanes, worker, workers), cut);
+      const MicroBatchRange micro_batches =
+          largest_share(options, (size + options.micro_batch - 1) / options.micro_batch, rank, ranks);
+      const std::vector<MicroBatchSegment> list =
+          micro_batch_segments(size, share_of(micro_batches, worker, workers), cut);
       std::map<PlanShape, std::size_t> now;
       if (in_step && list.empty())
-        now[{options.lane, 1}] = 1;  // needed to know where to synchronize with the others
-      for (const LaneSegment& segment : list) {
-        std::size_t& count = now[{segment.lane, segment.lanes}];
+        now[{options.micro_batch, 1}] = 1;  // needed to know where to synchronize with the others
+      for (const MicroBatchSegment& segment : list) {
+        std::size_t& count = now[{segment.micro_batch, segment.micro_batches}];
         count = in_step ? count + 1 : 1;
       }
       const bool one_by_one = may_take && size == options.batch && !list.empty();
-      if (one_by_one) now.try_emplace({options.lane, 1}, 1);
+      if (one_by_one) now.try_emplace({options.micro_batch, 1}, 1);
       for (const auto& [shape, count] : now) shapes[shape] = std::max(shapes[shape], count);
       const std::size_t later = one_by_one ? 1 : list.empty() ? 0 : list.size() - 1;
       extra = std::max(extra, in_step ? later : exact ? 0 : std::min<std::size_t>(later, 1));

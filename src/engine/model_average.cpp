@@ -16,7 +16,7 @@ std::size_t piece_floats(std::size_t size) { return count_pieces(size, count_pie
 
 }  // namespace
 
-ModelAverage::ModelAverage(LaneEngine& engine, std::size_t slots, const mpi::Communicator& group,
+ModelAverage::ModelAverage(StepEngine& engine, std::size_t slots, const mpi::Communicator& group,
                            const sync::Strategy& strategy)
     : engine_(engine),
       slots_(slots),
@@ -29,7 +29,7 @@ ModelAverage::ModelAverage(LaneEngine& engine, std::size_t slots, const mpi::Com
       begin_(momentum_ > 0 ? engine.layout().trainable_size() : 0),
       change_(begin_.size()) {}
 
-ModelAverage::Sums ModelAverage::sums_of(LaneEngine& engine, std::size_t slots, sync::StateRule rule) {
+ModelAverage::Sums ModelAverage::sums_of(StepEngine& engine, std::size_t slots, sync::StateRule rule) {
   const std::size_t changing = engine.layout().gradient_size();
   const std::size_t piece = piece_floats(changing);
   std::size_t count = count_pieces(changing, piece);

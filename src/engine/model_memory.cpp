@@ -59,7 +59,7 @@ std::size_t ModelMemory::place_arrays(const Sizes& sizes, std::byte* memory) {
   barrier_ = pieces.next<Barrier>(1).data();
   const auto workers = static_cast<std::size_t>(this->workers());
   const std::span<Completion> completions = pieces.next<Completion>(workers);
-  waiting_ = pieces.next<WaitingLanes>(workers);
+  waiting_ = pieces.next<WaitingMicroBatches>(workers);
   blocks_ = pieces.next<BlockSums>(sizes.blocks);
   parameters_ = pieces.next<float>(sizes.parameters);
   states_.clear();

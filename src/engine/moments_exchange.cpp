@@ -21,14 +21,14 @@ void add_to(const std::vector<T>& values, std::vector<T>& sum, std::size_t n) {
 
 }  // namespace
 
-MomentsExchange::MomentsExchange(const mpi::Communicator& group, int workers, std::int64_t lanes, bool exact)
+MomentsExchange::MomentsExchange(const mpi::Communicator& group, int workers, std::int64_t micro_batches,
+                                 bool exact)
     : group_(group.split(0, group.rank())), exact_(exact) {
-  if (exact && lanes > kWideFixedPointTerms) {
+  if (exact && micro_batches > kWideFixedPointTerms) {
     throw Error(
-        fmt::format(
-            "a step has {} lanes (micro-batches), but synchronized batch norms can sum at most {} exactly",
-            lanes, kWideFixedPointTerms),
-        "choose a larger train.lane, or train.reduction = \"fast\"");
+        fmt::format("a step has {} micro-batches, but synchronized batch norms can sum at most {} exactly",
+                    micro_batches, kWideFixedPointTerms),
+        "choose a larger train.micro_batch, or train.reduction = \"fast\"");
   }
   for (int i = 0; i < workers; ++i) parts_.push_back(std::make_unique<Part>());
 }

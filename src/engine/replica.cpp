@@ -16,13 +16,13 @@ namespace {
 
 // Returns the options of a rank that makes the steps of its share of a batch.
 EngineOptions options_of_share(EngineOptions options, int ranks) {
-  const std::int64_t lanes = options.batch / options.lane;
-  if (lanes < ranks) {
+  const std::int64_t micro_batches = options.batch / options.micro_batch;
+  if (micro_batches < ranks) {
     throw Error(fmt::format("{} ranks train a model each, but a batch of {} has {} of {} samples", ranks,
-                            options.batch, counted(lanes, "lane"), options.lane),
-                "use fewer ranks, a larger train.batch or a smaller train.lane");
+                            options.batch, counted(micro_batches, "micro-batch"), options.micro_batch),
+                "use fewer ranks, a larger train.batch or a smaller train.micro_batch");
   }
-  options.batch = (lanes + ranks - 1) / ranks * options.lane;
+  options.batch = (micro_batches + ranks - 1) / ranks * options.micro_batch;
   return options;
 }
 
@@ -31,14 +31,14 @@ EngineOptions options_of_share(EngineOptions options, int ranks) {
 Replica::Replica(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
                  const optim::Optimizer& optimizer, const mpi::Communicator& group,
                  const sync::Strategy& strategy, std::int64_t epoch)
-    : group_(group), strategy_(strategy), lane_(options.lane), equal_(group.size()) {
+    : group_(group), strategy_(strategy), micro_batch_(options.micro_batch), equal_(group.size()) {
   if (strategy.sums_gradients(epoch)) {
-    engine_ = std::make_unique<LaneEngine>(graph, options, loader, optimizer, group);
+    engine_ = std::make_unique<StepEngine>(graph, options, loader, optimizer, group);
     return;
   }
   const mpi::Communicator alone = group.split(group.rank(), 0);
   engine_ = mpi::together(group, [&] {
-    return std::make_unique<LaneEngine>(graph, options_of_share(options, group.size()), loader, optimizer,
+    return std::make_unique<StepEngine>(graph, options_of_share(options, group.size()), loader, optimizer,
                                         alone);
   });
   average_.emplace(*engine_, optimizer.state_slots(), group, strategy);
@@ -50,7 +50,7 @@ void Replica::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, 
   samples_ = 0;
   if (average_) {
     if (std::exchange(synchronized_, false)) average_->begin_round();
-    const data::SampleRange mine = equal_.samples(std::ssize(samples), lane_, group_.rank());
+    const data::SampleRange mine = equal_.samples(std::ssize(samples), micro_batch_, group_.rank());
     const auto part = [&mine](std::span<const std::uint32_t> all) {
       return all.empty()
                  ? all
@@ -62,7 +62,7 @@ void Replica::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, 
     if (samples.empty() || failure_ || !std::isfinite(sums_.loss)) return;
   }
   try {
-    const LaneEngine::StepResult result = engine_->step(epoch, samples, learning_rate, repeats);
+    const StepEngine::StepResult result = engine_->step(epoch, samples, learning_rate, repeats);
     samples_ = engine_->samples();
     const auto count = static_cast<double>(samples.size());
     sums_.loss += result.loss * count;

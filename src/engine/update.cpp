@@ -200,7 +200,7 @@ void Update::optimize(const Part& part) {
   optimizer_.step(slice, learning_rate_ * part.rate_factor);
 }
 
-//   running = momentum * running + (1 - momentum) * mean over the step's lanes
+//   running = momentum * running + (1 - momentum) * mean over the step's micro-batches
 void Update::update_statistics(Range range) {
   const float* now = gradients_.data();
   for (const nn::ParameterSlot& slot : layout_.slots()) {

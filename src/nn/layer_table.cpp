@@ -69,7 +69,7 @@ constexpr std::array kLayers{
     LayerEntry{"average_pool1d", "pooling", kMaker<Pool1d, kAverage>,
                "mean over windows along a sequence: (L, F) → (L', F)"},
     LayerEntry{"batch_norm", "normalisation", kMaker<BatchNorm>,
-               "normalises each channel over a lane (micro-batch) of images, sequences or vectors"},
+               "normalises each channel over a micro-batch of images, sequences or vectors"},
     LayerEntry{"channel_scale", "normalisation", kMaker<ChannelScale>,
                "a learned factor for each channel (ConvNeXt's \"layer scale\")"},
     LayerEntry{

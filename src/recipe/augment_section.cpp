@@ -164,14 +164,15 @@ constexpr std::array kAugmentKeys{
                                            .help = "the probability that a pair is mixed"}),
 };
 
-// Mixing needs images, and a second sample in the lane.
+// Mixing needs images, and a second sample in the micro-batch.
 void check_mixing(const SettingsReader& read, const AugmentOptions& options, const ModelRecipe& model,
-                  std::int64_t lane) {
+                  std::int64_t micro_batch) {
   if (!options.mixes()) return;
   const char* const key = options.mixup > 0 ? "mixup" : "cutmix";
-  if (lane < 2) {
-    read.fail_at(key, fmt::format("\"{}\" mixes the samples of a lane, but train.lane is 1", key),
-                 "set train.lane to 2 or more");
+  if (micro_batch < 2) {
+    read.fail_at(key,
+                 fmt::format("\"{}\" mixes the samples of a micro-batch, but train.micro_batch is 1", key),
+                 "set train.micro_batch to 2 or more");
   }
   if (model.cache_features > 0) {
     read.fail_at(key,
@@ -190,7 +191,8 @@ Section augment_section() {
       "change. Keys that Keras' `ImageDataGenerator` has too have its names and meaning.");
 }
 
-data::AugmentOptions read_augment(const Settings& document, const ModelRecipe& model, std::int64_t lane) {
+data::AugmentOptions read_augment(const Settings& document, const ModelRecipe& model,
+                                  std::int64_t micro_batch) {
   const Settings section = section_in(document, "augment");
   SettingsReader read(section, "[augment]");
   AugmentOptions options;
@@ -200,7 +202,7 @@ data::AugmentOptions read_augment(const Settings& document, const ModelRecipe& m
                             Shape(model.input).to_string()),
                 "remove [augment]");
   }
-  check_mixing(read, options, model, lane);
+  check_mixing(read, options, model, micro_batch);
   return options;
 }
 

@@ -56,7 +56,7 @@ run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job,
   }
   // The values that the recipe leaves to be derived.
   for (auto& [key, value] : kept) {
-    if (key == "train.lane") value = std::to_string(job.engine.lane);
+    if (key == "train.micro_batch") value = std::to_string(job.engine.micro_batch);
     if (key == "ensemble.members") value = std::to_string(job.members);
   }
   kept.emplace_back("data.content_hash", content_hash);
@@ -99,7 +99,7 @@ void distill(const Recipe& recipe, train::Job& job) {
 engine::EngineOptions engine_options(const Recipe& recipe, int threads) {
   nn::require_precision(recipe.train.precision, recipe.train.emulate_bf16);
   return {.batch = recipe.train.batch,
-          .lane = recipe.lane(),
+          .micro_batch = recipe.micro_batch(),
           .seed = recipe.seed,
           .reduction = recipe.train.reduction,
           .convolution = recipe.train.convolution,

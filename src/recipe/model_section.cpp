@@ -116,16 +116,17 @@ constexpr std::array kModelKeys{
                                                   "layer with weights is then replaced"})),
     shorthand(key<&ModelRecipe::head>(
         {.name = "head", .fallback = "true", .help = "`false`: a zoo model ends with its pooled features"})),
-    shorthand(key<&ModelRecipe::batch_norm>({.name = "batch_norm",
-                                             .noun = "group of batch norms",
-                                             .names =
-                                                 [] {
-                                                   return std::vector<std::string>{"lane", "synchronized"};
-                                                 },
-                                             .fallback = "each layer's own",
-                                             .help = "`\"synchronized\"`: every batch norm that is not "
-                                                     "frozen uses the statistics of the whole batch; "
-                                                     "`\"lane\"`: those of its lane (micro-batch)"})),
+    shorthand(
+        key<&ModelRecipe::batch_norm>({.name = "batch_norm",
+                                       .noun = "group of batch norms",
+                                       .names =
+                                           [] {
+                                             return std::vector<std::string>{"micro_batch", "synchronized"};
+                                           },
+                                       .fallback = "each layer's own",
+                                       .help = "`\"synchronized\"`: every batch norm that is not "
+                                               "frozen uses the statistics of the whole batch; "
+                                               "`\"micro_batch\"`: those of its micro-batch"})),
 };
 
 // Keys of a layer's table that give its position in the graph, not its function.

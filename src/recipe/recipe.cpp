@@ -207,7 +207,7 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
     recipe.data.normalize = "none";
   }
   recipe.train = read_train(document, recipe.model);
-  recipe.augment = read_augment(document, recipe.model, recipe.lane());
+  recipe.augment = read_augment(document, recipe.model, recipe.micro_batch());
   recipe.ensemble = read_ensemble(document);
   recipe.run = read_run(document);
   recipe.log = read_log(document);
@@ -225,7 +225,9 @@ nn::Graph Recipe::graph() const {
   return graph;
 }
 
-std::int64_t Recipe::lane() const { return train.lane == 0 ? engine::auto_lane(train.batch) : train.lane; }
+std::int64_t Recipe::micro_batch() const {
+  return train.micro_batch == 0 ? engine::auto_micro_batch(train.batch) : train.micro_batch;
+}
 
 double Recipe::learning_rate() const {
   if (train.reference_batch == 0) return train.learning_rate;

@@ -106,7 +106,8 @@ constexpr std::array kRunKeys{
         {.name = "verify_every",
          .range = {.least = 0},
          .effect = Effect::kNone,
-         .help = "steps after which another rank computes a lane again, and both results must have the same "
+         .help = "steps after which another rank computes a micro-batch again, and both results must have "
+                 "the same "
                  "bits ([reliability.md](reliability.md#silent-data-corruption)); 0: never. Needs "
                  "`train.reduction = \"exact\"`"}),
     key<&RunRecipe::bucket_kib>(
@@ -123,10 +124,10 @@ constexpr std::array kRunKeys{
     key<&RunRecipe::balance>(
         {.name = "balance",
          .effect = Effect::kNone,
-         .help =
-             "workers that are done take lanes from slower ones of their node, and nodes divide the lanes "
-             "of a step by measured speed, instead of equally. With `reduction = \"exact\"` no bit "
-             "changes; otherwise fp32 sums may be rounded differently in each run"}),
+         .help = "workers that are done take micro-batches from slower ones of their node, and nodes divide "
+                 "the micro-batches "
+                 "of a step by measured speed, instead of equally. With `reduction = \"exact\"` no bit "
+                 "changes; otherwise fp32 sums may be rounded differently in each run"}),
     key<&RunRecipe::memory_mib>(
         {.name = "memory_mib",
          .range = {.largest = std::int64_t{1} << 40},

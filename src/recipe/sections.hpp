@@ -52,8 +52,9 @@ nn::Graph graph_of(const ModelRecipe& model);
 ModelRecipe read_model(const Settings& document);
 /// `model`: the type of a sample decides defaults.
 DataRecipe read_data(const Settings& document, const ModelRecipe& model);
-/// `lane`: number of samples that can be mixed with each other.
-data::AugmentOptions read_augment(const Settings& document, const ModelRecipe& model, std::int64_t lane);
+/// `micro_batch`: number of samples that can be mixed with each other.
+data::AugmentOptions read_augment(const Settings& document, const ModelRecipe& model,
+                                  std::int64_t micro_batch);
 /// `model`: the nodes that groups name.
 TrainRecipe read_train(const Settings& document, const ModelRecipe& model);
 EnsembleRecipe read_ensemble(const Settings& document);

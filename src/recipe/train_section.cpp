@@ -31,16 +31,16 @@ constexpr std::array<Named<sync::Wire>, 2> kWires{
 constexpr std::array<Named<nn::Precision>, 2> kPrecisions{
     {{"fp32", nn::Precision::kFloat32}, {"bf16", nn::Precision::kBfloat16}}};
 
-// Returns up to three divisors of `batch` on either side of `lane`: "8, 16, 32".
-std::string lanes_near(std::int64_t batch, std::int64_t lane) {
+// Returns up to three divisors of `batch` on either side of `micro_batch`: "8, 16, 32".
+std::string micro_batches_near(std::int64_t batch, std::int64_t micro_batch) {
   std::vector<std::string> near;
-  std::int64_t below = std::min(lane, batch + 1);
+  std::int64_t below = std::min(micro_batch, batch + 1);
   for (int found = 0; found < 3 && --below >= 1;) {
     if (batch % below != 0) continue;
     near.insert(near.begin(), fmt::format("{}", below));
     ++found;
   }
-  std::int64_t above = std::min(lane, batch);
+  std::int64_t above = std::min(micro_batch, batch);
   for (int found = 0; found < 3 && ++above <= batch;) {
     if (batch % above != 0) continue;
     near.push_back(fmt::format("{}", above));
@@ -49,11 +49,12 @@ std::string lanes_near(std::int64_t batch, std::int64_t lane) {
   return join(near);
 }
 
-void check_lane(const SettingsReader& read, const TrainRecipe& train) {
-  if (train.lane == 0 || train.batch % train.lane == 0) return;
-  read.fail_at(
-      "lane", fmt::format("lane {} does not divide batch {}", train.lane, train.batch),
-      fmt::format("lanes that divide it: {}; or lane = \"auto\"", lanes_near(train.batch, train.lane)));
+void check_micro_batch(const SettingsReader& read, const TrainRecipe& train) {
+  if (train.micro_batch == 0 || train.batch % train.micro_batch == 0) return;
+  read.fail_at("micro_batch",
+               fmt::format("micro-batch {} does not divide batch {}", train.micro_batch, train.batch),
+               fmt::format("micro-batches that divide it: {}; or micro_batch = \"auto\"",
+                           micro_batches_near(train.batch, train.micro_batch)));
 }
 
 // Returns name, learning_rate, and every option of the optimizer with its value.
@@ -180,11 +181,11 @@ constexpr std::array kTrainKeys{
         {.name = "batch",
          .range = {.least = 1},
          .help = "samples per step: of all ranks together in `sync`, of each member in `ensemble`"}),
-    key<&TrainRecipe::lane>({.name = "lane",
-                             .word = "auto",
-                             .help =
-                                 "samples per lane (micro-batch), a divisor of the batch; `\"auto\"`: a 64th "
-                                 "of the batch, at least 8"}),
+    key<&TrainRecipe::micro_batch>({.name = "micro_batch",
+                                    .word = "auto",
+                                    .help =
+                                        "samples per micro-batch, a divisor of the batch; `\"auto\"`: a 64th "
+                                        "of the batch, at least 8"}),
     choice<kReductions, &TrainRecipe::reduction>({.name = "reduction",
                                                   .help =
                                                       "`\"fast\"`: sums in fp32; `\"exact\"`: sums in fixed "
@@ -383,7 +384,7 @@ TrainRecipe read_train(const Settings& document, const ModelRecipe& model) {
   TrainRecipe train;
   train.loss = model.loss;
   read_keys(kTrainKeys, read, train);
-  check_lane(read, train);
+  check_micro_batch(read, train);
   if (train.update.clip_value > 0 && train.update.clip_norm > 0) {
     read.fail_at("clip_norm", "gradients are clipped by value or by norm, not by both",
                  "set clip_value or clip_norm to 0");

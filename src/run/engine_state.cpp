@@ -21,7 +21,7 @@ void drop_arrays(CheckpointState& state) {
 
 }  // namespace
 
-void capture(engine::LaneEngine& engine, std::size_t slots,
+void capture(engine::StepEngine& engine, std::size_t slots,
              std::span<const engine::CanonicalParameter> parameters, CheckpointState& state) {
   state.parameters = engine::unpack(parameters, engine.layout(), engine.parameters());
   state.optimizer.clear();
@@ -43,7 +43,7 @@ std::optional<CheckpointState> newest_for_all(const Checkpoints& checkpoints, co
 }
 
 void restore(CheckpointState& state, std::size_t slots,
-             std::span<const engine::CanonicalParameter> parameters, engine::LaneEngine& engine) {
+             std::span<const engine::CanonicalParameter> parameters, engine::StepEngine& engine) {
   if (state.optimizer.size() != slots) {
     throw Error(fmt::format("the checkpoint has {} optimizer state arrays, but the optimizer needs {}",
                             state.optimizer.size(), slots));
@@ -66,7 +66,7 @@ void restore(CheckpointState& state, std::size_t slots,
 }
 
 void apply(const InitialWeights& weights, std::span<const engine::CanonicalParameter> parameters,
-           engine::LaneEngine& engine) {
+           engine::StepEngine& engine) {
   if (!engine.writes()) return;
   std::vector<float> values = engine::unpack(parameters, engine.layout(), engine.parameters());
   for (std::size_t i = 0; i < parameters.size(); ++i) {

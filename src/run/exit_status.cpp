@@ -7,7 +7,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "convoke/engine/lane_verification.hpp"
+#include "convoke/engine/gradient_verification.hpp"
 #include "convoke/run/stopping.hpp"
 #include "convoke/run/watchdog.hpp"
 

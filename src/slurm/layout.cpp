@@ -49,7 +49,8 @@ void require_memory(const Workload& workload, const Layout& layout, const Partit
           format_bytes(static_cast<std::uint64_t>(workload.node_bytes)),
           format_bytes(static_cast<std::uint64_t>(layout.memory_mib * kMiB)), partition.name,
           format_bytes(static_cast<std::uint64_t>(most * kMiB))),
-      "use fewer --ranks-per-node or --cpus-per-rank, a smaller --set train.lane=..., --set data.memory=... "
+      "use fewer --ranks-per-node or --cpus-per-rank, a smaller --set train.micro_batch=..., --set "
+      "data.memory=... "
       "to stream samples, or another --partition");
 }
 
@@ -90,7 +91,7 @@ Layout lay_out(const Workload& workload, Layout requested, const Partition* part
   if (layout.ranks() > workload.most_workers) {
     throw Error(fmt::format("{} ranks are more than {} can use, whose work has only {} parts", layout.ranks(),
                             workload.name, workload.most_workers),
-                "use fewer --nodes or --ranks-per-node, a larger train.batch or a smaller train.lane");
+                "use fewer --nodes or --ranks-per-node, a larger train.batch or a smaller train.micro_batch");
   }
   if (workload.rank_bytes) {
     layout.memory_mib =

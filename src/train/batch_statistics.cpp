@@ -14,7 +14,7 @@ namespace {
 /// A batch norm with one value per channel in a sample, and the samples that its statistics cover.
 struct SingleValueNorm {
   const nn::Node* node = nullptr;
-  bool synchronized = false;  // statistics over the whole batch of a step, not over a lane
+  bool synchronized = false;  // statistics over the whole batch of a step, not over a micro-batch
 };
 
 std::int64_t values_per_channel(const Shape& shape) {
@@ -45,13 +45,14 @@ std::vector<SingleValueNorm> single_value_batch_norms(const nn::Graph& graph) {
 // True if cutting `samples` into pieces of `size` leaves one sample alone.
 bool leaves_one(std::int64_t samples, std::int64_t size) { return size == 1 || samples % size == 1; }
 
-// A lane divides the batch, so the rest at the end of an epoch is the same for every batch.
-std::string lanes_that_do(const engine::EngineOptions& engine, std::int64_t samples) {
-  std::vector<std::string> lanes;
-  for (std::int64_t lane = 2; lane <= engine.batch; ++lane) {
-    if (engine.batch % lane == 0 && !leaves_one(samples, lane)) lanes.push_back(std::to_string(lane));
+// A micro-batch divides the batch, so the rest at the end of an epoch is the same for every batch.
+std::string micro_batches_that_do(const engine::EngineOptions& engine, std::int64_t samples) {
+  std::vector<std::string> micro_batches;
+  for (std::int64_t micro_batch = 2; micro_batch <= engine.batch; ++micro_batch) {
+    if (engine.batch % micro_batch == 0 && !leaves_one(samples, micro_batch))
+      micro_batches.push_back(std::to_string(micro_batch));
   }
-  return join(lanes);
+  return join(micro_batches);
 }
 
 }  // namespace
@@ -64,19 +65,20 @@ std::string single_value_batch_norm(const nn::Graph& graph) {
 void require_batch_statistics(const nn::Graph& graph, const engine::EngineOptions& engine,
                               std::int64_t samples, const std::string& whose) {
   for (const auto& [node, synchronized] : single_value_batch_norms(graph)) {
-    const std::int64_t size = synchronized ? engine.batch : engine.lane;
+    const std::int64_t size = synchronized ? engine.batch : engine.micro_batch;
     if (!leaves_one(samples, size)) continue;
-    const std::string what = synchronized ? "batch" : "lane";
+    const std::string what = synchronized ? "batch" : "micro-batch";
     const std::string where =
         size == 1 ? fmt::format("a {} is one sample", what)
                   : fmt::format("the last {} of an epoch is one sample: {} training samples in {} of {}",
-                                what, samples, synchronized ? "batches" : "lanes", size);
-    const std::string lanes = synchronized ? std::string() : lanes_that_do(engine, samples);
+                                what, samples, synchronized ? "batches" : "micro-batches", size);
+    const std::string micro_batches = synchronized ? std::string() : micro_batches_that_do(engine, samples);
     throw Error(
         fmt::format("{}: node {} has one value per channel in a sample, {}, so its variance is undefined: {}",
                     whose, node->name, node->shape.to_string(), where),
-        lanes.empty() ? "choose another train.batch, or use one sample more or less (data.validation_split)"
-                      : fmt::format("set train.lane to {}; or freeze the node", lanes));
+        micro_batches.empty()
+            ? "choose another train.batch, or use one sample more or less (data.validation_split)"
+            : fmt::format("set train.micro_batch to {}; or freeze the node", micro_batches));
   }
 }
 

@@ -76,12 +76,12 @@ SoftLabels::SoftLabels(const run::ModelSet& teacher, double temperature, const d
     : memory_(node, static_cast<std::size_t>(split.count() * teacher.description.classes()) * sizeof(float),
               run::half_of_free_memory(node), file) {
   const auto classes = static_cast<std::size_t>(teacher.description.classes());
-  const std::size_t count = ids.size(), lane = static_cast<std::size_t>(engine.lane);
-  const engine::LaneRange mine =
-      engine::share_of({0, static_cast<std::int64_t>((count + lane - 1) / lane)}, node.rank(), node.size());
-  const std::size_t begin = std::min(static_cast<std::size_t>(mine.first) * lane, count);
-  const std::size_t end = std::min(static_cast<std::size_t>(mine.first + mine.count) * lane, count);
-  const std::size_t segment = lane * static_cast<std::size_t>(engine.threads);
+  const std::size_t count = ids.size(), micro_batch = static_cast<std::size_t>(engine.micro_batch);
+  const engine::MicroBatchRange mine = engine::share_of(
+      {0, static_cast<std::int64_t>((count + micro_batch - 1) / micro_batch)}, node.rank(), node.size());
+  const std::size_t begin = std::min(static_cast<std::size_t>(mine.first) * micro_batch, count);
+  const std::size_t end = std::min(static_cast<std::size_t>(mine.first + mine.count) * micro_batch, count);
+  const std::size_t segment = micro_batch * static_cast<std::size_t>(engine.threads);
   auto* const sums = reinterpret_cast<float*>(memory_.bytes().data());
   if (node.root()) std::fill(sums, sums + memory_.bytes().size() / sizeof(float), 0.0F);
   memory_.publish();
@@ -89,7 +89,7 @@ SoftLabels::SoftLabels(const run::ModelSet& teacher, double temperature, const d
     const data::BatchLoader loader(split, teacher.description.graph.input_shape(),
                                    teacher.description.normalization);
     engine::Evaluator evaluator(teacher.description.graph, {.threads = engine.threads,
-                                                            .chunk = engine.lane,
+                                                            .chunk = engine.micro_batch,
                                                             .convolution = engine.convolution,
                                                             .loss = teacher.description.loss,
                                                             .classes = teacher.description.classes()});

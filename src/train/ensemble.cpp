@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "convoke/core/timeline.hpp"
-#include "convoke/engine/lane_verification.hpp"
+#include "convoke/engine/gradient_verification.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/os/clock_speed.hpp"

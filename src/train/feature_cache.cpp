@@ -8,7 +8,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/timeline.hpp"
 #include "convoke/engine/canonical.hpp"
-#include "convoke/engine/lane_worker.hpp"
+#include "convoke/engine/worker.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/split.hpp"
 #include "convoke/run/collective.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 engine::EvaluatorOptions prefix_options(const Job& job) {
   engine::EvaluatorOptions options = engine::evaluator_options(job.engine, 0);
-  options.chunk = job.engine.lane;
+  options.chunk = job.engine.micro_batch;
   return options;
 }
 
@@ -101,17 +101,18 @@ bool FeatureCache::select_epoch(std::int64_t epoch, const Stop& stop) {
 bool FeatureCache::compute(std::size_t index, const Stop& stop) {
   const Span span(Activity::kFeatures);
   const std::span<float> out = view(index);
-  const auto lane = static_cast<std::size_t>(job_.engine.lane);
-  const engine::LaneRange mine = engine::share_of({0, static_cast<std::int64_t>((count() + lane - 1) / lane)},
-                                                  node_.rank(), node_.size());
-  const std::size_t segment = lane * static_cast<std::size_t>(job_.engine.threads);
-  const std::size_t end = std::min(static_cast<std::size_t>(mine.first + mine.count) * lane, count());
+  const auto micro_batch = static_cast<std::size_t>(job_.engine.micro_batch);
+  const engine::MicroBatchRange mine = engine::share_of(
+      {0, static_cast<std::int64_t>((count() + micro_batch - 1) / micro_batch)}, node_.rank(), node_.size());
+  const std::size_t segment = micro_batch * static_cast<std::size_t>(job_.engine.threads);
+  const std::size_t end = std::min(static_cast<std::size_t>(mine.first + mine.count) * micro_batch, count());
   const data::BatchLoader samples =
       samples_.in_view({.seed = job_.engine.seed, .epoch = static_cast<std::uint32_t>(index)});
   bool stopped = false;
   mpi::together(node_, [&] {
     std::vector<std::uint32_t> ids;
-    for (std::size_t first = static_cast<std::size_t>(mine.first) * lane; first < end; first += segment) {
+    for (std::size_t first = static_cast<std::size_t>(mine.first) * micro_batch; first < end;
+         first += segment) {
       stopped = stop();
       if (stopped) return;
       ids.resize(std::min(segment, end - first));

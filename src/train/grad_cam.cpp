@@ -47,7 +47,7 @@ bool scores_classes(const run::ModelDescription& model) {
 
 nn::PlanOptions plan_options(const nn::Loss& loss) {
   nn::single_threaded();
-  return {.lane = 1, .input_gradient = true, .loss = &loss};
+  return {.micro_batch = 1, .input_gradient = true, .loss = &loss};
 }
 
 }  // namespace

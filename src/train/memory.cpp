@@ -65,8 +65,8 @@ std::string table(const engine::MemoryNeed& need, std::uint64_t checkpoint, std:
   return text;
 }
 
-// Returns settings that fit, e.g. "train.lane = 4; run.threads = 1". Each is enough alone if the other ranks
-// of the node are like this one.
+// Returns settings that fit, e.g. "train.micro_batch = 4; run.threads = 1". Each is enough alone if the other
+// ranks of the node are like this one.
 std::string what_fits(const Demand& demand, std::uint64_t checkpoint, std::uint64_t left, int node_ranks) {
   const auto fits = [&](const engine::EngineOptions& options) {
     return (demand.need(options).total() + checkpoint + kProgramBytes) *
@@ -75,11 +75,11 @@ std::string what_fits(const Demand& demand, std::uint64_t checkpoint, std::uint6
   };
   std::vector<std::string> ways;
   const engine::EngineOptions& now = demand.job.engine;
-  for (std::int64_t lane = now.lane - 1; lane >= 1; --lane) {
+  for (std::int64_t micro_batch = now.micro_batch - 1; micro_batch >= 1; --micro_batch) {
     engine::EngineOptions options = now;
-    options.lane = lane;
-    if (now.batch % lane != 0 || !fits(options)) continue;
-    ways.push_back(fmt::format("train.lane = {}", lane));
+    options.micro_batch = micro_batch;
+    if (now.batch % micro_batch != 0 || !fits(options)) continue;
+    ways.push_back(fmt::format("train.micro_batch = {}", micro_batch));
     break;
   }
   if (now.precision == nn::Precision::kFloat32 && nn::backend().native_bf16) {

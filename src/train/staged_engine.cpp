@@ -134,7 +134,7 @@ void StagedEngine::step(std::uint32_t epoch, std::span<const std::uint32_t> samp
   replica_->step(epoch, samples, learning_rate, repeats);
   phases_.samples += replica_->samples();
   const engine::VerificationUse use = replica_->engine().take_verification();
-  phases_.verification.lanes += use.lanes;
+  phases_.verification.micro_batches += use.micro_batches;
   phases_.verification.seconds += use.seconds;
 }
 

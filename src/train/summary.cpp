@@ -152,7 +152,7 @@ std::string phase_text(const Cost& cost) {
 // The ranks of a group verify together, so the largest count is that of one group.
 engine::VerificationUse largest_of_ranks(const engine::VerificationUse& mine,
                                          const mpi::Communicator& world) {
-  double most[] = {static_cast<double>(mine.lanes), mine.seconds};
+  double most[] = {static_cast<double>(mine.micro_batches), mine.seconds};
   world.max(most);
   return {std::llround(most[0]), most[1]};
 }
@@ -197,7 +197,7 @@ Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
                   {"members", static_cast<std::int64_t>(verdict.members.size())},
                   {"epochs", job.epochs},
                   {"batch", job.engine.batch},
-                  {"lane", job.engine.lane},
+                  {"micro_batch", job.engine.micro_batch},
                   {"parameters", job.model.graph.trainable_count()},
                   {"makespan_seconds", cost.makespan_seconds},
                   {"phases", phase_settings(cost.rank_times)},
@@ -213,8 +213,8 @@ Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
   if (!std::isnan(cost.other_programs)) result.set("other_programs", cost.other_programs);
   if (cost.straggler) result.set("straggler", to_settings(*cost.straggler));
   result.set("checkpoints", to_settings(cost.checkpoints));
-  if (cost.verification.lanes > 0) {
-    result.set("verification", Settings{{"lanes", cost.verification.lanes},
+  if (cost.verification.micro_batches > 0) {
+    result.set("verification", Settings{{"micro_batches", cost.verification.micro_batches},
                                         {"seconds", cost.verification.seconds},
                                         {"share_of_steps", share_of_steps(cost, cost.verification.seconds)}});
   }
@@ -253,10 +253,10 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
         use.written, use.left_out > 0 ? fmt::format(", {} left out", use.left_out) : std::string(),
         1e3 * use.longest_wait, 1e3 * use.longest_writing);
   }
-  if (const engine::VerificationUse& use = cost.verification; use.lanes > 0) {
+  if (const engine::VerificationUse& use = cost.verification; use.micro_batches > 0) {
     text += fmt::format(
         "  verified      {} computed again without a difference, in {:.2f} s ({:.1f} % of the steps)\n",
-        counted(use.lanes, "lane"), use.seconds, 100 * share_of_steps(cost, use.seconds));
+        counted(use.micro_batches, "micro-batch"), use.seconds, 100 * share_of_steps(cost, use.seconds));
   }
   if (const run::CheckpointUse& use = cost.checkpoints; use.failed > 0) {
     text += fmt::format("                {} could not be written into the run folder",

@@ -91,7 +91,7 @@ run::StopReason Trainer::train_epoch() {
   read_ahead(plan, ahead);
   if (phases_.first_step == 0) phases_.first_step = phases_.since_start.seconds();
   const std::int64_t samples_before = samples_processed_;
-  engine::LaneShares shares = engine_.shares();
+  engine::MicroBatchShares shares = engine_.shares();
   double seconds = 0;
   run::StopReason reason;
   while (state_.steps_done < plan.steps()) {
@@ -124,8 +124,8 @@ void Trainer::read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAh
   if (stream == nullptr || engine_.features() != nullptr || state_.steps_done == plan.steps()) return;
   mpi::together(group_, [&] {
     ahead.emplace(*stream, plan, state_.steps_done,
-                  [shares = engine_.shares(), lane = job_.engine.lane, rank = group_.rank()](
-                      std::int64_t samples) { return shares.samples(samples, lane, rank); });
+                  [shares = engine_.shares(), micro_batch = job_.engine.micro_batch, rank = group_.rank()](
+                      std::int64_t samples) { return shares.samples(samples, micro_batch, rank); });
   });
 }
 
@@ -133,15 +133,16 @@ void Trainer::read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAh
 void Trainer::shares_changed(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead) {
   ahead.reset();
   read_ahead(plan, ahead);
-  const std::int64_t lanes = job_.engine.batch / job_.engine.lane;
-  std::int64_t least = lanes, most = 0;
+  const std::int64_t micro_batches = job_.engine.batch / job_.engine.micro_batch;
+  std::int64_t least = micro_batches, most = 0;
   for (int rank = 0; rank < group_.size(); ++rank) {
-    const std::int64_t count = engine_.shares().lanes(lanes, rank).count;
+    const std::int64_t count = engine_.shares().micro_batches(micro_batches, rank).count;
     least = std::min(least, count);
     most = std::max(most, count);
   }
-  reports_.progress.note(fmt::format(
-      "the lanes of a step follow the speed of the ranks: each now gets {} to {} of {}", least, most, lanes));
+  reports_.progress.note(
+      fmt::format("the micro-batches of a step follow the speed of the ranks: each now gets {} to {} of {}",
+                  least, most, micro_batches));
 }
 
 // Between two synchronizations a rank knows only its own share of the samples.

@@ -97,7 +97,7 @@ TEST_CASE("bench --data times the preparation of samples") {
       place.run(std::string("bench --data recipe.toml --seconds 0.01 --rounds 1 ") + kAugment, mpirun(2));
   CAPTURE(text.text);
   CHECK(text.code == 0);
-  CHECK(text.says("samples of shape (1, 8, 8) to lanes of 8, augmented, 2 ranks"));
+  CHECK(text.says("samples of shape (1, 8, 8) to micro-batches of 8, augmented, 2 ranks"));
   CHECK(text.times("samples/s") == 1);
   const Outcome json = place.run("bench --data recipe.toml --seconds 0.01 --rounds 1 --json");
   CHECK(number_after(json.text, "samples_per_second") > 0);

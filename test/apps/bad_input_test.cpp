@@ -48,7 +48,7 @@ layers = [
 ]
 [train]
 batch = 8
-lane = 4
+micro_batch = 4
 [run]
 threads = 1
 )");
@@ -102,25 +102,30 @@ TEST_CASE("tokens beyond the vocabulary are refused before the first step, with 
   CHECK(texts.place.run("predict run good.h5").code == 0);
 }
 
-TEST_CASE("a batch norm of one sample is refused before the first step, with the node and valid lanes") {
+TEST_CASE(
+    "a batch norm of one sample is refused before the first step, with the node and valid micro-batches") {
   const Place place;
   std::string recipe = bytes_of(place / "recipe.toml");
   const std::string pool = R"({ layer = "max_pool", size = 2 },)";
   recipe.replace(recipe.find(pool), pool.size(), R"({ layer = "global_average_pool" },
   { layer = "batch_norm", name = "after" },)");
   write_text(place / "recipe.toml", recipe);
-  const std::string odd = "--set data.validation_split=0.14 --set train.lane=16";  // 129 = 8 * 16 + 1
+  const std::string odd = "--set data.validation_split=0.14 --set train.micro_batch=16";  // 129 = 8 * 16 + 1
   for (const int ranks : {1, 3}) {
-    const Outcome lane = place.train("run", "--set train.lane=1", ranks);
-    CAPTURE(lane.text);
-    CHECK(lane.code == 1);
-    CHECK(lane.times("node after has one value per channel in a sample, (8), so its variance is undefined: a "
-                     "lane is one "
-                     "sample") == 1);
+    const Outcome micro_batch = place.train("run", "--set train.micro_batch=1", ranks);
+    CAPTURE(micro_batch.text);
+    CHECK(micro_batch.code == 1);
+    CHECK(micro_batch.times(
+              "node after has one value per channel in a sample, (8), so its variance is undefined: a "
+              "micro-batch is one "
+              "sample") == 1);
     const Outcome last = place.train("run", odd, ranks);
     CAPTURE(last.text);
     CHECK(last.code == 1);
-    CHECK(last.times("the last lane of an epoch is one sample: 129 training samples in lanes of 16") == 1);
+    CHECK(
+        last.times(
+            "the last micro-batch of an epoch is one sample: 129 training samples in micro-batches of 16") ==
+        1);
     CHECK(last.says("hint: choose another train.batch"));
   }
   CHECK_FALSE(fs::exists(place / "run"));
@@ -131,9 +136,9 @@ TEST_CASE("a batch norm of one sample is refused before the first step, with the
 
 TEST_CASE("a network too large for the memory is refused before the first step, with settings that fit") {
   const Place place;
-  const std::string wide = "--set train.batch=4096 --set train.lane=4096 --set run.memory_mib=";
+  const std::string wide = "--set train.batch=4096 --set train.micro_batch=4096 --set run.memory_mib=";
   for (const int ranks : {1, 2}) {
-    // All 150 samples of a step in one lane: the plan for 4,096 samples would be larger.
+    // All 150 samples of a step in one micro-batch: the plan for 4,096 samples would be larger.
     const Outcome refused = place.train("run", wide + "1", ranks);
     CAPTURE(refused.text);
     CHECK(refused.code == 1);
@@ -157,31 +162,32 @@ TEST_CASE("a run takes the predicted memory, and settings that the hint names fi
   const std::string few = "filters = 8";
   recipe.replace(recipe.find(few), few.size(), "filters = 4096");
   write_text(place / "recipe.toml", recipe);
-  const std::string one_lane = "--set train.epochs=1 --set train.lane=32 ";
+  const std::string one_micro_batch = "--set train.epochs=1 --set train.micro_batch=32 ";
   const auto number = [](const std::string& text, const std::string& pattern) {
     std::smatch found;
     return std::regex_search(text, found, std::regex(pattern)) ? std::stod(found[1].str()) : 0;
   };
 
-  REQUIRE(place.train("run", one_lane).code == 0);
+  REQUIRE(place.train("run", one_micro_batch).code == 0);
   const std::string summary = bytes_of(place / "run/summary.json");
   const double peak = number(summary, "\"peak_rss_mib\": ([0-9.]+)");
   const double predicted = number(summary, "\"predicted_rss_mib\": ([0-9.]+)");
   CHECK(predicted == Catch::Approx(peak).epsilon(0.1));
 
-  const Outcome refused = place.train("none", one_lane + "--set run.memory_mib=1");
+  const Outcome refused = place.train("none", one_micro_batch + "--set run.memory_mib=1");
   const double so_far = number(refused.text, "program and data so far +([0-9.]+) MiB");
   REQUIRE(so_far > 0);
   REQUIRE(so_far < predicted - 60);
   const std::string half =
       "--set run.memory_mib=" + std::to_string(static_cast<int>((so_far + predicted) / 2)) + " ";
-  const Outcome too_large = place.train("none", one_lane + half, 1);
+  const Outcome too_large = place.train("none", one_micro_batch + half, 1);
   CAPTURE(too_large.text);
   CHECK(too_large.code == 1);
-  const int lane =
-      static_cast<int>(number(too_large.text, "hint: each of these alone would fit.*train.lane = ([0-9]+)"));
-  CHECK(lane >= 1);
-  CHECK(place.train("fits", one_lane + half + "--set train.lane=" + std::to_string(lane)).code == 0);
+  const int micro_batch = static_cast<int>(
+      number(too_large.text, "hint: each of these alone would fit.*train.micro_batch = ([0-9]+)"));
+  CHECK(micro_batch >= 1);
+  CHECK(place.train("fits", one_micro_batch + half + "--set train.micro_batch=" + std::to_string(micro_batch))
+            .code == 0);
   CHECK(number(bytes_of(place / "fits/summary.json"), "\"peak_rss_mib\": ([0-9.]+)") <=
         (so_far + predicted) / 2 * 1.1);
 }

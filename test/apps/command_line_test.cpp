@@ -93,18 +93,19 @@ TEST_CASE("summary shows the network and the kernels of a step") {
     return program("summary " + arguments, host + kWithoutMpi);
   };
   CHECK(cores("mnist-sync", 64)
-            .says("cores: a step has 8 lanes of 8 samples, which keep 8 of 64 cores busy; "
+            .says("cores: a step has 8 micro-batches of 8 samples, which keep 8 of 64 cores busy; "
                   "train.batch=512 with train.reference_batch=64 keeps all busy\n"));
   CHECK(cores("mnist-sync --set train.batch=512", 64).says("which keep 64 of 64 cores busy\n"));
-  CHECK(cores("mnist-ddp", 48).says("64 lanes of 32 samples, which keep 32 of 48 cores busy; train.batch="));
+  CHECK(cores("mnist-ddp", 48)
+            .says("64 micro-batches of 32 samples, which keep 32 of 48 cores busy; train.batch="));
   CHECK(cores("mnist-ensemble", 64)
-            .says("a step of each of 64 members has 8 lanes of 8 samples, which keep 64 of"));
+            .says("a step of each of 64 members has 8 micro-batches of 8 samples, which keep 64 of"));
   CHECK(cores("mnist-ensemble --set ensemble.members=4", 64)
-            .says("4 members has 8 lanes of 8 samples, which keep 32 of"));
+            .says("4 members has 8 micro-batches of 8 samples, which keep 32 of"));
   const Outcome plan = program("summary mnist-ddp --set train.convolution=direct --plan", kWithoutMpi);
   CHECK(plan.code == 0);
   CHECK(plan.says("\ntrainable parameters: 905,354 (3.5 MiB)\nnon-trainable parameters: 832 (3.2 KiB)\n"));
-  CHECK(plan.says("one lane of 32 samples (of a batch of 2048)"));
+  CHECK(plan.says("one micro-batch of 32 samples (of a batch of 2048)"));
   CHECK(plan.says("MFLOP"));
   CHECK_FALSE(plan.says("wino"));
   // Twice the multiply-adds of the papers: 4.09e9 for ResNet-50 (torchvision's v1.5), 15.47e9 for VGG-16.

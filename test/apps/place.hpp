@@ -98,7 +98,7 @@ layers = [
 [train]
 epochs = 3
 batch = 32
-lane = 8
+micro_batch = 8
 reduction = "exact"
 optimizer = { name = "adam", learning_rate = 0.01 }
 [run]

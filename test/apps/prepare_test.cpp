@@ -21,7 +21,7 @@ input = [1, 4, 5]
 layers = [ { layer = "flatten" }, { layer = "dense", units = 4, activation = "softmax" } ]
 [train]
 batch = 8
-lane = 4
+micro_batch = 4
 [run]
 threads = 1
 )");

@@ -54,7 +54,7 @@ TEST_CASE("birds, from train, valid and test folders, and from birds.csv") {
       "convoke prepare birds/ --output birds.h5 --size 64x64 && convoke prepare birds/birds.csv --output "
       "table.h5 --size 64x64",
       "birds --set model.input=[3,64,64] --set model.classes=5 --set train.epochs=1 --set train.batch=16 "
-      "--set train.lane=8");
+      "--set train.micro_batch=8");
   // The same samples of the same classes, from folders and from the table.
   const Outcome evaluated =
       smoke.run("convoke evaluate run --data table.h5 --json && convoke evaluate run --data birds.h5 --json");
@@ -117,7 +117,8 @@ TEST_CASE("retinopathy, from EyePACS's table with patients, and from APTOS's") {
       "convoke prepare eyepacs/labels.csv --images eyepacs/train --output retina.h5 --fit fundus --size "
       "80x80 "
       "--group patient --split train=0.6,validation=0.2,test=0.2",
-      "retinopathy --set model.input=[3,80,80] --set train.epochs=1 --set train.batch=16 --set train.lane=8");
+      "retinopathy --set model.input=[3,80,80] --set train.epochs=1 --set train.batch=16 --set "
+      "train.micro_batch=8");
   const Outcome aptos = smoke.run(
       "convoke synthesize fundus --output aptos --samples 30 --size 64x96 --layout aptos && "
       "convoke prepare aptos/train.csv --images aptos/train_images --output aptos.h5 --fit fundus --size "

@@ -36,7 +36,7 @@ constexpr const char* kConvolutions = R"(
   { layer = "relu" }, { layer = "max_pool" },
   { layer = "global_average_pool" }, { layer = "dense", units = CLASSES, activation = "softmax" })";
 constexpr const char* kWithPictures = R"(batch = 32
-lane = 32
+micro_batch = 32
 optimizer = { name = "adam", learning_rate = RATE }
 schedule = { name = "cosine" }
 epochs = )";

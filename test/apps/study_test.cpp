@@ -220,7 +220,7 @@ TEST_CASE("a study that cannot be run is refused before the first run") {
   };
   refused(bytes_of(place / "s.toml"), "1 of 2 configurations cannot run");
   refused("recipe = \"recipe.toml\"\nrank = [1]\n", "did you mean \"ranks\"?");
-  refused("recipe = \"recipe.toml\"\n[axes]\ntrain.lanes = [8]\n", "did you mean \"lane\"?");
+  refused("recipe = \"recipe.toml\"\n[axes]\ntrain.micro_batches = [8]\n", "did you mean \"micro_batch\"?");
   refused("recipe = \"recipes.toml\"\n", "unknown recipe \"recipes.toml\"");
   CHECK(place.run("study").says("no study file is named"));
   CHECK(place.study("", "OMPI_COMM_WORLD_SIZE=1").says("was itself started by the mpirun of Open MPI"));

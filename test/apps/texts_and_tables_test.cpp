@@ -54,7 +54,7 @@ layers = [
 [train]
 epochs = 15
 batch = 16
-lane = 8
+micro_batch = 8
 optimizer = { name = "adam", learning_rate = 0.02 }
 [run]
 threads = 1
@@ -73,7 +73,7 @@ layers = [
 [train]
 epochs = 25
 batch = 16
-lane = 8
+micro_batch = 8
 optimizer = { name = "adam", learning_rate = 0.02 }
 [run]
 threads = 1

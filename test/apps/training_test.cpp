@@ -346,31 +346,31 @@ TEST_CASE("the error for a loss that is not finite names layer and step, once, a
   CHECK(outcome.says("hint: "));
 }
 
-TEST_CASE("a resumed run keeps the lane of its checkpoints, which another version chose") {
+TEST_CASE("a resumed run keeps the micro-batch of its checkpoints, which another version chose") {
   const Place place;
-  const std::string batch = "--set train.batch=64 --set train.lane=16 ";
+  const std::string batch = "--set train.batch=64 --set train.micro_batch=16 ";
   REQUIRE(place.train("straight", batch + "--set train.epochs=2").code == 0);
   for (const char* mode : {"sync", "ensemble"}) {
     const std::string run = mode;
     const std::string members = std::string("--set ensemble.members=2 --set train.mode=") + mode;
     REQUIRE(place.train(run, batch + "--set train.epochs=1 " + members).code == 0);
     const std::string stored = bytes_of(place / (run + "/recipe.toml"));
-    const std::size_t at = stored.find("lane = 16\n");
+    const std::size_t at = stored.find("micro_batch = 16\n");
     REQUIRE(at != std::string::npos);
     write_text(place / (run + "/recipe.toml"),
-               stored.substr(0, at) + "lane = \"auto\"\n" + stored.substr(at + 10));
+               stored.substr(0, at) + "micro_batch = \"auto\"\n" + stored.substr(at + 10));
     const Outcome resumed = place.run("train --quiet --set train.epochs=2 --resume " + run, mpirun(2));
     CAPTURE(resumed.text);
     CHECK(resumed.code == 0);
-    CHECK(resumed.times("lanes of 16 samples, as in the checkpoints of " + run +
-                        "; train.lane = \"auto\" is now 8") == 1);
+    CHECK(resumed.times("micro-batches of 16 samples, as in the checkpoints of " + run +
+                        "; train.micro_batch = \"auto\" is now 8") == 1);
   }
   CHECK(bytes_of(place / "sync/model.h5") == bytes_of(place / "straight/model.h5"));
-  // A folder without checkpoints begins with the lane of today.
-  CHECK(place.run("train recipe.toml --quiet --output new --resume --set train.lane=auto").code == 0);
+  // A folder without checkpoints begins with the micro-batch of today.
+  CHECK(place.run("train recipe.toml --quiet --output new --resume --set train.micro_batch=auto").code == 0);
 }
 
-TEST_CASE("more ranks than samples or lanes") {
+TEST_CASE("more ranks than samples or micro-batches") {
   const Place place(5);
   const std::string no_validation = "--set data.validation_split=0";
   REQUIRE(place.train("one", no_validation).code == 0);
@@ -834,7 +834,7 @@ layers = [
 [train]
 epochs = 10
 batch = 16
-lane = 8
+micro_batch = 8
 reduction = "exact"
 optimizer = { name = "adam", learning_rate = 0.02 }
 [run]

@@ -27,7 +27,7 @@ measured() {
   [ $((kib / 1024)) -le "$most" ] || bad "$what needs more than $most MiB"
 }
 says() { grep -qs -- "$1" out.txt err.txt || bad "no '$1' in: $(tail -n 3 out.txt err.txt)"; }
-tiny() { sed "s/^lane = .*/lane = 16/; s/^epochs = .*/epochs = 1/; s|^path = .*|path = \"$1\"|" "$here/../support/tiny.toml"; }
+tiny() { sed "s/^micro_batch = .*/micro_batch = 16/; s/^epochs = .*/epochs = 1/; s|^path = .*|path = \"$1\"|" "$here/../support/tiny.toml"; }
 
 # Very many members, in one job, and gathered from separate jobs.
 "$MAKE_DATASET" data.h5 $((20 * members))
@@ -59,7 +59,7 @@ measured 600 "page of $((200 * variants)) runs" "$CONVOKE" report times.csv --ou
 
 # Very many samples.
 "$MAKE_DATASET" many.h5 $samples 4
-tiny many.h5 | sed 's/8, 8/4, 4/; s/^batch = .*/batch = 1024/; s/^lane = .*/lane = 64/; s/"max_pool", size = 2/"relu"/' > many.toml
+tiny many.h5 | sed 's/8, 8/4, 4/; s/^batch = .*/batch = 1024/; s/^micro_batch = .*/micro_batch = 64/; s/"max_pool", size = 2/"relu"/' > many.toml
 measured 700 "train an epoch of $samples samples" "$CONVOKE" train many.toml --quiet --output many
 measured 700 "inspect $samples samples" "$CONVOKE" inspect many.h5 --sample 500
 

@@ -13,11 +13,11 @@ TEST_CASE("texts are joined") {
 }
 
 TEST_CASE("the nearest name is returned only if it is close") {
-  const std::vector<std::string> known{"learning_rate", "epochs", "batch", "lane"};
+  const std::vector<std::string> known{"learning_rate", "epochs", "batch", "micro_batch"};
   CHECK(nearest_name("learning_rat", known) == "learning_rate");
   CHECK(nearest_name("lerning-rate", known) == "learning_rate");
   CHECK(nearest_name("epoch", known) == "epochs");
-  CHECK(nearest_name("lane", known) == "lane");
+  CHECK(nearest_name("micro_batch", known) == "micro_batch");
   CHECK(nearest_name("momentum", known) == "");
   CHECK(nearest_name("xy", known) == "");
   CHECK(nearest_name("epochs", std::vector<std::string>{}) == "");

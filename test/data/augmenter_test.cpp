@@ -43,25 +43,25 @@ struct Pictures {
   static Normalization normalization() { return {{1 / 255.0F, 1 / 128.0F, 1 / 64.0F}, {0, -1, 0.5F}}; }
 };
 
-/// The contents of a loaded lane (micro-batch).
-struct Lane {
+/// The contents of a loaded micro-batch.
+struct MicroBatch {
   std::vector<float> samples, share;
   std::vector<std::int32_t> labels, second;
 };
 
-Lane load(const BatchLoader& loader, const std::vector<std::uint32_t>& ids, ViewKey view) {
-  Lane lane;
-  lane.samples.resize(ids.size() * kSize);
-  lane.share.resize(ids.size());
-  lane.labels.resize(ids.size());
-  lane.second.resize(ids.size());
-  loader.load(ids, lane.samples, {lane.labels, lane.second, lane.share}, view);
-  return lane;
+MicroBatch load(const BatchLoader& loader, const std::vector<std::uint32_t>& ids, ViewKey view) {
+  MicroBatch micro_batch;
+  micro_batch.samples.resize(ids.size() * kSize);
+  micro_batch.share.resize(ids.size());
+  micro_batch.labels.resize(ids.size());
+  micro_batch.second.resize(ids.size());
+  loader.load(ids, micro_batch.samples, {micro_batch.labels, micro_batch.second, micro_batch.share}, view);
+  return micro_batch;
 }
 
-std::vector<float> picture(const Lane& lane, std::size_t i) {
-  return {lane.samples.begin() + static_cast<std::ptrdiff_t>(i * kSize),
-          lane.samples.begin() + static_cast<std::ptrdiff_t>((i + 1) * kSize)};
+std::vector<float> picture(const MicroBatch& micro_batch, std::size_t i) {
+  return {micro_batch.samples.begin() + static_cast<std::ptrdiff_t>(i * kSize),
+          micro_batch.samples.begin() + static_cast<std::ptrdiff_t>((i + 1) * kSize)};
 }
 
 AugmentOptions everything() {
@@ -87,14 +87,14 @@ AugmentOptions everything() {
 TEST_CASE("a view depends only on seed, epoch and sample") {
   const Pictures pictures(12);
   const BatchLoader loader = pictures.loader(everything());
-  const Lane lane = load(loader, {3, 7, 1, 9}, {.seed = 5, .epoch = 2});
-  const Lane other = load(loader, {9, 3}, {.seed = 5, .epoch = 2, .lane = 2});
-  CHECK(picture(lane, 3) == picture(other, 0));
-  CHECK(picture(lane, 0) == picture(other, 1));
-  CHECK(picture(load(loader, {3}, {.seed = 5, .epoch = 3}), 0) != picture(lane, 0));
-  CHECK(picture(load(loader, {3}, {.seed = 6, .epoch = 2}), 0) != picture(lane, 0));
+  const MicroBatch micro_batch = load(loader, {3, 7, 1, 9}, {.seed = 5, .epoch = 2});
+  const MicroBatch other = load(loader, {9, 3}, {.seed = 5, .epoch = 2, .micro_batch = 2});
+  CHECK(picture(micro_batch, 3) == picture(other, 0));
+  CHECK(picture(micro_batch, 0) == picture(other, 1));
+  CHECK(picture(load(loader, {3}, {.seed = 5, .epoch = 3}), 0) != picture(micro_batch, 0));
+  CHECK(picture(load(loader, {3}, {.seed = 6, .epoch = 2}), 0) != picture(micro_batch, 0));
   const std::vector<std::uint32_t> again{1};
-  CHECK(picture(load(loader, {3}, {.seed = 5, .epoch = 2, .repeats = again}), 0) != picture(lane, 0));
+  CHECK(picture(load(loader, {3}, {.seed = 5, .epoch = 2, .repeats = again}), 0) != picture(micro_batch, 0));
 }
 
 TEST_CASE("a loader without a view loads plain samples, a loader in a view loads that view") {
@@ -140,8 +140,8 @@ TEST_CASE("brightness is the same within the warp and as a separate pass") {
   AugmentOptions with_more = both;  // an added change without effect makes brightness a separate pass
   with_more.contrast_range = {1, 1.0000001};
   const std::vector<std::uint32_t> ids{0, 1, 2, 3, 4, 5};
-  const Lane fused = load(pictures.loader(both), ids, {.seed = 3});
-  const Lane apart = load(pictures.loader(with_more), ids, {.seed = 3});
+  const MicroBatch fused = load(pictures.loader(both), ids, {.seed = 3});
+  const MicroBatch apart = load(pictures.loader(with_more), ids, {.seed = 3});
   for (std::size_t i = 0; i < fused.samples.size(); ++i)
     CHECK(fused.samples[i] == Approx(apart.samples[i]).margin(2e-4));
 }
@@ -212,10 +212,10 @@ TEST_CASE("cut-out sets a square to 0 and cuts it off at the edges") {
   const std::vector<std::uint8_t> white(64 * kSize, 255);
   const BatchLoader loader({white, pictures.labels}, kShape, {{1, 1, 1}, {0, 0, 0}},
                            std::make_shared<const Augmenter>(options, kShape, SampleType::kUint8));
-  const Lane lane = load(loader, ids, {.seed = 1});
+  const MicroBatch micro_batch = load(loader, ids, {.seed = 1});
   int whole = 0;
   for (std::size_t i = 0; i < 64; ++i) {
-    const std::vector<float> image = picture(lane, i);
+    const std::vector<float> image = picture(micro_batch, i);
     const auto holes = std::count(image.begin(), image.end(), 0.0F);
     CHECK((holes % 3 == 0 && holes <= 3 * 36 && holes >= 3 * 9));
     whole += holes == 3 * 36 ? 1 : 0;
@@ -225,13 +225,13 @@ TEST_CASE("cut-out sets a square to 0 and cuts it off at the edges") {
   CHECK((box.top == 0 && box.bottom == 4 && box.left == 12 && box.right == 16));
 }
 
-TEST_CASE("mixup blends pairs of samples of a lane and their labels by one share") {
+TEST_CASE("mixup blends pairs of samples of a micro-batch and their labels by one share") {
   const Pictures pictures(10);
   AugmentOptions options;
   options.mixup = 0.4;
-  const std::vector<std::uint32_t> ids{4, 8, 2, 7, 5, 0, 1};  // lanes of 3, 3 and 1
-  const Lane plain = load(pictures.loader({}), ids, {.seed = 9, .lane = 3});
-  const Lane mixed = load(pictures.loader(options), ids, {.seed = 9, .lane = 3});
+  const std::vector<std::uint32_t> ids{4, 8, 2, 7, 5, 0, 1};  // micro-batches of 3, 3 and 1
+  const MicroBatch plain = load(pictures.loader({}), ids, {.seed = 9, .micro_batch = 3});
+  const MicroBatch mixed = load(pictures.loader(options), ids, {.seed = 9, .micro_batch = 3});
   const std::size_t partner[] = {2, 1, 0, 5, 4, 3, 6};
   for (std::size_t i = 0; i < ids.size(); ++i) {
     INFO(i);
@@ -253,8 +253,8 @@ TEST_CASE("cutmix swaps a box whose area is the other sample's share") {
   options.cutmix = 1;
   std::vector<std::uint32_t> ids(40);
   std::iota(ids.begin(), ids.end(), 0U);
-  const Lane plain = load(pictures.loader({}), ids, {.seed = 2, .lane = 8});
-  const Lane mixed = load(pictures.loader(options), ids, {.seed = 2, .lane = 8});
+  const MicroBatch plain = load(pictures.loader({}), ids, {.seed = 2, .micro_batch = 8});
+  const MicroBatch mixed = load(pictures.loader(options), ids, {.seed = 2, .micro_batch = 8});
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const std::size_t partner = i / 8 * 8 + 7 - i % 8;
     const std::vector<float> own = picture(plain, i), other = picture(plain, partner),
@@ -283,7 +283,7 @@ TEST_CASE("shares of mixup follow a beta distribution") {
     for (std::uint32_t epoch = 0; epoch < kPairs; ++epoch) {
       std::vector<float> pictures(2), share(2);
       std::vector<std::int32_t> own = labels, second(2);
-      augmenter.mix({.seed = 1, .epoch = epoch, .lane = 2}, std::vector<std::uint32_t>{0, 1}, pictures,
+      augmenter.mix({.seed = 1, .epoch = epoch, .micro_batch = 2}, std::vector<std::uint32_t>{0, 1}, pictures,
                     {own, second, share});
       const double x = static_cast<double>(share[0]) - 0.5;
       sum += x;
@@ -303,10 +303,10 @@ TEST_CASE("augmented pictures show the network's input in pixels") {
   options.mixup = 0.3;
   const auto augmenter = std::make_shared<const Augmenter>(options, kShape, SampleType::kUint8);
   const std::vector<std::uint32_t> ids{5, 0, 3};
-  const ViewKey view{.seed = 4, .epoch = 1, .lane = 3};
+  const ViewKey view{.seed = 4, .epoch = 1, .micro_batch = 3};
   const std::vector<std::uint8_t> found =
       augmented_pictures({pictures.samples, pictures.labels}, kShape, augmenter, ids, view);
-  const Lane seen = load(pictures.loader(options), ids, view);
+  const MicroBatch seen = load(pictures.loader(options), ids, view);
   const Normalization normalization = Pictures::normalization();
   REQUIRE(found.size() == 3 * kSize);
   for (std::size_t i = 0; i < found.size(); ++i) {

@@ -77,12 +77,12 @@ std::vector<std::byte> held(const Dataset& in_memory, std::span<const std::uint3
 
 std::vector<std::byte> copy(const std::byte* from, std::size_t bytes) { return {from, from + bytes}; }
 
-/// Distributes lanes of 4 samples over `ranks`, as the engine does.
+/// Distributes micro-batches of 4 samples over `ranks`, as the engine does.
 ReadAhead::Share share_of(std::int64_t rank, std::int64_t ranks) {
   return [=](std::int64_t samples) {
-    const std::int64_t lanes = (samples + 3) / 4;
-    const std::int64_t first = std::min(4 * (lanes * rank / ranks), samples);
-    return SampleRange{first, std::min(4 * (lanes * (rank + 1) / ranks), samples) - first};
+    const std::int64_t micro_batches = (samples + 3) / 4;
+    const std::int64_t first = std::min(4 * (micro_batches * rank / ranks), samples);
+    return SampleRange{first, std::min(4 * (micro_batches * (rank + 1) / ranks), samples) - first};
   };
 }
 

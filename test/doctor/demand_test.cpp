@@ -8,27 +8,29 @@ namespace doctor = convoke::doctor;
 namespace train = convoke::train;
 using doctor::Severity;
 
-TEST_CASE("workers without a lane are found") {
-  train::Job job = tiny::job();  // 32 samples in lanes of 8
+TEST_CASE("workers without a micro-batch are found") {
+  train::Job job = tiny::job();  // 32 samples in micro-batches of 8
   job.engine.threads = 3;
-  const auto idle = doctor::check_lanes(job, 2);
+  const auto idle = doctor::check_micro_batches(job, 2);
   REQUIRE(idle.size() == 1);
   CHECK(idle[0].severity == Severity::kWarning);
-  CHECK(idle[0].evidence == "a step of 32 samples has 4 lanes of 8, so 2 of the 6 worker threads stay idle");
+  CHECK(idle[0].evidence ==
+        "a step of 32 samples has 4 micro-batches of 8, so 2 of the 6 worker threads stay idle");
   CHECK(idle[0].remedy == "use train.batch=48 with train.reference_batch=32, or fewer ranks or threads");
-  const auto uneven = doctor::check_lanes(job, 1);
+  const auto uneven = doctor::check_micro_batches(job, 1);
   CHECK(uneven[0].severity == Severity::kNote);
   CHECK(uneven[0].evidence ==
-        "a step of 32 samples has 4 lanes of 8, which keep 2 of 3 worker threads busy: some have one more "
+        "a step of 32 samples has 4 micro-batches of 8, which keep 2 of 3 worker threads busy: some have one "
+        "more "
         "than others");
   CHECK(uneven[0].remedy == "to keep all busy, use train.batch=48 with train.reference_batch=32");
   job.engine.threads = 2;
-  CHECK(doctor::check_lanes(job, 2)[0].severity == Severity::kOk);
+  CHECK(doctor::check_micro_batches(job, 2)[0].severity == Severity::kOk);
   job.ensemble = true, job.members = 2, job.engine.threads = 4;  // every rank has a separate step
-  const auto members = doctor::check_lanes(job, 2);
+  const auto members = doctor::check_micro_batches(job, 2);
   CHECK(members[0].severity == Severity::kOk);
   CHECK(members[0].evidence ==
-        "tiny: a step of 32 samples has 4 lanes of 8, for 1 rank x 4 threads for each of 2 members");
+        "tiny: a step of 32 samples has 4 micro-batches of 8, for 1 rank x 4 threads for each of 2 members");
 }
 
 TEST_CASE("exchanged and stored values are counted in floats") {

@@ -83,7 +83,7 @@ esac
   CHECK(std::regex_search(quiet.text, std::regex("compare \\S+-one-rank \\S+-synchronous \\S+-ensemble\n")));
 }
 
-TEST_CASE("quickstart starts no more ranks than lanes, 12 members, and a run on all cores") {
+TEST_CASE("quickstart starts no more ranks than micro-batches, 12 members, and a run on all cores") {
   for (const int cores : {2, 8, 16, 64, 128}) {
     const std::vector<Start> starts = dry_run(cores);
     CAPTURE(cores);

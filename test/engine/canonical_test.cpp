@@ -24,12 +24,12 @@ TEST_CASE("canonical parameters are in the order of the graph, without padding")
   CHECK(parameters.front().shape == Shape{8, 1, 3, 3});
 }
 
-TEST_CASE("unpack is the inverse of pack, for any lane size") {
+TEST_CASE("unpack is the inverse of pack, for any micro-batch size") {
   const std::vector<CanonicalParameter> parameters = engine::canonical_parameters(tiny::graph());
   std::vector<float> values(engine::canonical_values(parameters));
   std::iota(values.begin(), values.end(), 1.0F);
-  for (const std::int64_t lane : {1, 8, 32}) {
-    const nn::ParameterLayout layout(tiny::graph(), lane);
+  for (const std::int64_t micro_batch : {1, 8, 32}) {
+    const nn::ParameterLayout layout(tiny::graph(), micro_batch);
     AlignedBuffer<float> arena(layout.size());
     engine::pack(parameters, layout, values, arena.span());
     CHECK(engine::unpack(parameters, layout, arena.span()) == values);

@@ -18,7 +18,7 @@ std::vector<float> one_by_one(const nn::Graph& graph, std::span<const float> par
   const auto layout = std::make_shared<nn::ParameterLayout>(graph, 1);
   AlignedBuffer<float> arena(layout->size());
   engine::pack(engine::canonical_parameters(graph), *layout, parameters, arena.span());
-  nn::Network network(graph, layout, {.lane = 1, .lanes = 1, .training = false});
+  nn::Network network(graph, layout, {.micro_batch = 1, .micro_batches = 1, .training = false});
   network.bind(arena.data(), nullptr);
   std::vector<float> rows;
   for (const std::uint32_t id : pictures.ids()) {

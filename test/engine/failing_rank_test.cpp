@@ -5,8 +5,8 @@
 #include "convoke/data/dataset.hpp"
 #include "convoke/data/dataset_writer.hpp"
 #include "convoke/engine/evaluator.hpp"
-#include "convoke/engine/lane_engine.hpp"
 #include "convoke/engine/replica.hpp"
+#include "convoke/engine/step_engine.hpp"
 #include "convoke/mpi/session.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -58,7 +58,7 @@ nn::Graph graph(bool synchronized) {
 EngineOptions options(Reduction reduction, int threads) {
   EngineOptions options;
   options.batch = kSamples;
-  options.lane = 4;
+  options.micro_batch = 4;
   options.reduction = reduction;
   options.threads = threads;
   return options;
@@ -81,7 +81,7 @@ TEST_CASE("a rank that fails within a step makes all ranks throw its error, and 
           const Streamed samples;
           std::string message;
           {
-            LaneEngine engine(network, options(reduction, threads), samples.loader, *optimizer, world);
+            StepEngine engine(network, options(reduction, threads), samples.loader, *optimizer, world);
             for (int i = 0; i < good_steps; ++i) engine.step(0, ids, 0.1);
             if (world.rank() == failing) samples.truncate();
             message = error_of([&] { engine.step(0, ids, 0.1); });
@@ -91,7 +91,7 @@ TEST_CASE("a rank that fails within a step makes all ranks throw its error, and 
           CHECK(message.find("samples.h5") != std::string::npos);
           // The ranks are still synchronised: they can sum and train again.
           const Streamed others;
-          LaneEngine engine(network, options(reduction, threads), others.loader, *optimizer, world);
+          StepEngine engine(network, options(reduction, threads), others.loader, *optimizer, world);
           CHECK(std::isfinite(engine.step(0, ids, 0.1).loss));
         }
       }

@@ -15,13 +15,13 @@ namespace {
 EngineOptions options(Reduction reduction, int threads) {
   EngineOptions options;
   options.batch = 32;
-  options.lane = 4;
+  options.micro_batch = 4;
   options.reduction = reduction;
   options.threads = threads;
   return options;
 }
 
-/// Returns a graph so wide that a worker runs its lanes (micro-batches) in several segments.
+/// Returns a graph so wide that a worker runs its micro-batches in several segments.
 nn::Graph wide() {
   return nn::build_graph(Shape{1, 8, 8},
                          std::vector<Settings>{{{"layer", "conv2d"}, {"filters", 1024}, {"kernel", 3}},
@@ -30,7 +30,7 @@ nn::Graph wide() {
                                                {{"layer", "dense"}, {"units", 4}}});
 }
 
-/// Returns a graph whose lanes a worker runs all at the same time.
+/// Returns a graph whose micro-batches a worker runs all at the same time.
 nn::Graph synchronized() {
   return nn::build_graph(Shape{1, 8, 8},
                          std::vector<Settings>{{{"layer", "conv2d"}, {"filters", 8}, {"kernel", 3}},
@@ -44,7 +44,7 @@ nn::Graph synchronized() {
 TEST_CASE("the predicted activations equal those of an engine after an epoch") {
   const mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const tiny::Pictures pictures(2 * 32 + 21);  // the last step has five lanes and a smaller one
+  const tiny::Pictures pictures(2 * 32 + 21);  // the last step has five micro-batches and a smaller one
   const data::BatchLoader loader = pictures.loader();
   const auto adam = optim::make_optimizer({{"name", "adam"}});
   const std::vector<std::uint32_t> ids = pictures.ids();
@@ -54,7 +54,7 @@ TEST_CASE("the predicted activations equal those of an engine after an epoch") {
         const EngineOptions with = options(reduction, threads);
         const MemoryNeed need = predict_memory(graph, with, *adam, static_cast<std::int64_t>(ids.size()),
                                                true, world.rank(), world.size());
-        LaneEngine engine(graph, with, loader, *adam, world);
+        StepEngine engine(graph, with, loader, *adam, world);
         for (std::size_t first = 0; first < ids.size(); first += 32) {
           engine.step(0, std::span(ids).subspan(first, std::min<std::size_t>(32, ids.size() - first)), 1e-3);
         }
@@ -72,12 +72,12 @@ TEST_CASE("the predicted activations equal those of an engine after an epoch") {
   }
 }
 
-TEST_CASE("a rank has memory for all lanes that it may get by its speed") {
+TEST_CASE("a rank has memory for all micro-batches that it may get by its speed") {
   const auto sgd = optim::make_optimizer({{"name", "sgd"}});
-  EngineOptions balanced = options(Reduction::kFast, 1), alone = balanced;  // eight lanes
+  EngineOptions balanced = options(Reduction::kFast, 1), alone = balanced;  // eight micro-batches
   balanced.balance = true;
   for (int ranks = 2; ranks <= 4; ++ranks) {
-    alone.batch = alone.lane * (8 - (ranks - 1));  // the others keep one lane each
+    alone.batch = alone.micro_batch * (8 - (ranks - 1));  // the others keep one micro-batch each
     const std::size_t expected =
         predict_memory(synchronized(), alone, *sgd, alone.batch, false, 0, 1).activations;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -86,28 +86,28 @@ TEST_CASE("a rank has memory for all lanes that it may get by its speed") {
   }
 }
 
-TEST_CASE("workers that may take lanes from each other have memory for a plan of one lane") {
+TEST_CASE("workers that may take micro-batches from each other have memory for a plan of one micro-batch") {
   const auto sgd = optim::make_optimizer({{"name", "sgd"}});
   const auto bytes = [&](const EngineOptions& options) {
     return predict_memory(tiny::graph(), options, *sgd, 32, false, 0, 1).activations;
   };
-  const EngineOptions equal = options(Reduction::kFast, 2);  // each runs its four lanes as one plan
-  EngineOptions balanced = equal, one_lane = options(Reduction::kFast, 1);
+  const EngineOptions equal = options(Reduction::kFast, 2);  // each runs its four micro-batches as one plan
+  EngineOptions balanced = equal, one_micro_batch = options(Reduction::kFast, 1);
   balanced.balance = true;
-  one_lane.batch = one_lane.lane;
-  CHECK(bytes(balanced) == bytes(equal) + 2 * bytes(one_lane));
+  one_micro_batch.batch = one_micro_batch.micro_batch;
+  CHECK(bytes(balanced) == bytes(equal) + 2 * bytes(one_micro_batch));
   EngineOptions alone = balanced;
   alone.threads = 1;
   CHECK(bytes(alone) == bytes(options(Reduction::kFast, 1)));
 }
 
-TEST_CASE("the prediction grows with lane, average and evaluation, and allocates nothing") {
+TEST_CASE("the prediction grows with micro-batch, average and evaluation, and allocates nothing") {
   const nn::Graph graph = wide();
   const auto sgd = optim::make_optimizer({{"name", "sgd"}});
   EngineOptions with = options(Reduction::kExact, 1);
   const MemoryNeed small = predict_memory(graph, with, *sgd, 64, false, 0, 1);
   CHECK(small.evaluation == 0);
-  with.lane = 16;
+  with.micro_batch = 16;
   const MemoryNeed large = predict_memory(graph, with, *sgd, 64, false, 0, 1);
   CHECK(large.activations > 3 * small.activations);
   CHECK(large.parameters == small.parameters);
@@ -116,6 +116,6 @@ TEST_CASE("the prediction grows with lane, average and evaluation, and allocates
         large.optimizer_state + large.parameters);
 
   // Activations of 128 GiB can be predicted.
-  with.batch = with.lane = std::int64_t{1} << 20;
+  with.batch = with.micro_batch = std::int64_t{1} << 20;
   CHECK(predict_memory(graph, with, *sgd, with.batch, false, 0, 1).activations > std::size_t{128} << 30);
 }

@@ -15,25 +15,25 @@ namespace {
 
 const std::function<void()> kNothing = [] {};
 
-double moment(int rank, int worker, int lane, std::size_t i) {
-  return std::sin(100.0 * rank + 10.0 * worker + lane) * std::ldexp(1.0, static_cast<int>(i) - 20);
+double moment(int rank, int worker, int micro_batch, std::size_t i) {
+  return std::sin(100.0 * rank + 10.0 * worker + micro_batch) * std::ldexp(1.0, static_cast<int>(i) - 20);
 }
 
 }  // namespace
 
-TEST_CASE("moments are summed over lanes, workers and ranks, some without a lane") {
+TEST_CASE("moments are summed over micro-batches, workers and ranks, some without a micro-batch") {
   const mpi::Session session;
   const mpi::Communicator& world = session.world();
   constexpr std::size_t kCount = 40;
-  constexpr int kWorkers = 3, kLanes = 2, kIdle = 1;  // worker kIdle of every rank has no lane
+  constexpr int kWorkers = 3, kMicroBatches = 2, kIdle = 1;  // worker kIdle of every rank has no micro-batch
   for (const bool exact : {false, true}) {
     MomentsExchange exchange(world, kWorkers, 100, exact);
     WorkerTeam team(kWorkers);
     std::vector<double> expected(kCount);
     for (int rank = 0; rank < world.size(); ++rank) {
       for (const int worker : {0, 2}) {
-        for (int lane = 0; lane < kLanes; ++lane) {
-          for (std::size_t i = 0; i < kCount; ++i) expected[i] += moment(rank, worker, lane, i);
+        for (int micro_batch = 0; micro_batch < kMicroBatches; ++micro_batch) {
+          for (std::size_t i = 0; i < kCount; ++i) expected[i] += moment(rank, worker, micro_batch, i);
         }
       }
     }
@@ -43,8 +43,8 @@ TEST_CASE("moments are summed over lanes, workers and ranks, some without a lane
       team.run([&](int worker) {
         for (const std::size_t count : {kCount, std::size_t{3}, kCount}) {  // several in a step
           std::vector<double> moments(count);
-          for (int lane = 0; worker != kIdle && lane < kLanes; ++lane) {
-            for (std::size_t i = 0; i < count; ++i) moments[i] = moment(world.rank(), worker, lane, i);
+          for (int micro_batch = 0; worker != kIdle && micro_batch < kMicroBatches; ++micro_batch) {
+            for (std::size_t i = 0; i < count; ++i) moments[i] = moment(world.rank(), worker, micro_batch, i);
             exchange.add(worker, moments);
           }
           exchange.sum(worker, count, kNothing);
@@ -73,9 +73,9 @@ TEST_CASE("a moment that is not finite makes the sum NaN on all ranks") {
   }
 }
 
-TEST_CASE("more lanes than can be summed exactly are refused") {
+TEST_CASE("more micro-batches than can be summed exactly are refused") {
   const mpi::Session session;
   CHECK(error_of([&] { MomentsExchange(session.world(), 1, 65537, true); }) ==
-        "a step has 65537 lanes (micro-batches), but synchronized batch norms can sum at most 65536 exactly");
+        "a step has 65537 micro-batches, but synchronized batch norms can sum at most 65536 exactly");
   CHECK(error_of([&] { MomentsExchange(session.world(), 1, 65537, false); }).empty());
 }

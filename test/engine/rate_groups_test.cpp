@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "convoke/engine/canonical.hpp"
-#include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/step_engine.hpp"
 #include "convoke/mpi/session.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -46,11 +46,11 @@ std::vector<float> trained(const nn::Graph& graph, const mpi::Communicator& grou
   const auto optimizer = optim::make_optimizer({{"name", run.optimizer}});
   EngineOptions options;
   options.batch = 32;
-  options.lane = 4;
+  options.micro_batch = 4;
   options.seed = 5;
   options.reduction = Reduction::kExact;
   options.threads = run.threads;
-  LaneEngine engine(graph, options, loader, *optimizer, group);
+  StepEngine engine(graph, options, loader, *optimizer, group);
   engine.set_steps_done(run.steps_before);
   const std::vector<std::uint32_t> ids = pictures.ids();
   for (int i = 0; i < run.steps; ++i) engine.step(0, ids, run.rate);

@@ -2,14 +2,14 @@
 
 #include <cmath>
 
-#include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/step_engine.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
 #include "support/catch.hpp"
 #include "support/counted_allocations.hpp"
 #include "support/tiny.hpp"
 
-// Synchronised batch norm in training: one group is the whole batch, however its lanes (micro-batches) are
+// Synchronised batch norm in training: one group is the whole batch, however its micro-batches are
 // distributed.
 
 namespace {
@@ -40,10 +40,10 @@ nn::Graph graph(bool synchronized) {
        {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
 }
 
-EngineOptions options(Reduction reduction, int threads = 1, std::int64_t lane = 4) {
+EngineOptions options(Reduction reduction, int threads = 1, std::int64_t micro_batch = 4) {
   EngineOptions options;
   options.batch = 32;
-  options.lane = lane;
+  options.micro_batch = micro_batch;
   options.seed = 5;
   options.reduction = reduction;
   options.threads = threads;
@@ -57,14 +57,14 @@ mpi::Communicator world() {
 mpi::Communicator alone() { return world().split(world().rank(), 0); }
 
 /// Returns the canonical parameters, statistics included, after `steps` steps of 32 samples and one of 21:
-/// lanes of 4 and a last lane of 1.
+/// micro-batches of 4 and a last micro-batch of 1.
 std::vector<float> trained(const mpi::Communicator& group, const EngineOptions& options, int steps,
                            bool synchronized = true) {
   const tiny::Pictures pictures(128);
   const data::BatchLoader loader = pictures.loader();
   const nn::Graph network = graph(synchronized);
   const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
-  LaneEngine engine(network, options, loader, *optimizer, group);
+  StepEngine engine(network, options, loader, *optimizer, group);
   const std::vector<std::uint32_t> ids = pictures.ids();
   for (int i = 0; i < steps; ++i) {
     const auto samples = std::span(ids).subspan(static_cast<std::size_t>(i % 4) * 32, 32);
@@ -109,19 +109,21 @@ TEST_CASE("synchronized, exact: any number of ranks and threads gives the same b
   CHECK(trained(world(), bf16(2), 4) == reference);
 }
 
-// A single lane that is the whole batch needs no synchronisation. With lanes as groups the model differs.
-TEST_CASE("synchronized: the result does not depend on lanes") {
+// A single micro-batch that is the whole batch needs no synchronisation. With micro-batches as groups the
+// model differs.
+TEST_CASE("synchronized: the result does not depend on micro-batches") {
   const std::vector<float> whole = trained(alone(), options(Reduction::kFast, 1, 32), 8, false);
   for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
-    for (const std::int64_t lane : {4, 16}) {
+    for (const std::int64_t micro_batch : {4, 16}) {
       for (const int threads : {1, 3})
-        CHECK(relative_difference(trained(world(), options(reduction, threads, lane), 8), whole) < 1e-5);
+        CHECK(relative_difference(trained(world(), options(reduction, threads, micro_batch), 8), whole) <
+              1e-5);
     }
   }
   CHECK(relative_difference(trained(alone(), options(Reduction::kFast), 8, false), whole) > 1e-3);
 }
 
-TEST_CASE("synchronized: with more ranks and threads than lanes, idle ones take part in every sum") {
+TEST_CASE("synchronized: with more ranks and threads than micro-batches, idle ones take part in every sum") {
   const std::vector<float> reference = trained(alone(), options(Reduction::kExact, 1, 16), 3);
   CHECK(trained(world(), options(Reduction::kExact, 4, 16), 3) == reference);
 }
@@ -134,7 +136,7 @@ TEST_CASE("synchronized: a step allocates nothing after the first, and makes one
   const std::vector<std::uint32_t> ids = pictures.ids();
   for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
     for (const int threads : {1, 2}) {
-      LaneEngine engine(network, options(reduction, threads), loader, *optimizer, world());
+      StepEngine engine(network, options(reduction, threads), loader, *optimizer, world());
       engine.step(0, ids, 1e-3);
       const long before = test::allocations();
       blocking_sums = 0;
@@ -152,7 +154,7 @@ TEST_CASE("synchronized: a loss that is not finite is found on all ranks, and it
   const nn::Graph network = graph(true);
   const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
   for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
-    LaneEngine engine(network, options(reduction), loader, *optimizer, world());
+    StepEngine engine(network, options(reduction), loader, *optimizer, world());
     engine.parameters()[engine.layout().slot("conv2d_1.weight").offset] = std::nanf("");
     const std::vector<std::uint32_t> ids = pictures.ids();
     CHECK(!std::isfinite(engine.step(0, ids, 0.1).loss));

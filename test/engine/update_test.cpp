@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "convoke/engine/canonical.hpp"
-#include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/step_engine.hpp"
 #include "convoke/mpi/session.hpp"
 #include "support/catch.hpp"
 #include "support/counted_allocations.hpp"
@@ -50,7 +50,7 @@ nn::Graph penalised(const nn::Graph& graph, double l1, double l2) {
 EngineOptions options(Reduction reduction, int threads = 1) {
   EngineOptions options;
   options.batch = 32;
-  options.lane = 4;
+  options.micro_batch = 4;
   options.seed = 5;
   options.reduction = reduction;
   options.threads = threads;
@@ -95,9 +95,9 @@ KerasJob keras_job(const mpi::Communicator& group, const UpdateOptions& update, 
   const auto optimizer = optim::make_optimizer({{"name", "sgd"}, {"momentum", 0.9}});
   EngineOptions wanted = options(reduction, threads);
   wanted.batch = 8;
-  wanted.lane = 2;
+  wanted.micro_batch = 2;
   wanted.update = update;
-  LaneEngine engine(graph, wanted, loader, *optimizer, group);
+  StepEngine engine(graph, wanted, loader, *optimizer, group);
 
   const std::vector<CanonicalParameter> parameters = canonical_parameters(graph);
   std::vector<float> start;
@@ -174,7 +174,7 @@ Trained trained(const mpi::Communicator& group, int threads, const Settings& opt
   const auto optimizer = optim::make_optimizer(optimizer_settings);
   EngineOptions wanted = options(Reduction::kExact, threads);
   wanted.update = {.clip_norm = 0.5, .ema = 0.9};
-  LaneEngine engine(graph, wanted, loader, *optimizer, group);
+  StepEngine engine(graph, wanted, loader, *optimizer, group);
   const std::vector<std::uint32_t> ids = pictures.ids();
   Trained result;
   for (std::uint32_t i = 0; i < 4; ++i) {
@@ -216,7 +216,7 @@ TEST_CASE("clipping by the norm shortens a long gradient and keeps its direction
   const auto gradient = [&](double clip_norm) {
     EngineOptions wanted = options(Reduction::kExact);
     wanted.update.clip_norm = clip_norm;
-    LaneEngine engine(graph, wanted, loader, *optimizer, session.world());
+    StepEngine engine(graph, wanted, loader, *optimizer, session.world());
     const std::size_t trainable = engine.layout().trainable_size();
     std::vector<double> change(engine.parameters().begin(),
                                engine.parameters().begin() + static_cast<std::ptrdiff_t>(trainable));
@@ -248,7 +248,7 @@ TEST_CASE("the average follows all parameters, statistics included") {
   const std::vector<std::uint32_t> ids = pictures.ids();
   EngineOptions wanted = options(Reduction::kFast, 2);
   wanted.update.ema = 0.75;
-  LaneEngine engine(graph, wanted, loader, *optimizer, session.world());
+  StepEngine engine(graph, wanted, loader, *optimizer, session.world());
   const auto equal = [](auto a, auto b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); };
   CHECK(equal(engine.result(), engine.parameters()));  // there is no average before the first step
   std::vector<double> expected;
@@ -282,7 +282,7 @@ TEST_CASE("an update allocates nothing") {
     for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
       EngineOptions wanted = options(reduction, 2);
       wanted.update = {.clip_norm = 0.1, .ema = 0.9};
-      LaneEngine engine(graph, wanted, loader, *optimizer, session.world());
+      StepEngine engine(graph, wanted, loader, *optimizer, session.world());
       engine.step(0, ids, 1e-3);
       const long before = test::allocations();
       for (int i = 0; i < 3; ++i) engine.step(0, ids, 1e-3);

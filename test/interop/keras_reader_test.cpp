@@ -32,7 +32,7 @@ const std::filesystem::path kKeras = CONVOKE_KERAS_FILES, kTfjs = CONVOKE_TFJS_F
 std::vector<double> outputs_of(const nn::Graph& graph, std::span<const float> parameters,
                                const hdf5::Group& golden) {
   const hdf5::Dataset samples = golden.dataset("samples");
-  Experiment experiment(graph, {.lane = samples.shape()[0], .training = false});
+  Experiment experiment(graph, {.micro_batch = samples.shape()[0], .training = false});
   engine::pack(engine::canonical_parameters(graph), *experiment.layout, parameters,
                experiment.parameters.span());
   Batch batch(graph, samples.shape()[0]);
@@ -311,7 +311,7 @@ TEST_CASE("models that Convoke writes for Keras and as ONNX come back with the s
       const Batch batch(graph, 2);
       const auto run = [&](const run::ModelSet& set) {
         const nn::Graph& own = set.description.graph;
-        Experiment experiment(own, {.lane = 2, .training = false});
+        Experiment experiment(own, {.micro_batch = 2, .training = false});
         engine::pack(engine::canonical_parameters(own), *experiment.layout, set.members.front().parameters,
                      experiment.parameters.span());
         return experiment.run(batch).output;

@@ -26,7 +26,7 @@ const std::filesystem::path kFiles = CONVOKE_ONNX_FILES;
 Outcome outcome_of(const run::ModelSet& models, const hdf5::Group& golden, bool training) {
   const nn::Graph& graph = models.description.graph;
   const std::int64_t count = golden.dataset("samples").shape()[0];
-  Experiment experiment(graph, {.lane = count, .training = training});
+  Experiment experiment(graph, {.micro_batch = count, .training = training});
   engine::pack(engine::canonical_parameters(graph), *experiment.layout, models.members[0].parameters,
                experiment.parameters.span());
   Batch batch(graph, count);
@@ -263,7 +263,8 @@ TEST_CASE("constants of a given shape in the form before opset 9") {
                     .opset = 8};
   const nn::Graph graph = folder.read(model.bytes()).models.description.graph;
   const Batch batch(graph, 2);
-  const std::vector<double> output = Experiment(graph, {.lane = 2, .training = false}).run(batch).output;
+  const std::vector<double> output =
+      Experiment(graph, {.micro_batch = 2, .training = false}).run(batch).output;
   for (std::size_t i = 0; i < output.size(); ++i) CHECK(output[i] == batch.input[i] + 0.5F);
 }
 
@@ -376,7 +377,7 @@ std::vector<double> output_of(const Imported& imported, const std::vector<float>
   const nn::Graph& graph = imported.models.description.graph;
   Batch batch(graph, 1);
   batch.input = sample;
-  return Experiment(graph, {.lane = 1, .training = false}).run(batch).output;
+  return Experiment(graph, {.micro_batch = 1, .training = false}).run(batch).output;
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 //            /labels int32 (N), optional: then also one training step, with the mean softmax cross-entropy
 //   OUT.h5   /output (N, ...); with labels: /loss (1), /gradients/<node.parameter> and /parameters/<...>,
 //   canonical;
-//            the training step computes dropout and lane (micro-batch) statistics as training does
+//            the training step computes dropout and micro-batch statistics as training does
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -45,7 +45,7 @@ Samples read_samples(const std::string& name) {
 
 Outcome run_on(const nn::Graph& graph, const Samples& samples, std::span<const float> parameters,
                bool training) {
-  Experiment experiment(graph, {.lane = samples.count, .training = training});
+  Experiment experiment(graph, {.micro_batch = samples.count, .training = training});
   engine::pack(engine::canonical_parameters(graph), *experiment.layout, parameters,
                experiment.parameters.span());
   Batch batch(graph, samples.count);

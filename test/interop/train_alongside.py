@@ -100,7 +100,7 @@ def our_losses(convoke, model, tokens, rate):
     run = convoke.train(
         "alongside", {"file": str(model)},
         {"path": "data.h5", "shuffle": False, "validation_split": "validation", **({} if tokens else {"normalize": "unit"})},
-        {"epochs": 1, "batch": BATCH, "lane": BATCH, "validate_every": 1,
+        {"epochs": 1, "batch": BATCH, "micro_batch": BATCH, "validate_every": 1,
          "optimizer": f'{{ name = "adam", learning_rate = {rate}, epsilon = {EPSILON} }}'})
     lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     checks = {line["step"]: line["validation_loss"] for line in lines if line["event"] in ("validation", "epoch")}

@@ -30,7 +30,7 @@ layers = [
 [train]
 epochs = 10
 batch = 32
-lane = 4
+micro_batch = 4
 reduction = "exact"
 clip_norm = 1.0
 ema = 0.9

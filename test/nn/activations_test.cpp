@@ -167,21 +167,21 @@ TEST_CASE("activation kernels over the whole range are exact to float precision,
 TEST_CASE("every activation on images and vectors, in fp32 and bf16") {
   for (const ActivationCase& each : kActivations) {
     for (const std::int64_t channels : {3, 16, 20})
-      check_graph(saturating(channels, 2, 3, each.make), kLaneOf3);
+      check_graph(saturating(channels, 2, 3, each.make), kMicroBatchOf3);
     Graph vector({7});
     dense(each.make(dense(input(vector), {.units = 9})), {.units = 3});
-    check_graph(vector, kLaneOf3);
+    check_graph(vector, kMicroBatchOf3);
     Graph flat({2, 3, 2});
     Symbol x = conv2d(input(flat), {.filters = 20, .kernel = 1});
     dense(each.make(flatten(x)), {.units = 3});
-    check_graph(flat, kLaneOf3);
+    check_graph(flat, kMicroBatchOf3);
     Graph first({5, 3, 3});
     dense(flatten(each.make(input(first))), {.units = 3});
-    check_graph(first, kLaneOf3);
+    check_graph(first, kMicroBatchOf3);
     Graph sequence({5, 3});
     dense(flatten(each.make(prelu(input(sequence)))), {.units = 3});
-    check_graph(sequence, kLaneOf3);
-    check_bf16(saturating(20, 2, 2, each.make), {.lane = 4}, each.smooth ? 0.03 : 0.1);
+    check_graph(sequence, kMicroBatchOf3);
+    check_bf16(saturating(20, 2, 2, each.make), {.micro_batch = 4}, each.smooth ? 0.03 : 0.1);
   }
 }
 
@@ -194,12 +194,12 @@ TEST_CASE("batch_norm is fused with a relu6 if that is its only reader") {
     x = conv2d(rescale(x, {.scale = 9}), {.filters = channels, .kernel = 1});
     x = relu6(batch_norm(x, {.frozen = true}));
     dense(flatten(x), {.units = 3});
-    check_graph(graph, {.lane = 3, .lanes = 2});
+    check_graph(graph, {.micro_batch = 3, .micro_batches = 2});
     Graph narrow({2, 2, 3});
     x = relu6(batch_norm(conv2d(input(narrow), {.filters = channels, .kernel = 1, .bias = false})));
     dense(flatten(x), {.units = 3});
-    check_bf16(narrow, {.lane = 8}, 0.25);
-    Experiment experiment(graph, kLaneOf3);
+    check_bf16(narrow, {.micro_batch = 8}, 0.25);
+    Experiment experiment(graph, kMicroBatchOf3);
     int fused = 0, own = 0;
     for (const PlanStep& step : experiment.network.steps()) {
       fused += step.what == "forward, relu6" ? 1 : 0;
@@ -211,7 +211,7 @@ TEST_CASE("batch_norm is fused with a relu6 if that is its only reader") {
   Graph shared({2, 3, 3});
   const Symbol x = batch_norm(input(shared));
   dense(flatten(add(relu6(x), x)), {.units = 3});
-  check_graph(shared, kLaneOf3);
+  check_graph(shared, kMicroBatchOf3);
 }
 
 TEST_CASE("batch_norm is fused with a silu or a hard_swish if that is its only reader") {
@@ -222,11 +222,11 @@ TEST_CASE("batch_norm is fused with a silu or a hard_swish if that is its only r
       Symbol x = curve(batch_norm(conv2d(input(graph), {.filters = channels, .kernel = 1, .bias = false})));
       x = curve(batch_norm(conv2d(x, {.filters = channels, .kernel = 1, .bias = false}), {.frozen = true}));
       tail(x);
-      check_graph(graph, {.lane = 3, .lanes = 2});
+      check_graph(graph, {.micro_batch = 3, .micro_batches = 2});
       Graph narrow({2, 2, 3});
       tail(curve(batch_norm(conv2d(input(narrow), {.filters = channels, .kernel = 1, .bias = false}))));
-      check_bf16(narrow, {.lane = 8});
-      Experiment experiment(graph, kLaneOf3);
+      check_bf16(narrow, {.micro_batch = 8});
+      Experiment experiment(graph, kMicroBatchOf3);
       int fused = 0, own = 0;
       for (const PlanStep& step : experiment.network.steps()) {
         fused += step.what == "forward, silu" || step.what == "forward, hard_swish" ? 1 : 0;
@@ -237,18 +237,18 @@ TEST_CASE("batch_norm is fused with a silu or a hard_swish if that is its only r
     }
     Graph vector({6});
     dense(curve(batch_norm(dense(input(vector), {.units = 5}))), {.units = 3});
-    check_graph(vector, {.lane = 4});
+    check_graph(vector, {.micro_batch = 4});
     Graph shared({2, 3, 3});
     const Symbol x = batch_norm(input(shared));
     tail(add(curve(x), x));
-    check_graph(shared, kLaneOf3);
+    check_graph(shared, kMicroBatchOf3);
     // A frozen node, and a node whose gradient another step still needs.
     Graph frozen({2, 3, 3});
     const Symbol y = conv2d(input(frozen), {.filters = 4, .kernel = 1});
     tail(add(curve(batch_norm(y)), y));
-    check_graph(frozen, kLaneOf3);
+    check_graph(frozen, kMicroBatchOf3);
     frozen.set_options(frozen.find("batch_norm_1"), {.trainable = false});
-    check_graph(frozen, kLaneOf3);
+    check_graph(frozen, kMicroBatchOf3);
   }
 }
 

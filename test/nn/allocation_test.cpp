@@ -31,7 +31,7 @@ TEST_CASE("a step allocates nothing") {
   y = sigmoid(average_pool(max_pool(relu(add(y, x)), {.size = 3, .stride = 1})));
   y = batch_norm(dropout(dense(dropout(flatten(y), 0.2), {.units = 30}), 0.5));
   softmax(dense(softmax(relu(y)), {.units = 5}));
-  Experiment experiment(graph, {.lane = 4, .lanes = 2});
+  Experiment experiment(graph, {.micro_batch = 4, .micro_batches = 2});
   const Batch batch(graph, 8);
   const StepKey key = batch.key();
   std::size_t last = 0;
@@ -59,7 +59,7 @@ TEST_CASE("a step of recurrent layers allocates nothing") {
   Symbol x = embedding(input(graph), {.vocabulary = 4, .units = 8});
   x = lstm(x, input(graph), {.units = 5, .sequences = true, .bidirectional = true, .dropout = 0.2});
   dense(gru(x, {.units = 16, .recurrent_dropout = 0.2}), {.units = 3});
-  Experiment experiment(graph, {.lane = 4, .lanes = 2});
+  Experiment experiment(graph, {.micro_batch = 4, .micro_batches = 2});
   const Batch batch(graph, 8);
   const StepKey key = batch.key();
   std::copy(batch.tokens.begin(), batch.tokens.end(), experiment.network.tokens().begin());
@@ -83,7 +83,7 @@ TEST_CASE("a step of the zoo allocates nothing") {
     for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16}) {
       if (precision == Precision::kBfloat16 && !backend().native_bf16 && !backend().emulates_bf16) continue;
       const Graph graph = make_zoo_model(name, {.input = convoke::Shape{3, 32, 32}, .classes = 10});
-      Experiment experiment(graph, {.lane = 2, .precision = precision});
+      Experiment experiment(graph, {.micro_batch = 2, .precision = precision});
       const Batch batch(graph, 2);
       const StepKey key = batch.key();
       experiment.working.refresh();
@@ -107,7 +107,7 @@ TEST_CASE("a step of the zoo allocates nothing") {
 TEST_CASE("inference allocates nothing") {
   Graph graph({1, 8, 8});
   softmax(dense(flatten(relu(batch_norm(conv2d(input(graph), {.filters = 16, .kernel = 3})))), {.units = 5}));
-  Experiment experiment(graph, {.lane = 4, .training = false});
+  Experiment experiment(graph, {.micro_batch = 4, .training = false});
   experiment.network.forward();
   const long before = allocations();
   experiment.network.forward();

@@ -1,4 +1,4 @@
-// Each lane (micro-batch) is a separate batch-norm group, whatever else runs in the same plan.
+// Each micro-batch is a separate batch-norm group, whatever else runs in the same plan.
 #include <cmath>
 
 #include "convoke/nn/layers/activation.hpp"
@@ -28,36 +28,36 @@ Graph with_batch_norms(std::int64_t channels) {
 
 }  // namespace
 
-TEST_CASE("a plan of several lanes equals the reference for each lane") {
+TEST_CASE("a plan of several micro-batches equals the reference for each micro-batch") {
   for (const std::int64_t channels : {3, 16, 20}) {
-    for (const std::int64_t lanes : {1, 3}) {
-      check_graph(with_batch_norms(channels), {.lane = 4, .lanes = lanes}, 5e-5);
+    for (const std::int64_t micro_batches : {1, 3}) {
+      check_graph(with_batch_norms(channels), {.micro_batch = 4, .micro_batches = micro_batches}, 5e-5);
     }
   }
 }
 
-TEST_CASE("a plan of three lanes equals three plans of one lane") {
+TEST_CASE("a plan of three micro-batches equals three plans of one micro-batch") {
   const Graph graph = with_batch_norms(20);
-  Experiment three(graph, {.lane = 4, .lanes = 3}), one(graph, {.lane = 4});
+  Experiment three(graph, {.micro_batch = 4, .micro_batches = 3}), one(graph, {.micro_batch = 4});
   REQUIRE(three.layout->hash() == one.layout->hash());
-  check_equal(three.run(Batch(graph, 12)), lane_by_lane(one, graph, 4, 3), 1e-5);
+  check_equal(three.run(Batch(graph, 12)), one_by_one(one, graph, 4, 3), 1e-5);
 }
 
-TEST_CASE("other lanes give other statistics") {
+TEST_CASE("other micro-batches give other statistics") {
   const Graph graph = with_batch_norms(16);
-  const Outcome split = Experiment(graph, {.lane = 4, .lanes = 3}).run(Batch(graph, 12));
-  const Outcome whole = Experiment(graph, {.lane = 12, .lanes = 1}).run(Batch(graph, 12));
+  const Outcome split = Experiment(graph, {.micro_batch = 4, .micro_batches = 3}).run(Batch(graph, 12));
+  const Outcome whole = Experiment(graph, {.micro_batch = 12, .micro_batches = 1}).run(Batch(graph, 12));
   CHECK(difference(split.output, whole.output) > 1e-3);
 }
 
 TEST_CASE("statistics are weighted by their share of the batch, and the variance is biased") {
   Graph graph({1, 1, 2});
   dense(flatten(batch_norm(input(graph))), {.units = 2});
-  Experiment experiment(graph, {.lane = 2, .lanes = 2});
+  Experiment experiment(graph, {.micro_batch = 2, .micro_batches = 2});
   Batch batch(graph, 4);
-  batch.input = {1, 2, 3, 6, /* next lane */ 0, 0, 4, 4};
+  batch.input = {1, 2, 3, 6, /* next micro-batch */ 0, 0, 4, 4};
   const Outcome outcome = experiment.run(batch, 8);  // half of a step of 8 samples
-  // Lanes of 4 values: means 3 and 2, variances (4 + 1 + 0 + 9) / 4 and 4; each counts 2 / 8.
+  // Micro-batches of 4 values: means 3 and 2, variances (4 + 1 + 0 + 9) / 4 and 4; each counts 2 / 8.
   CHECK(outcome.gradients.at("batch_norm_1.running_mean")[0] == Catch::Approx((3 + 2) * 2.0 / 8));
   CHECK(outcome.gradients.at("batch_norm_1.running_variance")[0] == Catch::Approx((3.5 + 4) * 2.0 / 8));
 }
@@ -65,7 +65,7 @@ TEST_CASE("statistics are weighted by their share of the batch, and the variance
 TEST_CASE("the variance of values far from zero, and of a constant, is accurate") {
   Graph graph({1, 4, 4});
   dense(flatten(batch_norm(input(graph))), {.units = 2});
-  Experiment experiment(graph, {.lane = 4});
+  Experiment experiment(graph, {.micro_batch = 4});
   Batch batch(graph, 4);
   for (std::size_t i = 0; i < batch.input.size(); ++i)
     batch.input[i] = 10000.0F + (i % 2 == 0 ? 1.0F : -1.0F);

@@ -23,7 +23,7 @@ bool automatic(Pass pass, const WinogradShape& shape) {
 TEST_CASE("auto chooses the algorithm that was measured to be faster") {
   for (const Pass pass : kPasses) {
     CAPTURE(static_cast<int>(pass));
-    // The two CNNs, with a lane (micro-batch) of the recipes and a whole batch; ResNet-50 and VGG-16.
+    // The two CNNs, with a micro-batch of the recipes and a whole batch; ResNet-50 and VGG-16.
     for (const std::int64_t samples : {4, 8, 64}) {
       CHECK(automatic(pass, shape(samples, 32, 64, 13, 0)));
       CHECK(automatic(pass, shape(samples, 64, 64, 5, 0)));

@@ -19,7 +19,7 @@ using namespace convoke::nn;
 namespace {
 
 /// Returns options for a slow reference: wide layers run one sample, or several in bf16.
-PlanOptions lane_for(std::int64_t channels) { return {.lane = channels < 16 ? 2 : 1}; }
+PlanOptions micro_batch_for(std::int64_t channels) { return {.micro_batch = channels < 16 ? 2 : 1}; }
 
 /// Returns a graph with `body` applied to the input, before the dense layer.
 template <class Body>
@@ -34,7 +34,8 @@ Graph first(const Shape& shape, const Body& body) {
 TEST_CASE("conv1d: kernels, strides, paddings, dilation, groups") {
   for (const std::int64_t features : {3, 16, 20}) {
     const auto check = [&](Conv1dOptions options, std::int64_t length) {
-      check_graph(along(features, length, [&](Symbol x) { return conv1d(x, options); }), lane_for(features));
+      check_graph(along(features, length, [&](Symbol x) { return conv1d(x, options); }),
+                  micro_batch_for(features));
     };
     check({.filters = 5, .kernel = 3}, 7);
     check({.filters = 16, .kernel = 4, .stride = 2, .padding = Padding::same()}, 7);
@@ -46,16 +47,16 @@ TEST_CASE("conv1d: kernels, strides, paddings, dilation, groups") {
     const auto body = [](Symbol x) {
       return relu(conv1d(x, {.filters = 5, .kernel = 3, .padding = Padding::causal()}));
     };
-    check_graph(first({6, features}, body), kLaneOf2);
+    check_graph(first({6, features}, body), kMicroBatchOf2);
   }
   check_bf16(along(16, 9, [](Symbol x) { return tanh(conv1d(x, {.filters = 20, .kernel = 3})); }),
-             {.lane = 2});
+             {.micro_batch = 2});
 }
 
 TEST_CASE("conv2d: padding on four sides") {
   for (const std::int64_t channels : {3, 16, 20}) {
     const auto check = [&](Conv2dOptions options) {
-      check_graph(around(channels, 5, 6, [&](Symbol x) { return conv2d(x, options); }), {.lane = 3});
+      check_graph(around(channels, 5, 6, [&](Symbol x) { return conv2d(x, options); }), {.micro_batch = 3});
     };
     check({.filters = 5, .kernel = 3, .stride = 2, .padding = Padding::by({0, 1}, {1, 2})});
     check({.filters = 16, .kernel = 3, .padding = Padding::by({0, 0}, {2, 1})});
@@ -67,53 +68,55 @@ TEST_CASE("depthwise_conv2d: kernels, strides, multipliers") {
   for (const std::int64_t channels : {3, 16, 20}) {
     const auto check = [&](DepthwiseConv2dOptions options) {
       check_graph(around(channels, 4, 3, [&](Symbol x) { return depthwise_conv2d(x, options); }),
-                  lane_for(channels));
+                  micro_batch_for(channels));
     };
     check({.padding = Padding::same()});
     check({.kernel = {3, 2}, .stride = 2, .padding = Padding::by({0, 1}, {1, 1}), .bias = false});
     check({.kernel = 2, .dilation = {2, 1}, .multiplier = channels == 16 ? 1 : 2});
     check_graph(around(channels, 4, 3, [](Symbol x) { return relu(depthwise_conv2d(x, {.kernel = 2})); }),
-                lane_for(channels));
+                micro_batch_for(channels));
   }
   for (const std::int64_t channels : {1, 3, 16}) {
     check_graph(first({channels, 4, 5}, [](Symbol x) { return depthwise_conv2d(x, {.multiplier = 2}); }),
-                kLaneOf2);
+                kMicroBatchOf2);
   }
   // oneDNN has no fast gradient for these kernels in blocked layouts.
   const auto wide = [](Symbol x) { return depthwise_conv2d(x, {.kernel = 5, .padding = Padding::same()}); };
   const auto dilated = [](Symbol x) {
     return depthwise_conv2d(x, {.padding = Padding::same(), .dilation = 2});
   };
-  check_graph(around(3, 5, 4, wide), kLaneOf2);
-  check_graph(around(16, 5, 4, dilated), {.lane = 1});
+  check_graph(around(3, 5, 4, wide), kMicroBatchOf2);
+  check_graph(around(16, 5, 4, dilated), {.micro_batch = 1});
   const auto unbiased = [](Symbol x) {
     return depthwise_conv2d(x, {.kernel = 5, .stride = 2, .padding = Padding::same(), .bias = false});
   };
-  check_graph(around(20, 5, 4, unbiased), {.lane = 1});
-  check_bf16(around(16, 5, 4, wide), kLaneOf2);
-  check_bf16(around(16, 5, 4, [](Symbol x) { return tanh(depthwise_conv2d(x)); }), {.lane = 2});
-  check_bf16(around(20, 5, 4, [](Symbol x) { return depthwise_conv2d(x, {.multiplier = 2}); }), {.lane = 2});
+  check_graph(around(20, 5, 4, unbiased), {.micro_batch = 1});
+  check_bf16(around(16, 5, 4, wide), kMicroBatchOf2);
+  check_bf16(around(16, 5, 4, [](Symbol x) { return tanh(depthwise_conv2d(x)); }), {.micro_batch = 2});
+  check_bf16(around(20, 5, 4, [](Symbol x) { return depthwise_conv2d(x, {.multiplier = 2}); }),
+             {.micro_batch = 2});
 }
 
 TEST_CASE("separable_conv2d: depthwise, then pointwise") {
   for (const std::int64_t channels : {3, 16, 20}) {
     const auto check = [&](SeparableConv2dOptions options) {
       check_graph(around(channels, 4, 5, [&](Symbol x) { return relu(separable_conv2d(x, options)); }),
-                  lane_for(channels));
+                  micro_batch_for(channels));
     };
     check({.filters = 5, .padding = Padding::same()});
     check({.filters = 4, .kernel = {2, 3}, .stride = 2, .multiplier = channels == 3 ? 2 : 1, .bias = false});
   }
-  check_graph(first({3, 5, 4}, [](Symbol x) { return separable_conv2d(x, {.filters = 16}); }), kLaneOf2);
+  check_graph(first({3, 5, 4}, [](Symbol x) { return separable_conv2d(x, {.filters = 16}); }),
+              kMicroBatchOf2);
   check_bf16(around(16, 5, 4, [](Symbol x) { return tanh(separable_conv2d(x, {.filters = 20})); }),
-             {.lane = 2});
+             {.micro_batch = 2});
 }
 
 TEST_CASE("conv2d_transpose: strides, paddings, output_padding, dilation, groups") {
   for (const std::int64_t channels : {3, 16, 20}) {
     const auto check = [&](Conv2dTransposeOptions options) {
       check_graph(around(channels, 3, 2, [&](Symbol x) { return conv2d_transpose(x, options); }),
-                  lane_for(channels));
+                  micro_batch_for(channels));
     };
     check({.filters = 5, .kernel = 3, .stride = 2, .padding = Padding::same()});
     check({.filters = 4, .kernel = 2, .stride = 2, .bias = false});
@@ -125,11 +128,11 @@ TEST_CASE("conv2d_transpose: strides, paddings, output_padding, dilation, groups
   const auto body = [](Symbol x) {
     return relu(conv2d_transpose(x, {.filters = 5, .kernel = 3, .stride = 2, .padding = Padding::same()}));
   };
-  for (const std::int64_t channels : {1, 3, 16}) check_graph(first({channels, 2, 3}, body), kLaneOf2);
+  for (const std::int64_t channels : {1, 3, 16}) check_graph(first({channels, 2, 3}, body), kMicroBatchOf2);
   check_bf16(
       around(16, 4, 5,
              [](Symbol x) { return tanh(conv2d_transpose(x, {.filters = 20, .kernel = 3, .stride = 2})); }),
-      {.lane = 2});
+      {.micro_batch = 2});
 }
 
 // import numpy as np, torch, torch.nn.functional as F

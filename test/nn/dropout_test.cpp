@@ -37,8 +37,8 @@ std::vector<double> mask(std::int64_t features, double rate, const std::vector<s
   Symbol x = input(graph);
   for (int i = 0; i < before; ++i) x = dropout(x, 0);
   dropout(x, rate);
-  const PlanOptions options{.lane = static_cast<std::int64_t>(ids.size()), .training = training};
-  Network network(graph, std::make_shared<ParameterLayout>(graph, options.lane), options);
+  const PlanOptions options{.micro_batch = static_cast<std::int64_t>(ids.size()), .training = training};
+  Network network(graph, std::make_shared<ParameterLayout>(graph, options.micro_batch), options);
   const float none = 0;
   network.bind(&none, nullptr);
   std::fill(network.input().begin(), network.input().end(), 1.0F);
@@ -128,8 +128,8 @@ TEST_CASE("dropout on images: plans of other batches and algorithms drop the sam
   Graph graph({2, 6, 6});
   Symbol x = conv2d(input(graph), {.filters = 20, .kernel = 3, .padding = Padding::same()});
   dense(flatten(dropout(x, 0.5)), {.units = 3});
-  Experiment direct(graph, {.lane = 2, .convolution = ConvolutionChoice::kDirect});
-  Experiment winograd(graph, {.lane = 6, .convolution = ConvolutionChoice::kWinograd});
+  Experiment direct(graph, {.micro_batch = 2, .convolution = ConvolutionChoice::kDirect});
+  Experiment winograd(graph, {.micro_batch = 6, .convolution = ConvolutionChoice::kWinograd});
   const std::vector<double> two = direct.run(Batch(graph, 2, 3)).output;  // samples 3 and 4
   const std::vector<double> six = winograd.run(Batch(graph, 6)).output;
   CHECK(difference({six.begin() + 9, six.begin() + 15}, two) < 1e-5);

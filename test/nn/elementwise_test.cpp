@@ -83,7 +83,7 @@ Symbol above(Symbol x) {
 /// Checks `body` of the values of a convolution.
 template <class Body>
 void check(std::int64_t channels, const Body& body) {
-  check_graph(around(channels, 3, 2, body), kLaneOf2);
+  check_graph(around(channels, 3, 2, body), kMicroBatchOf2);
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ TEST_CASE("functions of images in every layout, of sequences, with numbers in an
                     [](Symbol x) {
                       return elementwise("divide", {softplus(x)}, {1.0, {}});
                     }),
-              kLaneOf2);
+              kMicroBatchOf2);
 }
 
 TEST_CASE("functions in bf16") {
@@ -142,7 +142,7 @@ TEST_CASE("functions in bf16") {
                       [](Symbol x) {
                         return elementwise("divide", {tanh(x), above(x)});
                       }),
-               kLaneOf3, 0.06);
+               kMicroBatchOf3, 0.06);
   }
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("padding channels stay zero behind a function that lifts 0") {
   // The sum over all channels of a convolution after it would see padding.
   check_graph(
       around(20, 3, 3, [](Symbol x) { return conv2d(elementwise("exp", {x}), {.filters = 5, .kernel = 3}); }),
-      kLaneOf2);
+      kMicroBatchOf2);
 }
 
 TEST_CASE("weights that only a condition reads get no gradient, and the plan runs") {
@@ -158,14 +158,14 @@ TEST_CASE("weights that only a condition reads get no gradient, and the plan run
   const Symbol x = input(graph);
   const Symbol which = elementwise("greater", {dense(x, {.units = 4})}, {{}, 0.0});
   dense(elementwise("where", {which, x}, {{}, {}, -1.0}), {.units = 3});
-  check_graph(graph, kLaneOf2);
+  check_graph(graph, kMicroBatchOf2);
 }
 
 TEST_CASE("tokens are compared with a number: the mask of Keras") {
   Graph graph(tokens(5));
   const Symbol mask = elementwise("equal", {input(graph)}, {{}, 0.0});
   dense(mask, {.units = 3});
-  check_graph(graph, kLaneOf2);
+  check_graph(graph, kMicroBatchOf2);
 }
 
 TEST_CASE("an elementwise layer that makes no sense is refused with a remedy") {

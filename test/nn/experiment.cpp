@@ -51,8 +51,8 @@ reference::Parameters by_name(const ParameterLayout& layout, std::span<const flo
 }
 
 Experiment::Experiment(const Graph& graph, PlanOptions options)
-    : layout(std::make_shared<ParameterLayout>(graph, options.lane, options.convolution, options.precision,
-                                               !options.post_ops, options.post_ops)),
+    : layout(std::make_shared<ParameterLayout>(graph, options.micro_batch, options.convolution,
+                                               options.precision, !options.post_ops, options.post_ops)),
       network(graph, layout, options),
       parameters(random_parameters(*layout)),
       gradients(layout->size()),
@@ -92,10 +92,12 @@ double difference(const std::vector<double>& actual, const std::vector<double>& 
   return largest > 0 ? worst / largest : worst;
 }
 
-Outcome lane_by_lane(Experiment& one, const Graph& graph, std::int64_t lane, std::int64_t lanes) {
+Outcome one_by_one(Experiment& one, const Graph& graph, std::int64_t micro_batch,
+                   std::int64_t micro_batches) {
   Outcome sum;
-  for (std::int64_t i = 0; i < lanes; ++i) {
-    const Outcome part = one.run(Batch(graph, lane, static_cast<std::uint32_t>(i * lane)), lanes * lane);
+  for (std::int64_t i = 0; i < micro_batches; ++i) {
+    const Outcome part = one.run(Batch(graph, micro_batch, static_cast<std::uint32_t>(i * micro_batch)),
+                                 micro_batches * micro_batch);
     sum.output.insert(sum.output.end(), part.output.begin(), part.output.end());
     sum.loss += part.loss;
     sum.correct += part.correct;
@@ -136,7 +138,7 @@ reference::Values values_of(const Graph& graph, const Batch& batch) {
 // (L(w + h) - L(w - h)) / 2h = dL/dw + O(h^2) for a few weights of each parameter.
 void check_reference(const Graph& graph, const Experiment& experiment, const Batch& batch,
                      const reference::Parameters& gradients) {
-  reference::Model model(graph, experiment.network.options().lane);
+  reference::Model model(graph, experiment.network.options().micro_batch);
   model.parameters = by_name(*experiment.layout, experiment.parameters.span());
   const reference::Values x = values_of(graph, batch);
   const auto n = static_cast<double>(x.samples);
@@ -166,7 +168,7 @@ void check_reference(const Graph& graph, const Experiment& experiment, const Bat
 
 Outcome reference_outcome(const Graph& graph, const Experiment& experiment, const Batch& batch) {
   const PlanOptions& options = experiment.network.options();
-  reference::Model model(graph, options.lane);
+  reference::Model model(graph, options.micro_batch);
   model.parameters = by_name(*experiment.layout, experiment.parameters.span());
   Outcome outcome;
   const reference::Values& output = model.forward(values_of(graph, batch), options.training, batch.key());
@@ -212,7 +214,7 @@ Outcome folded_outcome(const Graph& graph, const Experiment& experiment, const B
 }
 
 void check_graph(const Graph& graph, PlanOptions options, double tolerance) {
-  const Batch batch(graph, options.lane * options.lanes);
+  const Batch batch(graph, options.micro_batch * options.micro_batches);
   for (const bool training : {true, false}) {
     INFO((training ? "training\n" : "inference\n") << graph.summary());
     options.training = training;
@@ -244,7 +246,7 @@ double rms_difference(const std::vector<double>& actual, const std::vector<doubl
 void check_bf16(const Graph& graph, PlanOptions options, double tolerance) {
   if (!backend().native_bf16 && !backend().emulates_bf16) return;
   options.precision = Precision::kBfloat16;
-  const Batch batch(graph, options.lane * options.lanes);
+  const Batch batch(graph, options.micro_batch * options.micro_batches);
   for (const bool training : {true, false}) {
     options.training = training;
     Outcome last;

@@ -12,8 +12,8 @@
 
 // A network with random parameters and data, and its reference.
 
-/// Plans of one lane of so many samples.
-inline constexpr convoke::nn::PlanOptions kLaneOf2{.lane = 2}, kLaneOf3{.lane = 3};
+/// Plans of one micro-batch of so many samples.
+inline constexpr convoke::nn::PlanOptions kMicroBatchOf2{.micro_batch = 2}, kMicroBatchOf3{.micro_batch = 3};
 
 /// Tokens of a Batch are below this number. About every fourth token is 0, like padding.
 inline constexpr std::uint64_t kVocabulary = 4;
@@ -66,8 +66,9 @@ class Experiment {
 /// larger.
 double difference(const std::vector<double>& actual, const std::vector<double>& expected, double floor = 0);
 
-/// Runs the plan `one` of one lane (micro-batch) for each lane of a batch. Returns the sum of the results.
-Outcome lane_by_lane(Experiment& one, const convoke::nn::Graph& graph, std::int64_t lane, std::int64_t lanes);
+/// Runs the plan `one` of one micro-batch for each micro-batch of a batch. Returns the sum of the results.
+Outcome one_by_one(Experiment& one, const convoke::nn::Graph& graph, std::int64_t micro_batch,
+                   std::int64_t micro_batches);
 
 /// CHECKs that both outcomes are equal to `tolerance`; names the differences.
 void check_equal(const Outcome& actual, const Outcome& expected, double tolerance);

@@ -55,8 +55,8 @@ TEST_CASE("a frozen backbone has no backward steps, and the head's gradients do 
   Graph graph = example();
   freeze(graph, std::vector<std::string>{"backbone"});
   CHECK(graph.trainable_count() == 18 * 3 + 3);
-  check_graph(graph, {.lane = 3});
-  const Experiment experiment(graph, {.lane = 3});
+  check_graph(graph, {.micro_batch = 3});
+  const Experiment experiment(graph, {.micro_batch = 3});
   for (const PlanStep& step : experiment.network.steps()) {
     INFO(step.node << " " << step.what);
     CHECK((step.node == "dense_1" || !step.what.starts_with("backward")));
@@ -120,12 +120,12 @@ TEST_CASE("nodes in a frozen backbone draw no random numbers; nodes after the la
 // Keras' guide to transfer learning: x = base_model(inputs, training=False), then dropout and a dense layer.
 TEST_CASE("a frozen backbone trains its head as a backbone called with training = False does") {
   const Graph graph = whole({"backbone"});
-  Experiment together(graph, {.lane = 3});
+  Experiment together(graph, {.micro_batch = 3});
   const Batch batch(graph, 3);
 
   Graph base({2, 5, 5});
   block(input(base));
-  Experiment predicting(base, {.lane = 3, .training = false});
+  Experiment predicting(base, {.micro_batch = 3, .training = false});
   copy_parameters(together, predicting);
   const std::vector<double> features = predicting.run(batch).output;
 
@@ -134,7 +134,7 @@ TEST_CASE("a frozen backbone trains its head as a backbone called with training 
   // random numbers depend on a node's position
   while (rest.nodes().size() < base.nodes().size()) x = identity(x);
   head(x);
-  Experiment training(rest, {.lane = 3});
+  Experiment training(rest, {.micro_batch = 3});
   copy_parameters(together, training);
   Batch given = batch;
   given.input.assign(features.begin(), features.end());

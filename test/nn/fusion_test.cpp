@@ -40,7 +40,7 @@ std::vector<std::string> absorbed(const Graph& graph) {
 /// Checks widths around oneDNN's blocks of 16, and images of odd and even size.
 template <class Body>
 void check_body(const Body& body, const std::vector<std::string>& expected,
-                PlanOptions options = {.lane = 3}) {
+                PlanOptions options = {.micro_batch = 3}) {
   for (const std::int64_t channels : {3, 10, 16, 20}) {
     for (const Extent image : {Extent(5, 7), Extent(4, 5)}) {
       Graph graph({2, image.height, image.width});
@@ -100,7 +100,7 @@ TEST_CASE("conv2d + max_pool of the network's input in one pass, with ReLU betwe
     Graph graph({channels, image.height, image.width});
     dense(flatten(body(conv2d(input(graph), options))), {.units = 3});
     CHECK(absorbed(graph) == expected);
-    check_graph(graph, {.lane = 3});
+    check_graph(graph, {.micro_batch = 3});
   };
   const auto between = [](Symbol x) { return max_pool(relu(x)); };
   const auto after = [](Symbol x) { return relu(max_pool(x)); };
@@ -239,7 +239,7 @@ TEST_CASE("the last node is an activation, a pooling or a flatten") {
   const auto check = [](auto head) {
     Graph graph({2, 4, 5});
     head(conv2d(input(graph), same(4)));
-    check_graph(graph, {.lane = 3});
+    check_graph(graph, {.micro_batch = 3});
   };
   check([](Symbol x) { return relu(dense(flatten(x), {.units = 3})); });
   check([](Symbol x) { return global_average_pool(x); });

@@ -12,7 +12,7 @@
 inline std::vector<double> evaluate(const convoke::nn::Graph& graph, const std::vector<double>& input,
                                     const std::map<std::string, std::vector<double>>& parameters = {}) {
   const std::int64_t samples = static_cast<std::int64_t>(input.size()) / graph.input_shape().elements();
-  Experiment experiment(graph, {.lane = samples, .training = false});
+  Experiment experiment(graph, {.micro_batch = samples, .training = false});
   const convoke::AlignedBuffer<float> start = initial_parameters(*experiment.layout, 1);
   std::copy_n(start.data(), start.size(), experiment.parameters.data());
   for (const auto& [name, given] : parameters) {

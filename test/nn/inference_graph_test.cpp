@@ -46,7 +46,7 @@ void check_folded(const Graph& graph, const NodeNames& left_out, const NodeNames
   CHECK(missing == left_out);
   CHECK(absorbed == fused);
   const Batch batch(graph, 3);
-  Experiment experiment(graph, {.lane = 3, .training = false});
+  Experiment experiment(graph, {.micro_batch = 3, .training = false});
   const Outcome expected = reference_outcome(graph, experiment, batch);
   CHECK(difference(folded_outcome(graph, experiment, batch).output, expected.output) <= 1e-5);
 }

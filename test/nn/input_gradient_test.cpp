@@ -32,7 +32,8 @@ TEST_CASE("the gradient of the input equals finite differences, and changes no o
     return loss;
   };
   AlignedBuffer<float> gradients(layout->gradient_size()), plain_gradients(layout->gradient_size());
-  Network with(graph, layout, {.lane = 4, .input_gradient = true}), without(graph, layout, {.lane = 4});
+  Network with(graph, layout, {.micro_batch = 4, .input_gradient = true}),
+      without(graph, layout, {.micro_batch = 4});
   run(true, without, plain_gradients);
   run(true, with, gradients);
   CHECK(std::equal(gradients.span().begin(), gradients.span().end(), plain_gradients.span().begin()));

@@ -384,7 +384,7 @@ TEST_CASE("errors in layers name the place, the mistake and the remedy") {
             .starts_with("recipe.toml:7: layer \"batch_norm\": \"momentum\""));
   CHECK(refusal({3, 8, 8}, {{{"layer", "batch_norm"}, {"frozen", true}, {"synchronized", true}}}) ==
         "recipe.toml:7: layer \"batch_norm\": \"frozen\" and \"synchronized\" exclude each other | running "
-        "statistics are the same for all lanes: remove one of the two");
+        "statistics are the same for all micro-batches: remove one of the two");
   CHECK(refusal({3, 8, 8}, {{{"layer", "max_pool"}, {"size", 16}}}).starts_with("recipe.toml:7: "));
 }
 

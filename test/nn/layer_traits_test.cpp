@@ -69,7 +69,7 @@ std::optional<Graph> network_of(const LayerPtr& layer) {
 }
 
 bool depends_on_the_seed(const Graph& graph) {
-  Experiment experiment(graph, {.lane = 3});
+  Experiment experiment(graph, {.micro_batch = 3});
   const Batch batch(graph, 3);
   std::vector<float> first;
   for (const std::uint64_t seed : {1, 2}) {

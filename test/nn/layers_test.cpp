@@ -21,7 +21,7 @@ namespace {
 
 void check_conv2d(const Conv2dOptions& options, std::int64_t channels, std::int64_t height,
                   std::int64_t width) {
-  check_graph(around(channels, height, width, [&](Symbol x) { return conv2d(x, options); }), kLaneOf3);
+  check_graph(around(channels, height, width, [&](Symbol x) { return conv2d(x, options); }), kMicroBatchOf3);
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ TEST_CASE("conv2d as the first layer, on one and several channels") {
     Graph graph({channels, 7, 6});
     Symbol x = conv2d(input(graph), {.filters = 20, .kernel = 3, .padding = Padding::same()});
     dense(flatten(x), {.units = 3});
-    check_graph(graph, kLaneOf3);
+    check_graph(graph, kMicroBatchOf3);
   }
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("Winograd equals the direct convolution to rounding, in all passes") {
   dense(flatten(x), {.units = 4});
   for (const auto choice :
        {ConvolutionChoice::kDirect, ConvolutionChoice::kWinograd, ConvolutionChoice::kAuto}) {
-    check_graph(graph, {.lane = 3, .convolution = choice}, 1e-4);
+    check_graph(graph, {.micro_batch = 3, .convolution = choice}, 1e-4);
   }
 }
 
@@ -84,20 +84,22 @@ TEST_CASE("dense: on vectors, on images of any width, without bias") {
   for (const std::int64_t width : {1, 10, 16, 33}) {
     Graph graph({7});
     dense(dense(input(graph), {.units = width}), {.units = 4, .bias = width != 10});
-    check_graph(graph, kLaneOf3);
+    check_graph(graph, kMicroBatchOf3);
   }
   for (const std::int64_t channels : {1, 3, 16, 20}) {
-    check_graph(around(channels, 3, 4, [](Symbol x) { return dense(flatten(x), {.units = 9}); }), kLaneOf3);
+    check_graph(around(channels, 3, 4, [](Symbol x) { return dense(flatten(x), {.units = 9}); }),
+                kMicroBatchOf3);
   }
   Graph plain({2, 3, 4});
   dense(flatten(input(plain)), {.units = 5});
-  check_graph(plain, kLaneOf3);
+  check_graph(plain, kMicroBatchOf3);
 }
 
 TEST_CASE("max_pool: sizes, strides, overlap, padding, windows that do not cover the image") {
   for (const std::int64_t channels : {3, 16, 20}) {
     const auto check = [&](PoolOptions options, std::int64_t height, std::int64_t width) {
-      check_graph(around(channels, height, width, [&](Symbol x) { return max_pool(x, options); }), kLaneOf3);
+      check_graph(around(channels, height, width, [&](Symbol x) { return max_pool(x, options); }),
+                  kMicroBatchOf3);
     };
     check({}, 6, 8);
     check({}, 5, 7);
@@ -117,70 +119,70 @@ TEST_CASE("average_pool and global_average_pool") {
   for (const std::int64_t channels : {3, 16, 20}) {
     const auto check = [&](PoolOptions options, std::int64_t height, std::int64_t width) {
       check_graph(around(channels, height, width, [&](Symbol x) { return average_pool(x, options); }),
-                  kLaneOf3);
+                  kMicroBatchOf3);
     };
     check({}, 6, 7);
     check({.size = 3, .stride = 2}, 7, 8);
     check({.size = 3, .stride = 2, .padding = Padding::same()}, 6, 7);
     check({.size = {3, 2}, .stride = 1, .padding = Padding::by({1, 0})}, 4, 5);
     check({.size = 2, .stride = 3}, 7, 9);
-    check_graph(around(channels, 5, 4, [](Symbol x) { return global_average_pool(x); }), kLaneOf3);
+    check_graph(around(channels, 5, 4, [](Symbol x) { return global_average_pool(x); }), kMicroBatchOf3);
   }
   Graph first({3, 6, 5});  // no node before it needs a gradient
   dense(flatten(average_pool(input(first))), {.units = 4});
-  check_graph(first, kLaneOf3);
+  check_graph(first, kMicroBatchOf3);
 }
 
 TEST_CASE("batch_norm: on images, on vectors, as the first layer") {
   for (const std::int64_t channels : {1, 3, 16, 20, 32}) {
-    check_graph(around(channels, 5, 3, [](Symbol x) { return batch_norm(x); }), kLaneOf3);
+    check_graph(around(channels, 5, 3, [](Symbol x) { return batch_norm(x); }), kMicroBatchOf3);
     check_graph(around(channels, 3, 3, [](Symbol x) { return batch_norm(dense(flatten(x), {.units = 10})); }),
-                kLaneOf3);
+                kMicroBatchOf3);
     Graph first({channels, 4, 3});
     dense(flatten(batch_norm(input(first), {.epsilon = 0.1})), {.units = 3});
-    check_graph(first, kLaneOf3);
+    check_graph(first, kMicroBatchOf3);
     Graph vector({channels});
     dense(batch_norm(input(vector)), {.units = 3});
-    check_graph(vector, kLaneOf3);
-    check_graph(around(channels, 3, 4, [](Symbol x) { return batch_norm(flatten(x)); }), kLaneOf3);
+    check_graph(vector, kMicroBatchOf3);
+    check_graph(around(channels, 3, 4, [](Symbol x) { return batch_norm(flatten(x)); }), kMicroBatchOf3);
   }
 }
 
 TEST_CASE("activations on images and vectors") {
   for (const std::int64_t channels : {3, 16, 20}) {
-    check_graph(around(channels, 3, 5, [](Symbol x) { return relu(sigmoid(x)); }), kLaneOf3);
-    check_graph(around(channels, 3, 5, [](Symbol x) { return tanh(max_pool(sigmoid(x))); }), kLaneOf3);
+    check_graph(around(channels, 3, 5, [](Symbol x) { return relu(sigmoid(x)); }), kMicroBatchOf3);
+    check_graph(around(channels, 3, 5, [](Symbol x) { return tanh(max_pool(sigmoid(x))); }), kMicroBatchOf3);
     check_graph(around(channels, 3, 3, [](Symbol x) { return relu(tanh(dense(flatten(x), {.units = 7}))); }),
-                kLaneOf3);
+                kMicroBatchOf3);
   }
   Graph first({4, 3, 3});
   dense(flatten(relu(input(first))), {.units = 3});
-  check_graph(first, kLaneOf3);
+  check_graph(first, kMicroBatchOf3);
 }
 
 TEST_CASE("softmax in the middle and at the end") {
   Graph middle({2, 3, 3});
   dense(softmax(dense(flatten(input(middle)), {.units = 6})), {.units = 3});
-  check_graph(middle, kLaneOf3);
+  check_graph(middle, kMicroBatchOf3);
   Graph end({2, 3, 3});
   softmax(dense(flatten(conv2d(input(end), {.filters = 4, .kernel = 2})), {.units = 5}));
-  check_graph(end, kLaneOf3);
+  check_graph(end, kMicroBatchOf3);
   Graph both({6});
   softmax(softmax(dense(input(both), {.units = 4})));
-  check_graph(both, kLaneOf3);
-  check_graph(around(20, 2, 3, [](Symbol x) { return softmax(flatten(x)); }), kLaneOf3);
+  check_graph(both, kMicroBatchOf3);
+  check_graph(around(20, 2, 3, [](Symbol x) { return softmax(flatten(x)); }), kMicroBatchOf3);
 }
 
 TEST_CASE("softmax over the channels of images and the features of sequences") {
   for (const std::int64_t channels : {1, 3, 16, 20}) {
     const auto body = [](Symbol x) { return softmax(x); };
-    check_graph(around(channels, 2, 3, body), kLaneOf3);
-    check_graph(around(channels, 1, 1, body), kLaneOf2);
-    check_graph(along(channels, 4, body), kLaneOf3);
-    check_bf16(around(channels, 2, 3, body), kLaneOf2);
+    check_graph(around(channels, 2, 3, body), kMicroBatchOf3);
+    check_graph(around(channels, 1, 1, body), kMicroBatchOf2);
+    check_graph(along(channels, 4, body), kMicroBatchOf3);
+    check_bf16(around(channels, 2, 3, body), kMicroBatchOf2);
   }
   const auto between = [](Symbol x) { return conv2d(add(softmax(x), x), {.filters = 4, .kernel = 2}); };
-  check_graph(around(5, 3, 4, between), kLaneOf2);
+  check_graph(around(5, 3, 4, between), kMicroBatchOf2);
 }
 
 TEST_CASE("softmax of an image and a sequence equals PyTorch's") {
@@ -197,24 +199,25 @@ TEST_CASE("softmax of an image and a sequence equals PyTorch's") {
 TEST_CASE("a classifier may end in a softmax over a vector, not over the channels of an image") {
   Graph graph({2, 3, 3});
   softmax(conv2d(input(graph), {.filters = 4, .kernel = 1}));
-  CHECK(error_of([&] { Experiment(graph, kLaneOf2); }) ==
+  CHECK(error_of([&] { Experiment(graph, kMicroBatchOf2); }) ==
         "the network ends in softmax_1 with shape (N, 4, 3, 3), but a classifier must end in a vector of "
         "classes");
 }
 
 TEST_CASE("dropout on images and vectors") {
   for (const std::int64_t channels : {3, 16, 20}) {
-    check_graph(around(channels, 5, 3, [](Symbol x) { return dropout(x, 0.3); }), kLaneOf3);
-    check_graph(around(channels, 5, 3, [](Symbol x) { return dropout(flatten(x), 0.5); }), kLaneOf3);
+    check_graph(around(channels, 5, 3, [](Symbol x) { return dropout(x, 0.3); }), kMicroBatchOf3);
+    check_graph(around(channels, 5, 3, [](Symbol x) { return dropout(flatten(x), 0.5); }), kMicroBatchOf3);
     check_graph(
         around(channels, 3, 3, [](Symbol x) { return dropout(dense(flatten(x), {.units = 70}), 0.2); }),
-        kLaneOf3);
-    check_graph(around(channels, 3, 3, [](Symbol x) { return dropout(x, 0); }), kLaneOf3);
-    check_graph(around(channels, 3, 3, [](Symbol x) { return dropout(relu(flatten(x)), 0.2); }), kLaneOf3);
+        kMicroBatchOf3);
+    check_graph(around(channels, 3, 3, [](Symbol x) { return dropout(x, 0); }), kMicroBatchOf3);
+    check_graph(around(channels, 3, 3, [](Symbol x) { return dropout(relu(flatten(x)), 0.2); }),
+                kMicroBatchOf3);
   }
   Graph first({3, 4, 4});
   dense(flatten(dropout(input(first), 0.25)), {.units = 3});
-  check_graph(first, kLaneOf3);
+  check_graph(first, kMicroBatchOf3);
 }
 
 TEST_CASE("images of one pixel, batches of one sample") {
@@ -223,8 +226,9 @@ TEST_CASE("images of one pixel, batches of one sample") {
       x = relu(batch_norm(conv2d(x, {.filters = channels, .kernel = 3, .padding = Padding::same()})));
       return dropout(max_pool(x, {.size = 3, .padding = Padding::same()}), 0.2);
     });
-    check_graph(graph, kLaneOf3);
-    check_graph(graph, {.lane = 1});
-    check_graph(around(channels, 1, 1, [](Symbol x) { return global_average_pool(tanh(x)); }), kLaneOf3);
+    check_graph(graph, kMicroBatchOf3);
+    check_graph(graph, {.micro_batch = 1});
+    check_graph(around(channels, 1, 1, [](Symbol x) { return global_average_pool(tanh(x)); }),
+                kMicroBatchOf3);
   }
 }

@@ -26,17 +26,17 @@ void check_random(const Body& body) {
   for (const std::int64_t channels : {3, 16, 20}) {
     Graph image({2, 3, 2});
     dense(flatten(body(conv2d(input(image), {.filters = channels, .kernel = 1}))), {.units = 3});
-    check_graph(image, kLaneOf3);
+    check_graph(image, kMicroBatchOf3);
     Graph first({channels, 1, 3});
     dense(flatten(body(input(first))), {.units = 3});
-    check_graph(first, kLaneOf3);
+    check_graph(first, kMicroBatchOf3);
     Graph sequence({3, channels});
     dense(flatten(body(prelu(input(sequence)))), {.units = 3});
-    check_graph(sequence, kLaneOf3);
+    check_graph(sequence, kMicroBatchOf3);
   }
   Graph graph({3, 3, 3});
   dense(flatten(body(tanh(conv2d(input(graph), {.filters = 20, .kernel = 2})))), {.units = 4});
-  check_bf16(graph, {.lane = 4});
+  check_bf16(graph, {.micro_batch = 4});
 }
 
 /// Returns a layer's output for an input of ones.
@@ -45,8 +45,8 @@ std::vector<double> of_ones(const Shape& shape, const std::vector<std::uint32_t>
                             std::uint64_t seed = 1, std::uint32_t epoch = 0) {
   Graph graph(shape);
   flatten(body(input(graph)));
-  const PlanOptions options{.lane = static_cast<std::int64_t>(ids.size())};
-  Network network(graph, std::make_shared<ParameterLayout>(graph, options.lane), options);
+  const PlanOptions options{.micro_batch = static_cast<std::int64_t>(ids.size())};
+  Network network(graph, std::make_shared<ParameterLayout>(graph, options.micro_batch), options);
   const float none = 0;
   network.bind(&none, nullptr);
   std::fill(network.input().begin(), network.input().end(), 1.0F);
@@ -69,15 +69,15 @@ TEST_CASE("gaussian_noise, stochastic_depth and spatial dropout in graphs") {
   check_random([](Symbol x) { return gaussian_noise(stochastic_depth(x, 0), 0); });
   Graph vector({7});
   dense(stochastic_depth(gaussian_noise(dense(input(vector), {.units = 9}), 0.5), 0.3), {.units = 3});
-  check_graph(vector, kLaneOf3);
+  check_graph(vector, kMicroBatchOf3);
   Graph flat({2, 3, 2});
   dense(gaussian_noise(flatten(conv2d(input(flat), {.filters = 20, .kernel = 1})), 0.5), {.units = 3});
-  check_graph(flat, kLaneOf3);
+  check_graph(flat, kMicroBatchOf3);
   Graph residual({4, 3, 3});
   Symbol x = conv2d(input(residual), {.filters = 4, .kernel = 1});
   x = add(x, stochastic_depth(conv2d(x, {.filters = 4, .kernel = 1}), 0.5));
   dense(flatten(x), {.units = 3});
-  check_graph(residual, {.lane = 3, .lanes = 2});
+  check_graph(residual, {.micro_batch = 3, .micro_batches = 2});
 }
 
 TEST_CASE("the noise of a sample depends on seed, epoch and sample, not on the batch") {

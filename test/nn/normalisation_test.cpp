@@ -56,7 +56,7 @@ std::vector<Graph> on_vectors(std::int64_t features, const Body& body) {
 }
 
 void check(const std::vector<Graph>& graphs, double tolerance = 5e-5) {
-  for (const Graph& graph : graphs) check_graph(graph, kLaneOf3, tolerance);
+  for (const Graph& graph : graphs) check_graph(graph, kMicroBatchOf3, tolerance);
 }
 
 std::string refused_layer(const Shape& shape, const Settings& settings) {
@@ -83,7 +83,7 @@ TEST_CASE("layer_norm over features and over channels") {
   Graph graph({3, 3, 3});
   Symbol x = layer_norm(conv2d(input(graph), {.filters = 20, .kernel = 2}), {.axis = Over::kChannels});
   dense(layer_norm(dense(flatten(gelu(x)), {.units = 24})), {.units = 5});
-  check_bf16(graph, {.lane = 8});
+  check_bf16(graph, {.micro_batch = 8});
 }
 
 TEST_CASE("layer_norm equals Keras' and PyTorch's") {
@@ -119,8 +119,8 @@ TEST_CASE("channel_scale") {
   Graph residual({3, 3, 3});
   const Symbol x = conv2d(input(residual), {.filters = 20, .kernel = 1});
   dense(flatten(add(x, channel_scale(gelu(x)))), {.units = 5});
-  check_graph(residual, kLaneOf3);
-  check_bf16(residual, {.lane = 8});
+  check_graph(residual, kMicroBatchOf3);
+  check_bf16(residual, {.micro_batch = 8});
   // gamma.view(-1, 1, 1) * torch.tensor(fill(1, 3, 1, 1)), and the initial gamma
   Graph image({3, 1, 1});
   flatten(channel_scale(input(image)));
@@ -144,7 +144,7 @@ TEST_CASE("group_norm") {
   Graph graph({3, 3, 3});
   Symbol x = group_norm(conv2d(input(graph), {.filters = 20, .kernel = 2}), {.groups = 5});
   dense(group_norm(dense(flatten(silu(x)), {.units = 24}), {.groups = 4}), {.units = 5});
-  check_bf16(graph, {.lane = 8});
+  check_bf16(graph, {.micro_batch = 8});
 }
 
 TEST_CASE("group_norm equals Keras' and PyTorch's") {
@@ -181,7 +181,7 @@ TEST_CASE("local_response_norm") {
   Graph graph({3, 3, 3});
   Symbol x = local_response_norm(conv2d(input(graph), {.filters = 20, .kernel = 2}), {.alpha = 0.1});
   dense(flatten(x), {.units = 5});
-  check_bf16(graph, {.lane = 8});
+  check_bf16(graph, {.micro_batch = 8});
 }
 
 TEST_CASE("local_response_norm equals PyTorch's, for an even window too") {
@@ -216,7 +216,7 @@ TEST_CASE("rescale and standardize") {
   Symbol x = rescale(input(graph), {.scale = 0.5, .offset = 0.1});
   x = standardize(conv2d(x, {.filters = 2, .kernel = 2}), {.mean = {0.1, -0.2}, .variance = {0.5, 2}});
   dense(flatten(tanh(x)), {.units = 5});
-  check_bf16(graph, {.lane = 8});
+  check_bf16(graph, {.micro_batch = 8});
   // keras.layers.Normalization(mean=[1, 2, 3], variance=[4, 0.25, 9])(fill(2, 3))
   Graph vector({3});
   standardize(input(vector), {.mean = {1, 2, 3}, .variance = {4, 0.25, 9}});
@@ -249,7 +249,7 @@ TEST_CASE("batch_norm on sequences, without gamma or beta, and frozen") {
   x = batch_norm(x, {.center = false, .frozen = true});
   x = batch_norm(conv2d(x, {.filters = 20, .kernel = 1, .bias = false}), {.scale = false});
   dense(flatten(tanh(x)), {.units = 5});
-  check_bf16(graph, {.lane = 8});
+  check_bf16(graph, {.micro_batch = 8});
 }
 
 TEST_CASE("a frozen batch_norm equals Keras' with trainable = False, and its statistics never move") {
@@ -257,7 +257,7 @@ TEST_CASE("a frozen batch_norm equals Keras' with trainable = False, and its sta
   // bn.set_weights([[.5, -.5], [.1, .2], [2, 3]]); bn(fill(3, 2), training=True)
   Graph graph({2});
   batch_norm(input(graph), {.scale = false, .frozen = true});
-  Experiment experiment(graph, {.lane = 3});
+  Experiment experiment(graph, {.micro_batch = 3});
   const auto set = [&](const char* name, std::vector<float> values) {
     experiment.layout->pack(experiment.layout->slot(name), values, experiment.parameters.span());
   };

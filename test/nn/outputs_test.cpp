@@ -94,7 +94,7 @@ TEST_CASE("the key `outputs` of a loss decides, and otherwise the network") {
 
 TEST_CASE("views behind the softmax change nothing in training") {
   const Graph last = network({kDense, kSoftmax}), behind = network({kDense, kImage, kSoftmax, kFlatten});
-  Experiment a(last, {.lane = 3}), b(behind, {.lane = 3});
+  Experiment a(last, {.micro_batch = 3}), b(behind, {.micro_batch = 3});
   const Batch batch(last, 3);
   const Outcome one = a.run(batch), two = b.run(batch);
   CHECK(one.loss == two.loss);
@@ -109,8 +109,8 @@ TEST_CASE("a mean of softmaxes is trained by its probabilities: finite differenc
     const LossPtr loss = make_loss({{"name", sigmoid ? "sigmoid_cross_entropy" : "softmax_cross_entropy"}});
     Batch batch(graph, 3);
     if (sigmoid) batch.labels = {0, 1, 1};
-    Experiment training(graph, {.lane = 3, .loss = loss.get()});
-    Experiment inference(graph, {.lane = 3, .training = false, .loss = loss.get()});
+    Experiment training(graph, {.micro_batch = 3, .loss = loss.get()});
+    Experiment inference(graph, {.micro_batch = 3, .training = false, .loss = loss.get()});
     // -mean log p of the label
     const auto expected_loss = [&](const AlignedBuffer<float>& parameters) {
       std::copy(parameters.span().begin(), parameters.span().end(), inference.parameters.span().begin());

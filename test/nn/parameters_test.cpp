@@ -122,7 +122,7 @@ TEST_CASE("the canonical values of all slots can be written and read back") {
   CHECK(bias == std::vector<float>{41, 42, 43, 44});
 }
 
-TEST_CASE("initial parameters depend on seed and parameter, not on lane, algorithm or layout") {
+TEST_CASE("initial parameters depend on seed and parameter, not on micro-batch, algorithm or layout") {
   const ParameterLayout a(various(), 4), b(various(), 64, ConvolutionChoice::kWinograd);
   const auto values = canonical(a, initial_parameters(a, 5).span());
   CHECK(values == canonical(b, initial_parameters(b, 5).span()));

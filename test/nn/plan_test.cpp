@@ -85,7 +85,7 @@ TEST_CASE("buffers that are used one after the other share memory") {
 
 TEST_CASE("ready is called with rising ends, below which gradients are final") {
   const Graph graph = residual();
-  Experiment experiment(graph, {.lane = 4, .lanes = 2});
+  Experiment experiment(graph, {.micro_batch = 4, .micro_batches = 2});
   const Outcome expected = experiment.run(Batch(graph, 8));
   const std::vector<float> final(experiment.gradients.data(),
                                  experiment.gradients.data() + experiment.gradients.size());
@@ -112,17 +112,18 @@ TEST_CASE("ready is called with rising ends, below which gradients are final") {
 TEST_CASE("direct and automatic convolution agree") {
   const Graph graph = residual();
   const Batch batch(graph, 8);
-  const Outcome direct = Experiment(graph, {.lane = 8, .convolution = ConvolutionChoice::kDirect}).run(batch);
-  const Outcome automatic = Experiment(graph, {.lane = 8}).run(batch);
+  const Outcome direct =
+      Experiment(graph, {.micro_batch = 8, .convolution = ConvolutionChoice::kDirect}).run(batch);
+  const Outcome automatic = Experiment(graph, {.micro_batch = 8}).run(batch);
   check_equal(automatic, direct, 1e-4);
 }
 
 TEST_CASE("a smaller plan can use the parameters of a larger one") {
   const Graph graph = residual();
-  Experiment large(graph, {.lane = 8});
-  Experiment expected(graph, {.lane = 3});
+  Experiment large(graph, {.micro_batch = 8});
+  Experiment expected(graph, {.micro_batch = 3});
   const Batch batch(graph, 3);
-  Network small(graph, large.layout, {.lane = 3});
+  Network small(graph, large.layout, {.micro_batch = 3});
   small.bind(large.parameters.data(), large.gradients.data());
   std::copy(batch.input.begin(), batch.input.end(), small.input().begin());
   small.forward(batch.key());
@@ -132,7 +133,7 @@ TEST_CASE("a smaller plan can use the parameters of a larger one") {
 
 TEST_CASE("a run does not affect the next: repeated and rebound, it gives the same bits") {
   const Graph graph = residual();
-  Experiment experiment(graph, {.lane = 4});
+  Experiment experiment(graph, {.micro_batch = 4});
   const Outcome first = experiment.run(Batch(graph, 4));
   experiment.run(Batch(graph, 4, 100));
   AlignedBuffer<float> moved(experiment.layout->size());
@@ -148,7 +149,7 @@ TEST_CASE("a run does not affect the next: repeated and rebound, it gives the sa
 TEST_CASE("a network may have no parameters") {
   Graph graph({1, 2, 3});
   flatten(relu(input(graph)));
-  Experiment experiment(graph, kLaneOf2);
+  Experiment experiment(graph, kMicroBatchOf2);
   const Batch batch(graph, 2);
   const std::vector<double> output = experiment.run(batch).output;
   REQUIRE(output.size() == batch.input.size());
@@ -158,7 +159,7 @@ TEST_CASE("a network may have no parameters") {
 TEST_CASE("first_non_finite names the node") {
   const Graph graph = residual();
   const Batch batch(graph, 4);
-  Experiment experiment(graph, {.lane = 4});
+  Experiment experiment(graph, {.micro_batch = 4});
   const auto blame = [&](const std::string& parameter, float value) {
     const ParameterSlot& slot = experiment.layout->slot(parameter);
     const AlignedBuffer<float> good = random_parameters(*experiment.layout);
@@ -189,7 +190,7 @@ TEST_CASE("NaN in any layer reaches the loss, unless oneDNN applies the ReLU aft
   const Batch batch(graph, 4);
   for (const char* name : {"conv2d_1.weight", "batch_norm_1.gamma", "conv2d_3.weight", "batch_norm_2.beta",
                            "dense_1.weight", "dense_2.weight"}) {
-    Experiment experiment(graph, {.lane = 4});
+    Experiment experiment(graph, {.micro_batch = 4});
     experiment.parameters[experiment.layout->slot(name).offset + 3] = NAN;
     INFO(name);
     CHECK(std::isnan(experiment.run(batch).loss));
@@ -198,7 +199,7 @@ TEST_CASE("NaN in any layer reaches the loss, unless oneDNN applies the ReLU aft
 
 TEST_CASE("steps contain their node, operations and algorithm") {
   const Graph graph = residual();
-  const Network network = std::move(Experiment(graph, {.lane = 4}).network);
+  const Network network = std::move(Experiment(graph, {.micro_batch = 4}).network);
   double flops = 0;
   for (const PlanStep& step : network.steps()) {
     CHECK_NOTHROW(graph.find(step.node));
@@ -226,7 +227,7 @@ TEST_CASE("our kernels keep the layout that convolutions write: no reorder betwe
     x = max_pool(relu(conv2d(x, {.filters = channels, .kernel = 3, .padding = Padding::same()})));
     x = dropout(add(x, relu(conv2d(x, {.filters = channels, .kernel = 3, .padding = Padding::same()}))), 0.2);
     dense(global_average_pool(x), {.units = 10});
-    Experiment experiment(graph, {.lane = 4});
+    Experiment experiment(graph, {.micro_batch = 4});
     for (const PlanStep& step : experiment.network.steps()) {
       // Only weights for a gradient with respect to data may be reordered (transposed).
       const bool product = step.node.starts_with("conv2d") || step.node.starts_with("dense");
@@ -242,7 +243,7 @@ TEST_CASE("our kernels keep the layout that convolutions write: no reorder betwe
 TEST_CASE("time_steps times every step") {
   Graph graph({8});
   dense(relu(dense(input(graph), {.units = 8})), {.units = 2});
-  Experiment experiment(graph, {.lane = 4});
+  Experiment experiment(graph, {.micro_batch = 4});
   experiment.run(Batch(graph, 4));
   const std::vector<double> seconds = experiment.network.time_steps(2);
   CHECK(seconds.size() == experiment.network.steps().size());

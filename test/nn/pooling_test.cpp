@@ -28,22 +28,22 @@ constexpr auto kBilinear = ResizeOptions::Method::kBilinear;
 template <class Body>
 void check_image(std::int64_t height, std::int64_t width, const Body& body, double bf16_tolerance = 0.03) {
   for (const std::int64_t channels : {3, 16, 20}) {
-    check_graph(around(channels, height, width, body), {.lane = channels == 3 ? 2 : 1});
+    check_graph(around(channels, height, width, body), {.micro_batch = channels == 3 ? 2 : 1});
   }
   Graph first({3, height, width});
   dense(as_vector(body(input(first))), {.units = 3});
-  check_graph(first, kLaneOf2);
+  check_graph(first, kMicroBatchOf2);
   for (const std::int64_t channels : {16, 20})
-    check_bf16(around(channels, height, width, body), kLaneOf2, bf16_tolerance);
+    check_bf16(around(channels, height, width, body), kMicroBatchOf2, bf16_tolerance);
 }
 
 template <class Body>
 void check_sequence(std::int64_t length, const Body& body, double bf16_tolerance = 0.03) {
-  for (const std::int64_t features : {3, 16, 20}) check_graph(along(features, length, body), kLaneOf2);
+  for (const std::int64_t features : {3, 16, 20}) check_graph(along(features, length, body), kMicroBatchOf2);
   Graph first({length, 3});
   dense(as_vector(body(input(first))), {.units = 3});
-  check_graph(first, kLaneOf2);
-  check_bf16(along(16, length, body), {.lane = 2}, bf16_tolerance);
+  check_graph(first, kMicroBatchOf2);
+  check_bf16(along(16, length, body), {.micro_batch = 2}, bf16_tolerance);
 }
 
 /// Tolerance for gradients of maxima, which differ if another value wins in bf16.
@@ -54,11 +54,12 @@ constexpr double kKinks = 0.3;
 TEST_CASE("max_pool and average_pool: padding on four sides, windows beyond the end, padding that counts") {
   const auto check = [](PoolOptions options, std::int64_t height, std::int64_t width) {
     for (const std::int64_t channels : {3, 16, 20}) {
-      check_graph(around(channels, height, width, [&](Symbol x) { return max_pool(x, options); }), kLaneOf2);
+      check_graph(around(channels, height, width, [&](Symbol x) { return max_pool(x, options); }),
+                  kMicroBatchOf2);
       for (const bool count : {false, true}) {
         options.count_padding = count;
         check_graph(around(channels, height, width, [&](Symbol x) { return average_pool(x, options); }),
-                    kLaneOf2);
+                    kMicroBatchOf2);
       }
     }
   };
@@ -74,16 +75,16 @@ TEST_CASE("max_pool and average_pool: padding on four sides, windows beyond the 
                    x,
                    {.size = 3, .stride = 2, .padding = Padding::by(1), .ceil = true, .count_padding = true});
              }),
-      {.lane = 2});
+      {.micro_batch = 2});
 }
 
 TEST_CASE("a max_pool with windows beyond the end is not fused as a tiling") {
   check_graph(around(16, 5, 5, [](Symbol x) { return max_pool(relu(batch_norm(x)), {.ceil = true}); }),
-              {.lane = 3});
+              {.micro_batch = 3});
   Graph graph({1, 7, 7});
   dense(flatten(max_pool(relu(conv2d(input(graph), {.filters = 16, .kernel = 3})), {.ceil = true})),
         {.units = 3});
-  check_graph(graph, kLaneOf2);
+  check_graph(graph, kMicroBatchOf2);
 }
 
 TEST_CASE("global pools") {
@@ -137,7 +138,7 @@ TEST_CASE("resize: centres and rounding") {
   using Centres = ResizeOptions::Centres;
   using Round = ResizeOptions::Rounding;
   const auto check = [](const ResizeOptions& options) {
-    check_graph(around(3, 4, 3, [&](Symbol x) { return resize(x, options); }), kLaneOf2);
+    check_graph(around(3, 4, 3, [&](Symbol x) { return resize(x, options); }), kMicroBatchOf2);
   };
   for (const auto centres : {Centres::kHalfPixel, Centres::kAlignCorners, Centres::kAsymmetric}) {
     for (const Extent size : {Extent{3, 5}, Extent{8, 1}}) {
@@ -162,12 +163,12 @@ TEST_CASE("a convolution, or a pooling after a ReLU, includes the zeroes around 
     for (const std::int64_t channels : {3, 16}) {
       const Graph graph = around(channels, 5, 4, body);
       CHECK(absorbed(graph) == expected);
-      check_graph(graph, kLaneOf2);
+      check_graph(graph, kMicroBatchOf2);
     }
     Graph first({3, 5, 4});
     dense(flatten(body(input(first))), {.units = 3});
     CHECK(absorbed(first) == expected);
-    check_graph(first, kLaneOf2);
+    check_graph(first, kMicroBatchOf2);
   };
   using Names = std::vector<std::string>;
   const Border border{{1, 0}, {0, 2}};

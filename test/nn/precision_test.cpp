@@ -70,9 +70,10 @@ TEST_CASE("bf16 rounds to nearest, ties to even, and keeps infinities and NaN") 
 }
 
 TEST_CASE("a plan in bf16 equals one in fp32 to bf16's rounding") {
-  check_bf16(smooth(3), {.lane = 16, .lanes = 2});
-  check_bf16(smooth(16), {.lane = 16, .lanes = 2});
-  for (const Graph& graph : {mixed(3), mixed(16), fused()}) check_bf16(graph, {.lane = 16, .lanes = 2}, 0.25);
+  check_bf16(smooth(3), {.micro_batch = 16, .micro_batches = 2});
+  check_bf16(smooth(16), {.micro_batch = 16, .micro_batches = 2});
+  for (const Graph& graph : {mixed(3), mixed(16), fused()})
+    check_bf16(graph, {.micro_batch = 16, .micro_batches = 2}, 0.25);
 }
 
 TEST_CASE("plans that share copies of the weights give the same bits as plans that make their own") {
@@ -80,7 +81,7 @@ TEST_CASE("plans that share copies of the weights give the same bits as plans th
     if (precision == Precision::kBfloat16 && !backend().native_bf16 && !backend().emulates_bf16) continue;
     const Graph graph = mixed(3);
     const Batch batch(graph, 4);
-    PlanOptions options{.lane = 4,
+    PlanOptions options{.micro_batch = 4,
                         .convolution = ConvolutionChoice::kDirect,
                         .precision = precision,
                         .working_weights = true};

@@ -20,7 +20,7 @@ inline std::vector<float> ramp(std::int64_t n) {
 /// canonical values by "node.parameter".
 inline std::vector<double> output_for_ramp(const convoke::nn::Graph& graph,
                                            const std::map<std::string, std::vector<float>>& parameters = {}) {
-  Experiment experiment(graph, {.lane = 1, .training = false});
+  Experiment experiment(graph, {.micro_batch = 1, .training = false});
   // A plan needs bound parameters even if it has none.
   convoke::AlignedBuffer<float> none(1);
   if (experiment.layout->size() == 0) experiment.network.bind(none.data(), nullptr);

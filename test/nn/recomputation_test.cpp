@@ -16,7 +16,7 @@ using namespace convoke::nn;
 
 namespace {
 
-/// Returns a graph with batch norms whose output is 40 MiB per lane (micro-batch) in fp32: with ReLU, silu,
+/// Returns a graph with batch norms whose output is 40 MiB per micro-batch in fp32: with ReLU, silu,
 /// alone, with two readers, and one after another, so that a recomputation reads the result of another one.
 Graph large() {
   Graph graph({3, 128, 128});
@@ -36,19 +36,19 @@ long recomputations(const Network& network) {
                        [](const PlanStep& step) { return step.what.starts_with("again"); });
 }
 
-void check_recomputation(Precision precision, std::int64_t lane, double tolerance) {
+void check_recomputation(Precision precision, std::int64_t micro_batch, double tolerance) {
   const Graph graph = large();
-  Experiment two(graph, {.lane = lane, .lanes = 2, .precision = precision}),
-      one(graph, {.lane = lane, .precision = precision});
+  Experiment two(graph, {.micro_batch = micro_batch, .micro_batches = 2, .precision = precision}),
+      one(graph, {.micro_batch = micro_batch, .precision = precision});
   CHECK(recomputations(one.network) == 0);
   CHECK(recomputations(two.network) == 5);
   CHECK(static_cast<double>(two.network.activation_bytes()) <
         1.6 * static_cast<double>(one.network.activation_bytes()));
 
-  const Outcome together = two.run(Batch(graph, 2 * lane));
-  check_equal(together, lane_by_lane(one, graph, lane, 2), tolerance);
+  const Outcome together = two.run(Batch(graph, 2 * micro_batch));
+  check_equal(together, one_by_one(one, graph, micro_batch, 2), tolerance);
   // The second run gives the same bits, so it does not depend on the first.
-  check_equal(two.run(Batch(graph, 2 * lane)), together, 0);
+  check_equal(two.run(Batch(graph, 2 * micro_batch)), together, 0);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ using namespace convoke::nn;
 
 namespace {
 
-constexpr PlanOptions kLanes{.lane = 2, .lanes = 2};
+constexpr PlanOptions kMicroBatches{.micro_batch = 2, .micro_batches = 2};
 
 using Builder = Symbol (*)(Symbol, RecurrentOptions);
 using MaskedBuilder = Symbol (*)(Symbol, Symbol, RecurrentOptions);
@@ -52,13 +52,13 @@ void for_each_form(const Check& check) {
 
 }  // namespace
 
-TEST_CASE("embedding: widths, several lanes, rows that no token uses") {
+TEST_CASE("embedding: widths, several micro-batches, rows that no token uses") {
   for (const std::int64_t units : {1, 3, 16, 20}) {
     Graph graph(tokens(5));
     dense(flatten(tanh(embedding(input(graph), {.vocabulary = 6, .units = units}))), {.units = 3});
-    check_graph(graph, kLaneOf3);
-    check_graph(graph, kLanes);
-    check_bf16(graph, kLanes);
+    check_graph(graph, kMicroBatchOf3);
+    check_graph(graph, kMicroBatches);
+    check_bf16(graph, kMicroBatches);
   }
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("embedding returns the rows of the tokens, as Keras' does") {
   // keras.layers.Embedding is the table: y[n, l] = weight[x[n, l]].
   Graph graph(tokens(3));
   flatten(embedding(input(graph), {.vocabulary = 4, .units = 2}));
-  Experiment experiment(graph, {.lane = 1, .training = false});
+  Experiment experiment(graph, {.micro_batch = 1, .training = false});
   const std::vector<double> weight =
       by_name(*experiment.layout, experiment.parameters.span()).at("embedding_1.weight");
   Batch batch(graph, 1);
@@ -78,7 +78,7 @@ TEST_CASE("embedding returns the rows of the tokens, as Keras' does") {
 TEST_CASE("a step refuses tokens outside the vocabulary") {
   Graph graph(tokens(3));
   dense(flatten(embedding(input(graph), {.vocabulary = 4, .units = 2})), {.units = 2});
-  Experiment experiment(graph, {.lane = 2});
+  Experiment experiment(graph, {.micro_batch = 2});
   Batch batch(graph, 2, 40);
   for (const std::int32_t bad : {4, -1}) {
     batch.tokens = {0, 1, 2, 3, bad, 0};
@@ -90,14 +90,15 @@ TEST_CASE("a step refuses tokens outside the vocabulary") {
 
 TEST_CASE("lstm and gru on numbers: features, units, lengths, without bias") {
   for (const Builder layer : kBuilders) {
-    check_graph(on_numbers(layer, 4, 3, {.units = 5}), kLaneOf3);
-    check_graph(on_numbers(layer, 1, 3, {.units = 4, .sequences = true}), kLaneOf3);
-    check_graph(on_numbers(layer, 5, 1, {.units = 1}), {.lane = 1});
-    check_graph(on_numbers(layer, 3, 2, {.units = 3, .sequences = true, .bias = false}), kLanes);
+    check_graph(on_numbers(layer, 4, 3, {.units = 5}), kMicroBatchOf3);
+    check_graph(on_numbers(layer, 1, 3, {.units = 4, .sequences = true}), kMicroBatchOf3);
+    check_graph(on_numbers(layer, 5, 1, {.units = 1}), {.micro_batch = 1});
+    check_graph(on_numbers(layer, 3, 2, {.units = 3, .sequences = true, .bias = false}), kMicroBatches);
     for (const std::int64_t width : {3, 16, 20})
-      check_graph(on_numbers(layer, 2, width, {.units = width}), {.lane = 1, .lanes = 2});
-    for_each_form(
-        [&](const RecurrentOptions& options) { check_graph(on_numbers(layer, 4, 3, options), kLaneOf3); });
+      check_graph(on_numbers(layer, 2, width, {.units = width}), {.micro_batch = 1, .micro_batches = 2});
+    for_each_form([&](const RecurrentOptions& options) {
+      check_graph(on_numbers(layer, 4, 3, options), kMicroBatchOf3);
+    });
   }
 }
 
@@ -107,20 +108,21 @@ TEST_CASE("lstm and gru after an embedding, each other and an activation") {
     Symbol x = embedding(input(graph), {.vocabulary = 4, .units = 3});
     x = layer(tanh(layer(x, {.units = 4, .sequences = true, .bidirectional = true})), {.units = 3});
     dense(x, {.units = 3});
-    check_graph(graph, kLaneOf3);
-    check_bf16(graph, kLaneOf3, 0.06);  // rounding accumulates over three layers
+    check_graph(graph, kMicroBatchOf3);
+    check_bf16(graph, kMicroBatchOf3, 0.06);  // rounding accumulates over three layers
   }
 }
 
 TEST_CASE("lstm and gru skip masked time steps in any position") {
   for (const MaskedBuilder layer : kMaskedBuilders) {
-    for_each_form(
-        [&](const RecurrentOptions& options) { check_graph(on_tokens(layer, 4, 2, options), kLaneOf3); });
+    for_each_form([&](const RecurrentOptions& options) {
+      check_graph(on_tokens(layer, 4, 2, options), kMicroBatchOf3);
+    });
     Graph graph(tokens(5));  // two layers, both masked
     Symbol x = embedding(input(graph), {.vocabulary = 4, .units = 3});
     x = layer(x, input(graph), {.units = 3, .sequences = true});
     dense(layer(x, input(graph), {.units = 4}), {.units = 3});
-    check_graph(graph, kLanes);
+    check_graph(graph, kMicroBatches);
   }
 }
 
@@ -133,23 +135,24 @@ TEST_CASE("lstm and gru: dropout of input and state, one mask for all time steps
                              .bidirectional = both,
                              .dropout = 0.3,
                              .recurrent_dropout = 0.4}),
-                  kLaneOf3);
+                  kMicroBatchOf3);
     }
-    check_graph(on_tokens(layer, 3, 20, {.units = 2, .dropout = 0.5}), {.lane = 2});
-    check_graph(on_tokens(layer, 3, 2, {.units = 20, .recurrent_dropout = 0.5}), {.lane = 2});
+    check_graph(on_tokens(layer, 3, 20, {.units = 2, .dropout = 0.5}), {.micro_batch = 2});
+    check_graph(on_tokens(layer, 3, 2, {.units = 20, .recurrent_dropout = 0.5}), {.micro_batch = 2});
   }
   for (const Builder layer : kBuilders)
-    check_graph(on_numbers(layer, 4, 3, {.units = 5, .dropout = 0.3, .recurrent_dropout = 0.4}), kLanes);
+    check_graph(on_numbers(layer, 4, 3, {.units = 5, .dropout = 0.3, .recurrent_dropout = 0.4}),
+                kMicroBatches);
 }
 
 TEST_CASE("lstm and gru in bf16") {
   for (const Builder layer : kBuilders) {
-    check_bf16(on_numbers(layer, 4, 3, {.units = 5, .sequences = true}), kLanes);
-    check_bf16(on_numbers(layer, 2, 20, {.units = 16, .bias = false}), {.lane = 2});
+    check_bf16(on_numbers(layer, 4, 3, {.units = 5, .sequences = true}), kMicroBatches);
+    check_bf16(on_numbers(layer, 2, 20, {.units = 16, .bias = false}), {.micro_batch = 2});
   }
   for (const MaskedBuilder layer : kMaskedBuilders) {
-    check_bf16(on_tokens(layer, 4, 3, {.units = 4, .bidirectional = true}), kLanes);
-    check_bf16(on_tokens(layer, 4, 3, {.units = 4, .dropout = 0.2, .recurrent_dropout = 0.2}), kLanes);
+    check_bf16(on_tokens(layer, 4, 3, {.units = 4, .bidirectional = true}), kMicroBatches);
+    check_bf16(on_tokens(layer, 4, 3, {.units = 4, .dropout = 0.2, .recurrent_dropout = 0.2}), kMicroBatches);
   }
 }
 
@@ -201,7 +204,7 @@ std::vector<double> golden_case(MaskedBuilder layer, bool mask, bool sequences, 
   const RecurrentOptions options{.units = 3, .sequences = sequences, .bidirectional = both};
   const Builder plain = layer == kMaskedBuilders[0] ? kBuilders[0] : kBuilders[1];
   flatten(mask ? layer(x, input(graph), options) : plain(x, options));
-  Experiment experiment(graph, {.lane = 2, .training = false});
+  Experiment experiment(graph, {.micro_batch = 2, .training = false});
   for (const ParameterSlot& slot : experiment.layout->slots()) {
     double phase = slot.spec.name.starts_with("backward_") ? 10 : 0;
     if (slot.name == "embedding_1.weight") {

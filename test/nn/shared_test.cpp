@@ -18,7 +18,7 @@ using namespace convoke::nn;
 
 namespace {
 
-constexpr PlanOptions kTwoLanes{.lane = 3, .lanes = 2};
+constexpr PlanOptions kTwoMicroBatches{.micro_batch = 3, .micro_batches = 2};
 
 bool has_step(const Network& network, const std::string& node, const std::string& what) {
   for (const PlanStep& step : network.steps()) {
@@ -45,8 +45,8 @@ TEST_CASE("a layer used several times: one set of parameters, the sum of the gra
     add(add(head, share(head, global_average_pool(second))), share(head, global_average_pool(third)));
     CHECK(graph.parameter_count() == channels * channels * 9 + channels + 3 * channels + 3);
     CHECK(ParameterLayout(graph, 3).slots().size() == 4);
-    check_graph(graph, kTwoLanes);
-    check_bf16(graph, {.lane = 8, .lanes = 2}, 0.04);
+    check_graph(graph, kTwoMicroBatches);
+    check_bf16(graph, {.micro_batch = 8, .micro_batches = 2}, 0.04);
   }
 }
 
@@ -57,8 +57,8 @@ TEST_CASE("a dense layer shared between a flattened image and a vector") {
     const Symbol vector = dense(flatten(input(graph)), {.units = 16 * 2 * 2});
     const Symbol owner = dense(image_first ? image : vector, {.units = 3});
     add(owner, share(owner, image_first ? vector : image));
-    check_graph(graph, kTwoLanes);
-    check_bf16(graph, {.lane = 8}, 0.04);
+    check_graph(graph, kTwoMicroBatches);
+    check_bf16(graph, {.micro_batch = 8}, 0.04);
   }
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("convolutions that share weights are not fused with their pooling") {
   const Symbol a = conv2d(input(graph), {.filters = 16, .kernel = 3});
   const Symbol b = share(a, input(graph));
   dense(flatten(add(max_pool(relu(a)), max_pool(relu(b)))), {.units = 3});
-  check_graph(graph, kTwoLanes);
+  check_graph(graph, kTwoMicroBatches);
 }
 
 TEST_CASE("frozen layers have no gradients and no steps, and backward ends at the first trained layer") {
@@ -88,9 +88,9 @@ TEST_CASE("frozen layers have no gradients and no steps, and backward ends at th
     CHECK(slot.spec.frozen == (slot.offset >= layout.gradient_size()));
     CHECK(!slot.spec.statistic());
   }
-  check_graph(graph, kTwoLanes);
-  check_bf16(graph, {.lane = 8, .lanes = 2}, 0.25);
-  const Experiment experiment(graph, kTwoLanes);
+  check_graph(graph, kTwoMicroBatches);
+  check_bf16(graph, {.micro_batch = 8, .micro_batches = 2}, 0.25);
+  const Experiment experiment(graph, kTwoMicroBatches);
   for (const char* node : {"conv2d_1", "batch_norm_1"})
     CHECK(!has_step(experiment.network, node, "backward"));
   CHECK(has_step(experiment.network, "conv2d_2", "backward weights"));
@@ -107,7 +107,7 @@ TEST_CASE("frozen layers with statistics; a frozen head; shared and frozen layer
   const Symbol head = dense(flatten(again), {.units = 3});
   graph.set_options(frozen.node, {.trainable = false});
   graph.set_options(head.node, {.trainable = false});
-  check_graph(graph, kTwoLanes);
+  check_graph(graph, kTwoMicroBatches);
   const ParameterLayout layout(graph, 3);
   CHECK(layout.trainable_size() < layout.gradient_size());
   CHECK(layout.gradient_size() < layout.size());
@@ -115,7 +115,7 @@ TEST_CASE("frozen layers with statistics; a frozen head; shared and frozen layer
   Graph whole({3, 6, 6});
   dense(flatten(conv2d(input(whole), {.filters = 4, .kernel = 3})), {.units = 3});
   for (const std::size_t node : {1, 3}) whole.set_options(node, {.trainable = false});
-  check_graph(whole, kTwoLanes);
+  check_graph(whole, kTwoMicroBatches);
 }
 
 TEST_CASE("a batch norm used twice normalises each use by its own moments, and keeps the mean of both") {
@@ -127,7 +127,7 @@ TEST_CASE("a batch norm used twice normalises each use by its own moments, and k
       const Symbol first = batch_norm(a, {.synchronized = synchronized});
       const Symbol second{&graph, graph.share(first.node, {b.node})};
       dense(flatten(add(first, second)), {.units = 3});
-      check_graph(graph, synchronized ? kLaneOf3 : kTwoLanes);
+      check_graph(graph, synchronized ? kMicroBatchOf3 : kTwoMicroBatches);
     }
   }
 }

@@ -76,9 +76,9 @@ TEST_CASE("both parts of EfficientNet train the head bit for bit as the whole ne
   Graph graph = make_zoo_model("efficientnet-b0", {.input = {3, 32, 32}, .classes = 4});
   freeze(graph, resolve_parts("efficientnet-b0", graph, {"backbone"}));
   const std::size_t last = frozen_prefix(graph);
-  Experiment whole(graph, {.lane = 4});
-  Experiment prefix(prefix_of(graph, last), {.lane = 4, .training = false});
-  Experiment suffix(suffix_of(graph, last), {.lane = 4});
+  Experiment whole(graph, {.micro_batch = 4});
+  Experiment prefix(prefix_of(graph, last), {.micro_batch = 4, .training = false});
+  Experiment suffix(suffix_of(graph, last), {.micro_batch = 4});
   const reference::Parameters values = by_name(*whole.layout, whole.parameters.span());
   for (Experiment* part : {&prefix, &suffix}) {
     for (const ParameterSlot& slot : part->layout->slots()) {

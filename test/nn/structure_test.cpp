@@ -36,7 +36,7 @@ void check(std::int64_t channels, std::int64_t height, std::int64_t width, const
   const Symbol x = conv2d(input(graph), {.filters = channels, .kernel = 1});
   const Symbol y = tanh(conv2d(input(graph), {.filters = channels, .kernel = 1}));
   dense(flatten(body(x, y)), {.units = 3});
-  check_graph(graph, kLaneOf2);
+  check_graph(graph, kMicroBatchOf2);
 }
 
 /// Checks the same with one branch.
@@ -44,7 +44,7 @@ template <class Body>
 void check_one(std::int64_t channels, std::int64_t height, std::int64_t width, const Body& body) {
   Graph graph({2, height, width});
   dense(flatten(body(conv2d(input(graph), {.filters = channels, .kernel = 1}))), {.units = 3});
-  check_graph(graph, kLaneOf2);
+  check_graph(graph, kMicroBatchOf2);
 }
 
 template <class Body>
@@ -52,7 +52,7 @@ void check_first(const Shape& shape, const Body& body) {
   Graph graph(shape);
   const Symbol x = input(graph);
   dense(flatten(body(x)), {.units = 3});
-  check_graph(graph, kLaneOf2);
+  check_graph(graph, kMicroBatchOf2);
 }
 
 /// Checks smooth bodies in blocked layouts and with odd channels. Three samples are few (the reference is
@@ -63,7 +63,7 @@ void check_bf16_of(std::int64_t channels, const Body& body) {
   const Symbol x = conv2d(input(graph), {.filters = channels, .kernel = 3});
   const Symbol y = tanh(conv2d(input(graph), {.filters = channels, .kernel = 3}));
   softmax(dense(tanh(dense(flatten(body(x, y)), {.units = 20})), {.units = 5}));
-  check_bf16(graph, {.lane = 3}, 0.06);
+  check_bf16(graph, {.micro_batch = 3}, 0.06);
 }
 
 /// Returns the output of a graph without parameters for one sample.
@@ -72,7 +72,7 @@ std::vector<float> result(const Shape& shape, const std::vector<float>& values, 
   Graph graph(shape);
   flatten(body(input(graph)));
   const auto layout = std::make_shared<ParameterLayout>(graph, 1);
-  Network network(graph, layout, {.lane = 1, .training = false});
+  Network network(graph, layout, {.micro_batch = 1, .training = false});
   const AlignedBuffer<float> none(16);
   network.bind(none.data(), nullptr);
   std::copy(values.begin(), values.end(), network.input().begin());
@@ -288,7 +288,7 @@ TEST_CASE("structure in bf16") {
   Graph graph({16, 2, 2});  // the network's input remains fp32
   const Symbol x = input(graph), y = conv2d(x, {.filters = 16, .kernel = 1});
   softmax(dense(flatten(add(concat({x, y}), concat({y, x}))), {.units = 5}));
-  check_bf16(graph, {.lane = 3}, 0.06);
+  check_bf16(graph, {.micro_batch = 3}, 0.06);
 }
 
 // import numpy as np; from keras import layers as L

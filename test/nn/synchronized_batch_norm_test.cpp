@@ -1,5 +1,5 @@
-// Synchronised batch norm: several lanes (micro-batches) of a plan, and several plans, compute the same from
-// a batch as one lane of the whole batch.
+// Synchronised batch norm: several micro-batches of a plan, and several plans, compute the same from
+// a batch as one micro-batch of the whole batch.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -43,18 +43,18 @@ Graph with_batch_norms(std::int64_t channels, bool synchronized) {
 
 Stops stops(std::span<const std::size_t> of) { return {of.begin(), of.end()}; }
 
-/// Runs one step of plans with these lanes over consecutive samples. Sums moments here, in double.
-Outcome in_segments(const Graph& graph, const std::vector<std::int64_t>& lanes) {
+/// Runs one step of plans with these micro-batches over consecutive samples. Sums moments here, in double.
+Outcome in_segments(const Graph& graph, const std::vector<std::int64_t>& micro_batches) {
   std::int64_t whole = 0;
-  for (const std::int64_t lane : lanes) whole += lane;
+  for (const std::int64_t micro_batch : micro_batches) whole += micro_batch;
   std::vector<std::unique_ptr<Experiment>> plans;
   std::vector<Batch> batches;
   std::vector<StepKey> keys;
-  for (const std::int64_t lane : lanes) {
+  for (const std::int64_t micro_batch : micro_batches) {
     std::uint32_t first = 0;
     for (const Batch& batch : batches) first += static_cast<std::uint32_t>(batch.ids.size());
-    batches.emplace_back(graph, lane, first);
-    plans.push_back(std::make_unique<Experiment>(graph, PlanOptions{.lane = lane}));
+    batches.emplace_back(graph, micro_batch, first);
+    plans.push_back(std::make_unique<Experiment>(graph, PlanOptions{.micro_batch = micro_batch}));
     std::copy(batches.back().input.begin(), batches.back().input.end(),
               plans.back()->network.input().begin());
     plans.back()->working.refresh();
@@ -101,22 +101,23 @@ Outcome in_segments(const Graph& graph, const std::vector<std::int64_t>& lanes) 
 
 TEST_CASE("synchronized: a plan of the whole batch equals the reference and finite differences") {
   for (const std::int64_t channels : {3, 16, 20})
-    check_graph(with_batch_norms(channels, true), {.lane = 6}, 5e-5);
+    check_graph(with_batch_norms(channels, true), {.micro_batch = 6}, 5e-5);
 }
 
-TEST_CASE("synchronized: a plan of several lanes equals one lane of the whole batch") {
+TEST_CASE("synchronized: a plan of several micro-batches equals one micro-batch of the whole batch") {
   for (const std::int64_t channels : {3, 16, 20}) {
     const Batch batch(with_batch_norms(channels, false), 12);
-    const Outcome whole = Experiment(with_batch_norms(channels, false), {.lane = 12}).run(batch);
-    check_equal(Experiment(with_batch_norms(channels, true), {.lane = 4, .lanes = 3}).run(batch), whole,
-                1e-5);
+    const Outcome whole = Experiment(with_batch_norms(channels, false), {.micro_batch = 12}).run(batch);
+    check_equal(
+        Experiment(with_batch_norms(channels, true), {.micro_batch = 4, .micro_batches = 3}).run(batch),
+        whole, 1e-5);
   }
 }
 
-TEST_CASE("synchronized: plans of different sizes, in segments, equal one lane of the whole batch") {
+TEST_CASE("synchronized: plans of different sizes, in segments, equal one micro-batch of the whole batch") {
   for (const std::int64_t channels : {3, 16, 20}) {
     const Graph plain = with_batch_norms(channels, false), graph = with_batch_norms(channels, true);
-    const Outcome whole = Experiment(plain, {.lane = 12}).run(Batch(plain, 12));
+    const Outcome whole = Experiment(plain, {.micro_batch = 12}).run(Batch(plain, 12));
     check_equal(in_segments(graph, {4, 4, 4}), whole, 1e-5);
     check_equal(in_segments(graph, {6, 5, 1}), whole, 1e-5);
     check_equal(in_segments(graph, {12}), whole, 1e-5);
@@ -133,8 +134,8 @@ TEST_CASE("synchronized: a batch norm without trained nodes before it") {
     return graph;
   };
   const Graph plain = graph_of(false), graph = graph_of(true);
-  check_equal(in_segments(graph, {3, 4}), Experiment(plain, {.lane = 7}).run(Batch(plain, 7)), 1e-5);
-  const Experiment experiment(graph, {.lane = 7});
+  check_equal(in_segments(graph, {3, 4}), Experiment(plain, {.micro_batch = 7}).run(Batch(plain, 7)), 1e-5);
+  const Experiment experiment(graph, {.micro_batch = 7});
   CHECK(stops(experiment.network.forward_stops()) == Stops{6, 16});
   CHECK(stops(experiment.network.backward_stops()) == Stops{16});  // no stop for the gradient of the input
 }
@@ -147,15 +148,16 @@ TEST_CASE("synchronized: time steps of sequences count as pixels") {
     return graph;
   };
   const Graph plain = graph_of(false);
-  check_equal(in_segments(graph_of(true), {3, 4}), Experiment(plain, {.lane = 7}).run(Batch(plain, 7)), 1e-5);
+  check_equal(in_segments(graph_of(true), {3, 4}), Experiment(plain, {.micro_batch = 7}).run(Batch(plain, 7)),
+              1e-5);
 }
 
 TEST_CASE("synchronized: the stops of a plan depend on its graph alone") {
-  for (const std::int64_t lane : {1, 4, 16}) {
-    const Experiment synchronized(with_batch_norms(20, true), {.lane = lane});
+  for (const std::int64_t micro_batch : {1, 4, 16}) {
+    const Experiment synchronized(with_batch_norms(20, true), {.micro_batch = micro_batch});
     CHECK(stops(synchronized.network.forward_stops()) == Stops{40, 40, 40, 40, 18});
     CHECK(stops(synchronized.network.backward_stops()) == Stops{18, 40, 40, 40, 40});
-    const Experiment plain(with_batch_norms(20, false), {.lane = lane});
+    const Experiment plain(with_batch_norms(20, false), {.micro_batch = micro_batch});
     CHECK(plain.network.forward_stops().empty());
     CHECK(plain.network.backward_stops().empty());
   }
@@ -163,7 +165,7 @@ TEST_CASE("synchronized: the stops of a plan depend on its graph alone") {
   CHECK(synchronizes(frozen));
   freeze(frozen, std::vector<std::string>{"batch_norm_*"});
   CHECK(!synchronizes(frozen));
-  CHECK(Experiment(frozen, {.lane = 4}).network.forward_stops().empty());
+  CHECK(Experiment(frozen, {.micro_batch = 4}).network.forward_stops().empty());
   CHECK(!synchronizes(with_batch_norms(20, false)));
 }
 
@@ -174,13 +176,13 @@ TEST_CASE("synchronized: bf16") {
   x = average_pool(
       batch_norm(conv2d(x, {.filters = 32, .kernel = 1, .bias = false}), {.synchronized = true}));
   dense(flatten(x), {.units = 4});
-  check_bf16(graph, {.lane = 8});
+  check_bf16(graph, {.micro_batch = 8});
 }
 
 TEST_CASE("synchronized: the variance of values far from zero, and of a constant, is accurate") {
   Graph graph({1, 4, 4});
   dense(flatten(batch_norm(input(graph), {.synchronized = true})), {.units = 2});
-  Experiment experiment(graph, {.lane = 2, .lanes = 2});
+  Experiment experiment(graph, {.micro_batch = 2, .micro_batches = 2});
   Batch batch(graph, 4);
   for (std::size_t i = 0; i < batch.input.size(); ++i)
     batch.input[i] = 10000.0F + (i % 2 == 0 ? 1.0F : -1.0F);
@@ -209,7 +211,9 @@ TEST_CASE("synchronized: loss, gradients and statistics equal those of PyTorch o
   Symbol x = conv2d(input(graph), {.filters = 3, .kernel = 3, .padding = Padding::same(), .bias = false});
   x = relu(batch_norm(x, {.momentum = 0.9, .epsilon = 1e-5, .synchronized = true}));
   dense(flatten(x), {.units = 3});
-  Experiment experiment(graph, {.lane = 1, .lanes = 7});  // a lane of one sample has no meaningful statistics
+  Experiment experiment(
+      graph,
+      {.micro_batch = 1, .micro_batches = 7});  // a micro-batch of one sample has no meaningful statistics
   const ParameterLayout& layout = *experiment.layout;
   for (const auto& [name, k, shift] : {std::tuple{"conv2d_1.weight", 1, 0.0},
                                        {"batch_norm_1.gamma", 3, 1.0},

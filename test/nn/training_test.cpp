@@ -26,7 +26,7 @@ TEST_CASE("twenty steps of SGD equal the reference in double") {
       relu(batch_norm(conv2d(max_pool(x), {.filters = 16, .kernel = 3, .padding = Padding::same()}))));
   x = dropout(relu(dense(flatten(x), {.units = 12})), 0.2);
   softmax(dense(x, {.units = 3}));
-  Experiment experiment(graph, {.lane = 4, .lanes = 2});
+  Experiment experiment(graph, {.micro_batch = 4, .micro_batches = 2});
   const ParameterLayout& layout = *experiment.layout;
   reference::Model model(graph, 4);
   model.parameters = by_name(layout, experiment.parameters.span());
@@ -133,7 +133,7 @@ TEST_CASE("loss, gradients and statistics of a small CNN equal those of Keras") 
   batch.input = fill(9, 4 * 2 * 6 * 5);
   for (float& value : batch.input) value *= 3;
   for (const bool training : {true, false}) {
-    Experiment experiment(graph, {.lane = 4, .training = training});
+    Experiment experiment(graph, {.micro_batch = 4, .training = training});
     const ParameterLayout& layout = *experiment.layout;
     for (const auto& [name, k, shift] : {std::tuple{"conv2d_1.weight", 1, 0.0F},
                                          {"conv2d_1.bias", 2, 0.0F},

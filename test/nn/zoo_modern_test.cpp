@@ -113,7 +113,7 @@ TEST_CASE("one training step of modern networks") {
   for (const char* name : {"mobilenet-v2", "efficientnet-b0", "densenet121", "convnext-tiny"}) {
     INFO(name);
     const Graph graph = make_zoo_model(name, {.input = {3, 32, 32}, .classes = 10});
-    Experiment experiment(graph, {.lane = 2});
+    Experiment experiment(graph, {.micro_batch = 2});
     const Outcome outcome = experiment.run(Batch(graph, 2));
     CHECK(std::isfinite(outcome.loss));
     for (const auto& [parameter, values] : outcome.gradients) {

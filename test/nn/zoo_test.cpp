@@ -96,7 +96,7 @@ TEST_CASE("a step of a residual network is finite, in fp32 and bf16") {
   const Graph graph = make_zoo_model("resnet18", {.input = {3, 32, 32}, .classes = 10});
   for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16}) {
     if (precision == Precision::kBfloat16 && !backend().native_bf16) continue;
-    Experiment experiment(graph, {.lane = 4, .precision = precision, .working_weights = true});
+    Experiment experiment(graph, {.micro_batch = 4, .precision = precision, .working_weights = true});
     const Outcome outcome = experiment.run(Batch(graph, 4));
     CHECK(std::isfinite(outcome.loss));
     for (const auto& [name, values] : outcome.gradients) {

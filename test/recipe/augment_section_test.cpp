@@ -131,10 +131,11 @@ TEST_CASE("invalid settings of [augment] are refused with their line") {
         std::string::npos);
 }
 
-TEST_CASE("mixing needs images, and a second sample in the lane") {
-  CHECK(section_error("lane = 1\n[augment]\nmixup = 0.2\n").find("mixes the samples of a lane") !=
-        std::string::npos);
-  CHECK(section_error("lane = 2\n[augment]\nmixup = 0.2\n") == "no error");
+TEST_CASE("mixing needs images, and a second sample in the micro-batch") {
+  CHECK(
+      section_error("micro_batch = 1\n[augment]\nmixup = 0.2\n").find("mixes the samples of a micro-batch") !=
+      std::string::npos);
+  CHECK(section_error("micro_batch = 2\n[augment]\nmixup = 0.2\n") == "no error");
   const std::string cached = R"([data]
 path = "x.h5"
 [model]

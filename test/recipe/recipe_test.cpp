@@ -80,7 +80,7 @@ TEST_CASE("a recipe holds the written values, and defaults for the others") {
   CHECK(recipe.train.mode == "ensemble");
   CHECK(recipe.train.epochs == 5);
   CHECK(recipe.train.batch == 64);
-  CHECK(recipe.train.lane == 0);
+  CHECK(recipe.train.micro_batch == 0);
   CHECK(recipe.train.reduction == engine::Reduction::kFast);
   CHECK(recipe.train.convolution == nn::ConvolutionChoice::kAuto);
   CHECK(*recipe.train.optimizer.find("name") == Value("adam"));
@@ -97,7 +97,7 @@ TEST_CASE("a recipe holds the written values, and defaults for the others") {
   CHECK(recipe.run.threads == 2);
   CHECK(recipe.run.checkpoint_every == convoke::run::CheckpointInterval{});
   CHECK(recipe.run.bucket_kib == 0);
-  CHECK(recipe.lane() == engine::auto_lane(64));
+  CHECK(recipe.micro_batch() == engine::auto_micro_batch(64));
 }
 
 TEST_CASE("the parameter count of a recipe's graph is that of its layers") {
@@ -108,10 +108,11 @@ TEST_CASE("the parameter count of a recipe's graph is that of its layers") {
 TEST_CASE("the resolved recipe contains every default and parses back to an equal recipe") {
   const Recipe recipe = Recipe::parse(kRecipe, "recipe.toml");
   const std::string text = recipe.to_toml();
-  for (const char* part : {"description = \"\"", "normalize = \"unit\"", "shuffle = true", "lane = \"auto\"",
-                           "reduction = \"fast\"", "convolution = \"auto\"", "beta_1 = ",
-                           "rule = \"majority\"", "checkpoint_every = 1", "bucket_kib = \"auto\"",
-                           "padding = \"valid\"", "bias = true", "activation = \"softmax\""}) {
+  for (const char* part :
+       {"description = \"\"", "normalize = \"unit\"", "shuffle = true", "micro_batch = \"auto\"",
+        "reduction = \"fast\"", "convolution = \"auto\"", "beta_1 = ", "rule = \"majority\"",
+        "checkpoint_every = 1", "bucket_kib = \"auto\"", "padding = \"valid\"", "bias = true",
+        "activation = \"softmax\""}) {
     CAPTURE(part, text);
     CHECK(text.find(part) != std::string::npos);
   }
@@ -265,13 +266,13 @@ TEST_CASE("an unknown key of another section is suggested with its whole path") 
   CHECK(message_of(kRecipe, {"log.nothing_like_it=3"}).hint == "known keys: every_steps, csv, tensorboard");
 }
 
-TEST_CASE("a lane that does not divide the batch is refused with lanes that do") {
-  const Message message = message_of(with("batch = 64", "batch = 64\nlane = 10"));
-  CHECK(message.what == "recipe.toml:21: [train]: lane 10 does not divide batch 64");
-  CHECK(message.hint == "lanes that divide it: 2, 4, 8, 16, 32, 64; or lane = \"auto\"");
-  CHECK(message_of(with("batch = 64", "batch = 64\nlane = 100000000000")).hint ==
-        "lanes that divide it: 16, 32, 64; or lane = \"auto\"");
-  CHECK(Recipe::parse(with("batch = 64", "batch = 64\nlane = 16"), "recipe.toml").lane() == 16);
+TEST_CASE("a micro-batch that does not divide the batch is refused with micro-batches that do") {
+  const Message message = message_of(with("batch = 64", "batch = 64\nmicro_batch = 10"));
+  CHECK(message.what == "recipe.toml:21: [train]: micro-batch 10 does not divide batch 64");
+  CHECK(message.hint == "micro-batches that divide it: 2, 4, 8, 16, 32, 64; or micro_batch = \"auto\"");
+  CHECK(message_of(with("batch = 64", "batch = 64\nmicro_batch = 100000000000")).hint ==
+        "micro-batches that divide it: 16, 32, 64; or micro_batch = \"auto\"");
+  CHECK(Recipe::parse(with("batch = 64", "batch = 64\nmicro_batch = 16"), "recipe.toml").micro_batch() == 16);
 }
 
 TEST_CASE("the linear scaling rule: the learning rate follows the batch") {
@@ -314,7 +315,7 @@ TEST_CASE("batch_norm of a model applies to all its batch norms except frozen on
   };
   using Found = std::vector<bool>;
   CHECK(synchronized({}, model) == Found{false, false, true});
-  CHECK(synchronized({"model.batch_norm=lane"}, model) == Found{false, false, false});
+  CHECK(synchronized({"model.batch_norm=micro-batch"}, model) == Found{false, false, false});
   const std::vector<std::string> all{"model.batch_norm=synchronized"};
   CHECK(synchronized(all, model) == Found{true, false, true});
   CHECK(synchronized({}, Recipe::parse(model, "recipe.toml", all).to_toml()) == Found{true, false, true});
@@ -369,7 +370,8 @@ TEST_CASE("an error of --set names the argument") {
         "--set trai.epochs=3: recipe: unknown key \"trai\" (did you mean \"train\"?)");
   CHECK(set_error("train.epochs=many") ==
         "--set train.epochs=many: [train]: \"epochs\" must be a whole number, but is text (\"many\")");
-  CHECK(set_error("train.lane=7") == "--set train.lane=7: [train]: lane 7 does not divide batch 64");
+  CHECK(set_error("train.micro_batch=7") ==
+        "--set train.micro_batch=7: [train]: micro-batch 7 does not divide batch 64");
   CHECK(set_error("train.optimizer=adamm") ==
         "--set train.optimizer=adamm: unknown optimizer \"adamm\" (did you mean \"adam\"?)");
   const std::string nested = set_error("train.optimizer.beta1=0.5");

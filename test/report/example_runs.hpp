@@ -151,7 +151,7 @@ inline void write_run(const std::filesystem::path& folder, const std::filesystem
               {"members", members},
               {"epochs", 3},
               {"batch", 32},
-              {"lane", 8},
+              {"micro_batch", 8},
               {"parameters", 93322},
               {"makespan_seconds", makespan},
               {"phases", phases},

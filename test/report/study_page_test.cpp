@@ -31,7 +31,7 @@ TEST_CASE("curves with bases of different sizes have separate ideal lines") {
     for (const double more : {0.0, 0.1}) {
       study::Measurement& run = all.emplace_back();
       run.system = "net", run.mode = mode, run.ranks = ranks, run.makespan_seconds = seconds + more;
-      if (run.mode == "groups") run.variant = "train.lane=4 ensemble.members=4";  // different work
+      if (run.mode == "groups") run.variant = "train.micro_batch=4 ensemble.members=4";  // different work
       run.repeat = more == 0 ? 1 : 2;
     }
   }

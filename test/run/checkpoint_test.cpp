@@ -194,12 +194,12 @@ TEST_CASE("a different resume fingerprint is refused, naming the keys") {
   const TemporaryFolder folder;
   in(folder.path()).save(state_at(1));
   const std::string why = error_of([&] {
-    newest(in(folder.path(), {{"seed", "3"}, {"train.batch", "64"}, {"train.lane", "8"}}));
+    newest(in(folder.path(), {{"seed", "3"}, {"train.batch", "64"}, {"train.micro_batch", "8"}}));
   });
   INFO(why);
   CHECK(why.find("epoch-0001.h5") != std::string::npos);
   CHECK(why.find("train.batch: 32 in the checkpoint, 64 now") != std::string::npos);
-  CHECK(why.find("train.lane: absent in the checkpoint, 8 now") != std::string::npos);
+  CHECK(why.find("train.micro_batch: absent in the checkpoint, 8 now") != std::string::npos);
   CHECK(why.find("seed") == std::string::npos);
 }
 

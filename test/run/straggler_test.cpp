@@ -71,7 +71,7 @@ TEST_CASE("a straggler is named with the cause that explains half of its excess"
   CHECK(cause_of(ranks) == "compute");
 }
 
-TEST_CASE("a rank that takes the lanes of a slower one is no straggler") {
+TEST_CASE("a rank that takes the micro-batches of a slower one is no straggler") {
   std::vector<RankTimes> ranks = slow_rank();
   ranks[2].samples = 1600;
   ranks[1].samples = 500;

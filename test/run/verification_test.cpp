@@ -101,7 +101,7 @@ TEST_CASE("checkpoints differ in parameters, then in the optimizer, then in fact
   state.parameters[0] = 7;
   state.optimizer[0][0] = 8;
   state.loss_sum = 0.1;
-  write_checkpoint(folder / "b", state, {{"train.batch", "64"}, {"train.lane", "8"}});
+  write_checkpoint(folder / "b", state, {{"train.batch", "64"}, {"train.micro_batch", "8"}});
   const FileComparison found = compare_files(folder / "a/epoch-0003.h5", folder / "b/epoch-0003.h5");
   CHECK(found.position == "step 30");
   REQUIRE(found.differences.size() == 5);
@@ -109,7 +109,7 @@ TEST_CASE("checkpoints differ in parameters, then in the optimizer, then in fact
   CHECK(found.differences[1].starts_with("/optimizer-0/conv2d_1.weight[0, 0, 0, 0]: "));
   CHECK(found.differences[2] == "/ loss_sum: 0 and 0.1");
   CHECK(found.differences[3] == "/fingerprint train.batch: 32 and 64");
-  CHECK(found.differences[4] == "/fingerprint train.lane: absent and 8");
+  CHECK(found.differences[4] == "/fingerprint train.micro_batch: absent and 8");
 }
 
 TEST_CASE("files of different kinds and damaged files are errors") {

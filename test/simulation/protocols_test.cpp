@@ -159,7 +159,7 @@ class Rank {
     return {};
   }
 
-  // As a lane engine's backward: pieces of the gradients become complete, from the first on.
+  // As a micro-batch engine's backward: pieces of the gradients become complete, from the first on.
   void step(std::int64_t member, std::int64_t number, std::vector<float>& sums,
             sync::AllReduce& exchange) const {
     const mpi::Communicator& group = groups_.group;

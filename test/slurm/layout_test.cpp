@@ -17,7 +17,7 @@ Partition partition(std::int64_t nodes, int sockets, int cores, std::int64_t mem
   return made;
 }
 
-Workload lanes(std::int64_t count) {
+Workload micro_batches(std::int64_t count) {
   Workload work;
   work.name = "net";
   work.most_workers = count;
@@ -25,18 +25,18 @@ Workload lanes(std::int64_t count) {
 }
 
 Layout worked_out(std::int64_t count, const Partition& of, Layout requested = {}) {
-  return lay_out(lanes(count), requested, &of);
+  return lay_out(micro_batches(count), requested, &of);
 }
 
 }  // namespace
 
-TEST_CASE("one rank per socket, one thread per core, and as many nodes as the lanes keep busy") {
+TEST_CASE("one rank per socket, one thread per core, and as many nodes as the micro-batches keep busy") {
   const Layout layout = worked_out(64, partition(10, 2, 16));
   CHECK(layout.nodes == 4);
   CHECK(layout.ranks_per_node == 2);
   CHECK(layout.cpus_per_rank == 8);
   CHECK(worked_out(64, partition(3, 2, 16)).nodes == 3);   // not more than exist
-  CHECK(worked_out(16, partition(10, 2, 48)).nodes == 1);  // 16 lanes do not fill a node of 48 cores
+  CHECK(worked_out(16, partition(10, 2, 48)).nodes == 1);  // 16 micro-batches do not fill a node of 48 cores
   CHECK(worked_out(16, partition(10, 2, 48)).workers() == 16);
   CHECK(worked_out(1, partition(10, 2, 48)).workers() == 1);
 }
@@ -45,12 +45,12 @@ TEST_CASE("given sizes are kept, and the others fit them") {
   const Layout two = worked_out(16, partition(10, 2, 16), {.nodes = 2});
   CHECK(two.nodes == 2);
   CHECK(two.ranks_per_node == 2);
-  CHECK(two.cpus_per_rank == 4);  // 16 lanes on 4 ranks
+  CHECK(two.cpus_per_rank == 4);  // 16 micro-batches on 4 ranks
   const Layout single = worked_out(64, partition(10, 2, 16), {.cpus_per_rank = 1});
   CHECK(single.ranks_per_node == 16);
   CHECK(single.nodes == 4);
   const Layout all{.nodes = 7, .ranks_per_node = 3, .cpus_per_rank = 5};
-  CHECK(lay_out(lanes(1000), all, nullptr).workers() == 105);
+  CHECK(lay_out(micro_batches(1000), all, nullptr).workers() == 105);
 }
 
 TEST_CASE("hardware threads do not count as cores") {
@@ -62,7 +62,7 @@ TEST_CASE("hardware threads do not count as cores") {
 }
 
 TEST_CASE("memory is requested with a reserve of a quarter, and refused if no node has it") {
-  Workload work = lanes(64);
+  Workload work = micro_batches(64);
   work.node_bytes = 2 * kGiB;
   work.rank_bytes = [](int threads, std::int64_t ranks) { return threads * kGiB + 0 * ranks; };
   const Partition of = partition(10, 2, 16, 64 * 1024);
@@ -83,5 +83,6 @@ TEST_CASE("more nodes, cores or ranks than exist or have work are refused") {
   CHECK(error_of([&] {
           worked_out(4, of, {.nodes = 4, .ranks_per_node = 2});
         }).find("8 ranks are more than net can use") != std::string::npos);
-  CHECK(error_of([&] { lay_out(lanes(4), {.nodes = 1}, nullptr); }).find("are unknown") != std::string::npos);
+  CHECK(error_of([&] { lay_out(micro_batches(4), {.nodes = 1}, nullptr); }).find("are unknown") !=
+        std::string::npos);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-/// A recipe with steps of 32 samples in 4 lanes.
+/// A recipe with steps of 32 samples in 4 micro-batches.
 inline constexpr const char* kTinyRecipe = R"(
 [data]
 path = "data.h5"
@@ -9,5 +9,5 @@ input = [1, 8, 8]
 layers = [{ layer = "flatten" }, { layer = "dense", units = 4, activation = "softmax" }]
 [train]
 batch = 32
-lane = 8
+micro_batch = 8
 )";

@@ -72,7 +72,7 @@ inline convoke::train::Job job(convoke::engine::Reduction reduction = convoke::e
   convoke::train::Job job(description());
   job.name = "tiny";
   job.engine.batch = 32;
-  job.engine.lane = 8;
+  job.engine.micro_batch = 8;
   job.engine.seed = 3;
   job.engine.reduction = reduction;
   job.optimizer = convoke::optim::make_optimizer({{"name", "adam"}});

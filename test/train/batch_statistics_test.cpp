@@ -19,20 +19,21 @@ nn::Graph graph_of(const Shape& input, const Settings& batch_norm) {
 }
 const Settings kBatchNorm{{"layer", "batch_norm"}, {"name", "bn"}};
 
-std::string refused(const nn::Graph& graph, std::int64_t samples, std::int64_t batch, std::int64_t lane) {
+std::string refused(const nn::Graph& graph, std::int64_t samples, std::int64_t batch,
+                    std::int64_t micro_batch) {
   engine::EngineOptions options;
   options.batch = batch;
-  options.lane = lane;
+  options.micro_batch = micro_batch;
   return error_of([&] { require_batch_statistics(graph, options, samples, "job"); });
 }
 
-// Returns the samples of each lane, with lanes cut as the engine cuts an epoch into steps, and a step into
-// lanes.
-bool some_lane_is_one_sample(std::int64_t samples, std::int64_t batch, std::int64_t lane) {
+// Returns the samples of each micro-batch, with micro-batches cut as the engine cuts an epoch into steps, and
+// a step into micro-batches.
+bool some_micro_batch_is_one_sample(std::int64_t samples, std::int64_t batch, std::int64_t micro_batch) {
   for (std::int64_t step = 0; step < samples; step += batch) {
     const std::int64_t end = std::min(samples, step + batch);
-    for (std::int64_t first = step; first < end; first += lane) {
-      if (std::min(end, first + lane) - first == 1) return true;
+    for (std::int64_t first = step; first < end; first += micro_batch) {
+      if (std::min(end, first + micro_batch) - first == 1) return true;
     }
   }
   return false;
@@ -56,35 +57,37 @@ TEST_CASE("batch norm over one value per channel is refused, as in PyTorch") {
   CHECK(single_value_batch_norm(graph).empty());
 
   CHECK(refused(graph_of({4, 1, 1}, kBatchNorm), 64, 16, 1) ==
-        "job: node bn has one value per channel in a sample, (4, 1, 1), so its variance is undefined: a lane "
+        "job: node bn has one value per channel in a sample, (4, 1, 1), so its variance is undefined: a "
+        "micro-batch "
         "is one "
         "sample");
   CHECK(refused(graph_of({4}, kBatchNorm), 65, 16, 8) ==
         "job: node bn has one value per channel in a sample, (4), so its variance is undefined: the last "
-        "lane of an "
-        "epoch is one sample: 65 training samples in lanes of 8");
+        "micro-batch of an "
+        "epoch is one sample: 65 training samples in micro-batches of 8");
   CHECK(refused(graph_of({4, 1, 2}, kBatchNorm), 65, 16, 8).empty());
   CHECK(refused(graph_of({4, 1, 2}, kBatchNorm), 65, 16, 1).empty());
   CHECK(refused(graph, 65, 16, 8).empty());
 }
 
-TEST_CASE("a run is refused exactly if one of its lanes is a single sample") {
+TEST_CASE("a run is refused exactly if one of its micro-batches is a single sample") {
   const nn::Graph graph = graph_of({4}, kBatchNorm);
   for (std::int64_t batch = 1; batch <= 12; ++batch) {
-    for (std::int64_t lane = 1; lane <= batch; ++lane) {
-      if (batch % lane != 0) continue;
+    for (std::int64_t micro_batch = 1; micro_batch <= batch; ++micro_batch) {
+      if (batch % micro_batch != 0) continue;
       for (std::int64_t samples = 1; samples <= 40; ++samples) {
-        CAPTURE(batch, lane, samples);
-        CHECK(refused(graph, samples, batch, lane).empty() == !some_lane_is_one_sample(samples, batch, lane));
+        CAPTURE(batch, micro_batch, samples);
+        CHECK(refused(graph, samples, batch, micro_batch).empty() ==
+              !some_micro_batch_is_one_sample(samples, batch, micro_batch));
       }
     }
   }
 }
 
-TEST_CASE("the hint names lanes that leave no sample alone") {
+TEST_CASE("the hint names micro-batches that leave no sample alone") {
   engine::EngineOptions options;
   options.batch = 32;
-  options.lane = 8;
+  options.micro_batch = 8;
   const auto hint = [&](std::int64_t samples) {
     try {
       require_batch_statistics(graph_of({4}, kBatchNorm), options, samples, "job");
@@ -93,7 +96,8 @@ TEST_CASE("the hint names lanes that leave no sample alone") {
     }
     return std::string("taken");
   };
-  CHECK(hint(121) == "set train.lane to 16, 32; or freeze the node");  // 121 = 7 * 16 + 9 = 3 * 32 + 25
+  CHECK(hint(121) ==
+        "set train.micro_batch to 16, 32; or freeze the node");  // 121 = 7 * 16 + 9 = 3 * 32 + 25
   CHECK(hint(1) == "choose another train.batch, or use one sample more or less (data.validation_split)");
   CHECK(hint(120) == "taken");
 }

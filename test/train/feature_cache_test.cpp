@@ -49,10 +49,10 @@ std::shared_ptr<const run::InitialWeights> backbone_weights() {
   return std::make_shared<const run::InitialWeights>(std::move(weights));
 }
 
-/// Lanes of whole groups of 6 and of 8 samples: so many a matrix product takes at once with AVX2 and AVX-512.
-/// No sample of such a lane is rounded in another way than the others (docs/transfer.md).
-Job with_even_lanes(Job job) {
-  job.engine.lane = 24;
+/// Micro-batches of whole groups of 6 and of 8 samples: so many a matrix product takes at once with AVX2 and
+/// AVX-512. No sample of such a micro-batch is rounded in another way than the others (docs/transfer.md).
+Job with_even_micro_batches(Job job) {
+  job.engine.micro_batch = 24;
   job.engine.batch = 48;
   return job;
 }
@@ -60,7 +60,7 @@ Job with_even_lanes(Job job) {
 /// Trains the head, then from epoch to epoch the layers before it, too: the frozen part ends before "head",
 /// before "hidden", before "conv2" and nowhere.
 Job moving() {
-  Job result = with_even_lanes(job({"before:head"}));
+  Job result = with_even_micro_batches(job({"before:head"}));
   result.validation_split = 0.2;
   result.epochs = 6;
   result.stages = {{.epoch = 2, .unfreeze = {"hidden"}},
@@ -83,11 +83,11 @@ std::shared_ptr<const data::Augmenter> flips() {
 TEST_CASE("exact: the model is bit-identical with and without the cache, for any ranks and threads") {
   const mpi::Session session;
   const mpi::Communicator world = session.world();
-  const tiny::Pictures pictures(168);  // whole lanes: 3 * 48 + 24
+  const tiny::Pictures pictures(168);  // whole micro-batches: 3 * 48 + 24
   for (const std::vector<std::string>& frozen :
        {std::vector<std::string>{"before:hidden"}, {"conv1", "norm1"}, {"conv1"}, {"before:head"}}) {
     INFO("frozen: " << frozen.front());
-    Job wanted = with_even_lanes(job(frozen));
+    Job wanted = with_even_micro_batches(job(frozen));
     wanted.engine.update.ema = 0.9;
     const std::vector<float> expected = fit(wanted, pictures, world.split(world.rank(), 0)).parameters();
     for (const int threads : {1, 2}) {
@@ -125,7 +125,7 @@ TEST_CASE("exact: a whole backbone with dropout and stochastic depth is cached, 
   CHECK(found.phases.features.bytes == (world.root() ? 64 * 1280 * 4 : 0));
 }
 
-TEST_CASE("a smaller last lane gives the same result up to rounding, and the same for any ranks") {
+TEST_CASE("a smaller last micro-batch gives the same result up to rounding, and the same for any ranks") {
   const mpi::Session session;
   const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(150);
@@ -163,7 +163,7 @@ TEST_CASE("a separate validation split has its own features, without augmentatio
   const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(96), others(40);
   const data::BatchLoader validation = others.loader();
-  Job wanted = with_even_lanes(job({"before:head"}));
+  Job wanted = with_even_micro_batches(job({"before:head"}));
   wanted.epochs = 3;
   wanted.stages = {{.epoch = 3, .unfreeze = {"hidden"}}};
   wanted.augmenter = flips();
@@ -198,7 +198,7 @@ TEST_CASE("validation samples are not augmented, with and without the cache") {
 TEST_CASE("exact: the cache moves with the stages, and training equals that without the cache") {
   const mpi::Session session;
   const mpi::Communicator world = session.world();
-  const tiny::Pictures pictures(240);  // 192 of them are trained: whole lanes
+  const tiny::Pictures pictures(240);  // 192 of them are trained: whole micro-batches
   Job wanted = moving();
   const bool augmented = GENERATE(false, true);
   INFO((augmented ? "augmented" : "plain"));
@@ -246,7 +246,7 @@ TEST_CASE("a stage whose features fit neither into memory nor on the disk is tra
   CHECK(sum(world, found.phases.features.read) == 240);
 }
 
-TEST_CASE("a signal ends the computation of features within a lane, and the run can be resumed") {
+TEST_CASE("a signal ends the computation of features within a micro-batch, and the run can be resumed") {
   const mpi::Session session;
   const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(152);
@@ -257,8 +257,8 @@ TEST_CASE("a signal ends the computation of features within a lane, and the run 
     run::Phases phases;
     train::FeatureCache cache(wanted, train::cached_node(wanted, 0), loader, 1, parameters,
                               world.split_node(), "features.bin", phases);
-    int lanes = world.root() ? 2 : 1000;  // until the root is asked to stop
-    CHECK_FALSE(cache.select_epoch(0, [&] { return lanes-- == 0; }));
+    int micro_batches = world.root() ? 2 : 1000;  // until the root is asked to stop
+    CHECK_FALSE(cache.select_epoch(0, [&] { return micro_batches-- == 0; }));
     CHECK_FALSE(cache.has(0));
     if (world.root()) CHECK(phases.features.computed == 2 * 8);
     CHECK(cache.select_epoch(0, [] { return false; }));

@@ -20,8 +20,8 @@ using tiny::train_all;
 
 namespace {
 
-// 150 samples: the last step of an epoch has 22, which are two lanes and a smaller one, so that the last of
-// four ranks has none.
+// 150 samples: the last step of an epoch has 22, which are two micro-batches and a smaller one, so that the
+// last of four ranks has none.
 constexpr std::size_t kSamples = 150;
 
 Job local_job(Settings strategy) {
@@ -43,10 +43,10 @@ std::vector<float> plain_loop(const Job& job, int replicas, std::int64_t every, 
   const tiny::Pictures pictures(kSamples);
   const data::BatchLoader loader = pictures.loader();
   const std::vector<std::uint32_t> ids = pictures.ids();
-  std::vector<std::unique_ptr<engine::LaneEngine>> engines;
+  std::vector<std::unique_ptr<engine::StepEngine>> engines;
   for (int r = 0; r < replicas; ++r)
     engines.push_back(
-        std::make_unique<engine::LaneEngine>(job.model.graph, job.engine, loader, *job.optimizer, self));
+        std::make_unique<engine::StepEngine>(job.model.graph, job.engine, loader, *job.optimizer, self));
   const std::size_t slots = job.optimizer->state_slots();
   const std::size_t trainable = engines[0]->layout().trainable_size();
   std::vector<float> before(engines[0]->parameters().begin(), engines[0]->parameters().end());
@@ -81,10 +81,10 @@ std::vector<float> plain_loop(const Job& job, int replicas, std::int64_t every, 
     const data::EpochPlan plan(ids, job.engine.seed, epoch, job.engine.batch, job.shuffle);
     for (std::int64_t step = 0; step < plan.steps(); ++step) {
       for (int r = 0; r < replicas; ++r) {
-        engine::LaneEngine& engine = *engines[static_cast<std::size_t>(r)];
+        engine::StepEngine& engine = *engines[static_cast<std::size_t>(r)];
         const auto samples = plan.step(step);
         const data::SampleRange mine =
-            engine::LaneShares(replicas).samples(std::ssize(samples), job.engine.lane, r);
+            engine::MicroBatchShares(replicas).samples(std::ssize(samples), job.engine.micro_batch, r);
         if (mine.count == 0) {
           engine.set_steps_done(engine.steps_done() + 1);
           continue;
@@ -183,12 +183,12 @@ TEST_CASE("ranks that train on their own learn together of a loss that is not fi
   CHECK(why.find("of replica 0") != std::string::npos);
 }
 
-TEST_CASE("a batch with fewer lanes than ranks is refused") {
+TEST_CASE("a batch with fewer micro-batches than ranks is refused") {
   const Session session;
   const mpi::Communicator& world = session.world();
   if (world.size() == 1) return;
   Job job = local_job({{"every", 3}});
-  job.engine.lane = 32;
-  CHECK(error_of([&] { trained(job, world); }).find("a batch of 32 has 1 lane of 32 samples") !=
+  job.engine.micro_batch = 32;
+  CHECK(error_of([&] { trained(job, world); }).find("a batch of 32 has 1 micro-batch of 32 samples") !=
         std::string::npos);
 }

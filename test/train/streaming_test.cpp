@@ -151,7 +151,7 @@ TEST_CASE("ranks of unlike speed read their own shares of the samples, and train
   const mpi::Communicator& world = session.world();
   const Stored stored(world);
   Job job = tiny::job();
-  job.engine.lane = 4;
+  job.engine.micro_batch = 4;
   job.epochs = 3;
   job.shuffle = data::Shuffle::chunks(64, 40 * 64, 5 * 64);
   const TrainedMember expected = alone(job, false, world);

@@ -149,7 +149,7 @@ TEST_CASE("the trace of a run has the layers, buckets and phases of all ranks on
     CHECK(trace.names(rank, "evaluation").count("evaluation") == 2);
     CHECK(trace.names(rank, "load").count("load") == 1);
     if (rank == 0) CHECK(!trace.names(rank, "checkpoint").empty());
-    // Every layer of every pass, once per segment of lanes that the rank ran.
+    // Every layer of every pass, once per segment of micro-batches that the rank ran.
     const std::size_t passes = trace.names(rank, "forward").count("forward");
     CHECK(passes >= 8);
     CHECK(trace.names(rank, "data").size() == passes);
@@ -236,7 +236,8 @@ TEST_CASE("a rank that is made slow is named with its cause") {
   const mpi::Communicator& world = session.world();
   if (world.size() != 2) return;  // more ranks would share the cores of a small machine
   for (const std::string cause : {"data", "other programs"}) {
-    Job job = tiny::job(engine::Reduction::kFast);  // with exact sums, the other rank would take its lanes
+    Job job =
+        tiny::job(engine::Reduction::kFast);  // with exact sums, the other rank would take its micro-batches
     if (world.rank() == 1 && cause == "data") {
       data::AugmentOptions slow;
       slow.randaugment = 20;

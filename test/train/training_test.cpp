@@ -35,7 +35,7 @@ bool contains(const std::string& text, const std::string& part) {
 TEST_CASE("an exact run is bit-identical for any number of ranks and threads") {
   const Session session;
   const tiny::Pictures pictures(
-      150);  // the last step has 150 - 4 * 32 = 22 samples: two lanes and a smaller one
+      150);  // the last step has 150 - 4 * 32 = 22 samples: two micro-batches and a smaller one
   const std::vector<float> expected = alone(tiny::job(), pictures, session.world());
   for (const int threads : {1, 2}) {
     Job job = tiny::job();
@@ -454,7 +454,7 @@ TEST_CASE("a member that diverges leaves the vote; the others stay") {
   CHECK(load_models(run.folder.path()).members.at(0).index == 1);
 }
 
-TEST_CASE("more ranks and threads than lanes, and a batch larger than the dataset, train correctly") {
+TEST_CASE("more ranks and threads than micro-batches, and a batch larger than the dataset, train correctly") {
   const Session session;
   const tiny::Pictures pictures(5);
   Job job = tiny::job();

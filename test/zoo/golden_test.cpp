@@ -22,7 +22,7 @@ struct Golden {
 
 std::vector<double> outputs_of(const Golden& golden) {
   const Graph graph = comparison_model(golden.name, golden.size, 3);
-  Experiment experiment(graph, {.lane = 2, .training = false});
+  Experiment experiment(graph, {.micro_batch = 2, .training = false});
   for (const ParameterSlot& slot : experiment.layout->slots()) {
     experiment.layout->pack(slot, comparison_weights(slot.name, slot.spec.shape),
                             experiment.parameters.span());

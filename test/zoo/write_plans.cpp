@@ -110,20 +110,20 @@ void print_plans(const std::string& name, bool all) {
   const recipe::Recipe recipe = recipe::Recipe::load(name);
   const Graph graph = recipe.graph();
   const LossPtr loss = make_loss(recipe.train.loss);
-  const ParameterLayout layout(graph, recipe.lane(), recipe.train.convolution);
+  const ParameterLayout layout(graph, recipe.micro_batch(), recipe.train.convolution);
   print(plan_of(graph, layout,
-                {.lane = recipe.lane(),
+                {.micro_batch = recipe.micro_batch(),
                  .convolution = recipe.train.convolution,
                  .working_weights = true,
                  .loss = loss.get()}),
-        fmt::format("\n{}, training step of {} samples", name, recipe.lane()), all);
+        fmt::format("\n{}, training step of {} samples", name, recipe.micro_batch()), all);
 
   constexpr std::int64_t kChunk = 32;
   const InferenceGraph folded(graph);
   const ParameterLayout inference(folded.graph(), kChunk, recipe.train.convolution, Precision::kFloat32,
                                   false, true);
   print(plan_of(folded.graph(), inference,
-                {.lane = kChunk,
+                {.micro_batch = kChunk,
                  .training = false,
                  .convolution = recipe.train.convolution,
                  .working_weights = true,

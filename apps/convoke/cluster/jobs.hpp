@@ -37,9 +37,9 @@ const JobKind& job_kind(const std::string& name);
 void plan_study_file(const SlurmOptions& options, const slurm::JobOptions& job,
                      const slurm::Partition* partition, slurm::JobSet& jobs);
 
-/// The resources that a job of this recipe can use: worker threads up to the lanes of a step, for each member
-/// in the job, and the predicted memory. `alone`: the job trains one member of an ensemble. `recipe` must
-/// outlive it.
+/// The resources that a job of this recipe can use: worker threads up to the micro-batches of a step, for
+/// each member in the job, and the predicted memory. `alone`: the job trains one member of an ensemble.
+/// `recipe` must outlive it.
 slurm::Workload workload_of(const recipe::Recipe& recipe, bool alone);
 
 /// True if `path` is a study file, rather than a recipe.

@@ -78,7 +78,7 @@ void plan_train(const JobRequest& request, slurm::JobSet& jobs) {
   const std::int64_t members =
       std::max<std::int64_t>(1, recipe.ensemble.members > 0 ? recipe.ensemble.members : layout.ranks());
   slurm::JobOptions job = request.job;
-  job.work = engine::describe_busy_cores(recipe.train.batch, recipe.lane(), layout.workers(),
+  job.work = engine::describe_busy_cores(recipe.train.batch, recipe.micro_batch(), layout.workers(),
                                          votes ? std::min(members, layout.ranks()) : 1);
   add_train(jobs, job, layout, request.recipe_words);
   if (options.chain) add_evaluate(jobs, request.job, layout);
@@ -98,7 +98,7 @@ void plan_ensemble(const JobRequest& request, slurm::JobSet& jobs) {
   const slurm::Workload workload = workload_of(recipe, true);
   const slurm::Layout layout = request.layout(workload);
   slurm::JobOptions job = request.job;
-  job.work = engine::describe_busy_cores(recipe.train.batch, recipe.lane(), layout.workers(), 1);
+  job.work = engine::describe_busy_cores(recipe.train.batch, recipe.micro_batch(), layout.workers(), 1);
   add_ensemble(jobs, job, layout, request.recipe_words, recipe.ensemble.members, request.options.at_once);
   if (request.options.chain) add_evaluate(jobs, request.job, layout);
 }

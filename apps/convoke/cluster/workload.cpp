@@ -40,12 +40,12 @@ std::int64_t samples_of_node(const recipe::Recipe& recipe) {
 
 slurm::Workload workload_of(const recipe::Recipe& recipe, bool alone) {
   const bool votes = recipe.train.mode == "ensemble" && !alone;
-  const std::int64_t lanes = recipe.train.batch / recipe.lane();
+  const std::int64_t micro_batches = recipe.train.batch / recipe.micro_batch();
   slurm::Workload workload;
   workload.name = recipe.name;
   workload.one_node = votes && recipe.ensemble.members == 0;  // any number of members
-  workload.most_workers = !votes                        ? lanes
-                          : recipe.ensemble.members > 0 ? lanes * recipe.ensemble.members
+  workload.most_workers = !votes                        ? micro_batches
+                          : recipe.ensemble.members > 0 ? micro_batches * recipe.ensemble.members
                                                         : std::int64_t{1} << 30;
   workload.node_bytes = samples_of_node(recipe);
   workload.rank_bytes = [&recipe, votes](int threads, std::int64_t ranks) {

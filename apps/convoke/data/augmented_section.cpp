@@ -56,7 +56,7 @@ void add_augmented(report::Page& page, const std::filesystem::path& dataset, con
   for (std::uint32_t epoch = 0; epoch < kEpochs; ++epoch) {
     add(data::augmented_pictures(
         split, shape, augmenter, ids,
-        {.seed = recipe.seed, .epoch = epoch, .lane = augmenter->mixes() ? count : 0}));
+        {.seed = recipe.seed, .epoch = epoch, .micro_batch = augmenter->mixes() ? count : 0}));
   }
 
   page.section("As the network sees them");

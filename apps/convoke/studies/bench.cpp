@@ -172,8 +172,8 @@ int bench(const BenchOptions& options) {
                   {"threads", threads},
                   {"unit", samples_of(graph)},
                   {"batch", batch},
-                  {"lane", recipe.lane()},
-                  {"lanes_together", replica.engine().plan()->options().lanes},
+                  {"micro_batch", recipe.micro_batch()},
+                  {"micro_batches_together", replica.engine().plan()->options().micro_batches},
                   {"images_per_second", rate},
                   {"images_per_second_best", *std::max_element(rates.begin(), rates.end())},
                   {"images_per_second_worst", *std::min_element(rates.begin(), rates.end())},
@@ -192,8 +192,8 @@ int bench(const BenchOptions& options) {
     fmt::print("{}\n", metrics::to_json(result));
     return EXIT_SUCCESS;
   }
-  fmt::print("{}: {}, {} x {}, batch {}, lane {}\n", recipe.name, recipe.train.mode,
-             counted(world.size(), "rank"), counted(threads, "thread"), batch, recipe.lane());
+  fmt::print("{}: {}, {} x {}, batch {}, micro-batch {}\n", recipe.name, recipe.train.mode,
+             counted(world.size(), "rank"), counted(threads, "thread"), batch, recipe.micro_batch());
   const std::string unit = samples_of(graph) + "/s";
   fmt::print("  {:<18} {:>10}  (rounds from {} to {})\n", unit, figures(rate),
              figures(*std::min_element(rates.begin(), rates.end())),

@@ -97,7 +97,7 @@ std::shared_ptr<const data::Augmenter> augmenter_of(const recipe::Recipe& recipe
 namespace {
 
 /// The buffers that a worker fills again and again.
-struct Lane {
+struct MicroBatch {
   std::vector<std::uint32_t> ids;
   std::vector<float> samples;
   std::vector<std::int32_t> tokens, labels, second;
@@ -105,48 +105,51 @@ struct Lane {
   std::uint32_t epoch = 0;
 };
 
-void load(const data::BatchLoader& loader, std::uint64_t seed, Lane& lane) {
+void load(const data::BatchLoader& loader, std::uint64_t seed, MicroBatch& micro_batch) {
   if (loader.sample_type() == data::SampleType::kInt32) {
-    loader.load_tokens(lane.ids, lane.tokens, lane.labels);
+    loader.load_tokens(micro_batch.ids, micro_batch.tokens, micro_batch.labels);
   } else {
-    loader.load(lane.ids, lane.samples, {lane.labels, lane.second, lane.shares},
-                {.seed = seed, .epoch = lane.epoch, .lane = static_cast<std::int64_t>(lane.ids.size())});
+    loader.load(micro_batch.ids, micro_batch.samples,
+                {micro_batch.labels, micro_batch.second, micro_batch.shares},
+                {.seed = seed,
+                 .epoch = micro_batch.epoch,
+                 .micro_batch = static_cast<std::int64_t>(micro_batch.ids.size())});
   }
 }
 
 }  // namespace
 
 int bench_data(const BenchOptions& options) {
-  // 1. Samples of the recipe's shape, and the buffers of a lane for each worker.
+  // 1. Samples of the recipe's shape, and the buffers of a micro-batch for each worker.
   const recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes);
   mpi::Session session;
   const mpi::Communicator& world = session.world();
   const int threads = bound_machine(world, recipe.run.threads).threads_for(recipe.run.threads);
   const nn::Graph graph = recipe.graph();
-  const std::int64_t size = recipe.lane(), count = RandomData::count_for(graph, size);
+  const std::int64_t size = recipe.micro_batch(), count = RandomData::count_for(graph, size);
   const RandomData random(graph, count, recipe.seed);
   const data::BatchLoader loader = random.loader(augmenter_of(recipe));
   engine::WorkerTeam team(threads);
-  std::vector<Lane> lanes(static_cast<std::size_t>(threads));
-  for (Lane& lane : lanes) {
+  std::vector<MicroBatch> micro_batches(static_cast<std::size_t>(threads));
+  for (MicroBatch& micro_batch : micro_batches) {
     const auto n = static_cast<std::size_t>(size);
     const auto values = n * static_cast<std::size_t>(graph.input_shape().elements());
-    lane.ids.resize(n);
-    lane.labels.resize(n);
-    lane.second.resize(n);
-    lane.shares.resize(n);
-    loader.sample_type() == data::SampleType::kInt32 ? lane.tokens.resize(values)
-                                                     : lane.samples.resize(values);
+    micro_batch.ids.resize(n);
+    micro_batch.labels.resize(n);
+    micro_batch.second.resize(n);
+    micro_batch.shares.resize(n);
+    loader.sample_type() == data::SampleType::kInt32 ? micro_batch.tokens.resize(values)
+                                                     : micro_batch.samples.resize(values);
   }
 
-  // 2. Rounds: every worker passes through the samples, lane after lane.
+  // 2. Rounds: every worker passes through the samples, micro-batch after micro-batch.
   const auto once = [&](int worker) {
-    Lane& lane = lanes[static_cast<std::size_t>(worker)];
+    MicroBatch& micro_batch = micro_batches[static_cast<std::size_t>(worker)];
     for (std::int64_t first = 0; first < count; first += size) {
-      std::iota(lane.ids.begin(), lane.ids.end(), static_cast<std::uint32_t>(first));
-      load(loader, recipe.seed, lane);
+      std::iota(micro_batch.ids.begin(), micro_batch.ids.end(), static_cast<std::uint32_t>(first));
+      load(loader, recipe.seed, micro_batch);
     }
-    ++lane.epoch;
+    ++micro_batch.epoch;
   };
   std::vector<double> rates;
   team.run(once);  // until caches are warm
@@ -170,7 +173,7 @@ int bench_data(const BenchOptions& options) {
     fmt::print("{}\n", metrics::to_json(Settings{{"recipe", recipe.name},
                                                  {"ranks", world.size()},
                                                  {"threads", threads},
-                                                 {"lane", size},
+                                                 {"micro_batch", size},
                                                  {"augmented", augmented},
                                                  {"samples_per_second", rate},
                                                  {"samples_per_second_best", rates.back()},
@@ -178,12 +181,12 @@ int bench_data(const BenchOptions& options) {
                                                  {"written_bytes_per_second", bytes}}));
     return EXIT_SUCCESS;
   }
-  fmt::print("{}: samples of shape {} to lanes of {}{}, {} x {}\n", recipe.name,
+  fmt::print("{}: samples of shape {} to micro-batches of {}{}, {} x {}\n", recipe.name,
              graph.input_shape().to_string(), size, augmented ? ", augmented" : "",
              counted(world.size(), "rank"), counted(threads, "thread"));
   fmt::print("  samples/s          {:>10.0f}  (rounds from {:.0f} to {:.0f})\n", rate, rates.front(),
              rates.back());
-  fmt::print("  MB/s               {:>10.0f}  written to the lanes\n", bytes / 1e6);
+  fmt::print("  MB/s               {:>10.0f}  written to the micro-batches\n", bytes / 1e6);
   return EXIT_SUCCESS;
 }
 

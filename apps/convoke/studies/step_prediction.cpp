@@ -123,7 +123,7 @@ std::string describe_exchange(const study::StepProfile& profile) {
 
 Settings to_settings(const study::StepPrediction& step) {
   return {{"ranks", step.ranks},
-          {"lanes", step.lanes},
+          {"micro_batches", step.micro_batches},
           {"compute_seconds", step.compute_seconds},
           {"summing_seconds", step.summing_seconds},
           {"exposed_seconds", step.exposed_seconds},
@@ -134,11 +134,11 @@ Settings to_settings(const study::StepPrediction& step) {
 }
 
 void print_steps(const std::vector<study::StepPrediction>& steps) {
-  fmt::print("{:>6} {:>11} {:>11} {:>11} {:>11} {:>10} {:>12} {:>9} {:>11}\n", "ranks", "lanes/rank",
+  fmt::print("{:>6} {:>11} {:>11} {:>11} {:>11} {:>10} {:>12} {:>9} {:>11}\n", "ranks", "micro_batches/rank",
              "compute ms", "summing ms", "waiting ms", "step ms", "images/s", "speed-up", "efficiency");
   for (const study::StepPrediction& step : steps) {
     fmt::print("{:>6} {:>11} {:>11.3f} {:>11.3f} {:>11.3f} {:>10.3f} {:>12.0f} {:>9.2f} {:>10.1f} %\n",
-               step.ranks, step.lanes, step.compute_seconds * 1e3, step.summing_seconds * 1e3,
+               step.ranks, step.micro_batches, step.compute_seconds * 1e3, step.summing_seconds * 1e3,
                step.exposed_seconds * 1e3, step.seconds() * 1e3, step.images_per_second, step.speedup,
                step.efficiency * 100);
   }
@@ -166,7 +166,7 @@ study::StepPrediction predict_here(const Measured& measured, const study::Cluste
                                    study::Scaling scaling) {
   study::StepProfile here = measured.profile;
   for (study::StepProfile::Compute& at : here.compute) {
-    if (at.lanes == study::busiest_lanes(here.lanes, measured.ranks, scaling))
+    if (at.micro_batches == study::busiest_micro_batches(here.micro_batches, measured.ranks, scaling))
       at.seconds = measured.real->compute_seconds;
   }
   return predict_step(here, cluster, measured.ranks, scaling);
@@ -256,16 +256,17 @@ int study_predict(const StudyPredictOptions& options) {
   if (options.check) measured.push_back(world.size());
 
   // 2. Measure the step of a rank, and the links.
-  const std::int64_t lanes = recipe.train.batch / recipe.lane();
-  const study::StepProfile profile =
-      measure_step(recipe, threads, study::needed_lanes(lanes, measured, scaling), options.seconds, world);
+  const std::int64_t micro_batches = recipe.train.batch / recipe.micro_batch();
+  const study::StepProfile profile = measure_step(
+      recipe, threads, study::needed_micro_batches(micro_batches, measured, scaling), options.seconds, world);
   const std::vector<doctor::Link> measured_links = doctor::measure_links(machine, world);
   std::optional<CheckedStep> real;
   if (options.check) {
     recipe::Recipe whole = recipe;
-    whole.train.lane = recipe.lane();  // as in the prediction
+    whole.train.micro_batch = recipe.micro_batch();  // as in the prediction
     if (options.weak) whole.train.batch *= world.size();
-    real = measure_exchanging_step(whole, threads, study::busiest_lanes(lanes, world.size(), scaling),
+    real = measure_exchanging_step(whole, threads,
+                                   study::busiest_micro_batches(micro_batches, world.size(), scaling),
                                    options.seconds, world);
   }
   if (!world.root()) return EXIT_SUCCESS;
@@ -330,8 +331,7 @@ std::function<int()> add_study_predict(CLI::App& parser) {
       ->capture_default_str();
   parser.add_flag("--weak", options->weak, "Give each rank the batch of the recipe instead of a share of it");
   parser.add_flag("--check", options->check, "Also measure a step of the ranks that you start");
-  parser
-      .add_option("--seconds", options->seconds, "Time to measure each number of micro-batches (lanes) for")
+  parser.add_option("--seconds", options->seconds, "Time to measure each number of micro-batches for")
       ->check(CLI::PositiveNumber)
       ->type_name("SECONDS")
       ->capture_default_str();

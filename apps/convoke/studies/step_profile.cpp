@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "convoke/core/timeline.hpp"
-#include "convoke/engine/lane_worker.hpp"
 #include "convoke/engine/model_average.hpp"
 #include "convoke/engine/replica.hpp"
+#include "convoke/engine/worker.hpp"
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/recipe/job.hpp"
@@ -55,7 +55,7 @@ class Trial {
     replica_.step(static_cast<std::uint32_t>(epoch_), ids_, learning_rate_, {});
     if (replica_.synchronizes_after(epoch_, ++steps_)) replica_.synchronize();
   }
-  engine::LaneEngine& engine() { return replica_.engine(); }
+  engine::StepEngine& engine() { return replica_.engine(); }
   std::size_t state_slots() const { return optimizer_->state_slots(); }
 
   /// Returns the reports of a backward pass of the latest plan.
@@ -196,7 +196,7 @@ void describe_exchange(const recipe::Recipe& recipe, const engine::EngineOptions
 
 }  // namespace
 
-CheckedStep measure_exchanging_step(const recipe::Recipe& recipe, int threads, std::int64_t lanes,
+CheckedStep measure_exchanging_step(const recipe::Recipe& recipe, int threads, std::int64_t micro_batches,
                                     double seconds, const mpi::Communicator& world) {
   const auto strategy = sync::make_strategy(recipe.train.strategy), together = sync::make_strategy({});
   const std::int64_t epoch = last_epoch(recipe);
@@ -205,7 +205,7 @@ CheckedStep measure_exchanging_step(const recipe::Recipe& recipe, int threads, s
                                   : std::max<std::int64_t>(1, study::steps_to_average(*strategy, epoch));
   const engine::EngineOptions whole = engine_options(recipe, threads);
   engine::EngineOptions share = whole;
-  share.batch = lanes * whole.lane;
+  share.batch = micro_batches * whole.micro_batch;
   const mpi::Communicator alone = world.split(world.rank(), 0);
   Trial real(recipe, whole, world, *strategy), computing(recipe, share, alone, *together);
   Stopwatches real_times(real, period, seconds, world), computing_times(computing, 1, seconds, world);
@@ -218,21 +218,21 @@ CheckedStep measure_exchanging_step(const recipe::Recipe& recipe, int threads, s
 }
 
 study::StepProfile measure_step(const recipe::Recipe& recipe, int threads,
-                                const std::vector<std::int64_t>& lane_counts, double seconds,
+                                const std::vector<std::int64_t>& micro_batch_counts, double seconds,
                                 const mpi::Communicator& world) {
   const mpi::Communicator alone = world.split(world.rank(), 0);
   const auto together = sync::make_strategy({});
   const engine::EngineOptions whole = engine_options(recipe, threads);
-  study::StepProfile profile{.lanes = whole.batch / whole.lane, .batch = whole.batch};
-  for (const std::int64_t lanes : lane_counts) {
+  study::StepProfile profile{.micro_batches = whole.batch / whole.micro_batch, .batch = whole.batch};
+  for (const std::int64_t micro_batches : micro_batch_counts) {
     engine::EngineOptions options = whole;
-    options.batch = lanes * whole.lane;
+    options.batch = micro_batches * whole.micro_batch;
     Trial trial(recipe, options, alone, *together);
     Stopwatches stopwatches(trial, 1, seconds, world);
     for (int round = 0; round < Stopwatches::kRounds; ++round) stopwatches.run_round();
     const StepTime time = stopwatches.time();
-    profile.compute.push_back({lanes, time.seconds - time.update_seconds, time.scatter});
-    if (lanes != lane_counts.front()) continue;
+    profile.compute.push_back({micro_batches, time.seconds - time.update_seconds, time.scatter});
+    if (micro_batches != micro_batch_counts.front()) continue;
     profile.update_seconds = time.update_seconds;
     // The backward pass of the last plan that a rank runs hides the exchange.
     profile.backward = backward_of(trial);

@@ -9,11 +9,11 @@
 namespace convoke::app {
 
 /// Measures the step of a synchronous recipe on one rank of `threads` threads, on random data and without an
-/// exchange, for each lane count. All ranks of `world` measure at the same time, so that they share caches,
-/// memory and clock as the ranks of a node do; the slowest counts. `seconds`: approximate time for each lane
-/// count. Collective.
+/// exchange, for each micro-batch count. All ranks of `world` measure at the same time, so that they share
+/// caches, memory and clock as the ranks of a node do; the slowest counts. `seconds`: approximate time for
+/// each micro-batch count. Collective.
 study::StepProfile measure_step(const recipe::Recipe& recipe, int threads,
-                                const std::vector<std::int64_t>& lane_counts, double seconds,
+                                const std::vector<std::int64_t>& micro_batch_counts, double seconds,
                                 const mpi::Communicator& world);
 
 struct CheckedStep {
@@ -22,8 +22,9 @@ struct CheckedStep {
 };
 
 /// Measures a real step of all ranks of `world` (with local SGD, the mean from one average to the next) in
-/// turns with the step of a rank alone that has `lanes` lanes, so that both see the same machine. Collective.
-CheckedStep measure_exchanging_step(const recipe::Recipe& recipe, int threads, std::int64_t lanes,
+/// turns with the step of a rank alone that has `micro_batches` micro-batches, so that both see the same
+/// machine. Collective.
+CheckedStep measure_exchanging_step(const recipe::Recipe& recipe, int threads, std::int64_t micro_batches,
                                     double seconds, const mpi::Communicator& world);
 
 }  // namespace convoke::app

@@ -37,15 +37,15 @@ constexpr const char* kSummaryHelp = R"(Examples:
   convoke summary mnist-ddp --toml > my.toml        a recipe to start from
 )";
 
-// The plan of a training step of one lane (micro-batch). `loss` must outlive it.
-nn::Network lane_of(const recipe::Recipe& recipe, const nn::Graph& graph, const nn::Loss& loss) {
+// The plan of a training step of one micro-batch. `loss` must outlive it.
+nn::Network micro_batch_of(const recipe::Recipe& recipe, const nn::Graph& graph, const nn::Loss& loss) {
   nn::require_precision(recipe.train.precision, recipe.train.emulate_bf16);
-  auto layout = std::make_shared<nn::ParameterLayout>(graph, recipe.lane(), recipe.train.convolution,
+  auto layout = std::make_shared<nn::ParameterLayout>(graph, recipe.micro_batch(), recipe.train.convolution,
                                                       recipe.train.precision);
   return {graph,
           std::move(layout),
-          {.lane = recipe.lane(),
-           .lanes = 1,
+          {.micro_batch = recipe.micro_batch(),
+           .micro_batches = 1,
            .convolution = recipe.train.convolution,
            .precision = recipe.train.precision,
            .working_weights = true,
@@ -54,11 +54,11 @@ nn::Network lane_of(const recipe::Recipe& recipe, const nn::Graph& graph, const 
 
 // Prints a line for each primitive of a training step: its kernel and its arithmetic.
 void print_plan(const recipe::Recipe& recipe, const nn::Graph& graph) {
-  const std::int64_t lane = recipe.lane();
+  const std::int64_t micro_batch = recipe.micro_batch();
   const nn::LossPtr loss = nn::make_loss(recipe.train.loss);
-  const nn::Network network = lane_of(recipe, graph, *loss);
-  fmt::print("\nTraining step of one lane of {} samples (of a batch of {}), {} of activations\n", lane,
-             recipe.train.batch, format_bytes(network.activation_bytes()));
+  const nn::Network network = micro_batch_of(recipe, graph, *loss);
+  fmt::print("\nTraining step of one micro-batch of {} samples (of a batch of {}), {} of activations\n",
+             micro_batch, recipe.train.batch, format_bytes(network.activation_bytes()));
   const nn::Backend backend = nn::backend();
   fmt::print("oneDNN {}, instruction set {}\n", backend.version, backend.instruction_set);
   fmt::print("{:<24} {:<26} {:>10}  {}\n", "node", "pass", "MFLOP", "kernel");
@@ -74,17 +74,17 @@ void print_plan(const recipe::Recipe& recipe, const nn::Graph& graph) {
 // The sizes of a network that follow from its plan.
 struct Sizes {
   double flops = 0;                  ///< of the forward pass of one sample, see nn::PlanStep
-  std::size_t activation_bytes = 0;  ///< of a training step of one lane
+  std::size_t activation_bytes = 0;  ///< of a training step of one micro-batch
 };
 
 Sizes sizes_of(const recipe::Recipe& recipe, const nn::Graph& graph) {
   const nn::LossPtr loss = nn::make_loss(recipe.train.loss);
-  const nn::Network network = lane_of(recipe, graph, *loss);
+  const nn::Network network = micro_batch_of(recipe, graph, *loss);
   double flops = 0;
   for (const nn::PlanStep& step : network.steps()) {
     if (step.what.starts_with("forward")) flops += step.flops;
   }
-  return {flops / static_cast<double>(recipe.lane()), network.activation_bytes()};
+  return {flops / static_cast<double>(recipe.micro_batch()), network.activation_bytes()};
 }
 
 // { "parameters": ..., "trainable": ..., "flops": ..., "activation_bytes": ... }
@@ -110,16 +110,17 @@ void print_sizes(const recipe::Recipe& recipe, const nn::Graph& graph) {
       "two)\n",
       flops_text(sizes.flops));
   fmt::print("memory: {} of activations in a training step of a micro-batch of {}\n",
-             format_bytes(sizes.activation_bytes), counted(recipe.lane(), "sample"));
+             format_bytes(sizes.activation_bytes), counted(recipe.micro_batch(), "sample"));
 }
 
-// How many cores of this machine the lanes of a step keep busy, and what would use all. An ensemble with as
-// many members as ranks can have one on each core.
+// How many cores of this machine the micro-batches of a step keep busy, and what would use all. An ensemble
+// with as many members as ranks can have one on each core.
 void print_cores(const recipe::Recipe& recipe) {
   const bool votes = recipe.train.mode == "ensemble";
   const std::int64_t cores = std::ssize(study::cores_here());
   const std::int64_t members = !votes ? 1 : recipe.ensemble.members > 0 ? recipe.ensemble.members : cores;
-  fmt::print("cores: {}\n", engine::describe_busy_cores(recipe.train.batch, recipe.lane(), cores, members));
+  fmt::print("cores: {}\n",
+             engine::describe_busy_cores(recipe.train.batch, recipe.micro_batch(), cores, members));
 }
 
 // How samples are normalised, and what published weights of the network expect.

@@ -100,8 +100,8 @@ std::string loss_note(const train::Job& job, const data::Split& samples) {
                                      join(parts), beside);
 }
 
-// Says how many worker threads the lanes keep busy. Warns if the job does not suit the ranks, or the samples
-// do not fit into memory.
+// Says how many worker threads the micro-batches keep busy. Warns if the job does not suit the ranks, or the
+// samples do not fit into memory.
 void describe_plan(const recipe::Run& run, int ranks, bool quiet) {
   const recipe::Recipe& recipe = run.recipe();
   const data::Dataset& dataset = run.dataset();
@@ -112,11 +112,11 @@ void describe_plan(const recipe::Run& run, int ranks, bool quiet) {
                             streamed, recipe.data.shuffle == "all");
   // A member that is trained in a separate job has all ranks, as if the other members had as many.
   if (recipe.ensemble.member >= 0) ranks *= static_cast<int>(job.members);
-  const std::vector<doctor::Finding> lanes = doctor::check_lanes(job, ranks);
-  fmt::print(stderr, "{}{}", doctor::short_text(lanes), doctor::short_text(samples));
-  for (const doctor::Finding& found : lanes) {
+  const std::vector<doctor::Finding> micro_batches = doctor::check_micro_batches(job, ranks);
+  fmt::print(stderr, "{}{}", doctor::short_text(micro_batches), doctor::short_text(samples));
+  for (const doctor::Finding& found : micro_batches) {
     if (quiet || found.severity >= doctor::Severity::kWarning) continue;
-    fmt::print("lanes: {}{}{}\n", found.evidence, found.remedy.empty() ? "" : "; ", found.remedy);
+    fmt::print("micro-batches: {}{}{}\n", found.evidence, found.remedy.empty() ? "" : "; ", found.remedy);
   }
   if (streamed) fmt::print("data: {}\n", samples.front().evidence);
   for (const std::string& note : train::group_notes(job, run.loaders())) fmt::print("data: {}\n", note);
@@ -189,22 +189,23 @@ TrainOptions resolve_resume(TrainOptions options) {
   return options;
 }
 
-// Gives a resumed run the lane of its checkpoints if the recipe leaves it to Convoke: other versions may
-// choose another one. Collective.
-void keep_lane(recipe::Recipe& recipe, const fs::path& run, const mpi::Communicator& world) {
-  if (recipe.train.lane != 0) return;
+// Gives a resumed run the micro-batch of its checkpoints if the recipe leaves it to Convoke: other versions
+// may choose another one. Collective.
+void keep_micro_batch(recipe::Recipe& recipe, const fs::path& run, const mpi::Communicator& world) {
+  if (recipe.train.micro_batch != 0) return;
   const std::string stored = run::on_root(world, [&] {
     for (const auto& [key, value] : run::saved_fingerprint(checkpoint_folders(run))) {
-      if (key == "train.lane") return value;
+      if (key == "train.micro_batch") return value;
     }
     return std::string();
   });
-  const std::int64_t lane = std::strtoll(stored.c_str(), nullptr, 10), now = recipe.lane();
-  if (lane < 1 || lane == now || recipe.train.batch % lane != 0) return;
-  recipe.train.lane = lane;
+  const std::int64_t micro_batch = std::strtoll(stored.c_str(), nullptr, 10), now = recipe.micro_batch();
+  if (micro_batch < 1 || micro_batch == now || recipe.train.batch % micro_batch != 0) return;
+  recipe.train.micro_batch = micro_batch;
   if (world.root()) {
-    fmt::print("note: lanes of {}, as in the checkpoints of {}; train.lane = \"auto\" is now {}\n",
-               counted(lane, "sample"), run.string(), now);
+    fmt::print(
+        "note: micro-batches of {}, as in the checkpoints of {}; train.micro_batch = \"auto\" is now {}\n",
+        counted(micro_batch, "sample"), run.string(), now);
   }
 }
 
@@ -241,7 +242,7 @@ int train(const TrainOptions& given) {
   const mpi::Communicator& world = session.world();
   run::require_equal_programs(world);
   recipe::Recipe recipe = recipe::Recipe::of_root(std::move(here), options.recipe, changes, world);
-  if (options.resume) keep_lane(recipe, options.output, world);
+  if (options.resume) keep_micro_batch(recipe, options.output, world);
 
   // 2. The ranks, threads and bindings; one line for each problem. A rank that hangs is noticed from here on.
   const os::StopSignals signals;

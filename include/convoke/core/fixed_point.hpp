@@ -14,7 +14,7 @@ inline constexpr float kFixedPointTermLimit = 4194304.0F;  // 2^22
 
 /// Returns the limit for the magnitude of each of `terms` terms, so that overflow of the sum is always
 /// detected: min(2^22, 2^23 / terms), terms > 0. It is the same on all ranks only if `terms` counts the terms
-/// of the whole sum (the lanes (micro-batches) of a step), not those of one rank.
+/// of the whole sum (the micro-batches of a step), not those of one rank.
 constexpr float fixed_point_limit(std::int64_t terms) {
   const auto limit = static_cast<float>(8388608.0 / static_cast<double>(terms));
   return limit < kFixedPointTermLimit ? limit : kFixedPointTermLimit;

@@ -71,7 +71,8 @@ class Settings {
   /// has an empty key.
   void set_path(std::string_view path, Value value, const std::string& place = {});
 
-  /// Gives the value at `path` ("train.lane") another key in its table; without effect if there is none.
+  /// Gives the value at `path` ("train.micro_batch") another key in its table; without effect if there is
+  /// none.
   void rename(std::string_view path, std::string_view key);
 
   const std::string& where() const { return where_; }

@@ -43,7 +43,7 @@ struct AugmentOptions {
 
   std::int64_t cutout = 0;  ///< side of a square of zeros, in pixels (DeVries and Taylor 2017); 0: off
 
-  // Mixing of two samples of a lane (micro-batch).
+  // Mixing of two samples of a micro-batch.
   double mixup = 0;            ///< alpha (Zhang et al. 2018); 0: off
   double cutmix = 0;           ///< alpha (Yun et al. 2019); with both, each is chosen half of the time
   double mix_probability = 1;  ///< probability that a pair is mixed

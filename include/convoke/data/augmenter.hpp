@@ -17,7 +17,7 @@ namespace convoke::data {
 struct ViewKey {
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
-  std::int64_t lane = 0;  ///< size of a lane (micro-batch), whose samples may be mixed; 0: no mixing
+  std::int64_t micro_batch = 0;  ///< size of a micro-batch, whose samples may be mixed; 0: no mixing
   /// For each loaded sample: how often the epoch has used it before, so that each use looks different. Empty:
   /// each sample is used once.
   std::span<const std::uint32_t> repeats = {};
@@ -52,10 +52,10 @@ class Augmenter {
   void picture(const float* image, const ViewKey& view, std::uint64_t sample,
                const Normalization& normalization, float* out) const;
 
-  /// True if samples are mixed when a view has lanes.
+  /// True if samples are mixed when a view has micro-batches.
   bool mixes() const { return options_.mixes(); }
-  /// Mixes pictures (n, C, H, W) of the samples `ids` within each lane: the first with the last, the second
-  /// with the last but one, and so on; the middle one stays. `targets` holds their labels.
+  /// Mixes pictures (n, C, H, W) of the samples `ids` within each micro-batch: the first with the last, the
+  /// second with the last but one, and so on; the middle one stays. `targets` holds their labels.
   void mix(const ViewKey& view, std::span<const std::uint32_t> ids, std::span<float> pictures,
            const Targets& targets) const;
 
@@ -75,7 +75,7 @@ class Augmenter {
 AugmentOptions for_testing(AugmentOptions options);
 
 /// Returns what a network sees of 8-bit images in a view, as pixels to be shown: (n, H, W, C) before
-/// normalisation, rounded; mixed if the view has lanes (micro-batches). `sample_shape`: (C, H, W).
+/// normalisation, rounded; mixed if the view has micro-batches. `sample_shape`: (C, H, W).
 std::vector<std::uint8_t> augmented_pictures(const Split& split, const Shape& sample_shape,
                                              std::shared_ptr<const Augmenter> augmenter,
                                              std::span<const std::uint32_t> ids, const ViewKey& view);

@@ -40,7 +40,7 @@ struct Tone {
 };
 
 /// Warps bilinearly: output pixel p is the image at map(p), interpolated between pixels. `out` is (C, height,
-/// width) within a lane (micro-batch); `tone` is applied. Reads only the bytes of the image and allocates no
+/// width) within a micro-batch; `tone` is applied. Reads only the bytes of the image and allocates no
 /// memory. Maps by whole pixels (flips, shifts) are exact.
 void warp(const ImageView<std::uint8_t>& image, const AffineMap& map, const Fill& fill, const Tone& tone,
           std::int64_t height, std::int64_t width, float* out);

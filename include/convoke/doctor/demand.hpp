@@ -30,9 +30,9 @@ struct Demand {
 /// Bytes that a rank sums with others in every step; 0 if it does not.
 std::uint64_t exchanged_bytes(const train::Job& job, int ranks);
 
-/// Finds worker threads that have no lane in a step, or fewer than others, and a setting that gives all of
-/// them as many. Pure.
-std::vector<Finding> check_lanes(const train::Job& job, int ranks);
+/// Finds worker threads that have no micro-batch in a step, or fewer than others, and a setting that gives
+/// all of them as many. Pure.
+std::vector<Finding> check_micro_batches(const train::Job& job, int ranks);
 
 /// Finds slow ways to read the samples of a dataset. Pure.
 std::vector<Finding> check_dataset(const data::StoredLayout& layout, const std::filesystem::path& dataset,

@@ -11,7 +11,7 @@
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/engine/canonical.hpp"
-#include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/step_engine.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/inference_graph.hpp"
 #include "convoke/nn/plan/network.hpp"

@@ -15,7 +15,7 @@
 
 namespace convoke::engine {
 
-/// Sums what the workers of a group have summed over their lanes (micro-batches): within a node in its
+/// Sums what the workers of a group have summed over their micro-batches: within a node in its
 /// memory, between nodes through MPI. On a group of several nodes, some ranks of each node, its leaders,
 /// have a slice of the sums each, and send it while backward computes the rest; the ranks with the same
 /// number on all nodes exchange the same slice. On one node, all workers add at the end, each a slice: there

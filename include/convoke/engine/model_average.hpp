@@ -3,7 +3,7 @@
 #include <span>
 
 #include "convoke/core/aligned_buffer.hpp"
-#include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/step_engine.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/sync/ordered_sum.hpp"
 #include "convoke/sync/strategy.hpp"
@@ -17,7 +17,7 @@ class ModelAverage {
  public:
   /// `engine`: of this rank alone; `slots`: its optimizer's states. Collective over `group`; the arguments
   /// must outlive it.
-  ModelAverage(LaneEngine& engine, std::size_t slots, const mpi::Communicator& group,
+  ModelAverage(StepEngine& engine, std::size_t slots, const mpi::Communicator& group,
                const sync::Strategy& strategy);
 
   /// Call it before the first step of a round, in which all ranks have the same parameters.
@@ -30,7 +30,7 @@ class ModelAverage {
     std::size_t floats = 0, count = 0;
   };
   /// Returns the sums of run(), for an engine and `slots` states of its optimizer.
-  static Sums sums_of(LaneEngine& engine, std::size_t slots, sync::StateRule rule);
+  static Sums sums_of(StepEngine& engine, std::size_t slots, sync::StateRule rule);
 
   /// The change of the trained parameters from one round to the next, which momentum needs; empty without
   /// momentum. A restart needs it.
@@ -40,7 +40,7 @@ class ModelAverage {
   void average(std::span<float> values);
   void add_momentum();
 
-  LaneEngine& engine_;
+  StepEngine& engine_;
   std::size_t slots_;
   sync::StateRule rule_;
   float momentum_;

@@ -24,14 +24,14 @@ class alignas(64) Completion {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "processes share it");
 
-/// The lanes (micro-batches) of a worker that nobody has begun, and the time when it had computed its last
-/// ones; see LaneQueue.
-struct alignas(64) WaitingLanes {
+/// The micro-batches of a worker that nobody has begun, and the time when it had computed its last
+/// ones; see WorkQueue.
+struct alignas(64) WaitingMicroBatches {
   std::atomic<std::uint64_t> word{0};
   std::atomic<double> ended{0};
 };
 
-/// The arrays into which a worker sums its lanes (micro-batches): gradients and metrics.
+/// The arrays into which a worker sums its micro-batches: gradients and metrics.
 struct WorkerSums {
   std::span<float> floats;
   std::span<std::int64_t> fixed;  ///< empty unless exact
@@ -71,7 +71,7 @@ class ModelMemory {
   std::span<float> state(std::size_t slot) const { return states_[slot]; }
   std::span<float> average() const { return average_; }
   std::span<BlockSums> blocks() const { return blocks_; }
-  std::span<WaitingLanes> waiting() const { return waiting_; }  ///< by worker
+  std::span<WaitingMicroBatches> waiting() const { return waiting_; }  ///< by worker
   const WorkerSums& sums(int worker) const { return sums_[static_cast<std::size_t>(worker)]; }
 
   /// Returns when all ranks have called it; everything that they wrote before is then visible.
@@ -92,7 +92,7 @@ class ModelMemory {
   std::span<float> parameters_, average_;
   std::vector<std::span<float>> states_;
   std::span<BlockSums> blocks_;
-  std::span<WaitingLanes> waiting_;
+  std::span<WaitingMicroBatches> waiting_;
   std::vector<WorkerSums> sums_;  ///< by worker
 };
 

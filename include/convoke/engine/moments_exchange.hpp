@@ -10,25 +10,25 @@
 
 namespace convoke::engine {
 
-/// Sums the moments of synchronised batch norms (nn::Network::forward_stops) over lanes (micro-batches),
-/// worker threads and the ranks of a group, within a step. Each worker adds the moments of its lanes, all
-/// wait for the sum, and each reads it. With `exact` the terms are summed as integers, so that the sum does
-/// not depend on how the lanes are distributed. Allocates nothing after the first step. Only worker 0 calls
-/// MPI, on a separate communicator, so that buckets of gradients can be sent at the same time.
+/// Sums the moments of synchronised batch norms (nn::Network::forward_stops) over micro-batches,
+/// worker threads and the ranks of a group, within a step. Each worker adds the moments of its micro-batches,
+/// all wait for the sum, and each reads it. With `exact` the terms are summed as integers, so that the sum
+/// does not depend on how the micro-batches are distributed. Allocates nothing after the first step. Only
+/// worker 0 calls MPI, on a separate communicator, so that buckets of gradients can be sent at the same time.
 class MomentsExchange {
  public:
-  /// For `workers` threads of this rank, and steps of at most `lanes` lanes. Collective over `group`. Throws
-  /// Error if there are more lanes than `exact` can sum.
-  MomentsExchange(const mpi::Communicator& group, int workers, std::int64_t lanes, bool exact);
+  /// For `workers` threads of this rank, and steps of at most `micro_batches` micro-batches. Collective over
+  /// `group`. Throws Error if there are more micro-batches than `exact` can sum.
+  MomentsExchange(const mpi::Communicator& group, int workers, std::int64_t micro_batches, bool exact);
 
   /// Call this before the workers start a step.
   void begin_step();
 
-  /// Adds the moments of some lanes to those of `worker`.
+  /// Adds the moments of some micro-batches to those of `worker`.
   void add(int worker, std::span<const double> moments);
 
   /// Returns when the sum of `count` moments can be read. Every worker of every rank calls it, with or
-  /// without lanes, and with the same `count`. Calls `progress` while worker 0 waits for the others.
+  /// without micro-batches, and with the same `count`. Calls `progress` while worker 0 waits for the others.
   void sum(int worker, std::size_t count, const std::function<void()>& progress);
 
   /// Copies the sum, which is valid until this worker calls sum() again. It is NaN if a moment was not
@@ -39,7 +39,7 @@ class MomentsExchange {
   /// The moments of one worker, in a separate cache line.
   struct alignas(64) Part {
     std::vector<double> floats;
-    std::vector<std::int64_t> fixed;  ///< wide fixed point, and the number of lanes with bad moments
+    std::vector<std::int64_t> fixed;  ///< wide fixed point, and the number of micro-batches with bad moments
     std::size_t count = 0;            ///< moments since the last sum; 0: none yet
     std::uint64_t round = 0;
     std::atomic<std::uint64_t> arrived{0};

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "convoke/engine/lane_engine.hpp"
 #include "convoke/engine/model_average.hpp"
+#include "convoke/engine/step_engine.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/sync/strategy.hpp"
 
@@ -28,23 +28,23 @@ class Replica {
   };
 
   /// Collective over `group`. `options`: those of the group, with the global batch; `epoch` (from 0): the
-  /// first one that it trains. The arguments must outlive it. Throws Error on all ranks as LaneEngine does,
-  /// or if a rank that trains alone would have no lane (micro-batch).
+  /// first one that it trains. The arguments must outlive it. Throws Error on all ranks as StepEngine does,
+  /// or if a rank that trains alone would have no micro-batch.
   Replica(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
           const optim::Optimizer& optimizer, const mpi::Communicator& group, const sync::Strategy& strategy,
           std::int64_t epoch);
 
-  LaneEngine& engine() { return *engine_; }
+  StepEngine& engine() { return *engine_; }
   /// True if the ranks of the group share the engine.
   bool together() const { return !average_; }
   /// Returns the shares of the next step; equal ones if the ranks do not share the engine.
-  const LaneShares& shares() const { return together() ? engine_->shares() : equal_; }
+  const MicroBatchShares& shares() const { return together() ? engine_->shares() : equal_; }
   /// True if the ranks synchronize after step `step` (from 1) of an epoch; they may do so after others, too.
   bool synchronizes_after(std::int64_t epoch, std::int64_t step) const {
     return together() || strategy_.averages_after(epoch, step);
   }
 
-  /// Makes the step of this replica, see LaneEngine::step. `samples` and `repeats` are those of the whole
+  /// Makes the step of this replica, see StepEngine::step. `samples` and `repeats` are those of the whole
   /// batch; they must exist until the ranks synchronize.
   void step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
             std::span<const std::uint32_t> repeats);
@@ -57,7 +57,7 @@ class Replica {
   /// Averages the models, and returns the sums over all replicas. If the loss is not finite, the models stay
   /// as they are, see diagnose(). Collective; throws the error of a rank that failed on all ranks.
   StepSums synchronize();
-  /// See LaneEngine::diagnose; call it after synchronize().
+  /// See StepEngine::diagnose; call it after synchronize().
   std::string diagnose();
 
   /// What a restart needs in addition to the engine's parameters and states; see ModelAverage::change.
@@ -68,9 +68,9 @@ class Replica {
 
   mpi::Communicator group_;
   const sync::Strategy& strategy_;
-  std::int64_t lane_;  ///< samples
-  LaneShares equal_;
-  std::unique_ptr<LaneEngine> engine_;
+  std::int64_t micro_batch_;  ///< samples
+  MicroBatchShares equal_;
+  std::unique_ptr<StepEngine> engine_;
   std::optional<ModelAverage> average_;  ///< empty if the ranks share the engine
 
   // State since the last synchronization.

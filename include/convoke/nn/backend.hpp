@@ -22,7 +22,7 @@ Backend backend();
 void require_precision(Precision precision, bool emulate);
 
 /// Sets how many threads a primitive uses that the calling thread compiles or runs. Workers that each run
-/// whole lanes (micro-batches) call this with 1 before they compile a plan.
+/// whole micro-batches call this with 1 before they compile a plan.
 void set_primitive_threads(int threads);
 inline void single_threaded() { set_primitive_threads(1); }
 

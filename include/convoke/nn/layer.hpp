@@ -25,7 +25,8 @@ struct ParameterSpec {
   std::int64_t fan_in = 0;  ///< for the initializer: inputs and outputs that one weight row sees
   std::int64_t fan_out = 0;
   bool trainable = true;  ///< optimised; false: a statistic (running mean, running variance) or frozen
-  /// For a statistic: new = momentum * old + (1 - momentum) * (mean over the step's lanes). 1: never changes.
+  /// For a statistic: new = momentum * old + (1 - momentum) * (mean over the step's micro-batches). 1: never
+  /// changes.
   double momentum = 0;
   bool frozen = false;  ///< no gradient, no update; trainable is then false (set by Graph)
   /// Penalty on weights (not biases): l1 sum |w| + l2 sum w^2 is added to the loss; both >= 0.

@@ -8,7 +8,7 @@
 #include "convoke/core/settings.hpp"
 #include "convoke/data/augment_options.hpp"
 #include "convoke/data/epoch_plan.hpp"
-#include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/step_engine.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/graph.hpp"
 #include "convoke/nn/plan/parameters.hpp"
@@ -46,10 +46,10 @@ struct ModelRecipe {
   /// of a zoo model or a file, as written; already applied to `layers`; 0: the model's own
   std::int64_t classes = 0;
   bool head = true;        ///< of a zoo model; already applied to `layers`
-  std::string batch_norm;  ///< "lane", "synchronized": for all batch norms, as written; empty: each layer's
-                           ///< own setting
-  std::string weights;     ///< a model file or run folder to start from; empty: initial values
-  bool partial = false;    ///< parameters in that file that the network lacks are left out
+  std::string batch_norm;  ///< "micro-batch", "synchronized": for all batch norms, as written; empty: each
+                           ///< layer's own setting
+  std::string weights;              ///< a model file or run folder to start from; empty: initial values
+  bool partial = false;             ///< parameters in that file that the network lacks are left out
   std::vector<std::string> freeze;  ///< see nn::freeze; words of the zoo are resolved (nn::resolve_parts)
   std::int64_t cache_features = 0;  ///< cached views per sample; 0: off. See train::FeatureCache
   std::vector<std::string> notes;   ///< sentences on what reading `file` changed
@@ -60,8 +60,8 @@ struct ModelRecipe {
 struct TrainRecipe {
   std::string mode = "sync";  ///< sync | ensemble
   std::int64_t epochs = 1;
-  std::int64_t batch = 64;  ///< global batch; per member in an ensemble
-  std::int64_t lane = 0;    ///< samples; 0: "auto"
+  std::int64_t batch = 64;       ///< global batch; per member in an ensemble
+  std::int64_t micro_batch = 0;  ///< samples; 0: "auto"
   engine::Reduction reduction = engine::Reduction::kFast;
   Settings strategy;  ///< see sync::make_strategy, with every option
   sync::Wire wire = sync::Wire::kFloat32;
@@ -103,10 +103,10 @@ struct RunRecipe {
   std::string checkpoint_fallback;    ///< folder for checkpoints that the run folder does not take
   double stop_before = 0;             ///< seconds before the end of a Slurm job; 0: never
   double stall_timeout = 600;         ///< seconds, see run::Watchdog; 0: never
-  std::int64_t verify_every = 0;      ///< steps, see engine::LaneVerification; 0: never
+  std::int64_t verify_every = 0;      ///< steps, see engine::GradientVerification; 0: never
   std::int64_t bucket_kib = 0;        ///< 0: "auto"
   bool share_memory = true;
-  bool balance = false;         ///< see engine::LaneShares
+  bool balance = false;         ///< see engine::MicroBatchShares
   std::int64_t memory_mib = 0;  ///< memory of a node for all its ranks; 0: "auto", all of it
   bool trace = false;           ///< write trace.json at the end
   bool report = true;           ///< write report.html at the end
@@ -145,7 +145,7 @@ struct Recipe {
 
   /// Returns the graph of [model]. Throws Error naming the layer and both shapes if a layer does not fit.
   nn::Graph graph() const;
-  std::int64_t lane() const;  ///< "auto" is resolved
+  std::int64_t micro_batch() const;  ///< "auto" is resolved
   /// Returns the base learning rate: with a reference batch, by the linear scaling rule (Goyal et al.,
   /// "Accurate, large minibatch SGD", 2017), learning_rate * batch / reference_batch.
   double learning_rate() const;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "convoke/core/timeline.hpp"
-#include "convoke/engine/lane_verification.hpp"
+#include "convoke/engine/gradient_verification.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/os/clock.hpp"
 

@@ -10,7 +10,7 @@ namespace convoke::slurm {
 /// The resources that a job can use.
 struct Workload {
   std::string name;               ///< for messages
-  std::int64_t most_workers = 1;  ///< more worker threads would be idle; the lanes (micro-batches) of a step
+  std::int64_t most_workers = 1;  ///< more worker threads would be idle; the micro-batches of a step
   bool one_node = false;          ///< more nodes are useless, e.g. for evaluation
   std::int64_t node_bytes = 0;    ///< on each node: the samples, which its ranks share
   /// Returns the bytes of one rank with this number of worker threads, among this number of ranks.

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-#include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/step_engine.hpp"
 #include "convoke/nn/graph.hpp"
 
 namespace convoke::train {
@@ -12,9 +12,10 @@ namespace convoke::train {
 /// not considered.
 std::string single_value_batch_norm(const nn::Graph& graph);
 
-/// Throws Error if such a batch norm would see a single sample: in lanes of one sample, or in the smaller
-/// lane at the end of an epoch of `samples` training samples. The variance of one sample is 0, so the output
-/// would be constant (PyTorch refuses it too). `whose`: the run or member that the message names.
+/// Throws Error if such a batch norm would see a single sample: in micro-batches of one sample, or in the
+/// smaller micro-batch at the end of an epoch of `samples` training samples. The variance of one sample is 0,
+/// so the output would be constant (PyTorch refuses it too). `whose`: the run or member that the message
+/// names.
 void require_batch_statistics(const nn::Graph& graph, const engine::EngineOptions& engine,
                               std::int64_t samples, const std::string& whose);
 

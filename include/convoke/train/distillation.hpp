@@ -8,7 +8,7 @@
 #include "convoke/core/keys.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/data/dataset.hpp"
-#include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/step_engine.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/model_file.hpp"
 #include "convoke/run/node_memory.hpp"
@@ -36,8 +36,8 @@ class SoftLabels {
  public:
   /// For each of the samples `ids`, the mean over the members of p^(1 / T) / sum p^(1 / T), where p are the
   /// probabilities of a member in fp32: softmax(z / T) if p is softmax(z), except for classes whose p is 0.
-  /// An evaluation takes a lane of `ids` in their order, so the bits do not depend on the ranks and threads.
-  /// `engine`: lane and threads. `file`: see run::NodeMemory. Collective over `node`.
+  /// An evaluation takes a micro-batch of `ids` in their order, so the bits do not depend on the ranks and
+  /// threads. `engine`: micro-batch and threads. `file`: see run::NodeMemory. Collective over `node`.
   SoftLabels(const run::ModelSet& teacher, double temperature, const data::Split& split,
              std::span<const std::uint32_t> ids, const engine::EngineOptions& engine,
              const mpi::Communicator& node, const std::filesystem::path& file);

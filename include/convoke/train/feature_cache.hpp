@@ -28,8 +28,8 @@ std::size_t cached_node(const Job& job, std::size_t stages);
 /// of the samples. A view is the augmented version of a sample in one epoch; epoch e uses view e modulo the
 /// number of views.
 ///
-/// The samples are taken in order of their ids, one lane at a time, by the plan of one lane: the bits depend
-/// only on the network, the sample and its neighbours in that order.
+/// The samples are taken in order of their ids, one micro-batch at a time, by the plan of one micro-batch:
+/// the bits depend only on the network, the sample and its neighbours in that order.
 class FeatureCache {
  public:
   /// True if this rank should leave long work early.
@@ -48,8 +48,8 @@ class FeatureCache {
   /// True if the features of epoch `epoch` (counted from 0) are computed.
   bool has(std::int64_t epoch) const { return computed_[index_of(epoch)]; }
   /// Selects the features of an epoch, and computes them if they are missing. Each rank asks `stop` before
-  /// every lane that its threads compute; returns false on all ranks of the node, without features, if it was
-  /// true on one of them. Collective over the node at the first call for a view.
+  /// every micro-batch that its threads compute; returns false on all ranks of the node, without features, if
+  /// it was true on one of them. Collective over the node at the first call for a view.
   bool select_epoch(std::int64_t epoch, const Stop& stop);
 
   /// Feeds an nn::suffix_of() the network.

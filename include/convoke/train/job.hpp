@@ -12,7 +12,7 @@
 #include "convoke/core/settings.hpp"
 #include "convoke/data/augmenter.hpp"
 #include "convoke/data/epoch_plan.hpp"
-#include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/step_engine.hpp"
 #include "convoke/nn/graph.hpp"
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/optim/schedule.hpp"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "convoke/engine/canonical.hpp"
-#include "convoke/engine/lane_engine.hpp"
 #include "convoke/engine/replica.hpp"
+#include "convoke/engine/step_engine.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/phases.hpp"
@@ -44,7 +44,7 @@ class StagedEngine {
   /// See engine::Replica.
   void step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
             std::span<const std::uint32_t> repeats);
-  const engine::LaneShares& shares() const { return replica_->shares(); }
+  const engine::MicroBatchShares& shares() const { return replica_->shares(); }
   /// The sums of this rank's replica since the last synchronization.
   const engine::Replica::StepSums& sums() const { return replica_->sums(); }
   bool synchronizes_after(std::int64_t epoch, std::int64_t step) const {
@@ -53,7 +53,7 @@ class StagedEngine {
   engine::Replica::StepSums synchronize() { return replica_->synchronize(); }
   std::string diagnose() { return replica_->diagnose(); }
 
-  /// See engine::LaneEngine; empty on ranks that share the memory of another one, which looks at it.
+  /// See engine::StepEngine; empty on ranks that share the memory of another one, which looks at it.
   std::string first_bad_parameter() {
     return replica_->engine().writes() ? replica_->engine().first_bad_parameter() : std::string();
   }

@@ -94,10 +94,12 @@ Box box_around(std::int64_t row, std::int64_t column, std::int64_t height, std::
 /// Sets the pixels of the box to 0, in all channels.
 void erase(const Planes& image, const Box& hole);
 
-/// Mixes the samples of one lane in pairs, in place; see Augmenter::mix. Both samples of a pair get the same
-/// share of the other, as in timm. `first`: the place of the lane's first sample among those that are loaded.
-void mix_lane(const AugmentOptions& options, const Shape& image, const ViewKey& view, std::size_t first,
-              std::span<const std::uint32_t> ids, std::span<float> pictures, const Targets& targets);
+/// Mixes the samples of one micro-batch in pairs, in place; see Augmenter::mix. Both samples of a pair get
+/// the same share of the other, as in timm. `first`: the place of the micro-batch's first sample among those
+/// that are loaded.
+void mix_micro_batch(const AugmentOptions& options, const Shape& image, const ViewKey& view,
+                     std::size_t first, std::span<const std::uint32_t> ids, std::span<float> pictures,
+                     const Targets& targets);
 
 /// Draws operations uniformly from a list of 14, all of one magnitude, as torchvision's RandAugment (31
 /// magnitudes). Operations that move pixels join the warp, which comes first.

@@ -87,13 +87,13 @@ void Augmenter::picture(const float* image, const ViewKey& view, std::uint64_t s
 void Augmenter::mix(const ViewKey& view, std::span<const std::uint32_t> ids, std::span<float> pictures,
                     const Targets& targets) const {
   const auto size = static_cast<std::size_t>(shape_.elements());
-  const auto lane = static_cast<std::size_t>(view.lane);
-  for (std::size_t first = 0; first < ids.size(); first += lane) {
-    const std::size_t count = std::min(lane, ids.size() - first);
-    mix_lane(options_, shape_, view, first, ids.subspan(first, count),
-             pictures.subspan(first * size, count * size),
-             {targets.labels.subspan(first, count), targets.second.subspan(first, count),
-              targets.share.subspan(first, count)});
+  const auto micro_batch = static_cast<std::size_t>(view.micro_batch);
+  for (std::size_t first = 0; first < ids.size(); first += micro_batch) {
+    const std::size_t count = std::min(micro_batch, ids.size() - first);
+    mix_micro_batch(options_, shape_, view, first, ids.subspan(first, count),
+                    pictures.subspan(first * size, count * size),
+                    {targets.labels.subspan(first, count), targets.second.subspan(first, count),
+                     targets.share.subspan(first, count)});
   }
 }
 

@@ -76,8 +76,9 @@ double cutmix(const Pair& pair, double alpha) {
 
 }  // namespace
 
-void mix_lane(const AugmentOptions& options, const Shape& image, const ViewKey& view, std::size_t first,
-              std::span<const std::uint32_t> ids, std::span<float> pictures, const Targets& targets) {
+void mix_micro_batch(const AugmentOptions& options, const Shape& image, const ViewKey& view,
+                     std::size_t first, std::span<const std::uint32_t> ids, std::span<float> pictures,
+                     const Targets& targets) {
   constexpr std::uint64_t kPair = std::uint64_t{1} << 32;  // not used by the sample's own picture
   const auto size = static_cast<std::size_t>(image.elements());
   std::copy(targets.labels.begin(), targets.labels.end(), targets.second.begin());

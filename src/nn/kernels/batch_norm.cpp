@@ -12,15 +12,15 @@ namespace {
 using namespace batch_norm_passes;
 
 template <Form kForm, class T>
-[[gnu::always_inline]] inline void forward_lanes(const BatchNormShape& s, const T* x, const float* gamma,
-                                                 const float* beta, float epsilon,
-                                                 const BatchNormMemory& memory, T* y) {
-  for (std::int64_t lane = 0; lane < s.lanes(); ++lane) {
+[[gnu::always_inline]] inline void forward_micro_batches(const BatchNormShape& s, const T* x,
+                                                         const float* gamma, const float* beta, float epsilon,
+                                                         const BatchNormMemory& memory, T* y) {
+  for (std::int64_t micro_batch = 0; micro_batch < s.micro_batches(); ++micro_batch) {
     for_each_piece(
         s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
           constexpr int kWidth = decltype(width)::value;
-          const Planes at = planes_of(s, lane, channel);
-          const std::int64_t c0 = lane * s.in.padded_channels() + channel;
+          const Planes at = planes_of(s, micro_batch, channel);
+          const std::int64_t c0 = micro_batch * s.in.padded_channels() + channel;
           if (!s.frozen) statistics<kWidth>(s, at, x, memory.mean + c0, memory.variance + c0);
           for (int c = 0; c < kWidth; ++c)
             memory.scale[c0 + c] = 1.0F / std::sqrt(memory.variance[c0 + c] + epsilon);
@@ -31,35 +31,36 @@ template <Form kForm, class T>
 }
 
 template <Form kForm, class T>
-[[gnu::always_inline]] inline void inference_lanes(const BatchNormShape& s, const T* x, const float* gamma,
-                                                   const float* beta, const float* mean,
-                                                   const float* variance, float epsilon, T* y) {
-  for (std::int64_t lane = 0; lane < s.lanes(); ++lane) {
+[[gnu::always_inline]] inline void inference_micro_batches(const BatchNormShape& s, const T* x,
+                                                           const float* gamma, const float* beta,
+                                                           const float* mean, const float* variance,
+                                                           float epsilon, T* y) {
+  for (std::int64_t micro_batch = 0; micro_batch < s.micro_batches(); ++micro_batch) {
     for_each_piece(
         s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
           constexpr int kWidth = decltype(width)::value;
           float scale[kWidth];
           for (int c = 0; c < kWidth; ++c) scale[c] = 1.0F / std::sqrt(variance[channel + c] + epsilon);
           const Channels<kWidth> k(gamma + channel, beta + channel, mean + channel, scale);
-          normalise<kWidth, kForm>(s, planes_of(s, lane, channel), x, k, nullptr, nullptr, y);
+          normalise<kWidth, kForm>(s, planes_of(s, micro_batch, channel), x, k, nullptr, nullptr, y);
         });
   }
 }
 
 template <Form kForm, class T>
-[[gnu::always_inline]] inline void backward_lanes(const BatchNormShape& s, const T* x, const T* dy,
-                                                  const float* gamma, const float* beta,
-                                                  const BatchNormMemory& memory, T* gated, T* dx,
-                                                  float* dgamma, float* dbeta) {
+[[gnu::always_inline]] inline void backward_micro_batches(const BatchNormShape& s, const T* x, const T* dy,
+                                                          const float* gamma, const float* beta,
+                                                          const BatchNormMemory& memory, T* gated, T* dx,
+                                                          float* dgamma, float* dbeta) {
   std::fill(dgamma, dgamma + s.in.padded_channels(), 0.0F);
   std::fill(dbeta, dbeta + s.in.padded_channels(), 0.0F);
-  const auto count = static_cast<double>(s.lane * s.in.pixels());
-  for (std::int64_t lane = 0; lane < s.lanes(); ++lane) {
+  const auto count = static_cast<double>(s.micro_batch * s.in.pixels());
+  for (std::int64_t micro_batch = 0; micro_batch < s.micro_batches(); ++micro_batch) {
     for_each_piece(
         s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
           constexpr int kWidth = decltype(width)::value;
-          const Planes at = planes_of(s, lane, channel);
-          const std::int64_t c0 = lane * s.in.padded_channels() + channel;
+          const Planes at = planes_of(s, micro_batch, channel);
+          const std::int64_t c0 = micro_batch * s.in.padded_channels() + channel;
           const Channels<kWidth> k(gamma + channel, beta + channel, memory.mean + c0, memory.scale + c0);
           BatchNormSums<kWidth> sums;
           reduce<kWidth, kForm>(s, at, x, dy, k, memory, gated, sums);
@@ -83,7 +84,7 @@ void batch_norm_forward(const BatchNormShape& shape, const float* x, const float
                         float epsilon, const BatchNormMemory& memory, float* y) {
   with_form(
       shape, [&](auto form) __attribute__((always_inline)) {
-        forward_lanes<form()>(shape, x, gamma, beta, epsilon, memory, y);
+        forward_micro_batches<form()>(shape, x, gamma, beta, epsilon, memory, y);
       });
 }
 CONVOKE_MULTIVERSION_BF16
@@ -91,7 +92,7 @@ void batch_norm_forward(const BatchNormShape& shape, const Bf16* x, const float*
                         float epsilon, const BatchNormMemory& memory, Bf16* y) {
   with_form(
       shape, [&](auto form) __attribute__((always_inline)) {
-        forward_lanes<form()>(shape, x, gamma, beta, epsilon, memory, y);
+        forward_micro_batches<form()>(shape, x, gamma, beta, epsilon, memory, y);
       });
 }
 
@@ -100,7 +101,7 @@ void batch_norm_inference(const BatchNormShape& shape, const float* x, const flo
                           const float* mean, const float* variance, float epsilon, float* y) {
   with_form(
       shape, [&](auto form) __attribute__((always_inline)) {
-        inference_lanes<form()>(shape, x, gamma, beta, mean, variance, epsilon, y);
+        inference_micro_batches<form()>(shape, x, gamma, beta, mean, variance, epsilon, y);
       });
 }
 CONVOKE_MULTIVERSION_BF16
@@ -108,7 +109,7 @@ void batch_norm_inference(const BatchNormShape& shape, const Bf16* x, const floa
                           const float* mean, const float* variance, float epsilon, Bf16* y) {
   with_form(
       shape, [&](auto form) __attribute__((always_inline)) {
-        inference_lanes<form()>(shape, x, gamma, beta, mean, variance, epsilon, y);
+        inference_micro_batches<form()>(shape, x, gamma, beta, mean, variance, epsilon, y);
       });
 }
 
@@ -118,7 +119,7 @@ void batch_norm_backward(const BatchNormShape& shape, const float* x, const floa
                          float* dgamma, float* dbeta) {
   with_form(
       shape, [&](auto form) __attribute__((always_inline)) {
-        backward_lanes<form()>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
+        backward_micro_batches<form()>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
       });
 }
 CONVOKE_MULTIVERSION_BF16
@@ -127,7 +128,7 @@ void batch_norm_backward(const BatchNormShape& shape, const Bf16* x, const Bf16*
                          float* dgamma, float* dbeta) {
   with_form(
       shape, [&](auto form) __attribute__((always_inline)) {
-        backward_lanes<form()>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
+        backward_micro_batches<form()>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
       });
 }
 

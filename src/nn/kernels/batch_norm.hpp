@@ -7,31 +7,31 @@
 
 namespace convoke::nn {
 
-/// Batch normalisation of each lane (micro-batch) separately (S. Ioffe, C. Szegedy, "Batch Normalization",
+/// Batch normalisation of each micro-batch separately (S. Ioffe, C. Szegedy, "Batch Normalization",
 /// ICML 2015), together with the layers that may follow: a ReLU (or relu6) and max pooling, or a silu or
 /// hard-swish. Both directions read and write each element only once.
 struct BatchNormShape {
   enum class Form { kPlain, kPooled, kSilu, kHardSwish };
 
   ChannelBlocks in;
-  std::int64_t lane = 0;  ///< samples per lane; divides in.samples
+  std::int64_t micro_batch = 0;  ///< samples per micro-batch; divides in.samples
   bool relu = false;
   std::int64_t pool_height = 1, pool_width = 1;  ///< windows that tile the image; 1 x 1: no pooling
   float ceiling =
       /// upper limit of that ReLU: 6 for relu6; only without pooling
       std::numeric_limits<float>::infinity();
   Form curve = Form::kPlain;  ///< kSilu or kHardSwish: then there is neither ReLU nor pooling
-  bool frozen = false;        ///< mean and variance are given constants, the same for all lanes
+  bool frozen = false;        ///< mean and variance are given constants, the same for all micro-batches
   Form form() const { return pooled() ? Form::kPooled : curve; }
   bool pooled() const { return pool_height * pool_width > 1; }
   /// True if the gradient of the following layers is computed once and stored: `gated` below.
   bool gates() const { return form() != Form::kPlain; }
-  std::int64_t lanes() const { return in.samples / lane; }
+  std::int64_t micro_batches() const { return in.samples / micro_batch; }
   std::int64_t out_height() const { return in.height / pool_height; }
   std::int64_t out_width() const { return in.width / pool_width; }
 };
 
-/// Values that forward keeps for backward. mean, scale and variance are (lanes, padded channels).
+/// Values that forward keeps for backward. mean, scale and variance are (micro-batches, padded channels).
 /// scale is 1 / sqrt(var + eps). With pooling only: winners, and x_hat (the normalised winner), both with the
 /// shape of y.
 struct BatchNormMemory {
@@ -43,8 +43,8 @@ struct BatchNormMemory {
 };
 
 /// y = f(gamma * (x - mean) / sqrt(var + eps) + beta), where f is what follows. mean and (biased) variance
-/// are over a lane's samples and pixels or, if frozen, memory.mean and memory.variance. gamma, beta: padded
-/// channels.
+/// are over a micro-batch's samples and pixels or, if frozen, memory.mean and memory.variance. gamma, beta:
+/// padded channels.
 void batch_norm_forward(const BatchNormShape& shape, const float* x, const float* gamma, const float* beta,
                         float epsilon, const BatchNormMemory& memory, float* y);
 void batch_norm_forward(const BatchNormShape& shape, const Bf16* x, const float* gamma, const float* beta,
@@ -56,8 +56,8 @@ void batch_norm_inference(const BatchNormShape& shape, const float* x, const flo
 void batch_norm_inference(const BatchNormShape& shape, const Bf16* x, const float* gamma, const float* beta,
                           const float* mean, const float* variance, float epsilon, Bf16* y);
 
-/// Computes dx, d gamma and d beta (summed over lanes; overwritten) from dy. dx may be dy if there is no
-/// pooling. If shape.gates(), `gated` is scratch memory with the shape of dy; it may be dy and, without
+/// Computes dx, d gamma and d beta (summed over micro-batches; overwritten) from dy. dx may be dy if there is
+/// no pooling. If shape.gates(), `gated` is scratch memory with the shape of dy; it may be dy and, without
 /// pooling, dx.
 void batch_norm_backward(const BatchNormShape& shape, const float* x, const float* dy, const float* gamma,
                          const float* beta, const BatchNormMemory& memory, float* gated, float* dx,

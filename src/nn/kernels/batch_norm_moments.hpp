@@ -3,10 +3,10 @@
 
 namespace convoke::nn {
 
-// batch_norm_forward and batch_norm_backward in two parts each, with all samples as one lane (shape.lane =
-// in.samples), for statistics over more than these samples. Between the parts, the caller averages the
-// results of the first part over the whole batch. The second part of forward is batch_norm_forward with
-// `frozen`.
+// batch_norm_forward and batch_norm_backward in two parts each, with all samples as one micro-batch
+// (shape.micro_batch = in.samples), for statistics over more than these samples. Between the parts, the
+// caller averages the results of the first part over the whole batch. The second part of forward is
+// batch_norm_forward with `frozen`.
 
 /// Computes E x and E x^2 over samples and pixels, (channels) each.
 void batch_norm_moments(const BatchNormShape& shape, const float* x, double* mean, double* mean_square);

@@ -12,7 +12,7 @@
 #include "nn/kernels/pieces.hpp"
 #include "nn/kernels/vectors.hpp"
 
-/// The passes over a lane (micro-batch) in batch normalisation, for a piece of N channels. They are inlined
+/// The passes over a micro-batch in batch normalisation, for a piece of N channels. They are inlined
 /// into multi-versioned functions.
 namespace convoke::nn::batch_norm_passes {
 
@@ -37,16 +37,16 @@ template <class F>
 template <Form kForm>
 constexpr Curve kCurve = kForm == Form::kSilu ? Curve::kSilu : Curve::kHardSwish;
 
-/// N channels of one lane: the positions of their planes.
+/// N channels of one micro-batch: the positions of their planes.
 struct Planes {
   std::int64_t in_first, in_sample;    ///< offset of the first pixel, and from one sample to the next
   std::int64_t out_first, out_sample;  ///< the same after pooling
 };
 
-inline Planes planes_of(const BatchNormShape& s, std::int64_t lane, std::int64_t channel) {
+inline Planes planes_of(const BatchNormShape& s, std::int64_t micro_batch, std::int64_t channel) {
   const std::int64_t in = s.in.pixels(), out = s.out_height() * s.out_width();
-  return {plane_offset(s.in, in, lane * s.lane, channel), s.in.outer * in * s.in.block,
-          plane_offset(s.in, out, lane * s.lane, channel), s.in.outer * out * s.in.block};
+  return {plane_offset(s.in, in, micro_batch * s.micro_batch, channel), s.in.outer * in * s.in.block,
+          plane_offset(s.in, out, micro_batch * s.micro_batch, channel), s.in.outer * out * s.in.block};
 }
 
 /// The constants of each channel in a pass over one piece of N channels.
@@ -65,8 +65,8 @@ struct Channels {
   }
 };
 
-/// Two sums over a lane, for N channels. Within a plane it adds floats in four chains, so that no addition
-/// waits for the previous one; over planes it adds doubles.
+/// Two sums over a micro-batch, for N channels. Within a plane it adds floats in four chains, so that no
+/// addition waits for the previous one; over planes it adds doubles.
 template <int N>
 struct BatchNormSums {
   double first[N] = {}, second[N] = {};
@@ -117,7 +117,7 @@ template <int N, class T, class Statistic>
   float shift[N];
   for (int c = 0; c < N; ++c) shift[c] = x[at.in_first + c];
   BatchNormSums<N> sums;
-  for (std::int64_t i = 0; i < s.lane; ++i) {
+  for (std::int64_t i = 0; i < s.micro_batch; ++i) {
     const T* plane = x + at.in_first + i * at.in_sample;
     sums.add_plane(
         pixels, [&](std::int64_t p) __attribute__((always_inline)) {
@@ -127,7 +127,7 @@ template <int N, class T, class Statistic>
           };
         });
   }
-  const auto count = static_cast<double>(s.lane * pixels);
+  const auto count = static_cast<double>(s.micro_batch * pixels);
   for (int c = 0; c < N; ++c) {
     const double off = sums.first[c] / count;
     mean[c] = static_cast<Statistic>(static_cast<double>(shift[c]) + off);
@@ -175,7 +175,7 @@ template <int N, Form kForm, class T>
                                              T* y) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
   const float floor = s.relu ? 0.0F : -std::numeric_limits<float>::infinity(), ceiling = s.ceiling;
-  for (std::int64_t i = 0; i < s.lane; ++i) {
+  for (std::int64_t i = 0; i < s.micro_batch; ++i) {
     const T* plane = x + at.in_first + i * at.in_sample;
     T* out = y + at.out_first + i * at.out_sample;
     if constexpr (kForm != Form::kPooled) {
@@ -243,7 +243,7 @@ template <int N, Form kForm, class T>
   const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity(), ceiling = s.ceiling;
   // The values are read again while they are in the cache.
   const std::int64_t piece = kForm == Form::kPlain || kForm == Form::kPooled ? pixels : 128;
-  for (std::int64_t sample = 0; sample < s.lane; ++sample) {
+  for (std::int64_t sample = 0; sample < s.micro_batch; ++sample) {
     const std::int64_t out = at.out_first + sample * at.out_sample;
     const T* plane = x + at.in_first + sample * at.in_sample;
     const T* gradient = dy + out;
@@ -286,7 +286,7 @@ template <int N, Form kForm, class T>
                                                const float (&k2)[N], const BatchNormMemory& memory, T* dx) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
   const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity(), ceiling = s.ceiling;
-  for (std::int64_t i = 0; i < s.lane; ++i) {
+  for (std::int64_t i = 0; i < s.micro_batch; ++i) {
     const T* plane = x + at.in_first + i * at.in_sample;
     T* diff = dx + at.in_first + i * at.in_sample;
     const T* gradient = dy + at.out_first + i * at.out_sample;

@@ -21,7 +21,7 @@ template <int N>
 using Ints = typename VectorsOf<N>::Ints;
 /// The number of values of a vector type.
 template <class Vector>
-constexpr int kLanesOf = sizeof(Vector) / 4;
+constexpr int kMicroBatchesOf = sizeof(Vector) / 4;
 
 /// True if the processor has vectors of 16 floats. A kernel that keeps many vectors in registers uses 8
 /// floats elsewhere: GCC keeps vectors that are too long for the instruction set in memory.
@@ -40,7 +40,7 @@ template <class Vector>
 }
 template <class Vector>
 [[gnu::always_inline]] inline void load_vector(const Bf16* from, Vector& to) {
-  const In<Bf16, kLanesOf<Vector>> values(from);
+  const In<Bf16, kMicroBatchesOf<Vector>> values(from);
   std::memcpy(&to, values.values, sizeof to);
 }
 template <class Vector>
@@ -49,7 +49,7 @@ template <class Vector>
 }
 template <class Vector>
 [[gnu::always_inline]] inline void store_vector(const Vector& from, Bf16* to) {
-  Out<Bf16, kLanesOf<Vector>> values(to);
+  Out<Bf16, kMicroBatchesOf<Vector>> values(to);
   std::memcpy(values.values, &from, sizeof from);
   values.put();
 }

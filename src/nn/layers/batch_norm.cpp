@@ -49,7 +49,7 @@ void add_frozen_backward(PlanBuilder& plan, const Node& node, const BatchNormPla
   plan.add_gradient(norm.from, dx, node);
 }
 
-// Uses the statistics of each lane (micro-batch).
+// Uses the statistics of each micro-batch.
 template <class T>
 void add_forward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm, const BatchNormKept& kept,
                  std::vector<Ref> uses) {
@@ -61,9 +61,10 @@ void add_forward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm,
       node, norm.what,
       [=](const Frame& frame) {
         const BatchNormMemory memory = kept.at(frame);
-        for (std::int64_t lane = 0; shape.frozen && lane < shape.lanes(); ++lane) {
-          std::copy_n(frame.at(norm.running_mean), padded, memory.mean + lane * padded);
-          std::copy_n(frame.at(norm.running_variance), padded, memory.variance + lane * padded);
+        for (std::int64_t micro_batch = 0; shape.frozen && micro_batch < shape.micro_batches();
+             ++micro_batch) {
+          std::copy_n(frame.at(norm.running_mean), padded, memory.mean + micro_batch * padded);
+          std::copy_n(frame.at(norm.running_variance), padded, memory.variance + micro_batch * padded);
         }
         batch_norm_forward(shape, frame.at<T>(norm.x), norm.gamma.at(frame), norm.beta.at(frame),
                            norm.epsilon, memory, frame.at<T>(norm.y));
@@ -78,17 +79,17 @@ void add_backward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm
   const std::int64_t padded = shape.in.padded_channels();
   const Ref mean = plan.gradient_of(node, "running_mean").ref;
   const Ref variance = plan.gradient_of(node, "running_variance").ref;
-  // Writes this plan's share of the running statistics: the sum over its lanes of statistic * lane / batch,
-  // as a mean over the uses of the layer. A frozen node keeps its statistics.
+  // Writes this plan's share of the running statistics: the sum over its micro-batches of statistic *
+  // micro_batch / batch, as a mean over the uses of the layer. A frozen node keeps its statistics.
   const auto write_statistics = [=, count = norm.uses](const Frame& frame) {
     const BatchNormMemory memory = kept.at(frame);
-    const float share = static_cast<float>(shape.lane) / static_cast<float>(frame.batch) / count;
+    const float share = static_cast<float>(shape.micro_batch) / static_cast<float>(frame.batch) / count;
     for (std::int64_t c = 0; c < padded; ++c) {
       float means = 0;
       float variances = 0;
-      for (std::int64_t lane = 0; lane < shape.lanes(); ++lane) {
-        means += memory.mean[lane * padded + c];
-        variances += memory.variance[lane * padded + c];
+      for (std::int64_t micro_batch = 0; micro_batch < shape.micro_batches(); ++micro_batch) {
+        means += memory.mean[micro_batch * padded + c];
+        variances += memory.variance[micro_batch * padded + c];
       }
       frame.at(mean)[c] = means * share;
       frame.at(variance)[c] = variances * share;
@@ -150,16 +151,15 @@ BatchNorm::Keys BatchNorm::keys() {
       kCenter<O>,
       key<&O::frozen>(
           {.name = "frozen", .help = "use running statistics in training too, and do not change them"}),
-      key<&O::synchronized>(
-          {.name = "synchronized",
-           .help = "use the statistics of the whole batch instead of each lane (micro-batch)"})};
+      key<&O::synchronized>({.name = "synchronized",
+                             .help = "use the statistics of the whole batch instead of each micro-batch"})};
   return kKeys;
 }
 
 void BatchNorm::check(const SettingsReader& read, const BatchNormOptions& o) {
   if (!o.frozen || !o.synchronized) return;
   read.fail("\"frozen\" and \"synchronized\" exclude each other",
-            "running statistics are the same for all lanes: remove one of the two");
+            "running statistics are the same for all micro-batches: remove one of the two");
 }
 
 namespace {
@@ -177,7 +177,7 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
   BatchNormShape shape;
   const Tensor x = plan.blocked_by_channel(node.inputs[0], node, shape.in);
   const bool frozen_node = !plan.graph().owner(node).options.trainable;
-  shape.lane = plan.options().lane;
+  shape.micro_batch = plan.options().micro_batch;
   shape.frozen = options_.frozen || frozen_node;
   shape.relu = fusion.relu;
   if (fusion.relu6) shape.ceiling = 6;
@@ -221,7 +221,7 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
   }
   if (options_.synchronized && !shape.frozen) return compile_synchronized(plan, node, norm);
   std::vector<Ref> uses{x.ref};
-  const BatchNormKept kept(plan, shape, shape.lanes(), dst, uses);
+  const BatchNormKept kept(plan, shape, shape.micro_batches(), dst, uses);
   with_stored_type(x.desc, [&](auto zero) {
     using T = decltype(zero);
     add_forward<T>(plan, node, norm, kept, uses);

@@ -4,10 +4,11 @@
 
 namespace convoke::nn {
 
-BatchNormKept::BatchNormKept(PlanBuilder& plan, const BatchNormShape& shape, std::int64_t lanes,
+BatchNormKept::BatchNormKept(PlanBuilder& plan, const BatchNormShape& shape, std::int64_t micro_batches,
                              const Desc& dst, std::vector<Ref>& uses)
     : pooled(shape.pooled()) {
-  const std::size_t bytes = static_cast<std::size_t>(lanes * shape.in.padded_channels()) * sizeof(float);
+  const std::size_t bytes =
+      static_cast<std::size_t>(micro_batches * shape.in.padded_channels()) * sizeof(float);
   for (Ref* statistic : {&mean, &scale, &variance}) uses.push_back(*statistic = plan.allocate_bytes(bytes));
   if (!pooled) return;
   winners = plan.allocate_bytes(elements_of(dst) * sizeof(std::int32_t));

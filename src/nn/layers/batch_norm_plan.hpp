@@ -12,9 +12,9 @@ struct BatchNormKept {
   Ref mean, scale, variance, winners, x_hat;
   bool pooled = false;
 
-  /// Allocates the buffers for `lanes` lanes (micro-batches) of shape.in's padded channels and an output
+  /// Allocates the buffers for `micro_batches` micro-batches of shape.in's padded channels and an output
   /// `dst`, and adds them to `uses`.
-  BatchNormKept(PlanBuilder& plan, const BatchNormShape& shape, std::int64_t lanes, const Desc& dst,
+  BatchNormKept(PlanBuilder& plan, const BatchNormShape& shape, std::int64_t micro_batches, const Desc& dst,
                 std::vector<Ref>& uses);
   BatchNormMemory at(const Frame& frame) const {
     return {frame.at(mean), frame.at(scale), frame.at(variance), pooled ? frame.integers(winners) : nullptr,

@@ -6,8 +6,8 @@
 namespace convoke::nn {
 namespace {
 
-// Two sums for each channel, one after the other. Padded channels are left out, because plans of other lane
-// sizes may pad differently.
+// Two sums for each channel, one after the other. Padded channels are left out, because plans of other
+// micro-batch sizes may pad differently.
 Ref allocate_moments(PlanBuilder& plan, std::size_t channels) {
   return plan.allocate_bytes(2 * channels * sizeof(double));
 }
@@ -124,7 +124,7 @@ void add_synchronized_backward(PlanBuilder& plan, const Node& node, const BatchN
 }  // namespace
 
 void compile_synchronized(PlanBuilder& plan, const Node& node, BatchNormPlan norm) {
-  norm.shape.lane = norm.shape.in.samples;  // all lanes of a plan are one group
+  norm.shape.micro_batch = norm.shape.in.samples;  // all micro-batches of a plan are one group
   std::vector<Ref> uses{norm.x.ref};
   const BatchNormKept kept(plan, norm.shape, 1, norm.y.desc, uses);
   with_stored_type(norm.x.desc, [&](auto zero) {

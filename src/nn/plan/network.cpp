@@ -70,7 +70,7 @@ class Network::Compiled {
   void start(const StepKey& key) {
     assert(frame_.parameters != nullptr || layout_->size() == 0);
     frame_.key = key;
-    frame_.group = key.batch == 0 ? options_.lane * options_.lanes : key.batch;
+    frame_.group = key.batch == 0 ? options_.micro_batch * options_.micro_batches : key.batch;
   }
 
   std::span<double> forward(std::size_t segment) {

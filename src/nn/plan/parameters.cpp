@@ -73,12 +73,12 @@ std::optional<std::size_t> ParameterLayout::Descriptors::find_working(std::size_
   return it == working.end() ? std::nullopt : std::optional(it->offset);
 }
 
-ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t lane, ConvolutionChoice convolution,
+ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t micro_batch, ConvolutionChoice convolution,
                                  Precision precision, bool training, bool post_ops)
     : descriptors_(std::make_unique<Descriptors>()) {
   PlanBuilder dry_run(graph, nullptr,
-                      {.lane = lane,
-                       .lanes = 1,
+                      {.micro_batch = micro_batch,
+                       .micro_batches = 1,
                        .training = training,
                        .convolution = convolution,
                        .precision = precision,

@@ -105,7 +105,7 @@ class PlanBuilder {
   /// The same for one node: a frozen backbone runs as in prediction (freeze.hpp).
   bool training(const Node& node) const { return training() && !inference_[node.index]; }
   const Loss& loss() const { return options_.loss != nullptr ? *options_.loss : *default_loss(); }
-  std::int64_t samples() const { return options_.lane * options_.lanes; }
+  std::int64_t samples() const { return options_.micro_batch * options_.micro_batches; }
   const Fusion& fusion(const Node& node) const { return fusions_[node.index]; }
   /// Returns the dims of a node's value: (N, F), (N, C, H, W); a sequence (L, F) is stored as an image
   /// (N, F, 1, L).

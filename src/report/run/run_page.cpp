@@ -94,7 +94,7 @@ Facts costs(const RunRecord& run) {
                        count(number_at(members.front(), "stopped_at_step")) + " steps");
   }
   add("Batch", "batch", count);
-  add("Lane (micro-batch)", "lane", count);
+  add("Micro-batch", "micro_batch", count);
   add("Parameters", "parameters", count);
   return facts;
 }

@@ -11,11 +11,12 @@
 namespace convoke::study {
 namespace {
 
-double compute_seconds(const StepProfile& profile, std::int64_t lanes) {
-  const auto found = std::find_if(profile.compute.begin(), profile.compute.end(),
-                                  [&](const StepProfile::Compute& at) { return at.lanes == lanes; });
+double compute_seconds(const StepProfile& profile, std::int64_t micro_batches) {
+  const auto found =
+      std::find_if(profile.compute.begin(), profile.compute.end(),
+                   [&](const StepProfile::Compute& at) { return at.micro_batches == micro_batches; });
   if (found == profile.compute.end()) {
-    throw Error(fmt::format("the step of a rank with {} lanes was not measured", lanes));
+    throw Error(fmt::format("the step of a rank with {} micro-batches was not measured", micro_batches));
   }
   return found->seconds;
 }
@@ -46,8 +47,9 @@ void predict_sum(const StepProfile& profile, const Cluster& cluster, StepPredict
 }  // namespace
 
 StepPrediction predict_step(const StepProfile& profile, const Cluster& cluster, int ranks, Scaling scaling) {
-  StepPrediction step{.ranks = ranks, .lanes = busiest_lanes(profile.lanes, ranks, scaling)};
-  step.compute_seconds = compute_seconds(profile, step.lanes);
+  StepPrediction step{.ranks = ranks,
+                      .micro_batches = busiest_micro_batches(profile.micro_batches, ranks, scaling)};
+  step.compute_seconds = compute_seconds(profile, step.micro_batches);
   if (profile.averaging) {
     predict_average(profile, cluster, step);
   } else {
@@ -55,7 +57,7 @@ StepPrediction predict_step(const StepProfile& profile, const Cluster& cluster, 
   }
   const auto batch = static_cast<double>(profile.batch);
   step.images_per_second = batch * (scaling == Scaling::kWeak ? ranks : 1) / step.seconds();
-  const double alone = compute_seconds(profile, profile.lanes) + profile.update_seconds;
+  const double alone = compute_seconds(profile, profile.micro_batches) + profile.update_seconds;
   step.speedup = step.images_per_second / (batch / alone);
   step.efficiency = step.speedup / ranks;
   return step;

@@ -17,13 +17,14 @@ StepProfile at_speed(StepProfile profile, double speed) {
   return profile;
 }
 
-std::int64_t busiest_lanes(std::int64_t lanes, int ranks, Scaling scaling) {
-  return scaling == Scaling::kWeak ? lanes : (lanes + ranks - 1) / ranks;
+std::int64_t busiest_micro_batches(std::int64_t micro_batches, int ranks, Scaling scaling) {
+  return scaling == Scaling::kWeak ? micro_batches : (micro_batches + ranks - 1) / ranks;
 }
 
-std::vector<std::int64_t> needed_lanes(std::int64_t lanes, std::span<const int> ranks, Scaling scaling) {
-  std::vector<std::int64_t> needed{lanes};
-  for (const int count : ranks) needed.push_back(busiest_lanes(lanes, count, scaling));
+std::vector<std::int64_t> needed_micro_batches(std::int64_t micro_batches, std::span<const int> ranks,
+                                               Scaling scaling) {
+  std::vector<std::int64_t> needed{micro_batches};
+  for (const int count : ranks) needed.push_back(busiest_micro_batches(micro_batches, count, scaling));
   std::sort(needed.begin(), needed.end());
   needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
   return needed;

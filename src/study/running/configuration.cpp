@@ -79,9 +79,10 @@ Configuration planned_configuration(const StudyFile& study, const Point& point) 
                                : recipe.ensemble.members > 0 ? recipe.ensemble.members
                                                              : point.ranks;
   if (point.batch == "weak") {
-    // The batch grows with the ranks of a member; the lane, which may depend on the batch, must not change.
+    // The batch grows with the ranks of a member; the micro-batch, which may depend on the batch, must not
+    // change.
     const std::int64_t group = std::max<std::int64_t>(1, point.ranks / members);
-    change(fmt::format("train.lane={}", recipe.lane()));
+    change(fmt::format("train.micro_batch={}", recipe.micro_batch()));
     change(fmt::format("train.batch={}", recipe.train.batch * group));
     recipe = load(study, point, made);
   }
@@ -153,12 +154,12 @@ std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks, bool emul
                        counted(members, "member"),
                        recipe.ensemble.ranks.empty() ? counted(ranks, "rank") : "ensemble.ranks");
   }
-  const std::int64_t lanes = recipe.train.batch / recipe.lane();
+  const std::int64_t micro_batches = recipe.train.batch / recipe.micro_batch();
   const std::int64_t group = (ranks + members - 1) / members;  // size of the largest group
-  if (group <= lanes) return {};
+  if (group <= micro_batches) return {};
   return fmt::format("{} ranks{}, but a step of {} samples has {} of {}: {} would have no work", group,
-                     votes ? " for a member" : "", recipe.train.batch, counted(lanes, "lane"), recipe.lane(),
-                     group - lanes);
+                     votes ? " for a member" : "", recipe.train.batch, counted(micro_batches, "micro-batch"),
+                     recipe.micro_batch(), group - micro_batches);
 }
 
 std::vector<std::string> Configuration::changes_of(const StudyFile& study, std::int64_t repeat) const {
@@ -186,10 +187,11 @@ std::vector<Configuration> planned_configurations(const StudyFile& study) {
   }
   if (impossible.empty()) return all;
   if (!study.leave_out || impossible.size() == all.size()) {
-    throw Error(fmt::format("{} of {} configurations cannot run:\n  {}", impossible.size(), all.size(),
-                            join(impossible, "\n  ")),
-                "set a smaller train.lane or a larger train.batch under [set], use fewer ranks, or set "
-                "leave_out = true");
+    throw Error(
+        fmt::format("{} of {} configurations cannot run:\n  {}", impossible.size(), all.size(),
+                    join(impossible, "\n  ")),
+        "set a smaller train.micro_batch or a larger train.batch under [set], use fewer ranks, or set "
+        "leave_out = true");
   }
   std::erase_if(all, [](const Configuration& each) { return !each.obstacle.empty(); });
   return all;

@@ -15,8 +15,8 @@ namespace reference {
 struct Call {
   const Graph& graph;
   const Node& node;
-  const Settings settings;  ///< settings of the layer
-  std::int64_t lane;        ///< samples of a batch-norm group
+  const Settings settings;   ///< settings of the layer
+  std::int64_t micro_batch;  ///< samples of a batch-norm group
   bool training;
   const StepKey& key;
   std::vector<Values> inputs;

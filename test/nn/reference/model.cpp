@@ -125,24 +125,25 @@ std::vector<double> window_sizes(const Geometry& g, bool padding) {
 std::int64_t channel_count(const Values& x) { return x.shape.rank() == 2 ? x.shape[1] : x.channels(); }
 std::int64_t channel_size(const Values& x) { return x.shape.elements() / channel_count(x); }
 
-/// Calls f(index, channel) for one lane's (micro-batch's) values of each channel.
+/// Calls f(index, channel) for one micro-batch's values of each channel.
 template <class F>
-void for_each_of_lane(const Values& x, std::int64_t lane, std::int64_t first, const F& f) {
+void for_each_of_micro_batch(const Values& x, std::int64_t micro_batch, std::int64_t first, const F& f) {
   const std::int64_t channels = channel_count(x), size = x.shape.elements();
-  for (std::int64_t i = first * size; i < (first + lane) * size; ++i)
+  for (std::int64_t i = first * size; i < (first + micro_batch) * size; ++i)
     f(i, x.shape.rank() == 2 ? i % channels : i / x.pixels() % channels);
 }
 
-/// Mean and biased variance of each channel of a lane.
+/// Mean and biased variance of each channel of a micro-batch.
 struct Moments {
   std::vector<double> mean, variance;
 
-  Moments(const Values& x, std::int64_t lane, std::int64_t first)
+  Moments(const Values& x, std::int64_t micro_batch, std::int64_t first)
       : mean(static_cast<std::size_t>(channel_count(x))), variance(mean) {
-    const auto count = static_cast<double>(lane * channel_size(x));
+    const auto count = static_cast<double>(micro_batch * channel_size(x));
     const auto at = [](std::int64_t c) { return static_cast<std::size_t>(c); };
-    for_each_of_lane(x, lane, first, [&](std::int64_t i, std::int64_t c) { mean[at(c)] += x[i] / count; });
-    for_each_of_lane(x, lane, first, [&](std::int64_t i, std::int64_t c) {
+    for_each_of_micro_batch(x, micro_batch, first,
+                            [&](std::int64_t i, std::int64_t c) { mean[at(c)] += x[i] / count; });
+    for_each_of_micro_batch(x, micro_batch, first, [&](std::int64_t i, std::int64_t c) {
       variance[at(c)] += (x[i] - mean[at(c)]) * (x[i] - mean[at(c)]) / count;
     });
   }
@@ -292,7 +293,7 @@ std::vector<double> Model::coefficients(const Node& node, const char* name, doub
 }
 
 Call Model::call(const Node& node) const {
-  Call call{graph_, node, node.layer->settings(), lane_, training_, key_, {}, {}};
+  Call call{graph_, node, node.layer->settings(), micro_batch_, training_, key_, {}, {}};
   for (const std::size_t from : node.inputs) call.inputs.push_back(values_[from]);
   for (const auto& spec : graph_.owner(node).parameters)
     call.parameters[spec.name] = parameters.at(graph_.owner(node).name + "." + spec.name);
@@ -363,13 +364,13 @@ void Model::forward(const Node& node) {
   } else if (type == "batch_norm") {
     const std::vector<double> gamma = coefficients(node, "gamma", 1), beta = coefficients(node, "beta", 0);
     const double epsilon = number(node, "epsilon");
-    for (std::int64_t first = 0; first < x.samples; first += lane_) {
-      Moments m(x, lane_, first);
+    for (std::int64_t first = 0; first < x.samples; first += micro_batch_) {
+      Moments m(x, micro_batch_, first);
       if (!training_ || frozen(node) || node_frozen(graph_, node)) {
         m.mean = parameter(node, "running_mean");
         m.variance = parameter(node, "running_variance");
       }
-      for_each_of_lane(x, lane_, first, [&](std::int64_t i, std::int64_t channel) {
+      for_each_of_micro_batch(x, micro_batch_, first, [&](std::int64_t i, std::int64_t channel) {
         const auto c = static_cast<std::size_t>(channel);
         y[i] = gamma[c] * (x[i] - m.mean[c]) / std::sqrt(m.variance[c] + epsilon) + beta[c];
       });
@@ -446,33 +447,33 @@ void Model::backward(const Node& node) {
     }
   } else if (type == "batch_norm" && node_frozen(graph_, node)) {
     const auto &gamma = parameter(node, "gamma"), &variance = parameter(node, "running_variance");
-    for_each_of_lane(x, x.samples, 0, [&](std::int64_t i, std::int64_t channel) {
+    for_each_of_micro_batch(x, x.samples, 0, [&](std::int64_t i, std::int64_t channel) {
       const auto c = static_cast<std::size_t>(channel);
       dx[i] += dy[i] * gamma[c] / std::sqrt(variance[c] + number(node, "epsilon"));
     });
   } else if (type == "batch_norm") {
     //   dx = gamma / sqrt(var + eps) * (dy - mean(dy) - x_hat * mean(dy x_hat))
     const std::vector<double> gamma = coefficients(node, "gamma", 1);
-    const auto count = static_cast<double>(lane_ * channel_size(x));
+    const auto count = static_cast<double>(micro_batch_ * channel_size(x));
     const double epsilon = number(node, "epsilon");
     const auto uses = std::count_if(graph_.nodes().begin(), graph_.nodes().end(), [&](const Node& other) {
       return other.parameters_of == node.parameters_of;
     });
-    const double share = static_cast<double>(lane_) / static_cast<double>(batch_ * uses);
-    for (std::int64_t first = 0; first < x.samples; first += lane_) {
-      Moments m(x, lane_, first);
+    const double share = static_cast<double>(micro_batch_) / static_cast<double>(batch_ * uses);
+    for (std::int64_t first = 0; first < x.samples; first += micro_batch_) {
+      Moments m(x, micro_batch_, first);
       if (frozen(node)) {
         m.mean = parameter(node, "running_mean");
         m.variance = parameter(node, "running_variance");
       }
       std::vector<double> sum(gamma.size()), product(gamma.size());
       const auto scale = [&](std::size_t c) { return 1 / std::sqrt(m.variance[c] + epsilon); };
-      for_each_of_lane(x, lane_, first, [&](std::int64_t i, std::int64_t channel) {
+      for_each_of_micro_batch(x, micro_batch_, first, [&](std::int64_t i, std::int64_t channel) {
         const auto c = static_cast<std::size_t>(channel);
         sum[c] += dy[i];
         product[c] += dy[i] * (x[i] - m.mean[c]) * scale(c);
       });
-      for_each_of_lane(x, lane_, first, [&](std::int64_t i, std::int64_t channel) {
+      for_each_of_micro_batch(x, micro_batch_, first, [&](std::int64_t i, std::int64_t channel) {
         const auto c = static_cast<std::size_t>(channel);
         const double x_hat = (x[i] - m.mean[c]) * scale(c);
         const double through = frozen(node) ? 0 : sum[c] / count + x_hat * product[c] / count;

@@ -43,8 +43,8 @@ struct LayerEntry;
 /// Executes a graph node by node.
 class Model {
  public:
-  /// `lane`: samples of a batch-norm group (micro-batch).
-  Model(const Graph& graph, std::int64_t lane) : graph_(graph), lane_(lane) {}
+  /// `micro_batch`: samples of a batch-norm group (micro-batch).
+  Model(const Graph& graph, std::int64_t micro_batch) : graph_(graph), micro_batch_(micro_batch) {}
 
   Parameters parameters;
 
@@ -52,8 +52,8 @@ class Model {
   const Values& forward(const Values& x, bool training, const StepKey& key = {});
   /// Returns the sum of -log softmax(logits)[label] after a training forward.
   double loss(std::span<const std::int32_t> labels) const;
-  /// Returns the gradients of loss / batch after a training forward; for statistics, the sum over lanes of
-  /// value * lane / batch.
+  /// Returns the gradients of loss / batch after a training forward; for statistics, the sum over
+  /// micro-batches of value * micro_batch / batch.
   Parameters backward(std::span<const std::int32_t> labels, std::int64_t batch);
 
  private:
@@ -70,7 +70,7 @@ class Model {
   }
 
   const Graph& graph_;
-  std::int64_t lane_;
+  std::int64_t micro_batch_;
   bool training_ = true;
   StepKey key_;
   std::int64_t batch_ = 0;

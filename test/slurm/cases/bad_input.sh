@@ -24,10 +24,10 @@ refused constraint "nvalid feature" "lists the features" \
   train recipe.toml --constraint gold "${given[@]}" --output jobs/c --submit
 refused nodes "9 nodes are more than the 3 that are available in partition main" "use fewer --nodes" train recipe.toml --nodes 9
 refused cores "4 ranks with 9 cores each" "cpus-per-rank" train recipe.toml --ranks-per-node 4 --cpus-per-rank 9
-refused lanes "12 ranks are more than tiny can use, whose work has only 8 parts" "smaller train.lane" \
+refused micro_batches "12 ranks are more than tiny can use, whose work has only 8 parts" "smaller train.micro_batch" \
   train recipe.toml --nodes 3 --ranks-per-node 4
-refused memory "vgg16 does not fit into memory: .* nodes of partition main have at most 3.9 GiB" "train.lane" \
-  train vgg16 --set train.batch=256 --set train.lane=32 --nodes 1
+refused memory "vgg16 does not fit into memory: .* nodes of partition main have at most 3.9 GiB" "train.micro_batch" \
+  train vgg16 --set train.batch=256 --set train.micro_batch=32 --nodes 1
 refused time "a limit of 00:02:00 is too short: the warning, 120 s before the end, would come before the job begins" "longer --time" train recipe.toml --time 2
 refused limit "--time 10: more than partition short allows, 00:05:00" "continues in the queue by itself" \
   train recipe.toml --partition short --time 10

@@ -12,7 +12,7 @@ for launcher in mpirun srun; do
   check "$launcher: its log reports it" says "tiny-$job.log" 'job .* on node\[1-3\]: done'
 done
 
-# The output of sinfo is enough to compute the size: a step of 8 lanes, nodes of 4 cores.
+# The output of sinfo is enough to compute the size: a step of 8 micro-batches, nodes of 4 cores.
 slurm train recipe.toml --dry-run > worked-out.log
-check "nodes by lanes and cores" says worked-out.log '--nodes=2 *$'
+check "nodes by micro-batches and cores" says worked-out.log '--nodes=2 *$'
 check "a rank for each socket" says worked-out.log '--ntasks-per-node=4'

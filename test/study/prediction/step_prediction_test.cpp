@@ -14,16 +14,16 @@ namespace {
 
 constexpr std::size_t kBucket = 250'000;  // floats, 1 MB
 
-// 16 lanes of 10 ms each and 2 ms for the update; two buckets of 1 MB, complete 6 ms before the end and at
-// the end. Backward calls the library every 10 us.
+// 16 micro-batches of 10 ms each and 2 ms for the update; two buckets of 1 MB, complete 6 ms before the end
+// and at the end. Backward calls the library every 10 us.
 StepProfile profile() {
-  StepProfile profile{.lanes = 16,
+  StepProfile profile{.micro_batches = 16,
                       .batch = 128,
                       .update_seconds = 0.002,
                       .sums = {.elements = 2 * kBucket, .bf16_elements = 2 * kBucket},
                       .options = {.bucket_bytes = 1'000'000}};
-  for (const std::int64_t lanes : {1, 2, 3, 4, 6, 8, 16}) {
-    profile.compute.push_back({lanes, 0.01 * static_cast<double>(lanes)});
+  for (const std::int64_t micro_batches : {1, 2, 3, 4, 6, 8, 16}) {
+    profile.compute.push_back({micro_batches, 0.01 * static_cast<double>(micro_batches)});
   }
   for (int i = 0; i < 600; ++i) profile.backward.push_back({kBucket, 6e-3 - i * 1e-5});
   return profile;
@@ -55,7 +55,7 @@ TEST_CASE("one rank exchanges nothing") {
 
 TEST_CASE("with an infinitely fast network, the step takes the computation of the busiest rank") {
   const StepPrediction step = predict_step(profile(), network(1e18), 6, kStrong);
-  CHECK(step.lanes == 3);
+  CHECK(step.micro_batches == 3);
   CHECK(step.seconds() == near(0.032));
   CHECK(step.efficiency == Catch::Approx(0.162 / 0.032 / 6));
 }
@@ -189,18 +189,19 @@ TEST_CASE("in weak scaling every rank computes as much as one rank") {
   CHECK(step.efficiency == Catch::Approx(1).epsilon(1e-3));
 }
 
-TEST_CASE("the scatter of a profile is that of its worst lane count") {
+TEST_CASE("the scatter of a profile is that of its worst micro-batch count") {
   StepProfile profile;
   CHECK(profile.scatter() == 0);
-  profile.compute = {{.lanes = 1, .seconds = 1, .scatter = 0.1}, {.lanes = 2, .seconds = 2, .scatter = 0.3}};
+  profile.compute = {{.micro_batches = 1, .seconds = 1, .scatter = 0.1},
+                     {.micro_batches = 2, .seconds = 2, .scatter = 0.3}};
   CHECK(profile.scatter() == 0.3);
 }
 
-TEST_CASE("the required lane counts are known, and missing ones are an error") {
-  CHECK(needed_lanes(16, std::vector<int>{1, 2, 3, 5, 16, 1024}, kStrong) ==
+TEST_CASE("the required micro-batch counts are known, and missing ones are an error") {
+  CHECK(needed_micro_batches(16, std::vector<int>{1, 2, 3, 5, 16, 1024}, kStrong) ==
         std::vector<std::int64_t>{1, 4, 6, 8, 16});
   StepProfile lacking = profile();
   lacking.compute.pop_back();
   CHECK(error_of([&] { predict_step(lacking, network(1e9), 1, kStrong); }) ==
-        "the step of a rank with 16 lanes was not measured");
+        "the step of a rank with 16 micro-batches was not measured");
 }

@@ -49,7 +49,7 @@ threads = [1, 2]
 mode = ["sync", "ensemble", "2x1", "2x2"]
 batch = ["strong", "weak"]
 [axes]
-train.lane = [8, 4]
+train.micro_batch = [8, 4]
 )");
   // Groups determine their ranks: they have no axis of ranks.
   CHECK(all.size() == 2 * (2 * 2 + 2) * 2 * 2);
@@ -70,20 +70,20 @@ TEST_CASE("a configuration is a recipe with changes") {
   CHECK(has(configurations[1], "ensemble.members=2"));
 }
 
-TEST_CASE("a weak batch grows with the ranks that share it, and its lanes do not change") {
+TEST_CASE("a weak batch grows with the ranks that share it, and its micro-batches do not change") {
   const Place place;
   const auto weak = planned_configurations(
       place.study("ranks = [1, 3]\nmode = [\"sync\", \"2x3\", \"3x1\"]\nbatch = \"weak\""));
   REQUIRE(weak.size() == 4);
   CHECK(has(weak[0], "train.batch=32"));
   CHECK(has(weak[1], "train.batch=96"));
-  CHECK(has(weak[1], "train.lane=8"));
+  CHECK(has(weak[1], "train.micro_batch=8"));
   CHECK(has(weak[2], "train.batch=96"));  // two members, of three ranks each
   CHECK(has(weak[3], "train.batch=32"));
-  // A lane of "auto" would be a 64th of the larger batch.
+  // A micro-batch of "auto" would be a 64th of the larger batch.
   const auto automatic = planned_configurations(
-      place.study("ranks = [2]\nbatch = \"weak\"\n[set]\ntrain.batch = 1024\ntrain.lane = \"auto\""));
-  CHECK(has(automatic[0], "train.lane=16"));
+      place.study("ranks = [2]\nbatch = \"weak\"\n[set]\ntrain.batch = 1024\ntrain.micro_batch = \"auto\""));
+  CHECK(has(automatic[0], "train.micro_batch=16"));
   CHECK(has(automatic[0], "train.batch=2048"));
 }
 
@@ -105,18 +105,20 @@ TEST_CASE("configurations that cannot run are reported before the first run") {
   CHECK_THAT(refused, Contains("3 of 4 configurations cannot run"));
   CHECK_THAT(
       refused,
-      Contains("tiny-sync-5x1: 5 ranks, but a step of 32 samples has 4 lanes of 8: 1 would have no work"));
+      Contains(
+          "tiny-sync-5x1: 5 ranks, but a step of 32 samples has 4 micro-batches of 8: 1 would have no work"));
   CHECK_THAT(refused, Contains("5 ranks for a member"));
   CHECK(place.names("ranks = [1, 5, 6]\nleave_out = true") == std::vector<std::string>{"tiny-sync-1x1"});
   CHECK(obstacles(place.study("ranks = [1, 5, 6]")).size() == 2);
   CHECK_THAT(error_of([&] { planned_configurations(place.study("ranks = [5]\nleave_out = true")); }),
              Contains("1 of 1 configurations"));
 
-  CHECK_THAT(error_of([&] { planned_configurations(place.study("[set]\ntrain.lanes = 8")); }),
-             StartsWith("study \"s\", [set] train.lanes=8: ") && Contains("did you mean \"lane\"?"));
+  CHECK_THAT(
+      error_of([&] { planned_configurations(place.study("[set]\ntrain.micro_batches = 8")); }),
+      StartsWith("study \"s\", [set] train.micro_batches=8: ") && Contains("did you mean \"micro_batch\"?"));
   CHECK_THAT(error_of([&] { planned_configurations(place.study("[axes]\ntrain.epoch = [1, 2]")); }),
              StartsWith("study \"s\", [axes] train.epoch=1: ") && Contains("did you mean \"epochs\"?"));
-  CHECK_THAT(error_of([&] { planned_configurations(place.study("[axes]\ntrain.lane = [8, 8]")); }),
+  CHECK_THAT(error_of([&] { planned_configurations(place.study("[axes]\ntrain.micro_batch = [8, 8]")); }),
              Contains("two configurations of the study are equal"));
 }
 
@@ -126,7 +128,7 @@ TEST_CASE(
   const Place place;
   const auto configurations = planned_configurations(
       place.study("ranks = [6]\nmode = [\"ensemble\", \"emulated ensemble\", \"emulated 2x3\"]\n[set]\n"
-                  "train.lane = 4"));
+                  "train.micro_batch = 4"));
   REQUIRE(configurations.size() == 3);
   CHECK(configurations[0].ranks_at_once() == 6);
   CHECK(configurations[1].name == "tiny-ensemble-6x1-emulated");

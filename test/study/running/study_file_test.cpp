@@ -41,7 +41,7 @@ train.optimizer = { name = "sgd", learning_rate = 0.1 }
 seed = 7
 [axes]
 train.precision = ["fp32", "bf16"]
-train.lane = [8, 16]
+train.micro_batch = [8, 16]
 )");
   CHECK(all.threads == std::vector<std::int64_t>{2});
   CHECK(all.modes ==
@@ -90,7 +90,7 @@ TEST_CASE("an invalid study is refused with the line, and the nearest known name
   CHECK_THAT(refused("budget = \"two hours\""), Contains("s.toml:2") && Contains("is not a time"));
   CHECK_THAT(refused("[set]\ndata.fraction = 0.5"), Contains("s.toml:3") && Contains("its own axis"));
   CHECK_THAT(refused("[axes]\ntrain.mode = [\"sync\"]"), Contains("its own axis"));
-  CHECK_THAT(refused("[axes]\ntrain.lane = 8"),
+  CHECK_THAT(refused("[axes]\ntrain.micro_batch = 8"),
              Contains("s.toml:3") && Contains("must be a list of values, but is 8"));
   CHECK_THAT(refused("[axes]\nseed = [1, 2]"),
              Contains("s.toml:3") && Contains("every repeat already has its own seed"));

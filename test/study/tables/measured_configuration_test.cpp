@@ -119,8 +119,9 @@ TEST_CASE("emulated runs are never repeats of others") {
 }
 
 TEST_CASE("a configuration's coordinates have a text form") {
-  Coordinates at{"net", "sync", 4, 2, 0.25, "weak", "train.lane=8"};
-  CHECK(to_string(at) == "net, sync, 4 ranks x 2 threads, 1/4 of the samples, weak batch, train.lane=8");
+  Coordinates at{"net", "sync", 4, 2, 0.25, "weak", "train.micro_batch=8"};
+  CHECK(to_string(at) ==
+        "net, sync, 4 ranks x 2 threads, 1/4 of the samples, weak batch, train.micro_batch=8");
   CHECK(to_string(Coordinates{"net", "", 1, 1, 1, "", ""}) == "net, 1 rank");
   CHECK(fraction_text(1.0 / 3) == "1/3");
   CHECK(fraction_text(0.3) == "0.3");

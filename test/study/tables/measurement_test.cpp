@@ -23,7 +23,7 @@ Measurement full() {
   m.threads = 2;
   m.fraction = 0.125;
   m.batch = "weak";
-  m.variant = "train.lane=8 train.precision=bf16";
+  m.variant = "train.micro_batch=8 train.precision=bf16";
   m.repeat = 3;
   m.makespan_seconds = 0.1 + 0.2;
   m.epoch_seconds = 1.0 / 3;

@@ -13,9 +13,9 @@ struct GroupNormOptions {
 };
 
 /// Group normalisation: over the channels of a group and all pixels (or time steps of a sequence). Each
-/// sample is normalised separately, so neither lane nor batch matters. (N, C, H, W), (N, L, C) and (N, C)
-/// keep their shape. Parameters: gamma (ones), beta (zeros), (C). Y. Wu, K. He, "Group normalization", ECCV
-/// 2018; the defaults are Keras'.
+/// sample is normalised separately, so neither micro-batch nor batch matters. (N, C, H, W), (N, L, C) and (N,
+/// C) keep their shape. Parameters: gamma (ones), beta (zeros), (C). Y. Wu, K. He, "Group normalization",
+/// ECCV 2018; the defaults are Keras'.
 class GroupNorm final : public KeyedLayer<GroupNormOptions> {
  public:
   explicit GroupNorm(GroupNormOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}

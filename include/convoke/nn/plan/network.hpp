@@ -14,9 +14,10 @@ namespace convoke::nn {
 
 /// Options of a plan.
 struct PlanOptions {
-  std::int64_t lane = 0;   ///< samples per lane (micro-batch); each lane is a batch-norm group
-  std::int64_t lanes = 1;  ///< neighbouring lanes that run together; the plan's batch is lane * lanes
-  bool training = true;    ///< false: forward only, with running statistics and without dropout
+  std::int64_t micro_batch = 0;  ///< samples per micro-batch; each micro-batch is a batch-norm group
+  std::int64_t micro_batches =
+      1;  ///< neighbouring micro-batches that run together; the plan's batch is micro_batch * micro_batches
+  bool training = true;  ///< false: forward only, with running statistics and without dropout
   ConvolutionChoice convolution = ConvolutionChoice::kAuto;
   Precision precision = Precision::kFloat32;
   /// bind weights in other layouts or types instead of making them in every plan
@@ -34,7 +35,7 @@ struct PlanOptions {
 struct StepKey {
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
-  std::span<const std::uint32_t> samples;  ///< ids of the plan's samples, lane * lanes of them
+  std::span<const std::uint32_t> samples;  ///< ids of the plan's samples, micro_batch * micro_batches of them
   std::int64_t batch = 0;  ///< samples of the whole step, over all plans; 0: this plan is the whole step
 };
 
@@ -60,13 +61,13 @@ class Network {
   Network(Network&&) noexcept;
 
   const PlanOptions& options() const;
-  std::int64_t samples() const { return options().lane * options().lanes; }
+  std::int64_t samples() const { return options().micro_batch * options().micro_batches; }
 
   /// Binds the arenas. `parameters` (layout.size() floats) is read. backward overwrites `gradients`
   /// (layout.gradient_size() floats, may be null for inference): with the gradients of the trainable slots,
-  /// and, for each statistic slot, with the sum over the plan's lanes of the lane's value times its share of
-  /// the batch (see backward). `working` (WorkingWeights::data()) is read if options.working_weights. All are
-  /// 64-byte aligned and must outlive the binding.
+  /// and, for each statistic slot, with the sum over the plan's micro-batches of the micro-batch's value
+  /// times its share of the batch (see backward). `working` (WorkingWeights::data()) is read if
+  /// options.working_weights. All are 64-byte aligned and must outlive the binding.
   void bind(const float* parameters, float* gradients, const std::byte* working = nullptr);
 
   /// Returns the memory to which the caller writes the batch: (N, C, H, W), (N, L, F) or (N, F), plain and
@@ -84,8 +85,8 @@ class Network {
   /// runs in segments. After each segment but the last it stops with its moments, which are sums over its own
   /// samples. The caller replaces them by the sums over all plans of the step before any plan goes on.
   /// forward() and backward() without a segment treat this plan as the whole batch. The numbers of moments
-  /// are equal for all plans of a graph, whatever their lanes. There is one segment more than there are
-  /// stops; without such layers there is one segment.
+  /// are equal for all plans of a graph, whatever their micro-batches. There is one segment more than there
+  /// are stops; without such layers there is one segment.
   std::span<const std::size_t> forward_stops() const;
   std::span<const std::size_t> backward_stops() const;
   /// Runs one segment, counted from 0, and returns its moments; empty after the last segment.
@@ -115,8 +116,8 @@ class Network {
   std::span<const float> input_gradient() const;
 
   /// Back-propagates. Calls `ready(end)` when all gradients in floats [0, end) of the arena are complete:
-  /// with rising ends, the last time with layout.gradient_size(). Each statistic counts with lane / batch
-  /// (batch as in the loss).
+  /// with rising ends, the last time with layout.gradient_size(). Each statistic counts with micro_batch /
+  /// batch (batch as in the loss).
   using Ready = std::function<void(std::size_t end)>;
   void backward(const Ready& ready);
   std::span<double> backward(const Ready& ready, std::size_t segment);

@@ -30,14 +30,14 @@ struct ParameterSlot {
 /// The order in which the parameters of a graph lie in one arena. First come the trainable parameters in the
 /// order in which backward finishes their gradients (so a bucket of the exchange is a contiguous slice), each
 /// in oneDNN's own layout. Then come the statistics, then the frozen parameters, which have no gradients (in
-/// the gradient arena the step's metrics may take that place). The layout is a pure function of graph, lane
-/// size, convolution choice, instruction set and kind of processor. Immutable and shared by all plans of a
-/// rank.
+/// the gradient arena the step's metrics may take that place). The layout is a pure function of graph,
+/// micro-batch size, convolution choice, instruction set and kind of processor. Immutable and shared by all
+/// plans of a rank.
 class ParameterLayout {
  public:
-  /// `lane`: samples per lane (micro-batch) of the plans that will use this layout. `training` false: for
+  /// `micro_batch`: samples per micro-batch of the plans that will use this layout. `training` false: for
   /// inference plans only; such a network need not end in a vector of classes. `post_ops`: as in PlanOptions.
-  ParameterLayout(const Graph& graph, std::int64_t lane,
+  ParameterLayout(const Graph& graph, std::int64_t micro_batch,
                   ConvolutionChoice convolution = ConvolutionChoice::kAuto,
                   Precision precision = Precision::kFloat32, bool training = true, bool post_ops = false);
   ~ParameterLayout();

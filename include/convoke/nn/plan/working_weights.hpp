@@ -8,7 +8,7 @@ namespace convoke::nn {
 
 /// Copies of a rank's weights in the layouts and the type that its primitives need, where these differ from
 /// the arena's: bf16, or transposed blocks for a data gradient. They depend on the parameters alone, so they
-/// are made once after an update and shared by all plans and threads, instead of once per lane (micro-batch).
+/// are made once after an update and shared by all plans and threads, instead of once per micro-batch.
 class WorkingWeights {
  public:
   /// `parameters`: layout->size() floats, which every refresh reads; must outlive this object.

@@ -24,17 +24,17 @@ struct Averaging {
 /// Times of a step on one rank, measured without any exchange, and what the ranks exchange in it.
 struct StepProfile {
   struct Compute {
-    std::int64_t lanes = 0;  ///< lanes (micro-batches) of this rank
-    double seconds = 0;      ///< loading, forward and backward
-    double scatter = 0;      ///< over the measured rounds: (slowest - fastest) / median
+    std::int64_t micro_batches = 0;  ///< micro-batches of this rank
+    double seconds = 0;              ///< loading, forward and backward
+    double scatter = 0;              ///< over the measured rounds: (slowest - fastest) / median
   };
   /// A report of the backward pass: how many elements of the gradients are complete.
   struct Report {
     std::size_t elements = 0;
     double seconds_before_end = 0;  ///< of the computation
   };
-  std::int64_t lanes = 0;  ///< of a step of one rank
-  std::int64_t batch = 0;  ///< samples of it
+  std::int64_t micro_batches = 0;  ///< of a step of one rank
+  std::int64_t batch = 0;          ///< samples of it
   std::vector<Compute> compute = {};
   std::vector<Report> backward = {};  ///< of the last plan that a rank runs in a step
   double update_seconds = 0;          ///< the optimizer, by one rank
@@ -54,11 +54,14 @@ struct StepProfile {
 /// core as before, because memory and the system decide it.
 StepProfile at_speed(StepProfile profile, double speed);
 
-/// Returns the lanes of the busiest rank: ceil(lanes / ranks), or all lanes in weak scaling.
-std::int64_t busiest_lanes(std::int64_t lanes, int ranks, Scaling scaling);
+/// Returns the micro-batches of the busiest rank: ceil(micro_batches / ranks), or all micro-batches in weak
+/// scaling.
+std::int64_t busiest_micro_batches(std::int64_t micro_batches, int ranks, Scaling scaling);
 
-/// Returns the lane counts that a profile needs for these numbers of ranks and for one rank; ascending.
-std::vector<std::int64_t> needed_lanes(std::int64_t lanes, std::span<const int> ranks, Scaling scaling);
+/// Returns the micro-batch counts that a profile needs for these numbers of ranks and for one rank;
+/// ascending.
+std::vector<std::int64_t> needed_micro_batches(std::int64_t micro_batches, std::span<const int> ranks,
+                                               Scaling scaling);
 
 /// Returns after how many steps of `epoch` (from 0) the ranks average their models for the first time; 0: not
 /// within the first million steps.

@@ -38,7 +38,7 @@ std::vector<Configuration> planned_configurations(const StudyFile& study);
 /// Returns the configurations that `leave_out` drops: "name: why".
 std::vector<std::string> obstacles(const StudyFile& study);
 
-/// Returns why `ranks` ranks cannot train `recipe`: a step has no lane (micro-batch) for some rank, or, with
+/// Returns why `ranks` ranks cannot train `recipe`: a step has no micro-batch for some rank, or, with
 /// `emulated`, its members have not as many ranks each. Empty if they can.
 std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks, bool emulated = false);
 

@@ -19,8 +19,8 @@ struct Measurement {
   std::int64_t threads = 1;  ///< of each rank
   double fraction = 1;       ///< of the training samples, (0, 1]
   std::string batch;         ///< "strong" (the same batch in all), "weak" (the same for each rank), or ""
-  std::string variant;       ///< further changes as for --set, "train.lane=8 train.precision=bf16"; or ""
-  std::int64_t repeat = 1;   ///< from 1
+  std::string variant;  ///< further changes as for --set, "train.micro_batch=8 train.precision=bf16"; or ""
+  std::int64_t repeat = 1;  ///< from 1
   std::optional<double> makespan_seconds;
   std::optional<double> epoch_seconds;  ///< training one epoch, without evaluation
   std::optional<double> images_per_second;

@@ -1,4 +1,4 @@
-#include "convoke/engine/lane_queue.hpp"
+#include "convoke/engine/work_queue.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -8,7 +8,7 @@
 #include <numeric>
 #include <thread>
 
-#include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/step_engine.hpp"
 #include "convoke/engine/worker_team.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/mpi/shared_memory.hpp"
@@ -17,7 +17,7 @@
 #include "support/other_loss.hpp"
 #include "support/tiny.hpp"
 
-// Lanes (micro-batches) that workers take from each other: each is computed once, and the result is that of
+// Micro-batches that workers take from each other: each is computed once, and the result is that of
 // equal shares, on 1 to 4 ranks.
 
 using namespace convoke;
@@ -25,7 +25,7 @@ using namespace convoke::engine;
 
 namespace {
 
-constexpr std::int64_t kLane = 4, kBatch = 32;
+constexpr std::int64_t kMicroBatch = 4, kBatch = 32;
 
 /// A loss that the first worker of the last rank leaves only when the other workers have computed all samples
 /// of the step that it does not have itself, as if its core were taken from it for that long.
@@ -36,10 +36,10 @@ class HeldLoss final : public tiny::OtherLoss {
 
   nn::LossSums compute(const nn::LossInputs& samples, float* gradient) const override {
     const auto mine = static_cast<std::int64_t>(samples.labels.size());
-    // In the first step each worker computes its own lanes, and compiles its plans.
+    // In the first step each worker computes its own micro-batches, and compiles its plans.
     if (held_ && computed_ >= kBatch && std::this_thread::get_id() == first_) {
       const std::int64_t others = computed_ / kBatch * kBatch + kBatch - mine;
-      const os::Stopwatch watch;  // the test fails if nobody takes the lanes
+      const os::Stopwatch watch;  // the test fails if nobody takes the micro-batches
       while (computed_ < others && watch.seconds() < 5) std::this_thread::yield();
       alone_ = alone_ || computed_ < others;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -48,7 +48,7 @@ class HeldLoss final : public tiny::OtherLoss {
     return OtherLoss::compute(samples, gradient);
   }
 
-  /// True if the others left lanes to the worker for seconds.
+  /// True if the others left micro-batches to the worker for seconds.
   bool alone() const { return alone_; }
 
  private:
@@ -71,9 +71,9 @@ TrainedFull trained_full(const mpi::Communicator& group, EngineOptions options,
   const nn::Graph graph = tiny::graph();
   const auto optimizer = optim::make_optimizer({{"name", "sgd"}, {"momentum", 0.9}});
   options.batch = kBatch;
-  options.lane = kLane;
+  options.micro_batch = kMicroBatch;
   options.seed = 5;
-  LaneEngine engine(graph, options, loader, *optimizer, group);
+  StepEngine engine(graph, options, loader, *optimizer, group);
   const std::vector<std::uint32_t> ids = pictures.ids();
   TrainedFull result;
   while (result.steps < at_most) {
@@ -90,40 +90,40 @@ TrainedFull trained_full(const mpi::Communicator& group, EngineOptions options,
 
 }  // namespace
 
-TEST_CASE("each lane of a step is given out once, whoever takes it") {
+TEST_CASE("each micro-batch of a step is given out once, whoever takes it") {
   constexpr int kWorkers = 2;
   const mpi::Session session;
   const mpi::Communicator group = session.world();
   for (const bool own_rank_only : {false, true}) {
     ModelMemory memory(group.split_node(), {.parameters = 1, .sums = 1}, kWorkers);
-    LaneQueue queue(memory, group, own_rank_only);
+    WorkQueue queue(memory, group, own_rank_only);
     WorkerTeam team(kWorkers);
-    const LaneShares equal(group.size());
+    const MicroBatchShares equal(group.size());
     std::vector<std::int64_t> expected, taken;
-    for (const std::int64_t lanes : {37, 1, 8}) {
-      const LaneRange mine = equal.lanes(lanes, group.rank());
+    for (const std::int64_t micro_batches : {37, 1, 8}) {
+      const MicroBatchRange mine = equal.micro_batches(micro_batches, group.rank());
       for (int step = 0; step < 300; ++step) {
         std::vector<std::vector<std::int64_t>> found(kWorkers);
         memory.barrier();
-        queue.begin_step(lanes, equal);
+        queue.begin_step(micro_batches, equal);
         team.run([&](int worker) {
           auto& list = found[static_cast<std::size_t>(worker)];
-          const LaneRange own = share_of(mine, worker, kWorkers);
+          const MicroBatchRange own = share_of(mine, worker, kWorkers);
           // A worker that does not even begin keeps nothing from the others.
           const bool absent = (step + worker + group.rank()) % 3 == 0;
           for (std::int64_t i = 0; !absent && i + 1 < own.count && queue.take(worker, 2); i += 2) {
             list.push_back(own.first + i);
             list.push_back(own.first + i + 1);
           }
-          while (const auto lane = queue.take_last()) list.push_back(*lane);
-          if (!queue.empty()) FAIL_CHECK("a lane is left");
+          while (const auto micro_batch = queue.take_last()) list.push_back(*micro_batch);
+          if (!queue.empty()) FAIL_CHECK("a micro-batch is left");
         });
-        std::vector<std::int64_t> times(static_cast<std::size_t>(lanes));
+        std::vector<std::int64_t> times(static_cast<std::size_t>(micro_batches));
         for (const auto& list : found) {
-          for (const std::int64_t lane : list) {
-            ++times[static_cast<std::size_t>(lane)];
-            if (own_rank_only && (lane < mine.first || lane >= mine.first + mine.count))
-              FAIL_CHECK("lane " << lane << " has left its rank");
+          for (const std::int64_t micro_batch : list) {
+            ++times[static_cast<std::size_t>(micro_batch)];
+            if (own_rank_only && (micro_batch < mine.first || micro_batch >= mine.first + mine.count))
+              FAIL_CHECK("micro-batch " << micro_batch << " has left its rank");
           }
         }
         group.sum(std::span(times));
@@ -133,7 +133,7 @@ TEST_CASE("each lane of a step is given out once, whoever takes it") {
   }
 }
 
-TEST_CASE("a worker that is held leaves its lanes to others, and with exact no bit changes") {
+TEST_CASE("a worker that is held leaves its micro-batches to others, and with exact no bit changes") {
   const mpi::Session session;
   const mpi::Communicator group = session.world(), alone = group.split(group.rank(), 0);
   const mpi::SharedMemory shared(group.split_node(), sizeof(std::atomic<std::int64_t>));
@@ -145,9 +145,9 @@ TEST_CASE("a worker that is held leaves its lanes to others, and with exact no b
       if (group.size() * threads == 1) continue;
       if (shared.owner()) computed = 0;
       shared.publish();
-      // The held worker has begun one lane at most. With floats, that is so once workers compute single
-      // lanes.
-      const std::int64_t most = threads > 1 ? kBatch : kLane;
+      // The held worker has begun one micro-batch at most. With floats, that is so once workers compute
+      // single micro-batches.
+      const std::int64_t most = threads > 1 ? kBatch : kMicroBatch;
       const auto loss = std::make_shared<const HeldLoss>(computed, last);
       EngineOptions options;
       options.reduction = reduction;

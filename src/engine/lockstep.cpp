@@ -1,4 +1,4 @@
-#include "engine/lanes_in_step.hpp"
+#include "engine/lockstep.hpp"
 
 #include <limits>
 
@@ -7,8 +7,9 @@
 
 namespace convoke::engine {
 
-void LaneWorker::InStep::start(const StepInput& step, const std::vector<LaneSegment>& lane_segments) {
-  count_ = lane_segments.size();
+void Worker::Lockstep::start(const StepInput& step,
+                             const std::vector<MicroBatchSegment>& micro_batch_segments) {
+  count_ = micro_batch_segments.size();
   std::size_t instance = 0;
   for (std::size_t i = 0; i < count_; ++i) {
     if (i == members_.size()) {
@@ -18,9 +19,9 @@ void LaneWorker::InStep::start(const StepInput& step, const std::vector<LaneSegm
       if (i > 0) made.own = AlignedBuffer<float>(worker_.sums_.floats.size());
     }
     Member& member = *members_[i];
-    const LaneSegment& segment = lane_segments[i];
-    const bool alike =
-        i > 0 && segment.lane == lane_segments[i - 1].lane && segment.lanes == lane_segments[i - 1].lanes;
+    const MicroBatchSegment& segment = micro_batch_segments[i];
+    const bool alike = i > 0 && segment.micro_batch == micro_batch_segments[i - 1].micro_batch &&
+                       segment.micro_batches == micro_batch_segments[i - 1].micro_batches;
     instance = alike ? instance + 1 : 0;
     member.network = &worker_.load(step, segment, member.targets, instance);
     member.key = key_of(step, segment);
@@ -32,7 +33,7 @@ void LaneWorker::InStep::start(const StepInput& step, const std::vector<LaneSegm
 
 // Runs `work` unless this worker has already failed in this step.
 template <class Work>
-void LaneWorker::InStep::attempt(const Work& work) {
+void Worker::Lockstep::attempt(const Work& work) {
   if (failure_) return;
   try {
     work();
@@ -43,10 +44,10 @@ void LaneWorker::InStep::attempt(const Work& work) {
 
 // In the first step, the workers of all ranks tell each other whether they have loaded their samples and
 // compiled their plans. Before that, no worker knows which sums follow.
-bool LaneWorker::InStep::learn_stops(const StepInput& step) {
+bool Worker::Lockstep::learn_stops(const StepInput& step) {
   attempt([&] {
-    // A worker without lanes still takes part in every sum. Any plan knows which sums there are.
-    const nn::Network& any = count_ > 0 ? *members_.front()->network : worker_.plan(step.lane, 1);
+    // A worker without micro-batches still takes part in every sum. Any plan knows which sums there are.
+    const nn::Network& any = count_ > 0 ? *members_.front()->network : worker_.plan(step.micro_batch, 1);
     forward_.assign(any.forward_stops().begin(), any.forward_stops().end());
     backward_.assign(any.backward_stops().begin(), any.backward_stops().end());
   });
@@ -60,7 +61,7 @@ bool LaneWorker::InStep::learn_stops(const StepInput& step) {
 
 // Runs between two segments of the plans: adds this worker's moments to the sum, and copies the sum to all of
 // its plans.
-void LaneWorker::InStep::exchange(std::size_t moments) {
+void Worker::Lockstep::exchange(std::size_t moments) {
   MomentsExchange& sums = *worker_.options_.moments;
   const int worker = worker_.options_.worker;
   if (failure_) {
@@ -75,7 +76,7 @@ void LaneWorker::InStep::exchange(std::size_t moments) {
   for (std::size_t i = 0; i < count_; ++i) sums.read(members_[i]->moments);
 }
 
-void LaneWorker::InStep::compute_losses(const StepInput& step) {
+void Worker::Lockstep::compute_losses(const StepInput& step) {
   for (std::size_t i = 0; i < count_; ++i) {
     Member& member = *members_[i];
     worker_.compute_loss(*member.network, step, member.targets, member.gradients);
@@ -83,7 +84,7 @@ void LaneWorker::InStep::compute_losses(const StepInput& step) {
 }
 
 // When the last plan has completed a part of the gradient, the worker's sum of that part is final.
-void LaneWorker::InStep::ready(Member& member, std::size_t end) {
+void Worker::Lockstep::ready(Member& member, std::size_t end) {
   worker_.take(member.gradients, member.taken, end, member.place == 0);
   member.taken = end;
   if (member.place + 1 < count_) return;
@@ -91,11 +92,11 @@ void LaneWorker::InStep::ready(Member& member, std::size_t end) {
   (*progress_)();
 }
 
-bool LaneWorker::InStep::run(const StepInput& step, const std::vector<LaneSegment>& lane_segments,
-                             const std::function<void()>& progress) {
+bool Worker::Lockstep::run(const StepInput& step, const std::vector<MicroBatchSegment>& micro_batch_segments,
+                           const std::function<void()>& progress) {
   progress_ = &progress;
   failure_ = nullptr;
-  attempt([&] { start(step, lane_segments); });
+  attempt([&] { start(step, micro_batch_segments); });
   if (!knows_stops_ && !learn_stops(step)) {
     if (failure_) std::rethrow_exception(failure_);
     return false;

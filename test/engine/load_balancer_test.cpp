@@ -1,15 +1,15 @@
-#include "convoke/engine/lane_balance.hpp"
+#include "convoke/engine/load_balancer.hpp"
 
 #include <algorithm>
 
 #include "convoke/core/random.hpp"
-#include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/step_engine.hpp"
 #include "convoke/mpi/session.hpp"
 #include "support/catch.hpp"
 #include "support/slow_loss.hpp"
 #include "support/tiny.hpp"
 
-// Ranks of unlike speed: the lanes (micro-batches) that each gets, and what does not depend on it.
+// Ranks of unlike speed: the micro-batches that each gets, and what does not depend on it.
 
 using namespace convoke;
 using namespace convoke::engine;
@@ -21,17 +21,17 @@ mpi::Communicator world() {
   return session.world();
 }
 
-/// The lanes of each rank in the last of some full steps, and how often the shares changed.
+/// The micro-batches of each rank in the last of some full steps, and how often the shares changed.
 struct Course {
   std::vector<std::int64_t> counts;
   int changes = 0;
 };
 
-/// Takes `steps` steps. `seconds(rank, step)`: time of a lane.
+/// Takes `steps` steps. `seconds(rank, step)`: time of a micro-batch.
 template <class Seconds>
-Course course(LaneBalance& balance, std::int64_t lanes, const mpi::Communicator& group, int steps,
+Course course(LoadBalancer& balance, std::int64_t micro_batches, const mpi::Communicator& group, int steps,
               const Seconds& seconds) {
-  LaneShares shares(group.size());
+  MicroBatchShares shares(group.size());
   Course course;
   for (int step = 0; step < steps; ++step) {
     if (const auto better = balance.after_step(seconds(group.rank(), step))) {
@@ -39,14 +39,15 @@ Course course(LaneBalance& balance, std::int64_t lanes, const mpi::Communicator&
       ++course.changes;
     }
   }
-  for (int rank = 0; rank < group.size(); ++rank) course.counts.push_back(shares.lanes(lanes, rank).count);
+  for (int rank = 0; rank < group.size(); ++rank)
+    course.counts.push_back(shares.micro_batches(micro_batches, rank).count);
   return course;
 }
 
 EngineOptions options(Reduction reduction, int threads, bool slow) {
   EngineOptions options;
   options.batch = 32;
-  options.lane = 4;
+  options.micro_batch = 4;
   options.seed = 5;
   options.reduction = reduction;
   options.threads = threads;
@@ -65,7 +66,7 @@ nn::Graph synchronized() {
 /// The result of some steps of 32 samples and a last one of 21.
 struct Trained {
   std::vector<float> parameters;
-  std::vector<std::int64_t> counts;  ///< lanes of the ranks in a full step, at the end
+  std::vector<std::int64_t> counts;  ///< micro-batches of the ranks in a full step, at the end
   bool has_plan = false;             ///< this rank, after the last step
 };
 
@@ -73,7 +74,7 @@ Trained trained(const nn::Graph& graph, const mpi::Communicator& group, const En
   const tiny::Pictures pictures(128);
   const data::BatchLoader loader = pictures.loader();
   const auto optimizer = optim::make_optimizer({{"name", "sgd"}, {"momentum", 0.9}});
-  LaneEngine engine(graph, options, loader, *optimizer, group);
+  StepEngine engine(graph, options, loader, *optimizer, group);
   const std::vector<std::uint32_t> ids = pictures.ids();
   for (int i = 0; i < 9; ++i) {
     engine.step(static_cast<std::uint32_t>(i / 4),
@@ -85,7 +86,7 @@ Trained trained(const nn::Graph& graph, const mpi::Communicator& group, const En
                  {},
                  engine.plan() != nullptr};
   for (int rank = 0; rank < group.size(); ++rank)
-    result.counts.push_back(engine.shares().lanes(8, rank).count);
+    result.counts.push_back(engine.shares().micro_batches(8, rank).count);
   return result;
 }
 
@@ -98,10 +99,10 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
 
 }  // namespace
 
-TEST_CASE("a slow rank gets fewer lanes once, and all ranks know it") {
+TEST_CASE("a slow rank gets fewer micro-batches once, and all ranks know it") {
   const mpi::Communicator group = world();
   const int slow = group.size() - 1;
-  LaneBalance balance(40, 1, group);
+  LoadBalancer balance(40, 1, group);
   const auto seconds = [&](int rank, int step) {
     if (step == 0) return 1.0;  // compiles plans, on all ranks
     RandomStream random(
@@ -114,7 +115,7 @@ TEST_CASE("a slow rank gets fewer lanes once, and all ranks know it") {
     return;
   }
   CHECK(now.changes == 1);
-  // In proportion to the speeds: 1 / (4 (ranks - 1) + 1) of 40 lanes, up to the scatter of the times.
+  // In proportion to the speeds: 1 / (4 (ranks - 1) + 1) of 40 micro-batches, up to the scatter of the times.
   const double share = 40.0 / (4 * (group.size() - 1) + 1);
   CHECK(std::abs(static_cast<double>(now.counts.back()) - share) <= 1);
 
@@ -124,9 +125,9 @@ TEST_CASE("a slow rank gets fewer lanes once, and all ranks know it") {
   CHECK(most == least);
 }
 
-TEST_CASE("times that scatter change nothing, and a rank that becomes fast gets its lanes back") {
+TEST_CASE("times that scatter change nothing, and a rank that becomes fast gets its micro-batches back") {
   const mpi::Communicator group = world();
-  LaneBalance steady(16, 2, group);
+  LoadBalancer steady(16, 2, group);
   const auto scattered = [](int rank, int step) {
     RandomStream random(
         {2, Purpose::kBench, static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(step)});
@@ -134,7 +135,7 @@ TEST_CASE("times that scatter change nothing, and a rank that becomes fast gets 
   };
   CHECK(course(steady, 16, group, 3000, scattered).changes == 0);
 
-  LaneBalance balance(12, 1, group);  // a multiple of 1, 2, 3 and 4
+  LoadBalancer balance(12, 1, group);  // a multiple of 1, 2, 3 and 4
   const auto recovers = [&](int rank, int step) { return rank == 0 && step < 100 ? 5e-3 : 1e-3; };
   const Course after = course(balance, 12, group, 3000, recovers);
   CHECK(after.counts == std::vector<std::int64_t>(after.counts.size(), 12 / group.size()));
@@ -157,8 +158,8 @@ TEST_CASE("exact: the bits do not depend on the shares of the ranks") {
         CHECK(result.parameters == expected);
         CHECK(result.has_plan);
         const bool divided =
-            group.size() > 1 && !(share_node && !nn::synchronizes(graph));  // else: LaneQueue
-        if (divided) CHECK(result.counts.back() <= threads);  // one lane for each of its workers
+            group.size() > 1 && !(share_node && !nn::synchronizes(graph));  // else: WorkQueue
+        if (divided) CHECK(result.counts.back() <= threads);  // one micro-batch for each of its workers
       }
     }
   }
@@ -178,14 +179,15 @@ TEST_CASE("fast: other shares of the ranks change the rounding alone") {
   }
 }
 
-TEST_CASE("with at most one lane for each rank, nothing is balanced") {
+TEST_CASE("with at most one micro-batch for each rank, nothing is balanced") {
   const mpi::Communicator group = world();
   const int ranks = group.size();
   EngineOptions few = options(Reduction::kExact, 1, group.rank() == 0);
   few.balance = true;
-  few.lane = 32;
+  few.micro_batch = 32;
   const Trained result = trained(tiny::graph(), group, few);
   std::vector<std::int64_t> equal;
-  for (int rank = 0; rank < ranks; ++rank) equal.push_back(LaneShares(ranks).lanes(8, rank).count);
+  for (int rank = 0; rank < ranks; ++rank)
+    equal.push_back(MicroBatchShares(ranks).micro_batches(8, rank).count);
   CHECK(result.counts == equal);
 }

@@ -1,4 +1,4 @@
-#include "convoke/engine/lane_worker.hpp"
+#include "convoke/engine/worker.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -8,10 +8,10 @@
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/core/multiversion.hpp"
 #include "convoke/core/timeline.hpp"
-#include "convoke/engine/lane_queue.hpp"
-#include "convoke/engine/lane_verification.hpp"
+#include "convoke/engine/gradient_verification.hpp"
+#include "convoke/engine/work_queue.hpp"
 #include "convoke/os/clock.hpp"
-#include "engine/lanes_in_step.hpp"
+#include "engine/lockstep.hpp"
 
 namespace convoke::engine {
 namespace {
@@ -25,71 +25,73 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 
 }  // namespace
 
-LaneWorker::LaneWorker(const nn::Graph& graph, std::shared_ptr<const nn::ParameterLayout> layout,
-                       const float* parameters, const std::byte* working, const data::BatchLoader& loader,
-                       const WorkerSums& sums, Options options)
+Worker::Worker(const nn::Graph& graph, std::shared_ptr<const nn::ParameterLayout> layout,
+               const float* parameters, const std::byte* working, const data::BatchLoader& loader,
+               const WorkerSums& sums, Options options)
     : graph_(graph),
       layout_(std::move(layout)),
       parameters_(parameters),
       working_(working),
       loader_(loader),
       options_(std::move(options)),
-      lane_bytes_per_sample_(activation_bytes_per_sample(graph, options_.plan.precision)),
+      micro_batch_bytes_per_sample_(activation_bytes_per_sample(graph, options_.plan.precision)),
       sums_(sums),
       ready_([this](std::size_t end) { ready(end); }) {
   clear_sums();
-  if (options_.moments != nullptr) in_step_ = std::make_unique<InStep>(*this);
+  if (options_.moments != nullptr) lockstep_ = std::make_unique<Lockstep>(*this);
 }
-LaneWorker::~LaneWorker() = default;
+Worker::~Worker() = default;
 
-nn::Network& LaneWorker::plan(std::int64_t lane, std::int64_t lanes, std::size_t instance) {
-  const std::tuple key(lane, lanes, instance);
+nn::Network& Worker::plan(std::int64_t micro_batch, std::int64_t micro_batches, std::size_t instance) {
+  const std::tuple key(micro_batch, micro_batches, instance);
   auto it = plans_.find(key);
   if (it == plans_.end()) {
     nn::PlanOptions options = options_.plan;
-    options.lane = lane;
-    options.lanes = lanes;
+    options.micro_batch = micro_batch;
+    options.micro_batches = micro_batches;
     it = plans_.emplace(key, nn::Network(graph_, layout_, options)).first;
   }
   return it->second;
 }
 
-std::vector<LaneSegment> LaneWorker::lane_segments(const StepInput& step, LaneRange lanes,
-                                                   bool one_by_one) const {
-  return engine::lane_segments(static_cast<std::int64_t>(step.samples.size()), lanes,
-                               {.lane = step.lane,
-                                .one_by_one = one_by_one,
-                                .plan_bytes = options_.plan_bytes,
-                                .bytes_per_sample = lane_bytes_per_sample_});
+std::vector<MicroBatchSegment> Worker::micro_batch_segments(const StepInput& step,
+                                                            MicroBatchRange micro_batches,
+                                                            bool one_by_one) const {
+  return engine::micro_batch_segments(static_cast<std::int64_t>(step.samples.size()), micro_batches,
+                                      {.micro_batch = step.micro_batch,
+                                       .one_by_one = one_by_one,
+                                       .plan_bytes = options_.plan_bytes,
+                                       .bytes_per_sample = micro_batch_bytes_per_sample_});
 }
 
-const std::vector<LaneSegment>& LaneWorker::segments_of(const StepInput& step, LaneRange lanes,
-                                                        bool one_by_one) {
-  const std::tuple shape(static_cast<std::int64_t>(step.samples.size()), lanes.first, one_by_one);
+const std::vector<MicroBatchSegment>& Worker::segments_of(const StepInput& step,
+                                                          MicroBatchRange micro_batches, bool one_by_one) {
+  const std::tuple shape(static_cast<std::int64_t>(step.samples.size()), micro_batches.first, one_by_one);
   auto it = shapes_.find(shape);
   if (it != shapes_.end()) return it->second;
-  return shapes_.emplace(shape, lane_segments(step, lanes, one_by_one)).first->second;
+  return shapes_.emplace(shape, micro_batch_segments(step, micro_batches, one_by_one)).first->second;
 }
 
-nn::StepKey LaneWorker::key_of(const StepInput& step, const LaneSegment& segment) {
+nn::StepKey Worker::key_of(const StepInput& step, const MicroBatchSegment& segment) {
   const auto first = static_cast<std::size_t>(segment.first);
-  const auto count = static_cast<std::size_t>(segment.lane * segment.lanes);
+  const auto count = static_cast<std::size_t>(segment.micro_batch * segment.micro_batches);
   return {step.seed, step.epoch, step.samples.subspan(first, count),
           static_cast<std::int64_t>(step.samples.size())};
 }
 
-data::ViewKey LaneWorker::view_of(const StepInput& step, const LaneSegment& segment) {
-  data::ViewKey view{.seed = step.seed, .epoch = step.epoch, .lane = segment.lane};
+data::ViewKey Worker::view_of(const StepInput& step, const MicroBatchSegment& segment) {
+  data::ViewKey view{.seed = step.seed, .epoch = step.epoch, .micro_batch = segment.micro_batch};
   if (!step.repeats.empty()) {
-    view.repeats = step.repeats.subspan(static_cast<std::size_t>(segment.first),
-                                        static_cast<std::size_t>(segment.lane * segment.lanes));
+    view.repeats =
+        step.repeats.subspan(static_cast<std::size_t>(segment.first),
+                             static_cast<std::size_t>(segment.micro_batch * segment.micro_batches));
   }
   return view;
 }
 
-nn::Network& LaneWorker::load(const StepInput& step, const LaneSegment& segment, Targets& targets,
-                              std::size_t instance) {
-  nn::Network& network = plan(segment.lane, segment.lanes, instance);
+nn::Network& Worker::load(const StepInput& step, const MicroBatchSegment& segment, Targets& targets,
+                          std::size_t instance) {
+  nn::Network& network = plan(segment.micro_batch, segment.micro_batches, instance);
   latest_ = &network;
   const Span span(Activity::kData);
   const std::span<const std::uint32_t> ids = key_of(step, segment).samples;
@@ -112,8 +114,8 @@ nn::Network& LaneWorker::load(const StepInput& step, const LaneSegment& segment,
 }
 
 // Starts backward, and stores the metrics after the gradients.
-void LaneWorker::compute_loss(nn::Network& network, const StepInput& step, const Targets& targets,
-                              float* gradients) {
+void Worker::compute_loss(nn::Network& network, const StepInput& step, const Targets& targets,
+                          float* gradients) {
   const auto batch = static_cast<std::int64_t>(step.samples.size());
   const nn::LossSums sums = network.loss(
       {targets.labels, targets.weights, targets.second_labels, targets.shares, targets.soft_labels}, batch);
@@ -125,7 +127,7 @@ void LaneWorker::compute_loss(nn::Network& network, const StepInput& step, const
 
 // Adds elements [begin, end) of a segment's gradients, stored at `gradients` as in the arena, to the sums.
 // With floats, the first segment has written its gradients to the sums directly.
-void LaneWorker::take(const float* gradients, std::size_t begin, std::size_t end, bool first) {
+void Worker::take(const float* gradients, std::size_t begin, std::size_t end, bool first) {
   if (begin == end) return;
   if (options_.exact) {
     const std::span values(gradients + begin, end - begin);
@@ -137,7 +139,7 @@ void LaneWorker::take(const float* gradients, std::size_t begin, std::size_t end
   }
 }
 
-void LaneWorker::ready(std::size_t end) {
+void Worker::ready(std::size_t end) {
   take(gradients_, taken_, end, first_segment_);
   taken_ = end;
   if (queue_ != nullptr && options_.overlaps) last_segment_ = last_segment_ || queue_->empty();
@@ -146,9 +148,9 @@ void LaneWorker::ready(std::size_t end) {
   (*progress_)();
 }
 
-void LaneWorker::run_segment(const StepInput& step, const LaneSegment& segment, bool last,
-                             const std::function<void()>& progress) {
-  const bool first = lanes_ == 0;
+void Worker::run_segment(const StepInput& step, const MicroBatchSegment& segment, bool last,
+                         const std::function<void()>& progress) {
+  const bool first = micro_batches_ == 0;
   count(segment);
   nn::Network& network = load(step, segment, targets_);
   // With floats, the first segment writes its gradients to the sums; later segments write to separate memory,
@@ -171,13 +173,13 @@ void LaneWorker::run_segment(const StepInput& step, const LaneSegment& segment, 
   if (segment.first == watched_) digest_ = digest_of_floats();
 }
 
-// The elements after the correct predictions are set by failures, not by lanes.
-std::uint64_t LaneWorker::digest_of_floats() const {
+// The elements after the correct predictions are set by failures, not by micro-batches.
+std::uint64_t Worker::digest_of_floats() const {
   return digest_of(sums_.floats.first(layout_->gradient_size() + kBad));
 }
 
-std::uint64_t LaneWorker::recompute(const StepInput& step, std::int64_t lane) {
-  const LaneSegment segment = lane_segments(step, {lane, 1}, true).front();
+std::uint64_t Worker::recompute(const StepInput& step, std::int64_t micro_batch) {
+  const MicroBatchSegment segment = micro_batch_segments(step, {micro_batch, 1}, true).front();
   nn::Network& network = load(step, segment, targets_);
   network.bind(parameters_, sums_.floats.data(), working_);
   network.forward(key_of(step, segment));
@@ -186,45 +188,48 @@ std::uint64_t LaneWorker::recompute(const StepInput& step, std::int64_t lane) {
   return digest_of_floats();
 }
 
-// Runs this worker's own segments until others have taken a lane of the next one, then single lanes.
-void LaneWorker::run_queue(const StepInput& step, const std::vector<LaneSegment>& own, LaneQueue& queue,
-                           const std::function<void()>& progress) {
-  for (const LaneSegment& segment : own) {
-    if (!queue.take(options_.worker, segment.lanes)) break;
+// Runs this worker's own segments until others have taken a micro-batch of the next one, then single
+// micro-batches.
+void Worker::run_queue(const StepInput& step, const std::vector<MicroBatchSegment>& own, WorkQueue& queue,
+                       const std::function<void()>& progress) {
+  for (const MicroBatchSegment& segment : own) {
+    if (!queue.take(options_.worker, segment.micro_batches)) break;
     run_segment(step, segment, false, progress);
   }
-  while (const std::optional<std::int64_t> lane = queue.take_last())
-    run_segment(step, {*lane * step.lane, step.lane, 1}, false, progress);
-  if (lanes_ == 0) clear_sums();
+  while (const std::optional<std::int64_t> micro_batch = queue.take_last())
+    run_segment(step, {*micro_batch * step.micro_batch, step.micro_batch, 1}, false, progress);
+  if (micro_batches_ == 0) clear_sums();
   queue.end(options_.worker);
 }
 
 // No work, but every rank takes part in every sum.
-void LaneWorker::clear_sums() {
+void Worker::clear_sums() {
   std::ranges::fill(sums_.floats, 0.0F);
   std::ranges::fill(sums_.fixed, std::int64_t{0});
 }
 
-void LaneWorker::run(const StepInput& step, LaneRange lanes, LaneQueue* queue,
-                     const std::function<void()>& progress) {
+void Worker::run(const StepInput& step, MicroBatchRange micro_batches, WorkQueue* queue,
+                 const std::function<void()>& progress) {
   const os::Stopwatch watch;
   waited_ = 0;
-  samples_ = lanes_ = 0;
-  if (std::exchange(lanes_change_, false)) {
+  samples_ = micro_batches_ = 0;
+  if (std::exchange(micro_batches_change_, false)) {
     plans_.clear();
     shapes_.clear();
     latest_ = nullptr;
   }
-  const std::int64_t step_lanes = divide_up(static_cast<std::int64_t>(step.samples.size()), step.lane);
-  limit_ = fixed_point_limit(step_lanes);
+  const std::int64_t step_micro_batches =
+      divide_up(static_cast<std::int64_t>(step.samples.size()), step.micro_batch);
+  limit_ = fixed_point_limit(step_micro_batches);
   bad_ = false;
-  queue_ = lanes.count > 0 ? queue : nullptr;  // a worker without lanes has no memory for a plan
-  const std::vector<LaneSegment>& list =
-      segments_of(step, lanes, options_.exact || (queue_ != nullptr && queue_->one_by_one()));
+  queue_ =
+      micro_batches.count > 0 ? queue : nullptr;  // a worker without micro-batches has no memory for a plan
+  const std::vector<MicroBatchSegment>& list =
+      segments_of(step, micro_batches, options_.exact || (queue_ != nullptr && queue_->one_by_one()));
   if (list.empty()) clear_sums();
-  if (in_step_) {
-    for (const LaneSegment& segment : list) count(segment);
-    if (!in_step_->run(step, list, progress)) return;
+  if (lockstep_) {
+    for (const MicroBatchSegment& segment : list) count(segment);
+    if (!lockstep_->run(step, list, progress)) return;
   } else if (queue_ != nullptr) {
     run_queue(step, list, *queue_, progress);
   } else {
@@ -235,7 +240,7 @@ void LaneWorker::run(const StepInput& step, LaneRange lanes, LaneQueue* queue,
   seconds_ = watch.seconds() - waited_;
 }
 
-void LaneWorker::give_up() {
+void Worker::give_up() {
   const std::size_t metrics = layout_->gradient_size();
   std::ranges::fill(sums_.floats.subspan(metrics), 0.0F);
   sums_.floats[metrics + kFailed] = 1;
@@ -246,15 +251,15 @@ void LaneWorker::give_up() {
   publish(sums_.floats.size());
 }
 
-std::string LaneWorker::first_non_finite(const StepInput& step, LaneRange lanes) {
-  for (const LaneSegment& segment : lane_segments(step, lanes, options_.exact)) {
+std::string Worker::first_non_finite(const StepInput& step, MicroBatchRange micro_batches) {
+  for (const MicroBatchSegment& segment : micro_batch_segments(step, micro_batches, options_.exact)) {
     nn::Network& network = load(step, segment, targets_);
     network.bind(parameters_, sums_.floats.data(), working_);
     nn::StepKey key = key_of(step, segment);
     key.batch = 0;  // each plan separately, so that a NaN does not spread to plans without one
     const std::string node = network.first_non_finite(key);
     if (!node.empty()) return node;
-    if (in_step_) continue;  // its backward pass needs those of all other lanes
+    if (lockstep_) continue;  // its backward pass needs those of all other micro-batches
     compute_loss(network, step, targets_, sums_.floats.data());
     network.backward([](std::size_t) {});
     const std::string gradient = first_bad_gradient();
@@ -264,7 +269,7 @@ std::string LaneWorker::first_non_finite(const StepInput& step, LaneRange lanes)
 }
 
 // In the order of the network. A gradient that is too large for fixed point is bad, too.
-std::string LaneWorker::first_bad_gradient() const {
+std::string Worker::first_bad_gradient() const {
   const float limit = options_.exact ? limit_ : std::numeric_limits<float>::infinity();
   const nn::ParameterSlot* first = nullptr;
   for (const nn::ParameterSlot& slot : layout_->slots()) {
@@ -277,7 +282,7 @@ std::string LaneWorker::first_bad_gradient() const {
   return (first->spec.statistic() ? "the statistic " : "the gradient of ") + first->name;
 }
 
-std::size_t LaneWorker::plan_bytes() const {
+std::size_t Worker::plan_bytes() const {
   std::size_t bytes = 0;
   for (const auto& [shape, network] : plans_) bytes += network.activation_bytes();
   return bytes;

@@ -5,22 +5,22 @@
 #include <span>
 #include <vector>
 
-#include "convoke/engine/lane_worker.hpp"
+#include "convoke/engine/worker.hpp"
 
 namespace convoke::engine {
 
-/// How a worker runs its lanes (micro-batches) if batch norms use the statistics of the whole batch. All of
+/// How a worker runs its micro-batches if batch norms use the statistics of the whole batch. All of
 /// its plans advance together, one plan segment after the other. Between two segments, their moments are
-/// summed with those of all other lanes of the step (MomentsExchange). Each plan keeps its activations and
-/// its own gradients until the step ends.
-class LaneWorker::InStep {
+/// summed with those of all other micro-batches of the step (MomentsExchange). Each plan keeps its
+/// activations and its own gradients until the step ends.
+class Worker::Lockstep {
  public:
-  explicit InStep(LaneWorker& worker) : worker_(worker) {}
+  explicit Lockstep(Worker& worker) : worker_(worker) {}
 
-  /// Runs a step as LaneWorker::run does. A worker that fails still takes part in all sums of the step,
+  /// Runs a step as Worker::run does. A worker that fails still takes part in all sums of the step,
   /// because the others wait for it; its moments are then not finite, and it throws at the end. Returns false
   /// if a worker could not begin the first step; then nothing was summed.
-  bool run(const StepInput& step, const std::vector<LaneSegment>& lane_segments,
+  bool run(const StepInput& step, const std::vector<MicroBatchSegment>& micro_batch_segments,
            const std::function<void()>& progress);
 
  private:
@@ -36,7 +36,7 @@ class LaneWorker::InStep {
     std::size_t taken = 0;
     nn::Network::Ready ready;
   };
-  void start(const StepInput& step, const std::vector<LaneSegment>& lane_segments);
+  void start(const StepInput& step, const std::vector<MicroBatchSegment>& micro_batch_segments);
   template <class Work>
   void attempt(const Work& work);
   bool learn_stops(const StepInput& step);
@@ -44,7 +44,7 @@ class LaneWorker::InStep {
   void compute_losses(const StepInput& step);
   void ready(Member& member, std::size_t end);
 
-  LaneWorker& worker_;
+  Worker& worker_;
   std::vector<std::unique_ptr<Member>> members_;  ///< by position in the step; never shrinks
   std::size_t count_ = 0;                         ///< members in this step
   const std::function<void()>* progress_ = nullptr;

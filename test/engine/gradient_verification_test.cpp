@@ -1,9 +1,9 @@
-#include "convoke/engine/lane_verification.hpp"
+#include "convoke/engine/gradient_verification.hpp"
 
 #include <bit>
 #include <set>
 
-#include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/step_engine.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/environment.hpp"
 #include "support/catch.hpp"
@@ -29,9 +29,9 @@ std::string name_of(int rank) { return fmt::format("rank {} (host {})", rank, os
 
 /// Verifies a step in which the owner has `first`, and a rank computes `of_rank(rank, call)` at each call.
 template <class OfRank>
-std::string message(const LaneVerification::Check& check, std::uint64_t first, const OfRank& of_rank) {
+std::string message(const GradientVerification::Check& check, std::uint64_t first, const OfRank& of_rank) {
   const mpi::Communicator group = world();
-  LaneVerification verification(group, 1);
+  GradientVerification verification(group, 1);
   int calls = 0;
   const std::string text =
       error_of([&] { verification.run(check, first, [&] { return of_rank(group.rank(), calls++); }); });
@@ -42,7 +42,7 @@ std::string message(const LaneVerification::Check& check, std::uint64_t first, c
 EngineOptions options(std::int64_t every, int threads) {
   EngineOptions options;
   options.batch = 32;
-  options.lane = 4;
+  options.micro_batch = 4;
   options.seed = 5;
   options.reduction = Reduction::kExact;
   options.threads = threads;
@@ -73,37 +73,37 @@ TEST_CASE("the digest depends on every bit") {
   }
 }
 
-TEST_CASE("all lanes and all pairs of ranks come in turn, and the owner has the lane") {
+TEST_CASE("all micro-batches and all pairs of ranks come in turn, and the owner has the micro-batch") {
   const mpi::Communicator group = world();
-  const LaneVerification verification(group, 10);
-  const LaneShares shares(group.size());
-  std::set<std::int64_t> lanes;
+  const GradientVerification verification(group, 10);
+  const MicroBatchShares shares(group.size());
+  std::set<std::int64_t> micro_batches;
   std::set<std::pair<int, int>> pairs;
   for (std::int64_t step = 10; step <= 2400; step += 10) {
     CHECK(verification.due(step));
     CHECK_FALSE(verification.due(step + 1));
-    const LaneVerification::Check check = verification.check_of(step, 8, shares);
-    const LaneRange range = shares.lanes(8, check.owner);
-    CHECK((check.lane >= range.first && check.lane < range.first + range.count));
+    const GradientVerification::Check check = verification.check_of(step, 8, shares);
+    const MicroBatchRange range = shares.micro_batches(8, check.owner);
+    CHECK((check.micro_batch >= range.first && check.micro_batch < range.first + range.count));
     CHECK((check.owner != check.checker || group.size() == 1));
-    lanes.insert(check.lane);
+    micro_batches.insert(check.micro_batch);
     pairs.emplace(check.owner, check.checker);
   }
-  CHECK(lanes.size() == 8);
+  CHECK(micro_batches.size() == 8);
   const int size = group.size();
   CHECK(std::ssize(pairs) == (size == 1 ? 1 : size * (size - 1)));
 }
 
 TEST_CASE("a rank that is always wrong is named with its host; of two ranks, both") {
   const int size = world().size();
-  const LaneVerification::Check check{.step = 120, .lane = 3, .owner = 0, .checker = size - 1};
+  const GradientVerification::Check check{.step = 120, .micro_batch = 3, .owner = 0, .checker = size - 1};
   CHECK(message(check, kRight, [](int, int) { return kRight; }).empty());
   if (size == 1) return;
   for (const int wrong : {0, size - 1}) {
     const std::string text = message(check, wrong == 0 ? kWrong : kRight,
                                      [&](int rank, int) { return rank == wrong ? kWrong : kRight; });
-    CHECK_THAT(
-        text, Contains("in step 120, " + name_of(0) + " and " + name_of(size - 1) + " both computed lane 3"));
+    CHECK_THAT(text, Contains("in step 120, " + name_of(0) + " and " + name_of(size - 1) +
+                              " both computed micro-batch 3"));
     if (size == 2) {
       CHECK_THAT(text, Contains("no majority tells which one is wrong"));
     } else {
@@ -114,7 +114,7 @@ TEST_CASE("a rank that is always wrong is named with its host; of two ranks, bot
 
 TEST_CASE("a rank that was wrong once is named, also of one or two ranks") {
   const int size = world().size();
-  const LaneVerification::Check check{.step = 120, .lane = 3, .owner = 0, .checker = size - 1};
+  const GradientVerification::Check check{.step = 120, .micro_batch = 3, .owner = 0, .checker = size - 1};
   CHECK_THAT(message(check, kWrong, [](int, int) { return kRight; }),
              Contains("the other results show that " + name_of(0) + " is wrong"));
   CHECK_THAT(message(check, kRight,
@@ -130,14 +130,15 @@ TEST_CASE("verified training has the same bits, and says what was verified") {
   const std::vector<std::uint32_t> ids = pictures.ids();
   const nn::Graph graph = tiny::graph();
   const auto trained = [&](const EngineOptions& options) {
-    LaneEngine engine(graph, options, loader, *optimizer, group);
-    std::int64_t lanes = 0;
+    StepEngine engine(graph, options, loader, *optimizer, group);
+    std::int64_t micro_batches = 0;
     for (std::uint32_t i = 0; i < 20; ++i) {
-      const auto step = std::span(ids).subspan(i % 4 * 32, i % 4 == 3 ? 21 : 32);  // the last lane is smaller
+      const auto step =
+          std::span(ids).subspan(i % 4 * 32, i % 4 == 3 ? 21 : 32);  // the last micro-batch is smaller
       engine.step(i / 4, step, 1e-3);
-      lanes += engine.take_verification().lanes;
+      micro_batches += engine.take_verification().micro_batches;
     }
-    CHECK(lanes == (options.verify_every == 0 ? 0 : 20 / options.verify_every));
+    CHECK(micro_batches == (options.verify_every == 0 ? 0 : 20 / options.verify_every));
     const std::span<float> parameters = engine.parameters();
     return std::vector<float>(parameters.begin(), parameters.end());
   };
@@ -162,7 +163,7 @@ TEST_CASE("a bit that flips in the parameters of one node is found, and names th
   const nn::Graph graph = tiny::graph();
   EngineOptions apart = options(1, 1);
   apart.share_node = false;
-  LaneEngine engine(graph, apart, loader, *optimizer, group);
+  StepEngine engine(graph, apart, loader, *optimizer, group);
   engine.step(0, ids, 0.01);
   const int faulty = group.size() - 1;
   if (group.rank() == faulty) {
@@ -179,7 +180,7 @@ TEST_CASE("a bit that flips in the parameters of one node is found, and names th
     CHECK_THAT(text, Contains("the other results show that " + name_of(faulty) + " is wrong"));
 }
 
-TEST_CASE("lanes of synchronized batch norms cannot be verified alone") {
+TEST_CASE("micro-batches of synchronized batch norms cannot be verified alone") {
   const tiny::Pictures pictures(32);
   const data::BatchLoader loader = pictures.loader();
   const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
@@ -187,6 +188,6 @@ TEST_CASE("lanes of synchronized batch norms cannot be verified alone") {
       nn::build_graph(Shape{1, 8, 8}, {{{"layer", "batch_norm"}, {"synchronized", true}},
                                        {{"layer", "flatten"}},
                                        {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
-  CHECK_THAT(error_of([&] { LaneEngine(graph, options(1, 1), loader, *optimizer, world()); }),
+  CHECK_THAT(error_of([&] { StepEngine(graph, options(1, 1), loader, *optimizer, world()); }),
              Contains("synchronized batch norms cannot be verified alone"));
 }

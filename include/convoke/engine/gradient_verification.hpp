@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "convoke/engine/lane_shares.hpp"
+#include "convoke/engine/micro_batch_shares.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/mpi/together.hpp"
 
@@ -25,30 +25,30 @@ std::uint64_t digest_of(std::span<const float> values);
 
 /// How much was verified, and what it cost.
 struct VerificationUse {
-  std::int64_t lanes = 0;  ///< that were computed again
-  double seconds = 0;      ///< of this rank
+  std::int64_t micro_batches = 0;  ///< that were computed again
+  double seconds = 0;              ///< of this rank
 };
 
-/// Verifies gradients: every so many steps one lane (micro-batch) of the step is computed again by another
+/// Verifies gradients: every so many steps one micro-batch of the step is computed again by another
 /// rank. With exact sums both must have the same bits; a difference is the fault of a processor or of memory.
-/// If they differ, all ranks compute the lane, and the majority tells which ranks are wrong. The lanes and
-/// pairs of ranks alternate, so that all come in turn. A group of one rank verifies itself.
-class LaneVerification {
+/// If they differ, all ranks compute the micro-batch, and the majority tells which ranks are wrong. The
+/// micro-batches and pairs of ranks alternate, so that all come in turn. A group of one rank verifies itself.
+class GradientVerification {
  public:
   /// `every`: steps, at least 1. `group` must outlive it.
-  LaneVerification(const mpi::Communicator& group, std::int64_t every) : group_(group), every_(every) {}
+  GradientVerification(const mpi::Communicator& group, std::int64_t every) : group_(group), every_(every) {}
 
-  /// Which lane of a step is verified, and by whom.
+  /// Which micro-batch of a step is verified, and by whom.
   struct Check {
     std::int64_t step = 0;  ///< from 1
-    std::int64_t lane = 0;
+    std::int64_t micro_batch = 0;
     int owner = 0;    ///< the rank whose result is in the sums
     int checker = 0;  ///< the rank that computes it again
   };
   /// True if step `step` (from 1) is verified.
   bool due(std::int64_t step) const { return step % every_ == 0; }
-  /// Returns the check of a step that is due, which has `lanes` lanes. The same on all ranks.
-  Check check_of(std::int64_t step, std::int64_t lanes, const LaneShares& shares) const;
+  /// Returns the check of a step that is due, which has `micro_batches` micro-batches. The same on all ranks.
+  Check check_of(std::int64_t step, std::int64_t micro_batches, const MicroBatchShares& shares) const;
 
   /// Compares the results, as digests: `first` on the owner, and `again` on the checker, which may be called
   /// several times. Collective. Throws SilentCorruption on all ranks; and if `again` throws on one rank, its

@@ -1,4 +1,4 @@
-#include "convoke/engine/lane_verification.hpp"
+#include "convoke/engine/gradient_verification.hpp"
 
 #include <fmt/format.h>
 
@@ -58,22 +58,22 @@ std::vector<int> wrong_ranks(std::span<const std::vector<std::uint64_t>> results
   return wrong;
 }
 
-LaneVerification::Check LaneVerification::check_of(std::int64_t step, std::int64_t lanes,
-                                                   const LaneShares& shares) const {
+GradientVerification::Check GradientVerification::check_of(std::int64_t step, std::int64_t micro_batches,
+                                                           const MicroBatchShares& shares) const {
   const std::int64_t round = step / every_ - 1;
-  Check check{.step = step, .lane = round % lanes};
+  Check check{.step = step, .micro_batch = round % micro_batches};
   for (int rank = 0; rank < group_.size(); ++rank) {
-    const LaneRange range = shares.lanes(lanes, rank);
-    if (check.lane >= range.first && check.lane < range.first + range.count) check.owner = rank;
+    const MicroBatchRange range = shares.micro_batches(micro_batches, rank);
+    if (check.micro_batch >= range.first && check.micro_batch < range.first + range.count) check.owner = rank;
   }
   if (group_.size() == 1) return check;
   const auto others = static_cast<std::int64_t>(group_.size() - 1);
-  check.checker = static_cast<int>((check.owner + 1 + round / lanes % others) % group_.size());
+  check.checker = static_cast<int>((check.owner + 1 + round / micro_batches % others) % group_.size());
   return check;
 }
 
-void LaneVerification::run(const Check& check, std::uint64_t first,
-                           const std::function<std::uint64_t()>& again) {
+void GradientVerification::run(const Check& check, std::uint64_t first,
+                               const std::function<std::uint64_t()>& again) {
   std::uint64_t mine = group_.rank() == check.owner ? first : 0;
   std::uint64_t second = mpi::together(group_, [&] { return group_.rank() == check.checker ? again() : 0; });
   if (group_.size() > 1) {
@@ -86,8 +86,8 @@ void LaneVerification::run(const Check& check, std::uint64_t first,
   good_ = check.step;
 }
 
-void LaneVerification::blame(const Check& check, std::uint64_t first, std::uint64_t second,
-                             const std::function<std::uint64_t()>& again) const {
+void GradientVerification::blame(const Check& check, std::uint64_t first, std::uint64_t second,
+                                 const std::function<std::uint64_t()>& again) const {
   const std::vector<std::uint64_t> third = gather_all(mpi::together(group_, again), group_);
   std::vector<std::vector<std::uint64_t>> results;
   for (const std::uint64_t result : third) results.push_back({result});
@@ -97,10 +97,11 @@ void LaneVerification::blame(const Check& check, std::uint64_t first, std::uint6
   const auto name = [&](int rank) {
     return fmt::format("rank {} (host {})", rank, hosts[static_cast<std::size_t>(rank)]);
   };
-  const std::string pair = check.owner == check.checker
-                               ? fmt::format("{} computed lane {} twice", name(check.owner), check.lane)
-                               : fmt::format("{} and {} both computed lane {}", name(check.owner),
-                                             name(check.checker), check.lane);
+  const std::string pair =
+      check.owner == check.checker
+          ? fmt::format("{} computed micro-batch {} twice", name(check.owner), check.micro_batch)
+          : fmt::format("{} and {} both computed micro-batch {}", name(check.owner), name(check.checker),
+                        check.micro_batch);
   std::vector<std::string> wrong;
   for (const int rank : wrong_ranks(results)) wrong.push_back(name(rank));
   throw SilentCorruption(

@@ -1,4 +1,4 @@
-#include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/step_engine.hpp"
 
 #include <fmt/format.h>
 
@@ -14,12 +14,12 @@
 #include "convoke/core/finite.hpp"
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/engine/gradient_sums.hpp"
-#include "convoke/engine/lane_queue.hpp"
-#include "convoke/engine/lane_worker.hpp"
 #include "convoke/engine/model_memory.hpp"
 #include "convoke/engine/moments_exchange.hpp"
 #include "convoke/engine/node_team.hpp"
 #include "convoke/engine/update.hpp"
+#include "convoke/engine/work_queue.hpp"
+#include "convoke/engine/worker.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/working_weights.hpp"
@@ -32,34 +32,35 @@ namespace convoke::engine {
 namespace {
 
 void check(const EngineOptions& options) {
-  if (options.batch < 1 || options.lane < 1 || options.batch % options.lane != 0) {
-    throw Error(fmt::format("a batch of {} samples is not a multiple of a lane (micro-batch) of {}",
-                            options.batch, options.lane),
-                "choose a lane that divides the batch, or lane = \"auto\"");
+  if (options.batch < 1 || options.micro_batch < 1 || options.batch % options.micro_batch != 0) {
+    throw Error(fmt::format("a batch of {} samples is not a multiple of a micro-batch of {}", options.batch,
+                            options.micro_batch),
+                "choose a micro-batch that divides the batch, or micro_batch = \"auto\"");
   }
 }
 
 }  // namespace
 
-std::int64_t auto_lane(std::int64_t batch) {
-  std::int64_t lane = std::min(batch, std::max<std::int64_t>(8, batch / 64));
-  while (batch % lane != 0) ++lane;
-  return lane;
+std::int64_t auto_micro_batch(std::int64_t batch) {
+  std::int64_t micro_batch = std::min(batch, std::max<std::int64_t>(8, batch / 64));
+  while (batch % micro_batch != 0) ++micro_batch;
+  return micro_batch;
 }
 
 int worker_count(const EngineOptions& options, int rank, int ranks) {
-  const std::int64_t lanes = share_of({0, options.batch / options.lane}, rank, ranks).count;
-  return static_cast<int>(std::clamp<std::int64_t>(options.threads, 1, std::max<std::int64_t>(1, lanes)));
+  const std::int64_t micro_batches = share_of({0, options.batch / options.micro_batch}, rank, ranks).count;
+  return static_cast<int>(
+      std::clamp<std::int64_t>(options.threads, 1, std::max<std::int64_t>(1, micro_batches)));
 }
 
 int primitive_threads(const EngineOptions& options, int workers) {
-  // With fewer lanes than cores, the remaining cores work inside the primitives. Exact sums do not allow
-  // this, because a kernel's rounding may depend on its threads.
+  // With fewer micro-batches than cores, the remaining cores work inside the primitives. Exact sums do not
+  // allow this, because a kernel's rounding may depend on its threads.
   return options.reduction == Reduction::kExact ? 1 : std::max(1, options.threads / workers);
 }
 
-// With floats, the sums depend on who computes a lane, and on whether it is computed alone.
-bool steals_lanes(const EngineOptions& options, const nn::Graph& graph) {
+// With floats, the sums depend on who computes a micro-batch, and on whether it is computed alone.
+bool steals_micro_batches(const EngineOptions& options, const nn::Graph& graph) {
   return (options.balance || options.reduction == Reduction::kExact) && !nn::synchronizes(graph);
 }
 
@@ -70,7 +71,7 @@ nn::PlanOptions plan_options(const EngineOptions& options) {
           .loss = options.loss.get()};
 }
 
-class LaneEngine::Impl {
+class StepEngine::Impl {
  public:
   Impl(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
        const optim::Optimizer& optimizer, const mpi::Communicator& group, EngineParts parts)
@@ -85,7 +86,7 @@ class LaneEngine::Impl {
         update_(layout_, options.update, optimizer, memory_, *parts_.team),
         shares_(group.size()),
         state_slots_(optimizer.state_slots()) {
-    if (steals_lanes(options, graph)) {
+    if (steals_micro_batches(options, graph)) {
       const bool streamed = loader.split().stream != nullptr;
       queue_.emplace(memory_, group, streamed);
       if (!streamed && memory_.node().size() == group.size()) parts_.balance.reset();  // the queue does more
@@ -98,11 +99,11 @@ class LaneEngine::Impl {
     team_.run([&](int i) {
       nn::set_primitive_threads(primitive_threads_);
       os::request_short_time_slices();
-      workers_[static_cast<std::size_t>(i)] = std::make_unique<LaneWorker>(
-          graph, parts_.layout, memory_.parameters().data(), working_.data(), loader,
-          memory_.sums(memory_.first_worker() + i),
-          LaneWorker::Options{exact(), plan_options(options_), bytes_together(graph), moments(), i,
-                              sums_.overlaps()});
+      workers_[static_cast<std::size_t>(i)] =
+          std::make_unique<Worker>(graph, parts_.layout, memory_.parameters().data(), working_.data(), loader,
+                                   memory_.sums(memory_.first_worker() + i),
+                                   Worker::Options{exact(), plan_options(options_), bytes_together(graph),
+                                                   moments(), i, sums_.overlaps()});
     });
     prepare_ = [this](int i) { working_.refresh(i, team_.size()); };
     compute_ = [this](int i) { compute(i); };
@@ -115,22 +116,24 @@ class LaneEngine::Impl {
     ensure(!samples.empty() && static_cast<std::int64_t>(samples.size()) <= options_.batch,
            "a step has at least one sample and at most a batch");
     nn::set_primitive_threads(primitive_threads_);
-    input_ = {options_.seed, epoch, samples, options_.lane, repeats};
-    const std::int64_t lanes = (std::ssize(samples) + options_.lane - 1) / options_.lane;
-    lanes_ = shares_.lanes(lanes, group_.rank());
+    input_ = {options_.seed, epoch, samples, options_.micro_batch, repeats};
+    const std::int64_t micro_batches =
+        (std::ssize(samples) + options_.micro_batch - 1) / options_.micro_batch;
+    micro_batches_ = shares_.micro_batches(micro_batches, group_.rank());
 
-    // 1. Forward and backward of this rank's lanes. Between nodes, complete gradients are sent while the rest
+    // 1. Forward and backward of this rank's micro-batches. Between nodes, complete gradients are sent while
+    // the rest
     //    is computed.
     if (!working_.empty()) team_.run(prepare_);
     sums_.begin_step();
     for (const auto& worker : workers_) worker->begin_step();
     if (moments() != nullptr) moments()->begin_step();
-    const std::optional<LaneVerification::Check> check = begin_verification(lanes);
-    // Each worker compiles its plans in the first full step, and a smaller last lane needs one of its own.
-    // Whose lane is verified must be known.
+    const std::optional<GradientVerification::Check> check = begin_verification(micro_batches);
+    // Each worker compiles its plans in the first full step, and a smaller last micro-batch needs one of its
+    // own. Whose micro-batch is verified must be known.
     const bool full = std::ssize(samples) == options_.batch;
-    shares_lanes_ = queue_ && compiled_ && full && !check && queue_->shares(lanes);
-    if (shares_lanes_) queue_->begin_step(lanes, shares_);
+    shares_micro_batches_ = queue_ && compiled_ && full && !check && queue_->shares(micro_batches);
+    if (shares_micro_batches_) queue_->begin_step(micro_batches, shares_);
     compiled_ = compiled_ || full;
     std::exception_ptr failure;
     try {
@@ -176,7 +179,7 @@ class LaneEngine::Impl {
     mpi::together(group_, [&] {
       team_.run([&](int i) {
         const auto index = static_cast<std::size_t>(i);
-        found[index] = workers_[index]->first_non_finite(input_, share_of(lanes_, i, team_.size()));
+        found[index] = workers_[index]->first_non_finite(input_, share_of(micro_batches_, i, team_.size()));
       });
     });
     const auto it =
@@ -191,7 +194,7 @@ class LaneEngine::Impl {
     return group_.broadcast(std::move(first));
   }
 
-  const LaneShares& shares() const { return shares_; }
+  const MicroBatchShares& shares() const { return shares_; }
   void reset_optimizer() { update_.reset_states(steps_done_); }
 
   /// True on the rank that writes the memory which the ranks of a node share.
@@ -202,15 +205,16 @@ class LaneEngine::Impl {
   EngineParts parts_;
   const nn::ParameterLayout& layout_;
   ModelMemory& memory_;
-  std::vector<std::unique_ptr<LaneWorker>> workers_;
+  std::vector<std::unique_ptr<Worker>> workers_;
   std::int64_t steps_done_ = 0;
 
  private:
   void start_verification() {
     ensure(exact(), "only exact gradients have the same bits on all ranks");
     if (moments() != nullptr) {
-      throw Error("a lane with synchronized batch norms cannot be verified alone: it needs the whole batch",
-                  "set run.verify_every = 0, or leave synchronized out of the batch norms");
+      throw Error(
+          "a micro-batch with synchronized batch norms cannot be verified alone: it needs the whole batch",
+          "set run.verify_every = 0, or leave synchronized out of the batch norms");
     }
     verification_.emplace(group_, options_.verify_every);
   }
@@ -220,8 +224,8 @@ class LaneEngine::Impl {
 
   void compute(int i) {
     const bool drives_exchange = i == 0 && sums_.overlaps();
-    workers_[static_cast<std::size_t>(i)]->run(input_, share_of(lanes_, i, team_.size()),
-                                               shares_lanes_ ? &*queue_ : nullptr,
+    workers_[static_cast<std::size_t>(i)]->run(input_, share_of(micro_batches_, i, team_.size()),
+                                               shares_micro_batches_ ? &*queue_ : nullptr,
                                                drives_exchange ? progress_ : no_progress_);
   }
 
@@ -237,46 +241,49 @@ class LaneEngine::Impl {
     return part_is_finite(memory_.parameters()) && part_is_finite(memory_.average());
   }
 
-  // Chooses the lane of this step that is verified, if it is due, and tells its worker to keep the digest.
-  std::optional<LaneVerification::Check> begin_verification(std::int64_t lanes) {
+  // Chooses the micro-batch of this step that is verified, if it is due, and tells its worker to keep the
+  // digest.
+  std::optional<GradientVerification::Check> begin_verification(std::int64_t micro_batches) {
     if (!verification_ || !verification_->due(steps_done_ + 1)) return std::nullopt;
-    const LaneVerification::Check check = verification_->check_of(steps_done_ + 1, lanes, shares_);
-    for (const auto& worker : workers_) worker->watch(check.lane * options_.lane);
+    const GradientVerification::Check check =
+        verification_->check_of(steps_done_ + 1, micro_batches, shares_);
+    for (const auto& worker : workers_) worker->watch(check.micro_batch * options_.micro_batch);
     return check;
   }
 
   // The floats of a worker are free here: the update, which writes them, begins after the comparison.
-  void verify(const LaneVerification::Check& check) {
+  void verify(const GradientVerification::Check& check) {
     const os::Stopwatch watch;
     std::uint64_t first = 0;
     for (int i = 0; i < team_.size(); ++i) {
-      const LaneRange mine = share_of(lanes_, i, team_.size());
-      if (check.lane >= mine.first && check.lane < mine.first + mine.count) {
+      const MicroBatchRange mine = share_of(micro_batches_, i, team_.size());
+      if (check.micro_batch >= mine.first && check.micro_batch < mine.first + mine.count) {
         first = workers_[static_cast<std::size_t>(i)]->digest();
       }
     }
-    verification_->run(check, first, [&] { return workers_.front()->recompute(input_, check.lane); });
+    verification_->run(check, first, [&] { return workers_.front()->recompute(input_, check.micro_batch); });
     for (const auto& worker : workers_) worker->watch(-1);
-    verification_use_ = {verification_use_.lanes + 1, verification_use_.seconds + watch.seconds()};
+    verification_use_ = {verification_use_.micro_batches + 1, verification_use_.seconds + watch.seconds()};
   }
 
-  // The slowest worker decides how fast this rank is. Unchanged if others computed all lanes of this rank.
-  double lane_seconds() {
+  // The slowest worker decides how fast this rank is. Unchanged if others computed all micro-batches of this
+  // rank.
+  double micro_batch_seconds() {
     double slowest = 0;
     for (const auto& worker : workers_) {
-      if (worker->lanes() > 0)
-        slowest = std::max(slowest, worker->seconds() / static_cast<double>(worker->lanes()));
+      if (worker->micro_batches() > 0)
+        slowest = std::max(slowest, worker->seconds() / static_cast<double>(worker->micro_batches()));
     }
-    if (slowest > 0) lane_seconds_ = slowest;
-    return lane_seconds_;
+    if (slowest > 0) micro_batch_seconds_ = slowest;
+    return micro_batch_seconds_;
   }
 
   void balance() {
-    const std::optional<LaneShares> better = parts_.balance->after_step(lane_seconds());
+    const std::optional<MicroBatchShares> better = parts_.balance->after_step(micro_batch_seconds());
     if (!better) return;
     shares_ = *better;
     compiled_ = false;
-    for (const auto& worker : workers_) worker->lanes_change();
+    for (const auto& worker : workers_) worker->micro_batches_change();
   }
 
   // Called after the exchange, so all ranks get the same answer.
@@ -302,24 +309,24 @@ class LaneEngine::Impl {
   WorkerTeam& team_;  ///< of this rank
   nn::WorkingWeights working_;
   Update update_;
-  LaneShares shares_;
+  MicroBatchShares shares_;
   std::size_t state_slots_;
-  std::optional<LaneVerification> verification_;
+  std::optional<GradientVerification> verification_;
   VerificationUse verification_use_;
-  std::optional<LaneQueue> queue_;  ///< the workers of the node, or of this rank, share their lanes
-  double lane_seconds_ = 0;         ///< of the newest step
+  std::optional<WorkQueue> queue_;  ///< the workers of the node, or of this rank, share their micro-batches
+  double micro_batch_seconds_ = 0;  ///< of the newest step
   int primitive_threads_ = 1;
   std::function<void(int)> prepare_, compute_;
   std::function<void()> progress_, no_progress_;
 
   // State of the current step.
   StepInput input_;
-  LaneRange lanes_;
-  bool shares_lanes_ = false;
+  MicroBatchRange micro_batches_;
+  bool shares_micro_batches_ = false;
   bool compiled_ = false;  ///< in earlier full steps of these shares
 };
 
-LaneEngine::LaneEngine(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
+StepEngine::StepEngine(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
                        const optim::Optimizer& optimizer, const mpi::Communicator& group) {
   check(options);
   EngineParts parts = make_parts(graph, options, optimizer, group);
@@ -327,45 +334,45 @@ LaneEngine::LaneEngine(const nn::Graph& graph, const EngineOptions& options, con
     return std::make_unique<Impl>(graph, options, loader, optimizer, group, std::move(parts));
   });
 }
-LaneEngine::~LaneEngine() = default;
+StepEngine::~StepEngine() = default;
 
-LaneEngine::StepResult LaneEngine::step(std::uint32_t epoch, std::span<const std::uint32_t> samples,
+StepEngine::StepResult StepEngine::step(std::uint32_t epoch, std::span<const std::uint32_t> samples,
                                         double learning_rate, std::span<const std::uint32_t> repeats) {
   return impl_->step(epoch, samples, learning_rate, repeats);
 }
 
-std::string LaneEngine::first_bad_parameter() { return impl_->first_bad_parameter(); }
-VerificationUse LaneEngine::take_verification() { return impl_->take_verification(); }
-std::string LaneEngine::diagnose() { return impl_->diagnose(); }
-std::int64_t LaneEngine::samples() const {
+std::string StepEngine::first_bad_parameter() { return impl_->first_bad_parameter(); }
+VerificationUse StepEngine::take_verification() { return impl_->take_verification(); }
+std::string StepEngine::diagnose() { return impl_->diagnose(); }
+std::int64_t StepEngine::samples() const {
   std::int64_t samples = 0;
   for (const auto& worker : impl_->workers_) samples += worker->samples();
   return samples;
 }
 
-const LaneShares& LaneEngine::shares() const { return impl_->shares(); }
-const nn::ParameterLayout& LaneEngine::layout() const { return impl_->layout_; }
-std::span<float> LaneEngine::parameters() { return impl_->memory_.parameters(); }
-std::span<float> LaneEngine::optimizer_state(std::size_t slot) { return impl_->memory_.state(slot); }
-std::span<float> LaneEngine::average() { return impl_->memory_.average(); }
-void LaneEngine::reset_optimizer() { impl_->reset_optimizer(); }
-const std::string& LaneEngine::unshared() const { return impl_->parts_.unshared; }
-bool LaneEngine::writes() const { return impl_->writes(); }
-std::span<const float> LaneEngine::result() {
+const MicroBatchShares& StepEngine::shares() const { return impl_->shares(); }
+const nn::ParameterLayout& StepEngine::layout() const { return impl_->layout_; }
+std::span<float> StepEngine::parameters() { return impl_->memory_.parameters(); }
+std::span<float> StepEngine::optimizer_state(std::size_t slot) { return impl_->memory_.state(slot); }
+std::span<float> StepEngine::average() { return impl_->memory_.average(); }
+void StepEngine::reset_optimizer() { impl_->reset_optimizer(); }
+const std::string& StepEngine::unshared() const { return impl_->parts_.unshared; }
+bool StepEngine::writes() const { return impl_->writes(); }
+std::span<const float> StepEngine::result() {
   return average().empty() || steps_done() == 0 ? parameters() : average();
 }
-std::int64_t LaneEngine::steps_done() const { return impl_->steps_done_; }
-void LaneEngine::set_steps_done(std::int64_t steps) { impl_->steps_done_ = steps; }
+std::int64_t StepEngine::steps_done() const { return impl_->steps_done_; }
+void StepEngine::set_steps_done(std::int64_t steps) { impl_->steps_done_ = steps; }
 
-// A rank that got fewer lanes for its speed may have fewer lanes than workers.
-nn::Network* LaneEngine::plan() {
+// A rank that got fewer micro-batches for its speed may have fewer micro-batches than workers.
+nn::Network* StepEngine::plan() {
   for (const auto& worker : impl_->workers_) {
     if (nn::Network* const plan = worker->latest()) return plan;
   }
   return nullptr;
 }
 
-std::size_t LaneEngine::plan_bytes() const {
+std::size_t StepEngine::plan_bytes() const {
   std::size_t bytes = 0;
   for (const auto& worker : impl_->workers_) bytes += worker->plan_bytes();
   return bytes;

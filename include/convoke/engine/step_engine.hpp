@@ -7,8 +7,8 @@
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/data/batch_loader.hpp"
-#include "convoke/engine/lane_shares.hpp"
-#include "convoke/engine/lane_verification.hpp"
+#include "convoke/engine/gradient_verification.hpp"
+#include "convoke/engine/micro_batch_shares.hpp"
 #include "convoke/engine/update.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/plan/network.hpp"
@@ -21,8 +21,8 @@ enum class Reduction { kFast, kExact };
 
 /// Options of a training step: its computation, and its execution on this rank.
 struct EngineOptions {
-  std::int64_t batch = 0;  ///< global batch
-  std::int64_t lane = 0;   ///< samples per lane (micro-batch), divides batch
+  std::int64_t batch = 0;        ///< global batch
+  std::int64_t micro_batch = 0;  ///< samples per micro-batch, divides batch
   std::uint64_t seed = 0;
   Reduction reduction = Reduction::kFast;
   nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
@@ -32,29 +32,29 @@ struct EngineOptions {
   bool share_node = true;                  ///< the ranks of a node share memory (ModelMemory)
   sync::Wire wire = sync::Wire::kFloat32;  ///< between nodes; kExact ignores it
   std::size_t bucket_bytes = 0;            ///< 0: chosen by the strategy
-  bool balance = false;                    ///< lanes go to workers that are free, or to ranks by their speed
-  std::int64_t verify_every = 0;           ///< steps, see LaneVerification; 0: never; kExact only
+  bool balance = false;           ///< micro-batches go to workers that are free, or to ranks by their speed
+  std::int64_t verify_every = 0;  ///< steps, see GradientVerification; 0: never; kExact only
   UpdateOptions update;
 };
 
-/// Returns the lane of `lane = "auto"`: batch / 64, so that up to 64 workers have one, but at least 8
-/// samples, rounded up to a divisor of the batch.
-std::int64_t auto_lane(std::int64_t batch);
+/// Returns the micro-batch of `micro_batch = "auto"`: batch / 64, so that up to 64 workers have one, but at
+/// least 8 samples, rounded up to a divisor of the batch.
+std::int64_t auto_micro_batch(std::int64_t batch);
 
-/// Executes training steps. The lanes (micro-batches) of a step are distributed over the ranks of a group
-/// (LaneShares) and over this rank's worker threads; with kExact or options.balance, workers of a node that
-/// are done take lanes from others (LaneQueue). Each worker runs neighbouring lanes together on one thread.
-/// Gradients are summed over lanes, threads and ranks, and then every node makes the same update. Owns
-/// parameters, gradients and optimizer state of one model; the ranks of a node share them (ModelMemory), so
-/// the destructor is collective.
-class LaneEngine {
+/// Executes training steps. The micro-batches of a step are distributed over the ranks of a group
+/// (MicroBatchShares) and over this rank's worker threads; with kExact or options.balance, workers of a node
+/// that are done take micro-batches from others (WorkQueue). Each worker runs neighbouring micro-batches
+/// together on one thread. Gradients are summed over micro-batches, threads and ranks, and then every node
+/// makes the same update. Owns parameters, gradients and optimizer state of one model; the ranks of a node
+/// share them (ModelMemory), so the destructor is collective.
+class StepEngine {
  public:
   /// Collective over `group`. `loader` provides the samples; `loader` and `optimizer` must outlive the
-  /// engine. Throws Error on all ranks if batch is not a multiple of lane, if the ranks have different
+  /// engine. Throws Error on all ranks if batch is not a multiple of micro-batch, if the ranks have different
   /// parameter layouts, or if one rank fails.
-  LaneEngine(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
+  StepEngine(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
              const optim::Optimizer& optimizer, const mpi::Communicator& group);
-  ~LaneEngine();
+  ~StepEngine();
 
   /// The result of one training step over `samples` (the ids of the whole global batch, at most
   /// options.batch). The step is collective. If one rank throws, all throw its error (mpi::agree), and if a
@@ -80,11 +80,11 @@ class LaneEngine {
   VerificationUse take_verification();
 
   /// Returns the number of samples of the last step that this rank computed; other ranks of its node may have
-  /// computed some of its share (LaneQueue).
+  /// computed some of its share (WorkQueue).
   std::int64_t samples() const;
 
   /// Returns the shares of the next step. A step may change them if options.balance is set.
-  const LaneShares& shares() const;
+  const MicroBatchShares& shares() const;
 
   const nn::ParameterLayout& layout() const;
   /// Returns why the ranks of a node do not share memory although options.share_node allows it, at the root
@@ -106,7 +106,7 @@ class LaneEngine {
   void set_steps_done(std::int64_t steps);  ///< when resuming
 
   /// Returns a plan that a worker of this rank ran in the last step, for inspection or timing; null if this
-  /// rank had no lane.
+  /// rank had no micro-batch.
   nn::Network* plan();
   std::size_t plan_bytes() const;  ///< activation memory of all workers
 

@@ -1,4 +1,4 @@
-#include "convoke/engine/lane_engine.hpp"
+#include "convoke/engine/step_engine.hpp"
 
 #include <mpi.h>
 #include <sys/syscall.h>
@@ -16,8 +16,8 @@
 #include "support/error_of.hpp"
 #include "support/tiny.hpp"
 
-// The lane engine guarantees that the recipe alone decides what a step computes, not the distribution of its
-// lanes (micro-batches).
+// The micro-batch engine guarantees that the recipe alone decides what a step computes, not the distribution
+// of its micro-batches.
 
 // Counts a step's MPI calls through the profiling interface.
 
@@ -69,22 +69,22 @@ namespace {
 EngineOptions options(Reduction reduction, int threads = 1) {
   EngineOptions options;
   options.batch = 32;
-  options.lane = 4;
+  options.micro_batch = 4;
   options.seed = 5;
   options.reduction = reduction;
   options.threads = threads;
   return options;
 }
 
-/// Returns the parameters after `steps` steps of 32 samples and a last step of 21: five lanes and a smaller
-/// one.
+/// Returns the parameters after `steps` steps of 32 samples and a last step of 21: five micro-batches and a
+/// smaller one.
 std::vector<float> trained(const mpi::Communicator& group, const EngineOptions& options, int steps,
                            const Settings& optimizer_settings = {{"name", "adam"}},
                            const nn::Graph& graph = tiny::graph()) {
   const tiny::Pictures pictures(128);
   const data::BatchLoader loader = pictures.loader();
   const auto optimizer = optim::make_optimizer(optimizer_settings);
-  LaneEngine engine(graph, options, loader, *optimizer, group);
+  StepEngine engine(graph, options, loader, *optimizer, group);
   const std::vector<std::uint32_t> ids = pictures.ids();
   for (int i = 0; i < steps; ++i) {
     const auto samples = std::span(ids).subspan(static_cast<std::size_t>(i % 4) * 32, 32);
@@ -199,7 +199,7 @@ TEST_CASE("padding of parameters and gradients stays zero") {
          {nn::ConvolutionChoice::kAuto, nn::ConvolutionChoice::kDirect, nn::ConvolutionChoice::kWinograd}) {
       EngineOptions wanted = options(reduction, 2);
       wanted.convolution = convolution;
-      LaneEngine engine(graph, wanted, loader, *optimizer, world());
+      StepEngine engine(graph, wanted, loader, *optimizer, world());
       for (int i = 0; i < 3; ++i) engine.step(0, ids, 0.01);
       // A reorder from plain values writes zeros into the padding.
       const nn::ParameterLayout& layout = engine.layout();
@@ -225,8 +225,8 @@ TEST_CASE("exclude_vectors excludes the parameters with one extent") {
   };
   const auto with = adamw(false);
   const auto without = adamw(true);
-  LaneEngine all(graph, options(Reduction::kExact), loader, *with, world());
-  LaneEngine some(graph, options(Reduction::kExact), loader, *without, world());
+  StepEngine all(graph, options(Reduction::kExact), loader, *with, world());
+  StepEngine some(graph, options(Reduction::kExact), loader, *without, world());
   for (int i = 0; i < 2; ++i) {
     all.step(0, ids, 0.01);
     some.step(0, ids, 0.01);
@@ -266,7 +266,7 @@ TEST_CASE("a step makes two collectives per bucket between nodes, and none withi
   wanted.bucket_bytes = 1024;
   for (const bool share : {false, true}) {
     wanted.share_node = share;  // ranks that share nothing are nodes
-    LaneEngine engine(graph, wanted, loader, *optimizer, world());
+    StepEngine engine(graph, wanted, loader, *optimizer, world());
     const std::size_t bytes =
         (engine.layout().size() + 16) * sizeof(float);  // gradients, statistics and the metrics
     const auto buckets = static_cast<int>((bytes + 1023) / 1024);
@@ -295,7 +295,7 @@ TEST_CASE("a step allocates nothing after the first, with augmentation and mixtu
   for (const data::BatchLoader* loader : {&plain, &augmented}) {
     for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
       for (const int threads : {1, 2}) {
-        LaneEngine engine(graph, options(reduction, threads), *loader, *optimizer, world());
+        StepEngine engine(graph, options(reduction, threads), *loader, *optimizer, world());
         engine.step(0, ids, 1e-3);
         const long before = test::allocations(), executions = test::primitive_executions();
         for (int i = 0; i < 5; ++i) engine.step(0, ids, 1e-3);
@@ -311,12 +311,12 @@ TEST_CASE("a step allocates nothing after the first, with augmentation and mixtu
   }
 }
 
-TEST_CASE("more ranks and threads than lanes: the idle ones take part in every sum") {
-  EngineOptions one_lane = options(Reduction::kExact, 4);
-  one_lane.lane = 32;
-  EngineOptions same = one_lane;
+TEST_CASE("more ranks and threads than micro-batches: the idle ones take part in every sum") {
+  EngineOptions one_micro_batch = options(Reduction::kExact, 4);
+  one_micro_batch.micro_batch = 32;
+  EngineOptions same = one_micro_batch;
   same.threads = 1;
-  CHECK(trained(world(), one_lane, 3) == trained(alone(), same, 3));
+  CHECK(trained(world(), one_micro_batch, 3) == trained(alone(), same, 3));
 }
 
 TEST_CASE("a loss that is not finite is found on all ranks, and its layer is named") {
@@ -325,7 +325,7 @@ TEST_CASE("a loss that is not finite is found on all ranks, and its layer is nam
   const nn::Graph graph = tiny::graph();
   const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
   for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
-    LaneEngine engine(graph, options(reduction), loader, *optimizer, world());
+    StepEngine engine(graph, options(reduction), loader, *optimizer, world());
     const nn::ParameterSlot& slot = engine.layout().slot("dense_1.bias");
     engine.parameters()[slot.offset] = std::nanf("");
     const auto before = engine.steps_done();
@@ -350,7 +350,7 @@ TEST_CASE("a loss that is not finite on one rank is found on all, however late t
   Timeline timeline;
   const Timeline::Use use(timeline);
   for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
-    LaneEngine engine(graph, options(reduction), loader, *optimizer, world());
+    StepEngine engine(graph, options(reduction), loader, *optimizer, world());
     const std::vector<std::uint32_t> ids = pictures.ids();
     slow_clock = world().rank() > 0 && world().rank() == world().size() - 1;
     CHECK(!std::isfinite(engine.step(0, ids, 0.1).loss));
@@ -368,7 +368,7 @@ TEST_CASE("a gradient that is too large for fixed point is found on all ranks, a
                                        {{"layer", "dense"}, {"units", 8}},
                                        {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
   const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
-  LaneEngine engine(graph, options(Reduction::kExact), loader, *optimizer, world());
+  StepEngine engine(graph, options(Reduction::kExact), loader, *optimizer, world());
   // The outputs stay finite, and so does the loss; the gradient of the second layer is its input, 1e8.
   const nn::ParameterSlot& bias = engine.layout().slot("dense_1.bias");
   for (std::size_t i = 0; i < 8; ++i) engine.parameters()[bias.offset + i] = 1e8F;
@@ -381,22 +381,22 @@ TEST_CASE("a gradient that is too large for fixed point is found on all ranks, a
   CHECK(engine.first_bad_parameter() == "dense_1.bias");
 }
 
-TEST_CASE("lanes: automatic size, shares, and a batch that they do not divide") {
-  CHECK(auto_lane(64) == 8);
-  CHECK(auto_lane(128) == 8);
-  CHECK(auto_lane(512) == 8);
-  CHECK(auto_lane(1024) == 16);
-  CHECK(auto_lane(2048) == 32);
-  CHECK(auto_lane(2050) == 41);
-  CHECK(auto_lane(100) == 10);
-  CHECK(auto_lane(7) == 7);
-  CHECK(auto_lane(1) == 1);
+TEST_CASE("micro-batches: automatic size, shares, and a batch that they do not divide") {
+  CHECK(auto_micro_batch(64) == 8);
+  CHECK(auto_micro_batch(128) == 8);
+  CHECK(auto_micro_batch(512) == 8);
+  CHECK(auto_micro_batch(1024) == 16);
+  CHECK(auto_micro_batch(2048) == 32);
+  CHECK(auto_micro_batch(2050) == 41);
+  CHECK(auto_micro_batch(100) == 10);
+  CHECK(auto_micro_batch(7) == 7);
+  CHECK(auto_micro_batch(1) == 1);
   const tiny::Pictures pictures(32);
   const data::BatchLoader loader = pictures.loader();
   const nn::Graph graph = tiny::graph();
   const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
   EngineOptions odd = options(Reduction::kFast);
-  odd.lane = 5;
-  CHECK(error_of([&] { LaneEngine(graph, odd, loader, *optimizer, world()); }) ==
-        "a batch of 32 samples is not a multiple of a lane (micro-batch) of 5");
+  odd.micro_batch = 5;
+  CHECK(error_of([&] { StepEngine(graph, odd, loader, *optimizer, world()); }) ==
+        "a batch of 32 samples is not a multiple of a micro-batch of 5");
 }

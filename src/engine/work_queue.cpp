@@ -1,4 +1,4 @@
-#include "convoke/engine/lane_queue.hpp"
+#include "convoke/engine/work_queue.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -6,11 +6,11 @@
 namespace convoke::engine {
 namespace {
 
-// A word of WaitingLanes: the step that it belongs to, modulo 2^24, the first lane, and the one after the
-// last. A word of an earlier step means that the whole share waits. So nobody has to fill the queue before
-// others may take from it, and a worker that comes late does not keep its lanes from them.
-constexpr int kLaneBits = 20, kStepBits = 24;
-constexpr std::uint64_t kLaneMask = (std::uint64_t{1} << kLaneBits) - 1;
+// A word of WaitingMicroBatches: the step that it belongs to, modulo 2^24, the first micro-batch, and the one
+// after the last. A word of an earlier step means that the whole share waits. So nobody has to fill the queue
+// before others may take from it, and a worker that comes late does not keep its micro-batches from them.
+constexpr int kMicroBatchBits = 20, kStepBits = 24;
+constexpr std::uint64_t kMicroBatchMask = (std::uint64_t{1} << kMicroBatchBits) - 1;
 constexpr std::uint64_t kStepMask = (std::uint64_t{1} << kStepBits) - 1;
 
 constexpr std::int64_t kStepsOneByOne = 64;
@@ -22,13 +22,13 @@ double now_seconds() {
 }
 
 std::uint64_t word_of(std::uint64_t step, std::int64_t first, std::int64_t end) {
-  return (step & kStepMask) << (2 * kLaneBits) | static_cast<std::uint64_t>(first) << kLaneBits |
+  return (step & kStepMask) << (2 * kMicroBatchBits) | static_cast<std::uint64_t>(first) << kMicroBatchBits |
          static_cast<std::uint64_t>(end);
 }
 
 }  // namespace
 
-LaneQueue::LaneQueue(const ModelMemory& memory, const mpi::Communicator& group, bool own_rank_only)
+WorkQueue::WorkQueue(const ModelMemory& memory, const mpi::Communicator& group, bool own_rank_only)
     : waiting_(memory.waiting()) {
   std::vector<std::int64_t> ranks(static_cast<std::size_t>(memory.node().size()));
   ranks[static_cast<std::size_t>(memory.node().rank())] = group.rank();
@@ -50,11 +50,11 @@ LaneQueue::LaneQueue(const ModelMemory& memory, const mpi::Communicator& group, 
   given_.resize(waiting_.size());
 }
 
-bool LaneQueue::shares(std::int64_t lanes) const {
-  return waiting_.size() > 1 && lanes <= static_cast<std::int64_t>(kLaneMask);
+bool WorkQueue::shares(std::int64_t micro_batches) const {
+  return waiting_.size() > 1 && micro_batches <= static_cast<std::int64_t>(kMicroBatchMask);
 }
 
-void LaneQueue::begin_step(std::int64_t lanes, const LaneShares& shares) {
+void WorkQueue::begin_step(std::int64_t micro_batches, const MicroBatchShares& shares) {
   if (steps_one_by_one_ > 0) {
     --steps_one_by_one_;
   } else if (step_ > 0 && uneven()) {
@@ -62,34 +62,35 @@ void LaneQueue::begin_step(std::int64_t lanes, const LaneShares& shares) {
   }
   ++step_;
   for (std::size_t i = 0; i < given_.size(); ++i)
-    given_[i] = share_of(shares.lanes(lanes, ranks_[i]), in_rank_[i].first, in_rank_[i].count);
+    given_[i] =
+        share_of(shares.micro_batches(micro_batches, ranks_[i]), in_rank_[i].first, in_rank_[i].count);
   began_ = now_seconds();
 }
 
-LaneQueue::Rest LaneQueue::rest(std::size_t worker) const {
+WorkQueue::Rest WorkQueue::rest(std::size_t worker) const {
   const std::uint64_t word = waiting_[worker].word.load(std::memory_order_acquire);
-  if (word >> (2 * kLaneBits) != (step_ & kStepMask))
+  if (word >> (2 * kMicroBatchBits) != (step_ & kStepMask))
     return {word, given_[worker].first, given_[worker].count};
-  const auto first = static_cast<std::int64_t>(word >> kLaneBits & kLaneMask);
-  return {word, first, static_cast<std::int64_t>(word & kLaneMask) - first};
+  const auto first = static_cast<std::int64_t>(word >> kMicroBatchBits & kMicroBatchMask);
+  return {word, first, static_cast<std::int64_t>(word & kMicroBatchMask) - first};
 }
 
-bool LaneQueue::replace(std::size_t worker, const Rest& seen, std::int64_t first, std::int64_t count) {
+bool WorkQueue::replace(std::size_t worker, const Rest& seen, std::int64_t first, std::int64_t count) {
   std::uint64_t expected = seen.word;
   return waiting_[worker].word.compare_exchange_strong(expected, word_of(step_, first, first + count),
                                                        std::memory_order_acq_rel);
 }
 
-bool LaneQueue::take(int worker, std::int64_t lanes) {
+bool WorkQueue::take(int worker, std::int64_t micro_batches) {
   const std::size_t i = mine_ + static_cast<std::size_t>(worker);
   for (;;) {
     const Rest now = rest(i);
-    if (now.count < lanes) return false;
-    if (replace(i, now, now.first + lanes, now.count - lanes)) return true;
+    if (now.count < micro_batches) return false;
+    if (replace(i, now, now.first + micro_batches, now.count - micro_batches)) return true;
   }
 }
 
-std::optional<std::int64_t> LaneQueue::take_last() {
+std::optional<std::int64_t> WorkQueue::take_last() {
   for (;;) {
     std::size_t from = 0;
     Rest most;
@@ -104,19 +105,19 @@ std::optional<std::int64_t> LaneQueue::take_last() {
   }
 }
 
-bool LaneQueue::empty() const {
+bool WorkQueue::empty() const {
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     if (rest(i).count > 0) return false;
   }
   return true;
 }
 
-void LaneQueue::end(int worker) {
+void WorkQueue::end(int worker) {
   waiting_[mine_ + static_cast<std::size_t>(worker)].ended.store(now_seconds(), std::memory_order_relaxed);
 }
 
-// Compares the times of the newest step, each in proportion to the lanes of the worker's share.
-bool LaneQueue::uneven() const {
+// Compares the times of the newest step, each in proportion to the micro-batches of the worker's share.
+bool WorkQueue::uneven() const {
   double least = 0, most = 0;
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     if (given_[i].count == 0) continue;
