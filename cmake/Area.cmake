@@ -6,7 +6,7 @@
 add_library(convoke_options INTERFACE)
 target_compile_options(convoke_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow
-  # IEEE results without errno and traps: loops with sqrt and rint are vectorised, with the same results as
+  # IEEE results without errno and traps: loops with sqrt and rint are vectorized, with the same results as
   # scalar code.
   -fno-math-errno -fno-trapping-math)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
@@ -27,10 +27,10 @@ endif()
 set_property(GLOBAL PROPERTY CONVOKE_AREAS "")
 
 # convoke_compile_together(target [HOT | ONCE]): a small file spends most of its compile time on headers that its
-# neighbours include too, so up to eight files of one folder are compiled as one unit (CONVOKE_UNITY). Code
-# that runs for every sample or step (HOT) is optimised and vectorised; -O3 would also unroll its loops, which
+# neighbors include too, so up to eight files of one folder are compiled as one unit (CONVOKE_UNITY). Code
+# that runs for every sample or step (HOT) is optimized and vectorized; -O3 would also unroll its loops, which
 # takes three times as long to compile and is not faster. Code that runs once per epoch or job is compiled
-# with -O1 in half the time, and tests that only start programs and read files (ONCE) without optimisation, in
+# with -O1 in half the time, and tests that only start programs and read files (ONCE) without optimization, in
 # a third.
 set(CONVOKE_HOT_OPTIONS -O2 -ftree-vectorize)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)

@@ -30,12 +30,12 @@ void DatasetOutput::arrange(const SplitAssignment& splits, const Groups& groups,
     std::vector<std::size_t> items = splits.items(s);
     std::erase_if(items, [&](std::size_t item) { return records_[item].state == Record::kBad; });
     const bool shuffled = options_.order == Order::kShuffled ||
-                          (options_.order == Order::kAuto && lies_by_class(catalogue_, items));
+                          (options_.order == Order::kAuto && lies_by_class(catalog_, items));
     if (shuffled) shuffle_items(items, options_.splits.seed, s);
     report.shuffled = report.shuffled || shuffled;
     report.splits.push_back({.name = splits.names[s],
                              .samples = static_cast<std::int64_t>(items.size()),
-                             .weights = catalogue_.weighted,
+                             .weights = catalog_.weighted,
                              .original_sizes = sized});
     if (options_.encoding) report.splits.back().encoded_ends = encoded_ends(items);
     items_.push_back(std::move(items));
@@ -58,7 +58,7 @@ bool DatasetOutput::sizes_differ() const {
 
 // Numbers the groups in the order of the dataset. A split stores them if it has two samples of one group.
 void DatasetOutput::number_groups(const Groups& groups, std::vector<data::SplitSize>& splits) {
-  group_of_.resize(catalogue_.items.size());
+  group_of_.resize(catalog_.items.size());
   std::unordered_map<std::size_t, std::int32_t> numbers;
   for (std::size_t s = 0; s < items_.size(); ++s) {
     std::unordered_set<std::int32_t> seen;
@@ -126,8 +126,8 @@ void DatasetOutput::write_split(std::size_t split, const data::SplitSize& size, 
     for (std::int64_t k = first; k < last; ++k) {
       const std::size_t item = items[static_cast<std::size_t>(k)];
       append_stored(item, spool, bytes);
-      labels.push_back(catalogue_.items[item].label);
-      if (size.weights) weights.push_back(catalogue_.items[item].weight);
+      labels.push_back(catalog_.items[item].label);
+      if (size.weights) weights.push_back(catalog_.items[item].weight);
       if (size.original_sizes) sizes.insert(sizes.end(), {records_[item].height, records_[item].width});
       if (size.groups) groups.push_back(group_of_[item]);
     }

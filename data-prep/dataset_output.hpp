@@ -16,9 +16,9 @@ class DatasetOutput {
  public:
   /// `records`, of the items: bad ones are left out. `format`: of the samples in the spool. All references
   /// must outlive the object.
-  DatasetOutput(const PrepareOptions& options, const Team& team, const Catalogue& catalogue,
+  DatasetOutput(const PrepareOptions& options, const Team& team, const Catalog& catalog,
                 const SampleFormat& format, const std::vector<Record>& records)
-      : options_(options), team_(team), catalogue_(catalogue), format_(format), records_(records) {}
+      : options_(options), team_(team), catalog_(catalog), format_(format), records_(records) {}
 
   /// Puts the items of each split in the order of the dataset. Sets the splits, `shuffled` and `left_out` of
   /// the report.
@@ -44,7 +44,7 @@ class DatasetOutput {
 
   const PrepareOptions& options_;
   const Team& team_;
-  const Catalogue& catalogue_;
+  const Catalog& catalog_;
   const SampleFormat& format_;
   const std::vector<Record>& records_;
   std::vector<std::vector<std::size_t>> items_;  // of each split

@@ -16,8 +16,8 @@ void Decoding::update(const std::string& identity) {
   sample_bytes_ = static_cast<std::size_t>(format_.shape.elements()) * data::size_of(format_.type);
   team_.barrier();
   spool_.reset();
-  spool_.emplace(options_.output.string() + ".work", identity, source_.catalogue().items.size(),
-                 sample_bytes_, team_);
+  spool_.emplace(options_.output.string() + ".work", identity, source_.catalog().items.size(), sample_bytes_,
+                 team_);
   decode();
   team_.barrier();
   records_ = spool_->records();
@@ -49,7 +49,7 @@ void Decoding::decode() {
 }
 
 void Decoding::decode_item(std::size_t item, std::span<std::byte> sample) {
-  const Item& listed = source_.catalogue().items[item];
+  const Item& listed = source_.catalog().items[item];
   if (!listed.fault.empty()) return spool_->put_bad(item, Error(listed.fault));
   Original original;
   std::vector<std::byte> encoded;

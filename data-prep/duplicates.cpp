@@ -16,7 +16,7 @@ constexpr int kAtMostBits = 8;           // of 256
 constexpr double kAtMostDifference = 6;  // of 255
 constexpr int kLeastInformation = 24;    // set bits, and clear bits, that a meaningful hash needs
 constexpr std::size_t kBands = 16;       // of 16 bits: if 8 bits differ, at least 8 bands are equal
-constexpr std::size_t kNeighbours = 64;  // number of hashes that each is compared with in a crowded band
+constexpr std::size_t kNeighbors = 64;   // number of hashes that each is compared with in a crowded band
 
 std::vector<std::byte> sample_of(std::size_t item, const std::vector<Record>& records, const Spool& spool,
                                  std::size_t bytes) {
@@ -95,7 +95,7 @@ std::set<std::pair<std::size_t, std::size_t>> near_hashes(const std::vector<Reco
               [&](std::size_t a, std::size_t b) { return std::tuple(key(a), a) < std::tuple(key(b), b); });
     for (std::size_t i = 0; i < order.size(); ++i) {
       const std::uint16_t value = band_of(records[order[i]].hash, band);
-      for (std::size_t j = i + 1; j < std::min(order.size(), i + 1 + kNeighbours); ++j) {
+      for (std::size_t j = i + 1; j < std::min(order.size(), i + 1 + kNeighbors); ++j) {
         if (band_of(records[order[j]].hash, band) != value) break;
         if (distance(records[order[i]].hash, records[order[j]].hash) <= kAtMostBits)
           pairs.insert(std::minmax(order[i], order[j]));

@@ -21,10 +21,10 @@ std::string split_of(std::size_t item, const SplitAssignment& splits) {
   return split == SplitAssignment::kNone ? "" : splits.names[static_cast<std::size_t>(split)];
 }
 
-std::string class_of(std::size_t item, const Catalogue& catalogue) {
-  const std::int32_t label = catalogue.items[item].label;
-  return catalogue.class_names.empty() ? std::to_string(label)
-                                       : catalogue.class_names[static_cast<std::size_t>(label)];
+std::string class_of(std::size_t item, const Catalog& catalog) {
+  const std::int32_t label = catalog.items[item].label;
+  return catalog.class_names.empty() ? std::to_string(label)
+                                     : catalog.class_names[static_cast<std::size_t>(label)];
 }
 
 }  // namespace
@@ -34,26 +34,26 @@ std::int64_t leaks(const std::vector<Pair>& pairs, const SplitAssignment& splits
                        [&](const Pair& pair) { return leaks_between(pair, splits); });
 }
 
-std::vector<std::size_t> usable_items(const Catalogue& catalogue) {
+std::vector<std::size_t> usable_items(const Catalog& catalog) {
   std::vector<std::size_t> items;
-  for (std::size_t i = 0; i < catalogue.items.size(); ++i) {
-    if (catalogue.items[i].fault.empty()) items.push_back(i);
+  for (std::size_t i = 0; i < catalog.items.size(); ++i) {
+    if (catalog.items[i].fault.empty()) items.push_back(i);
   }
   return items;
 }
 
-std::map<std::size_t, Error> listed_faults(const Catalogue& catalogue) {
+std::map<std::size_t, Error> listed_faults(const Catalog& catalog) {
   std::map<std::size_t, Error> faults;
-  for (std::size_t i = 0; i < catalogue.items.size(); ++i) {
-    if (!catalogue.items[i].fault.empty()) faults.emplace(i, Error(catalogue.items[i].fault));
+  for (std::size_t i = 0; i < catalog.items.size(); ++i) {
+    if (!catalog.items[i].fault.empty()) faults.emplace(i, Error(catalog.items[i].fault));
   }
   return faults;
 }
 
-std::vector<std::string> absent_classes(const Catalogue& catalogue, const std::vector<std::size_t>& items,
+std::vector<std::string> absent_classes(const Catalog& catalog, const std::vector<std::size_t>& items,
                                         const std::vector<std::string>& class_names) {
-  std::vector<bool> there(static_cast<std::size_t>(catalogue.classes));
-  for (const std::size_t item : items) there[static_cast<std::size_t>(catalogue.items[item].label)] = true;
+  std::vector<bool> there(static_cast<std::size_t>(catalog.classes));
+  for (const std::size_t item : items) there[static_cast<std::size_t>(catalog.items[item].label)] = true;
   std::vector<std::string> absent;
   for (std::size_t c = 0; c < there.size(); ++c) {
     if (!there[c]) absent.push_back(class_names.empty() ? std::to_string(c) : class_names[c]);
@@ -61,48 +61,48 @@ std::vector<std::string> absent_classes(const Catalogue& catalogue, const std::v
   return absent;
 }
 
-std::string unreadable_text(const std::map<std::size_t, Error>& faults, const Catalogue& catalogue,
+std::string unreadable_text(const std::map<std::size_t, Error>& faults, const Catalog& catalog,
                             const std::string& source) {
   constexpr std::size_t kShown = 20;
   std::string text = fmt::format("{}: {} of {} samples cannot be read:", source,
-                                 format_count(std::ssize(faults)), format_count(std::ssize(catalogue.items)));
+                                 format_count(std::ssize(faults)), format_count(std::ssize(catalog.items)));
   auto fault = faults.begin();
   for (std::size_t shown = 0; fault != faults.end() && shown < kShown; ++shown, ++fault)
-    text += "\n  " + with_name(catalogue.items[fault->first].name, fault->second.what());
+    text += "\n  " + with_name(catalog.items[fault->first].name, fault->second.what());
   if (fault != faults.end())
     text += fmt::format("\n  and {} more", format_count(std::distance(fault, faults.end())));
   return text;
 }
 
-void expect_readable(const std::map<std::size_t, Error>& faults, const Catalogue& catalogue,
+void expect_readable(const std::map<std::size_t, Error>& faults, const Catalog& catalog,
                      const std::string& source, const std::filesystem::path& list) {
   if (faults.empty()) return;
   std::string hint = faults.begin()->second.hint();
   hint += hint.empty() ? "fix or remove them, or leave" : "; or leave";
   hint += " them out with --skip-bad";
   if (std::filesystem::exists(list)) hint += fmt::format("; {} lists them all", list.string());
-  throw Error(unreadable_text(faults, catalogue, source), hint);
+  throw Error(unreadable_text(faults, catalog, source), hint);
 }
 
-void expect_samples_left(const std::map<std::size_t, Error>& faults, const Catalogue& catalogue,
+void expect_samples_left(const std::map<std::size_t, Error>& faults, const Catalog& catalog,
                          const SplitAssignment& splits, const std::string& source) {
   for (std::size_t s = 0; s < splits.names.size(); ++s) {
     const std::vector<std::size_t> items = splits.items(s);
     if (std::any_of(items.begin(), items.end(), [&](std::size_t item) { return faults.count(item) == 0; }))
       continue;
     throw Error(fmt::format("split \"{}\" would have no sample that can be read; {}", splits.names[s],
-                            unreadable_text(faults, catalogue, source)),
+                            unreadable_text(faults, catalog, source)),
                 faults.empty() ? "" : faults.begin()->second.hint());
   }
 }
 
-void write_findings(const std::filesystem::path& file, const Findings& findings, const Catalogue& catalogue,
+void write_findings(const std::filesystem::path& file, const Findings& findings, const Catalog& catalog,
                     const SplitAssignment& splits) {
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
   out << "finding,sample,split,class,other_sample,other_split,other_class,reason\n";
   const auto columns_of = [&](std::size_t item) {
-    return fmt::format("{},{},{}", csv_cell(catalogue.items[item].name), csv_cell(split_of(item, splits)),
-                       csv_cell(class_of(item, catalogue)));
+    return fmt::format("{},{},{}", csv_cell(catalog.items[item].name), csv_cell(split_of(item, splits)),
+                       csv_cell(class_of(item, catalog)));
   };
   for (const auto& [item, reason] : findings.faults)
     out << fmt::format("unreadable,{},,,,{}\n", columns_of(item), csv_cell(reason.what()));
@@ -115,7 +115,7 @@ void write_findings(const std::filesystem::path& file, const Findings& findings,
   if (!out) throw Error(fmt::format("{}: cannot be written", file.string()));
 }
 
-void expect_no_leak(const Findings& findings, const Catalogue& catalogue, const SplitAssignment& splits,
+void expect_no_leak(const Findings& findings, const Catalog& catalog, const SplitAssignment& splits,
                     const std::filesystem::path& list) {
   const auto leak = std::find_if(findings.duplicates.begin(), findings.duplicates.end(),
                                  [&](const Pair& pair) { return leaks_between(pair, splits); });
@@ -123,8 +123,8 @@ void expect_no_leak(const Findings& findings, const Catalogue& catalogue, const 
   throw Error(
       fmt::format("{} samples are in two splits, so the test results would be invalid: {} of \"{}\" equals "
                   "{} of \"{}\"",
-                  format_count(leaks(findings.duplicates, splits)), catalogue.items[leak->first].name,
-                  split_of(leak->first, splits), catalogue.items[leak->second].name,
+                  format_count(leaks(findings.duplicates, splits)), catalog.items[leak->first].name,
+                  split_of(leak->first, splits), catalog.items[leak->second].name,
                   split_of(leak->second, splits)),
       fmt::format("{} lists them all; remove them from one split, draw other splits (--split "
                   "train=0.8,test=0.2), or add --allow-duplicates",

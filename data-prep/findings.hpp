@@ -23,34 +23,34 @@ struct Findings {
 std::int64_t leaks(const std::vector<Pair>& pairs, const SplitAssignment& splits);
 
 /// Returns the items without a fault.
-std::vector<std::size_t> usable_items(const Catalogue& catalogue);
+std::vector<std::size_t> usable_items(const Catalog& catalog);
 
 /// Returns the faults that the source knows without decoding.
-std::map<std::size_t, Error> listed_faults(const Catalogue& catalogue);
+std::map<std::size_t, Error> listed_faults(const Catalog& catalog);
 
 /// Returns the names of the classes that none of `items` has.
-std::vector<std::string> absent_classes(const Catalogue& catalogue, const std::vector<std::size_t>& items,
+std::vector<std::string> absent_classes(const Catalog& catalog, const std::vector<std::size_t>& items,
                                         const std::vector<std::string>& class_names);
 
 /// Returns "set: 3 of 60 samples cannot be read:", and a line for each of the first twenty.
-std::string unreadable_text(const std::map<std::size_t, Error>& faults, const Catalogue& catalogue,
+std::string unreadable_text(const std::map<std::size_t, Error>& faults, const Catalog& catalog,
                             const std::string& source);
 
 /// Throws Error if there are faults, the same in every process; it names `list` if that file exists.
-void expect_readable(const std::map<std::size_t, Error>& faults, const Catalogue& catalogue,
+void expect_readable(const std::map<std::size_t, Error>& faults, const Catalog& catalog,
                      const std::string& source, const std::filesystem::path& list);
 
 /// Throws Error if a split would have no sample without those that cannot be read.
-void expect_samples_left(const std::map<std::size_t, Error>& faults, const Catalogue& catalogue,
+void expect_samples_left(const std::map<std::size_t, Error>& faults, const Catalog& catalog,
                          const SplitAssignment& splits, const std::string& source);
 
 /// Writes all findings as CSV: finding, sample, split, class, other_sample, other_split, other_class, reason.
-void write_findings(const std::filesystem::path& file, const Findings& findings, const Catalogue& catalogue,
+void write_findings(const std::filesystem::path& file, const Findings& findings, const Catalog& catalog,
                     const SplitAssignment& splits);
 
 /// Throws Error naming the first sample that is in two splits, if there is one. `list`: the file that lists
 /// all of them.
-void expect_no_leak(const Findings& findings, const Catalogue& catalogue, const SplitAssignment& splits,
+void expect_no_leak(const Findings& findings, const Catalog& catalog, const SplitAssignment& splits,
                     const std::filesystem::path& list);
 
 }  // namespace convoke::data_prep

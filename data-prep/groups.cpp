@@ -46,10 +46,10 @@ class Pattern {
 };
 
 // Returns the name of the group of each item; empty: alone.
-std::vector<std::string> captured(const Catalogue& catalogue, const std::string& pattern,
+std::vector<std::string> captured(const Catalog& catalog, const std::string& pattern,
                                   std::vector<std::string>& notes) {
   const Pattern group(pattern);
-  const std::vector<Item>& items = catalogue.items;
+  const std::vector<Item>& items = catalog.items;
   const bool named = std::any_of(items.begin(), items.end(), [](const Item& i) { return !i.group.empty(); });
   std::vector<std::string> names;
   std::int64_t without = 0;
@@ -95,12 +95,12 @@ void Groups::join(std::size_t a, std::size_t b) {
   }
 }
 
-Groups groups_of(const Catalogue& catalogue, const std::string& pattern, std::vector<std::string>& notes) {
+Groups groups_of(const Catalog& catalog, const std::string& pattern, std::vector<std::string>& notes) {
   std::vector<std::string> names;
   if (pattern.empty()) {
-    for (const Item& item : catalogue.items) names.push_back(item.group);
+    for (const Item& item : catalog.items) names.push_back(item.group);
   } else {
-    names = captured(catalogue, pattern, notes);
+    names = captured(catalog, pattern, notes);
   }
   Groups groups(names.size());
   std::unordered_map<std::string, std::size_t> first;

@@ -18,7 +18,7 @@ PerceptualHash perceptual_hash(std::span<const std::uint8_t> picture, std::int64
   ensure(static_cast<std::int64_t>(picture.size()) == height * width * channels,
          "the pixels of a picture match its extents");
   // Adds up all channels over the cells of a grid; a pixel belongs to the cell that holds its corner. In
-  // pictures smaller than the grid, an empty cell takes the value of its neighbour.
+  // pictures smaller than the grid, an empty cell takes the value of its neighbor.
   std::array<std::array<std::int64_t, kColumns>, kRows> sum{}, count{};
   for (std::int64_t y = 0; y < height; ++y) {
     const auto row = static_cast<std::size_t>(y * kRows / height);

@@ -8,7 +8,7 @@
 namespace convoke::data_prep {
 
 /// 256 bits that resized, recompressed or slightly brightened copies of a picture share. A bit is set if one
-/// of 16 x 16 cells is darker than its right neighbour (the "difference hash", N. Krawetz, 2013).
+/// of 16 x 16 cells is darker than its right neighbor (the "difference hash", N. Krawetz, 2013).
 using PerceptualHash = std::array<std::uint64_t, 4>;
 
 /// Returns the hash of a picture (H, W, C).

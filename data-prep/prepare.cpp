@@ -45,20 +45,20 @@ class Preparation {
       : options_(options),
         team_(team),
         source_(open_source(options.source, options.samples, options.kind)),
-        catalogue_(source_->catalogue()),
+        catalog_(source_->catalog()),
         kind_(assumed_kind(options.source, options.samples, options.kind)),
-        groups_(groups_of(catalogue_, options.splits.group_by, notes_)),
-        draws_(draws_splits(catalogue_, options.splits)),
+        groups_(groups_of(catalog_, options.splits.group_by, notes_)),
+        draws_(draws_splits(catalog_, options.splits)),
         decoding_(options, team, *source_) {
     if (!options.dry_run && !options.overwrite && fs::exists(options.output)) {
       throw Error(fmt::format("{}: exists already", options.output.string()),
                   "choose another name, or add --overwrite");
     }
     const std::size_t names = options.samples.class_names.size();
-    if (names > 0 && static_cast<std::int64_t>(names) != catalogue_.classes) {
-      throw Error(fmt::format("{}: {} class names for {} classes", options.source.string(), names,
-                              catalogue_.classes),
-                  "name each class once, in the order of the labels");
+    if (names > 0 && static_cast<std::int64_t>(names) != catalog_.classes) {
+      throw Error(
+          fmt::format("{}: {} class names for {} classes", options.source.string(), names, catalog_.classes),
+          "name each class once, in the order of the labels");
     }
   }
 
@@ -70,7 +70,7 @@ class Preparation {
     // drawn here waits for the samples that are equal or look the same, so what it learns from them does not
     // depend on it.
     const bool unites = draws_ && !options_.allow_duplicates && !options_.dry_run;
-    fit(unites ? usable_items(catalogue_) : splits_.items(splits_.training()));
+    fit(unites ? usable_items(catalog_) : splits_.items(splits_.training()));
     if (options_.dry_run) return rehearse();
     decoding_.update(identity());
     // 3. Such samples stay together. What the source learns from the training samples may make more of them
@@ -88,7 +88,7 @@ class Preparation {
     if (team_.index == 0) check_findings();
     team_.barrier();
     if (!options_.skip_bad) require_readable(decoding_.spool().faults());
-    expect_samples_left(decoding_.spool().faults(), catalogue_, splits_, options_.source.string());
+    expect_samples_left(decoding_.spool().faults(), catalog_, splits_, options_.source.string());
     // 5. Write them into one dataset, in order.
     write();
     if (team_.index == 0) decoding_.spool().remove();
@@ -102,10 +102,10 @@ class Preparation {
 
   void assign_items() {
     try {
-      splits_ = assign_splits(catalogue_, groups_, options_.splits);
+      splits_ = assign_splits(catalog_, groups_, options_.splits);
     } catch (const Error& error) {
       const std::map<std::size_t, Error> faults =
-          listed_faults(catalogue_);  // they may be the reason for an empty split
+          listed_faults(catalog_);  // they may be the reason for an empty split
       if (!options_.skip_bad) require_readable(faults);
       if (!faults.empty()) throw Error(fmt::format("{}; {}", error.what(), unreadable(faults)), error.hint());
       if (decoding_.pairs().empty()) throw;
@@ -114,14 +114,14 @@ class Preparation {
                                     "unless you add --allow-duplicates");
     }
     const bool named = !options_.splits.group_by.empty() || !options_.samples.columns.group.empty();
-    if (!draws_ && named) expect_whole_groups(catalogue_, groups_, splits_, options_.source.string());
+    if (!draws_ && named) expect_whole_groups(catalog_, groups_, splits_, options_.source.string());
   }
 
   void fit(const std::vector<std::size_t>& training) {
-    const std::size_t notes = catalogue_.notes.size(), assumptions = catalogue_.assumptions.size();
+    const std::size_t notes = catalog_.notes.size(), assumptions = catalog_.assumptions.size();
     if (!fitted_) listed_ = {notes, assumptions};
     const bool is_first = !std::exchange(fitted_, true);
-    learnt_ = {notes, assumptions};
+    learned_ = {notes, assumptions};
     try {
       source_->fit(training);
     } catch (const Error&) {
@@ -131,13 +131,13 @@ class Preparation {
     if (is_first) announce();
     format_ = source_->format();
     report_.split_rule = splits_.rule;
-    report_.notes = without_older(catalogue_.notes, listed_.notes, learnt_.notes);
+    report_.notes = without_older(catalog_.notes, listed_.notes, learned_.notes);
     report_.notes.insert(report_.notes.end(), notes_.begin(), notes_.end());
     if (options_.encoding) require_encodable(format_, options_.source.string());
     report_.info = {.sample_shape = format_.shape,
                     .sample_type = format_.type,
-                    .classes = catalogue_.classes,
-                    .class_names = options_.samples.class_names.empty() ? catalogue_.class_names
+                    .classes = catalog_.classes,
+                    .class_names = options_.samples.class_names.empty() ? catalog_.class_names
                                                                         : options_.samples.class_names,
                     .vocabulary = format_.vocabulary,
                     .provenance = provenance()};
@@ -145,7 +145,7 @@ class Preparation {
 
   std::vector<Assumption> assumptions() const {
     std::vector<Assumption> all =
-        without_older(catalogue_.assumptions, listed_.assumptions, learnt_.assumptions);
+        without_older(catalog_.assumptions, listed_.assumptions, learned_.assumptions);
     if (draws_) std::erase_if(all, [](const Assumption& a) { return a.what == "splits"; });
     all.insert(all.begin(), kind_);
     return all;
@@ -157,7 +157,7 @@ class Preparation {
 
   // Ends a dry run with the sizes of the splits, or with the samples that are known to be unreadable.
   PrepareReport rehearse() {
-    if (!options_.skip_bad) require_readable(listed_faults(catalogue_));
+    if (!options_.skip_bad) require_readable(listed_faults(catalog_));
     for (std::size_t s = 0; s < splits_.names.size(); ++s) {
       report_.splits.push_back(
           {.name = splits_.names[s], .samples = static_cast<std::int64_t>(splits_.items(s).size())});
@@ -168,7 +168,7 @@ class Preparation {
   // For synthetic data, the provenance begins by saying so.
   std::string provenance() const {
     const std::string mark = synthetic_mark(options_.source);
-    std::string text = mark.empty() ? catalogue_.provenance : mark + "; " + catalogue_.provenance;
+    std::string text = mark.empty() ? catalog_.provenance : mark + "; " + catalog_.provenance;
     if (options_.encoding) text += "; stored as " + options_.encoding.to_string();
     return text;
   }
@@ -179,19 +179,19 @@ class Preparation {
                                    format_.shape.to_string(), data::name_of(format_.type), format_.vocabulary,
                                    format_.preparation);
     if (options_.encoding) text += options_.encoding.to_string() + "\n";
-    for (const Item& item : catalogue_.items) {
+    for (const Item& item : catalog_.items) {
       text += fmt::format("{} {} {}\n", item.name, item.label, item.fault);
     }
     return text;
   }
 
   std::string unreadable(const std::map<std::size_t, Error>& faults) const {
-    return unreadable_text(faults, catalogue_, options_.source.string());
+    return unreadable_text(faults, catalog_, options_.source.string());
   }
 
   // The decoded samples stay for the next run.
   void require_readable(const std::map<std::size_t, Error>& faults) const {
-    expect_readable(faults, catalogue_, options_.source.string(), findings_file());
+    expect_readable(faults, catalog_, options_.source.string(), findings_file());
   }
 
   fs::path findings_file() const { return options_.output.string() + ".findings.csv"; }
@@ -207,12 +207,11 @@ class Preparation {
     std::error_code ignored;
     fs::remove(list, ignored);
     if (decoding_.findings().empty()) return;
-    write_findings(list, decoding_.findings(), catalogue_, splits_);
+    write_findings(list, decoding_.findings(), catalog_, splits_);
     report_.list = list;
     const bool refused =
         !options_.skip_bad && !decoding_.findings().faults.empty();  // require_readable reports them
-    if (!options_.allow_duplicates && !refused)
-      expect_no_leak(decoding_.findings(), catalogue_, splits_, list);
+    if (!options_.allow_duplicates && !refused) expect_no_leak(decoding_.findings(), catalog_, splits_, list);
   }
 
   // Describes what the source was taken for, how it makes samples and how they were prepared here, unless
@@ -231,21 +230,21 @@ class Preparation {
   }
 
   void write() {
-    DatasetOutput output(options_, team_, catalogue_, format_, decoding_.records());
+    DatasetOutput output(options_, team_, catalog_, format_, decoding_.records());
     output.arrange(splits_, groups_, report_);
     describe_preparation();
     output.write(decoding_.spool(), report_);
     if (team_.index == 0) {
-      report_.absent = absent_classes(catalogue_, output.items(splits_.training()), report_.info.class_names);
+      report_.absent = absent_classes(catalog_, output.items(splits_.training()), report_.info.class_names);
     }
   }
 
   const PrepareOptions& options_;
   const Team& team_;
   std::unique_ptr<Source> source_;
-  const Catalogue& catalogue_;
+  const Catalog& catalog_;
   const Assumption kind_;
-  std::vector<std::string> notes_;  // besides those of the catalogue
+  std::vector<std::string> notes_;  // besides those of the catalog
   Groups groups_;                   // of the source, and of equal samples
   bool draws_;                      // the splits are not the source's
   SplitAssignment splits_;
@@ -253,7 +252,7 @@ class Preparation {
   struct Said {
     std::size_t notes = 0, assumptions = 0;
   };
-  Said listed_, learnt_;  // the ends of the listing, and the beginnings of what was learnt last
+  Said listed_, learned_;  // the ends of the listing, and the beginnings of what was learned last
   bool fitted_ = false;
   std::string request_;  // the rule of the splits before equal samples are known
   SampleFormat format_;

@@ -33,9 +33,9 @@ void shuffle_keyed(std::vector<std::size_t>& values, const RandomKey& key) {
   std::transform(order.begin(), order.end(), values.begin(), [&](std::uint32_t i) { return before[i]; });
 }
 
-SplitAssignment splits_of_source(const Catalogue& catalogue) {
+SplitAssignment splits_of_source(const Catalog& catalog) {
   SplitAssignment splits{.names = {}, .of_item = {}, .rule = "the source's own"};
-  for (const Item& item : catalogue.items) {
+  for (const Item& item : catalog.items) {
     if (!item.fault.empty()) continue;
     if (item.split.empty()) {
       throw Error(fmt::format("{}: is in no split, but other samples are", item.name),
@@ -45,7 +45,7 @@ SplitAssignment splits_of_source(const Catalogue& catalogue) {
       splits.names.push_back(item.split);
   }
   std::sort(splits.names.begin(), splits.names.end(), precedes);
-  for (const Item& item : catalogue.items) {
+  for (const Item& item : catalog.items) {
     const auto it = std::find(splits.names.begin(), splits.names.end(), item.split);
     splits.of_item.push_back(item.fault.empty() ? static_cast<std::int32_t>(it - splits.names.begin())
                                                 : SplitAssignment::kNone);
@@ -57,12 +57,12 @@ SplitAssignment splits_of_source(const Catalogue& catalogue) {
 using Unit = data::SampleGroup;
 
 // Returns the groups of the items without a fault, in the order of their first items.
-std::vector<Unit> units_of(const Catalogue& catalogue, const Groups& groups) {
+std::vector<Unit> units_of(const Catalog& catalog, const Groups& groups) {
   constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   std::vector<Unit> units;
-  std::vector<std::size_t> unit_of_first(catalogue.items.size(), kNone);
-  for (std::size_t i = 0; i < catalogue.items.size(); ++i) {
-    if (!catalogue.items[i].fault.empty()) continue;
+  std::vector<std::size_t> unit_of_first(catalog.items.size(), kNone);
+  for (std::size_t i = 0; i < catalog.items.size(); ++i) {
+    if (!catalog.items[i].fault.empty()) continue;
     std::size_t& unit = unit_of_first[groups.first_of(i)];
     if (unit == kNone) {
       unit = units.size();
@@ -80,11 +80,11 @@ bool are_groups(const std::vector<Unit>& units) {
 // Distributes the items over `fractions.size()` parts.
 class Dealer {
  public:
-  Dealer(const Catalogue& catalogue, const SplitOptions& options, std::vector<double> fractions)
-      : catalogue_(catalogue), options_(options), fractions_(std::move(fractions)) {}
+  Dealer(const Catalog& catalog, const SplitOptions& options, std::vector<double> fractions)
+      : catalog_(catalog), options_(options), fractions_(std::move(fractions)) {}
 
   std::vector<std::int32_t> deal(const std::vector<Unit>& units) {
-    std::vector<std::int32_t> part(catalogue_.items.size(), SplitAssignment::kNone);
+    std::vector<std::int32_t> part(catalog_.items.size(), SplitAssignment::kNone);
     if (are_groups(units)) {
       deal_groups(units, part);
     } else {
@@ -94,11 +94,9 @@ class Dealer {
   }
 
  private:
-  std::size_t strata() const {
-    return options_.stratified ? static_cast<std::size_t>(catalogue_.classes) : 1;
-  }
+  std::size_t strata() const { return options_.stratified ? static_cast<std::size_t>(catalog_.classes) : 1; }
   std::size_t stratum(std::size_t item) const {
-    return options_.stratified ? static_cast<std::size_t>(catalogue_.items[item].label) : 0;
+    return options_.stratified ? static_cast<std::size_t>(catalog_.items[item].label) : 0;
   }
 
   // Shuffles and cuts each class. Rounding errors of a part in one class carry over to the next classes, so
@@ -138,7 +136,7 @@ class Dealer {
 
   void deal_groups(const std::vector<Unit>& units, std::vector<std::int32_t>& part) const {
     std::vector<std::int32_t> stratum_of;
-    for (std::size_t i = 0; i < catalogue_.items.size(); ++i)
+    for (std::size_t i = 0; i < catalog_.items.size(); ++i)
       stratum_of.push_back(static_cast<std::int32_t>(stratum(i)));
     const std::vector<std::size_t> part_of =
         data::deal_groups(units, stratum_of, fractions_, {options_.seed, Purpose::kSplit, 0, 0});
@@ -147,15 +145,15 @@ class Dealer {
     }
   }
 
-  const Catalogue& catalogue_;
+  const Catalog& catalog_;
   const SplitOptions& options_;
   std::vector<double> fractions_;
 };
 
-SplitAssignment by_folds(const Catalogue& catalogue, const std::vector<Unit>& units,
+SplitAssignment by_folds(const Catalog& catalog, const std::vector<Unit>& units,
                          const SplitOptions& options) {
   const auto folds = static_cast<std::size_t>(options.folds);
-  Dealer dealer(catalogue, options, std::vector<double>(folds, 1.0 / static_cast<double>(folds)));
+  Dealer dealer(catalog, options, std::vector<double>(folds, 1.0 / static_cast<double>(folds)));
   SplitAssignment splits{.names = {"train", "test"}, .of_item = dealer.deal(units), .rule = {}};
   for (std::int32_t& part : splits.of_item) {
     if (part != SplitAssignment::kNone) part = part + 1 == options.fold ? 1 : 0;
@@ -164,8 +162,8 @@ SplitAssignment by_folds(const Catalogue& catalogue, const std::vector<Unit>& un
   return splits;
 }
 
-SplitAssignment by_parts(const Catalogue& catalogue, const std::vector<Unit>& units,
-                         const SplitOptions& options, const std::vector<SplitPart>& parts) {
+SplitAssignment by_parts(const Catalog& catalog, const std::vector<Unit>& units, const SplitOptions& options,
+                         const std::vector<SplitPart>& parts) {
   SplitAssignment splits;
   std::vector<double> fractions;
   std::vector<std::string> words;
@@ -174,7 +172,7 @@ SplitAssignment by_parts(const Catalogue& catalogue, const std::vector<Unit>& un
     fractions.push_back(part.fraction);
     words.push_back(fmt::format("{}={:g}", part.name, part.fraction));
   }
-  splits.of_item = Dealer(catalogue, options, std::move(fractions)).deal(units);
+  splits.of_item = Dealer(catalog, options, std::move(fractions)).deal(units);
   splits.rule = join(words);
   return splits;
 }
@@ -231,38 +229,38 @@ std::vector<std::size_t> SplitAssignment::items(std::size_t split) const {
   return found;
 }
 
-bool draws_splits(const Catalogue& catalogue, const SplitOptions& options) {
+bool draws_splits(const Catalog& catalog, const SplitOptions& options) {
   return options.folds > 0 || !options.parts.empty() ||
-         std::none_of(catalogue.items.begin(), catalogue.items.end(),
+         std::none_of(catalog.items.begin(), catalog.items.end(),
                       [](const Item& item) { return item.fault.empty() && !item.split.empty(); });
 }
 
-SplitAssignment assign_splits(const Catalogue& catalogue, const Groups& groups, const SplitOptions& options) {
+SplitAssignment assign_splits(const Catalog& catalog, const Groups& groups, const SplitOptions& options) {
   SplitAssignment splits;
-  if (draws_splits(catalogue, options)) {
-    const std::vector<Unit> units = units_of(catalogue, groups);
+  if (draws_splits(catalog, options)) {
+    const std::vector<Unit> units = units_of(catalog, groups);
     const std::vector<SplitPart> usual{{"train", 0.8}, {"test", 0.2}};
     splits = options.folds > 0
-                 ? by_folds(catalogue, units, options)
-                 : by_parts(catalogue, units, options, options.parts.empty() ? usual : options.parts);
+                 ? by_folds(catalog, units, options)
+                 : by_parts(catalog, units, options, options.parts.empty() ? usual : options.parts);
     splits.rule += options.stratified ? ", stratified" : "";
     if (are_groups(units)) splits.rule += fmt::format(", by {} groups", format_count(std::ssize(units)));
     splits.rule += fmt::format(", seed {}", options.seed);
   } else {
-    splits = splits_of_source(catalogue);
+    splits = splits_of_source(catalog);
   }
   expect_no_empty_split(splits);
   return splits;
 }
 
-void expect_whole_groups(const Catalogue& catalogue, const Groups& groups, const SplitAssignment& splits,
+void expect_whole_groups(const Catalog& catalog, const Groups& groups, const SplitAssignment& splits,
                          const std::string& where) {
-  for (std::size_t i = 0; i < catalogue.items.size(); ++i) {
+  for (std::size_t i = 0; i < catalog.items.size(); ++i) {
     const std::size_t first = groups.first_of(i);
     if (splits.of_item[i] == SplitAssignment::kNone || splits.of_item[first] == SplitAssignment::kNone ||
         splits.of_item[i] == splits.of_item[first])
       continue;
-    const Item &one = catalogue.items[first], &other = catalogue.items[i];
+    const Item &one = catalog.items[first], &other = catalog.items[i];
     throw Error(fmt::format("{}: its splits part a group: {} is in \"{}\", and {} in \"{}\"", where, one.name,
                             one.split, other.name, other.split),
                 "draw splits that keep groups together, for example with --split train=0.8,test=0.2; or name "
@@ -270,8 +268,8 @@ void expect_whole_groups(const Catalogue& catalogue, const Groups& groups, const
   }
 }
 
-bool lies_by_class(const Catalogue& catalogue, const std::vector<std::size_t>& items) {
-  const auto label = [&](std::size_t item) { return catalogue.items[item].label; };
+bool lies_by_class(const Catalog& catalog, const std::vector<std::size_t>& items) {
+  const auto label = [&](std::size_t item) { return catalog.items[item].label; };
   const auto before = [&](std::size_t a, std::size_t b) { return label(a) < label(b); };
   const auto same = [&](std::size_t a, std::size_t b) { return label(a) == label(b); };
   return std::is_sorted(items.begin(), items.end(), before) &&

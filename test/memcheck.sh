@@ -53,7 +53,7 @@ run verify 0 verify run run
 run export 0 export run --format onnx --output model.onnx
 run import 0 import model.onnx --output imported.h5
 run study 0 study study.toml --dry-run
-run analyse 0 study analyse "$here/golden/format-1/study/measurements.csv"
+run analyze 0 study analyze "$here/golden/format-1/study/measurements.csv"
 run bench 0 bench recipe.toml
 run slurm 0 slurm train recipe.toml --nodes 1 --ranks-per-node 1 --cpus-per-rank 1 --dry-run
 run doctor any doctor recipe.toml

@@ -6,7 +6,7 @@ import statistics
 
 from peers_cases import SYSTEMS
 
-COLOURS = {"convoke": "#0b6e99", "fit": "#b5b5b5", "function": "#999999", "eager": "#d0d0d0", "compiled": "#c2c2c2"}
+COLORS = {"convoke": "#0b6e99", "fit": "#b5b5b5", "function": "#999999", "eager": "#d0d0d0", "compiled": "#c2c2c2"}
 
 
 def median(results, key):
@@ -75,7 +75,7 @@ def svg(rows, systems, machine):
             length = width * value / max(rates.values())
             weight = ' font-weight="bold"' if s == "convoke" else ""
             name = SYSTEMS[s].name.replace("`", "")
-            out.append(f'<rect x="{left}" y="{y}" width="{length:.1f}" height="{bar - 3}" fill="{COLOURS[s]}"/>')
+            out.append(f'<rect x="{left}" y="{y}" width="{length:.1f}" height="{bar - 3}" fill="{COLORS[s]}"/>')
             out.append(f'<text x="{left + length + 8:.1f}" y="{y + 13}"{weight}>{name} {rate(value)}</text>')
             y += bar
         y += gap

@@ -21,7 +21,7 @@ NETWORKS = {
     "VGG-16, 8 a rank": ["vgg16", "--set", "train.batch=8"],
 }
 LINKS = {"100 Mbit/s": "94Mbit", "1 Gbit/s": "940Mbit", "10 Gbit/s": "9.4Gbit"}  # without the headers of TCP
-COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00"]  # Okabe and Ito: distinct for the colour-blind, too
+COLORS = ["#0072b2", "#e69f00", "#009e73", "#d55e00"]  # Okabe and Ito: distinct for the color-blind, too
 COLUMNS = ["network", "link", "ranks", "nodes", "compute_ms", "summing_ms", "waiting_ms", "step_ms", "images_per_second",
            "efficiency"]
 
@@ -63,15 +63,15 @@ def svg(rows, ranks_per_node):
                        f'{ranks:,}</text>')
         out.append(f'<text x="{left + width / 2}" y="{top + height + 32}" text-anchor="middle">ranks, {ranks_per_node} '
                    'a node</text>')
-        for network, colour in zip(NETWORKS, COLOURS):
+        for network, color in zip(NETWORKS, COLORS):
             points = [(place[int(row["ranks"])], top + height * (1 - float(row["efficiency"])))
                       for row in rows if row["network"] == network and row["link"] == link]
             path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-            out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
-            out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in points]
-    for i, (network, colour) in enumerate(zip(NETWORKS, COLOURS)):
+            out.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
+            out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{color}"/>' for x, y in points]
+    for i, (network, color) in enumerate(zip(NETWORKS, COLORS)):
         x = 52 + i * 200
-        out.append(f'<line x1="{x}" x2="{x + 22}" y1="346" y2="346" stroke="{colour}" stroke-width="3"/>')
+        out.append(f'<line x1="{x}" x2="{x + 22}" y1="346" y2="346" stroke="{color}" stroke-width="3"/>')
         out.append(f'<text x="{x + 28}" y="350">{network}</text>')
     return "\n".join([*out, "</svg>"]) + "\n"
 

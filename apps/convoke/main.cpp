@@ -52,7 +52,7 @@ constexpr std::array kCommands{
     Command{kInterop, "import", "Read a model of PyTorch, Keras or ONNX, and write it as model.h5",
             add_import},
     Command{kInterop, "export", "Write a trained model or an ensemble for another program", add_export},
-    Command{kStudies, "study", "Measure recipes on several numbers of ranks, and analyse the times",
+    Command{kStudies, "study", "Measure recipes on several numbers of ranks, and analyze the times",
             add_study},
     Command{kStudies, "bench", "Time the training step on random data", add_bench},
     Command{kCluster, "slurm", "Write or submit the Slurm jobs for a recipe or a study", add_slurm},
@@ -131,7 +131,7 @@ int write_output(int code) {
   }
 }
 
-// The system calls this before it initialises any library.
+// The system calls this before it initializes any library.
 extern "C" void before_libraries(int, char**, char** environment) {
   convoke::os::hide_openmp_binding(environment);
 }

@@ -52,39 +52,39 @@ constexpr std::array kBuilds{
     Build{"IBIS", .33, .19, .40, .24, .10, .38, .06, .22, .12, .10, .00, .36, .00},
 };
 
-struct Colours {
+struct Colors {
   const char* name;
-  Colour back, belly;
+  Color back, belly;
 };
-// Pairs that swap their colours, so that the amount of blue in a picture does not identify a class.
-constexpr std::array kColours{
-    Colours{"AZURE", {.16F, .36F, .78F}, {.90F, .52F, .16F}},
-    Colours{"RUFOUS", {.82F, .46F, .14F}, {.28F, .46F, .80F}},
-    Colours{"EMERALD", {.14F, .50F, .24F}, {.84F, .22F, .18F}},
-    Colours{"SCARLET", {.76F, .16F, .14F}, {.30F, .58F, .32F}},
-    Colours{"SABLE", {.13F, .12F, .14F}, {.92F, .90F, .84F}},
+// Pairs that swap their colors, so that the amount of blue in a picture does not identify a class.
+constexpr std::array kColors{
+    Colors{"AZURE", {.16F, .36F, .78F}, {.90F, .52F, .16F}},
+    Colors{"RUFOUS", {.82F, .46F, .14F}, {.28F, .46F, .80F}},
+    Colors{"EMERALD", {.14F, .50F, .24F}, {.84F, .22F, .18F}},
+    Colors{"SCARLET", {.76F, .16F, .14F}, {.30F, .58F, .32F}},
+    Colors{"SABLE", {.13F, .12F, .14F}, {.92F, .90F, .84F}},
 };
 
 enum class Plumage { kCapped, kStreaked, kSpotted, kBarred, kCollared };
 constexpr std::array kPlumages{"CAPPED", "STREAKED", "SPOTTED", "BARRED", "COLLARED"};
 
 constexpr std::int64_t kSpecies = 525;
-static_assert(kBuilds.size() * kColours.size() * kPlumages.size() == kSpecies);
+static_assert(kBuilds.size() * kColors.size() * kPlumages.size() == kSpecies);
 
-/// The shape, pattern and colours of class c: each combination once (21 and 5 have no common divisor). The
-/// first 105 classes have the same colours, so that colours alone do not identify a class.
+/// The shape, pattern and colors of class c: each combination once (21 and 5 have no common divisor). The
+/// first 105 classes have the same colors, so that colors alone do not identify a class.
 struct Species {
   const Build& build;
-  const Colours& colours;
+  const Colors& colors;
   Plumage pattern;
   std::string name;
 
   explicit Species(std::int64_t c)
       : build(kBuilds[static_cast<std::size_t>(c) % kBuilds.size()]),
-        colours(kColours[static_cast<std::size_t>(c) / (kBuilds.size() * kPlumages.size())]),
+        colors(kColors[static_cast<std::size_t>(c) / (kBuilds.size() * kPlumages.size())]),
         pattern(static_cast<Plumage>(static_cast<std::size_t>(c) % kPlumages.size())),
-        name(fmt::format("{} {} {}", colours.name, kPlumages[static_cast<std::size_t>(pattern)],
-                         build.name)) {}
+        name(fmt::format("{} {} {}", colors.name, kPlumages[static_cast<std::size_t>(pattern)], build.name)) {
+  }
 };
 
 class Bird {
@@ -131,12 +131,12 @@ class Bird {
   // Paints sky, leaves or water, and a perch for the bird.
   void scenery() {
     const double hue = random_.uniform();
-    const Colour above = hsv(hue, between(random_, 0.10, 0.55), between(random_, 0.45, 0.95));
-    const Colour below =
+    const Color above = hsv(hue, between(random_, 0.10, 0.55), between(random_, 0.45, 0.95));
+    const Color below =
         hsv(hue + between(random_, -0.2, 0.2), between(random_, 0.10, 0.60), between(random_, 0.3, 0.9));
     const Texture cloud(random_, between(random_, 0.25, 0.9), 4);
     const double contrast = 0.15 + 0.5 * difficulty_ * random_.uniform();
-    canvas_.shade([&](Point p, Colour) {
+    canvas_.shade([&](Point p, Color) {
       return (1 + contrast * cloud.at(p)) * mix(above, below, ramp(p.y + 0.4 * cloud.at(p), -0.8, 0.8));
     });
     for (int n = whole_between(random_, 0, 3 + static_cast<int>(5 * difficulty_)); n > 0;
@@ -171,7 +171,7 @@ class Bird {
              0.045, 0.030);
     }
     canvas_.paint(legs, {0.78F, 0.52F, 0.20F});
-    canvas_.paint(tail, 0.75 * species_.colours.back);
+    canvas_.paint(tail, 0.75 * species_.colors.back);
   }
 
   void body() {
@@ -182,21 +182,21 @@ class Bird {
            std::min(1.7, 1 + 2 * build_.neck) * 0.9 * build_.head);
     mask.add_disc(placed(head_), size_ * build_.head);
     const Texture feathers(random_, 0.05, 2);
-    canvas_.shade(mask, 1, [&](Point p, Colour) {
+    canvas_.shade(mask, 1, [&](Point p, Color) {
       const Point at = local(p);
       const Point along = rotated(at, build_.tilt);  // the axes of the body: forwards and downwards
       const bool underside = along.y > 0.05 * build_.height && at.x > -0.8 * build_.length;
-      const Colour colour = length(at - head_) < build_.head ? species_.colours.back
-                            : underside                      ? breast(along)
-                                                             : species_.colours.back;
-      return (1 + 0.12 * feathers.at(p) - 0.25 * along.y) * colour;
+      const Color color = length(at - head_) < build_.head ? species_.colors.back
+                          : underside                      ? breast(along)
+                                                           : species_.colors.back;
+      return (1 + 0.12 * feathers.at(p) - 0.25 * along.y) * color;
     });
     marks();
   }
 
-  // The colour of the breast with its pattern.
-  Colour breast(Point along) const {
-    const Colour belly = species_.colours.belly, dark = 0.35 * species_.colours.back;
+  // The color of the breast with its pattern.
+  Color breast(Point along) const {
+    const Color belly = species_.colors.belly, dark = 0.35 * species_.colors.back;
     const auto wave = [](double value) { return 0.5 + 0.5 * std::cos(2 * std::numbers::pi * value); };
     switch (species_.pattern) {
       case Plumage::kStreaked:
@@ -219,7 +219,7 @@ class Bird {
         const Point at = local(p) - head_;
         return size_ * std::max(length(at) - build_.head, at.y + 0.25 * build_.head);
       });
-      canvas_.paint(mark, mix(species_.colours.belly, {1, 1, 1}, 0.25));
+      canvas_.paint(mark, mix(species_.colors.belly, {1, 1, 1}, 0.25));
     } else if (species_.pattern == Plumage::kCollared) {
       const Point down = rotated({0, 1.15 * build_.head}, 0.35);
       const Point side = 0.80 * build_.head * Point{1, 0.25};
@@ -232,7 +232,7 @@ class Bird {
         const Point root = head_ + polar(0.8 * build_.head, -std::numbers::pi + angle + 0.4);
         stroke(crest, std::array{root, root + polar(build_.crest, -std::numbers::pi + angle)}, 0.09, 0.02);
       }
-      canvas_.paint(crest, species_.colours.back);
+      canvas_.paint(crest, species_.colors.back);
     }
   }
 
@@ -242,11 +242,11 @@ class Bird {
     const Point at = rotated({-0.18 * build_.length, -0.12 * build_.height}, -build_.tilt);
     mask.add_ellipse(placed(at), size_ * 0.78 * build_.length, size_ * 0.48 * build_.height,
                      left_ ? std::numbers::pi + angle - turn_ : -angle + turn_);
-    canvas_.shade(mask, 0.95, [&](Point p, Colour) {
+    canvas_.shade(mask, 0.95, [&](Point p, Color) {
       const Point q = rotated(local(p) - at, angle);
       const double feather = 0.5 + 0.5 * std::cos(2 * std::numbers::pi * (q.x + 1.4 * q.y) / 0.13);
       const bool barred = species_.pattern == Plumage::kBarred && feather > 0.6;
-      const Colour base = barred ? mix(species_.colours.back, {1, 1, 1}, 0.75) : species_.colours.back;
+      const Color base = barred ? mix(species_.colors.back, {1, 1, 1}, 0.75) : species_.colors.back;
       return (0.62 + 0.28 * feather) * base;
     });
   }
@@ -276,10 +276,10 @@ class Bird {
     const double gain = between(random_, 0.70, 1.25);
     const Point lamp = polar(between(random_, 0, 0.25), 2 * std::numbers::pi * random_.uniform());
     const double warm = between(random_, 0.9, 1.1);
-    canvas_.shade([&](Point p, Colour colour) {
+    canvas_.shade([&](Point p, Color color) {
       const double light = gain * (1 + dot(p, lamp));
-      return light * Colour{static_cast<float>(warm) * colour.red, colour.green,
-                            static_cast<float>(2 - warm) * colour.blue};
+      return light * Color{static_cast<float>(warm) * color.red, color.green,
+                           static_cast<float>(2 - warm) * color.blue};
     });
     canvas_.photograph(random_, 0.3 + 0.9 * difficulty_ * random_.uniform(), 0.008 + 0.04 * difficulty_);
   }

@@ -24,7 +24,7 @@ Point rotated(Point a, double angle) {
 }
 
 // A. R. Smith, "Color gamut transform pairs", SIGGRAPH 1978.
-Colour hsv(double hue, double saturation, double value) {
+Color hsv(double hue, double saturation, double value) {
   const auto channel = [&](double n) {
     const double k = std::fmod(n + 6 * (hue - std::floor(hue)), 6.0);
     return static_cast<float>(value * (1 - saturation * std::clamp(std::min(k, 4 - k), 0.0, 1.0)));
@@ -88,7 +88,7 @@ float Mask::at(Point p) const {
 Canvas::Canvas(std::int64_t height, std::int64_t width)
     : height_(static_cast<int>(height)),
       width_(static_cast<int>(width)),
-      colours_(static_cast<std::size_t>(height * width)) {
+      colors_(static_cast<std::size_t>(height * width)) {
   assert(height > 0 && width > 0);
 }
 
@@ -96,11 +96,11 @@ void Canvas::photograph(RandomStream& random, double blur, double noise) {
   // (1 - 2 w, w, w) along rows, then columns; the blur has variance 2 w, at most that of a box.
   const double side = std::min(blur * blur / 2, 1.0 / 3);
   const auto soften = [&](int count, int step, std::size_t first) {
-    Colour before = colours_[first];
+    Color before = colors_[first];
     for (int i = 0; i < count; ++i) {
-      Colour& here = colours_[first + static_cast<std::size_t>(i) * static_cast<std::size_t>(step)];
-      const Colour after = i + 1 < count ? *(&here + step) : here;
-      const Colour old = here;
+      Color& here = colors_[first + static_cast<std::size_t>(i) * static_cast<std::size_t>(step)];
+      const Color after = i + 1 < count ? *(&here + step) : here;
+      const Color old = here;
       here = (1 - 2 * side) * old + side * (before + after);
       before = old;
     }
@@ -117,14 +117,14 @@ void Canvas::photograph(RandomStream& random, double blur, double noise) {
     const double sum = (word & 0xFF) + (word >> 8 & 0xFF) + (word >> 16 & 0xFF) + (word >> 24);
     return static_cast<float>(noise * (sum - 510) / 147.8);
   };
-  for (Colour& colour : colours_) colour = colour + Colour{grain(), grain(), grain()};
+  for (Color& color : colors_) color = color + Color{grain(), grain(), grain()};
 }
 
 Image Canvas::image() const {
   Image image{height_, width_, 3, {}};
-  image.values.reserve(colours_.size() * 3);
-  for (const Colour& colour : colours_) {
-    for (const float value : std::array{colour.red, colour.green, colour.blue}) {
+  image.values.reserve(colors_.size() * 3);
+  for (const Color& color : colors_) {
+    for (const float value : std::array{color.red, color.green, color.blue}) {
       image.values.push_back(static_cast<std::uint8_t>(std::lround(255 * std::clamp(value, 0.0F, 1.0F))));
     }
   }

@@ -29,19 +29,19 @@ Point rotated(Point a, double angle);
 inline Point polar(double radius, double angle) { return rotated({radius, 0}, angle); }
 
 /// Red, green and blue, 0 to 1.
-struct Colour {
+struct Color {
   float red = 0, green = 0, blue = 0;
 
-  friend Colour operator+(Colour a, Colour b) { return {a.red + b.red, a.green + b.green, a.blue + b.blue}; }
-  friend Colour operator*(double factor, Colour a) {
+  friend Color operator+(Color a, Color b) { return {a.red + b.red, a.green + b.green, a.blue + b.blue}; }
+  friend Color operator*(double factor, Color a) {
     const auto f = static_cast<float>(factor);
     return {f * a.red, f * a.green, f * a.blue};
   }
 };
 /// Returns (1 - t) a + t b.
-inline Colour mix(Colour a, Colour b, double t) { return (1 - t) * a + t * b; }
-/// Returns the colour with hue, saturation and value, each 0 to 1.
-Colour hsv(double hue, double saturation, double value);
+inline Color mix(Color a, Color b, double t) { return (1 - t) * a + t * b; }
+/// Returns the color with hue, saturation and value, each 0 to 1.
+Color hsv(double hue, double saturation, double value);
 
 /// Returns 0 below `begin`, 1 above `end`, and a smooth step between.
 inline double ramp(double value, double begin, double end) {
@@ -119,14 +119,14 @@ class Canvas {
   /// Half of the longer and of the shorter side.
   Point half() const { return {width_ * pixel() / 2, height_ * pixel() / 2}; }
 
-  /// Sets every pixel to shade(its point, its colour).
+  /// Sets every pixel to shade(its point, its color).
   template <class Shade>
   void shade(Shade shade);
   /// Does the same where `mask` covers the pixel, in proportion to the coverage times `opacity`.
   template <class Shade>
   void shade(const Mask& mask, double opacity, Shade shade);
-  void paint(const Mask& mask, Colour colour, double opacity = 1) {
-    shade(mask, opacity, [colour](Point, Colour) { return colour; });
+  void paint(const Mask& mask, Color color, double opacity = 1) {
+    shade(mask, opacity, [color](Point, Color) { return color; });
   }
   /// Imitates a camera: blurs over `blur` pixels, and adds noise of `noise` (of 1) to each channel.
   void photograph(RandomStream& random, double blur, double noise);
@@ -135,7 +135,7 @@ class Canvas {
 
  private:
   int height_, width_;
-  std::vector<Colour> colours_;
+  std::vector<Color> colors_;
 };
 
 template <class Distance>
@@ -160,20 +160,20 @@ void Mask::add(Point middle, double reach, double softness, Distance distance) {
 template <class Shade>
 void Canvas::shade(Shade shade) {
   const Mask places(height_, width_);
-  auto colour = colours_.begin();
+  auto color = colors_.begin();
   for (int row = 0; row < height_; ++row) {
-    for (int column = 0; column < width_; ++column, ++colour)
-      *colour = shade(places.point(row, column), *colour);
+    for (int column = 0; column < width_; ++column, ++color)
+      *color = shade(places.point(row, column), *color);
   }
 }
 
 template <class Shade>
 void Canvas::shade(const Mask& mask, double opacity, Shade shade) {
-  auto colour = colours_.begin();
+  auto color = colors_.begin();
   for (int row = 0; row < height_; ++row) {
-    for (int column = 0; column < width_; ++column, ++colour) {
+    for (int column = 0; column < width_; ++column, ++color) {
       const double covered = opacity * mask.at(row, column);
-      if (covered > 0) *colour = mix(*colour, shade(mask.point(row, column), *colour), covered);
+      if (covered > 0) *color = mix(*color, shade(mask.point(row, column), *color), covered);
     }
   }
 }

@@ -81,9 +81,9 @@ class Eye {
 
  private:
   void background() {
-    const Colour base = hsv(patient_.hue, patient_.saturation, patient_.brightness);
+    const Color base = hsv(patient_.hue, patient_.saturation, patient_.brightness);
     const Texture broad(random_, 0.7, 3), fine(random_, 0.09, 3);
-    canvas_.shade([&](Point p, Colour) {
+    canvas_.shade([&](Point p, Color) {
       const double from_macula = length(p - macula_);
       const double light = 1 + 0.10 * broad.at(p) + 0.05 * fine.at(p) -
                            0.30 * std::exp(-from_macula * from_macula / 0.03) -
@@ -143,7 +143,7 @@ class Eye {
                up * toward * between(random_, -0.2, 0.4), between(random_, 0.6, 0.9), 0.75 * width, 1);
       }
     }
-    const Colour base = hsv(patient_.hue, patient_.saturation, patient_.brightness);
+    const Color base = hsv(patient_.hue, patient_.saturation, patient_.brightness);
     canvas_.paint(arteries, mix(base, {0.62F, 0.10F, 0.05F}, 0.75), 0.75);
     canvas_.paint(veins, mix(base, {0.38F, 0.04F, 0.04F}, 0.80), 0.85);
   }
@@ -170,7 +170,7 @@ class Eye {
   }
 
   void lesions(const Lesions& lesions) {
-    const Colour dark_red{0.36F, 0.03F, 0.03F}, yellow{1.00F, 0.90F, 0.45F}, white{0.97F, 0.92F, 0.80F};
+    const Color dark_red{0.36F, 0.03F, 0.03F}, yellow{1.00F, 0.90F, 0.45F}, white{0.97F, 0.92F, 0.80F};
     Mask dots = canvas_.mask(), blots = canvas_.mask(), hard = canvas_.mask(), wool = canvas_.mask(),
          nets = canvas_.mask(), pools = canvas_.mask();
     for (int n = lesions.microaneurysms.draw(random_); n > 0; --n) {
@@ -223,18 +223,18 @@ class Eye {
   void expose() {
     const double gain = between(random_, 0.80, 1.20);
     const Point lamp = polar(between(random_, 0, 0.35), 2 * std::numbers::pi * random_.uniform());
-    const Colour cast{static_cast<float>(between(random_, 0.94, 1.06)),
-                      static_cast<float>(between(random_, 0.90, 1.10)),
-                      static_cast<float>(between(random_, 0.85, 1.15))};
+    const Color cast{static_cast<float>(between(random_, 0.94, 1.06)),
+                     static_cast<float>(between(random_, 0.90, 1.10)),
+                     static_cast<float>(between(random_, 0.85, 1.15))};
     const double hazy = 0.12 * difficulty_ * random_.uniform();
-    canvas_.shade([&](Point p, Colour colour) {
+    canvas_.shade([&](Point p, Color color) {
       const double light = gain * (1 + 0.5 * dot(p - middle_, lamp));
-      colour = mix(colour, {0.75F, 0.55F, 0.38F}, hazy);
-      return light * Colour{cast.red * colour.red, cast.green * colour.green, cast.blue * colour.blue};
+      color = mix(color, {0.75F, 0.55F, 0.38F}, hazy);
+      return light * Color{cast.red * color.red, cast.green * color.green, cast.blue * color.blue};
     });
     Mask seen = canvas_.mask();
     seen.add_disc(middle_, radius_, 0.03);
-    canvas_.shade([&](Point p, Colour colour) { return static_cast<double>(seen.at(p)) * colour; });
+    canvas_.shade([&](Point p, Color color) { return static_cast<double>(seen.at(p)) * color; });
     canvas_.photograph(random_, 0.3 + 0.7 * difficulty_ * random_.uniform(), 0.004 + 0.02 * difficulty_);
   }
 

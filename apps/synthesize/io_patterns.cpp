@@ -35,7 +35,7 @@ struct Job {
   std::int64_t window;    ///< requests that are observed
   std::int64_t pending;   ///< requests of a process that the server may take in any order
   bool in_step;           ///< processes write one after the other, as in collective calls, not independently
-  double swaps;           ///< in step: how often neighbours arrive in the wrong order
+  double swaps;           ///< in step: how often neighbors arrive in the wrong order
 
   Job(const SynthesizeOptions& options, std::int64_t number, AccessPattern kind)
       : random(random_of(options, number)), pattern(kind) {
@@ -81,7 +81,7 @@ std::vector<Arrival> arrivals_in_step(Job& job) {
   for (std::int64_t i = 0; i < job.window; ++i) {
     arrivals.push_back({(begun + i) % processes, (begun + i) / processes});
   }
-  for (std::int64_t i = 0; i + job.files < job.window; ++i) {  // neighbours in a file are `files` apart
+  for (std::int64_t i = 0; i + job.files < job.window; ++i) {  // neighbors in a file are `files` apart
     if (job.random.uniform() >= job.swaps) continue;
     std::swap(arrivals[static_cast<std::size_t>(i)], arrivals[static_cast<std::size_t>(i + job.files)]);
     ++i;

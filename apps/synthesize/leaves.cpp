@@ -61,7 +61,7 @@ class Leaf {
       patch(spot, at, radius, 0.02);
       paint(halo, kYellow, 0.75);
       spot.limit(seen_);
-      canvas_.shade(spot, visible_, [&](Point p, Colour) {  // rings about the middle
+      canvas_.shade(spot, visible_, [&](Point p, Color) {  // rings about the middle
         const double ring = 0.5 + 0.5 * std::cos(2 * std::numbers::pi * 3.5 * length(p - at) / radius);
         return mix({0.26F, 0.15F, 0.07F}, {0.58F, 0.40F, 0.20F}, ring);
       });
@@ -94,15 +94,15 @@ class Leaf {
   }
 
   void septoria() {
-    Mask rings = canvas_.mask(), centres = canvas_.mask();
+    Mask rings = canvas_.mask(), centers = canvas_.mask();
     for (int n = whole_between(random_, 22, 45); n > 0; --n) {
       const Point at = place();
       const double radius = at_least(between(random_, 0.036, 0.056));
       rings.add_disc(at, radius);
-      centres.add_disc(at, 0.62 * radius);
+      centers.add_disc(at, 0.62 * radius);
     }
     paint(rings, {0.20F, 0.13F, 0.08F}, 0.95);
-    paint(centres, {0.80F, 0.75F, 0.64F}, 0.95);
+    paint(centers, {0.80F, 0.75F, 0.64F}, 0.95);
   }
 
   void spider_mites() {
@@ -129,23 +129,23 @@ class Leaf {
 
   // Yellow from the margins and between the veins; also uses narrow and wavy.
   void yellow_curl() {
-    canvas_.shade(seen_, visible_, [&](Point p, Colour colour) {
+    canvas_.shade(seen_, visible_, [&](Point p, Color color) {
       const auto [u, v] = local(p);
       const double margin = ramp(std::abs(v) / width(u), 0.25, 0.95);
-      return mix(colour, {0.93F, 0.88F, 0.25F}, 0.85 * margin * (1 - 0.7 * vein(u, v)));
+      return mix(color, {0.93F, 0.88F, 0.25F}, 0.85 * margin * (1 - 0.7 * vein(u, v)));
     });
   }
 
   void mosaic() {
     const Texture mottle(random_, 0.22, 2);
-    canvas_.shade(seen_, visible_, [&](Point p, Colour colour) {
+    canvas_.shade(seen_, visible_, [&](Point p, Color color) {
       const double light = ramp(mottle.at(p), -0.08, 0.12);
-      return mix(0.72 * colour, mix(colour, {0.82F, 0.90F, 0.48F}, 0.75), light);
+      return mix(0.72 * color, mix(color, {0.82F, 0.90F, 0.48F}, 0.75), light);
     });
   }
 
  private:
-  static constexpr Colour kYellow{0.88F, 0.82F, 0.25F};
+  static constexpr Color kYellow{0.88F, 0.82F, 0.25F};
 
   /// Along the midrib (-1 at the stalk, 1 at the tip) and across it, in units of the canvas.
   struct Local {
@@ -190,18 +190,17 @@ class Leaf {
       return length(q) - radius * (1 + 0.6 * edge.at((0.6 / radius) * q));
     });
   }
-  void paint(Mask& mask, Colour colour, double opacity) {
+  void paint(Mask& mask, Color color, double opacity) {
     mask.limit(seen_);
-    canvas_.paint(mask, colour, opacity * visible_);
+    canvas_.paint(mask, color, opacity * visible_);
   }
 
   void ground() {
-    const double grey = between(random_, 0.40, 0.72);
-    const Colour paper = mix({0.50F, 0.47F, 0.50F}, hsv(random_.uniform(), 0.25, 0.55), random_.uniform());
+    const double gray = between(random_, 0.40, 0.72);
+    const Color paper = mix({0.50F, 0.47F, 0.50F}, hsv(random_.uniform(), 0.25, 0.55), random_.uniform());
     const Texture grain(random_, 0.05, 3), cloud(random_, 1.2, 2);
-    canvas_.shade([&](Point p, Colour) {
-      return (grey / 0.5) * (1 + 0.10 * grain.at(p) + 0.15 * cloud.at(p)) * paper;
-    });
+    canvas_.shade(
+        [&](Point p, Color) { return (gray / 0.5) * (1 + 0.10 * grain.at(p) + 0.15 * cloud.at(p)) * paper; });
     Mask shadow = canvas_.mask();
     const Point away = polar(0.05, 2 * std::numbers::pi * random_.uniform());
     shadow.add(middle_, 1.3, 0.08, [&](Point p) {
@@ -213,7 +212,7 @@ class Leaf {
 
   void blade() {
     const double value = between(random_, 0.42, 0.68), saturation = between(random_, 0.45, 0.75);
-    const Colour green = hsv(hue_, saturation, value);
+    const Color green = hsv(hue_, saturation, value);
     const Texture surface(random_, 0.10, 3), broad(random_, 0.8, 2);
     Mask stalk = canvas_.mask();
     const std::array ends{on_leaf(-0.97, 0),
@@ -224,7 +223,7 @@ class Leaf {
       const auto [u, v] = local(p);
       return std::abs(v) - width(u);
     });
-    canvas_.shade(seen_, 1, [&](Point p, Colour) {
+    canvas_.shade(seen_, 1, [&](Point p, Color) {
       const auto [u, v] = local(p);
       const double phase = 5.5 * (u - 0.9 * std::abs(v));
       const double pucker = 0.10 * std::sin(2 * std::numbers::pi * phase) * (1 - std::abs(v));
@@ -238,7 +237,7 @@ class Leaf {
   void light() {
     const double gain = between(random_, 0.75, 1.25);
     const Point lamp = polar(between(random_, 0, 0.25), 2 * std::numbers::pi * random_.uniform());
-    canvas_.shade([&](Point p, Colour colour) { return gain * (1 + dot(p, lamp)) * colour; });
+    canvas_.shade([&](Point p, Color color) { return gain * (1 + dot(p, lamp)) * color; });
     canvas_.photograph(random_, 0.3 + 0.8 * difficulty_ * random_.uniform(), 0.008 + 0.03 * difficulty_);
   }
 

@@ -46,7 +46,7 @@ void write_text(const std::filesystem::path& file, const std::string& text);
 std::unique_ptr<SyntheticData> make_leaves(const SynthesizeOptions& options);
 
 /// Up to 525 species of birds in the layout of BIRDS-525: train/, valid/ and test/ with a folder per class,
-/// and birds.csv. A species has one of 21 shapes and one of 25 plumages (5 pairs of colours by 5 textures);
+/// and birds.csv. A species has one of 21 shapes and one of 25 plumages (5 pairs of colors by 5 textures);
 /// pose, size, light and background are random in each picture. One picture in ten of each class is in
 /// valid, and one in test.
 std::unique_ptr<SyntheticData> make_birds(const SynthesizeOptions& options);
@@ -60,7 +60,7 @@ std::unique_ptr<SyntheticData> make_fundus(const SynthesizeOptions& options);
 
 /// A table of three access patterns as an I/O server sees them (a file per process, a shared file in
 /// contiguous parts, a shared file strided by requests): the smallest, mean and largest request, the number
-/// of files, and the mean distance between neighbouring requests to the same file, in bytes. Each row comes
+/// of files, and the mean distance between neighboring requests to the same file, in bytes. Each row comes
 /// from a simulation of single requests: processes with several pending requests or in step, requests that
 /// are cut at the largest transfer, windows of some hundred arrivals.
 std::unique_ptr<SyntheticData> make_io_patterns(const SynthesizeOptions& options);

@@ -43,7 +43,7 @@ Encoding::Kind encoding_from(const std::string& name) {
 void require_encodable(const SampleFormat& format, const std::string& source) {
   if (format.type == data::SampleType::kUint8 && (format.shape[0] == 1 || format.shape[0] == 3)) return;
   throw Error(
-      fmt::format("{}: its samples are {} of {}; only pictures of 8 bits in grey or RGB can be encoded",
+      fmt::format("{}: its samples are {} of {}; only pictures of 8 bits in gray or RGB can be encoded",
                   source, data::name_of(format.type), format.shape.to_string()),
       "leave --encoded out");
 }

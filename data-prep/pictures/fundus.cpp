@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kSearchSide = 256;       // pixels of the longer side when searching the eye
 constexpr double kRimShare = 0.1;         // of the brightness range, above the background
-constexpr double kLeastContrast = 6;      // grey levels between background and eye
+constexpr double kLeastContrast = 6;      // gray levels between background and eye
 constexpr std::size_t kLeastPoints = 16;  // on the rim
 
 struct Point {
@@ -78,7 +78,7 @@ std::vector<Point> rim_points(const Brightness& bright, double level) {
 }
 
 // I. Kåsa, "A circle fitting procedure and its error analysis", IEEE Trans. Instrum. Meas. 25, 1976: least
-// squares of x² + y² - (2 a x + 2 b y + c) over the points; centre (a, b), radius² = c + a² + b².
+// squares of x² + y² - (2 a x + 2 b y + c) over the points; center (a, b), radius² = c + a² + b².
 std::optional<Circle> fit_circle(const std::vector<Point>& points) {
   Point mean;
   for (const Point& p : points) {

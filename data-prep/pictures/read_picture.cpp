@@ -17,7 +17,7 @@ PictureReader::PictureReader(PictureOptions options) : options_(std::move(option
   const Fit& fit = find_fit(options_.fit);
   if (options_.channels != 0 && options_.channels != 1 && options_.channels != 3) {
     throw Error(fmt::format("pictures cannot become samples of {} channels", options_.channels),
-                "1 is grey, 3 is RGB");
+                "1 is gray, 3 is RGB");
   }
   if (options_.height == 0) options_.height = fit.usual_size;
   if (options_.width == 0) options_.width = options_.height;
@@ -45,32 +45,32 @@ void PictureReader::learn(std::span<const std::byte> encoded, const std::string&
   if (options_.channels == 0) {
     options_.channels = shape.channels;
     assumptions.push_back({.what = "channels",
-                           .taken = options_.channels == 1 ? "1, grey" : "3, RGB",
+                           .taken = options_.channels == 1 ? "1, gray" : "3, RGB",
                            .why = why,
                            .option = "--channels"});
   }
 }
 
-void PictureReader::learn(Catalogue& catalogue,
+void PictureReader::learn(Catalog& catalog,
                           const std::function<std::vector<std::byte>(std::size_t item)>& encoded) {
   if (options_.height > 0 && options_.channels > 0) return;
   constexpr std::size_t kShown = 5;
   std::string reasons;
-  for (std::size_t i = 0; i < catalogue.items.size(); ++i) {
-    const Item& item = catalogue.items[i];
+  for (std::size_t i = 0; i < catalog.items.size(); ++i) {
+    const Item& item = catalog.items[i];
     std::string reason = item.fault;
     if (reason.empty()) {
       try {
-        return learn(encoded(i), item.name, catalogue.assumptions);
+        return learn(encoded(i), item.name, catalog.assumptions);
       } catch (const Error& error) {
         reason = error.what();
       }
     }
     if (i < kShown) reasons += "\n  " + with_name(item.name, reason);
   }
-  if (catalogue.items.size() > kShown)
-    reasons += fmt::format("\n  and {} more", format_count(std::ssize(catalogue.items) - kShown));
-  throw Error(fmt::format("{}: no picture can be read to find {}{}", catalogue.provenance,
+  if (catalog.items.size() > kShown)
+    reasons += fmt::format("\n  and {} more", format_count(std::ssize(catalog.items) - kShown));
+  throw Error(fmt::format("{}: no picture can be read to find {}{}", catalog.provenance,
                           options_.height == 0 ? "the size" : "the number of channels",
                           reasons.empty() ? "" : ":" + reasons),
               "fix or replace them: JPEG, PNG and BMP are read");

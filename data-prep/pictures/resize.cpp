@@ -131,7 +131,7 @@ void add_columns(const float* sums, std::int64_t start, const Taps& taps, std::u
 
 void resize(const Image& image, const Box& box, const PictureSize& size, std::uint8_t* out,
             std::int64_t stride) {
-  ensure(image.channels == 1 || image.channels == 3, "a picture is grey or RGB");
+  ensure(image.channels == 1 || image.channels == 3, "a picture is gray or RGB");
   ensure(size.height > 0 && size.width > 0 && box.top >= 0 && box.left >= 0 && box.top < box.bottom &&
              box.left < box.right && box.bottom <= static_cast<double>(image.height) &&
              box.right <= static_cast<double>(image.width),

@@ -118,13 +118,13 @@ class ArraySource final : public Source {
       add_items(pairs[i], *samples_[i], std::move(labels[i]));
     }
     if (format_.type == data::SampleType::kInt32) find_vocabulary();
-    if (!options.class_names.empty()) catalogue_.class_names = options.class_names;
+    if (!options.class_names.empty()) catalog_.class_names = options.class_names;
     say_what_was_taken(pairs, options);
-    catalogue_.provenance = fmt::format("arrays {} of {}", fmt::join(used, ", "), arrays.path().string());
-    require_classes(arrays.path().string(), catalogue_);
+    catalog_.provenance = fmt::format("arrays {} of {}", fmt::join(used, ", "), arrays.path().string());
+    require_classes(arrays.path().string(), catalog_);
   }
 
-  const Catalogue& catalogue() const override { return catalogue_; }
+  const Catalog& catalog() const override { return catalog_; }
   SampleFormat format() const override { return format_; }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
@@ -155,22 +155,22 @@ class ArraySource final : public Source {
     const auto by_name = [](const std::string& option) {
       return option.empty() ? "by their names" : "as the option says";
     };
-    catalogue_.assumptions.push_back({.what = "samples",
-                                      .taken = listing(samples),
-                                      .why = by_name(options.columns.path),
-                                      .option = "--path-column"});
-    catalogue_.assumptions.push_back({.what = "labels",
-                                      .taken = listing(labels),
-                                      .why = by_name(options.columns.label),
-                                      .option = "--label-column"});
+    catalog_.assumptions.push_back({.what = "samples",
+                                    .taken = listing(samples),
+                                    .why = by_name(options.columns.path),
+                                    .option = "--path-column"});
+    catalog_.assumptions.push_back({.what = "labels",
+                                    .taken = listing(labels),
+                                    .why = by_name(options.columns.label),
+                                    .option = "--label-column"});
     Assumption axes = samples_taken(
         format_, options.arrays.axes.empty() ? "by the type and the number of axes" : "as the option says");
     axes.what = "axes";
     axes.taken = fmt::format("{}: {}", axes_.letters(), axes.taken);
     axes.option = "--axes";
-    catalogue_.assumptions.push_back(std::move(axes));
-    catalogue_.assumptions.push_back(classes_taken(catalogue_));
-    catalogue_.assumptions.push_back(values_taken(*this));
+    catalog_.assumptions.push_back(std::move(axes));
+    catalog_.assumptions.push_back(classes_taken(catalog_));
+    catalog_.assumptions.push_back(values_taken(*this));
   }
 
   void add_format(const SampleArray& array) {
@@ -191,15 +191,15 @@ class ArraySource final : public Source {
       throw Error(fmt::format("{} has {} samples, but {} has {} labels", samples.name(), count, labels.name,
                               labels.values.size()));
     }
-    first_.push_back(catalogue_.items.size());
+    first_.push_back(catalog_.items.size());
     for (std::size_t i = 0; i < labels.values.size(); ++i) {
-      catalogue_.items.push_back({.name = fmt::format("{}[{}]", pair.samples, i),
-                                  .split = pair.split,
-                                  .label = labels.values[i],
-                                  .fault = std::move(labels.faults[i])});
+      catalog_.items.push_back({.name = fmt::format("{}[{}]", pair.samples, i),
+                                .split = pair.split,
+                                .label = labels.values[i],
+                                .fault = std::move(labels.faults[i])});
     }
-    catalogue_.classes = std::max(catalogue_.classes, labels.classes);
-    catalogue_.class_names = labels.class_names;
+    catalog_.classes = std::max(catalog_.classes, labels.classes);
+    catalog_.class_names = labels.class_names;
   }
 
   std::size_t split_of(std::size_t item) const {
@@ -218,10 +218,10 @@ class ArraySource final : public Source {
 
   // Tokens are small, so all are checked when the source is opened.
   void find_vocabulary() {
-    for (std::size_t item = 0; item < catalogue_.items.size(); ++item) {
+    for (std::size_t item = 0; item < catalog_.items.size(); ++item) {
       const std::size_t split = split_of(item);
       read_row(split, item - first_[split]);
-      Item& listed = catalogue_.items[item];
+      Item& listed = catalog_.items[item];
       std::visit(
           [&](const auto& row) {
             if (listed.fault.empty()) listed.fault = fault_in(row, format_.type);
@@ -234,7 +234,7 @@ class ArraySource final : public Source {
   }
 
   std::unique_ptr<const NamedArrays> arrays_;  // outlives what was opened of it
-  Catalogue catalogue_;
+  Catalog catalog_;
   SampleFormat format_;
   Axes axes_;
   std::vector<std::unique_ptr<SampleArray>> samples_;  // of each split

@@ -82,23 +82,22 @@ class CifarSource final : public Source {
  public:
   CifarSource(const fs::path& folder, const CifarKind& kind, std::vector<std::string> class_names)
       : kind_(kind), record_(kind.record_bytes()) {
-    catalogue_.classes = kind.classes;
+    catalog_.classes = kind.classes;
     for (const Batch& batch : kind.batches) add_batch(folder, batch);
-    catalogue_.class_names = std::move(class_names);
+    catalog_.class_names = std::move(class_names);
     const fs::path names = folder / kind.names;
-    if (catalogue_.class_names.empty() && fs::exists(names)) {
-      catalogue_.class_names = read_names(names);
-      if (catalogue_.class_names.size() != static_cast<std::size_t>(kind.classes)) {
+    if (catalog_.class_names.empty() && fs::exists(names)) {
+      catalog_.class_names = read_names(names);
+      if (catalog_.class_names.size() != static_cast<std::size_t>(kind.classes)) {
         throw Error(fmt::format("{}: has {} names; {} has {} classes", names.string(),
-                                catalogue_.class_names.size(), kind.name, kind.classes));
+                                catalog_.class_names.size(), kind.name, kind.classes));
       }
     }
-    catalogue_.assumptions = {samples_taken(format(), kind.name), classes_taken(catalogue_),
-                              values_taken(*this)};
-    catalogue_.provenance = fmt::format("{}, binary version, of {}", kind.name, folder.string());
+    catalog_.assumptions = {samples_taken(format(), kind.name), classes_taken(catalog_), values_taken(*this)};
+    catalog_.provenance = fmt::format("{}, binary version, of {}", kind.name, folder.string());
   }
 
-  const Catalogue& catalogue() const override { return catalogue_; }
+  const Catalog& catalog() const override { return catalog_; }
   SampleFormat format() const override { return {.shape = {kChannels, kSide, kSide}}; }
 
   // (C, H, W) to (H, W, C)
@@ -121,7 +120,7 @@ class CifarSource final : public Source {
           fmt::format("{}: has no {}, plain or .gz", folder.string(), batch.file),
           fmt::format("{} needs all its files in one folder: unpack {} again", kind_.name, kind_.archive));
     }
-    first_.push_back(catalogue_.items.size());
+    first_.push_back(catalog_.items.size());
     files_.push_back(archive::open_bytes(*path));
     archive::ByteReader& file = *files_.back();
     std::uint64_t offset = 0;
@@ -141,13 +140,13 @@ class CifarSource final : public Source {
         item.fault = fmt::format("its label is {}; {} has {} classes", label, kind_.name, kind_.classes);
         item.label = 0;
       }
-      catalogue_.items.push_back(std::move(item));
+      catalog_.items.push_back(std::move(item));
     }
     if (offset == 0) throw Error(fmt::format("{}: is empty", path->string()));
   }
 
   const CifarKind& kind_;
-  Catalogue catalogue_;
+  Catalog catalog_;
   std::vector<std::unique_ptr<archive::ByteReader>> files_;  // of each batch
   std::vector<std::size_t> first_;                           // first item of each batch
   std::vector<std::byte> record_;

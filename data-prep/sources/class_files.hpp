@@ -27,7 +27,7 @@ struct ClassFiles {
   std::vector<ClassFile> files;               ///< split by split, class by class, sorted by their bytes
 };
 
-/// True for a folder with a class folder, which `is_class` recognises, in it or in a split's folder in it.
+/// True for a folder with a class folder, which `is_class` recognizes, in it or in a split's folder in it.
 bool has_class_files(const std::filesystem::path& path, const PathTest& is_class);
 
 /// Lists the files of all class folders for which `is_sample` is true. Throws Error, with `hint`, for fewer

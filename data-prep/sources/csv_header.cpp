@@ -11,7 +11,7 @@
 #include "convoke/data_prep/files/number.hpp"
 #include "convoke/data_prep/files/number_format.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
-#include "convoke/data_prep/sources/csv_catalogue.hpp"
+#include "convoke/data_prep/sources/csv_catalog.hpp"
 
 namespace convoke::data_prep {
 namespace {

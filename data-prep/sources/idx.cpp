@@ -68,17 +68,17 @@ class IdxSource final : public Source {
       for (const IdxFile* file : {&images, &std::as_const(labels)})
         names.push_back(file->file().filename().string());
     }
-    if (catalogue_.classes < 2) {
+    if (catalog_.classes < 2) {
       throw Error(
           fmt::format("{}: has one class, \"0\"; a dataset needs at least 2 classes", folder.string()));
     }
-    catalogue_.class_names = std::move(class_names);
-    catalogue_.assumptions = {samples_taken(format(), "by the headers of the files"),
-                              classes_taken(catalogue_), values_taken(*this)};
-    catalogue_.provenance = fmt::format("IDX files {} of {}", fmt::join(names, ", "), folder.string());
+    catalog_.class_names = std::move(class_names);
+    catalog_.assumptions = {samples_taken(format(), "by the headers of the files"), classes_taken(catalog_),
+                            values_taken(*this)};
+    catalog_.provenance = fmt::format("IDX files {} of {}", fmt::join(names, ", "), folder.string());
   }
 
-  const Catalogue& catalogue() const override { return catalogue_; }
+  const Catalog& catalog() const override { return catalog_; }
   SampleFormat format() const override { return {.shape = shape_}; }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
@@ -95,15 +95,14 @@ class IdxSource final : public Source {
   void add_items(const std::string& split, IdxFile& file) {
     std::vector<std::uint8_t> labels(static_cast<std::size_t>(file.extents()[0]));
     file.read(0, labels);
-    first_.push_back(catalogue_.items.size());
+    first_.push_back(catalog_.items.size());
     for (std::size_t i = 0; i < labels.size(); ++i) {
-      catalogue_.items.push_back(
-          {.name = fmt::format("{}[{}]", split, i), .split = split, .label = labels[i]});
-      catalogue_.classes = std::max<std::int64_t>(catalogue_.classes, labels[i] + 1);
+      catalog_.items.push_back({.name = fmt::format("{}[{}]", split, i), .split = split, .label = labels[i]});
+      catalog_.classes = std::max<std::int64_t>(catalog_.classes, labels[i] + 1);
     }
   }
 
-  Catalogue catalogue_;
+  Catalog catalog_;
   Shape shape_;
   std::vector<IdxFile> images_;     // of each split
   std::vector<std::size_t> first_;  // first item of each split

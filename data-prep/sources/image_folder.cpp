@@ -138,32 +138,32 @@ class ImageFolder final : public Source {
       if (&split != &splits.front()) require_same_classes(splits.front().folder, classes, split.folder);
       add_items(split);
     }
-    catalogue_.classes = static_cast<std::int64_t>(classes.size());
-    catalogue_.class_names = std::move(classes);
+    catalog_.classes = static_cast<std::int64_t>(classes.size());
+    catalog_.class_names = std::move(classes);
     if (!options.class_names.empty()) {
-      if (options.class_names.size() != catalogue_.class_names.size()) {
+      if (options.class_names.size() != catalog_.class_names.size()) {
         throw Error(fmt::format("{}: has {} classes, but {} class names are given", folder.string(),
-                                catalogue_.classes, options.class_names.size()));
+                                catalog_.classes, options.class_names.size()));
       }
-      catalogue_.class_names = options.class_names;
+      catalog_.class_names = options.class_names;
     }
-    catalogue_.assumptions.push_back({.what = "classes",
-                                      .taken = fmt::format("{} classes", format_count(catalogue_.classes)),
-                                      .why = "the folders in " + splits.front().folder.string()});
+    catalog_.assumptions.push_back({.what = "classes",
+                                    .taken = fmt::format("{} classes", format_count(catalog_.classes)),
+                                    .why = "the folders in " + splits.front().folder.string()});
     if (splits.size() > 1) {
       std::vector<std::string> names;
       for (const SplitFolder& split : splits) names.push_back(name_of(split.folder));
-      catalogue_.assumptions.push_back({.what = "splits",
-                                        .taken = "the folders " + listing(names),
-                                        .why = "by their names",
-                                        .option = "--split"});
+      catalog_.assumptions.push_back({.what = "splits",
+                                      .taken = "the folders " + listing(names),
+                                      .why = "by their names",
+                                      .option = "--split"});
     }
-    catalogue_.provenance = fmt::format("folder of pictures {}", folder.string());
-    if (!others.empty()) catalogue_.provenance += fmt::format(", without {}", listing(others));
-    reader_.learn(catalogue_, [&](std::size_t item) { return pictures::read_encoded(files_[item]); });
+    catalog_.provenance = fmt::format("folder of pictures {}", folder.string());
+    if (!others.empty()) catalog_.provenance += fmt::format(", without {}", listing(others));
+    reader_.learn(catalog_, [&](std::size_t item) { return pictures::read_encoded(files_[item]); });
   }
 
-  const Catalogue& catalogue() const override { return catalogue_; }
+  const Catalog& catalog() const override { return catalog_; }
   SampleFormat format() const override { return reader_.format(); }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
@@ -215,10 +215,10 @@ class ImageFolder final : public Source {
   void add(const fs::path& file, const std::string& split, std::int32_t label, std::string fault) {
     if (fault.empty() && is_foreign_picture_name(file))
       fault = "is a picture in a format that is not supported";
-    catalogue_.items.push_back({.name = printable(file.lexically_relative(folder_).native()),
-                                .split = split,
-                                .label = label,
-                                .fault = std::move(fault)});
+    catalog_.items.push_back({.name = printable(file.lexically_relative(folder_).native()),
+                              .split = split,
+                              .label = label,
+                              .fault = std::move(fault)});
     files_.push_back(file);
   }
 
@@ -239,7 +239,7 @@ class ImageFolder final : public Source {
 
   fs::path folder_;
   std::vector<fs::path> files_;  // of the items
-  Catalogue catalogue_;
+  Catalog catalog_;
   PictureReader reader_;
 };
 

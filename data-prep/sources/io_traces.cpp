@@ -72,21 +72,20 @@ class IoTraces final : public Source {
     } else {
       add_file({.file = path, .name = path.filename().string(), .split = {}});
     }
-    if (catalogue_.items.empty()) throw Error(fmt::format("{}: has no requests", path.string()));
+    if (catalog_.items.empty()) throw Error(fmt::format("{}: has no requests", path.string()));
     name_classes(class_names, path);
-    catalogue_.notes.push_back(fmt::format("{} in {} of {}", counted(requests_, "request"),
-                                           counted(std::ssize(catalogue_.items), "window"),
-                                           to_string(window_)));
-    catalogue_.assumptions.push_back({.what = "windows", .taken = to_string(window_), .option = "--window"});
-    catalogue_.assumptions.push_back(
+    catalog_.notes.push_back(fmt::format("{} in {} of {}", counted(requests_, "request"),
+                                         counted(std::ssize(catalog_.items), "window"), to_string(window_)));
+    catalog_.assumptions.push_back({.what = "windows", .taken = to_string(window_), .option = "--window"});
+    catalog_.assumptions.push_back(
         {.what = "labels",
          .taken = labels_in_file_ ? "a column of the CSVs" : "the names of the folders",
          .option = "--label-column"});
-    catalogue_.provenance =
+    catalog_.provenance =
         fmt::format("windows of {} of the I/O traces in {}", to_string(window_), path.string());
   }
 
-  const Catalogue& catalogue() const override { return catalogue_; }
+  const Catalog& catalog() const override { return catalog_; }
 
   void fit(std::span<const std::size_t> training) override {
     std::vector<RawColumn> columns;
@@ -133,7 +132,7 @@ class IoTraces final : public Source {
           "columns of such a CSV: time, operation, offset, size, file");
     }
     if (rows_.size() == before)
-      catalogue_.notes.push_back(fmt::format("{} is left out: it has too few requests", file.name));
+      catalog_.notes.push_back(fmt::format("{} is left out: it has too few requests", file.name));
   }
 
   void add_dump(const ClassFile& file) {
@@ -158,10 +157,10 @@ class IoTraces final : public Source {
     for (const std::size_t feature : features_) row.push_back(fmt::format("{}", all[feature]));
     windows_of_file_ = file.file == file_ ? windows_of_file_ + 1 : 1;
     file_ = file.file;
-    catalogue_.items.push_back({.name = fmt::format("{}, window {}", file.name, windows_of_file_),
-                                .split = file.split,
-                                .label = file.label,
-                                .group = group_of(trace, file)});
+    catalog_.items.push_back({.name = fmt::format("{}, window {}", file.name, windows_of_file_),
+                              .split = file.split,
+                              .label = file.label,
+                              .group = group_of(trace, file)});
     if (labels_in_file_) labels_.push_back(trace.label);
   }
 
@@ -174,20 +173,20 @@ class IoTraces final : public Source {
   void name_classes(const std::vector<std::string>& folders, const fs::path& path) {
     if (labels_in_file_) {
       const ClassLabels classes = class_labels(labels_, options_.class_names, path.string());
-      for (std::size_t i = 0; i < labels_.size(); ++i) catalogue_.items[i].label = classes.labels[i];
-      catalogue_.classes = classes.classes;
-      catalogue_.class_names = classes.class_names;
+      for (std::size_t i = 0; i < labels_.size(); ++i) catalog_.items[i].label = classes.labels[i];
+      catalog_.classes = classes.classes;
+      catalog_.class_names = classes.class_names;
       return;
     }
-    catalogue_.classes = std::ssize(folders);
-    catalogue_.class_names = options_.class_names.empty() ? folders : options_.class_names;
+    catalog_.classes = std::ssize(folders);
+    catalog_.class_names = options_.class_names.empty() ? folders : options_.class_names;
   }
 
   SourceOptions options_;
   Window window_;
   std::vector<std::size_t> features_;  // that become columns
   bool labels_in_file_ = false;
-  Catalogue catalogue_;
+  Catalog catalog_;
   std::vector<std::vector<std::string>> rows_;  // of items: the features as cells of a table
   std::vector<std::string> labels_;             // of items, if the files have them
   std::int64_t requests_ = 0;

@@ -41,44 +41,43 @@ bool is_missing_label(const std::string& cell) {
   return is_missing(cell) && lower_case(trimmed(cell)) != "none";
 }
 
-void set_labels(Catalogue& catalogue, std::span<const std::string> texts,
+void set_labels(Catalog& catalog, std::span<const std::string> texts,
                 const std::vector<std::string>& class_names, const std::string& where) {
-  std::vector<Item>& items = catalogue.items;
-  std::vector<std::size_t> labelled;
+  std::vector<Item>& items = catalog.items;
+  std::vector<std::size_t> labeled;
   std::vector<std::string> labels;
   bool numbers = true;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (!items[i].fault.empty()) continue;
-    labelled.push_back(i);
+    labeled.push_back(i);
     labels.push_back(decoded_text(texts[i], ""));
     numbers = numbers && whole_number_in(texts[i]).has_value();
   }
   if (numbers) {
-    catalogue.class_names = class_names;
-    catalogue.classes = static_cast<std::int64_t>(class_names.size());
-    for (std::size_t k = 0; k < labelled.size(); ++k) {
+    catalog.class_names = class_names;
+    catalog.classes = static_cast<std::int64_t>(class_names.size());
+    for (std::size_t k = 0; k < labeled.size(); ++k) {
       const std::int64_t label = *whole_number_in(labels[k]);
-      Item& item = items[labelled[k]];
+      Item& item = items[labeled[k]];
       item.fault = label_fault(label);
       if (!item.fault.empty()) continue;
       item.label = static_cast<std::int32_t>(label);
-      catalogue.classes = std::max(catalogue.classes, label + 1);
+      catalog.classes = std::max(catalog.classes, label + 1);
     }
     return;
   }
   ClassLabels named = class_labels(labels, class_names, where);
-  for (std::size_t k = 0; k < labelled.size(); ++k) {
-    items[labelled[k]].label = std::max(named.labels[k], 0);
-    if (named.labels[k] < 0) items[labelled[k]].fault = "its label is missing";
+  for (std::size_t k = 0; k < labeled.size(); ++k) {
+    items[labeled[k]].label = std::max(named.labels[k], 0);
+    if (named.labels[k] < 0) items[labeled[k]].fault = "its label is missing";
   }
-  catalogue.assumptions.insert(catalogue.assumptions.end(), named.assumptions.begin(),
-                               named.assumptions.end());
-  catalogue.classes = named.classes;
-  catalogue.class_names = std::move(named.class_names);
+  catalog.assumptions.insert(catalog.assumptions.end(), named.assumptions.begin(), named.assumptions.end());
+  catalog.classes = named.classes;
+  catalog.class_names = std::move(named.class_names);
 }
 
-void require_classes(const std::string& source, const Catalogue& catalogue) {
-  const std::vector<Item>& items = catalogue.items;
+void require_classes(const std::string& source, const Catalog& catalog) {
+  const std::vector<Item>& items = catalog.items;
   const auto whole = [](const Item& item) { return item.fault.empty(); };
   const auto first = std::find_if(items.begin(), items.end(), whole);
   if (first == items.end()) {
@@ -90,9 +89,9 @@ void require_classes(const std::string& source, const Catalogue& catalogue) {
                   [&](const Item& item) { return whole(item) && item.label != first->label; })) {
     return;
   }
-  const std::string name = catalogue.class_names.empty()
+  const std::string name = catalog.class_names.empty()
                                ? std::to_string(first->label)
-                               : catalogue.class_names[static_cast<std::size_t>(first->label)];
+                               : catalog.class_names[static_cast<std::size_t>(first->label)];
   throw Error(fmt::format("{}: has one class, \"{}\"; a dataset needs at least 2 classes", source, name));
 }
 

@@ -15,16 +15,16 @@ inline constexpr std::int64_t kMostClasses = 1'000'000;
 /// Returns why a label cannot be a class, such as "its label is -1"; empty if it can.
 std::string label_fault(std::int64_t label);
 
-/// Gives the items without faults their labels, and the catalogue its classes, from one text for each item.
+/// Gives the items without faults their labels, and the catalog its classes, from one text for each item.
 /// If all texts are whole numbers, these are the labels, and the number of classes is the highest + 1; else
 /// the texts name the classes (class_labels). `where` and `class_names` as in class_labels.
-void set_labels(Catalogue& catalogue, std::span<const std::string> texts,
+void set_labels(Catalog& catalog, std::span<const std::string> texts,
                 const std::vector<std::string>& class_names, const std::string& where);
 
 /// Throws Error naming `source` unless the items without faults have at least 2 different labels.
-void require_classes(const std::string& source, const Catalogue& catalogue);
+void require_classes(const std::string& source, const Catalog& catalog);
 
-/// Numbered labels of a catalogue, made from written labels.
+/// Numbered labels of a catalog, made from written labels.
 struct ClassLabels {
   std::vector<std::int32_t> labels;  ///< 0..classes-1 of each cell; -1: empty cell
   std::vector<std::string>

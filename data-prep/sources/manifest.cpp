@@ -17,7 +17,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
-#include "convoke/data_prep/sources/csv_catalogue.hpp"
+#include "convoke/data_prep/sources/csv_catalog.hpp"
 #include "convoke/pictures/decode.hpp"
 
 namespace convoke::data_prep {
@@ -111,19 +111,19 @@ class Finder {
 };
 
 // A class that occurs only in validation or test rows is usually a class with another spelling.
-void require_training_classes(const Catalogue& catalogue, const std::string& where) {
+void require_training_classes(const Catalog& catalog, const std::string& where) {
   std::set<std::int32_t> trained;
-  for (const Item& item : catalogue.items) {
+  for (const Item& item : catalog.items) {
     if (item.fault.empty() && (item.split.empty() || item.split == "train")) trained.insert(item.label);
   }
   if (trained.empty()) return;
   const auto name = [&](std::int32_t label) {
-    return catalogue.class_names.empty() ? std::to_string(label)
-                                         : catalogue.class_names[static_cast<std::size_t>(label)];
+    return catalog.class_names.empty() ? std::to_string(label)
+                                       : catalog.class_names[static_cast<std::size_t>(label)];
   };
   std::vector<std::string> known;
   for (const std::int32_t label : trained) known.push_back(name(label));
-  for (const Item& item : catalogue.items) {
+  for (const Item& item : catalog.items) {
     if (!item.fault.empty() || trained.count(item.label) > 0) continue;
     throw Error(fmt::format("{}: {} has the class \"{}\", which no training row has{}", where, item.name,
                             name(item.label), did_you_mean(name(item.label), known)),
@@ -146,20 +146,20 @@ class Manifest final : public Source {
     SourceOptions named = options;
     named.columns = columns;
     list(reading, roles, named, *path);
-    require_training_classes(catalogue_, file.string());
+    require_training_classes(catalog_, file.string());
     add_unlisted();
-    catalogue_.assumptions.insert(catalogue_.assumptions.begin(),
-                                  {.what = "pictures",
-                                   .taken = fmt::format("column \"{}\"", header.names[*path]),
-                                   .why = !columns.path.empty() ? "as the option says"
-                                          : header.written      ? "by its name"
-                                                                : "it has the name of a picture",
-                                   .option = "--path-column"});
-    catalogue_.provenance = fmt::format("pictures listed in {}", file.string());
-    reader_.learn(catalogue_, [&](std::size_t item) { return pictures::read_encoded(files_[item]); });
+    catalog_.assumptions.insert(catalog_.assumptions.begin(),
+                                {.what = "pictures",
+                                 .taken = fmt::format("column \"{}\"", header.names[*path]),
+                                 .why = !columns.path.empty() ? "as the option says"
+                                        : header.written      ? "by its name"
+                                                              : "it has the name of a picture",
+                                 .option = "--path-column"});
+    catalog_.provenance = fmt::format("pictures listed in {}", file.string());
+    reader_.learn(catalog_, [&](std::size_t item) { return pictures::read_encoded(files_[item]); });
   }
 
-  const Catalogue& catalogue() const override { return catalogue_; }
+  const Catalog& catalog() const override { return catalog_; }
   SampleFormat format() const override { return reader_.format(); }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
@@ -177,7 +177,7 @@ class Manifest final : public Source {
             std::size_t path) {
     Finder finder(file_, options.columns.images_folder);
     std::map<std::uint64_t, fs::path> file_of_line;
-    CsvCatalogue rows = list_rows(reading, roles, options, [&](const CsvRow& row, Item& item) {
+    CsvCatalog rows = list_rows(reading, roles, options, [&](const CsvRow& row, Item& item) {
       const std::string cell = trimmed(row.cells[path]);
       if (cell.empty()) {
         item.fault = "has no path";
@@ -196,11 +196,11 @@ class Manifest final : public Source {
       item.name = name_of(*found);
       file_of_line[row.line] = *found;
     });
-    catalogue_ = std::move(rows.catalogue);
+    catalog_ = std::move(rows.catalog);
     for (const CsvRow& row : rows.rows) files_.push_back(file_of_line[row.line]);
-    const bool splits = std::any_of(catalogue_.items.begin(), catalogue_.items.end(),
+    const bool splits = std::any_of(catalog_.items.begin(), catalog_.items.end(),
                                     [](const Item& item) { return !item.split.empty(); });
-    for (Item& item : catalogue_.items) {
+    for (Item& item : catalog_.items) {
       if (splits && item.split.empty() && item.fault.empty()) item.fault = "has no split";
     }
   }
@@ -216,8 +216,8 @@ class Manifest final : public Source {
         if (is_picture_name(picture) && !hidden && line_of_.count(picture) == 0) unlisted.insert(picture);
       }
       for (const fs::path& picture : unlisted) {
-        catalogue_.items.push_back({.name = name_of(picture),
-                                    .fault = fmt::format("is not listed in {}", file_.filename().string())});
+        catalog_.items.push_back({.name = name_of(picture),
+                                  .fault = fmt::format("is not listed in {}", file_.filename().string())});
         files_.push_back(picture);
       }
     }
@@ -226,7 +226,7 @@ class Manifest final : public Source {
   fs::path file_;
   std::vector<fs::path> files_;                // of the items
   std::map<fs::path, std::uint64_t> line_of_;  // of the pictures found so far
-  Catalogue catalogue_;
+  Catalog catalog_;
   PictureReader reader_;
 };
 

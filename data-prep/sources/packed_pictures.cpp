@@ -10,14 +10,14 @@ class PackedPictureSource final : public Source {
  public:
   PackedPictureSource(PackedPictures pictures, const PictureOptions& options)
       : pictures_(std::move(pictures)), reader_(options) {
-    reader_.learn(pictures_.catalogue, [this](std::size_t item) { return encoded(item); });
+    reader_.learn(pictures_.catalog, [this](std::size_t item) { return encoded(item); });
   }
 
-  const Catalogue& catalogue() const override { return pictures_.catalogue; }
+  const Catalog& catalog() const override { return pictures_.catalog; }
   SampleFormat format() const override { return reader_.format(); }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
-    return reader_.read(encoded(item), pictures_.catalogue.items[item].name, sample);
+    return reader_.read(encoded(item), pictures_.catalog.items[item].name, sample);
   }
 
  private:
@@ -43,7 +43,7 @@ class PackedPictureSource final : public Source {
 
 std::unique_ptr<Source> decode_packed(PackedPictures pictures, const PictureOptions& options,
                                       const std::filesystem::path& path) {
-  require_classes(path.string(), pictures.catalogue);
+  require_classes(path.string(), pictures.catalog);
   return std::make_unique<PackedPictureSource>(std::move(pictures), options);
 }
 

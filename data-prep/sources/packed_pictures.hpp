@@ -18,7 +18,7 @@ struct PackedPictures {
     std::uint64_t bytes = 0;
   };
 
-  Catalogue catalogue = {};
+  Catalog catalog = {};
   std::vector<Place> places = {};  ///< of each item; not set for an item without a picture, which has a fault
   std::vector<Shard> shards = {};
   std::unique_ptr<archive::ByteReader> (*open)(const std::filesystem::path&) = nullptr;  ///< opens a shard

@@ -53,8 +53,8 @@ constexpr std::array kSources{
     Entry{"table", is_table_csv, open_table_csv},
 };
 
-// Returns the first kind that recognises `path`, or nullptr.
-const Entry* recognise(const std::filesystem::path& path) {
+// Returns the first kind that recognizes `path`, or nullptr.
+const Entry* recognize(const std::filesystem::path& path) {
   const auto it = std::find_if(kSources.begin(), kSources.end(),
                                [&](const Entry& source) { return source.detects(path); });
   return it == kSources.end() ? nullptr : &*it;
@@ -95,7 +95,7 @@ std::filesystem::path resolve_folder(const std::filesystem::path& path, const st
   const bool csv_kind = std::find(kCsvKinds.begin(), kCsvKinds.end(), kind) != kCsvKinds.end();
   if (!std::filesystem::is_directory(path) || data::has_shards(path) || (!kind.empty() && !csv_kind))
     return path;
-  const Entry* const source = recognise(path);
+  const Entry* const source = recognize(path);
   const bool other = source != nullptr && (source->name != kImageFolder || has_class_folders(path));
   if (other && kind.empty()) return path;
   const std::vector<std::filesystem::path> found = candidates_in(path, kind);
@@ -172,12 +172,12 @@ Choice choose(const std::filesystem::path& given, const SourceOptions& options, 
     return {path, &find_in(kSources, kind, "kind of source"),
             named.empty() ? "by the columns that the options name" : "as the option says"};
   }
-  if (const Entry* const source = recognise(path)) return {path, source, {}};
+  if (const Entry* const source = recognize(path)) return {path, source, {}};
   if (const Entry* const source = read_as_table(path, options.reading)) return {path, source, {}};
   if (has_hdf5_ending(path)) {  // opening it says why it cannot be read
     return {path, &find_in(kSources, "hdf5", "kind of source"), "by its ending"};
   }
-  throw Error(fmt::format("{}: is not recognised as a source of samples{}", path.string(), contents_of(path)),
+  throw Error(fmt::format("{}: is not recognized as a source of samples{}", path.string(), contents_of(path)),
               "known kinds: " + join(source_kinds()) + "; choose one with --kind");
 }
 
@@ -199,7 +199,7 @@ Assumption assumed_kind(const std::filesystem::path& path, const SourceOptions& 
 
 bool is_source(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return false;
-  return recognise(path) != nullptr ||
+  return recognize(path) != nullptr ||
          (std::filesystem::is_directory(path) && !data::has_shards(path) && !csv_files_in(path).empty());
 }
 

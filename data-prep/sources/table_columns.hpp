@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "convoke/data_prep/files/number_format.hpp"
-#include "convoke/data_prep/sources/csv_catalogue.hpp"
+#include "convoke/data_prep/sources/csv_catalog.hpp"
 #include "convoke/data_prep/sources/csv_reading.hpp"
 
 namespace convoke::data_prep {

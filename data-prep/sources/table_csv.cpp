@@ -11,7 +11,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/number.hpp"
 #include "convoke/data_prep/preparation.hpp"
-#include "convoke/data_prep/sources/csv_catalogue.hpp"
+#include "convoke/data_prep/sources/csv_catalog.hpp"
 #include "convoke/data_prep/table/table_preparation.hpp"
 #include "sources/table_columns.hpp"
 
@@ -34,16 +34,16 @@ class TableSource final : public Source {
       contents.push_back(contents_[c].contents(reading_.header, c));
     const CsvRoles roles = find_roles(reading_, options.columns, contents);
     find_features(options.columns, roles);
-    CsvCatalogue list =
+    CsvCatalog list =
         list_rows(reading_, roles, options, [&](const CsvRow& row, Item& item) { examine(row, item); });
-    catalogue_ = std::move(list.catalogue);
+    catalog_ = std::move(list.catalog);
     rows_ = std::move(list.rows);
     keep_features(options.columns, roles);
-    catalogue_.provenance = fmt::format("rows of {}", file.string());
+    catalog_.provenance = fmt::format("rows of {}", file.string());
     stored_ = reading_.options_for_prediction(options.reading);
   }
 
-  const Catalogue& catalogue() const override { return catalogue_; }
+  const Catalog& catalog() const override { return catalog_; }
 
   void fit(std::span<const std::size_t> training) override {
     std::vector<RawColumn> columns;
@@ -59,8 +59,7 @@ class TableSource final : public Source {
     describe_features();
     for (const TableColumn& column : preparation_->columns()) {
       if (column.constant) {
-        catalogue_.notes.push_back(
-            fmt::format("column \"{}\" is the same in all training rows", column.name));
+        catalog_.notes.push_back(fmt::format("column \"{}\" is the same in all training rows", column.name));
       }
     }
   }
@@ -133,7 +132,7 @@ class TableSource final : public Source {
 
   // A column whose name suggests splits may hold something else; it is a feature then.
   void keep_features(const ColumnOptions& columns, const CsvRoles& roles) {
-    const bool splits = std::any_of(catalogue_.items.begin(), catalogue_.items.end(),
+    const bool splits = std::any_of(catalog_.items.begin(), catalog_.items.end(),
                                     [](const Item& item) { return !item.split.empty(); });
     if (columns.features.empty() && splits)
       std::erase_if(features_, [&](std::size_t feature) { return feature == roles.split; });
@@ -144,7 +143,7 @@ class TableSource final : public Source {
     assume("dropped", dropped_);
     for (const std::size_t c : features_) {
       for (Assumption& doubt : about_column(name(c), contents_[c]))
-        catalogue_.assumptions.push_back(std::move(doubt));
+        catalog_.assumptions.push_back(std::move(doubt));
     }
     std::vector<std::string> missing;
     for (const std::size_t c : features_) {
@@ -153,7 +152,7 @@ class TableSource final : public Source {
       if (count > 0) missing.push_back(fmt::format("{} in \"{}\"", format_count(count), name(c)));
     }
     if (!missing.empty()) {
-      catalogue_.notes.push_back(
+      catalog_.notes.push_back(
           "missing cells: " + listing(missing) +
           "; they are replaced by the mean or the most frequent category of the training rows");
     }
@@ -161,7 +160,7 @@ class TableSource final : public Source {
 
   void assume(const char* what, const std::vector<std::string>& names) {
     if (names.empty()) return;
-    catalogue_.assumptions.push_back({.what = what, .taken = listing(names), .option = "--features"});
+    catalog_.assumptions.push_back({.what = what, .taken = listing(names), .option = "--features"});
   }
 
   // Says which columns are features of which kind.
@@ -191,7 +190,7 @@ class TableSource final : public Source {
   std::vector<TableContents> contents_;  // of all columns
   CsvReader reader_;
   ReadingOptions stored_;
-  Catalogue catalogue_;
+  Catalog catalog_;
   std::vector<CsvRow> rows_;           // of items
   std::vector<std::size_t> features_;  // columns
   std::vector<std::string> dropped_;

@@ -89,10 +89,10 @@ std::unique_ptr<Source> open_text_csv(const fs::path& file, const SourceOptions&
                 "choose one with --text-column; columns: " + listing(header.names));
   }
   const CsvRoles roles = roles_around(*text, reading, options);
-  CsvCatalogue list = list_rows(reading, roles, options, [&](const CsvRow& row, Item& item) {
+  CsvCatalog list = list_rows(reading, roles, options, [&](const CsvRow& row, Item& item) {
     if (trimmed(row.cells[*text]).empty()) item.fault = "has no text";
   });
-  std::vector<Assumption>& assumptions = list.catalogue.assumptions;
+  std::vector<Assumption>& assumptions = list.catalog.assumptions;
   if (options.columns.text.empty()) {
     assumptions.push_back({.what = "texts",
                            .taken = fmt::format("column \"{}\"", header.names[*text]),
@@ -104,10 +104,10 @@ std::unique_ptr<Source> open_text_csv(const fs::path& file, const SourceOptions&
     if (c != *text && !roles.uses(c)) unused.push_back(fmt::format("\"{}\"", header.names[c]));
   }
   if (!unused.empty()) assumptions.push_back({.what = "not used", .taken = listing(unused)});
-  list.catalogue.provenance = fmt::format("column {} of {}", header.names[*text], file.string());
+  list.catalog.provenance = fmt::format("column {} of {}", header.names[*text], file.string());
   const auto reader = std::make_shared<CsvReader>(reading.rows());
   return make_text_source(
-      std::move(list.catalogue), options.text, reading.options_for_prediction(options.reading),
+      std::move(list.catalog), options.text, reading.options_for_prediction(options.reading),
       header.names[*text],
       [reader, rows = std::move(list.rows), column = *text, row = CsvRow{}](std::size_t item) mutable {
         reader->seek(rows[item]);

@@ -73,21 +73,21 @@ std::unique_ptr<Source> open_text_folder(const fs::path& folder, const SourceOpt
   ClassFiles list =
       list_class_files(folder, holds_texts, is_text, "texts",
                        "a dataset needs at least 2 classes, each a folder of .txt files: pos/, neg/");
-  Catalogue catalogue;
+  Catalog catalog;
   for (const ClassFile& file : list.files) {
-    catalogue.items.push_back(
+    catalog.items.push_back(
         {.name = file.name, .split = file.split, .label = file.label, .fault = fault_of(file.file)});
   }
   for (const fs::path& split : list.splits) {
-    if (const fs::path unlabelled = split / "unsup"; fs::is_directory(unlabelled)) {
-      catalogue.notes.push_back(fmt::format("{} is left out: its texts have no labels", unlabelled.string()));
+    if (const fs::path unlabeled = split / "unsup"; fs::is_directory(unlabeled)) {
+      catalog.notes.push_back(fmt::format("{} is left out: its texts have no labels", unlabeled.string()));
     }
   }
-  catalogue.classes = static_cast<std::int64_t>(list.class_names.size());
-  catalogue.class_names = options.class_names.empty() ? list.class_names : options.class_names;
-  catalogue.assumptions.push_back(assumed_encoding(list.files, options.reading.encoding));
-  catalogue.provenance = fmt::format("text files of {}", folder.string());
-  return make_text_source(std::move(catalogue), options.text, options.reading, "",
+  catalog.classes = static_cast<std::int64_t>(list.class_names.size());
+  catalog.class_names = options.class_names.empty() ? list.class_names : options.class_names;
+  catalog.assumptions.push_back(assumed_encoding(list.files, options.reading.encoding));
+  catalog.provenance = fmt::format("text files of {}", folder.string());
+  return make_text_source(std::move(catalog), options.text, options.reading, "",
                           [files = std::move(list.files), encoding = options.reading.encoding](
                               std::size_t item) { return text_of(files[item].file, encoding); });
 }

@@ -11,9 +11,9 @@ namespace {
 
 class TextSource final : public Source {
  public:
-  TextSource(Catalogue catalogue, const TextOptions& options, const ReadingOptions& reading,
-             std::string column, std::function<std::string(std::size_t)> read_text)
-      : catalogue_(std::move(catalogue)),
+  TextSource(Catalog catalog, const TextOptions& options, const ReadingOptions& reading, std::string column,
+             std::function<std::string(std::size_t)> read_text)
+      : catalog_(std::move(catalog)),
         options_(options),
         reading_(reading),
         column_(std::move(column)),
@@ -21,7 +21,7 @@ class TextSource final : public Source {
     TextPreparation::check(options_);
   }
 
-  const Catalogue& catalogue() const override { return catalogue_; }
+  const Catalog& catalog() const override { return catalog_; }
 
   void fit(std::span<const std::size_t> training) override {
     auto next = training.begin();
@@ -49,7 +49,7 @@ class TextSource final : public Source {
   }
 
  private:
-  Catalogue catalogue_;
+  Catalog catalog_;
   TextOptions options_;
   ReadingOptions reading_;
   std::string column_;
@@ -59,10 +59,10 @@ class TextSource final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> make_text_source(Catalogue catalogue, const TextOptions& options,
+std::unique_ptr<Source> make_text_source(Catalog catalog, const TextOptions& options,
                                          const ReadingOptions& reading, std::string column,
                                          std::function<std::string(std::size_t item)> read_text) {
-  return std::make_unique<TextSource>(std::move(catalogue), options, reading, std::move(column),
+  return std::make_unique<TextSource>(std::move(catalog), options, reading, std::move(column),
                                       std::move(read_text));
 }
 

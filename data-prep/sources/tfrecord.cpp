@@ -74,16 +74,16 @@ class TfRecordIndex {
     pictures_.shards = find_shards(path_, is_record_file);
     for (std::size_t s = 0; s < pictures_.shards.size(); ++s) add_shard(s);
     expect_found(pictured_, roles_.picture, "picture", "--path-column", kPictureNames);
-    expect_found(labelled_, roles_.label, "label", "--label-column", kLabelNames);
-    set_labels(pictures_.catalogue, labels_, options_.class_names, path_.string());
-    if (pictures_.catalogue.class_names.empty()) name_classes();
+    expect_found(labeled_, roles_.label, "label", "--label-column", kLabelNames);
+    set_labels(pictures_.catalog, labels_, options_.class_names, path_.string());
+    if (pictures_.catalog.class_names.empty()) name_classes();
     for (const auto& [what, name, option] : {std::tuple("pictures", roles_.picture, "--path-column"),
                                              std::tuple("labels", roles_.label, "--label-column")})
-      pictures_.catalogue.assumptions.push_back({.what = what,
-                                                 .taken = fmt::format("feature \"{}\"", name),
-                                                 .why = "by its name",
-                                                 .option = option});
-    pictures_.catalogue.provenance =
+      pictures_.catalog.assumptions.push_back({.what = what,
+                                               .taken = fmt::format("feature \"{}\"", name),
+                                               .why = "by its name",
+                                               .option = option});
+    pictures_.catalog.provenance =
         fmt::format("TFRecords of {}, features {} and {}", path_.string(), roles_.picture, roles_.label);
     return std::move(pictures_);
   }
@@ -103,7 +103,7 @@ class TfRecordIndex {
       } else {
         item.fault = "its checksum (CRC-32C) is wrong";
       }
-      pictures_.catalogue.items.push_back(std::move(item));
+      pictures_.catalog.items.push_back(std::move(item));
     }
   }
 
@@ -119,7 +119,7 @@ class TfRecordIndex {
     const TfFeature* const picture = find(features, roles_.picture);
     const TfFeature* const label = find(features, roles_.label);
     pictured_ = pictured_ || picture != nullptr;
-    labelled_ = labelled_ || label != nullptr;
+    labeled_ = labeled_ || label != nullptr;
     if (picture == nullptr || picture->kind != Kind::kBytes) {
       item.fault = fmt::format("has no picture; features: {}", feature_names(features));
     } else if (label == nullptr || label->count > 1) {
@@ -179,31 +179,31 @@ class TfRecordIndex {
 
   // Names the classes by the texts next to numbered labels.
   void name_classes() {
-    Catalogue& catalogue = pictures_.catalogue;
-    std::vector<std::string> names(static_cast<std::size_t>(catalogue.classes));
+    Catalog& catalog = pictures_.catalog;
+    std::vector<std::string> names(static_cast<std::size_t>(catalog.classes));
     bool any = false;
     for (std::size_t i = 0; i < texts_.size(); ++i) {
-      if (texts_[i].empty() || !catalogue.items[i].fault.empty()) continue;
+      if (texts_[i].empty() || !catalog.items[i].fault.empty()) continue;
       any = true;
-      std::string& name = names[static_cast<std::size_t>(catalogue.items[i].label)];
+      std::string& name = names[static_cast<std::size_t>(catalog.items[i].label)];
       if (name.empty()) name = texts_[i];
       if (name == texts_[i]) continue;
       throw Error(fmt::format("{}: {}: class {} is called {} here and {} before", path_.string(),
-                              catalogue.items[i].name, catalogue.items[i].label, texts_[i], name),
+                              catalog.items[i].name, catalog.items[i].label, texts_[i], name),
                   "give the names with --class-names");
     }
     if (!any) return;
     for (std::size_t c = 0; c < names.size(); ++c) {
       if (names[c].empty()) names[c] = std::to_string(c);
     }
-    catalogue.class_names = std::move(names);
+    catalog.class_names = std::move(names);
   }
 
   const fs::path& path_;
   const SourceOptions& options_;
   Roles roles_;
-  std::string example_;                       // features of the first record
-  bool pictured_ = false, labelled_ = false;  // true if any record is
+  std::string example_;                      // features of the first record
+  bool pictured_ = false, labeled_ = false;  // true if any record is
   PackedPictures pictures_;
   std::vector<std::string> labels_, texts_;  // of each item
 };

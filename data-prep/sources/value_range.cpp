@@ -42,7 +42,7 @@ Range range_of(Source& source) {
                                 data::size_of(format.type));
   const std::size_t most = std::max<std::size_t>(1, kExaminedBytes / sample.size());
   Range range;
-  const std::vector<Item>& items = source.catalogue().items;
+  const std::vector<Item>& items = source.catalog().items;
   for (std::size_t i = 0; i < items.size() && range.samples < most; ++i) {
     if (!items[i].fault.empty()) continue;
     try {
@@ -88,18 +88,18 @@ Assumption samples_taken(const SampleFormat& format, const std::string& why) {
           .why = why};
 }
 
-Assumption classes_taken(const Catalogue& catalogue) {
+Assumption classes_taken(const Catalog& catalog) {
   return {.what = "classes",
-          .taken = fmt::format("{} classes", format_count(catalogue.classes)),
-          .why = catalogue.class_names.empty() ? "the labels are their numbers, from 0 on"
-                                               : "the different labels are their names"};
+          .taken = fmt::format("{} classes", format_count(catalog.classes)),
+          .why = catalog.class_names.empty() ? "the labels are their numbers, from 0 on"
+                                             : "the different labels are their names"};
 }
 
 Assumption values_taken(Source& source) {
   const Range range = range_of(source);
   Assumption values{.what = "values", .taken = "unknown", .why = "no sample can be read"};
   if (range.samples == 0) return values;
-  const std::size_t all = source.catalogue().items.size();
+  const std::size_t all = source.catalog().items.size();
   values.taken = fmt::format("{:g} to {:g} in {} {}", range.least, range.largest,
                              range.samples == all ? "all" : "the first",
                              counted(static_cast<std::int64_t>(range.samples), "sample"));

@@ -11,7 +11,7 @@ namespace convoke::data_prep {
 Assumption samples_taken(const SampleFormat& format, const std::string& why);
 
 /// The number of classes, and where their names come from.
-Assumption classes_taken(const Catalogue& catalogue);
+Assumption classes_taken(const Catalog& catalog);
 
 /// The least and the largest value of the first samples, up to 32 MiB of them, as they will be stored, and
 /// which data.normalize suits them. Doubtful if pictures are 0 to 255 in floating point, or 0 and 1 in bytes.

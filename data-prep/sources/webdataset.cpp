@@ -59,12 +59,12 @@ class WebDatasetIndex {
     pictures_.shards = find_shards(path_, is_shard);
     for (std::size_t s = 0; s < pictures_.shards.size(); ++s) add_shard(s);
     expect(pictured_, "picture", "choose its ending with --path-column, such as left.png");
-    expect(labelled_, "label",
+    expect(labeled_, "label",
            fmt::format("labels are in .{} files; choose another ending with --label-column", label_ending_));
-    set_labels(pictures_.catalogue, labels_, options_.class_names, path_.string());
-    pictures_.catalogue.assumptions.push_back(
+    set_labels(pictures_.catalog, labels_, options_.class_names, path_.string());
+    pictures_.catalog.assumptions.push_back(
         {.what = "labels", .taken = fmt::format("files .{}", label_ending_), .option = "--label-column"});
-    pictures_.catalogue.provenance = fmt::format("tar shards of {}", path_.string());
+    pictures_.catalog.provenance = fmt::format("tar shards of {}", path_.string());
     return std::move(pictures_);
   }
 
@@ -101,7 +101,7 @@ class WebDatasetIndex {
   }
 
   void begin_sample(const Shard& shard, const std::string& key) {
-    pictures_.catalogue.items.push_back(
+    pictures_.catalog.items.push_back(
         {.name = fmt::format("{}: {}", printable(shard.name), printable(key)), .split = shard.split});
     pictures_.places.emplace_back();
     labels_.emplace_back();
@@ -110,9 +110,9 @@ class WebDatasetIndex {
   }
 
   void finish_sample() {
-    Item& item = pictures_.catalogue.items.back();
+    Item& item = pictures_.catalog.items.back();
     pictured_ = pictured_ || found_pictures_ > 0;
-    labelled_ = labelled_ || label_.has_value();
+    labeled_ = labeled_ || label_.has_value();
     if (found_pictures_ != 1) item.fault = found_pictures_ == 0 ? "has no picture" : "has several pictures";
     if (item.fault.empty() && !label_) item.fault = fmt::format("has no label (.{})", label_ending_);
     if (label_) labels_.back() = trimmed(*label_);
@@ -133,7 +133,7 @@ class WebDatasetIndex {
   std::set<std::string> endings_;    // of all files
   int found_pictures_ = 0;           // of the last item
   std::optional<std::string> label_;
-  bool pictured_ = false, labelled_ = false;  // true if any sample is
+  bool pictured_ = false, labeled_ = false;  // true if any sample is
 };
 
 }  // namespace

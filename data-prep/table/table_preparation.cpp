@@ -19,7 +19,7 @@ using Values = Eigen::Map<const Eigen::ArrayXd>;
 
 void leave(std::vector<double>&, TableColumn&) {}
 
-void standardise(std::vector<double>& values, TableColumn& column) {
+void standardize(std::vector<double>& values, TableColumn& column) {
   const Values x(values.data(), static_cast<Eigen::Index>(values.size()));
   column.center = x.mean();
   if (column.constant) {
@@ -38,7 +38,7 @@ void scale_to_unit(std::vector<double>& values, TableColumn& column) {
 void transform_power(std::vector<double>& values, TableColumn& column) {
   column.lambda = yeo_johnson_lambda(values);
   for (double& value : values) value = yeo_johnson(value, *column.lambda);
-  standardise(values, column);
+  standardize(values, column);
 }
 
 /// The scaling of a column of numbers; learns from the column's values, and may change them.
@@ -46,7 +46,7 @@ struct Scale {
   std::string_view name;
   void (*learn)(std::vector<double>& values, TableColumn& column);
 };
-constexpr std::array kScales{Scale{"none", leave}, Scale{"standard", standardise},
+constexpr std::array kScales{Scale{"none", leave}, Scale{"standard", standardize},
                              Scale{"min-max", scale_to_unit}, Scale{"yeo-johnson", transform_power}};
 
 const Scale& find_scale(const TableOptions& options) { return find_in(kScales, options.scale, "scale"); }

@@ -46,12 +46,12 @@ std::int64_t DarshanCounters::Record::get(const std::string& name) const {
 std::optional<IoFeatures> DarshanCounters::features() const {
   IoFeatures features{.smallest = INT64_MAX};
   std::set<std::string> files;
-  std::int64_t requests = 0, neighbours = 0;
+  std::int64_t requests = 0, neighbors = 0;
   for (const auto& [key, record] : records_) {
     if (record.requests() == 0) continue;
     files.insert(record.file);
     requests += record.requests();
-    neighbours += record.requests() - 1;
+    neighbors += record.requests() - 1;
     features.mean += static_cast<double>(record.get("POSIX_BYTES_READ") + record.get("POSIX_BYTES_WRITTEN"));
     for (int i = 1; i <= kCommon; ++i) {
       features.distance += static_cast<double>(record.get(fmt::format("POSIX_STRIDE{}_STRIDE", i))) *
@@ -61,7 +61,7 @@ std::optional<IoFeatures> DarshanCounters::features() const {
   }
   if (requests == 0) return {};
   features.mean /= static_cast<double>(requests);
-  features.distance /= static_cast<double>(std::max<std::int64_t>(1, neighbours));
+  features.distance /= static_cast<double>(std::max<std::int64_t>(1, neighbors));
   features.files = static_cast<std::int64_t>(files.size());
   return features;
 }

@@ -22,7 +22,7 @@ IoFeatures io_features(std::span<const Request> requests) {
   ensure(!requests.empty(), "a window has requests");
   IoFeatures seen{.smallest = requests[0].size, .largest = requests[0].size};
   std::unordered_map<std::int32_t, std::int64_t> ends;  // of the last request to each file
-  std::int64_t neighbours = 0;
+  std::int64_t neighbors = 0;
   for (const Request& request : requests) {
     seen.smallest = std::min(seen.smallest, request.size);
     seen.largest = std::max(seen.largest, request.size);
@@ -30,12 +30,12 @@ IoFeatures io_features(std::span<const Request> requests) {
     const auto [end, first] = ends.try_emplace(request.file, 0);
     if (!first) {
       seen.distance += static_cast<double>(std::abs(request.offset - end->second));
-      ++neighbours;
+      ++neighbors;
     }
     end->second = request.offset + request.size;
   }
   seen.mean /= static_cast<double>(requests.size());
-  seen.distance /= static_cast<double>(std::max<std::int64_t>(1, neighbours));
+  seen.distance /= static_cast<double>(std::max<std::int64_t>(1, neighbors));
   seen.files = static_cast<std::int64_t>(ends.size());
   return seen;
 }

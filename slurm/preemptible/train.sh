@@ -38,7 +38,7 @@ while heard=; wait "$launcher"; code=$?; [ -n "$heard" ]; do :; done  # a signal
 
 restarts=100  # at most, after a node was lost
 [ "$code" -ne 0 ] || { say "done"; exit 0; }
-# Only a running job may decide: otherwise it was cancelled, or Slurm requeues it itself.
+# Only a running job may decide: otherwise it was canceled, or Slurm requeues it itself.
 case "$(scontrol show job "$SLURM_JOB_ID" 2> /dev/null)" in
   *JobState=RUNNING*) ;;
   *) say "ended with $code; not requeued, because a user or Slurm ended the job"; exit "$code" ;;

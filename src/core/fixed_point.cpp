@@ -24,7 +24,7 @@ inline std::int64_t whole_bits(double rounded) {
 }
 
 // llrint(value * 2^40) for |value| <= 2^22, as high * 2^32 + low. Few instruction sets convert to 64-bit
-// integers, and compilers do not vectorise llrint even for those, but they vectorise this. Every step except
+// integers, and compilers do not vectorize llrint even for those, but they vectorize this. Every step except
 // the last rounding is exact, so the result is the same.
 inline std::int64_t to_fixed(float value) {
   const double scaled = static_cast<double>(value) * kScale;

@@ -8,7 +8,7 @@
 namespace convoke {
 
 PhiloxKey philox_key(std::uint64_t seed, Purpose purpose, std::uint32_t epoch) {
-  // One Philox call mixes the four words into a key, so that keys of neighbouring seeds and epochs are
+  // One Philox call mixes the four words into a key, so that keys of neighboring seeds and epochs are
   // unrelated.
   const PhiloxCounter mixed =
       philox4x32({static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32), epoch,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
@@ -47,6 +48,12 @@ std::string current_key(std::string_view path) {
 }
 
 void rename_keys(Settings& document) {
+  if (Value::Array layers = list_at(document, "model.layers"); !layers.empty()) {
+    for (Value& layer : layers) {
+      if (layer.table() != nullptr) rename_layer_keys(*layer.table());
+    }
+    document.set_path("model.layers", std::move(layers), document.place("model.layers"));
+  }
   for (const std::string_view table : kTables) {
     for (const auto& [before, now] : kRenamed) document.rename(fmt::format("{}{}", table, before), now);
     for (const auto& [key, before, now] : kRenamedTexts) {
@@ -56,6 +63,8 @@ void rename_keys(Settings& document) {
     }
   }
 }
+
+void rename_layer_keys(Settings& layer) { layer.rename("centres", "centers"); }
 
 void refuse_renamed_keys(const Settings& document) {
   for (const std::string_view table : kTables) {

@@ -57,7 +57,7 @@ BatchLoader::BatchLoader(Split split, Shape sample_shape, Normalization normaliz
   ensure(split_.weights.empty() || split_.weights.size() == split_.labels.size(), "a weight for each label");
   const auto channels = static_cast<std::size_t>(channel_count(split_.type(), shape_));
   if (normalization_.scale.size() != channels || normalization_.shift.size() != channels) {
-    throw Error(fmt::format("samples of shape {} have {} channels, but the normalisation has {}",
+    throw Error(fmt::format("samples of shape {} have {} channels, but the normalization has {}",
                             shape_.to_string(), channels, normalization_.scale.size()));
   }
   ensure(augmenter_ == nullptr || shape_.rank() == 3, "only images are augmented");

@@ -31,7 +31,7 @@ std::vector<SampleGroup> sample_groups(std::span<const std::int32_t> groups) {
   return samples;
 }
 
-// A group with g_c samples of stratum c goes to the part p that minimises
+// A group with g_c samples of stratum c goes to the part p that minimizes
 //   sum over c of ((n_pc + g_c - d_pc)^2 - (n_pc - d_pc)^2) / n_c ,   d_pc = fraction_p n_c
 // and the same for all samples together, divided by the mean of n_c.
 std::vector<std::size_t> deal_groups(std::span<const SampleGroup> groups,

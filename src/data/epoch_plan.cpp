@@ -89,7 +89,7 @@ Holdout bootstrap_shard(std::int64_t samples, std::int64_t share, std::int64_t m
   return parts;
 }
 
-// Shuffles the chunks of neighbours in the file (random numbers 0 of the epoch), then the samples of each
+// Shuffles the chunks of neighbors in the file (random numbers 0 of the epoch), then the samples of each
 // window w of a few chunks (numbers 1 + w). Ids drawn by a bootstrap are sorted first.
 void shuffle_chunks(Ids& ids, const Shuffle& shuffle, std::uint64_t seed, std::uint32_t epoch) {
   std::sort(ids.begin(), ids.end());

@@ -22,7 +22,7 @@ Normalization same_for_all(const DatasetInfo& info, float scale) {
 Normalization unit(const DatasetInfo& info, const std::string& where) {
   if (info.sample_type != SampleType::kUint8) {
     throw Error(
-        fmt::format("{}: normalisation \"unit\" divides by 255 and is only for uint8; these samples are {}",
+        fmt::format("{}: normalization \"unit\" divides by 255 and is only for uint8; these samples are {}",
                     where, name_of(info.sample_type)),
         "set data.normalize to \"standard\" or \"none\"");
   }
@@ -34,7 +34,7 @@ Normalization unit(const DatasetInfo& info, const std::string& where) {
 Normalization standard(const DatasetInfo& info, const std::string& where) {
   if (info.channel_mean.empty()) {
     throw Error(
-        fmt::format("{}: normalisation \"standard\" needs the attributes channel_mean and channel_std",
+        fmt::format("{}: normalization \"standard\" needs the attributes channel_mean and channel_std",
                     where),
         fmt::format("add both to the file: {} values each, from the training split (docs/formats.md); or set "
                     "data.normalize to \"none\"",
@@ -56,7 +56,7 @@ Normalization none(const DatasetInfo& info, const std::string&) { return same_fo
 void require_rgb(const std::string& name, const DatasetInfo& info, const std::string& where) {
   const Shape& shape = info.sample_shape;
   if (info.sample_type == SampleType::kUint8 && shape.rank() == 3 && shape[0] == 3) return;
-  throw Error(fmt::format("{}: normalisation \"{}\" is for 8-bit images of 3 channels; these samples are {} "
+  throw Error(fmt::format("{}: normalization \"{}\" is for 8-bit images of 3 channels; these samples are {} "
                           "of shape {}, {}",
                           where, name, kind_of(info.sample_type, shape), shape.to_string(),
                           name_of(info.sample_type)),
@@ -105,9 +105,9 @@ std::vector<std::string> normalization_names() {
 }
 
 Normalization normalization_from(const std::string& name, const DatasetInfo& info, const std::string& where) {
-  const NormalizationEntry& entry = find_in(kNormalizations, name, "normalisation");
+  const NormalizationEntry& entry = find_in(kNormalizations, name, "normalization");
   if (info.sample_type == SampleType::kInt32 && entry.make != none) {
-    throw Error(fmt::format("{}: normalisation \"{}\" is for numbers; these samples are tokens", where, name),
+    throw Error(fmt::format("{}: normalization \"{}\" is for numbers; these samples are tokens", where, name),
                 "leave data.normalize out, or set it to \"none\"");
   }
   return entry.make(info, where);

@@ -12,7 +12,7 @@ namespace {
 
 // Size of a block if the order has no windows.
 constexpr std::size_t kBlockBytes = std::size_t{64} << 20;
-// Neighbours are read together, up to this size, including the gap between two of them if reading it costs
+// Neighbors are read together, up to this size, including the gap between two of them if reading it costs
 // less than a call.
 constexpr std::size_t kRunBytes = std::size_t{1} << 20;
 constexpr std::size_t kGapBytes = std::size_t{4} << 10;

@@ -39,7 +39,7 @@ SampleReader::SampleReader(const StoredSplit& split)
       stored_(split.is_encoded() ? split.encoded : split.samples, split.type,
               split.is_encoded() ? 1 : split.sample_bytes()) {}
 
-// The bytes of neighbours follow each other, so one call reads them.
+// The bytes of neighbors follow each other, so one call reads them.
 void SampleReader::read(std::int64_t first, std::span<std::byte> samples) const {
   if (!encoded()) return stored_.read(first, samples);
   ensure(samples.size() % sample_bytes_ == 0, "whole samples are read");

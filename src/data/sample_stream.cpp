@@ -11,7 +11,7 @@ SampleStream::SampleStream(std::unique_ptr<SampleReader> samples, std::size_t me
     : samples_(std::move(samples)), memory_(memory) {}
 SampleStream::~SampleStream() = default;
 
-// Samples that have not been read ahead are read now, neighbours together. Evaluations take samples in order,
+// Samples that have not been read ahead are read now, neighbors together. Evaluations take samples in order,
 // so the system's own read-ahead helps them.
 const std::byte* SampleStream::fetch(std::span<const std::uint32_t> ids) const {
   if (ahead_ != nullptr) {

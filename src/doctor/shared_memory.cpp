@@ -19,7 +19,7 @@ namespace convoke::doctor {
 namespace {
 
 // Cross-memory attach (CMA): the second rank of a host reads a word of the first. Returns "" or the error.
-std::string read_neighbour(const run::Machine& machine, const mpi::Communicator& world) {
+std::string read_neighbor(const run::Machine& machine, const mpi::Communicator& world) {
   struct Word {
     std::int64_t process;
     const std::uint64_t* address;
@@ -36,17 +36,17 @@ std::string read_neighbour(const run::Machine& machine, const mpi::Communicator&
   const auto answer = std::as_writable_bytes(std::span(&failed, 1));
   if (local.size() < 2) return {};
   if (machine.local_rank == 0) {
-    world.send(bytes, local[1], mpi::Tag::kNeighbour);
-    world.receive(answer, local[1], mpi::Tag::kNeighbour);
+    world.send(bytes, local[1], mpi::Tag::kNeighbor);
+    world.receive(answer, local[1], mpi::Tag::kNeighbor);
   } else if (machine.local_rank == 1) {
-    world.receive(bytes, local[0], mpi::Tag::kNeighbour);
+    world.receive(bytes, local[0], mpi::Tag::kNeighbor);
     std::uint64_t read = 0;
     const iovec mine{&read, sizeof read}, theirs{const_cast<std::uint64_t*>(there.address), sizeof read};
     const bool done = process_vm_readv(static_cast<pid_t>(there.process), &mine, 1, &theirs, 1, 0) ==
                       static_cast<ssize_t>(sizeof read);
     failed =
         done ? (read == word ? 0 : ESRCH) : errno;  // another container may have a process of that number
-    world.send(answer, local[0], mpi::Tag::kNeighbour);
+    world.send(answer, local[0], mpi::Tag::kNeighbor);
   }
   return failed == 0 ? std::string() : std::strerror(failed);
 }
@@ -65,7 +65,7 @@ SharedMemorySpace probe(const run::Machine& machine, const mpi::Communicator& wo
     space.unshared = error.what();
   }
   space.copies = mpi_setting("btl_vader_single_copy_mechanism", "", ask);
-  space.reading_refused = read_neighbour(machine, world);
+  space.reading_refused = read_neighbor(machine, world);
   return space;
 }
 

@@ -15,7 +15,7 @@ namespace convoke::engine {
 /// The parts of an engine whose construction is collective.
 struct EngineParts {
   std::shared_ptr<const nn::ParameterLayout> layout;
-  std::shared_ptr<MomentsExchange> moments;  ///< exchange of synchronised batch norms, if there are any
+  std::shared_ptr<MomentsExchange> moments;  ///< exchange of synchronized batch norms, if there are any
   std::unique_ptr<ModelMemory> memory;
   std::string unshared;  ///< why the ranks of a node do not share memory though they should; at the root
   std::unique_ptr<NodeTeam> team;

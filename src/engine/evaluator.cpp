@@ -128,7 +128,7 @@ Evaluator::Evaluator(const nn::Graph& graph, EvaluatorOptions options)
     for (const nn::ParameterSpec& spec : node.parameters) {
       const auto size = static_cast<std::size_t>(spec.shape.elements());
       if (spec.trainable && (spec.l1 != 0 || spec.l2 != 0)) {
-        penalised_.push_back({offset, size, spec.l1, spec.l2});
+        penalized_.push_back({offset, size, spec.l1, spec.l2});
       }
       offset += size;
     }
@@ -155,7 +155,7 @@ void Evaluator::load(std::span<const float> parameters) {
   }
   working_->refresh();
   penalty_ = 0;
-  for (const Penalised& part : penalised_) {
+  for (const Penalized& part : penalized_) {
     const std::span<const float> weights = parameters.subspan(part.offset, part.size);
     penalty_ += part.l1 * optim::sum_of_magnitudes(weights) + part.l2 * optim::sum_of_squares(weights);
   }
@@ -253,7 +253,7 @@ double Evaluator::loss(std::span<const float> outputs, std::size_t sample, std::
 
 bool Evaluator::has_objective() const {
   const Settings options = own_loss_->settings();
-  return !penalised_.empty() || number_at(options, "label_smoothing") > 0 ||
+  return !penalized_.empty() || number_at(options, "label_smoothing") > 0 ||
          !list_at(options, "class_weights").empty();
 }
 

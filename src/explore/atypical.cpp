@@ -7,15 +7,15 @@
 namespace convoke::explore {
 namespace {
 
-// Returns the most frequent label of a point's neighbours; in a tie, the label that comes first.
-std::int32_t vote(const Neighbours& neighbours, std::span<const std::int32_t> labels, std::int64_t point) {
+// Returns the most frequent label of a point's neighbors; in a tie, the label that comes first.
+std::int32_t vote(const Neighbors& neighbors, std::span<const std::int32_t> labels, std::int64_t point) {
   std::int64_t most = 0;
   std::int32_t elected = labels[static_cast<std::size_t>(point)];
-  for (std::int64_t r = 0; r < neighbours.k; ++r) {
-    const std::int32_t label = labels[static_cast<std::size_t>(neighbours.of(point, r))];
+  for (std::int64_t r = 0; r < neighbors.k; ++r) {
+    const std::int32_t label = labels[static_cast<std::size_t>(neighbors.of(point, r))];
     std::int64_t votes = 0;
-    for (std::int64_t other = 0; other < neighbours.k; ++other) {
-      votes += labels[static_cast<std::size_t>(neighbours.of(point, other))] == label ? 1 : 0;
+    for (std::int64_t other = 0; other < neighbors.k; ++other) {
+      votes += labels[static_cast<std::size_t>(neighbors.of(point, other))] == label ? 1 : 0;
     }
     if (votes > most) {
       most = votes;
@@ -48,7 +48,7 @@ std::vector<Atypical> far_from_their_class(const Matrix& points, std::span<const
   std::vector<Atypical> found;
   for (const std::vector<std::int64_t>& members : classes) {
     if (static_cast<std::int64_t>(members.size()) <= k + 1) continue;
-    const Neighbours near = nearest_neighbours(rows_of(points, members), k);
+    const Neighbors near = nearest_neighbors(rows_of(points, members), k);
     std::vector<double> distances;
     for (std::size_t i = 0; i < members.size(); ++i) {
       distances.push_back(near.distance_of(static_cast<std::int64_t>(i), k - 1));
@@ -67,25 +67,24 @@ std::vector<Atypical> far_from_their_class(const Matrix& points, std::span<const
   return found;
 }
 
-std::vector<SuspectLabel> suspect_labels(const Neighbours& neighbours, std::span<const std::int32_t> labels,
+std::vector<SuspectLabel> suspect_labels(const Neighbors& neighbors, std::span<const std::int32_t> labels,
                                          std::size_t most) {
   std::vector<SuspectLabel> found;
-  if (neighbours.k == 0) return found;
+  if (neighbors.k == 0) return found;
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(labels.size()); ++i) {
     std::int64_t others = 0;
-    for (std::int64_t r = 0; r < neighbours.k; ++r) {
-      others += labels[static_cast<std::size_t>(neighbours.of(i, r))] != labels[static_cast<std::size_t>(i)]
-                    ? 1
-                    : 0;
+    for (std::int64_t r = 0; r < neighbors.k; ++r) {
+      others +=
+          labels[static_cast<std::size_t>(neighbors.of(i, r))] != labels[static_cast<std::size_t>(i)] ? 1 : 0;
     }
-    if (2 * others <= neighbours.k) continue;
+    if (2 * others <= neighbors.k) continue;
     found.push_back(
-        {i, static_cast<double>(others) / static_cast<double>(neighbours.k), vote(neighbours, labels, i)});
+        {i, static_cast<double>(others) / static_cast<double>(neighbors.k), vote(neighbors, labels, i)});
   }
   const auto before = [&](const SuspectLabel& a, const SuspectLabel& b) {
     if (a.disagreement != b.disagreement) return a.disagreement > b.disagreement;
-    const double to_a = neighbours.distance_of(a.point, 0);
-    const double to_b = neighbours.distance_of(b.point, 0);
+    const double to_a = neighbors.distance_of(a.point, 0);
+    const double to_b = neighbors.distance_of(b.point, 0);
     return to_a != to_b ? to_a < to_b : a.point < b.point;
   };
   const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.size()));
@@ -94,10 +93,10 @@ std::vector<SuspectLabel> suspect_labels(const Neighbours& neighbours, std::span
   return found;
 }
 
-double neighbour_accuracy(const Neighbours& neighbours, std::span<const std::int32_t> labels) {
+double neighbor_accuracy(const Neighbors& neighbors, std::span<const std::int32_t> labels) {
   std::int64_t right = 0;
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(labels.size()); ++i) {
-    right += neighbours.k > 0 && vote(neighbours, labels, i) == labels[static_cast<std::size_t>(i)] ? 1 : 0;
+    right += neighbors.k > 0 && vote(neighbors, labels, i) == labels[static_cast<std::size_t>(i)] ? 1 : 0;
   }
   return labels.empty() ? 0 : static_cast<double>(right) / static_cast<double>(labels.size());
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr double kRounding = 1e-12;
 
 // Returns the columns without their means, and the squared length of each; 0 for a constant column.
-std::pair<RowMajor, Eigen::RowVectorXd> centred(const Matrix& samples) {
+std::pair<RowMajor, Eigen::RowVectorXd> centered(const Matrix& samples) {
   const auto x = view(samples);
   RowMajor result = x.rowwise() - x.colwise().mean();
   Eigen::RowVectorXd squares = result.colwise().squaredNorm();
@@ -44,7 +44,7 @@ void rank_column(const Matrix& samples, std::int64_t column, Matrix& ranks) {
 
 //   r_ab = sum (a - mean a)(b - mean b) / sqrt(sum (a - mean a)^2 sum (b - mean b)^2)
 Matrix correlations(const Matrix& samples) {
-  const auto [x, squares] = centred(samples);
+  const auto [x, squares] = centered(samples);
   Matrix result(samples.columns, samples.columns);
   view(result).noalias() = x.transpose() * x;
   for (std::int64_t a = 0; a < samples.columns; ++a) {
@@ -67,7 +67,7 @@ Matrix rank_correlations(const Matrix& samples) {
 std::vector<double> correlation_ratios(const Matrix& samples, std::span<const std::int32_t> labels) {
   ensure(static_cast<std::int64_t>(labels.size()) == samples.rows && !labels.empty(),
          "a label for each sample");
-  const auto [x, squares] = centred(samples);
+  const auto [x, squares] = centered(samples);
   const auto classes = static_cast<Eigen::Index>(*std::max_element(labels.begin(), labels.end()) + 1);
   RowMajor sums = RowMajor::Zero(classes, samples.columns);
   Eigen::VectorXd counts = Eigen::VectorXd::Zero(classes);

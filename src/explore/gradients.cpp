@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kBlock = 2;  // cells along a side of a block
 
 // L2-Hys: length 1, cut off at 0.2, length 1 again.
-void normalise(std::span<double> block) {
+void normalize(std::span<double> block) {
   constexpr double kMost = 0.2, kEpsilon = 1e-5;
   for (int pass = 0; pass < 2; ++pass) {
     double squares = 0;
@@ -22,7 +22,7 @@ void normalise(std::span<double> block) {
 
 }  // namespace
 
-Matrix grey(const Shape& shape, std::span<const double> values) {
+Matrix gray(const Shape& shape, std::span<const double> values) {
   Matrix image(shape[0], shape[1]);
   const auto channels = static_cast<std::size_t>(shape[2]);
   for (std::size_t pixel = 0; pixel < image.values.size(); ++pixel) {
@@ -74,7 +74,7 @@ Hog hog(const Matrix& image, std::int64_t cell) {
     }
   }
 
-  // 2. Blocks of neighbouring cells, each normalised.
+  // 2. Blocks of neighboring cells, each normalized.
   for (std::int64_t y = 0; y + kBlock <= result.rows; ++y) {
     for (std::int64_t x = 0; x + kBlock <= result.columns; ++x) {
       const std::size_t first = result.blocks.size();
@@ -82,7 +82,7 @@ Hog hog(const Matrix& image, std::int64_t cell) {
         const auto begin = result.cells.begin() + (row * result.columns + x) * orientations;
         result.blocks.insert(result.blocks.end(), begin, begin + kBlock * orientations);
       }
-      normalise(std::span(result.blocks).subspan(first));
+      normalize(std::span(result.blocks).subspan(first));
     }
   }
   return result;

@@ -18,9 +18,9 @@ constexpr std::int64_t kComponents = 50;
 constexpr std::size_t kRankOfImages = 3;
 constexpr std::int64_t kRebuilt = 6;
 constexpr double kSignificant = 0.01;
-constexpr std::int64_t kNeighbours = 10;
-constexpr std::int64_t kOwnNeighbours = 5;  // the k of far_from_their_class
-constexpr std::int64_t kTrustNeighbours = 12;
+constexpr std::int64_t kNeighbors = 10;
+constexpr std::int64_t kOwnNeighbors = 5;  // the k of far_from_their_class
+constexpr std::int64_t kTrustNeighbors = 12;
 constexpr std::size_t kSizeBins = 40;
 constexpr std::uint64_t kDrawSample = 0, kDrawMapped = 1, kDrawRebuilt = 2, kDrawSheets = 100;
 
@@ -94,16 +94,16 @@ PixelCorrelations pixel_correlations(const Vectors& vectors) {
   std::vector<double> image(static_cast<std::size_t>(shape.elements()));
   for (std::int64_t i = 0; i < places.rows; ++i) {
     area_average(vectors.rows.row(i).data(), vectors.shape, shape[0], shape[1], image.data());
-    const Matrix mean = grey(shape, image);
+    const Matrix mean = gray(shape, image);
     std::copy(mean.values.begin(), mean.values.end(), places.row(i).begin());
   }
   return {shape[0], shape[1], correlations(places)};
 }
 
-// Returns the pairs with the nearest vectors, among those that are neighbours by their principal components.
+// Returns the pairs with the nearest vectors, among those that are neighbors by their principal components.
 // Distances of vectors are never smaller than those.
 std::vector<NearPair> nearest_pairs(const data::DatasetReader& reader, const Comparison& comparison,
-                                    const Matrix& vectors, const Neighbours& neighbours, std::size_t most) {
+                                    const Matrix& vectors, const Neighbors& neighbors, std::size_t most) {
   struct Candidate {
     double distance;
     std::int64_t a, b;
@@ -111,8 +111,8 @@ std::vector<NearPair> nearest_pairs(const data::DatasetReader& reader, const Com
   };
   std::vector<Candidate> candidates;
   for (std::int64_t a = 0; a < vectors.rows; ++a) {
-    for (std::int64_t r = 0; r < neighbours.k; ++r) {
-      const std::int64_t b = neighbours.of(a, r);
+    for (std::int64_t r = 0; r < neighbors.k; ++r) {
+      const std::int64_t b = neighbors.of(a, r);
       const double distance = distance_between(vectors, a, b);
       if (distance > 0) candidates.push_back({distance, std::min(a, b), std::max(a, b)});
     }
@@ -165,7 +165,7 @@ void compare(const data::DatasetReader& reader, const InspectionOptions& options
   comparison.vectors = vectors.what;
   comparison.vector_shape = vectors.shape;
 
-  // 2. Compute their principal components and neighbours.
+  // 2. Compute their principal components and neighbors.
   options.progress("principal components", 0);
   comparison.pca = pca(vectors.rows, kComponents);
   if (vectors.shape.rank() == kRankOfImages) {
@@ -176,19 +176,19 @@ void compare(const data::DatasetReader& reader, const InspectionOptions& options
   const bool texts = reader.info().sample_type == data::SampleType::kInt32;
   for (std::int64_t c = 0; c < vectors.rows.columns && !texts; ++c)
     comparison.normal_columns += normality(column_of(vectors.rows, c)).p >= kSignificant ? 1 : 0;
-  options.progress("nearest neighbours", 0);
+  options.progress("nearest neighbors", 0);
   const Matrix& scores = comparison.pca.scores;
-  const Neighbours neighbours = nearest_neighbours(scores, kNeighbours);
-  comparison.neighbour_accuracy = neighbour_accuracy(neighbours, comparison.labels);
-  result.near_pairs = nearest_pairs(reader, comparison, vectors.rows, neighbours, options.listed);
+  const Neighbors neighbors = nearest_neighbors(scores, kNeighbors);
+  comparison.neighbor_accuracy = neighbor_accuracy(neighbors, comparison.labels);
+  result.near_pairs = nearest_pairs(reader, comparison, vectors.rows, neighbors, options.listed);
   const auto show = [&](std::int64_t point) {
     return exhibit(reader, comparison.places[static_cast<std::size_t>(point)]);
   };
   for (const Atypical& outlier :
-       far_from_their_class(scores, comparison.labels, kOwnNeighbours, options.listed)) {
+       far_from_their_class(scores, comparison.labels, kOwnNeighbors, options.listed)) {
     result.far.push_back({show(outlier.point), outlier.score, -1});
   }
-  for (const SuspectLabel& outlier : suspect_labels(neighbours, comparison.labels, options.listed)) {
+  for (const SuspectLabel& outlier : suspect_labels(neighbors, comparison.labels, options.listed)) {
     result.suspect_labels.push_back({show(outlier.point), outlier.disagreement, outlier.majority});
   }
 
@@ -200,8 +200,8 @@ void compare(const data::DatasetReader& reader, const InspectionOptions& options
   map.perplexity = options.perplexity;
   map.seed = options.seed;
   comparison.tsne = tsne(mapped, map);
-  comparison.pca_trust = trustworthiness(mapped, first_columns(mapped, 2), kTrustNeighbours);
-  comparison.tsne_trust = trustworthiness(mapped, comparison.tsne, kTrustNeighbours);
+  comparison.pca_trust = trustworthiness(mapped, first_columns(mapped, 2), kTrustNeighbors);
+  comparison.tsne_trust = trustworthiness(mapped, comparison.tsne, kTrustNeighbors);
 }
 
 Extent extent(const std::string& name, std::vector<float> values) {

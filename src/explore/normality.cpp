@@ -24,7 +24,7 @@ double skewness_deviate(double skewness, double n) {
   return std::asinh(y / a) / std::sqrt(0.5 * std::log(w2));
 }
 
-//   x = (b - E b) / sqrt(var b)                                  b: fourth standardised moment
+//   x = (b - E b) / sqrt(var b)                                  b: fourth standardized moment
 //   Z = (1 - 2 / (9 A) - cbrt((1 - 2 / A) / (1 + x sqrt(2 / (A - 4))))) / sqrt(2 / (9 A))
 double kurtosis_deviate(double moment, double n) {
   const double expected = 3 * (n - 1) / (n + 1);

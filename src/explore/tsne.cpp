@@ -22,7 +22,7 @@ constexpr double kSmallestGain = 0.01;
 constexpr double kEntropyTolerance = 1e-5;
 constexpr int kMostHalvings = 100;
 
-/// For one point: the attraction of its neighbours, the repulsion of all, and its share of the normaliser.
+/// For one point: the attraction of its neighbors, the repulsion of all, and its share of the normalizer.
 struct Forces {
   double pull_x, pull_y, push_x, push_y, sum_q;
 };
@@ -96,7 +96,7 @@ double gaussian_around(std::int64_t i, const Eigen::Ref<const Eigen::RowVectorXd
 
 /// Returns the joint affinities (p(j|i) + p(i|j)) / 2n, rows padded with 0 to whole lanes.
 std::vector<float> joint_affinities(const Matrix& points, double perplexity, std::size_t padded) {
-  const Matrix p = neighbour_probabilities(points, perplexity);
+  const Matrix p = neighbor_probabilities(points, perplexity);
   const std::int64_t n = points.rows;
   std::vector<float> joint(static_cast<std::size_t>(n) * padded, 0.0F);
   for (std::int64_t i = 0; i < n; ++i) {
@@ -146,7 +146,7 @@ class Descent {
 
 }  // namespace
 
-Matrix neighbour_probabilities(const Matrix& points, double perplexity) {
+Matrix neighbor_probabilities(const Matrix& points, double perplexity) {
   ensure(points.rows > 1 && perplexity >= 1, "there are two points or more");
   const RowMajor squares = squared_distances(points);
   const double wanted = std::log(perplexity);
@@ -203,8 +203,8 @@ Matrix tsne(const Matrix& points, const TsneOptions& options) {
     }
     descent.step(map.values, gradient, rate, early ? 0.5 : 0.8);
   }
-  const Eigen::RowVectorXd centre = view(std::as_const(map)).colwise().mean();
-  view(map).rowwise() -= centre;
+  const Eigen::RowVectorXd center = view(std::as_const(map)).colwise().mean();
+  view(map).rowwise() -= center;
   return map;
 }
 

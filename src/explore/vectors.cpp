@@ -74,11 +74,11 @@ Vectors numbers(const data::DatasetReader& reader, std::span<const Place> places
   const std::int64_t columns = hashed ? kMostColumns : shape.elements();
   Vectors vectors{Matrix(static_cast<std::int64_t>(places.size()), columns),
                   reader.info().sample_shape.rank() == kImageRank && !hashed ? shape : Shape{},
-                  "standardised values"};
+                  "standardized values"};
   if (hashed) {
-    vectors.what = fmt::format("standardised values, hashed to {} columns", kMostColumns);
+    vectors.what = fmt::format("standardized values, hashed to {} columns", kMostColumns);
   } else if (shape != stored) {
-    vectors.what = fmt::format("standardised values, averaged to {}", shape.to_string());
+    vectors.what = fmt::format("standardized values, averaged to {}", shape.to_string());
   }
   const FeatureHash hash(hashed ? shape.elements() : 0);
   std::vector<float> sample(reader.sample_size());

@@ -9,7 +9,7 @@
 
 namespace convoke::interop {
 
-/// The beginning of a file, by which formats recognise theirs.
+/// The beginning of a file, by which formats recognize theirs.
 struct Probe {
   std::filesystem::path file;
   std::string beginning;  ///< the first bytes, up to 512
@@ -24,7 +24,7 @@ struct Format {
   std::string_view name;
   std::string_view extension;
   std::string_view help;
-  bool (*recognises)(const Probe& probe);
+  bool (*recognizes)(const Probe& probe);
   /// Reads a graph with its weights. Null: the format holds none.
   Imported (*read)(const std::filesystem::path& file, const ImportOptions& options);
   /// Takes the weights that fit `graph`, as interop::read_weights(). Null: as those of the model that `read`

@@ -53,55 +53,55 @@ constexpr std::array kFormats{
     Format{.name = "onnx",
            .extension = ".onnx",
            .help = "ONNX, of PyTorch, TensorFlow, Keras, PaddlePaddle and others",
-           .recognises = is_onnx,
+           .recognizes = is_onnx,
            .read = read_onnx,
            .read_weights = nullptr,
            .write = onnx_export::write_onnx},
     Format{.name = "keras",
            .extension = ".keras",
            .help = "Keras 3 model, for keras.models.load_model",
-           .recognises = keras::is_keras,
+           .recognizes = keras::is_keras,
            .read = keras::read_keras,
            .read_weights = keras::read_keras_weights,
            .write = keras_export::write_keras},
     Format{.name = "h5",
            .extension = ".h5",
            .help = "whole-model HDF5 of Keras 2 and 3",
-           .recognises = keras::is_h5,
+           .recognizes = keras::is_h5,
            .read = keras::read_h5,
            .read_weights = keras::read_h5_weights,
            .write = keras_export::write_keras_h5},
     Format{.name = "keras-weights",
            .extension = ".weights.h5",
            .help = "weights of Keras without the model",
-           .recognises = keras::is_h5_weights,
+           .recognizes = keras::is_h5_weights,
            .read = nullptr,
            .read_weights = keras::read_h5_weights,
            .write = nullptr},
     Format{.name = "tfjs",
            .extension = ".json",
            .help = "a layers-model of TensorFlow.js: model.json, with its weights next to it",
-           .recognises = tfjs::is_tfjs,
+           .recognizes = tfjs::is_tfjs,
            .read = tfjs::read_tfjs,
            .read_weights = tfjs::read_tfjs_weights,
            .write = nullptr},
     Format{.name = "safetensors",
            .extension = ".safetensors",
            .help = "weights under the names of torchvision, timm or the layers",
-           .recognises = is_safetensors,
+           .recognizes = is_safetensors,
            .read = nullptr,
            .read_weights = read_safetensors_weights,
            .write = write_safetensors},
     Format{.name = "convoke",
            .extension = ".h5",
            .help = "Convoke's own model.h5 and ensemble.h5, or a run folder",
-           .recognises = may_be_convoke,
+           .recognizes = may_be_convoke,
            .read = read_convoke,
            .read_weights = nullptr,
            .write = write_convoke},
 };
 
-// A file of another program that says nothing about normalisation takes its samples as they are.
+// A file of another program that says nothing about normalization takes its samples as they are.
 void resolve_normalization(Imported& imported) {
   run::ModelDescription& model = imported.models.description;
   const nn::ValueSpec& input = model.graph.input_shape();
@@ -111,7 +111,7 @@ void resolve_normalization(Imported& imported) {
   model.normalization.shift.assign(channels, 0.0F);
   if (input.rank() == 3) {
     imported.normalization_note =
-        "the file does not say how pictures are normalised, so pixels enter as 0..255; "
+        "the file does not say how pictures are normalized, so pixels enter as 0..255; "
         "convoke import --normalize changes that";
   }
 }
@@ -120,7 +120,7 @@ const Format& format_of(const std::filesystem::path& file) {
   const Probe probe = probe_of(file);
   require_not_refused(probe);
   const auto format = std::find_if(kFormats.begin(), kFormats.end(),
-                                   [&](const Format& candidate) { return candidate.recognises(probe); });
+                                   [&](const Format& candidate) { return candidate.recognizes(probe); });
   if (format == kFormats.end()) {
     throw Error(fmt::format("{}: is not a model in a format that Convoke reads", file.string()),
                 fmt::format("it reads {}", join(names_in(kFormats))));
@@ -199,7 +199,7 @@ bool is_model(const std::filesystem::path& file) {
   if (!std::filesystem::is_regular_file(file)) return false;
   const Probe probe = probe_of(file);
   return is_refused(probe) || std::any_of(kFormats.begin(), kFormats.end(),
-                                          [&](const Format& format) { return format.recognises(probe); });
+                                          [&](const Format& format) { return format.recognizes(probe); });
 }
 
 std::filesystem::path find_model(const std::filesystem::path& file_or_run) {

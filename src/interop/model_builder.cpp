@@ -48,7 +48,7 @@ void ModelBuilder::freeze(std::size_t node) {
   graph_.set_options(node, options);
 }
 
-void ModelBuilder::penalise(std::size_t node, double l1, double l2) {
+void ModelBuilder::penalize(std::size_t node, double l1, double l2) {
   nn::ParameterOptions options = graph_.node(node).options;
   options.l1 = l1;
   options.l2 = l2;

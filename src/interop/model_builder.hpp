@@ -34,7 +34,7 @@ class ModelBuilder {
   /// Freezes a node, as `trainable = false`.
   void freeze(std::size_t node);
   /// Adds the penalty l1 sum |w| + l2 sum w^2 on the weights of a node.
-  void penalise(std::size_t node, double l1, double l2);
+  void penalize(std::size_t node, double l1, double l2);
 
   /// Says how the parameter `parameter` of `node` is read.
   void give(std::size_t node, std::string_view parameter, Fill fill);

@@ -119,7 +119,7 @@ bool is_hugging_face(const Probe& probe) {
 }
 
 struct Refused {
-  bool (*recognises)(const Probe& probe);
+  bool (*recognizes)(const Probe& probe);
   std::string_view what, advice;  ///< {0}: the file; {1}: the name of a new one, without its ending
 };
 constexpr std::array kRefused{
@@ -191,7 +191,7 @@ const Refused* find_refused(const Probe& probe) {
   // The length in front of its table may look like the mark of another format.
   if (is_safetensors(probe)) return kRefused.end();
   return std::find_if(kRefused.begin(), kRefused.end(),
-                      [&](const Refused& refused) { return refused.recognises(probe); });
+                      [&](const Refused& refused) { return refused.recognizes(probe); });
 }
 
 }  // namespace

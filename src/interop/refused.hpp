@@ -1,7 +1,7 @@
 #pragma once
 #include "interop/format.hpp"
 
-// Files of other programs that Convoke recognises, by their contents, and does not read: programs, pickles,
+// Files of other programs that Convoke recognizes, by their contents, and does not read: programs, pickles,
 // which can run any program, and what is no model at all.
 
 namespace convoke::interop {

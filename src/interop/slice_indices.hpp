@@ -10,7 +10,7 @@ namespace convoke::interop {
 std::vector<std::int64_t> slice_indices(std::int64_t extent, std::int64_t start, std::int64_t end,
                                         std::int64_t step);
 
-/// Returns (first index, number) of each run of neighbours.
+/// Returns (first index, number) of each run of neighbors.
 std::vector<std::pair<std::int64_t, std::int64_t>> runs_of(const std::vector<std::int64_t>& indices);
 
 }  // namespace convoke::interop

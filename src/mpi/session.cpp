@@ -45,7 +45,7 @@ bool running() {
   return initialized != 0 && !ended();
 }
 
-/// Initialises MPI unless it already runs; returns true if it did.
+/// Initializes MPI unless it already runs; returns true if it did.
 ///
 /// One thread makes all calls, but another may call MPI_Abort while the first is inside MPI_Wait, which needs
 /// MPI_THREAD_MULTIPLE. The cost is not measurable (Open MPI 4.1, 2 ranks, three runs: MPI_Init 244-251 ms at

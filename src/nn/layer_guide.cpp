@@ -25,7 +25,7 @@ std::string type_of(const KeyDescription& key) {
 /// Returns each family with its layers, in the order of their first layers.
 std::vector<std::pair<std::string, std::vector<LayerHelp>>> families() {
   std::vector<std::pair<std::string, std::vector<LayerHelp>>> families;
-  for (const char* const name : {"convolution", "pooling", "normalisation", "activation", "regularisation",
+  for (const char* const name : {"convolution", "pooling", "normalization", "activation", "regularization",
                                  "recurrent", "merging", "structure"}) {
     families.emplace_back(name, std::vector<LayerHelp>{});
   }

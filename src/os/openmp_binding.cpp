@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 4> kVariables{"OMP_PROC_BIND", "OMP_PLACE
                                                      "KMP_AFFINITY"};
 constexpr char lower(char letter) { return static_cast<char>(letter | 0x20); }
 
-// Compares without functions of the C library, which may not be initialised yet.
+// Compares without functions of the C library, which may not be initialized yet.
 bool is_value_of(const char* entry, std::string_view name) {
   for (const char letter : name) {
     if (*entry++ != letter) return false;

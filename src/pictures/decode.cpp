@@ -18,7 +18,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/file.hpp"
-#include "pictures/colour.hpp"
+#include "pictures/color.hpp"
 #include "pictures/header.hpp"
 #include "pictures/jpeg.hpp"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "convoke/core/error.hpp"
-#include "pictures/colour.hpp"
+#include "pictures/color.hpp"
 
 namespace convoke::pictures {
 namespace {
@@ -94,8 +94,8 @@ PictureHeader png_header(Bytes file, const std::string& name) {
     }
     if (starts_with(kind, "IHDR") && length >= 13) {
       header.stored = {big_endian(data.subspan(4, 4)), big_endian(data.subspan(0, 4))};
-      const int colour = data[9];  // 1: palette, 2: colour, 4: alpha
-      header.components = ((colour & 2) != 0 ? 3 : 1) + ((colour & 4) != 0 ? 1 : 0);
+      const int color = data[9];  // 1: palette, 2: color, 4: alpha
+      header.components = ((color & 2) != 0 ? 3 : 1) + ((color & 4) != 0 ? 1 : 0);
     } else if (starts_with(kind, "tRNS")) {
       transparent = true;
     } else if (starts_with(kind, "eXIf")) {

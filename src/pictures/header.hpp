@@ -14,13 +14,13 @@ enum class PictureKind { kJpeg, kPng, kBmp };
 struct PictureHeader {
   PictureKind kind = PictureKind::kJpeg;
   PictureSize stored = {};      ///< as the rows are stored in the file
-  std::int64_t components = 0;  ///< of a pixel after decoding: 1 grey, 2 with alpha, 3 RGB, 4 RGB with alpha
+  std::int64_t components = 0;  ///< of a pixel after decoding: 1 gray, 2 with alpha, 3 RGB, 4 RGB with alpha
                                 ///< or, in a JPEG, CMYK
   int orientation = 1;          ///< by EXIF
   bool whole = true;            ///< false: the file is truncated
 
   PictureSize upright() const;
-  /// 1: grey, 3: colour.
+  /// 1: gray, 3: color.
   std::int64_t channels() const { return components <= 2 ? 1 : 3; }
 };
 

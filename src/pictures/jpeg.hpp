@@ -8,7 +8,7 @@
 
 namespace convoke::pictures {
 
-/// Decodes a JPEG with libjpeg to the stored colours: grey, RGB or inverted CMYK (as Adobe stores it).
+/// Decodes a JPEG with libjpeg to the stored colors: gray, RGB or inverted CMYK (as Adobe stores it).
 /// Reduces it to 1/1, 1/2, 1/4 or 1/8: the smallest size that is at least `enough` in both directions. A
 /// pixel of a reduced picture comes from the lower frequencies of a block (about the mean of its pixels); the
 /// others are not computed. Throws Error if the program was built without libjpeg or the JPEG is damaged:

@@ -149,7 +149,7 @@ constexpr std::array kAugmentKeys{
     key<&AugmentOptions::cutout>({.name = "cutout",
                                   .range = {.least = 0},
                                   .help =
-                                      "the side, in pixels, of a square that is set to 0 after normalisation "
+                                      "the side, in pixels, of a square that is set to 0 after normalization "
                                       "(DeVries and Taylor 2017); 0: off"}),
     key<&AugmentOptions::mixup>(
         {.name = "mixup",
@@ -186,7 +186,7 @@ void check_mixing(const SettingsReader& read, const AugmentOptions& options, con
 Section augment_section() {
   return section_of<kAugmentKeys, &Recipe::augment>(
       "augment",
-      "Random changes to training images, before normalisation. Validation and test images "
+      "Random changes to training images, before normalization. Validation and test images "
       "do not "
       "change. Keys that Keras' `ImageDataGenerator` has too have its names and meaning.");
 }

@@ -73,7 +73,7 @@ constexpr std::array kDataKeys{
         {.name = "test_split", .effect = Effect::kNone, .help = "the name of the test split"}),
     key<&DataRecipe::normalize>(
         {.name = "normalize",
-         .noun = "normalisation",
+         .noun = "normalization",
          .names = [] { return data::normalization_names(); },
          .fallback = "\"unit\"; \"none\" if model.input is not an image",
          .help =

@@ -20,7 +20,7 @@
 namespace convoke::recipe {
 namespace {
 
-// Returns the values of a key, without those equal to the behaviour of runs that are older than the key.
+// Returns the values of a key, without those equal to the behavior of runs that are older than the key.
 void add_key(const std::string& path, const KeyDescription& key, const Value& value, run::Fingerprint& kept) {
   run::Fingerprint defaults;
   if (key.effect == Effect::kNewResult) defaults = flattened({{path, parse_value(key.fallback, "")}});
@@ -202,7 +202,7 @@ std::string normalization_note(const Recipe& recipe, const train::Job& job) {
   const data::Normalization& theirs = job.weights->normalization;
   if (!theirs.scale.empty()) {
     if (theirs == job.model.normalization) return {};
-    return fmt::format("the model in {} takes samples normalised in another way than data.normalize = \"{}\"",
+    return fmt::format("the model in {} takes samples normalized in another way than data.normalize = \"{}\"",
                        recipe.model.weights, recipe.data.normalize);
   }
   if (recipe.model.zoo.empty()) return {};

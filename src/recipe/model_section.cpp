@@ -68,7 +68,7 @@ constexpr std::array kModelKeys{
          .help = "a file or a run folder to start from, e.g. `model.h5`, safetensors, Keras "
                  "([interop.md](interop.md)): parameters that match "
                  "in name and shape are loaded, the "
-                 "others are initialised, and the run reports both. Parameters of the file that the network "
+                 "others are initialized, and the run reports both. Parameters of the file that the network "
                  "lacks are an error unless `partial` is true"}),
     key<&ModelRecipe::partial>(
         {.name = "partial",
@@ -210,7 +210,7 @@ std::vector<Settings> layers_of_zoo(SettingsReader& read, ModelRecipe& model) {
 }
 
 // True if the network begins with rescale or standardize layers that bring stored samples to a common range:
-// features, or pixels of 0..255. Layers that only center pixels of 0..1 take normalised samples.
+// features, or pixels of 0..255. Layers that only center pixels of 0..1 take normalized samples.
 bool normalizes_itself(const nn::Graph& graph) {
   constexpr double kOfPixels = 0.05;
   double scale = 1;

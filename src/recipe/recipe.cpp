@@ -202,7 +202,7 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
   recipe.data = read_data(document, recipe.model);
   if (recipe.model.normalizes && recipe.data.normalize != "none") {  // as predict and evaluate
     recipe.model.notes.push_back(fmt::format(
-        "the network of {} normalises its input itself, so data.normalize is \"none\", not \"{}\"",
+        "the network of {} normalizes its input itself, so data.normalize is \"none\", not \"{}\"",
         recipe.model.file, recipe.data.normalize));
     recipe.data.normalize = "none";
   }

@@ -21,7 +21,7 @@ std::string InitialWeights::describe() const {
   std::string text = fmt::format("{} of {} parameters", taken, given.size());
   if (!prefix.empty()) text += fmt::format(", whose names begin with \"{}\" in the file", one_line(prefix));
   if (!converted.empty()) text += ", converted from " + converted;
-  if (!initialised.empty()) text += "; initialised: " + listing(initialised, kShown);
+  if (!initialized.empty()) text += "; initialized: " + listing(initialized, kShown);
   if (!unused.empty()) text += "; not used: " + listing(unused, kShown);
   return text;
 }
@@ -31,7 +31,7 @@ WeightMatch::WeightMatch(const nn::Graph& graph)
       misfits_(parameters_.size()),
       weights_{.values = std::vector<float>(engine::canonical_values(parameters_)),
                .given = std::vector<bool>(parameters_.size()),
-               .initialised = {},
+               .initialized = {},
                .unused = {},
                .prefix = {},
                .converted = {},
@@ -48,15 +48,15 @@ InitialWeights WeightMatch::finish(const std::string& file) && {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (weights_.given[i]) continue;
     const engine::CanonicalParameter& parameter = parameters_[i];
-    weights_.initialised.push_back(misfits_[i].rank() == 0
+    weights_.initialized.push_back(misfits_[i].rank() == 0
                                        ? parameter.name
                                        : fmt::format("{} {}, in the file {}", parameter.name,
                                                      parameter.shape.to_string(), misfits_[i].to_string()));
   }
-  if (weights_.initialised.size() == parameters_.size()) {
+  if (weights_.initialized.size() == parameters_.size()) {
     throw Error(fmt::format("{}: no parameter of the file fits this model", file),
                 fmt::format("names and shapes must agree. In the file: {}. In the model: {}",
-                            listing(weights_.unused, kShown), listing(weights_.initialised, kShown)));
+                            listing(weights_.unused, kShown), listing(weights_.initialized, kShown)));
   }
   return std::move(weights_);
 }

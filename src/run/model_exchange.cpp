@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array kWeightFields{
     field<&InitialWeights::given>("given"),
-    field<&InitialWeights::initialised>("initialised"),
+    field<&InitialWeights::initialized>("initialized"),
     field<&InitialWeights::unused>("unused"),
     field<&InitialWeights::prefix>("prefix"),
     field<&InitialWeights::converted>("converted"),

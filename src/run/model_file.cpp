@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/renamed_keys.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/samples.hpp"
 #include "convoke/metrics/json.hpp"
@@ -40,8 +41,9 @@ nn::Graph graph_from_json(const std::string& json, const std::string& where) {
   const Settings settings = metrics::settings_from_json(json, where);
   SettingsReader read(settings, "graph");
   const Shape input(read.get("input", std::vector<std::int64_t>{}));
-  const std::vector<Settings> layers = read.tables("layers");
+  std::vector<Settings> layers = read.tables("layers");
   read.finish();
+  for (Settings& layer : layers) rename_layer_keys(layer);
   return nn::build_graph(nn::input_of(input, layers), layers);
 }
 
@@ -70,7 +72,7 @@ void write_description(hdf5::File& file, const ModelDescription& description) {
   }
 }
 
-// Samples are normalised by channel and classes are named by number: with sizes other than the graph's,
+// Samples are normalized by channel and classes are named by number: with sizes other than the graph's,
 // arrays would be read beyond their end.
 void require_sizes(const ModelDescription& description, const std::filesystem::path& file) {
   const nn::ValueSpec& input = description.graph.input_shape();
@@ -80,7 +82,7 @@ void require_sizes(const ModelDescription& description, const std::filesystem::p
   const auto& [scale, shift, reversed] = description.normalization;
   const bool none = scale.empty() && shift.empty();
   if (!none && (std::ssize(scale) != channels || std::ssize(shift) != channels)) {
-    throw Error(fmt::format("{}: normalises {} and {} channels, but its network takes {}", file.string(),
+    throw Error(fmt::format("{}: normalizes {} and {} channels, but its network takes {}", file.string(),
                             scale.size(), shift.size(), channels));
   }
   if (reversed && (none || input.rank() != 3)) {

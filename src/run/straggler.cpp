@@ -136,7 +136,7 @@ std::vector<double> measure_node_links(const Machine& machine, const mpi::Commun
   std::vector<double> best(static_cast<std::size_t>(machine.ranks), 0);
   const auto me = std::find(leaders.begin(), leaders.end(), machine.rank);
   double mine = std::numeric_limits<double>::infinity();
-  // Pairs of neighbours in three rounds, so that a node has one partner at a time: first those that begin
+  // Pairs of neighbors in three rounds, so that a node has one partner at a time: first those that begin
   // with an even node, then those with an odd one, then the pair that closes a ring of an odd number of
   // nodes.
   for (int round = 0; round < 3; ++round) {

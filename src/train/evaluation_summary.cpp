@@ -29,7 +29,7 @@ Value::Array soups(const Evaluation& evaluation) {
   return list;
 }
 
-// Returns "0.1043", or "0.1043   objective 0.3127" if training minimises another function than the loss.
+// Returns "0.1043", or "0.1043   objective 0.3127" if training minimizes another function than the loss.
 std::string loss_text(const engine::Score& score) {
   const auto number = [](double loss) { return std::isfinite(loss) ? format_fixed(loss, 4) : "not finite"; };
   return number(score.loss) + (std::isnan(score.objective) ? "" : "   objective " + number(score.objective));

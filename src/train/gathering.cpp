@@ -48,7 +48,7 @@ std::string difference(const nn::Graph& a, const nn::Graph& b) {
 std::string difference(const run::ModelDescription& a, const run::ModelDescription& b) {
   if (std::string what = difference(a.graph, b.graph); !what.empty()) return what;
   if (!(a.normalization == b.normalization)) {
-    return "their inputs are normalised differently";
+    return "their inputs are normalized differently";
   }
   if (a.class_names != b.class_names || a.classes() != b.classes()) return "their class names differ";
   if (!(a.loss->settings() == b.loss->settings())) return "their losses differ";

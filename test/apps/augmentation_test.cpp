@@ -64,7 +64,7 @@ TEST_CASE("views without an augmentation are refused") {
   REQUIRE(place.train("run", "--set train.epochs=0 --set augment.mixup=0.2").code == 0);
   const Outcome none = place.run("evaluate run --tta 2");
   CHECK(none.code == 1);
-  CHECK(none.says("neither moves pixels nor changes colours"));
+  CHECK(none.says("neither moves pixels nor changes colors"));
   fs::create_directory(place / "alone");
   fs::copy(place / "run/model.h5", place / "alone/model.h5");
   CHECK(place.run("predict alone/model.h5 data.h5 --tta 2").says("no recipe.toml next to the model"));

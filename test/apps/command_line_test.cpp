@@ -199,12 +199,12 @@ TEST_CASE("an error message is the last output: no banner of MPI follows it") {
     CHECK(usage.code == (ranks == 0 ? 2 : code_under_mpirun(2)));
     CHECK(usage.text.starts_with("error: unknown command \"trian\""));
     CHECK(usage.times("\n") == 2);
-    const Outcome recipe = program("train nonsense", before);  // before MPI is initialised
+    const Outcome recipe = program("train nonsense", before);  // before MPI is initialized
     CAPTURE(recipe.text);
     CHECK(recipe.code == 1);
     CHECK(recipe.text.starts_with("error: unknown recipe \"nonsense\""));
     CHECK(recipe.times("\n") == 2);
-    const Outcome model = program("evaluate nonsense.h5", before);  // while MPI is initialised
+    const Outcome model = program("evaluate nonsense.h5", before);  // while MPI is initialized
     CAPTURE(model.text);
     CHECK(model.code == 1);
     CHECK(model.times("error: nonsense.h5: no such file\n") == 1);

@@ -137,10 +137,10 @@ TEST_CASE("summaries, logs and measurements of all versions are read") {
     CAPTURE(watched.text);
     CHECK(watched.says("complete"));
     CHECK(watched.says("loss"));
-    const Outcome analysed = copy.run("study analyse study/measurements.csv");
-    CAPTURE(analysed.text);
-    CHECK(analysed.code == 0);
-    CHECK(analysed.says("golden"));
+    const Outcome analyzed = copy.run("study analyze study/measurements.csv");
+    CAPTURE(analyzed.text);
+    CHECK(analyzed.code == 0);
+    CHECK(analyzed.says("golden"));
   }
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("an analysis has all keys that earlier versions wrote") {
     CAPTURE(golden.filename().string());
     const auto before = convoke::metrics::read_json(copy / "study/analysis.json");
     REQUIRE(before);
-    const Outcome outcome = copy.run("study analyse study/measurements.csv --output now.json");
+    const Outcome outcome = copy.run("study analyze study/measurements.csv --output now.json");
     CAPTURE(outcome.text);
     REQUIRE(outcome.code == 0);
     const auto now = convoke::metrics::read_json(copy / "now.json");

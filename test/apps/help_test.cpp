@@ -43,7 +43,7 @@ std::vector<std::string> known_commands() {
 std::vector<std::string> all_commands() {
   std::vector<std::string> commands{""};
   for (const std::string& command : known_commands()) commands.push_back(command);
-  commands.insert(commands.end(), {"study analyse", "study advise", "study predict"});
+  commands.insert(commands.end(), {"study analyze", "study advise", "study predict"});
   return commands;
 }
 
@@ -60,7 +60,7 @@ using Words = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("help has at most 100 columns of ASCII, and no words of the parser") {
-  const std::regex artefact(
+  const std::regex artifact(
       R"(\b(INT|UINT|FLOAT|BOOLEAN|REQUIRED|Needs:|Excludes:|POSITIVE|NONNEGATIVE)\b| in \[|:INT|:\{)");
   for (const std::string& command : all_commands()) {
     const Outcome help = without_mpi("help " + command);
@@ -75,7 +75,7 @@ TEST_CASE("help has at most 100 columns of ASCII, and no words of the parser") {
       CAPTURE(line);
       CHECK(line.size() <= 100);
       CHECK(std::all_of(line.begin(), line.end(), [](unsigned char c) { return c >= ' ' && c < 127; }));
-      CHECK_FALSE(std::regex_search(line, artefact));
+      CHECK_FALSE(std::regex_search(line, artifact));
     }
   }
 }
@@ -138,7 +138,7 @@ TEST_CASE("help --install writes every manual page and both completion scripts")
   const TemporaryFolder folder;
   const std::string share = (folder / "share").string();
   REQUIRE(without_mpi("help --install " + share).code == 0);
-  std::set<std::string> expected{"convoke.1", "convoke-study-advise.1", "convoke-study-analyse.1",
+  std::set<std::string> expected{"convoke.1", "convoke-study-advise.1", "convoke-study-analyze.1",
                                  "convoke-study-predict.1", "convoke-study-table.1"};
   for (const std::string& command : known_commands()) expected.insert("convoke-" + command + ".1");
   std::set<std::string> found;
@@ -168,8 +168,8 @@ TEST_CASE("bash completes commands, options and values") {
   CHECK(completed("convoke train --outp") == Words{"--output-node", "--outputs", "--output"});
   CHECK(completed("convoke train mnist-s") == Words{"mnist-sync"});
   CHECK(completed("convoke summary resnet50-") == Words{"resnet50-keras"});
-  CHECK(completed("convoke study ana") == Words{"analyse"});
-  CHECK(completed("convoke study analyse --up") == Words{"--up-to"});
+  CHECK(completed("convoke study ana") == Words{"analyze"});
+  CHECK(completed("convoke study analyze --up") == Words{"--up-to"});
   CHECK(completed("convoke slurm --launcher ") == Words{"mpirun", "srun"});
   CHECK(completed("convoke slurm ens") == Words{"ensemble"});
   CHECK(completed("convoke help comp") == Words{"compare", "completion"});
@@ -194,8 +194,8 @@ TEST_CASE("zsh completes commands, options and values") {
   CHECK(completed("convoke tra") == "convoke train \n");
   CHECK(completed("convoke train --out") == "convoke train --output \n");
   CHECK(completed("convoke train mnist-s") == "convoke train mnist-sync \n");
-  CHECK(completed("convoke study ana") == "convoke study analyse \n");
-  CHECK(completed("convoke study analyse --up") == "convoke study analyse --up-to \n");
+  CHECK(completed("convoke study ana") == "convoke study analyze \n");
+  CHECK(completed("convoke study analyze --up") == "convoke study analyze --up-to \n");
   CHECK(completed("convoke slurm --launcher sr") == "convoke slurm --launcher srun \n");
   CHECK(completed("convoke slurm ens") == "convoke slurm ensemble \n");
   CHECK(completed("convoke help compl") == "convoke help completion \n");

@@ -12,7 +12,7 @@ std::string recipe_from(const std::string& model, const fs::path& data) {
 }
 
 // Writes a network of TensorFlow.js: pictures of 8 x 8, flattened, and 4 classes. It says nothing about
-// normalisation.
+// normalization.
 void write_tfjs(const fs::path& folder) {
   fs::create_directories(folder);
   write_text(folder / "model.json", R"({"modelTopology": {"keras_version": "2.1.6", "model_config": {
@@ -70,13 +70,13 @@ TEST_CASE("another number of classes replaces the head, and the run says so") {
   const Outcome outcome = place.run("train next.toml --quiet --output next");
   CAPTURE(outcome.text);
   CHECK(outcome.code == 0);
-  CHECK(outcome.says("6 of 8 parameters; initialised: dense_1.weight (6, 72), in the file (4, 72)"));
+  CHECK(outcome.says("6 of 8 parameters; initialized: dense_1.weight (6, 72), in the file (4, 72)"));
 }
 
-TEST_CASE("only who does not choose a normalisation reads that the file says nothing about it") {
+TEST_CASE("only who does not choose a normalization reads that the file says nothing about it") {
   const Place place;
   write_tfjs(place / "network");
-  const std::string note = "does not say how pictures are normalised";
+  const std::string note = "does not say how pictures are normalized";
   CHECK(place.run("import network/model.json --output raw.h5").says(note));
   CHECK(place.run("evaluate network/model.json --data data.h5").says(note));
   CHECK(!place.run("import network/model.json --normalize unit --output unit.h5").says(note));
@@ -89,27 +89,27 @@ TEST_CASE("only who does not choose a normalisation reads that the file says not
   CHECK(!outcome.says(note));
 }
 
-TEST_CASE("weights of a published network come with the normalisation that they expect") {
+TEST_CASE("weights of a published network come with the normalization that they expect") {
   const Place place;
   const convoke::Shape shape{3, 32, 32};
   auto writer = convoke::data::DatasetWriter::create(
-      place / "colours.h5", {.sample_shape = shape, .classes = 4}, {{"train", 8}, {"test", 8}});
+      place / "colors.h5", {.sample_shape = shape, .classes = 4}, {{"train", 8}, {"test", 8}});
   const std::vector<std::uint8_t> samples(static_cast<std::size_t>(8 * shape.elements()), 100);
   const std::vector<std::int32_t> labels(8, 1);
   for (const char* split : {"train", "test"}) writer.write(split, 0, samples, labels);
   writer.finish();
   write_text(place / "published.toml",
-             "name = \"published\"\n[data]\npath = \"colours.h5\"\nnormalize = \"imagenet\"\n[model]\nzoo = "
+             "name = \"published\"\n[data]\npath = \"colors.h5\"\nnormalize = \"imagenet\"\n[model]\nzoo = "
              "\"squeezenet1.1\"\ninput = [3, 32, 32]\nclasses = 4\n[train]\nepochs = 1\nbatch = 8\n");
   REQUIRE(place.run("train published.toml --quiet --output run").code == 0);
   REQUIRE(place.run("export run --format safetensors").code == 0);
 
   const std::string import =
       "import run.safetensors --zoo squeezenet1.1 --classes 4 --input 3,32,32 --output ";
-  CHECK(place.run(import + "back.h5").says("pixels are normalised as \"imagenet\""));
-  CHECK(!place.run(import + "other.h5 --normalize unit").says("pixels are normalised"));
+  CHECK(place.run(import + "back.h5").says("pixels are normalized as \"imagenet\""));
+  CHECK(!place.run(import + "other.h5 --normalize unit").says("pixels are normalized"));
   const auto scores = [&](const std::string& model) {
-    const std::string text = place.run("evaluate " + model + " --data colours.h5 --json").text;
+    const std::string text = place.run("evaluate " + model + " --data colors.h5 --json").text;
     return text.substr(0, text.find("\"prefix_accuracy\""));  // accuracy and loss
   };
   CHECK(scores("back.h5") == scores("run/model.h5"));

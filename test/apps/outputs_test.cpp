@@ -1,4 +1,4 @@
-// What commands make of the outputs, the weights and the normalisation of models of other programs.
+// What commands make of the outputs, the weights and the normalization of models of other programs.
 #include <sys/stat.h>
 
 #include <cmath>
@@ -143,7 +143,7 @@ TEST_CASE("a file that is read is not replaced, and names of classes fit the mod
   CHECK(first_row(named, place / "out.csv")[3] == "white");
 }
 
-TEST_CASE("a network that rescales its input is not given normalised samples in training") {
+TEST_CASE("a network that rescales its input is not given normalized samples in training") {
   const Place place;
   Network{
       .first = R"({"class_name": "Rescaling", "config": {"name": "unit", "scale": 0.00392156862745098}}, )",

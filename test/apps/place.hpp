@@ -53,9 +53,9 @@ inline void write_dataset(const fs::path& file, std::int64_t train, std::int64_t
   writer.finish();
 }
 
-/// Returns the bytes of a BMP of `side` x `side` grey pixels: rows from bottom to top, each value three
+/// Returns the bytes of a BMP of `side` x `side` gray pixels: rows from bottom to top, each value three
 /// times.
-inline std::string grey_bmp(std::span<const std::uint8_t> pixels, std::size_t side) {
+inline std::string gray_bmp(std::span<const std::uint8_t> pixels, std::size_t side) {
   std::string bytes = "BM";
   const auto put = [&](std::size_t value, int size) {
     for (int i = 0; i < size; ++i) bytes += static_cast<char>(value >> 8 * i & 0xFF);

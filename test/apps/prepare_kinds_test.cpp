@@ -15,7 +15,7 @@ struct Kind {
 
 constexpr Kind kKinds[] = {
     {"cifar10", "--allow-duplicates"},
-    {"colour.npz", ""},
+    {"color.npz", ""},
     {"tokens.npz", "--split train=0.5,test=0.5"},
     {"imagenet", ""},
     {"flowers", "--size 4x4 --channels 1"},
@@ -84,7 +84,7 @@ TEST_CASE(
 
 TEST_CASE("a damaged archive ends every rank with the reason, and leaves no dataset") {
   const Place place;
-  const std::string good = bytes_of(source("colour.npz"));
+  const std::string good = bytes_of(source("color.npz"));
   write_text(place / "cut.npz", good.substr(0, good.size() / 2));
   const Outcome outcome = place.run("prepare cut.npz --output cut.h5", mpirun(2));
   CHECK(outcome.code != 0);
@@ -92,19 +92,19 @@ TEST_CASE("a damaged archive ends every rank with the reason, and leaves no data
   CHECK_FALSE(fs::exists(place / "cut.h5"));
 }
 
-TEST_CASE("an .npz batch is labelled as the same batch in .npy") {
+TEST_CASE("an .npz batch is labeled as the same batch in .npy") {
   const Place place;
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
-  REQUIRE(shell("cd " + place.folder.path().string() + " && cmake -E tar xf " + source("grey.npz")).code ==
+  REQUIRE(shell("cd " + place.folder.path().string() + " && cmake -E tar xf " + source("gray.npz")).code ==
           0);
   const Outcome npy = place.run("predict run x_test.npy --output npy.csv");
   INFO(npy.text);
   REQUIRE(npy.code == 0);
-  REQUIRE(place.run("predict run " + source("grey.npz") + " --output npz.csv").code == 0);
+  REQUIRE(place.run("predict run " + source("gray.npz") + " --output npz.csv").code == 0);
   std::string expected = bytes_of(place / "npy.csv");
   for (std::size_t at = 0; (at = expected.find("x_test.npy", at)) != std::string::npos;) {
-    expected.replace(at, std::string("x_test.npy").size(), source("grey.npz"));
-    at += source("grey.npz").size();
+    expected.replace(at, std::string("x_test.npy").size(), source("gray.npz"));
+    at += source("gray.npz").size();
   }
   CHECK(bytes_of(place / "npz.csv") == expected);
   CHECK_THAT(place.run("predict run " + source("bad_names.npz")).text,

@@ -88,7 +88,7 @@ TEST_CASE("prepare refuses invalid requests before it begins") {
   CHECK_THAT(error("idx --output a.h5 --fold 6/5"), Contains("--fold 6/5: there is no such fold"));
   CHECK_THAT(error("idx --output a.h5 --size 10by10"), Contains("--size 10by10: is not understood"));
   CHECK_THAT(error("idx --output /proc/none/a.h5"), Contains("/proc/none/a.h5.work: cannot be created"));
-  CHECK_THAT(error("recipe.toml --output a.h5"), Contains("is not recognised as a source of samples"));
+  CHECK_THAT(error("recipe.toml --output a.h5"), Contains("is not recognized as a source of samples"));
   CHECK_THAT(error("nothing --output a.h5", 3), Contains("nothing: no such file or folder"));
 
   // Ten thousand images of 30,000 x 30,000 pixels, in a sparse file: more than fits on a disk.
@@ -105,11 +105,11 @@ TEST_CASE("prepare refuses invalid requests before it begins") {
 
 TEST_CASE("unreadable pictures do not stop prepare: it lists twenty of them, counts all and ends with 1") {
   const Place place;
-  const std::uint8_t grey = 7;
+  const std::uint8_t gray = 7;
   for (int i = 0; i < 60; ++i) {
     const auto folder = place / "pictures" / (i % 2 == 0 ? "cats" : "dogs");
     fs::create_directories(folder);
-    write_text(folder / (std::to_string(i) + ".bmp"), i < 25 ? "BM, but no more" : grey_bmp({&grey, 1}, 1));
+    write_text(folder / (std::to_string(i) + ".bmp"), i < 25 ? "BM, but no more" : gray_bmp({&gray, 1}, 1));
   }
   for (const int ranks : {1, 3}) {
     const Outcome outcome = place.run("prepare pictures --output p.h5 --allow-duplicates", mpirun(ranks));
@@ -130,9 +130,9 @@ TEST_CASE("unreadable pictures do not stop prepare: it lists twenty of them, cou
 TEST_CASE("a rank that is killed leaves no complete file, and the next run continues") {
   // Eight pictures of one pixel; the reader of one of them waits.
   const Place place;
-  const auto bmp = [](unsigned grey) {
-    const auto pixel = static_cast<std::uint8_t>(grey);
-    return grey_bmp(std::span(&pixel, 1), 1);
+  const auto bmp = [](unsigned gray) {
+    const auto pixel = static_cast<std::uint8_t>(gray);
+    return gray_bmp(std::span(&pixel, 1), 1);
   };
   for (unsigned i = 0; i < 8; ++i) {
     const auto folder = place / "pictures" / (i < 4 ? "cats" : "dogs");

@@ -81,15 +81,15 @@ TEST_CASE("report writes the page of a study, and of a table of times") {
   CHECK(page.find("Predicted makespan") != std::string::npos);
   CHECK(place.run("report study/measurements.csv --output times.html").code == 0);
   CHECK(bytes_of(place / "times.html").find("<h1>measurements.csv</h1>") != std::string::npos);
-  CHECK(place.run("study analyse study/measurements.csv --html analysed.html").code == 0);
-  CHECK(bytes_of(place / "analysed.html").find("Speed-up by workers") != std::string::npos);
+  CHECK(place.run("study analyze study/measurements.csv --html analyzed.html").code == 0);
+  CHECK(bytes_of(place / "analyzed.html").find("Speed-up by workers") != std::string::npos);
   write_text(place / "study/measurements.csv", "system,mode,rank\nnet,sync,1\n");
   const Outcome refused = place.run("report study");
   CHECK(refused.code == 1);
   CHECK(refused.says("measurements.csv"));
 }
 
-TEST_CASE("several studies are analysed as one, whose page names the sources of its times") {
+TEST_CASE("several studies are analyzed as one, whose page names the sources of its times") {
   const Place place;
   const std::string header = "system,mode,ranks,makespan_seconds\n";
   for (const auto& [folder, rows] :
@@ -116,16 +116,16 @@ TEST_CASE("several studies are analysed as one, whose page names the sources of 
   }
   CHECK(page.find("<th scope=row>Processor</th>") == std::string::npos);  // there are two processors
 
-  // The same as `study analyse` finds in all of them: 11 s on one rank, 3.25 s on four.
+  // The same as `study analyze` finds in all of them: 11 s on one rank, 3.25 s on four.
   CHECK(place.run("report first second more.csv --output all.html --figures all").code == 0);
   CHECK(place
-            .run("study analyse first/measurements.csv second/measurements.csv more.csv --up-to 16 --figures "
-                 "analysed")
+            .run("study analyze first/measurements.csv second/measurements.csv more.csv --up-to 16 --figures "
+                 "analyzed")
             .code == 0);
   const std::string times = bytes_of(place / "all/configurations.csv");
   CHECK(times.find("11") != std::string::npos);
   CHECK(times.find("3.25") != std::string::npos);
-  CHECK(bytes_of(place / "analysed/configurations.csv") == times);
+  CHECK(bytes_of(place / "analyzed/configurations.csv") == times);
 
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
   for (const auto& [named, message] :
@@ -199,7 +199,7 @@ TEST_CASE("a page replaces only a page") {
     CHECK(outcome.says("hint: name a"));
   };
   for (const char* command :
-       {"report study --output", "study analyse study/measurements.csv --html", "inspect data.h5 --html"}) {
+       {"report study --output", "study analyze study/measurements.csv --html", "inspect data.h5 --html"}) {
     for (const char* file : {"data.h5", "study/measurements.csv", "notes.html", "link.html"}) {
       refused(command, file, "exists, and is not a page");
     }
@@ -232,7 +232,7 @@ TEST_CASE("JSON and CSV are not written over devices either") {
   fs::create_symlink("/dev/full", place / "full.csv");
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
   for (const char* command :
-       {"study analyse times.csv --output /dev/full", "predict run data.h5 --output full.csv"}) {
+       {"study analyze times.csv --output /dev/full", "predict run data.h5 --output full.csv"}) {
     const Outcome outcome = place.run(command);
     CAPTURE(command, outcome.text);
     CHECK(outcome.code == 1);

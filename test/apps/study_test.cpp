@@ -279,7 +279,7 @@ TEST_CASE("emulated members vote as members at once, and their times are marked 
   CHECK_FALSE(fs::exists(run / "members/member-001/ensemble.h5"));
   CHECK_FALSE(fs::exists(run / "ensemble.h5"));
   CHECK_FALSE(fs::exists(run.string() + "-members"));
-  const Outcome analysis = place.run("study analyse out/measurements.csv");
+  const Outcome analysis = place.run("study analyze out/measurements.csv");
   CAPTURE(analysis.text);
   CHECK(analysis.says("tiny, ensemble, 2 ranks, strong [EMULATED]") !=
         analysis.says("tiny, ensemble, 2 ranks [EMULATED]"));

@@ -24,9 +24,9 @@ std::string reviews(int count) {
   return csv;
 }
 
-/// Rows in which length and colour indicate the species.
+/// Rows in which length and color indicate the species.
 std::string flowers(int count) {
-  std::string csv = "length,colour,weight,species\n";
+  std::string csv = "length,color,weight,species\n";
   for (int i = 0; i < count; ++i) {
     convoke::RandomStream random({8, convoke::Purpose::kBench, 0, static_cast<std::uint64_t>(i)});
     const std::uint64_t species = random.below(3);
@@ -171,7 +171,7 @@ TEST_CASE("tables: prepare, train, and predict raw rows") {
   INFO(trained.text);
   REQUIRE(trained.code == 0);
   write_text(here / "rows.csv",
-             "colour,note,length,weight\nred,x,120,20\nwhite,x,5500,40\nblue,x,NA,60\nwhite,x,150,90\n");
+             "color,note,length,weight\nred,x,120,20\nwhite,x,5500,40\nblue,x,NA,60\nwhite,x,150,90\n");
   const Outcome rows = here.run("predict run rows.csv");
   INFO(rows.text);
   CHECK(rows.says("rows.csv,0,2,rose,"));
@@ -179,10 +179,10 @@ TEST_CASE("tables: prepare, train, and predict raw rows") {
   CHECK(rows.says("rows.csv,2,"));
   CHECK(rows.says("rows.csv,3,0,daisy,"));
 
-  write_text(here / "wrong.csv", "colour,lenght,weight\nred,120,3\n");
+  write_text(here / "wrong.csv", "color,lenght,weight\nred,120,3\n");
   CHECK(here.run("predict run wrong.csv")
             .says("wrong.csv: has no column \"length\" (did you mean \"lenght\"?)"));
-  write_text(here / "word.csv", "colour,length,weight\nred,120,3\nred,long,3\n");
+  write_text(here / "word.csv", "color,length,weight\nred,120,3\nred,long,3\n");
   CHECK(here.run("predict run word.csv").says("word.csv:3: column \"length\": \"long\" is not a number"));
   CHECK(here.run("predict run --text good").says("--text: the model does not take texts"));
 }
@@ -191,10 +191,10 @@ TEST_CASE("a table in Windows-1252 with an index and decimal commas is predicted
   const Files here;
   const auto table = [](const std::string& a_umlaut, const std::string& u_umlaut) {
     std::string csv = ";L" + a_umlaut + "nge;Farbe;Art\n";
-    const std::vector<std::string> colours{"gr" + a_umlaut + "n", "gr" + u_umlaut + "n", "rot"};
+    const std::vector<std::string> colors{"gr" + a_umlaut + "n", "gr" + u_umlaut + "n", "rot"};
     for (std::size_t i = 0; i < 90; ++i) {
       csv += std::to_string(i) + ";" + std::to_string(i) + "," + std::to_string(i % 7 + 1) + ";" +
-             colours[i % 3] + ";art" + std::to_string(i % 3) + "\n";
+             colors[i % 3] + ";art" + std::to_string(i % 3) + "\n";
     }
     return csv;
   };

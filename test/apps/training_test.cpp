@@ -626,7 +626,7 @@ TEST_CASE("predict gives the same labels for a dataset, arrays and image files")
   std::string images;
   for (std::size_t i = 0; i < 3; ++i) {
     const std::string name = "image-" + std::to_string(i) + ".bmp";
-    write_text(place / name, grey_bmp(std::span(test.samples).subspan(64 * i, 64), 8));
+    write_text(place / name, gray_bmp(std::span(test.samples).subspan(64 * i, 64), 8));
     images += name + " ";
   }
   const auto columns = [](const std::string& csv,
@@ -704,7 +704,7 @@ TEST_CASE("predict --raw writes the output of the last layer") {
   convoke::data_prep::write_npy(place / "x.npy", convoke::Shape{60, 8, 8, 1}, inputs);
   convoke::data_prep::write_npy(place / "first.npy", convoke::Shape{60, 1, 8, 8}, inputs);
 
-  // Floating-point input is used as it is, so it is normalised like the dataset. (M, N, K) for any number of
+  // Floating-point input is used as it is, so it is normalized like the dataset. (M, N, K) for any number of
   // ranks.
   REQUIRE(place.run("predict run x.npy --raw --output y.npy", mpirun(2)).code == 0);
   const std::vector<float> rows = values_of(place / "y.npy", {3, 60, 4});
@@ -751,7 +751,7 @@ TEST_CASE(
       folder / "image.h5", model({2, 3, 3}, {{{"layer", "conv2d"}, {"filters", 3}, {"kernel", 1}}}), weights);
   std::vector<float> x(5 * 18);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 23) - 7.5F;
-  // (N, H, W, C), and its normalised form with channels first.
+  // (N, H, W, C), and its normalized form with channels first.
   const auto expected = [&](float scale, std::vector<float> shift) {
     std::vector<float> y(5 * 27);
     for (std::size_t n = 0; n < 5; ++n) {
@@ -775,7 +775,7 @@ TEST_CASE(
   CAPTURE(floats.text);
   REQUIRE(floats.code == 0);
   check_close(values_of(folder / "y.npy", {5, 3, 3, 3}), expected(1, {0, 0}), 1e-4);
-  // Integers are normalised.
+  // Integers are normalized.
   std::vector<std::int32_t> integers;
   for (float& value : x) integers.push_back(static_cast<std::int32_t>(value = std::trunc(value)));
   convoke::data_prep::write_npy(folder / "x.npy", Shape{5, 3, 3, 2}, integers);
@@ -874,7 +874,7 @@ threads = 1
   CHECK(narrow.says("data.h5 has samples of shape (1, 8, 8), but the model of table takes (5)"));
   const Outcome unit = place.run("train table.toml --set data.normalize=unit --output none");
   CHECK(unit.code == 1);
-  CHECK(unit.says("table.h5: normalisation \"unit\" divides by 255"));
+  CHECK(unit.says("table.h5: normalization \"unit\" divides by 255"));
   CHECK(unit.says("hint: set data.normalize to \"standard\" or \"none\""));
   CHECK(place.run("bench table.toml --seconds 0.01 --rounds 1").code == 0);
 }

@@ -129,7 +129,7 @@ longest=4
 whole_table() {
   [ "$(awk -F, '{ gsub(/"[^"]*"/, ""); print NF }' "$1/measurements.csv" | sort -u | wc -l)" -eq 1 ] &&
     [ "$(tail -n +2 "$1/measurements.csv" | cut -d, -f1-8 | sort -u | wc -l)" -eq 4 ] &&
-    "$CONVOKE" study analyse "$1/measurements.csv" > analysis.log 2>&1 || { cat "$1/measurements.csv" analysis.log; return 1; }
+    "$CONVOKE" study analyze "$1/measurements.csv" > analysis.log 2>&1 || { cat "$1/measurements.csv" analysis.log; return 1; }
 }
 rounds study 0 whole_table study study.toml --output ROUND --resume
 

@@ -54,7 +54,7 @@ awk -v variants=$variants '
       printf "tiny,sync,%d,1,1,strong,train.batch=%d,%d,%f,%f,%f,%f\n", r, v, n, t, t / 3, 0.9 + 0.01 * rand(), r * t
     }
   }' > times.csv
-measured 600 "analyse $((200 * variants)) runs" "$CONVOKE" study analyse times.csv
+measured 600 "analyze $((200 * variants)) runs" "$CONVOKE" study analyze times.csv
 measured 600 "page of $((200 * variants)) runs" "$CONVOKE" report times.csv --output times.html
 
 # Very many samples.

@@ -7,8 +7,8 @@ using namespace convoke;
 
 namespace {
 
-enum class Colour { kRed, kBlue };
-constexpr std::array<Named<Colour>, 2> kColours{{{"red", Colour::kRed}, {"blue", Colour::kBlue}}};
+enum class Color { kRed, kBlue };
+constexpr std::array<Named<Color>, 2> kColors{{{"red", Color::kRed}, {"blue", Color::kBlue}}};
 
 struct Inner {
   float ema = 0;
@@ -20,7 +20,7 @@ struct Options {
   Inner inner;
   bool on = true;
   std::string path = "x";
-  Colour colour = Colour::kBlue;
+  Color color = Color::kBlue;
   std::array<double, 2> range{0.25, 0.75};
   std::vector<std::string> names;
 };
@@ -33,7 +33,7 @@ constexpr std::array kKeys{
     key<&Options::inner, &Inner::ema>({.name = "ema", .range = {.least = 0, .below = 1}}),
     key<&Options::on>({.name = "on"}),
     key<&Options::path>({.name = "path", .required = true, .help = "where"}),
-    choice<kColours, &Options::colour>({.name = "colour", .noun = "colour of the rainbow"}),
+    choice<kColors, &Options::color>({.name = "color", .noun = "color of the rainbow"}),
     key<&Options::range>({.name = "range", .range = {.least = 0}, .expected = "two shares"}),
     key<&Options::names>({.name = "names"}),
 };
@@ -83,13 +83,13 @@ TEST_CASE("keys are read into their members and written from them") {
                          {"ema", 0.5},
                          {"on", false},
                          {"path", "there"},
-                         {"colour", "red"},
+                         {"color", "red"},
                          {"range", Value::Array{0.0, 1.5}},
                          {"names", Value::Array{"a", "b"}}};
   const Options options = read(written);
   CHECK(options.count == 5);
   CHECK(options.inner.ema == 0.5F);
-  CHECK(options.colour == Colour::kRed);
+  CHECK(options.color == Color::kRed);
   CHECK(options.range == std::array<double, 2>{0, 1.5});
   CHECK(options.names == std::vector<std::string>{"a", "b"});
   Settings again;
@@ -111,8 +111,8 @@ TEST_CASE("a wrong value is refused with the expected one, and the key's help as
   CHECK(refusal({{"threads", "many"}}).what == threads + ", but is \"many\"");
   CHECK(refusal({{"rate", Range::kInfinity}}).what ==
         "file:3: [x]: \"rate\" must be above 0 and at most 1, but is inf");
-  CHECK(refusal({{"colour", "bluee"}}).what ==
-        "file:3: unknown colour of the rainbow \"bluee\" (did you mean \"blue\"?)");
+  CHECK(refusal({{"color", "bluee"}}).what ==
+        "file:3: unknown color of the rainbow \"bluee\" (did you mean \"blue\"?)");
   CHECK(refusal({{"range", Value::Array{0.5, 0.25}}}).what.find("must be two shares") != std::string::npos);
   CHECK(refusal({{"path", ""}}).hint == "path: where");
   CHECK(refusal({{"coun", 3}}).what == "file:3: [x]: unknown key \"coun\" (did you mean \"count\"?)");

@@ -19,6 +19,12 @@ TEST_CASE("a stored recipe of an earlier version has the keys of this one, in th
   CHECK(text_at(stored, "model.batch_norm") == "micro_batch");
   CHECK_NOTHROW(refuse_renamed_keys(stored));
 
+  Settings model{
+      {"model",
+       Settings{{"layers", Value::Array{Settings{{"layer", "resize"}, {"centres", "asymmetric"}}}}}}};
+  rename_keys(model);
+  CHECK(text_at(tables_at(model, "model.layers").front(), "centers") == "asymmetric");
+
   Settings study{{"portion", Value::Array{0.5, 1.0}},
                  {"axes", Settings{{"train", Settings{{"lane", Value::Array{8}}}}}}};
   rename_keys(study);

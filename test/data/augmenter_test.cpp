@@ -317,12 +317,12 @@ TEST_CASE("augmented pictures show the network's input in pixels") {
   }
 }
 
-TEST_CASE("augmentation needs images, and changes of colour need images of 8 bits") {
-  AugmentOptions flip, colour;
+TEST_CASE("augmentation needs images, and changes of color need images of 8 bits") {
+  AugmentOptions flip, color;
   flip.horizontal_flip = true;
-  colour.hue_range = 0.1;
+  color.hue_range = 0.1;
   CHECK_THAT(error_of([&] { Augmenter(flip, Shape{7}, SampleType::kFloat32); }), Contains("for images"));
-  CHECK_THAT(error_of([&] { Augmenter(colour, kShape, SampleType::kFloat32); }), Contains("changes colours"));
+  CHECK_THAT(error_of([&] { Augmenter(color, kShape, SampleType::kFloat32); }), Contains("changes colors"));
   const std::vector<float> numbers{1, 2, 3, 4};
   const std::vector<std::int32_t> label{0};
   bool flipped = false;

@@ -37,7 +37,7 @@ DatasetInfo info_of(const Shape& shape) {
 
 }  // namespace
 
-TEST_CASE("normalisations compute their formulas") {
+TEST_CASE("normalizations compute their formulas") {
   DatasetInfo info = info_of(Shape{2, 4, 5});
   const Normalization unit = normalization_from("unit", info);
   CHECK(unit.scale == std::vector<float>{1 / 255.0F, 1 / 255.0F});
@@ -53,10 +53,10 @@ TEST_CASE("normalisations compute their formulas") {
   CHECK(normalization_from("standard", info).scale[0] == 1);
   CHECK(normalization_from("standard", info).shift[0] == -100);
   CHECK_THAT(error_of([&] { normalization_from("units", info); }),
-             Contains("unknown normalisation \"units\" (did you mean \"unit\"?)"));
+             Contains("unknown normalization \"units\" (did you mean \"unit\"?)"));
 }
 
-TEST_CASE("samples are gathered, transposed to (C, H, W) and normalised") {
+TEST_CASE("samples are gathered, transposed to (C, H, W) and normalized") {
   const std::int64_t channels = GENERATE(1, 2, 3, 4);
   const Shape shape{channels, 5, 7};
   const Held held(20, shape);
@@ -91,7 +91,7 @@ TEST_CASE("samples are gathered, transposed to (C, H, W) and normalised") {
   CHECK(again == samples);
 }
 
-TEST_CASE("the normalisations of published weights equal torchvision's and Keras'") {
+TEST_CASE("the normalizations of published weights equal torchvision's and Keras'") {
   // x = np.array([[0, 128, 255], [7, 90, 200]], "uint8")                              two pixels, RGB
   // torchvision: T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])(T.ToTensor()(x[None]))
   // Keras: keras.applications.imagenet_utils.preprocess_input(x.astype("float32"), mode="tf" or "caffe")
@@ -117,7 +117,7 @@ TEST_CASE("reading or writing beyond the end is refused in every build") {
   CHECK_THAT(error_of([&] {
                BatchLoader(held.split(), Shape{2, 4, 5}, {{1}, {0}});
              }),
-             Contains("have 2 channels, but the normalisation has 1"));
+             Contains("have 2 channels, but the normalization has 1"));
   CHECK_THAT(error_of([&] {
                BatchLoader(held.split(), Shape{2, 4, 6}, two);
              }),
@@ -144,7 +144,7 @@ TEST_CASE("every byte becomes x / 255") {
   CHECK(samples[255] == 1);
 }
 
-TEST_CASE("numbers are gathered and normalised per feature; images are transposed to (C, H, W)") {
+TEST_CASE("numbers are gathered and normalized per feature; images are transposed to (C, H, W)") {
   const Shape seen = GENERATE(Shape{4}, Shape{1}, Shape{5, 2}, Shape{7, 1}, Shape{1, 5, 7}, Shape{2, 5, 7},
                               Shape{3, 5, 7}, Shape{5, 2, 3});
   const std::vector<float> held = example_numbers(20, stored_shape(seen));
@@ -175,7 +175,7 @@ TEST_CASE("numbers are gathered and normalised per feature; images are transpose
   }
   CHECK(equal);
 
-  // Without normalisation the bits do not change.
+  // Without normalization the bits do not change.
   const BatchLoader plain(
       {held, labels}, Shape{seen.elements()},
       normalization_from("none", typed_info(SampleType::kFloat32, Shape{seen.elements()})));

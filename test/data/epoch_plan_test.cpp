@@ -234,7 +234,7 @@ TEST_CASE("chunks are shuffled, and samples are shuffled within windows of chunk
   CHECK(order != order_of(2, 0));
   CHECK(order != order_of(1, 1));
   CHECK(sorted(order) == ids);
-  // Every window holds whole chunks of neighbours. The exception is the last chunk of the file: it is smaller
+  // Every window holds whole chunks of neighbors. The exception is the last chunk of the file: it is smaller
   // and may be anywhere, and then later windows begin within a chunk.
   std::size_t whole = 0, unlike_the_file = 0;
   for (std::size_t first = 0; first < order.size(); first += 28) {
@@ -258,7 +258,7 @@ TEST_CASE("chunks are shuffled, and samples are shuffled within windows of chunk
   const Ids drawn{150, 3, 3, 199, 8, 42, 42, 42, 0, 77};
   const EpochPlan few(drawn, 1, 0, 4, Shuffle::chunks(100, 400, 200));
   CHECK(sorted(Ids(few.order().begin(), few.order().end())) == sorted(drawn));
-  for (std::size_t first = 0; first + 4 <= drawn.size(); first += 4) {  // two chunks of two neighbours
+  for (std::size_t first = 0; first + 4 <= drawn.size(); first += 4) {  // two chunks of two neighbors
     const Ids window = sorted(Ids(few.order().begin() + static_cast<std::ptrdiff_t>(first),
                                   few.order().begin() + static_cast<std::ptrdiff_t>(first + 4)));
     const Ids in_file = sorted(drawn);

@@ -84,7 +84,7 @@ TEST_CASE("affine maps and fill modes equal Keras's") {
   }
 }
 
-TEST_CASE("images that are not square turn about their own centre") {
+TEST_CASE("images that are not square turn about their own center") {
   const golden::Picture picture("wide");
   const std::vector<AffineTransform> all = transforms();
   for (const FillMode mode : kModes) {

@@ -190,6 +190,6 @@ TEST_CASE("samples that are not pictures of 8 bits cannot be encoded") {
   CHECK_THAT(
       error_of([&] { prepare(encoding_options(folder / "rows.csv", folder / "rows.h5", Encoding::kPng)); }),
       Contains(
-          "rows.csv: its samples are float32 of (2); only pictures of 8 bits in grey or RGB can be encoded"));
+          "rows.csv: its samples are float32 of (2); only pictures of 8 bits in gray or RGB can be encoded"));
   CHECK_FALSE(fs::exists(folder / "rows.h5"));
 }

@@ -44,7 +44,7 @@ std::size_t parted(const fs::path& file, const std::vector<std::string>& splits)
       std::count_if(found.begin(), found.end(), [](const auto& sample) { return is_parted(sample.second); }));
 }
 
-/// A grey picture of 40 x 40 pixels as a BMP: smooth noise from `seed`, brighter by `more`.
+/// A gray picture of 40 x 40 pixels as a BMP: smooth noise from `seed`, brighter by `more`.
 std::string noise_bmp(unsigned seed, int more) {
   std::string bmp = "BM";
   const auto put = [&](std::uint32_t number, int bytes) {
@@ -63,28 +63,27 @@ std::string noise_bmp(unsigned seed, int more) {
   return bmp;
 }
 
-Catalogue named(const std::vector<std::string>& names) {
-  Catalogue catalogue;
-  for (const std::string& name : names) catalogue.items.push_back({.name = name});
-  return catalogue;
+Catalog named(const std::vector<std::string>& names) {
+  Catalog catalog;
+  for (const std::string& name : names) catalog.items.push_back({.name = name});
+  return catalog;
 }
 
 }  // namespace
 
 TEST_CASE("a pattern groups samples by the part of their names in parentheses") {
-  const Catalogue catalogue =
-      named({"a/p1-left.png", "b/p2.png", "a/p1-right.png", "other.png", "b/p2b.png"});
+  const Catalog catalog = named({"a/p1-left.png", "b/p2.png", "a/p1-right.png", "other.png", "b/p2b.png"});
   std::vector<std::string> notes;
   for (const char* pattern : {"(p[0-9]+)", "p[0-9]", "/(p.)"}) {
     notes.clear();
-    const Groups groups = groups_of(catalogue, pattern, notes);
+    const Groups groups = groups_of(catalog, pattern, notes);
     std::vector<std::size_t> first;
     for (std::size_t i = 0; i < 5; ++i) first.push_back(groups.first_of(i));
     CHECK(first == std::vector<std::size_t>{0, 1, 0, 3, 1});
     REQUIRE(notes.size() == 1);
     CHECK_THAT(notes[0], Contains("1 sample without a match, each a group of its own"));
   }
-  Catalogue rows = named({"line 2", "line 3", "line 4"});
+  Catalog rows = named({"line 2", "line 3", "line 4"});
   CHECK_THAT(error_of([&] { groups_of(rows, "(.*)", notes); }),
              Contains("no two samples have the same group; the first is searched in \"line 2\""));
   CHECK_THAT(hint_of([&] { groups_of(rows, "(.*)", notes); }), Contains("--group COLUMN"));

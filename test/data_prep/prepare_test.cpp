@@ -267,7 +267,7 @@ TEST_CASE("the real MNIST, if it is available") {
   const PrepareReport report = prepare({std::filesystem::path(root) / "mnist", folder / "mnist.h5"});
   CHECK(report.info.sample_shape == Shape{1, 28, 28});
   CHECK(report.info.classes == 10);
-  // The usual normalisation of MNIST: 0.1307 and 0.3081 of 255.
+  // The usual normalization of MNIST: 0.1307 and 0.3081 of 255.
   CHECK(report.info.channel_mean.at(0) / 255 == Catch::Approx(0.1307).margin(5e-5));
   CHECK(report.info.channel_std.at(0) / 255 == Catch::Approx(0.3081).margin(5e-5));
 

@@ -57,7 +57,7 @@ cp "${pictures[-1]}" another.jpg
   done; } > reviews.csv
 printf 'I liked it.\nNever again.\n' > lines.txt
 awk 'BEGIN {
-  print "length,width,colour,species"
+  print "length,width,color,species"
   for (i = 0; i < 60; ++i) printf "%.1f,%.1f,%s,%s\n", 3 + i % 7 / 3, 1 + i % 5 / 4, i % 2 ? "red" : "white", i % 3 ? "iris" : "rose"
 }' > flowers.csv
 cut -d, -f1-3 flowers.csv | head -n 4 > rows.csv

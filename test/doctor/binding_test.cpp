@@ -45,7 +45,7 @@ TEST_CASE("Open MPI's default for one and two ranks is fixed") {
   // Three ranks crowd one of two cores: the ranks divide both cores.
   CHECK(doctor::better_cores(std::vector{on(0, {1}), on(0, {1}), on(0, {1})}, alike(3, {.cores = {0, 1}}),
                              0) == Cores{{0, 1}, {0, 1}, {0, 1}});
-  // Neighbours in memory stay together: the order of the available cores counts.
+  // Neighbors in memory stay together: the order of the available cores counts.
   CHECK(doctor::better_cores(std::vector{on(0, {0}), on(0, {1})}, alike(2, {.cores = {0, 2, 1, 3}}), 0) ==
         Cores{{0, 2}, {1, 3}});
 }

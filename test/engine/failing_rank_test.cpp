@@ -89,7 +89,7 @@ TEST_CASE("a rank that fails within a step makes all ranks throw its error, and 
           }
           CHECK(message == world.broadcast(message, failing));
           CHECK(message.find("samples.h5") != std::string::npos);
-          // The ranks are still synchronised: they can sum and train again.
+          // The ranks are still synchronized: they can sum and train again.
           const Streamed others;
           StepEngine engine(network, options(reduction, threads), others.loader, *optimizer, world);
           CHECK(std::isfinite(engine.step(0, ids, 0.1).loss));

@@ -37,12 +37,12 @@ TEST_CASE("the objective is the loss of training: with smoothing, weights and pe
   const tiny::Pictures pictures(90);
   std::vector<float> weights;
   for (std::size_t i = 0; i < 90; ++i) weights.push_back(0.25F * static_cast<float>(i % 7));
-  const bool weighted = GENERATE(false, true), penalised = GENERATE(false, true);
+  const bool weighted = GENERATE(false, true), penalized = GENERATE(false, true);
   const bool softmax = GENERATE(false, true);  // at the end of the network
   const double smoothing = GENERATE(0.0, 0.3);
   Settings dense{{"layer", "dense"}, {"units", 4}};
   if (softmax) dense.set("activation", "softmax");
-  if (penalised) {
+  if (penalized) {
     dense.set("l1", 0.01);
     dense.set("l2", 0.02);
   }
@@ -77,12 +77,12 @@ TEST_CASE("the objective is the loss of training: with smoothing, weights and pe
     sum += (weighted ? weights[i] * classes[label] : 1) *
            (std::log(exponentials) - (1 - smoothing) * z[label] - smoothing * mean);
   }
-  for (std::size_t i = 0; penalised && i < 256; ++i) {
+  for (std::size_t i = 0; penalized && i < 256; ++i) {
     const double w = parameters[i];
     penalty += 0.01 * std::abs(w) + 0.02 * w * w;
   }
   CHECK(score.loss == Catch::Approx(plain / 90).epsilon(1e-4));
-  if (weighted || penalised || smoothing > 0) {
+  if (weighted || penalized || smoothing > 0) {
     CHECK(score.objective == Catch::Approx(sum / 90 + penalty).epsilon(1e-4));
   } else {
     CHECK(std::isnan(score.objective));

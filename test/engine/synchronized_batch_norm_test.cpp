@@ -9,7 +9,7 @@
 #include "support/counted_allocations.hpp"
 #include "support/tiny.hpp"
 
-// Synchronised batch norm in training: one group is the whole batch, however its micro-batches are
+// Synchronized batch norm in training: one group is the whole batch, however its micro-batches are
 // distributed.
 
 namespace {
@@ -109,7 +109,7 @@ TEST_CASE("synchronized, exact: any number of ranks and threads gives the same b
   CHECK(trained(world(), bf16(2), 4) == reference);
 }
 
-// A single micro-batch that is the whole batch needs no synchronisation. With micro-batches as groups the
+// A single micro-batch that is the whole batch needs no synchronization. With micro-batches as groups the
 // model differs.
 TEST_CASE("synchronized: the result does not depend on micro-batches") {
   const std::vector<float> whole = trained(alone(), options(Reduction::kFast, 1, 32), 8, false);

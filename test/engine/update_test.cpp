@@ -15,9 +15,9 @@ using namespace convoke::engine;
 namespace {
 
 /// A layer with a penalty on its weights.
-class Penalised final : public nn::Layer {
+class Penalized final : public nn::Layer {
  public:
-  Penalised(nn::LayerPtr layer, double l1, double l2) : layer_(std::move(layer)), l1_(l1), l2_(l2) {}
+  Penalized(nn::LayerPtr layer, double l1, double l2) : layer_(std::move(layer)), l1_(l1), l2_(l2) {}
   std::string_view type() const override { return layer_->type(); }
   Shape output_shape(std::span<const nn::ValueSpec> inputs) const override {
     return layer_->output_shape(inputs);
@@ -37,12 +37,12 @@ class Penalised final : public nn::Layer {
 };
 
 /// Returns `graph` with a penalty on the weights of its dense layers.
-nn::Graph penalised(const nn::Graph& graph, double l1, double l2) {
+nn::Graph penalized(const nn::Graph& graph, double l1, double l2) {
   nn::Graph result(graph.input_shape());
   for (const nn::Node& node : graph.nodes()) {
     if (node.layer == nullptr) continue;
     const bool dense = node.layer->type() == "dense";
-    result.add(dense ? std::make_shared<Penalised>(node.layer, l1, l2) : node.layer, node.inputs, node.name);
+    result.add(dense ? std::make_shared<Penalized>(node.layer, l1, l2) : node.layer, node.inputs, node.name);
   }
   return result;
 }
@@ -88,7 +88,7 @@ KerasJob keras_job(const mpi::Communicator& group, const UpdateOptions& update, 
       pictures.samples.push_back(static_cast<std::uint8_t>((37 * i + 11 * p + i * p) % 256));
   }
   const data::BatchLoader loader = pictures.loader();
-  const nn::Graph graph = penalised(
+  const nn::Graph graph = penalized(
       nn::build_graph(Shape{1, 8, 8}, {{{"layer", "flatten"}},
                                        {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}}),
       1e-3, 1e-2);
@@ -163,7 +163,7 @@ struct Trained {
 Trained trained(const mpi::Communicator& group, int threads, const Settings& optimizer_settings) {
   const tiny::Pictures pictures(64);
   const data::BatchLoader loader = pictures.loader();
-  const nn::Graph graph = penalised(
+  const nn::Graph graph = penalized(
       nn::build_graph(Shape{1, 8, 8}, {{{"layer", "conv2d"}, {"filters", 21}, {"kernel", 3}},
                                        {{"layer", "batch_norm"}},
                                        {{"layer", "relu"}},
@@ -275,7 +275,7 @@ TEST_CASE("an update allocates nothing") {
   const mpi::Session session;
   const tiny::Pictures pictures(32);
   const data::BatchLoader loader = pictures.loader();
-  const nn::Graph graph = penalised(tiny::graph(), 1e-4, 1e-3);
+  const nn::Graph graph = penalized(tiny::graph(), 1e-4, 1e-3);
   const std::vector<std::uint32_t> ids = pictures.ids();
   for (const std::string& name : optim::optimizer_names()) {
     const auto optimizer = optim::make_optimizer({{"name", name}});

@@ -30,21 +30,21 @@ TEST_CASE("a sample far from its class, and one with a wrong label, are found fi
   CHECK(far[0].point == 42);
   CHECK(far[0].score > 2 * far[2].score);
 
-  const Neighbours near = nearest_neighbours(heaps(150, 6), 10);
+  const Neighbors near = nearest_neighbors(heaps(150, 6), 10);
   const auto suspects = suspect_labels(near, labels, 10);
   REQUIRE(suspects.size() == 2);
   CHECK(suspects[0].disagreement == 1);
   CHECK(std::set<std::int64_t>{suspects[0].point, suspects[1].point} == std::set<std::int64_t>{63, 149});
   CHECK(suspects[0].majority == (suspects[0].point == 63 ? 3 : 4));
-  CHECK_THAT(neighbour_accuracy(near, labels), WithinAbs(148.0 / 150, 1e-12));
+  CHECK_THAT(neighbor_accuracy(near, labels), WithinAbs(148.0 / 150, 1e-12));
 }
 
 TEST_CASE("small classes, equal points and a single point have no atypical samples") {
   const std::vector<std::int32_t> labels = labels_of_heaps(20);  // four points in each heap
   CHECK(far_from_their_class(heaps(20, 3), labels, 5, 3).empty());
   CHECK(far_from_their_class(Matrix(100, 3), labels_of_heaps(100), 5, 3).empty());
-  const Neighbours alone = nearest_neighbours(Matrix(1, 3), 10);
+  const Neighbors alone = nearest_neighbors(Matrix(1, 3), 10);
   const std::vector<std::int32_t> one{0};
   CHECK(suspect_labels(alone, one, 3).empty());
-  CHECK(neighbour_accuracy(alone, one) == 0);
+  CHECK(neighbor_accuracy(alone, one) == 0);
 }

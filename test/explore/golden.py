@@ -15,10 +15,10 @@ def show(name, values):
 
 
 def pca(x, k):
-    centred = x - x.mean(0)
-    _, s, v = np.linalg.svd(centred, full_matrices=False)
+    centered = x - x.mean(0)
+    _, s, v = np.linalg.svd(centered, full_matrices=False)
     v = v[:k] * np.sign(v[np.arange(k), np.abs(v[:k]).argmax(1)])[:, None]
-    return s**2 / (len(x) - 1), v, centred @ v.T
+    return s**2 / (len(x) - 1), v, centered @ v.T
 
 
 if __name__ == "__main__":
@@ -32,7 +32,7 @@ if __name__ == "__main__":
 
     x = heaps(150, 6)
     distance, index = NearestNeighbors(n_neighbors=4).fit(x).kneighbors(x[[0, 77, 149]])
-    show("neighbours", index[:, 1:])
+    show("neighbors", index[:, 1:])
     show("distances", distance[:, 1:])
     show("trustworthiness of the first two coordinates, k = 5", trustworthiness(x, x[:, :2], n_neighbors=5))
     show("and k = 12", trustworthiness(x, x[:, :2], n_neighbors=12))

@@ -104,7 +104,7 @@ TEST_CASE("an edge has its orientation, and an even image has none") {
   CHECK(sum(hog(Matrix(8, 8), 4).blocks) == 0);
 }
 
-TEST_CASE("grey is the mean of the channels") {
+TEST_CASE("gray is the mean of the channels") {
   const std::vector<double> values{1, 2, 6, 4, 4, 4};
-  CHECK(grey(Shape{1, 2, 3}, values).values == std::vector<double>{3, 4});
+  CHECK(gray(Shape{1, 2, 3}, values).values == std::vector<double>{3, 4});
 }

@@ -8,7 +8,7 @@ using Catch::Matchers::WithinAbs;
 
 namespace {
 
-// Printed by golden.py: NumPy's singular value decomposition of the centred points.
+// Printed by golden.py: NumPy's singular value decomposition of the centered points.
 struct Golden {
   std::int64_t n, d;
   std::vector<double> variance;

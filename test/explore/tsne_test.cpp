@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "convoke/explore/neighbours.hpp"
+#include "convoke/explore/neighbors.hpp"
 #include "convoke/explore/pca.hpp"
 #include "points.hpp"
 #include "support/catch.hpp"
@@ -23,7 +23,7 @@ double entropy_of(const Matrix& p, std::int64_t i) {
 TEST_CASE("the perplexity sets the width of every point's Gaussian") {
   const Matrix points = heaps(150, 6);
   for (const double perplexity : {2.0, 15.0, 49.0}) {
-    const Matrix p = neighbour_probabilities(points, perplexity);
+    const Matrix p = neighbor_probabilities(points, perplexity);
     for (std::int64_t i = 0; i < p.rows; ++i) {
       double sum = 0;
       for (const double chance : p.row(i)) sum += chance;
@@ -34,7 +34,7 @@ TEST_CASE("the perplexity sets the width of every point's Gaussian") {
   }
 }
 
-TEST_CASE("t-SNE keeps neighbours together as well as scikit-learn's") {
+TEST_CASE("t-SNE keeps neighbors together as well as scikit-learn's") {
   const Matrix points = heaps(150, 6);
   TsneOptions options;
   options.perplexity = 15;
@@ -42,7 +42,7 @@ TEST_CASE("t-SNE keeps neighbours together as well as scikit-learn's") {
   REQUIRE(map.rows == 150);
   REQUIRE(map.columns == 2);
   CHECK(trustworthiness(points, map, 12) > 0.9986 - 0.002);  // scikit-learn's: 0.99865 (golden.py)
-  const Neighbours near = nearest_neighbours(map, 1);
+  const Neighbors near = nearest_neighbors(map, 1);
   int wrong = 0;
   for (std::int32_t i = 0; i < 150; ++i) wrong += near.of(i, 0) % 5 != i % 5 ? 1 : 0;
   CHECK(wrong == 0);

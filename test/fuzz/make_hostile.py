@@ -180,9 +180,9 @@ def plain_files():
 # --- pictures ---
 
 
-def png(width, height, data, depth=8, colour=2, chunks=b""):
+def png(width, height, data, depth=8, color=2, chunks=b""):
     chunk = lambda kind, body: struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0)) + chunks +
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, 0)) + chunks +
             chunk(b"IDAT", data) + chunk(b"IEND", b""))
 
 
@@ -327,7 +327,7 @@ def tfjs_files():
     manifest("weights_upwards", ["../../../../../../../../etc/passwd"], weight([8, 2]))
     manifest("weights_in_device", ["/dev/zero"], weight([1 << 20, 1 << 20]))
     manifest("shape_overflows", ["w.bin"], weight([1 << 40, 1 << 40]))
-    manifest("quantised_by_nan", ["w.bin"], weight([8, 2], quantization={"dtype": "uint8", "scale": "nan", "min": None}))
+    manifest("quantized_by_nan", ["w.bin"], weight([8, 2], quantization={"dtype": "uint8", "scale": "nan", "min": None}))
 
 
 def hdf5_files():

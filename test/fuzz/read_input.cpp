@@ -62,7 +62,7 @@ void read_tfrecord(const Input& input) {
 }
 void read_source(const Input& input, const std::string& kind) {
   const auto source = data_prep::open_source(input.file, {}, kind);
-  const auto& items = source->catalogue().items;
+  const auto& items = source->catalog().items;
   const auto whole = std::find_if(items.begin(), items.end(),
                                   [](const data_prep::Item& item) { return item.fault.empty(); });
   if (whole == items.end()) return;

@@ -51,4 +51,4 @@ cp run/checkpoints/epoch-0003.h5 "$target/run/checkpoints"
 cp ensemble/{recipe.toml,summary.json,ensemble.h5} "$target/ensemble"
 cp study/study.toml "$target/study"
 sed 's/,"[^"]*",/,,/' study/measurements.csv > "$target/study/measurements.csv"
-(cd "$target" && "$convoke" study analyse study/measurements.csv --output study/analysis.json > /dev/null)
+(cd "$target" && "$convoke" study analyze study/measurements.csv --output study/analysis.json > /dev/null)

@@ -47,7 +47,7 @@ endforeach()
 # The program starts from its new place, and the recipes are there.
 if(PROGRAM)
   run(${FOLDER}/prefix/bin/convoke --help)
-  foreach(text man/man1/convoke.1 man/man1/convoke-study-analyse.1 bash-completion/completions/convoke
+  foreach(text man/man1/convoke.1 man/man1/convoke-study-analyze.1 bash-completion/completions/convoke
           zsh/site-functions/_convoke)
     if(NOT EXISTS ${FOLDER}/prefix/share/${text})
       message(FATAL_ERROR "share/${text} was not installed")

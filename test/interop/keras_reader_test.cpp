@@ -88,9 +88,9 @@ TEST_CASE("a .keras file with the records of archives above 4 GiB is read") {
 }
 
 TEST_CASE(
-    "layers-models of TensorFlow.js give Keras' outputs, with quantised weights those of the rounded ones") {
+    "layers-models of TensorFlow.js give Keras' outputs, with quantized weights those of the rounded ones") {
   check_golden(kTfjs / "pictures/model.json", "pictures");
-  check_golden(kTfjs / "quantised/model.json", "quantised");
+  check_golden(kTfjs / "quantized/model.json", "quantized");
   const Imported half = read_model(kTfjs / "vectors/model.json");
   CHECK(std::count(half.notes.begin(), half.notes.end(), "weights of float16 were converted to float32") ==
         1);
@@ -192,7 +192,7 @@ TEST_CASE("a network that came from a file takes its weights from it by name, pe
     write_model(file, models, format);
     CHECK(read_weights(file, network(4)).values == values);
     const run::InitialWeights other = read_weights(file, network(3));
-    CHECK(other.initialised.size() == 2);
+    CHECK(other.initialized.size() == 2);
     CHECK(std::equal(other.values.begin(), other.values.begin() + 40, values.begin()));
   }
 }
@@ -208,7 +208,7 @@ TEST_CASE("weights alone fit a network by the order of layers that Keras numbere
   for (const char* name : {"chain.weights.h5", "chain_weights_tf_dim_ordering_tf_kernels.h5"}) {
     INFO(name);
     const run::InitialWeights weights = read_weights(kKeras / name, graph);
-    CHECK(weights.initialised.empty());
+    CHECK(weights.initialized.empty());
     CHECK(weights.unused.empty());
     const auto outputs = outputs_of(graph, weights.values, golden.group(name));
     const std::vector<float> expected = golden.group(name).read<float>("output");
@@ -253,7 +253,7 @@ TEST_CASE("weights of Keras' VGG and MobileNet fit networks whose nodes have oth
   store("fc1", {1, 3});
   store("conv_preds", {1, 1, 3, 1});
   const run::InitialWeights weights = keras::match_layers(layers, graph, "vgg.h5");
-  CHECK(weights.initialised.empty());
+  CHECK(weights.initialized.empty());
   CHECK(weights.unused.empty());
   // (in, out) in Keras and (out, in) here
   CHECK(weights.values == std::vector<float>{0, 2, 4, 1, 3, 5, 6, 8, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17});

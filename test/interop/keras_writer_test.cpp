@@ -173,7 +173,7 @@ TEST_CASE("an ensemble is the average of its members in Keras") {
   CHECK(written.layer("member_2_probabilities")["config"]["activation"] == "softmax");
 }
 
-TEST_CASE("raw input is normalised by Keras' first layer") {
+TEST_CASE("raw input is normalized by Keras' first layer") {
   run::ModelSet models = sample("classifier");
   const Json by_channel = WrittenH5(models, {.raw_input = true}).layer("normalization");
   CHECK(by_channel["class_name"] == "Normalization");

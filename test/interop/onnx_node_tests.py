@@ -4,7 +4,7 @@ reason of every other.
 
     OMP_NUM_THREADS=1 python onnx_node_tests.py build/dev/test/interop/interop_run [--verbose]
 
-A test gives weights as inputs: here all but the first become initialisers. It applies if its operator is one of
+A test gives weights as inputs: here all but the first become initializers. It applies if its operator is one of
 Convoke's table, the first input is float with a batch, and one output is checked.
 """
 import argparse
@@ -26,7 +26,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 def operators():
     """Returns the names in Convoke's table."""
     with open(os.path.join(here, "../../src/interop/onnx/operators.cpp")) as file:
-        text = file.read().split("kRecognised")[0]
+        text = file.read().split("kRecognized")[0]
     return set(re.findall(r'Operator{"(\w+)"', text))
 
 

@@ -178,7 +178,7 @@ TEST_CASE("an input that only a branch reads is the model's input") {
   CHECK(imported.models.description.graph.nodes().back().layer->type() == "relu");
 }
 
-TEST_CASE("batch normalisation in training mode is said to use the running statistics") {
+TEST_CASE("batch normalization in training mode is said to use the running statistics") {
   const Folder folder;
   const auto bytes = [](const std::string& attributes) {
     return Model{floats("s", {2}, 2) + node("BatchNormalization", {"x", "s", "s", "s", "s"}, "y", attributes)}
@@ -192,7 +192,7 @@ TEST_CASE("batch normalisation in training mode is said to use the running stati
   CHECK_THAT(imported.notes[0], Catch::Contains("was exported in training mode"));
 }
 
-TEST_CASE("a channels-last model becomes channels first, with its names and normalisation") {
+TEST_CASE("a channels-last model becomes channels first, with its names and normalization") {
   const hdf5::File golden = hdf5::File::open((kFiles / "golden.h5").string());
   const Imported imported = read_onnx(kFiles / "channels_last.onnx", {});
   const run::ModelDescription& model = imported.models.description;
@@ -215,10 +215,10 @@ TEST_CASE("a mean over the tokens that are not 0 equals onnxruntime's") {
   CHECK(difference(outcome_of(imported.models, golden, false).output, doubles(golden, "output")) < 1e-5);
 }
 
-TEST_CASE("a quantised model is read without its rounding, but with its ranges") {
+TEST_CASE("a quantized model is read without its rounding, but with its ranges") {
   const hdf5::File file = hdf5::File::open((kFiles / "golden.h5").string());
-  const hdf5::Group golden = file.group("quantised");
-  const Imported imported = read_onnx(kFiles / "quantised.onnx", {});
+  const hdf5::Group golden = file.group("quantized");
+  const Imported imported = read_onnx(kFiles / "quantized.onnx", {});
   // The rounding of two activations in 8 bits is left out. Without the ReLU, which only the range of the
   // first holds, the difference is above 1.
   CHECK(difference(outcome_of(imported.models, golden, false).output, doubles(golden, "output")) < 0.02);
@@ -438,7 +438,7 @@ TEST_CASE("comparisons, booleans and constants in any position") {
       Catch::Contains("rounds numbers"));
 }
 
-TEST_CASE("images (N, H, W, 1) are recognised by the reshape that tf2onnx puts in the place of a transpose") {
+TEST_CASE("images (N, H, W, 1) are recognized by the reshape that tf2onnx puts in the place of a transpose") {
   const Folder folder;
   const auto sample_of = [&](const std::string& graph) {
     const Imported imported = folder.read(Model{.graph = graph, .input = {-1, 6, 5, 1}}.bytes());

@@ -30,7 +30,7 @@ struct WrittenNode {
 struct Written {
   std::string bytes;
   std::vector<WrittenNode> nodes;
-  std::map<std::string, std::vector<float>> floats;  // initialisers
+  std::map<std::string, std::vector<float>> floats;  // initializers
   std::vector<std::string> inputs, outputs;
   std::map<std::string, std::string> metadata;
   std::int64_t opset = 0;
@@ -183,7 +183,7 @@ TEST_CASE("the same model gives the same bytes") {
   }
 }
 
-TEST_CASE("raw input is normalised by the first nodes") {
+TEST_CASE("raw input is normalized by the first nodes") {
   const run::ModelSet models = make_sample(sample_model("classifier"));
   const Written written = write_and_read(models, {.raw_input = true});
   CHECK(written.nodes[0].op == "Mul");

@@ -132,7 +132,7 @@ TEST_CASE("a graded model keeps its loss and its classes on the way out and back
   }
 }
 
-TEST_CASE("the normalisation of an exported model comes back, also with reversed channels") {
+TEST_CASE("the normalization of an exported model comes back, also with reversed channels") {
   const TemporaryFolder folder;
   run::ModelSet models = read_model(kEndings / "sigmoid_flatten.onnx").models;
   models.description.normalization = {.scale = {0.5F, 0.25F}, .shift = {-1, 2}, .reversed = true};

@@ -1,4 +1,4 @@
-// Files of other programs that are recognised and refused. The beginnings are those that the programs write.
+// Files of other programs that are recognized and refused. The beginnings are those that the programs write.
 #include <filesystem>
 #include <fstream>
 

@@ -124,9 +124,9 @@ def main():
     arguments = parser.parse_args()
     failed = []
     for part in arguments.parts:
-        colour = part == "torchvision"
-        digits = trained.mnist(arguments.mnist, 32 if colour else 28, 3 if colour else 1, arguments.train,
-                               2000 if colour else 10000)
+        color = part == "torchvision"
+        digits = trained.mnist(arguments.mnist, 32 if color else 28, 3 if color else 1, arguments.train,
+                               2000 if color else 10000)
         with tempfile.TemporaryDirectory() as folder:
             trip = Trip(arguments, folder, digits)
             {"keras": keras_trips, "onnx": onnx_trips, "torchvision": torchvision_trips}[part](trip)

@@ -91,12 +91,12 @@ TEST_CASE("weights written as safetensors read back bit for bit") {
     write_model(folder.path() / "w.safetensors", models, "safetensors");
     const run::InitialWeights weights = read_weights(folder.path() / "w.safetensors", graph);
     CHECK(weights.values == models.members[0].parameters);
-    CHECK(weights.initialised.empty());
+    CHECK(weights.initialized.empty());
     CHECK(weights.unused.empty());
   }
 }
 
-TEST_CASE("a head with other classes is initialised, and a wrapper's prefix is ignored") {
+TEST_CASE("a head with other classes is initialized, and a wrapper's prefix is ignored") {
   const TemporaryFolder folder;
   std::string table = R"({"module.a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})";
   write_bytes(folder.path() / "w.safetensors", with_table(table));
@@ -104,7 +104,7 @@ TEST_CASE("a head with other classes is initialised, and a wrapper's prefix is i
   graph.add(nn::make_layer({{"layer", "dense"}, {"units", 2}, {"bias", false}}), {0}, "a");
   graph.add(nn::make_layer({{"layer", "dense"}, {"units", 5}}), {1}, "b");
   CHECK(read_weights(folder.path() / "w.safetensors", graph).describe() ==
-        "1 of 3 parameters, whose names begin with \"module.\" in the file; initialised: b.weight, b.bias");
+        "1 of 3 parameters, whose names begin with \"module.\" in the file; initialized: b.weight, b.bias");
 }
 
 TEST_CASE("damaged safetensors are refused with the tensor's name") {

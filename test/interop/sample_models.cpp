@@ -290,16 +290,16 @@ constexpr std::
             SampleModel{"resize-size", R"({"input":[3,10,7],"layers":[{"layer":"resize","size":[3,5]}]})"},
             SampleModel{
                 "resize-torch",
-                R"({"input":[3,4,5],"layers":[{"layer":"resize","size":[8,7],"centres":"asymmetric","rounding":"floor"}]})"},
+                R"({"input":[3,4,5],"layers":[{"layer":"resize","size":[8,7],"centers":"asymmetric","rounding":"floor"}]})"},
             SampleModel{
                 "resize-whole-torch",
-                R"({"input":[3,4,5],"layers":[{"layer":"resize","scale":3,"centres":"asymmetric","rounding":"floor"}]})"},
+                R"({"input":[3,4,5],"layers":[{"layer":"resize","scale":3,"centers":"asymmetric","rounding":"floor"}]})"},
             SampleModel{
                 "resize-corners",
-                R"({"input":[3,4,5],"layers":[{"layer":"resize","size":[7,3],"centres":"align_corners","method":"bilinear"}]})"},
+                R"({"input":[3,4,5],"layers":[{"layer":"resize","size":[7,3],"centers":"align_corners","method":"bilinear"}]})"},
             SampleModel{
                 "resize-corners-nearest",
-                R"({"input":[3,4,5],"layers":[{"layer":"resize","size":[7,3],"centres":"align_corners","rounding":"round_prefer_floor"}]})"},
+                R"({"input":[3,4,5],"layers":[{"layer":"resize","size":[7,3],"centers":"align_corners","rounding":"round_prefer_floor"}]})"},
             SampleModel{"resize-bilinear",
                         R"({"input":[3,4,5],"layers":[{"layer":"resize","scale":2,"method":"bilinear"}]})"},
             SampleModel{

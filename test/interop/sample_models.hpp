@@ -18,6 +18,6 @@ std::span<const SampleModel> sample_models();
 /// Returns the one called `name`.
 const SampleModel& sample_model(std::string_view name);
 /// Makes a model set of it, of so many members with different weights. They have class
-/// names and a normalisation; an output that is no vector is flattened, and a channel_scale
+/// names and a normalization; an output that is no vector is flattened, and a channel_scale
 /// follows layers without parameters, since networks have some.
 convoke::run::ModelSet make_sample(const SampleModel& sample, int members = 1);

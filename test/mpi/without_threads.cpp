@@ -1,4 +1,4 @@
-// Preloaded into a program: its MPI library says that only the thread that initialised it may call it.
+// Preloaded into a program: its MPI library says that only the thread that initialized it may call it.
 #include <mpi.h>
 
 extern "C" int MPI_Query_thread(int* provided) {

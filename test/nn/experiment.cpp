@@ -33,8 +33,8 @@ AlignedBuffer<float> random_parameters(const ParameterLayout& layout, std::uint6
     if (slot.spec.initializer == Initializer::kGlorotUniform) continue;
     RandomStream random({seed, Purpose::kBench, 0, std::hash<std::string>{}(slot.name)});
     std::vector<float> values(static_cast<std::size_t>(slot.spec.shape.elements()));
-    const float centre = slot.spec.initializer == Initializer::kOnes ? 1 : 0;
-    for (float& value : values) value = centre + static_cast<float>(random.uniform() - 0.5);
+    const float center = slot.spec.initializer == Initializer::kOnes ? 1 : 0;
+    for (float& value : values) value = center + static_cast<float>(random.uniform() - 0.5);
     layout.pack(slot, values, arena.span());
   }
   return arena;

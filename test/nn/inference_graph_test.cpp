@@ -31,7 +31,7 @@ using NodeNames = std::vector<std::string>;
 const Padding kKeepsSize = Padding::same();
 
 /// CHECKs which nodes the inference graph leaves out and which of the others a plan with post-ops fuses into
-/// their neighbours, and its outputs.
+/// their neighbors, and its outputs.
 void check_folded(const Graph& graph, const NodeNames& left_out, const NodeNames& fused = {}) {
   const Graph folded = InferenceGraph(graph).graph();
   NodeNames missing, absorbed;

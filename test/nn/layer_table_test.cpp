@@ -80,11 +80,11 @@ std::vector<Settings> windows_of_images() {
        {"groups", 1},
        {"bias", false}},
       {{"layer", "conv2d_transpose"}, {"filters", 4}, {"kernel", 2}, {"groups", 2}},
-      {{"layer", "resize"}, {"size", list({20, 21})}, {"method", "bilinear"}, {"centres", "align_corners"}},
+      {{"layer", "resize"}, {"size", list({20, 21})}, {"method", "bilinear"}, {"centers", "align_corners"}},
       {{"layer", "resize"},
        {"scale", list({1, 2})},
        {"method", "nearest"},
-       {"centres", "asymmetric"},
+       {"centers", "asymmetric"},
        {"rounding", "floor"}},
       {{"layer", "crop"}, {"cropping", list({1, 2, 0, 3})}},
       {{"layer", "max_pool"}, {"size", 2}, {"padding", list({1, 0, 0, 1})}, {"ceil", true}},
@@ -111,7 +111,7 @@ std::vector<Settings> windows_of_sequences() {
       {{"layer", "add"}, {"inputs", list({"most", "mean"})}}};
 }
 
-/// Returns activations, normalisations and noise, none at its default.
+/// Returns activations, normalizations and noise, none at its default.
 std::vector<Settings> pointwise() {
   return {{{"layer", "rescale"}, {"scale", 0.5}, {"offset", -1.0}},
           {{"layer", "elementwise"}, {"function", "maximum"}, {"operands", list({"x", "1.5"})}},
@@ -373,8 +373,8 @@ TEST_CASE("errors in layers name the place, the mistake and the remedy") {
         "scale = 2");
   CHECK(refusal({3, 8, 8}, {{{"layer", "resize"}, {"size", 4}, {"method", "cubic"}}}) ==
         "recipe.toml:7: unknown method \"cubic\" | known: bilinear, nearest");
-  CHECK(refusal({3, 8, 8}, {{{"layer", "resize"}, {"size", 4}, {"centres", "corners"}}}) ==
-        "recipe.toml:7: unknown centres \"corners\" | known: align_corners, asymmetric, half_pixel");
+  CHECK(refusal({3, 8, 8}, {{{"layer", "resize"}, {"size", 4}, {"centers", "corners"}}}) ==
+        "recipe.toml:7: unknown centers \"corners\" | known: align_corners, asymmetric, half_pixel");
   CHECK(refusal({3, 8, 8},
                 {{{"layer", "resize"}, {"size", 4}, {"method", "bilinear"}, {"rounding", "floor"}}}) ==
         "recipe.toml:7: layer \"resize\": \"rounding\" is for method \"nearest\" | remove it: \"bilinear\" "

@@ -1,4 +1,4 @@
-// The traits of layers, compared with their behaviour.
+// The traits of layers, compared with their behavior.
 #include "convoke/nn/layer_traits.hpp"
 
 #include <optional>

@@ -134,18 +134,18 @@ TEST_CASE("resize") {
   }
 }
 
-TEST_CASE("resize: centres and rounding") {
-  using Centres = ResizeOptions::Centres;
+TEST_CASE("resize: centers and rounding") {
+  using Centers = ResizeOptions::Centers;
   using Round = ResizeOptions::Rounding;
   const auto check = [](const ResizeOptions& options) {
     check_graph(around(3, 4, 3, [&](Symbol x) { return resize(x, options); }), kMicroBatchOf2);
   };
-  for (const auto centres : {Centres::kHalfPixel, Centres::kAlignCorners, Centres::kAsymmetric}) {
+  for (const auto centers : {Centers::kHalfPixel, Centers::kAlignCorners, Centers::kAsymmetric}) {
     for (const Extent size : {Extent{3, 5}, Extent{8, 1}}) {
-      check({.size = size, .method = kBilinear, .centres = centres});
+      check({.size = size, .method = kBilinear, .centers = centers});
       for (const auto rounding :
            {Round::kRoundPreferCeil, Round::kRoundPreferFloor, Round::kFloor, Round::kCeil})
-        check({.size = size, .centres = centres, .rounding = rounding});
+        check({.size = size, .centers = centers, .rounding = rounding});
     }
   }
 }
@@ -529,32 +529,32 @@ TEST_CASE("resize, zero_pad and crop equal Keras'") {
 
 TEST_CASE("resize equals PyTorch's and onnxruntime's") {
   // x = torch.tensor(ramp(1, 1, 4, 3)); ONNX: onnxruntime's Resize of the same x to `sizes`
-  using Centres = ResizeOptions::Centres;
+  using Centers = ResizeOptions::Centers;
   using Round = ResizeOptions::Rounding;
   const auto check = [](const ResizeOptions& options, const Golden& golden) {
     CHECK(off(
               {1, 4, 3}, [&](Symbol x) { return resize(x, options); }, golden) < 1e-6);
   };
   // F.interpolate(x, (3, 5), mode="bilinear", align_corners=True)
-  check({.size = {3, 5}, .method = kBilinear, .centres = Centres::kAlignCorners},
+  check({.size = {3, 5}, .method = kBilinear, .centers = Centers::kAlignCorners},
         Golden{-1.25, -0.375, 0.5, 0, -0.5, 1.125, 0.625, 0.125, -0.375, -0.875, 0.75, 0.25, -0.25, -0.75,
                -1.25});
   // F.interpolate(x, (1, 6), mode="bilinear", align_corners=True)
-  check({.size = {1, 6}, .method = kBilinear, .centres = Centres::kAlignCorners},
+  check({.size = {1, 6}, .method = kBilinear, .centers = Centers::kAlignCorners},
         Golden{-1.25, -0.55000001, 0.15000002, 0.29999995, -0.10000002, -0.5});
   // F.interpolate(x, (7, 2), mode="nearest")
-  check({.size = {7, 2}, .centres = Centres::kAsymmetric, .rounding = Round::kFloor},
+  check({.size = {7, 2}, .centers = Centers::kAsymmetric, .rounding = Round::kFloor},
         Golden{-1.25, 0.5, -1.25, 0.5, 1.25, 0.25, 1.25, 0.25, 1, 0, 1, 0, 0.75, -0.25});
   // F.interpolate(x, (3, 5), mode="nearest")
-  check({.size = {3, 5}, .centres = Centres::kAsymmetric, .rounding = Round::kFloor},
+  check({.size = {3, 5}, .centers = Centers::kAsymmetric, .rounding = Round::kFloor},
         Golden{-1.25, -1.25, 0.5, 0.5, -0.5, 1.25, 1.25, 0.25, 0.25, -0.75, 1, 1, 0, 0, -1});
   // ONNX: mode="nearest", with its defaults "half_pixel" and "round_prefer_floor"
   check({.size = {6, 1}, .rounding = Round::kRoundPreferFloor}, Golden{0.5, 0.5, 0.25, 0, 0, -0.25});
   // ONNX: mode="nearest", "asymmetric", nearest_mode="ceil"
-  check({.size = {6, 2}, .centres = Centres::kAsymmetric, .rounding = Round::kCeil},
+  check({.size = {6, 2}, .centers = Centers::kAsymmetric, .rounding = Round::kCeil},
         Golden{-1.25, -0.5, 1.25, -0.75, 1, -1, 1, -1, 0.75, -1.25, 0.75, -1.25});
   // ONNX: mode="linear", "asymmetric"
-  check({.size = {3, 5}, .method = kBilinear, .centres = Centres::kAsymmetric},
+  check({.size = {3, 5}, .method = kBilinear, .centers = Centers::kAsymmetric},
         Golden{-1.25, -0.19999996, 0.29999995, -0.30000007, -0.5, 1.1666666, 0.5666666, -0.033333398,
                -0.63333344, -0.83333331, 0.83333331, 0.23333329, -0.36666673, -0.9666667, -1.1666667});
 }

@@ -118,7 +118,7 @@ TEST_CASE("frozen layers with statistics; a frozen head; shared and frozen layer
   check_graph(whole, kTwoMicroBatches);
 }
 
-TEST_CASE("a batch norm used twice normalises each use by its own moments, and keeps the mean of both") {
+TEST_CASE("a batch norm used twice normalizes each use by its own moments, and keeps the mean of both") {
   for (const std::int64_t channels : {3, 20}) {
     for (const bool synchronized : {false, true}) {
       Graph graph({2, 5, 4});

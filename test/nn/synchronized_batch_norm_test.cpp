@@ -1,4 +1,4 @@
-// Synchronised batch norm: several micro-batches of a plan, and several plans, compute the same from
+// Synchronized batch norm: several micro-batches of a plan, and several plans, compute the same from
 // a batch as one micro-batch of the whole batch.
 #include <algorithm>
 #include <cmath>

@@ -333,7 +333,7 @@ TEST_CASE("both gradients in one pass equal those of two passes bit for bit") {
   }
 }
 
-TEST_CASE("a sample's results do not depend on its neighbours, bit for bit") {
+TEST_CASE("a sample's results do not depend on its neighbors, bit for bit") {
   for (const WinogradKernels* kernels : available()) {
     constexpr std::int64_t kSamples = 20;
     Convolution all(*kernels, kSamples, 2, 3, 11, 13, 1, 1, 1, 1);

@@ -77,7 +77,7 @@ TEST_CASE("every network of the zoo can be built for its default input, with and
   CHECK(!error_of([] { make_zoo_model("vgg16", {.input = {3, 16, 16}}); }).empty());
 }
 
-TEST_CASE("published weights of each network expect one normalisation, or there are none") {
+TEST_CASE("published weights of each network expect one normalization, or there are none") {
   for (const std::string& name : zoo_names()) {
     INFO(name);
     const std::string normalize = zoo_normalization(name);

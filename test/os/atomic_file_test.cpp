@@ -179,7 +179,7 @@ TEST_CASE("a replaced file keeps its mode, a new one gets the default") {
   }
 }
 
-TEST_CASE("files of killed writers are recognised by their names and removed") {
+TEST_CASE("files of killed writers are recognized by their names and removed") {
   const TemporaryFolder folder;
   const fs::path left = convoke::os::make_temporary(folder / "epoch-0001.h5");
   CHECK(convoke::os::is_temporary(left));

@@ -30,7 +30,7 @@ std::string error_in(const std::string& name, const std::string& bytes) {
 
 // Pillow's result: see files/pictures/make_pictures.py.
 Image expected(const std::string& name, std::int64_t channels) {
-  const char* const kind = channels == 1 ? ".grey.png" : ".rgb.png";
+  const char* const kind = channels == 1 ? ".gray.png" : ".rgb.png";
   return decode(kFiles / "expected" / (name + kind), channels);
 }
 
@@ -75,20 +75,20 @@ TEST_CASE("a lossless picture has the pixels that were stored") {
   }
 }
 
-TEST_CASE("every kind of PNG and BMP becomes grey and RGB as in Pillow") {
+TEST_CASE("every kind of PNG and BMP becomes gray and RGB as in Pillow") {
   for (const char* name :
-       {"deep_rgb.png", "deep_rgba.png", "deep_grey_alpha.png", "deep_grey.png", "grey.png", "grey_alpha.png",
+       {"deep_rgb.png", "deep_rgba.png", "deep_gray_alpha.png", "deep_gray.png", "gray.png", "gray_alpha.png",
         "bits.png", "palette.png", "palette_transparent.png", "opaque.png", "rgba.png", "rgb_transparent.png",
-        "rgb.bmp", "grey.bmp", "palette.bmp", "bits.bmp", "one.png", "exif6.png"}) {
+        "rgb.bmp", "gray.bmp", "palette.bmp", "bits.bmp", "one.png", "exif6.png"}) {
     INFO(name);
     CHECK(decode(kFiles / name, 3).values == expected(name, 3).values);
     CHECK(decode(kFiles / name, 1).values == expected(name, 1).values);
   }
 }
 
-TEST_CASE("every kind of JPEG becomes grey and RGB as in Pillow, up to rounding, and upright") {
+TEST_CASE("every kind of JPEG becomes gray and RGB as in Pillow, up to rounding, and upright") {
   for (const char* name :
-       {"baseline.jpg", "progressive.jpg", "full_chroma.jpg", "grey.jpg", "cmyk.jpg", "one.jpg", "exif1.jpg",
+       {"baseline.jpg", "progressive.jpg", "full_chroma.jpg", "gray.jpg", "cmyk.jpg", "one.jpg", "exif1.jpg",
         "exif2.jpg", "exif3.jpg", "exif4.jpg", "exif5.jpg", "exif6.jpg", "exif7.jpg", "exif8.jpg"}) {
     INFO(name);
     CHECK(largest_difference(decode(kFiles / name, 3), expected(name, 3)) <= 3);
@@ -103,7 +103,7 @@ TEST_CASE("the shape of a picture is known before it is decoded") {
   CHECK(shape("exif6.jpg").extent == PictureSize{54, 39});
   CHECK(shape("exif6.png").extent == PictureSize{18, 13});
   CHECK(shape("rgb.bmp").extent == PictureSize{13, 18});
-  for (const char* name : {"grey.png", "grey_alpha.png", "bits.png", "grey.jpg", "deep_grey.png"}) {
+  for (const char* name : {"gray.png", "gray_alpha.png", "bits.png", "gray.jpg", "deep_gray.png"}) {
     INFO(name);
     CHECK(shape(name).channels == 1);
   }

@@ -1,4 +1,4 @@
-// The note about weights that expect samples normalised in another way.
+// The note about weights that expect samples normalized in another way.
 #include "convoke/nn/zoo.hpp"
 #include "convoke/recipe/job.hpp"
 #include "support/catch.hpp"
@@ -8,7 +8,7 @@ using convoke::recipe::Recipe;
 
 namespace {
 
-/// Returns the note for weights of a file whose model takes samples normalised by `theirs`.
+/// Returns the note for weights of a file whose model takes samples normalized by `theirs`.
 std::string note(const std::string& zoo, const std::string& normalize, const data::Normalization& own,
                  const data::Normalization& theirs) {
   const Recipe recipe = Recipe::parse("[data]\npath = \"d.h5\"\nnormalize = \"" + normalize +
@@ -30,9 +30,9 @@ TEST_CASE("published weights that expect other pixels are noted") {
         "published weights of squeezenet1.1 expect data.normalize = \"imagenet\", but it is \"unit\"");
 }
 
-TEST_CASE("a model's own normalisation counts, if its file says it") {
+TEST_CASE("a model's own normalization counts, if its file says it") {
   const data::Normalization one{{1, 1, 1}, {0, 0, 0}}, other{{1, 1, 1}, {0, 0, 0}, true};
   CHECK(note("squeezenet1.1", "none", one, one).empty());
   CHECK(note("squeezenet1.1", "none", one, other) ==
-        "the model in w.h5 takes samples normalised in another way than data.normalize = \"none\"");
+        "the model in w.h5 takes samples normalized in another way than data.normalize = \"none\"");
 }

@@ -31,10 +31,10 @@ console.error = console.warn = (...words) => complaints.push(words.join(" "));
 addEventListener("load", () => setTimeout(() => {
   for (const image of document.images) if (!image.complete || image.naturalWidth === 0) complaints.push("no picture: " + image.closest("figure").textContent);
   for (const canvas of document.querySelectorAll("canvas")) {
-    const colours = new Set();
+    const colors = new Set();
     const pixels = canvas.width * canvas.height > 0 ? canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data : [];
-    for (let p = 0; p < pixels.length; p += 4) if (pixels[p + 3] > 0) colours.add(pixels[p] << 16 | pixels[p + 1] << 8 | pixels[p + 2]);
-    const strong = [...colours].filter((c) => Math.max(c >> 16, c >> 8 & 255, c & 255) - Math.min(c >> 16, c >> 8 & 255, c & 255) > 60);
+    for (let p = 0; p < pixels.length; p += 4) if (pixels[p + 3] > 0) colors.add(pixels[p] << 16 | pixels[p + 1] << 8 | pixels[p + 2]);
+    const strong = [...colors].filter((c) => Math.max(c >> 16, c >> 8 & 255, c & 255) - Math.min(c >> 16, c >> 8 & 255, c & 255) > 60);
     if (strong.length === 0) complaints.push("only axes: " + canvas.getAttribute("aria-label"));
     if (canvas.getBoundingClientRect().right > innerWidth) complaints.push("too wide: " + canvas.getAttribute("aria-label"));
   }

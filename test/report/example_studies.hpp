@@ -39,7 +39,7 @@ inline study::Analysis study_of_two_modes() {
   machine.price_per_hour = 2;
   machine.currency = "EUR";
   options.machines.push_back(machine);
-  return study::analyse(runs, options);
+  return study::analyze(runs, options);
 }
 
 }  // namespace example

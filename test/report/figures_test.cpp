@@ -185,14 +185,14 @@ TEST_CASE("each file is named after its title") {
 
 TEST_CASE("pictures are separate files, with a table of their captions") {
   const TemporaryFolder place;
-  const Picture grey{2, 1, 1, {0, 255}}, red{1, 1, 3, {255, 0, 0}};
-  const NamedGallery gallery{"Worst mistakes", {{grey, "test 3: is 4, taken for 9"}, {red, "50 % sure", 2}}};
+  const Picture gray{2, 1, 1, {0, 255}}, red{1, 1, 3, {255, 0, 0}};
+  const NamedGallery gallery{"Worst mistakes", {{gray, "test 3: is 4, taken for 9"}, {red, "50 % sure", 2}}};
   const FiguresWritten written = write_figures({}, {}, place.path(), {&gallery, 1});
   const fs::path folder = place.path();
   CHECK(written.files == std::vector<fs::path>{folder / "worst-mistakes-1.png",
                                                folder / "worst-mistakes-2.png", folder / "worst-mistakes.tex",
                                                folder / "worst-mistakes.csv"});
-  const std::vector<std::uint8_t> bytes = png(grey);
+  const std::vector<std::uint8_t> bytes = png(gray);
   CHECK(bytes_of(folder / "worst-mistakes-1.png") == std::string(bytes.begin(), bytes.end()));
   CHECK(bytes_of(folder / "worst-mistakes.csv") ==
         "file,shows\nworst-mistakes-1.png,\"test 3: is 4, taken for 9\"\nworst-mistakes-2.png,50 % sure\n");

@@ -23,7 +23,7 @@ TEST_CASE("bytes in any encoding become valid UTF-8") {
   CHECK(escape("a\x01\x7F\nb\tc") == "a" + bad + bad + "\nb\tc");  // control characters
 }
 
-TEST_CASE("a page is recognised by its beginning") {
+TEST_CASE("a page is recognized by its beginning") {
   for (const char* page :
        {"<!DOCTYPE html>\n<html lang=en>", "<!doctype HTML PUBLIC", "\xEF\xBB\xBF\n <html>"}) {
     CAPTURE(page);

@@ -4,8 +4,8 @@
 
 using namespace convoke::report;
 
-TEST_CASE("a heat map is interpolated between the centres of its places") {
-  // Two places over four pixels: their centres are at 1 and 3, the pixels' at 0.5, 1.5, 2.5 and 3.5.
+TEST_CASE("a heat map is interpolated between the centers of its places") {
+  // Two places over four pixels: their centers are at 1 and 3, the pixels' at 0.5, 1.5, 2.5 and 3.5.
   const Picture picture{4, 1, 1, {0, 0, 0, 0}};
   const Picture hot = overlaid(picture, {1, 2, {0, 1}});
   REQUIRE(hot.channels == 3);
@@ -17,9 +17,9 @@ TEST_CASE("a heat map is interpolated between the centres of its places") {
   CHECK(hot.pixels[9] == 166);
 }
 
-TEST_CASE("a heat map of zeros leaves the colours of a picture as they are") {
-  const Picture colours{1, 2, 3, {1, 2, 3, 250, 251, 252}};
-  CHECK(overlaid(colours, {1, 1, {0}}).pixels == colours.pixels);
-  const Picture grey{1, 2, 1, {7, 200}};
-  CHECK(overlaid(grey, {1, 1, {0}}).pixels == std::vector<std::uint8_t>{7, 7, 7, 200, 200, 200});
+TEST_CASE("a heat map of zeros leaves the colors of a picture as they are") {
+  const Picture colors{1, 2, 3, {1, 2, 3, 250, 251, 252}};
+  CHECK(overlaid(colors, {1, 1, {0}}).pixels == colors.pixels);
+  const Picture gray{1, 2, 1, {7, 200}};
+  CHECK(overlaid(gray, {1, 1, {0}}).pixels == std::vector<std::uint8_t>{7, 7, 7, 200, 200, 200});
 }

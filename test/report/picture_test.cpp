@@ -18,9 +18,9 @@ TEST_CASE("pictures are laid out in rows with a gap") {
                                                   3, 30, 128, 128, 128});
 }
 
-// All 8-bit grey PNGs of 2 x 2 pixels begin alike: signature and header, whose CRC is zlib.crc32(b"IHDR" +
+// All 8-bit gray PNGs of 2 x 2 pixels begin alike: signature and header, whose CRC is zlib.crc32(b"IHDR" +
 // struct.pack(">IIBBBBB", 2, 2, 8, 0, 0, 0, 0)) = 0x57dd52f8 in Python.
-TEST_CASE("a picture becomes a PNG within the page, also in colour if it has few colours") {
+TEST_CASE("a picture becomes a PNG within the page, also in color if it has few colors") {
   CHECK_THAT(data_uri({2, 2, 1, {0, 255, 255, 0}}),
              Catch::StartsWith("data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAAAAABX3VL4"));
   CHECK_THAT(data_uri({40, 40, 3, std::vector<std::uint8_t>(4800, 200)}),

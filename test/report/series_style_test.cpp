@@ -30,11 +30,11 @@ std::vector<std::string> members(int count) {
 }
 
 // WCAG 2.1: (brighter + 0.05) / (darker + 0.05), with relative luminances.
-double luminance(const std::string& colour) {
+double luminance(const std::string& color) {
   double sum = 0;
   const double weights[] = {0.2126, 0.7152, 0.0722};
   for (std::size_t c = 0; c < 3; ++c) {
-    const double value = std::stoi(colour.substr(1 + 2 * c, 2), nullptr, 16) / 255.0;
+    const double value = std::stoi(color.substr(1 + 2 * c, 2), nullptr, 16) / 255.0;
     sum += weights[c] * (value <= 0.03928 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4));
   }
   return sum;
@@ -66,7 +66,7 @@ TEST_CASE("a series has the same style in all charts, and no two series of a cha
   }
 }
 
-TEST_CASE("a related series has the colour of the other one, hollow, unless that style is taken") {
+TEST_CASE("a related series has the color of the other one, hollow, unless that style is taken") {
   Chart chart = lines({"a (marked)", "a", "b", "b, oversubscribed", "a, oversubscribed"});
   chart.apart = {{"a (marked)", "a"}, {"b, oversubscribed", "b"}, {"a, oversubscribed", "a"}};
   const std::vector<SeriesStyle> of = SeriesStyles({&chart, 1}).of(chart);
@@ -80,22 +80,22 @@ TEST_CASE("a related series has the colour of the other one, hollow, unless that
   CHECK(SeriesStyles({&alone, 1}).of(alone) == std::vector<SeriesStyle>{{0, false}, {1, true}});
 }
 
-TEST_CASE("channels of a histogram have their own colour") {
+TEST_CASE("channels of a histogram have their own color") {
   Chart chart = lines({"red", "green", "blue", "other"});
   chart.kind = Chart::Kind::kHistogram;
-  std::vector<std::string> colours;
+  std::vector<std::string> colors;
   for (const SeriesStyle& style : SeriesStyles({&chart, 1}).of(chart))
-    colours.emplace_back(style.tone().on_light);
+    colors.emplace_back(style.tone().on_light);
   for (std::size_t c = 0; c < 3; ++c) {
     const auto part = [&](std::size_t which) {
-      return std::stoi(colours[c].substr(1 + 2 * which, 2), nullptr, 16);
+      return std::stoi(colors[c].substr(1 + 2 * which, 2), nullptr, 16);
     };
     CHECK(part(c) == std::max({part(0), part(1), part(2)}));
   }
-  CHECK(std::set(colours.begin(), colours.end()).size() == 4);
+  CHECK(std::set(colors.begin(), colors.end()).size() == 4);
 }
 
-TEST_CASE("all colours have a contrast of 3:1 on their background") {
+TEST_CASE("all colors have a contrast of 3:1 on their background") {
   if (!has_charts()) return skip("Chart.js was not installed when this was built");
   const std::string html = Page("t", "").html();
   const std::regex card("--card: (#[0-9a-f]{6})");
@@ -116,10 +116,10 @@ TEST_CASE("the script of a page contains all labels and styles, for any names") 
   Page page("t", "");
   page.add(lines({"</script>\"\\\n"}));
   CHECK_THAT(page.html(), Contains("{\"label\":\"\\u003c/script>\\\"\\\\ \",") &&
-                              Contains("\"colours\":[\"#004488\",\"#5b9be6\"],\"mark\":\"circle\""));
+                              Contains("\"colors\":[\"#004488\",\"#5b9be6\"],\"mark\":\"circle\""));
 }
 
-TEST_CASE("many lines in a paper all differ in colour, dash or mark") {
+TEST_CASE("many lines in a paper all differ in color, dash or mark") {
   Chart chart = lines(members(24));
   chart.table.columns.push_back("member 0, contended");
   for (auto& row : chart.table.rows) row.push_back(Cell::count(1));
@@ -127,11 +127,11 @@ TEST_CASE("many lines in a paper all differ in colour, dash or mark") {
   const std::string script = gnuplot_script({chart, SeriesStyles({&chart, 1}).of(chart)}).commands;
   const std::regex style("with linespoints lc rgb '(#[0-9a-f]+)' lw 1.2 (dt [^ ]+) pt ([0-9]+)");
   std::set<std::tuple<std::string, std::string, std::string>> styles;
-  std::set<std::string> coloured_marks;
+  std::set<std::string> colored_marks;
   for (std::sregex_iterator it(script.begin(), script.end(), style); it != std::sregex_iterator(); ++it) {
     styles.emplace((*it)[1], (*it)[2], (*it)[3]);
-    coloured_marks.insert((*it)[1].str() + (*it)[3].str());
+    colored_marks.insert((*it)[1].str() + (*it)[3].str());
   }
   CHECK(styles.size() == 25);
-  CHECK(coloured_marks.size() == 25);  // colour and mark are enough, if lines are steep
+  CHECK(colored_marks.size() == 25);  // color and mark are enough, if lines are steep
 }

@@ -35,7 +35,7 @@ TEST_CASE("curves with bases of different sizes have separate ideal lines") {
       run.repeat = more == 0 ? 1 : 2;
     }
   }
-  const report::Page page = report::study_page("bases", study::analyse(all, {}), {}, "made by a test");
+  const report::Page page = report::study_page("bases", study::analyze(all, {}), {}, "made by a test");
   const report::Table& table = chart_called(page, "Speed-up by workers, makespan").table;
   const std::size_t over_1 = table.columns.size() - 2, over_4 = table.columns.size() - 1;
   CHECK(table.columns[over_1] == "ideal, over 1 workers");
@@ -85,7 +85,7 @@ TEST_CASE("configurations of emulated members are separate series, and the page 
       run.makespan_seconds = 7.0 / static_cast<double>(ranks);
     }
   }
-  const report::Page page = report::study_page("turns", study::analyse(all, {}), {}, "made by a test");
+  const report::Page page = report::study_page("turns", study::analyze(all, {}), {}, "made by a test");
   for (const char* title :
        {"Makespan by workers", "Decrease of the time by workers, makespan", "Accuracy by workers"}) {
     const report::Chart& chart = chart_called(page, title);

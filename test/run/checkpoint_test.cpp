@@ -115,7 +115,7 @@ TEST_CASE("a checkpoint stores the whole state") {
   CHECK(std::isnan(newest(checkpoints).state.value().validation_accuracy));
 }
 
-TEST_CASE("the newest two are kept, an interrupted epoch between its neighbours") {
+TEST_CASE("the newest two are kept, an interrupted epoch between its neighbors") {
   const TemporaryFolder folder;
   const Checkpoints checkpoints = in(folder.path());
   for (const std::int64_t epoch : {9998, 9999, 10000}) checkpoints.save(state_at(epoch));

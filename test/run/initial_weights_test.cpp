@@ -37,12 +37,12 @@ TEST_CASE("parameters that match in name and shape are taken, the others are lis
   CHECK(other.given == std::vector<bool>{true, true, false, false});
   CHECK(other.values[14] == 15);
   CHECK(other.describe() ==
-        "2 of 4 parameters; initialised: head.weight (2, 3), in the file (5, 3), head.bias (2), in the file "
+        "2 of 4 parameters; initialized: head.weight (2, 3), in the file (5, 3), head.bias (2), in the file "
         "(5)");
 
   const InitialWeights renamed = take_weights(source, graph(5, "classes"), "model.h5");
   CHECK(renamed.describe() ==
-        "2 of 4 parameters; initialised: classes.weight, classes.bias; not used: head.weight, head.bias");
+        "2 of 4 parameters; initialized: classes.weight, classes.bias; not used: head.weight, head.bias");
 }
 
 TEST_CASE("a file without a fitting parameter is refused") {

@@ -38,7 +38,7 @@ Member member(std::int64_t index) {
 
 }  // namespace
 
-TEST_CASE("a model file stores graph, normalisation, names and parameters") {
+TEST_CASE("a model file stores graph, normalization, names and parameters") {
   const TemporaryFolder folder;
   write_model(folder / "model.h5", tiny::description(), tiny::parameters(5));
   const ModelSet models = load_models(folder / "model.h5");
@@ -76,7 +76,7 @@ TEST_CASE("a written file is compared with its model, and a model that no file c
   CHECK_THAT(error_of([&] { require_storable(resized); }), Catch::Contains("\"rounding\" is for method"));
 }
 
-TEST_CASE("a model of tokens has no normalisation") {
+TEST_CASE("a model of tokens has no normalization") {
   const TemporaryFolder folder;
   ModelDescription description = tiny::description();
   description.normalization = {};
@@ -99,11 +99,11 @@ TEST_CASE("a model file stores a reversed order of channels, and nothing if the 
 TEST_CASE("a model file whose sizes contradict its network is refused before they are used") {
   const TemporaryFolder folder;
   ModelDescription description = tiny::description();
-  SECTION("normalisation") {
+  SECTION("normalization") {
     description.normalization.scale.push_back(1);
     write_model(folder / "model.h5", description, tiny::parameters(5));
     CHECK_THAT(error_of([&] { load_models(folder / "model.h5"); }),
-               Catch::Contains("model.h5: normalises 2 and 1 channels, but its network takes 1"));
+               Catch::Contains("model.h5: normalizes 2 and 1 channels, but its network takes 1"));
   }
   SECTION("class names") {
     description.class_names.pop_back();

@@ -62,7 +62,7 @@ void learn(State& state, std::span<const float> sums) {
   ++state.steps;
 }
 
-/// The slow loop: what a member must have learnt after all its steps.
+/// The slow loop: what a member must have learned after all its steps.
 State expected(const Job& job, std::int64_t member) {
   State state;
   while (state.steps < job.steps) {
@@ -308,7 +308,7 @@ void run_seed(std::uint64_t seed, bool tell, Counts& counts) {
   }
   for (std::int64_t member = 0; member < job.members; ++member) {
     if (member != job.failing && job.saved[member] != expected(job, member)) {
-      throw Broken(fmt::format("member {} has learnt something else", member));
+      throw Broken(fmt::format("member {} has learned something else", member));
     }
   }
 }

@@ -36,7 +36,7 @@ std::shared_ptr<const run::InitialWeights> backbone_weights() {
   const std::vector<engine::CanonicalParameter> parameters = engine::canonical_parameters(network({}));
   run::InitialWeights weights{.values = std::vector<float>(engine::canonical_values(parameters)),
                               .given = std::vector<bool>(parameters.size(), true),
-                              .initialised = {},
+                              .initialized = {},
                               .unused = {}};
   for (std::size_t i = 0; i < weights.values.size(); ++i)
     weights.values[i] = static_cast<float>(0.2 * std::sin(0.37 * static_cast<double>(i)));

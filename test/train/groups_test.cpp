@@ -31,5 +31,5 @@ TEST_CASE("members have different seeds; member 0 has the run's seed") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     for (std::int64_t member = 0; member < 20; ++member) ++seen[member_seed(seed, member)];
   }
-  CHECK(seen.size() == 400);  // runs with neighbouring seeds share no member seed
+  CHECK(seen.size() == 400);  // runs with neighboring seeds share no member seed
 }

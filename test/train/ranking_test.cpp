@@ -59,7 +59,7 @@ double top_k_by_sorting(const Samples& samples, std::size_t k) {
   return hits / static_cast<double>(samples.truth.size());
 }
 
-// Returns the result of all ranks. Neighbouring samples are on one rank: later ranks get more samples, or the
+// Returns the result of all ranks. Neighboring samples are on one rank: later ranks get more samples, or the
 // last rank gets all.
 train::Ranking rank_of(const Samples& samples, std::int64_t k, const mpi::Communicator& world,
                        bool all_to_last = false) {

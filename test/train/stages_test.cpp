@@ -39,7 +39,7 @@ nn::Graph without_dropout(const nn::Graph& graph) {
 
 run::InitialWeights weights_of(const std::vector<float>& parameters) {
   const std::size_t count = engine::canonical_parameters(network({})).size();
-  return {.values = parameters, .given = std::vector<bool>(count, true), .initialised = {}, .unused = {}};
+  return {.values = parameters, .given = std::vector<bool>(count, true), .initialized = {}, .unused = {}};
 }
 
 }  // namespace

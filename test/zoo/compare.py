@@ -61,7 +61,7 @@ def read_model(file):
 
 
 def takes_pixels(name):
-    """True if the network begins with the standardisation of pixels in 0..255."""
+    """True if the network begins with the standardization of pixels in 0..255."""
     return name.startswith("efficientnet-") and name.endswith("-keras")
 
 

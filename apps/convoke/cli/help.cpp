@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kHelpHelp = R"(Examples:
   convoke help                             all commands
   convoke help train                       the same as convoke train --help
-  convoke help study analyse
+  convoke help study analyze
   convoke help --man train | man -l -      the manual page of a command
   convoke help --install ~/.local/share    manual pages and completion for bash and zsh
 )";

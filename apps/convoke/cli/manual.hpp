@@ -35,8 +35,8 @@ struct ManualGroup {
 
 /// The description of a command. The help, the manual page and the completion scripts are made from it.
 struct Manual {
-  std::string name;         ///< "analyse"
-  std::string full_name;    ///< "convoke study analyse"
+  std::string name;         ///< "analyze"
+  std::string full_name;    ///< "convoke study analyze"
   std::string description;  ///< one sentence
   std::string group;        ///< the workflow that it belongs to
   std::vector<ManualEntry> arguments;
@@ -44,7 +44,7 @@ struct Manual {
   std::vector<Manual> commands;     ///< its subcommands
   std::vector<ManualBlock> footer;  ///< examples and explanations
 
-  /// "convoke study analyse [OPTIONS] FILE.csv..."
+  /// "convoke study analyze [OPTIONS] FILE.csv..."
   std::string usage() const;
   /// The subcommands by their workflow, in the order of their first one.
   std::vector<ManualGroup> command_groups() const;
@@ -61,7 +61,7 @@ void for_each_command(const Manual& manual, const std::function<void(const Manua
 /// Returns the output of `--help`, in at most 100 columns.
 std::string help_text(const Manual& manual);
 
-/// "convoke-study-analyse.1"
+/// "convoke-study-analyze.1"
 std::string man_page_name(const Manual& manual);
 
 /// The manual page of a command, for `man`: macros of the package man, in ASCII.

@@ -10,7 +10,7 @@
 namespace convoke::app {
 namespace {
 
-const os::Stopwatch kSinceStart;  // runs from static initialisation, just before main
+const os::Stopwatch kSinceStart;  // runs from static initialization, just before main
 
 }  // namespace
 

@@ -101,8 +101,8 @@ void print_comparison(const explore::Inspection& found) {
   for (std::size_t i = 0; i < comparison.pca.variance.size(); ++i) explained += comparison.pca.share(i);
   fmt::print("  {} principal components explain {:.1f} % of the variance\n", comparison.pca.variance.size(),
              100 * explained);
-  fmt::print("  the vote of the 10 nearest neighbours is right for {:.1f} %\n",
-             100 * comparison.neighbour_accuracy);
+  fmt::print("  the vote of the 10 nearest neighbors is right for {:.1f} %\n",
+             100 * comparison.neighbor_accuracy);
   for (std::size_t i = 0; i < std::min(kMostPairs, found.near_pairs.size()); ++i) {
     const explore::NearPair& pair = found.near_pairs[i];
     fmt::print("  near:      {}, {}: distance {:.3g}\n", place(pair.first), place(pair.second),
@@ -114,8 +114,8 @@ void print_comparison(const explore::Inspection& found) {
   }
   for (std::size_t i = 0; i < std::min(kMostPairs, found.suspect_labels.size()); ++i) {
     const explore::Outlier& outlier = found.suspect_labels[i];
-    fmt::print("  mislabelled? {}: {:.0f} % of its neighbours have another label, mostly {}\n",
-               place(outlier.sample), 100 * outlier.score, found.class_name(outlier.neighbours_label));
+    fmt::print("  mislabeled? {}: {:.0f} % of its neighbors have another label, mostly {}\n",
+               place(outlier.sample), 100 * outlier.score, found.class_name(outlier.neighbors_label));
   }
 }
 
@@ -226,7 +226,7 @@ std::function<int()> add_inspect(CLI::App& parser) {
       ->needs(html);
   parser
       .add_option("--sample", options->sample,
-                  "Number of samples that are compared with each other, for neighbours, maps and unusual "
+                  "Number of samples that are compared with each other, for neighbors, maps and unusual "
                   "samples")
       ->check(in_range(1, 50'000))
       ->type_name("N")

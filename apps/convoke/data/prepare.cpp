@@ -91,7 +91,7 @@ void add_picture_options(CLI::App& parser, PrepareOptions& options) {
       ->group("Pictures");
   parser
       .add_option("--channels", picture.channels,
-                  "Colour channels, 1 for grey or 3 for RGB; by default those of the first picture")
+                  "Color channels, 1 for gray or 3 for RGB; by default those of the first picture")
       ->check(CLI::IsMember({1, 3}).description(""))
       ->type_name("1|3")
       ->group("Pictures");
@@ -106,7 +106,7 @@ void add_encoding_options(CLI::App& parser, PrepareOptions& options) {
           ->group("Pictures");
   parser
       .add_option("--jpeg-quality", options.work.encoding.jpeg_quality,
-                  "Quality of the JPEGs; up to 90 colours have half the resolution")
+                  "Quality of the JPEGs; up to 90 colors have half the resolution")
       ->check(in_range(1, 100))
       ->needs(encoded)
       ->capture_default_str()

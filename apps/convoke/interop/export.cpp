@@ -95,7 +95,7 @@ std::function<int()> add_export(CLI::App& parser) {
                   "The file to write; the name of the run or model with the format's extension by default")
       ->type_name("FILE");
   parser.add_flag("--raw-input", options->raw_input,
-                  "Normalise in the first layers, so that the file takes samples as the dataset has them");
+                  "Normalize in the first layers, so that the file takes samples as the dataset has them");
   parser.add_flag("--each-member", options->each_member, "Write a file for each member of an ensemble");
   parser.footer(kExportHelp);
   return [options] { return export_model(*options); };

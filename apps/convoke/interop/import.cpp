@@ -28,7 +28,7 @@ struct ImportOptions {
   bool partial = false;               ///< weights that the network lacks are left out
   std::int64_t classes = 0;           ///< outputs of that network; 0: its own
   ModelReading reading;
-  std::string normalize;    ///< how samples are normalised; empty: as the file says
+  std::string normalize;    ///< how samples are normalized; empty: as the file says
   std::string class_names;  ///< a file with one name in each line
 };
 
@@ -79,7 +79,7 @@ interop::Imported read_for_zoo(const ImportOptions& options) {
   nn::Graph graph = nn::make_zoo_model(options.zoo, network);
   run::InitialWeights weights = interop::read_weights(
       options.file, graph, {.zoo = options.zoo, .prefix = options.prefix, .partial = options.partial});
-  if (!weights.initialised.empty()) {
+  if (!weights.initialized.empty()) {
     throw Error(
         fmt::format("{}: has not all weights of {}: {}", options.file, options.zoo, weights.describe()),
         fmt::format("train the others: convoke train RECIPE --set model.zoo={} --set model.weights={}",
@@ -111,7 +111,7 @@ int import_model(const ImportOptions& options) {
   } else if (!published.empty()) {
     model.normalization = normalization_of(published, model.graph.input_shape());
     imported.notes.push_back(fmt::format(
-        "pixels are normalised as \"{}\", as published weights of {} expect; --normalize changes that",
+        "pixels are normalized as \"{}\", as published weights of {} expect; --normalize changes that",
         published, options.zoo));
   } else if (!imported.normalization_note.empty()) {
     imported.notes.push_back(imported.normalization_note);
@@ -162,7 +162,7 @@ std::function<int()> add_import(CLI::App& parser) {
   parser
       .add_option(
           "--normalize", options->normalize,
-          "How pixels are normalised before the network, e.g. unit, imagenet; by default as the file says, "
+          "How pixels are normalized before the network, e.g. unit, imagenet; by default as the file says, "
           "or as the published weights of --zoo expect")
       ->type_name("NAME");
   parser

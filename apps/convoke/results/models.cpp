@@ -137,7 +137,7 @@ std::shared_ptr<const data::Augmenter> test_augmenter(std::int64_t views, const 
     throw Error(
         fmt::format(
             "--tta {}: {}", views,
-            recipe ? "[augment] of the run neither moves pixels nor changes colours, so there are no views"
+            recipe ? "[augment] of the run neither moves pixels nor changes colors, so there are no views"
                    : "no recipe.toml next to the model says how to augment"),
         "leave --tta out, or train with [augment], for example horizontal_flip = true");
   }

@@ -58,7 +58,7 @@ Output formats:
           (M, N, ...), one part for each member
 
 With --raw, floating-point values of NumPy arrays are used as they are. Integers, pictures and datasets are
-normalised as in training.
+normalized as in training.
 )";
 
 /// One output that is a number, without classes.
@@ -112,7 +112,7 @@ struct Views : engine::TestViews {
   std::shared_ptr<const data::Augmenter> augmenter;  ///< null: one view, the sample as it is
 };
 
-// Makes a view of normalised samples (n, C, H, W): converts them to pixels (H, W, C) and augments them.
+// Makes a view of normalized samples (n, C, H, W): converts them to pixels (H, W, C) and augments them.
 // `first`: the number of the first sample.
 std::vector<float> seen_in(std::int64_t view, const Views& views, std::span<const float> samples,
                            std::int64_t first, const run::ModelDescription& model) {

@@ -12,7 +12,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
 #include "convoke/data_prep/preparation.hpp"
-#include "convoke/data_prep/sources/csv_catalogue.hpp"
+#include "convoke/data_prep/sources/csv_catalog.hpp"
 #include "convoke/data_prep/sources/text_csv.hpp"
 #include "convoke/data_prep/table/table_preparation.hpp"
 #include "convoke/data_prep/text/text_preparation.hpp"

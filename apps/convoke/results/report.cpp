@@ -49,7 +49,7 @@ void require_one_kind(const std::vector<std::filesystem::path>& named) {
               "pass only runs, or only studies and tables of times");
 }
 
-// Writes the page of a run, of a comparison of several runs, or of one or more studies analysed together.
+// Writes the page of a run, of a comparison of several runs, or of one or more studies analyzed together.
 int report(const ReportOptions& options) {
   // 1. Check that a page can be written, before the long work.
   report::require_charts();
@@ -83,7 +83,7 @@ std::function<int()> add_report(CLI::App& parser) {
   parser
       .add_option("runs", options->runs,
                   "Folders of runs, which are compared; or folders of studies and tables of times, which are "
-                  "analysed as one study")
+                  "analyzed as one study")
       ->required()
       ->type_name("RUN|STUDY");
   parser

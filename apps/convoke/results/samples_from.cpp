@@ -33,9 +33,9 @@ bool takes_images(const run::ModelDescription& model) { return model.graph.input
 
 // Converts values v (n, ..., F) to v * scale + shift.
 template <class T>
-std::vector<float> normalise_features(std::span<const T> values, const data::Normalization& normalization) {
+std::vector<float> normalize_features(std::span<const T> values, const data::Normalization& normalization) {
   const std::size_t features = normalization.scale.size();
-  ensure(features > 0, "the model says how features are normalised");
+  ensure(features > 0, "the model says how features are normalized");
   std::vector<float> inputs(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t f = i % features;
@@ -47,10 +47,10 @@ std::vector<float> normalise_features(std::span<const T> values, const data::Nor
 // Converts values v, (n, H, W, C) or (n, C, H, W), to inputs (n, C, H, W): v * scale + shift, in the
 // order of channels that the network takes.
 template <class T>
-std::vector<float> normalise_images(std::span<const T> values, const Shape& sample, bool channels_last,
+std::vector<float> normalize_images(std::span<const T> values, const Shape& sample, bool channels_last,
                                     const data::Normalization& normalization) {
   const auto channels = static_cast<std::size_t>(sample[0]);
-  ensure(normalization.scale.size() == channels, "the model says how images are normalised");
+  ensure(normalization.scale.size() == channels, "the model says how images are normalized");
   const auto area = static_cast<std::size_t>(sample[1] * sample[2]);
   std::vector<float> inputs(values.size());
   for (std::size_t start = 0; start < values.size(); start += channels * area) {
@@ -118,8 +118,8 @@ SampleSource from_array(const std::string& file, const std::shared_ptr<data_prep
             array->read(static_cast<std::uint64_t>(first) * size, part);
             return std::visit(
                 [&](const auto& values) {
-                  return images ? normalise_images(std::span(values), sample, last, normalization)
-                                : normalise_features(std::span(values), normalization);
+                  return images ? normalize_images(std::span(values), sample, last, normalization)
+                                : normalize_features(std::span(values), normalization);
                 },
                 part);
           }};
@@ -170,7 +170,7 @@ SampleSource from_image(const std::string& file, const run::ModelDescription& mo
   return {file, 1, [file, sample, reader, normalization = model.normalization](std::int64_t, std::int64_t) {
             std::vector<std::uint8_t> values(static_cast<std::size_t>(sample.elements()));
             reader.read(pictures::read_encoded(file), file, std::as_writable_bytes(std::span(values)));
-            return normalise_images(std::span<const std::uint8_t>(values), sample, true, normalization);
+            return normalize_images(std::span<const std::uint8_t>(values), sample, true, normalization);
           }};
 }
 

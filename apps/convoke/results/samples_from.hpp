@@ -13,7 +13,7 @@ namespace convoke::app {
 struct SampleSource {
   std::string name;
   std::int64_t count = 0;
-  /// Samples first .. first + n - 1 for the network: (n, C, H, W), (n, L, F) or (n, F), normalised.
+  /// Samples first .. first + n - 1 for the network: (n, C, H, W), (n, L, F) or (n, F), normalized.
   std::function<std::vector<float>(std::int64_t first, std::int64_t n)> load;
 };
 
@@ -23,7 +23,7 @@ enum class BatchLayout { kAny, kNhwc, kNchw };
 struct SampleOptions {
   std::string split = "test";  ///< of datasets, .npz archives and HDF5 files
   BatchLayout layout = BatchLayout::kAny;
-  bool raw = false;  ///< do not normalise floating-point values of arrays
+  bool raw = false;  ///< do not normalize floating-point values of arrays
 };
 
 /// Opens an input of the command line: a picture (decoded to the model's channels, and fitted to its height

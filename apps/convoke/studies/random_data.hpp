@@ -48,7 +48,7 @@ struct BenchOptions : RecipeOptions {
   std::vector<std::int64_t> batches{1, 32};  ///< samples of a prediction
 };
 
-/// Measures how many random samples of the recipe's shape all ranks and threads convert, normalise and
+/// Measures how many random samples of the recipe's shape all ranks and threads convert, normalize and
 /// augment in a second, without a network. Prints the rate, and returns the exit code.
 int bench_data(const BenchOptions& options);
 

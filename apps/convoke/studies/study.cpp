@@ -63,7 +63,7 @@ Examples:
   convoke study scaling.toml --dry-run                         print the configurations and their commands
   convoke study scaling.toml --output studies/first            make the runs; Ctrl-C loses only one
   convoke study scaling.toml --output studies/first --resume   make the missing and failed runs
-  convoke study analyse studies/first/measurements.csv         speed-up, scaling laws, verdicts
+  convoke study analyze studies/first/measurements.csv         speed-up, scaling laws, verdicts
   convoke study advise studies/first --machines prices.toml --deadline 2h --accuracy 0.95
   mpirun -n 4 convoke study predict mnist-sync                 predict 1 to 1,024 ranks
 
@@ -77,8 +77,8 @@ docs/studies.md explains all keys, docs/study-files.md the folder.
 )";
 
 constexpr std::array kSubcommands{
-    Command{"Commands", "analyse", "Compute speed-up, scaling laws, cost and advice from tables of times",
-            add_study_analyse},
+    Command{"Commands", "analyze", "Compute speed-up, scaling laws, cost and advice from tables of times",
+            add_study_analyze},
     Command{"Commands", "advise",
             "Find the cheapest machine and number of workers that meet a deadline and an accuracy",
             add_study_advise},

@@ -200,7 +200,7 @@ study::Analysis analysis_of(std::span<const fs::path> studies) {
           std::max(options.scaling.up_to, kBeyond * row.measurement.ranks * row.measurement.threads);
     }
   }
-  return study::analyse(tables, options);
+  return study::analyze(tables, options);
 }
 
 report::Page study_page_of(std::span<const fs::path> studies) {

@@ -42,7 +42,7 @@ int study_table(const StudyTableOptions& options) {
   for (const std::string& file : options.tables) tables.push_back(study::read_table(file));
   study::PivotOptions pivot = options.pivot;
   for (const std::string& only : options.only) pivot.only.push_back(coordinate_and_value(only));
-  const study::TextTable table = study::pivot(study::analyse(tables, {}), tables, pivot);
+  const study::TextTable table = study::pivot(study::analyze(tables, {}), tables, pivot);
   fmt::print("{}", options.markdown ? study::to_markdown(table) : study::to_text(table));
   return EXIT_SUCCESS;
 }

@@ -30,15 +30,15 @@ std::string family_of(const nn::Node& node, const Families& families) {
   return found == families.end() ? std::string() : found->second;
 }
 
-std::size_t colour_of(const std::string& family) {
-  constexpr std::array<std::string_view, 7> kColours{"input",     "convolution", "pooling",      "merging",
-                                                     "recurrent", "activation",  "normalisation"};
-  const auto found = std::find(kColours.begin(), kColours.end(), family);
-  return found == kColours.end() ? 0 : static_cast<std::size_t>(found - kColours.begin());
+std::size_t color_of(const std::string& family) {
+  constexpr std::array<std::string_view, 7> kColors{"input",     "convolution", "pooling",      "merging",
+                                                    "recurrent", "activation",  "normalization"};
+  const auto found = std::find(kColors.begin(), kColors.end(), family);
+  return found == kColors.end() ? 0 : static_cast<std::size_t>(found - kColors.begin());
 }
 
 bool may_share_a_box(const std::string& family) {
-  return family == "normalisation" || family == "activation" || family == "regularisation";
+  return family == "normalization" || family == "activation" || family == "regularization";
 }
 
 // "3×2", or "3" if height and width are equal or there is only a length.
@@ -92,7 +92,7 @@ struct Contents {
 
   report::DiagramBox box(const nn::Graph& graph, const Families& families) const {
     report::DiagramBox box{.title = title_of(*nodes.front()),
-                           .colour = colour_of(family_of(*nodes.front(), families))};
+                           .color = color_of(family_of(*nodes.front(), families))};
     std::vector<std::string> further;
     std::int64_t parameters = 0;
     bool shared = false;

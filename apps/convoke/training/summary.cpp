@@ -123,7 +123,7 @@ void print_cores(const recipe::Recipe& recipe) {
              engine::describe_busy_cores(recipe.train.batch, recipe.micro_batch(), cores, members));
 }
 
-// How samples are normalised, and what published weights of the network expect.
+// How samples are normalized, and what published weights of the network expect.
 void print_input(const recipe::Recipe& recipe) {
   fmt::print("input: data.normalize = \"{}\"", recipe.data.normalize);
   const std::string expected = recipe.model.zoo.empty() ? "" : nn::zoo_normalization(recipe.model.zoo);

@@ -88,8 +88,8 @@ std::string loss_note(const train::Job& job, const data::Split& samples) {
   if (number_at(loss, "label_smoothing") > 0) parts.emplace_back("label smoothing");
   if (!list_at(loss, "class_weights").empty()) parts.emplace_back("class weights");
   if (!samples.weights.empty()) parts.emplace_back("weights of samples");
-  const auto penalised = [](const nn::Node& node) { return node.options.l1 != 0 || node.options.l2 != 0; };
-  if (std::ranges::any_of(job.model.graph.nodes(), penalised)) {
+  const auto penalized = [](const nn::Node& node) { return node.options.l1 != 0 || node.options.l2 != 0; };
+  if (std::ranges::any_of(job.model.graph.nodes(), penalized)) {
     parts.emplace_back("penalties on weights (l1, l2)");
   }
   const std::string beside = parts.empty() ? "" : ", unlike the objectives beside them";

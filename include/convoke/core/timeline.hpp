@@ -16,7 +16,7 @@ namespace convoke {
 enum class Activity : std::uint8_t {
   kLoad,        ///< opening datasets, compiling plans
   kStep,        ///< a training step; the next three are parts of it
-  kData,        ///< assembling samples: converting, normalising, augmenting
+  kData,        ///< assembling samples: converting, normalizing, augmenting
   kExchange,    ///< exposed communication: waiting for the sums over the ranks
   kUpdate,      ///< the optimizer
   kEvaluation,  ///< validation and test

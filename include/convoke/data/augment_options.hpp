@@ -15,7 +15,7 @@ using Interval = std::array<double, 2>;
 /// - 1. Any other number is pixels, drawn uniformly. From a list, one value is chosen, and its sign.
 using ShiftRange = std::vector<double>;
 
-/// The augmentations of a training set's images, made before normalisation; by default none. Names and
+/// The augmentations of a training set's images, made before normalization; by default none. Names and
 /// meaning are those of Keras's ImageDataGenerator where it has them. src/data/augment/augmentation.cpp lists
 /// all augmentations in the order in which they act.
 struct AugmentOptions {
@@ -30,7 +30,7 @@ struct AugmentOptions {
   bool horizontal_flip = false, vertical_flip = false;  ///< half of the images are flipped
   Fill fill;
 
-  // Colour of 8-bit images; values stay within 0..255.
+  // Color of 8-bit images; values stay within 0..255.
   double channel_shift_range = 0;  ///< added, in units of pixels; values stay within those of the image
   Interval brightness_range{1, 1};
   Interval contrast_range{1, 1};

@@ -37,15 +37,15 @@ struct Targets {
   std::span<float> share = {};
 };
 
-/// Turns stored images into what a network sees in a view: moved, recoloured, partly erased, mixed.
+/// Turns stored images into what a network sees in a view: moved, recolored, partly erased, mixed.
 /// Immutable; any number of threads may use it.
 class Augmenter {
  public:
-  /// `sample_shape`: (C, H, W). Throws Error if the samples are not images, or if colours are to change in
+  /// `sample_shape`: (C, H, W). Throws Error if the samples are not images, or if colors are to change in
   /// images that are not of 8 bits.
   Augmenter(AugmentOptions options, const Shape& sample_shape, SampleType type);
 
-  /// Computes the view of sample number `sample` (ViewKey::sample), stored as `image` (H, W, C): normalised,
+  /// Computes the view of sample number `sample` (ViewKey::sample), stored as `image` (H, W, C): normalized,
   /// (C, H, W) in the order of channels that the network takes.
   void picture(const std::uint8_t* image, const ViewKey& view, std::uint64_t sample,
                const Normalization& normalization, float* out) const;
@@ -75,7 +75,7 @@ class Augmenter {
 AugmentOptions for_testing(AugmentOptions options);
 
 /// Returns what a network sees of 8-bit images in a view, as pixels to be shown: (n, H, W, C) before
-/// normalisation, rounded; mixed if the view has micro-batches. `sample_shape`: (C, H, W).
+/// normalization, rounded; mixed if the view has micro-batches. `sample_shape`: (C, H, W).
 std::vector<std::uint8_t> augmented_pictures(const Split& split, const Shape& sample_shape,
                                              std::shared_ptr<const Augmenter> augmenter,
                                              std::span<const std::uint32_t> ids, const ViewKey& view);

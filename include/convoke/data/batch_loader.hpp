@@ -10,7 +10,7 @@
 
 namespace convoke::data {
 
-/// Assembles micro-batches: gathers samples by id and normalises numbers as floats. Turns images from
+/// Assembles micro-batches: gathers samples by id and normalizes numbers as floats. Turns images from
 /// (H, W, C) into (C, H, W) and augments them for training. Tokens stay as they are. Stateless and const: any
 /// number of threads may use one loader.
 class BatchLoader {

@@ -46,7 +46,7 @@ std::vector<std::uint32_t> fraction_of(std::vector<std::uint32_t> ids, double fr
 /// The samples of an epoch: all samples, each once, or equally many of each class (balanced_epoch).
 enum class Sampling { kAll, kBalanced };
 
-/// The shuffle of an epoch's samples: sample by sample, or by chunks of neighbours first and then among the
+/// The shuffle of an epoch's samples: sample by sample, or by chunks of neighbors first and then among the
 /// samples of several chunks, so that files can be read in large pieces.
 struct Shuffle {
   Shuffle(bool shuffle = true) : on(shuffle) {}  // NOLINT: a conversion

@@ -10,7 +10,7 @@
 namespace convoke::data {
 
 /// Turns stored values into a network's input, per channel of an image or per feature: (value - mean) /
-/// standard deviation. Empty for tokens, which are not normalised.
+/// standard deviation. Empty for tokens, which are not normalized.
 struct Normalization {
   std::vector<float> scale;  ///< channel_count of them: input = value * scale + shift, by stored channel
   std::vector<float> shift;
@@ -22,7 +22,7 @@ struct Normalization {
   friend bool operator==(const Normalization&, const Normalization&) = default;
 };
 
-/// Returns the names of all normalisations:
+/// Returns the names of all normalizations:
 ///
 ///     "unit"         x / 255, for 8-bit images
 ///     "standard"     (x - mean) / standard deviation of each channel or feature of the training split
@@ -34,7 +34,7 @@ struct Normalization {
 /// The last three are for 8-bit images of three channels.
 std::vector<std::string> normalization_names();
 
-/// Returns the normalisation called `name`. Throws Error listing the known names or saying what the dataset
+/// Returns the normalization called `name`. Throws Error listing the known names or saying what the dataset
 /// lacks; `where` is the dataset's file, for messages.
 Normalization normalization_from(const std::string& name, const DatasetInfo& info,
                                  const std::string& where = "the dataset");

@@ -26,7 +26,7 @@ struct SampleRange {
 /// A thread that reads the samples of an epoch that this process will use, until it is destroyed.
 ///
 /// The thread takes the steps in blocks of about a shuffle window. It reads the samples of a block in the
-/// order of their place in the files, neighbours together, and stores them in the order of their use, so that
+/// order of their place in the files, neighbors together, and stores them in the order of their use, so that
 /// it reads no sample twice and does not seek back. While one block is used, the next is read. The ranks of a
 /// node read the same part of the files at about the same time and share the system's page cache.
 class ReadAhead {

@@ -5,10 +5,10 @@
 
 namespace convoke::data_prep {
 
-/// Something that a source was taken for without being told. A source adds one to Catalogue::assumptions for
+/// Something that a source was taken for without being told. A source adds one to Catalog::assumptions for
 /// each decision that another reading of its files could change:
 ///
-///     catalogue_.assumptions.push_back({.what = "labels", .taken = "column \"species\"",
+///     catalog_.assumptions.push_back({.what = "labels", .taken = "column \"species\"",
 ///                                       .why = "the last column", .option = "--label-column"});
 ///
 /// `convoke prepare` prints them before it decodes, the dataset stores them, and `convoke inspect`

@@ -28,6 +28,6 @@ class Groups {
 /// together if its first pair of parentheses (without any, the whole match) takes equal text. Items without a
 /// match stay alone, and `notes` gets a sentence with their number. Throws Error if the pattern is invalid,
 /// or groups no two items.
-Groups groups_of(const Catalogue& catalogue, const std::string& pattern, std::vector<std::string>& notes);
+Groups groups_of(const Catalog& catalog, const std::string& pattern, std::vector<std::string>& notes);
 
 }  // namespace convoke::data_prep

@@ -44,21 +44,21 @@ struct SplitAssignment {
 };
 
 /// True if the options ask for other splits than the source's, or the source has none.
-bool draws_splits(const Catalogue& catalogue, const SplitOptions& options);
+bool draws_splits(const Catalog& catalog, const SplitOptions& options);
 
 /// Assigns each item to a split. A pure function of its arguments. In a drawn split, items of one group stay
 /// together: groups (largest first, equal ones in an order keyed by the seed) go where they bring the class
 /// counts nearest to their targets, as scikit-learn's StratifiedGroupKFold. Without groups every class is
 /// shuffled and cut. Throws Error if a split would have no sample, or if only some items name their split.
-SplitAssignment assign_splits(const Catalogue& catalogue, const Groups& groups, const SplitOptions& options);
+SplitAssignment assign_splits(const Catalog& catalog, const Groups& groups, const SplitOptions& options);
 
 /// Throws Error, beginning with `where`, if items of one group are in different splits of the source.
-void expect_whole_groups(const Catalogue& catalogue, const Groups& groups, const SplitAssignment& splits,
+void expect_whole_groups(const Catalog& catalog, const Groups& groups, const SplitAssignment& splits,
                          const std::string& where);
 
 /// True if the source lists a split's samples class by class, so that a part of it would differ from the
 /// rest.
-bool lies_by_class(const Catalogue& catalogue, const std::vector<std::size_t>& items);
+bool lies_by_class(const Catalog& catalog, const std::vector<std::size_t>& items);
 
 /// Puts the items in an order keyed by (seed, split).
 void shuffle_items(std::vector<std::size_t>& items, std::uint64_t seed, std::size_t split);

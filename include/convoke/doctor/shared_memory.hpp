@@ -17,7 +17,7 @@ struct SharedMemorySpace {
   std::string folder = {};    ///< of Open MPI's segments: /dev/shm, or one on a disk if that is small
   std::string unshared = {};  ///< why the ranks cannot share memory (mpi::SharedMemory); "" if they can
   std::string copies = {};    ///< MPI's way to copy within a host: "cma", "none", ...; "": unknown
-  std::string reading_refused = {};  ///< why a rank cannot read its neighbour's memory (CMA); "" if it can
+  std::string reading_refused = {};  ///< why a rank cannot read its neighbor's memory (CMA); "" if it can
 };
 
 /// The shared memory of every host, at the root. `ask`: see gather_networks. Collective.

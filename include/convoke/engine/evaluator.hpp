@@ -50,7 +50,7 @@ struct Score {
   std::int64_t samples = 0;
   double accuracy = 0;
   double loss = 0;  ///< infinite if the loss of a sample is not finite (or 2^40 or more)
-  /// The mean of what training minimises, Evaluator::objective(); NaN: it does not differ from the loss.
+  /// The mean of what training minimizes, Evaluator::objective(); NaN: it does not differ from the loss.
   double objective = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -69,7 +69,7 @@ class Evaluator {
   /// Returns the mean of the outputs over several views of each sample, which the loader makes.
   std::vector<float> outputs(const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
                              const TestViews& views);
-  /// Returns the outputs for samples in memory, in the form that the network reads: (n, C, H, W), normalised;
+  /// Returns the outputs for samples in memory, in the form that the network reads: (n, C, H, W), normalized;
   /// tokens as whole numbers.
   std::vector<float> outputs(std::span<const float> samples);
 
@@ -119,11 +119,11 @@ class Evaluator {
   std::int64_t outputs_ = 0;  // per sample
   std::int64_t chunk_ = 0;
   nn::LossPtr own_loss_;  // without a teacher
-  struct Penalised {
+  struct Penalized {
     std::size_t offset = 0, size = 0;  // in the canonical values
     double l1 = 0, l2 = 0;
   };
-  std::vector<Penalised> penalised_;
+  std::vector<Penalized> penalized_;
   double penalty_ = 0;      // of the loaded parameters
   bool activated_ = false;  // the outputs are values of the activation that is part of the loss
   std::shared_ptr<const nn::ParameterLayout> layout_;
@@ -132,7 +132,7 @@ class Evaluator {
   std::vector<nn::Network> workers_;
 };
 
-/// Returns this rank's part of `ids` when a group shares them evenly: neighbouring ids, in order of rank.
+/// Returns this rank's part of `ids` when a group shares them evenly: neighboring ids, in order of rank.
 std::span<const std::uint32_t> part_of(const mpi::Communicator& group, std::span<const std::uint32_t> ids);
 
 /// The losses of samples that this rank evaluates with the parameters that are loaded at first.

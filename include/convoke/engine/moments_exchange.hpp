@@ -10,7 +10,7 @@
 
 namespace convoke::engine {
 
-/// Sums the moments of synchronised batch norms (nn::Network::forward_stops) over micro-batches,
+/// Sums the moments of synchronized batch norms (nn::Network::forward_stops) over micro-batches,
 /// worker threads and the ranks of a group, within a step. Each worker adds the moments of its micro-batches,
 /// all wait for the sum, and each reads it. With `exact` the terms are summed as integers, so that the sum
 /// does not depend on how the micro-batches are distributed. Allocates nothing after the first step. Only

@@ -33,7 +33,7 @@ struct Cut {
 };
 
 /// Returns the limit, in bytes, of the activations of micro-batches that a worker runs together: 8 MiB. There
-/// is no limit if batch norms are synchronised, because all micro-batches are then active at the same time
+/// is no limit if batch norms are synchronized, because all micro-batches are then active at the same time
 /// anyway.
 std::int64_t bytes_together(const nn::Graph& graph);
 

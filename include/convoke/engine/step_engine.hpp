@@ -43,7 +43,7 @@ std::int64_t auto_micro_batch(std::int64_t batch);
 
 /// Executes training steps. The micro-batches of a step are distributed over the ranks of a group
 /// (MicroBatchShares) and over this rank's worker threads; with kExact or options.balance, workers of a node
-/// that are done take micro-batches from others (WorkQueue). Each worker runs neighbouring micro-batches
+/// that are done take micro-batches from others (WorkQueue). Each worker runs neighboring micro-batches
 /// together on one thread. Gradients are summed over micro-batches, threads and ranks, and then every node
 /// makes the same update. Owns parameters, gradients and optimizer state of one model; the ranks of a node
 /// share them (ModelMemory), so the destructor is collective.

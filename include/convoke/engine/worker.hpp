@@ -33,7 +33,7 @@ struct StepInput {
 
 /// Runs the micro-batches of one worker thread through its own plans and sums their gradients. With `exact`
 /// it runs micro-batch by micro-batch and sums in 64-bit fixed point, so that the sum does not depend on
-/// which worker ran a micro-batch; otherwise it runs neighbouring micro-batches together and sums floats.
+/// which worker ran a micro-batch; otherwise it runs neighboring micro-batches together and sums floats.
 /// With `moments` all of its micro-batches advance together. Only one thread may use a Worker, and this
 /// thread also compiles the plans.
 class Worker {
@@ -42,7 +42,7 @@ class Worker {
     bool exact = false;
     nn::PlanOptions plan;                ///< options of all plans, except micro-batch and micro-batches
     std::int64_t plan_bytes = 0;         ///< approximate activation memory of micro-batches that run together
-    MomentsExchange* moments = nullptr;  ///< exchange of synchronised batch norms, if the graph has any
+    MomentsExchange* moments = nullptr;  ///< exchange of synchronized batch norms, if the graph has any
     int worker = 0;                      ///< number of this worker on its rank
     bool overlaps = true;                ///< parts of the sums are used before the run ends
   };

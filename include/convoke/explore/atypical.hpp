@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "convoke/explore/neighbours.hpp"
+#include "convoke/explore/neighbors.hpp"
 #include "convoke/explore/vectors.hpp"
 
 namespace convoke::explore {
@@ -24,19 +24,19 @@ std::vector<Atypical> far_from_their_class(const Matrix& points, std::span<const
 /// A sample among samples of other classes.
 struct SuspectLabel {
   std::int64_t point = 0;
-  double disagreement = 0;    ///< share of its neighbours with another label
-  std::int32_t majority = 0;  ///< the most frequent label of its neighbours
+  double disagreement = 0;    ///< share of its neighbors with another label
+  std::int32_t majority = 0;  ///< the most frequent label of its neighbors
 };
 
-/// Returns the samples whose neighbours mostly have another label; their own labels may be wrong. The highest
-/// share comes first; among equals, the sample nearest to its neighbours. k-disagreeing neighbours of M.
+/// Returns the samples whose neighbors mostly have another label; their own labels may be wrong. The highest
+/// share comes first; among equals, the sample nearest to its neighbors. k-disagreeing neighbors of M.
 /// Smith, T. Martinez, C. Giraud-Carrier, "An instance level analysis of data complexity", Machine Learning
-/// 95, 2014. Only samples with a disagreeing majority of neighbours.
-std::vector<SuspectLabel> suspect_labels(const Neighbours& neighbours, std::span<const std::int32_t> labels,
+/// 95, 2014. Only samples with a disagreeing majority of neighbors.
+std::vector<SuspectLabel> suspect_labels(const Neighbors& neighbors, std::span<const std::int32_t> labels,
                                          std::size_t most);
 
-/// Returns the share of samples that the vote of their neighbours classifies correctly (a tie goes to the
+/// Returns the share of samples that the vote of their neighbors classifies correctly (a tie goes to the
 /// nearest of them).
-double neighbour_accuracy(const Neighbours& neighbours, std::span<const std::int32_t> labels);
+double neighbor_accuracy(const Neighbors& neighbors, std::span<const std::int32_t> labels);
 
 }  // namespace convoke::explore

@@ -11,7 +11,7 @@
 #include "convoke/explore/duplicates.hpp"
 #include "convoke/explore/exhibit.hpp"
 #include "convoke/explore/names.hpp"
-#include "convoke/explore/neighbours.hpp"
+#include "convoke/explore/neighbors.hpp"
 #include "convoke/explore/normality.hpp"
 #include "convoke/explore/pca.hpp"
 #include "convoke/explore/survey.hpp"
@@ -41,7 +41,7 @@ struct NearPair {
 struct Outlier {
   Exhibit sample;
   double score = 0;
-  std::int32_t neighbours_label = -1;  ///< for suspect_labels only
+  std::int32_t neighbors_label = -1;  ///< for suspect_labels only
 };
 
 /// Correlations of places of the image: pixels, or means of areas of pixels, all channels together.
@@ -65,7 +65,7 @@ struct Comparison {
   std::vector<std::int64_t> mapped;      ///< indices of the samples on the maps, ascending
   Matrix tsne;                           ///< (mapped, 2)
   double pca_trust = 0, tsne_trust = 0;  ///< trustworthiness of both maps; NaN for very few points
-  double neighbour_accuracy = 0;
+  double neighbor_accuracy = 0;
 };
 
 /// The distribution of a size of the training samples.

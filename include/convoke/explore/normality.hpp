@@ -10,8 +10,8 @@ namespace convoke::explore {
 /// and kurtosis together.
 struct Normality {
   std::int64_t count = 0;
-  double skewness = 0;   ///< third standardised moment; 0 for a normal distribution
-  double kurtosis = 0;   ///< fourth standardised moment - 3; 0 for a normal distribution
+  double skewness = 0;   ///< third standardized moment; 0 for a normal distribution
+  double kurtosis = 0;   ///< fourth standardized moment - 3; 0 for a normal distribution
   double statistic = 0;  ///< K squared; NaN for fewer than 20 or for equal numbers
   double p = 0;  ///< probability of so large a statistic if the distribution is normal; NaN as `statistic`
 };

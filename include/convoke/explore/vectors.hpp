@@ -51,7 +51,7 @@ constexpr std::int64_t kMostColumns = 1024;
 
 /// Reads the samples at `places` one by one and converts them:
 ///   images of 8 bits: pixels / 255, averaged over areas if there are more than kMostColumns values;
-///   measured numbers: each channel or feature is standardised with `mean` and `deviation`; images are
+///   measured numbers: each channel or feature is standardized with `mean` and `deviation`; images are
 ///     averaged over areas, sequences over time; larger numbers of features are hashed with signs (K.
 ///     Weinberger et al., "Feature hashing for large scale multitask learning", ICML 2009);
 ///   tokens: tf-idf of the 1,000 tokens that occur in most samples, scaled to length 1 (G. Salton, C.

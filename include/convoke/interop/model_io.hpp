@@ -24,7 +24,7 @@ struct ImportOptions {
 struct Imported {
   run::ModelSet models;
   std::vector<std::string> notes = {};  ///< sentences: what was converted, folded or left out
-  /// A sentence if the file does not say how pictures are normalised, so that a normalisation is assumed. It
+  /// A sentence if the file does not say how pictures are normalized, so that a normalization is assumed. It
   /// is for those who do not choose another one.
   std::string normalization_note = {};
   /// A sentence about what the outputs of a file of another program are: "outputs: probabilities (the network
@@ -41,7 +41,7 @@ std::vector<std::string> output_kinds();
 void declare_outputs(Imported& imported, const std::string& kind);
 
 struct ExportOptions {
-  /// The first nodes normalise, so that the file takes samples as the dataset has them (pixels of 0..255).
+  /// The first nodes normalize, so that the file takes samples as the dataset has them (pixels of 0..255).
   bool raw_input = false;
   /// An ONNX file with more bytes is divided: its weights go to FILE.data beside it. Protocol buffers hold at
   /// most 2 GiB.

@@ -22,7 +22,7 @@ namespace convoke::mpi {
 /// that names the host if one has not answered for a minute (CONVOKE_LINK_TIMEOUT, in seconds; 0: never).
 class Session {
  public:
-  /// Throws Error if it initialises an MPI library that provides less than MPI_THREAD_SERIALIZED.
+  /// Throws Error if it initializes an MPI library that provides less than MPI_THREAD_SERIALIZED.
   Session();
   ~Session();
   Session(const Session&) = delete;

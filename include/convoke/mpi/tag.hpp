@@ -16,7 +16,7 @@ enum class Tag : int {
   kMember,            ///< train::MemberQueue: the member that it trains next
   kMemberParameters,  ///< train::MemberExchange
   kHostClock,         ///< doctor: the clocks of hosts
-  kNeighbour,         ///< doctor: the memory of the neighbour
+  kNeighbor,          ///< doctor: the memory of the neighbor
   kLink,              ///< doctor: the links between hosts
 };
 

@@ -12,7 +12,7 @@ namespace convoke::nn {
 
 /// How training treats the parameters of a node.
 struct ParameterOptions {
-  bool trainable = true;  ///< false: frozen; a batch norm then normalises by its running statistics, as Keras
+  bool trainable = true;  ///< false: frozen; a batch norm then normalizes by its running statistics, as Keras
   /// penalty on the node's weights (not biases): loss + l1 sum |w| + l2 sum w^2; >= 0
   double l1 = 0, l2 = 0;
   double rate_factor = 1;  ///< the step's learning rate is multiplied by it, > 0

@@ -24,7 +24,7 @@ struct ParameterSpec {
   Initializer initializer = Initializer::kZeros;
   std::int64_t fan_in = 0;  ///< for the initializer: inputs and outputs that one weight row sees
   std::int64_t fan_out = 0;
-  bool trainable = true;  ///< optimised; false: a statistic (running mean, running variance) or frozen
+  bool trainable = true;  ///< optimized; false: a statistic (running mean, running variance) or frozen
   /// For a statistic: new = momentum * old + (1 - momentum) * (mean over the step's micro-batches). 1: never
   /// changes.
   double momentum = 0;

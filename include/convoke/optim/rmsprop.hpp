@@ -10,7 +10,7 @@ struct RmsPropOptions {
   double epsilon = 1e-7;  ///< added inside the root, > 0
 };
 
-/// RMSProp (Hinton, lecture 6e of "Neural networks for machine learning", 2012), not centred.
+/// RMSProp (Hinton, lecture 6e of "Neural networks for machine learning", 2012), not centered.
 class RmsProp final : public Optimizer {
  public:
   explicit RmsProp(RmsPropOptions options = {}) : options_(options) {}

@@ -13,7 +13,7 @@ struct WorkerPlace {
 };
 
 /// Returns those of a rank's `cpus` that belong to the NUMA node of one of its workers. The nodes have
-/// workers in proportion to their cores, neighbouring workers in one node. Ranks that share their cores
+/// workers in proportion to their cores, neighboring workers in one node. Ranks that share their cores
 /// divide them by their order. Pure.
 std::vector<int> cpus_of_worker(const WorkerPlace& place, std::span<const int> cpus,
                                 std::span<const LogicalCpu> host);

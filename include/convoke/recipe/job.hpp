@@ -29,7 +29,7 @@ std::shared_ptr<const run::InitialWeights> initial_weights(const Recipe& recipe,
 std::optional<run::ModelSet> teacher_of(const Recipe& recipe, const data::Dataset& dataset,
                                         const mpi::Communicator& world);
 
-/// Returns a sentence for the user if the job starts from weights that expect samples normalised in another
+/// Returns a sentence for the user if the job starts from weights that expect samples normalized in another
 /// way: those of the model in the file if it says so, or else those of the zoo's published weights
 /// (nn::zoo_normalization). Empty if there is nothing to say.
 std::string normalization_note(const Recipe& recipe, const train::Job& job);

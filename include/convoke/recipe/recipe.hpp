@@ -48,13 +48,13 @@ struct ModelRecipe {
   bool head = true;        ///< of a zoo model; already applied to `layers`
   std::string batch_norm;  ///< "micro-batch", "synchronized": for all batch norms, as written; empty: each
                            ///< layer's own setting
-  std::string weights;              ///< a model file or run folder to start from; empty: initial values
-  bool partial = false;             ///< parameters in that file that the network lacks are left out
+  std::string weights;     ///< a model file or run folder to start from; empty: initial values
+  bool partial = false;    ///< parameters in that file that the network lacks are left out
   std::vector<std::string> freeze;  ///< see nn::freeze; words of the zoo are resolved (nn::resolve_parts)
   std::int64_t cache_features = 0;  ///< cached views per sample; 0: off. See train::FeatureCache
   std::vector<std::string> notes;   ///< sentences on what reading `file` changed
   Settings loss;            ///< that of `file` if it ends in sigmoids, for train.loss; empty: the default
-  bool normalizes = false;  ///< the network of `file` begins with its own normalisation of stored samples
+  bool normalizes = false;  ///< the network of `file` begins with its own normalization of stored samples
 };
 
 struct TrainRecipe {

@@ -14,7 +14,7 @@ namespace convoke::report {
 /// (src/report/chart/drawing.hpp).
 struct Chart {
   enum class Kind {
-    kBar,  ///< one group of bars per row, one colour per further column; horizontal if there are many rows
+    kBar,  ///< one group of bars per row, one color per further column; horizontal if there are many rows
     kHistogram,  ///< adjacent bars; the first column has the lower end of each bin
     kLine,       ///< one line per further column over the first, which holds numbers
     kScatter,    ///< points: columns x, y, group; a tooltip shows further columns, except the ends of an
@@ -46,7 +46,7 @@ struct Chart {
 
   /// Line charts: x counts workers, which are usually doubled.
   bool of_workers = false;
-  /// Series that are related to another one, from name to name: they have its colour, but are hollow and
+  /// Series that are related to another one, from name to name: they have its color, but are hollow and
   /// dashed, so that readers can distinguish their values.
   std::map<std::string, std::string> apart = {};
 

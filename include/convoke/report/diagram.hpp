@@ -12,7 +12,7 @@ struct DiagramBox {
   std::string title;
   std::vector<std::string> lines = {};   ///< below the title
   std::vector<std::size_t> inputs = {};  ///< indices of earlier boxes, from which arrows lead to this one
-  std::size_t colour = 0;                ///< number of its pale colour; boxes of one kind have the same
+  std::size_t color = 0;                 ///< number of its pale color; boxes of one kind have the same
 
   friend bool operator==(const DiagramBox&, const DiagramBox&) = default;
 };
@@ -28,7 +28,7 @@ struct Diagram {
 /// must be installed.
 void require_diagram(const std::filesystem::path& file);
 
-/// Draws the diagram into a file, by Graphviz; the file appears when it is complete. Equal neighbouring parts
+/// Draws the diagram into a file, by Graphviz; the file appears when it is complete. Equal neighboring parts
 /// are drawn once in a frame with their number. A tall drawing continues in further columns. Throws Error as
 /// require_diagram does, or with the message of Graphviz.
 void draw_diagram(const Diagram& diagram, const std::filesystem::path& file);

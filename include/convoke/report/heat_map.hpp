@@ -8,14 +8,14 @@
 
 namespace convoke::report {
 
-/// A matrix that is too large for a table, as coloured cells. Pages show it on a canvas that zooms by mouse,
+/// A matrix that is too large for a table, as colored cells. Pages show it on a canvas that zooms by mouse,
 /// touch and keyboard, and names the cell under the cursor; papers show all of it.
 struct HeatMap {
   /// A cell that is not 0.
   struct Cell {
     std::size_t row, column;
     double value;
-    double shade;  ///< strength of its colour in [-1, 1]: positive blue, negative orange
+    double shade;  ///< strength of its color in [-1, 1]: positive blue, negative orange
   };
 
   std::string title;

@@ -12,7 +12,7 @@ struct Overlay {
   std::vector<double> values = {};  ///< (height, width)
 };
 
-/// Returns the picture in colours with the map over it, interpolated linearly between the centres of its
+/// Returns the picture in colors with the map over it, interpolated linearly between the centers of its
 /// places: 0 leaves the picture as it is, larger values are red, the largest yellow.
 Picture overlaid(const Picture& picture, const Overlay& map);
 

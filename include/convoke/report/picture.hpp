@@ -6,7 +6,7 @@
 
 namespace convoke::report {
 
-/// Pixels of 8 bits, row-major: grey (1 channel) or red, green, blue (3).
+/// Pixels of 8 bits, row-major: gray (1 channel) or red, green, blue (3).
 struct Picture {
   std::int64_t width = 0;
   std::int64_t height = 0;
@@ -17,11 +17,11 @@ struct Picture {
 /// Returns the picture as a lossless PNG file.
 std::vector<std::uint8_t> png(const Picture& picture);
 
-/// Returns "data:image/png;base64,...": the picture embedded in a page. PNG is lossless; colour pictures
+/// Returns "data:image/png;base64,...": the picture embedded in a page. PNG is lossless; color pictures
 /// become JPEG (quality 90) if that takes less than half the bytes, as for photographs.
 std::string data_uri(const Picture& picture);
 
-/// Arranges pictures of one size in rows of `columns`, with `gap` grey pixels between them. Not empty.
+/// Arranges pictures of one size in rows of `columns`, with `gap` gray pixels between them. Not empty.
 Picture contact_sheet(std::span<const Picture> pictures, std::int64_t columns, std::int64_t gap = 2);
 
 /// A picture on a page.

@@ -10,7 +10,7 @@ namespace convoke::report {
 struct Cell {
   std::string text;
   std::string value = {};  ///< the number, as JavaScript reads it; empty if there is none
-  double shade = 0;        ///< in [-1, 1]: the strength of its background; the sign selects the colour
+  double shade = 0;        ///< in [-1, 1]: the strength of its background; the sign selects the color
 
   Cell(std::string_view words) : text(words) {}    // NOLINT: conversions are the point
   Cell(const char* words) : text(words) {}         // NOLINT

@@ -14,13 +14,13 @@ struct InitialWeights {
   std::vector<float> values;  ///< canonical, of the whole graph
   std::vector<bool> given;    ///< for each of engine::canonical_parameters(): true if it is in `values`
   std::vector<std::string>
-      initialised;                  ///< parameters of the graph that the file lacks or has in another shape
+      initialized;                  ///< parameters of the graph that the file lacks or has in another shape
   std::vector<std::string> unused;  ///< parameters of the file that the graph lacks
   std::string prefix = {};          ///< what the file has in front of the names, e.g. "module."
   std::string converted = {};       ///< the file's type of numbers if it is not fp32, e.g. "float16"
   data::Normalization normalization = {};  ///< of the samples that the file's model takes; empty: not known
 
-  /// "104 of 106 parameters; initialised: dense_1.weight (10, 64), in the file (100, 64), ...; not used: ..."
+  /// "104 of 106 parameters; initialized: dense_1.weight (10, 64), in the file (100, 64), ...; not used: ..."
   std::string describe() const;
 };
 

@@ -31,7 +31,7 @@ std::optional<Straggler> find_straggler(std::span<const RankTimes> ranks);
 /// nodes, no link can be told from the others.
 std::optional<Straggler> find_slow_link(std::span<const double> seconds);
 
-/// Measures messages of 64 KiB between the first ranks of neighbouring nodes, in a ring, for at most 50 ms on
+/// Measures messages of 64 KiB between the first ranks of neighboring nodes, in a ring, for at most 50 ms on
 /// Gigabit Ethernet; returns the faster of a node's two links, by rank, on all ranks. Collective.
 std::vector<double> measure_node_links(const Machine& machine, const mpi::Communicator& world);
 

@@ -29,7 +29,7 @@ std::size_t cached_node(const Job& job, std::size_t stages);
 /// number of views.
 ///
 /// The samples are taken in order of their ids, one micro-batch at a time, by the plan of one micro-batch:
-/// the bits depend only on the network, the sample and its neighbours in that order.
+/// the bits depend only on the network, the sample and its neighbors in that order.
 class FeatureCache {
  public:
   /// True if this rank should leave long work early.

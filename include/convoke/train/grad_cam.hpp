@@ -32,7 +32,7 @@ class GradCam {
  public:
   /// Returns the node whose output the maps are made of: the last one that has as many rows and columns as
   /// the output of the last convolution over two axes, and that separates the network into two parts. So
-  /// normalisation and activation behind the convolution are included, as is the sum of a residual block.
+  /// normalization and activation behind the convolution are included, as is the sum of a residual block.
   /// Empty if there is none, if the rest of the network draws random numbers, or if the outputs are not
   /// scores of classes: one for each class, or one of a sigmoid for two classes.
   static std::optional<std::size_t> node_of(const run::ModelDescription& model);

@@ -12,7 +12,7 @@
 
 namespace convoke::train {
 
-/// The ranks of a world in groups of neighbours, one group for each member that trains at the same time. With
+/// The ranks of a world in groups of neighbors, one group for each member that trains at the same time. With
 /// more members than groups, a group trains several members one after another (MemberQueue).
 struct Groups {
   std::int64_t members = 1;

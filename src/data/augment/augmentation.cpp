@@ -1,6 +1,6 @@
 #include "augmentation.hpp"
 
-#include "colour.hpp"
+#include "color.hpp"
 #include "data/augment/augmentation.hpp"
 
 namespace convoke::data {
@@ -9,7 +9,7 @@ namespace {
 constexpr std::array kAugmentations{Augmentation{"crop", wants_crop, draw_crop},
                                     Augmentation{"affine", wants_affine, draw_affine},
                                     Augmentation{"flip", wants_flip, draw_flip},
-                                    Augmentation{"colour", wants_colour, draw_colour},
+                                    Augmentation{"color", wants_color, draw_color},
                                     Augmentation{"randaugment", wants_randaugment, draw_randaugment},
                                     Augmentation{"cutout", wants_cutout, draw_cutout}};
 

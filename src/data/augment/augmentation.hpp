@@ -27,8 +27,8 @@ struct Planes {
   float* channel(std::size_t c) const { return values + c * pixels(); }
 };
 
-/// A change of colours, in place; the step defines the meaning of `amount`.
-struct ColourStep {
+/// A change of colors, in place; the step defines the meaning of `amount`.
+struct ColorStep {
   void (*apply)(const Planes& image, float amount) = nullptr;
   float amount = 0;
 };
@@ -46,14 +46,14 @@ class Change {
 
   /// Applies `next` after the moves so far.
   void move(const AffineMap& next) { map = map * next; }
-  void add(ColourStep step) {
-    ensure(count_ < steps_.size(), "a sample has at most 24 changes of colour");
+  void add(ColorStep step) {
+    ensure(count_ < steps_.size(), "a sample has at most 24 changes of color");
     steps_[count_++] = step;
   }
-  std::span<const ColourStep> colours() const { return {steps_.data(), count_}; }
+  std::span<const ColorStep> colors() const { return {steps_.data(), count_}; }
 
  private:
-  std::array<ColourStep, 24> steps_;
+  std::array<ColorStep, 24> steps_;
   std::size_t count_ = 0;
 };
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "augmentation.hpp"
-#include "colour.hpp"
+#include "color.hpp"
 #include "convoke/core/error.hpp"
 #include "data/augment/augmentation.hpp"
 #include "data/convert.hpp"
@@ -20,17 +20,17 @@ void require_images(const AugmentOptions& options, const Shape& shape, SampleTyp
                 "leave [augment] out");
   }
   if (type == SampleType::kUint8) return;
-  for (auto* wants : {wants_colour, wants_randaugment}) {
+  for (auto* wants : {wants_color, wants_randaugment}) {
     if (!wants(options)) continue;
     throw Error(
-        "[augment] changes colours, but the images are measured numbers (float32)",
+        "[augment] changes colors, but the images are measured numbers (float32)",
         "leave out channel_shift_range, brightness_range, contrast_range, saturation_range, hue_range "
         "and randaugment, or store the images as uint8");
   }
 }
 
-// If brightness is the only change of colour, the warp applies it while it writes the image.
-bool only_brightness(std::span<const ColourStep> steps) {
+// If brightness is the only change of color, the warp applies it while it writes the image.
+bool only_brightness(std::span<const ColorStep> steps) {
   return steps.empty() || (steps.size() == 1 && steps[0].apply == adjust_brightness);
 }
 
@@ -54,22 +54,22 @@ void Augmenter::make(const T* image, const ViewKey& view, std::uint64_t sample,
 
   const Planes planes{out, static_cast<std::size_t>(shape_[0]), static_cast<std::size_t>(shape_[1]),
                       static_cast<std::size_t>(shape_[2])};
-  const std::span<const ColourStep> colours = change.colours();
+  const std::span<const ColorStep> colors = change.colors();
   const bool moved = change.map != AffineMap{};
-  const bool at_once = colours.empty() || (moved && only_brightness(colours));
+  const bool at_once = colors.empty() || (moved && only_brightness(colors));
   const float* const scale = at_once ? normalization.scale.data() : one_.data();
   const float* const shift = at_once ? normalization.shift.data() : zero_.data();
   if (moved) {
     Tone tone{.scale = scale, .shift = shift};
-    if (at_once && !colours.empty()) tone = {scale, shift, colours[0].amount, 255};
+    if (at_once && !colors.empty()) tone = {scale, shift, colors[0].amount, 255};
     warp(ImageView<T>{image, shape_[1], shape_[2], shape_[0]}, change.map, options_.fill, tone, shape_[1],
          shape_[2], out);
   } else {
     convert_image(image, out, planes.pixels(), planes.channels, scale, shift);
   }
   if (!at_once) {
-    for (const ColourStep& step : colours) step.apply(planes, step.amount);
-    normalise(planes, normalization.scale.data(), normalization.shift.data());
+    for (const ColorStep& step : colors) step.apply(planes, step.amount);
+    normalize(planes, normalization.scale.data(), normalization.shift.data());
   }
   erase(planes, change.hole);
   if (normalization.reversed) reverse_channels(out, planes.pixels(), planes.channels);

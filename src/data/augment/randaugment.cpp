@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "colour.hpp"
+#include "color.hpp"
 
 namespace convoke::data {
 namespace {

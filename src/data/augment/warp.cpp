@@ -90,7 +90,7 @@ void place(FillMode mode, const Line& line, std::size_t from, std::size_t count,
   }
 }
 
-/// A pixel of three bytes and its right neighbour: a0 a1 a2 b0, b1 b2.
+/// A pixel of three bytes and its right neighbor: a0 a1 a2 b0, b1 b2.
 struct Pairs {
   alignas(64) std::array<std::uint32_t, kBlock> low, high;
 };
@@ -132,7 +132,7 @@ void interpolate_pairs(const Pairs& top, const Pairs& bottom, const Places& plac
   }
 }
 
-// Works channel by channel, for any number of channels; `image` begins with the channel. The neighbours are
+// Works channel by channel, for any number of channels; `image` begins with the channel. The neighbors are
 // `right` and `down` values further, 0 if the axis has only one pixel.
 template <class T>
 [[gnu::always_inline]] inline void interpolate_channel(const T* image, std::size_t channels,

@@ -107,7 +107,7 @@ Value Call::add_weighted(const Settings& layer, const std::vector<Value>& inputs
   for (Piece& piece : match_tensors(builder().graph().node(out.node), stored, inputs.front().flattened)) {
     builder().give(out.node, piece.parameter, std::move(piece.fill));
   }
-  penalise(*this, config_, out.node);
+  penalize(*this, config_, out.node);
   if (!options_.trainable && !builder().graph().node(out.node).parameters.empty()) {
     builder().freeze(out.node);
     context_.frozen.insert(name_);

@@ -5,7 +5,7 @@
 namespace convoke::interop::keras_export {
 namespace {
 
-// epsilon, center and scale of a normalisation over the last axis.
+// epsilon, center and scale of a normalization over the last axis.
 Json norm_config(const Composition& c) {
   return {{"axis", -1},
           {"epsilon", c.settings.number("epsilon")},

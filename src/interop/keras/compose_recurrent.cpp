@@ -64,7 +64,7 @@ KerasTensor compose_recurrent(Composition& c) {
   if (masked && !c.input().masked) {
     c.refuse(
         "with tokens behind layers that end Keras' mask; it keeps masks behind embedding, recurrent "
-        "layers with sequences, dropout, activations and normalisations");
+        "layers with sequences, dropout, activations and normalizations");
   }
   const std::string name = c.settings.type() == "lstm" ? "LSTM" : "GRU";
   const KerasTensor x = masked ? c.input() : c.unmasked(c.input());

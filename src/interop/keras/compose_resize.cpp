@@ -38,12 +38,12 @@ KerasTensor mix(Composition& c, const KerasTensor& image, const AxisMatrix& rows
   return mix_along(c, "rows", narrow, rows, {3, 2, 1});
 }
 
-// Keras resizes with half-pixel centres, and rounds half up where fp32 is exact: for whole factors.
+// Keras resizes with half-pixel centers, and rounds half up where fp32 is exact: for whole factors.
 KerasTensor compose_resize(Composition& c) {
   const nn::ResizeOptions& options = dynamic_cast<const nn::Resize&>(*c.node.layer).options();
   const Shape &in = c.input().shape, out = c.output();
   const bool nearest = options.method == nn::ResizeOptions::Method::kNearest;
-  const bool half_pixel = options.centres == nn::ResizeOptions::Centres::kHalfPixel &&
+  const bool half_pixel = options.centers == nn::ResizeOptions::Centers::kHalfPixel &&
                           options.rounding == nn::ResizeOptions::Rounding::kRoundPreferCeil;
   const bool whole = out[0] % in[0] == 0 && out[1] % in[1] == 0;
   if (half_pixel && whole) {

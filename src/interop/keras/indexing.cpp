@@ -84,8 +84,8 @@ Value taken(const Call& call, const Value& x, std::int64_t axis, const std::vect
   std::vector<Value> parts;
   for (const auto& [first, size] : runs_of(indices)) {
     if (parts.size() == kMostParts)
-      throw Error("takes too many indices that are not neighbours",
-                  "take longer runs of neighbours, or pool the axis");
+      throw Error("takes too many indices that are not neighbors",
+                  "take longer runs of neighbors, or pool the axis");
     parts.push_back(
         call.add({{"layer", "slice"}, {"axis", name}, {"begin", first}, {"size", size}}, x, "places"));
   }

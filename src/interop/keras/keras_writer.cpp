@@ -49,7 +49,7 @@ KerasTensor compose_normalization(FunctionalModel& out, const data::Normalizatio
   std::vector<double> mean, variance;
   for (std::size_t i = 0; i < scale.size(); ++i) {
     if (!(scale[i] > 0)) {
-      throw Error(fmt::format("the normalisation's scale of channel {} is {}, which Keras cannot express", i,
+      throw Error(fmt::format("the normalization's scale of channel {} is {}, which Keras cannot express", i,
                               scale[i]),
                   "leave out --raw-input");
     }

@@ -13,11 +13,11 @@ namespace convoke::interop::keras_export {
 /// probabilities. With ExportOptions::raw_input, a Rescaling or Normalization comes first.
 /// Throws Error naming the node for a layer that Keras cannot express; --format onnx can.
 
-/// Writes a .keras file, for Keras 3. Class names and normalisation are in its metadata.json, which Keras
+/// Writes a .keras file, for Keras 3. Class names and normalization are in its metadata.json, which Keras
 /// does not read.
 std::vector<std::filesystem::path> write_keras(const std::filesystem::path& file, const run::ModelSet& models,
                                                const ExportOptions& options);
-/// Writes an .h5 file, for Keras 2 and 3. Class names and normalisation are attributes of the file.
+/// Writes an .h5 file, for Keras 2 and 3. Class names and normalization are attributes of the file.
 std::vector<std::filesystem::path> write_keras_h5(const std::filesystem::path& file,
                                                   const run::ModelSet& models, const ExportOptions& options);
 

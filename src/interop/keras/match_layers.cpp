@@ -56,7 +56,7 @@ std::optional<Numbered> numbered(const std::string& name) {
   return std::nullopt;
 }
 
-// True for the layer that normalises pictures in Keras' EfficientNet by the mean and variance of ImageNet:
+// True for the layer that normalizes pictures in Keras' EfficientNet by the mean and variance of ImageNet:
 // its fixed numbers are in the zoo's first layers.
 bool is_of_imagenet(const StoredLayer& layer) {
   constexpr std::array<float, 3> kMean{0.485F, 0.456F, 0.406F}, kDeviation{0.229F, 0.224F, 0.225F};

@@ -267,7 +267,7 @@ void set_loss(Imported& imported, const Json& compile, const Json& facts) {
   resolve_outputs(imported, stated);
 }
 
-// What Convoke adds to the files that it writes. A network that begins with its normalisation takes raw
+// What Convoke adds to the files that it writes. A network that begins with its normalization takes raw
 // samples.
 void set_facts(Imported& imported, const Json& facts) {
   run::ModelDescription& description = imported.models.description;

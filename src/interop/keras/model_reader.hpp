@@ -15,7 +15,7 @@ struct ModelSource {
   const Json& compile;  ///< the settings of model.compile(), or a null
   const WeightSource& weights;
   int keras_version = 3;  ///< 2 for Keras 1 and 2
-  const Json& facts;      ///< class names and normalisation of a model that Convoke wrote, or a null
+  const Json& facts;      ///< class names and normalization of a model that Convoke wrote, or a null
 };
 
 /// Converts the model. Throws Error naming the file, the layer and its class.

@@ -6,7 +6,7 @@
 #include "convoke/core/error.hpp"
 #include "interop/keras/layers.hpp"
 
-// Normalisations, learned or fixed.
+// Normalizations, learned or fixed.
 
 namespace convoke::interop::keras {
 namespace {
@@ -20,7 +20,7 @@ void require_channel_axis(const Call& call, const Value& x) {
   }
 }
 
-Settings normalisation(const Call& call, const char* layer, double epsilon) {
+Settings normalization(const Call& call, const char* layer, double epsilon) {
   return {{"layer", layer},
           {"epsilon", call.config().number("epsilon", epsilon)},
           {"scale", call.config().flag("scale", true)},
@@ -41,7 +41,7 @@ Value convert_batch_norm(const Call& call) {
   require_channel_axis(call, x);
   call.config().require_neutral("renorm");
   call.config().require_neutral("virtual_batch_size");
-  Settings layer = normalisation(call, "batch_norm", 1e-3);
+  Settings layer = normalization(call, "batch_norm", 1e-3);
   layer.set("momentum", call.config().number("momentum", 0.99));
   layer.set("synchronized", call.config().flag("synchronized", false));
   layer.set("frozen", call.options().inference);
@@ -52,7 +52,7 @@ Value convert_layer_norm(const Call& call) {
   const Value x = call.input();
   require_channel_axis(call, x);
   call.config().require_neutral("rms_scaling");
-  Settings layer = normalisation(call, "layer_norm", 1e-3);
+  Settings layer = normalization(call, "layer_norm", 1e-3);
   if (call.shape(x).rank() == 3) layer.set("axis", "channels");
   return call.add_weighted(layer, {x});
 }
@@ -60,7 +60,7 @@ Value convert_layer_norm(const Call& call) {
 Value convert_group_norm(const Call& call) {
   const Value x = call.plain_input();
   require_channel_axis(call, x);
-  Settings layer = normalisation(call, "group_norm", 1e-3);
+  Settings layer = normalization(call, "group_norm", 1e-3);
   const std::int64_t groups = call.config().whole("groups", 32);
   layer.set("groups", groups == -1 ? nn::channels_of(call.shape(x)) : groups);
   return call.add_weighted(layer, {x});

@@ -34,7 +34,7 @@ std::optional<Penalty> penalty_of(const Json& regularizer) {
 
 }  // namespace
 
-void penalise(const Call& call, const Config& config, std::size_t node) {
+void penalize(const Call& call, const Config& config, std::size_t node) {
   std::optional<Penalty> common;
   bool left_out =
       std::any_of(kOfOthers.begin(), kOfOthers.end(), [&](std::string_view key) { return config.has(key); });
@@ -44,7 +44,7 @@ void penalise(const Call& call, const Config& config, std::size_t node) {
     left_out = left_out || !own || (common && common != own);
     if (!common) common = own;
   }
-  if (common && *common != Penalty{} && !left_out) call.builder().penalise(node, common->l1, common->l2);
+  if (common && *common != Penalty{} && !left_out) call.builder().penalize(node, common->l1, common->l2);
   if (!left_out) return;
   call.note(
       fmt::format("{} \"{}\" has penalties that a layer of Convoke has not (other than l1 and l2, or not "

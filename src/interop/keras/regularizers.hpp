@@ -10,7 +10,7 @@ namespace convoke::interop::keras {
 
 /// Gives `node` the penalties of a layer's settings. Leaves out, with a note, penalties of biases and
 /// outputs, and penalties that are not equal for all weights of the layer.
-void penalise(const Call& call, const Config& config, std::size_t node);
+void penalize(const Call& call, const Config& config, std::size_t node);
 
 }  // namespace convoke::interop::keras
 

@@ -71,7 +71,7 @@ void convert_swish(Call& call) {
   call.give(plain ? y : rescaled(call, y, 1 / alpha, 0));
 }
 
-void convert_recognised_activation(Call& call) {
+void convert_recognized_activation(Call& call) {
   const std::string_view op = call.node().op;
   call.give(apply(call, call.view(0),
                   op == "Relu6"  ? Function::kRelu6
@@ -175,7 +175,7 @@ std::vector<std::size_t> summed_axes(Call& call) {
   const View& x = call.view(0);
   const std::size_t first = call.axis(call.integer("axis", call.opset() < 13 ? 1 : -1), x.rank());
   std::vector<std::size_t> axes{first};
-  if (call.opset() < 13 && !call.is_recognised()) {  // over all axes from this one on
+  if (call.opset() < 13 && !call.is_recognized()) {  // over all axes from this one on
     for (std::size_t axis = first + 1; axis < x.rank(); ++axis) axes.push_back(axis);
   }
   for (const std::size_t axis : axes) {

@@ -33,7 +33,7 @@ std::size_t in_shape(ModelBuilder& builder, std::size_t node, const Shape& shape
   return builder.add(std::make_shared<nn::Reshape>(nn::ReshapeOptions{shape.extents()}), {node});
 }
 
-/// Atoms that stay neighbours in a new order.
+/// Atoms that stay neighbors in a new order.
 struct Block {
   int first = 0;  ///< its first atom
   std::int64_t extent = 1;

@@ -118,7 +118,7 @@ View split_heads(Call& call, const View& view, std::int64_t heads) {
 
 }  // namespace
 
-// The recognised form of patterns.cpp: the key is transposed, and the constants @a, @b, @c multiply the
+// The recognized form of patterns.cpp: the key is transposed, and the constants @a, @b, @c multiply the
 // query, the key and the scores; @d, @e and @f divide them.
 void convert_spelled_attention(Call& call) {
   AttentionInputs given = inputs_of(call);

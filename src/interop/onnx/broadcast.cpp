@@ -49,7 +49,7 @@ View repeated(Call& call, const View& view, const std::vector<Dim>& to) {
     if (copies > kMostCopies) call.refuse("repeats its input too often");
   }
   if (axes.empty()) return x;
-  // (K) -> (K, 1, 1) -> (K, 1, copies) by nearest neighbours
+  // (K) -> (K, 1, 1) -> (K, 1, copies) by nearest neighbors
   View::Axis all;
   for (int atom = 0; atom < static_cast<int>(x.atoms.size()); ++atom) all.push_back(atom);
   const std::size_t pixel = arrange(call.builder(), x, {all, {}, {}});

@@ -77,7 +77,7 @@ class Call {
   std::optional<std::vector<std::int64_t>> list(const std::string& attribute, std::size_t input) const;
 
   /// True if the node stands for the nodes of a formula: see patterns.hpp.
-  bool is_recognised() const { return node_.domain == kRecognisedDomain; }
+  bool is_recognized() const { return node_.domain == kRecognizedDomain; }
   /// Refuses a formula that reshapes to other dimensions than these, which its input gives if it has any; -1
   /// stands for any dimension.
   void expect_shape(std::size_t input, const std::vector<Dim>& wanted) const;

@@ -151,7 +151,7 @@ void convert_gather(Call& call) {
                   "Convoke converts a Gather with constant indices, or of the vectors of tokens from a table "
                   "(vocabulary, units)");
     }
-    if (call.is_recognised()) {  // one-hot numbers times the table
+    if (call.is_recognized()) {  // one-hot numbers times the table
       std::vector<Dim> wide = tokens.dims();
       wide.push_back({1});
       call.expect_shape(2, wide);

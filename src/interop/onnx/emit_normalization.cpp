@@ -69,7 +69,7 @@ void emit_layer_norm(Emission& e) {
            {{"perm", Integers{0, 3, 1, 2}}});
 }
 
-// y = x (k + alpha / size sum x^2)^-beta. An even window's extra channel is before the centre here and in
+// y = x (k + alpha / size sum x^2)^-beta. An even window's extra channel is before the center here and in
 // PyTorch, but behind it in ONNX's LRN: then a 1 x 1 convolution sums the squares.
 void emit_local_response_norm(Emission& e) {
   const std::int64_t size = e.settings.integer("size"), channels = e.channels();

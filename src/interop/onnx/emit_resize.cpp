@@ -32,12 +32,12 @@ float scale_to(std::int64_t in, std::int64_t out) {
 
 }  // namespace
 
-// Our centres and roundings have ONNX's names. The batch is not known, so that only scales can give the size.
+// Our centers and roundings have ONNX's names. The batch is not known, so that only scales can give the size.
 void emit_resize(Emission& e) {
   const nn::ResizeOptions& options = dynamic_cast<const nn::Resize&>(*e.node.layer).options();
   const bool nearest = options.method == nn::ResizeOptions::Method::kNearest;
   const Shape in = e.input_shape(), out = e.node.shape;
-  const bool exact = options.centres == nn::ResizeOptions::Centres::kAlignCorners ||
+  const bool exact = options.centers == nn::ResizeOptions::Centers::kAlignCorners ||
                      (has_exact_scale(in[1], out[1]) && has_exact_scale(in[2], out[2]));
   if (nearest && !exact) {
     const std::string rows =
@@ -47,7 +47,7 @@ void emit_resize(Emission& e) {
   const auto named = [&](const char* key, const char* otherwise) {
     return e.settings.has(key) ? e.settings.text(key) : std::string(otherwise);
   };
-  OnnxAttributes attributes{{"coordinate_transformation_mode", named("centres", "half_pixel")},
+  OnnxAttributes attributes{{"coordinate_transformation_mode", named("centers", "half_pixel")},
                             {"mode", std::string(nearest ? "nearest" : "linear")}};
   if (nearest) attributes.push_back({"nearest_mode", named("rounding", "round_prefer_ceil")});
   const std::string scales = e.constant("scales", {4}, [in, out] {

@@ -34,9 +34,9 @@ constexpr std::array kRules{
     Rule{"mean", "Expand(Reshape(<sum>,s),s)"},
     Rule{"sum", "Mul(ReduceSum(x),$n)"},
     Rule{"squares", "Mul(ReduceSum(Mul(x,x)),$n)"},
-    Rule{"centred", "Sub(x,<mean>)"},
-    Rule{"square", "Pow(<centred>,2)"},
-    Rule{"square", "Mul(<centred>,<centred>)"},
+    Rule{"centered", "Sub(x,<mean>)"},
+    Rule{"square", "Pow(<centered>,2)"},
+    Rule{"square", "Mul(<centered>,<centered>)"},
     Rule{"variance", "ReduceMean(<square>)"},
     Rule{"variance", "Sub(ReduceMean(Mul(x,x)),Mul(<mean>,<mean>))"},
     Rule{"variance", "Sub(ReduceMean(Pow(x,2)),Pow(<mean>,2))"},
@@ -47,8 +47,8 @@ constexpr std::array kRules{
     Rule{"inverse", "Div(1,<deviation>)"},
     Rule{"inverse", "Pow(Add(<variance>,$e),-0.5)"},
     Rule{"scaled", "Mul(<inverse>,@g)"},
-    Rule{"normalised", "Div(<centred>,<deviation>)"},
-    Rule{"normalised", "Mul(<centred>,<inverse>)"},
+    Rule{"normalized", "Div(<centered>,<deviation>)"},
+    Rule{"normalized", "Mul(<centered>,<inverse>)"},
     Rule{"exponential", "Exp(Sub(x,ReduceMax(x)))"},
     Rule{"exponential", "Exp(Sub(x,Expand(Reshape(Max(ReduceMax(x),$i),s),s)))"},
     Rule{"exponential", "Exp(x)"},
@@ -136,7 +136,7 @@ bool Matcher::fits_node(std::string_view formula, std::size_t open, const std::s
                         Match& match) const {
   const std::string_view op = formula.substr(0, open);
   const NodeProto* node = source_.producer(value);
-  if (node == nullptr || node->op != op || (!node->domain.empty() && node->domain != kRecognisedDomain))
+  if (node == nullptr || node->op != op || (!node->domain.empty() && node->domain != kRecognizedDomain))
     return false;
   const std::vector<std::string_view> parts = arguments(formula.substr(open + 1, formula.size() - open - 2));
   // Further inputs of these are axes, shapes or pads, which formulas leave out.

@@ -37,8 +37,8 @@ void check_opset(const ModelProto& model) {
 struct Advice {
   std::string_view op, hint;
 };
-constexpr std::string_view kBeforeQuantised =
-    "export the model before it is quantised, or quantise it in the QDQ form: "
+constexpr std::string_view kBeforeQuantized =
+    "export the model before it is quantized, or quantize it in the QDQ form: "
     "quantize_static(..., quant_format=QuantFormat.QDQ)";
 constexpr std::array kAdvice{
     Advice{"LpPool", "use average_pool or max_pool"},
@@ -52,10 +52,10 @@ constexpr std::array kAdvice{
     Advice{"NonMaxSuppression", "export the network without its post-processing"},
     Advice{"TopK", "export the network without its post-processing"},
     Advice{"Einsum", "write it as MatMul; Convoke converts attention as MatMul, Softmax and MatMul"},
-    Advice{"DynamicQuantizeLinear", kBeforeQuantised},
-    Advice{"QLinearConv", kBeforeQuantised},
-    Advice{"ConvInteger", kBeforeQuantised},
-    Advice{"MatMulInteger", kBeforeQuantised},
+    Advice{"DynamicQuantizeLinear", kBeforeQuantized},
+    Advice{"QLinearConv", kBeforeQuantized},
+    Advice{"ConvInteger", kBeforeQuantized},
+    Advice{"MatMulInteger", kBeforeQuantized},
     Advice{"GridSample", "Convoke has resize"},
 };
 
@@ -212,7 +212,7 @@ void note_folding(const Source& source, ModelBuilder& builder) {
   }
   if (!folded) return;
   builder.note(
-      "The exporter has folded batch normalisation into convolutions. To fine-tune with batch normalisation, "
+      "The exporter has folded batch normalization into convolutions. To fine-tune with batch normalization, "
       "export with torch.onnx.export(..., dynamo=False, training=torch.onnx.TrainingMode.PRESERVE, "
       "do_constant_folding=False).");
 }
@@ -289,7 +289,7 @@ Imported import_model(ModelProto model, const std::filesystem::path& folder, con
   std::vector<std::string> notes;
   choose_output(model, options.output, notes);
   Source source(std::move(model), folder);
-  recognise_patterns(source);
+  recognize_patterns(source);
   source.index();
   const std::string output = output_of(source, notes);
   const std::vector<std::size_t> order = source.order(output);

@@ -130,7 +130,7 @@ namespace {
 
 // Weights beside the model begin on pages, so that readers can map them. Smaller ones stay in the model.
 constexpr std::uint64_t kPageBytes = 4096, kLeastBeside = 1024;
-constexpr std::uint64_t kInside = ~std::uint64_t{0};  // the offset of an initialiser in the model
+constexpr std::uint64_t kInside = ~std::uint64_t{0};  // the offset of an initializer in the model
 
 // The part of a TensorProto that says that its numbers lie in another file.
 std::string place_in(const std::string& file, std::uint64_t offset, std::uint64_t bytes) {

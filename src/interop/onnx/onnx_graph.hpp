@@ -13,7 +13,7 @@
 
 #include "convoke/core/shape.hpp"
 
-// An ONNX graph that is written: nodes and initialisers, and their file (onnx.proto of
+// An ONNX graph that is written: nodes and initializers, and their file (onnx.proto of
 // https://github.com/onnx/onnx).
 
 namespace convoke::interop::onnx_export {
@@ -35,7 +35,7 @@ class OnnxGraph {
   /// Adds a node. Outputs that nobody reads may be "".
   void add_node(std::string_view op, std::string_view name, std::span<const std::string> inputs,
                 std::span<const std::string> outputs, const OnnxAttributes& attributes = {});
-  /// Adds an initialiser, unless there is one of this name already (shared parameters). Returns the name.
+  /// Adds an initializer, unless there is one of this name already (shared parameters). Returns the name.
   std::string add_floats(const std::string& name, const Shape& shape, MakeValues make);
   std::string add_integers(const std::string& name, std::span<const std::int64_t> values);
   /// Adds a whole number without axes.
@@ -48,7 +48,7 @@ class OnnxGraph {
   /// Returns `wanted`, or with a number if it was returned before.
   std::string unique(const std::string& wanted);
 
-  /// Writes the model and returns its files. If it takes more than `most_bytes`, its larger initialisers go
+  /// Writes the model and returns its files. If it takes more than `most_bytes`, its larger initializers go
   /// to FILE.data. Each file is replaced atomically. Throws Error naming the file.
   std::vector<std::filesystem::path> write(const std::filesystem::path& file, std::string_view graph_name,
                                            std::uint64_t most_bytes) const;

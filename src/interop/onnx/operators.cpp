@@ -78,12 +78,12 @@ constexpr std::array kOperators{
 };
 
 // Operators that the pattern pass puts in the place of several nodes: see patterns.hpp.
-constexpr std::array kRecognised{
+constexpr std::array kRecognized{
     Operator{"AttentionOfHeads", convert_spelled_attention},
-    Operator{"HardSigmoid6", convert_recognised_activation},
+    Operator{"HardSigmoid6", convert_recognized_activation},
     Operator{"Normalize", convert_normalize},
-    Operator{"Relu6", convert_recognised_activation},
-    Operator{"Silu", convert_recognised_activation},
+    Operator{"Relu6", convert_recognized_activation},
+    Operator{"Silu", convert_recognized_activation},
 };
 
 }  // namespace
@@ -93,8 +93,8 @@ std::optional<Operator> find_operator(const NodeProto& node) {
     const auto it = std::ranges::find(table, node.op, &Operator::name);
     return it == table.end() ? std::nullopt : std::optional(*it);
   };
-  if (node.domain == kRecognisedDomain) {
-    if (const auto recognised = in(kRecognised)) return recognised;
+  if (node.domain == kRecognizedDomain) {
+    if (const auto recognized = in(kRecognized)) return recognized;
   } else if (!node.domain.empty()) {
     return std::nullopt;
   }

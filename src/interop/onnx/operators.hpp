@@ -24,7 +24,7 @@ void convert_global_max(Call& call);
 void convert_reduce_mean(Call& call);
 void convert_reduce_max(Call& call);
 void convert_reduce_sum(Call& call);
-// normalisation.cpp
+// normalization.cpp
 void convert_batch_norm(Call& call);
 void convert_layer_norm(Call& call);
 void convert_normalize(Call& call);
@@ -37,7 +37,7 @@ void convert_gelu(Call& call);
 void convert_leaky_relu(Call& call);
 void convert_selu(Call& call);
 void convert_swish(Call& call);
-void convert_recognised_activation(Call& call);
+void convert_recognized_activation(Call& call);
 void convert_hard_sigmoid(Call& call);
 void convert_celu(Call& call);
 void convert_mish(Call& call);
@@ -100,7 +100,7 @@ View shifted_by(Call& call, const View& view, const Constant& constant);
 View rescaled(Call& call, const View& view, double scale, double offset);
 /// Returns the indices first .. first + size - 1 along an axis.
 View sliced(Call& call, const View& view, std::size_t axis, std::int64_t first, std::int64_t size);
-/// Returns the value at these indices of an axis, counted from the end if below 0; neighbours are one slice.
+/// Returns the value at these indices of an axis, counted from the end if below 0; neighbors are one slice.
 View picked(Call& call, const View& view, std::size_t axis, std::vector<std::int64_t> indices);
 /// Adds zeroes before and after some axes; both axes of an image at once.
 View zero_padded(Call& call, View x, std::vector<std::int64_t> before, std::vector<std::int64_t> after);

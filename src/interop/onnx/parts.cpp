@@ -38,7 +38,7 @@ View picked(Call& call, const View& x, std::size_t axis, std::vector<std::int64_
   }
   std::vector<View> parts;
   for (const auto& [first, size] : runs_of(indices)) {
-    if (parts.size() == kMostParts) call.refuse("picks too many indices that are not neighbours");
+    if (parts.size() == kMostParts) call.refuse("picks too many indices that are not neighbors");
     parts.push_back(sliced(call, x, axis, first, size));
   }
   if (parts.empty()) call.refuse("picks nothing");

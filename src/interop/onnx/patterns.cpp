@@ -56,7 +56,7 @@ std::optional<std::vector<std::int64_t>> pads_of(const Source& source, const Nod
   return list_of(source, node, "pads");
 }
 
-/// Adds the attributes of a recognised node; false if it is not that operator after all.
+/// Adds the attributes of a recognized node; false if it is not that operator after all.
 using Finish = bool (*)(const Source& source, const Match& match, NodeProto& node);
 
 bool plain(const Source&, const Match&, NodeProto&) { return true; }
@@ -74,7 +74,7 @@ bool sixth(const Source& source, const Match& match, NodeProto&) {
          (beta == nullptr || beta->number == 0.5F);
 }
 
-bool normalise(const Source& source, const Match& match, NodeProto& node) {
+bool normalize(const Source& source, const Match& match, NodeProto& node) {
   std::optional<std::vector<std::int64_t>> axes;
   for (const auto& [op, output] : match.nodes) {
     if (op != "ReduceMean" && op != "ReduceSum") continue;
@@ -202,7 +202,7 @@ bool masked_states(const Source& source, const Match& match, NodeProto& node) {
   const Attribute* direction = find_attribute(*cell, "direction");
   const bool both = direction != nullptr && direction->text == "bidirectional";
   const bool zeroes = node_of(source, match, "Min") == nullptr;  // at masked time steps
-  if (cell->domain != kRecognisedDomain || both != zeroes) return false;
+  if (cell->domain != kRecognizedDomain || both != zeroes) return false;
   for (const auto& [op, output] : match.nodes) {
     if (op == "Reshape") node.inputs = {output};
   }
@@ -242,15 +242,15 @@ constexpr std::array kPatterns{
             "LRN",
             {"x", "s"},
             local_response_norm},
-    Pattern{"Add(Mul(<normalised>,@g),@b)", "Normalize", {"x", "@g", "@b", "s"}, normalise},
+    Pattern{"Add(Mul(<normalized>,@g),@b)", "Normalize", {"x", "@g", "@b", "s"}, normalize},
     Pattern{
-        "Add(Mul(x,<scaled>),Sub(@b,Mul(<mean>,<scaled>)))", "Normalize", {"x", "@g", "@b", "s"}, normalise},
-    Pattern{"Add(Mul(<centred>,<scaled>),@b)", "Normalize", {"x", "@g", "@b", "s"}, normalise},
+        "Add(Mul(x,<scaled>),Sub(@b,Mul(<mean>,<scaled>)))", "Normalize", {"x", "@g", "@b", "s"}, normalize},
+    Pattern{"Add(Mul(<centered>,<scaled>),@b)", "Normalize", {"x", "@g", "@b", "s"}, normalize},
     Pattern{
-        "Add(Mul(x,<inverse>),Sub(@b,Mul(<mean>,<inverse>)))", "Normalize", {"x", "", "@b", "s"}, normalise},
-    Pattern{"Sub(Mul(x,<inverse>),Mul(<mean>,<inverse>))", "Normalize", {"x", "", "", "s"}, normalise},
-    Pattern{"Mul(<normalised>,@g)", "Normalize", {"x", "@g", "", "s"}, normalise},
-    Pattern{"<normalised>", "Normalize", {"x", "", "", "s"}, normalise},
+        "Add(Mul(x,<inverse>),Sub(@b,Mul(<mean>,<inverse>)))", "Normalize", {"x", "", "@b", "s"}, normalize},
+    Pattern{"Sub(Mul(x,<inverse>),Mul(<mean>,<inverse>))", "Normalize", {"x", "", "", "s"}, normalize},
+    Pattern{"Mul(<normalized>,@g)", "Normalize", {"x", "@g", "", "s"}, normalize},
+    Pattern{"<normalized>", "Normalize", {"x", "", "", "s"}, normalize},
     Pattern{"Add(Mul(Reshape(InstanceNormalization(Reshape(x,p),@s,@t),q),@g),@b)",
             "GroupNormalization",
             {"x", "@g", "@b", "p", "q"},
@@ -295,8 +295,8 @@ void move_bounds(Source& source, NodeProto& node) {
 
 /// onnxruntime's own operators for types that ONNX' operators of the same names had not yet.
 void rename_contributed(NodeProto& node) {
-  const bool quantises = node.op == "QuantizeLinear" || node.op == "DequantizeLinear";
-  if (quantises && node.domain == "com.microsoft") node.domain.clear();
+  const bool quantizes = node.op == "QuantizeLinear" || node.op == "DequantizeLinear";
+  if (quantizes && node.domain == "com.microsoft") node.domain.clear();
 }
 
 void rewrite(const Source& source, const Matcher& matcher, NodeProto& node, const Pattern& pattern) {
@@ -310,7 +310,7 @@ void rewrite(const Source& source, const Matcher& matcher, NodeProto& node, cons
       !matcher.matches(pattern.formula, *output, match))
     return;
   NodeProto made{.op = std::string(pattern.op),
-                 .domain = kRecognisedDomain,
+                 .domain = kRecognizedDomain,
                  .name = node.name,
                  .inputs = {},
                  .outputs = node.outputs,
@@ -327,7 +327,7 @@ void rewrite(const Source& source, const Matcher& matcher, NodeProto& node, cons
 
 }  // namespace
 
-void recognise_patterns(Source& source) {
+void recognize_patterns(Source& source) {
   for (std::size_t i = 0; i < source.nodes().size(); ++i) {
     move_bounds(source, source.node(i));
     rename_contributed(source.node(i));

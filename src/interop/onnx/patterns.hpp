@@ -4,10 +4,10 @@
 namespace convoke::interop::onnx {
 
 /// The domain of operators that stand for several nodes.
-inline constexpr const char* kRecognisedDomain = "convoke";
+inline constexpr const char* kRecognizedDomain = "convoke";
 
-/// Recognises operators that exporters spell out, x * Sigmoid(x) or the eight nodes of a layer normalisation,
+/// Recognizes operators that exporters spell out, x * Sigmoid(x) or the eight nodes of a layer normalization,
 /// and puts one node in the place of the last of their nodes.
-void recognise_patterns(Source& source);
+void recognize_patterns(Source& source);
 
 }  // namespace convoke::interop::onnx

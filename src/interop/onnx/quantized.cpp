@@ -10,7 +10,7 @@
 #include "interop/onnx/folding.hpp"
 #include "interop/onnx/operators.hpp"
 
-// Models quantised in the QDQ form: each tensor goes through QuantizeLinear and DequantizeLinear.
+// Models quantized in the QDQ form: each tensor goes through QuantizeLinear and DequantizeLinear.
 //   q = saturate(round(x / scale) + zero point),  x' = (q - zero point) scale
 
 namespace convoke::interop::onnx {
@@ -30,7 +30,7 @@ Range range_of(Call& call) {
   if (call.has(2)) type = call.constant(2, "zero point").type;
   const auto range =
       std::find_if(kRanges.begin(), kRanges.end(), [&](const Range& r) { return r.type == type; });
-  if (range == kRanges.end()) call.refuse(fmt::format("quantises to ONNX's type {}", type));
+  if (range == kRanges.end()) call.refuse(fmt::format("quantizes to ONNX's type {}", type));
   return *range;
 }
 
@@ -64,7 +64,7 @@ Step step_of(Call& call) {
   const std::optional<float> one = scale.scalar();
   const std::optional<float> zero = call.has(2) ? call.constant(2, "zero point").scalar() : 0.0F;
   if (!one || !zero || !(*one > 0) || !std::isfinite(*one)) {
-    call.refuse("quantises values that depend on the sample by several scales, or by none above 0");
+    call.refuse("quantizes values that depend on the sample by several scales, or by none above 0");
   }
   return {*one, *zero};
 }
@@ -95,7 +95,7 @@ bool fold_quantized(Call& call) {
   const Array x = Array::of(call.constant(0, "input")).as_floats();
   const Grid grid = grid_of(call, x.shape);
   if (back) {
-    call.builder().note("Quantised weights are converted to float32.");
+    call.builder().note("Quantized weights are converted to float32.");
     give_array(call, combined("Mul", combined("Sub", x, grid.zero), grid.scale));
     return true;
   }
@@ -110,7 +110,7 @@ bool fold_quantized(Call& call) {
   return true;
 }
 
-// Without its rounding a quantisation is a bound on both sides. Quantisers rely on it: they leave out a ReLU
+// Without its rounding a quantization is a bound on both sides. Quantizers rely on it: they leave out a ReLU
 // before one that saturates at 0.
 void convert_quantize(Call& call) {
   const Step step = step_of(call);
@@ -127,17 +127,17 @@ void convert_quantize(Call& call) {
   }
   call.give(bounded(call, x, "minimum", high));
   call.builder().note(
-      "The model is quantised: the rounding of its activations is left out, and their ranges remain.");
+      "The model is quantized: the rounding of its activations is left out, and their ranges remain.");
 }
 
-// The value is still that before the quantisation.
+// The value is still that before the quantization.
 void convert_dequantize(Call& call) {
   const Step step = step_of(call);
   const NodeProto* quantizer = quantizer_of(call.import().source, call.node().inputs[0]);
   if (quantizer == nullptr) {  // the input of the model
     if (call.import().source.producer(call.node().inputs[0]) != nullptr) {
       call.refuse("takes whole numbers that no QuantizeLinear gives",
-                  "quantise the model in the QDQ form, or export it before it is quantised");
+                  "quantize the model in the QDQ form, or export it before it is quantized");
     }
     return call.give(rescaled(call, call.view(0), step.scale, -static_cast<double>(step.zero) * step.scale));
   }

@@ -23,7 +23,7 @@ struct Cell {
 
 void refuse_extras(Call& call, std::size_t states, std::int64_t length) {
   if (call.has_attribute("clip")) call.refuse("clips its state, which Convoke does not");
-  if (call.has(4) && !call.is_recognised()) {
+  if (call.has(4) && !call.is_recognized()) {
     const std::optional<float> all =
         call.is_constant(4) ? call.constant(4, "lengths").uniform() : std::nullopt;
     if (all != static_cast<float>(length)) {
@@ -42,7 +42,7 @@ void refuse_extras(Call& call, std::size_t states, std::int64_t length) {
 Cell read_cell(Call& call, std::int64_t gates, const std::vector<std::string>& functions,
                std::size_t states) {
   Cell cell;
-  cell.input = call.is_recognised() ? call.view(0).transposed({1, 0, 2}) : call.view(0);
+  cell.input = call.is_recognized() ? call.view(0).transposed({1, 0, 2}) : call.view(0);
   const View& x = cell.input;
   cell.batch_first = call.integer("layout", 0) != 0;
   const std::size_t batch = cell.batch_first ? 0 : 1, time = 1 - batch;
@@ -110,11 +110,11 @@ nn::RecurrentOptions options_of(const Cell& cell, bool sequences) {
           .bias = cell.bias != nullptr};
 }
 
-/// Returns the sequences, and the tokens that mask them if the layer is recognised as a masked one.
+/// Returns the sequences, and the tokens that mask them if the layer is recognized as a masked one.
 std::vector<std::size_t> inputs_of(Call& call, const Cell& cell) {
   const View& x = cell.input;
   std::vector<std::size_t> inputs{arrange(call.builder(), x, {x.axes[cell.batch_first ? 1 : 0], x.axes[2]})};
-  if (!call.is_recognised()) return inputs;
+  if (!call.is_recognized()) return inputs;
   inputs.push_back(call.view(4).node);
   if (call.graph().node(inputs[1]).shape.type != nn::ValueType::kToken) {
     call.refuse("is masked by other values than the tokens of the input");

@@ -33,9 +33,9 @@ nn::ResizeOptions options_of(const Call& call, const Coordinates& how, bool near
   // Both give the first position where several become one.
   const bool first = how.transformation == "pytorch_half_pixel" && is_first(rows) && is_first(columns);
   if (how.transformation == "align_corners" || first) {
-    options.centres = Options::Centres::kAlignCorners;
+    options.centers = Options::Centers::kAlignCorners;
   } else if (how.transformation == "asymmetric") {
-    options.centres = Options::Centres::kAsymmetric;
+    options.centers = Options::Centers::kAsymmetric;
   } else if (how.transformation != "half_pixel" && how.transformation != "pytorch_half_pixel") {
     call.refuse(fmt::format("has the coordinates {}", how.transformation),
                 "Convoke interpolates with half_pixel, align_corners and asymmetric coordinates");

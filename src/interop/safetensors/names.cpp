@@ -28,7 +28,7 @@ std::string_view state_name(std::string_view parameter) {
   return parameter;
 }
 
-// A network of torchvision, recognised by one of its nodes, and its name for the head, our "predictions".
+// A network of torchvision, recognized by one of its nodes, and its name for the head, our "predictions".
 struct Head {
   std::string_view node, head;
 };

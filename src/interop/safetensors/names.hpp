@@ -22,7 +22,7 @@ struct Naming {
 };
 
 /// Returns the ways in which a file may name the parameters of `graph`, the usual one first. Networks of
-/// torchvision and timm are recognised by their nodes.
+/// torchvision and timm are recognized by their nodes.
 std::vector<Naming> state_dict_names(const nn::Graph& graph);
 
 }  // namespace convoke::interop

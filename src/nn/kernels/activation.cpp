@@ -12,7 +12,7 @@ namespace convoke::nn {
 namespace {
 
 /// Calls f(first, count) for pieces of 64 elements (a constant), and then for the rest one by one. bf16 is
-/// converted to floats piece by piece, because the compiler does not vectorise the conversion and the
+/// converted to floats piece by piece, because the compiler does not vectorize the conversion and the
 /// function in one loop.
 constexpr int kCurveBlock = 64;
 template <class F>

@@ -25,7 +25,7 @@ template <Form kForm, class T>
           for (int c = 0; c < kWidth; ++c)
             memory.scale[c0 + c] = 1.0F / std::sqrt(memory.variance[c0 + c] + epsilon);
           const Channels<kWidth> k(gamma + channel, beta + channel, memory.mean + c0, memory.scale + c0);
-          normalise<kWidth, kForm>(s, at, x, k, memory.winners, memory.x_hat, y);
+          normalize<kWidth, kForm>(s, at, x, k, memory.winners, memory.x_hat, y);
         });
   }
 }
@@ -42,7 +42,7 @@ template <Form kForm, class T>
           float scale[kWidth];
           for (int c = 0; c < kWidth; ++c) scale[c] = 1.0F / std::sqrt(variance[channel + c] + epsilon);
           const Channels<kWidth> k(gamma + channel, beta + channel, mean + channel, scale);
-          normalise<kWidth, kForm>(s, planes_of(s, micro_batch, channel), x, k, nullptr, nullptr, y);
+          normalize<kWidth, kForm>(s, planes_of(s, micro_batch, channel), x, k, nullptr, nullptr, y);
         });
   }
 }
@@ -70,7 +70,7 @@ template <Form kForm, class T>
             dgamma[channel + c] += static_cast<float>(sums.second[c]);
             // Given statistics do not depend on x.
             k2[c] = s.frozen ? 0 : k.a[c] * k.scale[c] * static_cast<float>(sums.second[c] / count);
-            k1[c] = s.frozen ? 0 : k.a[c] * static_cast<float>(sums.first[c] / count) - k.centre[c] * k2[c];
+            k1[c] = s.frozen ? 0 : k.a[c] * static_cast<float>(sums.first[c] / count) - k.center[c] * k2[c];
           }
           spread_back<kWidth, kForm>(s, at, x, kForm == Form::kPlain ? dy : gated, k, k1, k2, memory, dx);
         });

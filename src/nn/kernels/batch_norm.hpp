@@ -7,7 +7,7 @@
 
 namespace convoke::nn {
 
-/// Batch normalisation of each micro-batch separately (S. Ioffe, C. Szegedy, "Batch Normalization",
+/// Batch normalization of each micro-batch separately (S. Ioffe, C. Szegedy, "Batch Normalization",
 /// ICML 2015), together with the layers that may follow: a ReLU (or relu6) and max pooling, or a silu or
 /// hard-swish. Both directions read and write each element only once.
 struct BatchNormShape {
@@ -32,7 +32,7 @@ struct BatchNormShape {
 };
 
 /// Values that forward keeps for backward. mean, scale and variance are (micro-batches, padded channels).
-/// scale is 1 / sqrt(var + eps). With pooling only: winners, and x_hat (the normalised winner), both with the
+/// scale is 1 / sqrt(var + eps). With pooling only: winners, and x_hat (the normalized winner), both with the
 /// shape of y.
 struct BatchNormMemory {
   float* mean = nullptr;

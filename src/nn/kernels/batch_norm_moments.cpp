@@ -56,7 +56,7 @@ template <Form kForm, class T>
         float k1[kWidth] = {}, k2[kWidth] = {};
         for (int c = 0; c < kWidth && channel + c < s.in.channels; ++c) {
           k2[c] = k.a[c] * k.scale[c] * static_cast<float>(mean_dgamma[channel + c]);
-          k1[c] = k.a[c] * static_cast<float>(mean_dbeta[channel + c]) - k.centre[c] * k2[c];
+          k1[c] = k.a[c] * static_cast<float>(mean_dbeta[channel + c]) - k.center[c] * k2[c];
         }
         spread_back<kWidth, kForm>(s, planes_of(s, 0, channel), x, dy, k, k1, k2, memory, dx);
       });

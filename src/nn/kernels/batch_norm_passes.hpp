@@ -12,7 +12,7 @@
 #include "nn/kernels/pieces.hpp"
 #include "nn/kernels/vectors.hpp"
 
-/// The passes over a micro-batch in batch normalisation, for a piece of N channels. They are inlined
+/// The passes over a micro-batch in batch normalization, for a piece of N channels. They are inlined
 /// into multi-versioned functions.
 namespace convoke::nn::batch_norm_passes {
 
@@ -52,15 +52,15 @@ inline Planes planes_of(const BatchNormShape& s, std::int64_t micro_batch, std::
 /// The constants of each channel in a pass over one piece of N channels.
 template <int N>
 struct Channels {
-  float a[N], b[N], centre[N], scale[N];
+  float a[N], b[N], center[N], scale[N];
 
   [[gnu::always_inline]] Channels(const float* gamma, const float* beta, const float* mean,
                                   const float* deviation) {
     for (int c = 0; c < N; ++c) {
-      centre[c] = mean[c];
+      center[c] = mean[c];
       scale[c] = deviation[c];
       a[c] = gamma[c] * scale[c];
-      b[c] = beta[c] - centre[c] * a[c];
+      b[c] = beta[c] - center[c] * a[c];
     }
   }
 };
@@ -135,19 +135,19 @@ template <int N, class T, class Statistic>
   }
 }
 
-// One window with pooling: y, and for backward the winner and its normalised value. Visits all channels of a
+// One window with pooling: y, and for backward the winner and its normalized value. Visits all channels of a
 // pixel, in vectors of eight. See max_pool.cpp.
 template <int N, class T>
-[[gnu::always_inline]] inline void normalise_window(const Channels<N>& k, const T* corner, std::int64_t row,
+[[gnu::always_inline]] inline void normalize_window(const Channels<N>& k, const T* corner, std::int64_t row,
                                                     std::int64_t step, int height, int width, float floor,
                                                     T* y, float* x_hat, std::int32_t* winners) {
   constexpr int kWidth = N % 8 == 0 ? 8 : 1;
   for (int c = 0; c < N; c += kWidth) {
-    Floats<kWidth> a, b, centre, scale, pixel, nan{};
+    Floats<kWidth> a, b, center, scale, pixel, nan{};
     load_vector(k.a + c, a);
     load_vector(k.b + c, b);
-    load_vector(k.centre + c, centre);
-    Floats<kWidth> best = Floats<kWidth>{} + floor, best_x = centre;
+    load_vector(k.center + c, center);
+    Floats<kWidth> best = Floats<kWidth>{} + floor, best_x = center;
     Ints<kWidth> won = Ints<kWidth>{} + kNoWinner;
     for (int h = 0; h < height; ++h) {
       for (int w = 0; w < width; ++w) {
@@ -163,14 +163,14 @@ template <int N, class T>
     store_vector(best, y + c);
     if (winners == nullptr) continue;
     load_vector(k.scale + c, scale);
-    store_vector((best_x - centre) * scale, x_hat + c);
+    store_vector((best_x - center) * scale, x_hat + c);
     std::memcpy(winners + c, &won, sizeof won);
   }
 }
 
 //   y = pool(relu(a x + b)), or f(a x + b),  a = gamma * scale,  b = beta - mean * a
 template <int N, Form kForm, class T>
-[[gnu::always_inline]] inline void normalise(const BatchNormShape& s, const Planes& at, const T* x,
+[[gnu::always_inline]] inline void normalize(const BatchNormShape& s, const Planes& at, const T* x,
                                              const Channels<N>& k, std::int32_t* winners, float* x_hat,
                                              T* y) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
@@ -203,9 +203,9 @@ template <int N, Form kForm, class T>
           float* hat = winners == nullptr ? nullptr : x_hat + (out - y) + o;
           std::int32_t* won = winners == nullptr ? nullptr : winners + (out - y) + o;
           if (two_by_two) {  // constants, so that the loops unroll
-            normalise_window<N>(k, corner, row, step, 2, 2, floor, out + o, hat, won);
+            normalize_window<N>(k, corner, row, step, 2, 2, floor, out + o, hat, won);
           } else {
-            normalise_window<N>(k, corner, row, step, static_cast<int>(s.pool_height),
+            normalize_window<N>(k, corner, row, step, static_cast<int>(s.pool_height),
                                 static_cast<int>(s.pool_width), floor, out + o, hat, won);
           }
         }
@@ -271,7 +271,7 @@ template <int N, Form kForm, class T>
                   const float z = value * k.a[c] + k.b[c];
                   g = (z > threshold) & (z < ceiling) ? g : 0.0F;
                 }
-                return Pair{g, g * ((value - k.centre[c]) * k.scale[c])};
+                return Pair{g, g * ((value - k.center[c]) * k.scale[c])};
               };
             }
           });

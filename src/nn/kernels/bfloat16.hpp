@@ -25,7 +25,7 @@ struct Bf16 {
 };
 static_assert(sizeof(Bf16) == 2);
 
-// Pieces of 16, 8 and 1, because compilers do not vectorise the conversions above.
+// Pieces of 16, 8 and 1, because compilers do not vectorize the conversions above.
 using Halves16 [[gnu::vector_size(32)]] = std::uint16_t;
 using Words16 [[gnu::vector_size(64)]] = std::uint32_t;
 using Halves8 [[gnu::vector_size(16)]] = std::uint16_t;
@@ -48,7 +48,7 @@ template <class Halves, class Words>
   std::memcpy(static_cast<void*>(to), &halves, sizeof halves);
 }
 
-/// N neighbouring values in memory, as floats. For float this is the memory itself.
+/// N neighboring values in memory, as floats. For float this is the memory itself.
 template <class T, int N>
 struct In;
 template <int N>

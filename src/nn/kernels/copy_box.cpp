@@ -19,7 +19,7 @@ template <class T>
   for (std::int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(y[i]) + static_cast<float>(x[i]);
 }
 
-/// Copies `run` channels of `pixels` neighbouring pixels, which are `from` and `to` elements apart.
+/// Copies `run` channels of `pixels` neighboring pixels, which are `from` and `to` elements apart.
 template <class T>
 [[gnu::always_inline]] inline void take_pixels(const T* x, std::int64_t from, T* y, std::int64_t to,
                                                std::int64_t run, std::int64_t pixels, bool add) {

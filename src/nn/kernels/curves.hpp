@@ -9,7 +9,7 @@
 namespace convoke::nn {
 
 //   e^x = 2^k e^r,  k = round(x / ln 2),  |r| <= ln 2 / 2
-// Without branches or calls, so that loops vectorise. Exact to 2 units in the last place. Below -87 and above
+// Without branches or calls, so that loops vectorize. Exact to 2 units in the last place. Below -87 and above
 // 88 the result is that at the limit, which does not change the functions here. NaN remains NaN.
 [[gnu::always_inline]] inline float exponential(float x) {
   x = x < -87.0F ? -87.0F : x;

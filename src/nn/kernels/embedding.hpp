@@ -5,7 +5,7 @@
 
 namespace convoke::nn {
 
-/// The layout of sequences of `length` vectors of `units` neighbouring numbers. The vector of (sample n,
+/// The layout of sequences of `length` vectors of `units` neighboring numbers. The vector of (sample n,
 /// position l) begins at n * sample_stride + l * position_stride.
 struct SequenceLayout {
   std::int64_t samples = 0, length = 0, units = 0;

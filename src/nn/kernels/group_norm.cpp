@@ -50,15 +50,15 @@ template <class T>
     std::fill(mean + s.channels, mean + padded, 0.0F);
     std::fill(scale + s.channels, scale + padded, 0.0F);
     for (std::int64_t group = 0; group < s.channels; group += size) {
-      double centre = 0, variance = 0;
-      for (std::int64_t c = group; c < group + size; ++c) centre += static_cast<double>(memory.first[c]);
-      centre /= static_cast<double>(size);
+      double center = 0, variance = 0;
+      for (std::int64_t c = group; c < group + size; ++c) center += static_cast<double>(memory.first[c]);
+      center /= static_cast<double>(size);
       for (std::int64_t c = group; c < group + size; ++c) {
-        const double d = static_cast<double>(memory.first[c]) - centre;
+        const double d = static_cast<double>(memory.first[c]) - center;
         variance += static_cast<double>(memory.second[c]) + d * d;
       }
       variance /= static_cast<double>(size);
-      std::fill(mean + group, mean + group + size, static_cast<float>(centre));
+      std::fill(mean + group, mean + group + size, static_cast<float>(center));
       std::fill(scale + group, scale + group + size,
                 static_cast<float>(1 / std::sqrt(variance + static_cast<double>(epsilon))));
     }

@@ -4,7 +4,7 @@
 
 namespace convoke::nn {
 
-/// Group normalisation: mean and biased variance over the pixels and the channels of a group, for each sample
+/// Group normalization: mean and biased variance over the pixels and the channels of a group, for each sample
 /// separately. Y. Wu, K. He, "Group normalization", ECCV 2018.
 struct GroupNormShape {
   ChannelBlocks in;

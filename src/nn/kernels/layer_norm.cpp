@@ -8,7 +8,7 @@
 namespace convoke::nn {
 namespace {
 
-/// Calls f(offset, first channel, count) for each run of a pixel's channels that are neighbours in memory.
+/// Calls f(offset, first channel, count) for each run of a pixel's channels that are neighbors in memory.
 template <class F>
 [[gnu::always_inline]] inline void for_each_run(const ChannelBlocks& s, std::int64_t n, std::int64_t p,
                                                 const F& f) {
@@ -33,23 +33,23 @@ template <class T>
 #pragma omp simd reduction(+ : sum)
             for (std::int64_t c = 0; c < run; ++c) sum += static_cast<float>(x[at + c]);
           });
-      const float centre = sum / count;
+      const float center = sum / count;
       for_each_run(
           s, n, p, [&](std::int64_t at, std::int64_t, std::int64_t run) __attribute__((always_inline)) {
 #pragma omp simd reduction(+ : square)
             for (std::int64_t c = 0; c < run; ++c) {
-              const float d = static_cast<float>(x[at + c]) - centre;
+              const float d = static_cast<float>(x[at + c]) - center;
               square += d * d;
             }
           });
       const float factor = 1 / std::sqrt(square / count + epsilon);
-      mean[n * s.pixels() + p] = centre;
+      mean[n * s.pixels() + p] = center;
       scale[n * s.pixels() + p] = factor;
       for_each_run(
           s, n, p, [&](std::int64_t at, std::int64_t first, std::int64_t run) __attribute__((always_inline)) {
 #pragma omp simd
             for (std::int64_t c = 0; c < run; ++c) {
-              const float hat = (static_cast<float>(x[at + c]) - centre) * factor;
+              const float hat = (static_cast<float>(x[at + c]) - center) * factor;
               y[at + c] = gamma[first + c] * hat + beta[first + c];
             }
           });
@@ -71,13 +71,13 @@ template <class T>
   for (std::int64_t n = 0; n < s.samples; ++n) {
     std::fill(partial, partial + 2 * padded, 0.0F);
     for (std::int64_t p = 0; p < s.pixels(); ++p) {
-      const float centre = mean[n * s.pixels() + p], factor = scale[n * s.pixels() + p];
+      const float center = mean[n * s.pixels() + p], factor = scale[n * s.pixels() + p];
       float sum = 0, product = 0;
       for_each_run(
           s, n, p, [&](std::int64_t at, std::int64_t first, std::int64_t run) __attribute__((always_inline)) {
 #pragma omp simd reduction(+ : sum, product)
             for (std::int64_t c = 0; c < run; ++c) {
-              const float hat = (static_cast<float>(x[at + c]) - centre) * factor;
+              const float hat = (static_cast<float>(x[at + c]) - center) * factor;
               const float gradient = dy[at + c];
               gammas[first + c] += gradient * hat;
               betas[first + c] += gradient;
@@ -90,7 +90,7 @@ template <class T>
           s, n, p, [&](std::int64_t at, std::int64_t first, std::int64_t run) __attribute__((always_inline)) {
 #pragma omp simd
             for (std::int64_t c = 0; c < run; ++c) {
-              const float hat = (static_cast<float>(x[at + c]) - centre) * factor;
+              const float hat = (static_cast<float>(x[at + c]) - center) * factor;
               const float g = gamma[first + c] * static_cast<float>(dy[at + c]);
               dx[at + c] = factor * (g - mean_g - hat * mean_product);
             }

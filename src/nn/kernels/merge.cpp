@@ -92,7 +92,7 @@ template <class T>
       });
 }
 
-/// One channel of plain (N, C, H, W), whose pixels are neighbours.
+/// One channel of plain (N, C, H, W), whose pixels are neighbors.
 template <class T>
 [[gnu::always_inline]] inline float plain_channel_backward(const T* x, float s, const T* dy, T* dx,
                                                            std::int64_t pixels) {

@@ -58,7 +58,7 @@ namespace {
 constexpr int kCounters = 16;          // parallel Philox calls, one vector register per word
 constexpr int kChunk = 4 * kCounters;  // elements that they cover
 
-// Computes the words of counters first..first+15, word w of counter i at words[w][i]: a vectorised form of
+// Computes the words of counters first..first+15, word w of counter i at words[w][i]: a vectorized form of
 // philox4x32 in core/random.hpp.
 [[gnu::always_inline]] inline void philox_chunk(std::uint32_t first, std::uint32_t stream,
                                                 std::uint32_t sample, PhiloxKey key,
@@ -72,7 +72,7 @@ constexpr int kChunk = 4 * kCounters;  // elements that they cover
   philox4x32(words, key);
 }
 
-/// N neighbouring elements whose words are `words`.
+/// N neighboring elements whose words are `words`.
 template <int N, class T>
 [[gnu::always_inline]] inline void drop(const std::uint32_t* words, std::uint32_t threshold, float factor,
                                         const T* x, T* y, std::uint8_t* keep) {

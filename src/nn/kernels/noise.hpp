@@ -17,7 +17,7 @@ void add_noise(const ChannelBlocks& shape, const Bf16* x, double deviation, Phil
                std::uint32_t stream, const std::uint32_t* samples, Bf16* y);
 
 /// y = keep ? x / (1 - rate) : 0. Element e = pixel * C + channel of a sample uses word e / 16 % 4 of the
-/// Philox counter (e / 64 * 16 + e % 16, stream, sample, 0), so that 16 neighbouring counters serve 64
+/// Philox counter (e / 64 * 16 + e % 16, stream, sample, 0), so that 16 neighboring counters serve 64
 /// elements. The result does not depend on layout, batch, rank or thread. keep (one byte per element, in the
 /// order of x) is written for backward.
 void dropout_forward(const ChannelBlocks& shape, const float* x, double rate, PhiloxKey key,

@@ -7,7 +7,7 @@
 
 namespace convoke::nn {
 
-/// Our kernels work on pieces of 16, 8 or 1 neighbouring channels. The innermost loop has a constant length,
+/// Our kernels work on pieces of 16, 8 or 1 neighboring channels. The innermost loop has a constant length,
 /// is marked `omp simd`, and becomes one vector operation of the instruction set for which
 /// CONVOKE_MULTIVERSION compiles. Calls f(width, first channel), where width is a std::integral_constant,
 /// until all padded channels are covered; a piece never crosses a block.

@@ -7,7 +7,7 @@
 namespace convoke::nn {
 
 /// Load *p as a float, and store a float to *p. For loops marked `omp simd`: there GCC treats Bf16 as an
-/// array of structs, which it cannot vectorise, but it can vectorise plain integers.
+/// array of structs, which it cannot vectorize, but it can vectorize plain integers.
 [[gnu::always_inline]] inline float load(const float* p) { return *p; }
 [[gnu::always_inline]] inline float load(const Bf16* p) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(p->bits) << 16);

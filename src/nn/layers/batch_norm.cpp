@@ -127,7 +127,7 @@ std::vector<ParameterSpec> BatchNorm::parameters(std::span<const ValueSpec> inpu
   ParameterSpec variance = mean;
   variance.name = "running_variance";
   variance.initializer = Initializer::kOnes;
-  std::vector<ParameterSpec> specs = normalisation_parameters(channels[0], options_.scale, options_.center);
+  std::vector<ParameterSpec> specs = normalization_parameters(channels[0], options_.scale, options_.center);
   specs.insert(specs.end(), {mean, variance});
   return specs;
 }

@@ -7,14 +7,14 @@
 namespace convoke::nn {
 
 /// Returns the parameters that the layer has: gamma (ones) and beta (zeros), (channels) each.
-inline std::vector<ParameterSpec> normalisation_parameters(std::int64_t channels, bool scale, bool center) {
+inline std::vector<ParameterSpec> normalization_parameters(std::int64_t channels, bool scale, bool center) {
   std::vector<ParameterSpec> specs;
   if (scale) specs.push_back({.name = "gamma", .shape = {channels}, .initializer = Initializer::kOnes});
   if (center) specs.push_back({.name = "beta", .shape = {channels}});
   return specs;
 }
 
-/// The gamma or beta of a normalisation. If the layer has none, it is a constant, so that kernels need no
+/// The gamma or beta of a normalization. If the layer has none, it is a constant, so that kernels need no
 /// special case.
 class Coefficients {
  public:

@@ -89,7 +89,7 @@ Conv2dTranspose::Keys Conv2dTranspose::keys() {
       kFilters<O>,
       kKernel<O>,
       key<&O::stride>(
-          {.name = "stride", .range = kAtLeastOne, .help = "step between outputs of neighbouring inputs"}),
+          {.name = "stride", .range = kAtLeastOne, .help = "step between outputs of neighboring inputs"}),
       key<&O::padding>({.name = "padding", .help = "rows and columns to cut off from the output"}),
       key<&O::output_padding>(
           {.name = "output_padding",

@@ -23,7 +23,7 @@ Shape GroupNorm::output_shape(std::span<const ValueSpec> inputs) const {
 }
 
 std::vector<ParameterSpec> GroupNorm::parameters(std::span<const ValueSpec> inputs) const {
-  return normalisation_parameters(channels_of(inputs[0]), options_.scale, options_.center);
+  return normalization_parameters(channels_of(inputs[0]), options_.scale, options_.center);
 }
 
 GroupNorm::Keys GroupNorm::keys() {
@@ -33,7 +33,7 @@ GroupNorm::Keys GroupNorm::keys() {
           {.name = "groups",
            .range = kAtLeastOne,
            .help =
-               "number of groups; must divide the channels; equal to the channels: instance normalisation"}),
+               "number of groups; must divide the channels; equal to the channels: instance normalization"}),
       kEpsilon<O>, kScale<O>, kCenter<O>};
   return kKeys;
 }

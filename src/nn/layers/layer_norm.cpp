@@ -22,28 +22,28 @@ constexpr std::array kAxes{Named<Over>{"features", Over::kFeatures},
 Shape LayerNorm::output_shape(std::span<const ValueSpec> inputs) const {
   const bool image = inputs[0].rank() == 3, channels = options_.axis == LayerNormOptions::Over::kChannels;
   if (image && !channels) {
-    throw Error(fmt::format("normalises the features of (N, L, F) or (N, F), but its input is {}",
+    throw Error(fmt::format("normalizes the features of (N, L, F) or (N, F), but its input is {}",
                             inputs[0].with_batch()),
-                "use axis = \"channels\" to normalise each pixel of an image, or group_norm with groups = 1 "
+                "use axis = \"channels\" to normalize each pixel of an image, or group_norm with groups = 1 "
                 "for the whole image");
   }
   if (!image && channels) {
     throw Error(
         fmt::format("with axis \"channels\" needs (N, C, H, W), but its input is {}", inputs[0].with_batch()),
-        "remove axis: the layer then normalises the last one");
+        "remove axis: the layer then normalizes the last one");
   }
   return inputs[0];
 }
 
 std::vector<ParameterSpec> LayerNorm::parameters(std::span<const ValueSpec> inputs) const {
-  return normalisation_parameters(channels_of(inputs[0]), options_.scale, options_.center);
+  return normalization_parameters(channels_of(inputs[0]), options_.scale, options_.center);
 }
 
 LayerNorm::Keys LayerNorm::keys() {
   using O = LayerNormOptions;
   static constexpr std::array kKeys{
       choice<kAxes, &O::axis>(
-          {.name = "axis", .help = "\"channels\" normalises each pixel of an image separately"}),
+          {.name = "axis", .help = "\"channels\" normalizes each pixel of an image separately"}),
       kEpsilon<O>, kScale<O>, kCenter<O>};
   return kKeys;
 }

@@ -21,7 +21,7 @@ Shape LocalResponseNorm::output_shape(std::span<const ValueSpec> inputs) const {
 LocalResponseNorm::Keys LocalResponseNorm::keys() {
   using O = LocalResponseNormOptions;
   static constexpr std::array kKeys{
-      key<&O::size>({.name = "size", .range = kAtLeastOne, .help = "neighbouring channels in the sum"}),
+      key<&O::size>({.name = "size", .range = kAtLeastOne, .help = "neighboring channels in the sum"}),
       key<&O::alpha>({.name = "alpha",
                       .range = kNotNegative,
                       .help = "factor of the sum, divided by the size as in PyTorch"}),

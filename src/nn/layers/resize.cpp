@@ -12,15 +12,15 @@
 namespace convoke::nn {
 namespace {
 
-using Centres = ResizeOptions::Centres;
+using Centers = ResizeOptions::Centers;
 using Method = ResizeOptions::Method;
 using Round = ResizeOptions::Rounding;
 
 constexpr std::array kMethods{Named<Method>{"nearest", Method::kNearest},
                               Named<Method>{"bilinear", Method::kBilinear}};
-constexpr std::array kCentres{Named<Centres>{"half_pixel", Centres::kHalfPixel},
-                              Named<Centres>{"align_corners", Centres::kAlignCorners},
-                              Named<Centres>{"asymmetric", Centres::kAsymmetric}};
+constexpr std::array kCenters{Named<Centers>{"half_pixel", Centers::kHalfPixel},
+                              Named<Centers>{"align_corners", Centers::kAlignCorners},
+                              Named<Centers>{"asymmetric", Centers::kAsymmetric}};
 constexpr std::array kRoundings{Named<Round>{"round_prefer_ceil", Round::kRoundPreferCeil},
                                 Named<Round>{"round_prefer_floor", Round::kRoundPreferFloor},
                                 Named<Round>{"floor", Round::kFloor}, Named<Round>{"ceil", Round::kCeil}};
@@ -33,9 +33,9 @@ std::int64_t floor_of(Fraction f) { return f.over / f.under - (f.over % f.under 
 std::int64_t ceil_of(Fraction f) { return -floor_of({-f.over, f.under}); }
 
 /// Returns the place on the input of output pixel o.
-Fraction place_of(std::int64_t o, std::int64_t inputs, std::int64_t outputs, Centres centres) {
-  if (centres == Centres::kHalfPixel) return {(2 * o + 1) * inputs - outputs, 2 * outputs};
-  if (centres == Centres::kAsymmetric) return {o * inputs, outputs};
+Fraction place_of(std::int64_t o, std::int64_t inputs, std::int64_t outputs, Centers centers) {
+  if (centers == Centers::kHalfPixel) return {(2 * o + 1) * inputs - outputs, 2 * outputs};
+  if (centers == Centers::kAsymmetric) return {o * inputs, outputs};
   return {o * (inputs - 1), std::max<std::int64_t>(outputs - 1, 1)};
 }
 
@@ -65,7 +65,7 @@ std::vector<ResizedPixel> resized_pixels(std::int64_t inputs, std::int64_t outpu
                                          const ResizeOptions& options) {
   std::vector<ResizedPixel> pixels;
   for (std::int64_t o = 0; o < outputs; ++o) {
-    const Fraction place = place_of(o, inputs, outputs, options.centres);
+    const Fraction place = place_of(o, inputs, outputs, options.centers);
     if (options.method == Method::kNearest) {
       pixels.push_back({nearest(place, options.rounding, inputs)});
       continue;
@@ -105,8 +105,8 @@ Resize::Keys Resize::keys() {
       choice<kMethods, &O::method>({.name = "method",
                                     .help = "without smoothing; the defaults of both are Keras' "
                                             "and PyTorch's \"nearest-exact\" and \"bilinear\""}),
-      choice<kCentres, &O::centres>(
-          {.name = "centres",
+      choice<kCenters, &O::centers>(
+          {.name = "centers",
            .omit_default = true,
            .help =
                "where output o reads the input: (o + ½) in / out − ½, o (in − 1) / (out − 1), o in / out"}),

@@ -51,7 +51,7 @@ template <class O>
 constexpr Key<O> kCountPadding = key<&O::count_padding>(
     {.name = "count_padding", .help = "padding counts as zeroes; PyTorch's default is true"});
 
-// Normalisations.
+// Normalizations.
 template <class O>
 constexpr Key<O> kEpsilon =
     key<&O::epsilon>({.name = "epsilon", .range = kPositive, .help = "added to the variance"});

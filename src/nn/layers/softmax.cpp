@@ -10,7 +10,7 @@ Shape Softmax::output_shape(std::span<const ValueSpec> inputs) const { return in
 void Softmax::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t from = node.inputs[0];
   const Tensor given = plan.value_as(from, kFloat, node);
-  // Rows whose numbers sum to 1 are neighbours in memory: (N, K), (N, L, F) or (N, H, W, C).
+  // Rows whose numbers sum to 1 are neighbors in memory: (N, K), (N, L, F) or (N, H, W, C).
   const Tensor x = node.shape.rank() == 1
                        ? plan.flat(given, node)
                        : plan.reordered(given, Desc(dims_of(given.desc), kFloat, Format::nhwc), node);

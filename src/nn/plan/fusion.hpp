@@ -6,8 +6,8 @@
 
 namespace convoke::nn {
 
-/// The work of neighbours that a node also does, because passes over memory cost more than arithmetic. The
-/// neighbours that were fused into it compile to nothing.
+/// The work of neighbors that a node also does, because passes over memory cost more than arithmetic. The
+/// neighbors that were fused into it compile to nothing.
 struct Fusion {
   bool absorbed = false;           ///< an earlier node does this node's work
   bool relu = false;               ///< this node also applies ReLU

@@ -12,7 +12,7 @@ namespace convoke::nn {
 Graph lenet5(const ZooOptions& options) {
   Graph graph(options.input);
   Symbol x = input(graph);
-  // The paper centres digits of 28 x 28 in 32 x 32; here the padding of C1 does this.
+  // The paper centers digits of 28 x 28 in 32 x 32; here the padding of C1 does this.
   x = tanh(apply(Conv2d({.filters = 6, .kernel = 5, .padding = Padding::by(2)}), x, "c1"));
   x = average_pool(x);
   x = tanh(apply(Conv2d({.filters = 16, .kernel = 5}), x, "c3"));

@@ -12,7 +12,7 @@ namespace convoke::nn {
 Graph lenet5(const ZooOptions& options);
 
 /// A. Krizhevsky, "One weird trick for parallelizing convolutional neural networks", 2014, as in torchvision:
-/// one tower, without local response normalisation. Node names are torchvision's. Without a head, it ends in
+/// one tower, without local response normalization. Node names are torchvision's. Without a head, it ends in
 /// the mean of the last feature maps, because the hidden dense layers belong to the head.
 Graph alexnet(const ZooOptions& options);
 
@@ -95,12 +95,12 @@ Graph mobilenet_v3_large(const ZooOptions& options);
 Graph mobilenet_v3_small(const ZooOptions& options);
 
 /// M. Tan, Q. Le, "EfficientNet: Rethinking model scaling for convolutional neural networks", ICML 2019,
-/// table 1, and its scaling to B1 .. B7, as in torchvision, with its node names. Pixels must be standardised
+/// table 1, and its scaling to B1 .. B7, as in torchvision, with its node names. Pixels must be standardized
 /// before. `which`: 0 .. 7 for B0 .. B7.
 Graph efficientnet(const ZooOptions& options, std::size_t which);
 
 /// The same as in Keras Applications, with its node names: padding and batch norms of the authors' TensorFlow
-/// code. It takes pixels in 0..255: the first layers divide by 255 and standardise with ImageNet's mean and
+/// code. It takes pixels in 0..255: the first layers divide by 255 and standardize with ImageNet's mean and
 /// deviation, as Keras' three layers do with weights="imagenet". Convolutions start from He's normal values,
 /// which Keras truncates.
 Graph efficientnet_keras(const ZooOptions& options, std::size_t which);
@@ -126,12 +126,12 @@ Graph convnext_tiny(const ZooOptions& options);
 Graph leaf_cnn(const ZooOptions& options);
 
 /// The classifier of I/O access patterns, (5) -> 5 -> 5 -> classes (3 in the thesis), with ReLU in between.
-/// The thesis says "normal initialisation" without the standard deviation; Keras' default is used.
+/// The thesis says "normal initialization" without the standard deviation; Keras' default is used.
 Graph nn_twins(const ZooOptions& options);
 
 /// The sentiment of a review of 300 words, tokens (L) below 20,000: embedding 128, LSTM 128 with dropout 0.2
 /// of its input, dense 128, 64, classes: 2 in the text of the thesis, 1 (a sigmoid, by the loss) elsewhere in
-/// it. The thesis says "uniform initialisation" without the range; Keras' default is used. Padding is not
+/// it. The thesis says "uniform initialization" without the range; Keras' default is used. Padding is not
 /// masked.
 Graph imdb_lstm(const ZooOptions& options);
 

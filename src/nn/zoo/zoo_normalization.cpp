@@ -14,7 +14,7 @@ struct Expected {
 
 // The first line that matches a model's name counts. All others have torchvision's or timm's weights.
 constexpr std::array kExpected{
-    Expected{"efficientnet*-keras", "none"},  // begins with its own standardisation
+    Expected{"efficientnet*-keras", "none"},  // begins with its own standardization
     Expected{"imdb-lstm", ""},
     Expected{"inception-v3", "keras-tf"},
     Expected{"leaf-cnn", ""},

@@ -78,7 +78,7 @@ Settings settings_of(const DrawnSeries& series) {
           {"column", static_cast<std::int64_t>(series.column)},
           {"ends", series.high == 0 ? Value::Array() : list(std::array{series.low, series.high})},
           {"rows", list(series.rows)},
-          {"colours", Value::Array{style.tone().on_light, style.tone().on_dark}},
+          {"colors", Value::Array{style.tone().on_light, style.tone().on_dark}},
           {"mark", style.mark().chart_js},
           {"rotation", style.mark().chart_js_rotation},
           {"hollow", style.apart},

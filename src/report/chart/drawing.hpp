@@ -21,7 +21,7 @@ struct DrawnSeries {
 };
 
 /// A chart with all decisions that pages and papers share, drawn from the chart's table. A renderer adds only
-/// output-specific properties: sizes, fonts and surrounding colours. The chart must outlive it.
+/// output-specific properties: sizes, fonts and surrounding colors. The chart must outlive it.
 struct Drawing {
   /// `styles`: the styles of Chart::names, in their order.
   Drawing(const Chart& chart, std::span<const SeriesStyle> styles);

@@ -14,11 +14,11 @@ constexpr std::array kDashes{std::array{0, 0, 0, 0}, std::array{9, 4, 0, 0}, std
 constexpr std::array kApartDash{4, 4, 0, 0};
 constexpr int kHatchings = 4;
 
-// Channels of pictures have their own colour.
+// Channels of pictures have their own color.
 constexpr std::array kChannels{std::pair{"blue", 0}, std::pair{"red", 1}, std::pair{"green", 8},
-                               std::pair{"grey", 9}};
+                               std::pair{"gray", 9}};
 
-// Each cycle of the palette has another mark and dash, so that any two numbers below kinds x colours differ.
+// Each cycle of the palette has another mark and dash, so that any two numbers below kinds x colors differ.
 template <class Kinds>
 const auto& kind_of(std::size_t number, const Kinds& kinds) {
   return kinds[(number + number / kPalette.size()) % kinds.size()];
@@ -35,7 +35,7 @@ std::vector<int> SeriesStyle::dash() const {
   return {lengths.begin(), std::find(lengths.begin(), lengths.end(), 0)};
 }
 
-// Solid for the first three colours, which differ in grey, then pale; hatching is not visible on a thin bar.
+// Solid for the first three colors, which differ in gray, then pale; hatching is not visible on a thin bar.
 int SeriesStyle::filling() const {
   constexpr std::size_t kSolid = 3, kPale = 3;
   if (number < kSolid) return 0;
@@ -43,7 +43,7 @@ int SeriesStyle::filling() const {
   return 2 + static_cast<int>(number - kSolid - kPale) % kHatchings;
 }
 
-// Each name takes the first style that no name in a chart with it has: a graph colouring of the names, in
+// Each name takes the first style that no name in a chart with it has: a graph coloring of the names, in
 // order of first appearance.
 SeriesStyles::SeriesStyles(std::span<const Chart> charts) {
   std::vector<std::string> order;
@@ -52,7 +52,7 @@ SeriesStyles::SeriesStyles(std::span<const Chart> charts) {
   for (const Chart& chart : charts) {
     std::vector<std::string> names = chart.names();
     for (const auto& [name, other] : chart.apart)
-      names.push_back(other);  // keeps its colour from other series, even if it is not drawn
+      names.push_back(other);  // keeps its color from other series, even if it is not drawn
     for (const std::string& name : names) {
       if (std::find(order.begin(), order.end(), name) == order.end()) order.push_back(name);
       together[name].insert(names.begin(), names.end());

@@ -10,13 +10,13 @@
 
 namespace convoke::report {
 
-/// A colour for a white background (light pages, papers), and one for dark pages.
+/// A color for a white background (light pages, papers), and one for dark pages.
 struct Tone {
   const char *on_light, *on_dark;
 };
 
 /// Each has a contrast of at least 3:1 on its background (WCAG 2.1, 1.4.11). The first six are distinct for
-/// any kind of colour blindness.
+/// any kind of color blindness.
 inline constexpr std::array kPalette{Tone{"#004488", "#5b9be6"}, Tone{"#d43d0e", "#f2602f"},
                                      Tone{"#7d3fc4", "#cfe3b0"}, Tone{"#1a8f86", "#a56bff"},
                                      Tone{"#63302c", "#19d3d8"}, Tone{"#8b80e8", "#c2606a"},
@@ -32,8 +32,8 @@ struct Mark {
 
 /// The style that distinguishes a series from the others of a chart.
 struct SeriesStyle {
-  std::size_t number = 0;  ///< selects colour, mark, dash and filling
-  /// Hollow and dashed, in the colour of the related series.
+  std::size_t number = 0;  ///< selects color, mark, dash and filling
+  /// Hollow and dashed, in the color of the related series.
   bool apart = false;
 
   const Tone& tone() const;

@@ -32,13 +32,13 @@ void add_overview(Page& page, const Shown& shown, const std::string& made_by) {
       {"Classes", format_count(found.info.classes)},
       {"Imbalance", fmt::format("{:.3g} : 1", imbalance(found))},
       {"Equal samples", format_count(found.duplicates.repeated)},
-      {"Nearest neighbours' vote", fmt::format("{:.1f} % right", 100 * found.comparison.neighbour_accuracy)},
+      {"Nearest neighbors' vote", fmt::format("{:.1f} % right", 100 * found.comparison.neighbor_accuracy)},
   };
   if (found.info.vocabulary > 0) facts.emplace_back("Vocabulary", format_count(found.info.vocabulary));
   if (!found.info.content_hash.empty()) facts.emplace_back("Content hash", found.info.content_hash);
   page.facts(facts);
   page.paragraph(fmt::format(
-      "Imbalance: the size of the largest class of {} over that of the smallest. Nearest neighbours: "
+      "Imbalance: the size of the largest class of {} over that of the smallest. Nearest neighbors: "
       "the 10 nearest of {} samples, by principal components, vote on the class; a trained network "
       "should be right more often.",
       found.survey.splits.front().name, format_count(std::ssize(found.comparison.places))));

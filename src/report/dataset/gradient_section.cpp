@@ -20,7 +20,7 @@ std::uint8_t level(double share) {
   return static_cast<std::uint8_t>(std::lround(255 * std::clamp(share, 0.0, 1.0)));
 }
 
-// A grey picture, from 0 (black) to the largest value (white), with `scale` x `scale` pixels for each value.
+// A gray picture, from 0 (black) to the largest value (white), with `scale` x `scale` pixels for each value.
 Picture enlarged(const explore::Matrix& values, double low, double high, std::int64_t scale) {
   Picture picture{values.columns * scale, values.rows * scale, 1, {}};
   for (std::int64_t y = 0; y < picture.height; ++y) {
@@ -62,9 +62,9 @@ Picture hog_picture(const explore::Matrix& image, std::int64_t cell, std::int64_
   return picture;
 }
 
-// The image in grey, its edges, and its gradients, next to each other.
+// The image in gray, its edges, and its gradients, next to each other.
 Figure gradients_of(const Shown& shown, const explore::Exhibit& exhibit) {
-  const explore::Matrix image = explore::grey(exhibit.shape, exhibit.values);
+  const explore::Matrix image = explore::gray(exhibit.shape, exhibit.values);
   const std::int64_t side = std::min(image.rows, image.columns);
   const std::int64_t cell = std::min(side, side < kSmallImage ? kSmallCell : kLargeCell);
   const std::int64_t scale = (kDrawnCell + cell - 1) / cell;
@@ -87,7 +87,7 @@ void add_gradients(Page& page, const Shown& shown) {
   if (figures.empty()) return;
   page.section("Edges and gradients");
   page.paragraph(
-      "A sample of each class in grey, the strength of its edges (Sobel's operator), and its histograms of "
+      "A sample of each class in gray, the strength of its edges (Sobel's operator), and its histograms of "
       "oriented gradients (Dalal and Triggs 2005): in each cell, lines along the edges of 9 orientations; "
       "the "
       "brighter, the stronger.");

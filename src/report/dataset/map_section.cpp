@@ -11,12 +11,12 @@
 namespace convoke::report {
 namespace {
 
-constexpr std::size_t kMostGroups = 20;       // classes with a separate colour
+constexpr std::size_t kMostGroups = 20;       // classes with a separate color
 constexpr std::int64_t kMostComponents = 12;  // shown as pictures
 constexpr double kComponentSide = 112;
 
 std::string trust(double value) {
-  return std::isfinite(value) ? fmt::format(" Trustworthiness (12 neighbours): {:.3f}.", value) : "";
+  return std::isfinite(value) ? fmt::format(" Trustworthiness (12 neighbors): {:.3f}.", value) : "";
 }
 
 // Returns the name of a class on the maps; classes beyond the most frequent ones share a name.
@@ -86,7 +86,7 @@ void add_maps(Page& page, const Shown& shown) {
       map_chart(shown, "Principal components", "The plane of largest variance." + trust(comparison.pca_trust),
                 axis(0), axis(1), plane),
       map_chart(shown, "t-SNE",
-                "Neighbours stay together; distances between clusters have no meaning." +
+                "Neighbors stay together; distances between clusters have no meaning." +
                     trust(comparison.tsne_trust),
                 "", "", comparison.tsne)});
   page.add(shares(comparison.pca));

@@ -122,10 +122,10 @@ void add_outliers(Page& page, const Shown& shown) {
     return;
   }
   page.paragraph(fmt::format(
-      "Most of their 10 nearest neighbours have another label, which may be the correct one; {}.", of));
+      "Most of their 10 nearest neighbors have another label, which may be the correct one; {}.", of));
   add_samples_with_reason(page, shown, shown.found.suspect_labels, [&](const explore::Outlier& outlier) {
-    return fmt::format("{:.0f} % of neighbours differ, mostly {}", 100 * outlier.score,
-                       shown.class_name(outlier.neighbours_label));
+    return fmt::format("{:.0f} % of neighbors differ, mostly {}", 100 * outlier.score,
+                       shown.class_name(outlier.neighbors_label));
   });
 }
 

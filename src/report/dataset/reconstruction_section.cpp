@@ -22,7 +22,7 @@ Chart error_chart(const Shown& shown) {
               "The root of the mean squared error of a value, if samples are made of their first principal "
               "components; at 0, of their mean.",
               "components",
-              bytes ? "error, of values from 0 to 255" : "error, of standardised values",
+              bytes ? "error, of values from 0 to 255" : "error, of standardized values",
               {{"components", "error"}, {}}};
   chart.from_zero = true;
   std::int64_t components = 0;

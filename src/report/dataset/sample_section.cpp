@@ -75,7 +75,7 @@ std::vector<Chart> mean_signals(const Shown& shown) {
   return charts;
 }
 
-// Two digits are enough for a colour and a tooltip, and keep the page small.
+// Two digits are enough for a color and a tooltip, and keep the page small.
 void add_cells(HeatMap& map, const explore::Matrix& correlations) {
   for (std::int64_t r = 0; r < correlations.rows; ++r) {
     for (std::int64_t c = 0; c < correlations.columns; ++c) {

@@ -10,7 +10,7 @@
 namespace convoke::report {
 namespace {
 
-constexpr std::int64_t kColours = 3;
+constexpr std::int64_t kColors = 3;
 
 }  // namespace
 
@@ -30,8 +30,8 @@ std::string Shown::channel_name(std::size_t channel) const {
   if (!images()) {
     return found.names.features.empty() ? fmt::format("feature {}", channel) : found.names.features[channel];
   }
-  if (channels == 1) return "grey";
-  if (channels == kColours && found.info.sample_type == data::SampleType::kUint8) {
+  if (channels == 1) return "gray";
+  if (channels == kColors && found.info.sample_type == data::SampleType::kUint8) {
     return channel == 0 ? "red" : channel == 1 ? "green" : "blue";
   }
   return fmt::format("channel {}", channel);

@@ -35,7 +35,7 @@ struct Shown {
   /// there are three or more. Real numbers are scaled from the minimum to the maximum of the training split.
   Picture picture(const Shape& shape, std::span<const double> values) const;
   Picture picture(const explore::Exhibit& exhibit) const { return picture(exhibit.shape, exhibit.values); }
-  /// Returns a picture of any numbers (h, w, C): 0 is grey, the number of largest magnitude is black or
+  /// Returns a picture of any numbers (h, w, C): 0 is gray, the number of largest magnitude is black or
   /// white.
   Picture relief(const Shape& shape, std::span<const double> values) const;
 };

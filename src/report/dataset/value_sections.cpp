@@ -110,8 +110,8 @@ std::vector<Chart> number_histograms(const Shown& shown) {
   return charts;
 }
 
-// Features have different units, so their boxes share an axis only after standardisation, as in the table.
-Chart standardised_boxes(const Shown& shown) {
+// Features have different units, so their boxes share an axis only after standardization, as in the table.
+Chart standardized_boxes(const Shown& shown) {
   Chart chart{Chart::Kind::kBox,
               shown.images() ? "Values by channel" : "Values by feature",
               sentence({"In standard deviations from the mean.", kBoxNote}),
@@ -268,7 +268,7 @@ void add_values(Page& page, const Shown& shown) {
         class_boxes(shown, "Pixel values by class", "All pixels.", "value", survey.class_values));
   } else {
     charts = number_histograms(shown);
-    charts.push_back(standardised_boxes(shown));
+    charts.push_back(standardized_boxes(shown));
   }
   if (shown.images()) {
     charts.push_back(class_boxes(shown, "Brightness by class", "The mean value of each image.", "mean value",

@@ -21,21 +21,21 @@ namespace {
 constexpr const char* kDot = "dot";  // Graphviz' program for layers from top to bottom
 
 /// The filling of boxes of one kind, and their outline.
-struct BoxColour {
+struct BoxColor {
   const char *filling, *outline;
 };
-constexpr std::array kBoxColours{BoxColour{"#f4f4f4", "#777777"}, BoxColour{"#dbe8f6", "#004488"},
-                                 BoxColour{"#def2e2", "#228833"}, BoxColour{"#fdeedb", "#a5600a"},
-                                 BoxColour{"#eee3f8", "#7d3fc4"}, BoxColour{"#fbe3e0", "#b0350b"},
-                                 BoxColour{"#dff3f1", "#1a7f78"}};
+constexpr std::array kBoxColors{BoxColor{"#f4f4f4", "#777777"}, BoxColor{"#dbe8f6", "#004488"},
+                                BoxColor{"#def2e2", "#228833"}, BoxColor{"#fdeedb", "#a5600a"},
+                                BoxColor{"#eee3f8", "#7d3fc4"}, BoxColor{"#fbe3e0", "#b0350b"},
+                                BoxColor{"#dff3f1", "#1a7f78"}};
 
 std::string node_text(std::size_t index, const DiagramBox& box) {
-  const BoxColour& colour = kBoxColours[box.colour % kBoxColours.size()];
+  const BoxColor& color = kBoxColors[box.color % kBoxColors.size()];
   std::string label = fmt::format("<B>{}</B>", escape(box.title));
   for (const std::string& line : box.lines)
     label += fmt::format("<BR/><FONT COLOR=\"#333333\">{}</FONT>", escape(line));
-  return fmt::format("n{} [label=<{}> fillcolor=\"{}\" color=\"{}\"]\n", index, label, colour.filling,
-                     colour.outline);
+  return fmt::format("n{} [label=<{}> fillcolor=\"{}\" color=\"{}\"]\n", index, label, color.filling,
+                     color.outline);
 }
 
 // Returns the layer of each box of a section, 0 at its inputs: the length of the longest path to it, in

@@ -6,7 +6,7 @@
 
 namespace convoke::report {
 
-/// Neighbouring boxes [first, last] through whose last box every path leads.
+/// Neighboring boxes [first, last] through whose last box every path leads.
 struct Section {
   std::size_t first, last;
 };
@@ -20,7 +20,7 @@ struct Group {
 /// Cuts a diagram into sections, from its source to its sink.
 std::vector<Section> sections_of(const Diagram& diagram);
 
-/// Folds equal neighbouring sections: boxes are equal if their texts are, and if their inputs are equally far
+/// Folds equal neighboring sections: boxes are equal if their texts are, and if their inputs are equally far
 /// before them. Two equal boxes that follow each other stay separate: a frame would not be simpler.
 std::vector<Group> folded(const Diagram& diagram);
 

@@ -13,16 +13,16 @@
     : cell.classList.contains("n") ? Number(cell.textContent) : NaN;
 
   // Solid, pale, or hatched in one of four directions.
-  const filling = (colour, kind) => {
-    if (kind < 2) return colour + (kind === 0 ? "" : "73");
+  const filling = (color, kind) => {
+    if (kind < 2) return color + (kind === 0 ? "" : "73");
     const tile = Object.assign(document.createElement("canvas"), { width: 6, height: 6 }), pen = tile.getContext("2d");
-    pen.fillStyle = colour;
+    pen.fillStyle = color;
     pen.fillRect(0, 0, 6, 2);
     const pattern = pen.createPattern(tile, "repeat");
     pattern.setTransform(new DOMMatrix().rotate(45 * (kind - 2)));
     return pattern;
   };
-  const colour_of = ({ colours }) => colours[dark.matches && !page.contains("paper") ? 1 : 0];
+  const color_of = ({ colors }) => colors[dark.matches && !page.contains("paper") ? 1 : 0];
 
   const axis = ({ title, low, high, logarithmic, ticks, labels }) => ({
     type: logarithmic ? "logarithmic" : "linear", min: low, max: high, offset: false,
@@ -83,13 +83,13 @@
 
   // Makes a series for Chart.js: `data` converts a row to a point.
   const dataset = (series, all_rows, data) => {
-    const rows = series.rows.length > 0 ? series.rows.map((r) => all_rows[r]) : all_rows, colour = colour_of(series);
+    const rows = series.rows.length > 0 ? series.rows.map((r) => all_rows[r]) : all_rows, color = color_of(series);
     return {
       label: series.label, rows, column: series.column, data: rows.map(data),
       ends: series.ends.length > 0 ? rows.map((row) => series.ends.map((end) => number(row[end]))) : undefined,
-      borderColor: colour, backgroundColor: colour, borderWidth: 2, borderDash: series.dash,
+      borderColor: color, backgroundColor: color, borderWidth: 2, borderDash: series.dash,
       pointStyle: series.mark, pointRotation: series.rotation, pointBorderWidth: series.hollow ? 1.5 : 1,
-      pointBackgroundColor: series.hollow ? ink("--card") : colour, pointBorderColor: colour,
+      pointBackgroundColor: series.hollow ? ink("--card") : color, pointBorderColor: color,
     };
   };
   const points = (series, rows, radius) =>
@@ -99,7 +99,7 @@
     type: "bar",
     datasets: series.map((one) => ({
       ...dataset(one, rows, (row) => number(row[one.column])),
-      backgroundColor: filling(colour_of(one), one.filling), borderWidth: one.filling === 0 || many ? 0 : 1.5,
+      backgroundColor: filling(color_of(one), one.filling), borderWidth: one.filling === 0 || many ? 0 : 1.5,
     })),
   });
   // Adjacent bars, or the outlines of several series, which end where the last bin ends.
@@ -183,7 +183,7 @@
   };
   draw_all();
   dark.addEventListener("change", draw_all);
-  // Prints in light colours.
+  // Prints in light colors.
   addEventListener("beforeprint", () => { page.add("paper"); draw_all(); });
   addEventListener("afterprint", () => { page.remove("paper"); draw_all(); });
 })();

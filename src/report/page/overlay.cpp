@@ -9,7 +9,7 @@
 namespace convoke::report {
 namespace {
 
-constexpr double kCover = 0.65;  // share of the colour where the map is 1
+constexpr double kCover = 0.65;  // share of the color where the map is 1
 
 /// The two places of an axis between which a pixel lies, and the share of the second.
 struct Between {
@@ -33,8 +33,8 @@ Picture overlaid(const Picture& picture, const Overlay& map) {
   const auto value = [&](std::int64_t y, std::int64_t x) {
     return map.values[static_cast<std::size_t>(y * map.width + x)];
   };
-  Picture coloured{picture.width, picture.height, 3, {}};
-  coloured.pixels.reserve(static_cast<std::size_t>(picture.width * picture.height * 3));
+  Picture colored{picture.width, picture.height, 3, {}};
+  colored.pixels.reserve(static_cast<std::size_t>(picture.width * picture.height * 3));
   for (std::int64_t y = 0; y < picture.height; ++y) {
     const Between rows = between(y, picture.height, map.height);
     for (std::int64_t x = 0; x < picture.width; ++x) {
@@ -44,17 +44,17 @@ Picture overlaid(const Picture& picture, const Overlay& map) {
       const double below =
           std::lerp(value(rows.second, columns.first), value(rows.second, columns.second), columns.share);
       const double heat = std::clamp(std::lerp(above, below, rows.share), 0.0, 1.0);
-      const std::array<double, 3> colour{255, 235 * heat * heat, 30};
+      const std::array<double, 3> color{255, 235 * heat * heat, 30};
       for (std::int64_t c = 0; c < 3; ++c) {
         const std::int64_t from =
             (y * picture.width + x) * picture.channels + (picture.channels == 3 ? c : 0);
         const double pixel = picture.pixels[static_cast<std::size_t>(from)];
-        coloured.pixels.push_back(static_cast<std::uint8_t>(
-            std::lround(std::lerp(pixel, colour[static_cast<std::size_t>(c)], kCover * heat))));
+        colored.pixels.push_back(static_cast<std::uint8_t>(
+            std::lround(std::lerp(pixel, color[static_cast<std::size_t>(c)], kCover * heat))));
       }
     }
   }
-  return coloured;
+  return colored;
 }
 
 }  // namespace convoke::report

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kQuality = 90;
 constexpr std::uint8_t kGap = 128;
-constexpr std::int64_t kPictureColours = 3;
+constexpr std::int64_t kPictureColors = 3;
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -48,7 +48,7 @@ std::vector<std::uint8_t> png(const Picture& picture) {
 
 std::string data_uri(const Picture& picture) {
   const Bytes exact = png(picture);
-  if (picture.channels == kPictureColours) {
+  if (picture.channels == kPictureColors) {
     const Bytes small = pictures::encode_jpeg(picture.pixels, {picture.height, picture.width}, kQuality);
     if (2 * small.size() < exact.size()) return "data:image/jpeg;base64," + base64(small);
   }

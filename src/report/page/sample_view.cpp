@@ -10,7 +10,7 @@ namespace convoke::report {
 namespace {
 
 constexpr std::size_t kMostWords = 25, kMostNumbers = 12;
-constexpr std::int64_t kColours = 3;
+constexpr std::int64_t kColors = 3;
 
 std::uint8_t level_of(double value) {
   return static_cast<std::uint8_t>(std::lround(std::clamp(value, 0.0, 255.0)));
@@ -21,7 +21,7 @@ std::uint8_t level_of(double value) {
 Picture picture_of(const Shape& shape, std::span<const double> values,
                    const std::function<double(double value, std::size_t channel)>& level) {
   const std::int64_t channels = shape[2];
-  Picture picture{shape[1], shape[0], channels >= kColours ? kColours : 1, {}};
+  Picture picture{shape[1], shape[0], channels >= kColors ? kColors : 1, {}};
   for (std::int64_t pixel = 0; pixel < shape[0] * shape[1]; ++pixel) {
     for (std::int64_t c = 0; c < picture.channels; ++c) {
       picture.pixels.push_back(level_of(

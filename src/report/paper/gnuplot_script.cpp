@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kCharacterMm = 1.6, kLineMm = 3.6;  // approximate, for letters of 8 pt
 constexpr double kMostHeightMm = 220;                // height of a page
-constexpr const char* kPale = "#99bbdd";             // colour of boxes, on which a line is visible
+constexpr const char* kPale = "#99bbdd";             // color of boxes, on which a line is visible
 
 // Writes numbers as a line of data.
 std::string data_line(const std::vector<double>& numbers) {
@@ -26,7 +26,7 @@ std::string data_line(const std::vector<double>& numbers) {
   return line;
 }
 
-std::string colour(const DrawnSeries& series) { return series.style.tone().on_light; }
+std::string color(const DrawnSeries& series) { return series.style.tone().on_light; }
 
 std::string dash(const DrawnSeries& series) {
   const std::vector<int> lengths = series.style.dash();
@@ -87,13 +87,13 @@ class GnuplotCommands {
 
   /// Draws from column `low` to `high` of $data or another block along the axis of values, at `place` on the
   /// other axis.
-  void whiskers(const std::string& place, std::size_t low, std::size_t high, const std::string& colour,
+  void whiskers(const std::string& place, std::size_t low, std::size_t high, const std::string& color,
                 const std::string& data = "data") {
     const std::string length = fmt::format("(${}-${})", high + 1, low + 1);
     const std::string ends = drawing_.horizontal ? fmt::format("{}:{}:{}:(0)", low + 1, place, length)
                                                  : fmt::format("{}:{}:(0):{}", place, low + 1, length);
     plot(fmt::format("${} using {} with vectors heads size screen 0.008,90 lc rgb '{}' lw 0.7", data, ends,
-                     colour));
+                     color));
   }
 
   /// Returns the whole script, with axes and the legend. Call it once.
@@ -180,7 +180,7 @@ void draw_stacked_bars(const Drawing& drawing, GnuplotCommands& gnuplot) {
     const std::string box = drawing.horizontal ? fmt::format("{0}:1:{1}:{0}:{2}", high_end, low_end, sides)
                                                : fmt::format("1:{0}:{2}:{1}:{0}", high_end, low_end, sides);
     gnuplot.plot(fmt::format("$data using {} with boxxyerror fs {} border lc rgb 'black' lc rgb '{}' lw 0.4",
-                             box, fill_style(series), colour(series)),
+                             box, fill_style(series), color(series)),
                  &series);
     low = high;
   }
@@ -195,9 +195,8 @@ void draw_bars(const Drawing& drawing, GnuplotCommands& gnuplot) {
     const DrawnSeries& series = drawing.series[s];
     const double offset = (static_cast<double>(s) - (count - 1) / 2) * width;
     const std::string place = fmt::format("($1{:+.4f})", offset);
-    const std::string style =
-        fmt::format("fs {} {} lc rgb '{}' lw 0.4", fill_style(series),
-                    drawing.many ? "noborder" : "border lc rgb 'black'", colour(series));
+    const std::string style = fmt::format("fs {} {} lc rgb '{}' lw 0.4", fill_style(series),
+                                          drawing.many ? "noborder" : "border lc rgb 'black'", color(series));
     const std::size_t value = series.column + 1;
     if (drawing.horizontal) {
       gnuplot.plot(
@@ -228,8 +227,8 @@ void draw_histogram(const Drawing& drawing, GnuplotCommands& gnuplot) {
     gnuplot.plot(drawing.series.size() == 1
                      ? fmt::format("$data using (($1+$2)/2):3:($2-$1) with boxes fs solid 1.0 border lc rgb "
                                    "'{0}' lc rgb '{0}' lw 0.3",
-                                   colour(series))
-                     : fmt::format("$data using 1:{} with steps lc rgb '{}' {} lw 1.2", s + 3, colour(series),
+                                   color(series))
+                     : fmt::format("$data using 1:{} with steps lc rgb '{}' {} lw 1.2", s + 3, color(series),
                                    dash(series)),
                  &series);
   }
@@ -243,11 +242,11 @@ void draw_lines(const Drawing& drawing, GnuplotCommands& gnuplot) {
     if (series.high == 0 || !drawing.many) continue;
     gnuplot.plot(
         fmt::format("$data using 1:{}:{} with filledcurves fs transparent solid 0.2 noborder lc rgb '{}'",
-                    series.low + 1, series.high + 1, colour(series)));
+                    series.low + 1, series.high + 1, color(series)));
   }
   for (const DrawnSeries& series : drawing.series) {
-    if (series.high != 0 && !drawing.many) gnuplot.whiskers("1", series.low, series.high, colour(series));
-    const std::string line = fmt::format("lc rgb '{}' lw 1.2 {}", colour(series), dash(series));
+    if (series.high != 0 && !drawing.many) gnuplot.whiskers("1", series.low, series.high, color(series));
+    const std::string line = fmt::format("lc rgb '{}' lw 1.2 {}", color(series), dash(series));
     gnuplot.plot(drawing.many ? fmt::format("$data using 1:{} with lines {}", series.column + 1, line)
                               : fmt::format("$data using 1:{} with linespoints {} pt {} ps 0.45",
                                             series.column + 1, line, point_type(series)),
@@ -260,9 +259,9 @@ void draw_scatter(const Drawing& drawing, GnuplotCommands& gnuplot) {
     const DrawnSeries& series = drawing.series[s];
     const std::string name = fmt::format("group{}", s);
     gnuplot.data(name, series.rows);
-    if (series.high != 0) gnuplot.whiskers("1", series.low, series.high, colour(series), name);
+    if (series.high != 0) gnuplot.whiskers("1", series.low, series.high, color(series), name);
     gnuplot.plot(fmt::format("${} using 1:2 with points pt {} ps {} lw 0.5 lc rgb '{}'", name,
-                             point_type(series), drawing.many ? 0.25 : 0.4, colour(series)),
+                             point_type(series), drawing.many ? 0.25 : 0.4, color(series)),
                  &series);
   }
 }

@@ -73,7 +73,7 @@ HeatMap matrix_map(const std::vector<Confusion>& confusions, const std::vector<d
       .title = "Confusion matrix of all classes",
       .note =
           "Test samples by true and predicted class. Correct predictions are blue, wrong ones orange; "
-          "the larger the share of the true class, the stronger the colour.",
+          "the larger the share of the true class, the stronger the color.",
       .row_title = "true class",
       .column_title = "predicted",
       .unit = "samples"};
@@ -215,7 +215,7 @@ void add_classes(Page& page, const RunRecord& run) {
     page.paragraph(fmt::format(
         "Test samples: a row for each true class, a column for each class that {} predicts. Correct "
         "predictions "
-        "are blue, wrong ones orange; the larger the share of the class, the stronger the colour.",
+        "are blue, wrong ones orange; the larger the share of the class, the stronger the color.",
         decided));
     page.add(matrix_table(confusions, support, names));
   } else {

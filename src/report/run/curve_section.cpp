@@ -28,7 +28,7 @@ std::vector<EpochCurve> by_member(const RunRecord& run, const std::string& key) 
 }
 
 // One model has training and validation in one chart. Members have separate charts for each, because there
-// would be too many colours.
+// would be too many colors.
 void add_quantity(std::vector<Chart>& charts, const RunRecord& run, const std::vector<std::int64_t>& members,
                   const Quantity& of) {
   const std::string title = of.title;

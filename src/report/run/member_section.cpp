@@ -145,7 +145,7 @@ void add_soups(Page& page, const RunRecord& run) {
   page.paragraph(
       "Models whose parameters are a weighted mean of the members' parameters, with the share of each "
       "member. "
-      "A soup predicts at the cost of one model. Members that were initialised independently have no useful "
+      "A soup predicts at the cost of one model. Members that were initialized independently have no useful "
       "mean.");
   Table table{{"soup", "test accuracy", "test loss"}, {}};
   const std::vector<double> members = numbers_at(run.evaluation, "members");
@@ -188,7 +188,7 @@ std::vector<std::vector<double>> square_at(const Settings& settings, std::string
   return rows;
 }
 
-// Pairs of members, shaded by how often they disagree, the largest share with the full colour, and by how
+// Pairs of members, shaded by how often they disagree, the largest share with the full color, and by how
 // alike they err.
 void add_pairs(Page& page, const RunRecord& run) {
   const std::vector<double> members = numbers_at(run.evaluation, "members");

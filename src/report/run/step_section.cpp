@@ -14,7 +14,7 @@
 namespace convoke::report {
 namespace {
 
-constexpr std::size_t kMostPoints = 400;  // of a curve; neighbouring lines are averaged beyond
+constexpr std::size_t kMostPoints = 400;  // of a curve; neighboring lines are averaged beyond
 
 // A curve for each member, by step; the later line is used if a resumed run repeats a step.
 std::vector<EpochCurve> losses_by_step(const RunRecord& run) {
@@ -33,7 +33,7 @@ std::vector<EpochCurve> losses_by_step(const RunRecord& run) {
   return list;
 }
 
-// Averages `lines` neighbouring values, at the position of the last one.
+// Averages `lines` neighboring values, at the position of the last one.
 EpochCurve averaged(const EpochCurve& curve, std::size_t lines) {
   EpochCurve means{.name = curve.name, .values = {}};
   double sum = 0;

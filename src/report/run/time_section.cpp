@@ -77,7 +77,7 @@ Chart step_chart(const Settings& phases, std::size_t ranks) {
   return chart;
 }
 
-// Seconds of each rank; the slowest rank of each phase has the full colour.
+// Seconds of each rank; the slowest rank of each phase has the full color.
 void add_ranks(Page& page, const RunRecord& run) {
   const Settings& phases = table_at(run.summary, "rank_phases");
   const std::vector<Settings> placements = tables_at(run.environment, "placements");

@@ -131,7 +131,7 @@ void add_phases(Page& page, const study::Analysis& analysis) {
   page.add(chart);
 }
 
-// One group of bars for each configuration, one colour for each machine and its terms of use.
+// One group of bars for each configuration, one color for each machine and its terms of use.
 void add_costs(Page& page, const study::Analysis& analysis) {
   if (analysis.costs.empty()) return;
   Chart chart{Chart::Kind::kBar,

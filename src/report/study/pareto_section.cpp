@@ -63,7 +63,7 @@ void add_pareto(Page& page, const study::Analysis& analysis) {
   };
   Chart chart{Chart::Kind::kScatter,
               "Cost, time and accuracy",
-              "A point for each configuration, its colour for the accuracy. Filled points are "
+              "A point for each configuration, its color for the accuracy. Filled points are "
               "Pareto-optimal: no other is at least as good in cost, time and accuracy, and better in one. "
               "Hollow points are not. Configurations with more workers than cores are left out; ! marks "
               "other marked configurations.",

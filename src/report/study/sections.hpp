@@ -14,7 +14,7 @@ void add_fractions(Page& page, const study::Analysis& analysis);
 void add_accuracy(Page& page, const study::Analysis& analysis);
 void add_phases(Page& page, const study::Analysis& analysis);
 void add_costs(Page& page, const study::Analysis& analysis);
-/// Time by cost, coloured by accuracy, and a table of the configurations that no other one beats in all
+/// Time by cost, colored by accuracy, and a table of the configurations that no other one beats in all
 /// three.
 void add_pareto(Page& page, const study::Analysis& analysis);
 

@@ -81,7 +81,7 @@ std::vector<MeasuredConfiguration> configurations_made_again(const PublishedTabl
   return configurations_of_runs(rows);
 }
 
-Analysis analyse_rows(std::vector<TableRow> rows, const AnalysisOptions& options) {
+Analysis analyze_rows(std::vector<TableRow> rows, const AnalysisOptions& options) {
   Analysis analysis;
   analysis.machine = take_machine(rows);
   analysis.relative_error = options.relative_error;
@@ -153,13 +153,13 @@ void require_other_runs(const PublishedTable& table, const PublishedTable& earli
 
 }  // namespace
 
-Analysis analyse(std::span<const Measurement> measurements, const AnalysisOptions& options) {
+Analysis analyze(std::span<const Measurement> measurements, const AnalysisOptions& options) {
   std::vector<TableRow> rows;
   for (const Measurement& measurement : measurements) rows.push_back({measurement, {}, {}});
-  return analyse_rows(std::move(rows), options);
+  return analyze_rows(std::move(rows), options);
 }
 
-Analysis analyse(std::span<const PublishedTable> tables, const AnalysisOptions& options) {
+Analysis analyze(std::span<const PublishedTable> tables, const AnalysisOptions& options) {
   std::vector<TableRow> rows;
   std::vector<std::string> notices;
   for (auto table = tables.begin(); table != tables.end(); ++table) {
@@ -173,7 +173,7 @@ Analysis analyse(std::span<const PublishedTable> tables, const AnalysisOptions& 
   if (const std::int64_t count = imply_makespans(rows); count > 0) {
     notices.push_back(fmt::format("{} rows have no makespan: cost / price is used", count));
   }
-  Analysis analysis = analyse_rows(std::move(rows), options);
+  Analysis analysis = analyze_rows(std::move(rows), options);
   analysis.notices.insert(analysis.notices.begin(), notices.begin(), notices.end());
   return analysis;
 }

@@ -42,8 +42,8 @@ std::string_view difference(const Coordinates& a, const Coordinates& b) {
 }
 
 // False if another configuration lies between the two in ranks or in threads.
-bool are_neighbours(const Coordinates& a, const Coordinates& b, std::string_view varies,
-                    std::span<const MeasuredConfiguration> configurations) {
+bool are_neighbors(const Coordinates& a, const Coordinates& b, std::string_view varies,
+                   std::span<const MeasuredConfiguration> configurations) {
   if (varies != "ranks" && varies != "threads") return true;
   const auto place = [&](const Coordinates& at) { return varies == "ranks" ? at.ranks : at.threads; };
   const auto [low, high] = std::minmax({place(a), place(b)});
@@ -129,7 +129,7 @@ std::vector<Comparison> comparisons(std::span<const MeasuredConfiguration> confi
         if (x == nullptr || y == nullptr || varies.empty()) continue;
         if (varies == "variant" && baseline[a] < a) continue;
         if (!are_of_one_dataset(configurations[a], configurations[b])) continue;
-        if (!are_neighbours(configurations[a].at, configurations[b].at, varies, configurations)) continue;
+        if (!are_neighbors(configurations[a].at, configurations[b].at, varies, configurations)) continue;
         if (const auto test = welch_test(*x, *y)) {
           all.push_back({a, b, std::string(varies), std::string(quantity), *test, 1});
           p.push_back(test->p);

@@ -186,7 +186,7 @@ std::vector<Coordinates> wanted_configurations(const Analysis& analysis, const P
   }
   if (!configurations.empty()) return configurations;
   throw Error("the tables have no such configuration",
-              "check the values of --only: convoke study analyse prints all configurations");
+              "check the values of --only: convoke study analyze prints all configurations");
 }
 
 /// The configurations by the values of two coordinates.

@@ -13,7 +13,7 @@
 namespace convoke::study {
 namespace {
 
-// Returns the regularised incomplete beta function I_x(a, b).
+// Returns the regularized incomplete beta function I_x(a, b).
 double incomplete_beta(double a, double b, double x) { return Eigen::numext::betainc(a, b, x); }
 
 // Returns the squared standard error of a mean.
@@ -34,7 +34,7 @@ double student_p(double t, double degrees) {
   return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t));
 }
 
-// p decreases with t: bracketed, then halved until the bounds are neighbouring numbers.
+// p decreases with t: bracketed, then halved until the bounds are neighboring numbers.
 double student_t(double degrees) {
   constexpr double kOutside = 0.05;
   double low = 0, high = 2;

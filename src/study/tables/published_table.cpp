@@ -117,7 +117,7 @@ std::vector<Measurement> read_measurements(const std::filesystem::path& csv) {
     if (!header.has(column)) {
       throw Error(
           fmt::format("{}:1: has no column \"{}\", only {}", csv.string(), column, join(header.names)),
-          "`convoke study` writes this column; `convoke study analyse` also reads tables without it");
+          "`convoke study` writes this column; `convoke study analyze` also reads tables without it");
     }
   }
   std::vector<Measurement> measurements;

@@ -16,7 +16,7 @@ TRANSFORMS = np.array([[0, 0, 0, 0, 1, 1], [30, 0, 0, 0, 1, 1], [-17, 2.5, -1.25
 
 
 def images():
-    """Makes a smooth image with noise, so that a wrong place or neighbour shows."""
+    """Makes a smooth image with noise, so that a wrong place or neighbor shows."""
     rng = np.random.default_rng(9)
     y, x = np.mgrid[0:12, 0:12]
     square = np.stack([128 + 90 * np.sin(y / 3 + x / 4), 20 * y, 255 - 18 * x], -1) + rng.normal(0, 9, (12, 12, 3))
@@ -34,7 +34,7 @@ def keras():
         result[f"affine/{mode}"] = np.stack([
             K.apply_affine_transform(square.astype("float32"), *t, row_axis=0, col_axis=1, channel_axis=2,
                                      fill_mode=mode, cval=37.0, order=1) for t in TRANSFORMS])
-        # Keras takes a wrong centre for images that are not square, so this calls SciPy itself with the right
+        # Keras takes a wrong center for images that are not square, so this calls SciPy itself with the right
         # matrix.
         result[f"affine_wide/{mode}"] = np.stack([scipy_affine(scipy.ndimage, wide, t, mode) for t in TRANSFORMS])
     result["brightness"] = np.stack([K.apply_brightness_shift(square.astype("float32"), b, scale=False)
@@ -50,8 +50,8 @@ def scipy_affine(ndimage, image, transform, mode):
               @ np.array([[1, 0, tx], [0, 1, ty], [0, 0, 1]])
               @ np.array([[1, -np.sin(s), 0], [0, np.cos(s), 0], [0, 0, 1]]) @ np.diag([zx, zy, 1]))
     h, w = image.shape[:2]
-    centre = np.array([[1, 0, w / 2 - 0.5], [0, 1, h / 2 - 0.5], [0, 0, 1]])
-    matrix = (centre @ matrix @ np.linalg.inv(centre))[[1, 0, 2]][:, [1, 0, 2]]  # of (row, column)
+    center = np.array([[1, 0, w / 2 - 0.5], [0, 1, h / 2 - 0.5], [0, 0, 1]])
+    matrix = (center @ matrix @ np.linalg.inv(center))[[1, 0, 2]][:, [1, 0, 2]]  # of (row, column)
     return ndimage.affine_transform(image[..., 0].astype("float32"), matrix[:2, :2], matrix[:2, 2], order=1, mode=mode,
                                     cval=37.0)[..., None]
 
@@ -70,7 +70,7 @@ def torchvision():
         "solarize": [F.solarize(square, 100), F.solarize(square, 250)],
         "autocontrast": [F.autocontrast(floats) * 255],
         "equalize": [F.equalize(square)],
-        # A stretched part of the image: rows 3..9, columns 2..7 (its border takes neighbours from within the
+        # A stretched part of the image: rows 3..9, columns 2..7 (its border takes neighbors from within the
         # part).
         "resized_crop": [F.resized_crop(square.float(), 3, 2, 6, 5, [12, 12], antialias=False)]}
     return {name: np.stack([image.permute(1, 2, 0).float().numpy() for image in list]) for name, list in made.items()}

@@ -16,9 +16,9 @@ numbers = np.stack([
     1e6 + rng.normal(0, 1, N),              # far from 0
 ], axis=1).round(6)
 numbers[[2, 11, 33], [0, 1, 0]] = np.nan
-colours = rng.choice(["red", "green", "dark blue"], N).astype(object)
-colours[[4, 31]] = None
-colours[35] = "violet"                      # not seen in training
+colors = rng.choice(["red", "green", "dark blue"], N).astype(object)
+colors[[4, 31]] = None
+colors[35] = "violet"                      # not seen in training
 
 imputer = SimpleImputer(strategy="mean").fit(numbers[:TRAIN])
 filled = imputer.transform(numbers)
@@ -39,14 +39,14 @@ def lambdas():
     return [float(transformer.fit(c[~np.isnan(c)].reshape(-1, 1)).lambdas_[0]) for c in numbers[:TRAIN].T]
 
 
-modes = SimpleImputer(strategy="most_frequent", missing_values=None).fit(colours[:TRAIN].reshape(-1, 1))
+modes = SimpleImputer(strategy="most_frequent", missing_values=None).fit(colors[:TRAIN].reshape(-1, 1))
 encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-full = modes.transform(colours.reshape(-1, 1))
+full = modes.transform(colors.reshape(-1, 1))
 encoder.fit(full[:TRAIN])
 with open("table.json", "w") as out:
     json.dump({
         "train": TRAIN,
-        "cells": [["" if np.isnan(x) else repr(float(x)) for x in row] + [c or ""] for row, c in zip(numbers, colours)],
+        "cells": [["" if np.isnan(x) else repr(float(x)) for x in row] + [c or ""] for row, c in zip(numbers, colors)],
         "mean": imputer.statistics_.tolist(),
         "lambda": lambdas(),
         "standard": seen(StandardScaler()),

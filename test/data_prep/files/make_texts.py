@@ -17,7 +17,7 @@ TEXTS = [
 ]
 
 
-def vectorise(limit, length):
+def vectorize(limit, length):
     layer = keras.layers.TextVectorization(
         max_tokens=limit, standardize="lower_and_strip_punctuation", output_sequence_length=length)
     texts = [re.sub("<br />", " ", text) for text in TEXTS]
@@ -27,5 +27,5 @@ def vectorise(limit, length):
 
 
 with open("texts.json", "w") as out:
-    json.dump({"texts": TEXTS, "cases": [vectorise(20, 8), vectorise(1000, 24)]}, out)
+    json.dump({"texts": TEXTS, "cases": [vectorize(20, 8), vectorize(1000, 24)]}, out)
     out.write("\n")

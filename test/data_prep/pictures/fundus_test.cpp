@@ -17,7 +17,7 @@ struct Drawing {
   Circle eye = {150, 200, 120};
   double light = 200;  // in the middle; falls to 60 % towards the rim
   double background = 2;
-  double noise = 2;    // grey levels, standard deviation
+  double noise = 2;    // gray levels, standard deviation
   bool notch = false;  // a tab next to the rim, which some cameras make
   std::int64_t channels = 3;
 };
@@ -60,7 +60,7 @@ void check_found(const Drawing& drawing, double share = 0.02) {
 
 TEST_CASE("the eye is found where it was drawn") {
   SECTION("in the middle") { check_found({}); }
-  SECTION("off centre") { check_found({.eye = {110, 265, 95}}); }
+  SECTION("off center") { check_found({.eye = {110, 265, 95}}); }
   SECTION("small") { check_found({.eye = {200, 90, 50}}); }
   SECTION("cut off at top and bottom") { check_found({.eye = {150, 200, 180}}); }
   SECTION("cut off at the top only") { check_found({.eye = {90, 190, 130}}); }
@@ -68,7 +68,7 @@ TEST_CASE("the eye is found where it was drawn") {
   SECTION("nearly black") { check_found({.light = 22, .background = 1, .noise = 1}, 0.03); }
   SECTION("on a background that is not black") { check_found({.light = 190, .background = 25, .noise = 4}); }
   SECTION("with a notch at the rim") { check_found({.notch = true}); }
-  SECTION("in grey") { check_found({.channels = 1}); }
+  SECTION("in gray") { check_found({.channels = 1}); }
   SECTION("in a large picture") { check_found({.extent = {1000, 1504}, .eye = {510, 760, 470}}); }
   SECTION("upright") { check_found({.extent = {400, 300}, .eye = {190, 160, 120}}); }
 }
@@ -113,13 +113,13 @@ TEST_CASE("the sample is the square around the eye, black beyond the picture") {
   const auto red = [](const std::vector<std::uint8_t>& sample, std::size_t y, std::size_t x) {
     return static_cast<int>(sample[(100 * y + x) * 3]);
   };
-  const auto off_centre = sample_of({.eye = {110, 265, 95}, .noise = 0});
-  CHECK(red(off_centre, 50, 3) > 60);  // the rim touches all four sides
-  CHECK(red(off_centre, 3, 50) > 60);
-  CHECK(red(off_centre, 50, 96) > 60);
-  CHECK(red(off_centre, 96, 50) > 60);
+  const auto off_center = sample_of({.eye = {110, 265, 95}, .noise = 0});
+  CHECK(red(off_center, 50, 3) > 60);  // the rim touches all four sides
+  CHECK(red(off_center, 3, 50) > 60);
+  CHECK(red(off_center, 50, 96) > 60);
+  CHECK(red(off_center, 96, 50) > 60);
   for (const std::size_t y : {2U, 97U}) {
-    for (const std::size_t x : {2U, 97U}) CHECK(red(off_centre, y, x) < 10);
+    for (const std::size_t x : {2U, 97U}) CHECK(red(off_center, y, x) < 10);
   }
   // The radius is 180, of which 30 are cut off at the top and at the bottom: 8.3 % of the sample.
   const auto cut = sample_of({.eye = {150, 200, 180}, .background = 30, .noise = 0});

@@ -60,10 +60,10 @@ TEST_CASE("a JPEG reduced during decoding gives nearly the same sample as a full
 }
 
 TEST_CASE("the default size is the fit's") {
-  Catalogue catalogue;
-  catalogue.items.push_back({.name = "a"});
+  Catalog catalog;
+  catalog.items.push_back({.name = "a"});
   PictureReader reader({.fit = "fundus"});
-  reader.learn(catalogue, [](std::size_t) { return read_encoded(kFiles / "baseline.jpg"); });
+  reader.learn(catalog, [](std::size_t) { return read_encoded(kFiles / "baseline.jpg"); });
   CHECK(reader.format().shape == convoke::Shape{3, 256, 256});
 }
 

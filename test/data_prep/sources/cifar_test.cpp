@@ -37,17 +37,17 @@ void copy(const fs::path& from, const TemporaryFolder& to) {
 
 TEST_CASE("CIFAR-10 is read: all batches, planes interleaved, names of the classes") {
   const auto source = open_source(kFiles / "cifar10");
-  const Catalogue& catalogue = source->catalogue();
+  const Catalog& catalog = source->catalog();
   CHECK(source->format().shape == Shape{3, 32, 32});
   CHECK(source->format().type == convoke::data::SampleType::kUint8);
-  CHECK(catalogue.classes == 10);
-  REQUIRE(catalogue.class_names.size() == 10);
-  CHECK(catalogue.class_names[9] == "class 9");
+  CHECK(catalog.classes == 10);
+  REQUIRE(catalog.class_names.size() == 10);
+  CHECK(catalog.class_names[9] == "class 9");
   CHECK(labels_of(*source) == std::vector<std::int32_t>{1, 5, 2, 6, 3, 7, 4, 8, 5, 9, 9, 0, 3});
-  CHECK(catalogue.items[9].name == "data_batch_5.bin[1]");
-  CHECK(catalogue.items[9].split == "train");
-  CHECK(catalogue.items[10].split == "test");
-  CHECK_THAT(catalogue.provenance, Contains("CIFAR-10, binary version"));
+  CHECK(catalog.items[9].name == "data_batch_5.bin[1]");
+  CHECK(catalog.items[9].split == "train");
+  CHECK(catalog.items[10].split == "test");
+  CHECK_THAT(catalog.provenance, Contains("CIFAR-10, binary version"));
   for (std::size_t i = 0; i < 10; ++i)
     CHECK(values_of<std::uint8_t>(*source, i) == picture(static_cast<int>(i % 2)));
   CHECK(values_of<std::uint8_t>(*source, 12) == picture(2));
@@ -64,8 +64,8 @@ TEST_CASE("CIFAR-100 is read with its fine labels, also gzipped") {
     }
   }
   const auto source = open_source(folder.path());
-  CHECK(source->catalogue().classes == 100);
-  CHECK(source->catalogue().class_names.at(41) == "fine 41");
+  CHECK(source->catalog().classes == 100);
+  CHECK(source->catalog().class_names.at(41) == "fine 41");
   CHECK(labels_of(*source) == std::vector<std::int32_t>{99, 0, 41, 7, 12});
   CHECK(splits_of(*source) == std::vector<std::string>{"train", "train", "train", "test", "test"});
   CHECK(values_of<std::uint8_t>(*source, 2) == picture(2));
@@ -105,11 +105,11 @@ TEST_CASE("incomplete CIFAR folders are refused, each with its reason") {
     write_file(folder / "batches.meta.txt", "cat\r\ndog\r\n");
     CHECK_THAT(error(), Contains("batches.meta.txt: has 2 names; CIFAR-10 has 10 classes"));
     fs::remove(folder / "batches.meta.txt");
-    CHECK(open_source(folder.path())->catalogue().class_names.empty());
+    CHECK(open_source(folder.path())->catalog().class_names.empty());
   }
 }
 
-TEST_CASE("the pickled Python version of CIFAR is recognised and refused") {
+TEST_CASE("the pickled Python version of CIFAR is recognized and refused") {
   const TemporaryFolder folder;
   write_file(folder / "meta", "\x80\x02}");
   write_file(folder / "train", "\x80\x02}");
@@ -128,9 +128,9 @@ TEST_CASE("CIFAR's names are not read from a pipe, and prepare says what it foun
   const TemporaryFolder folder;
   copy(kFiles / "cifar10", folder);
   const auto source = open_source(folder.path());
-  CHECK_THAT(to_text(source->catalogue().assumptions), Contains("images of uint8 (32, 32, 3): CIFAR-10"));
-  CHECK_THAT(to_text(source->catalogue().assumptions), Contains("10 classes"));
-  CHECK_THAT(to_text(source->catalogue().assumptions), Contains("in all 13 samples"));
+  CHECK_THAT(to_text(source->catalog().assumptions), Contains("images of uint8 (32, 32, 3): CIFAR-10"));
+  CHECK_THAT(to_text(source->catalog().assumptions), Contains("10 classes"));
+  CHECK_THAT(to_text(source->catalog().assumptions), Contains("in all 13 samples"));
   fs::remove(folder / "batches.meta.txt");
   REQUIRE(::mkfifo((folder / "batches.meta.txt").c_str(), 0600) == 0);  // nobody writes to it
   CHECK_THAT(error_in(folder.path()), Contains("batches.meta.txt: is a named pipe (FIFO), not a file"));

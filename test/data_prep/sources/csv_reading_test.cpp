@@ -28,8 +28,8 @@ std::unique_ptr<Source> fitted(const Csv& csv, SourceOptions options = {}) {
   options.table.scale = "none";
   auto source = csv.open(options);
   std::vector<std::size_t> training;
-  for (std::size_t i = 0; i < source->catalogue().items.size(); ++i) {
-    if (source->catalogue().items[i].fault.empty()) training.push_back(i);
+  for (std::size_t i = 0; i < source->catalog().items.size(); ++i) {
+    if (source->catalog().items[i].fault.empty()) training.push_back(i);
   }
   source->fit(training);
   return source;
@@ -44,7 +44,7 @@ std::vector<std::string> columns_of(const Source& source) {
 
 /// Returns what a source was taken for, or one aspect of it.
 std::string taken(const Source& source, const std::string& what) {
-  for (const Assumption& assumption : source.catalogue().assumptions) {
+  for (const Assumption& assumption : source.catalog().assumptions) {
     if (assumption.what == what) return to_text(std::span(&assumption, 1));
   }
   return {};
@@ -60,16 +60,16 @@ TEST_CASE("tables are read as pandas reads them when it is told how") {
     const Csv csv(bytes_from(expected["hex"]));
     std::unique_ptr<Source> source;
     REQUIRE(error_of([&] { source = fitted(csv); }) == "");
-    INFO(to_text(source->catalogue().assumptions));
+    INFO(to_text(source->catalog().assumptions));
     CHECK(columns_of(*source) == expected["columns"].get<std::vector<std::string>>());
     CHECK(faults_of(*source).empty());
     const auto& classes = expected["classes"];
     const auto& features = expected["features"];
-    REQUIRE(source->catalogue().items.size() == classes.size());
+    REQUIRE(source->catalog().items.size() == classes.size());
     REQUIRE(static_cast<std::size_t>(source->format().shape.elements()) == features[0].size());
     for (std::size_t i = 0; i < classes.size(); ++i) {
-      const auto label = static_cast<std::size_t>(source->catalogue().items[i].label);
-      const auto& names = source->catalogue().class_names;
+      const auto label = static_cast<std::size_t>(source->catalog().items[i].label);
+      const auto& names = source->catalog().class_names;
       CHECK((names.empty() ? std::to_string(label) : names[label]) == classes[i].get<std::string>());
       const std::vector<float> values = values_of<float>(*source, i);
       for (std::size_t f = 0; f < values.size(); ++f)
@@ -97,13 +97,13 @@ TEST_CASE("a first row is a header if its cells differ from those below") {
 }
 
 TEST_CASE("what a table was taken for is said") {
-  const auto source = fitted(Csv(",size,colour,species\n0,1,red,a\n1,2,red,b\n2,4,blue,a\n3,1,blue,b\n"));
+  const auto source = fitted(Csv(",size,color,species\n0,1,red,a\n1,2,red,b\n2,4,blue,a\n3,1,blue,b\n"));
   CHECK_THAT(taken(*source, "header"), Contains("line 1"));
   CHECK_THAT(taken(*source, "separator"), Contains("\",\""));
   CHECK_THAT(taken(*source, "encoding"), Contains("utf-8"));
   CHECK_THAT(taken(*source, "labels"), Contains("column \"species\": by its name (--label-column)"));
   CHECK_THAT(taken(*source, "features"), Contains("size"));
-  CHECK_THAT(taken(*source, "one-hot"), Contains("\"colour\" (2 values)"));
+  CHECK_THAT(taken(*source, "one-hot"), Contains("\"color\" (2 values)"));
   CHECK_THAT(taken(*source, "dropped"), Contains("\"column_1\", which numbers the rows"));
 }
 
@@ -129,12 +129,12 @@ TEST_CASE("texts without a header are found by their words; a title is skipped")
     table += n + ".5," + std::to_string(3 * i % 7) + (i % 2 == 0 ? ",a\n" : ",b\n");
   }
   const auto texts = Csv(reviews).open();
-  CHECK(texts->catalogue().class_names == Names{"ham", "spam"});
+  CHECK(texts->catalog().class_names == Names{"ham", "spam"});
   CHECK_THAT(taken(*texts, "texts"), Contains("column \"column_2\": its cells have several words"));
   const auto titled = fitted(Csv(table));
   CHECK(columns_of(*titled) == Names{"length", "width"});
   CHECK_THAT(taken(*titled, "title"), Contains("warning: 2 lines"));
-  CHECK(titled->catalogue().items[0].name == "line 4");
+  CHECK(titled->catalog().items[0].name == "line 4");
 }
 
 TEST_CASE("the label of a table without names is the column of categories if the last cannot be it") {
@@ -171,7 +171,7 @@ TEST_CASE("in a file with tabs a quote is text unless it encloses a whole cell")
   const auto file = folder / "reviews.tsv";
   std::ofstream(file, std::ios::binary) << reviews;
   const auto source = open_source(file);
-  CHECK(source->catalogue().items.size() == 4);
+  CHECK(source->catalog().items.size() == 4);
   CHECK_THAT(taken(*source, "quoting"), Contains("quotes are text unless"));
   auto reader = examine_csv(file, {}).rows();
   std::vector<std::string> texts;
@@ -191,19 +191,19 @@ TEST_CASE("a quote that swallows rows is named where it begins") {
   const Csv closed(text + "late\",d,1\nmore,e,0\n");
   CHECK_THAT(closed.error(),
              Contains("table.csv:3: a cell begins with a quote that is closed only in line 12"));
-  CHECK(closed.open({.reading = {.quoting = "csv"}})->catalogue().items.size() == 3);
-  CHECK(closed.open({.reading = {.quoting = "none"}})->catalogue().items.size() == 12);
+  CHECK(closed.open({.reading = {.quoting = "csv"}})->catalog().items.size() == 3);
+  CHECK(closed.open({.reading = {.quoting = "none"}})->catalog().items.size() == 12);
   CHECK_THAT(Csv(text).error(), Contains("table.csv:3: cell 1 begins with a quote that is not closed"));
 }
 
 TEST_CASE("labels that are equal as numbers are one class; missing ones have a fault") {
   const auto source = Csv("x,label\n1,1\n2,1.0\n3,2\n4,01\n5,2.5\n6,NaN\n7,NA\n8,\n9,2\n").open();
-  CHECK(source->catalogue().class_names == Names{"1", "2", "2.5"});
+  CHECK(source->catalog().class_names == Names{"1", "2", "2.5"});
   CHECK(labels_of(*source) == Labels{0, 0, 1, 0, 2, 0, 0, 0, 1});
   CHECK(faults_of(*source) ==
         Names{"line 7: has no label: \"NaN\"", "line 8: has no label: \"NA\"", "line 9: has no label"});
   CHECK_THAT(taken(*source, "one class"), Contains("1 = 01 = 1.0"));
-  CHECK(Csv("x,label\n1,True\n2,TRUE\n3,false\n").open()->catalogue().classes == 2);
+  CHECK(Csv("x,label\n1,True\n2,TRUE\n3,false\n").open()->catalog().classes == 2);
   CHECK_THAT(taken(*Csv("x,label\n1,Cat\n2,cat\n").open(), "two classes"), Contains("differ only in case"));
   CHECK(Csv("x,y\n1,1\n2,1.0\n").error().find("column \"y\": has one class, \"1\"") != std::string::npos);
 }

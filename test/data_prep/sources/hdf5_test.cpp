@@ -37,9 +37,9 @@ TEST_CASE("chunked and compressed images of h5py are read, forward and back") {
   CHECK(source->format().shape == Shape{3, 5, 4});
   CHECK(source->format().type == SampleType::kUint8);
   CHECK(labels_of(*source) == Labels{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 0, 2, 1, 1, 0, 2});
-  CHECK(source->catalogue().items[10].split == "test");
-  CHECK(source->catalogue().items[10].name == "x_test[0]");
-  CHECK_THAT(source->catalogue().provenance, Contains("arrays x_train, y_train, x_test, y_test of "));
+  CHECK(source->catalog().items[10].split == "test");
+  CHECK(source->catalog().items[10].name == "x_test[0]");
+  CHECK_THAT(source->catalog().provenance, Contains("arrays x_train, y_train, x_test, y_test of "));
   for (int i = 0; i < 10; ++i)
     CHECK(values_of<std::uint8_t>(*source, static_cast<std::size_t>(i)) == numbered<std::uint8_t>(i, 60));
   CHECK(values_of<std::uint8_t>(*source, 15) == numbered<std::uint8_t>(5, 60, 600));
@@ -51,7 +51,7 @@ TEST_CASE("groups may be splits, within other groups") {
   CHECK(source->format().shape == Shape{4});
   CHECK(source->format().type == SampleType::kFloat32);
   CHECK(labels_of(*source) == Labels{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 0, 2, 1, 1, 0, 2});
-  CHECK(source->catalogue().items[9].split == "train");
+  CHECK(source->catalog().items[9].split == "train");
   CHECK(values_of<float>(*source, 12) == numbered<float>(2, 4, 40, 8));
 }
 
@@ -61,10 +61,10 @@ TEST_CASE("numbers of any width are converted, and booleans and texts are labels
   CHECK(values_of<float>(*widths, 5) == numbered<float>(5, 4, 0, 8));
   const auto texts = open_source(kFiles / "texts.h5");
   CHECK(texts->format().shape == Shape{1, 5, 4});
-  CHECK(texts->catalogue().class_names == Names{"pug", "tabby"});
+  CHECK(texts->catalog().class_names == Names{"pug", "tabby"});
   CHECK(labels_of(*texts) == Labels{1, 0, 1, 0, 0, 1});
   const auto fixed = open_source(kFiles / "fixed_texts.h5");
-  CHECK(fixed->catalogue().class_names == Names{"a", "b"});
+  CHECK(fixed->catalog().class_names == Names{"a", "b"});
   CHECK(labels_of(*fixed) == Labels{1, 0, 1, 0, 0, 1});
   CHECK(values_of<std::uint8_t>(*fixed, 3) == numbered<std::uint8_t>(3, 20));
 }
@@ -100,7 +100,7 @@ TEST_CASE("arrays of MATLAB are read as MATLAB shows them") {
   SECTION("pictures (H, W, C, N), with labels from 1") {
     const auto source = open_source(kFiles / "matlab_images.mat");
     CHECK(source->format().shape == Shape{3, 5, 4});
-    CHECK(source->catalogue().class_names == Names{"1", "2", "3"});
+    CHECK(source->catalog().class_names == Names{"1", "2", "3"});
     CHECK(labels_of(*source) == Labels{0, 2, 1, 1, 0, 2});
     for (int n = 0; n < 6; ++n) {
       std::vector<std::uint8_t> sample;
@@ -116,14 +116,14 @@ TEST_CASE("arrays of MATLAB are read as MATLAB shows them") {
   }
   SECTION("a cell array of texts, XTrain and YTrain") {
     const auto source = open_source(kFiles / "matlab_cells.mat");
-    CHECK(source->catalogue().items[0].split == "train");
-    CHECK(source->catalogue().class_names == Names{"gr\xC3\xBCn", "rot", "\xF0\x9F\x90\xA6"});
+    CHECK(source->catalog().items[0].split == "train");
+    CHECK(source->catalog().class_names == Names{"gr\xC3\xBCn", "rot", "\xF0\x9F\x90\xA6"});
     CHECK(labels_of(*source) == Labels{0, 1, 1, 0, 1, 2});
     CHECK(values_of<float>(*source, 5) == numbered<float>(5, 4, 0, 8));
   }
   SECTION("a matrix of characters, and samples in the columns of (F, N)") {
     const auto source = open_source(kFiles / "matlab_characters.mat");
-    CHECK(source->catalogue().class_names == Names{"ab", "b"});
+    CHECK(source->catalog().class_names == Names{"ab", "b"});
     CHECK(labels_of(*source) == Labels{0, 1, 0, 1, 1, 0});
     CHECK(source->format().shape == Shape{4});
     std::vector<float> third;
@@ -152,7 +152,7 @@ TEST_CASE("large arrays are read in blocks, along any axis") {
     y.set_attribute("MATLAB_class", "double");
     out.close();
     const auto source = open_source(file);
-    REQUIRE(source->catalogue().items.size() == kSamples);
+    REQUIRE(source->catalog().items.size() == kSamples);
     for (const std::size_t n : {0, 1, 6999, 3500, 3501, 6998, 2}) {
       std::vector<float> row;
       for (std::int64_t f = 0; f < kFeatures; ++f)

@@ -24,7 +24,7 @@ std::vector<std::uint8_t> read(Source& source, std::size_t first, std::size_t co
 std::string error_in(const TemporaryFolder& folder) {
   return error_of([&] {
     const auto source = open_source(folder.path());
-    read(*source, 0, source->catalogue().items.size());
+    read(*source, 0, source->catalog().items.size());
   });
 }
 
@@ -37,17 +37,17 @@ TEST_CASE("IDX folders are read, plain or gzipped, in any order") {
   const auto source = open_source(folder.path());
   CHECK(source->format().shape == Shape{1, 4, 5});
   CHECK(source->format().type == convoke::data::SampleType::kUint8);
-  const Catalogue& catalogue = source->catalogue();
-  CHECK(catalogue.classes == 4);
-  CHECK(catalogue.class_names.empty());
-  CHECK_THAT(catalogue.provenance, Contains("train-images-idx3-ubyte"));
-  REQUIRE(catalogue.items.size() == 37);
+  const Catalog& catalog = source->catalog();
+  CHECK(catalog.classes == 4);
+  CHECK(catalog.class_names.empty());
+  CHECK_THAT(catalog.provenance, Contains("train-images-idx3-ubyte"));
+  REQUIRE(catalog.items.size() == 37);
   for (std::size_t i = 0; i < 37; ++i) {
-    const Item& item = catalogue.items[i];
+    const Item& item = catalog.items[i];
     CHECK(item.split == (i < 30 ? "train" : "test"));
     CHECK(item.label == static_cast<std::int32_t>((i < 30 ? i : i - 30) % 4));
   }
-  CHECK(catalogue.items[31].name == "test[1]");
+  CHECK(catalog.items[31].name == "test[1]");
 
   const auto check = [&](std::size_t first, std::size_t count) {
     CHECK(read(*source, first, count) ==
@@ -59,21 +59,21 @@ TEST_CASE("IDX folders are read, plain or gzipped, in any order") {
   check(3, 2);    // goes back
 }
 
-TEST_CASE("names with a dot before idx are recognised") {
+TEST_CASE("names with a dot before idx are recognized") {
   const TemporaryFolder folder;
   write_small_mnist(folder.path(), false);
   for (const char* name : {"train-images", "t10k-images"}) {
     std::filesystem::rename(folder / (std::string(name) + "-idx3-ubyte"),
                             folder / (std::string(name) + ".idx3-ubyte"));
   }
-  CHECK(open_source(folder.path(), {}, "idx")->catalogue().items.size() == 37);
+  CHECK(open_source(folder.path(), {}, "idx")->catalog().items.size() == 37);
 }
 
 TEST_CASE("missing and unknown sources are refused") {
   const TemporaryFolder folder;
   CHECK_THAT(error_of([&] { open_source(folder / "none"); }), Contains("none: no such file or folder"));
   CHECK_THAT(error_of([&] { open_source(folder.path()); }),
-             Contains("is not recognised as a source of samples"));
+             Contains("is not recognized as a source of samples"));
   CHECK_THAT(error_of([&] { open_source(folder.path(), {}, "idxx"); }),
              Contains("unknown kind of source \"idxx\" (did you mean \"idx\"?)"));
   CHECK_THAT(error_of([&] { open_source(folder.path(), {}, "idx"); }),

@@ -30,13 +30,13 @@ std::string folder_error(const fs::path& folder, const SourceOptions& options = 
 
 std::vector<std::string> names_of(const Source& source) {
   std::vector<std::string> names;
-  for (const Item& item : source.catalogue().items) names.push_back(item.name);
+  for (const Item& item : source.catalog().items) names.push_back(item.name);
   return names;
 }
 
 }  // namespace
 
-TEST_CASE("a folder of class folders is recognised and sorted by the bytes of the names") {
+TEST_CASE("a folder of class folders is recognized and sorted by the bytes of the names") {
   const TemporaryFolder folder;
   put_picture(folder / "robin/b.png");
   put_picture(folder / "robin/B.PNG");
@@ -49,15 +49,15 @@ TEST_CASE("a folder of class folders is recognised and sorted by the bytes of th
   write_file(folder / "readme.md", "no picture");
   REQUIRE(is_source(folder.path()));
   const auto source = open_source(folder.path(), {.picture = {.height = 8, .width = 6}});
-  const Catalogue& catalogue = source->catalogue();
-  CHECK(catalogue.classes == 2);
-  CHECK(catalogue.class_names == std::vector<std::string>{"Eagle owl", "robin"});
+  const Catalog& catalog = source->catalog();
+  CHECK(catalog.classes == 2);
+  CHECK(catalog.class_names == std::vector<std::string>{"Eagle owl", "robin"});
   CHECK(names_of(*source) == std::vector<std::string>{"Eagle owl/a.jpeg", "Eagle owl/\xC3\xA4.bmp",
                                                       "robin/2020/spring/x.jpg", "robin/B.PNG",
                                                       "robin/b.png"});
-  CHECK(catalogue.items[1].label == 0);
-  CHECK(catalogue.items[2].label == 1);
-  for (const Item& item : catalogue.items) {
+  CHECK(catalog.items[1].label == 0);
+  CHECK(catalog.items[2].label == 1);
+  for (const Item& item : catalog.items) {
     CHECK(item.split.empty());
     CHECK(item.fault.empty());
   }
@@ -65,9 +65,9 @@ TEST_CASE("a folder of class folders is recognised and sorted by the bytes of th
   CHECK(format.shape == convoke::Shape{3, 8, 6});
   CHECK(format.preparation == R"({"kind":"picture","fit":"area","height":8,"width":6,"channels":3})");
   std::vector<std::byte> sample(8 * 6 * 3);
-  for (std::size_t i = 0; i < catalogue.items.size(); ++i) {
+  for (std::size_t i = 0; i < catalog.items.size(); ++i) {
     const Original original = source->read(i, sample);
-    CHECK(original.height == (catalogue.items[i].name.find("j") != std::string::npos ? 39 : 13));
+    CHECK(original.height == (catalog.items[i].name.find("j") != std::string::npos ? 39 : 13));
     CHECK(original.bytes > 100);
   }
 }
@@ -92,7 +92,7 @@ TEST_CASE("pictures of one size are stored pixel for pixel; other pictures need 
 TEST_CASE("channels and size come from the first readable picture") {
   const TemporaryFolder folder;
   write_file((fs::create_directories(folder / "a"), folder / "a/0.png"), "no picture");
-  put_picture(folder / "a/1.png", "grey.png");
+  put_picture(folder / "a/1.png", "gray.png");
   put_picture(folder / "b/1.png", "rgba.png");
   const auto source = open_source(folder.path());
   CHECK(source->format().shape == convoke::Shape{1, 13, 18});
@@ -118,11 +118,11 @@ TEST_CASE("a folder with folders for splits is read, as in BIRDS-525 and PlantVi
                                                       "train/ibis/1.jpg", "valid/crow/1.jpg",
                                                       "valid/ibis/1.jpg", "Test/crow/1.jpg",
                                                       "Test/ibis/1.jpg"});
-  CHECK(source->catalogue().items[3].split == "validation");
-  CHECK(source->catalogue().items[6].split == "test");
-  CHECK(source->catalogue().items[6].label == 1);
-  CHECK(source->catalogue().class_names == std::vector<std::string>{"crow", "ibis"});
-  CHECK_THAT(source->catalogue().provenance, Contains("without images to predict"));
+  CHECK(source->catalog().items[3].split == "validation");
+  CHECK(source->catalog().items[6].split == "test");
+  CHECK(source->catalog().items[6].label == 1);
+  CHECK(source->catalog().class_names == std::vector<std::string>{"crow", "ibis"});
+  CHECK_THAT(source->catalog().provenance, Contains("without images to predict"));
 
   SECTION("class folders that differ are named") {
     fs::rename(folder / "valid/ibis", folder / "valid/Ibis");
@@ -154,7 +154,7 @@ TEST_CASE("folders that are not a data set are refused, with what is missing") {
   CHECK(folder_error(folder.path()).empty());
   CHECK_THAT(folder_error(folder.path(), {.class_names = {"a"}}),
              Contains("has 2 classes, but 1 class names are given"));
-  CHECK(open_source(folder.path(), {.class_names = {"x", "y"}})->catalogue().class_names ==
+  CHECK(open_source(folder.path(), {.class_names = {"x", "y"}})->catalog().class_names ==
         std::vector<std::string>{"x", "y"});
   CHECK_THAT(folder_error(folder.path(), {.picture = {.fit = "squeeze"}}),
              Contains("unknown fit \"squeeze\""));
@@ -174,9 +174,9 @@ TEST_CASE("pictures that cannot be samples are items with a fault") {
   write_file(folder / "b/2.webp", "RIFF");
   const auto source = open_source(folder.path());
   REQUIRE(names_of(*source) == std::vector<std::string>{"a/1.png", "b/1.png", "b/2.webp", "sheet.png"});
-  CHECK(source->catalogue().items[1].fault.empty());
-  CHECK(source->catalogue().items[2].fault == "is a picture in a format that is not supported");
-  CHECK(source->catalogue().items[3].fault == "is not in a class folder");
+  CHECK(source->catalog().items[1].fault.empty());
+  CHECK(source->catalog().items[2].fault == "is a picture in a format that is not supported");
+  CHECK(source->catalog().items[3].fault == "is not in a class folder");
 }
 
 TEST_CASE("symbolic links are followed, but not in circles") {
@@ -282,7 +282,7 @@ TEST_CASE("names in any encoding stay different and are shown as UTF-8") {
   put_picture(folder / "gr\xFCn/\xE4.png");
   put_picture(folder / "\xE6\x97\xA5\xE6\x9C\xAC/\n.png");
   const auto source = open_source(folder.path());
-  CHECK(source->catalogue().class_names == std::vector<std::string>{"gr\\xFCn", "\xE6\x97\xA5\xE6\x9C\xAC"});
+  CHECK(source->catalog().class_names == std::vector<std::string>{"gr\\xFCn", "\xE6\x97\xA5\xE6\x9C\xAC"});
   CHECK(names_of(*source) ==
         std::vector<std::string>{"gr\\xFCn/\\xE4.png", "\xE6\x97\xA5\xE6\x9C\xAC/\\x0A.png"});
   std::vector<std::byte> sample(13 * 18 * 3);

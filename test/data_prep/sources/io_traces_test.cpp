@@ -38,7 +38,7 @@ SourceOptions window_of(const std::string& length) {
 std::vector<float> features_of(Source& source, std::size_t item) { return values_of<float>(source, item); }
 
 void fit_all_windows(Source& source) {
-  std::vector<std::size_t> all(source.catalogue().items.size());
+  std::vector<std::size_t> all(source.catalog().items.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
   source.fit(all);
 }
@@ -49,12 +49,12 @@ TEST_CASE("a CSV of requests becomes windows of five features") {
   const Csv csv(requests(8, 10, 10, "even") + requests(8, 10, 110, "wide", ""));
   CHECK(is_io_traces(csv.file));
   const auto source = csv.open(window_of("4"));
-  const Catalogue& catalogue = source->catalogue();
-  CHECK(catalogue.class_names == Names{"even", "wide"});
-  REQUIRE(catalogue.items.size() == 4);
-  CHECK(catalogue.items[2].name == "table.csv, window 3");
+  const Catalog& catalog = source->catalog();
+  CHECK(catalog.class_names == Names{"even", "wide"});
+  REQUIRE(catalog.items.size() == 4);
+  CHECK(catalog.items[2].name == "table.csv, window 3");
   CHECK(labels_of(*source) == Labels{0, 0, 1, 1});
-  CHECK(catalogue.notes.back() == "16 requests in 4 windows of 4 requests");
+  CHECK(catalog.notes.back() == "16 requests in 4 windows of 4 requests");
   fit_all_windows(*source);
   CHECK(features_of(*source, 0) == std::vector<float>{10, 10, 10, 1, 0});
   CHECK(features_of(*source, 3) == std::vector<float>{10, 10, 10, 1, 100});
@@ -88,20 +88,20 @@ TEST_CASE("folders name the classes of traces; the windows of a file are a group
   put_trace(folder / "wide/short.csv", requests(1, 10, 10, "x"));
   CHECK(is_io_traces(folder.path()));
   const auto source = open_source(folder.path(), window_of("8"));
-  const Catalogue& catalogue = source->catalogue();
-  CHECK(catalogue.class_names == Names{"even", "wide"});
+  const Catalog& catalog = source->catalog();
+  CHECK(catalog.class_names == Names{"even", "wide"});
   CHECK(labels_of(*source) == Labels{0, 1, 1, 1, 1, 1});  // 8, 8, 8 and 5 requests, and a job's counters
-  CHECK(catalogue.items[0].group == "even/run1.csv");
-  CHECK(catalogue.items[3].group == "wide/log.txt");
-  CHECK(catalogue.items[5].group == "wide/total.txt");
-  CHECK(catalogue.notes.front() == "wide/short.csv is left out: it has too few requests");
+  CHECK(catalog.items[0].group == "even/run1.csv");
+  CHECK(catalog.items[3].group == "wide/log.txt");
+  CHECK(catalog.items[5].group == "wide/total.txt");
+  CHECK(catalog.notes.front() == "wide/short.csv is left out: it has too few requests");
 }
 
 TEST_CASE("a column gives the run; splits come from folders") {
   SourceOptions options = window_of("4");
   options.columns.group = "rank";
   const Csv csv(requests(8, 10, 10, "even") + requests(8, 10, 110, "wide", ""));
-  CHECK(csv.open(options)->catalogue().items[0].group == "0");
+  CHECK(csv.open(options)->catalog().items[0].group == "0");
 
   const TemporaryFolder folder;
   for (const char* const split : {"train", "test"}) {

@@ -29,7 +29,7 @@ std::string error_in(const fs::path& file, const std::string& text, const Source
 // Returns "name:label:split" for each item, "name!fault" for an item with a fault.
 std::vector<std::string> items_of(const Source& source) {
   std::vector<std::string> lines;
-  for (const Item& item : source.catalogue().items) {
+  for (const Item& item : source.catalog().items) {
     lines.push_back(item.fault.empty() ? item.name + ":" + std::to_string(item.label) + ":" + item.split
                                        : item.name + "!" + item.fault);
   }
@@ -66,7 +66,7 @@ TEST_CASE("birds.csv of BIRDS-525 is read: paths, labels and splits have usual n
   CHECK(items_of(*source) ==
         Lines{"train/ZEBRA DOVE/001.png:1:train", "train/ABBOTTS BABBLER/001.png:0:train",
               "valid/ZEBRA DOVE/1.png:1:validation", "test/ABBOTTS BABBLER/1.png:0:test"});
-  CHECK(source->catalogue().class_names == Lines{"ABBOTTS BABBLER", "ZEBRA DOVE"});
+  CHECK(source->catalog().class_names == Lines{"ABBOTTS BABBLER", "ZEBRA DOVE"});
   CHECK(source->format().shape == convoke::Shape{3, 13, 18});
   std::vector<std::byte> sample(13 * 18 * 3);
   CHECK(source->read(3, sample).width == 18);
@@ -118,8 +118,8 @@ TEST_CASE("labels.csv of ELPV is read: no header, blanks, columns by position, p
     const auto source = open_source(folder / "labels.csv", {.columns = columns});
     CHECK(items_of(*source) == Lines{"images/cell0001.png:3:", "images/cell0002.png:0:",
                                      "images/cell0003.png:1:", "images/cell0004.png:2:"});
-    CHECK(source->catalogue().items[0].group == "mono");
-    CHECK(source->catalogue().items[3].group == "poly");
+    CHECK(source->catalog().items[0].group == "mono");
+    CHECK(source->catalog().items[3].group == "poly");
   }
   CHECK_THAT(error_in(folder / "labels.csv", text), Contains("labels.csv: has no column of labels"));
   CHECK_THAT(error_in(folder / "labels.csv", text, {.columns = {.label = "4"}}),
@@ -134,9 +134,9 @@ TEST_CASE("columns are named by the options; weights are read") {
       open_text(folder / "list.csv", "what;where;how much;who\nx;a.png;2.5;p1\ny;b.png;0.5;p2\n",
                 {.columns = {.path = "where", .label = "what", .group = "who", .weight = "how much"}});
   CHECK(items_of(*source) == Lines{"a.png:0:", "b.png:1:"});
-  CHECK(source->catalogue().weighted);
-  CHECK(source->catalogue().items[0].weight == 2.5F);
-  CHECK(source->catalogue().items[1].group == "p2");
+  CHECK(source->catalog().weighted);
+  CHECK(source->catalog().items[0].weight == 2.5F);
+  CHECK(source->catalog().items[1].group == "p2");
   CHECK_THAT(error_in(folder / "list.csv", "what,where\nx,a.png\n", {.columns = {.path = "were"}}),
              Contains("list.csv: has no column \"were\" (did you mean \"where\"?)"));
 }
@@ -203,9 +203,9 @@ TEST_CASE("a folder stands for the CSV in it that lists its pictures, or for its
   const auto same = [&](const fs::path& csv) {
     REQUIRE(is_source(folder.path()));
     const auto by_folder = open_source(folder.path()), by_csv = open_source(csv);
-    REQUIRE(by_folder->catalogue().items.size() == by_csv->catalogue().items.size());
-    CHECK(by_folder->catalogue().provenance == by_csv->catalogue().provenance);
-    CHECK(by_folder->catalogue().class_names == by_csv->catalogue().class_names);
+    REQUIRE(by_folder->catalog().items.size() == by_csv->catalog().items.size());
+    CHECK(by_folder->catalog().provenance == by_csv->catalog().provenance);
+    CHECK(by_folder->catalog().class_names == by_csv->catalog().class_names);
   };
   SECTION("EyePACS: a folder of pictures that is not a class") {
     put_picture(folder / "train/10_left.png");
@@ -238,8 +238,8 @@ TEST_CASE("a folder stands for the CSV in it that lists its pictures, or for its
     put_picture(folder / "cats/a.png");
     put_picture(folder / "dogs/b.png");
     write_file(folder / "owners.csv", "file,label\ncats/a.png,x\ndogs/b.png,y\n");
-    CHECK(open_source(folder.path())->catalogue().class_names == std::vector<std::string>{"cats", "dogs"});
-    CHECK(open_source(folder.path(), {}, "manifest")->catalogue().class_names ==
+    CHECK(open_source(folder.path())->catalog().class_names == std::vector<std::string>{"cats", "dogs"});
+    CHECK(open_source(folder.path(), {}, "manifest")->catalog().class_names ==
           std::vector<std::string>{"x", "y"});
   }
 }

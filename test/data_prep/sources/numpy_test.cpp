@@ -30,28 +30,28 @@ std::vector<T> expected(int row, int size, int start = 0, int divisor = 1) {
 
 }  // namespace
 
-TEST_CASE("grey images and labels by split are read from an .npz, stored") {
+TEST_CASE("gray images and labels by split are read from an .npz, stored") {
   const auto source = open_source(kFiles / "images.npz");
   CHECK(source->format().shape == Shape{1, 5, 4});
   CHECK(source->format().type == SampleType::kUint8);
-  CHECK(source->catalogue().classes == 3);
+  CHECK(source->catalog().classes == 3);
   CHECK(labels_of(*source) == Labels{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 2, 1, 0, 2});
-  CHECK(source->catalogue().items[9].split == "train");
-  CHECK(source->catalogue().items[11].split == "test");
-  CHECK(source->catalogue().items[11].name == "x_test[1]");
-  CHECK_THAT(source->catalogue().provenance, Contains("arrays x_train, y_train, x_test, y_test of "));
+  CHECK(source->catalog().items[9].split == "train");
+  CHECK(source->catalog().items[11].split == "test");
+  CHECK(source->catalog().items[11].name == "x_test[1]");
+  CHECK_THAT(source->catalog().provenance, Contains("arrays x_train, y_train, x_test, y_test of "));
   for (int i = 0; i < 10; ++i)
     CHECK(values_of<std::uint8_t>(*source, static_cast<std::size_t>(i)) == expected<std::uint8_t>(i, 20));
   CHECK(values_of<std::uint8_t>(*source, 13) == expected<std::uint8_t>(3, 20, 200));
   CHECK(values_of<std::uint8_t>(*source, 2) == expected<std::uint8_t>(2, 20));
 }
 
-TEST_CASE("colour images are read from a deflated .npz in MedMNIST's names, forward and back") {
-  const auto source = open_source(kFiles / "colour.npz");
+TEST_CASE("color images are read from a deflated .npz in MedMNIST's names, forward and back") {
+  const auto source = open_source(kFiles / "color.npz");
   CHECK(source->format().shape == Shape{3, 5, 4});
-  CHECK(source->catalogue().items.size() == 17);
-  CHECK(source->catalogue().items[10].split == "validation");
-  CHECK(source->catalogue().items[13].split == "test");
+  CHECK(source->catalog().items.size() == 17);
+  CHECK(source->catalog().items[10].split == "validation");
+  CHECK(source->catalog().items[13].split == "test");
   for (int i = 0; i < 10; ++i)
     CHECK(values_of<std::uint8_t>(*source, static_cast<std::size_t>(i)) == expected<std::uint8_t>(i, 60));
   CHECK(values_of<std::uint8_t>(*source, 12) == expected<std::uint8_t>(2, 60, 840));
@@ -64,9 +64,9 @@ TEST_CASE("numbers become features, sequences, images of numbers, or tokens") {
     const auto source = open_source(kFiles / "features.npz");
     CHECK(source->format().shape == Shape{4});
     CHECK(source->format().type == SampleType::kFloat32);
-    CHECK(source->catalogue().classes == 3);
+    CHECK(source->catalog().classes == 3);
     CHECK(labels_of(*source) == Labels{0, 2, 1, 1, 0, 2});
-    CHECK(source->catalogue().items[0].split.empty());
+    CHECK(source->catalog().items[0].split.empty());
     CHECK(values_of<float>(*source, 5) == expected<float>(5, 4, 0, 8));
   }
   SECTION("float32 (N, L, F), labels as float64") {
@@ -104,7 +104,7 @@ TEST_CASE("a folder of .npy files is read like an archive of them, and zip64 lik
   write_file(folder / "arrays/notes.txt", "none");
   const bool archive = GENERATE(false, true);
   const auto source = open_source(archive ? kFiles / "zip64.npz" : folder / "arrays");
-  CHECK(source->catalogue().items.size() == (archive ? 10 : 14));
+  CHECK(source->catalog().items.size() == (archive ? 10 : 14));
   CHECK(values_of<std::uint8_t>(*source, 7) == expected<std::uint8_t>(7, 20));
 }
 
@@ -161,9 +161,9 @@ TEST_CASE("damaged .npz archives are refused, each with its reason") {
   const fs::path file = folder / "x.npz";
   const auto read_all = [&] {
     const auto source = open_source(file);
-    for (std::size_t i = 0; i < source->catalogue().items.size(); ++i) values_of<std::uint8_t>(*source, i);
+    for (std::size_t i = 0; i < source->catalog().items.size(); ++i) values_of<std::uint8_t>(*source, i);
   };
-  const std::string stored = bytes_of(kFiles / "images.npz"), deflated = bytes_of(kFiles / "colour.npz");
+  const std::string stored = bytes_of(kFiles / "images.npz"), deflated = bytes_of(kFiles / "color.npz");
   const auto error_for = [&](const std::string& bytes) {
     write_file(file, bytes);
     return error_of(read_all);

@@ -31,21 +31,21 @@ std::vector<T> values_of(convoke::data_prep::Source& source, std::size_t item) {
 /// Returns the labels of all items.
 inline std::vector<std::int32_t> labels_of(const convoke::data_prep::Source& source) {
   std::vector<std::int32_t> labels;
-  for (const auto& item : source.catalogue().items) labels.push_back(item.label);
+  for (const auto& item : source.catalog().items) labels.push_back(item.label);
   return labels;
 }
 
 /// Returns the splits of all items.
 inline std::vector<std::string> splits_of(const convoke::data_prep::Source& source) {
   std::vector<std::string> splits;
-  for (const auto& item : source.catalogue().items) splits.push_back(item.split);
+  for (const auto& item : source.catalog().items) splits.push_back(item.split);
   return splits;
 }
 
 /// Returns the faults of all items, in order.
 inline std::vector<std::string> faults_of(const convoke::data_prep::Source& source) {
   std::vector<std::string> faults;
-  for (const auto& item : source.catalogue().items) {
+  for (const auto& item : source.catalog().items) {
     if (!item.fault.empty()) faults.push_back(item.name + ": " + item.fault);
   }
   return faults;

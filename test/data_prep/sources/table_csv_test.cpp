@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "convoke/data_prep/sources/csv_catalogue.hpp"
+#include "convoke/data_prep/sources/csv_catalog.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "csv_file.hpp"
 #include "support/catch.hpp"
@@ -23,14 +23,14 @@ std::vector<float> read(Source& source, std::size_t item) {
 
 void fit_all(Source& source) {
   std::vector<std::size_t> training;
-  for (std::size_t i = 0; i < source.catalogue().items.size(); ++i) {
-    if (source.catalogue().items[i].fault.empty()) training.push_back(i);
+  for (std::size_t i = 0; i < source.catalog().items.size(); ++i) {
+    if (source.catalog().items[i].fault.empty()) training.push_back(i);
   }
   source.fit(training);
 }
 
 constexpr const char* kFlowers =
-    "length,colour,width,species\n"
+    "length,color,width,species\n"
     "1,red,10,rose\n"
     "3,white,,lily\n"
     "5,red,30,rose\n";
@@ -41,13 +41,13 @@ TEST_CASE("a CSV of numbers and categories is a table") {
   const Csv csv(kFlowers);
   CHECK(is_table_csv(csv.file));
   const auto source = csv.open();
-  const Catalogue& catalogue = source->catalogue();
-  CHECK(catalogue.class_names == std::vector<std::string>{"lily", "rose"});
-  REQUIRE(catalogue.items.size() == 3);
-  CHECK(catalogue.items[0].label == 1);
-  CHECK(catalogue.items[0].name == "line 2");
-  REQUIRE(catalogue.notes.size() == 1);
-  CHECK_THAT(catalogue.notes[0], Contains("missing cells: 1 in \"width\""));
+  const Catalog& catalog = source->catalog();
+  CHECK(catalog.class_names == std::vector<std::string>{"lily", "rose"});
+  REQUIRE(catalog.items.size() == 3);
+  CHECK(catalog.items[0].label == 1);
+  CHECK(catalog.items[0].name == "line 2");
+  REQUIRE(catalog.notes.size() == 1);
+  CHECK_THAT(catalog.notes[0], Contains("missing cells: 1 in \"width\""));
 
   fit_all(*source);
   CHECK(source->format().shape == Shape{4});
@@ -61,15 +61,15 @@ TEST_CASE("a CSV of numbers and categories is a table") {
 }
 
 TEST_CASE("columns are named, or found; a file need not have a header") {
-  const auto named = Csv(kFlowers).open({.columns = {.label = "colour", .features = {"width", "length"}}});
+  const auto named = Csv(kFlowers).open({.columns = {.label = "color", .features = {"width", "length"}}});
   fit_all(*named);
   CHECK(named->format().shape == Shape{2});
   CHECK(read(*named, 0)[1] == Approx(-1.2247449));
   const Csv plain("5.1;3.5;Iris-setosa\n4.9;3.0;Iris-virginica\n");
   const auto source = plain.open();
-  CHECK(source->catalogue().items.size() == 2);
-  CHECK(source->catalogue().items[0].name == "line 1");
-  CHECK(source->catalogue().class_names[1] == "Iris-virginica");
+  CHECK(source->catalog().items.size() == 2);
+  CHECK(source->catalog().items[0].name == "line 1");
+  CHECK(source->catalog().class_names[1] == "Iris-virginica");
   fit_all(*source);
   CHECK_THAT(source->format().preparation, Contains("column_1"));
   CHECK_THAT(plain.error({.columns = {.label = "colum_2"}}),
@@ -80,7 +80,7 @@ TEST_CASE("columns are named, or found; a file need not have a header") {
   fit_all(*set);
   CHECK(set->format().shape == Shape{1});
   const auto split = Csv("x,split,label\n3,train,a\n4,test,b\n").open();
-  CHECK(split->catalogue().items[1].split == "test");
+  CHECK(split->catalog().items[1].split == "test");
   const std::size_t training[] = {0};
   split->fit(training);
   CHECK(split->format().shape == Shape{1});
@@ -90,12 +90,12 @@ TEST_CASE("rows that cannot be samples have a fault; constant columns a note") {
   const Csv csv("a,b,label\n1,2,0\n1,2\n1,2,\n1,inf,1\n1,3,1\n");
   const auto source = csv.open();
   std::vector<std::string> faults;
-  for (const Item& item : source->catalogue().items) faults.push_back(item.fault);
+  for (const Item& item : source->catalog().items) faults.push_back(item.fault);
   CHECK(faults == std::vector<std::string>{"", "has 2 cells, but the first row has 3", "has no label",
                                            "column \"b\": \"inf\" is not a finite number", ""});
   fit_all(*source);
-  REQUIRE(source->catalogue().notes.size() == 1);
-  CHECK(source->catalogue().notes[0] == "column \"a\" is the same in all training rows");
+  REQUIRE(source->catalog().notes.size() == 1);
+  CHECK(source->catalog().notes[0] == "column \"a\" is the same in all training rows");
 }
 
 TEST_CASE("tables that are not a dataset are refused") {

@@ -29,21 +29,21 @@ constexpr const char* kReviews =
 
 }  // namespace
 
-TEST_CASE("a CSV of reviews is recognised and becomes tokens") {
+TEST_CASE("a CSV of reviews is recognized and becomes tokens") {
   const Csv csv(kReviews);
   CHECK(is_text_csv(csv.file));
   const auto source = csv.open();
-  const Catalogue& catalogue = source->catalogue();
-  CHECK(catalogue.classes == 2);
-  CHECK(catalogue.class_names == std::vector<std::string>{"negative", "positive"});
-  REQUIRE(catalogue.items.size() == 3);
-  CHECK(catalogue.items[0].name == "line 2");
-  CHECK(catalogue.items[1].name == "line 4");  // the first text holds a line end
-  CHECK(catalogue.items[0].label == 1);
-  CHECK(catalogue.items[1].label == 0);
-  CHECK(catalogue.items[0].split.empty());
-  CHECK(catalogue.notes.empty());
-  CHECK_THAT(catalogue.provenance, Contains("column review of"));
+  const Catalog& catalog = source->catalog();
+  CHECK(catalog.classes == 2);
+  CHECK(catalog.class_names == std::vector<std::string>{"negative", "positive"});
+  REQUIRE(catalog.items.size() == 3);
+  CHECK(catalog.items[0].name == "line 2");
+  CHECK(catalog.items[1].name == "line 4");  // the first text holds a line end
+  CHECK(catalog.items[0].label == 1);
+  CHECK(catalog.items[1].label == 0);
+  CHECK(catalog.items[0].split.empty());
+  CHECK(catalog.notes.empty());
+  CHECK_THAT(catalog.provenance, Contains("column review of"));
 
   const std::size_t training[] = {0, 1};  // the third text is not for training
   source->fit(training);
@@ -66,14 +66,14 @@ TEST_CASE("texts, labels and splits are found by their usual names, or named") {
       "id;Tweet;Split;Class;other;who\n1;one word;train;0;a;x\n2;two "
       "words;valid;1;b;y\n3;three;Test;1;c;x\n");
   const auto source = csv.open();
-  CHECK(source->catalogue().items[1].split == "validation");
-  CHECK(source->catalogue().items[2].split == "test");
-  CHECK(source->catalogue().class_names.empty());  // the labels are 0 and 1
+  CHECK(source->catalog().items[1].split == "validation");
+  CHECK(source->catalog().items[2].split == "test");
+  CHECK(source->catalog().class_names.empty());  // the labels are 0 and 1
   const auto named = csv.open(
       {.columns = {.label = "other", .group = "who", .text = "Tweet"}, .class_names = {"c", "b", "a"}});
-  CHECK(named->catalogue().items[0].label == 2);
-  CHECK(named->catalogue().items[0].group == "x");
-  CHECK(named->catalogue().class_names[0] == "c");
+  CHECK(named->catalog().items[0].label == 2);
+  CHECK(named->catalog().items[0].group == "x");
+  CHECK(named->catalog().class_names[0] == "c");
   CHECK_THAT(csv.error({.columns = {.text = "Twet"}}, "text-csv"),
              Contains("table.csv: has no column \"Twet\" (did you mean \"Tweet\"?)"));
   CHECK_THAT(csv.error({.columns = {.label = "klass"}}),
@@ -85,8 +85,8 @@ TEST_CASE("texts, labels and splits are found by their usual names, or named") {
 
 TEST_CASE("a column with a name of splits but other contents is ignored") {
   const Csv csv("text,set,label\na,x-ray,1\nb,ct,0\n");
-  CHECK(csv.open()->catalogue().items[0].split.empty());
-  CHECK(csv.open({.columns = {.split = "set"}})->catalogue().items[0].split == "x-ray");
+  CHECK(csv.open()->catalog().items[0].split.empty());
+  CHECK(csv.open({.columns = {.split = "set"}})->catalog().items[0].split == "x-ray");
 }
 
 TEST_CASE("rows that cannot be samples have a fault") {
@@ -95,13 +95,13 @@ TEST_CASE("rows that cannot be samples have a fault") {
       ",1,2\ntoo,many,cells,here\nfew\nbad,0,heavy\nbad,0,0.5\n");
   const auto source = csv.open({.columns = {.weight = "weight"}});
   std::vector<std::string> faults;
-  for (const Item& item : source->catalogue().items) faults.push_back(item.fault);
+  for (const Item& item : source->catalog().items) faults.push_back(item.fault);
   CHECK(faults == std::vector<std::string>{"", "has no text", "has no label", "has no text",
                                            "has 4 cells, but the first row has 3",
                                            "has 1 cells, but the first row has 3", "has the weight \"heavy\"",
                                            ""});
-  CHECK(source->catalogue().weighted);
-  CHECK(source->catalogue().items[7].weight == 0.5F);
+  CHECK(source->catalog().weighted);
+  CHECK(source->catalog().items[7].weight == 0.5F);
 }
 
 TEST_CASE("a CSV that is not UTF-8 is Windows-1252, as Python's codec reads it") {
@@ -133,5 +133,5 @@ TEST_CASE("a CSV with unusual column names is opened if the options give the nam
   SourceOptions options;
   options.columns.text = "what was said";
   options.columns.label = "mood";
-  CHECK(csv.open(options)->catalogue().items.size() == 2);
+  CHECK(csv.open(options)->catalog().items.size() == 2);
 }

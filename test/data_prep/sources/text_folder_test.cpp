@@ -33,16 +33,16 @@ TEST_CASE("reviews in aclImdb's folders become tokens") {
   put(folder, "README", "about");
   CHECK(is_text_folder(folder.path()));
   const auto source = open_source(folder.path());
-  const Catalogue& catalogue = source->catalogue();
-  CHECK(catalogue.class_names == std::vector<std::string>{"neg", "pos"});
-  REQUIRE(catalogue.items.size() == 5);
-  CHECK(catalogue.items[0].name == "test/neg/0_1.txt");
-  CHECK(catalogue.items[0].split == "test");
-  CHECK(catalogue.items[1].fault == "has no text");
-  CHECK(catalogue.items[2].name == "train/neg/0_2.txt");
-  CHECK(catalogue.items[4].label == 1);
-  REQUIRE(catalogue.notes.size() == 1);
-  CHECK_THAT(catalogue.notes[0], Contains("unsup is left out"));
+  const Catalog& catalog = source->catalog();
+  CHECK(catalog.class_names == std::vector<std::string>{"neg", "pos"});
+  REQUIRE(catalog.items.size() == 5);
+  CHECK(catalog.items[0].name == "test/neg/0_1.txt");
+  CHECK(catalog.items[0].split == "test");
+  CHECK(catalog.items[1].fault == "has no text");
+  CHECK(catalog.items[2].name == "train/neg/0_2.txt");
+  CHECK(catalog.items[4].label == 1);
+  REQUIRE(catalog.notes.size() == 1);
+  CHECK_THAT(catalog.notes[0], Contains("unsup is left out"));
 
   const std::size_t training[] = {2, 3, 4};
   source->fit(training);
@@ -57,9 +57,9 @@ TEST_CASE("folders of texts need no splits") {
   put(folder, "ham/a.txt", "hello");
   put(folder, "spam/b.txt", "buy");
   const auto source = open_source(folder.path());
-  CHECK(source->catalogue().items.size() == 2);
-  CHECK(source->catalogue().items[1].split.empty());
-  CHECK(source->catalogue().items[1].label == 1);
+  CHECK(source->catalog().items.size() == 2);
+  CHECK(source->catalog().items[1].split.empty());
+  CHECK(source->catalog().items[1].label == 1);
 }
 
 TEST_CASE("texts in UTF-16 and Windows-1252 have the words of UTF-8") {
@@ -73,7 +73,7 @@ TEST_CASE("texts in UTF-16 and Windows-1252 have the words of UTF-8") {
   const std::size_t training[] = {0, 1, 2};
   source->fit(training);
   CHECK_THAT(source->format().preparation, Contains(R"("vocabulary":["","<unk>","grün"])"));
-  CHECK_THAT(to_text(source->catalogue().assumptions),
+  CHECK_THAT(to_text(source->catalog().assumptions),
              Contains("warning: utf-16le in 1 file, utf-8 in 1 file, windows-1252 in 1 file"));
 }
 

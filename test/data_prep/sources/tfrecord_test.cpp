@@ -17,15 +17,15 @@ using Catch::Contains;
 
 TEST_CASE("TFRecords like ImageNet's are read: numbered files, splits by name, names next to numbers") {
   const auto source = open_source(kFiles / "imagenet");
-  const Catalogue& catalogue = source->catalogue();
+  const Catalog& catalog = source->catalog();
   CHECK(source->format().shape == Shape{3, 6, 5});
-  CHECK(catalogue.classes == 3);
-  CHECK(catalogue.class_names == Names{"cat", "dog", "owl"});
+  CHECK(catalog.classes == 3);
+  CHECK(catalog.class_names == Names{"cat", "dog", "owl"});
   CHECK(labels_of(*source) == Labels{0, 1, 2, 0, 1, 2, 0, 1, 2, 0});
-  CHECK(catalogue.items[5].name == "train-00001-of-00002[1]");
-  CHECK(catalogue.items[7].split == "train");
-  CHECK(catalogue.items[8].split == "validation");
-  CHECK_THAT(catalogue.provenance, Contains("features image/encoded and image/class/label"));
+  CHECK(catalog.items[5].name == "train-00001-of-00002[1]");
+  CHECK(catalog.items[7].split == "train");
+  CHECK(catalog.items[8].split == "validation");
+  CHECK_THAT(catalog.provenance, Contains("features image/encoded and image/class/label"));
   for (int i = 0; i < 10; ++i)
     CHECK(values_of<std::uint8_t>(*source, static_cast<std::size_t>(i)) == picture_values(i));
   CHECK(values_of<std::uint8_t>(*source, 2) == picture_values(2));  // goes back, to another file
@@ -33,21 +33,21 @@ TEST_CASE("TFRecords like ImageNet's are read: numbered files, splits by name, n
 
 TEST_CASE("gzipped TFRecords in folders by split are read; a text next to a number names the class") {
   const auto source = open_source(kFiles / "flowers");
-  CHECK(source->catalogue().class_names == Names{"rose", "daisy"});
+  CHECK(source->catalog().class_names == Names{"rose", "daisy"});
   CHECK(splits_of(*source) ==
         Names{"test", "test", "test", "train", "train", "train", "validation", "validation", "validation"});
-  CHECK(source->catalogue().items[4].name == "train/00-6x5-2.tfrec.gz[1]");
+  CHECK(source->catalog().items[4].name == "train/00-6x5-2.tfrec.gz[1]");
   const std::vector<int> numbers{6, 7, 8, 0, 1, 2, 3, 4, 5};
   for (std::size_t i = 0; i < 9; ++i) {
     CHECK(values_of<std::uint8_t>(*source, i) == picture_values(numbers[i]));
-    CHECK(source->catalogue().items[i].label == numbers[i] % 2);
+    CHECK(source->catalog().items[i].label == numbers[i] % 2);
   }
   CHECK(values_of<std::uint8_t>(*source, 3) == picture_values(0));
 }
 
 TEST_CASE("texts as labels name the classes, and a gzipped file need not end in .gz") {
   const auto source = open_source(kFiles / "texts.tfrecord");
-  CHECK(source->catalogue().class_names == Names{"crow", "kite", "wren"});
+  CHECK(source->catalog().class_names == Names{"crow", "kite", "wren"});
   CHECK(labels_of(*source) == Labels{2, 1, 0, 2, 1});
   CHECK(values_of<std::uint8_t>(*source, 4) == picture_values(4));
 }

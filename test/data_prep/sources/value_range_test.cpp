@@ -20,11 +20,11 @@ class Constant final : public Source {
  public:
   Constant(Shape shape, std::vector<T> values, std::size_t count = 3)
       : shape_(std::move(shape)), values_(std::move(values)) {
-    catalogue_.classes = 2;
-    catalogue_.items.resize(count);
-    catalogue_.items[1].fault = "is damaged";
+    catalog_.classes = 2;
+    catalog_.items.resize(count);
+    catalog_.items[1].fault = "is damaged";
   }
-  const Catalogue& catalogue() const override { return catalogue_; }
+  const Catalog& catalog() const override { return catalog_; }
   SampleFormat format() const override {
     return {.shape = shape_,
             .type = sizeof(T) == 1             ? SampleType::kUint8
@@ -42,7 +42,7 @@ class Constant final : public Source {
  private:
   Shape shape_;
   std::vector<T> values_;
-  Catalogue catalogue_;
+  Catalog catalog_;
 };
 
 template <class T>
@@ -54,7 +54,7 @@ std::string values_of(const Shape& shape, const std::vector<T>& values) {
 
 }  // namespace
 
-TEST_CASE("the range of the values is said, and which normalisation suits it") {
+TEST_CASE("the range of the values is said, and which normalization suits it") {
   const Shape picture{1, 4, 4};
   CHECK(values_of<std::uint8_t>(picture, {3, 250}) ==
         "3 to 250 in the first 2 samples: data.normalize = \"unit\" divides them by 255");

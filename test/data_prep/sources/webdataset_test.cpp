@@ -17,29 +17,29 @@ using Catch::Contains;
 TEST_CASE("shards with ustar's, GNU's and pax's names are read, splits by name") {
   const auto source = open_source(kFiles / "shards");
   CHECK(source->format().shape == Shape{3, 6, 5});
-  CHECK(source->catalogue().classes == 3);
-  CHECK(source->catalogue().class_names.empty());
+  CHECK(source->catalog().classes == 3);
+  CHECK(source->catalog().class_names.empty());
   CHECK(splits_of(*source) ==
         Names{"test", "test", "train", "train", "train", "train", "train", "validation", "validation"});
   const std::vector<int> numbers{7, 8, 0, 1, 2, 3, 4, 5, 6};
   for (std::size_t i = 0; i < 9; ++i) {
-    INFO(source->catalogue().items[i].name);
+    INFO(source->catalog().items[i].name);
     CHECK(values_of<std::uint8_t>(*source, i) == picture_values(numbers[i]));
-    CHECK(source->catalogue().items[i].label == numbers[i] % 3);
+    CHECK(source->catalog().items[i].label == numbers[i] % 3);
   }
   const std::string folders =
       "a folder with a long name/a folder with a long name/a folder with a long name/a folder with a long "
       "name/"
       "a folder with a long name/";
-  CHECK(source->catalogue().items[1].name == "birds-test-000000.tar: " + folders + "0008");
-  CHECK(source->catalogue().items[2].name == "birds-train-000000.tar: ./0000");
-  CHECK(source->catalogue().items[5].name == "birds-train-000001.tar: " + folders + "0003");
-  CHECK(source->catalogue().items[7].name == "birds-val-000000.tar: ü" + folders + "0005");
+  CHECK(source->catalog().items[1].name == "birds-test-000000.tar: " + folders + "0008");
+  CHECK(source->catalog().items[2].name == "birds-train-000000.tar: ./0000");
+  CHECK(source->catalog().items[5].name == "birds-train-000001.tar: " + folders + "0003");
+  CHECK(source->catalog().items[7].name == "birds-val-000000.tar: ü" + folders + "0005");
 }
 
 TEST_CASE("a gzipped shard is read; labels that are texts name the classes") {
   const auto source = open_source(kFiles / "named.tar.gz");
-  CHECK(source->catalogue().class_names == Names{"crow", "kite", "wren"});
+  CHECK(source->catalog().class_names == Names{"crow", "kite", "wren"});
   CHECK(labels_of(*source) == Labels{2, 1, 0, 2, 1, 0});
   CHECK(values_of<std::uint8_t>(*source, 5) == picture_values(5));
   CHECK(values_of<std::uint8_t>(*source, 1) == picture_values(1));
@@ -69,7 +69,7 @@ TEST_CASE("shards that are not a dataset are refused; a missing part of one samp
         Names{"faults.tar: b: has no picture", "faults.tar: c: has no label (.cls)",
               "faults.tar: d: has several pictures",
               "faults.tar: e: its label is -7; labels must be 0, 1, 2, ..., below 1000000"});
-  REQUIRE(source->catalogue().items.size() == 6);
+  REQUIRE(source->catalog().items.size() == 6);
   CHECK(values_of<std::uint8_t>(*source, 5) == picture_values(5));
 }
 
@@ -132,11 +132,11 @@ TEST_CASE("GNU tar's archives are read, in each of its formats") {
                   folder.path().filename().string() + "/all.tar --exclude=all.tar --sort=name .")
                 .code == 0);
     const auto source = open_source(folder / "all.tar");
-    REQUIRE(source->catalogue().items.size() == 6);
+    REQUIRE(source->catalog().items.size() == 6);
     const auto last = faults_of(*source);
     CHECK(last.empty());
-    CHECK(source->catalogue().items[5].name == "all.tar: ./" + name);
+    CHECK(source->catalog().items[5].name == "all.tar: ./" + name);
     CHECK(values_of<std::uint8_t>(*source, 5) == picture_values(3));
-    CHECK(source->catalogue().items[5].label == 2);
+    CHECK(source->catalog().items[5].label == 2);
   }
 }

@@ -43,7 +43,7 @@ TEST_CASE("columns become scikit-learn's features") {
   const std::vector<Cells> training(rows.begin(), rows.begin() + expected.at("train").get<int>());
   const std::size_t numbers = rows.front().size() - 1;
   std::vector<RawColumn> columns(numbers + 1, {"x", true});
-  columns.back() = {"colour", false};
+  columns.back() = {"color", false};
   for (const char* scale : {"standard", "min-max", "yeo-johnson"}) {
     INFO(scale);
     const TablePreparation table = fitted(scale, columns, training);

@@ -181,11 +181,11 @@ def main():
     zip64(os.path.join(HERE, "zip64.keras"), os.path.join(HERE, "masked_mean.keras"))
     if wanted:
         return
-    source = tfjs_files.save(model, os.path.join(os.path.dirname(HERE), "tfjs", "quantised"), "uint8")
+    source = tfjs_files.save(model, os.path.join(os.path.dirname(HERE), "tfjs", "quantized"), "uint8")
     again = tfjs_files.load(tf_keras, source)
     with h5py.File(os.path.join(HERE, "golden.h5"), "a") as golden:
-        golden["quantised/samples"] = x
-        golden["quantised/output"] = np.asarray(again(x, training=False))
+        golden["quantized/samples"] = x
+        golden["quantized/output"] = np.asarray(again(x, training=False))
 
 
 if __name__ == "__main__":

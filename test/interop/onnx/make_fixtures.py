@@ -92,7 +92,7 @@ MODELS = {
 
 def golden(file, samples):
     options = onnxruntime.SessionOptions()
-    if os.path.basename(file) == "quantised.onnx":  # its fused products of 8 bits saturate on processors without VNNI
+    if os.path.basename(file) == "quantized.onnx":  # its fused products of 8 bits saturate on processors without VNNI
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
     name = session.get_inputs()[0].name
@@ -201,8 +201,8 @@ def masked(file):
                  table=random.standard_normal((9, 4), dtype=np.float32), head=random.standard_normal((4, 3), dtype=np.float32)))
 
 
-def quantised(file):
-    """Two convolutions in the QDQ form. The quantiser leaves out the ReLU, because its uint8 begins at 0."""
+def quantized(file):
+    """Two convolutions in the QDQ form. The quantizer leaves out the ReLU, because its uint8 begins at 0."""
     from onnxruntime import quantization
 
     random = np.random.default_rng(7)
@@ -227,7 +227,7 @@ def quantised(file):
 
 
 MADE = {"channels_last": (channels_last, np.ascontiguousarray(images.transpose(0, 2, 3, 1))), "transposed": (transposed, images[:1]), "masked": (masked, tokens.astype(np.int32)),
-        "quantised": (quantised, images)}
+        "quantized": (quantized, images)}
 
 
 def main():

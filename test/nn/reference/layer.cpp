@@ -5,7 +5,7 @@
 
 #include "convoke/core/settings.hpp"
 #include "reference/convolution.hpp"
-#include "reference/normalisation.hpp"
+#include "reference/normalization.hpp"
 #include "reference/pointwise.hpp"
 #include "reference/pooling.hpp"
 #include "reference/sequence.hpp"

@@ -131,11 +131,11 @@ Values zero_pad(const Call& call) {
 namespace {
 
 /// The place on an axis of `in` pixels from which ONNX's Resize reads output o of `out`.
-double place(const std::string& centres, std::int64_t o, std::int64_t in, std::int64_t out) {
+double place(const std::string& centers, std::int64_t o, std::int64_t in, std::int64_t out) {
   const auto at = static_cast<double>(o), inputs = static_cast<double>(in),
              outputs = static_cast<double>(out);
-  if (centres == "asymmetric") return at * inputs / outputs;
-  if (centres == "align_corners") return out == 1 ? 0 : at * (inputs - 1) / (outputs - 1);
+  if (centers == "asymmetric") return at * inputs / outputs;
+  if (centers == "align_corners") return out == 1 ? 0 : at * (inputs - 1) / (outputs - 1);
   return (at + 0.5) * inputs / outputs - 0.5;
 }
 
@@ -152,17 +152,17 @@ double rounded(const std::string& rounding, double place) {
 // outwards.
 Values resize(const Call& call) {
   const Values& x = call.x();
-  const std::string centres = call.text("centres"), rounding = call.text("rounding");
+  const std::string centers = call.text("centers"), rounding = call.text("rounding");
   const bool nearest = call.text("method") == "nearest";
-  const auto centre = [&](std::int64_t o, std::size_t axis) {
-    const double at = place(centres, o, x.shape[axis], call.node.shape[axis]);
+  const auto center = [&](std::int64_t o, std::size_t axis) {
+    const double at = place(centers, o, x.shape[axis], call.node.shape[axis]);
     return std::clamp(nearest ? rounded(rounding, at) : at, 0.0, static_cast<double>(x.shape[axis] - 1));
   };
   const auto share = [](double at, std::int64_t pixel) {
     return std::max(0.0, 1 - std::abs(at - static_cast<double>(pixel)));
   };
   return image_of(call, [&](std::int64_t plane, std::int64_t i, std::int64_t j) {
-    const double h = centre(i, 1), w = centre(j, 2);
+    const double h = center(i, 1), w = center(j, 2);
     double sum = 0;
     for (std::int64_t a = 0; a < x.shape[1]; ++a) {
       for (std::int64_t b = 0; b < x.shape[2]; ++b) sum += share(h, a) * share(w, b) * at(x, plane, a, b);

@@ -7,7 +7,7 @@ wait_until 120 has_checkpoint "runs/tiny-$job"
 scancel "$job"
 wait_for "$job" 180
 sleep 2
-check "cancelled" ended "$job" CANCELLED
+check "canceled" ended "$job" CANCELLED
 check "not requeued" [ -z "$(squeue -h)" ]
 check "its checkpoints exist" has_checkpoint "runs/tiny-$job"
 epochs=$(ls "runs/tiny-$job/checkpoints" | sed -n 's/epoch-\([0-9]*\).*/\1/p' | sort -n | tail -n 1)

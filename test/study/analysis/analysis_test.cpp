@@ -36,7 +36,7 @@ TEST_CASE("an analysis is converted to tables") {
   failed[0].marks = {"failed"};
   const auto measurements = runs("sync", 1, {99, 101, 100}) + runs("sync", 2, {55, 55, 55}) +
                             runs("ensemble", 2, {40, 70}) + failed;
-  const Analysis analysis = analyse(measurements, options);
+  const Analysis analysis = analyze(measurements, options);
   const auto all = tables(analysis);
   for (const TextTable& table : all) {
     CAPTURE(table.title);
@@ -63,7 +63,7 @@ TEST_CASE("an analysis is converted to tables") {
   spot.name = "spot";
   spot.preemptible_price_per_hour = 1;
   options.machines = {spot};
-  const Analysis more = analyse(measurements, options);
+  const Analysis more = analyze(measurements, options);
   CHECK_THAT(all_remarks(more), Contains("times to an accuracy are unknown"));
   CHECK_THAT(to_text(table_called(tables(more), "Cost of one training")), Contains("unknown"));
 }
@@ -75,14 +75,14 @@ TEST_CASE(
   for (Measurement& m : crowded) m.marks = {"oversubscribed"};
   const auto good = runs("sync", 1, {99, 101, 100}) + runs("sync", 2, {55, 56, 54}) +
                     runs("sync", 1, {50, 51}, 0.5) + runs("sync", 2, {28, 29}, 0.5);
-  const Analysis analysis = analyse(good + crowded, {});
+  const Analysis analysis = analyze(good + crowded, {});
   for (const TextTable& table : tables(analysis)) {
     CAPTURE(table.title);
     if (table.title != "Amdahl's law" && !table.title.starts_with("Work"))
       CHECK_THAT(to_text(table), Contains("[OVERSUBSCRIBED]"));
   }
   CHECK(analysis.curves.at(0).amdahl->serial_fraction().value ==
-        analyse(good, {}).curves.at(0).amdahl->serial_fraction().value);
+        analyze(good, {}).curves.at(0).amdahl->serial_fraction().value);
   CHECK(analysis.curves[0].points.size() == 3);
 }
 
@@ -91,11 +91,11 @@ TEST_CASE(
     "readable") {
   auto here = runs("sync", 1, {10, 10.1}), there = runs("sync", 1, {20, 20.2});
   for (Measurement& run : here) run.machine = "fast";
-  const Analysis one = analyse(here, {});
+  const Analysis one = analyze(here, {});
   CHECK(one.machine == "fast");
   CHECK_THAT(all_remarks(one), Contains("all runs used one machine: fast"));
   CHECK(to_string(one.configurations.at(0).at) == "net, sync, 1 rank");
-  const Analysis two = analyse(here + there, {});
+  const Analysis two = analyze(here + there, {});
   CHECK(two.machine.empty());
   REQUIRE(two.configurations.size() == 2);
   CHECK(to_string(two.configurations[0].at) == "net, sync, 1 rank, fast");
@@ -108,7 +108,7 @@ TEST_CASE(
     run.machine = "slow";
     again.again->rows.push_back({run, {}, {}});
   }
-  const Analysis repeated = analyse(here, again);
+  const Analysis repeated = analyze(here, again);
   CHECK(repeated.replication->configurations.size() == 1);
   CHECK_THAT(all_remarks(repeated), Contains("ran on another machine: slow instead of fast"));
 }
@@ -116,14 +116,14 @@ TEST_CASE(
 TEST_CASE("scores, the time of the test and further numbers have columns, if any configuration has them") {
   auto times = runs("sync", 1, {10, 11}) + runs("sync", 2, {6, 7});
   for (Measurement& run : times) run.accuracy = 0.9;
-  const auto plain = tables(analyse(times, {}));
+  const auto plain = tables(analyze(times, {}));
   CHECK(std::ranges::find(plain, "Scores", &TextTable::title) == plain.end());
   times[0].training_accuracy = 0.96;
   times[1].training_accuracy = 0.98;
   times[0].quadratic_kappa = -0.5;
   times[0].test_seconds = 0.25;
   times[2].further["test.ece"] = 0.0123;
-  const auto all = tables(analyse(times, {}));
+  const auto all = tables(analyze(times, {}));
   const TextTable& scores = table_called(all, "Scores");
   CHECK(scores.columns == std::vector<std::string>{"configuration", "test accuracy (%)",
                                                    "training accuracy (%)", "quadratic kappa"});
@@ -136,7 +136,7 @@ TEST_CASE("scores, the time of the test and further numbers have columns, if any
   const TextTable& further = table_called(all, "Further numbers");
   CHECK(further.columns == std::vector<std::string>{"configuration", "test.ece"});
   CHECK(further.rows == std::vector<std::vector<std::string>>{{"net, sync, 2 ranks", "0.0123"}});
-  const std::string json = convoke::metrics::to_json(to_settings(analyse(times, {})), false);
+  const std::string json = convoke::metrics::to_json(to_settings(analyze(times, {})), false);
   CHECK_THAT(json, Contains("\"summary.test.ece\":") && Contains("\"test_seconds\":"));
 }
 
@@ -152,9 +152,9 @@ TEST_CASE("many verdicts become a table and a count, a few become sentences") {
   };
   scored("sync", 1, 0.95);
   scored("ensemble", 2, 0.99);
-  CHECK_THAT(all_remarks(analyse(measurements, {})), Contains("against net, sync, 1 rank"));
+  CHECK_THAT(all_remarks(analyze(measurements, {})), Contains("against net, sync, 1 rank"));
   scored("ensemble", 4, 0.95), scored("ensemble", 8, 0.9), scored("ensemble", 16, 0.8);
-  const Analysis analysis = analyse(measurements, {});
+  const Analysis analysis = analyze(measurements, {});
   CHECK_THAT(all_remarks(analysis),
              Contains("of 4 ensembles 1 is more accurate than synchronous training, 2 less accurate, 1 "
                       "without a significant difference"));
@@ -178,7 +178,7 @@ TEST_CASE("a run that is in two tables is refused") {
   const auto refused = [&](const std::vector<PublishedTable>& all, std::optional<PublishedTable> again = {}) {
     AnalysisOptions options;
     options.again = std::move(again);
-    return error_of([&] { analyse(all, options); });
+    return error_of([&] { analyze(all, options); });
   };
   const PublishedTable a = table_of("a.csv", first), b = table_of("b.csv", second);
   CHECK(refused({a, b}).empty());  // times may be equal
@@ -194,7 +194,7 @@ TEST_CASE("a remark says that no law applies if the speed-up exceeds the number 
   AnalysisOptions options;
   options.scaling.up_to = 64;
   options.requirements.deadline_seconds = 1;
-  const Analysis analysis = analyse(runs("sync", 1, {100, 101}) + runs("sync", 2, {40, 41}), options);
+  const Analysis analysis = analyze(runs("sync", 1, {100, 101}) + runs("sync", 2, {40, 41}), options);
   CHECK_THAT(all_remarks(analysis),
              Contains("net, sync: the speed-up exceeds the number of workers (Amdahl's f would be -0.19"));
   for (const TextTable& table : tables(analysis)) CHECK(table.title != "Amdahl's law");
@@ -202,9 +202,9 @@ TEST_CASE("a remark says that no law applies if the speed-up exceeds the number 
 }
 
 TEST_CASE("a remark names configurations with only one repeat") {
-  CHECK_THAT(all_remarks(analyse(runs("sync", 1, {10}) + runs("sync", 2, {6, 7}), {})),
+  CHECK_THAT(all_remarks(analyze(runs("sync", 1, {10}) + runs("sync", 2, {6, 7}), {})),
              Contains("1 of 2 configurations has one row only: no interval or test is possible"));
-  CHECK(remarks(analyse(runs("sync", 1, {10, 11}), {})).empty());
+  CHECK(remarks(analyze(runs("sync", 1, {10, 11}), {})).empty());
 }
 
 TEST_CASE("analysis.json is read back unchanged for any analysis") {
@@ -212,20 +212,20 @@ TEST_CASE("analysis.json is read back unchanged for any analysis") {
     if (entry.path().extension() != ".csv") continue;
     CAPTURE(entry.path().filename().string());
     const PublishedTable table = read_table(entry.path());
-    const Analysis analysis = analyse(std::span(&table, 1), {});
+    const Analysis analysis = analyze(std::span(&table, 1), {});
     const convoke::Settings settings = to_settings(analysis);
     CHECK(convoke::metrics::settings_from_json(convoke::metrics::to_json(settings), "analysis.json") ==
           settings);
     CHECK(!tables(analysis).empty());
   }
-  CHECK(tables(analyse(std::span<const Measurement>{}, {})).empty());
+  CHECK(tables(analyze(std::span<const Measurement>{}, {})).empty());
 }
 
 TEST_CASE("configurations of runs in random order are sorted") {
   const auto shuffled = runs("sync", 8, {1, 1}) + runs("ensemble", 2, {3, 3}, 0.5) +
                         runs("sync", 2, {4, 4}, 0.5) + runs("sync", 2, {5, 5}) + runs("ensemble", 1, {6, 6});
   std::vector<std::string> names;
-  for (const MeasuredConfiguration& configuration : analyse(shuffled, {}).configurations)
+  for (const MeasuredConfiguration& configuration : analyze(shuffled, {}).configurations)
     names.push_back(run_name(configuration.at));
   CHECK(names == std::vector<std::string>{"net-sync-2x1-p0.5", "net-sync-2x1", "net-sync-8x1",
                                           "net-ensemble-2x1-p0.5", "net-ensemble-1x1"});

@@ -22,7 +22,7 @@ std::vector<Measurement> scored(const std::string& mode, std::int64_t ranks, dou
 
 }  // namespace
 
-TEST_CASE("configurations that differ in one coordinate are compared; in ranks, only neighbours") {
+TEST_CASE("configurations that differ in one coordinate are compared; in ranks, only neighbors") {
   const auto configurations =
       configurations_of(runs("sync", 1, {10, 11}) + runs("sync", 2, {6, 6.1}) + runs("sync", 4, {4, 4.2}) +
                         runs("ensemble", 2, {5, 5.2}) + runs("ensemble", 1, {9}));

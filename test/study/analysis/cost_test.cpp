@@ -29,7 +29,7 @@ TEST_CASE("the thesis' costs follow from its machines") {
   const PublishedTable table = published("thesis-cost.csv");
   AnalysisOptions options;
   options.machines = machines;
-  const Analysis analysis = analyse(std::span(&table, 1), options);
+  const Analysis analysis = analyze(std::span(&table, 1), options);
   for (const TableRow& row : table.rows) {
     CAPTURE(row.where);
     const Printed& printed = row.printed.find("cost_per_training")->second;

@@ -48,7 +48,7 @@ storage_price_per_gb_month = 7.3
 TEST_CASE("of the thesis' machines the cheapest is advised, by its printed costs") {
   const auto machines = read_machines(std::string(CONVOKE_STUDIES) + "/thesis-prices.toml");
   const PublishedTable table = published("thesis-cost.csv");
-  const Analysis analysis = analyse(std::span(&table, 1), {});
+  const Analysis analysis = analyze(std::span(&table, 1), {});
   for (const char* application : {"NN-TWINS", "RNN-SA", "IC-DR"}) {
     CAPTURE(application);
     std::vector<MeasuredConfiguration> configurations = analysis.configurations;
@@ -89,7 +89,7 @@ TEST_CASE("of the thesis' machines the cheapest is advised, by its printed costs
 }
 
 TEST_CASE("an offer costs its training, the transfer and the storage of the dataset") {
-  const Analysis analysis = analyse(with_accuracy(runs("sync", 2, {3600, 3600}), 0.9), {});
+  const Analysis analysis = analyze(with_accuracy(runs("sync", 2, {3600, 3600}), 0.9), {});
   Demands demands{.gigabytes = 50};
   auto all = offers_of(analysis, machines_of(kTwo), demands);
   REQUIRE(all.size() == 2);
@@ -115,7 +115,7 @@ TEST_CASE(
   const auto times = with_accuracy(runs("sync", 1, {999, 1000, 1001}) + runs("sync", 2, {549, 550, 551}) +
                                        runs("sync", 4, {324, 325, 326}),
                                    0.9);
-  const Analysis analysis = analyse(times, {});
+  const Analysis analysis = analyze(times, {});
   const auto machines = machines_of(kTwo);
   const auto cheap = offers_of(analysis, machines, {.accuracy = 0.89});
   CHECK(cheap.front().at.ranks == 2);  // one node of two cores costs less for 550 s than for 1,000 s
@@ -139,7 +139,7 @@ TEST_CASE("workers that were not measured are predicted and marked; no time is r
   const auto times = with_accuracy(runs("sync", 1, {999, 1000, 1001}) + runs("sync", 2, {549, 550, 551}) +
                                        runs("sync", 4, {324, 325, 326}),
                                    0.9);
-  const Analysis analysis = analyse(times, {});
+  const Analysis analysis = analyze(times, {});
   const auto machines = machines_of(kTwo);
   const auto all = offers_of(analysis, machines, {.deadline_seconds = 200, .accuracy = 0.89, .up_to = 16});
   const Offer& first = all.front();
@@ -170,7 +170,7 @@ TEST_CASE("an accuracy is predicted only where all ranks compute the same model"
     auto times = with_accuracy(runs(mode, 1, {99, 100, 101}), 0.9) +
                  with_accuracy(runs(mode, 2, {59, 60, 61}), at_two);
     for (Measurement& run : times) run.batch = batch;
-    return offers_of(analyse(times, {}), machines, demands);
+    return offers_of(analyze(times, {}), machines, demands);
   };
   CHECK(offer_at(offers_in("sync", 0.9, "strong"), 4, "large").accuracy_predicted);
   CHECK_FALSE(offer_at(offers_in("sync", 0.9, "weak"), 4, "large").accuracy);
@@ -185,7 +185,7 @@ TEST_CASE("with more workers than cores the time is predicted, and the accuracy 
   for (Measurement& run : crowded) run.marks = {"oversubscribed"};
   const auto times =
       with_accuracy(runs("ensemble", 1, {99, 100, 101}) + runs("ensemble", 2, {59, 60, 61}), 0.9) + crowded;
-  const auto all = offers_of(analyse(times, {}), machines_of(kTwo), {.accuracy = 0.94, .up_to = 4});
+  const auto all = offers_of(analyze(times, {}), machines_of(kTwo), {.accuracy = 0.94, .up_to = 4});
   CHECK(all.front().at.ranks == 4);
   CHECK(all.front().predicted);
   CHECK_FALSE(all.front().accuracy_predicted);
@@ -196,7 +196,7 @@ TEST_CASE("with more workers than cores the time is predicted, and the accuracy 
 TEST_CASE("emulated members are offered with their mark") {
   auto turns = with_accuracy(runs("ensemble", 4, {40, 41, 42}), 0.95);
   for (Measurement& run : turns) run.marks = {"emulated"};
-  const auto all = offers_of(analyse(turns, {}), machines_of(kTwo), {.accuracy = 0.94});
+  const auto all = offers_of(analyze(turns, {}), machines_of(kTwo), {.accuracy = 0.94});
   CHECK(all.front().nodes == 2);  // of two cores
   CHECK_THAT(sentence(all.front(), "EUR"), Contains("net, ensemble, 4 ranks [EMULATED] on \"small\""));
 }

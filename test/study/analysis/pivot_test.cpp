@@ -14,7 +14,7 @@ Analysis some() {
              runs("ensemble", 1, {10.0}) + runs("sync", 1, {5.0}, 0.5);
   all.front().marks = {"oversubscribed"};
   all[1].accuracy = 0.985;
-  return analyse(all, {});
+  return analyze(all, {});
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ TEST_CASE("a table in Markdown") {
 
 TEST_CASE("published decreases stand beside measured ones") {
   const PublishedTable theirs = published("mnist-ensemble-decrease.csv");
-  const Analysis analysis = analyse(std::span(&theirs, 1), {});
+  const Analysis analysis = analyze(std::span(&theirs, 1), {});
   const TextTable table = pivot(analysis, std::span(&theirs, 1),
                                 {.rows = "ranks", .columns = "machine", .show = {"decrease_percent"}});
   CHECK(table.columns == std::vector<std::string>{"ranks", "1", "2"});
@@ -54,7 +54,7 @@ TEST_CASE("published decreases stand beside measured ones") {
 
 TEST_CASE("a column that is only printed in a table is shown with its digits") {
   const PublishedTable theirs = published("thesis-cost.csv");
-  const TextTable table = pivot(analyse(std::span(&theirs, 1), {}), std::span(&theirs, 1),
+  const TextTable table = pivot(analyze(std::span(&theirs, 1), {}), std::span(&theirs, 1),
                                 {.rows = "mode", .columns = "system", .show = {"cost_per_training"}});
   CHECK(table.columns == std::vector<std::string>{"mode", "NN-TWINS", "RNN-SA", "IC-DR"});
   CHECK(table.rows.front() == std::vector<std::string>{"local cluster", "0.060", "0.106", "3.44"});

@@ -50,7 +50,7 @@ TEST_CASE("a repeated study is compared with the first") {
   options.again = again;
   const auto first =
       runs("sync", 1, {99, 103, 101}) + runs("sync", 2, {55, 56, 57}) + runs("sync", 4, {40, 41});
-  const Analysis analysis = analyse(first, options);
+  const Analysis analysis = analyze(first, options);
 
   REQUIRE(analysis.replication);
   const Replication& both = *analysis.replication;

@@ -236,7 +236,7 @@ TEST_CASE(
   CHECK(curves[0].points.back().speedup.value == Approx(10.1 / 2.1));
   CHECK(curves[0].points.back().marks == std::vector<std::string>{"emulated"});
   CHECK(curves[0].law_marks == std::vector<std::string>{"emulated"});
-  // Both ways of two ranks are compared, and neighbours in ranks only within one way.
+  // Both ways of two ranks are compared, and neighbors in ranks only within one way.
   const auto found = comparisons(configurations);
   const auto ways = std::ranges::count(found, "emulated", &Comparison::varies);
   CHECK(ways == 2);

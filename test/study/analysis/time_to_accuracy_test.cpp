@@ -85,7 +85,7 @@ TEST_CASE("the runs of a study give the times to an accuracy") {
   AnalysisOptions options;
   options.requirements.accuracy = 0.95;
   options.study = folder.path();
-  const Analysis analysis = analyse(measurements, options);
+  const Analysis analysis = analyze(measurements, options);
   REQUIRE(analysis.times_to_accuracy.size() == 1);
   CHECK(analysis.times_to_accuracy[0].runs == 3);
   CHECK(analysis.times_to_accuracy[0].reached == 2);

@@ -50,7 +50,7 @@ struct TfFeature {
   std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 };
 
-/// Returns the features of a serialised tf.train.Example, in order. Throws Error "is not a tf.train.Example",
+/// Returns the features of a serialized tf.train.Example, in order. Throws Error "is not a tf.train.Example",
 /// beginning with `name`.
 std::vector<TfFeature> parse_tf_example(std::span<const std::byte> message, const std::string& name);
 

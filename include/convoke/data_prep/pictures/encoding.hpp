@@ -28,7 +28,7 @@ struct Encoding {
 /// Parses "png" or "jpeg"; "" is kNone. Throws Error listing them.
 Encoding::Kind encoding_from(const std::string& name);
 
-/// Throws Error naming `source` unless its samples are pictures of 8 bits in grey or RGB.
+/// Throws Error naming `source` unless its samples are pictures of 8 bits in gray or RGB.
 void require_encodable(const SampleFormat& format, const std::string& source);
 
 /// Returns the encoded sample, and replaces `sample`, (H, W, C) pixels, by those that decoding it gives. A

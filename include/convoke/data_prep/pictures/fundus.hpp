@@ -11,7 +11,7 @@ struct Circle {
 };
 
 /// Finds the rim of the eye in a photograph of a retina: a bright disc on a dark background, which may be off
-/// centre, cut off on any side, and dark. Fits a circle to the points where brightness rises above a tenth of
+/// center, cut off on any side, and dark. Fits a circle to the points where brightness rises above a tenth of
 /// its range, in an image reduced to 256 pixels; outliers such as notches and specks do not count. Returns
 /// none if there is no contrast or no part of the rim is visible.
 std::optional<Circle> find_eye(const Image& picture);

@@ -11,7 +11,7 @@
 namespace convoke::data_prep {
 
 /// Turns encoded pictures (JPEG, PNG, BMP) into samples (H, W, C) of one size: decodes as Pillow does,
-/// converts to grey or RGB, turns upright by EXIF, and fits. A picture that already has the size is stored
+/// converts to gray or RGB, turns upright by EXIF, and fits. A picture that already has the size is stored
 /// unchanged. If the options do not give size and channels, they come from the source's first picture.
 class PictureReader {
  public:
@@ -22,7 +22,7 @@ class PictureReader {
   /// For a source's constructor: takes missing options from the first item without a fault that is a picture.
   /// `encoded` loads an item's bytes and may throw Error. Adds what it took to the assumptions. If there is
   /// no picture, throws Error with the reasons of the first items.
-  void learn(Catalogue& catalogue, const std::function<std::vector<std::byte>(std::size_t item)>& encoded);
+  void learn(Catalog& catalog, const std::function<std::vector<std::byte>(std::size_t item)>& encoded);
 
   /// Returns the samples' shape as networks see it, and how to turn a raw picture into a sample:
   /// {"kind":"picture","fit":"area","height":224,"width":224,"channels":3}. Call learn() first.

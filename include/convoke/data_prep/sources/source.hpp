@@ -17,12 +17,12 @@ struct Item {
   std::string split = {};  ///< "train", "validation", "test", ... (canonical_split); empty: unknown
   std::int32_t label = 0;  ///< 0..classes-1
   std::string group = {};  ///< items of one group stay on one side of a split; empty: alone
-  float weight = 1;        ///< its weight in the loss, if the catalogue is weighted
+  float weight = 1;        ///< its weight in the loss, if the catalog is weighted
   std::string fault = {};  ///< why it cannot be a sample, as known before decoding; empty: no known fault
 };
 
 /// The contents of a source.
-struct Catalogue {
+struct Catalog {
   std::vector<Item> items;  ///< in the source's order, which does not depend on the file system
   std::int64_t classes = 0;
   std::vector<std::string> class_names = {};  ///< `classes` names, or none
@@ -55,11 +55,11 @@ class Source {
  public:
   virtual ~Source() = default;
 
-  virtual const Catalogue& catalogue() const = 0;
+  virtual const Catalog& catalog() const = 0;
 
   /// Learns from the training items (without faults) what the samples need: a vocabulary, the means of
-  /// columns, and forgets what it learnt before. Called before format() and read(), in every process with the
-  /// same items.
+  /// columns, and forgets what it learned before. Called before format() and read(), in every process with
+  /// the same items.
   virtual void fit(std::span<const std::size_t> training) { static_cast<void>(training); }
 
   virtual SampleFormat format() const = 0;

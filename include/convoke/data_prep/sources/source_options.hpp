@@ -10,7 +10,7 @@ struct PictureOptions {
   std::int64_t height = 0;    ///< 0: the size of the source's pictures, which must be the same
   std::int64_t width = 0;     ///< 0: equal to height
   std::string fit = "area";   ///< a name of the table of fits: area, letter-box, crop, fundus
-  std::int64_t channels = 0;  ///< 1: grey, 3: RGB; 0: as the first picture is stored (alpha is dropped)
+  std::int64_t channels = 0;  ///< 1: gray, 3: RGB; 0: as the first picture is stored (alpha is dropped)
 };
 
 /// Columns of a CSV; an empty name means the usual names.
@@ -55,7 +55,7 @@ struct TextOptions {
 
 /// The conversion of a table's columns to features.
 struct TableOptions {
-  std::string scale = "standard";  ///< none | standard | min-max | yeo-johnson (then standardised)
+  std::string scale = "standard";  ///< none | standard | min-max | yeo-johnson (then standardized)
 };
 
 /// The conversion of traces of I/O to samples.

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "convoke/data_prep/sources/csv_catalogue.hpp"
+#include "convoke/data_prep/sources/csv_catalog.hpp"
 #include "convoke/data_prep/sources/source.hpp"
 #include "convoke/data_prep/sources/source_options.hpp"
 

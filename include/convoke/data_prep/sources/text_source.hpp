@@ -13,7 +13,7 @@ namespace convoke::data_prep {
 /// ascending order. fit() learns the vocabulary (TextPreparation); samples are tokens (L). `column`: of the
 /// CSV that the texts come from, else empty. `reading`: how predict has to read files of texts. Throws Error
 /// for invalid options.
-std::unique_ptr<Source> make_text_source(Catalogue catalogue, const TextOptions& options,
+std::unique_ptr<Source> make_text_source(Catalog catalog, const TextOptions& options,
                                          const ReadingOptions& reading, std::string column,
                                          std::function<std::string(std::size_t item)> read_text);
 

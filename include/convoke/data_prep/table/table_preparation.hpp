@@ -38,7 +38,7 @@ struct TableColumn {
 };
 
 /// The conversion of a table's rows to features (F), as scikit-learn's SimpleImputer (mean, most frequent),
-/// PowerTransformer ("yeo-johnson", which also standardises), StandardScaler ("standard"), MinMaxScaler
+/// PowerTransformer ("yeo-johnson", which also standardizes), StandardScaler ("standard"), MinMaxScaler
 /// ("min-max") and OneHotEncoder(handle_unknown="ignore"). A constant column becomes 0.
 class TablePreparation {
  public:

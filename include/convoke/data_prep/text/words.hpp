@@ -24,7 +24,7 @@ std::string without_apostrophes(std::string word);
 class StopWords {
  public:
   /// `name` is "none" or "english": the 174 words of Snowball's list (M. F. Porter, snowballstem.org, BSD
-  /// licence), from which NLTK's list was made; it includes "no", "not" and "don't". Throws Error for another
+  /// license), from which NLTK's list was made; it includes "no", "not" and "don't". Throws Error for another
   /// name.
   explicit StopWords(const std::string& name);
 

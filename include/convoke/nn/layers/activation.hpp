@@ -12,7 +12,7 @@ struct ActivationOptions {
 };
 
 /// An element-wise function of one input of any shape: relu, relu6, leaky_relu, elu, selu, gelu, silu,
-/// hard_swish, hard_sigmoid, softplus, sigmoid, tanh. A ReLU is usually fused into its neighbour, a relu6
+/// hard_swish, hard_sigmoid, softplus, sigmoid, tanh. A ReLU is usually fused into its neighbor, a relu6
 /// into a batch norm (nn/plan/fusion).
 class Activation final : public KeyedLayer<ActivationOptions> {
  public:

@@ -11,7 +11,7 @@ struct AttentionOptions {
 };
 
 /// Scaled dot-product attention with several heads. Inputs: query (N, L, F), key (N, S, F), value (N, S, G).
-/// Output: (N, L, G). Each head h reads its own F / heads and G / heads neighbouring features:
+/// Output: (N, L, G). Each head h reads its own F / heads and G / heads neighboring features:
 ///   y_h = softmax(scale q_h k_h^T) v_h
 /// The layer has no parameters: put conv1d layers with kernel 1 before it and after it for the projections.
 /// It has no mask. A. Vaswani et al., "Attention is all you need", 2017, section 3.2.

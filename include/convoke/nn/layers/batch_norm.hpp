@@ -15,7 +15,7 @@ struct BatchNormOptions {
       false;  ///< statistics of the whole batch, over all micro-batches and ranks; the name is Keras'
 };
 
-/// Batch normalisation per channel or feature, over the samples (and pixels, or time steps of a sequence) of
+/// Batch normalization per channel or feature, over the samples (and pixels, or time steps of a sequence) of
 /// a micro-batch or, with `synchronized`, of the whole batch. Each step moves the running statistics
 /// by the mean over its micro-batches. S. Ioffe, C. Szegedy, "Batch Normalization", ICML 2015; defaults and
 /// biased variance are those of Keras. (N, C, H, W), (N, L, C) and (N, C) keep their shape. Parameters:

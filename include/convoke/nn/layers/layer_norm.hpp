@@ -6,7 +6,7 @@ namespace convoke::nn {
 struct Symbol;
 
 struct LayerNormOptions {
-  /// The normalised axis: the features of (N, L, F) and (N, F), or the channels of (N, C, H, W) for each
+  /// The normalized axis: the features of (N, L, F) and (N, F), or the channels of (N, C, H, W) for each
   /// pixel.
   enum class Over { kFeatures, kChannels };
   Over axis = Over::kFeatures;
@@ -15,7 +15,7 @@ struct LayerNormOptions {
   bool center = true;     ///< use beta
 };
 
-/// Layer normalisation over the last axis, as in Keras: (N, L, F), (N, F). With axis "channels" it normalises
+/// Layer normalization over the last axis, as in Keras: (N, L, F), (N, F). With axis "channels" it normalizes
 /// images (N, C, H, W) as ConvNeXt's LayerNorm2d does, and as Keras does for images that are stored channels
 /// last. Keeps the shape. Parameters: gamma (ones), beta (zeros), (F) or (C). J. Ba, J. Kiros, G. Hinton,
 /// "Layer normalization", 2016.

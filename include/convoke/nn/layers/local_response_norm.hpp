@@ -6,7 +6,7 @@ namespace convoke::nn {
 struct Symbol;
 
 struct LocalResponseNormOptions {
-  std::int64_t size = 5;  ///< neighbouring channels in a window, >= 1
+  std::int64_t size = 5;  ///< neighboring channels in a window, >= 1
   double alpha = 1e-4;
   double beta = 0.75;
   double k = 1;  ///< > 0
@@ -15,7 +15,7 @@ struct LocalResponseNormOptions {
 /// y = x (k + alpha / size sum of x^2 over the channels of a window)^-beta for images (N, C, H, W), which
 /// keep their shape. A. Krizhevsky, I. Sutskever, G. Hinton, "ImageNet classification with deep convolutional
 /// neural networks", NeurIPS 2012. Meaning and defaults are PyTorch's, which divides alpha by the window's
-/// size (the paper's 1e-4 is 5e-4 here), and which counts an even window's extra channel before the centre.
+/// size (the paper's 1e-4 is 5e-4 here), and which counts an even window's extra channel before the center.
 class LocalResponseNorm final : public KeyedLayer<LocalResponseNormOptions> {
  public:
   explicit LocalResponseNorm(LocalResponseNormOptions options = {})

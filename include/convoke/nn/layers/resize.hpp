@@ -11,7 +11,7 @@ struct Symbol;
 struct ResizeOptions {
   enum class Method { kNearest, kBilinear };
   /// Where on an axis of the input, whose pixels are at 0 .. in - 1, the output pixel o of `out` lies.
-  enum class Centres {
+  enum class Centers {
     kHalfPixel,     ///< (o + 1/2) in / out - 1/2
     kAlignCorners,  ///< o (in - 1) / (out - 1), or 0 if there is one output
     kAsymmetric,    ///< o in / out
@@ -21,7 +21,7 @@ struct ResizeOptions {
   Extent size{0};   ///< size of the output; 0 if `scale` is given
   Extent scale{0};  ///< factor on the input's size; 0 if `size` is given
   Method method = Method::kNearest;
-  Centres centres = Centres::kHalfPixel;
+  Centers centers = Centers::kHalfPixel;
   Rounding rounding = Rounding::kRoundPreferCeil;  ///< for kNearest
 };
 

@@ -37,7 +37,7 @@ struct LossSums {
   std::int64_t correct = 0;
 };
 
-/// A function of a sample's outputs and its label, an integer in 0..classes-1. Training minimises its mean
+/// A function of a sample's outputs and its label, an integer in 0..classes-1. Training minimizes its mean
 /// over the batch. Immutable. To add a loss, write one class like this and add one line to
 /// src/nn/losses/loss.cpp.
 class Loss {

@@ -16,7 +16,7 @@ namespace convoke::nn {
 struct PlanOptions {
   std::int64_t micro_batch = 0;  ///< samples per micro-batch; each micro-batch is a batch-norm group
   std::int64_t micro_batches =
-      1;  ///< neighbouring micro-batches that run together; the plan's batch is micro_batch * micro_batches
+      1;  ///< neighboring micro-batches that run together; the plan's batch is micro_batch * micro_batches
   bool training = true;  ///< false: forward only, with running statistics and without dropout
   ConvolutionChoice convolution = ConvolutionChoice::kAuto;
   Precision precision = Precision::kFloat32;
@@ -81,7 +81,7 @@ class Network {
 
   void forward(const StepKey& key = {});
 
-  /// Returns how many moments there are at each stop of forward. Where batch norms are synchronised, a plan
+  /// Returns how many moments there are at each stop of forward. Where batch norms are synchronized, a plan
   /// runs in segments. After each segment but the last it stops with its moments, which are sums over its own
   /// samples. The caller replaces them by the sums over all plans of the step before any plan goes on.
   /// forward() and backward() without a segment treat this plan as the whole batch. The numbers of moments

@@ -48,7 +48,7 @@ class ParameterLayout {
 
   std::size_t trainable_size() const {
     return trainable_size_;
-  }  ///< floats [0, trainable_size) are optimised
+  }  ///< floats [0, trainable_size) are optimized
   /// floats of the trainable parameters and the statistics
   std::size_t gradient_size() const { return gradient_size_; }
   std::size_t size() const { return size_; }  ///< floats of all parameters, frozen ones included

@@ -52,12 +52,12 @@ struct Analysis {
 };
 
 /// Analyses a study's measurements.
-Analysis analyse(std::span<const Measurement> measurements, const AnalysisOptions& options);
+Analysis analyze(std::span<const Measurement> measurements, const AnalysisOptions& options);
 
 /// Analyses any tables; rows with the same coordinates belong to the same configuration. If only a price and
 /// a cost are given, the makespan is their quotient (with a notice). Throws Error naming both lines if a run
 /// is in two of the tables, or also in `again`.
-Analysis analyse(std::span<const PublishedTable> tables, const AnalysisOptions& options);
+Analysis analyze(std::span<const PublishedTable> tables, const AnalysisOptions& options);
 
 /// Returns the content of analysis.json (docs/formats.md).
 Settings to_settings(const Analysis& analysis);

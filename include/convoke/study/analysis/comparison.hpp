@@ -20,7 +20,7 @@ struct Comparison {
 };
 
 /// Computes Welch's t-test of every two configurations with two runs or more that are equal in all
-/// coordinates except one; for ranks or threads, only of neighbours. More than 32 variants of one
+/// coordinates except one; for ranks or threads, only of neighbors. More than 32 variants of one
 /// configuration are compared only with the first of them. Different fractions and datasets are different
 /// work and are not compared.
 std::vector<Comparison> comparisons(std::span<const MeasuredConfiguration> configurations);

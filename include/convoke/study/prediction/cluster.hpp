@@ -12,7 +12,7 @@ struct LinkSpeed {
   double core_seconds_per_message = 0;
 };
 
-/// The placement of the ranks: `ranks_per_node` neighbours on each node. They share the link of their node,
+/// The placement of the ranks: `ranks_per_node` neighbors on each node. They share the link of their node,
 /// which sends and receives at the same time.
 struct Cluster {
   int ranks_per_node = 1;

@@ -23,7 +23,7 @@ struct StepPrediction {
 /// Predicts a synchronous step by a discrete-event simulation of all ranks. The exchange follows the code of
 /// a real run: sync::cut_buckets and sync::AllReduce decide what is sent, when and in which order, and
 /// engine::NodeShare what each rank of a node adds; only time and the network are simulated. Every rank
-/// computes as long as the busiest one. Not modelled: ranks of unequal speed, and other traffic. Throws Error
+/// computes as long as the busiest one. Not modeled: ranks of unequal speed, and other traffic. Throws Error
 /// if the profile lacks the micro-batch count.
 StepPrediction predict_step(const StepProfile& profile, const Cluster& cluster, int ranks, Scaling scaling);
 

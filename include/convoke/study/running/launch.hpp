@@ -18,7 +18,7 @@ struct Launch {
 };
 
 /// Returns the launch of `ranks` ranks of `threads` threads on `cores` cores: each rank is bound to its own
-/// neighbouring cores, as `convoke doctor` advises; with too few cores, all ranks share all cores.
+/// neighboring cores, as `convoke doctor` advises; with too few cores, all ranks share all cores.
 Launch launch_of(std::int64_t ranks, std::int64_t threads, std::int64_t cores,
                  LaunchOptions launch_options = {});
 

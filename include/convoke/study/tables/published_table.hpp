@@ -46,7 +46,7 @@ inline constexpr std::string_view kDerivedColumns[] = {
 /// Reads a table of times with the columns of measurements.csv or the synonyms that docs/formats.md lists
 /// ("devices", "total_seconds", "accuracy_percent", ...). Columns of names ("framework", "application") are
 /// joined as the system. Without a column of ranks their number is unknown. Throws Error as read_measurements
-/// does; also if the table has nothing to analyse.
+/// does; also if the table has nothing to analyze.
 PublishedTable read_table(const std::filesystem::path& csv);
 
 }  // namespace convoke::study

@@ -15,7 +15,7 @@ constexpr int max_rows(int vectors) {
 }
 
 /// The values of tiles at one point: [vector of channels][tile], with the vectors `stride` tiles apart, or
-/// with `width` > 1 neighbouring vectors [panel][tile][vector].
+/// with `width` > 1 neighboring vectors [panel][tile][vector].
 template <int width>
 struct Rows {
   const float* values;

@@ -14,7 +14,7 @@ inline Vec load(const float* at) { return _mm512_loadu_ps(at); }
 inline void store(float* at, Vec value) { _mm512_storeu_ps(at, value); }
 inline Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
 inline Vec fnma(Vec a, Vec b, Vec c) { return _mm512_fnmadd_ps(a, b, c); }
-/// max(value, 0); NaN remains NaN. (Without a mask, GCC 12 warns of an uninitialised value.)
+/// max(value, 0); NaN remains NaN. (Without a mask, GCC 12 warns of an uninitialized value.)
 inline Vec relu(Vec value) { return _mm512_maskz_max_ps(0xFFFF, zero(), value); }
 /// Returns `value` where `gate` > 0, else 0.
 inline Vec where_positive(Vec gate, Vec value) {

@@ -18,7 +18,7 @@ struct Tile {
 };
 
 /// A block of tiles that are transformed, multiplied and transformed back while they are in the cache. At
-/// each point, the tiles that have this point are neighbours, class by class, the largest first.
+/// each point, the tiles that have this point are neighbors, class by class, the largest first.
 struct TileBlock {
   int count = 0;
   Tile tiles[kMostTiles];

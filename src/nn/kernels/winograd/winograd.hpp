@@ -52,13 +52,13 @@ struct WinogradShape {
 ///   y  = A^T [U . (B^T x B)] A,  U = G w G^T
 ///   dx = B [U^T . (A dy A^T)] B^T
 ///   dw = G^T [sum of (B^T x B) (A dy A^T)] G
-/// A tile's results do not depend on its neighbours, and sums over tiles run in the order of samples and
+/// A tile's results do not depend on its neighbors, and sums over tiles run in the order of samples and
 /// pixels. `gate`, if not null, is the output of a ReLU, (N, K / block, H', W', block): dy counts where it is
 /// above 0. Allocates nothing.
 ///
 /// Source: Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, arXiv:1509.09308.
 struct WinogradKernels {
-  std::int64_t block;  ///< neighbouring channels in images, weights and vectors
+  std::int64_t block;  ///< neighboring channels in images, weights and vectors
   const char* name;    ///< "convoke:winograd_avx512"
 
   /// Return the floats of `scratch` for forward and data_gradient, and for weight_gradient. `scratch` must be

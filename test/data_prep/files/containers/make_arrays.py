@@ -33,7 +33,7 @@ def numpy_files():
     x, labels = values((10, 5, 4)).astype("u1"), np.arange(10) % 3
     np.savez("images.npz", x_train=x, y_train=labels, x_test=values((4, 5, 4), 200).astype("u1"),
              y_test=np.array([2, 1, 0, 2]))
-    np.savez_compressed("colour.npz", test_labels=labels[:4, None].astype("u1"), train_labels=labels[:, None].astype("u1"),
+    np.savez_compressed("color.npz", test_labels=labels[:4, None].astype("u1"), train_labels=labels[:, None].astype("u1"),
                         train_images=values((10, 5, 4, 3)).astype("u1"), test_images=values((4, 5, 4, 3), 600).astype("u1"),
                         val_images=values((3, 5, 4, 3), 840).astype("u1"), val_labels=labels[:3, None].astype("u1"))
     np.savez("features.npz", X=values((6, 4)) / 8, y=np.eye(3)[[0, 2, 1, 1, 0, 2]])     # float64, one-hot
@@ -41,8 +41,8 @@ def numpy_files():
     np.savez("tokens.npz", tokens=values((6, 4)), labels=np.array([0, 1, 0, 1, 1, 0], "i4"))      # int64
     np.savez("bytes_as_features.npz", x=values((6, 4)).astype("u1"), y=np.array([0, 1, 0, 1, 1, 0]))
     np.savez("float_images.npz", images=(values((6, 3, 2, 2)) / 8).astype("f4"), labels=np.array([0, 1, 0, 1, 1, 0]))
-    np.savez("grey.npz", x_train=values((3, 8, 8)).astype("u1"), x_test=values((5, 8, 8), 192).astype("u1"),
-             y_train=np.arange(3))      # data to be labelled: x_test has no labels
+    np.savez("gray.npz", x_train=values((3, 8, 8)).astype("u1"), x_test=values((5, 8, 8), 192).astype("u1"),
+             y_train=np.arange(3))      # data to be labeled: x_test has no labels
 
     def savez(file, **arrays):
         np.savez(file, **arrays)

@@ -1,5 +1,5 @@
 """Makes the pictures of test/data_prep/pictures and what Pillow (13) makes of them, here: x.* is a picture,
-expected/x.rgb.png and expected/x.grey.png are ImageOps.exif_transpose(picture).convert("RGB") and ("L")."""
+expected/x.rgb.png and expected/x.gray.png are ImageOps.exif_transpose(picture).convert("RGB") and ("L")."""
 import os
 import struct
 import zlib
@@ -16,23 +16,23 @@ picture = Image.fromarray(rgb)
 alpha = Image.fromarray((x * 14).astype("u1"))
 
 
-def png16(name, values, colour_type):
-    """Writes (H, W, C) uint16 as a PNG of 16 bits, which Pillow does not write in colour."""
+def png16(name, values, color_type):
+    """Writes (H, W, C) uint16 as a PNG of 16 bits, which Pillow does not write in color."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
     height, width = values.shape[:2]
     rows = b"".join(b"\0" + row.astype(">u2").tobytes() for row in values)
     with open(name, "wb") as out:
-        out.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 16, colour_type, 0, 0, 0))
+        out.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 16, color_type, 0, 0, 0))
                   + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
 deep = rgb.astype("u2") * 257 - rng.integers(0, 200, rgb.shape).astype("u2") * (rgb > 0)
 png16("deep_rgb.png", deep, 2)
 png16("deep_rgba.png", np.dstack([deep, deep[..., :1]]), 6)
-png16("deep_grey_alpha.png", deep[..., :2], 4)
-picture.convert("L").save("grey.png")
-Image.merge("LA", [picture.convert("L"), alpha]).save("grey_alpha.png")
+png16("deep_gray_alpha.png", deep[..., :2], 4)
+picture.convert("L").save("gray.png")
+Image.merge("LA", [picture.convert("L"), alpha]).save("gray_alpha.png")
 picture.convert("1").save("bits.png")
 picture.quantize(16).save("palette.png")
 picture.quantize(200).save("palette_transparent.png", transparency=3)
@@ -42,14 +42,14 @@ rgba.putalpha(alpha)
 rgba.save("rgba.png")
 picture.save("rgb_transparent.png", transparency=(0, 255, 248))
 picture.save("rgb.bmp")
-picture.convert("L").save("grey.bmp")
+picture.convert("L").save("gray.bmp")
 picture.quantize(16).save("palette.bmp")
 picture.convert("1").save("bits.bmp")
 smooth = picture.resize((54, 39), Image.BICUBIC)
 smooth.save("baseline.jpg", quality=92)
 smooth.save("progressive.jpg", quality=92, progressive=True)
 smooth.save("full_chroma.jpg", quality=92, subsampling=0)
-smooth.convert("L").save("grey.jpg", quality=92)
+smooth.convert("L").save("gray.jpg", quality=92)
 smooth.convert("CMYK").save("cmyk.jpg", quality=92)  # inverted, as Adobe does
 Image.new("RGB", (1, 1), (200, 30, 60)).save("one.png")
 Image.new("RGB", (1, 1), (200, 30, 60)).save("one.jpg", quality=95)
@@ -66,12 +66,12 @@ for name in sorted(os.listdir(".")):
         continue
     opened = ImageOps.exif_transpose(Image.open(name))
     opened.convert("RGB").save(f"expected/{name}.rgb.png")
-    opened.convert("L").save(f"expected/{name}.grey.png")
+    opened.convert("L").save(f"expected/{name}.gray.png")
 
-# Convoke takes the upper 8 of 16 bits in grey too; convert("L") would clamp at 255.
-png16("deep_grey.png", deep[..., :1], 0)
-Image.fromarray((deep[..., 0] >> 8).astype("u1")).save("expected/deep_grey.png.grey.png")
-Image.fromarray((deep[..., 0] >> 8).astype("u1")).convert("RGB").save("expected/deep_grey.png.rgb.png")
+# Convoke takes the upper 8 of 16 bits in gray too; convert("L") would clamp at 255.
+png16("deep_gray.png", deep[..., :1], 0)
+Image.fromarray((deep[..., 0] >> 8).astype("u1")).save("expected/deep_gray.png.gray.png")
+Image.fromarray((deep[..., 0] >> 8).astype("u1")).convert("RGB").save("expected/deep_gray.png.rgb.png")
 
 # Resizing. If sizes do not divide, the mean over areas is Pillow's BOX of the picture with every pixel
 # repeated until they do.

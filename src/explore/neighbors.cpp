@@ -1,4 +1,4 @@
-#include "convoke/explore/neighbours.hpp"
+#include "convoke/explore/neighbors.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -38,11 +38,11 @@ Eigen::MatrixXd distances(const Eigen::Map<const RowMajor>& x, const Eigen::Vect
 
 }  // namespace
 
-Neighbours nearest_neighbours(const Matrix& points, std::int64_t wanted) {
+Neighbors nearest_neighbors(const Matrix& points, std::int64_t wanted) {
   const std::int64_t n = points.rows;
   const std::int64_t k = std::clamp<std::int64_t>(wanted, 0, n - 1);
-  Neighbours result{k, std::vector<std::int32_t>(static_cast<std::size_t>(n * k)),
-                    std::vector<double>(static_cast<std::size_t>(n * k))};
+  Neighbors result{k, std::vector<std::int32_t>(static_cast<std::size_t>(n * k)),
+                   std::vector<double>(static_cast<std::size_t>(n * k))};
   if (k == 0) return result;
   const Eigen::VectorXd norms = view(points).rowwise().squaredNorm();
   const std::int64_t kept = std::min(n - 1, k + kSpare);
@@ -72,13 +72,13 @@ Neighbours nearest_neighbours(const Matrix& points, std::int64_t wanted) {
 }
 
 //   T(k) = 1 - 2 / (n k (2n - 3k - 1)) sum_i sum_{j in U_k(i)} (r(i, j) - k)
-// U_k(i): neighbours of i in the map that are not neighbours among the points; r(i, j): the rank of j among
+// U_k(i): neighbors of i in the map that are not neighbors among the points; r(i, j): the rank of j among
 // the points.
 double trustworthiness(const Matrix& points, const Matrix& map, std::int64_t k) {
   ensure(points.rows == map.rows, "a place in the map for each point");
   const std::int64_t n = points.rows;
   if (k < 1 || 2 * k >= n) return std::numeric_limits<double>::quiet_NaN();
-  const Neighbours near = nearest_neighbours(map, k);
+  const Neighbors near = nearest_neighbors(map, k);
   double penalty = 0;
   std::vector<double> squares(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) {

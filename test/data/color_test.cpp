@@ -1,4 +1,4 @@
-#include "data/augment/colour.hpp"
+#include "data/augment/color.hpp"
 
 #include <cmath>
 #include <string>
@@ -32,7 +32,7 @@ struct Case {
 
 }  // namespace
 
-TEST_CASE("changes of colour equal Keras's and torchvision's") {
+TEST_CASE("changes of color equal Keras's and torchvision's") {
   // Pillow's brightness truncates to whole numbers; all others use floats, or whole numbers on both sides.
   const Case cases[] = {{"brightness", adjust_brightness, {0.5F, 0.9F, 1.7F}, 1},
                         {"channel_shift", shift_channels, {-60, 25.5F}, 1e-4},
@@ -52,7 +52,7 @@ TEST_CASE("changes of colour equal Keras's and torchvision's") {
   }
 }
 
-TEST_CASE("a neutral change of colour changes nothing") {
+TEST_CASE("a neutral change of color changes nothing") {
   const golden::Picture picture("square");
   for (const Step apply : {adjust_brightness, adjust_contrast, adjust_saturation, adjust_sharpness}) {
     const std::vector<float> same = changed(apply, 1);
@@ -63,17 +63,17 @@ TEST_CASE("a neutral change of colour changes nothing") {
     CHECK(std::abs(whole_turn[i] - picture.pixels[i]) < 1e-3F);
 }
 
-TEST_CASE("saturation and hue do not change grey images; contrast acts about their mean") {
-  std::vector<float> grey{10, 20, 60, 30};
-  const Planes image{grey.data(), 1, 2, 2};
+TEST_CASE("saturation and hue do not change gray images; contrast acts about their mean") {
+  std::vector<float> gray{10, 20, 60, 30};
+  const Planes image{gray.data(), 1, 2, 2};
   adjust_saturation(image, 0.3F);
   adjust_hue(image, 0.3F);
-  CHECK(grey == std::vector<float>{10, 20, 60, 30});
+  CHECK(gray == std::vector<float>{10, 20, 60, 30});
   adjust_contrast(image, 0.5F);
-  CHECK(grey == std::vector<float>{20, 25, 45, 30});
+  CHECK(gray == std::vector<float>{20, 25, 45, 30});
 }
 
-TEST_CASE("autocontrast and equalisation do not change a constant image") {
+TEST_CASE("autocontrast and equalization do not change a constant image") {
   std::vector<float> even(36, 77);
   autocontrast({even.data(), 1, 6, 6}, 0);
   equalize({even.data(), 1, 6, 6}, 0);

@@ -1,4 +1,4 @@
-#include "reference/normalisation.hpp"
+#include "reference/normalization.hpp"
 
 #include <cmath>
 
@@ -20,7 +20,7 @@ struct Axes {
 };
 
 /// y = gamma_c (x - mean) / sqrt(var + epsilon) + beta_c over one set of (channel, position).
-void normalise(const Call& call, const Axes& axes, std::int64_t n, std::int64_t first, std::int64_t last,
+void normalize(const Call& call, const Axes& axes, std::int64_t n, std::int64_t first, std::int64_t last,
                std::int64_t from, std::int64_t to, Values& y) {
   const Values& x = call.x();
   const auto count = static_cast<double>((last - first) * (to - from));
@@ -49,7 +49,7 @@ Values layer_norm(const Call& call) {
   const Axes axes(call.x().shape);
   Values y(call.x().samples, call.node.shape);
   for (std::int64_t n = 0; n < y.samples; ++n) {
-    for (std::int64_t p = 0; p < axes.positions; ++p) normalise(call, axes, n, 0, axes.channels, p, p + 1, y);
+    for (std::int64_t p = 0; p < axes.positions; ++p) normalize(call, axes, n, 0, axes.channels, p, p + 1, y);
   }
   return y;
 }
@@ -60,7 +60,7 @@ Values group_norm(const Call& call) {
   Values y(call.x().samples, call.node.shape);
   for (std::int64_t n = 0; n < y.samples; ++n) {
     for (std::int64_t c = 0; c < axes.channels; c += size)
-      normalise(call, axes, n, c, c + size, 0, axes.positions, y);
+      normalize(call, axes, n, c, c + size, 0, axes.positions, y);
   }
   return y;
 }

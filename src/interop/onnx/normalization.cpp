@@ -40,7 +40,7 @@ std::size_t rank_of(Call& call, const View& view) { return call.graph().node(vie
 
 void convert_batch_norm(Call& call) {
   const View& x = call.view(0);
-  if (call.integer("spatial", 1) == 0) call.refuse("normalises each pixel separately (spatial = 0)");
+  if (call.integer("spatial", 1) == 0) call.refuse("normalizes each pixel separately (spatial = 0)");
   if (x.rank() < 2 || x.has_batch(1)) {
     call.refuse(fmt::format("its input {} has no axis of channels", to_string(x.dims())));
   }
@@ -52,7 +52,7 @@ void convert_batch_norm(Call& call) {
   // Before opset 14, further outputs say so.
   if (call.integer("training_mode", 0) != 0 || call.node().outputs.size() > 1) {
     call.builder().note(
-        "Batch normalisation was exported in training mode. Prediction uses the running mean and variance of "
+        "Batch normalization was exported in training mode. Prediction uses the running mean and variance of "
         "the file, not those of a batch, as after model.eval().");
   }
   const View from = with_channels(call.builder(), x, x.axes[1]);
@@ -73,7 +73,7 @@ void convert_layer_norm(Call& call) {
   if (call.wants(1) || call.wants(2)) call.refuse("gives mean and deviation, which Convoke does not");
   std::vector<std::size_t> axes;
   for (std::size_t axis = call.axis(call.integer("axis", -1), x.rank()); axis < x.rank(); ++axis) {
-    if (x.has_batch(axis)) call.refuse("normalises over the samples of a batch");
+    if (x.has_batch(axis)) call.refuse("normalizes over the samples of a batch");
     axes.push_back(axis);
   }
   const View::Axis atoms = atoms_of(x, axes);
@@ -100,7 +100,7 @@ void convert_normalize(Call& call) {
   std::vector<std::size_t> axes = call.axes(call.integers("axes"), x.rank());
   std::sort(axes.begin(), axes.end());
   for (const std::size_t axis : axes) {
-    if (x.has_batch(axis)) call.refuse("normalises over the samples of a batch");
+    if (x.has_batch(axis)) call.refuse("normalizes over the samples of a batch");
   }
   std::vector<Dim> means = x.dims();
   for (const std::size_t axis : axes) means[axis] = Dim{1};
@@ -111,7 +111,7 @@ void convert_normalize(Call& call) {
                1) > 1e-3) {
     call.refuse("divides a sum by another number than that of its elements");
   }
-  // Scale and bias belong to the layer if they have one number for each normalised element.
+  // Scale and bias belong to the layer if they have one number for each normalized element.
   const auto belongs = [&](std::size_t input) {
     if (!call.has(input)) return true;
     const Shape& shape = call.constant(input, "scale").shape;
@@ -141,7 +141,7 @@ void convert_normalize(Call& call) {
 
 namespace {
 
-void normalise_groups(Call& call, const View& x, std::int64_t groups, const Constant& gamma,
+void normalize_groups(Call& call, const View& x, std::int64_t groups, const Constant& gamma,
                       const Constant& beta) {
   const auto trivial = [](const Constant& constant, float value) {
     return constant.name.empty() && constant.uniform() == value;
@@ -185,9 +185,9 @@ Constant broadcast_to_channels(Call& call, std::size_t input, std::string_view w
 
 void convert_instance_norm(Call& call) {
   const View& x = call.view(0);
-  if (x.rank() < 3 || x.has_batch(1)) call.refuse("needs channels and axes over which it normalises");
+  if (x.rank() < 3 || x.has_batch(1)) call.refuse("needs channels and axes over which it normalizes");
   const std::int64_t channels = x.dim(1).value;
-  normalise_groups(call, x, channels, for_channels(call, 1, "scale", channels),
+  normalize_groups(call, x, channels, for_channels(call, 1, "scale", channels),
                    for_channels(call, 2, "bias", channels));
 }
 
@@ -209,16 +209,16 @@ void convert_group_norm(Call& call) {
   call.expect_shape(4, x.dims());
   const auto parameter = [&](std::size_t input, std::string_view what) {
     const Constant& given = call.constant(input, what);
-    if (call.is_recognised()) return broadcast_to_channels(call, input, what);
+    if (call.is_recognized()) return broadcast_to_channels(call, input, what);
     const bool by_group = given.shape.elements() == groups && groups != channels;
     return by_group ? of_each_channel(given, channels) : for_channels(call, input, what, channels);
   };
-  normalise_groups(call, x, groups, parameter(1, "scale"), parameter(2, "bias"));
+  normalize_groups(call, x, groups, parameter(1, "scale"), parameter(2, "bias"));
 }
 
 void convert_local_response_norm(Call& call) {
   const View& x = call.view(0);
-  if (x.rank() != 4 || x.has_batch(1)) call.refuse("normalises only images (N, C, H, W)");
+  if (x.rank() != 4 || x.has_batch(1)) call.refuse("normalizes only images (N, C, H, W)");
   call.expect_shape(1, {x.dim(0), {1}, x.dim(1), x.dim(2), x.dim(3)});
   const View from = arranged(call.builder(), x, std::vector<std::size_t>{1, 2, 3});
   call.give(call.elementwise(from, std::make_shared<nn::LocalResponseNorm>(

@@ -57,9 +57,9 @@ struct ColumnContents {
 CsvRoles find_roles(const CsvReading& reading, const ColumnOptions& options,
                     std::span<const ColumnContents> contents = {});
 
-/// The rows of a CSV as a catalogue, and their positions. Items are called "line 17".
-struct CsvCatalogue {
-  Catalogue catalogue;
+/// The rows of a CSV as a catalog, and their positions. Items are called "line 17".
+struct CsvCatalog {
+  Catalog catalog;
   std::vector<CsvRow> rows = {};  ///< of each item; without cells
 };
 
@@ -68,7 +68,7 @@ struct CsvCatalogue {
 /// count. A split column that was not named and has cells other than the usual names of splits is ignored.
 /// Throws as CsvReader and class_labels(), if no row can be used, and if a quoted cell holds several lines
 /// that look like rows of their own, unless --quoting was given.
-CsvCatalogue list_rows(const CsvReading& reading, const CsvRoles& roles, const SourceOptions& options,
-                       const std::function<void(const CsvRow& row, Item& item)>& examine);
+CsvCatalog list_rows(const CsvReading& reading, const CsvRoles& roles, const SourceOptions& options,
+                     const std::function<void(const CsvRow& row, Item& item)>& examine);
 
 }  // namespace convoke::data_prep

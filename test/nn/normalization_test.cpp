@@ -1,4 +1,4 @@
-// Layer, group and local response normalisation, rescale and standardize, and batch_norm without gamma or
+// Layer, group and local response normalization, rescale and standardize, and batch_norm without gamma or
 // beta.
 #include <cmath>
 
@@ -273,15 +273,15 @@ TEST_CASE("a frozen batch_norm equals Keras' with trainable = False, and its sta
     CHECK(experiment.layout->slot(name).spec.momentum == 1);  // the engine does not update such statistics
 }
 
-TEST_CASE("normalisations refuse inputs that do not fit") {
+TEST_CASE("normalizations refuse inputs that do not fit") {
   CHECK(
       refused_layer({3, 8, 8}, {{"layer", "layer_norm"}}) ==
-      "layer_norm_1 (layer_norm): normalises the features of (N, L, F) or (N, F), but its input is (N, 3, 8, "
-      "8) | use axis = \"channels\" to normalise each pixel of an image, or group_norm with groups = 1 for "
+      "layer_norm_1 (layer_norm): normalizes the features of (N, L, F) or (N, F), but its input is (N, 3, 8, "
+      "8) | use axis = \"channels\" to normalize each pixel of an image, or group_norm with groups = 1 for "
       "the whole image");
   CHECK(refused_layer({8}, {{"layer", "layer_norm"}, {"axis", "channels"}}) ==
         "layer_norm_1 (layer_norm): with axis \"channels\" needs (N, C, H, W), but its input is (N, 8) | "
-        "remove axis: the layer then normalises the last one");
+        "remove axis: the layer then normalizes the last one");
   CHECK(refused_layer({8}, {{"layer", "layer_norm"}, {"axis", "rows"}}) ==
         "unknown axis \"rows\" | known: channels, features");
   CHECK(refused_layer({6, 8, 8}, {{"layer", "group_norm"}, {"groups", 4}}) ==

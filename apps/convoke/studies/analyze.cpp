@@ -22,8 +22,8 @@
 namespace convoke::app {
 namespace {
 
-/// `convoke study analyse`
-struct StudyAnalyseOptions {
+/// `convoke study analyze`
+struct StudyAnalyzeOptions {
   std::vector<std::string> tables;
   std::int64_t machine_devices = 0, up_to = 0;
   std::string again, machines, reference, output, deadline, html, figures;
@@ -32,14 +32,14 @@ struct StudyAnalyseOptions {
   bool json = false;
 };
 
-constexpr const char* kAnalyseHelp = R"(Examples:
-  convoke study analyse studies/first/measurements.csv             the times of a study
-  convoke study analyse first/measurements.csv --again second/measurements.csv
+constexpr const char* kAnalyzeHelp = R"(Examples:
+  convoke study analyze studies/first/measurements.csv             the times of a study
+  convoke study analyze first/measurements.csv --again second/measurements.csv
                                                                    does a repetition agree?
-  convoke study analyse times.csv --up-to 64 --deadline "10 min"   how many ranks are needed?
-  convoke study analyse times.csv --machines prices.toml --reference "our cluster"
-  convoke study analyse times.csv --machines prices.toml --html times.html --figures paper/
-  convoke study analyse epoch-seconds.csv derived.csv --machine-devices 8
+  convoke study analyze times.csv --up-to 64 --deadline "10 min"   how many ranks are needed?
+  convoke study analyze times.csv --machines prices.toml --reference "our cluster"
+  convoke study analyze times.csv --machines prices.toml --html times.html --figures paper/
+  convoke study analyze epoch-seconds.csv derived.csv --machine-devices 8
 
 A table of times has a header. Its columns system, mode, ranks, threads, fraction (of the samples), batch and
 variant describe a run; makespan_seconds, epoch_seconds, accuracy, core_seconds and others are its results.
@@ -50,7 +50,7 @@ Columns that follow from others (speedup, efficiency, decrease_percent, scaling_
 are computed again. The analysis reports the values that do not agree.
 )";
 
-study::AnalysisOptions analysis_options(const StudyAnalyseOptions& options) {
+study::AnalysisOptions analysis_options(const StudyAnalyzeOptions& options) {
   study::AnalysisOptions analysis;
   analysis.scaling = {.machine_devices = options.machine_devices, .up_to = options.up_to};
   if (!options.deadline.empty()) analysis.requirements.deadline_seconds = run::seconds_from(options.deadline);
@@ -74,7 +74,7 @@ void print(const study::Analysis& analysis) {
   }
 }
 
-int study_analyse(const StudyAnalyseOptions& options) {
+int study_analyze(const StudyAnalyzeOptions& options) {
   // 1. The tables and the questions.
   require_outputs(options.html, options.figures);
   if (!options.output.empty()) os::require_replaceable(options.output);
@@ -83,7 +83,7 @@ int study_analyse(const StudyAnalyseOptions& options) {
   for (const std::string& file : options.tables) tables.push_back(study::read_table(file));
 
   // 2. The analysis.
-  const study::Analysis analysis = study::analyse(tables, wanted);
+  const study::Analysis analysis = study::analyze(tables, wanted);
 
   // 3. Print it, and write the files.
   const std::string json = metrics::to_json(study::to_settings(analysis), true) + "\n";
@@ -104,8 +104,8 @@ int study_analyse(const StudyAnalyseOptions& options) {
 
 }  // namespace
 
-std::function<int()> add_study_analyse(CLI::App& parser) {
-  auto options = std::make_shared<StudyAnalyseOptions>();
+std::function<int()> add_study_analyze(CLI::App& parser) {
+  auto options = std::make_shared<StudyAnalyzeOptions>();
   parser.add_option("tables", options->tables, "Tables of times")->required()->type_name("FILE.csv");
   parser
       .add_option(
@@ -159,8 +159,8 @@ std::function<int()> add_study_analyse(CLI::App& parser) {
                                          "Write the charts and tables for a paper into this folder")
                              ->type_name("FOLDER");
   parser.add_flag("--json", options->json, "Print JSON instead of tables")->excludes(html)->excludes(figures);
-  parser.footer(kAnalyseHelp);
-  return [options] { return study_analyse(*options); };
+  parser.footer(kAnalyzeHelp);
+  return [options] { return study_analyze(*options); };
 }
 
 }  // namespace convoke::app

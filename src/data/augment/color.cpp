@@ -1,4 +1,4 @@
-#include "colour.hpp"
+#include "color.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ void scale_values(float* values, std::size_t n, float gain, float shift, float l
 }
 
 // ITU-R 601, with the digits that torchvision uses.
-[[gnu::always_inline]] inline float grey(float red, float green, float blue) {
+[[gnu::always_inline]] inline float gray(float red, float green, float blue) {
   return 0.2989F * red + 0.587F * green + 0.114F * blue;
 }
 
@@ -65,7 +65,7 @@ Extremes extremes_of(const float* values, std::size_t n) {
   return all;
 }
 
-double mean_of_grey(const Planes& image) {
+double mean_of_gray(const Planes& image) {
   const auto pixels = static_cast<double>(image.pixels());
   if (image.channels != 3)
     return sum_of(image.values, image.pixels() * image.channels) /
@@ -79,7 +79,7 @@ double mean_of_grey(const Planes& image) {
 CONVOKE_MULTIVERSION
 void saturate(float* red, float* green, float* blue, std::size_t pixels, float amount) {
   for (std::size_t i = 0; i < pixels; ++i) {
-    const float rest = (1 - amount) * grey(red[i], green[i], blue[i]);
+    const float rest = (1 - amount) * gray(red[i], green[i], blue[i]);
     red[i] = clamped(amount * red[i] + rest);
     green[i] = clamped(amount * green[i] + rest);
     blue[i] = clamped(amount * blue[i] + rest);
@@ -137,13 +137,13 @@ void sharpen_row(const float* above, const float* here, const float* below, floa
 
 }  // namespace
 
-bool wants_colour(const AugmentOptions& options) {
+bool wants_color(const AugmentOptions& options) {
   return options.channel_shift_range != 0 || options.brightness_range != kNoChange ||
          options.contrast_range != kNoChange || options.saturation_range != kNoChange ||
          options.hue_range != 0;
 }
 
-void draw_colour(const AugmentOptions& options, const Shape&, RandomStream& random, Change& change) {
+void draw_color(const AugmentOptions& options, const Shape&, RandomStream& random, Change& change) {
   const auto step = [&](bool wanted, auto* apply, double amount) {
     if (wanted) change.add({apply, static_cast<float>(amount)});
   };
@@ -160,7 +160,7 @@ void adjust_brightness(const Planes& image, float amount) {
 }
 
 void adjust_contrast(const Planes& image, float amount) {
-  const auto rest = static_cast<float>((1 - static_cast<double>(amount)) * mean_of_grey(image));
+  const auto rest = static_cast<float>((1 - static_cast<double>(amount)) * mean_of_gray(image));
   scale_values(image.values, image.channels * image.pixels(), amount, rest, 0, kHighest);
 }
 
@@ -238,7 +238,7 @@ void equalize(const Planes& image, float) {
   }
 }
 
-void normalise(const Planes& image, const float* scale, const float* shift) {
+void normalize(const Planes& image, const float* scale, const float* shift) {
   constexpr float kAny = std::numeric_limits<float>::infinity();
   for (std::size_t c = 0; c < image.channels; ++c)
     scale_values(image.channel(c), image.pixels(), scale[c], shift[c], -kAny, kAny);

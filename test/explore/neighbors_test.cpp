@@ -1,4 +1,4 @@
-#include "convoke/explore/neighbours.hpp"
+#include "convoke/explore/neighbors.hpp"
 
 #include <cmath>
 
@@ -8,9 +8,9 @@
 using namespace convoke::explore;
 using Catch::Matchers::WithinAbs;
 
-TEST_CASE("nearest neighbours and trustworthiness equal scikit-learn's") {
+TEST_CASE("nearest neighbors and trustworthiness equal scikit-learn's") {
   const Matrix points = heaps(150, 6);
-  const Neighbours near = nearest_neighbours(points, 3);
+  const Neighbors near = nearest_neighbors(points, 3);
   const std::vector<std::int32_t> index{15, 30, 45, 92, 62, 107, 134, 119, 104};
   const std::vector<double> distance{0.121447570809, 0.246851414057, 0.375886872755,
                                      0.136119734176, 0.138869579789, 0.269047617997,
@@ -28,14 +28,14 @@ TEST_CASE("nearest neighbours and trustworthiness equal scikit-learn's") {
   CHECK(std::isnan(trustworthiness(points, plane, 75)));
 }
 
-TEST_CASE("equal points are neighbours at distance 0, lower numbers first; a single point has none") {
+TEST_CASE("equal points are neighbors at distance 0, lower numbers first; a single point has none") {
   Matrix points(300, 2);
   for (std::int64_t i = 0; i < 300; ++i) points(i, 0) = 1e6 + 3 * static_cast<double>(i / 3);
-  const Neighbours near = nearest_neighbours(points, 4);
+  const Neighbors near = nearest_neighbors(points, 4);
   CHECK(near.of(4, 0) == 3);
   CHECK(near.of(4, 1) == 5);
   CHECK(near.distance_of(4, 1) == 0);
   CHECK(near.of(4, 2) == 0);  // six points have the same distance
   CHECK(near.distance_of(4, 2) == 3);
-  CHECK(nearest_neighbours(Matrix(1, 2), 4).k == 0);
+  CHECK(nearest_neighbors(Matrix(1, 2), 4).k == 0);
 }

@@ -1,4 +1,4 @@
-#include "pictures/colour.hpp"
+#include "pictures/color.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,16 +13,16 @@ namespace {
 // All kernels work on n interleaved pixels.
 
 CONVOKE_MULTIVERSION
-void grey_of_rgb(const std::uint8_t* rgb, std::uint8_t* grey, std::size_t n) {
+void gray_of_rgb(const std::uint8_t* rgb, std::uint8_t* gray, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint32_t sum = 19595U * rgb[3 * i] + 38470U * rgb[3 * i + 1] + 7471U * rgb[3 * i + 2];
-    grey[i] = static_cast<std::uint8_t>((sum + 0x8000U) >> 16);
+    gray[i] = static_cast<std::uint8_t>((sum + 0x8000U) >> 16);
   }
 }
 
 CONVOKE_MULTIVERSION
-void rgb_of_grey(const std::uint8_t* grey, std::uint8_t* rgb, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) rgb[3 * i] = rgb[3 * i + 1] = rgb[3 * i + 2] = grey[i];
+void rgb_of_gray(const std::uint8_t* gray, std::uint8_t* rgb, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) rgb[3 * i] = rgb[3 * i + 1] = rgb[3 * i + 2] = gray[i];
 }
 
 // Keeps the first `kept` of `stored` channels.
@@ -50,7 +50,7 @@ Image empty_like(const Image& image, std::int64_t channels) {
 }  // namespace
 
 Image to_channels(Image image, std::int64_t channels) {
-  ensure(channels == 1 || channels == 3, "the target is grey or RGB");
+  ensure(channels == 1 || channels == 3, "the target is gray or RGB");
   if (image.channels == 2 || image.channels == 4) {
     Image opaque = empty_like(image, image.channels - 1);
     drop_last(image.values.data(), static_cast<std::size_t>(image.channels), opaque.values.data(),
@@ -59,7 +59,7 @@ Image to_channels(Image image, std::int64_t channels) {
   }
   if (image.channels == channels) return image;
   Image converted = empty_like(image, channels);
-  (channels == 1 ? grey_of_rgb : rgb_of_grey)(image.values.data(), converted.values.data(), pixels_of(image));
+  (channels == 1 ? gray_of_rgb : rgb_of_gray)(image.values.data(), converted.values.data(), pixels_of(image));
   return converted;
 }
 

@@ -1,22 +1,22 @@
 #pragma once
 #include "augmentation.hpp"
 
-// Changes of colour, in place; values stay in 0..255. Unless a comment says otherwise, they equal
-// torchvision's functional operations on float images. An image without exactly 3 channels is grey in each
+// Changes of color, in place; values stay in 0..255. Unless a comment says otherwise, they equal
+// torchvision's functional operations on float images. An image without exactly 3 channels is gray in each
 // channel.
 
 namespace convoke::data {
 
-bool wants_colour(const AugmentOptions& options);
-void draw_colour(const AugmentOptions& options, const Shape& image, RandomStream& random, Change& change);
+bool wants_color(const AugmentOptions& options);
+void draw_color(const AugmentOptions& options, const Shape& image, RandomStream& random, Change& change);
 
 /// v amount.
 void adjust_brightness(const Planes& image, float amount);
-/// amount v + (1 - amount) m, m the mean of the grey image.
+/// amount v + (1 - amount) m, m the mean of the gray image.
 void adjust_contrast(const Planes& image, float amount);
-/// amount v + (1 - amount) grey; does not change a grey image.
+/// amount v + (1 - amount) gray; does not change a gray image.
 void adjust_saturation(const Planes& image, float amount);
-/// Turns the hue by `amount` of a circle; does not change a grey image.
+/// Turns the hue by `amount` of a circle; does not change a gray image.
 void adjust_hue(const Planes& image, float amount);
 /// v + amount, within the smallest and the largest value of the image: Keras's apply_channel_shift.
 void shift_channels(const Planes& image, float amount);
@@ -29,10 +29,10 @@ void posterize(const Planes& image, float amount);
 void solarize(const Planes& image, float amount);
 /// Stretches each channel over 0..255.
 void autocontrast(const Planes& image, float amount);
-/// Equalises each channel's histogram of rounded values, as Pillow.
+/// Equalizes each channel's histogram of rounded values, as Pillow.
 void equalize(const Planes& image, float amount);
 
 /// out = scale[c] v + shift[c], in place.
-void normalise(const Planes& image, const float* scale, const float* shift);
+void normalize(const Planes& image, const float* scale, const float* shift);
 
 }  // namespace convoke::data

@@ -1,18 +1,18 @@
-// `convoke study analyse` on published tables: which figures follow from the others, and which do not.
+// `convoke study analyze` on published tables: which figures follow from the others, and which do not.
 #include "apps/place.hpp"
 #include "convoke/metrics/json.hpp"
 #include "support/catch.hpp"
 
 namespace {
 
-Outcome analyse(const std::string& arguments) { return shell(binary() + " study analyse " + arguments); }
+Outcome analyze(const std::string& arguments) { return shell(binary() + " study analyze " + arguments); }
 
 std::string published(const std::string& name) { return CONVOKE_PUBLISHED "/" + name; }
 
 }  // namespace
 
-TEST_CASE("study analyse derives the papers' columns again, and reports the wrong ones") {
-  const Outcome ddp = analyse(published("mnist-ddp.csv"));
+TEST_CASE("study analyze derives the papers' columns again, and reports the wrong ones") {
+  const Outcome ddp = analyze(published("mnist-ddp.csv"));
   CAPTURE(ddp.text);
   CHECK(ddp.code == 0);
   CHECK(ddp.says("73.62"));
@@ -23,7 +23,7 @@ TEST_CASE("study analyse derives the papers' columns again, and reports the wron
   const TemporaryFolder folder;
   const fs::path json = folder / "analysis.json";
   const Outcome birds =
-      analyse(published("birds-tpu-epoch-seconds.csv") + " " + published("birds-tpu-derived.csv") +
+      analyze(published("birds-tpu-epoch-seconds.csv") + " " + published("birds-tpu-derived.csv") +
               " --machine-devices 8 --up-to 16 --output " + json.string());
   CAPTURE(birds.text);
   CHECK(birds.code == 0);
@@ -35,13 +35,13 @@ TEST_CASE("study analyse derives the papers' columns again, and reports the wron
   CHECK(std::get<convoke::Value::Array>(stored.find("checks")->data()).size() == 32);
 
   const Outcome cost =
-      analyse(published("thesis-cost.csv") + " --json --machines " CONVOKE_STUDIES "/thesis-prices.toml");
+      analyze(published("thesis-cost.csv") + " --json --machines " CONVOKE_STUDIES "/thesis-prices.toml");
   CHECK(cost.code == 0);
   const convoke::Settings printed = convoke::metrics::settings_from_json(cost.text, "output");
   CHECK(std::get<convoke::Value::Array>(printed.find("costs")->data()).size() == 12);
 }
 
-TEST_CASE("study analyse refuses invalid tables, and leaves no files") {
+TEST_CASE("study analyze refuses invalid tables, and leaves no files") {
   const TemporaryFolder folder;
   const std::string csv = (folder / "times.csv").string();
   const std::string output = " --output " + (folder / "analysis.json").string();
@@ -50,17 +50,17 @@ TEST_CASE("study analyse refuses invalid tables, and leaves no files") {
         {"ranks,mode\n1,sync\n", "has no column of times"},
         {"ranks,seconds\n1,\n2,fast\n", "times.csv:3: column \"seconds\" is \"fast\""}}) {
     write_text(csv, text);
-    const Outcome outcome = analyse(csv + output);
+    const Outcome outcome = analyze(csv + output);
     CAPTURE(outcome.text);
     CHECK(outcome.code != 0);
     CHECK(outcome.says(message));
     CHECK_FALSE(fs::exists(folder / "analysis.json"));
   }
   write_text(csv, "ranks,seconds\n1,10\n2,6\n");
-  CHECK(analyse(csv + " --deadline soon").code != 0);
-  CHECK(analyse(csv + " --reference ours").code != 0);  // no machines are given
-  const Outcome single = analyse(csv);
+  CHECK(analyze(csv + " --deadline soon").code != 0);
+  CHECK(analyze(csv + " --reference ours").code != 0);  // no machines are given
+  const Outcome single = analyze(csv);
   CHECK(single.code == 0);
   CHECK(single.says("2 of 2 configurations have one row only: no interval"));
-  CHECK(analyse((folder / "none.csv").string()).says("none.csv: cannot be opened"));
+  CHECK(analyze((folder / "none.csv").string()).says("none.csv: cannot be opened"));
 }

@@ -1,4 +1,4 @@
-#include "convoke/data_prep/sources/csv_catalogue.hpp"
+#include "convoke/data_prep/sources/csv_catalog.hpp"
 
 #include <fmt/format.h>
 
@@ -278,13 +278,13 @@ CsvRoles find_roles(const CsvReading& reading, const ColumnOptions& options,
   return roles;
 }
 
-CsvCatalogue list_rows(const CsvReading& reading, const CsvRoles& roles, const SourceOptions& options,
-                       const std::function<void(const CsvRow& row, Item& item)>& examine) {
+CsvCatalog list_rows(const CsvReading& reading, const CsvRoles& roles, const SourceOptions& options,
+                     const std::function<void(const CsvRow& row, Item& item)>& examine) {
   const std::string where = reading.file.string();
   const std::size_t columns = reading.header.names.size();
   CsvReader reader = reading.rows();
-  CsvCatalogue list;
-  std::vector<Item>& items = list.catalogue.items;
+  CsvCatalog list;
+  std::vector<Item>& items = list.catalog.items;
   std::vector<std::string> labels;
   LongCells long_cells(reading, options.reading.quoting.empty());
   bool splits = roles.split.has_value();
@@ -322,10 +322,10 @@ CsvCatalogue list_rows(const CsvReading& reading, const CsvRoles& roles, const S
     items[i].label = std::max(0, classes.labels[i]);
     if (!splits) items[i].split.clear();
   }
-  list.catalogue.classes = classes.classes;
-  list.catalogue.class_names = classes.class_names;
-  list.catalogue.weighted = roles.weight.has_value();
-  std::vector<Assumption>& assumptions = list.catalogue.assumptions;
+  list.catalog.classes = classes.classes;
+  list.catalog.class_names = classes.class_names;
+  list.catalog.weighted = roles.weight.has_value();
+  std::vector<Assumption>& assumptions = list.catalog.assumptions;
   assumptions = reading.assumptions;
   assumptions.insert(assumptions.end(), roles.assumptions.begin(), roles.assumptions.end());
   assumptions.insert(assumptions.end(), classes.assumptions.begin(), classes.assumptions.end());
