@@ -243,9 +243,8 @@ run::InitialWeights read_weights(const std::filesystem::path& file, const nn::Gr
                             counted(std::ssize(weights.unused), "weight"),
                             options.zoo.empty() ? "the network" : options.zoo, weights.describe()),
                 "choose the network that they belong to, or leave the rest out if it is not needed: partial "
-                "= true in "
-                "[model] of a recipe, or import --partial. import --prefix chooses one of several models in "
-                "the file");
+                "= true in [model] of a recipe, or import --partial. import --prefix chooses one of several "
+                "models in the file");
   }
   require_sound(graph, weights.values, file.string());
   return weights;

@@ -179,8 +179,7 @@ constexpr std::array kRefused{
             "Convoke has convolutional and small recurrent networks: take another model"},
     Refused{is_numpy, "is an archive of NumPy arrays, not a model",
             "if it is a dataset: convoke prepare {0} --output data.h5; if it has weights, build the model in "
-            "Python, "
-            "load them and save it whole, as .keras or ONNX"},
+            "Python, load them and save it whole, as .keras or ONNX"},
     Refused{is_packed, "is compressed", "unpack it, and name the model in it"},
     Refused{is_hugging_face, "is a folder of Hugging Face",
             "name the file in it: convoke import {0}/model.safetensors --zoo NETWORK --output model.h5 (or "

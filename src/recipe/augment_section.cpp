@@ -113,9 +113,7 @@ constexpr std::array kAugmentKeys{
     shift_key<&AugmentOptions::width_shift_range>(
         "width_shift_range",
         "below 1: a share of the extent, drawn uniformly to either side; a whole number n: pixels, from -(n "
-        "- "
-        "1) to n - "
-        "1; any other number: pixels; a list: one of its numbers, with a random sign"),
+        "- 1) to n - 1; any other number: pixels; a list: one of its numbers, with a random sign"),
     shift_key<&AugmentOptions::height_shift_range>("height_shift_range",
                                                    "as `width_shift_range`, along the height"),
     AugmentKey{{.name = "zoom_range",
@@ -186,9 +184,8 @@ void check_mixing(const SettingsReader& read, const AugmentOptions& options, con
 Section augment_section() {
   return section_of<kAugmentKeys, &Recipe::augment>(
       "augment",
-      "Random changes to training images, before normalization. Validation and test images "
-      "do not "
-      "change. Keys that Keras' `ImageDataGenerator` has too have its names and meaning.");
+      "Random changes to training images, before normalization. Validation and test images do not change. "
+      "Keys that Keras' `ImageDataGenerator` has too have its names and meaning.");
 }
 
 data::AugmentOptions read_augment(const Settings& document, const ModelRecipe& model,

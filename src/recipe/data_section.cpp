@@ -65,9 +65,8 @@ constexpr std::array kDataKeys{
                             .effect = Effect::kNone,
                             .required = true,
                             .help = "the dataset: a file, a folder of shards, or raw files that are prepared "
-                                    "at their first use. It is "
-                                    "searched in the working directory, the recipe's folder, "
-                                    "`$CONVOKE_DATA` and `~/.cache/convoke`"}),
+                                    "at their first use. It is searched in the working directory, the "
+                                    "recipe's folder, `$CONVOKE_DATA` and `~/.cache/convoke`"}),
     key<&DataRecipe::train_split>({.name = "train_split", .help = "the name of the training split"}),
     key<&DataRecipe::test_split>(
         {.name = "test_split", .effect = Effect::kNone, .help = "the name of the test split"}),
@@ -77,25 +76,20 @@ constexpr std::array kDataKeys{
          .names = [] { return data::normalization_names(); },
          .fallback = "\"unit\"; \"none\" if model.input is not an image",
          .help =
-             "`\"unit\"`: value / 255, for 8-bit images; `\"standard\"`: with mean and standard deviation "
-             "of each "
-             "channel or feature of the training split; `\"none\"`: as stored. The weights of zoo "
-             "networks expect one of these, "
-             "for 8-bit images of 3 channels: `\"imagenet\"`: (value / 255 − mean) / deviation of ImageNet, "
-             "for "
-             "torchvision's; `\"keras-tf\"`: value / 127.5 − 1, and `\"keras-caffe\"`: BGR − (103.939, "
-             "116.779, "
-             "123.68), as Keras' `preprocess_input`"}),
+             "`\"unit\"`: value / 255, for 8-bit images; `\"standard\"`: with mean and standard deviation of "
+             "each channel or feature of the training split; `\"none\"`: as stored. The weights of zoo "
+             "networks expect one of these, for 8-bit images of 3 channels: `\"imagenet\"`: (value / 255 − "
+             "mean) / deviation of ImageNet, for torchvision's; `\"keras-tf\"`: value / 127.5 − 1, and "
+             "`\"keras-caffe\"`: BGR − (103.939, 116.779, 123.68), as Keras' `preprocess_input`"}),
     DataKey{
         {.name = "validation_split",
          .range = {.least = 0, .below = 1},
          .help =
              "a fraction: hold out the last samples of the training split (of each shard, in an ensemble; "
-             "with bootstrap shards, samples at random, from which no member draws) and "
-             "evaluate them after every epoch. If the dataset stores groups of samples, whole groups are "
-             "held "
-             "out, chosen by the seed. The name of a split, e.g. `\"validation\"`: every member is "
-             "evaluated on the whole split, and trained on all training samples",
+             "with bootstrap shards, samples at random, from which no member draws) and evaluate them after "
+             "every epoch. If the dataset stores groups of samples, whole groups are held out, chosen by the "
+             "seed. The name of a split, e.g. `\"validation\"`: every member is evaluated on the whole "
+             "split, and trained on all training samples",
          .type = "number or text"},
         read_validation,
         write_validation},
@@ -103,15 +97,13 @@ constexpr std::array kDataKeys{
         {.name = "fraction",
          .range = {.above = 0, .largest = 1},
          .effect = Effect::kNewResult,
-         .help = "the share of the training samples (of each shard, in an ensemble) "
-                 "that is used, for studies of "
-                 "how much data is enough. The seed selects the samples; those of a quarter "
-                 "are among those of a half"}),
+         .help = "the share of the training samples (of each shard, in an ensemble) that is used, for "
+                 "studies of how much data is enough. The seed selects the samples; those of a quarter are "
+                 "among those of a half"}),
     DataKey{{.name = "shuffle",
              .expected = "true, false or \"chunks\"",
              .help = "`true`: a new random order in every epoch; `\"chunks\"`: an order in which files can "
-                     "be read in large "
-                     "pieces, for datasets larger than memory",
+                     "be read in large pieces, for datasets larger than memory",
              .type = "true or false, or text"},
             read_shuffle,
             write_shuffle},

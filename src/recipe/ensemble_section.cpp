@@ -45,8 +45,7 @@ constexpr std::array kEnsembleKeys{
         {.name = "shards",
          .noun = "sharding",
          .help = "the samples of each member: `\"contiguous\"` parts, `\"stratified\"` parts with every "
-                 "class spread "
-                 "evenly, `\"bootstrap\"` (drawn with replacement), or the `\"full\"` data"}),
+                 "class spread evenly, `\"bootstrap\"` (drawn with replacement), or the `\"full\"` data"}),
     key<&EnsembleRecipe::rule>({.name = "rule",
                                 .noun = "voting rule",
                                 .names = vote::rule_names,

@@ -57,8 +57,7 @@ constexpr std::array kModelKeys{
     ModelKey{{.name = "layers",
               .fallback = "with zoo or file: the layers of the network",
               .help = "one table for each layer, e.g. `{ layer = \"dense\", units = 10 }`; its input is the "
-                      "previous layer "
-                      "unless `inputs` says otherwise",
+                      "previous layer unless `inputs` says otherwise",
               .type = "list of tables"},
              read_tables_of_layers,
              write_tables_of_layers},
@@ -66,10 +65,9 @@ constexpr std::array kModelKeys{
         {.name = "weights",
          .effect = Effect::kNone,
          .help = "a file or a run folder to start from, e.g. `model.h5`, safetensors, Keras "
-                 "([interop.md](interop.md)): parameters that match "
-                 "in name and shape are loaded, the "
-                 "others are initialized, and the run reports both. Parameters of the file that the network "
-                 "lacks are an error unless `partial` is true"}),
+                 "([interop.md](interop.md)): parameters that match in name and shape are loaded, the others "
+                 "are initialized, and the run reports both. Parameters of the file that the network lacks "
+                 "are an error unless `partial` is true"}),
     key<&ModelRecipe::partial>(
         {.name = "partial",
          .effect = Effect::kNone,
@@ -79,18 +77,14 @@ constexpr std::array kModelKeys{
          .effect = Effect::kNewResult,
          .help = "nodes whose parameters are not trained: names, in which `*` stands for any text; "
                  "`\"before:NAME\"`: all nodes before NAME in the list of `convoke summary`; `\"blocks:3\"`: "
-                 "the first "
-                 "three blocks of a zoo model; `\"backbone\"`: all except the head. Frozen nodes cost no "
-                 "backward pass, "
-                 "and frozen "
-                 "batch norms use their running statistics"}),
+                 "the first three blocks of a zoo model; `\"backbone\"`: all except the head. Frozen nodes "
+                 "cost no backward pass, and frozen batch norms use their running statistics"}),
     key<&ModelRecipe::cache_features>(
         {.name = "cache_features",
          .range = {.least = 0},
          .effect = Effect::kNewResult,
-         .help = "number of views per sample whose features before the first trained "
-                 "node are computed once and cached; 0: off. A resumed run may change it unless samples are "
-                 "augmented"}),
+         .help = "number of views per sample whose features before the first trained node are computed once "
+                 "and cached; 0: off. A resumed run may change it unless samples are augmented"}),
     shorthand(key<&ModelRecipe::zoo>(
         {.name = "zoo", .help = "name of a published network, e.g. `\"resnet18\"`, instead of `layers`"})),
     shorthand(key<&ModelRecipe::file>(

@@ -78,8 +78,7 @@ constexpr std::array kRunKeys{
          .help =
              "with validation: `checkpoints/best.h5`, a model file, holds the weights of the best validation "
              "so far. A number m keeps the m best models in order: `best.h5`, `best-2.h5` to `best-m.h5`; if "
-             "two "
-             "are equal, the earlier one comes first",
+             "two are equal, the earlier one comes first",
          .type = "true or false, or whole number"},
         read_keep_best,
         write_keep_best},
@@ -88,8 +87,7 @@ constexpr std::array kRunKeys{
          .range = {.least = 0},
          .effect = Effect::kNone,
          .help = "in a Slurm job: stop with a checkpoint and exit code 85 when this much of the job's time "
-                 "is left: "
-                 "seconds, or text such as `\"120 s\"`, `\"5 min\"`",
+                 "is left: seconds, or text such as `\"120 s\"`, `\"5 min\"`",
          .type = "number or text"},
         read_seconds<&RunRecipe::stop_before>,
         write_seconds<&RunRecipe::stop_before>},
@@ -107,8 +105,7 @@ constexpr std::array kRunKeys{
          .range = {.least = 0},
          .effect = Effect::kNone,
          .help = "steps after which another rank computes a micro-batch again, and both results must have "
-                 "the same "
-                 "bits ([reliability.md](reliability.md#silent-data-corruption)); 0: never. Needs "
+                 "the same bits ([reliability.md](reliability.md#silent-data-corruption)); 0: never. Needs "
                  "`train.reduction = \"exact\"`"}),
     key<&RunRecipe::bucket_kib>(
         {.name = "bucket_kib",
@@ -125,9 +122,8 @@ constexpr std::array kRunKeys{
         {.name = "balance",
          .effect = Effect::kNone,
          .help = "workers that are done take micro-batches from slower ones of their node, and nodes divide "
-                 "the micro-batches "
-                 "of a step by measured speed, instead of equally. With `reduction = \"exact\"` no bit "
-                 "changes; otherwise fp32 sums may be rounded differently in each run"}),
+                 "the micro-batches of a step by measured speed, instead of equally. With `reduction = "
+                 "\"exact\"` no bit changes; otherwise fp32 sums may be rounded differently in each run"}),
     key<&RunRecipe::memory_mib>(
         {.name = "memory_mib",
          .range = {.largest = std::int64_t{1} << 40},

@@ -212,8 +212,7 @@ constexpr std::array kTrainKeys{
     choice<kConvolutions, &TrainRecipe::convolution>(
         {.name = "convolution",
          .help = "`\"auto\"`: the algorithm of each pass of each convolution follows from its shape, not "
-                 "from timings; `convoke "
-                 "summary --plan` shows the choice"}),
+                 "from timings; `convoke summary --plan` shows the choice"}),
     choice<kPrecisions, &TrainRecipe::precision>(
         {.name = "precision",
          .effect = Effect::kNewResult,
@@ -245,8 +244,7 @@ constexpr std::array kTrainKeys{
                                         .range = {.least = 0},
                                         .effect = Effect::kNewResult,
                                         .help = "the batch for which `learning_rate` was chosen: the rate is "
-                                                "multiplied by `batch` / `reference_batch`; "
-                                                "0: not scaled"}),
+                                                "multiplied by `batch` / `reference_batch`; 0: not scaled"}),
     key<&TrainRecipe::update, &engine::UpdateOptions::clip_value>(
         {.name = "clip_value",
          .range = {.least = 0},
@@ -294,8 +292,7 @@ constexpr std::array kTrainKeys{
     TrainKey{
         {.name = "early_stopping",
          .help = "a table, e.g. `{ patience = 5 }`: training stops after this many validations that were not "
-                 "better than "
-                 "the best. Needs `data.validation_split`",
+                 "better than the best. Needs `data.validation_split`",
          .tables = train::EarlyStopping::tables,
          .type = "table"},
         read_early_stopping,

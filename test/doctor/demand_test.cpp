@@ -21,8 +21,7 @@ TEST_CASE("workers without a micro-batch are found") {
   CHECK(uneven[0].severity == Severity::kNote);
   CHECK(uneven[0].evidence ==
         "a step of 32 samples has 4 micro-batches of 8, which keep 2 of 3 worker threads busy: some have one "
-        "more "
-        "than others");
+        "more than others");
   CHECK(uneven[0].remedy == "to keep all busy, use train.batch=48 with train.reference_batch=32");
   job.engine.threads = 2;
   CHECK(doctor::check_micro_batches(job, 2)[0].severity == Severity::kOk);

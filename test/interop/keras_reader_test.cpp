@@ -507,9 +507,8 @@ TEST_CASE("manifests of TensorFlow.js stay in their folder and fit their files")
     return error_of([&] { read_model(file); });
   };
   CHECK(error_with(shard, shard) == "");
-  for (const char* path : {"../"
-                           "group1-shard1of1.bin",
-                           "/etc/passwd", "a/../../b", "", "..\\\\x", "a\\u0000b"}) {
+  for (const char* path :
+       {"../group1-shard1of1.bin", "/etc/passwd", "a/../../b", "", "..\\\\x", "a\\u0000b"}) {
     CHECK_THAT(error_with(shard, path), Catch::Contains("not in its folder"));
   }
   CHECK_THAT(error_with("\"shape\": [4, 3]", "\"shape\": [4, 300000000]"), Catch::Contains("end before"));

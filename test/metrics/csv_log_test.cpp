@@ -14,9 +14,7 @@ using convoke::metrics::CsvLog;
 namespace {
 
 const std::string kHeader =
-    "event,member,epoch,step,loss,accuracy,validation_loss,validation_accuracy,learning_rate,images_per_"
-    "second,"
-    "seconds\n";
+    "event,member,epoch,step,loss,accuracy,validation_loss,validation_accuracy,learning_rate,images_per_second,seconds\n";
 
 }  // namespace
 

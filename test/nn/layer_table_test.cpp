@@ -366,8 +366,7 @@ TEST_CASE("errors in layers name the place, the mistake and the remedy") {
               {{{"layer", "conv2d_transpose"}, {"filters", 2}, {"kernel", 3}, {"output_padding", "same"}}}) ==
       "recipe.toml:7: layer \"conv2d_transpose\": \"output_padding\" must be \"auto\", a number >= 0 or "
       "[height, width], but is \"same\" | output_padding: rows and columns added to the output, fewer than "
-      "the "
-      "stride; \"auto\": as Keras' None");
+      "the stride; \"auto\": as Keras' None");
   CHECK(refusal({3, 8, 8}, {{{"layer", "resize"}, {"size", 4}, {"scale", 2}}}) ==
         "recipe.toml:7: layer \"resize\": needs either \"size\" or \"scale\" | size = [height, width], or "
         "scale = 2");
@@ -378,8 +377,7 @@ TEST_CASE("errors in layers name the place, the mistake and the remedy") {
   CHECK(refusal({3, 8, 8},
                 {{{"layer", "resize"}, {"size", 4}, {"method", "bilinear"}, {"rounding", "floor"}}}) ==
         "recipe.toml:7: layer \"resize\": \"rounding\" is for method \"nearest\" | remove it: \"bilinear\" "
-        "does "
-        "not round");
+        "does not round");
   CHECK(refusal({3, 8, 8}, {{{"layer", "batch_norm"}, {"momentum", 1.5}}})
             .starts_with("recipe.toml:7: layer \"batch_norm\": \"momentum\""));
   CHECK(refusal({3, 8, 8}, {{{"layer", "batch_norm"}, {"frozen", true}, {"synchronized", true}}}) ==

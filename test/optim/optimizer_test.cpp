@@ -171,8 +171,7 @@ TEST_CASE("wrong optimizer settings are refused") {
   CHECK(refused_optimizer({}) == "optimizer: \"name\" is missing");
   CHECK(refused_optimizer({{"name", "adam"}, {"beta1", 0.9}}) ==
         "optimizer \"adam\": unknown key \"beta1\" (did you mean \"beta_1\"?) | known keys: name, "
-        "learning_rate, beta_1, "
-        "beta_2, epsilon");
+        "learning_rate, beta_1, beta_2, epsilon");
   CHECK(refused_optimizer({{"name", "sgd"}, {"momentum", 1}}) ==
         "optimizer \"sgd\": \"momentum\" must be at least 0 and below 1, but is 1 | momentum: decay of the "
         "velocity");

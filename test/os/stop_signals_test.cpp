@@ -77,15 +77,11 @@ TEST_CASE("a stop signal does not overwrite memory below the stack pointer, whic
   const StopSignals signals;
   long number = SYS_tgkill;
   // A system call with `rsp` in the middle of `heap`: the signal arrives before the next instruction.
-  asm volatile(
-      "mov %%rsp, %%rbx\n\t"
-      "mov %[stack], %%rsp\n\t"
-      "syscall\n\t"
-      "mov %%rbx, %%rsp"
-      : "+a"(number)
-      : "D"(static_cast<long>(getpid())), "S"(syscall(SYS_gettid)),
-        "d"(static_cast<long>(SIGUSR1)), [stack] "r"(heap.data() + heap.size() / 2)
-      : "rbx", "rcx", "r11", "memory", "cc");
+  asm volatile("mov %%rsp, %%rbx\n\tmov %[stack], %%rsp\n\tsyscall\n\tmov %%rbx, %%rsp"
+               : "+a"(number)
+               : "D"(static_cast<long>(getpid())), "S"(syscall(SYS_gettid)),
+                 "d"(static_cast<long>(SIGUSR1)), [stack] "r"(heap.data() + heap.size() / 2)
+               : "rbx", "rcx", "r11", "memory", "cc");
   CHECK(number == 0);
   CHECK(StopSignals::received() == SIGUSR1);
   CHECK(std::ranges::all_of(heap, [&](std::byte byte) { return byte == kMark; }));

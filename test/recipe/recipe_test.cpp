@@ -143,8 +143,7 @@ TEST_CASE("named choices map to the values of the areas") {
     CHECK(to_string(recipe.ensemble.shards) == name);
   }
   CHECK(set_error("ensemble.shards=stratifed")
-            .find("unknown sharding \"stratifed\" (did you mean "
-                  "\"stratified\"?)") != std::string::npos);
+            .find("unknown sharding \"stratifed\" (did you mean \"stratified\"?)") != std::string::npos);
   data::DatasetInfo info;
   info.sample_shape = {1, 2, 2};
   info.channel_mean = {0.0};
@@ -206,8 +205,7 @@ TEST_CASE("a wrong recipe is refused with its line, the mistake and the fix") {
   CHECK(error_with("0.002", "0") == "recipe.toml:21: optimizer: \"learning_rate\" must be above 0, but is 0");
   CHECK(error_with("[1, 28, 28]", "[1, 1, 28, 28]") ==
         "recipe.toml:9: [model]: \"input\" must be [channels, height, width], [length, features], [features] "
-        "or [tokens], each at least 1, "
-        "but is [1, 1, 28, 28]");
+        "or [tokens], each at least 1, but is [1, 1, 28, 28]");
   CHECK(error_with("\"small\"", "\"a/b\"") ==
         "recipe.toml:1: recipe: \"name\" must be text that can name a folder, but is \"a/b\"");
 

@@ -123,8 +123,7 @@ TEST_CASE("ranks that train models of their own cannot be balanced") {
   };
   CHECK(message("{ name = \"local-sgd\", every = 4 }").what ==
         "r: run.balance divides the steps of one model, but with train.strategy = \"local-sgd\" each rank "
-        "trains "
-        "a model of its own");
+        "trains a model of its own");
   CHECK(message("\"none\"").hint == "set run.balance to false, or use train.strategy = \"allreduce\"");
   CHECK(message("\"allreduce\"").what == "no error");
   CHECK(message("{ name = \"local-sgd\", every = 4, after_epochs = 2 }").what == "no error");

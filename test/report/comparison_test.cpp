@@ -41,9 +41,7 @@ TEST_CASE("the more accurate run is the better one only if it costs no more") {
   // 1.96 sqrt(0.9 0.1 / 10^4 + 0.92 0.08 / 10^4) = 0.79 points, computed by hand.
   CHECK(only_verdict(sync, run("votes", true, 0.92, 100)) ==
         "votes reached 92.00 % in 100.0 core-seconds, sync 90.00 % in 100.0: the former is better by 2.00 "
-        "points "
-        "(95 % "
-        "margin 0.79).");
+        "points (95 % margin 0.79).");
   CHECK_THAT(only_verdict(sync, run("votes", true, 0.92, 104.9)), Contains("the former is better by"));
   CHECK_THAT(only_verdict(sync, run("votes", true, 0.92, 120)),
              Contains("the former is more accurate by 2.00 points (95 % margin 0.79), for 1.20 times the "

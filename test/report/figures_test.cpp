@@ -45,9 +45,7 @@ TEST_CASE("text becomes LaTeX in which no character is a command") {
   CHECK(latex_escape("é – 鳥 ≥ \xDF\n") == "é – 鳥 $\\ge$ ? ");
 }
 
-TEST_CASE(
-    "a table is a booktabs tabular that shrinks to the line, and CSV with the exact "
-    "read") {
+TEST_CASE("a table is a booktabs tabular that shrinks to the line, and CSV with the exact read") {
   Cell interval("-0.05 to 1.2e-05");
   interval.value = "-0.05";
   const NamedTable table{"Two\nlines",
@@ -67,8 +65,7 @@ TEST_CASE(
 
 TEST_CASE(
     "a wide table is set small and wraps its texts, a long one breaks across pages, and one with too many "
-    "columns "
-    "shrinks") {
+    "columns shrinks") {
   const std::string words =
       "a cell of many words, which are wrapped where there is no room for them in a line";
   NamedTable table{"t", {{"what", "n", "why"}, {{words, Cell::count(1), words}}}};

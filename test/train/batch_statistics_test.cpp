@@ -58,13 +58,10 @@ TEST_CASE("batch norm over one value per channel is refused, as in PyTorch") {
 
   CHECK(refused(graph_of({4, 1, 1}, kBatchNorm), 64, 16, 1) ==
         "job: node bn has one value per channel in a sample, (4, 1, 1), so its variance is undefined: a "
-        "micro-batch "
-        "is one "
-        "sample");
+        "micro-batch is one sample");
   CHECK(refused(graph_of({4}, kBatchNorm), 65, 16, 8) ==
         "job: node bn has one value per channel in a sample, (4), so its variance is undefined: the last "
-        "micro-batch of an "
-        "epoch is one sample: 65 training samples in micro-batches of 8");
+        "micro-batch of an epoch is one sample: 65 training samples in micro-batches of 8");
   CHECK(refused(graph_of({4, 1, 2}, kBatchNorm), 65, 16, 8).empty());
   CHECK(refused(graph_of({4, 1, 2}, kBatchNorm), 65, 16, 1).empty());
   CHECK(refused(graph, 65, 16, 8).empty());

@@ -93,8 +93,7 @@ void require_time(const slurm::JobOptions& job) {
   if (job.time_seconds <= job.warning_seconds + kEarly) {
     fmt::print(stderr,
                "warning: with a limit of {}, the job may have only {} s before its checkpoint, since Slurm's "
-               "warning "
-               "comes up to {} s early\n  hint: choose a longer --time\n",
+               "warning comes up to {} s early\n  hint: choose a longer --time\n",
                slurm::format_time(job.time_seconds),
                std::max<std::int64_t>(0, job.time_seconds - job.warning_seconds - kEarly), kEarly);
   }
@@ -192,8 +191,7 @@ std::function<int()> add_slurm(CLI::App& parser) {
   auto options = std::make_shared<SlurmOptions>();
   add_choice(parser, "kind", options->kind, {"train", "ensemble", "study", "prepare"},
              "train: one job\nensemble: a job for each member, then a vote\nstudy: the runs of a study file, "
-             "or of a "
-             "recipe on 1, 2, 4, ... nodes\nprepare: make the dataset")
+             "or of a recipe on 1, 2, 4, ... nodes\nprepare: make the dataset")
       ->required();
   add_recipe_options(parser, *options);
   add_queue_options(parser, *options);

@@ -105,6 +105,7 @@ int study_analyze(const StudyAnalyzeOptions& options) {
 }  // namespace
 
 std::function<int()> add_study_analyze(CLI::App& parser) {
+  parser.alias("analyse");
   auto options = std::make_shared<StudyAnalyzeOptions>();
   parser.add_option("tables", options->tables, "Tables of times")->required()->type_name("FILE.csv");
   parser

@@ -327,9 +327,8 @@ std::function<int()> add_train(CLI::App& parser) {
             options->resume = true;
             if (run != "auto") options->run = run;
           },
-          "Continue RUN from its newest checkpoint, with the recipe stored in it. Without RUN: "
-          "continue "
-          "the run in --output, or start a new run if there is none")
+          "Continue RUN from its newest checkpoint, with the recipe stored in it. Without RUN: continue the "
+          "run in --output, or start a new run if there is none")
       ->expected(0, 1)
       ->type_name("[RUN]");
   parser.final_callback([options] {

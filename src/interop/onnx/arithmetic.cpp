@@ -82,8 +82,7 @@ void note_fixed(Call& call, const View& view, const Constant& constant) {
   if (!parameter || constant.whole || !constant.scalar() || !call.import().is_learned(view.node)) return;
   call.builder().note(
       "Single numbers that multiply or are added after the first layer with weights stay as they are: "
-      "training "
-      "does not change them.");
+      "training does not change them.");
 }
 
 }  // namespace

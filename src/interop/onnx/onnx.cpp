@@ -46,8 +46,7 @@ constexpr std::array kAdvice{
     Advice{"If", "export the model with fixed sizes, so that the branch is decided"},
     Advice{"Loop",
            "save the model as .keras, which Convoke reads: Keras exports a GRU, and any recurrent layer "
-           "behind a "
-           "mask, as a Loop; PyTorch's exporters write LSTM and GRU"},
+           "behind a mask, as a Loop; PyTorch's exporters write LSTM and GRU"},
     Advice{"Scan", "Convoke has the recurrent layers lstm and gru, which exporters write as LSTM and GRU"},
     Advice{"NonMaxSuppression", "export the network without its post-processing"},
     Advice{"TopK", "export the network without its post-processing"},

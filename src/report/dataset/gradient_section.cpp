@@ -89,8 +89,7 @@ void add_gradients(Page& page, const Shown& shown) {
   page.paragraph(
       "A sample of each class in gray, the strength of its edges (Sobel's operator), and its histograms of "
       "oriented gradients (Dalal and Triggs 2005): in each cell, lines along the edges of 9 orientations; "
-      "the "
-      "brighter, the stronger.");
+      "the brighter, the stronger.");
   page.add(figures);
 }
 

@@ -67,8 +67,7 @@ void add_maps(Page& page, const Shown& shown) {
   }
   page.paragraph(
       fmt::format("{} samples of all splits, as {}, in the space of their first {} principal components. The "
-                  "maps show {} of "
-                  "them.",
+                  "maps show {} of them.",
                   format_count(std::ssize(comparison.places)), comparison.vectors,
                   comparison.pca.variance.size(), format_count(std::ssize(comparison.mapped))));
   explore::Matrix plane(std::ssize(comparison.mapped), 2);

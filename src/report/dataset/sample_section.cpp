@@ -164,8 +164,7 @@ void add_correlations(Page& page, const Shown& shown) {
   if (features) {
     page.paragraph(
         "Spearman's correlation of the same: that of their ranks. It is far from Pearson's where a relation "
-        "is "
-        "curved, or where a few large values decide.");
+        "is curved, or where a few large values decide.");
     page.add(correlation_table("feature (ranks)", names, shown.found.rank_correlations));
   }
   if (shown.images()) page.add(pixel_map(shown.found.comparison.pixels));

@@ -149,10 +149,9 @@ void add_normality(Page& page, const Shown& shown) {
   const std::string split = shown.found.survey.splits.front().name;
   page.paragraph(
       fmt::format("The test of D'Agostino and Pearson (1973), which asks whether values may come from a "
-                  "normal distribution, "
-                  "by their skewness and kurtosis: {}, {}. The smaller p, the less likely; of very many "
-                  "values it is almost "
-                  "always 0, so compare the skewness and the kurtosis with 0.",
+                  "normal distribution, by their skewness and kurtosis: {}, {}. The smaller p, the less "
+                  "likely; of very many values it is almost always 0, so compare the skewness and the "
+                  "kurtosis with 0.",
                   split,
                   shown.found.info.sample_type == data::SampleType::kUint8
                       ? "all values"
@@ -170,8 +169,7 @@ void add_normality(Page& page, const Shown& shown) {
   if (!shown.images()) return;
   page.paragraph(
       fmt::format("Pixel by pixel, in a sample of {} images as {}: of {} values of a vector, {} may be "
-                  "normal (p of 1 % or "
-                  "more).",
+                  "normal (p of 1 % or more).",
                   format_count(std::ssize(comparison.places)), comparison.vectors,
                   format_count(std::ssize(comparison.pca.mean)), format_count(comparison.normal_columns)));
 }
@@ -296,8 +294,7 @@ void add_lengths_and_words(Page& page, const Shown& shown) {
     page.paragraph("The dataset has no vocabulary, so tokens are shown as numbers.");
   page.paragraph(
       "Words that are more frequent in a class than elsewhere, by log-odds in standard deviations, with all "
-      "texts "
-      "as the prior (Monroe, Colaresi and Quinn 2008).");
+      "texts as the prior (Monroe, Colaresi and Quinn 2008).");
   std::vector<Chart> words;
   for (const std::int32_t label : survey.shown_classes) {
     Chart chart{Chart::Kind::kBar,

@@ -46,8 +46,7 @@ std::string png_script(const GnuplotScript& drawing, const fs::path& file) {
   constexpr double kScale = 2;
   return fmt::format(
       "set terminal pngcairo noenhanced size {},{} font 'sans,{}' fontscale {:.2f} linewidth {} background "
-      "rgb "
-      "'white'\nset output {}\n{}set output\n",
+      "rgb 'white'\nset output {}\n{}set output\n",
       std::lround(kScale * drawing.width_mm * kPixelsPerMm),
       std::lround(kScale * drawing.height_mm * kPixelsPerMm), drawing.points, kScale, kScale,
       gnuplot_quoted(file.string()), drawing.commands);

@@ -214,8 +214,7 @@ void add_classes(Page& page, const RunRecord& run) {
   if (names.count() <= kMostClasses) {
     page.paragraph(fmt::format(
         "Test samples: a row for each true class, a column for each class that {} predicts. Correct "
-        "predictions "
-        "are blue, wrong ones orange; the larger the share of the class, the stronger the color.",
+        "predictions are blue, wrong ones orange; the larger the share of the class, the stronger the color.",
         decided));
     page.add(matrix_table(confusions, support, names));
   } else {

@@ -71,8 +71,7 @@ void add_member_table(Page& page, const RunRecord& run) {
   if (std::ranges::any_of(facts, [](const Settings& f) { return text_at(f, "shard") == "bootstrap"; })) {
     page.paragraph(
         "The members drew their training samples with replacement. What data.validation_split holds out is "
-        "the "
-        "same for all members, and none of them was trained on it.");
+        "the same for all members, and none of them was trained on it.");
   }
   const Table table = member_table(run);
   if (table.rows.size() <= kMostMembers) return page.add(table);
@@ -144,9 +143,8 @@ void add_soups(Page& page, const RunRecord& run) {
   page.heading("Soups");
   page.paragraph(
       "Models whose parameters are a weighted mean of the members' parameters, with the share of each "
-      "member. "
-      "A soup predicts at the cost of one model. Members that were initialized independently have no useful "
-      "mean.");
+      "member. A soup predicts at the cost of one model. Members that were initialized independently have no "
+      "useful mean.");
   Table table{{"soup", "test accuracy", "test loss"}, {}};
   const std::vector<double> members = numbers_at(run.evaluation, "members");
   const bool one_by_one = members.size() <= kMostMembers;
@@ -218,8 +216,7 @@ void add_pairs(Page& page, const RunRecord& run) {
   page.heading("Q statistic");
   page.paragraph(fmt::format(
       "Yule's Q of which test samples two members predict rightly; the mean over all pairs is {}. 1: one "
-      "errs "
-      "only where the other does; 0: they err independently; below 0: they err on different samples; –: "
+      "errs only where the other does; 0: they err independently; below 0: they err on different samples; –: "
       "undefined, as nothing contradicts either.",
       Cell::number(number_at(run.summary, "test.q_statistic"), 3).text));
   const std::vector<std::vector<double>> qs =

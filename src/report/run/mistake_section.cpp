@@ -132,9 +132,8 @@ void add_mistakes(Page& page, const RunRecord& run) {
   if (!run.maps.empty()) {
     page.paragraph(fmt::format(
         "Each picture is shown three times: as it is, with what speaks for the predicted class, and with "
-        "what "
-        "speaks for the true class. Places of the output of {} from red to yellow raise the score of the "
-        "class (Grad-CAM{}).",
+        "what speaks for the true class. Places of the output of {} from red to yellow raise the score of "
+        "the class (Grad-CAM{}).",
         run.mapped_node, votes ? ", mean over the members" : ""));
   }
   const ClassNames names(run.evaluation);

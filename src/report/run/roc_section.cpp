@@ -41,10 +41,8 @@ Chart roc_chart(const std::vector<double>& alarms, const std::vector<RocCurve>& 
   Chart chart{Chart::Kind::kLine,
               "ROC curves",
               "Each threshold of a class's probability finds a share of the class's samples (true "
-              "positives), and wrongly takes a "
-              "share of all other samples for the class (false positives). A curve along the left and upper "
-              "edge is best; the "
-              "diagonal is chance.",
+              "positives), and wrongly takes a share of all other samples for the class (false positives). A "
+              "curve along the left and upper edge is best; the diagonal is chance.",
               "false positive rate, %",
               "true positive rate, %",
               {{"false positive rate"}, {}}};

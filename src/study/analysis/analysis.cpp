@@ -104,9 +104,7 @@ Analysis analyze_rows(std::vector<TableRow> rows, const AnalysisOptions& options
     if (analysis.times_to_accuracy.empty()) {
       analysis.notices.emplace_back(
           "times to an accuracy are unknown: they are read from the folders of runs, but the folder of the "
-          "table "
-          "has "
-          "no runs/ with validations");
+          "table has no runs/ with validations");
     }
   }
   analysis.costs = costs(analysis.configurations, options.machines, options.reference);

@@ -58,9 +58,8 @@ std::vector<AuditFinding> means_over_ranks(const Rows& rows) {
     const auto mean = Rows::figure(row, kMean), slowest = Rows::figure(row, kMakespan);
     if (!mean || !slowest || mean->high >= slowest->low) continue;
     std::string text = fmt::format(
-        "the mean over the ranks is {:.4g} s, but the job ends with the slowest rank, after {:.4g} s: "
-        "a mean over "
-        "ranks is not a makespan",
+        "the mean over the ranks is {:.4g} s, but the job ends with the slowest rank, after {:.4g} s: a mean "
+        "over ranks is not a makespan",
         mean->value, slowest->value);
     const auto looks = rows.speedup(row, kMean), is = rows.speedup(row, kMakespan);
     if (looks && is) {
@@ -99,8 +98,7 @@ std::vector<AuditFinding> impossible_speedups(const Rows& rows) {
       group.excess = claim.speedup.value / p;
       group.worst = fmt::format(
           "by {} {:.2f} times faster on {:g} workers, but sharing the work gives at most {:g} times, a "
-          "decrease "
-          "of {:.4g} %",
+          "decrease of {:.4g} %",
           claim.text, claim.speedup.value, p, p, 100 * (1 - 1 / p));
     }
   }
@@ -137,9 +135,8 @@ std::vector<AuditFinding> free_preemptions(const Rows& rows) {
         continue;
       findings.push_back(
           {false, fmt::format("cost_per_training of {}", name_of(row)),
-           fmt::format("corresponds to {:.0f} to {:.0f} s, the time that {} took ({:.0f} to {:.0f} s): "
-                       "it includes no restart and no "
-                       "lost work",
+           fmt::format("corresponds to {:.0f} to {:.0f} s, the time that {} took ({:.0f} to {:.0f} s): it "
+                       "includes no restart and no lost work",
                        3600 * hours(row)->low, 3600 * hours(row)->high, other, 3600 * hours(*twin)->low,
                        3600 * hours(*twin)->high)});
     }

@@ -29,8 +29,7 @@ TEST_CASE("shards with ustar's, GNU's and pax's names are read, splits by name")
   }
   const std::string folders =
       "a folder with a long name/a folder with a long name/a folder with a long name/a folder with a long "
-      "name/"
-      "a folder with a long name/";
+      "name/a folder with a long name/";
   CHECK(source->catalog().items[1].name == "birds-test-000000.tar: " + folders + "0008");
   CHECK(source->catalog().items[2].name == "birds-train-000000.tar: ./0000");
   CHECK(source->catalog().items[5].name == "birds-train-000001.tar: " + folders + "0003");

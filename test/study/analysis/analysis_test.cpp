@@ -68,9 +68,7 @@ TEST_CASE("an analysis is converted to tables") {
   CHECK_THAT(to_text(table_called(tables(more), "Cost of one training")), Contains("unknown"));
 }
 
-TEST_CASE(
-    "marks stand next to each unreliable figure, and no law is fitted to ranks without "
-    "cores") {
+TEST_CASE("marks stand next to each unreliable figure, and no law is fitted to ranks without cores") {
   auto crowded = runs("sync", 4, {54, 56, 55}) + runs("sync", 4, {30, 31}, 0.5);
   for (Measurement& m : crowded) m.marks = {"oversubscribed"};
   const auto good = runs("sync", 1, {99, 101, 100}) + runs("sync", 2, {55, 56, 54}) +

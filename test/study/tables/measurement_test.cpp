@@ -144,8 +144,7 @@ TEST_CASE("other people's columns are understood") {
 TEST_CASE("scores of other tables are understood, with their names and percentages") {
   const Csv csv(
       "mode,seconds,train_accuracy_percent,val_accuracy,F1 "
-      "score,kappa,AUC,summary.test.ece\nsync,3,99.5,0.98,0.975,-"
-      "0.1,0.99,-0.5\n");
+      "score,kappa,AUC,summary.test.ece\nsync,3,99.5,0.98,0.975,-0.1,0.99,-0.5\n");
   const Measurement m = read_table(csv.file).rows.at(0).measurement;
   CHECK(m.training_accuracy.value() == Approx(0.995));
   CHECK(m.validation_accuracy == 0.98);
