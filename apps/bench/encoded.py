@@ -2,7 +2,7 @@
 """Measures encoded pictures (`convoke prepare --encoded jpeg|png`): bytes of a dataset, and images/s of training.
 
 Makes synthetic leaves of 128 x 128 and eyes of 256 x 256 pixels, prepares each as pixels, PNG and JPEG, and trains three epochs
-of a network on each, in turns: with the samples in memory, where pictures are decoded once, and streamed, where a thread
+of a network on each, alternating: with the samples in memory, where pictures are decoded once, and streamed, where a thread
 decodes them in every epoch while the network computes. "small" is a network that leaves little time for reading, "medium"
 one as people train. Prints the medians, relative to pixels in memory, as a table. Needs only Convoke.
 

@@ -106,7 +106,7 @@ int wait_for(pid_t child, double seconds) {
 
 }  // namespace
 
-// Uses files, because pipes would have to be written and read in turns.
+// Uses files, because pipes would have to be written and read alternately.
 Answer run(const std::vector<std::string>& words, const RunOptions& options) {
   File input = scratch_file("input of " + words.front());
   input.write_at(0, std::as_bytes(std::span(options.input)));

@@ -35,7 +35,7 @@ TEST_CASE("bench --inference prints rate and latencies for each batch") {
   CHECK(place.run("bench --inference recipe.toml --trace steps.json").code != 0);
 }
 
-TEST_CASE("bench --beside measures in turns with busy programs, which end with it") {
+TEST_CASE("bench --beside alternates with busy programs, which end with it") {
   const Place place;
   REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);  // orphans of the program become children of this process
   const std::string bench = "bench recipe.toml --seconds 0.05 --rounds 2 --beside 2";

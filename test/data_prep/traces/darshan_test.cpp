@@ -13,9 +13,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Dumps of a log of Darshan 3.5.0: two ranks write a shared file in turns (4096 bytes each), read some of it
-// (1000 bytes), and each writes a file of its own (65536 bytes) and 512 bytes by MPI-IO. The expected numbers
-// come from a few lines of Python that sum the columns of the dumps.
+// Dumps of a log of Darshan 3.5.0: two ranks write a shared file alternately (4096 bytes each), read some of
+// it (1000 bytes), and each writes a file of its own (65536 bytes) and 512 bytes by MPI-IO. The expected
+// numbers come from a few lines of Python that sum the columns of the dumps.
 const fs::path kDumps = fs::path(CONVOKE_TEST_FILES) / "darshan";
 
 constexpr const char* kBegin =
