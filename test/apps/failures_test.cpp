@@ -10,15 +10,12 @@ namespace {
 
 /// Runs `train` on two ranks with own variables and options each.
 Outcome train(const Place& place, const std::string& of_rank_0, const std::string& of_rank_1) {
-  const std::string begin = " train recipe.toml --quiet --output run ";
-  const auto one = [&](const std::string& options) { return "-n 1 " + options; };
-  const auto program = [&](const std::string& own) {
+  const auto program = [](const std::string& own) {
     const std::size_t bar = own.find('|');
-    return one("env " + own.substr(0, bar) + " " + binary() + begin + own.substr(bar + 1));
+    return "exec env " + own.substr(0, bar) + " " + binary() + " train recipe.toml --quiet --output run " +
+           own.substr(bar + 1);
   };
-  return shell("cd " + place.folder.path().string() +
-               " && timeout 60 mpirun --oversubscribe --bind-to none " + program(of_rank_0) + " : " +
-               program(of_rank_1));
+  return place.run_by_rank(program(of_rank_0), program(of_rank_1));
 }
 
 void check_refused(const Outcome& outcome, const std::string& difference) {

@@ -50,8 +50,8 @@ TEST_CASE("a recipe starts from a model file, which one rank alone can read") {
   write_text(alone / "next.toml", recipe_from("file = \"start.h5\"\n", place / "data.h5"));
 
   const std::string train = binary() + " train next.toml --quiet --output " + (place / "two").string();
-  const Outcome two = shell(mpirun(1) + " -wdir " + alone.string() + " " + train + " : -n 1 -wdir " +
-                            elsewhere.string() + " " + train);
+  const Outcome two = place.run_by_rank("cd " + alone.string() + " && exec " + train,
+                                        "cd " + elsewhere.string() + " && exec " + train);
   CAPTURE(two.text);
   REQUIRE(two.code == 0);
   CHECK(two.says("weights: start.h5: 8 of 8 parameters"));

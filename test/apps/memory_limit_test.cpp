@@ -109,7 +109,7 @@ report = false
     outcome = place.run("train large.toml --quiet --output run-" + std::to_string(attempt), group.enter());
     const std::optional<std::uint64_t> more = lacking(outcome.text);
     if (!more) break;
-    limit += *more + (1 << 20);
+    limit += *more + (std::uint64_t{1} << (outcome.text.find("GiB are left") == std::string::npos ? 20 : 25));
   }
   CAPTURE(limit, outcome.text);
   CHECK(outcome.code == 0);

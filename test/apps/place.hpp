@@ -110,6 +110,12 @@ threads = 1
   Outcome run(const std::string& arguments, const std::string& before = "") const {
     return shell("cd " + folder.path().string() + " && " + before + " " + binary() + " " + arguments);
   }
+  /// Runs one shell command on rank 0 and another on rank 1. (mpirun's "A : B" crashes in Open MPI 5.0.7.)
+  Outcome run_by_rank(const std::string& of_rank_0, const std::string& of_rank_1) const {
+    write_text(folder / "by_rank.sh", "if [ \"${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\" = 0 ]; then\n" +
+                                          of_rank_0 + "\nelse\n" + of_rank_1 + "\nfi\n");
+    return shell("cd " + folder.path().string() + " && timeout 60 " + mpirun(2) + " sh by_rank.sh");
+  }
   Outcome train(const std::string& output, const std::string& more = "", int ranks = 1) const {
     return run("train recipe.toml --quiet --output " + output + " " + more, ranks == 1 ? "" : mpirun(ranks));
   }

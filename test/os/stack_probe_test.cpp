@@ -29,8 +29,9 @@ TEST_CASE("another thread sees the calls of the thread that made the probe, also
     watcher.join();
     CAPTURE(calls);
     REQUIRE(calls.size() > 2);
-    // The first call is the one that the signal interrupted: the sleep, in the C library.
-    CHECK(calls.front().find("sleep") != std::string::npos);
+    // The signal interrupted the sleep, in the C library, which may have calls without names below it.
+    CHECK(std::any_of(calls.begin(), calls.begin() + 3,
+                      [](const std::string& call) { return call.find("sleep") != std::string::npos; }));
     CHECK(std::ranges::any_of(
         calls, [](const std::string& call) { return call.find("__libc_start_main") != std::string::npos; }));
   }

@@ -16,6 +16,15 @@ using DenseForward = dnnl::inner_product_forward;
 using DenseBackwardData = dnnl::inner_product_backward_data;
 using DenseBackwardWeights = dnnl::inner_product_backward_weights;
 
+// Returns the layout of a flattened image as vectors, if it is plain; otherwise the layout itself. Given the
+// image, oneDNN 3 would choose weights with padded channels: for one channel, eight times the memory and the
+// work.
+Desc as_vectors(const Desc& image) {
+  const Dims dims = dims_of(image);
+  if (dims.size() != 4 || image != Desc(dims, type_of(image), Format::nchw)) return image;
+  return image.reshape({dims[0], dims[1] * dims[2] * dims[3]});
+}
+
 }  // namespace
 
 Shape Dense::output_shape(std::span<const ValueSpec> inputs) const {
@@ -54,12 +63,14 @@ Dense::Keys Dense::keys() {
 void Dense::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t from = node.inputs[0];
   const Type type = plan.stored();
-  const Tensor x = plan.value_as(from, type, node);
+  Tensor x = plan.value_as(from, type, node);
+  const Desc image = x.desc;
+  x.desc = as_vectors(image);
   const bool relu = plan.fusion(node).relu;
   const auto kind = plan.training() ? prop_kind::forward_training : prop_kind::forward_inference;
   const double flops =
       2.0 * static_cast<double>(plan.samples() * options_.units * plan.graph().node(from).shape.elements());
-  // A flattened image keeps its four dims and its layout, and the weights have matching dims. A node that
+  // A flattened image in another layout keeps its four dims, and the weights have matching dims. A node that
   // shares the parameters may have chosen their layout, for an image or a vector.
   Dims weight_dims = dims_of(x.desc);
   weight_dims[0] = options_.units;
@@ -101,7 +112,9 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
     if (!plan.needs_gradient(from)) return;
     const auto data = backward_desc<DenseBackwardData>(attributes(), hint_for(forward.weights_desc()), x.desc,
                                                        weighted.any_weight(), dy.desc);
-    plan.add_gradient(from, weighted.add_backward_data<DenseBackwardData>(data, dy), node);
+    Tensor dx = weighted.add_backward_data<DenseBackwardData>(data, dy);
+    dx.desc = image;
+    plan.add_gradient(from, dx, node);
   });
 }
 
