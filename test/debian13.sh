@@ -8,8 +8,11 @@ cd "$(dirname "$(readlink -f "$0")")/.."
 
 if [ "${1:-}" != in ]; then
   root=$(mktemp -d)
-  trap 'rm -rf --one-file-system "$root"' EXIT
-  unshare --mount test/debian13.sh in "$root"  # the mounts below end with it
+  if ! unshare --mount test/debian13.sh in "$root"; then  # the mounts below end with it
+    echo "The root stays in $root, to look into (the build is in root/convoke/build); remove it."
+    exit 1
+  fi
+  rm -rf --one-file-system "$root"
   exit
 fi
 
