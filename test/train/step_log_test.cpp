@@ -132,10 +132,10 @@ TEST_CASE("a resumed run has the lines of an uninterrupted one, each once") {
   CHECK(interrupted);
   // As a run that was killed some steps after its checkpoint leaves it.
   if (world.root()) {
-  std::ofstream(parts.folder.metrics(), std::ios::app)
-      << R"({"event":"step","member":0,"epoch":1,"step":2,"loss":99,"accuracy":0,"learning_rate":1})"
-         "\n"
-      << R"({"event":"epoch","member":0,"epoch":1,"step":5,"loss":99})\n";
+    std::ofstream(parts.folder.metrics(), std::ios::app)
+        << R"({"event":"step","member":0,"epoch":1,"step":2,"loss":99,"accuracy":0,"learning_rate":1})"
+        << '\n'
+        << R"({"event":"epoch","member":0,"epoch":1,"step":5,"loss":99})" << '\n';
   }
   world.barrier();
   const os::StopSignals forget;
