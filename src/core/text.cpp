@@ -87,7 +87,7 @@ std::string format_bytes(std::uint64_t bytes) {
 }
 
 std::string plural(std::int64_t count, std::string_view noun) {
-  return fmt::format("{}{}", noun, count == 1 ? "" : "s");
+  return fmt::format("{}{}", noun, count == 1 ? "" : noun.ends_with("tch") ? "es" : "s");
 }
 
 std::string counted(std::int64_t count, std::string_view noun) {

@@ -66,4 +66,6 @@ TEST_CASE("plurals") {
   CHECK(counted(std::size_t{2000}, "core") == "2,000 cores");
   CHECK(plural(1, "core") == "core");
   CHECK(plural(3, "core") == "cores");
+  CHECK(plural(3, "epoch") == "epochs");
+  CHECK(plural(3, "micro-batch") == "micro-batches");
 }
