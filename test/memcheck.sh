@@ -31,7 +31,7 @@ run() {
 }
 run prepare 0 prepare idx --output idx.h5
 run inspect 0 inspect data.h5 --sample 32 --html inspect.html
-run synthesize 0 synthesize birds --samples 20 --classes 2 --size 16x16 --output birds
+run synthesize 0 synthesize shapes --samples 20 --classes 2 --size 16x16 --output shapes
 run summary 0 summary recipe.toml --plan
 run layers 0 layers
 run train 0 train recipe.toml --quiet --output run

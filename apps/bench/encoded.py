@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures encoded pictures (`convoke prepare --encoded jpeg|png`): bytes of a dataset, and images/s of training.
 
-Makes synthetic leaves of 128 x 128 and eyes of 256 x 256 pixels, prepares each as pixels, PNG and JPEG, and trains three epochs
+Makes pictures of shapes of 128 x 128 and of 256 x 256 pixels, prepares each as pixels, PNG and JPEG, and trains three epochs
 of a network on each, alternating: with the samples in memory, where pictures are decoded once, and streamed, where a thread
 decodes them in every epoch while the network computes. "small" is a network that leaves little time for reading, "medium"
 one as people train. Prints the medians, relative to pixels in memory, as a table. Needs only Convoke.
@@ -17,10 +17,8 @@ import subprocess
 import sys
 import tempfile
 
-SOURCES = {
-    "leaves": ("leaves", 128, ["--size", "128x128"]),
-    "eyes": ("fundus", 256, ["--fit", "fundus", "--size", "256x256"]),
-}
+SIDES = [128, 256]
+CLASSES = 10
 CONV = '{{ layer = "conv2d", filters = {}, kernel = 3, stride = {}, padding = "same", activation = "relu" }}'
 NETWORKS = {
     "small": [CONV.format(16, 2), CONV.format(32, 2)],
@@ -36,11 +34,6 @@ def run(*command):
     return result.stdout
 
 
-def source_of(folder):
-    lists = sorted(folder.glob("*.csv"))
-    return [lists[0], "--images", folder / "train"] if lists else [folder]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--convoke", default="build/release/convoke")
@@ -48,7 +41,7 @@ def main():
     parser.add_argument("--samples", type=int, default=600)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--sources", nargs="+", choices=SOURCES, default=list(SOURCES))
+    parser.add_argument("--sides", nargs="+", type=int, default=SIDES, help="heights and widths of the pictures")
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=list(NETWORKS))
     args = parser.parse_args()
 
@@ -56,18 +49,18 @@ def main():
     print("|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="convoke-encoded-") as name:
         folder = pathlib.Path(name)
-        for source in args.sources:
-            kind, side, options = SOURCES[source]
-            run(args.convoke, "synthesize", kind, "--output", folder / source, "--samples", args.samples)
+        for side in args.sides:
+            source = f"{side}x{side}"
+            run(args.convoke, "synthesize", "shapes", "--output", folder / source, "--samples", args.samples,
+                "--classes", CLASSES, "--size", source)
             for stored, encoding in STORED.items():
-                run(args.convoke, "prepare", *source_of(folder / source), "--output", folder / f"{source}-{stored}.h5",
-                    "--split", "train=0.9,test=0.1", "--allow-duplicates", *options, *encoding)
+                run(args.convoke, "prepare", folder / source, "--output", folder / f"{source}-{stored}.h5",
+                    "--split", "train=0.9,test=0.1", "--allow-duplicates", *encoding)
             bytes_of = {stored: (folder / f"{source}-{stored}.h5").stat().st_size for stored in STORED}
-            classes = 5 if kind == "fundus" else 10
             for network in args.networks:
                 recipe = folder / "recipe.toml"
                 layers = ",\n  ".join(NETWORKS[network] + ['{ layer = "global_average_pool" }',
-                                                           f'{{ layer = "dense", units = {classes}, activation = "softmax" }}'])
+                                                           f'{{ layer = "dense", units = {CLASSES}, activation = "softmax" }}'])
                 recipe.write_text(f'name = "encoded"\n[data]\npath = "x"\n[model]\ninput = [3, {side}, {side}]\n'
                                   f'layers = [\n  {layers}\n]\n[train]\nepochs = 3\nbatch = 32\n[run]\ncheckpoint_every = 0\n')
                 rates = {}

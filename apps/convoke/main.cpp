@@ -32,7 +32,7 @@ constexpr const char* kHelp = "Help";
 constexpr std::array kCommands{
     Command{kData, "prepare", "Make a dataset from pictures, texts or tables", add_prepare},
     Command{kData, "inspect", "Show what a dataset holds: counts, statistics, unusual samples", add_inspect},
-    Command{kData, "synthesize", "Make synthetic data in the layout of a published data set", add_synthesize},
+    Command{kData, "synthesize", "Make synthetic data: pictures of shapes, texts, a table", add_synthesize},
     Command{kTraining, "summary", "Show the network of a recipe: layers, shapes, parameters", add_summary},
     Command{kTraining, "layers", "List the layers of recipes, or show one with its keys", add_layers},
     Command{kTraining, "train", "Train one model, or an ensemble of models that vote", add_train},

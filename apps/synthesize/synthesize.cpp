@@ -16,47 +16,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The options of a kind, in addition to the common ones.
-struct Takes {
-  bool size = false, classes = false, layout = false;
-};
-
 struct Entry {
   std::string_view name;
   std::unique_ptr<SyntheticData> (*make)(const SynthesizeOptions&);
-  Takes takes;
+  bool pictures;  ///< takes the options of pictures
   std::string_view description;
 };
 
 constexpr std::array kSyntheticKinds{
-    Entry{"birds",
-          make_birds,
-          {.size = true, .classes = true},
-          "up to 525 species, as BIRDS-525 (train, valid, test and birds.csv)"},
-    Entry{"fundus",
-          make_fundus,
-          {.size = true, .layout = true},
-          "retinas in five grades, as EyePACS (trainLabels.csv) or APTOS (train.csv)"},
-    Entry{"io-patterns", make_io_patterns, {}, "a table of three access patterns as an I/O server sees them"},
-    Entry{"leaves",
-          make_leaves,
-          {.size = true},
-          "tomato leaves with nine diseases or none, as PlantVillage (train, valid)"},
-    Entry{"reviews", make_reviews, {}, "reviews of films, as IMDb (train/pos, ...), and as a table"},
+    Entry{"io-patterns", make_io_patterns, false,
+          "a table of three access patterns as an I/O server sees them"},
+    Entry{"reviews", make_reviews, false, "reviews of films, as IMDb (train/pos, ...), and as a table"},
+    Entry{"shapes", make_shapes, true, "pictures of shapes, a folder for each class"},
 };
 
 void check(const SynthesizeOptions& options, const Entry& entry) {
   if (!(options.difficulty >= 0 && options.difficulty <= 1)) {
     throw Error(fmt::format("--difficulty {}: must be 0 to 1", options.difficulty));
   }
-  const auto refuse = [&](const char* option, bool given, bool taken) {
-    if (given && !taken)
+  const auto refuse = [&](const char* option, bool given) {
+    if (given && !entry.pictures)
       throw Error(fmt::format("{} {}: this kind does not have the option", entry.name, option),
                   "leave it out");
   };
-  refuse("--size", options.height > 0, entry.takes.size);
-  refuse("--classes", options.classes > 0, entry.takes.classes);
-  refuse("--layout", !options.layout.empty(), entry.takes.layout);
+  refuse("--size", options.height > 0);
+  refuse("--classes", options.classes > 0);
+  refuse("--channels", options.channels > 0);
 }
 
 [[noreturn]] void cannot_write(const fs::path& path, const std::error_code& error) {
@@ -77,10 +62,9 @@ std::string mark(const SynthesizeOptions& options) {
   if (options.samples > 0) command += fmt::format(" --samples {}", options.samples);
   if (options.height > 0) command += fmt::format(" --size {}x{}", options.height, options.width);
   if (options.classes > 0) command += fmt::format(" --classes {}", options.classes);
-  if (!options.layout.empty()) command += fmt::format(" --layout {}", options.layout);
+  if (options.channels > 0) command += fmt::format(" --channels {}", options.channels);
   return fmt::format(
-      "synthetic, made by `{}`\nThese samples are generated; they only have the form of the data "
-      "set that they imitate.\nSay so if you report results on them.\n",
+      "synthetic, made by `{}`\nThese samples are generated.\nSay so if you report results on them.\n",
       command);
 }
 

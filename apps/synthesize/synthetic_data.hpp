@@ -11,8 +11,7 @@
 
 namespace convoke::data_prep {
 
-/// Synthetic data in the layout of a published data set: files that any process can make one by one in any
-/// order, and tables of all of them.
+/// Synthetic data: files that any process can make one by one in any order, and tables of all of them.
 class SyntheticData {
  public:
   virtual ~SyntheticData() = default;
@@ -40,23 +39,10 @@ void require_samples(const SynthesizeOptions& options, std::int64_t needed, cons
 /// Writes a text file. Throws Error naming it.
 void write_text(const std::filesystem::path& file, const std::string& text);
 
-/// Tomato leaves, healthy or with one of nine diseases, in the layout of PlantVillage: train/ and valid/ with
-/// a folder per class, a fifth of the pictures in valid. The classes differ in their lesions; hue, place,
-/// pose and light of the leaf are random in each picture.
-std::unique_ptr<SyntheticData> make_leaves(const SynthesizeOptions& options);
-
-/// Up to 525 species of birds in the layout of BIRDS-525: train/, valid/ and test/ with a folder per class,
-/// and birds.csv. A species has one of 21 shapes and one of 25 plumages (5 pairs of colors by 5 textures);
-/// pose, size, light and background are random in each picture. One picture in ten of each class is in
-/// valid, and one in test.
-std::unique_ptr<SyntheticData> make_birds(const SynthesizeOptions& options);
-
-/// Pictures of the back of the eye in five grades of diabetic retinopathy, in the layout of EyePACS
-/// (trainLabels.csv: image, level; train/10_left.jpeg) or APTOS 2019 (train.csv: id_code, diagnosis;
-/// train_images/*.png). They show disc, macula, vessels and lesions by grade: none; microaneurysms; also
-/// haemorrhages and exudates; many of them, with cotton-wool spots; new vessels and bleeding in front of the
-/// retina. The two eyes of a patient are similar.
-std::unique_ptr<SyntheticData> make_fundus(const SynthesizeOptions& options);
+/// Pictures of shapes (H, W, 1 or 3) in a folder for each class. Classes 0 to 23 are 6 forms by 4 fillings;
+/// later ones have two or more of these shapes. Place, size, direction, colors and whether the shape is
+/// darker or lighter than the background are random in each picture, so that no pixel tells the class.
+std::unique_ptr<SyntheticData> make_shapes(const SynthesizeOptions& options);
 
 /// A table of three access patterns as an I/O server sees them (a file per process, a shared file in
 /// contiguous parts, a shared file strided by requests): the smallest, mean and largest request, the number

@@ -92,27 +92,11 @@ void compare(const Case& work, const std::string& classes) {
 
 }  // namespace
 
-TEST_CASE("leaves: solved by a small network, not by a linear model") {
+TEST_CASE("shapes: solved by a small network, not by a linear model") {
   const std::string training = std::string(kWithPictures) + "10";
-  compare(
-      {"leaves", "--samples 1500 --difficulty 0.3 --size 32x32", "", "--allow-duplicates",
-       "test_split = \"validation\"", "[3, 32, 32]", kLogistic, kConvolutions, training.c_str(), 0.50, 0.85},
-      "10");
-}
-
-TEST_CASE("birds: solved by a small network, not by a linear model") {
-  const std::string training = std::string(kWithPictures) + "10";
-  compare({"birds", "--samples 1600 --classes 8 --difficulty 0.6 --size 48x48", "", "--allow-duplicates", "",
-           "[3, 48, 48]", kLogistic, kConvolutions, training.c_str(), 0.75, 0.85},
+  compare({"shapes", "--samples 1600 --classes 8 --difficulty 0.2 --size 32x32", "", "--allow-duplicates", "",
+           "[3, 32, 32]", kLogistic, kConvolutions, training.c_str(), 0.50, 0.85},
           "8");
-}
-
-TEST_CASE("fundus: solved by a small network, not by a linear model; 73 in 100 eyes are healthy") {
-  const std::string training = std::string(kWithPictures) + "12";
-  compare({"fundus", "--samples 1600 --difficulty 0.2 --size 48x48", "/trainLabels.csv",
-           "--images made/train --allow-duplicates", "", "[3, 48, 48]", kLogistic, kConvolutions,
-           training.c_str(), 0.78, 0.88},
-          "5");
 }
 
 TEST_CASE("reviews: solved by a small convolution over words, not by a weight for each word") {

@@ -41,11 +41,12 @@ perl -MIO::Compress::Zip -e '
 "$convoke" prepare mnist --output mnist.h5 > /dev/null
 
 # Pictures in folders, pictures in a CSV.
-"$convoke" synthesize leaves --output leaves --samples 120 --size 64x64 > /dev/null
-"$convoke" prepare leaves --output leaves.h5 --size 64x64 > /dev/null
-"$convoke" synthesize fundus --output eyes --samples 60 --size 64x64 > /dev/null
-awk -F, 'NR == 1 { print $0 ",patient" } NR > 1 { split($1, name, "_"); print $0 "," name[1] }' eyes/trainLabels.csv > eyes/labels.csv
-mapfile -t pictures < <(find leaves -name '*.JPG' | sort)
+"$convoke" synthesize shapes --output leaves --samples 120 --size 64x64 > /dev/null
+"$convoke" prepare leaves --output leaves.h5 --size 64x64 --split train=0.8,validation=0.2 > /dev/null
+"$convoke" synthesize shapes --output eyes/train --samples 60 --classes 5 --size 64x64 > /dev/null
+(cd eyes/train && ls */*.jpg) | awk -F / 'BEGIN { print "image,level,patient" }
+  $1 != last { ++grade; last = $1 } { print $0 "," grade - 1 "," int(NR / 2) }' > eyes/labels.csv
+mapfile -t pictures < <(find leaves -name '*.jpg' | sort)
 cp "${pictures[0]}" photo.jpg
 cp "${pictures[-1]}" another.jpg
 
@@ -56,6 +57,35 @@ cp "${pictures[-1]}" another.jpg
     printf '"%s",%s\n' "$(tr -d '"\n' < "$file")" "$(basename "$(dirname "$file")")"
   done; } > reviews.csv
 printf 'I liked it.\nNever again.\n' > lines.txt
+
+# Small data in the layouts that data-prep/get takes from $CONVOKE_DATA: film reviews, leaves, birds, eyes. One of the eyes is in
+# both parts of the split, with two grades.
+mkdir imdb tomato birds retinopathy packed
+for file in aclImdb/t*/[pn]*/*.txt; do
+  IFS=/ read -r _ part side _ <<< "$file"
+  printf '%s\t%s\t%s\n' "$part" "$([ "$side" = pos ] && echo 1 || echo 0)" "$(cat "$file")"
+done | { printf 'split\tlabel\ttext\n'; cat; } > imdb/imdb.tsv
+for class in leaves/*/; do
+  class=$(basename "$class")
+  mkdir -p "packed/Tomato_$class"
+  for file in leaves/"$class"/*; do cp "$file" "packed/Tomato_$class/${file: -9:5}___RS_HL ${file: -8}"; done
+done
+tar cf tomato/tomato-64.tar -C packed . && rm -r packed
+mkdir -p packed/images
+cp -r leaves/{bar,cross,disc,star} packed/images
+(cd packed/images && ls */*) | awk '{ print NR - 1 ", " $0 }' > packed/images.txt
+awk -F , '{ print $1 ", " $1 % 3 % 2 }' packed/images.txt > packed/train_test_split.txt
+tar cf birds/cub2011-4species.tar -C packed . && rm -r packed
+grade=0
+for class in eyes/train/*/; do
+  mkdir -p packed/{train,test}/$grade
+  mapfile -t files < <(ls "$class"*)
+  cp "${files[@]:0:8}" packed/train/$grade
+  cp "${files[@]:8}" packed/test/$grade
+  grade=$((grade + 1))
+done
+cp "$(find packed/train/3 -type f | sort | head -n 1)" packed/test/0/IDRiD_064.jpg
+tar cf retinopathy/idrid-64.tar -C packed . && rm -r packed
 awk 'BEGIN {
   print "length,width,color,species"
   for (i = 0; i < 60; ++i) printf "%.1f,%.1f,%s,%s\n", 3 + i % 7 / 3, 1 + i % 5 / 4, i % 2 ? "red" : "white", i % 3 ? "iris" : "rose"

@@ -19,9 +19,9 @@ struct SynthesizeOptions : data_prep::SynthesizeOptions {
 };
 
 constexpr const char* kSynthesizeHelp = R"(Examples:
-  convoke synthesize fundus --output eyes --samples 2000    files like those of EyePACS
-  convoke synthesize birds --output birds --classes 20 --size 64x64
-  mpirun -n 4 convoke synthesize leaves --output leaves     the same files, made by four ranks
+  convoke synthesize shapes --output shapes --classes 20 --size 64x64
+  convoke synthesize shapes --output gray --channels 1 --samples 2000
+  mpirun -n 4 convoke synthesize shapes --output shapes     the same files, made by four ranks
   convoke synthesize reviews --output reviews --difficulty 0.8
 
 Synthetic data says that it is synthetic: in the names of its files, in SYNTHETIC.txt next to them, in every
@@ -42,7 +42,7 @@ void read_size(const std::string& text, std::int64_t& height, std::int64_t& widt
               "write 224x224; each side 16 to 4096");
 }
 
-// Writes a substitute for a published data set; the ranks share its samples.
+// Writes synthetic data; the ranks share the samples.
 int synthesize(const SynthesizeOptions& options) {
   // 1. The kind and size of the data.
   data_prep::SynthesizeOptions work = options;
@@ -62,8 +62,8 @@ int synthesize(const SynthesizeOptions& options) {
 
   // 3. Print the location.
   if (world.root()) {
-    fmt::print("{}: synthetic {}, in the layout of the original; next: convoke prepare {} --output FILE\n",
-               work.output.string(), work.kind, shell_word(work.output.string()));
+    fmt::print("{}: synthetic {}; next: convoke prepare {} --output FILE\n", work.output.string(), work.kind,
+               shell_word(work.output.string()));
   }
   return EXIT_SUCCESS;
 }
@@ -72,7 +72,7 @@ int synthesize(const SynthesizeOptions& options) {
 
 std::function<int()> add_synthesize(CLI::App& parser) {
   auto options = std::make_shared<SynthesizeOptions>();
-  std::string names, kinds = "The data set to imitate";
+  std::string names, kinds = "What to make";
   for (const data_prep::SyntheticKind& kind : data_prep::synthetic_kinds()) {
     names += fmt::format("{}{}", names.empty() ? "" : "|", kind.name);
     kinds += fmt::format("\n{}: {}", kind.name, kind.description);
@@ -92,11 +92,12 @@ std::function<int()> add_synthesize(CLI::App& parser) {
       .add_option("--size", options->size,
                   "Height and width of the pictures in pixels; by default those of the kind")
       ->type_name("HxW");
-  parser.add_option("--classes", options->classes, "With birds: only the first K of the 525 classes")
+  parser
+      .add_option("--classes", options->classes, "With shapes: number of classes, at least 2; 10 by default")
       ->check(CLI::PositiveNumber)
       ->type_name("K");
-  parser.add_option("--layout", options->layout, "With fundus: the layout of the files; eyepacs by default")
-      ->type_name("eyepacs|aptos");
+  parser.add_option("--channels", options->channels, "With shapes: 1 (gray) or 3 (color); 3 by default")
+      ->type_name("1|3");
   parser.footer(kSynthesizeHelp);
   return [options] { return synthesize(*options); };
 }

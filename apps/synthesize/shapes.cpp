@@ -1,0 +1,199 @@
+#include <fmt/format.h>
+
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_STATIC
+#define STBI_WRITE_NO_STDIO
+#include <stb/stb_image_write.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/pictures/image.hpp"
+#include "synthesize/synthetic_data.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+using pictures::Image;
+
+/// A place relative to the middle of a shape, in its own axes; the shape is within 1 of the middle.
+struct Place {
+  double u, v;
+};
+
+/// A negative number inside the shape.
+struct Form {
+  const char* name;
+  double (*border)(Place);
+};
+
+constexpr std::array kForms{
+    Form{"disc", [](Place p) { return std::hypot(p.u, p.v) - 0.8; }},
+    Form{"triangle", [](Place p) { return std::max(-p.v, 0.87 * std::abs(p.u) + 0.5 * p.v) - 0.45; }},
+    Form{"square", [](Place p) { return std::max(std::abs(p.u), std::abs(p.v)) - 0.7; }},
+    Form{"cross",
+         [](Place p) {
+           const double u = std::abs(p.u), v = std::abs(p.v);
+           return std::min(std::max(u, 3 * v), std::max(3 * u, v)) - 0.9;
+         }},
+    Form{"star",
+         [](Place p) { return std::hypot(p.u, p.v) - 0.65 - 0.3 * std::cos(5 * std::atan2(p.v, p.u)); }},
+    Form{"bar", [](Place p) { return std::max(std::abs(p.u), 4 * std::abs(p.v)) - 0.95; }},
+};
+
+/// True where the shape has its color.
+struct Filling {
+  const char* name;
+  bool (*filled)(Place, double border);
+};
+
+constexpr std::array kFillings{
+    Filling{"", [](Place, double) { return true; }},
+    Filling{"hollow-", [](Place, double border) { return border > -0.2; }},
+    Filling{"striped-", [](Place p, double) { return std::sin(14 * p.u) > 0; }},
+    Filling{"checked-", [](Place p, double) { return std::sin(9 * p.u) * std::sin(9 * p.v) > 0; }},
+};
+
+/// Class k: one form and filling, or several such shapes in one picture.
+struct ShapeClass {
+  const Form& form;
+  const Filling& filling;
+  std::int64_t copies;
+
+  explicit ShapeClass(std::size_t k)
+      : form(kForms[k % kForms.size()]),
+        filling(kFillings[k / kForms.size() % kFillings.size()]),
+        copies(1 + static_cast<std::int64_t>(k / (kForms.size() * kFillings.size()))) {}
+
+  std::string name() const {
+    return fmt::format("{}{}{}", copies > 1 ? fmt::format("{}-", copies) : "", filling.name, form.name);
+  }
+};
+
+using Color = std::array<double, 3>;  // 0 to 1; a picture with one channel uses the first
+
+/// A shape in a picture. Lengths are fractions of the shorter side.
+struct Shape {
+  double row, column, radius, angle;
+  Color color;
+};
+
+double between(RandomStream& random, double low, double high) {
+  return low + (high - low) * random.uniform();
+}
+
+// Returns a picture of the class: shapes that are darker or lighter than the background, in any place, size
+// and direction. Difficulty lowers the contrast, makes shapes smaller, and adds noise.
+Image draw(const SynthesizeOptions& options, const ShapeClass& kind, std::int64_t number) {
+  RandomStream random = random_of(options, number);
+  const double d = options.difficulty, sign = random.uniform() < 0.5 ? -1 : 1;
+  const double side = static_cast<double>(std::min(options.height, options.width));
+  const double height = static_cast<double>(options.height) / side;
+  const double width = static_cast<double>(options.width) / side;
+  Color background{}, slope{};
+  for (double& value : background) value = 0.5 - sign * between(random, 0.1, 0.25 - 0.1 * d);
+  for (double& value : slope) value = between(random, -0.1, 0.1);
+  std::vector<Shape> shapes;
+  for (std::int64_t i = 0; i < kind.copies; ++i) {
+    const double radius =
+        between(random, 0.28 - 0.08 * d, 0.4 - 0.06 * d) / std::sqrt(static_cast<double>(kind.copies));
+    Shape shape{between(random, radius, height - radius), between(random, radius, width - radius), radius,
+                between(random, 0, 2 * std::numbers::pi), background};
+    for (double& value : shape.color) value += sign * between(random, 0.25 - 0.1 * d, 0.5 - 0.2 * d);
+    shapes.push_back(shape);
+  }
+  const auto color_at = [&](double row, double column) -> const Color& {
+    for (const Shape& shape : shapes) {
+      const double x = (column - shape.column) / shape.radius, y = (row - shape.row) / shape.radius;
+      if (x * x + y * y > 1) continue;
+      const Place place{x * std::cos(shape.angle) + y * std::sin(shape.angle),
+                        y * std::cos(shape.angle) - x * std::sin(shape.angle)};
+      const double border = kind.form.border(place);
+      if (border < 0 && kind.filling.filled(place, border)) return shape.color;
+    }
+    return background;
+  };
+  Image image{.height = options.height, .width = options.width, .channels = options.channels};
+  constexpr std::array kParts{0.25, 0.75};  // each pixel is the mean of four points
+  for (std::int64_t y = 0; y < image.height; ++y) {
+    for (std::int64_t x = 0; x < image.width; ++x) {
+      Color sum{};
+      for (const double down : kParts) {
+        for (const double right : kParts) {
+          const Color& color =
+              color_at((static_cast<double>(y) + down) / side, (static_cast<double>(x) + right) / side);
+          for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += color[c] / 4;
+        }
+      }
+      const double along = static_cast<double>(x + y) / static_cast<double>(image.height + image.width);
+      for (std::size_t c = 0; c < static_cast<std::size_t>(image.channels); ++c) {
+        const double noise = (0.02 + 0.12 * d) * between(random, -1, 1);
+        image.values.push_back(static_cast<std::uint8_t>(
+            std::clamp(255 * (sum[c] + slope[c] * (along - 0.5) + noise), 0.0, 255.0)));
+      }
+    }
+  }
+  return image;
+}
+
+constexpr std::string_view kComment = "synthetic: made by convoke synthesize";
+constexpr int kJpegQuality = 92;
+
+void append(void* bytes, void* data, int size) {
+  static_cast<std::string*>(bytes)->append(static_cast<const char*>(data), static_cast<std::size_t>(size));
+}
+
+// Returns the picture as JPEG, with a comment segment after the start: ff fe, length including itself, text.
+std::string jpeg(const Image& image) {
+  std::string bytes;
+  stbi_write_jpg_to_func(append, &bytes, static_cast<int>(image.width), static_cast<int>(image.height),
+                         static_cast<int>(image.channels), image.values.data(), kJpegQuality);
+  static_assert(kComment.size() + 2 < 256);
+  const std::array head{'\xFF', '\xFE', '\0', static_cast<char>(kComment.size() + 2)};
+  return bytes.insert(2, std::string(head.begin(), head.end()) + std::string(kComment));
+}
+
+class Shapes final : public SyntheticData {
+ public:
+  explicit Shapes(SynthesizeOptions options) : options_(std::move(options)) {
+    if (options_.classes == 0) options_.classes = 10;
+    if (options_.classes < 2) throw Error("--classes 1: shapes have at least 2 classes");
+    if (options_.height == 0) options_.height = options_.width = 64;
+    if (options_.channels == 0) options_.channels = 3;
+    if (options_.channels != 1 && options_.channels != 3) {
+      throw Error(fmt::format("--channels {}: a picture has 1 channel or 3", options_.channels));
+    }
+    if (options_.samples == 0) options_.samples = 200 * options_.classes;
+    require_samples(options_, 5 * options_.classes,
+                    fmt::format("{} classes of shapes need {}, five of each to train and to test",
+                                format_count(options_.classes), 5 * options_.classes));
+  }
+  std::vector<std::filesystem::path> folders() const override {
+    std::vector<std::filesystem::path> folders;
+    for (std::int64_t k = 0; k < options_.classes; ++k)
+      folders.emplace_back(ShapeClass(static_cast<std::size_t>(k)).name());
+    return folders;
+  }
+  std::int64_t files() const override { return options_.samples; }
+  void write_file(std::int64_t index, const std::filesystem::path& output) const override {
+    const ShapeClass kind(static_cast<std::size_t>(index % options_.classes));
+    write_text(output / kind.name() / fmt::format("synthetic-{:05}.jpg", index),
+               jpeg(draw(options_, kind, index)));
+  }
+  void write_tables(const std::filesystem::path&) const override {}
+
+ private:
+  SynthesizeOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<SyntheticData> make_shapes(const SynthesizeOptions& options) {
+  return std::make_unique<Shapes>(options);
+}
+
+}  // namespace convoke::data_prep
