@@ -59,9 +59,9 @@ on_each_core() {
 }
 
 # study NAME TABLE [SED]: runs apps/studies/NAME.toml in the folder NAME, and copies its measurements to TABLE; with --small, as
-# SED edits it.
+# SED edits it. `edits` are always made.
 study() {
-  sed -e "${small:+${3:-}}" "$root/apps/studies/$1.toml" > "$1.toml"
+  sed -e "${edits:-}" -e "${small:+${3:-}}" "$root/apps/studies/$1.toml" > "$1.toml"
   local resume=
   [ ! -e "$1/study.toml" ] || resume=--resume
   "$convoke" study "$1.toml" --output "$1" $resume
@@ -80,6 +80,15 @@ in_order() {
 scores() {
   sed -n 's/.*,"accuracy": *\([0-9.]*\).*/\1/p' "$1/metrics.jsonl" | tail -n 1 | tr '\n' ,
   sed -n 's/.*"majority_accuracy": *\([0-9.]*\).*/\1/p' "$1/metrics.jsonl"
+}
+
+# real_data NAME: gets a data set, sets `table` to its table, and keeps what `finish` says of it.
+real_data() {
+  local folder
+  folder=$("$root/data-prep/get" "$1")
+  table=$folder/$1.csv
+  mkdir -p used
+  echo "$1: $(head -n 1 "$folder/SOURCE.txt")" > "used/$1"
 }
 
 # Makes mnist.h5 here, unless $CONVOKE_DATA has it; all commands of the script find it there.
@@ -113,8 +122,9 @@ with_tables() {
   done < "$page"
 }
 
-# The last line of a script.
+# The last line of a script. It says which data were used, and how many.
 finish() {
+  [ ! -d used ] || cat used/*
   if [ -n "$publish" ]; then
     with_tables "$results/$name.md" > page.md
     cp page.md "$results/$name.md"

@@ -1,17 +1,24 @@
-"""The options of pytorch.py and tensorflow_fit.py, and the time that both print."""
+"""The options of pytorch.py and tensorflow_fit.py, the pictures that both read, and the time that both print."""
 import argparse
+
+import h5py
 
 
 def parser(description):
     """A parser of the options that both scripts have."""
     options = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("folder")
+    options.add_argument("dataset", help="made by convoke prepare")
     options.add_argument("--epochs", type=int, default=100)
     options.add_argument("--batch", type=int, default=32)
     options.add_argument("--rate", type=float, default=1e-3)
-    options.add_argument("--side", type=int, default=128, help="height and width of the pictures")
     options.add_argument("--seed", type=int, default=1)
     return options
+
+
+def pictures(dataset, split):
+    """All pictures of a split as bytes (N, H, W, C), and their labels (N)."""
+    with h5py.File(dataset) as file:
+        return file[split]["samples"][:], file[split]["labels"][:].astype("int64")
 
 
 def epoch_seconds(ends):

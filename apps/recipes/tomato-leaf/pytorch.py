@@ -1,11 +1,11 @@
-"""Trains the network of this recipe in PyTorch, on the same folders of pictures, as the paper did:
+"""Trains the network of this recipe in PyTorch, as the paper did, on the pictures of Convoke's dataset:
 
-    pytorch.py tomato/ --epochs 5                                     one process
-    RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29544 pytorch.py tomato/ --epochs 5      one of two
+    pytorch.py tomato-leaf.h5 --epochs 5                                     one process
+    RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29544 pytorch.py tomato-leaf.h5 --epochs 5      one of two
 
 The batch is that of all processes together. The processes sum gradients by DistributedDataParallel over gloo. Equal to the recipe: flip, shear and zoom, Adam with an
 exponential schedule. The first process prints one line of a table: system, ranks, repeat (the seed), seconds of an epoch (without
-the first, which also prepares), test loss, test accuracy. Needs a Python with torch and torchvision.
+the first, which also prepares), test loss, test accuracy. Needs a Python with torch, torchvision and h5py.
 """
 import os
 import time
@@ -13,7 +13,6 @@ import time
 import torch
 import torch.distributed as dist
 from torch import nn
-from torchvision import datasets
 from torchvision.transforms import v2
 
 import peers
@@ -28,10 +27,9 @@ if world > 1:
 
 
 def pictures(split):
-    """All pictures of a split in memory, as bytes, and their labels."""
-    transform = v2.Compose([v2.PILToTensor(), v2.Resize((options.side, options.side), antialias=True)])
-    samples = list(datasets.ImageFolder(os.path.join(options.folder, split), transform))
-    return torch.stack([image for image, _ in samples]), torch.tensor([label for _, label in samples])
+    """All pictures of a split in memory, as bytes (N, C, H, W), and their labels."""
+    samples, labels = map(torch.from_numpy, peers.pictures(options.dataset, split))
+    return samples.permute(0, 3, 1, 2).contiguous(), labels
 
 
 def convolution(channels, filters):
@@ -40,9 +38,9 @@ def convolution(channels, filters):
 
 augment = v2.Compose([v2.RandomHorizontalFlip(), v2.RandomAffine(0, shear=(-0.2, 0.2), scale=(0.8, 1.2))])
 train_x, train_y = pictures("train")
-test_x, test_y = pictures("valid")
+test_x, test_y = pictures("validation")
 model = nn.Sequential(*convolution(3, 32), *convolution(32, 64), *convolution(64, 128), nn.Flatten(),
-                      nn.Linear(128 * (options.side // 8) ** 2, 128), nn.ReLU(), nn.Linear(128, 10)).to(memory_format=torch.channels_last)
+                      nn.Linear(128 * (train_x.shape[-1] // 8) ** 2, 128), nn.ReLU(), nn.Linear(128, 10)).to(memory_format=torch.channels_last)
 parallel = nn.parallel.DistributedDataParallel(model) if world > 1 else model
 optimizer = torch.optim.Adam(model.parameters(), lr=options.rate)
 schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.96)

@@ -1,15 +1,13 @@
-"""Trains the network of this recipe in TensorFlow, on the same folders of pictures, as the paper did:
+"""Trains the network of this recipe in TensorFlow, as the paper did, on the pictures of Convoke's dataset:
 
-    tensorflow_fit.py tomato/ --epochs 5                   one thread
-    tensorflow_fit.py tomato/ --epochs 5 --threads 2       two threads of one process
+    tensorflow_fit.py tomato-leaf.h5 --epochs 5                   one thread
+    tensorflow_fit.py tomato-leaf.h5 --epochs 5 --threads 2       two threads of one process
 
 Pictures pass Keras's ImageDataGenerator: rescale, shear, zoom, flip. Adam with an exponential schedule. It prints one line of a table:
 system, threads, repeat (the seed), seconds of an epoch (without the first, which also compiles), test loss, test accuracy. Needs a
-Python with tensorflow (or tensorflow-cpu), scipy and pillow.
+Python with tensorflow (or tensorflow-cpu), scipy and h5py.
 """
-import contextlib
 import os
-import sys
 import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -28,18 +26,23 @@ tf.config.threading.set_inter_op_parallelism_threads(options.threads)
 keras.utils.set_random_seed(options.seed)
 
 ImageDataGenerator = tf.keras.preprocessing.image.ImageDataGenerator
-form = dict(target_size=(options.side, options.side), class_mode="sparse", batch_size=options.batch)
-with contextlib.redirect_stdout(sys.stderr):  # it prints what it finds
-    train = ImageDataGenerator(rescale=1 / 255, shear_range=0.2, zoom_range=0.2, horizontal_flip=True).flow_from_directory(
-        os.path.join(options.folder, "train"), seed=options.seed, **form)
-    test = ImageDataGenerator(rescale=1 / 255).flow_from_directory(os.path.join(options.folder, "valid"), shuffle=False, **form)
+
+
+def batches(split, shuffle, **changes):
+    samples, labels = peers.pictures(options.dataset, split)
+    return ImageDataGenerator(rescale=1 / 255, **changes).flow(
+        samples, labels, batch_size=options.batch, shuffle=shuffle, seed=options.seed)
+
+
+train = batches("train", True, shear_range=0.2, zoom_range=0.2, horizontal_flip=True)
+test = batches("validation", False)
 
 
 def convolution(filters):
     return layers.Conv2D(filters, 3, padding="same", activation="relu"), layers.MaxPooling2D()
 
 
-model = keras.Sequential([layers.Input((options.side, options.side, 3)), *convolution(32), *convolution(64), *convolution(128),
+model = keras.Sequential([layers.Input(train.x.shape[1:]), *convolution(32), *convolution(64), *convolution(128),
                           layers.Flatten(), layers.Dense(128, activation="relu"), layers.Dense(10, activation="softmax")])
 model.compile(optimizer=keras.optimizers.Adam(options.rate), loss="sparse_categorical_crossentropy", metrics=["accuracy"])
 
