@@ -167,7 +167,9 @@ class Preparation {
 
   // For synthetic data, the provenance begins by saying so.
   std::string provenance() const {
-    const std::string mark = synthetic_mark(options_.source);
+    std::string mark = synthetic_mark(options_.source);
+    if (const std::string& images = options_.samples.columns.images_folder; mark.empty() && !images.empty())
+      mark = synthetic_mark(images);
     std::string text = mark.empty() ? catalog_.provenance : mark + "; " + catalog_.provenance;
     if (options_.encoding) text += "; stored as " + options_.encoding.to_string();
     return text;

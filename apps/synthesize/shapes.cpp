@@ -9,7 +9,11 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <span>
+#include <string>
+#include <string_view>
 
+#include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/pictures/image.hpp"
@@ -147,14 +151,34 @@ void append(void* bytes, void* data, int size) {
   static_cast<std::string*>(bytes)->append(static_cast<const char*>(data), static_cast<std::size_t>(size));
 }
 
-// Returns the picture as JPEG, with a comment segment after the start: ff fe, length including itself, text.
+// Returns the bytes of a number, the highest first.
+std::string big_endian(std::uint32_t value, int bytes) {
+  std::string text;
+  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8)
+    text.push_back(static_cast<char>(value >> shift & 0xFF));
+  return text;
+}
+
+// Returns a color picture as JPEG with a comment segment after the start: ff fe, length including itself,
+// text.
 std::string jpeg(const Image& image) {
   std::string bytes;
-  stbi_write_jpg_to_func(append, &bytes, static_cast<int>(image.width), static_cast<int>(image.height),
-                         static_cast<int>(image.channels), image.values.data(), kJpegQuality);
-  static_assert(kComment.size() + 2 < 256);
-  const std::array head{'\xFF', '\xFE', '\0', static_cast<char>(kComment.size() + 2)};
-  return bytes.insert(2, std::string(head.begin(), head.end()) + std::string(kComment));
+  stbi_write_jpg_to_func(append, &bytes, static_cast<int>(image.width), static_cast<int>(image.height), 3,
+                         image.values.data(), kJpegQuality);
+  return bytes.insert(2, "\xFF\xFE" + big_endian(kComment.size() + 2, 2) + std::string(kComment));
+}
+
+// Returns a gray picture as PNG, because the writer's JPEGs have three channels, with a tEXt chunk after the
+// header: length, name, keyword, 0, text, CRC of all but the length.
+std::string png(const Image& image) {
+  std::string bytes;
+  const int width = static_cast<int>(image.width);
+  stbi_write_png_to_func(append, &bytes, width, static_cast<int>(image.height), 1, image.values.data(),
+                         width);
+  const std::string chunk = std::string("tEXtComment") + '\0' + std::string(kComment);
+  constexpr std::size_t kBehindHeader = 8 + 25;
+  return bytes.insert(kBehindHeader, big_endian(static_cast<std::uint32_t>(chunk.size() - 4), 4) + chunk +
+                                         big_endian(crc32(std::as_bytes(std::span(chunk))), 4));
 }
 
 class Shapes final : public SyntheticData {
@@ -181,8 +205,10 @@ class Shapes final : public SyntheticData {
   std::int64_t files() const override { return options_.samples; }
   void write_file(std::int64_t index, const std::filesystem::path& output) const override {
     const ShapeClass kind(static_cast<std::size_t>(index % options_.classes));
-    write_text(output / kind.name() / fmt::format("synthetic-{:05}.jpg", index),
-               jpeg(draw(options_, kind, index)));
+    const Image picture = draw(options_, kind, index);
+    const bool gray = options_.channels == 1;
+    write_text(output / kind.name() / fmt::format("synthetic-{:05}.{}", index, gray ? "png" : "jpg"),
+               gray ? png(picture) : jpeg(picture));
   }
   void write_tables(const std::filesystem::path&) const override {}
 

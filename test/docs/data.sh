@@ -72,10 +72,10 @@ for class in leaves/*/; do
 done
 tar cf tomato/tomato-64.tar -C packed . && rm -r packed
 mkdir -p packed/images
-cp -r leaves/{bar,cross,disc,star} packed/images
+cp -r leaves/*/ packed/images
 (cd packed/images && ls */*) | awk '{ print NR - 1 ", " $0 }' > packed/images.txt
 awk -F , '{ print $1 ", " $1 % 3 % 2 }' packed/images.txt > packed/train_test_split.txt
-tar cf birds/cub2011-4species.tar -C packed . && rm -r packed
+tar cf birds/cub2011-10species.tar -C packed . && rm -r packed
 grade=0
 for class in eyes/train/*/; do
   mkdir -p packed/{train,test}/$grade
