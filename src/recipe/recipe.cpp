@@ -75,7 +75,8 @@ std::string of_file(const std::string& file) {
 // True for a recipe that Convoke stored with a run or a study, possibly in an earlier version.
 bool is_stored(const fs::path& source) {
   const fs::path folder = source.parent_path();
-  return fs::exists(folder / "environment.json") || fs::exists(folder / "../study.toml");
+  return fs::exists(folder / "environment.json") || fs::exists(folder / "summary.json") ||
+         fs::exists(folder / "../study.toml");
 }
 
 // The name must be usable as the name of a run folder.

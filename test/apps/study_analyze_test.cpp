@@ -29,7 +29,7 @@ TEST_CASE("study analyze derives the papers' columns again, and reports the wron
   CHECK(birds.code == 0);
   CHECK(birds.times("WRONG") == 1);
   CHECK(birds.says("divided by 8 in every row"));
-  CHECK(birds.says("1        0.1250  0.1683  0.1949  0.2279"));  // the last line of the TPU paper's table 8
+  CHECK(birds.says("1         0.1250  0.1683  0.1949  0.2279"));  // the last line of the TPU paper's table 8
   const convoke::Settings stored = convoke::metrics::settings_from_json(bytes_of(json), "analysis.json");
   CHECK(std::get<convoke::Value::Array>(stored.find("configurations")->data()).size() == 16);
   CHECK(std::get<convoke::Value::Array>(stored.find("checks")->data()).size() == 32);

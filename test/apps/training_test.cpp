@@ -355,10 +355,11 @@ TEST_CASE("a resumed run keeps the micro-batch of its checkpoints, which another
     const std::string members = std::string("--set ensemble.members=2 --set train.mode=") + mode;
     REQUIRE(place.train(run, batch + "--set train.epochs=1 " + members).code == 0);
     const std::string stored = bytes_of(place / (run + "/recipe.toml"));
-    const std::size_t at = stored.find("micro_batch = 16\n");
+    const std::string chosen = "micro_batch = 16\n";
+    const std::size_t at = stored.find(chosen);
     REQUIRE(at != std::string::npos);
     write_text(place / (run + "/recipe.toml"),
-               stored.substr(0, at) + "micro_batch = \"auto\"\n" + stored.substr(at + 10));
+               stored.substr(0, at) + "micro_batch = \"auto\"\n" + stored.substr(at + chosen.size()));
     const Outcome resumed = place.run("train --quiet --set train.epochs=2 --resume " + run, mpirun(2));
     CAPTURE(resumed.text);
     CHECK(resumed.code == 0);

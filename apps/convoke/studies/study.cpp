@@ -51,8 +51,8 @@ constexpr const char* kStudyHelp = R"(A study file:
   recipe   = ["mnist-sync", "mnist-ensemble"]
   ranks    = [1, 2, 4]        # also threads, fraction (of the samples), batch ("strong", "weak"),
   fraction = [0.25, 0.5, 1]   # mode ("sync", "ensemble", "4x2": 4 members of 2 ranks each)
-  repeats  = 10               # runs of each configuration, and up to at_most = 30, until the 95 % interval
-  target   = 0.05             # of the makespan is within 5 % of the mean
+  repeats  = 10               # runs of each configuration, and up to at_most = 30, until
+  target   = 0.05             # the 95 % interval of the makespan is within 5 % of the mean
   budget   = "2 h"            # ends the study in any case
   [set]                       # keys of the recipe, the same in all configurations
   train.epochs = 2
@@ -60,7 +60,7 @@ constexpr const char* kStudyHelp = R"(A study file:
   train.precision = ["fp32", "bf16"]
 
 Examples:
-  convoke study scaling.toml --dry-run                         print the configurations and their commands
+  convoke study scaling.toml --dry-run                         print configurations and commands
   convoke study scaling.toml --output studies/first            make the runs; Ctrl-C loses only one
   convoke study scaling.toml --output studies/first --resume   make the missing and failed runs
   convoke study analyze studies/first/measurements.csv         speed-up, scaling laws, verdicts

@@ -210,7 +210,7 @@ TEST_CASE("labels that are equal as numbers are one class; missing ones have a f
 
 TEST_CASE("files that are no tables are refused with the reason") {
   CHECK_THAT(Csv(std::string("a,b\n1,2\n3\0,4\n", 13)).error(), Contains("table.csv:3: has a byte 0"));
-  const Csv utf16(std::string("a\0,\0b\0\n\01\0,\02\0\n\0", 16));
+  const Csv utf16(std::string("a\0,\0b\0\n\0\61\0,\0\62\0\n\0", 16));
   CHECK_THAT(utf16.error(), Contains("has a byte 0"));
   CHECK(examine_csv(utf16.file, {.encoding = "utf-16le"}).header.names == Names{"a", "b"});
   CHECK_THAT(Csv("one\ntwo\n").error(), Contains("the first row has only one cell, \"one\""));
