@@ -137,7 +137,7 @@ TEST_CASE("the launcher is found above scripts, with its options") {
   };
   const Variable unset("OMPI_MCA_hwloc_base_binding_policy", std::nullopt);
   process(30, "bash", 20, "0", "bash");
-  process(20, "mpirun.openmpi", 10, "0-3,6", std::string("mpirun\0-n\02\0convoke\0--bind-to\0", 31));
+  process(20, "mpirun.openmpi", 10, "0-3,6", std::string("mpirun\0-n\0\62\0convoke\0--bind-to\0", 31));
   process(10, "bash", 1, "0-7", "bash");
   const doctor::Launching found = doctor::launching(30, processes.path());
   CHECK(found.cpus == std::vector<int>{0, 1, 2, 3, 6});

@@ -313,7 +313,7 @@ TEST_CASE("batch_norm of a model applies to all its batch norms except frozen on
   };
   using Found = std::vector<bool>;
   CHECK(synchronized({}, model) == Found{false, false, true});
-  CHECK(synchronized({"model.batch_norm=micro-batch"}, model) == Found{false, false, false});
+  CHECK(synchronized({"model.batch_norm=micro_batch"}, model) == Found{false, false, false});
   const std::vector<std::string> all{"model.batch_norm=synchronized"};
   CHECK(synchronized(all, model) == Found{true, false, true});
   CHECK(synchronized({}, Recipe::parse(model, "recipe.toml", all).to_toml()) == Found{true, false, true});
