@@ -110,7 +110,7 @@ study::RunEnvironment environment_of(const StudyOptions& options) {
 
 void print_plan(const study::StudyFile& file, const std::vector<study::Configuration>& configurations,
                 const study::RunEnvironment& environment) {
-  fmt::print("{}: {} configurations, {} to {} of each, on {}\n", file.name, configurations.size(),
+  fmt::print("{}: {}, {} to {} of each, on {}\n", file.name, counted(configurations.size(), "configuration"),
              file.repeats, counted(file.at_most, "run"), counted(environment.all_cores, "core"));
   for (const std::uint32_t i :
        study::order_of_round(static_cast<std::int64_t>(configurations.size()), file.seed, 1)) {
