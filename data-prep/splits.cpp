@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "convoke/core/error.hpp"
@@ -269,11 +270,20 @@ void expect_whole_groups(const Catalog& catalog, const Groups& groups, const Spl
 }
 
 bool lies_by_class(const Catalog& catalog, const std::vector<std::size_t>& items) {
-  const auto label = [&](std::size_t item) { return catalog.items[item].label; };
-  const auto before = [&](std::size_t a, std::size_t b) { return label(a) < label(b); };
-  const auto same = [&](std::size_t a, std::size_t b) { return label(a) == label(b); };
-  return std::is_sorted(items.begin(), items.end(), before) &&
-         std::adjacent_find(items.begin(), items.end(), same) != items.end();
+  // A run is a sequence of neighbors of one class. In random order, n samples of classes of n_k have about
+  //   1 + n - sum_k n_k^2 / n   runs.
+  std::map<std::int32_t, double> samples;
+  std::size_t runs = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::int32_t label = catalog.items[items[i]].label;
+    samples[label] += 1;
+    runs += i == 0 || label != catalog.items[items[i - 1]].label;
+  }
+  const auto n = static_cast<double>(items.size());
+  double random_runs = 1 + n;
+  for (const auto& [label, count] : samples) random_runs -= count * count / n;
+  constexpr double kFewer = 8;
+  return runs < items.size() && (runs == samples.size() || kFewer * static_cast<double>(runs) < random_runs);
 }
 
 void shuffle_items(std::vector<std::size_t>& items, std::uint64_t seed, std::size_t split) {

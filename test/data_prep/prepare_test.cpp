@@ -211,6 +211,25 @@ TEST_CASE("samples listed class by class are shuffled by default") {
   CHECK_THAT(error_of([] { order_from("sorted"); }), Contains("unknown order \"sorted\""));
 }
 
+TEST_CASE(
+    "classes may be listed in any order, and more than once, to be shuffled by default; mixed ones are kept") {
+  const TemporaryFolder folder;
+  const auto shuffled = [&](const auto& label_of) {
+    std::ofstream rows(folder / "rows.csv");
+    rows << "x,label\n";
+    for (int i = 0; i < 400; ++i) rows << i << ',' << label_of(i) << '\n';
+    rows.close();
+    return prepare({.source = folder / "rows.csv", .output = folder / "rows.h5", .overwrite = true}).shuffled;
+  };
+  CHECK(shuffled([](int i) { return i < 200 ? "b" : "a"; }));
+  CHECK(shuffled([](int i) {
+    return i / 100 % 2 == 0 ? "b" : "a";
+  }));  // as two halves of a data set, one after the other
+  CHECK_FALSE(shuffled([](int i) { return i % 2 == 0 ? "b" : "a"; }));
+  CHECK_FALSE(shuffled([](int i) { return i * 7919 % 1009 % 2 == 0 ? "b" : "a"; }));
+  CHECK_FALSE(shuffled([](int i) { return i / 4 % 2 == 0 ? "b" : "a"; }));
+}
+
 TEST_CASE("a dataset may be a folder of shards, the same for any number of processes") {
   const TemporaryFolder folder;
   write_small_mnist(folder.path(), true);

@@ -56,8 +56,8 @@ SplitAssignment assign_splits(const Catalog& catalog, const Groups& groups, cons
 void expect_whole_groups(const Catalog& catalog, const Groups& groups, const SplitAssignment& splits,
                          const std::string& where);
 
-/// True if the source lists a split's samples class by class, so that a part of it would differ from the
-/// rest.
+/// True if the source lists a split's samples class by class (in any order, also more than once), so that a
+/// part of it would differ from the rest.
 bool lies_by_class(const Catalog& catalog, const std::vector<std::size_t>& items);
 
 /// Puts the items in an order keyed by (seed, split).
