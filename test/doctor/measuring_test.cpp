@@ -14,6 +14,7 @@
 #include "convoke/os/processors.hpp"
 #include "support/catch.hpp"
 #include "support/tiny.hpp"
+#include "support/world.hpp"
 
 namespace doctor = convoke::doctor;
 namespace mpi = convoke::mpi;
@@ -21,11 +22,6 @@ namespace os = convoke::os;
 namespace run = convoke::run;
 
 namespace {
-
-mpi::Communicator world() {
-  static const mpi::Session session;
-  return session.world();
-}
 
 /// A machine with every rank on a separate, simulated host.
 run::Machine scattered() {

@@ -7,11 +7,12 @@
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/engine/replica.hpp"
 #include "convoke/engine/step_engine.hpp"
-#include "convoke/mpi/session.hpp"
+#include "engine/engine_options.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/tiny.hpp"
+#include "support/world.hpp"
 
 // A rank that cannot read its samples: no other rank waits for it for ever, and all throw its error.
 
@@ -48,50 +49,38 @@ struct Streamed {
   }
 };
 
-nn::Graph graph(bool synchronized) {
-  return nn::build_graph(Shape{1, 8, 8}, {{{"layer", "conv2d"}, {"filters", 8}, {"kernel", 3}},
-                                          {{"layer", "batch_norm"}, {"synchronized", synchronized}},
-                                          {{"layer", "flatten"}},
-                                          {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
-}
-
-EngineOptions options(Reduction reduction, int threads) {
-  EngineOptions options;
+EngineOptions options_of(Reduction reduction, int threads) {
+  EngineOptions options = engine::options(reduction, threads);
   options.batch = kSamples;
-  options.micro_batch = 4;
-  options.reduction = reduction;
-  options.threads = threads;
   return options;
 }
 
 }  // namespace
 
 TEST_CASE("a rank that fails within a step makes all ranks throw its error, and all can go on") {
-  const mpi::Session session;
-  const mpi::Communicator& world = session.world();
   const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
   const std::vector<std::uint32_t> ids = tiny::Pictures(kSamples).ids();
-  const int failing = world.size() - 1;
+  const int failing = world().size() - 1;
   for (const bool synchronized : {false, true}) {
     for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
       for (const int threads : {1, 3}) {
         for (const int good_steps : {0, 2}) {
           CAPTURE(synchronized, threads, good_steps);
-          const nn::Graph network = graph(synchronized);
+          const nn::Graph network = normalized(synchronized);
           const Streamed samples;
           std::string message;
           {
-            StepEngine engine(network, options(reduction, threads), samples.loader, *optimizer, world);
+            StepEngine engine(network, options_of(reduction, threads), samples.loader, *optimizer, world());
             for (int i = 0; i < good_steps; ++i) engine.step(0, ids, 0.1);
-            if (world.rank() == failing) samples.truncate();
+            if (world().rank() == failing) samples.truncate();
             message = error_of([&] { engine.step(0, ids, 0.1); });
             CHECK(engine.steps_done() == good_steps);
           }
-          CHECK(message == world.broadcast(message, failing));
+          CHECK(message == world().broadcast(message, failing));
           CHECK(message.find("samples.h5") != std::string::npos);
           // The ranks are still synchronized: they can sum and train again.
           const Streamed others;
-          StepEngine engine(network, options(reduction, threads), others.loader, *optimizer, world);
+          StepEngine engine(network, options_of(reduction, threads), others.loader, *optimizer, world());
           CHECK(std::isfinite(engine.step(0, ids, 0.1).loss));
         }
       }
@@ -100,34 +89,31 @@ TEST_CASE("a rank that fails within a step makes all ranks throw its error, and 
 }
 
 TEST_CASE("ranks that train on their own learn of a failure when they synchronize") {
-  const mpi::Session session;
-  const mpi::Communicator& world = session.world();
   const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
   const auto strategy = sync::make_strategy({{"name", "local-sgd"}});
   const std::vector<std::uint32_t> ids = tiny::Pictures(kSamples).ids();
-  const int failing = world.size() - 1;
+  const int failing = world().size() - 1;
   const Streamed samples;
-  const nn::Graph network = graph(false);
-  Replica replica(network, options(Reduction::kFast, 1), samples.loader, *optimizer, world, *strategy, 0);
+  const nn::Graph network = normalized(false);
+  Replica replica(network, options_of(Reduction::kFast, 1), samples.loader, *optimizer, world(), *strategy,
+                  0);
   replica.step(0, ids, 0.1, {});
   CHECK(replica.synchronize().samples == kSamples);
-  if (world.rank() == failing) samples.truncate();
+  if (world().rank() == failing) samples.truncate();
   for (int step = 0; step < 3; ++step) replica.step(0, ids, 0.1, {});
   const std::string message = error_of([&] { replica.synchronize(); });
-  CHECK(message == world.broadcast(message, failing));
+  CHECK(message == world().broadcast(message, failing));
   CHECK(message.find("samples.h5") != std::string::npos);
 }
 
 TEST_CASE("a rank that fails in an evaluation makes all ranks throw its error") {
-  const mpi::Session session;
-  const mpi::Communicator& world = session.world();
   const Streamed samples;
   Evaluator evaluator(tiny::graph());
   evaluator.load(tiny::parameters());
   const std::vector<std::uint32_t> ids = tiny::Pictures(kSamples).ids();
-  CHECK(score(evaluator, samples.loader, ids, world).samples == kSamples);
-  if (world.root()) samples.truncate();
-  const std::string message = error_of([&] { score(evaluator, samples.loader, ids, world); });
-  CHECK(message == world.broadcast(message));
+  CHECK(score(evaluator, samples.loader, ids, world()).samples == kSamples);
+  if (world().root()) samples.truncate();
+  const std::string message = error_of([&] { score(evaluator, samples.loader, ids, world()); });
+  CHECK(message == world().broadcast(message));
   CHECK(message.find("samples.h5") != std::string::npos);
 }

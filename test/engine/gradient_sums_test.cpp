@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "convoke/mpi/session.hpp"
 #include "support/catch.hpp"
+#include "support/world.hpp"
 
 // Sums over workers, ranks and nodes. A test puts ranks of this machine on several nodes by splitting them.
 
@@ -50,25 +50,23 @@ void fill(const WorkerSums& sums, int number, int step, const std::function<void
 }  // namespace
 
 TEST_CASE("sums over workers, ranks and nodes, for nodes of equal and of different sizes") {
-  const mpi::Session session;
-  const mpi::Communicator& world = session.world();
-  const int ranks = world.size();
+  const int ranks = world().size();
   // The number of the first rank of the second node; all ranks are on one node if there is no such rank.
   for (int second_node = 1; second_node <= ranks; ++second_node) {
     for (const auto& [exact, threaded] :
          {std::pair(false, false), {false, true}, {true, false}, {true, true}}) {
       CAPTURE(second_node, exact, threaded);
-      const mpi::Communicator node = world.split(world.rank() < second_node ? 0 : 1, world.rank());
+      const mpi::Communicator node = world().split(world().rank() < second_node ? 0 : 1, world().rank());
       // Rank r has r % 2 + 1 workers.
-      const int workers = world.rank() % 2 + 1;
+      const int workers = world().rank() % 2 + 1;
       int all = 0, first = 0;
       for (int rank = 0; rank < ranks; ++rank) {
-        if (rank == world.rank()) first = all;
+        if (rank == world().rank()) first = all;
         all += rank % 2 + 1;
       }
       ModelMemory memory(node, {.parameters = 1, .sums = kSize, .exact = exact}, workers);
       NodeTeam team(memory, workers);
-      GradientSums sums(memory, team, world, 0,
+      GradientSums sums(memory, team, world(), 0,
                         {.bucket_bytes = 512,
                          .progress_thread_bytes = threaded ? std::optional<std::size_t>(0) : std::nullopt});
       CHECK(sums.overlaps() == (second_node < ranks));

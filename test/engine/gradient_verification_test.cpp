@@ -4,11 +4,12 @@
 #include <set>
 
 #include "convoke/engine/step_engine.hpp"
-#include "convoke/mpi/session.hpp"
 #include "convoke/os/environment.hpp"
+#include "engine/engine_options.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/tiny.hpp"
+#include "support/world.hpp"
 
 // A rank that computes wrong bits, on 1 to 4 ranks.
 
@@ -19,11 +20,6 @@ using Catch::Contains;
 namespace {
 
 constexpr std::uint64_t kRight = 7, kWrong = 8;
-
-mpi::Communicator world() {
-  static const mpi::Session session;
-  return session.world();
-}
 
 std::string name_of(int rank) { return fmt::format("rank {} (host {})", rank, os::host_name()); }
 
@@ -40,12 +36,7 @@ std::string message(const GradientVerification::Check& check, std::uint64_t firs
 }
 
 EngineOptions options(std::int64_t every, int threads) {
-  EngineOptions options;
-  options.batch = 32;
-  options.micro_batch = 4;
-  options.seed = 5;
-  options.reduction = Reduction::kExact;
-  options.threads = threads;
+  EngineOptions options = engine::options(Reduction::kExact, threads);
   options.verify_every = every;
   return options;
 }

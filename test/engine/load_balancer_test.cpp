@@ -4,10 +4,12 @@
 
 #include "convoke/core/random.hpp"
 #include "convoke/engine/step_engine.hpp"
-#include "convoke/mpi/session.hpp"
+#include "engine/engine_options.hpp"
 #include "support/catch.hpp"
+#include "support/differences.hpp"
 #include "support/slow_loss.hpp"
 #include "support/tiny.hpp"
+#include "support/world.hpp"
 
 // Ranks of unlike speed: the micro-batches that each gets, and what does not depend on it.
 
@@ -15,11 +17,6 @@ using namespace convoke;
 using namespace convoke::engine;
 
 namespace {
-
-mpi::Communicator world() {
-  static const mpi::Session session;
-  return session.world();
-}
 
 /// The micro-batches of each rank in the last of some full steps, and how often the shares changed.
 struct Course {
@@ -45,22 +42,9 @@ Course course(LoadBalancer& balance, std::int64_t micro_batches, const mpi::Comm
 }
 
 EngineOptions options(Reduction reduction, int threads, bool slow) {
-  EngineOptions options;
-  options.batch = 32;
-  options.micro_batch = 4;
-  options.seed = 5;
-  options.reduction = reduction;
-  options.threads = threads;
+  EngineOptions options = engine::options(reduction, threads);
   if (slow) options.loss = std::make_shared<const tiny::SlowLoss>();
   return options;
-}
-
-nn::Graph synchronized() {
-  return nn::build_graph(
-      Shape{1, 8, 8}, std::vector<Settings>{{{"layer", "conv2d"}, {"filters", 8}, {"kernel", 3}},
-                                            {{"layer", "batch_norm"}, {"synchronized", true}},
-                                            {{"layer", "flatten"}},
-                                            {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
 }
 
 /// The result of some steps of 32 samples and a last one of 21.
@@ -88,13 +72,6 @@ Trained trained(const nn::Graph& graph, const mpi::Communicator& group, const En
   for (int rank = 0; rank < group.size(); ++rank)
     result.counts.push_back(engine.shares().micro_batches(8, rank).count);
   return result;
-}
-
-double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
-  double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
-  return largest;
 }
 
 }  // namespace
@@ -146,7 +123,7 @@ TEST_CASE("times that scatter change nothing, and a rank that becomes fast gets 
 TEST_CASE("exact: the bits do not depend on the shares of the ranks") {
   const mpi::Communicator group = world(), alone = group.split(group.rank(), 0);
   const bool slow = group.rank() == group.size() - 1;
-  for (const nn::Graph& graph : {tiny::graph(), synchronized()}) {
+  for (const nn::Graph& graph : {tiny::graph(), normalized(true)}) {
     const std::vector<float> expected =
         trained(graph, alone, options(Reduction::kExact, 1, false)).parameters;
     for (const int threads : {1, 2}) {
@@ -168,7 +145,7 @@ TEST_CASE("exact: the bits do not depend on the shares of the ranks") {
 TEST_CASE("fast: other shares of the ranks change the rounding alone") {
   const mpi::Communicator group = world(), alone = group.split(group.rank(), 0);
   const bool slow = group.rank() == group.size() - 1;
-  for (const nn::Graph& graph : {tiny::graph(), synchronized()}) {
+  for (const nn::Graph& graph : {tiny::graph(), normalized(true)}) {
     const std::vector<float> expected = trained(graph, alone, options(Reduction::kFast, 1, false)).parameters;
     EngineOptions balanced = options(Reduction::kFast, 1, slow && group.size() > 1);
     balanced.balance = true;

@@ -1,9 +1,10 @@
 #include "convoke/engine/memory_need.hpp"
 
-#include "convoke/mpi/session.hpp"
 #include "convoke/nn/layer_table.hpp"
+#include "engine/engine_options.hpp"
 #include "support/catch.hpp"
 #include "support/tiny.hpp"
+#include "support/world.hpp"
 
 // The predicted memory against the memory of engines and evaluators, on 1 to 4 ranks.
 
@@ -11,15 +12,6 @@ using namespace convoke;
 using namespace convoke::engine;
 
 namespace {
-
-EngineOptions options(Reduction reduction, int threads) {
-  EngineOptions options;
-  options.batch = 32;
-  options.micro_batch = 4;
-  options.reduction = reduction;
-  options.threads = threads;
-  return options;
-}
 
 /// Returns a graph so wide that a worker runs its micro-batches in several segments.
 nn::Graph wide() {
@@ -30,35 +22,24 @@ nn::Graph wide() {
                                                {{"layer", "dense"}, {"units", 4}}});
 }
 
-/// Returns a graph whose micro-batches a worker runs all at the same time.
-nn::Graph synchronized() {
-  return nn::build_graph(Shape{1, 8, 8},
-                         std::vector<Settings>{{{"layer", "conv2d"}, {"filters", 8}, {"kernel", 3}},
-                                               {{"layer", "batch_norm"}, {"synchronized", true}},
-                                               {{"layer", "flatten"}},
-                                               {{"layer", "dense"}, {"units", 4}}});
-}
-
 }  // namespace
 
 TEST_CASE("the predicted activations equal those of an engine after an epoch") {
-  const mpi::Session session;
-  const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(2 * 32 + 21);  // the last step has five micro-batches and a smaller one
   const data::BatchLoader loader = pictures.loader();
   const auto adam = optim::make_optimizer({{"name", "adam"}});
   const std::vector<std::uint32_t> ids = pictures.ids();
-  for (const nn::Graph& graph : {tiny::graph(), wide(), synchronized()}) {
+  for (const nn::Graph& graph : {tiny::graph(), wide(), normalized(true)}) {
     for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
       for (const int threads : {1, 2, 3}) {
         const EngineOptions with = options(reduction, threads);
         const MemoryNeed need = predict_memory(graph, with, *adam, static_cast<std::int64_t>(ids.size()),
-                                               true, world.rank(), world.size());
-        StepEngine engine(graph, with, loader, *adam, world);
+                                               true, world().rank(), world().size());
+        StepEngine engine(graph, with, loader, *adam, world());
         for (std::size_t first = 0; first < ids.size(); first += 32) {
           engine.step(0, std::span(ids).subspan(first, std::min<std::size_t>(32, ids.size() - first)), 1e-3);
         }
-        CAPTURE(graph.node(1).name, reduction == Reduction::kExact, threads, world.size());
+        CAPTURE(graph.node(1).name, reduction == Reduction::kExact, threads, world().size());
         CHECK(need.activations == engine.plan_bytes());
         CHECK(need.parameters == engine.parameters().size_bytes());
         CHECK(need.optimizer_state == 2 * engine.optimizer_state(0).size_bytes());
@@ -79,9 +60,9 @@ TEST_CASE("a rank has memory for all micro-batches that it may get by its speed"
   for (int ranks = 2; ranks <= 4; ++ranks) {
     alone.batch = alone.micro_batch * (8 - (ranks - 1));  // the others keep one micro-batch each
     const std::size_t expected =
-        predict_memory(synchronized(), alone, *sgd, alone.batch, false, 0, 1).activations;
+        predict_memory(normalized(true), alone, *sgd, alone.batch, false, 0, 1).activations;
     for (int rank = 0; rank < ranks; ++rank) {
-      CHECK(predict_memory(synchronized(), balanced, *sgd, 32, false, rank, ranks).activations == expected);
+      CHECK(predict_memory(normalized(true), balanced, *sgd, 32, false, rank, ranks).activations == expected);
     }
   }
 }

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "convoke/engine/worker_team.hpp"
-#include "convoke/mpi/session.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/world.hpp"
 
 using namespace convoke;
 using namespace convoke::engine;
@@ -22,15 +22,13 @@ double moment(int rank, int worker, int micro_batch, std::size_t i) {
 }  // namespace
 
 TEST_CASE("moments are summed over micro-batches, workers and ranks, some without a micro-batch") {
-  const mpi::Session session;
-  const mpi::Communicator& world = session.world();
   constexpr std::size_t kCount = 40;
   constexpr int kWorkers = 3, kMicroBatches = 2, kIdle = 1;  // worker kIdle of every rank has no micro-batch
   for (const bool exact : {false, true}) {
-    MomentsExchange exchange(world, kWorkers, 100, exact);
+    MomentsExchange exchange(world(), kWorkers, 100, exact);
     WorkerTeam team(kWorkers);
     std::vector<double> expected(kCount);
-    for (int rank = 0; rank < world.size(); ++rank) {
+    for (int rank = 0; rank < world().size(); ++rank) {
       for (const int worker : {0, 2}) {
         for (int micro_batch = 0; micro_batch < kMicroBatches; ++micro_batch) {
           for (std::size_t i = 0; i < kCount; ++i) expected[i] += moment(rank, worker, micro_batch, i);
@@ -44,7 +42,8 @@ TEST_CASE("moments are summed over micro-batches, workers and ranks, some withou
         for (const std::size_t count : {kCount, std::size_t{3}, kCount}) {  // several in a step
           std::vector<double> moments(count);
           for (int micro_batch = 0; worker != kIdle && micro_batch < kMicroBatches; ++micro_batch) {
-            for (std::size_t i = 0; i < count; ++i) moments[i] = moment(world.rank(), worker, micro_batch, i);
+            for (std::size_t i = 0; i < count; ++i)
+              moments[i] = moment(world().rank(), worker, micro_batch, i);
             exchange.add(worker, moments);
           }
           exchange.sum(worker, count, kNothing);
@@ -60,12 +59,10 @@ TEST_CASE("moments are summed over micro-batches, workers and ranks, some withou
 }
 
 TEST_CASE("a moment that is not finite makes the sum NaN on all ranks") {
-  const mpi::Session session;
-  const mpi::Communicator& world = session.world();
   for (const bool exact : {false, true}) {
-    MomentsExchange exchange(world, 1, 100, exact);
+    MomentsExchange exchange(world(), 1, 100, exact);
     exchange.begin_step();
-    exchange.add(0, std::vector<double>{1, world.root() ? std::nan("") : 1});
+    exchange.add(0, std::vector<double>{1, world().root() ? std::nan("") : 1});
     exchange.sum(0, 2, kNothing);
     std::vector<double> sum(2);
     exchange.read(sum);
@@ -74,8 +71,7 @@ TEST_CASE("a moment that is not finite makes the sum NaN on all ranks") {
 }
 
 TEST_CASE("more micro-batches than can be summed exactly are refused") {
-  const mpi::Session session;
-  CHECK(error_of([&] { MomentsExchange(session.world(), 1, 65537, true); }) ==
+  CHECK(error_of([&] { MomentsExchange(world(), 1, 65537, true); }) ==
         "a step has 65537 micro-batches, but synchronized batch norms can sum at most 65536 exactly");
-  CHECK(error_of([&] { MomentsExchange(session.world(), 1, 65537, false); }).empty());
+  CHECK(error_of([&] { MomentsExchange(world(), 1, 65537, false); }).empty());
 }

@@ -5,10 +5,10 @@
 
 #include "convoke/engine/canonical.hpp"
 #include "convoke/engine/step_engine.hpp"
-#include "convoke/mpi/session.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/tiny.hpp"
+#include "support/world.hpp"
 
 using namespace convoke;
 using namespace convoke::engine;
@@ -71,11 +71,10 @@ std::vector<float> of_node(const std::string& name, const std::vector<float>& ca
 }  // namespace
 
 TEST_CASE("a step of SGD with factors on the rate, computed by hand") {
-  const mpi::Session session;
-  const std::vector<float> before = trained(network(), session.world(), {.steps = 0});
-  const std::vector<float> plain = trained(network(), session.world(), {.rate = 1});  // w - g
+  const std::vector<float> before = trained(network(), world(), {.steps = 0});
+  const std::vector<float> plain = trained(network(), world(), {.rate = 1});  // w - g
   const std::vector<float> found =
-      trained(grouped({{{"conv", "hidden"}, 0.25}, {{"conv"}, 4}}), session.world(), {.rate = 1});
+      trained(grouped({{{"conv", "hidden"}, 0.25}, {{"conv"}, 4}}), world(), {.rate = 1});
   const auto check_node = [&](const std::string& node, double factor) {
     const std::vector<float> w = of_node(node, before), stepped = of_node(node, plain);
     const std::vector<float> v = of_node(node, found);
@@ -94,13 +93,12 @@ TEST_CASE("a step of SGD with factors on the rate, computed by hand") {
 }
 
 TEST_CASE("with every optimizer a factor changes the rate of its nodes alone") {
-  const mpi::Session session;
   const nn::Graph graph = grouped({{{"hidden"}, 0.25}});
   for (const std::string& name : optim::optimizer_names()) {
     INFO(name);
     for (const int threads : {1, 2}) {
       const auto at = [&](const nn::Graph& of, double rate) {
-        return trained(of, session.world(), {.optimizer = name, .rate = rate, .threads = threads});
+        return trained(of, world(), {.optimizer = name, .rate = rate, .threads = threads});
       };
       const std::vector<float> fast = at(network(), 0.02), slow = at(network(), 0.005);
       const std::vector<float> found = at(graph, 0.02);
@@ -114,15 +112,14 @@ TEST_CASE("with every optimizer a factor changes the rate of its nodes alone") {
 
 TEST_CASE(
     "the optimizer counts the steps of nodes that were frozen at first from their first training step") {
-  const mpi::Session session;
   nn::Graph graph = network();
   graph.set_options(graph.find("hidden"), {.frozen_steps = 100});
   // Adam corrects its first steps for averages that begin at 0; after 100 steps the correction differs.
   const std::vector<float> found =
-      trained(graph, session.world(), {.optimizer = "adam", .rate = 0.01, .steps_before = 100});
-  const std::vector<float> fresh = trained(network(), session.world(), {.optimizer = "adam", .rate = 0.01});
+      trained(graph, world(), {.optimizer = "adam", .rate = 0.01, .steps_before = 100});
+  const std::vector<float> fresh = trained(network(), world(), {.optimizer = "adam", .rate = 0.01});
   const std::vector<float> late =
-      trained(network(), session.world(), {.optimizer = "adam", .rate = 0.01, .steps_before = 100});
+      trained(network(), world(), {.optimizer = "adam", .rate = 0.01, .steps_before = 100});
   CHECK(of_node("hidden", found) == of_node("hidden", fresh));
   CHECK(of_node("conv", found) == of_node("conv", late));
   CHECK(of_node("hidden", fresh) != of_node("hidden", late));

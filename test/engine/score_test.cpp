@@ -1,19 +1,18 @@
 #include <cmath>
 
 #include "convoke/engine/evaluator.hpp"
-#include "convoke/mpi/session.hpp"
 #include "support/catch.hpp"
 #include "support/tiny.hpp"
+#include "support/world.hpp"
 
 using namespace convoke;
 using engine::Evaluator;
 
 TEST_CASE("the mean loss of many samples is exact for large losses, and not finite if one loss is not") {
-  const mpi::Session session;
   const tiny::Pictures pictures(3000);
   const auto score_of = [&](Evaluator& evaluator, std::vector<float> parameters) {
     evaluator.load(parameters);
-    return engine::score(evaluator, pictures.loader(), pictures.ids(), session.world());
+    return engine::score(evaluator, pictures.loader(), pictures.ids(), world());
   };
   // Only the bias of the last layer counts: a squared error of about 1e10 for each sample.
   const nn::Graph graph = nn::build_graph(
@@ -33,7 +32,6 @@ TEST_CASE("the mean loss of many samples is exact for large losses, and not fini
 }
 
 TEST_CASE("the objective is the loss of training: with smoothing, weights and penalties, by a slow loop") {
-  const mpi::Session session;
   const tiny::Pictures pictures(90);
   std::vector<float> weights;
   for (std::size_t i = 0; i < 90; ++i) weights.push_back(0.25F * static_cast<float>(i % 7));
@@ -59,7 +57,7 @@ TEST_CASE("the objective is the loss of training: with smoothing, weights and pe
   const data::BatchLoader loader(split, Shape{1, 8, 8}, data::Normalization{{1.0F / 255}, {0}});
   Evaluator evaluator(graph, {.loss = nn::make_loss(loss)});
   evaluator.load(parameters);
-  const engine::Score score = engine::score(evaluator, loader, pictures.ids(), session.world());
+  const engine::Score score = engine::score(evaluator, loader, pictures.ids(), world());
 
   double sum = 0, plain = 0, penalty = 0;
   for (std::size_t i = 0; i < 90; ++i) {

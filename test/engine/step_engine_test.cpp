@@ -1,63 +1,20 @@
 #include "convoke/engine/step_engine.hpp"
 
-#include <mpi.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <atomic>
 #include <cmath>
-#include <ctime>
 
 #include "convoke/core/timeline.hpp"
-#include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
+#include "engine/engine_options.hpp"
 #include "support/catch.hpp"
 #include "support/counted_allocations.hpp"
+#include "support/differences.hpp"
 #include "support/error_of.hpp"
+#include "support/replaced_calls.hpp"
 #include "support/tiny.hpp"
+#include "support/world.hpp"
 
 // The micro-batch engine guarantees that the recipe alone decides what a step computes, not the distribution
 // of its micro-batches.
-
-// Counts a step's MPI calls through the profiling interface.
-
-namespace {
-int collectives = 0;
-}
-
-extern "C" int MPI_Ialltoall(const void* send, int sent, MPI_Datatype type, void* receive, int received,
-                             MPI_Datatype received_type, MPI_Comm comm, MPI_Request* request) {
-  ++collectives;
-  return PMPI_Ialltoall(send, sent, type, receive, received, received_type, comm, request);
-}
-extern "C" int MPI_Iallgather(const void* send, int sent, MPI_Datatype type, void* receive, int received,
-                              MPI_Datatype received_type, MPI_Comm comm, MPI_Request* request) {
-  ++collectives;
-  return PMPI_Iallgather(send, sent, type, receive, received, received_type, comm, request);
-}
-extern "C" int MPI_Iallreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
-                              MPI_Comm comm, MPI_Request* request) {
-  ++collectives;
-  return PMPI_Iallreduce(send, receive, count, type, op, comm, request);
-}
-extern "C" int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
-                             MPI_Comm comm) {
-  ++collectives;
-  return PMPI_Allreduce(send, receive, count, type, op, comm);
-}
-extern "C" int MPI_Barrier(MPI_Comm comm) {
-  ++collectives;
-  return PMPI_Barrier(comm);
-}
-
-// A clock that takes long on demand, for a rank that is late wherever it reads the time: after a sum, too.
-namespace {
-std::atomic<bool> slow_clock{false};
-}
-extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
-  if (slow_clock) usleep(50'000);
-  return static_cast<int>(syscall(SYS_clock_gettime, clock, time));
-}
 
 using namespace convoke;
 using namespace convoke::engine;
@@ -65,16 +22,6 @@ using namespace convoke::run;
 using namespace convoke::train;
 
 namespace {
-
-EngineOptions options(Reduction reduction, int threads = 1) {
-  EngineOptions options;
-  options.batch = 32;
-  options.micro_batch = 4;
-  options.seed = 5;
-  options.reduction = reduction;
-  options.threads = threads;
-  return options;
-}
 
 /// Returns the parameters after `steps` steps of 32 samples and a last step of 21: five micro-batches and a
 /// smaller one.
@@ -93,24 +40,6 @@ std::vector<float> trained(const mpi::Communicator& group, const EngineOptions& 
   CHECK(std::isfinite(engine.step(99, std::span(ids).first(21), 1e-3).loss));
   const std::span<float> parameters = engine.parameters();
   return {parameters.begin(), parameters.end()};
-}
-
-mpi::Communicator world() {
-  static const mpi::Session session;
-  return session.world();
-}
-mpi::Communicator alone() { return world().split(world().rank(), 0); }
-
-// || a - b || / || b ||
-double relative_difference(const std::vector<float>& a, const std::vector<float>& b) {
-  double difference = 0;
-  double norm = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double d = static_cast<double>(a[i]) - static_cast<double>(b[i]);
-    difference += d * d;
-    norm += static_cast<double>(b[i]) * static_cast<double>(b[i]);
-  }
-  return std::sqrt(difference / norm);
 }
 
 }  // namespace
@@ -272,9 +201,9 @@ TEST_CASE("a step makes two collectives per bucket between nodes, and none withi
     const auto buckets = static_cast<int>((bytes + 1023) / 1024);
     const std::vector<std::uint32_t> ids = pictures.ids();
     for (int i = 0; i < 3; ++i) {
-      collectives = 0;
+      replaced::counts = {};
       engine.step(0, ids, 0.1);
-      CHECK(collectives == (world().size() == 1 || share ? 0 : 2 * buckets));
+      CHECK(replaced::counts.collectives() == (world().size() == 1 || share ? 0 : 2 * buckets));
     }
   }
 }
@@ -352,10 +281,10 @@ TEST_CASE("a loss that is not finite on one rank is found on all, however late t
   for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
     StepEngine engine(graph, options(reduction), loader, *optimizer, world());
     const std::vector<std::uint32_t> ids = pictures.ids();
-    slow_clock = world().rank() > 0 && world().rank() == world().size() - 1;
+    replaced::slow_clock = world().rank() > 0 && world().rank() == world().size() - 1;
     CHECK(!std::isfinite(engine.step(0, ids, 0.1).loss));
     CHECK_THAT(engine.diagnose(), Catch::EndsWith(" on rank " + last));
-    slow_clock = false;
+    replaced::slow_clock = false;
     CHECK(engine.steps_done() == 0);
   }
 }

@@ -1,26 +1,17 @@
-#include <mpi.h>
-
 #include <cmath>
 
 #include "convoke/engine/step_engine.hpp"
-#include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
+#include "engine/engine_options.hpp"
 #include "support/catch.hpp"
 #include "support/counted_allocations.hpp"
+#include "support/differences.hpp"
+#include "support/replaced_calls.hpp"
 #include "support/tiny.hpp"
+#include "support/world.hpp"
 
 // Synchronized batch norm in training: one group is the whole batch, however its micro-batches are
 // distributed.
-
-namespace {
-int blocking_sums = 0;
-}
-
-extern "C" int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
-                             MPI_Comm comm) {
-  ++blocking_sums;
-  return PMPI_Allreduce(send, receive, count, type, op, comm);
-}
 
 using namespace convoke;
 using namespace convoke::engine;
@@ -40,22 +31,6 @@ nn::Graph graph(bool synchronized) {
        {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
 }
 
-EngineOptions options(Reduction reduction, int threads = 1, std::int64_t micro_batch = 4) {
-  EngineOptions options;
-  options.batch = 32;
-  options.micro_batch = micro_batch;
-  options.seed = 5;
-  options.reduction = reduction;
-  options.threads = threads;
-  return options;
-}
-
-mpi::Communicator world() {
-  static const mpi::Session session;
-  return session.world();
-}
-mpi::Communicator alone() { return world().split(world().rank(), 0); }
-
 /// Returns the canonical parameters, statistics included, after `steps` steps of 32 samples and one of 21:
 /// micro-batches of 4 and a last micro-batch of 1.
 std::vector<float> trained(const mpi::Communicator& group, const EngineOptions& options, int steps,
@@ -72,18 +47,6 @@ std::vector<float> trained(const mpi::Communicator& group, const EngineOptions& 
     if (i == steps / 2) CHECK(std::isfinite(engine.step(99, std::span(ids).first(21), 0.05).loss));
   }
   return unpack(canonical_parameters(network), engine.layout(), engine.parameters());
-}
-
-// || a - b || / || b ||
-double relative_difference(const std::vector<float>& a, const std::vector<float>& b) {
-  REQUIRE(a.size() == b.size());
-  double difference = 0, norm = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double x = static_cast<double>(a[i]), y = static_cast<double>(b[i]);
-    difference += (x - y) * (x - y);
-    norm += y * y;
-  }
-  return std::sqrt(difference / norm);
 }
 
 }  // namespace
@@ -139,11 +102,11 @@ TEST_CASE("synchronized: a step allocates nothing after the first, and makes one
       StepEngine engine(network, options(reduction, threads), loader, *optimizer, world());
       engine.step(0, ids, 1e-3);
       const long before = test::allocations();
-      blocking_sums = 0;
+      replaced::counts = {};
       for (int i = 0; i < 5; ++i) engine.step(0, ids, 1e-3);
       const long after = test::allocations();
       CHECK(after == before);
-      CHECK(blocking_sums == (world().size() == 1 ? 0 : 5 * (2 + 2)));
+      CHECK(replaced::counts.allreduce == (world().size() == 1 ? 0 : 5 * (2 + 2)));
     }
   }
 }

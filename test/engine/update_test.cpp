@@ -4,10 +4,11 @@
 
 #include "convoke/engine/canonical.hpp"
 #include "convoke/engine/step_engine.hpp"
-#include "convoke/mpi/session.hpp"
+#include "engine/engine_options.hpp"
 #include "support/catch.hpp"
 #include "support/counted_allocations.hpp"
 #include "support/tiny.hpp"
+#include "support/world.hpp"
 
 using namespace convoke;
 using namespace convoke::engine;
@@ -45,16 +46,6 @@ nn::Graph penalized(const nn::Graph& graph, double l1, double l2) {
     result.add(dense ? std::make_shared<Penalized>(node.layer, l1, l2) : node.layer, node.inputs, node.name);
   }
   return result;
-}
-
-EngineOptions options(Reduction reduction, int threads = 1) {
-  EngineOptions options;
-  options.batch = 32;
-  options.micro_batch = 4;
-  options.seed = 5;
-  options.reduction = reduction;
-  options.threads = threads;
-  return options;
 }
 
 // The job that Keras 3.15 ran as
@@ -123,11 +114,10 @@ void check_near(const std::vector<T>& found, const std::vector<T>& expected) {
 }  // namespace
 
 TEST_CASE("penalties, clipping and the average: six steps equal Keras'") {
-  const mpi::Session session;
   for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
     for (const int threads : {1, 2}) {
       const auto job = [&](const UpdateOptions& update) {
-        return keras_job(session.world(), update, reduction, threads);
+        return keras_job(world(), update, reduction, threads);
       };
       const KerasJob plain = job({});
       check_near(plain.losses, {2.79308844, 2.72121477, 2.59861135, 2.44405222, 2.26943755, 2.08815384});
@@ -191,22 +181,20 @@ Trained trained(const mpi::Communicator& group, int threads, const Settings& opt
 TEST_CASE(
     "exact: penalties, clipping, the average and every optimizer give the same bits for any ranks and "
     "threads") {
-  const mpi::Session session;
-  const mpi::Communicator alone = session.world().split(session.world().rank(), 0);
+  const mpi::Communicator alone = world().split(world().rank(), 0);
   for (const std::string& name : optim::optimizer_names()) {
     INFO(name);
     const Trained expected = trained(alone, 1, {{"name", name}});
     CHECK(std::isfinite(expected.losses.back()));
     CHECK(expected.average.size() == expected.parameters.size());
     CHECK(expected.average != expected.parameters);
-    CHECK(trained(session.world(), 1, {{"name", name}}) == expected);
-    CHECK(trained(session.world(), 2, {{"name", name}}) == expected);
+    CHECK(trained(world(), 1, {{"name", name}}) == expected);
+    CHECK(trained(world(), 2, {{"name", name}}) == expected);
     CHECK(trained(alone, 3, {{"name", name}}) == expected);
   }
 }
 
 TEST_CASE("clipping by the norm shortens a long gradient and keeps its direction") {
-  const mpi::Session session;
   const tiny::Pictures pictures(32);
   const data::BatchLoader loader = pictures.loader();
   const nn::Graph graph = tiny::graph();
@@ -216,7 +204,7 @@ TEST_CASE("clipping by the norm shortens a long gradient and keeps its direction
   const auto gradient = [&](double clip_norm) {
     EngineOptions wanted = options(Reduction::kExact);
     wanted.update.clip_norm = clip_norm;
-    StepEngine engine(graph, wanted, loader, *optimizer, session.world());
+    StepEngine engine(graph, wanted, loader, *optimizer, world());
     const std::size_t trainable = engine.layout().trainable_size();
     std::vector<double> change(engine.parameters().begin(),
                                engine.parameters().begin() + static_cast<std::ptrdiff_t>(trainable));
@@ -240,7 +228,6 @@ TEST_CASE("clipping by the norm shortens a long gradient and keeps its direction
 }
 
 TEST_CASE("the average follows all parameters, statistics included") {
-  const mpi::Session session;
   const tiny::Pictures pictures(32);
   const data::BatchLoader loader = pictures.loader();
   const nn::Graph graph = tiny::graph();
@@ -248,7 +235,7 @@ TEST_CASE("the average follows all parameters, statistics included") {
   const std::vector<std::uint32_t> ids = pictures.ids();
   EngineOptions wanted = options(Reduction::kFast, 2);
   wanted.update.ema = 0.75;
-  StepEngine engine(graph, wanted, loader, *optimizer, session.world());
+  StepEngine engine(graph, wanted, loader, *optimizer, world());
   const auto equal = [](auto a, auto b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); };
   CHECK(equal(engine.result(), engine.parameters()));  // there is no average before the first step
   std::vector<double> expected;
@@ -272,7 +259,6 @@ TEST_CASE("the average follows all parameters, statistics included") {
 }
 
 TEST_CASE("an update allocates nothing") {
-  const mpi::Session session;
   const tiny::Pictures pictures(32);
   const data::BatchLoader loader = pictures.loader();
   const nn::Graph graph = penalized(tiny::graph(), 1e-4, 1e-3);
@@ -282,7 +268,7 @@ TEST_CASE("an update allocates nothing") {
     for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
       EngineOptions wanted = options(reduction, 2);
       wanted.update = {.clip_norm = 0.1, .ema = 0.9};
-      StepEngine engine(graph, wanted, loader, *optimizer, session.world());
+      StepEngine engine(graph, wanted, loader, *optimizer, world());
       engine.step(0, ids, 1e-3);
       const long before = test::allocations();
       for (int i = 0; i < 3; ++i) engine.step(0, ids, 1e-3);

@@ -10,12 +10,12 @@
 
 #include "convoke/engine/step_engine.hpp"
 #include "convoke/engine/worker_team.hpp"
-#include "convoke/mpi/session.hpp"
 #include "convoke/mpi/shared_memory.hpp"
 #include "convoke/os/clock.hpp"
 #include "support/catch.hpp"
 #include "support/other_loss.hpp"
 #include "support/tiny.hpp"
+#include "support/world.hpp"
 
 // Micro-batches that workers take from each other: each is computed once, and the result is that of
 // equal shares, on 1 to 4 ranks.
@@ -92,8 +92,7 @@ TrainedFull trained_full(const mpi::Communicator& group, EngineOptions options,
 
 TEST_CASE("each micro-batch of a step is given out once, whoever takes it") {
   constexpr int kWorkers = 2;
-  const mpi::Session session;
-  const mpi::Communicator group = session.world();
+  const mpi::Communicator group = world();
   for (const bool own_rank_only : {false, true}) {
     ModelMemory memory(group.split_node(), {.parameters = 1, .sums = 1}, kWorkers);
     WorkQueue queue(memory, group, own_rank_only);
@@ -134,8 +133,7 @@ TEST_CASE("each micro-batch of a step is given out once, whoever takes it") {
 }
 
 TEST_CASE("a worker that is held leaves its micro-batches to others, and with exact no bit changes") {
-  const mpi::Session session;
-  const mpi::Communicator group = session.world(), alone = group.split(group.rank(), 0);
+  const mpi::Communicator group = world(), alone = group.split(group.rank(), 0);
   const mpi::SharedMemory shared(group.split_node(), sizeof(std::atomic<std::int64_t>));
   auto& computed = *reinterpret_cast<std::atomic<std::int64_t>*>(shared.bytes().data());
   const bool last = group.rank() + 1 == group.size();

@@ -6,7 +6,8 @@ rm -rf "$folder"
 mkdir -p "$folder"/{apps,data-prep,include,src,test/nn}
 printf 'a\nb\nc\n' > "$folder/src/one.cpp"
 printf 'a\n' > "$folder/include/one.hpp"
-printf 'convoke_test(nn LINKS convoke_nn)\n  convoke_mpi_test(nn_mpi)\n# convoke_test(none)\n' > "$folder/test/nn/CMakeLists.txt"
+printf 'convoke_test_program(mpi)\nconvoke_test(nn LINKS convoke_nn)\n  convoke_mpi_test(nn_mpi)\nconvoke_test(optim PROGRAM nn)\n# convoke_test(none)\n' \
+  > "$folder/test/nn/CMakeLists.txt"
 expect() {  # CODE TEXT BUDGET
   local code=0 said
   printf '# a remark\n%b' "$3" > "$folder/test/budget.txt"

@@ -9,22 +9,11 @@
 
 #include "mpi/state.hpp"
 #include "support/catch.hpp"
+#include "support/replaced_calls.hpp"
 #include "support/world.hpp"
 
 using namespace convoke;
 using mpi::Communicator;
-
-namespace {
-
-int freed = 0;
-
-}  // namespace
-
-// Intercepts the library's calls through MPI's profiling interface.
-extern "C" int MPI_Comm_free(MPI_Comm* communicator) {
-  ++freed;
-  return PMPI_Comm_free(communicator);
-}
 
 namespace {
 
@@ -201,7 +190,7 @@ TEST_CASE("no rank passes a barrier before the last one arrives") {
 }
 
 TEST_CASE("a communicator is freed with its last copy, but after an exception only when all ranks say so") {
-  freed = 0;
+  const int& freed = replaced::counts.comm_free = 0;
   {
     const Communicator group = world().split(0, 0);
     const Communicator copy = group;

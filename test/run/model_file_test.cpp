@@ -13,6 +13,7 @@
 #include "support/error_of.hpp"
 #include "support/full_disk.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/times.hpp"
 #include "support/tiny.hpp"
 
 using convoke::Error;
@@ -22,10 +23,6 @@ using namespace convoke::train;
 namespace hdf5 = convoke::hdf5;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 Member member(std::int64_t index) {
   return {.index = index,

@@ -5,12 +5,12 @@
 #include <regex>
 
 #include "convoke/core/error.hpp"
-#include "convoke/mpi/session.hpp"
 #include "convoke/run/collective.hpp"
 #include "support/catch.hpp"
+#include "support/times.hpp"
+#include "support/world.hpp"
 
 using convoke::Error;
-using convoke::mpi::Session;
 using convoke::run::RunFolder;
 namespace fs = std::filesystem;
 
@@ -51,45 +51,38 @@ std::string failure(const fs::path& output, bool resume, const convoke::mpi::Com
   return "";
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("a run gets a new folder with its name and the time, the same on all ranks") {
-  const Session session;
-  const SharedFolder shared(session.world());
+  const SharedFolder shared(world());
   std::vector<fs::path> paths;
-  for (int i = 0; i < 3; ++i) paths.push_back(RunFolder::create("mnist", {}, false, session.world()).path());
+  for (int i = 0; i < 3; ++i) paths.push_back(RunFolder::create("mnist", {}, false, world()).path());
   for (const fs::path& path : paths) {
     CHECK(std::regex_match(path.string(), std::regex("runs/mnist-[0-9]{8}-[0-9]{6}(-[0-9]+)?")));
     CHECK(fs::is_directory(path));
-    CHECK(session.world().broadcast(path.string()) == path.string());
+    CHECK(world().broadcast(path.string()) == path.string());
   }
   CHECK(paths[0] != paths[1]);
   CHECK(paths[1] != paths[2]);
 }
 
 TEST_CASE("a folder with content is used again only to resume") {
-  const Session session;
-  const SharedFolder shared(session.world());
-  CHECK(RunFolder::create("mnist", "out/deep", false, session.world()).path() == "out/deep");
-  CHECK(failure("out/deep", false, session.world()).empty());  // still empty
-  session.world().barrier();
-  if (session.world().root()) fs::create_directory("out/deep/checkpoints");
-  const std::string why = failure("out/deep", false, session.world());
+  const SharedFolder shared(world());
+  CHECK(RunFolder::create("mnist", "out/deep", false, world()).path() == "out/deep");
+  CHECK(failure("out/deep", false, world()).empty());  // still empty
+  world().barrier();
+  if (world().root()) fs::create_directory("out/deep/checkpoints");
+  const std::string why = failure("out/deep", false, world());
   CHECK(contains(why, "out/deep: is not empty"));
   CHECK(contains(why, "--resume"));
-  CHECK(failure("out/deep", true, session.world()).empty());
+  CHECK(failure("out/deep", true, world()).empty());
 }
 
 TEST_CASE("a folder that cannot be created is an error on all ranks that names it") {
-  const Session session;
-  const SharedFolder shared(session.world());
-  if (session.world().root()) std::fclose(std::fopen("file", "w"));
-  session.world().barrier();
-  CHECK(contains(failure("file/run", false, session.world()), "file/run: cannot be used"));
-  CHECK(contains(failure("file", false, session.world()), "file: cannot be used"));
-  CHECK(contains(failure("/proc/run", false, session.world()), "/proc/run: cannot be used"));
+  const SharedFolder shared(world());
+  if (world().root()) std::fclose(std::fopen("file", "w"));
+  world().barrier();
+  CHECK(contains(failure("file/run", false, world()), "file/run: cannot be used"));
+  CHECK(contains(failure("file", false, world()), "file: cannot be used"));
+  CHECK(contains(failure("/proc/run", false, world()), "/proc/run: cannot be used"));
 }

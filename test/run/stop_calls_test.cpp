@@ -3,16 +3,15 @@
 #include <chrono>
 #include <csignal>
 
-#include "convoke/mpi/session.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "support/catch.hpp"
+#include "support/world.hpp"
 
 // Groups that stop because another group stops, on 1 to 4 ranks.
 
 using namespace convoke::run;
 namespace os = convoke::os;
 using convoke::mpi::Communicator;
-using convoke::mpi::Session;
 
 namespace {
 
@@ -36,46 +35,40 @@ void signal_to(int rank, const Communicator& world) {
 }  // namespace
 
 TEST_CASE("a signal to any rank stops all groups") {
-  const Session session;
-  const Communicator& world = session.world();
   const auto signal_stops = [&](int groups, int rank) {
-    const Communicator group = world.split(world.rank() * groups / world.size(), 0);
+    const Communicator group = world().split(world().rank() * groups / world().size(), 0);
     const os::StopSignals none_yet;
-    StopCalls calls(world, group);
-    signal_to(rank, world);
+    StopCalls calls(world(), group);
+    signal_to(rank, world());
     CHECK(train(group, calls).to_string() == "SIGUSR1");
     calls.wait_for_all();
   };
   signal_stops(2, 0);
-  signal_stops(world.size(), world.size() - 1);
+  signal_stops(world().size(), world().size() - 1);
 }
 
 TEST_CASE("a rank that has finished training passes its signal on") {
-  const Session session;
-  const Communicator& world = session.world();
-  const Communicator group = world.split(world.rank() == 0 ? 0 : 1, 0);
+  const Communicator group = world().split(world().rank() == 0 ? 0 : 1, 0);
   const os::StopSignals none_yet;
-  StopCalls calls(world, group);
-  signal_to(world.size() - 1, world);
+  StopCalls calls(world(), group);
+  signal_to(world().size() - 1, world());
   // The group that gets the signal has finished; rank 0 trains alone.
-  if (world.root() && world.size() > 1) CHECK(train(group, calls).to_string() == "SIGUSR1");
+  if (world().root() && world().size() > 1) CHECK(train(group, calls).to_string() == "SIGUSR1");
   calls.wait_for_all();
 }
 
 TEST_CASE("simultaneous calls, and calls without a check, are received") {
-  const Session session;
-  const Communicator& world = session.world();
-  const Communicator alone = world.split(world.rank(), 0);
+  const Communicator alone = world().split(world().rank(), 0);
   const os::StopSignals none;
   for (int i = 0; i < 20; ++i) {
-    StopCalls calls(world, alone);
-    if (i % 2 == 0 || world.rank() == i % world.size()) calls.call(StopReason::out_of_time());
+    StopCalls calls(world(), alone);
+    if (i % 2 == 0 || world().rank() == i % world().size()) calls.call(StopReason::out_of_time());
     calls.wait_for_all();
     // Each rank that was called by another knows it: all ranks, except the only caller if there is just one.
     double called = calls.heard() ? 1 : 0;
     if (called == 1) CHECK(calls.heard().to_string() == "the end of the job's time");
-    if (i % 2 != 0) CHECK((called == 1) == (world.rank() != i % world.size()));
-    world.sum(std::span(&called, 1));
-    CHECK(called >= world.size() - 1);
+    if (i % 2 != 0) CHECK((called == 1) == (world().rank() != i % world().size()));
+    world().sum(std::span(&called, 1));
+    CHECK(called >= world().size() - 1);
   }
 }

@@ -16,7 +16,7 @@ struct Outcome {
   int code = 0;
   std::string text;  ///< standard output and error
 
-  bool says(const std::string& part) const { return text.find(part) != std::string::npos; }
+  bool says(const std::string& part) const { return contains(text, part); }
   int times(const std::string& part) const { return ::times(text, part); }
 };
 

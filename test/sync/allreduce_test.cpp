@@ -7,20 +7,29 @@
 
 #include "support/catch.hpp"
 #include "support/counted_allocations.hpp"
+#include "support/replaced_calls.hpp"
 #include "support/world.hpp"
 
-// Counts the costs of a step: allocations, and the collectives that reach MPI. Each wrapper has the name of
-// an MPI function and passes the call on to the PMPI function that every MPI has for this.
+// Counts the costs of a step: allocations, and the collectives that reach MPI.
+
+using namespace convoke;
+using sync::AllReduce;
+using sync::Exchange;
+
 namespace {
-int started_sums = 0;
-int other_collectives = 0;
-std::vector<int> slice_bytes(1000);  // of the started sums
-int waits = 0;
-double seconds_in_waits = 0;
-MPI_Request waits_for = MPI_REQUEST_NULL;  // the newest that was tested, since when
-std::chrono::steady_clock::time_point wait_began;
-int tell_waiting = -1;  // the rank that is told when this one waits next
+
 constexpr int kWaitingTag = 7;
+
+/// What finish_gradients waits for: a sum of MPI, from its first test to its end. Tells a rank when this one
+/// waits.
+struct Waits {
+  int count = 0;
+  double seconds = 0;
+  MPI_Request request = MPI_REQUEST_NULL;  // the newest that was tested, since when
+  std::chrono::steady_clock::time_point began;
+};
+Waits waits;
+int tell_waiting = -1;  // the rank that is told when this one waits next
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -29,57 +38,26 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 void receive_waiting() {
   PMPI_Recv(nullptr, 0, MPI_BYTE, MPI_ANY_SOURCE, kWaitingTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
-}  // namespace
 
-extern "C" {
-int MPI_Ialltoall(const void* out, int bytes, MPI_Datatype type, void* in, int in_bytes, MPI_Datatype in_type,
-                  MPI_Comm comm, MPI_Request* request) {
-  slice_bytes[static_cast<std::size_t>(started_sums++)] = bytes;
-  return PMPI_Ialltoall(out, bytes, type, in, in_bytes, in_type, comm, request);
-}
-int MPI_Iallreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                   MPI_Request* request) {
-  ++other_collectives;
-  return PMPI_Iallreduce(in, out, count, type, op, comm, request);
-}
-int MPI_Allreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  ++other_collectives;
-  return PMPI_Allreduce(in, out, count, type, op, comm);
-}
-int MPI_Reduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
-  ++other_collectives;
-  return PMPI_Reduce(in, out, count, type, op, root, comm);
-}
-int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  ++other_collectives;
-  return PMPI_Bcast(data, count, type, root, comm);
-}
-int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
+int measured_test(MPI_Request* request, int* done, MPI_Status* status) {
   if (tell_waiting >= 0) PMPI_Send(nullptr, 0, MPI_BYTE, tell_waiting, kWaitingTag, MPI_COMM_WORLD);
   tell_waiting = -1;
   const MPI_Request before = *request;
-  if (std::exchange(waits_for, before) != before) wait_began = std::chrono::steady_clock::now();
+  if (std::exchange(waits.request, before) != before) waits.began = std::chrono::steady_clock::now();
   const int code = PMPI_Test(request, done, status);
   if (before == MPI_REQUEST_NULL || *done == 0) return code;
-  ++waits;
-  seconds_in_waits += seconds_since(wait_began);
+  ++waits.count;
+  waits.seconds += seconds_since(waits.began);
   return code;
 }
-int MPI_Barrier(MPI_Comm comm) {
-  ++other_collectives;
-  return PMPI_Barrier(comm);
-}
-int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
-  ++other_collectives;
-  return PMPI_Ibarrier(comm, request);
-}
-}
 
-using namespace convoke;
-using sync::AllReduce;
-using sync::Exchange;
+std::vector<int> slice_bytes;  // of the started sums
 
-namespace {
+int measured_alltoall(const void* out, int bytes, MPI_Datatype type, void* in, int in_bytes,
+                      MPI_Datatype in_type, MPI_Comm comm, MPI_Request* request) {
+  slice_bytes.push_back(bytes);
+  return PMPI_Ialltoall(out, bytes, type, in, in_bytes, in_type, comm, request);
+}
 
 /// Returns element i of rank r in step s; small whole numbers, so that sums are exact in any order.
 std::int64_t gradient(int r, std::size_t i, int s) {
@@ -148,12 +126,11 @@ TEST_CASE("buckets are equal, consist of whole cache lines, and cover the exchan
   AllReduce strategy(world(), {gradients, {}, 0},
                      {.bucket_bytes = 1200});  // 4000 bytes: 4 buckets of 250, so 256
   REQUIRE(strategy.buckets() == 4);
-  started_sums = 0;
+  const replaced::InFront measured(replaced::ialltoall, measured_alltoall);
+  slice_bytes.clear();
   step_in_slices(strategy, 1000, 0);
-  REQUIRE(started_sums == 4);
   const auto slice = [](int elements) { return (elements + world().size() - 1) / world().size() * 4; };
-  CHECK(std::vector<int>(slice_bytes.begin(), slice_bytes.begin() + 4) ==
-        std::vector<int>{slice(256), slice(256), slice(256), slice(232)});
+  CHECK(slice_bytes == std::vector<int>{slice(256), slice(256), slice(256), slice(232)});
 }
 
 TEST_CASE("a bucket starts when its last element is ready, and not before") {
@@ -161,10 +138,10 @@ TEST_CASE("a bucket starts when its last element is ready, and not before") {
   std::vector<float> gradients(1000);
   AllReduce strategy(world(), {gradients, {}, 0}, {.bucket_bytes = 1200});  // ends at 256, 512, 768, 1000
   strategy.begin_step();
-  started_sums = 0;
+  replaced::counts = {};
   const auto started_at = [&](std::size_t end) {
     strategy.gradients_ready(end);
-    return started_sums;
+    return replaced::counts.ialltoall;
   };
   CHECK(started_at(0) == 0);
   CHECK(started_at(255) == 0);
@@ -174,7 +151,7 @@ TEST_CASE("a bucket starts when its last element is ready, and not before") {
   CHECK(started_at(999) == 3);
   CHECK(started_at(1000) == 4);
   strategy.finish_gradients();
-  CHECK(started_sums == 4);
+  CHECK(replaced::counts.ialltoall == 4);
 }
 
 TEST_CASE("a step starts one sum for each bucket; a single rank makes none") {
@@ -182,11 +159,11 @@ TEST_CASE("a step starts one sum for each bucket; a single rank makes none") {
   AllReduce strategy(world(), exchange_of(gradients), {});
   for (int step = 0; step < 5; ++step) {
     fill(gradients, step);
-    started_sums = other_collectives = 0;
+    replaced::counts = {};
     step_in_slices(strategy, gradients.size(), 777);
-    CHECK(started_sums == (world().size() == 1 ? 0 : 9));
-    CHECK(started_sums == static_cast<int>(strategy.buckets()));
-    CHECK(other_collectives == 0);
+    CHECK(replaced::counts.ialltoall == (world().size() == 1 ? 0 : 9));
+    CHECK(replaced::counts.ialltoall == static_cast<int>(strategy.buckets()));
+    CHECK(replaced::counts.collectives() == replaced::counts.ialltoall + replaced::counts.iallgather);
     CHECK(wrong(gradients, step) == 0);
   }
 }
@@ -202,6 +179,7 @@ TEST_CASE("a step does not allocate memory") {
 }
 
 TEST_CASE("a late or idle rank makes the others wait only in finish_gradients") {
+  const replaced::InFront measured(replaced::test, measured_test);
   const std::size_t size = 20'000;
   std::vector<float> gradients(size);
   AllReduce strategy(world(), exchange_of(gradients), {.bucket_bytes = 8000});
@@ -216,9 +194,7 @@ TEST_CASE("a late or idle rank makes the others wait only in finish_gradients") 
       for (std::size_t end = 0; end <= size; end += 1000) strategy.gradients_ready(end);
       tell_waiting = late;
     }
-    waits = 0;
-    seconds_in_waits = 0;
-    waits_for = MPI_REQUEST_NULL;
+    waits = {};
     convoke::Timeline timeline(256);
     const convoke::Timeline::Use use(timeline);
     const auto begin = std::chrono::steady_clock::now();
@@ -228,8 +204,8 @@ TEST_CASE("a late or idle rank makes the others wait only in finish_gradients") 
     CHECK(wrong(gradients, step) == 0);
     // Those on time were waiting for the late one when it began, and that counts; alone, there is nobody to
     // wait for.
-    if (world().rank() != late) CHECK(waits == 2 * static_cast<int>(strategy.buckets()));
-    CHECK(timeline.seconds(convoke::Activity::kWait) >= seconds_in_waits);
+    if (world().rank() != late) CHECK(waits.count == 2 * static_cast<int>(strategy.buckets()));
+    CHECK(timeline.seconds(convoke::Activity::kWait) >= waits.seconds);
     CHECK(timeline.seconds(convoke::Activity::kWait) <= all_seconds);
   }
 }
@@ -260,7 +236,7 @@ TEST_CASE("with bf16 only the first bf16_elements are rounded") {
   for (std::size_t i = 0; i < gradients.size(); ++i)
     gradients[i] = 1.0F + static_cast<float>(i) / 1024 + static_cast<float>(world().rank());
   AllReduce strategy(world(), {gradients, {}, 600}, {.bucket_bytes = 500, .wire = sync::Wire::kBfloat16});
-  started_sums = 0;
+  replaced::counts = {};
   step_in_slices(strategy, gradients.size(), 70);
   const auto ranks = static_cast<float>(world().size());
   std::size_t near = 0, equal = 0;
@@ -273,7 +249,8 @@ TEST_CASE("with bf16 only the first bf16_elements are rounded") {
   CHECK(equal >= 400);
   if (world().size() == 1) return;
   CHECK(equal < 500);
-  CHECK(started_sums == 5 + 4);  // of 600 and of 400 elements in buckets of 125, rounded up to 128
+  CHECK(replaced::counts.ialltoall ==
+        5 + 4);  // of 600 and of 400 elements in buckets of 125, rounded up to 128
 }
 
 TEST_CASE("groups exchange among themselves") {
@@ -282,18 +259,18 @@ TEST_CASE("groups exchange among themselves") {
   const mpi::Communicator group = all.split(color, 0);
   std::vector<float> gradients(1000, static_cast<float>(color + 1));
   AllReduce strategy(group, exchange_of(gradients), {.bucket_bytes = 1000});
-  started_sums = 0;
+  replaced::counts = {};
   step_in_slices(strategy, gradients.size(), 100);
   CHECK(gradients == std::vector<float>(1000, static_cast<float>((color + 1) * group.size())));
-  CHECK(started_sums == (group.size() == 1 ? 0 : 4));
+  CHECK(replaced::counts.ialltoall == (group.size() == 1 ? 0 : 4));
 }
 
 TEST_CASE("an empty exchange makes no collectives") {
   std::vector<float> gradients;
   AllReduce strategy(world(), exchange_of(gradients), {});
-  started_sums = 0;
+  replaced::counts = {};
   step_in_slices(strategy, 0, 0);
-  CHECK(started_sums == 0);
+  CHECK(replaced::counts.ialltoall == 0);
 }
 
 TEST_CASE("the size of a bucket depends only on the exchange") {

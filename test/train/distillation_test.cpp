@@ -2,18 +2,17 @@
 
 #include <cmath>
 
-#include "convoke/mpi/session.hpp"
 #include "convoke/nn/losses/distillation.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/tiny.hpp"
 #include "support/training.hpp"
+#include "support/world.hpp"
 
 // Soft labels, and training with them, on 1 to 4 ranks.
 
 using namespace convoke;
 using namespace convoke::train;
-using mpi::Session;
 
 namespace {
 
@@ -48,10 +47,9 @@ std::vector<float> distill(const Job& job, const tiny::Pictures& pictures, const
 }  // namespace
 
 TEST_CASE("at a tiny temperature, a soft label is the class that the teacher thinks most likely") {
-  const Session session;
   const tiny::Pictures pictures(45);
   const Job job = tiny::job();
-  const mpi::Communicator node = session.world().split_node();
+  const mpi::Communicator node = world().split_node();
   const SoftLabels soft(teacher(1), 1e-6, pictures.split(), pictures.ids(), job.engine, node, "soft.bin");
   engine::Evaluator evaluator(tiny::graph(), {.chunk = 1});
   evaluator.load(teacher(1).members.front().parameters);
@@ -64,8 +62,7 @@ TEST_CASE("at a tiny temperature, a soft label is the class that the teacher thi
 }
 
 TEST_CASE("soft labels are the mean of the members' softened predictions, on any ranks and threads") {
-  const Session session;
-  const mpi::Communicator self = session.world().split(session.world().rank(), 0);
+  const mpi::Communicator self = world().split(world().rank(), 0);
   const tiny::Pictures pictures(45);
   Job job = tiny::job();
   const run::ModelSet models = teacher(3);
@@ -74,7 +71,7 @@ TEST_CASE("soft labels are the mean of the members' softened predictions, on any
     const std::vector<float> expected = copy(soft_labels(pictures, temperature, job, self).values());
     REQUIRE(expected.size() == 45 * 4);
     job.engine.threads = 2;
-    CHECK(copy(soft_labels(pictures, temperature, job, session.world()).values()) == expected);
+    CHECK(copy(soft_labels(pictures, temperature, job, world()).values()) == expected);
 
     std::vector<double> slow(expected.size());
     engine::Evaluator evaluator(tiny::graph(), {.chunk = 1});
@@ -101,7 +98,6 @@ TEST_CASE("soft labels are the mean of the members' softened predictions, on any
 }
 
 TEST_CASE("only samples that a member trains on have soft labels") {
-  const Session session;
   const tiny::Pictures pictures(20);
   Job job = tiny::job();
   job.validation_split = 0.25;
@@ -109,7 +105,7 @@ TEST_CASE("only samples that a member trains on have soft labels") {
   const std::vector<std::uint32_t> trained = trained_samples(job, loader);
   CHECK(trained.size() == 15);
   CHECK(trained.back() == 14);
-  const SoftLabels soft(teacher(1), 1, pictures.split(), trained, job.engine, session.world(), "soft.bin");
+  const SoftLabels soft(teacher(1), 1, pictures.split(), trained, job.engine, world(), "soft.bin");
   for (std::size_t i = 0; i < 20; ++i) {
     const std::span<const float> row = soft.values().subspan(4 * i, 4);
     CHECK(std::accumulate(row.begin(), row.end(), 0.0) == Catch::Approx(i < 15 ? 1 : 0).margin(1e-6));
@@ -117,23 +113,21 @@ TEST_CASE("only samples that a member trains on have soft labels") {
 }
 
 TEST_CASE("exact training with a teacher is bit-identical on any ranks; weight 0 is training without one") {
-  const Session session;
-  const mpi::Communicator self = session.world().split(session.world().rank(), 0);
-  const std::string alone = "alone-" + std::to_string(session.world().rank()) + "-";
+  const mpi::Communicator self = world().split(world().rank(), 0);
+  const std::string alone = "alone-" + std::to_string(world().rank()) + "-";
   const tiny::Pictures pictures(150);
   Job job = tiny::job();
-  const std::vector<float> plain = tiny::alone(job, pictures, session.world());
+  const std::vector<float> plain = tiny::alone(job, pictures, world());
   job.distill = {.teacher = "teacher.h5", .temperature = 2, .weight = 0.75};
   job.engine.loss = nn::distilled(job.model.loss, 2, 0.75);
   const std::vector<float> expected = distill(job, pictures, self, alone);
   CHECK(expected != plain);
-  CHECK(distill(job, pictures, session.world(), "all") == expected);
+  CHECK(distill(job, pictures, world(), "all") == expected);
   job.engine.loss = nn::distilled(job.model.loss, 2, 0);
-  CHECK(distill(job, pictures, session.world(), "all") == plain);
+  CHECK(distill(job, pictures, world(), "all") == plain);
 }
 
 TEST_CASE("the options of a distillation are read and written back, and wrong values are refused") {
-  const Session session;
   const Settings written{{"teacher", "runs/votes"}, {"temperature", 4.0}, {"weight", 0.9}};
   CHECK(Distillation::read(written).settings() == written);
   CHECK(Distillation::read({}).settings().empty());

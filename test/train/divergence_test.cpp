@@ -1,42 +1,23 @@
-#include <mpi.h>
-
 #include <cmath>
 #include <fstream>
 #include <limits>
 
-#include "convoke/mpi/session.hpp"
 #include "convoke/train/on_divergence.hpp"
 #include "convoke/train/summary.hpp"
 #include "convoke/train/verdict.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/replaced_calls.hpp"
 #include "support/times.hpp"
 #include "support/tiny.hpp"
 #include "support/training.hpp"
+#include "support/world.hpp"
 
 // Training that diverges, on 1 to 4 ranks: it is the same on all of them.
-
-// Counts communicators through MPI's profiling interface.
-namespace {
-std::ptrdiff_t communicators = 0;
-}
-extern "C" int MPI_Comm_split(MPI_Comm all, int color, int key, MPI_Comm* made) {
-  ++communicators;
-  return PMPI_Comm_split(all, color, key, made);
-}
-extern "C" int MPI_Comm_split_type(MPI_Comm all, int type, int key, MPI_Info info, MPI_Comm* made) {
-  ++communicators;
-  return PMPI_Comm_split_type(all, type, key, info, made);
-}
-extern "C" int MPI_Comm_free(MPI_Comm* communicator) {
-  --communicators;
-  return PMPI_Comm_free(communicator);
-}
 
 using namespace convoke;
 using namespace convoke::train;
 using Catch::Contains;
-using mpi::Session;
 using tiny::Result;
 using tiny::Run;
 using tiny::train_all;
@@ -74,11 +55,9 @@ std::vector<tiny::fs::path> files_in(const tiny::fs::path& folder) {
 }  // namespace
 
 TEST_CASE("a divergence names layer, step, rank and the last good checkpoint") {
-  const Session session;
   const tiny::Pictures pictures(128);
-  const Run run(session.world());
-  const std::string why =
-      error_of([&] { train_all(late_divergence(), pictures, session.world(), run.folder); });
+  const Run run(world());
+  const std::string why = error_of([&] { train_all(late_divergence(), pictures, world(), run.folder); });
   CHECK_THAT(why,
              Contains("the loss is not finite at epoch 3, step 2: first in dense_1 on rank 0; the last good "
                       "checkpoint is " +
@@ -86,13 +65,12 @@ TEST_CASE("a divergence names layer, step, rank and the last good checkpoint") {
 
   Job early = tiny::job();
   early.learning_rate = kFar;
-  const Run other(session.world(), "early");
-  CHECK_THAT(error_of([&] { train_all(early, pictures, session.world(), other.folder); }),
+  const Run other(world(), "early");
+  CHECK_THAT(error_of([&] { train_all(early, pictures, world(), other.folder); }),
              Contains("there is no checkpoint yet"));
 }
 
 TEST_CASE("a run goes back to its checkpoint with a lower rate, and ends as if it had had that rate") {
-  const Session session;
   const tiny::Pictures pictures(128);
   constexpr double kFactor = 1e-32;
   for (const bool local : {false, true}) {
@@ -102,16 +80,16 @@ TEST_CASE("a run goes back to its checkpoint with a lower rate, and ends as if i
     steady.stages.front().learning_rate = kFar * kFactor;
     if (local) job.strategy = steady.strategy = sync::make_strategy({{"name", "local-sgd"}, {"every", 2}});
     job.on_divergence = restore(kFactor);
-    const Run run(session.world());
-    const Result result = train_all(job, pictures, session.world(), run.folder);
+    const Run run(world());
+    const Result result = train_all(job, pictures, world(), run.folder);
     const TrainedMember& member = result.training.members.at(0);
     CHECK(member.restores == 1);
     CHECK(member.rate_factor == kFactor);
     CHECK(member.epochs_done == 3);
-    const Run other(session.world(), "steady");
+    const Run other(world(), "steady");
     CHECK(member.model.parameters ==
-          train_all(steady, pictures, session.world(), other.folder).training.members.at(0).model.parameters);
-    if (session.world().root()) {
+          train_all(steady, pictures, world(), other.folder).training.members.at(0).model.parameters);
+    if (world().root()) {
       const std::string lines = bytes_of(run.folder.metrics());
       CHECK(times(lines, R"("event":"epoch")") == 3);
       CHECK_THAT(lines, Contains(R"("event":"restore","member":0,"step":8,"restores":1)"));
@@ -120,44 +98,41 @@ TEST_CASE("a run goes back to its checkpoint with a lower rate, and ends as if i
 }
 
 TEST_CASE("without a checkpoint, a run begins again with a lower rate") {
-  const Session session;
   const tiny::Pictures pictures(128);
   Job job = tiny::job();
   job.learning_rate = kFar;
   job.on_divergence = restore(1e-16);  // the second restore has 0.01
-  const Run run(session.world());
-  const Result result = train_all(job, pictures, session.world(), run.folder);
+  const Run run(world());
+  const Result result = train_all(job, pictures, world(), run.folder);
   const TrainedMember& member = result.training.members.at(0);
   CHECK(member.restores == 2);
   Job steady = tiny::job();
   steady.learning_rate = kFar * (1e-16 * 1e-16);
-  const Run other(session.world(), "steady");
+  const Run other(world(), "steady");
   CHECK(member.model.parameters ==
-        train_all(steady, pictures, session.world(), other.folder).training.members.at(0).model.parameters);
+        train_all(steady, pictures, world(), other.folder).training.members.at(0).model.parameters);
 }
 
 TEST_CASE("a run goes back only so many times, also over restarts of the job") {
-  const Session session;
   const tiny::Pictures pictures(128);
-  const Run run(session.world());
+  const Run run(world());
   Job job = late_divergence();
   job.on_divergence = restore(0.5, 2);
-  CHECK_THAT(error_of([&] { train_all(job, pictures, session.world(), run.folder); }),
+  CHECK_THAT(error_of([&] { train_all(job, pictures, world(), run.folder); }),
              Contains("the loss is not finite at epoch 3, step 2"));
 
   // The checkpoints store what has been restored.
   Job once = late_divergence();
   once.on_divergence = restore(1e-32, 1);
-  const Run other(session.world(), "once");
-  train_all(once, pictures, session.world(), other.folder);
+  const Run other(world(), "once");
+  train_all(once, pictures, world(), other.folder);
   once.epochs = 5;
   once.stages.push_back(Stage{.epoch = 5, .unfreeze = {}, .learning_rate = 1e70});
-  CHECK_THAT(error_of([&] { train_all(once, pictures, session.world(), other.folder, true); }),
+  CHECK_THAT(error_of([&] { train_all(once, pictures, world(), other.folder, true); }),
              Contains("not finite at epoch 5"));
 }
 
 TEST_CASE("a member that diverges is dropped, or ends the job; the others vote") {
-  const Session session;
   tiny::Pictures pictures(128);
   for (std::size_t i = 0; i < 64; ++i) pictures.labels[i] = static_cast<std::int32_t>(i % 3);
   Job job = tiny::job(engine::Reduction::kFast);
@@ -167,21 +142,20 @@ TEST_CASE("a member that diverges is dropped, or ends the job; the others vote")
   job.shuffle = {};
   // Class 3 occurs in the shard of member 1 alone.
   job.engine.loss = job.model.loss = nn::make_loss({{"class_weights", Value::Array{1, 1, 1, 3e38}}});
-  const Run run(session.world());
-  const Groups groups = split(session.world(), 2);
-  const Result result = train_all(job, pictures, session.world(), run.folder);
-  const auto members = list_members(result.training.members, groups, session.world());
+  const Run run(world());
+  const Groups groups = split(world(), 2);
+  const Result result = train_all(job, pictures, world(), run.folder);
+  const auto members = list_members(result.training.members, groups, world());
   REQUIRE(members.size() == 2);
   CHECK(members[0].failure.empty());
   CHECK_THAT(members[1].failure, Contains("not finite") && Contains("there is no checkpoint yet"));
-  if (session.world().size() > 1) return;  // the others would wait for a job that ends
+  if (world().size() > 1) return;  // the others would wait for a job that ends
   job.on_divergence.action = OnDivergence::Action::kStop;
-  const Run other(session.world(), "stops");
-  CHECK_THROWS_AS(train_all(job, pictures, session.world(), other.folder), Divergence);
+  const Run other(world(), "stops");
+  CHECK_THROWS_AS(train_all(job, pictures, world(), other.folder), Divergence);
 }
 
 TEST_CASE("members that diverge leave no communicators, no shared memory and no open files") {
-  const Session session;
   const tiny::Pictures pictures(32);
   Job job = tiny::job(engine::Reduction::kFast);
   job.ensemble = true;
@@ -192,23 +166,22 @@ TEST_CASE("members that diverge leave no communicators, no shared memory and no 
   const auto leaves_after = [&](std::int64_t members) {
     job.members = members;
     {
-      const Run run(session.world(), std::to_string(members));
-      const std::vector<std::int64_t> all_ranks{session.world().size()};  // one group trains all members
+      const Run run(world(), std::to_string(members));
+      const std::vector<std::int64_t> all_ranks{world().size()};  // one group trains all members
       const data::BatchLoader loader = pictures.loader();
       run::Phases phases;
-      const Training training = train_members(job, loader, split(session.world(), members, all_ranks),
-                                              session.world(), run.folder, false, true, phases);
+      const Training training = train_members(job, loader, split(world(), members, all_ranks), world(),
+                                              run.folder, false, true, phases);
       for (const TrainedMember& member : training.members) CHECK_THAT(member.failure, Contains("not finite"));
     }
-    return std::vector<std::ptrdiff_t>{communicators, lines_with("/proc/self/maps", "memfd:"),
-                                       lines_with("/proc/self/maps", "/dev/shm/"),
-                                       std::ssize(files_in("/proc/self/fd"))};
+    return std::vector<std::ptrdiff_t>{
+        replaced::counts.comm_split - replaced::counts.comm_free, lines_with("/proc/self/maps", "memfd:"),
+        lines_with("/proc/self/maps", "/dev/shm/"), std::ssize(files_in("/proc/self/fd"))};
   };
   CHECK(leaves_after(50) == leaves_after(1));
 }
 
 TEST_CASE("a parameter that ReLU hides is found before it is stored, and named") {
-  const Session session;
   const tiny::Pictures pictures(128);
   Job job = tiny::job();
   job.model.graph =
@@ -227,28 +200,27 @@ TEST_CASE("a parameter that ReLU hides is found before it is stored, and named")
   for (const bool often : {false, true}) {  // with a second of steps, the ranks agree within the epoch
     CAPTURE(often);
     job.epochs = often ? 1000 : 1;
-    const Run run(session.world());
-    const std::string why = error_of([&] { train_all(job, pictures, session.world(), run.folder); });
+    const Run run(world());
+    const std::string why = error_of([&] { train_all(job, pictures, world(), run.folder); });
     CHECK_THAT(why, Contains("conv2d_1"));
     CHECK_THAT(why, Contains("not finite"));
-    session.world().barrier();
-    if (session.world().root()) CHECK(files_in(run.folder.checkpoints()).empty());
-    session.world().barrier();
+    world().barrier();
+    if (world().root()) CHECK(files_in(run.folder.checkpoints()).empty());
+    world().barrier();
   }
 }
 
 TEST_CASE("the summary tells of restores") {
-  const Session session;
   const tiny::Pictures pictures(128);
   Job job = late_divergence();
   job.on_divergence = restore(1e-32);
-  const Run run(session.world());
-  const Result result = train_all(job, pictures, session.world(), run.folder);
+  const Run run(world());
+  const Result result = train_all(job, pictures, world(), run.folder);
   run::Phases phases;
-  const Verdict verdict = gather_and_vote(job, result.training, split(session.world(), 1), session.world(),
-                                          pictures.loader(), run.folder, phases);
-  const run::Machine machine = run::survey(session.world());
-  const Cost cost = cost_of(1, machine, 1, phases, run::OtherPrograms(machine), session.world());
+  const Verdict verdict = gather_and_vote(job, result.training, split(world(), 1), world(), pictures.loader(),
+                                          run.folder, phases);
+  const run::Machine machine = run::survey(world());
+  const Cost cost = cost_of(1, machine, 1, phases, run::OtherPrograms(machine), world());
   CHECK_THAT(summary_text(job, verdict, cost),
              Contains("diverged and went back to a checkpoint 1 time; its learning "
                       "rate is 1e-32 times as high\n"));

@@ -7,19 +7,18 @@
 #include <sstream>
 
 #include "convoke/metrics/json.hpp"
-#include "convoke/mpi/session.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "support/catch.hpp"
 #include "support/full_disk.hpp"
 #include "support/tiny.hpp"
 #include "support/training.hpp"
+#include "support/world.hpp"
 
 // Early stopping and validation within epochs in whole runs, on 1 to 4 ranks.
 
 using namespace convoke;
 using namespace convoke::run;
 using namespace convoke::train;
-using mpi::Session;
 
 namespace {
 
@@ -76,25 +75,23 @@ double number(const Settings& line, const char* key) {
 }  // namespace
 
 TEST_CASE("a run that is interrupted after every step stops early where an uninterrupted run does") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(150);
   const Job job = stopping_job();
-  const tiny::Run whole_run(world, "whole");
-  const tiny::Result whole = tiny::train_all(job, pictures, world, whole_run.folder);
+  const tiny::Run whole_run(world(), "whole");
+  const tiny::Result whole = tiny::train_all(job, pictures, world(), whole_run.folder);
   const TrainedMember& expected = whole.training.members.at(0);
   CHECK(expected.epochs_done < job.epochs);
-  CHECK(expected.model.parameters == tiny::alone(job, pictures, world));
+  CHECK(expected.model.parameters == tiny::alone(job, pictures, world()));
 
-  const tiny::Run run(world);
+  const tiny::Run run(world());
   tiny::Result part;
   int parts = 0;
   std::int64_t samples = 0;
   do {
     const os::StopSignals signals;
-    world.barrier();
-    if (world.rank() == world.size() - 1) std::raise(SIGUSR1);
-    part = tiny::train_all(job, pictures, world, run.folder, true);
+    world().barrier();
+    if (world().rank() == world().size() - 1) std::raise(SIGUSR1);
+    part = tiny::train_all(job, pictures, world(), run.folder, true);
     samples += part.training.members.at(0).samples_processed;
   } while (part.training.interrupted_by && ++parts < 30 * 4);
   const os::StopSignals forget;  // the last request had no effect
@@ -105,7 +102,7 @@ TEST_CASE("a run that is interrupted after every step stops early where an unint
   CHECK(found.epochs_done == expected.epochs_done);
   CHECK(samples == expected.samples_processed);
 
-  if (!world.root()) return;
+  if (!world().root()) return;
   const CheckpointState a = newest(job, whole_run.folder);
   const CheckpointState b = newest(job, run.folder);
   CHECK(a.best.stopped);
@@ -129,13 +126,11 @@ TEST_CASE("a run that is interrupted after every step stops early where an unint
 }
 
 TEST_CASE("metrics.jsonl records the validations within epochs, and why training stopped") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(150);
   const Job job = stopping_job();
-  const tiny::Run run(world);
-  const tiny::Result result = tiny::train_all(job, pictures, world, run.folder);
-  world.barrier();
+  const tiny::Run run(world());
+  const tiny::Result result = tiny::train_all(job, pictures, world(), run.folder);
+  world().barrier();
   const std::vector<Settings> lines = lines_of(run.folder);
 
   // Computes the best step and its values from the lines alone. The epoch's line repeats a validation of its
@@ -178,23 +173,21 @@ TEST_CASE("metrics.jsonl records the validations within epochs, and why training
 }
 
 TEST_CASE("validations with a non-finite loss are reported, and none is the best") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(150), others(40);
   Job job = stopping_job();
   job.early_stopping = EarlyStopping({.patience = 2, .restore_best = true});
   job.schedule = optim::make_schedule({{"name", "plateau"}, {"patience", 1}});
   const data::BatchLoader training = pictures.loader();
   const data::BatchLoader validation(others.split(), Shape{1, 8, 8}, data::Normalization{{3e38F}, {0}});
-  const tiny::Run run(world);
+  const tiny::Run run(world());
   Phases phases;
-  const TrainedMember member = train_members(job, DataLoaders(training, &validation), split(world, 1), world,
-                                             run.folder, false, true, phases)
+  const TrainedMember member = train_members(job, DataLoaders(training, &validation), split(world(), 1),
+                                             world(), run.folder, false, true, phases)
                                    .members.at(0);
   CHECK(member.stopped_at == 5);  // validated after step 3, and after the epoch
   CHECK(std::isnan(member.model.validation_accuracy));
-  world.barrier();
-  if (!world.root()) return;
+  world().barrier();
+  if (!world().root()) return;
   int validations = 0;
   for (const Settings& line : lines_of(run.folder)) {
     if (event_of(line) != "validation") continue;
@@ -208,15 +201,13 @@ TEST_CASE("validations with a non-finite loss are reported, and none is the best
 }
 
 TEST_CASE("validations after steps do not replace those at the ends of epochs") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(150);
   Job job = stopping_job();
   const auto trained = [&](std::int64_t validate_every) {
     job.validate_every = validate_every;
-    const tiny::Run run(world);
-    const tiny::Result result = tiny::train_all(job, pictures, world, run.folder);
-    world.barrier();
+    const tiny::Run run(world());
+    const tiny::Result result = tiny::train_all(job, pictures, world(), run.folder);
+    world().barrier();
     const TrainedMember& member = result.training.members.at(0);
     return std::tuple(member.stopped_at, member.model.parameters,
                       bytes_of(run.folder.checkpoints() / "best.h5"));
@@ -232,15 +223,13 @@ TEST_CASE("validations after steps do not replace those at the ends of epochs") 
 }
 
 TEST_CASE("best.h5 is the model of the best validation") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(150);
   const Job job = stopping_job();
-  const tiny::Run run(world);
-  tiny::train_all(job, pictures, world, run.folder);
-  world.barrier();
+  const tiny::Run run(world());
+  tiny::train_all(job, pictures, world(), run.folder);
+  world().barrier();
   const auto best = run.folder.checkpoints() / "best.h5";
-  if (!world.root()) return;
+  if (!world().root()) return;
   // Independent: a plain loop over the model's outputs on the last fifth.
   const ModelSet models = load_models(best);
   engine::Evaluator evaluator(models.description.graph, {.threads = 1, .chunk = 1});
@@ -306,19 +295,17 @@ Job keeping_job() {
 }  // namespace
 
 TEST_CASE("the models of the three best validations are kept for any min_delta") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(150);
   const Job job = keeping_job();
-  const tiny::Run run(world);
+  const tiny::Run run(world());
   // The first model cannot be written at once, and is written later.
-  if (world.root()) {
+  if (world().root()) {
     tiny::fs::create_directories(run.folder.checkpoints());
     fail_next_rename_to(run.folder.checkpoints() / "best.h5");
   }
-  tiny::train_all(job, pictures, world, run.folder);
-  world.barrier();
-  if (!world.root()) return;
+  tiny::train_all(job, pictures, world(), run.folder);
+  world().barrier();
+  if (!world().root()) return;
   const std::vector<ByLine> expected = best_by_lines(run.folder, 3);
   const char* names[] = {"best.h5", "best-2.h5", "best-3.h5"};
   for (std::size_t i = 0; i < 3; ++i) {
@@ -330,29 +317,27 @@ TEST_CASE("the models of the three best validations are kept for any min_delta")
 }
 
 TEST_CASE("a run that is interrupted and resumed from an older checkpoint keeps the same best models") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(150);
   Job job = keeping_job();
-  const tiny::Run whole_run(world, "whole");
-  tiny::train_all(job, pictures, world, whole_run.folder);
-  world.barrier();
+  const tiny::Run whole_run(world(), "whole");
+  tiny::train_all(job, pictures, world(), whole_run.folder);
+  world().barrier();
   const std::vector<std::string> expected = three_best(whole_run.folder);
 
-  const tiny::Run run(world);
+  const tiny::Run run(world());
   int parts = 0;
   tiny::Result part;
   do {
     const os::StopSignals signals;
-    world.barrier();
-    if (world.rank() == world.size() - 1) std::raise(SIGUSR1);
-    part = tiny::train_all(job, pictures, world, run.folder, true);
-    world.barrier();
+    world().barrier();
+    if (world().rank() == world().size() - 1) std::raise(SIGUSR1);
+    part = tiny::train_all(job, pictures, world(), run.folder, true);
+    world().barrier();
     // Every third time, the newest checkpoint is lost; its models are kept.
     const auto newest_file =
         run.folder.checkpoints() / fmt::format("epoch-{:04}-step-{:06}.h5", parts / 4, parts % 4 + 1);
-    if (parts % 3 == 2 && world.root()) tiny::fs::remove(newest_file);
-    world.barrier();
+    if (parts % 3 == 2 && world().root()) tiny::fs::remove(newest_file);
+    world().barrier();
   } while (part.training.interrupted_by && ++parts < 100);
   const os::StopSignals forget;
   CHECK(parts >= 5 * 4);
@@ -360,10 +345,8 @@ TEST_CASE("a run that is interrupted and resumed from an older checkpoint keeps 
 }
 
 TEST_CASE("best.h5 is written only for a better validation") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(150);
-  const tiny::Run run(world);
+  const tiny::Run run(world());
   Job job = stopping_job();
   job.learning_rate = 0.001;
   const auto best = run.folder.checkpoints() / "best.h5";
@@ -371,20 +354,20 @@ TEST_CASE("best.h5 is written only for a better validation") {
     job.epochs = epochs;
     job.early_stopping = EarlyStopping({.patience = 100, .min_delta = min_delta});
     job.keep_best = keep_best;
-    tiny::train_all(job, pictures, world, run.folder, true);
-    world.barrier();
+    tiny::train_all(job, pictures, world(), run.folder, true);
+    world().barrier();
   };
   train_to(1, 0, 0);
   CHECK_FALSE(exists(best));
-  world.barrier();
+  world().barrier();
   train_to(2, 0);
   CHECK(exists(best));
   train_to(3, 1e9);  // improvements are smaller than min_delta, but count for best.h5
   CHECK(validated_in(best).value_or(Validated{}).step == 12);
-  world.barrier();
+  world().barrier();
   // A file that replaces it leaves the link unchanged.
-  if (world.root()) tiny::fs::create_hard_link(best, run.folder.path() / "link.h5");
-  world.barrier();
+  if (world().root()) tiny::fs::create_hard_link(best, run.folder.path() / "link.h5");
+  world().barrier();
   job.learning_rate = 1;  // no later validation is better
   train_to(4, 0);
   CHECK(tiny::fs::hard_link_count(best) == 2);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <csignal>
 
-#include "convoke/mpi/session.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/nn/zoo_parts.hpp"
 #include "convoke/os/stop_signals.hpp"
@@ -13,6 +12,7 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/training.hpp"
+#include "support/world.hpp"
 
 using namespace convoke;
 using namespace fine_tuning;
@@ -81,58 +81,51 @@ std::shared_ptr<const data::Augmenter> flips() {
 }  // namespace
 
 TEST_CASE("exact: the model is bit-identical with and without the cache, for any ranks and threads") {
-  const mpi::Session session;
-  const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(168);  // whole micro-batches: 3 * 48 + 24
   for (const std::vector<std::string>& frozen :
        {std::vector<std::string>{"before:hidden"}, {"conv1", "norm1"}, {"conv1"}, {"before:head"}}) {
     INFO("frozen: " << frozen.front());
     Job wanted = with_even_micro_batches(job(frozen));
     wanted.engine.update.ema = 0.9;
-    const std::vector<float> expected = fit(wanted, pictures, world.split(world.rank(), 0)).parameters();
+    const std::vector<float> expected = fit(wanted, pictures, world().split(world().rank(), 0)).parameters();
     for (const int threads : {1, 2}) {
       wanted.engine.threads = threads;
-      const Result found = fit(cached(wanted), pictures, world);
+      const Result found = fit(cached(wanted), pictures, world());
       CHECK(found.parameters() == expected);
-      CHECK(sum(world, found.phases.features.computed) == 168);
-      CHECK(sum(world, found.phases.features.read) == 4 * 168);
+      CHECK(sum(world(), found.phases.features.computed) == 168);
+      CHECK(sum(world(), found.phases.features.read) == 4 * 168);
     }
   }
 }
 
 TEST_CASE("exact: with as many views as epochs, augmented training equals that without the cache") {
-  const mpi::Session session;
-  const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(152);
   Job wanted = job({"conv1", "norm1"});
   wanted.augmenter = flips();
-  const std::vector<float> expected = fit(wanted, pictures, world.split(world.rank(), 0)).parameters();
-  CHECK(fit(cached(wanted, wanted.epochs), pictures, world).parameters() == expected);
-  CHECK(fit(cached(wanted, 1), pictures, world).parameters() != expected);
+  const std::vector<float> expected = fit(wanted, pictures, world().split(world().rank(), 0)).parameters();
+  CHECK(fit(cached(wanted, wanted.epochs), pictures, world()).parameters() == expected);
+  CHECK(fit(cached(wanted, 1), pictures, world()).parameters() != expected);
 }
 
 TEST_CASE("exact: a whole backbone with dropout and stochastic depth is cached, and the result is the same") {
-  const mpi::Session session;
-  const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(64);
   Job wanted = job({});
   wanted.epochs = 2;
   wanted.model.graph = nn::make_zoo_model("efficientnet-b0", {.input = {1, 8, 8}, .classes = 4});
   nn::freeze(wanted.model.graph, nn::resolve_parts("efficientnet-b0", wanted.model.graph, {"backbone"}));
-  const std::vector<float> expected = fit(wanted, pictures, world.split(world.rank(), 0)).parameters();
-  const Result found = fit(cached(wanted), pictures, world);
+  const std::vector<float> expected = fit(wanted, pictures, world().split(world().rank(), 0)).parameters();
+  const Result found = fit(cached(wanted), pictures, world());
   CHECK(found.parameters() == expected);
-  CHECK(found.phases.features.bytes == (world.root() ? 64 * 1280 * 4 : 0));
+  CHECK(found.phases.features.bytes == (world().root() ? 64 * 1280 * 4 : 0));
 }
 
 TEST_CASE("a smaller last micro-batch gives the same result up to rounding, and the same for any ranks") {
-  const mpi::Session session;
-  const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(150);
   const Job wanted = job({"before:hidden"});
-  const std::vector<float> without = fit(wanted, pictures, world).parameters();
-  const std::vector<float> alone = fit(cached(wanted), pictures, world.split(world.rank(), 0)).parameters();
-  CHECK(fit(cached(wanted), pictures, world).parameters() == alone);
+  const std::vector<float> without = fit(wanted, pictures, world()).parameters();
+  const std::vector<float> alone =
+      fit(cached(wanted), pictures, world().split(world().rank(), 0)).parameters();
+  CHECK(fit(cached(wanted), pictures, world()).parameters() == alone);
   double worst = 0;
   for (std::size_t i = 0; i < alone.size(); ++i)
     worst = std::max(worst, std::abs(static_cast<double>(alone[i]) - static_cast<double>(without[i])));
@@ -140,18 +133,16 @@ TEST_CASE("a smaller last micro-batch gives the same result up to rounding, and 
 }
 
 TEST_CASE("the frozen part runs once per sample and view, also for validation samples") {
-  const mpi::Session session;
-  const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(160);
   Job wanted = job({"before:hidden"});
   wanted.validation_split = 0.2;
-  const Result without = fit(wanted, pictures, world);
+  const Result without = fit(wanted, pictures, world());
   for (const std::int64_t views : {1, 3, 9}) {
     INFO(views << " views in 4 epochs");
-    const Result found = fit(cached(wanted, views), pictures, world);
-    CHECK(sum(world, found.phases.features.computed) == 160 * std::min<std::int64_t>(views, 4));
-    if (views == 1 && world.size() == 1) CHECK(found.phases.features.hit_rate() == 0.75);
-    CHECK(sum(world, found.phases.features.read) == 4 * 160);
+    const Result found = fit(cached(wanted, views), pictures, world());
+    CHECK(sum(world(), found.phases.features.computed) == 160 * std::min<std::int64_t>(views, 4));
+    if (views == 1 && world().size() == 1) CHECK(found.phases.features.hit_rate() == 0.75);
+    CHECK(sum(world(), found.phases.features.read) == 4 * 160);
     CHECK(found.parameters() == without.parameters());
     CHECK(found.training.members[0].model.validation_accuracy ==
           without.training.members[0].model.validation_accuracy);
@@ -159,8 +150,6 @@ TEST_CASE("the frozen part runs once per sample and view, also for validation sa
 }
 
 TEST_CASE("a separate validation split has its own features, without augmentation") {
-  const mpi::Session session;
-  const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(96), others(40);
   const data::BatchLoader validation = others.loader();
   Job wanted = with_even_micro_batches(job({"before:head"}));
@@ -172,83 +161,73 @@ TEST_CASE("a separate validation split has its own features, without augmentatio
   const auto score = [&](const Result& result) {
     return result.training.members[0].model.validation_accuracy;
   };
-  const Folder folder(world, "validation-features"), other(world, "no-validation-features");
-  const Result without = fit(wanted, loaders, world, other);
-  const Result found = fit(cached(wanted, wanted.epochs), loaders, world, folder);
+  const tiny::Run run(world(), "validation-features"), other(world(), "no-validation-features");
+  const Result without = fit(wanted, loaders, world(), other.folder);
+  const Result found = fit(cached(wanted, wanted.epochs), loaders, world(), run.folder);
   CHECK(found.parameters() == without.parameters());
   CHECK(score(found) == score(without));
   // Two epochs with the first cache and one with the second, each with its validation.
-  CHECK(sum(world, found.phases.features.computed) == 3 * 96 + 2 * 40);
-  CHECK(sum(world, found.phases.features.read) == 3 * 96 + 3 * 40);
+  CHECK(sum(world(), found.phases.features.computed) == 3 * 96 + 2 * 40);
+  CHECK(sum(world(), found.phases.features.read) == 3 * 96 + 3 * 40);
 }
 
 TEST_CASE("validation samples are not augmented, with and without the cache") {
-  const mpi::Session session;
-  const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(160);
   Job wanted = job({"before:head"});
   wanted.validation_split = 0.2;
   wanted.augmenter = flips();
-  const Result without = fit(wanted, pictures, world);
-  const Result found = fit(cached(wanted, wanted.epochs), pictures, world);
+  const Result without = fit(wanted, pictures, world());
+  const Result found = fit(cached(wanted, wanted.epochs), pictures, world());
   CHECK(found.training.members[0].model.validation_accuracy ==
         without.training.members[0].model.validation_accuracy);
 }
 
 TEST_CASE("exact: the cache moves with the stages, and training equals that without the cache") {
-  const mpi::Session session;
-  const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(240);  // 192 of them are trained: whole micro-batches
   Job wanted = moving();
   const bool augmented = GENERATE(false, true);
   INFO((augmented ? "augmented" : "plain"));
   if (augmented) wanted.augmenter = flips();
-  const std::vector<float> expected = fit(wanted, pictures, world.split(world.rank(), 0)).parameters();
-  const Result found = fit(cached(wanted, augmented ? wanted.epochs : 1), pictures, world);
+  const std::vector<float> expected = fit(wanted, pictures, world().split(world().rank(), 0)).parameters();
+  const Result found = fit(cached(wanted, augmented ? wanted.epochs : 1), pictures, world());
   CHECK(found.parameters() == expected);
   // In epochs 1 to 5, but not in epoch 6, which trains everything.
-  CHECK(sum(world, found.phases.features.read) == 5 * (augmented ? 192 : 240));
-  CHECK(sum(world, found.phases.features.computed) == (augmented ? 5 : 3) * 240);
+  CHECK(sum(world(), found.phases.features.read) == 5 * (augmented ? 192 : 240));
+  CHECK(sum(world(), found.phases.features.computed) == (augmented ? 5 : 3) * 240);
   // The largest cache is the last one: what conv2 reads.
-  CHECK(sum(world, found.phases.features.bytes) == 240 * 6 * 6 * 6 * 4 * (augmented ? 6 : 1));
+  CHECK(sum(world(), found.phases.features.bytes) == 240 * 6 * 6 * 6 * 4 * (augmented ? 6 : 1));
 }
 
 TEST_CASE("a run with a moving cache may be resumed in any stage, with or without the cache") {
-  const mpi::Session session;
-  const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(240);
   const Job wanted = moving();
-  const std::vector<float> expected = fit(wanted, pictures, world).parameters();
+  const std::vector<float> expected = fit(wanted, pictures, world()).parameters();
   for (std::int64_t epochs = 1; epochs < wanted.epochs; ++epochs) {
     INFO("after epoch " << epochs);
-    const Folder folder(world, "features");
+    const tiny::Run run(world(), "features");
     Job part = cached(wanted);
     part.epochs = epochs;
-    fit(part, pictures, world, folder);
-    CHECK(fit(epochs == 2 ? wanted : cached(wanted), pictures, world, folder, true).parameters() == expected);
+    fit(part, pictures, world(), run.folder);
+    CHECK(fit(epochs == 2 ? wanted : cached(wanted), pictures, world(), run.folder, true).parameters() ==
+          expected);
   }
 }
 
 TEST_CASE("a stage whose features fit neither into memory nor on the disk is trained without a cache") {
-  const mpi::Session session;
-  const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(240);
   Job wanted = moving();
-  const std::vector<float> expected = fit(wanted, pictures, world).parameters();
+  const std::vector<float> expected = fit(wanted, pictures, world()).parameters();
   wanted = cached(wanted);
   wanted.cache_bytes = 240 * 12 * 4;  // the first cache, of what the dropout before the head reads
-  const Folder folder(world, "features");
-  const run::RunFolder place(folder);
+  const tiny::Run run(world(), "features");
   // No file can have the name of a folder.
-  if (world.root()) tiny::fs::create_directory(train::feature_file(place, world));
-  const Result found = fit(wanted, pictures, world, folder);
+  if (world().root()) tiny::fs::create_directory(train::feature_file(run.folder, world()));
+  const Result found = fit(wanted, pictures, world(), run.folder);
   CHECK(found.parameters() == expected);
-  CHECK(sum(world, found.phases.features.read) == 240);
+  CHECK(sum(world(), found.phases.features.read) == 240);
 }
 
 TEST_CASE("a signal ends the computation of features within a micro-batch, and the run can be resumed") {
-  const mpi::Session session;
-  const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(152);
   const Job wanted = cached(job({"before:hidden"}));
   SECTION("in one cache") {
@@ -256,16 +235,16 @@ TEST_CASE("a signal ends the computation of features within a micro-batch, and t
     const std::vector<float> parameters(engine::canonical_values(engine::canonical_parameters(network({}))));
     run::Phases phases;
     train::FeatureCache cache(wanted, train::cached_node(wanted, 0), loader, 1, parameters,
-                              world.split_node(), "features.bin", phases);
-    int micro_batches = world.root() ? 2 : 1000;  // until the root is asked to stop
+                              world().split_node(), "features.bin", phases);
+    int micro_batches = world().root() ? 2 : 1000;  // until the root is asked to stop
     CHECK_FALSE(cache.select_epoch(0, [&] { return micro_batches-- == 0; }));
     CHECK_FALSE(cache.has(0));
-    if (world.root()) CHECK(phases.features.computed == 2 * 8);
+    if (world().root()) CHECK(phases.features.computed == 2 * 8);
     CHECK(cache.select_epoch(0, [] { return false; }));
     CHECK(cache.has(0));
   }
   SECTION("in a run") {
-    const std::vector<float> expected = fit(wanted, pictures, world).parameters();
+    const std::vector<float> expected = fit(wanted, pictures, world()).parameters();
     const bool shared = GENERATE(false, true);
     Job several = wanted;
     if (shared) {
@@ -273,48 +252,44 @@ TEST_CASE("a signal ends the computation of features within a micro-batch, and t
       several.members = 2;
       several.weights = backbone_weights();
     }
-    const std::vector<float> both = shared ? fit(several, pictures, world).parameters() : expected;
-    const Folder folder(world, "features-stop");
+    const std::vector<float> both = shared ? fit(several, pictures, world()).parameters() : expected;
+    const tiny::Run run(world(), "features-stop");
     {
       const os::StopSignals signals;
-      if (world.rank() == world.size() - 1) std::raise(SIGTERM);
-      const Result found = fit(several, pictures, world, folder);
+      if (world().rank() == world().size() - 1) std::raise(SIGTERM);
+      const Result found = fit(several, pictures, world(), run.folder);
       CHECK(found.training.interrupted_by.to_string() == "SIGTERM");
       // Another member may finish before it hears of the signal.
-      if (!shared || world.rank() == world.size() - 1) CHECK(found.training.members.at(0).steps == 0);
-      if (world.rank() == world.size() - 1) CHECK(found.phases.features.computed == 0);
+      if (!shared || world().rank() == world().size() - 1) CHECK(found.training.members.at(0).steps == 0);
+      if (world().rank() == world().size() - 1) CHECK(found.phases.features.computed == 0);
     }
     const os::StopSignals again;  // resets the first request
-    CHECK(fit(several, pictures, world, folder, true).parameters() == both);
+    CHECK(fit(several, pictures, world(), run.folder, true).parameters() == both);
   }
 }
 
 TEST_CASE("features beyond the budget are in a file, which is removed at the end") {
-  const mpi::Session session;
-  const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(152);
   Job wanted = job({"before:hidden"});
-  const std::vector<float> expected = fit(wanted, pictures, world).parameters();
+  const std::vector<float> expected = fit(wanted, pictures, world()).parameters();
   wanted = cached(wanted);
   const std::int64_t bytes = 152 * 10 * 2 * 2 * 4;  // the pooled output of ten channels
   wanted.cache_bytes = static_cast<std::size_t>(bytes);
-  const Folder folder(world, "features");
-  CHECK(sum(world, fit(wanted, pictures, world, folder).phases.features.file_bytes) == 0);
+  const tiny::Run run(world(), "features");
+  CHECK(sum(world(), fit(wanted, pictures, world(), run.folder).phases.features.file_bytes) == 0);
   wanted.cache_bytes -= 1;
-  const Folder other(world, "features-file");
-  const Result found = fit(wanted, pictures, world, other);
+  const tiny::Run other(world(), "features-file");
+  const Result found = fit(wanted, pictures, world(), other.folder);
   CHECK(found.parameters() == expected);
-  CHECK(sum(world, found.phases.features.bytes) == bytes);
-  CHECK(sum(world, found.phases.features.file_bytes) == bytes);
-  if (world.root()) {
-    for (const auto& entry : tiny::fs::directory_iterator(run::RunFolder(other).path()))
+  CHECK(sum(world(), found.phases.features.bytes) == bytes);
+  CHECK(sum(world(), found.phases.features.file_bytes) == bytes);
+  if (world().root()) {
+    for (const auto& entry : tiny::fs::directory_iterator(other.folder.path()))
       CHECK(entry.path().extension() != ".bin");
   }
 }
 
 TEST_CASE("members with the same frozen weights share a cache, others have their own") {
-  const mpi::Session session;
-  const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(152);
   Job wanted = job({"before:hidden"});
   wanted.ensemble = true;
@@ -327,20 +302,19 @@ TEST_CASE("members with the same frozen weights share a cache, others have their
     INFO((given ? "weights that are given" : "initial weights"));
     wanted.weights = given ? backbone_weights() : nullptr;
     wanted.cache_features = 0;
-    const Result without = fit(wanted, pictures, world);
-    const Result found = fit(cached(wanted, 2), pictures, world);
-    CHECK(tiny::parameters_of_all(found.training, wanted, world) ==
-          tiny::parameters_of_all(without.training, wanted, world));
-    CHECK(sum(world, found.phases.features.computed) == 2 * 152 * (given ? 1 : 3) * (staged ? 2 : 1));
+    const Result without = fit(wanted, pictures, world());
+    const Result found = fit(cached(wanted, 2), pictures, world());
+    CHECK(tiny::parameters_of_all(found.training, wanted, world()) ==
+          tiny::parameters_of_all(without.training, wanted, world()));
+    CHECK(sum(world(), found.phases.features.computed) == 2 * 152 * (given ? 1 : 3) * (staged ? 2 : 1));
   }
 }
 
 TEST_CASE(
     "memory of a node: all ranks read what a rank writes, in a window and in a file; a bad path is refused") {
-  const mpi::Session session;
-  const mpi::Communicator node = session.world().split_node();
-  const Folder folder(session.world(), "memory");
-  const tiny::fs::path place = run::RunFolder(folder).path() / "memory.bin";
+  const mpi::Communicator node = world().split_node();
+  const tiny::Run run(world(), "memory");
+  const tiny::fs::path place = run.folder.path() / "memory.bin";
   const auto rank = static_cast<std::size_t>(node.rank()), ranks = static_cast<std::size_t>(node.size());
   for (const std::size_t budget : {ranks, std::size_t{0}}) {
     const run::NodeMemory memory(node, ranks, budget, place);
@@ -357,8 +331,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a cache without a frozen backbone is refused") {
-  const mpi::Session session;
   const tiny::Pictures pictures(64);
-  CHECK(error_of([&] { fit(cached(job({"hidden"})), pictures, session.world()); }) ==
+  CHECK(error_of([&] { fit(cached(job({"hidden"})), pictures, world()); }) ==
         "cache_features: the first layers of the network are not frozen: conv1 is trained");
 }

@@ -1,43 +1,18 @@
 #pragma once
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "convoke/nn/freeze.hpp"
-#include "convoke/run/collective.hpp"
 #include "convoke/train/ensemble.hpp"
-#include "support/tiny.hpp"
+#include "support/training.hpp"
 
 // Training jobs on a network with a frozen part.
 namespace fine_tuning {
 
 using namespace convoke;
-
-/// A run folder of the ranks of `group`, removed at the end.
-class Folder {
- public:
-  Folder(const mpi::Communicator& group, const std::string& name)
-      : group_(group), folder_(run::RunFolder::create("", path(group, name), true, group)) {}
-  ~Folder() {
-    group_.barrier();
-    if (group_.root()) tiny::fs::remove_all(folder_.path());
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  operator const run::RunFolder&() const { return folder_; }
-
- private:
-  static std::string path(const mpi::Communicator& group, const std::string& name) {
-    return run::on_root(group, [&] {
-      return (tiny::fs::temp_directory_path() / fmt::format("convoke-{}-{}", name, ::getpid())).string();
-    });
-  }
-  mpi::Communicator group_;
-  run::RunFolder folder_;
-};
 
 /// Two convolutions (the first with a batch norm), a hidden layer with dropout, and a head.
 inline nn::Graph network(const std::vector<std::string>& frozen) {
@@ -98,8 +73,8 @@ inline Result fit(const train::Job& job, const tiny::Pictures& pictures, const m
 }
 
 inline Result fit(const train::Job& job, const tiny::Pictures& pictures, const mpi::Communicator& world) {
-  const Folder folder(world, fmt::format("fine-tuning-{}", world.rank()));
-  return fit(job, pictures, world, folder);
+  const tiny::Run run(world, fmt::format("fine-tuning-{}", world.rank()));
+  return fit(job, pictures, world, run.folder);
 }
 
 /// The values of the node `name` in canonical parameters of network().

@@ -2,18 +2,17 @@
 
 #include "convoke/data/epoch_plan.hpp"
 #include "convoke/engine/segments.hpp"
-#include "convoke/mpi/session.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/tiny.hpp"
 #include "support/training.hpp"
+#include "support/world.hpp"
 
 // Ranks that train on their own and average their models, on 1 to 4 ranks.
 
 using namespace convoke;
 using namespace convoke::train;
-using mpi::Session;
 using tiny::Result;
 using tiny::Run;
 using tiny::train_all;
@@ -104,27 +103,22 @@ std::vector<float> plain_loop(const Job& job, int replicas, std::int64_t every, 
 }  // namespace
 
 TEST_CASE("local SGD is the same as a plain loop over replicas, bit for bit") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
-  const mpi::Communicator self = world.split(world.rank(), 0);
-  CHECK(trained(local_job({{"every", 2}}), world) ==
-        plain_loop(local_job({}), world.size(), 2, 0, false, self));
-  CHECK(trained(local_job({{"every", 3}, {"momentum", 0.5}, {"optimizer_state", "keep"}}), world) ==
-        plain_loop(local_job({}), world.size(), 3, 0.5F, true, self));
+  const mpi::Communicator self = world().split(world().rank(), 0);
+  CHECK(trained(local_job({{"every", 2}}), world()) ==
+        plain_loop(local_job({}), world().size(), 2, 0, false, self));
+  CHECK(trained(local_job({{"every", 3}, {"momentum", 0.5}, {"optimizer_state", "keep"}}), world()) ==
+        plain_loop(local_job({}), world().size(), 3, 0.5F, true, self));
 }
 
 TEST_CASE("one rank, and epochs that sum gradients, train as without local SGD") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
-  const std::vector<float> summed = trained(tiny::job(), world);
-  CHECK(trained(local_job({{"every", 2}, {"after_epochs", 2}}), world) == summed);
-  CHECK((trained(local_job({{"every", 2}}), world) == summed) == (world.size() == 1));
-  CHECK((trained(local_job({{"every", 2}, {"after_epochs", 1}}), world) == summed) == (world.size() == 1));
+  const std::vector<float> summed = trained(tiny::job(), world());
+  CHECK(trained(local_job({{"every", 2}, {"after_epochs", 2}}), world()) == summed);
+  CHECK((trained(local_job({{"every", 2}}), world()) == summed) == (world().size() == 1));
+  CHECK((trained(local_job({{"every", 2}, {"after_epochs", 1}}), world()) == summed) ==
+        (world().size() == 1));
 }
 
 TEST_CASE("local SGD that is interrupted and resumed ends like an uninterrupted run") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(kSamples);
   const Settings strategy = GENERATE(
       Settings{{"every", 2}}, Settings{{"every", 2}, {"momentum", 0.5}, {"optimizer_state", "keep"}},
@@ -133,62 +127,59 @@ TEST_CASE("local SGD that is interrupted and resumed ends like an uninterrupted 
   job.engine.update.ema = 0.9;
   job.epochs = 3;
   job.checkpoint_every = {.steps = 2};
-  const std::vector<float> expected = trained(job, world);
+  const std::vector<float> expected = trained(job, world());
 
   SECTION("after a whole epoch") {
-    const Run run(world);
+    const Run run(world());
     Job part = job;
     part.epochs = 1;
-    train_all(part, pictures, world, run.folder);
-    CHECK(train_all(job, pictures, world, run.folder, true).training.members[0].model.parameters == expected);
+    train_all(part, pictures, world(), run.folder);
+    CHECK(train_all(job, pictures, world(), run.folder, true).training.members[0].model.parameters ==
+          expected);
   }
   SECTION("by a signal on one rank, within an epoch") {
-    const Run run(world);
+    const Run run(world());
     const os::StopSignals signals;
-    world.barrier();
-    if (world.rank() == world.size() - 1) std::raise(SIGUSR1);
-    const Result stopped = train_all(job, pictures, world, run.folder);
+    world().barrier();
+    if (world().rank() == world().size() - 1) std::raise(SIGUSR1);
+    const Result stopped = train_all(job, pictures, world(), run.folder);
     CHECK(bool(stopped.training.interrupted_by));
     // The first synchronization is after the second step, unless gradients are summed in this epoch.
     const std::int64_t steps = strategy.find("after_epochs") == nullptr ? 2 : 1;
     CHECK(stopped.training.members[0].samples_processed == 32 * steps);
     const os::StopSignals again;  // resets the first request
-    CHECK(train_all(job, pictures, world, run.folder, true).training.members[0].model.parameters == expected);
+    CHECK(train_all(job, pictures, world(), run.folder, true).training.members[0].model.parameters ==
+          expected);
   }
 }
 
 TEST_CASE("optimizer states that ranks keep belong to a number of ranks") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
-  if (world.size() < 3) return;
+  if (world().size() < 3) return;
   const tiny::Pictures pictures(kSamples);
   Job job = local_job({{"optimizer_state", "keep"}});
-  const Run run(world);
-  train_all(job, pictures, world, run.folder);
+  const Run run(world());
+  train_all(job, pictures, world(), run.folder);
   job.epochs = 3;
-  const mpi::Communicator fewer = world.split(world.rank() < 2 ? 0 : 1, world.rank());
-  if (world.rank() < 2) {
+  const mpi::Communicator fewer = world().split(world().rank() < 2 ? 0 : 1, world().rank());
+  if (world().rank() < 2) {
     const std::string why = error_of([&] { train_all(job, pictures, fewer, run.folder, true); });
     CHECK(why.find("has the optimizer states of") != std::string::npos);
   }
 }
 
 TEST_CASE("ranks that train on their own learn together of a loss that is not finite") {
-  const Session session;
   Job job = local_job({{"every", 3}});
   job.learning_rate = 1e30;
-  const std::string why = error_of([&] { trained(job, session.world()); });
+  const std::string why = error_of([&] { trained(job, world()); });
   INFO(why);
   CHECK(why.find("not finite at epoch 1, step 3: first in ") != std::string::npos);
   CHECK(why.find("of replica 0") != std::string::npos);
 }
 
 TEST_CASE("a batch with fewer micro-batches than ranks is refused") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
-  if (world.size() == 1) return;
+  if (world().size() == 1) return;
   Job job = local_job({{"every", 3}});
   job.engine.micro_batch = 32;
-  CHECK(error_of([&] { trained(job, world); }).find("a batch of 32 has 1 micro-batch of 32 samples") !=
+  CHECK(error_of([&] { trained(job, world()); }).find("a batch of 32 has 1 micro-batch of 32 samples") !=
         std::string::npos);
 }

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
-#include "convoke/mpi/session.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/tiny.hpp"
+#include "support/world.hpp"
 
 // Members that are sent between ranks, one at a time.
 
@@ -55,15 +55,13 @@ struct Scattered {
 }  // namespace
 
 TEST_CASE("all ranks know all members; their parameters come one at a time") {
-  const mpi::Session session;
-  const mpi::Communicator& world = session.world();
   const TemporaryFolder folder;
-  Scattered scattered(world, folder);
+  Scattered scattered(world(), folder);
   REQUIRE(scattered.all.size() == 7);
   for (std::int64_t index = 0; index < 7; ++index) {
     const TrainedMember& member = scattered.all[static_cast<std::size_t>(index)];
     CHECK(member.model.index == index);
-    CHECK(member.rank == (6 - index) % world.size());
+    CHECK(member.rank == (6 - index) % world().size());
     CHECK(member.model.validation_accuracy == 0.125 * static_cast<double>(index));
     CHECK(member.parameters().empty());
     CHECK(member.failure == (index == 3 ? "it failed" : ""));
@@ -71,7 +69,7 @@ TEST_CASE("all ranks know all members; their parameters come one at a time") {
   for (const TrainedMember& member : scattered.mine)
     CHECK(member.model.parameters.empty() == (member.model.index % 2 == 0 || member.model.index == 3));
 
-  MemberExchange exchange(scattered.voters, scattered.mine, kParameters, world);
+  MemberExchange exchange(scattered.voters, scattered.mine, kParameters, world());
   std::vector<std::vector<float>> found;
   exchange.bring_to_root([&](const MemberExchange::Next& next) {
     for (std::size_t voter = 0; voter < scattered.voters.size(); ++voter) {
@@ -79,20 +77,18 @@ TEST_CASE("all ranks know all members; their parameters come one at a time") {
       found.emplace_back(parameters.begin(), parameters.end());
     }
   });
-  CHECK(found.size() == (world.root() ? 6U : 0U));
+  CHECK(found.size() == (world().root() ? 6U : 0U));
   for (std::size_t voter = 0; voter < scattered.voters.size(); ++voter) {
     const std::vector<float> expected = parameters_of(scattered.voters[voter]->model.index);
-    if (world.root()) CHECK(found[voter] == expected);
+    if (world().root()) CHECK(found[voter] == expected);
     CHECK(std::ranges::equal(exchange.bring_to_all(voter), expected));
   }
 }
 
 TEST_CASE("if rank 0 cannot write a member, all ranks learn it, and none waits for ever") {
-  const mpi::Session session;
-  const mpi::Communicator& world = session.world();
   const TemporaryFolder folder;
-  Scattered scattered(world, folder);
-  MemberExchange exchange(scattered.voters, scattered.mine, kParameters, world);
+  Scattered scattered(world(), folder);
+  MemberExchange exchange(scattered.voters, scattered.mine, kParameters, world());
   const auto fails = [&](std::size_t after) {
     return error_of([&] {
       exchange.bring_to_root([&](const MemberExchange::Next& next) {

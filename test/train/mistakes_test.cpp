@@ -4,10 +4,10 @@
 #include <tuple>
 
 #include "convoke/core/random.hpp"
-#include "convoke/mpi/session.hpp"
 #include "convoke/train/verdict.hpp"
 #include "convoke/vote/rule.hpp"
 #include "support/catch.hpp"
+#include "support/world.hpp"
 
 using namespace convoke;
 
@@ -58,13 +58,11 @@ struct Polled {
 }  // namespace
 
 TEST_CASE("the worst mistakes are collected from all ranks, with the vote of each member") {
-  const mpi::Session session;
-  const mpi::Communicator& world = session.world();
   constexpr std::uint32_t kSamples = 101;
   const auto begin_of = [&](int rank) {
-    return kSamples * static_cast<std::uint32_t>(rank) / static_cast<std::uint32_t>(world.size());
+    return kSamples * static_cast<std::uint32_t>(rank) / static_cast<std::uint32_t>(world().size());
   };
-  const Polled mine(begin_of(world.rank()), begin_of(world.rank() + 1));
+  const Polled mine(begin_of(world().rank()), begin_of(world().rank() + 1));
   const Polled all(0, kSamples);
 
   // Expected, by a plain loop: (probability of the truth, id) of the samples whose truth the mean does not
@@ -84,7 +82,7 @@ TEST_CASE("the worst mistakes are collected from all ranks, with the vote of eac
   std::sort(expected.begin(), expected.end());
 
   for (const std::size_t most : {std::size_t{0}, std::size_t{7}, std::size_t{1000}}) {
-    const std::vector<train::Mistake> found = mine.worst(most, world);
+    const std::vector<train::Mistake> found = mine.worst(most, world());
     REQUIRE(found.size() == std::min(most, expected.size()));
     const std::vector<std::int32_t> by_majority = vote::elect(vote::find_rule("majority"), all.counts());
     const std::vector<std::int32_t> labels = vote::labels_in(all.probabilities, kClasses);
@@ -106,7 +104,6 @@ TEST_CASE("the worst mistakes are collected from all ranks, with the vote of eac
 }
 
 TEST_CASE("details of an evaluation leave out zero counts") {
-  const mpi::Session session;
   train::Evaluation evaluation;
   evaluation.samples = 3;
   metrics::ConfusionMatrix matrix(3);

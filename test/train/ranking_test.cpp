@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "convoke/core/random.hpp"
-#include "convoke/mpi/session.hpp"
 #include "support/catch.hpp"
+#include "support/world.hpp"
 
 using namespace convoke;
 
@@ -80,9 +80,7 @@ train::Ranking rank_of(const Samples& samples, std::int64_t k, const mpi::Commun
 }  // namespace
 
 TEST_CASE("top-k and ROC AUC equal a slow count of pairs, however the ranks share the samples") {
-  const mpi::Session session;
-  const mpi::Communicator& world = session.world();
-  const mpi::Communicator self = world.split(world.rank(), 0);
+  const mpi::Communicator self = world().split(world().rank(), 0);
   for (const std::size_t classes : {2U, 3U, 7U}) {
     const Samples samples(101, classes, classes);
     double area = 0;
@@ -99,7 +97,7 @@ TEST_CASE("top-k and ROC AUC equal a slow count of pairs, however the ranks shar
     }
     CHECK(one.roc_auc == Catch::Approx(area).epsilon(1e-12));
     for (const bool all_to_last : {false, true}) {
-      const train::Ranking found = rank_of(samples, 2, world, all_to_last);
+      const train::Ranking found = rank_of(samples, 2, world(), all_to_last);
       CHECK(found.k == 2);
       CHECK(found.roc_curves == one.roc_curves);
       CHECK(found.roc_auc == one.roc_auc);  // bit-identical, because whole numbers are counted
@@ -113,13 +111,11 @@ TEST_CASE("top-k and ROC AUC equal a slow count of pairs, however the ranks shar
 }
 
 TEST_CASE("undefined measures are NaN on all ranks: k = 0, or a class without samples") {
-  const mpi::Session session;
-  const mpi::Communicator& world = session.world();
   Samples samples(40, 3, 1);
-  CHECK(std::isnan(rank_of(samples, 0, world).top_k_accuracy));
-  CHECK_FALSE(std::isnan(rank_of(samples, 0, world).roc_auc));
+  CHECK(std::isnan(rank_of(samples, 0, world()).top_k_accuracy));
+  CHECK_FALSE(std::isnan(rank_of(samples, 0, world()).roc_auc));
   for (std::int32_t& label : samples.truth) label %= 2;
-  const train::Ranking found = rank_of(samples, 1, world);
+  const train::Ranking found = rank_of(samples, 1, world());
   CHECK(std::isnan(found.roc_auc));
   CHECK(std::isnan(found.roc_curves.at(2).front()));  // the class without samples
   CHECK(found.roc_curves.at(1).back() == 1);

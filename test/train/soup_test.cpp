@@ -4,18 +4,17 @@
 #include <cmath>
 #include <limits>
 
-#include "convoke/mpi/session.hpp"
 #include "convoke/train/verdict.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/tiny.hpp"
 #include "support/training.hpp"
+#include "support/world.hpp"
 
 // Averages of members, on 1 to 4 ranks: they do not depend on where the members are.
 
 using namespace convoke;
 using namespace convoke::train;
-using mpi::Session;
 
 namespace {
 
@@ -57,12 +56,11 @@ Job ensemble_job() {
 }  // namespace
 
 TEST_CASE("an average equals a plain sum, and its bits do not depend on the ranks of the members") {
-  const Session session;
-  const mpi::Communicator self = session.world().split(session.world().rank(), 0);
+  const mpi::Communicator self = world().split(world().rank(), 0);
   constexpr std::size_t kValues = (std::size_t{1} << 18) + 77;  // more than one piece
   const std::vector<TrainedMember> members = members_with(kValues);
   const std::vector<double> shares{0.5, 0.125, 0, 0.3, 0.075};
-  const std::vector<float> found = average(mine(members, session.world()), shares, kValues, session.world());
+  const std::vector<float> found = average(mine(members, world()), shares, kValues, world());
   REQUIRE(found.size() == kValues);
   CHECK(found == average(mine(members, self), shares, kValues, self));
   double worst = 0;
@@ -78,24 +76,19 @@ TEST_CASE("an average equals a plain sum, and its bits do not depend on the rank
 }
 
 TEST_CASE("the average of a member alone is the member") {
-  const Session session;
   const std::vector<TrainedMember> members = members_with(1000);
-  CHECK(average(mine(members, session.world()), std::vector<double>{0, 0, 0, 1, 0}, 1000, session.world()) ==
+  CHECK(average(mine(members, world()), std::vector<double>{0, 0, 0, 1, 0}, 1000, world()) ==
         members[3].model.parameters);
 }
 
 TEST_CASE("a member with a parameter that is not finite has no average, on any rank") {
-  const Session session;
   std::vector<TrainedMember> members = members_with(10);
   members[1].model.parameters[3] = std::numeric_limits<float>::quiet_NaN();
-  const auto all = [&] {
-    average(mine(members, session.world()), std::vector<double>(5, 0.2), 10, session.world());
-  };
+  const auto all = [&] { average(mine(members, world()), std::vector<double>(5, 0.2), 10, world()); };
   CHECK_THAT(error_of(all), Catch::Contains("a member has a parameter that is not finite"));
 }
 
 TEST_CASE("the samples that validate mixtures are those that no member trains on") {
-  const Session session;
   const tiny::Pictures pictures(16);
   const data::BatchLoader loader = pictures.loader();
   Job job = ensemble_job();
@@ -131,7 +124,6 @@ TEST_CASE("the samples that validate mixtures are those that no member trains on
 }
 
 TEST_CASE("soups without the validation samples that they need are refused before training") {
-  const Session session;
   const tiny::Pictures pictures(16);
   const data::BatchLoader loader = pictures.loader();
   Job job = ensemble_job();
@@ -144,7 +136,6 @@ TEST_CASE("soups without the validation samples that they need are refused befor
 }
 
 TEST_CASE("soups of an ensemble are the same on any ranks; they equal plain averages, and have files") {
-  const Session session;
   const tiny::Pictures pictures(240), test(60, 99);
   const Job job = ensemble_job();
   const data::BatchLoader training = pictures.loader(), tested = test.loader();
@@ -161,10 +152,10 @@ TEST_CASE("soups of an ensemble are the same on any ranks; they equal plain aver
     }
     return std::tuple(verdict.test.soups, soups, run::load_models(run.folder.path()).members);
   };
-  const mpi::Communicator self = session.world().split(session.world().rank(), 0);
+  const mpi::Communicator self = world().split(world().rank(), 0);
   const auto [expected, expected_files, same_members] =
-      run_on(self, "self-" + std::to_string(session.world().rank()) + "-");
-  const auto [found, files, members] = run_on(session.world(), "all");
+      run_on(self, "self-" + std::to_string(world().rank()) + "-");
+  const auto [found, files, members] = run_on(world(), "all");
   CHECK(files == expected_files);
   REQUIRE(found.size() == 3);
   engine::Evaluator evaluator(tiny::graph());
@@ -212,16 +203,15 @@ TEST_CASE("soups of an ensemble are the same on any ranks; they equal plain aver
 }
 
 TEST_CASE("one member is no soup") {
-  const Session session;
   const tiny::Pictures pictures(120), test(20, 99);
   Job job = ensemble_job();
   job.members = 1;
-  const tiny::Run run(session.world());
+  const tiny::Run run(world());
   const data::BatchLoader training = pictures.loader();
   const DataLoaders loaders(training);
-  tiny::Result result = tiny::train_all(job, pictures, session.world(), run.folder);
-  const Verdict verdict = gather_and_vote(job, result.training, split(session.world(), 1), session.world(),
-                                          test.loader(), run.folder, result.phases, &loaders);
+  tiny::Result result = tiny::train_all(job, pictures, world(), run.folder);
+  const Verdict verdict = gather_and_vote(job, result.training, split(world(), 1), world(), test.loader(),
+                                          run.folder, result.phases, &loaders);
   CHECK(verdict.test.soups.empty());
   CHECK_FALSE(exists(run.folder.file("soup-uniform.h5")));
 }

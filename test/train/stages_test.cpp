@@ -1,12 +1,12 @@
 // Staged fine-tuning: from an epoch on, more parameters are trained.
 #include <csignal>
 
-#include "convoke/mpi/session.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "convoke/train/job.hpp"
 #include "fine_tuning.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/world.hpp"
 
 using namespace convoke;
 using namespace fine_tuning;
@@ -45,7 +45,6 @@ run::InitialWeights weights_of(const std::vector<float>& parameters) {
 }  // namespace
 
 TEST_CASE("a stage equals a second job that starts with the weights of the first") {
-  const mpi::Session session;
   const tiny::Pictures pictures(150);
   // Without momentum, shuffling and dropout, only the weights pass from one job to the other.
   const auto plain = [&](const std::vector<std::string>& frozen) {
@@ -59,24 +58,23 @@ TEST_CASE("a stage equals a second job that starts with the weights of the first
 
   Job first = plain({"before:hidden"});
   first.epochs = 2;
-  const Result half = fit(first, pictures, session.world());
+  const Result half = fit(first, pictures, world());
   Job second = plain({"conv1", "norm1"});
   second.epochs = 2;
   second.learning_rate = 0.1;
   second.weights = std::make_shared<const run::InitialWeights>(weights_of(half.parameters()));
 
-  const Result found = fit(whole, pictures, session.world());
-  CHECK(found.parameters() == fit(second, pictures, session.world()).parameters());
+  const Result found = fit(whole, pictures, world());
+  CHECK(found.parameters() == fit(second, pictures, world()).parameters());
   CHECK(of_node("conv2", found.parameters()) != of_node("conv2", half.parameters()));
 }
 
 TEST_CASE("frozen parameters do not change until their stage") {
-  const mpi::Session session;
   const tiny::Pictures pictures(150);
   const auto after = [&](std::int64_t epochs) {
     Job wanted = staged();
     wanted.epochs = epochs;
-    return fit(wanted, pictures, session.world()).parameters();
+    return fit(wanted, pictures, world()).parameters();
   };
   const std::vector<float> start = after(0), one = after(1), three = after(3), four = after(4);
   for (const char* name : {"conv1", "norm1", "conv2", "hidden"})
@@ -88,37 +86,35 @@ TEST_CASE("frozen parameters do not change until their stage") {
 }
 
 TEST_CASE("a staged run is the same for any ranks, threads and interruptions") {
-  const mpi::Session session;
-  const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(150);
   Job wanted = staged();
   wanted.engine.update.ema = 0.9;
-  const std::vector<float> expected = fit(wanted, pictures, world.split(world.rank(), 0)).parameters();
+  const std::vector<float> expected = fit(wanted, pictures, world().split(world().rank(), 0)).parameters();
   for (const int threads : {1, 2}) {
     wanted.engine.threads = threads;
-    CHECK(fit(wanted, pictures, world).parameters() == expected);
+    CHECK(fit(wanted, pictures, world()).parameters() == expected);
   }
   // Stops after each epoch: within a stage, and between two stages.
   for (std::int64_t epochs = 1; epochs < wanted.epochs; ++epochs) {
     INFO("after epoch " << epochs);
-    const Folder folder(world, "stages");
+    const tiny::Run run(world(), "stages");
     Job part = wanted;
     part.epochs = epochs;
-    fit(part, pictures, world, folder);
-    CHECK(fit(wanted, pictures, world, folder, true).parameters() == expected);
+    fit(part, pictures, world(), run.folder);
+    CHECK(fit(wanted, pictures, world(), run.folder, true).parameters() == expected);
   }
   SECTION("by a signal, at the first step of a stage") {
-    const Folder folder(world, "stages");
+    const tiny::Run run(world(), "stages");
     Job part = wanted;
     part.epochs = 1;
-    fit(part, pictures, world, folder);
+    fit(part, pictures, world(), run.folder);
     {
       const os::StopSignals signals;
-      if (world.rank() == world.size() - 1) std::raise(SIGUSR1);
-      CHECK(bool(fit(wanted, pictures, world, folder, true).training.interrupted_by));
+      if (world().rank() == world().size() - 1) std::raise(SIGUSR1);
+      CHECK(bool(fit(wanted, pictures, world(), run.folder, true).training.interrupted_by));
     }
     const os::StopSignals again;  // resets the first request
-    CHECK(fit(wanted, pictures, world, folder, true).parameters() == expected);
+    CHECK(fit(wanted, pictures, world(), run.folder, true).parameters() == expected);
   }
 }
 

@@ -8,14 +8,13 @@
 #include "convoke/core/lookup.hpp"
 #include "convoke/data/epoch_plan.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/mpi/session.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "support/catch.hpp"
 #include "support/training.hpp"
+#include "support/world.hpp"
 
 using namespace convoke;
 using namespace convoke::train;
-using mpi::Session;
 using tiny::Run;
 using tiny::train_all;
 
@@ -68,14 +67,12 @@ void check_means(const run::RunFolder& folder, const std::vector<double>& sizes)
 }  // namespace
 
 TEST_CASE("every N-th step is logged, and all steps together have the loss of the epoch") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(kPictures);
-  const Run all(world, "all"), some(world, "some"), none(world, "none");
-  train_all(logged_job(1), pictures, world, all.folder);
-  train_all(logged_job(3), pictures, world, some.folder);
-  train_all(logged_job(0), pictures, world, none.folder);
-  world.barrier();
+  const Run all(world(), "all"), some(world(), "some"), none(world(), "none");
+  train_all(logged_job(1), pictures, world(), all.folder);
+  train_all(logged_job(3), pictures, world(), some.folder);
+  train_all(logged_job(0), pictures, world(), none.folder);
+  world().barrier();
   check_means(all.folder, {32, 32, 32, 32, 22});
   CHECK(lines_about(none.folder, "step").empty());
   const std::vector<Settings> every = lines_about(all.folder, "step"),
@@ -86,28 +83,24 @@ TEST_CASE("every N-th step is logged, and all steps together have the loss of th
 }
 
 TEST_CASE("with local SGD steps are logged when the ranks synchronize, with the mean over all ranks") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(kPictures);
-  const Run run(world);
+  const Run run(world());
   Job job = logged_job(1);
   job.strategy = sync::make_strategy({{"name", "local-sgd"}, {"every", 2}});
-  train_all(job, pictures, world, run.folder);
-  world.barrier();
+  train_all(job, pictures, world(), run.folder);
+  world().barrier();
   CHECK(steps_of(lines_about(run.folder, "step")) == std::vector<std::int64_t>{2, 4, 5, 7, 9, 10});
   check_means(run.folder, {64, 64, 22});
 }
 
 TEST_CASE("each member logs its own steps") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(kPictures);
-  const Run run(world);
+  const Run run(world());
   Job job = logged_job(2);
   job.ensemble = true;
   job.members = 2;
-  train_all(job, pictures, world, run.folder);
-  world.barrier();
+  train_all(job, pictures, world(), run.folder);
+  world().barrier();
   std::map<std::int64_t, std::vector<std::int64_t>> steps;
   for (const Settings& line : lines_about(run.folder, "step"))
     steps[*count_at(line, "member")].push_back(*count_at(line, "step"));
@@ -116,31 +109,29 @@ TEST_CASE("each member logs its own steps") {
 }
 
 TEST_CASE("a resumed run has the lines of an uninterrupted one, each once") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(kPictures);
   const Job job = logged_job(2);
-  const Run whole(world, "whole"), parts(world, "parts");
-  train_all(job, pictures, world, whole.folder);
+  const Run whole(world(), "whole"), parts(world(), "parts");
+  train_all(job, pictures, world(), whole.folder);
   bool interrupted = false;
   {
     const os::StopSignals signals;
-    world.barrier();
+    world().barrier();
     std::raise(SIGUSR1);
-    interrupted = bool(train_all(job, pictures, world, parts.folder).training.interrupted_by);
+    interrupted = bool(train_all(job, pictures, world(), parts.folder).training.interrupted_by);
   }
   CHECK(interrupted);
   // As a run that was killed some steps after its checkpoint leaves it.
-  if (world.root()) {
+  if (world().root()) {
     std::ofstream(parts.folder.metrics(), std::ios::app)
         << R"({"event":"step","member":0,"epoch":1,"step":2,"loss":99,"accuracy":0,"learning_rate":1})"
         << '\n'
         << R"({"event":"epoch","member":0,"epoch":1,"step":5,"loss":99})" << '\n';
   }
-  world.barrier();
+  world().barrier();
   const os::StopSignals forget;
-  train_all(job, pictures, world, parts.folder, true);
-  world.barrier();
+  train_all(job, pictures, world(), parts.folder, true);
+  world().barrier();
   CHECK(lines_about(parts.folder, "step") == lines_about(whole.folder, "step"));
   CHECK(lines_about(parts.folder, "epoch").size() == 2);
 }

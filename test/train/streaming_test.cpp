@@ -1,4 +1,3 @@
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <csignal>
@@ -8,33 +7,22 @@
 
 #include "convoke/data/dataset_writer.hpp"
 #include "convoke/data/shards.hpp"
-#include "convoke/mpi/session.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "convoke/run/node_memory.hpp"
 #include "convoke/train/verdict.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/replaced_calls.hpp"
 #include "support/slow_loss.hpp"
 #include "support/tiny.hpp"
 #include "support/training.hpp"
+#include "support/world.hpp"
 
 // Training on samples that do not fit into memory, and validation on a separate split, on 1 to 4 ranks.
-
-// Counts the files that HDF5 opens.
-namespace {
-int opened_files = 0;
-}
-extern "C" std::int64_t H5Fopen(const char* name, unsigned flags, std::int64_t access) {
-  ++opened_files;
-  static const auto open =
-      reinterpret_cast<std::int64_t (*)(const char*, unsigned, std::int64_t)>(dlsym(RTLD_NEXT, "H5Fopen"));
-  return open(name, flags, access);
-}
 
 using namespace convoke;
 using namespace convoke::run;
 using namespace convoke::train;
-using mpi::Session;
 using tiny::Run;
 
 namespace {
@@ -117,19 +105,18 @@ constexpr std::size_t kNothing = 1;            // nothing can be read ahead
 }  // namespace
 
 TEST_CASE("an exact run on streamed samples is bit-identical to one on samples in memory") {
-  const Session session;
-  const Stored stored(session.world());
+  const Stored stored(world());
   Job job = tiny::job();
   job.shuffle = GENERATE(data::Shuffle(true), data::Shuffle::chunks(64, 40 * 64, 5 * 64));
   job.validation_split = 0.2;
-  const TrainedMember expected = alone(job, false, session.world());
+  const TrainedMember expected = alone(job, false, world());
   for (const std::size_t budget : {kLittle, kNothing}) {
-    const Opened opened(stored, session.world(), budget);
+    const Opened opened(stored, world(), budget);
     REQUIRE(opened.dataset.split("train").stream != nullptr);
     for (const int threads : {1, 3}) {
       job.engine.threads = threads;
-      const Run run(session.world());
-      const Training result = fit(job, opened.training, session.world(), run.folder);
+      const Run run(world());
+      const Training result = fit(job, opened.training, world(), run.folder);
       CHECK(result.members[0].model.parameters == expected.model.parameters);
       CHECK(result.members[0].model.validation_accuracy == expected.model.validation_accuracy);
     }
@@ -137,42 +124,40 @@ TEST_CASE("an exact run on streamed samples is bit-identical to one on samples i
 }
 
 TEST_CASE("rank 0 looks at all shards, and each rank at one") {
-  const Session session;
-  const Stored stored(session.world());  // 5 shards of training samples, and 2 of validation samples
-  opened_files = 0;
-  const Opened opened(stored, session.world(), kNothing);
-  CHECK(opened_files == (session.world().root() ? 5 + 2 : 0) + 1);
+  const Stored stored(world());  // 5 shards of training samples, and 2 of validation samples
+  replaced::counts.h5fopen = 0;
+  const Opened opened(stored, world(), kNothing);
+  CHECK(replaced::counts.h5fopen == (world().root() ? 5 + 2 : 0) + 1);
   CHECK(opened.dataset.split("train").count() == 150);
   CHECK(opened.dataset.split("validation").count() == 40);
 }
 
 TEST_CASE("ranks of unlike speed read their own shares of the samples, and train the same model") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
-  const Stored stored(world);
+  const Stored stored(world());
   Job job = tiny::job();
   job.engine.micro_batch = 4;
   job.epochs = 3;
   job.shuffle = data::Shuffle::chunks(64, 40 * 64, 5 * 64);
-  const TrainedMember expected = alone(job, false, world);
+  const TrainedMember expected = alone(job, false, world());
   job.engine.balance = true;
-  const bool slow = world.rank() == world.size() - 1 && world.size() > 1;
+  const bool slow = world().rank() == world().size() - 1 && world().size() > 1;
   if (slow) job.engine.loss = std::make_shared<const tiny::SlowLoss>();
-  const Opened opened(stored, world, kLittle);
-  const Run run(world);
-  const Groups groups = split(world, job.members);
+  const Opened opened(stored, world(), kLittle);
+  const Run run(world());
+  const Groups groups = split(world(), job.members);
   Phases phases;
-  const Training result = train_members(job, opened.training, groups, world, run.folder, false, true, phases);
+  const Training result =
+      train_members(job, opened.training, groups, world(), run.folder, false, true, phases);
   CHECK(result.members[0].model.parameters == expected.model.parameters);
   std::int64_t samples[] = {phases.samples};
-  world.sum(samples);
+  world().sum(samples);
   CHECK(samples[0] == 3 * 150);
-  if (slow) CHECK(phases.samples < 3 * 150 / world.size());
+  if (slow) CHECK(phases.samples < 3 * 150 / world().size());
 
   // The speeds are measured again when the run goes on, perhaps on other ranks.
-  const mpi::Communicator fewer = world.split(world.rank() == 0 ? 0 : 1, 0);
+  const mpi::Communicator fewer = world().split(world().rank() == 0 ? 0 : 1, 0);
   job.epochs = 4;
-  if (world.rank() == 0) {
+  if (world().rank() == 0) {
     const Opened again(stored, fewer, kLittle);
     const Training more =
         train_members(job, again.training, split(fewer, 1), fewer, run.folder, true, true, phases);
@@ -181,41 +166,38 @@ TEST_CASE("ranks of unlike speed read their own shares of the samples, and train
 }
 
 TEST_CASE("a streamed run that is interrupted within an epoch ends like an uninterrupted run") {
-  const Session session;
-  const Stored stored(session.world());
+  const Stored stored(world());
   Job job = tiny::job();
   job.shuffle = data::Shuffle::chunks(64, 40 * 64, 5 * 64);
-  const TrainedMember expected = alone(job, false, session.world());
-  const Opened opened(stored, session.world(), kLittle);
-  const Run run(session.world());
+  const TrainedMember expected = alone(job, false, world());
+  const Opened opened(stored, world(), kLittle);
+  const Run run(world());
   const os::StopSignals signals;
-  session.world().barrier();
-  if (session.world().rank() == session.world().size() - 1) std::raise(SIGUSR1);
-  const Training stopped = fit(job, opened.training, session.world(), run.folder);
+  world().barrier();
+  if (world().rank() == world().size() - 1) std::raise(SIGUSR1);
+  const Training stopped = fit(job, opened.training, world(), run.folder);
   CHECK(bool(stopped.interrupted_by));
   CHECK(stopped.members[0].samples_processed == 32);
   const os::StopSignals again;  // resets the first request
-  const Training result = fit(job, opened.training, session.world(), run.folder, true);
+  const Training result = fit(job, opened.training, world(), run.folder, true);
   CHECK(result.members[0].samples_processed == 2 * 150 - 32);
   CHECK(result.members[0].model.parameters == expected.model.parameters);
 }
 
 TEST_CASE("members of an ensemble stream their shards, and validate on a separate split") {
-  const Session session;
-  const Stored stored(session.world());
+  const Stored stored(world());
   Job job = tiny::job();
   job.ensemble = true;
   job.members = 2;
   job.shards = GENERATE(data::Sharding::kContiguous, data::Sharding::kBootstrap);
   job.validation_split = 0.5;  // ignored, because there is a separate split
   job.shuffle = data::Shuffle::chunks(64, 40 * 64, 5 * 64);
-  const Opened opened(stored, session.world(), GENERATE(kLittle, std::size_t{1} << 20));
-  const Run run(session.world());
-  const Groups groups = split(session.world(), job.members);
+  const Opened opened(stored, world(), GENERATE(kLittle, std::size_t{1} << 20));
+  const Run run(world());
+  const Groups groups = split(world(), job.members);
   Phases phases;
   const DataLoaders loaders(opened.training, &opened.validation);
-  const Training result =
-      train_members(job, loaders, groups, session.world(), run.folder, false, true, phases);
+  const Training result = train_members(job, loaders, groups, world(), run.folder, false, true, phases);
   const tiny::Pictures others = Stored::pictures_of(1);
   for (const TrainedMember& member : result.members) {
     CHECK(member.model.training_samples == 75);
@@ -232,9 +214,7 @@ TEST_CASE("members of an ensemble stream their shards, and validate on a separat
 }
 
 TEST_CASE("members on any number of ranks neither share nor part a group of a streamed dataset") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
-  const std::string folder = on_root(world, [&] {
+  const std::string folder = on_root(world(), [&] {
     const auto path = tiny::fs::temp_directory_path() / ("convoke-groups-" + std::to_string(::getpid()));
     data::DatasetInfo info;
     info.sample_shape = Shape{1, 8, 8};
@@ -255,7 +235,7 @@ TEST_CASE("members on any number of ranks neither share nor part a group of a st
   job.epochs = 1;
   job.shards = GENERATE(data::Sharding::kContiguous, data::Sharding::kStratified);
   job.validation_split = 0.25;
-  run::NodeStorage memory(world, world.split_node(), GENERATE(kNothing, std::size_t{1} << 20));
+  run::NodeStorage memory(world(), world().split_node(), GENERATE(kNothing, std::size_t{1} << 20));
   const data::Dataset dataset = data::Dataset::open(folder, {"train"}, memory.storage());
   const data::BatchLoader loader(dataset.split("train"), job.model.graph.input_shape(),
                                  job.model.normalization);
@@ -280,45 +260,43 @@ TEST_CASE("members on any number of ranks neither share nor part a group of a st
     all.insert(part.begin(), part.end());
   }
   CHECK(members_of_parts == all.size());  // each group is in one part
-  const Run run(world);
+  const Run run(world());
   Phases phases;
   const Training result =
-      train_members(job, loader, split(world, job.members), world, run.folder, false, true, phases);
+      train_members(job, loader, split(world(), job.members), world(), run.folder, false, true, phases);
   for (const TrainedMember& member : result.members)
     CHECK(static_cast<std::size_t>(member.model.training_samples) ==
           sizes[static_cast<std::size_t>(member.model.index)]);
   const std::vector<std::string> notes = group_notes(job, loader);
   CHECK(notes.front() ==
         fmt::format("150 samples in {} groups that stay whole; the largest has 4", all.size()));
-  world.barrier();
-  if (world.root()) tiny::fs::remove_all(folder);
+  world().barrier();
+  if (world().root()) tiny::fs::remove_all(folder);
 }
 
 TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed run tries it again") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
-  const Stored stored(world);
+  const Stored stored(world());
   Job job = tiny::job();
   job.ensemble = true;
   job.members = 2;
   job.shards = data::Sharding::kContiguous;
   job.epochs = 3;
   job.shuffle = data::Shuffle::chunks(64, 40 * 64, 5 * 64);
-  const Opened opened(stored, world, GENERATE(kLittle, kNothing));
+  const Opened opened(stored, world(), GENERATE(kLittle, kNothing));
   const DataLoaders loaders(opened.training, &opened.validation);
-  const Run whole_run(world, "whole");
-  const Training whole = fit(job, loaders, world, whole_run.folder);
+  const Run whole_run(world(), "whole");
+  const Training whole = fit(job, loaders, world(), whole_run.folder);
 
-  const Run run(world);
+  const Run run(world());
   Job begun = job;
   begun.epochs = 1;
-  fit(begun, loaders, world, run.folder);
+  fit(begun, loaders, world(), run.folder);
   const auto file = stored.path / "train-00004-of-00005.h5";  // read only by member 1
   const std::string bytes = bytes_of(file);
-  world.barrier();
-  if (world.root()) tiny::fs::resize_file(file, 64);
-  world.barrier();
-  Training broken = fit(job, loaders, world, run.folder, true);
+  world().barrier();
+  if (world().root()) tiny::fs::resize_file(file, 64);
+  world().barrier();
+  Training broken = fit(job, loaders, world(), run.folder, true);
   REQUIRE(broken.members.size() == whole.members.size());
   for (std::size_t i = 0; i < whole.members.size(); ++i) {
     const TrainedMember& member = broken.members[i];
@@ -334,14 +312,14 @@ TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed 
   const tiny::Pictures test = Stored::pictures_of(2);
   Phases phases;
   const Verdict verdict =
-      gather_and_vote(job, broken, split(world, 2), world, test.loader(), run.folder, phases);
+      gather_and_vote(job, broken, split(world(), 2), world(), test.loader(), run.folder, phases);
   CHECK(verdict.voters == std::vector<std::int64_t>{0});
   CHECK(verdict.members.at(1).failure.find("train-00004-of-00005.h5") != std::string::npos);
 
-  world.barrier();
-  if (world.root()) write_bytes(file, bytes);
-  world.barrier();
-  const Training resumed = fit(job, loaders, world, run.folder, true);
+  world().barrier();
+  if (world().root()) write_bytes(file, bytes);
+  world().barrier();
+  const Training resumed = fit(job, loaders, world(), run.folder, true);
   for (std::size_t i = 0; i < whole.members.size(); ++i) {
     CHECK(resumed.members.at(i).failure.empty());
     CHECK(std::ranges::equal(resumed.members.at(i).parameters(), whole.members[i].parameters()));
@@ -349,59 +327,54 @@ TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed 
 }
 
 TEST_CASE("if no member is left, the error gives the reason of each; a single model ends the job at once") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
-  const Stored stored(world);
+  const Stored stored(world());
   Job job = tiny::job();
-  const Opened opened(stored, world, kNothing);
-  world.barrier();
-  if (world.root()) {
+  const Opened opened(stored, world(), kNothing);
+  world().barrier();
+  if (world().root()) {
     for (const char* const shard : {"1", "4"}) {
       tiny::fs::resize_file(stored.path / fmt::format("train-0000{}-of-00005.h5", shard), 64);
     }
   }
-  world.barrier();
+  world().barrier();
   {
-    const Run run(world);
-    CHECK(error_of([&] { fit(job, opened.training, world, run.folder); }).find("-of-00005.h5") !=
+    const Run run(world());
+    CHECK(error_of([&] { fit(job, opened.training, world(), run.folder); }).find("-of-00005.h5") !=
           std::string::npos);
   }
   job.ensemble = true;
   job.members = 2;
   job.shards = data::Sharding::kContiguous;
-  const Run run(world);
-  Training training = fit(job, opened.training, world, run.folder);
+  const Run run(world());
+  Training training = fit(job, opened.training, world(), run.folder);
   const tiny::Pictures test = Stored::pictures_of(2);
   Phases phases;
   const std::string error = error_of(
-      [&] { gather_and_vote(job, training, split(world, 2), world, test.loader(), run.folder, phases); });
+      [&] { gather_and_vote(job, training, split(world(), 2), world(), test.loader(), run.folder, phases); });
   CHECK(error.starts_with("no member is left to vote: member 0: "));
   CHECK(error.find("train-00001-of-00005.h5") < error.find("; member 1: "));
   CHECK(error.find("train-00004-of-00005.h5") > error.find("; member 1: "));
 }
 
 TEST_CASE("early stopping monitors a separate split") {
-  const Session session;
-  const Stored stored(session.world());
+  const Stored stored(world());
   Job job = tiny::job();
   job.epochs = 30;
   job.learning_rate = 0.02;
   job.early_stopping = EarlyStopping({.monitor = "validation_accuracy", .patience = 2, .restore_best = true});
-  const TrainedMember expected = alone(job, true, session.world());
+  const TrainedMember expected = alone(job, true, world());
   CHECK(expected.stopped_at > 0);
-  const Opened opened(stored, session.world(), kLittle);
-  const Run run(session.world());
-  const Training result =
-      fit(job, DataLoaders(opened.training, &opened.validation), session.world(), run.folder);
+  const Opened opened(stored, world(), kLittle);
+  const Run run(world());
+  const Training result = fit(job, DataLoaders(opened.training, &opened.validation), world(), run.folder);
   CHECK(result.members[0].stopped_at == expected.stopped_at);
   CHECK(result.members[0].model.parameters == expected.model.parameters);
-  if (session.world().root()) CHECK(tiny::fs::exists(run.folder.checkpoints() / "best.h5"));
+  if (world().root()) CHECK(tiny::fs::exists(run.folder.checkpoints() / "best.h5"));
 }
 
 TEST_CASE("the ranks of a node fill its memory together") {
-  const Session session;
-  const Stored stored(session.world());
-  const Opened opened(stored, session.world(), 1 << 20);
+  const Stored stored(world());
+  const Opened opened(stored, world(), 1 << 20);
   const tiny::Pictures pictures = Stored::pictures_of(0);
   const data::Split& split = opened.dataset.split("train");
   REQUIRE(split.stream == nullptr);

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "convoke/metrics/json.hpp"
-#include "convoke/mpi/session.hpp"
 #include "convoke/run/trace_file.hpp"
 #include "convoke/train/summary.hpp"
 #include "support/catch.hpp"
 #include "support/other_loss.hpp"
 #include "support/training.hpp"
+#include "support/world.hpp"
 
 using namespace convoke;
 using namespace convoke::train;
@@ -115,9 +115,7 @@ class SleepingLoss final : public tiny::OtherLoss {
 }  // namespace
 
 TEST_CASE("the trace of a run has the layers, buckets and phases of all ranks on one clock") {
-  const mpi::Session session;
-  const mpi::Communicator& world = session.world();
-  const tiny::Run run(world, "trace");
+  const tiny::Run run(world(), "trace");
   const tiny::Pictures pictures(160);
   const data::BatchLoader loader = pictures.loader();
   Job job = tiny::job(engine::Reduction::kFast);
@@ -126,22 +124,22 @@ TEST_CASE("the trace of a run has the layers, buckets and phases of all ranks on
   job.engine.share_node = false;
   job.engine.bucket_bytes = 1024;
   run::Phases phases(4096);
-  const mpi::ClockReading clock = mpi::read_root_clock(world);
-  train_members(job, loader, split(world, 1), world, run.folder, false, true, phases);
+  const mpi::ClockReading clock = mpi::read_root_clock(world());
+  train_members(job, loader, split(world(), 1), world(), run.folder, false, true, phases);
   const auto file = run.folder.file("trace.json");
-  run::write_trace(file, *phases.timeline, clock, world);
-  if (!world.root()) return;
+  run::write_trace(file, *phases.timeline, clock, world());
+  if (!world().root()) return;
 
   const Trace trace = read_trace(file);
   CHECK(trace.dropped == 0);
-  REQUIRE(static_cast<int>(trace.process_names.size()) == world.size());
+  REQUIRE(static_cast<int>(trace.process_names.size()) == world().size());
   for (const auto& [row, events] : trace.rows) {
     CAPTURE(row.first, row.second);
     CHECK(trace.thread_names.count(row) == 1);
     require_nesting(events);
   }
   double first_step_ends = 0, first_step_begins = 0;
-  for (std::int64_t rank = 0; rank < world.size(); ++rank) {
+  for (std::int64_t rank = 0; rank < world().size(); ++rank) {
     CAPTURE(rank);
     CHECK(trace.thread_names.at({rank, 0}) == "main");
     CHECK(trace.names(rank, "step").count("step") == 8);  // 128 samples, batches of 32, two epochs
@@ -165,8 +163,8 @@ TEST_CASE("the trace of a run has the layers, buckets and phases of all ranks on
     CHECK(layers("backward", "conv2d_1 backward weights") == passes);
     CHECK(layers("backward", "dense_1 backward weights") == passes);
     const std::size_t flights = trace.names(rank, "flight").size();
-    CHECK((world.size() == 1 ? flights == 0 : flights > 8 && flights % 8 == 0));
-    CHECK(trace.names(rank, "exchange").size() == (world.size() == 1 ? 0U : 8U));
+    CHECK((world().size() == 1 ? flights == 0 : flights > 8 && flights % 8 == 0));
+    CHECK(trace.names(rank, "exchange").size() == (world().size() == 1 ? 0U : 8U));
     // A step ends with sums of all ranks, so no rank ends its first step before the last one begins it.
     for (const Complete& event : trace.rows.at({rank, 0})) {
       if (event.category != "step") continue;
@@ -179,25 +177,21 @@ TEST_CASE("the trace of a run has the layers, buckets and phases of all ranks on
 }
 
 TEST_CASE("a full track keeps the newest steps, and the trace says how many events are missing") {
-  const mpi::Session session;
-  const mpi::Communicator& world = session.world();
-  const tiny::Run run(world, "full-trace");
+  const tiny::Run run(world(), "full-trace");
   Timeline timeline(100);
   for (int i = 0; i < 250; ++i) timeline.main().record({10 * i, 10 * i + 5, nullptr, i, Activity::kStep});
-  run::write_trace(run.folder.file("trace.json"), timeline, mpi::read_root_clock(world), world);
-  if (!world.root()) return;
+  run::write_trace(run.folder.file("trace.json"), timeline, mpi::read_root_clock(world()), world());
+  if (!world().root()) return;
   const Trace trace = read_trace(run.folder.file("trace.json"));
-  CHECK(trace.dropped == 150 * world.size());
+  CHECK(trace.dropped == 150 * world().size());
   CHECK(trace.names(0, "step").size() == 100);
 }
 
 TEST_CASE("a trace that cannot be written is an error on all ranks, and nobody waits") {
-  const mpi::Session session;
-  const mpi::Communicator& world = session.world();
   Timeline timeline(100);
   timeline.main().record({0, 5, nullptr, 0, Activity::kStep});
   CHECK_THROWS_WITH(
-      run::write_trace("/no/such/folder/trace.json", timeline, mpi::read_root_clock(world), world),
+      run::write_trace("/no/such/folder/trace.json", timeline, mpi::read_root_clock(world()), world()),
       Catch::Contains("/no/such/folder/trace.json"));
 }
 
@@ -232,22 +226,20 @@ std::optional<run::Straggler> straggler_of(Job job, const mpi::Communicator& wor
 }  // namespace
 
 TEST_CASE("a rank that is made slow is named with its cause") {
-  const mpi::Session session;
-  const mpi::Communicator& world = session.world();
-  if (world.size() != 2) return;  // more ranks would share the cores of a small machine
+  if (world().size() != 2) return;  // more ranks would share the cores of a small machine
   for (const std::string cause : {"data", "other programs"}) {
     Job job =
         tiny::job(engine::Reduction::kFast);  // with exact sums, the other rank would take its micro-batches
-    if (world.rank() == 1 && cause == "data") {
+    if (world().rank() == 1 && cause == "data") {
       data::AugmentOptions slow;
       slow.randaugment = 20;
       job.augmenter = std::make_shared<data::Augmenter>(slow, Shape{1, 128, 128}, data::SampleType::kUint8);
     }
-    if (world.rank() == 1 && cause == "other programs") job.engine.loss = std::make_shared<SleepingLoss>();
+    if (world().rank() == 1 && cause == "other programs") job.engine.loss = std::make_shared<SleepingLoss>();
     // On a busy machine, other programs may be the larger cause for a moment.
     std::optional<run::Straggler> found;
     for (int attempt = 0; attempt < 4 && (!found || found->rank != 1 || found->cause != cause); ++attempt) {
-      found = straggler_of(job, world);
+      found = straggler_of(job, world());
     }
     CAPTURE(cause);
     CHECK(found.has_value());

@@ -1,7 +1,6 @@
 #include <cmath>
 #include <csignal>
 
-#include "convoke/mpi/session.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "convoke/train/member_queue.hpp"
 #include "convoke/train/summary.hpp"
@@ -9,8 +8,10 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/slow_loss.hpp"
+#include "support/times.hpp"
 #include "support/tiny.hpp"
 #include "support/training.hpp"
+#include "support/world.hpp"
 
 // Training as a whole, on 1 to 4 ranks: the results must not depend on the ranks.
 
@@ -18,30 +19,20 @@ using namespace convoke;
 using namespace convoke::engine;
 using namespace convoke::run;
 using namespace convoke::train;
-using mpi::Session;
 using tiny::alone;
 using tiny::Result;
 using tiny::Run;
 using tiny::train_all;
 
-namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
-
 TEST_CASE("an exact run is bit-identical for any number of ranks and threads") {
-  const Session session;
   const tiny::Pictures pictures(
       150);  // the last step has 150 - 4 * 32 = 22 samples: two micro-batches and a smaller one
-  const std::vector<float> expected = alone(tiny::job(), pictures, session.world());
+  const std::vector<float> expected = alone(tiny::job(), pictures, world());
   for (const int threads : {1, 2}) {
     Job job = tiny::job();
     job.engine.threads = threads;
-    const Run run(session.world());
-    const Result result = train_all(job, pictures, session.world(), run.folder);
+    const Run run(world());
+    const Result result = train_all(job, pictures, world(), run.folder);
     REQUIRE(result.training.members.size() == 1);
     CHECK(result.training.members[0].model.parameters == expected);
     CHECK_FALSE(bool(result.training.interrupted_by));
@@ -50,7 +41,6 @@ TEST_CASE("an exact run is bit-identical for any number of ranks and threads") {
 
 TEST_CASE(
     "an exact run with augmentation, mixtures and balanced classes is the same on any ranks, also resumed") {
-  const Session session;
   tiny::Pictures pictures(150);
   for (std::size_t i = 0; i < 60; ++i) pictures.labels[i] = 0;  // uneven classes: some samples come twice
   data::AugmentOptions options;
@@ -62,26 +52,25 @@ TEST_CASE(
   options.cutout = 2;
   options.mixup = options.cutmix = 0.5;
   Job job = tiny::job();
-  const std::vector<float> plain = alone(job, pictures, session.world());
+  const std::vector<float> plain = alone(job, pictures, world());
   job.augmenter = std::make_shared<const data::Augmenter>(options, Shape{1, 8, 8}, data::SampleType::kUint8);
   job.sampling = data::Sampling::kBalanced;
   job.validation_split = 0.1;
-  const std::vector<float> expected = alone(job, pictures, session.world());
+  const std::vector<float> expected = alone(job, pictures, world());
   CHECK(expected != plain);
   for (const int threads : {1, 3}) {
     job.engine.threads = threads;
-    const Run run(session.world());
+    const Run run(world());
     Job half = job;
     half.epochs = 1;
-    train_all(half, pictures, session.world(), run.folder);
-    const Result result = train_all(job, pictures, session.world(), run.folder, true);
+    train_all(half, pictures, world(), run.folder);
+    const Result result = train_all(job, pictures, world(), run.folder, true);
     CHECK(result.training.members[0].model.parameters == expected);
   }
 }
 
 TEST_CASE(
     "an exact run with a focal loss is the same on any ranks, and with gamma 0 the run of cross-entropy") {
-  const Session session;
   const tiny::Pictures pictures(150);
   const auto job_with = [](double gamma) {
     Job job = tiny::job();
@@ -89,32 +78,31 @@ TEST_CASE(
         {{"name", "softmax_focal"}, {"gamma", gamma}, {"class_weights", Value::Array{1, 2, 1, 3}}});
     return job;
   };
-  const Run run(session.world());
+  const Run run(world());
   const Job job = job_with(2);
   const std::vector<float> focal =
-      train_all(job, pictures, session.world(), run.folder).training.members[0].model.parameters;
-  CHECK(focal == alone(job, pictures, session.world()));
+      train_all(job, pictures, world(), run.folder).training.members[0].model.parameters;
+  CHECK(focal == alone(job, pictures, world()));
   Job weighted = tiny::job();
   weighted.engine.loss = nn::make_loss({{"class_weights", Value::Array{1, 2, 1, 3}}});
-  const std::vector<float> plain = alone(weighted, pictures, session.world());
+  const std::vector<float> plain = alone(weighted, pictures, world());
   CHECK(focal != plain);
-  CHECK(alone(job_with(0), pictures, session.world()) == plain);
+  CHECK(alone(job_with(0), pictures, world()) == plain);
 }
 
 TEST_CASE("with a moving average, the average is validated and kept") {
-  const Session session;
   const tiny::Pictures pictures(150);
   Job job = tiny::job();
   job.validation_split = 0.2;
-  const Run plain_run(session.world(), "plain");
-  const Result plain = train_all(job, pictures, session.world(), plain_run.folder);
+  const Run plain_run(world(), "plain");
+  const Result plain = train_all(job, pictures, world(), plain_run.folder);
   job.engine.update.ema = 0.99;
-  const Run run(session.world());
-  const Result result = train_all(job, pictures, session.world(), run.folder);
+  const Run run(world());
+  const Result result = train_all(job, pictures, world(), run.folder);
   const std::vector<float>& kept = result.training.members[0].model.parameters;
-  CHECK(kept == alone(job, pictures, session.world()));
+  CHECK(kept == alone(job, pictures, world()));
   // Training of the weights themselves is the same as without it.
-  if (session.world().root()) {
+  if (world().root()) {
     const Checkpoints checkpoints(run.folder.checkpoints(), canonical_parameters(tiny::graph()),
                                   job.fingerprint, job.recipe);
     const CheckpointState state = checkpoints.newest([](const auto&) {}).value();
@@ -137,14 +125,13 @@ TEST_CASE("with a moving average, the average is validated and kept") {
 }
 
 TEST_CASE("a fast run differs by rounding only") {
-  const Session session;
   const tiny::Pictures pictures(128);
   Job job = tiny::job(Reduction::kFast);
   // Not Adam: the gradient of a bias before batch norm is pure rounding error, which Adam divides by itself.
   job.optimizer = optim::make_optimizer({{"name", "sgd"}, {"momentum", 0.9}});
-  const std::vector<float> expected = alone(job, pictures, session.world());
-  const Run run(session.world());
-  const Result result = train_all(job, pictures, session.world(), run.folder);
+  const std::vector<float> expected = alone(job, pictures, world());
+  const Run run(world());
+  const Result result = train_all(job, pictures, world(), run.folder);
   const std::vector<float>& found = result.training.members[0].model.parameters;
   REQUIRE(found.size() == expected.size());
   double difference = 0;
@@ -157,7 +144,6 @@ TEST_CASE("a fast run differs by rounding only") {
 }
 
 TEST_CASE("a run that is interrupted and resumed ends like an uninterrupted run") {
-  const Session session;
   const tiny::Pictures pictures(150);
   Job job = tiny::job();
   job.epochs = 4;
@@ -168,65 +154,63 @@ TEST_CASE("a run that is interrupted and resumed ends like an uninterrupted run"
     // Reduces the rate after every epoch except the first.
     job.schedule = optim::make_schedule({{"name", "plateau"}, {"patience", 1}, {"min_delta", 100}});
   }
-  const std::vector<float> expected = alone(job, pictures, session.world());
+  const std::vector<float> expected = alone(job, pictures, world());
 
   SECTION("after a whole epoch") {
-    const Run run(session.world());
+    const Run run(world());
     Job half = job;
     half.epochs = 2;
-    train_all(half, pictures, session.world(), run.folder);
-    const Result result = train_all(job, pictures, session.world(), run.folder, true);
+    train_all(half, pictures, world(), run.folder);
+    const Result result = train_all(job, pictures, world(), run.folder, true);
     CHECK(result.training.members[0].model.parameters == expected);
     CHECK(result.training.members[0].samples_processed == 2 * 120);
   }
   SECTION("by a signal on one rank, within an epoch") {
-    const Run run(session.world());
+    const Run run(world());
     const os::StopSignals signals;
-    session.world().barrier();
-    if (session.world().rank() == session.world().size() - 1) std::raise(SIGUSR1);
-    const Result stopped = train_all(job, pictures, session.world(), run.folder);
+    world().barrier();
+    if (world().rank() == world().size() - 1) std::raise(SIGUSR1);
+    const Result stopped = train_all(job, pictures, world(), run.folder);
     CHECK(bool(stopped.training.interrupted_by));
     CHECK(stopped.training.members[0].samples_processed == 32);  // agreed after the first step
     CHECK(exists(run.folder.checkpoints() / "epoch-0000-step-000001.h5"));
     const os::StopSignals again;  // resets the first request
-    const Result result = train_all(job, pictures, session.world(), run.folder, true);
+    const Result result = train_all(job, pictures, world(), run.folder, true);
     CHECK_FALSE(bool(result.training.interrupted_by));
     CHECK(result.training.members[0].model.parameters == expected);
     CHECK(result.training.members[0].model.validation_accuracy >= 0);
   }
   SECTION("from a checkpoint of the last epoch there is nothing left to train") {
-    const Run run(session.world());
-    train_all(job, pictures, session.world(), run.folder);
-    const Result result = train_all(job, pictures, session.world(), run.folder, true);
+    const Run run(world());
+    train_all(job, pictures, world(), run.folder);
+    const Result result = train_all(job, pictures, world(), run.folder, true);
     CHECK(result.training.members[0].samples_processed == 0);
     CHECK(result.training.members[0].model.parameters == expected);
   }
 }
 
 TEST_CASE("a different resume fingerprint is refused on all ranks") {
-  const Session session;
   const tiny::Pictures pictures(64);
-  const Run run(session.world());
+  const Run run(world());
   Job job = tiny::job();
-  train_all(job, pictures, session.world(), run.folder);
+  train_all(job, pictures, world(), run.folder);
   job.fingerprint = {{"train.batch", "32"}, {"seed", "4"}};
-  const std::string why = error_of([&] { train_all(job, pictures, session.world(), run.folder, true); });
+  const std::string why = error_of([&] { train_all(job, pictures, world(), run.folder, true); });
   CHECK(contains(why, "seed: 3 in the checkpoint, 4 now"));
 }
 
 TEST_CASE("one synchronous model learns, and its verdict equals that of a plain loop") {
-  const Session session;
   const tiny::Pictures pictures(256);
   const tiny::Pictures test(101, 99);
   Job job = tiny::job(Reduction::kFast);
   job.epochs = 6;
-  const Run run(session.world());
-  Result result = train_all(job, pictures, session.world(), run.folder);
+  const Run run(world());
+  Result result = train_all(job, pictures, world(), run.folder);
   const std::vector<float> parameters = result.training.members[0].model.parameters;
   const data::BatchLoader loader = test.loader();
-  const Groups groups = split(session.world(), 1);
+  const Groups groups = split(world(), 1);
   const Verdict verdict =
-      gather_and_vote(job, result.training, groups, session.world(), loader, run.folder, result.phases);
+      gather_and_vote(job, result.training, groups, world(), loader, run.folder, result.phases);
 
   Evaluator evaluator(tiny::graph(), {.threads = 1, .chunk = 1});
   evaluator.load(parameters);
@@ -249,7 +233,6 @@ TEST_CASE("one synchronous model learns, and its verdict equals that of a plain 
 }
 
 TEST_CASE("an ensemble is the same on any number of ranks, in groups and one after another") {
-  const Session session;
   const tiny::Pictures pictures(240);
   const tiny::Pictures test(60, 99);
   Job job = tiny::job();
@@ -269,10 +252,9 @@ TEST_CASE("an ensemble is the same on any number of ranks, in groups and one aft
     world.barrier();
     return std::pair(std::move(verdict), load_models(run.folder.path()));
   };
-  const mpi::Communicator self = session.world().split(session.world().rank(), 0);
-  const auto [expected, expected_models] =
-      run_on(self, "self-" + std::to_string(session.world().rank()) + "-");
-  const auto [found, models] = run_on(session.world(), "all");
+  const mpi::Communicator self = world().split(world().rank(), 0);
+  const auto [expected, expected_models] = run_on(self, "self-" + std::to_string(world().rank()) + "-");
+  const auto [found, models] = run_on(world(), "all");
 
   REQUIRE(models.members.size() == 3);
   for (std::size_t m = 0; m < 3; ++m) {
@@ -299,44 +281,40 @@ TEST_CASE("an ensemble is the same on any number of ranks, in groups and one aft
 }
 
 TEST_CASE("groups have as many ranks as the list says, and the members do not depend on it") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
-  if (world.size() < 3) return;
-  const std::vector<std::int64_t> ranks{world.size() - 1, 1};
-  const Groups groups = split(world, 3, ranks);
+  if (world().size() < 3) return;
+  const std::vector<std::int64_t> ranks{world().size() - 1, 1};
+  const Groups groups = split(world(), 3, ranks);
   CHECK(groups.count == 2);
-  CHECK(groups.mine == (world.rank() < world.size() - 1 ? 0 : 1));
-  CHECK(groups.group.size() == (groups.mine == 0 ? world.size() - 1 : 1));
+  CHECK(groups.mine == (world().rank() < world().size() - 1 ? 0 : 1));
+  CHECK(groups.group.size() == (groups.mine == 0 ? world().size() - 1 : 1));
   CHECK_FALSE(groups.equal);
-  MemberQueue queue(groups, world);  // without serve(): unlike groups ask nobody
+  MemberQueue queue(groups, world());  // without serve(): unlike groups ask nobody
   std::vector<std::int64_t> mine;
   while (const auto member = queue.next()) mine.push_back(*member);
   CHECK(mine == (groups.mine == 0 ? std::vector<std::int64_t>{0, 2} : std::vector<std::int64_t>{1}));
-  const std::vector<std::int64_t> too_many{world.size(), 1};
-  CHECK(contains(error_of([&] { split(world, 2, too_many); }), "the groups of ensemble.ranks have"));
-  CHECK(contains(error_of([&] { split(world, 1, ranks); }), "has 2 groups, but the ensemble has 1 member"));
+  const std::vector<std::int64_t> too_many{world().size(), 1};
+  CHECK(contains(error_of([&] { split(world(), 2, too_many); }), "the groups of ensemble.ranks have"));
+  CHECK(contains(error_of([&] { split(world(), 1, ranks); }), "has 2 groups, but the ensemble has 1 member"));
 }
 
 TEST_CASE("a group that is free takes the next member, and no member depends on its group") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(120);
   Job job = tiny::job();
   job.ensemble = true;
-  job.members = 2 * world.size() + 1;
-  const Groups groups = split(world, job.members);
-  const mpi::Communicator self = world.split(world.rank(), 0);
+  job.members = 2 * world().size() + 1;
+  const Groups groups = split(world(), job.members);
+  const mpi::Communicator self = world().split(world().rank(), 0);
   std::vector<TrainedMember> expected;
   {
-    const Run run(self, "alone-" + std::to_string(world.rank()) + "-");
+    const Run run(self, "alone-" + std::to_string(world().rank()) + "-");
     expected = train_all(job, pictures, self, run.folder).training.members;
   }
   REQUIRE(std::ssize(expected) == job.members);
 
-  const bool slow = world.rank() == world.size() - 1 && world.size() > 1;
+  const bool slow = world().rank() == world().size() - 1 && world().size() > 1;
   if (slow) job.engine.loss = std::make_shared<const tiny::SlowLoss>();  // at least 0.24 s for a member
-  const Run run(world);
-  const Result result = train_all(job, pictures, world, run.folder);
+  const Run run(world());
+  const Result result = train_all(job, pictures, world(), run.folder);
   if (slow) CHECK(result.training.members.size() == 1);
   std::vector<std::int64_t> trained(static_cast<std::size_t>(job.members));
   for (const TrainedMember& member : result.training.members) {
@@ -344,55 +322,51 @@ TEST_CASE("a group that is free takes the next member, and no member depends on 
     ++trained[index];
     if (groups.group.root()) CHECK(std::ranges::equal(member.parameters(), expected[index].parameters()));
   }
-  world.sum(std::span(trained));
+  world().sum(std::span(trained));
   CHECK(trained == std::vector<std::int64_t>(trained.size(), 1));
 }
 
 TEST_CASE("an ensemble resumes with some members finished, one in progress, and others not started") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(240);
   Job job = tiny::job();
   job.ensemble = true;
   job.members = 3;
   job.shards = data::Sharding::kContiguous;
   job.shards_name = "contiguous";
-  const Run whole_run(world, "whole");
-  const Result whole = train_all(job, pictures, world, whole_run.folder);
+  const Run whole_run(world(), "whole");
+  const Result whole = train_all(job, pictures, world(), whole_run.folder);
 
   // In each round, every group trains one of its members by one step.
-  const Run run(world, "parts");
+  const Run run(world(), "parts");
   Result part;
   int parts = 0;
   do {
     const os::StopSignals signals;
-    world.barrier();
+    world().barrier();
     std::raise(SIGUSR1);
-    part = train_all(job, pictures, world, run.folder, true);
+    part = train_all(job, pictures, world(), run.folder, true);
   } while (part.training.interrupted_by && ++parts < 100);
   const os::StopSignals forget;
   CHECK(parts >= 2 * 3);  // two epochs of three steps
-  const Groups groups = split(world, job.members);
-  const std::vector<TrainedMember> expected = list_members(whole.training.members, groups, world);
-  const std::vector<TrainedMember> found = list_members(part.training.members, groups, world);
+  const Groups groups = split(world(), job.members);
+  const std::vector<TrainedMember> expected = list_members(whole.training.members, groups, world());
+  const std::vector<TrainedMember> found = list_members(part.training.members, groups, world());
   REQUIRE(found.size() == 3);
   for (std::size_t m = 0; m < found.size(); ++m) CHECK(found[m].epochs_done == expected[m].epochs_done);
-  CHECK(tiny::parameters_of_all(part.training, job, world) ==
-        tiny::parameters_of_all(whole.training, job, world));
+  CHECK(tiny::parameters_of_all(part.training, job, world()) ==
+        tiny::parameters_of_all(whole.training, job, world()));
 }
 
 TEST_CASE("metrics.jsonl contains the epochs of all members and the evaluation") {
-  const Session session;
   const tiny::Pictures pictures(120);
   Job job = tiny::job(Reduction::kFast);
   job.ensemble = true;
   job.members = 2;
   job.shards = data::Sharding::kContiguous;
-  const Run run(session.world());
-  Result result = train_all(job, pictures, session.world(), run.folder);
+  const Run run(world());
+  Result result = train_all(job, pictures, world(), run.folder);
   const data::BatchLoader loader = pictures.loader();
-  gather_and_vote(job, result.training, split(session.world(), 2), session.world(), loader, run.folder,
-                  result.phases);
+  gather_and_vote(job, result.training, split(world(), 2), world(), loader, run.folder, result.phases);
   const std::string lines = bytes_of(run.folder.metrics());
   CHECK(std::count(lines.begin(), lines.end(), '\n') == 2 * 2 + 1);
   CHECK(contains(lines, R"("member":1,"epoch":2)"));
@@ -400,14 +374,13 @@ TEST_CASE("metrics.jsonl contains the epochs of all members and the evaluation")
 }
 
 TEST_CASE("the error for a loss that is not finite names epoch, step and layer") {
-  const Session session;
   const tiny::Pictures pictures(128);
   Job job = tiny::job();
   job.learning_rate = 1e30;
 
   SECTION("one model: the run ends") {
-    const Run run(session.world());
-    const std::string why = error_of([&] { train_all(job, pictures, session.world(), run.folder); });
+    const Run run(world());
+    const std::string why = error_of([&] { train_all(job, pictures, world(), run.folder); });
     INFO(why);
     CHECK(contains(why, "not finite at epoch 1, step 2: first in "));
     CHECK(contains(why, "rank"));
@@ -416,12 +389,11 @@ TEST_CASE("the error for a loss that is not finite names epoch, step and layer")
     job.ensemble = true;
     job.members = 2;
     job.shards = data::Sharding::kContiguous;
-    const Run run(session.world());
-    Result result = train_all(job, pictures, session.world(), run.folder);
+    const Run run(world());
+    Result result = train_all(job, pictures, world(), run.folder);
     const data::BatchLoader loader = pictures.loader();
     const std::string why = error_of([&] {
-      gather_and_vote(job, result.training, split(session.world(), 2), session.world(), loader, run.folder,
-                      result.phases);
+      gather_and_vote(job, result.training, split(world(), 2), world(), loader, run.folder, result.phases);
     });
     CHECK(contains(why, "no member is left to vote: member 0: the loss is not finite"));
     CHECK(contains(why, "member 1: the loss"));
@@ -429,16 +401,15 @@ TEST_CASE("the error for a loss that is not finite names epoch, step and layer")
 }
 
 TEST_CASE("a member that diverges leaves the vote; the others stay") {
-  const Session session;
   tiny::Pictures pictures(128);
-  const Run run(session.world());
+  const Run run(world());
   Job job = tiny::job();
   job.ensemble = true;
   job.members = 2;
   job.shards = data::Sharding::kContiguous;
-  const Groups groups = split(session.world(), 2);
+  const Groups groups = split(world(), 2);
   const data::BatchLoader loader = pictures.loader();
-  Result result = train_all(job, pictures, session.world(), run.folder);
+  Result result = train_all(job, pictures, world(), run.folder);
   for (TrainedMember& member : result.training.members) {
     if (member.model.index == 0) {
       member.failure = "the loss is not finite";
@@ -446,76 +417,70 @@ TEST_CASE("a member that diverges leaves the vote; the others stay") {
     }
   }
   const Verdict verdict =
-      gather_and_vote(job, result.training, groups, session.world(), loader, run.folder, result.phases);
+      gather_and_vote(job, result.training, groups, world(), loader, run.folder, result.phases);
   CHECK(verdict.voters == std::vector<std::int64_t>{1});
   CHECK(verdict.members[0].failure == "the loss is not finite");
   CHECK(verdict.test.members.size() == 1);
-  session.world().barrier();
+  world().barrier();
   CHECK(load_models(run.folder.path()).members.at(0).index == 1);
 }
 
 TEST_CASE("more ranks and threads than micro-batches, and a batch larger than the dataset, train correctly") {
-  const Session session;
   const tiny::Pictures pictures(5);
   Job job = tiny::job();
   job.engine.threads = 3;
-  const std::vector<float> expected = alone(tiny::job(), pictures, session.world());
-  const Run run(session.world());
-  CHECK(train_all(job, pictures, session.world(), run.folder).training.members[0].model.parameters ==
-        expected);
+  const std::vector<float> expected = alone(tiny::job(), pictures, world());
+  const Run run(world());
+  CHECK(train_all(job, pictures, world(), run.folder).training.members[0].model.parameters == expected);
 }
 
 TEST_CASE("ranks stop together at the same step") {
-  const Session session;
   const os::StopSignals signals;
-  StopCalls calls(session.world(), session.world());
-  StopAgreement stop(session.world(), std::nullopt, calls);
+  StopCalls calls(world(), world());
+  StopAgreement stop(world(), std::nullopt, calls);
   CHECK_FALSE(bool(stop.after_step()));
-  session.world().barrier();
-  if (session.world().root()) std::raise(SIGTERM);
-  session.world().barrier();
+  world().barrier();
+  if (world().root()) std::raise(SIGTERM);
+  world().barrier();
   double steps = 1;
   StopReason reason;
   while (!(reason = stop.after_step()) && steps < 2e6) ++steps;
   CHECK(reason.to_string() == "SIGTERM");
   double most = steps;
-  session.world().max(std::span(&most, 1));
+  world().max(std::span(&most, 1));
   CHECK(most == steps);
   CHECK(steps < 2e6);
 }
 
 TEST_CASE("ranks stop together when the time limit of one of them is reached") {
-  const Session session;
   const os::StopSignals none_yet;
   using namespace std::chrono_literals;
   const auto now = std::chrono::steady_clock::now();
-  StopCalls calls(session.world(), session.world());
-  StopAgreement stop(session.world(), now + (session.world().root() ? 100ms : 1h), calls);
+  StopCalls calls(world(), world());
+  StopAgreement stop(world(), now + (world().root() ? 100ms : 1h), calls);
   double steps = 0;
   StopReason reason;
   while (!(reason = stop.after_step()) && std::chrono::steady_clock::now() < now + 30s) ++steps;
   CHECK(reason.to_string() == "the end of the job's time");
   double most = steps;
-  session.world().max(std::span(&most, 1));
+  world().max(std::span(&most, 1));
   CHECK(most == steps);
 }
 
 TEST_CASE("no rate exceeds the makespan, however the ranks share computing and waiting") {
-  const Session session;
-  const mpi::Communicator& world = session.world();
   // Every rank spends 20 of 21 seconds in steps; the first only computes, the last only waits.
   Phases phases;
   const auto spend = [&](Activity activity, double seconds) {
     phases.timeline->main().record({.end = std::llround(1e9 * seconds), .activity = activity});
   };
-  const double steps_of_rank = 20 - 0.5 * world.rank();
-  spend(Activity::kLoad, 1 + world.rank());
+  const double steps_of_rank = 20 - 0.5 * world().rank();
+  spend(Activity::kLoad, 1 + world().rank());
   spend(Activity::kStep, steps_of_rank);
-  spend(Activity::kExchange, world.size() == 1 ? 0 : steps_of_rank * world.rank() / (world.size() - 1));
+  spend(Activity::kExchange, world().size() == 1 ? 0 : steps_of_rank * world().rank() / (world().size() - 1));
   const run::Placement placement{.host = "host", .node = 0, .cores = {0, 1}, .quota = 0};
   const run::Machine machine =
-      run::machine_of(std::vector(static_cast<std::size_t>(world.size()), placement), world.rank());
-  Cost cost = cost_of(21, machine, 2, phases, run::OtherPrograms(machine), world);
+      run::machine_of(std::vector(static_cast<std::size_t>(world().size()), placement), world().rank());
+  Cost cost = cost_of(21, machine, 2, phases, run::OtherPrograms(machine), world());
   CHECK(std::isnan(cost.other_programs));  // in less than a second the system counts too coarsely
   cost.other_programs = 0.23;
   Verdict verdict;
@@ -536,7 +501,7 @@ TEST_CASE("no rate exceeds the makespan, however the ranks share computing and w
   CHECK(number(summary, "images_per_second") == Catch::Approx(240000 / 20.0));
 
   // Any number of threads on two cores costs two cores.
-  CHECK(std::get<std::int64_t>(summary.find("all_threads")->data()) == 2 * world.size());
+  CHECK(std::get<std::int64_t>(summary.find("all_threads")->data()) == 2 * world().size());
   CHECK(std::get<std::int64_t>(summary.find("cores")->data()) == 2);
   CHECK(number(summary, "core_seconds") == Catch::Approx(21 * 2));
 
@@ -551,8 +516,8 @@ TEST_CASE("no rate exceeds the makespan, however the ranks share computing and w
   }
   const Settings& steps = *all.find("steps")->table();
   CHECK(means == Catch::Approx(number(steps, "mean")));
-  CHECK(number(steps, "min") == 20 - 0.5 * (world.size() - 1));
-  CHECK(number(*all.find("load")->table(), "max") == world.size());
+  CHECK(number(steps, "min") == 20 - 0.5 * (world().size() - 1));
+  CHECK(number(*all.find("load")->table(), "max") == world().size());
   CHECK(number(*all.find("compute")->table(), "max") == 20);
   CHECK(number(summary, "other_programs") == 0.23);
   const std::string text = summary_text(tiny::job(), verdict, cost);
