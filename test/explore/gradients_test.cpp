@@ -45,42 +45,11 @@ TEST_CASE("histograms of oriented gradients equal scikit-image's") {
   CHECK(found.rows == 4);
   CHECK(found.columns == 3);
   REQUIRE(found.blocks.size() == 3 * 2 * 2 * 2 * 9);
-  const std::vector<double> first{0.140487678065,
-                                  0,
-                                  0,
-                                  0.45211226757,
-                                  0.185765542397,
-                                  0,
-                                  0,
-                                  0,
-                                  0,
-                                  0.0681386528948,
-                                  0,
-                                  0,
-                                  0.45211226757,
-                                  0,
-                                  0,
-                                  0,
-                                  0,
-                                  0,
-                                  0,
-                                  0.00470084804901,
-                                  0,
-                                  0.45211226757,
-                                  0.350680856149,
-                                  0,
-                                  0,
-                                  0,
-                                  0,
-                                  0,
-                                  0.0111462448065,
-                                  0.0191334648281,
-                                  0.45211226757,
-                                  0,
-                                  0,
-                                  0,
-                                  0,
-                                  0};
+  // clang-format off
+  const std::vector<double> first{0.140487678065, 0, 0, 0.45211226757, 0.185765542397, 0, 0, 0, 0,
+      0.0681386528948, 0, 0, 0.45211226757, 0, 0, 0, 0, 0, 0, 0.00470084804901, 0, 0.45211226757,
+      0.350680856149, 0, 0, 0, 0, 0, 0.0111462448065, 0.0191334648281, 0.45211226757, 0, 0, 0, 0, 0};
+  // clang-format on
   for (std::size_t i = 0; i < first.size(); ++i)
     CHECK_THAT(found.blocks[i], WithinAbs(first[i], 1e-7));  // scikit-image adds in fp32
   const std::vector<double> golden{0, 0, 0.0446609995455, 0.498506375748, 0, 0, 0, 0, 0, 14.351864871};
