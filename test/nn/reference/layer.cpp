@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 
 #include "convoke/core/settings.hpp"
 #include "reference/convolution.hpp"
@@ -16,54 +17,66 @@ namespace {
 
 /// One line per layer. The functions are in the files of this folder, by kind.
 constexpr std::array kLayers{
-    LayerEntry{"adaptive_average_pool", adaptive_pool},
-    LayerEntry{"adaptive_max_pool", adaptive_pool},
-    LayerEntry{"attention", attention},
-    LayerEntry{"average", average},
-    LayerEntry{"average_pool1d", pool1d},
-    LayerEntry{"channel_scale", channel_scale},
-    LayerEntry{"channel_shuffle", channel_shuffle},
-    LayerEntry{"concat", concat},
-    LayerEntry{"conv1d", conv1d},
-    LayerEntry{"conv2d_transpose", conv2d_transpose},
-    LayerEntry{"crop", crop},
-    LayerEntry{"depthwise_conv2d", depthwise_conv2d},
-    LayerEntry{"elementwise", elementwise},
-    LayerEntry{"elu", elu},
-    LayerEntry{"embedding", embedding},
-    LayerEntry{"gaussian_noise", gaussian_noise},
-    LayerEntry{"gelu", gelu},
-    LayerEntry{"global_average_pool1d", global_pool},
-    LayerEntry{"global_max_pool", global_pool},
-    LayerEntry{"global_max_pool1d", global_pool},
-    LayerEntry{"group_norm", group_norm},
-    LayerEntry{"gru", gru},
-    LayerEntry{"hard_sigmoid", hard_sigmoid},
-    LayerEntry{"hard_swish", hard_swish},
-    LayerEntry{"identity", identity},
-    LayerEntry{"layer_norm", layer_norm},
-    LayerEntry{"leaky_relu", leaky_relu},
-    LayerEntry{"local_response_norm", local_response_norm},
-    LayerEntry{"lstm", lstm},
-    LayerEntry{"max_pool1d", pool1d},
-    LayerEntry{"maximum", maximum},
-    LayerEntry{"multiply", multiply},
-    LayerEntry{"permute", permute},
-    LayerEntry{"prelu", prelu},
-    LayerEntry{"relu6", relu6},
-    LayerEntry{"rescale", rescale},
-    LayerEntry{"reshape", identity},
-    LayerEntry{"resize", resize},
-    LayerEntry{"selu", selu},
-    LayerEntry{"separable_conv2d", separable_conv2d},
-    LayerEntry{"silu", silu},
-    LayerEntry{"slice", slice},
-    LayerEntry{"softmax", softmax},
-    LayerEntry{"softplus", softplus},
-    LayerEntry{"standardize", standardize},
-    LayerEntry{"stochastic_depth", stochastic_depth},
-    LayerEntry{"subtract", subtract},
-    LayerEntry{"zero_pad", zero_pad},
+    LayerEntry{.type = "adaptive_average_pool", .forward = adaptive_pool},
+    LayerEntry{.type = "adaptive_max_pool", .forward = adaptive_pool},
+    LayerEntry{.type = "add", .products = add},
+    LayerEntry{.type = "attention", .forward = attention},
+    LayerEntry{.type = "average", .forward = average},
+    LayerEntry{.type = "average_pool", .products = average_pool},
+    LayerEntry{.type = "average_pool1d", .forward = pool1d},
+    LayerEntry{.type = "batch_norm", .forward = batch_norm, .backward = batch_norm_backward},
+    LayerEntry{.type = "channel_scale", .forward = channel_scale},
+    LayerEntry{.type = "channel_shuffle", .forward = channel_shuffle},
+    LayerEntry{.type = "concat", .forward = concat},
+    LayerEntry{.type = "conv1d", .forward = conv1d},
+    LayerEntry{.type = "conv2d", .products = conv2d},
+    LayerEntry{.type = "conv2d_transpose", .products = conv2d_transpose},
+    LayerEntry{.type = "crop", .forward = crop},
+    LayerEntry{.type = "dense", .products = dense},
+    LayerEntry{.type = "depthwise_conv2d", .forward = depthwise_conv2d},
+    LayerEntry{.type = "dropout", .products = dropout},
+    LayerEntry{.type = "elementwise", .forward = elementwise},
+    LayerEntry{.type = "elu", .forward = elu, .element_wise = true},
+    LayerEntry{.type = "embedding", .forward = embedding},
+    LayerEntry{.type = "flatten", .products = flatten},
+    LayerEntry{.type = "gaussian_noise", .forward = gaussian_noise, .element_wise = true},
+    LayerEntry{.type = "gelu", .forward = gelu, .element_wise = true},
+    LayerEntry{.type = "global_average_pool", .products = average_pool},
+    LayerEntry{.type = "global_average_pool1d", .forward = global_pool},
+    LayerEntry{.type = "global_max_pool", .forward = global_pool},
+    LayerEntry{.type = "global_max_pool1d", .forward = global_pool},
+    LayerEntry{.type = "group_norm", .forward = group_norm},
+    LayerEntry{.type = "gru", .forward = gru},
+    LayerEntry{.type = "hard_sigmoid", .forward = hard_sigmoid, .element_wise = true},
+    LayerEntry{.type = "hard_swish", .forward = hard_swish, .element_wise = true},
+    LayerEntry{.type = "identity", .forward = identity},
+    LayerEntry{.type = "layer_norm", .forward = layer_norm},
+    LayerEntry{.type = "leaky_relu", .forward = leaky_relu, .element_wise = true},
+    LayerEntry{.type = "local_response_norm", .forward = local_response_norm},
+    LayerEntry{.type = "lstm", .forward = lstm},
+    LayerEntry{.type = "max_pool", .products = max_pool},
+    LayerEntry{.type = "max_pool1d", .forward = pool1d},
+    LayerEntry{.type = "maximum", .forward = maximum},
+    LayerEntry{.type = "multiply", .forward = multiply},
+    LayerEntry{.type = "permute", .forward = permute},
+    LayerEntry{.type = "prelu", .forward = prelu},
+    LayerEntry{.type = "relu", .products = relu},
+    LayerEntry{.type = "relu6", .forward = relu6, .element_wise = true},
+    LayerEntry{.type = "rescale", .forward = rescale, .element_wise = true},
+    LayerEntry{.type = "reshape", .forward = identity},
+    LayerEntry{.type = "resize", .forward = resize},
+    LayerEntry{.type = "selu", .forward = selu, .element_wise = true},
+    LayerEntry{.type = "separable_conv2d", .forward = separable_conv2d},
+    LayerEntry{.type = "sigmoid", .forward = sigmoid, .element_wise = true},
+    LayerEntry{.type = "silu", .forward = silu, .element_wise = true},
+    LayerEntry{.type = "slice", .forward = slice},
+    LayerEntry{.type = "softmax", .forward = softmax},
+    LayerEntry{.type = "softplus", .forward = softplus, .element_wise = true},
+    LayerEntry{.type = "standardize", .forward = standardize, .element_wise = true},
+    LayerEntry{.type = "stochastic_depth", .forward = stochastic_depth, .element_wise = true},
+    LayerEntry{.type = "subtract", .forward = subtract},
+    LayerEntry{.type = "tanh", .forward = tanh, .element_wise = true},
+    LayerEntry{.type = "zero_pad", .forward = zero_pad},
 };
 
 }  // namespace
@@ -81,10 +94,101 @@ std::pair<std::int64_t, std::int64_t> Call::pair(std::string_view setting) const
   return {list.front(), list.back()};
 }
 
-const LayerEntry* find_layer(std::string_view type) {
+namespace {
+
+/// Returns y, the sum of the products.
+Values sum_of_products(const LayerEntry& layer, const Call& call) {
+  Values y(call.x().samples, call.node.shape);
+  const std::vector<double> none;
+  const auto values = [&](const char* name) {
+    return call.has_parameter(name) ? &call.parameter(name) : &none;
+  };
+  const std::vector<double>*weight = values("weight"), *bias = values("bias");
+  layer.products(call, [&](const Product& p) {
+    const double x = p.input < 0 ? 1 : call.inputs[p.from][p.input];
+    const double w = p.w < 0 ? 1 : (p.input < 0 ? *bias : *weight)[static_cast<std::size_t>(p.w)];
+    y[p.output] += p.factor * x * w;
+  });
+  return y;
+}
+
+// dx += factor w dy and dw += factor x dy for each product.
+void differentiate_products(const LayerEntry& layer, const Call& call, Gradients& gradients) {
+  const auto of = [&](const char* name) {
+    return call.has_parameter(name) ? gradients.parameters.at(name) : nullptr;
+  };
+  std::vector<double>*dweight = of("weight"), *dbias = of("bias");
+  const double* weight = dweight == nullptr ? nullptr : call.parameter("weight").data();
+  layer.products(call, [&](const Product& p) {
+    const double dy = gradients.output[p.output] * p.factor;
+    const auto w = static_cast<std::size_t>(p.w);
+    if (p.input < 0) {
+      (*dbias)[w] += dy;
+      return;
+    }
+    (*gradients.inputs[p.from])[p.input] += p.w < 0 ? dy : dy * weight[w];
+    if (p.w >= 0) (*dweight)[w] += dy * call.inputs[p.from][p.input];
+  });
+}
+
+constexpr double kStep = 1e-5;
+
+// dx_i = dy_i (f(x_i + h) - f(x_i - h)) / 2h, for all elements at once.
+void differentiate_elements(const LayerEntry& layer, Call& call, Gradients& gradients) {
+  const Values x = call.x();
+  for (double& value : call.inputs.front().data) value += kStep;
+  const Values above = layer.forward(call);
+  call.inputs.front() = x;
+  for (double& value : call.inputs.front().data) value -= kStep;
+  const Values below = layer.forward(call);
+  call.inputs.front() = x;
+  for (std::int64_t i = 0; i < x.size(); ++i)
+    (*gradients.inputs.front())[i] += gradients.output[i] * (above[i] - below[i]) / (2 * kStep);
+}
+
+// dx_i = sum_j dy_j (f_j(x + h e_i) - f_j(x - h e_i)) / 2h, for every element of every input and parameter.
+void differentiate(const LayerEntry& layer, Call& call, Gradients& gradients) {
+  const std::vector<double>& dy = gradients.output.data;
+  const auto vary = [&](std::vector<double>& values, std::vector<double>& gradient) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double before = values[i];
+      values[i] = before + kStep;
+      const std::vector<double> above = layer.forward(call).data;
+      values[i] = before - kStep;
+      const std::vector<double> below = layer.forward(call).data;
+      values[i] = before;
+      double sum = 0;
+      for (std::size_t j = 0; j < dy.size(); ++j) sum += dy[j] * (above[j] - below[j]);
+      gradient[i] += sum / (2 * kStep);
+    }
+  };
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    if (call.graph.node(call.node.inputs[i]).shape.type == convoke::nn::ValueType::kReal)
+      vary(call.inputs[i].data, gradients.inputs[i]->data);
+  }
+  for (const auto& spec : call.graph.owner(call.node).parameters) {
+    if (spec.trainable) vary(call.parameters[spec.name], *gradients.parameters.at(spec.name));
+  }
+}
+
+}  // namespace
+
+Values forward(const LayerEntry& layer, const Call& call) {
+  return layer.products != nullptr ? sum_of_products(layer, call) : layer.forward(call);
+}
+
+void backward(const LayerEntry& layer, Call& call, Gradients& gradients) {
+  if (layer.backward != nullptr) return layer.backward(call, gradients);
+  if (layer.products != nullptr) return differentiate_products(layer, call, gradients);
+  if (layer.element_wise) return differentiate_elements(layer, call, gradients);
+  differentiate(layer, call, gradients);
+}
+
+const LayerEntry& layer_of(std::string_view type) {
   const auto it = std::find_if(kLayers.begin(), kLayers.end(),
                                [&](const LayerEntry& entry) { return entry.type == type; });
-  return it == kLayers.end() ? nullptr : &*it;
+  if (it == kLayers.end()) throw std::logic_error("the reference has no layer " + std::string(type));
+  return *it;
 }
 
 }  // namespace reference

@@ -1,4 +1,7 @@
 #pragma once
+#include <functional>
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -7,7 +10,8 @@
 // Most layers of the reference have only a forward pass: naive loops in double over plain values. Their
 // gradients are central differences of that pass, element by element, so a reference cannot share a mistake
 // with the derivative that it checks. Use small shapes: the cost is (elements of inputs and parameters) x
-// (cost of a forward pass).
+// (cost of a forward pass). The layers of larger tests give the products that they add, from which both
+// passes follow.
 
 namespace reference {
 
@@ -17,6 +21,7 @@ struct Call {
   const Node& node;
   const Settings settings;   ///< settings of the layer
   std::int64_t micro_batch;  ///< samples of a batch-norm group
+  std::int64_t batch;        ///< samples of the step; known in the backward pass
   bool training;
   const StepKey& key;
   std::vector<Values> inputs;
@@ -32,12 +37,39 @@ struct Call {
   std::pair<std::int64_t, std::int64_t> pair(std::string_view setting) const;
 };
 
-struct LayerEntry {
-  std::string_view type;
-  Values (*forward)(const Call& call);
+/// A summand of an output: y[output] += factor * x[input] * weight[w], where x is input number `from`.
+/// Without an input
+/// (-1) it is factor * bias[w], without w (-1) factor * x[input].
+struct Product {
+  std::int64_t output, input, w = -1;
+  double factor = 1;
+  std::size_t from = 0;
+};
+using AddProduct = std::function<void(const Product&)>;
+
+/// Where the backward pass of a layer adds its gradients.
+struct Gradients {
+  const Values& output;  ///< dL/dy
+  std::vector<Values*> inputs;
+  std::map<std::string, std::vector<double>*> parameters;  ///< by name within the layer
 };
 
-/// Returns null if there is no layer of that type.
-const LayerEntry* find_layer(std::string_view type);
+/// What a layer has: a forward pass or products; and, if central differences are too slow, how they are
+/// faster.
+struct LayerEntry {
+  std::string_view type;
+  Values (*forward)(const Call& call) = nullptr;
+  void (*products)(const Call& call, const AddProduct& add) = nullptr;
+  void (*backward)(const Call& call, Gradients& gradients) = nullptr;
+  bool element_wise = false;  ///< y[i] depends on x[i] alone, so one difference serves all elements
+};
+
+Values forward(const LayerEntry& layer, const Call& call);
+
+/// Adds dL/dx of the inputs and dL/dw of the parameters.
+void backward(const LayerEntry& layer, Call& call, Gradients& gradients);
+
+/// Throws std::logic_error if there is no layer of that type.
+const LayerEntry& layer_of(std::string_view type);
 
 }  // namespace reference

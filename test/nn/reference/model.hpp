@@ -38,7 +38,6 @@ struct Values {
 using Parameters = std::map<std::string, std::vector<double>>;
 
 struct Call;
-struct LayerEntry;
 
 /// Executes a graph node by node.
 class Model {
@@ -58,16 +57,8 @@ class Model {
 
  private:
   const Node& head() const;
-  void forward(const Node& node);
   void backward(const Node& node);
-  Values dropout_factors(const Node& node) const;
-  /// Returns gamma or beta of a batch norm, or `otherwise` if it has none.
-  std::vector<double> coefficients(const Node& node, const char* name, double otherwise) const;
   Call call(const Node& node) const;
-  void backward_by_differences(const Node& node, const LayerEntry& layer);
-  std::vector<double>& parameter(const Node& node, const char* name) {
-    return parameters.at(graph_.owner(node).name + "." + name);
-  }
 
   const Graph& graph_;
   std::int64_t micro_batch_;

@@ -1,5 +1,6 @@
 #include "reference/normalization.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace reference {
@@ -96,6 +97,115 @@ Values softmax(const Call& call) {
     }
   }
   return y;
+}
+
+namespace {
+
+/// Returns the number of channels, or of features of a sequence.
+std::int64_t channel_count(const Values& x) { return x.shape.rank() == 2 ? x.shape[1] : x.channels(); }
+std::int64_t channel_size(const Values& x) { return x.shape.elements() / channel_count(x); }
+
+/// Calls f(index, channel) for one micro-batch's values of each channel.
+template <class F>
+void for_each_of_micro_batch(const Values& x, std::int64_t micro_batch, std::int64_t first, const F& f) {
+  const std::int64_t channels = channel_count(x), size = x.shape.elements();
+  for (std::int64_t i = first * size; i < (first + micro_batch) * size; ++i)
+    f(i, x.shape.rank() == 2 ? i % channels : i / x.pixels() % channels);
+}
+
+/// Mean and biased variance of each channel of a micro-batch.
+struct Moments {
+  std::vector<double> mean, variance;
+
+  Moments(std::vector<double> m, std::vector<double> v) : mean(std::move(m)), variance(std::move(v)) {}
+  Moments(const Values& x, std::int64_t micro_batch, std::int64_t first)
+      : mean(static_cast<std::size_t>(channel_count(x))), variance(mean) {
+    const auto count = static_cast<double>(micro_batch * channel_size(x));
+    const auto at = [](std::int64_t c) { return static_cast<std::size_t>(c); };
+    for_each_of_micro_batch(x, micro_batch, first,
+                            [&](std::int64_t i, std::int64_t c) { mean[at(c)] += x[i] / count; });
+    for_each_of_micro_batch(x, micro_batch, first, [&](std::int64_t i, std::int64_t c) {
+      variance[at(c)] += (x[i] - mean[at(c)]) * (x[i] - mean[at(c)]) / count;
+    });
+  }
+};
+
+/// The statistics of a batch norm for one micro-batch: its own, or the running ones.
+Moments moments(const Call& call, std::int64_t first, bool fixed) {
+  Moments m(call.x(), call.micro_batch, first);
+  if (fixed) m = {call.parameter("running_mean"), call.parameter("running_variance")};
+  return m;
+}
+
+bool frozen(const Call& call) {
+  return convoke::SettingsReader(call.settings, "reference").get("frozen", false);
+}
+bool node_frozen(const Call& call) { return !call.graph.owner(call.node).options.trainable; }
+
+/// Returns gamma or beta, or `otherwise` if the layer has none.
+std::vector<double> coefficients(const Call& call, const char* name, double otherwise) {
+  if (call.has_parameter(name)) return call.parameter(name);
+  return std::vector<double>(call.parameter("running_mean").size(), otherwise);
+}
+
+}  // namespace
+
+// y = gamma_c (x - mean_c) / sqrt(var_c + epsilon) + beta_c
+Values batch_norm(const Call& call) {
+  const Values& x = call.x();
+  Values y(x.samples, call.node.shape);
+  const std::vector<double> gamma = coefficients(call, "gamma", 1), beta = coefficients(call, "beta", 0);
+  const double epsilon = call.number("epsilon");
+  for (std::int64_t first = 0; first < x.samples; first += call.micro_batch) {
+    const Moments m = moments(call, first, !call.training || frozen(call) || node_frozen(call));
+    for_each_of_micro_batch(x, call.micro_batch, first, [&](std::int64_t i, std::int64_t channel) {
+      const auto c = static_cast<std::size_t>(channel);
+      y[i] = gamma[c] * (x[i] - m.mean[c]) / std::sqrt(m.variance[c] + epsilon) + beta[c];
+    });
+  }
+  return y;
+}
+
+// dx = gamma / sqrt(var + eps) * (dy - mean(dy) - x_hat * mean(dy x_hat)); without the means if the
+// statistics are fixed.
+void batch_norm_backward(const Call& call, Gradients& gradients) {
+  const Values &x = call.x(), &dy = gradients.output;
+  Values& dx = *gradients.inputs.front();
+  const std::vector<double> gamma = coefficients(call, "gamma", 1);
+  const bool fixed = frozen(call) || node_frozen(call);
+  const auto count = static_cast<double>(call.micro_batch * channel_size(x));
+  const double epsilon = call.number("epsilon");
+  const auto uses =
+      std::count_if(call.graph.nodes().begin(), call.graph.nodes().end(),
+                    [&](const Node& other) { return other.parameters_of == call.node.parameters_of; });
+  const double share = static_cast<double>(call.micro_batch) / static_cast<double>(call.batch * uses);
+  for (std::int64_t first = 0; first < x.samples; first += call.micro_batch) {
+    const Moments m = moments(call, first, fixed);
+    std::vector<double> sum(gamma.size()), product(gamma.size());
+    const auto scale = [&](std::size_t c) { return 1 / std::sqrt(m.variance[c] + epsilon); };
+    for_each_of_micro_batch(x, call.micro_batch, first, [&](std::int64_t i, std::int64_t channel) {
+      const auto c = static_cast<std::size_t>(channel);
+      sum[c] += dy[i];
+      product[c] += dy[i] * (x[i] - m.mean[c]) * scale(c);
+    });
+    for_each_of_micro_batch(x, call.micro_batch, first, [&](std::int64_t i, std::int64_t channel) {
+      const auto c = static_cast<std::size_t>(channel);
+      const double x_hat = (x[i] - m.mean[c]) * scale(c);
+      const double through = fixed ? 0 : sum[c] / count + x_hat * product[c] / count;
+      dx[i] += gamma[c] * scale(c) * (dy[i] - through);
+    });
+    if (node_frozen(call)) continue;  // no gradients of parameters, no new statistics
+    for (std::size_t c = 0; c < gamma.size(); ++c) {
+      const auto add = [&](const char* name, double value) {
+        if (const auto found = gradients.parameters.find(name); found != gradients.parameters.end())
+          (*found->second)[c] += value;
+      };
+      add("beta", sum[c]);
+      add("gamma", product[c]);
+      add("running_mean", m.mean[c] * share);
+      add("running_variance", m.variance[c] * share);
+    }
+  }
 }
 
 }  // namespace reference

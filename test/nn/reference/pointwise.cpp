@@ -162,4 +162,42 @@ Values stochastic_depth(const Call& call) {
   });
 }
 
+// Element e = pixel * C + channel of a sample uses word e / 16 % 4 of the Philox counter (e / 64 * 16 + e %
+// 16, node, sample, 0), and is dropped if it is below rate * 2^32. A flattened image counts as an image.
+void dropout(const Call& call, const AddProduct& add) {
+  const Node* image = &call.node;
+  while (image->shape.rank() == 1 && image->layer != nullptr) {
+    const std::string_view type = image->layer->type();
+    if (type != "flatten" && type != "dropout" && type != "add" && type != "relu" && type != "sigmoid" &&
+        type != "tanh")
+      break;
+    image = &call.graph.node(image->inputs[0]);
+  }
+  // With `spatial`, the channel alone decides for all its elements.
+  const bool spatial = convoke::SettingsReader(call.settings, "reference").get("spatial", false);
+  const bool sequence = image->shape.rank() == 2;
+  const double rate = call.number("rate");
+  const std::int64_t channels = sequence ? image->shape[1] : image->shape[0], count = image->shape.elements();
+  for (std::int64_t i = 0; i < call.x().size(); ++i) {
+    const std::int64_t within = i % count, positions = count / channels;
+    const std::int64_t c = sequence ? within % channels : within / positions;
+    const std::int64_t position = sequence ? within / channels : within % positions;
+    const auto e = static_cast<std::uint32_t>(spatial ? c : position * channels + c);
+    const bool keep =
+        !call.training || words_of(call, e / 64 * 16 + e % 16, i / count)[e / 16 % 4] >= rate * 0x1p32;
+    add({i, i, -1, !keep ? 0 : call.training ? 1 / (1 - rate) : 1});
+  }
+}
+
+void relu(const Call& call, const AddProduct& add) {
+  for (std::int64_t i = 0; i < call.x().size(); ++i) add({i, i, -1, call.x()[i] > 0 ? 1.0 : 0.0});
+}
+
+Values sigmoid(const Call& call) {
+  return each(call, [](double x, std::int64_t) { return 1 / (1 + std::exp(-x)); });
+}
+Values tanh(const Call& call) {
+  return each(call, [](double x, std::int64_t) { return std::tanh(x); });
+}
+
 }  // namespace reference

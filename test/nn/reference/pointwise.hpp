@@ -20,5 +20,9 @@ Values rescale(const Call& call);
 Values standardize(const Call& call);
 Values gaussian_noise(const Call& call);
 Values stochastic_depth(const Call& call);
+Values sigmoid(const Call& call);
+Values tanh(const Call& call);
+void dropout(const Call& call, const AddProduct& add);
+void relu(const Call& call, const AddProduct& add);
 
 }  // namespace reference

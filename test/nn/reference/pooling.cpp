@@ -4,6 +4,8 @@
 #include <cmath>
 #include <tuple>
 
+#include "reference/window.hpp"
+
 namespace reference {
 namespace {
 
@@ -169,6 +171,48 @@ Values resize(const Call& call) {
     }
     return sum;
   });
+}
+
+namespace {
+
+Geometry windows(const Call& call) {
+  const Shape& in = call.x().shape;
+  if (call.node.layer->type() != "global_average_pool") return {call.settings, "size", in, call.node.shape};
+  const Settings all{{"size", convoke::Value::Array{in[1], in[2]}}, {"padding", "valid"}};
+  return {all, "size", in, {1, 1, 1}};
+}
+
+}  // namespace
+
+void max_pool(const Call& call, const AddProduct& add) {
+  const Geometry g = windows(call);
+  const Values& x = call.x();
+  const std::int64_t in = x.pixels(), out = call.node.shape.elements() / call.node.shape[0];
+  for (std::int64_t plane = 0; plane < x.samples * x.channels(); ++plane) {
+    std::vector<std::int64_t> best(static_cast<std::size_t>(out), -1);  // the first among equals
+    g.for_each_tap([&](std::int64_t to, std::int64_t from, std::int64_t) {
+      std::int64_t& winner = best[static_cast<std::size_t>(to)];
+      if (winner < 0 || x[plane * in + from] > x[winner]) winner = plane * in + from;
+    });
+    for (std::int64_t o = 0; o < out; ++o) add({plane * out + o, best[static_cast<std::size_t>(o)]});
+  }
+}
+
+void average_pool(const Call& call, const AddProduct& add) {
+  const Geometry g = windows(call);
+  const std::int64_t in = call.x().pixels(), out = g.h.out * g.w.out;
+  const bool padding = convoke::SettingsReader(call.settings, "reference").get("count_padding", false);
+  std::vector<double> sizes(
+      static_cast<std::size_t>(out));  // pixels inside the image, or also in its padding
+  g.for_each_tap([&](std::int64_t to, std::int64_t, std::int64_t) { ++sizes[static_cast<std::size_t>(to)]; });
+  for (std::int64_t o = 0; padding && o < out; ++o)
+    sizes[static_cast<std::size_t>(o)] =
+        g.h.taps_with_padding(o / g.w.out) * g.w.taps_with_padding(o % g.w.out);
+  for (std::int64_t plane = 0; plane < call.x().samples * call.x().channels(); ++plane) {
+    g.for_each_tap([&](std::int64_t to, std::int64_t from, std::int64_t) {
+      add({plane * out + to, plane * in + from, -1, 1 / sizes[static_cast<std::size_t>(to)]});
+    });
+  }
 }
 
 }  // namespace reference

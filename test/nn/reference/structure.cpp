@@ -61,6 +61,16 @@ Values average(const Call& call) {
   });
 }
 
+void add(const Call& call, const AddProduct& add) {
+  for (std::size_t from = 0; from < call.inputs.size(); ++from) {
+    for (std::int64_t i = 0; i < call.x().size(); ++i) add({i, i, -1, 1, from});
+  }
+}
+
+void flatten(const Call& call, const AddProduct& add) {
+  for (std::int64_t i = 0; i < call.x().size(); ++i) add({i, i});
+}
+
 Values maximum(const Call& call) {
   return element_wise(call, [](const std::vector<double>& values) {
     return *std::max_element(values.begin(), values.end());

@@ -12,5 +12,7 @@ Values multiply(const Call& call);
 Values permute(const Call& call);
 Values slice(const Call& call);
 Values subtract(const Call& call);
+void add(const Call& call, const AddProduct& add);
+void flatten(const Call& call, const AddProduct& add);
 
 }  // namespace reference
