@@ -7,6 +7,7 @@
 #include "apps/place.hpp"
 #include "convoke/metrics/json.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 
 TEST_CASE("bench --inference prints rate and latencies for each batch") {
   const Place place;
@@ -69,8 +70,8 @@ TEST_CASE("against.sh names what a new program does slower, after it has measure
   write_bench("disturbed", "echo >> turns\n[ $(wc -l < turns) -gt 3 ] || rate=500\n");
   write_program("silent", "");
   const auto against = [&](const std::string& program, const std::string& cases = "") {
-    return shell("cd " + folder.path().string() +
-                 " && PATH=$PWD:$PATH ROUNDS=2 " CONVOKE_AGAINST " ./old ./" + program + " " + cases);
+    return shell("cd " + folder.path().string() + " && PATH=$PWD:$PATH ROUNDS=2 " +
+                 source_path("apps/bench/against.sh") + " ./old ./" + program + " " + cases);
   };
   const Outcome alike = against("alike");
   CAPTURE(alike.text);

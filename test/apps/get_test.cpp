@@ -6,6 +6,7 @@
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/shell.hpp"
+#include "support/source_path.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace fs = std::filesystem;
@@ -18,8 +19,8 @@ struct Copies {
   // Runs data-prep/get with the folder "data" as $CONVOKE_DATA.
   Outcome get(const std::string& arguments) const {
     const std::string path = folder.path().string();
-    return shell("CONVOKE_DATA=" + path + "/data CONVOKE_CACHE=" + path + "/cache " CONVOKE_GET " " +
-                 arguments);
+    return shell("CONVOKE_DATA=" + path + "/data CONVOKE_CACHE=" + path + "/cache " +
+                 source_path("data-prep/get") + " " + arguments);
   }
   void write(const fs::path& file, const std::string& text) const {
     fs::create_directories((folder / file).parent_path());

@@ -14,12 +14,13 @@
 #include "convoke/hdf5/file.hpp"
 #include "convoke/metrics/json.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 
 namespace {
 
 std::vector<fs::path> golden_folders() {
   std::vector<fs::path> folders;
-  for (const auto& entry : fs::directory_iterator(CONVOKE_GOLDEN))
+  for (const auto& entry : fs::directory_iterator(source_path("test/golden")))
     if (entry.is_directory()) folders.push_back(entry.path());
   return folders;
 }

@@ -11,6 +11,7 @@
 #include "support/catch.hpp"
 #include "support/shell.hpp"
 #include "support/skip.hpp"
+#include "support/source_path.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace {
@@ -187,8 +188,8 @@ TEST_CASE("zsh completes commands, options and values") {
   CHECK(syntax.code == 0);
   // A zsh in a separate terminal: it gets the line and a tab, and then prints its line.
   const auto completed = [&](const std::string& line) {
-    return shell("cd " + folder.path().string() + " && zsh -f " CONVOKE_ZSH_COMPLETE " " +
-                 folder.path().string() + " '" + line + "'")
+    return shell("cd " + folder.path().string() + " && zsh -f " + source_path("test/apps/zsh_complete.zsh") +
+                 " " + folder.path().string() + " '" + line + "'")
         .text;
   };
   CHECK(completed("convoke tra") == "convoke train \n");

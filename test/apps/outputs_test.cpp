@@ -7,6 +7,7 @@
 #include "apps/place.hpp"
 #include "convoke/core/csv.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 
 namespace {
 
@@ -165,7 +166,7 @@ TEST_CASE("a network that rescales its input is not given normalized samples in 
 
 TEST_CASE("every command that takes a model file chooses its output and what the outputs are") {
   const Place place;
-  fs::copy_file(CONVOKE_ENDINGS "/several.keras",
+  fs::copy_file(source_path("test/interop/endings/several.keras"),
                 place / "several.keras");  // "scores", and their softmax "odds"
   for (const char* command : {"summary ", "bench --inference --seconds 0.01 --rounds 1 "}) {
     const std::string run = command + std::string("several.keras");

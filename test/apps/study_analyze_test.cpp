@@ -2,12 +2,13 @@
 #include "apps/place.hpp"
 #include "convoke/metrics/json.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 
 namespace {
 
 Outcome analyze(const std::string& arguments) { return shell(binary() + " study analyze " + arguments); }
 
-std::string published(const std::string& name) { return CONVOKE_PUBLISHED "/" + name; }
+std::string published(const std::string& name) { return source_path("docs/results/published/" + name); }
 
 }  // namespace
 
@@ -34,8 +35,8 @@ TEST_CASE("study analyze derives the papers' columns again, and reports the wron
   CHECK(std::get<convoke::Value::Array>(stored.find("configurations")->data()).size() == 16);
   CHECK(std::get<convoke::Value::Array>(stored.find("checks")->data()).size() == 32);
 
-  const Outcome cost =
-      analyze(published("thesis-cost.csv") + " --json --machines " CONVOKE_STUDIES "/thesis-prices.toml");
+  const Outcome cost = analyze(published("thesis-cost.csv") + " --json --machines " +
+                               source_path("apps/studies/thesis-prices.toml"));
   CHECK(cost.code == 0);
   const convoke::Settings printed = convoke::metrics::settings_from_json(cost.text, "output");
   CHECK(std::get<convoke::Value::Array>(printed.find("costs")->data()).size() == 12);

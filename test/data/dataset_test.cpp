@@ -13,6 +13,7 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/full_disk.hpp"
+#include "support/source_path.hpp"
 #include "support/temporary_folder.hpp"
 
 using convoke::Shape;
@@ -152,8 +153,7 @@ TEST_CASE("the caller may provide the memory, and several processes fill one par
 }
 
 TEST_CASE("a file without class names that h5py wrote by docs/formats.md is read") {
-  const Dataset dataset =
-      Dataset::open(std::filesystem::path(CONVOKE_TEST_FILES) / "foreign.h5", {"train", "test"});
+  const Dataset dataset = Dataset::open(source_path("test/data/files/foreign.h5"), {"train", "test"});
   CHECK(dataset.info().class_names.empty());
   CHECK(dataset.info().classes == 3);
   CHECK(dataset.info().sample_shape == Shape{2, 2, 3});

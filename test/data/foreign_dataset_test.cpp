@@ -6,6 +6,7 @@
 #include "convoke/data/dataset.hpp"
 #include "convoke/data/normalization.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 
 using convoke::Shape;
 using namespace convoke::data;
@@ -13,7 +14,7 @@ using namespace convoke::data;
 namespace {
 
 Dataset open(const std::string& name) {
-  return Dataset::open(std::string(CONVOKE_TEST_FILES) + "/" + name, {"train", "test"});
+  return Dataset::open(source_path("test/data/files/" + name), {"train", "test"});
 }
 
 /// First, second and last value, and the sum over both splits.
@@ -73,7 +74,7 @@ TEST_CASE("h5py's images, maps, tables, signals and texts are read") {
 
 TEST_CASE("a compressed table in the other byte order is the same table") {
   const Dataset packed =
-      Dataset::open(std::string(CONVOKE_TEST_FILES) + "/packed.h5", std::vector<std::string>{"train"});
+      Dataset::open(source_path("test/data/files/packed.h5"), std::vector<std::string>{"train"});
   const Split& all = packed.split("train");
   REQUIRE(all.count() == 30);
   const Dataset table = open("table.h5");

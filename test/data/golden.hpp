@@ -7,12 +7,13 @@
 
 #include "convoke/data/warp.hpp"
 #include "convoke/hdf5/file.hpp"
+#include "support/source_path.hpp"
 
 // Values that other libraries computed: test/data/files/make_augment.py.
 namespace golden {
 
 inline convoke::hdf5::File file() {
-  return convoke::hdf5::File::open(std::filesystem::path(CONVOKE_TEST_FILES) / "augment.h5");
+  return convoke::hdf5::File::open(source_path("test/data/files/augment.h5"));
 }
 
 /// Returns (N, H, W, C) floats.

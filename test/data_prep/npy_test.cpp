@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/full_disk.hpp"
+#include "support/source_path.hpp"
 #include "support/temporary_folder.hpp"
 
 using convoke::Shape;
@@ -14,7 +15,7 @@ using Catch::Contains;
 
 namespace {
 
-const std::filesystem::path kFiles = CONVOKE_TEST_FILES;
+const std::filesystem::path kFiles = source_path("test/data_prep/files");
 
 template <class T>
 void check(const char* name, const Shape& shape, const std::vector<T>& values) {

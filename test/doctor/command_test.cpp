@@ -11,6 +11,7 @@
 #include "support/catch.hpp"
 #include "support/shell.hpp"
 #include "support/skip.hpp"
+#include "support/source_path.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace {
@@ -99,7 +100,7 @@ TEST_CASE("another machine is examined, which a variable describes") {
   CHECK(large.says("64 cores of 2 hardware threads, 2 sockets, 2 NUMA nodes\n"));
   CHECK(large.says("64 threads (32 on node 0, 32 on node 1), cores 0, 2, 4"));
   CHECK(large.says("warning  topology         the cores are those of CONVOKE_TOPOLOGY (pack:2 numa:1"));
-  const std::string files = CONVOKE_TOPOLOGIES;
+  const std::string files = source_path("test/os/topologies");
   CHECK(on(files + "/odd_cores.xml").says("rank 0     .#.#.#.#  4 threads, cores 1, 3, 5, 7"));
   CHECK(on(files + "/hybrid.xml").says("4 of the 6 cores are slower"));
   CHECK(on("core:8 pu:2", "--threads 12")

@@ -8,6 +8,7 @@
 
 #include "support/catch.hpp"
 #include "support/shell.hpp"
+#include "support/source_path.hpp"
 
 namespace {
 
@@ -19,8 +20,8 @@ struct Start {
 std::string topology(int cores) { return "CONVOKE_TOPOLOGY='core:" + std::to_string(cores) + " pu:2' "; }
 
 std::vector<Start> dry_run(int cores) {
-  const Outcome outcome =
-      shell("CONVOKE=" + binary() + " " + topology(cores) + "bash " + CONVOKE_QUICKSTART + " --dry-run");
+  const Outcome outcome = shell("CONVOKE=" + binary() + " " + topology(cores) + "bash " +
+                                source_path("quickstart") + " --dry-run");
   CAPTURE(outcome.text);
   REQUIRE(outcome.code == 0);
   std::vector<Start> starts;
@@ -46,7 +47,7 @@ TEST_CASE("quickstart repeats a run from which other programs took more than a t
   // In place of training: runs whose summaries have the shares of `shares`, one after another.
   const TemporaryFolder folder;
   const std::filesystem::path here = folder.path();
-  std::filesystem::copy(CONVOKE_QUICKSTART, here / "quickstart");
+  std::filesystem::copy(source_path("quickstart"), here / "quickstart");
   script(here / "data-prep/get", "echo mnist\n");
   script(here / "bin/mpirun",
          "while [ \"$1\" != " + (here / "convoke").string() + " ]; do shift; done; exec \"$@\"\n");

@@ -4,6 +4,7 @@
 
 #include "convoke/os/processors.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 
 namespace doctor = convoke::doctor;
 namespace os = convoke::os;
@@ -20,7 +21,7 @@ struct Host {
   }
 };
 
-std::vector<os::LogicalCpu> hybrid() { return os::cpus_in(std::string(CONVOKE_TOPOLOGIES) + "/hybrid.xml"); }
+std::vector<os::LogicalCpu> hybrid() { return os::cpus_in(source_path("test/os/topologies/hybrid.xml")); }
 
 run::Machine machine(std::vector<std::vector<int>> cores) {
   std::vector<run::Placement> placements;

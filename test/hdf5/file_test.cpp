@@ -15,6 +15,7 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/full_disk.hpp"
+#include "support/source_path.hpp"
 #include "support/temporary_folder.hpp"
 
 using convoke::Shape;
@@ -328,7 +329,7 @@ TEST_CASE("a file that cannot be written is an error and leaves nothing behind")
 }
 
 TEST_CASE("files of h5py are read: fixed text, other byte orders and sizes, a user block, compression") {
-  const File file = File::open(CONVOKE_TEST_FILES "/foreign.h5");
+  const File file = File::open(source_path("test/hdf5/files/foreign.h5"));
   CHECK(file.attribute<std::string>("fixed") == "conv2d");
   CHECK(file.attribute<std::vector<std::string>>("names") == std::vector<std::string>{"kernel:0", "bias:0"});
   CHECK(file.attribute<std::string>("variable") == "größer");
@@ -339,7 +340,7 @@ TEST_CASE("files of h5py are read: fixed text, other byte orders and sizes, a us
   CHECK(file.read<std::int32_t>("big_endian") == std::vector<std::int32_t>{1, 2, -3});
   CHECK_FALSE(file.dataset("big_endian").raw_offset().has_value());
   const std::uint64_t offset = file.dataset("little_endian").raw_offset().value();
-  const std::string bytes = bytes_of(CONVOKE_TEST_FILES "/foreign.h5");
+  const std::string bytes = bytes_of(source_path("test/hdf5/files/foreign.h5"));
   CHECK(bytes.substr(offset, 12) == std::string("\1\0\0\0\2\0\0\0\xfd\xff\xff\xff", 12));
 
   CHECK(file.dataset("int16").type() == ElementType::kOther);

@@ -20,6 +20,7 @@
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/source_path.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace convoke;
@@ -27,7 +28,8 @@ using namespace convoke::interop;
 
 namespace {
 
-const std::filesystem::path kKeras = CONVOKE_KERAS_FILES, kTfjs = CONVOKE_TFJS_FILES;
+const std::filesystem::path kKeras = source_path("test/interop/keras"),
+                            kTfjs = source_path("test/interop/tfjs");
 
 std::vector<double> outputs_of(const nn::Graph& graph, std::span<const float> parameters,
                                const hdf5::Group& golden) {

@@ -14,6 +14,7 @@
 #include "interop/onnx/onnx.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace convoke;
@@ -21,7 +22,7 @@ using namespace convoke::interop;
 
 namespace {
 
-const std::filesystem::path kFiles = CONVOKE_ONNX_FILES;
+const std::filesystem::path kFiles = source_path("test/interop/onnx");
 
 Outcome outcome_of(const run::ModelSet& models, const hdf5::Group& golden, bool training) {
   const nn::Graph& graph = models.description.graph;

@@ -9,6 +9,7 @@
 #include "experiment.hpp"
 #include "sample_models.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace convoke;
@@ -16,7 +17,7 @@ using namespace convoke::interop;
 
 namespace {
 
-const std::filesystem::path kEndings = CONVOKE_ENDINGS;
+const std::filesystem::path kEndings = source_path("test/interop/endings");
 
 std::vector<double> probabilities_of(const run::ModelSet& models, const std::vector<float>& samples) {
   const run::ModelDescription& model = models.description;

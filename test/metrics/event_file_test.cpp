@@ -8,6 +8,7 @@
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/source_path.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace convoke;
@@ -33,7 +34,7 @@ TEST_CASE("events equal those of TensorBoard's writer byte for byte") {
   const std::string ours = tfrecord(version_event(1700000000.25)) + tfrecord(start_event(1700000001.5, 301)) +
                            tfrecord(scalars_event(1700000002.75, 600, three)) +
                            tfrecord(scalars_event(1700000003.0, std::int64_t{1} << 40, odd));
-  const std::string golden = bytes_of(fs::path(CONVOKE_METRICS_FILES) / "events.tfevents");
+  const std::string golden = bytes_of(source_path("test/metrics/files/events.tfevents"));
   CHECK(ours.size() == golden.size());
   CHECK(ours == golden);
 }

@@ -6,12 +6,13 @@
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/source_path.hpp"
 
 using namespace convoke;
 using namespace convoke::nn;
 
 TEST_CASE("docs/layers.md contains the tables that the code prints") {
-  std::ifstream file(CONVOKE_DOCS "/layers.md");
+  std::ifstream file(source_path("docs/layers.md"));
   std::stringstream page;
   page << file.rdbuf();
   INFO("replace the tables between the page's two marks by the output of convoke layers --markdown");

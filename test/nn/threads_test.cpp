@@ -18,7 +18,7 @@
 using namespace convoke;
 using namespace convoke::nn;
 
-TEST_CASE("two threads that share the parameters give the results of one thread") {
+TEST_CASE("two threads that share the parameters give the results of one thread", "[threads]") {
   single_threaded();
   Graph graph({1, 12, 12});
   Symbol x = max_pool(relu(batch_norm(conv2d(input(graph), {.filters = 20, .kernel = 3}))));

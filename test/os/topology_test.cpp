@@ -6,13 +6,14 @@
 #include "convoke/os/processors.hpp"
 #include "convoke/os/worker_place.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 
 namespace os = convoke::os;
 
 namespace {
 
 std::vector<os::LogicalCpu> file(const std::string& name) {
-  return os::cpus_in(std::string(CONVOKE_TOPOLOGIES) + "/" + name + ".xml");
+  return os::cpus_in(source_path("test/os/topologies/" + name + ".xml"));
 }
 
 std::vector<int> numbers(std::span<const os::LogicalCpu> host) {

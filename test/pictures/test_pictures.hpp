@@ -5,8 +5,9 @@
 
 #include "convoke/pictures/decode.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 
-const std::filesystem::path kFiles = std::filesystem::path(CONVOKE_TEST_FILES) / "pictures";
+const std::filesystem::path kFiles = source_path("test/data_prep/files/pictures");
 
 /// The largest difference between two values of pictures of one size.
 inline int largest_difference(const convoke::pictures::Image& a, const convoke::pictures::Image& b) {

@@ -11,6 +11,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 
 using convoke::Error;
 using convoke::recipe::find_recipe;
@@ -136,7 +137,7 @@ TEST_CASE("the dataset of a recipe is searched in its folder, under CONVOKE_DATA
 }
 
 TEST_CASE("the recipes that come with Convoke have the expected parameter counts and settings") {
-  const Environment environment{{"CONVOKE_RECIPES", CONVOKE_SOURCE_RECIPES}};
+  const Environment environment{{"CONVOKE_RECIPES", source_path("apps/recipes")}};
   const Recipe ensemble = Recipe::load("mnist-ensemble");
   const Recipe sync = Recipe::load("mnist-sync");
   const Recipe ddp = Recipe::load("mnist-ddp");
@@ -163,7 +164,7 @@ TEST_CASE("the recipes that come with Convoke have the expected parameter counts
 }
 
 TEST_CASE("the recipes of the other seed systems have the published settings") {
-  const Environment environment{{"CONVOKE_RECIPES", CONVOKE_SOURCE_RECIPES}};
+  const Environment environment{{"CONVOKE_RECIPES", source_path("apps/recipes")}};
   const auto optimizer = [](const Recipe& recipe, const char* key) {
     return *recipe.train.optimizer.find(key);
   };

@@ -5,6 +5,7 @@
 
 #include "convoke/recipe/recipe.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 
 using namespace convoke;
 using recipe::Recipe;
@@ -13,7 +14,7 @@ namespace {
 
 // Returns the part of docs/recipes.md below its mark.
 std::string documented_keys() {
-  std::ifstream file(CONVOKE_SOURCE_DOCS "/recipes.md");
+  std::ifstream file(source_path("docs/recipes.md"));
   std::stringstream text;
   text << file.rdbuf();
   const std::string mark = "<!-- printed by: convoke info --recipe-keys -->\n\n";

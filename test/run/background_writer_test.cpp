@@ -12,7 +12,7 @@
 using convoke::run::BackgroundWriter;
 using namespace std::chrono_literals;
 
-TEST_CASE("work is done in parallel to the caller, one piece after the other") {
+TEST_CASE("work is done in parallel to the caller, one piece after the other", "[threads]") {
   std::vector<int> order;
   std::atomic<bool> may_go = false;
   BackgroundWriter writer;
@@ -31,7 +31,7 @@ TEST_CASE("work is done in parallel to the caller, one piece after the other") {
   CHECK(writer.longest_seconds() > 0);
 }
 
-TEST_CASE("failures are reported, and the next piece is done") {
+TEST_CASE("failures are reported, and the next piece is done", "[threads]") {
   BackgroundWriter writer;
   writer.give([] { throw std::runtime_error("no space"); });
   bool done = false;
@@ -42,7 +42,7 @@ TEST_CASE("failures are reported, and the next piece is done") {
   CHECK(writer.failures().empty());
 }
 
-TEST_CASE("the given work is finished before the writer ends") {
+TEST_CASE("the given work is finished before the writer ends", "[threads]") {
   bool done = false;
   {
     BackgroundWriter writer;
@@ -54,7 +54,7 @@ TEST_CASE("the given work is finished before the writer ends") {
   CHECK(done);
 }
 
-TEST_CASE("two threads can write and read HDF5 files at the same time") {
+TEST_CASE("two threads can write and read HDF5 files at the same time", "[threads]") {
   const TemporaryFolder folder;
   const std::vector<float> values(1000, 1.5F);
   BackgroundWriter writer;

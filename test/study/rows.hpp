@@ -5,6 +5,7 @@
 
 #include "convoke/study/tables/measured_configuration.hpp"
 #include "convoke/study/tables/published_table.hpp"
+#include "support/source_path.hpp"
 
 // Measurements and tables for tests.
 
@@ -34,5 +35,5 @@ inline std::vector<convoke::study::Measurement> operator+(std::vector<convoke::s
 
 /// Returns a published table.
 inline convoke::study::PublishedTable published(const std::string& name) {
-  return convoke::study::read_table(std::string(CONVOKE_PUBLISHED) + "/" + name);
+  return convoke::study::read_table(source_path("docs/results/published/" + name));
 }

@@ -9,6 +9,7 @@
 #include "csv_file.hpp"
 #include "source_values.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 
 using namespace convoke::data_prep;
 using Catch::Approx;
@@ -53,7 +54,7 @@ std::string taken(const Source& source, const std::string& what) {
 }  // namespace
 
 TEST_CASE("tables are read as pandas reads them when it is told how") {
-  std::ifstream file(std::filesystem::path(CONVOKE_TEST_FILES) / "csvs.json");
+  std::ifstream file(source_path("test/data_prep/files/csvs.json"));
   const Json cases = Json::parse(file);
   for (const Json& expected : cases) {
     INFO(expected["name"].get<std::string>());

@@ -14,6 +14,7 @@
 #include "put_picture.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/source_path.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace convoke::data_prep;
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kPictures = fs::path(CONVOKE_TEST_FILES) / "pictures";
+const fs::path kPictures = source_path("test/data_prep/files/pictures");
 
 std::string folder_error(const fs::path& folder, const SourceOptions& options = {}) {
   return error_of([&] { open_source(folder, options, "image-folder"); });

@@ -7,6 +7,7 @@
 #include "csv_file.hpp"
 #include "source_values.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace convoke::data_prep;
@@ -78,11 +79,11 @@ TEST_CASE("folders name the classes of traces; the windows of a file are a group
   const TemporaryFolder folder;
   put_trace(folder / "even/run1.csv", requests(8, 10, 10, "ignored"));
   put_trace(folder / "wide/log.txt", [] {
-    std::ifstream in(fs::path(CONVOKE_TEST_FILES) / "darshan" / "requests.txt");
+    std::ifstream in(source_path("test/data_prep/files/darshan/requests.txt"));
     return std::string(std::istreambuf_iterator<char>(in), {});
   }());
   put_trace(folder / "wide/total.txt", [] {
-    std::ifstream in(fs::path(CONVOKE_TEST_FILES) / "darshan" / "counters.txt");
+    std::ifstream in(source_path("test/data_prep/files/darshan/counters.txt"));
     return std::string(std::istreambuf_iterator<char>(in), {});
   }());
   put_trace(folder / "wide/short.csv", requests(1, 10, 10, "x"));

@@ -7,13 +7,14 @@
 #include "convoke/data/samples.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "support/error_of.hpp"
+#include "support/source_path.hpp"
 
 namespace fs = std::filesystem;
 using Labels = std::vector<std::int32_t>;
 using Names = std::vector<std::string>;
 
 /// The files that make_*.py made there.
-inline const fs::path kFiles = fs::path(CONVOKE_TEST_FILES) / "containers";
+inline const fs::path kFiles = source_path("test/data_prep/files/containers");
 
 /// Returns the error of opening a source.
 inline std::string error_in(const fs::path& path, const convoke::data_prep::SourceOptions& options = {}) {

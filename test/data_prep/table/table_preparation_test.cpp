@@ -5,6 +5,7 @@
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/source_path.hpp"
 
 using namespace convoke::data_prep;
 using Catch::Approx;
@@ -31,7 +32,7 @@ std::vector<float> features(const TablePreparation& table, const Cells& cells) {
 
 /// The values that files/make_table.py computed.
 nlohmann::json golden() {
-  std::ifstream file(CONVOKE_TEST_FILES "/table.json");
+  std::ifstream file(source_path("test/data_prep/files/table.json"));
   return nlohmann::json::parse(file);
 }
 

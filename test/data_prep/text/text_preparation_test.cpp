@@ -5,6 +5,7 @@
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/source_path.hpp"
 
 using namespace convoke::data_prep;
 using Catch::Contains;
@@ -31,7 +32,7 @@ using Tokens = std::vector<std::int32_t>;
 }  // namespace
 
 TEST_CASE("vocabulary and tokens equal those of Keras's TextVectorization") {  // files/make_texts.py
-  std::ifstream file(CONVOKE_TEST_FILES "/texts.json");
+  std::ifstream file(source_path("test/data_prep/files/texts.json"));
   const auto golden = nlohmann::json::parse(file);
   const auto texts = golden.at("texts").get<std::vector<std::string>>();
   for (const auto& expected : golden.at("cases")) {

@@ -4,6 +4,7 @@
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/source_path.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace convoke::data_prep;
@@ -16,7 +17,7 @@ namespace {
 // Dumps of a log of Darshan 3.5.0: two ranks write a shared file alternately (4096 bytes each), read some of
 // it (1000 bytes), and each writes a file of its own (65536 bytes) and 512 bytes by MPI-IO. The expected
 // numbers come from a few lines of Python that sum the columns of the dumps.
-const fs::path kDumps = fs::path(CONVOKE_TEST_FILES) / "darshan";
+const fs::path kDumps = source_path("test/data_prep/files/darshan");
 
 constexpr const char* kBegin =
     "# darshan log version: 3.41\n"

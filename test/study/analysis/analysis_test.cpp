@@ -8,6 +8,7 @@
 #include "rows.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/source_path.hpp"
 
 using namespace convoke::study;
 using Catch::Contains;
@@ -206,7 +207,7 @@ TEST_CASE("a remark names configurations with only one repeat") {
 }
 
 TEST_CASE("analysis.json is read back unchanged for any analysis") {
-  for (const auto& entry : std::filesystem::directory_iterator(CONVOKE_PUBLISHED)) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_path("docs/results/published"))) {
     if (entry.path().extension() != ".csv") continue;
     CAPTURE(entry.path().filename().string());
     const PublishedTable table = read_table(entry.path());

@@ -5,6 +5,7 @@
 
 #include "rows.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace convoke::study;
@@ -101,7 +102,7 @@ TEST_CASE("mnist-ensemble: a mean over ranks is not a makespan") {
 }
 
 TEST_CASE("thesis: cost-efficiency follows from the printed costs, and preemption from no restarts") {
-  std::ifstream file(std::string(CONVOKE_PUBLISHED) + "/thesis-cost.csv");
+  std::ifstream file(source_path("docs/results/published/thesis-cost.csv"));
   std::string text, line;
   std::getline(file, line);
   text = line + ",cost_efficiency_percent\n";

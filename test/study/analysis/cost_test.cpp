@@ -7,6 +7,7 @@
 #include "rows.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/source_path.hpp"
 
 using namespace convoke::study;
 using Catch::Approx;
@@ -21,7 +22,7 @@ std::string error_in(const std::string& toml) {
 }  // namespace
 
 TEST_CASE("the thesis' costs follow from its machines") {
-  const auto machines = read_machines(std::string(CONVOKE_STUDIES) + "/thesis-prices.toml");
+  const auto machines = read_machines(source_path("apps/studies/thesis-prices.toml"));
   CHECK(machines.at(0).currency == "USD");
   CHECK(machines.at(1).data.megabytes_per_second == 12.2);
   CHECK(machines.at(0).ownership->per_hour() == Approx(25000 / 8760.0));

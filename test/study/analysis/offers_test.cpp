@@ -4,6 +4,7 @@
 #include "machines_of.hpp"
 #include "rows.hpp"
 #include "support/catch.hpp"
+#include "support/source_path.hpp"
 
 using namespace convoke::study;
 using Catch::Approx;
@@ -46,7 +47,7 @@ storage_price_per_gb_month = 7.3
 }  // namespace
 
 TEST_CASE("of the thesis' machines the cheapest is advised, by its printed costs") {
-  const auto machines = read_machines(std::string(CONVOKE_STUDIES) + "/thesis-prices.toml");
+  const auto machines = read_machines(source_path("apps/studies/thesis-prices.toml"));
   const PublishedTable table = published("thesis-cost.csv");
   const Analysis analysis = analyze(std::span(&table, 1), {});
   for (const char* application : {"NN-TWINS", "RNN-SA", "IC-DR"}) {

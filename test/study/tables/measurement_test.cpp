@@ -7,6 +7,7 @@
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/source_path.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace convoke::study;
@@ -165,7 +166,7 @@ TEST_CASE("without a column of ranks their number is unknown") {
 }
 
 TEST_CASE("every published table can be read") {
-  for (const auto& entry : std::filesystem::directory_iterator(CONVOKE_PUBLISHED)) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_path("docs/results/published"))) {
     if (entry.path().extension() != ".csv") continue;
     CAPTURE(entry.path().filename().string());
     CHECK(read_table(entry.path()).rows.size() >= 2);
