@@ -69,8 +69,8 @@ struct ShapeClass {
   std::int64_t copies;
 
   explicit ShapeClass(std::size_t k)
-      : form(kForms[k % kForms.size()]),
-        filling(kFillings[k / kForms.size() % kFillings.size()]),
+      : form(kForms[k / kFillings.size() % kForms.size()]),
+        filling(kFillings[k % kFillings.size()]),
         copies(1 + static_cast<std::int64_t>(k / (kForms.size() * kFillings.size()))) {}
 
   std::string name() const {

@@ -148,11 +148,11 @@ TEST_CASE("shapes: the pixels of a picture's form, counted on the picture, are t
   const TemporaryFolder folder;
   synthesize({.kind = "shapes",
               .output = folder / "made",
-              .samples = 600,
+              .samples = 24 * 40,
               .difficulty = 0,
               .height = 64,
               .width = 64,
-              .classes = 6,
+              .classes = 24,
               .channels = 1});
   std::map<std::string, double> area;
   for (const auto& [name, text] : files_in(folder / "made")) {
@@ -166,14 +166,14 @@ TEST_CASE("shapes: the pixels of a picture's form, counted on the picture, are t
         static_cast<double>(
             std::count_if(picture.values.begin(), picture.values.end(),
                           [&](std::uint8_t value) { return (value < middle) != dark_corner; })) /
-        (64.0 * 64 * 100);
+        (64.0 * 64 * 40);
   }
   const double mean_square_radius =
       (0.28 * 0.28 + 0.28 * 0.4 + 0.4 * 0.4) / 3;  // of radii uniform in 0.28 to 0.4
   const auto expected = [&](double unit_area) {
     return Catch::Approx(unit_area * mean_square_radius).epsilon(0.1);
   };
-  CHECK(area.size() == 6);
+  CHECK(area.size() == 24);
   CHECK(area["disc"] == expected(std::numbers::pi * 0.64));
   CHECK(area["square"] == expected(1.4 * 1.4));
   CHECK(area["cross"] == expected(2 * 1.8 * 0.6 - 0.6 * 0.6));
