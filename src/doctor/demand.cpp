@@ -12,13 +12,14 @@
 namespace convoke::doctor {
 
 std::uint64_t exchanged_bytes(const train::Job& job, int ranks) {
-  return ranks > job.members ? static_cast<std::uint64_t>(job.model.graph.trainable_count()) * sizeof(float)
-                             : 0;
+  return ranks > job.ensemble.members
+             ? static_cast<std::uint64_t>(job.model.graph.trainable_count()) * sizeof(float)
+             : 0;
 }
 
 std::vector<Finding> check_micro_batches(const train::Job& job, int ranks) {
   const std::int64_t micro_batches = job.engine.batch / job.engine.micro_batch;
-  const std::int64_t group = std::max<std::int64_t>(1, ranks / job.members);
+  const std::int64_t group = std::max<std::int64_t>(1, ranks / job.ensemble.members);
   const std::int64_t workers = group * job.engine.threads;
   const std::string step = fmt::format("a step of {} samples has {} of {}", job.engine.batch,
                                        counted(micro_batches, "micro-batch"), job.engine.micro_batch);
@@ -42,9 +43,10 @@ std::vector<Finding> check_micro_batches(const train::Job& job, int ranks) {
   return {{
       .severity = Severity::kOk,
       .subject = "micro-batches",
-      .evidence = fmt::format("{}: {}, for {} x {}{}", job.name, step, counted(group, "rank"),
-                              counted(job.engine.threads, "thread"),
-                              job.ensemble ? " for each of " + counted(job.members, "member") : ""),
+      .evidence =
+          fmt::format("{}: {}, for {} x {}{}", job.name, step, counted(group, "rank"),
+                      counted(job.engine.threads, "thread"),
+                      job.is_ensemble ? " for each of " + counted(job.ensemble.members, "member") : ""),
   }};
 }
 

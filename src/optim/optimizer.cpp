@@ -47,7 +47,7 @@ constexpr std::array kCommonKeys{key<&CommonOptions::learning_rate>(
 }  // namespace
 
 std::unique_ptr<Optimizer> make_optimizer(const Settings& settings) {
-  const std::string name = SettingsReader(settings, "optimizer").require_string("name");
+  const std::string name = SettingsReader(settings, "optimizer").get("name", "adam");
   const OptimizerEntry& entry = find_in(kOptimizers, name, "optimizer", settings.where());
 
   SettingsReader read(settings, "optimizer \"" + name + "\"");

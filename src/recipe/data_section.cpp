@@ -16,12 +16,12 @@ void read_validation(SettingsReader& read, const KeyFacts& key, DataRecipe& data
     data.validation_name = read.require_string(key.name);
     check_key(read, key, !data.validation_name.empty(), "a fraction, or the name of a split");
   } else {
-    read_value(read, key, data.validation_split);
+    read_value(read, key, data.samples.validation_split);
   }
 }
 
 std::optional<Value> write_validation(const KeyFacts&, const DataRecipe& data) {
-  return data.validation_name.empty() ? Value(data.validation_split) : Value(data.validation_name);
+  return data.validation_name.empty() ? Value(data.samples.validation_split) : Value(data.validation_name);
 }
 
 void read_shuffle(SettingsReader& read, const KeyFacts& key, DataRecipe& data) {
@@ -93,7 +93,7 @@ constexpr std::array kDataKeys{
          .type = "number or text"},
         read_validation,
         write_validation},
-    key<&DataRecipe::fraction>(
+    key<&DataRecipe::samples, &train::SampleOptions::fraction>(
         {.name = "fraction",
          .range = {.above = 0, .largest = 1},
          .effect = Effect::kNewResult,
@@ -107,14 +107,14 @@ constexpr std::array kDataKeys{
              .type = "true or false, or text"},
             read_shuffle,
             write_shuffle},
-    choice<kSamplings, &DataRecipe::sampling>({.name = "sampling",
-                                               .effect = Effect::kNewResult,
-                                               .help =
-                                                   "`\"all\"`: every sample once per epoch; `\"balanced\"`: "
-                                                   "equally many samples of every class, N in total. "
-                                                   "Samples of a small class occur several times, augmented "
-                                                   "differently each time; samples of a large class "
-                                                   "take turns over the epochs"}),
+    choice<kSamplings, &DataRecipe::samples, &train::SampleOptions::sampling>(
+        {.name = "sampling",
+         .effect = Effect::kNewResult,
+         .help = "`\"all\"`: every sample once per epoch; `\"balanced\"`: "
+                 "equally many samples of every class, N in total. "
+                 "Samples of a small class occur several times, augmented "
+                 "differently each time; samples of a large class "
+                 "take turns over the epochs"}),
     DataKey{{.name = "window",
              .expected = "a size like \"256MiB\"",
              .effect = Effect::kNewResult,
@@ -154,7 +154,7 @@ DataRecipe read_data(const Settings& document, const ModelRecipe& model) {
              "a fraction, or a split other than data.train_split");
   read.check("window", data.shuffle == "chunks" || data.window == *parse_bytes(kWindow),
              "left out unless data.shuffle is \"chunks\"");
-  const bool takes_all = data.sampling == data::Sampling::kAll;
+  const bool takes_all = data.samples.sampling == data::Sampling::kAll;
   read.check("sampling", data.shuffle != "none" || takes_all, "\"all\" where data.shuffle is false");
   read.check("sampling", data.shuffle != "chunks" || takes_all, "\"all\" where data.shuffle is \"chunks\"");
   return data;

@@ -5,7 +5,9 @@
 namespace convoke::recipe {
 namespace {
 
-void read_member(SettingsReader& read, const KeyFacts& key, EnsembleRecipe& ensemble) {
+using train::EnsembleOptions;
+
+void read_member(SettingsReader& read, const KeyFacts& key, EnsembleOptions& ensemble) {
   if (read.holds_text(key.name)) {
     check_key(read, key, read.require_string(key.name) == "all");
     ensemble.member = -1;
@@ -15,23 +17,23 @@ void read_member(SettingsReader& read, const KeyFacts& key, EnsembleRecipe& ense
   }
 }
 
-std::optional<Value> write_member(const KeyFacts&, const EnsembleRecipe& ensemble) {
+std::optional<Value> write_member(const KeyFacts&, const EnsembleOptions& ensemble) {
   return ensemble.member < 0 ? Value("all") : Value(ensemble.member);
 }
 
 constexpr std::array kEnsembleKeys{
-    key<&EnsembleRecipe::members>(
+    key<&EnsembleOptions::members>(
         {.name = "members",
          .word = "ranks",
          .help = "the number of members; `\"ranks\"`: one for each rank. With more members than ranks, a "
                  "rank that is free trains the next member; with fewer, each member has several ranks"}),
-    key<&EnsembleRecipe::ranks>(
+    key<&EnsembleOptions::ranks>(
         {.name = "ranks",
          .range = {.least = 1},
          .effect = Effect::kNone,
          .help = "the number of ranks of each group, for example `[4, 2, 2]`; group k trains member k first. "
                  "Empty: groups whose sizes differ by at most one"}),
-    Key<EnsembleRecipe>{
+    Key<EnsembleOptions>{
         {.name = "member",
          .expected = "\"all\" or a whole number of at least 0",
          .effect = Effect::kNone,
@@ -41,20 +43,20 @@ constexpr std::array kEnsembleKeys{
          .type = "whole number or text"},
         read_member,
         write_member},
-    choice<data::kShardings, &EnsembleRecipe::shards>(
+    choice<data::kShardings, &EnsembleOptions::shards>(
         {.name = "shards",
          .noun = "sharding",
          .help = "the samples of each member: `\"contiguous\"` parts, `\"stratified\"` parts with every "
                  "class spread evenly, `\"bootstrap\"` (drawn with replacement), or the `\"full\"` data"}),
-    key<&EnsembleRecipe::rule>({.name = "rule",
-                                .noun = "voting rule",
-                                .names = vote::rule_names,
-                                .effect = Effect::kNone,
-                                .help = "the voting rule that decides: `\"majority\"`, whose ties go to the "
-                                        "highest mean probability, `\"majority_lowest\"`, whose ties go to "
-                                        "the lowest label, or `\"mean\"` for the highest mean probability; "
-                                        "every rule is reported"}),
-    key<&EnsembleRecipe::soups>(
+    key<&EnsembleOptions::rule>({.name = "rule",
+                                 .noun = "voting rule",
+                                 .names = vote::rule_names,
+                                 .effect = Effect::kNone,
+                                 .help = "the voting rule that decides: `\"majority\"`, whose ties go to the "
+                                         "highest mean probability, `\"majority_lowest\"`, whose ties go to "
+                                         "the lowest label, or `\"mean\"` for the highest mean probability; "
+                                         "every rule is reported"}),
+    key<&EnsembleOptions::soups>(
         {.name = "soups",
          .noun = "soup",
          .names = vote::soup_names,
@@ -74,10 +76,10 @@ Section ensemble_section() {
       "ensemble", "The members and their vote, with `train.mode = \"ensemble\"`.");
 }
 
-EnsembleRecipe read_ensemble(const Settings& document) {
+train::EnsembleOptions read_ensemble(const Settings& document) {
   const Settings section = section_in(document, "ensemble");
   SettingsReader read(section, "[ensemble]");
-  EnsembleRecipe ensemble;
+  EnsembleOptions ensemble;
   read_keys(kEnsembleKeys, read, ensemble);
   return ensemble;
 }

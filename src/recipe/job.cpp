@@ -33,7 +33,7 @@ void add_key(const std::string& path, const KeyDescription& key, const Value& va
 // True if a resumed run must have the same value: of the epochs if the learning rate depends on their number,
 // of the cached views if they differ.
 bool decides(const std::string& path, const KeyDescription& key, const train::Job& job) {
-  if (path == "train.epochs") return job.schedule->spans_training();
+  if (path == "train.epochs") return job.loop.schedule->spans_training();
   if (path == "model.cache_features") return job.augmenter != nullptr;
   return key.effect != Effect::kNone;
 }
@@ -44,7 +44,7 @@ run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job,
   const Settings all = recipe.settings();
   for (const Section& section : sections()) {
     if (section.name == "augment" && job.augmenter == nullptr) continue;
-    if (section.name == "ensemble" && !job.ensemble) continue;
+    if (section.name == "ensemble" && !job.is_ensemble) continue;
     const Value* const within = section.name.empty() ? nullptr : all.find(section.name);
     if (!section.name.empty() && within == nullptr) continue;
     const Settings& values = section.name.empty() ? all : *within->table();
@@ -57,11 +57,11 @@ run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job,
   // The values that the recipe leaves to be derived.
   for (auto& [key, value] : kept) {
     if (key == "train.micro_batch") value = std::to_string(job.engine.micro_batch);
-    if (key == "ensemble.members") value = std::to_string(job.members);
+    if (key == "ensemble.members") value = std::to_string(job.ensemble.members);
   }
   kept.emplace_back("data.content_hash", content_hash);
   // Older checkpoints were trained on samples that are now held out.
-  if (job.shards == data::Sharding::kBootstrap && job.validation_split > 0) {
+  if (job.ensemble.shards == data::Sharding::kBootstrap && job.samples.validation_split > 0) {
     kept.emplace_back("data.held_out", "before the bootstrap draws");
   }
   return kept;
@@ -70,17 +70,17 @@ run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job,
 // Returns the loss, with class weights from the class counts of the training split if the recipe asks for
 // them.
 nn::LossPtr loss_of(const Recipe& recipe, const data::Dataset& dataset) {
-  if (!recipe.train.balance_classes) return nn::make_loss(recipe.train.loss);
+  if (!recipe.train.balance_classes) return recipe.train.loss;
   const std::vector<double> weights =
       data::balanced_class_weights(dataset.split(recipe.data.train_split).labels, dataset.info().classes);
-  Settings loss = recipe.train.loss;
+  Settings loss = recipe.train.loss->settings();
   loss.set("class_weights", Value::Array(weights.begin(), weights.end()));
   return nn::make_loss(loss);
 }
 
 // Makes the job learn from a teacher, if the recipe names one.
 void distill(const Recipe& recipe, train::Job& job) {
-  if (recipe.train.distill.teacher.empty()) return;
+  if (job.loop.distill.teacher.empty()) return;
   if (job.model.loss->activation() != "softmax") {
     throw Error(fmt::format("train.distill teaches probabilities of softmax, but train.loss is \"{}\"",
                             text_at(job.model.loss->settings(), "name")),
@@ -90,28 +90,17 @@ void distill(const Recipe& recipe, train::Job& job) {
     throw Error("train.distill knows the teacher's predictions for samples, not for mixtures of them",
                 "leave augment.mixup and augment.cutmix out, or train.distill");
   }
-  job.distill = recipe.train.distill;
-  job.engine.loss = nn::distilled(job.model.loss, job.distill.temperature, job.distill.weight);
+  job.engine.loss = nn::distilled(job.model.loss, job.loop.distill.temperature, job.loop.distill.weight);
 }
 
 }  // namespace
 
 engine::EngineOptions engine_options(const Recipe& recipe, int threads) {
-  nn::require_precision(recipe.train.precision, recipe.train.emulate_bf16);
-  return {.batch = recipe.train.batch,
-          .micro_batch = recipe.micro_batch(),
-          .seed = recipe.seed,
-          .reduction = recipe.train.reduction,
-          .convolution = recipe.train.convolution,
-          .precision = recipe.train.precision,
-          .loss = nn::make_loss(recipe.train.loss),
-          .threads = threads,
-          .share_node = recipe.run.share_memory,
-          .wire = recipe.train.wire,
-          .bucket_bytes = static_cast<std::size_t>(recipe.run.bucket_kib) * 1024,
-          .balance = recipe.run.balance,
-          .verify_every = recipe.run.verify_every,
-          .update = recipe.train.update};
+  nn::require_precision(recipe.train.step.precision, recipe.train.emulate_bf16);
+  engine::EngineOptions options{recipe.train.step, recipe.run.execution, recipe.seed, recipe.train.loss};
+  options.micro_batch = recipe.micro_batch();
+  options.threads = threads;
+  return options;
 }
 
 train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int threads, int ranks) {
@@ -121,55 +110,37 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
                   .class_names = dataset.info().class_names,
                   .loss = loss_of(recipe, dataset),
                   .class_count = dataset.info().classes,
-                  .precision = recipe.train.precision,
+                  .precision = recipe.train.step.precision,
                   .preparation = dataset.info().preparation});
   train::require_fit(job.model, recipe.name, dataset.info(), dataset.file());
   job.name = recipe.name;
   job.engine = engine_options(recipe, threads);
   job.engine.loss = job.model.loss;
-  distill(recipe, job);
-  job.optimizer = optim::make_optimizer(recipe.train.optimizer);
-  job.schedule = optim::make_schedule(recipe.train.schedule);
-  job.strategy = sync::make_strategy(recipe.train.strategy);
-  job.learning_rate = recipe.learning_rate();
-  job.stages = recipe.train.stages;
-  for (train::Stage& stage : job.stages) {  // scaled by the linear scaling rule, as the base rate is
-    stage.learning_rate *= recipe.learning_rate() / recipe.train.learning_rate;
+  job.loop = recipe.train.loop;
+  job.loop.learning_rate = recipe.learning_rate();
+  for (train::Stage& stage : job.loop.stages) {  // scaled by the linear scaling rule, as the base rate is
+    stage.learning_rate *= recipe.learning_rate() / recipe.train.loop.learning_rate;
   }
-  job.cache_features = recipe.model.cache_features;
-  job.cache_bytes = static_cast<std::size_t>(recipe.run.cache_mib) << 20;
-  job.epochs = recipe.train.epochs;
+  distill(recipe, job);
+  job.samples = recipe.data.samples;
   job.shuffle = recipe.data.shuffle_of(dataset.info().sample_shape.elements() *
                                        static_cast<std::int64_t>(data::size_of(dataset.info().sample_type)));
-  job.sampling = recipe.data.sampling;
   if (recipe.augment != data::AugmentOptions{}) {
     job.augmenter = std::make_shared<const data::Augmenter>(recipe.augment, dataset.info().sample_shape,
                                                             dataset.info().sample_type);
   }
-  job.validation_split = recipe.data.validation_split;
-  job.fraction = recipe.data.fraction;
-  job.validate_every = recipe.train.validate_every;
-  job.early_stopping = train::EarlyStopping::read(recipe.train.early_stopping);
-  job.on_divergence = recipe.train.on_divergence;
-  job.top_k = recipe.train.top_k;
-  job.keep_best = recipe.run.keep_best;
+  job.cache_features = recipe.model.cache_features;
+  job.checkpoints = recipe.run.checkpoints;
+  job.memory = recipe.run.memory;
   job.log = recipe.log;
-  job.memory_bytes = static_cast<std::uint64_t>(recipe.run.memory_mib) << 20;
-  job.checkpoint_every = recipe.run.checkpoint_every;
-  job.checkpoint_fallback = recipe.run.checkpoint_fallback;
-  job.keep_checkpoints = recipe.run.keep_checkpoints;
-  job.ensemble = recipe.train.mode == "ensemble";
-  if (job.ensemble) {
-    job.members = recipe.ensemble.members > 0 ? recipe.ensemble.members : ranks;
-    job.group_ranks = recipe.ensemble.ranks;
-    job.shards = recipe.ensemble.shards;
-    job.shards_name = to_string(recipe.ensemble.shards);
-    job.rule = recipe.ensemble.rule;
-    job.soups = recipe.ensemble.soups;
+  job.is_ensemble = recipe.train.mode == "ensemble";
+  if (job.is_ensemble) {
+    job.ensemble = recipe.ensemble;
+    if (job.ensemble.members == 0) job.ensemble.members = ranks;
   }
   job.fingerprint = fingerprint_of(recipe, job, dataset.info().content_hash);
   Recipe carried_out = recipe;
-  if (job.ensemble) carried_out.ensemble.members = job.members;
+  if (job.is_ensemble) carried_out.ensemble.members = job.ensemble.members;
   if (!recipe.model.weights.empty()) {
     carried_out.model.weights = std::filesystem::absolute(recipe.model.weights).lexically_normal().string();
   }
@@ -188,7 +159,7 @@ std::shared_ptr<const run::InitialWeights> initial_weights(const Recipe& recipe,
 
 std::optional<run::ModelSet> teacher_of(const Recipe& recipe, const data::Dataset& dataset,
                                         const mpi::Communicator& world) {
-  const std::string& place = recipe.train.distill.teacher;
+  const std::string& place = recipe.train.loop.distill.teacher;
   if (place.empty()) return std::nullopt;
   run::ModelSet teacher =
       run::models_from_root(world, [&] { return interop::read_model(interop::find_model(place)).models; });

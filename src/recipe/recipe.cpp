@@ -10,12 +10,10 @@
 #include "convoke/core/text.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/zoo.hpp"
-#include "convoke/optim/schedule.hpp"
 #include "convoke/os/special_file.hpp"
 #include "convoke/recipe/library.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/equal_ranks.hpp"
-#include "convoke/sync/strategy.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {
@@ -86,40 +84,21 @@ bool may_name_a_folder(const std::string& name) {
 }
 
 void require_exact_to_verify(const Recipe& recipe) {
-  if (recipe.run.verify_every == 0 || recipe.train.reduction == engine::Reduction::kExact) return;
+  if (recipe.run.execution.verify_every == 0 || recipe.train.step.reduction == engine::Reduction::kExact)
+    return;
   throw Error(fmt::format("{}: run.verify_every compares the bits of gradients, which train.reduction = "
                           "\"fast\" does not keep equal",
                           recipe.name),
               "set train.reduction = \"exact\", or run.verify_every = 0");
 }
 
-void require_validation(const Recipe& recipe) {
-  if (recipe.data.validates()) return;
-  const TrainRecipe& train = recipe.train;
-  if (optim::make_schedule(train.schedule)->needs_validation()) {
-    throw Error(fmt::format("{}: schedule {} needs the validation loss, but data.validation_split is 0",
-                            train.schedule.where(), train.schedule.find("name")->to_string()),
-                "set data.validation_split, e.g. to 0.1, or choose another schedule");
-  }
-  if (!train.early_stopping.empty()) {
-    throw Error(fmt::format("{}: early stopping needs validation samples, but data.validation_split is 0",
-                            train.early_stopping.where()),
-                "set data.validation_split, e.g. to 0.1, or remove early_stopping");
-  }
-  if (train.validate_every > 0) {
-    throw Error(fmt::format("{}: validate_every is {}, but data.validation_split is 0", recipe.name,
-                            train.validate_every),
-                "set data.validation_split, e.g. to 0.1, or validate_every to 0");
-  }
-}
-
 // Ranks that train models of their own must keep their share of the samples, or the result would depend on
 // their speed.
 void require_common_steps(const Recipe& recipe) {
-  if (!recipe.run.balance || sync::make_strategy(recipe.train.strategy)->sums_gradients(0)) return;
+  if (!recipe.run.execution.balance || recipe.train.loop.strategy->sums_gradients(0)) return;
   throw Error(fmt::format("{}: run.balance divides the steps of one model, but with train.strategy = {} each "
                           "rank trains a model of its own",
-                          recipe.name, recipe.train.strategy.find("name")->to_string()),
+                          recipe.name, recipe.train.loop.strategy->settings().find("name")->to_string()),
               "set run.balance to false, or use train.strategy = \"allreduce\"");
 }
 
@@ -207,12 +186,11 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
         recipe.model.file, recipe.data.normalize));
     recipe.data.normalize = "none";
   }
-  recipe.train = read_train(document, recipe.model);
+  recipe.train = read_train(document, recipe.model, recipe.data);
   recipe.augment = read_augment(document, recipe.model, recipe.micro_batch());
   recipe.ensemble = read_ensemble(document);
   recipe.run = read_run(document);
   recipe.log = read_log(document);
-  require_validation(recipe);
   require_exact_to_verify(recipe);
   require_count_of_members(recipe);
   require_common_steps(recipe);
@@ -227,12 +205,13 @@ nn::Graph Recipe::graph() const {
 }
 
 std::int64_t Recipe::micro_batch() const {
-  return train.micro_batch == 0 ? engine::auto_micro_batch(train.batch) : train.micro_batch;
+  return train.step.micro_batch == 0 ? engine::auto_micro_batch(train.step.batch) : train.step.micro_batch;
 }
 
 double Recipe::learning_rate() const {
-  if (train.reference_batch == 0) return train.learning_rate;
-  return train.learning_rate * static_cast<double>(train.batch) / static_cast<double>(train.reference_batch);
+  const double rate = train.loop.learning_rate;
+  if (train.reference_batch == 0) return rate;
+  return rate * static_cast<double>(train.step.batch) / static_cast<double>(train.reference_batch);
 }
 
 Settings Recipe::settings() const {

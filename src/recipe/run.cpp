@@ -53,7 +53,7 @@ void require_known_tokens(const Recipe& recipe, const train::Job& job, const dat
 // folder.
 Recipe located(Recipe recipe) {
   recipe.data.path = fs::absolute(resolve_dataset(recipe)).lexically_normal().string();
-  if (std::string& teacher = recipe.train.distill.teacher; !teacher.empty()) {
+  if (std::string& teacher = recipe.train.loop.distill.teacher; !teacher.empty()) {
     teacher = fs::absolute(teacher).lexically_normal().string();
   }
   return recipe;
@@ -61,7 +61,7 @@ Recipe located(Recipe recipe) {
 
 // Throws Error if a checkpoint in the folder belongs to another recipe. Call it on one rank.
 void require_resumable(const train::Job& job, const run::RunFolder& folder) {
-  for (std::int64_t member = 0; member < job.members; ++member) {
+  for (std::int64_t member = 0; member < job.ensemble.members; ++member) {
     train::checkpoints_of(job, folder, member).require_resumable();
   }
 }
@@ -69,14 +69,14 @@ void require_resumable(const train::Job& job, const run::RunFolder& folder) {
 // A resumed run must have the same groups if they decide which samples a member has.
 void add_groups(const data::Split& training, train::Job& job) {
   const std::string groups = data::hash_of_groups(training);
-  if (!groups.empty() && (job.validation_split > 0 || job.shards != data::Sharding::kFull)) {
+  if (!groups.empty() && (job.samples.validation_split > 0 || job.ensemble.shards != data::Sharding::kFull)) {
     job.fingerprint.emplace_back("data.groups", groups);
   }
 }
 
 train::Groups groups_of(const Recipe& recipe, const train::Job& job, const mpi::Communicator& world) {
-  return recipe.ensemble.member < 0 ? train::split(world, job.members, job.group_ranks)
-                                    : train::only(world, recipe.ensemble.member, job.members);
+  return recipe.ensemble.member < 0 ? train::split(world, job.ensemble.members, job.ensemble.ranks)
+                                    : train::only(world, recipe.ensemble.member, job.ensemble.members);
 }
 
 }  // namespace
@@ -86,11 +86,11 @@ Run::Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& mach
       node_(world.split_node()),
       machine_(machine),
       other_programs_(machine),
-      phases_(recipe.run.trace ? run::trace_events(machine.all_threads(recipe.run.threads)) : 0),
+      phases_(recipe.run.trace ? run::trace_events(machine.all_threads(recipe.run.execution.threads)) : 0),
       recipe_(located(std::move(recipe))),
       training_memory_(world, node_, recipe_.data.memory),
       dataset_(open_training_samples()),
-      job_(job_from(recipe_, dataset_, machine.threads_for(recipe_.run.threads), world.size())),
+      job_(job_from(recipe_, dataset_, machine.threads_for(recipe_.run.execution.threads), world.size())),
       groups_(groups_of(recipe_, job_, world)),
       loader_(dataset_.split(recipe_.data.train_split), job_.model.graph.input_shape(),
               job_.model.normalization, job_.augmenter) {
@@ -132,7 +132,7 @@ void Run::compute_soft_labels(const train::DataLoaders& loaders, const run::RunF
   if (!teacher_) return;
   const Timeline::Use use(*phases_.timeline);
   const Span span(Activity::kLoad);
-  soft_labels_.emplace(*teacher_, job_.distill.temperature, loader_.split(),
+  soft_labels_.emplace(*teacher_, job_.loop.distill.temperature, loader_.split(),
                        train::trained_samples(job_, loaders), job_.engine, node_,
                        folder.file(fmt::format("soft-labels-{}.bin", world_.rank())));
   loader_ = loader_.with_soft_labels(soft_labels_->values());
@@ -182,8 +182,8 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
   world_.sum({&test_seconds, 1});
   test_seconds /= world_.size();
   phases_.first_step += seconds_before;
-  outcome.cost = train::cost_of(makespan_.seconds(), machine_, recipe_.run.threads, phases_, other_programs_,
-                                world_, predicted_bytes_);
+  outcome.cost = train::cost_of(makespan_.seconds(), machine_, recipe_.run.execution.threads, phases_,
+                                other_programs_, world_, predicted_bytes_);
   outcome.provenance = tested.info().provenance;
 
   // 3. Write the results.

@@ -8,14 +8,14 @@ using RunKey = Key<RunRecipe>;
 void read_interval(SettingsReader& read, const KeyFacts& key, RunRecipe& run) {
   if (read.holds_text(key.name)) {
     read.at(key.name,
-            [&] { run.checkpoint_every = run::CheckpointInterval::from(read.require_string(key.name)); });
+            [&] { run.checkpoints.every = run::CheckpointInterval::from(read.require_string(key.name)); });
   } else {
-    read_value(read, key, run.checkpoint_every.epochs);
+    read_value(read, key, run.checkpoints.every.epochs);
   }
 }
 
 std::optional<Value> write_interval(const KeyFacts&, const RunRecipe& run) {
-  const run::CheckpointInterval& every = run.checkpoint_every;
+  const run::CheckpointInterval& every = run.checkpoints.every;
   return every.steps > 0 || every.seconds > 0 ? Value(every.to_string()) : Value(every.epochs);
 }
 
@@ -23,14 +23,23 @@ std::optional<Value> write_interval(const KeyFacts&, const RunRecipe& run) {
 void read_keep_best(SettingsReader& read, const KeyFacts& key, RunRecipe& run) {
   const Value* const value = read.find(key.name);
   if (value != nullptr && std::holds_alternative<std::int64_t>(value->data())) {
-    read_value(read, key, run.keep_best);
+    read_value(read, key, run.checkpoints.keep_best);
   } else {
-    run.keep_best = read.get(key.name, true) ? 1 : 0;
+    run.checkpoints.keep_best = read.get(key.name, true) ? 1 : 0;
   }
 }
 
 std::optional<Value> write_keep_best(const KeyFacts&, const RunRecipe& run) {
-  return run.keep_best <= 1 ? Value(run.keep_best == 1) : Value(run.keep_best);
+  return run.checkpoints.keep_best <= 1 ? Value(run.checkpoints.keep_best == 1)
+                                        : Value(run.checkpoints.keep_best);
+}
+
+void read_fallback(SettingsReader& read, const KeyFacts& key, RunRecipe& run) {
+  run.checkpoints.fallback = read.get(key.name, std::string());
+}
+
+std::optional<Value> write_fallback(const KeyFacts&, const RunRecipe& run) {
+  return run.checkpoints.fallback.string();
 }
 
 // Reads seconds, or text such as "5 min".
@@ -48,12 +57,29 @@ std::optional<Value> write_seconds(const KeyFacts&, const RunRecipe& run) {
   return run.*kSeconds;
 }
 
+// Makes the key of a number of bytes that is written in units of kUnit bytes.
+template <std::int64_t kUnit, auto... kMembers>
+constexpr RunKey size_key(KeyFacts facts) {
+  using Path = keys::Path<kMembers...>;
+  facts.type = "whole number";
+  return {facts,
+          [](SettingsReader& read, const KeyFacts& key, RunRecipe& run) {
+            std::int64_t units = static_cast<std::int64_t>(Path::in(run)) / kUnit;
+            read_value(read, key, units);
+            Path::in(run) = static_cast<typename Path::Held>(units * kUnit);
+          },
+          [](const KeyFacts& key, const RunRecipe& run) -> std::optional<Value> {
+            return to_value(key, static_cast<std::int64_t>(Path::in(run)) / kUnit);
+          }};
+}
+
 constexpr std::array kRunKeys{
-    key<&RunRecipe::threads>({.name = "threads",
-                              .range = {.largest = 4096},
-                              .word = "auto",
-                              .effect = Effect::kNone,
-                              .help = "worker threads per rank; `\"auto\"`: the rank's share of the cores"}),
+    key<&RunRecipe::execution, &engine::ExecutionOptions::threads>(
+        {.name = "threads",
+         .range = {.largest = 4096},
+         .word = "auto",
+         .effect = Effect::kNone,
+         .help = "worker threads per rank; `\"auto\"`: the rank's share of the cores"}),
     RunKey{{.name = "checkpoint_every",
             .range = {.least = 0},
             .effect = Effect::kNone,
@@ -62,15 +88,19 @@ constexpr std::array kRunKeys{
             .type = "whole number or text"},
            read_interval,
            write_interval},
-    key<&RunRecipe::keep_checkpoints>({.name = "keep_checkpoints",
-                                       .range = {.least = 1},
-                                       .effect = Effect::kNone,
-                                       .help = "the number of newest checkpoints to keep"}),
-    key<&RunRecipe::checkpoint_fallback>(
+    key<&RunRecipe::checkpoints, &train::CheckpointOptions::keep>(
+        {.name = "keep_checkpoints",
+         .range = {.least = 1},
+         .effect = Effect::kNone,
+         .help = "the number of newest checkpoints to keep"}),
+    RunKey{
         {.name = "checkpoint_fallback",
          .effect = Effect::kNone,
          .help = "a folder on another disk: checkpoints go there while they cannot be written into the run "
-                 "folder, and `--resume` finds them there. Empty: none"}),
+                 "folder, and `--resume` finds them there. Empty: none",
+         .type = "text"},
+        read_fallback,
+        write_fallback},
     RunKey{
         {.name = "keep_best",
          .range = {.least = 0},
@@ -100,31 +130,31 @@ constexpr std::array kRunKeys{
             .type = "number or text"},
            read_seconds<&RunRecipe::stall_timeout>,
            write_seconds<&RunRecipe::stall_timeout>},
-    key<&RunRecipe::verify_every>(
+    key<&RunRecipe::execution, &engine::ExecutionOptions::verify_every>(
         {.name = "verify_every",
          .range = {.least = 0},
          .effect = Effect::kNone,
          .help = "steps after which another rank computes a micro-batch again, and both results must have "
                  "the same bits ([reliability.md](reliability.md#silent-data-corruption)); 0: never. Needs "
                  "`train.reduction = \"exact\"`"}),
-    key<&RunRecipe::bucket_kib>(
+    size_key<1 << 10, &RunRecipe::execution, &engine::ExecutionOptions::bucket_bytes>(
         {.name = "bucket_kib",
          .range = {.largest = 1 << 30},
          .word = "auto",
          .effect = Effect::kNone,
          .help = "the size of a gradient bucket (the unit of exchange between ranks), in KiB"}),
-    key<&RunRecipe::share_memory>(
+    key<&RunRecipe::execution, &engine::ExecutionOptions::share_node>(
         {.name = "share_memory",
          .effect = Effect::kNone,
          .help = "the ranks of a node share one copy of the model, and sum their gradients in shared memory; "
                  "`false`: they exchange through MPI, as nodes do"}),
-    key<&RunRecipe::balance>(
+    key<&RunRecipe::execution, &engine::ExecutionOptions::balance>(
         {.name = "balance",
          .effect = Effect::kNone,
          .help = "workers that are done take micro-batches from slower ones of their node, and nodes divide "
                  "the micro-batches of a step by measured speed, instead of equally. With `reduction = "
                  "\"exact\"` no bit changes; otherwise fp32 sums may be rounded differently in each run"}),
-    key<&RunRecipe::memory_mib>(
+    size_key<1 << 20, &RunRecipe::memory, &train::MemoryOptions::node_bytes>(
         {.name = "memory_mib",
          .range = {.largest = std::int64_t{1} << 40},
          .word = "auto",
@@ -132,7 +162,7 @@ constexpr std::array kRunKeys{
          .help =
              "memory of a node for all its ranks, in MiB; `\"auto\"`: what the system has available and the "
              "control group allows. A job that does not fit is refused before the first step"}),
-    key<&RunRecipe::cache_mib>(
+    size_key<1 << 20, &RunRecipe::memory, &train::MemoryOptions::cache_bytes>(
         {.name = "cache_mib",
          .range = {.largest = std::int64_t{1} << 40},
          .word = "auto",

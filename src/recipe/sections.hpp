@@ -55,9 +55,9 @@ DataRecipe read_data(const Settings& document, const ModelRecipe& model);
 /// `micro_batch`: number of samples that can be mixed with each other.
 data::AugmentOptions read_augment(const Settings& document, const ModelRecipe& model,
                                   std::int64_t micro_batch);
-/// `model`: the nodes that groups name.
-TrainRecipe read_train(const Settings& document, const ModelRecipe& model);
-EnsembleRecipe read_ensemble(const Settings& document);
+/// `model`: the nodes that groups name. `data`: tells if there are samples for validations.
+TrainRecipe read_train(const Settings& document, const ModelRecipe& model, const DataRecipe& data);
+train::EnsembleOptions read_ensemble(const Settings& document);
 RunRecipe read_run(const Settings& document);
 train::LogOptions read_log(const Settings& document);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "convoke/core/lookup.hpp"
 #include "convoke/nn/losses/loss.hpp"
 #include "convoke/nn/zoo_parts.hpp"
 #include "convoke/optim/optimizer.hpp"
@@ -50,84 +51,69 @@ std::string micro_batches_near(std::int64_t batch, std::int64_t micro_batch) {
 }
 
 void check_micro_batch(const SettingsReader& read, const TrainRecipe& train) {
-  if (train.micro_batch == 0 || train.batch % train.micro_batch == 0) return;
-  read.fail_at("micro_batch",
-               fmt::format("micro-batch {} does not divide batch {}", train.micro_batch, train.batch),
-               fmt::format("micro-batches that divide it: {}; or micro_batch = \"auto\"",
-                           micro_batches_near(train.batch, train.micro_batch)));
+  if (train.step.micro_batch == 0 || train.step.batch % train.step.micro_batch == 0) return;
+  read.fail_at(
+      "micro_batch",
+      fmt::format("micro-batch {} does not divide batch {}", train.step.micro_batch, train.step.batch),
+      fmt::format("micro-batches that divide it: {}; or micro_batch = \"auto\"",
+                  micro_batches_near(train.step.batch, train.step.micro_batch)));
 }
 
-// Returns name, learning_rate, and every option of the optimizer with its value.
 void read_optimizer(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
-  Settings written = read.table(key.name);
-  if (written.find("name") == nullptr) written.set("name", "adam");
-  train.learning_rate = optim::learning_rate_of(written);
-  const Settings options = optim::make_optimizer(written)->settings();
-  train.optimizer = {{"name", *options.find("name")}, {"learning_rate", train.learning_rate}};
-  for (const auto& [name, value] : options.entries()) train.optimizer.set(name, value);
-  train.optimizer.set_where(written.where());
+  const Settings written = read.table(key.name);
+  train.loop.learning_rate = optim::learning_rate_of(written);
+  train.loop.optimizer = optim::make_optimizer(written);
 }
 
-std::optional<Value> write_optimizer(const KeyFacts&, const TrainRecipe& train) { return train.optimizer; }
-
-// Returns the written table with the options that `resolve` adds, and its place.
-template <class Resolve>
-Settings resolved(const Settings& written, Resolve resolve) {
-  Settings options = resolve(written);
-  options.set_where(written.where());
-  return options;
+// Writes name, learning_rate, and every option of the optimizer with its value.
+std::optional<Value> write_optimizer(const KeyFacts&, const TrainRecipe& train) {
+  const Settings options = train.loop.optimizer->settings();
+  Settings all{{"name", *options.find("name")}, {"learning_rate", train.loop.learning_rate}};
+  for (const auto& [name, value] : options.entries()) all.set(name, value);
+  return all;
 }
-
-Settings loss_options(const Settings& written) { return nn::make_loss(written)->settings(); }
 
 void read_loss(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
-  const Settings written = read.table(key.name);
-  train.loss = resolved(written.empty() ? train.loss : written, loss_options);
+  if (const Settings written = read.table(key.name); !written.empty()) train.loss = nn::make_loss(written);
 }
 
-std::optional<Value> write_loss(const KeyFacts&, const TrainRecipe& train) { return train.loss; }
+std::optional<Value> write_loss(const KeyFacts&, const TrainRecipe& train) { return train.loss->settings(); }
 
-void read_strategy(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
-  train.strategy = resolved(read.table(key.name),
-                            [](const Settings& written) { return sync::make_strategy(written)->settings(); });
+// Makes what a table describes, e.g. the schedule.
+template <auto kMake, auto kMember>
+void read_part(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
+  train.loop.*kMember = kMake(read.table(key.name));
 }
 
-std::optional<Value> write_strategy(const KeyFacts&, const TrainRecipe& train) { return train.strategy; }
-
-void read_schedule(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
-  train.schedule = resolved(read.table(key.name), [](const Settings& written) {
-    return optim::make_schedule(written)->settings();
-  });
+template <auto kMember>
+std::optional<Value> write_part(const KeyFacts&, const TrainRecipe& train) {
+  return (train.loop.*kMember)->settings();
 }
-
-std::optional<Value> write_schedule(const KeyFacts&, const TrainRecipe& train) { return train.schedule; }
 
 void read_early_stopping(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
-  train.early_stopping = resolved(read.table(key.name), [](const Settings& written) {
-    return train::EarlyStopping::read(written).settings();
-  });
+  train.loop.early_stopping = train::EarlyStopping::read(read.table(key.name));
 }
 
 std::optional<Value> write_early_stopping(const KeyFacts&, const TrainRecipe& train) {
-  if (train.early_stopping.empty()) return std::nullopt;
-  return train.early_stopping;
+  if (!train.loop.early_stopping.stops()) return std::nullopt;
+  return train.loop.early_stopping.settings();
 }
 
 void read_on_divergence(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
-  train.on_divergence = train::OnDivergence::read(read.table(key.name));
+  train.loop.on_divergence = train::OnDivergence::read(read.table(key.name));
 }
 
 std::optional<Value> write_on_divergence(const KeyFacts&, const TrainRecipe& train) {
-  return train.on_divergence.settings();
+  return train.loop.on_divergence.settings();
 }
 
 void read_distill(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
-  read.at(key.name, [&] { train.distill = train::Distillation::read(read.table(key.name)); });
+  read.at(key.name, [&] { train.loop.distill = train::Distillation::read(read.table(key.name)); });
 }
 
 std::optional<Value> write_distill(const KeyFacts&, const TrainRecipe& train) {
-  if (train.distill.teacher.empty()) return std::nullopt;
-  return train.distill.settings();
+  if (train.loop.distill.teacher.empty()) return std::nullopt;
+  return train.loop.distill.settings();
 }
 
 // Reads "balanced", or a list that becomes an option of the loss.
@@ -140,28 +126,33 @@ void read_class_weights(SettingsReader& read, const KeyFacts& key, TrainRecipe& 
       by_name &&
       find_in(kRules, read.get(key.name, ""), "rule for class weights", read.place(key.name)).value;
   if (by_name && !train.balance_classes) return;
-  if (train.loss.find(key.name) != nullptr) {
+  Settings loss = train.loss->settings();
+  if (loss.find(key.name) != nullptr) {
     read.fail_at(key.name, "class weights are set here and in train.loss", "remove one of them");
   }
   if (by_name) return;
-  train.loss.set(key.name, *written);
-  read.at(key.name, [&] { train.loss = resolved(train.loss, loss_options); });
+  loss.set(key.name, *written);
+  read.at(key.name, [&] { train.loss = nn::make_loss(loss); });
 }
 
 std::optional<Value> write_class_weights(const KeyFacts&, const TrainRecipe& train) {
   return train.balance_classes ? "balanced" : "none";
 }
 
-template <class Entry, std::vector<Entry> TrainRecipe::*kList>
+template <auto... kMembers>
 void read_list(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
-  for (const Settings& table : read.tables(key.name)) (train.*kList).push_back(Entry::read(table));
+  using List = typename keys::Path<kMembers...>::Held;
+  for (const Settings& table : read.tables(key.name)) {
+    keys::Path<kMembers...>::in(train).push_back(List::value_type::read(table));
+  }
 }
 
-template <class Entry, std::vector<Entry> TrainRecipe::*kList>
+template <auto... kMembers>
 std::optional<Value> write_list(const KeyFacts&, const TrainRecipe& train) {
-  if ((train.*kList).empty()) return std::nullopt;
+  const auto& list = keys::Path<kMembers...>::in(train);
+  if (list.empty()) return std::nullopt;
   Value::Array tables;
-  for (const Entry& entry : train.*kList) tables.emplace_back(entry.settings());
+  for (const auto& entry : list) tables.emplace_back(entry.settings());
   return tables;
 }
 
@@ -171,26 +162,26 @@ constexpr std::array kTrainKeys{
          .names = [] { return std::vector<std::string>(kModes.begin(), kModes.end()); },
          .help = "`\"sync\"`: one model, whose gradients are summed over all ranks; `\"ensemble\"`: members "
                  "that vote"}),
-    key<&TrainRecipe::epochs>(
+    key<&TrainRecipe::loop, &train::LoopOptions::epochs>(
         {.name = "epochs",
          .range = {.least = 0},
          .effect = Effect::kNone,
          .help = "passes over the training samples; 0: only evaluate the initial weights. A "
                  "resumed run may have more epochs, unless its schedule depends on their number"}),
-    key<&TrainRecipe::batch>(
+    key<&TrainRecipe::step, &engine::StepOptions::batch>(
         {.name = "batch",
          .range = {.least = 1},
          .help = "samples per step: of all ranks together in `sync`, of each member in `ensemble`"}),
-    key<&TrainRecipe::micro_batch>({.name = "micro_batch",
-                                    .word = "auto",
-                                    .help =
-                                        "samples per micro-batch, a divisor of the batch; `\"auto\"`: a 64th "
-                                        "of the batch, at least 8"}),
-    choice<kReductions, &TrainRecipe::reduction>({.name = "reduction",
-                                                  .help =
-                                                      "`\"fast\"`: sums in fp32; `\"exact\"`: sums in fixed "
-                                                      "point, so that the model has the same bits on any "
-                                                      "number of ranks"}),
+    key<&TrainRecipe::step, &engine::StepOptions::micro_batch>(
+        {.name = "micro_batch",
+         .word = "auto",
+         .help = "samples per micro-batch, a divisor of the batch; `\"auto\"`: a 64th "
+                 "of the batch, at least 8"}),
+    choice<kReductions, &TrainRecipe::step, &engine::StepOptions::reduction>(
+        {.name = "reduction",
+         .help = "`\"fast\"`: sums in fp32; `\"exact\"`: sums in fixed "
+                 "point, so that the model has the same bits on any "
+                 "number of ranks"}),
     TrainKey{
         {.name = "strategy",
          .effect = Effect::kNewResult,
@@ -201,19 +192,19 @@ constexpr std::array kTrainKeys{
              "end of an epoch and before a validation, as all strategies do",
          .tables = sync::strategy_tables,
          .type = "text or table"},
-        read_strategy,
-        write_strategy},
-    choice<kWires, &TrainRecipe::wire>(
+        read_part<sync::make_strategy, &train::LoopOptions::strategy>,
+        write_part<&train::LoopOptions::strategy>},
+    choice<kWires, &TrainRecipe::step, &engine::StepOptions::wire>(
         {.name = "wire",
          .effect = Effect::kNewResult,
          .help =
              "the type in which gradients are sent between nodes. `\"bf16\"`: half the bytes; what rounding "
              "takes away is added to the next step's gradients (error feedback)"}),
-    choice<kConvolutions, &TrainRecipe::convolution>(
+    choice<kConvolutions, &TrainRecipe::step, &engine::StepOptions::convolution>(
         {.name = "convolution",
          .help = "`\"auto\"`: the algorithm of each pass of each convolution follows from its shape, not "
                  "from timings; `convoke summary --plan` shows the choice"}),
-    choice<kPrecisions, &TrainRecipe::precision>(
+    choice<kPrecisions, &TrainRecipe::step, &engine::StepOptions::precision>(
         {.name = "precision",
          .effect = Effect::kNewResult,
          .help = "`\"bf16\"`: activations, their gradients and a working copy of the weights in bf16"}),
@@ -245,17 +236,17 @@ constexpr std::array kTrainKeys{
                                         .effect = Effect::kNewResult,
                                         .help = "the batch for which `learning_rate` was chosen: the rate is "
                                                 "multiplied by `batch` / `reference_batch`; 0: not scaled"}),
-    key<&TrainRecipe::update, &engine::UpdateOptions::clip_value>(
+    key<&TrainRecipe::step, &engine::StepOptions::update, &engine::UpdateOptions::clip_value>(
         {.name = "clip_value",
          .range = {.least = 0},
          .effect = Effect::kNewResult,
          .help = "clip every element of the gradient to plus or minus this value; 0: off"}),
-    key<&TrainRecipe::update, &engine::UpdateOptions::clip_norm>(
+    key<&TrainRecipe::step, &engine::StepOptions::update, &engine::UpdateOptions::clip_norm>(
         {.name = "clip_norm",
          .range = {.least = 0},
          .effect = Effect::kNewResult,
          .help = "scale the gradient of all parameters down to this norm if it is longer; 0: off"}),
-    key<&TrainRecipe::update, &engine::UpdateOptions::ema>(
+    key<&TrainRecipe::step, &engine::StepOptions::update, &engine::UpdateOptions::ema>(
         {.name = "ema",
          .range = {.least = 0, .below = 1},
          .effect = Effect::kNewResult,
@@ -275,15 +266,15 @@ constexpr std::array kTrainKeys{
                       "warmup_epochs = 5 }`",
               .tables = optim::schedule_tables,
               .type = "text or table"},
-             read_schedule,
-             write_schedule},
-    key<&TrainRecipe::validate_every>(
+             read_part<optim::make_schedule, &train::LoopOptions::schedule>,
+             write_part<&train::LoopOptions::schedule>},
+    key<&TrainRecipe::loop, &train::LoopOptions::validate_every>(
         {.name = "validate_every",
          .range = {.least = 0},
          .effect = Effect::kNewResult,
          .help = "steps between validations, in addition to the one after each epoch; 0: "
                  "only after epochs. Needs `data.validation_split`"}),
-    key<&TrainRecipe::top_k>(
+    key<&TrainRecipe::loop, &train::LoopOptions::top_k>(
         {.name = "top_k",
          .range = {.least = 0},
          .effect = Effect::kNone,
@@ -324,15 +315,15 @@ constexpr std::array kTrainKeys{
                  "later group counts",
          .tables = nn::RateGroup::tables,
          .type = "list of tables"},
-        read_list<nn::RateGroup, &TrainRecipe::groups>,
-        write_list<nn::RateGroup, &TrainRecipe::groups>},
+        read_list<&TrainRecipe::groups>,
+        write_list<&TrainRecipe::groups>},
     TrainKey{{.name = "stages",
               .help = "`[[train.stages]]`: changes at the beginning of an epoch. A stage after the last "
                       "epoch is ignored",
               .tables = train::Stage::tables,
               .type = "list of tables"},
-             read_list<train::Stage, &TrainRecipe::stages>,
-             write_list<train::Stage, &TrainRecipe::stages>},
+             read_list<&TrainRecipe::loop, &train::LoopOptions::stages>,
+             write_list<&TrainRecipe::loop, &train::LoopOptions::stages>},
 };
 
 // Checks patterns against the model's nodes, so that a pattern that matches no node is refused with its line.
@@ -351,16 +342,36 @@ void resolve_groups(const std::vector<Settings>& tables, const ModelRecipe& mode
 void resolve_stages(const std::vector<Settings>& tables, const ModelRecipe& model, TrainRecipe& train) {
   for (std::size_t i = 0; i < tables.size(); ++i) {
     SettingsReader(tables[i], "train.stages").at([&] {
-      train::Stage& stage = train.stages[i];
-      if (i > 0 && stage.epoch <= train.stages[i - 1].epoch) {
+      train::Stage& stage = train.loop.stages[i];
+      if (i > 0 && stage.epoch <= train.loop.stages[i - 1].epoch) {
         throw Error(fmt::format("train.stages: a stage at epoch {} after one at epoch {}", stage.epoch,
-                                train.stages[i - 1].epoch),
+                                train.loop.stages[i - 1].epoch),
                     "write the stages in ascending order of epoch");
       }
       stage.unfreeze = nn::resolve_parts(model.zoo, graph_of(model), stage.unfreeze);
       // Throws if the pattern names no frozen node.
-      train::unfrozen_by(std::span(train.stages).first(i + 1), graph_of(model), 1);
+      train::unfrozen_by(std::span(train.loop.stages).first(i + 1), graph_of(model), 1);
     });
+  }
+}
+
+// Without samples for validations, what needs them is refused.
+void refuse_validation(SettingsReader& read, const TrainRecipe& train) {
+  constexpr std::string_view kLack = "but data.validation_split is 0";
+  if (train.loop.schedule->needs_validation()) {
+    throw Error(
+        fmt::format("{}: schedule \"{}\" needs the validation loss, {}", read.table("schedule").where(),
+                    text_at(train.loop.schedule->settings(), "name"), kLack),
+        "set data.validation_split, e.g. to 0.1, or choose another schedule");
+  }
+  if (train.loop.early_stopping.stops()) {
+    throw Error(fmt::format("{}: early stopping needs validation samples, {}",
+                            read.table("early_stopping").where(), kLack),
+                "set data.validation_split, e.g. to 0.1, or remove early_stopping");
+  }
+  if (train.loop.validate_every > 0) {
+    read.fail_at("validate_every", fmt::format("validate_every is {}, {}", train.loop.validate_every, kLack),
+                 "set data.validation_split, e.g. to 0.1, or validate_every to 0");
   }
 }
 
@@ -375,21 +386,22 @@ std::string to_string(nn::ConvolutionChoice convolution) { return name_of(kConvo
 std::string to_string(sync::Wire wire) { return name_of(kWires, wire); }
 std::string to_string(nn::Precision precision) { return name_of(kPrecisions, precision); }
 
-TrainRecipe read_train(const Settings& document, const ModelRecipe& model) {
+TrainRecipe read_train(const Settings& document, const ModelRecipe& model, const DataRecipe& data) {
   const Settings section = section_in(document, "train");
   SettingsReader read(section, "[train]");
   TrainRecipe train;
-  train.loss = model.loss;
+  if (!model.loss.empty()) train.loss = nn::make_loss(model.loss);
   read_keys(kTrainKeys, read, train);
   check_micro_batch(read, train);
-  if (train.update.clip_value > 0 && train.update.clip_norm > 0) {
+  if (train.step.update.clip_value > 0 && train.step.update.clip_norm > 0) {
     read.fail_at("clip_norm", "gradients are clipped by value or by norm, not by both",
                  "set clip_value or clip_norm to 0");
   }
-  if (train.wire == sync::Wire::kBfloat16 && train.reduction == engine::Reduction::kExact) {
+  if (train.step.wire == sync::Wire::kBfloat16 && train.step.reduction == engine::Reduction::kExact) {
     read.fail_at("wire", "exact sums are sent in fixed point",
                  "remove train.wire, or set train.reduction = \"fast\"");
   }
+  if (!data.validates()) refuse_validation(read, train);
   resolve_groups(read.tables("groups"), model, train);
   resolve_stages(read.tables("stages"), model, train);
   return train;

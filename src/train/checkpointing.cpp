@@ -33,7 +33,8 @@ Checkpointing::Checkpointing(const Job& job, StagedEngine& engine, const mpi::Co
       engine_(engine),
       group_(group),
       storage_(std::move(checkpoints)),
-      best_models_(storage_.checkpoints().folder(), job.keep_best, cost_by(job.early_stopping)),
+      best_models_(storage_.checkpoints().folder(), job.checkpoints.keep_best,
+                   cost_by(job.loop.early_stopping)),
       reports_(reports),
       phases_(phases) {
   mpi::together(group_, [&] {
@@ -53,14 +54,14 @@ Checkpointing::Position Checkpointing::position_of(const run::CheckpointState& s
 }
 
 void Checkpointing::after_step(const run::CheckpointState& state) {
-  const run::CheckpointInterval& every = job_.checkpoint_every;
+  const run::CheckpointInterval& every = job_.checkpoints.every;
   const bool steps = every.steps > 0 && state.updates - saved_updates_ >= every.steps;
   const bool seconds = every.seconds > 0 && since_saved_.seconds() >= every.seconds;
   if (as_root(steps || seconds)) save(state);
 }
 
 void Checkpointing::after_epoch(const run::CheckpointState& state) {
-  const std::int64_t epochs = job_.checkpoint_every.epochs;
+  const std::int64_t epochs = job_.checkpoints.every.epochs;
   if (epochs > 0 && state.epochs_done % epochs == 0) {
     save(state);
   } else {
@@ -113,8 +114,8 @@ void Checkpointing::save(const run::CheckpointState& state) {
 }
 
 void Checkpointing::keep_best(const std::vector<float>& parameters, const run::Validated& validated) {
-  const double cost = job_.early_stopping.cost(validated.loss, validated.accuracy);
-  if (job_.keep_best == 0 || !group_.root() || std::isinf(cost)) return;
+  const double cost = job_.loop.early_stopping.cost(validated.loss, validated.accuracy);
+  if (job_.checkpoints.keep_best == 0 || !group_.root() || std::isinf(cost)) return;
   const Span span(Activity::kCheckpoint);
   try {
     give_best(parameters, validated);
@@ -126,10 +127,11 @@ void Checkpointing::keep_best(const std::vector<float>& parameters, const run::V
 }
 
 void Checkpointing::give_best(const std::vector<float>& parameters, const run::Validated& validated) {
-  const auto cost = cost_by(job_.early_stopping);
+  const auto cost = cost_by(job_.loop.early_stopping);
   note_written();
   // Most validations are worse than the written models: they need not wait for the writer to read the files.
-  if (std::ssize(written_costs_) == job_.keep_best && written_costs_.back() <= cost(validated)) return;
+  if (std::ssize(written_costs_) == job_.checkpoints.keep_best && written_costs_.back() <= cost(validated))
+    return;
   writer_.wait();
   note_written();
   if (!best_models_.admits(validated)) return;
@@ -138,7 +140,7 @@ void Checkpointing::give_best(const std::vector<float>& parameters, const run::V
   best->parameters = parameters;
   unwritten_.push_back(best);
   write(best);
-  if (std::ssize(unwritten_) <= job_.keep_best) return;
+  if (std::ssize(unwritten_) <= job_.checkpoints.keep_best) return;
   // If the disk stays full, the worst model is dropped: it is not among the best even if all others are
   // written.
   unwritten_.erase(std::max_element(unwritten_.begin(), unwritten_.end(), [&](const auto& a, const auto& b) {
@@ -147,15 +149,15 @@ void Checkpointing::give_best(const std::vector<float>& parameters, const run::V
 }
 
 void Checkpointing::note_written() {
-  const auto cost = cost_by(job_.early_stopping);
+  const auto cost = cost_by(job_.loop.early_stopping);
   std::erase_if(unwritten_, [&](const auto& best) {
     if (!best->written) return false;
     written_costs_.push_back(cost(best->validated));
     return true;
   });
   std::sort(written_costs_.begin(), written_costs_.end());
-  if (std::ssize(written_costs_) > job_.keep_best) {
-    written_costs_.resize(static_cast<std::size_t>(job_.keep_best));
+  if (std::ssize(written_costs_) > job_.checkpoints.keep_best) {
+    written_costs_.resize(static_cast<std::size_t>(job_.checkpoints.keep_best));
   }
 }
 

@@ -27,7 +27,9 @@ namespace convoke::train {
 namespace {
 
 std::string title_of(const Job& job, std::int64_t member) {
-  return job.members == 1 ? job.name : fmt::format("{} member {}/{}", job.name, member + 1, job.members);
+  return job.ensemble.members == 1
+             ? job.name
+             : fmt::format("{} member {}/{}", job.name, member + 1, job.ensemble.members);
 }
 
 /// Takes the lines of metrics.jsonl on the roots of groups; empty on other ranks.
@@ -106,7 +108,7 @@ void train_member(const TrainingContext& context, std::int64_t member, const Mem
       });
     };
   }
-  metrics::Progress progress(title_of(job, member), steps * job.epochs, context.show);
+  metrics::Progress progress(title_of(job, member), steps * job.loop.epochs, context.show);
   std::optional<Trainer> trainer;
   {
     const Span span(Activity::kLoad);
@@ -136,9 +138,9 @@ void train_member(const TrainingContext& context, std::int64_t member, const Mem
 // Returns the error that ended the training of a member if the job can go on. In a group of several ranks
 // this must be an error that all of them have thrown, because otherwise the other ranks would wait.
 std::string failure_of(const TrainingContext& context, const std::exception& error) {
-  if (!context.job.ensemble || dynamic_cast<const JobError*>(&error) != nullptr) throw;
+  if (!context.job.is_ensemble || dynamic_cast<const JobError*>(&error) != nullptr) throw;
   if (dynamic_cast<const engine::SilentCorruption*>(&error) != nullptr) throw;
-  const bool stops = context.job.on_divergence.action == OnDivergence::Action::kStop;
+  const bool stops = context.job.loop.on_divergence.action == OnDivergence::Action::kStop;
   if (stops && dynamic_cast<const Divergence*>(&error) != nullptr) throw;
   if (context.group.size() > 1 && dynamic_cast<const mpi::GroupError*>(&error) == nullptr) throw;
   return mpi::as_error(std::current_exception()).what();
@@ -149,7 +151,7 @@ TrainedMember train_or_leave(const TrainingContext& context, std::int64_t member
   TrainedMember result;
   result.model.index = member;
   result.model.seed = member_seed(context.job.engine.seed, member);
-  result.model.shard = context.job.shards_name;
+  result.model.shard = name_of(data::kShardings, context.job.ensemble.shards);
   try {
     train_member(context, member, log, result);
   } catch (const std::exception& error) {
@@ -211,13 +213,13 @@ void append_lines_of_others(std::vector<Settings> lines, RunLogs* log, const mpi
 }  // namespace
 
 run::Checkpoints checkpoints_of(const Job& job, const run::RunFolder& run, std::int64_t member) {
-  const std::filesystem::path folder = job.ensemble ? run.checkpoints(member) : run.checkpoints();
+  const std::filesystem::path folder = job.is_ensemble ? run.checkpoints(member) : run.checkpoints();
   return {folder,
           engine::canonical_parameters(job.model.graph),
           job.fingerprint,
           job.recipe,
-          job.keep_checkpoints,
-          run::fallback_of(job.checkpoint_fallback, run.path(), folder)};
+          job.checkpoints.keep,
+          run::fallback_of(job.checkpoints.fallback, run.path(), folder)};
 }
 
 std::span<const float> TrainedMember::parameters() const {
@@ -237,7 +239,7 @@ void TrainedMember::store(const std::filesystem::path& folder) {
 std::uint64_t require_trainable(const Job& job, const DataLoaders& loaders, const Groups& groups,
                                 const mpi::Communicator& world) {
   if (!single_value_batch_norm(job.model.graph).empty()) {
-    for (std::int64_t member = 0; member < job.members; ++member) {
+    for (std::int64_t member = 0; member < job.ensemble.members; ++member) {
       const auto samples = static_cast<std::int64_t>(samples_of(job, loaders, member).train.size());
       require_batch_statistics(job.model.graph, job.engine, samples, title_of(job, member));
     }

@@ -23,7 +23,7 @@ engine::EvaluatorOptions prefix_options(const Job& job) {
 }
 
 bool members_begin_alike(const Job& job) {
-  if (job.cache_features == 0 || job.members == 1 || !job.weights) return false;
+  if (job.cache_features == 0 || job.ensemble.members == 1 || !job.weights) return false;
   const std::vector<engine::CanonicalParameter> frozen =
       engine::canonical_parameters(nn::prefix_of(job.model.graph, nn::frozen_prefix(job.model.graph)));
   return std::all_of(job.weights->given.begin(),
@@ -35,7 +35,7 @@ bool members_begin_alike(const Job& job) {
 
 std::size_t cached_node(const Job& job, std::size_t stages) {
   if (job.cache_features == 0) return 0;
-  const nn::Graph graph = unfrozen_by(std::span(job.stages).first(stages), job.model.graph, 0);
+  const nn::Graph graph = unfrozen_by(std::span(job.loop.stages).first(stages), job.model.graph, 0);
   const std::size_t last = nn::frozen_prefix(graph);
   if (last > 0 || stages > 0) return last;
   throw Error(fmt::format("cache_features: the first layers of the network are not frozen: {} is trained",
@@ -59,7 +59,7 @@ FeatureCache::FeatureCache(const Job& job, std::size_t last, const data::BatchLo
                   parameters.begin() + static_cast<std::ptrdiff_t>(prefix_.parameter_values())),
       features_(static_cast<std::size_t>(prefix_.output_shape().elements())),
       memory_(node, static_cast<std::size_t>(views) * count() * features_ * sizeof(float),
-              job.cache_bytes > 0 ? job.cache_bytes : run::half_of_free_memory(node), file),
+              job.memory.cache_bytes > 0 ? job.memory.cache_bytes : run::half_of_free_memory(node), file),
       computed_(static_cast<std::size_t>(views)),
       loader_(loader_of(0)) {
   prefix_.load(parameters_);
@@ -127,7 +127,7 @@ bool FeatureCache::compute(std::size_t index, const Stop& stop) {
 }
 
 std::int64_t cached_views(const Job& job) {
-  return std::min(job.cache_features, std::max<std::int64_t>(job.epochs, 1));
+  return std::min(job.cache_features, std::max<std::int64_t>(job.loop.epochs, 1));
 }
 
 std::filesystem::path feature_file(const run::RunFolder& folder, const mpi::Communicator& world) {
@@ -143,8 +143,8 @@ std::vector<std::unique_ptr<FeatureCache>> common_features(const Job& job, const
   std::vector<std::unique_ptr<FeatureCache>> caches;
   const mpi::Communicator node = world.split_node();
   bool complete = true;
-  for (std::int64_t epoch = 0; complete && epoch < job.epochs; ++epoch) {
-    const std::size_t last = cached_node(job, stages_begun(job.stages, epoch));
+  for (std::int64_t epoch = 0; complete && epoch < job.loop.epochs; ++epoch) {
+    const std::size_t last = cached_node(job, stages_begun(job.loop.stages, epoch));
     if (last == 0) break;
     if (caches.empty() || caches.back()->last_node() != last) {
       caches.push_back(std::make_unique<FeatureCache>(job, last, loader, cached_views(job),

@@ -88,19 +88,20 @@ Training assemble(const Job& job, std::vector<MemberRun> runs, bool partial) {
         throw Error(fmt::format("member {} is in {} and in {}", index, it->second->folder, run.folder),
                     "pass every run once, and one run of each member");
       }
-      if (index >= job.members) {
+      if (index >= job.ensemble.members) {
         throw Error(fmt::format("{}: holds member {}, but there are {}, counted from 0", run.folder, index,
-                                job.members));
+                                job.ensemble.members));
       }
     }
   }
   std::vector<std::string> missing;
-  for (std::int64_t member = 0; member < job.members; ++member) {
+  for (std::int64_t member = 0; member < job.ensemble.members; ++member) {
     if (!places.contains(member)) missing.push_back(std::to_string(member));
   }
   if (!missing.empty() && !partial) {
     throw Error(
-        fmt::format("{} has {} members, but the runs lack member {}", job.name, job.members, join(missing)),
+        fmt::format("{} has {} members, but the runs lack member {}", job.name, job.ensemble.members,
+                    join(missing)),
         fmt::format("train it with `convoke train RECIPE --member {}`, or let the others vote with --partial",
                     missing.front()));
   }

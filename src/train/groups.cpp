@@ -56,7 +56,7 @@ Groups only(const mpi::Communicator& world, std::int64_t member, std::int64_t me
 data::EpochPlan plan_epoch(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
                            std::int64_t epoch) {
   const auto number = static_cast<std::uint32_t>(epoch);
-  if (job.sampling == data::Sampling::kBalanced) {
+  if (job.samples.sampling == data::Sampling::kBalanced) {
     return data::EpochPlan::balanced(assignment.training, loader.split().labels, assignment.seed, number,
                                      job.engine.batch);
   }

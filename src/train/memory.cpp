@@ -31,7 +31,7 @@ struct Demand {
 
   engine::MemoryNeed need(const engine::EngineOptions& options) const {
     engine::MemoryNeed need =
-        engine::predict_memory(graph, options, *job.optimizer, samples, validates, rank, ranks);
+        engine::predict_memory(graph, options, *job.loop.optimizer, samples, validates, rank, ranks);
     need.parameters = (need.parameters + sharing - 1) / sharing;
     need.optimizer_state = (need.optimizer_state + sharing - 1) / sharing;
     return need;
@@ -45,7 +45,7 @@ std::uint64_t parameter_bytes(const Job& job) {
 // Returns the memory of a rank in addition to its engine: the root of a group keeps one more canonical copy
 // of the checkpoint's content, which a thread writes.
 std::uint64_t bytes_for_checkpoints(const Demand& demand) {
-  const std::uint64_t best = demand.job.early_stopping.restores_best() ? parameter_bytes(demand.job) : 0;
+  const std::uint64_t best = demand.job.loop.early_stopping.restores_best() ? parameter_bytes(demand.job) : 0;
   return best + (demand.root ? checkpoint_bytes(demand.job) : 0);
 }
 
@@ -112,15 +112,15 @@ std::string first_of_all(const std::string& mine, const mpi::Communicator& world
 
 std::uint64_t checkpoint_bytes(const Job& job) {
   const std::uint64_t average = job.engine.update.ema > 0 ? 1 : 0;
-  const std::uint64_t best = job.early_stopping.restores_best() ? 1 : 0;
-  return parameter_bytes(job) * (1 + job.optimizer->state_slots() + average + best);
+  const std::uint64_t best = job.loop.early_stopping.restores_best() ? 1 : 0;
+  return parameter_bytes(job) * (1 + job.loop.optimizer->state_slots() + average + best);
 }
 
 std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validates,
                              const mpi::Communicator& group, const mpi::Communicator& world) {
   const mpi::Communicator node = world.split_node();
-  const nn::Graph trained = unfrozen_by(job.stages, job.model.graph, 1);
-  const bool one_model = job.strategy->sums_gradients(std::max<std::int64_t>(0, job.epochs - 1));
+  const nn::Graph trained = unfrozen_by(job.loop.stages, job.model.graph, 1);
+  const bool one_model = job.loop.strategy->sums_gradients(std::max<std::int64_t>(0, job.loop.epochs - 1));
   const auto sharing =
       static_cast<std::size_t>(job.engine.share_node && one_model ? group.split_node().size() : 1);
   const Demand demand{job, trained, samples, validates, group.rank(), group.size(), group.root(), sharing};
@@ -136,8 +136,9 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
   node.sum(sums);
   const auto wanted = static_cast<std::uint64_t>(sums[0]);
   const auto held = static_cast<std::uint64_t>(sums[1]);
-  const std::uint64_t left = job.memory_bytes > 0 ? job.memory_bytes - std::min(job.memory_bytes, held)
-                                                  : static_cast<std::uint64_t>(available);
+  const std::uint64_t left = job.memory.node_bytes > 0
+                                 ? job.memory.node_bytes - std::min(job.memory.node_bytes, held)
+                                 : static_cast<std::uint64_t>(available);
 
   std::string what, hint;
   if (wanted > left && static_cast<double>(mine) == most) {
@@ -146,7 +147,8 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
         "most:{}",
         os::host_name(), job.name, counted(node.size(), "rank"), node.size() == 1 ? "needs" : "need",
         format_bytes(wanted), format_bytes(left),
-        job.memory_bytes > 0 ? fmt::format("of run.memory_mib = {} are", job.memory_bytes >> 20) : "are",
+        job.memory.node_bytes > 0 ? fmt::format("of run.memory_mib = {} are", job.memory.node_bytes >> 20)
+                                  : "are",
         table(need, checkpoint, resident));
     const std::string ways = what_fits(demand, checkpoint, left, node.size());
     hint = ways.empty() ? "use a smaller network or input, or a node with more memory"

@@ -21,8 +21,8 @@ std::vector<std::uint32_t> all_ids(const data::Split& split) {
 namespace {
 
 data::Holdout shard_of(const Job& job, const DataLoaders& loaders, std::int64_t member) {
-  return data::shard(loaders.training.split().labels, job.shards, member, job.members, job.engine.seed,
-                     loaders.validation == nullptr ? job.validation_split : 0,
+  return data::shard(loaders.training.split().labels, job.ensemble.shards, member, job.ensemble.members,
+                     job.engine.seed, loaders.validation == nullptr ? job.samples.validation_split : 0,
                      loaders.training.split().groups);
 }
 
@@ -30,7 +30,7 @@ data::Holdout shard_of(const Job& job, const DataLoaders& loaders, std::int64_t 
 
 data::Holdout samples_of(const Job& job, const DataLoaders& loaders, std::int64_t member) {
   data::Holdout ids = shard_of(job, loaders, member);
-  ids.train = data::fraction_of(std::move(ids.train), job.fraction, job.engine.seed);
+  ids.train = data::fraction_of(std::move(ids.train), job.samples.fraction, job.engine.seed);
   if (loaders.validation != nullptr) ids.validation = all_ids(loaders.validation->split());
   return ids;
 }
@@ -44,7 +44,7 @@ std::vector<std::string> group_notes(const Job& job, const DataLoaders& loaders)
   std::vector<std::string> notes{fmt::format("{} samples in {} groups that stay whole; the largest has {}",
                                              format_count(split.count()), format_count(std::ssize(groups)),
                                              format_count(static_cast<std::int64_t>(largest)))};
-  const std::int64_t members = job.shards == data::Sharding::kFull ? 1 : job.members;
+  const std::int64_t members = job.ensemble.shards == data::Sharding::kFull ? 1 : job.ensemble.members;
   const std::int64_t share = split.count() / members;
   if (members > 1 && std::cmp_greater(largest, share)) {
     notes.push_back(
@@ -52,20 +52,20 @@ std::vector<std::string> group_notes(const Job& job, const DataLoaders& loaders)
                     "are of unequal size",
                     format_count(static_cast<std::int64_t>(largest)), format_count(share)));
   }
-  if (loaders.validation != nullptr || job.validation_split == 0) return notes;
-  const double asked = job.validation_split * static_cast<double>(share);
+  if (loaders.validation != nullptr || job.samples.validation_split == 0) return notes;
+  const double asked = job.samples.validation_split * static_cast<double>(share);
   const std::int64_t held = std::ssize(shard_of(job, loaders, 0).validation);
   notes.push_back(
       fmt::format("whole groups are held out, chosen by the seed: {} samples{}, where "
                   "data.validation_split = {:g} asks for {}",
-                  format_count(held), members > 1 ? " of member 0" : "", job.validation_split,
+                  format_count(held), members > 1 ? " of member 0" : "", job.samples.validation_split,
                   format_count(std::llround(asked))));
   if (static_cast<double>(largest) > asked) {
     notes.push_back(
         fmt::format("the largest group has {} samples, more than the {} that "
                     "data.validation_split = {:g} asks for",
                     format_count(static_cast<std::int64_t>(largest)), format_count(std::llround(asked)),
-                    job.validation_split));
+                    job.samples.validation_split));
   }
   return notes;
 }
@@ -76,7 +76,7 @@ namespace {
 std::vector<std::uint32_t> ids_of_all(const Job& job, const DataLoaders& loaders,
                                       std::vector<std::uint32_t> data::Holdout::*part) {
   std::vector<bool> used(static_cast<std::size_t>(loaders.training.split().count()));
-  for (std::int64_t member = 0; member < job.members; ++member) {
+  for (std::int64_t member = 0; member < job.ensemble.members; ++member) {
     const data::Holdout ids = samples_of(job, loaders, member);
     for (const std::uint32_t id : ids.*part) used[id] = true;
   }

@@ -58,7 +58,7 @@ std::vector<float> average(std::span<const TrainedMember* const> mine, std::span
 }
 
 void require_soups(const Job& job, const DataLoaders& loaders) {
-  for (const std::string& name : job.soups) {
+  for (const std::string& name : job.ensemble.soups) {
     if (vote::needs_of_soup(name) == vote::SoupNeeds::kNothing || loaders.validation != nullptr) continue;
     if (!samples_of(job, loaders, 0).validation.empty()) continue;
     throw Error(fmt::format("a {} soup needs the validation accuracy of the members, but there are no "
@@ -74,7 +74,7 @@ std::vector<SoupOutcome> make_soups(const Job& job, const Ingredients& ingredien
                                     const run::RunFolder& folder) {
   const std::vector<std::uint32_t> test_ids = all_ids(test.split());
   const auto mix = [&](std::span<const double> shares) {
-    std::vector<double> of_member(static_cast<std::size_t>(job.members));
+    std::vector<double> of_member(static_cast<std::size_t>(job.ensemble.members));
     for (std::size_t i = 0; i < shares.size(); ++i) {
       of_member[static_cast<std::size_t>(ingredients.members[i])] = shares[i];
     }
@@ -85,7 +85,7 @@ std::vector<SoupOutcome> make_soups(const Job& job, const Ingredients& ingredien
     return score(evaluator, mix(shares), validation->loader, validation->ids, world).accuracy;
   };
   std::vector<SoupOutcome> soups;
-  for (const std::string& name : job.soups) {
+  for (const std::string& name : job.ensemble.soups) {
     SoupOutcome& soup = soups.emplace_back(SoupOutcome{name, {}, {}});
     soup.shares = vote::find_soup(name)(ingredients.accuracies, trial);
     const std::vector<float> parameters = mix(soup.shares);

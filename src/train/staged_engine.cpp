@@ -35,14 +35,14 @@ void StagedEngine::drop_engine() { replica_.reset(); }
 
 void StagedEngine::make_engine(std::size_t stages, std::int64_t epoch) {
   drop_engine();  // frees its memory for the next engine
-  const std::span<const Stage> begun = std::span(job_.stages).first(stages);
+  const std::span<const Stage> begun = std::span(job_.loop.stages).first(stages);
   stages_begun_ = stages;
-  learning_rate_ = learning_rate_after(begun, job_.learning_rate);
+  learning_rate_ = learning_rate_after(begun, job_.loop.learning_rate);
   graph_ = unfrozen_by(begun, job_.model.graph, steps_per_epoch_);
   if (features_ != nullptr) graph_ = nn::suffix_of(graph_, features_->last_node());
   replica_ = std::make_unique<engine::Replica>(graph_, options_,
                                                features_ != nullptr ? features_->loader() : loader_,
-                                               *job_.optimizer, group_, *job_.strategy, epoch);
+                                               *job_.loop.optimizer, group_, *job_.loop.strategy, epoch);
   static bool told = false;  // once in a job, for all members
   if (!replica_->engine().unshared().empty() && !std::exchange(told, true)) {
     reports_.progress.warn(
@@ -52,10 +52,10 @@ void StagedEngine::make_engine(std::size_t stages, std::int64_t epoch) {
 }
 
 bool StagedEngine::begin_epoch(std::int64_t epochs_done, const FeatureCache::Stop& stop) {
-  const std::size_t stages = stages_begun(job_.stages, epochs_done);
+  const std::size_t stages = stages_begun(job_.loop.stages, epochs_done);
   const std::size_t cached = mpi::together(group_, [&] { return cached_node(job_, stages); });
   const bool begins = stages != stages_begun_;
-  const bool together = job_.strategy->sums_gradients(epochs_done);
+  const bool together = job_.loop.strategy->sums_gradients(epochs_done);
   if (begins || cached != cached_ || together != replica_->together()) enter(stages, cached, epochs_done);
   if (begins) {
     reports_.progress.note(fmt::format("a new stage begins with epoch {}: {} parameters are trained",
@@ -154,7 +154,7 @@ std::vector<float> StagedEngine::whole(std::vector<float> parameters) const {
 }
 
 void StagedEngine::capture(run::CheckpointState& state) {
-  run::capture(replica_->engine(), job_.optimizer->state_slots(), parameters_, state);
+  run::capture(replica_->engine(), job_.loop.optimizer->state_slots(), parameters_, state);
   state.parameters = whole(std::move(state.parameters));
   state.average = whole(std::move(state.average));
   if (replica_->change().empty()) return;
@@ -162,11 +162,12 @@ void StagedEngine::capture(run::CheckpointState& state) {
 }
 
 bool StagedEngine::keeps_states() const {
-  return !replica_->together() && job_.strategy->state_rule() == sync::StateRule::kKeep && group_.size() > 1;
+  return !replica_->together() && job_.loop.strategy->state_rule() == sync::StateRule::kKeep &&
+         group_.size() > 1;
 }
 
 std::vector<std::vector<float>> StagedEngine::gather_states() {
-  const std::size_t slots = keeps_states() ? job_.optimizer->state_slots() : 0;
+  const std::size_t slots = keeps_states() ? job_.loop.optimizer->state_slots() : 0;
   std::vector<std::vector<std::vector<std::byte>>> all;  // by slot and rank
   for (std::size_t slot = 0; slot < slots; ++slot) {
     const std::vector<float> mine =
@@ -187,8 +188,8 @@ std::vector<std::vector<float>> StagedEngine::gather_states() {
 // A checkpoint between two epochs is restored in the stage of the next epoch, which begin_epoch() would have
 // entered.
 void StagedEngine::restore(run::CheckpointState& state) {
-  const std::size_t stages = stages_begun(job_.stages, state.epochs_done);
-  const bool together = job_.strategy->sums_gradients(state.epochs_done);
+  const std::size_t stages = stages_begun(job_.loop.stages, state.epochs_done);
+  const bool together = job_.loop.strategy->sums_gradients(state.epochs_done);
   const bool fresh = replica_->engine().steps_done() == 0;
   if (stages != stages_begun_ || together != replica_->together() || !fresh) {
     make_engine(stages, state.epochs_done);
@@ -204,15 +205,15 @@ void StagedEngine::restore_engine(run::CheckpointState& state) {
     if (!state.change.empty() && !replica_->change().empty()) {
       engine::pack(parameters_, replica_->engine().layout(), state.change, replica_->change());
     }
-    run::restore(state, job_.optimizer->state_slots(), parameters_, replica_->engine());
-    if (!replica_->together() && job_.strategy->state_rule() == sync::StateRule::kReset)
+    run::restore(state, job_.loop.optimizer->state_slots(), parameters_, replica_->engine());
+    if (!replica_->together() && job_.loop.strategy->state_rule() == sync::StateRule::kReset)
       replica_->engine().reset_optimizer();
   });
 }
 
 // Replaces the optimizer state of rank 0 by that of this rank, if the checkpoint has it.
 void StagedEngine::take_own_state(run::CheckpointState& state) const {
-  const std::size_t slots = job_.optimizer->state_slots();
+  const std::size_t slots = job_.loop.optimizer->state_slots();
   if (state.other_optimizers.empty() || slots == 0) return;
   const std::size_t ranks = 1 + state.other_optimizers.size() / slots;
   if (ranks != static_cast<std::size_t>(group_.size())) {

@@ -101,22 +101,24 @@ Value::Array member_facts(const Verdict& verdict) {
 
 // "ensemble of 4"; for a member that was trained alone: "member 2 of an ensemble of 4".
 std::string summary_title(const Job& job, const Verdict& verdict) {
-  if (!job.ensemble) return "one synchronous model";
-  if (static_cast<std::int64_t>(verdict.members.size()) == job.members) {
+  if (!job.is_ensemble) return "one synchronous model";
+  if (static_cast<std::int64_t>(verdict.members.size()) == job.ensemble.members) {
     return verdict.voters.size() == verdict.members.size()
-               ? fmt::format("ensemble of {}", job.members)
-               : fmt::format("ensemble of {}, {} of which vote", job.members, verdict.voters.size());
+               ? fmt::format("ensemble of {}", job.ensemble.members)
+               : fmt::format("ensemble of {}, {} of which vote", job.ensemble.members, verdict.voters.size());
   }
   if (verdict.members.size() == 1) {
-    return fmt::format("member {} of an ensemble of {}", verdict.members.front().model.index, job.members);
+    return fmt::format("member {} of an ensemble of {}", verdict.members.front().model.index,
+                       job.ensemble.members);
   }
-  return fmt::format("{} members of an ensemble of {}", verdict.members.size(), job.members);
+  return fmt::format("{} members of an ensemble of {}", verdict.members.size(), job.ensemble.members);
 }
 
 // "361,090 trainable", and with stages also how many are trained in the last one.
 std::string trainable_text(const Job& job) {
   const std::span<const Stage> begun =
-      std::span(job.stages).first(stages_begun(job.stages, std::max<std::int64_t>(job.epochs, 1) - 1));
+      std::span(job.loop.stages)
+          .first(stages_begun(job.loop.stages, std::max<std::int64_t>(job.loop.epochs, 1) - 1));
   const std::int64_t first = job.model.graph.trainable_count();
   const std::int64_t last = unfrozen_by(begun, job.model.graph, 0).trainable_count();
   const std::string text = format_count(first) + " trainable";
@@ -187,7 +189,7 @@ Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, 
 Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
   Settings result{{"format", metrics::kFileFormat},
                   {"name", job.name},
-                  {"mode", job.ensemble ? "ensemble" : "sync"},
+                  {"mode", job.is_ensemble ? "ensemble" : "sync"},
                   {"reduction", job.engine.reduction == engine::Reduction::kExact ? "exact" : "fast"},
                   {"seed", static_cast<std::int64_t>(job.engine.seed)},
                   {"ranks", cost.ranks},
@@ -195,7 +197,7 @@ Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
                   {"all_threads", cost.all_threads},
                   {"cores", cost.cores},
                   {"members", static_cast<std::int64_t>(verdict.members.size())},
-                  {"epochs", job.epochs},
+                  {"epochs", job.loop.epochs},
                   {"batch", job.engine.batch},
                   {"micro_batch", job.engine.micro_batch},
                   {"parameters", job.model.graph.trainable_count()},
@@ -262,7 +264,7 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
     text += fmt::format("                {} could not be written into the run folder",
                         counted(use.failed, "checkpoint"));
     if (use.in_fallback > 0)
-      text += fmt::format("; {} went to {}", use.in_fallback, job.checkpoint_fallback.string());
+      text += fmt::format("; {} went to {}", use.in_fallback, job.checkpoints.fallback.string());
     text += "\n";
   }
   if (const run::FeatureUse& features = cost.features; features.any()) {
@@ -278,13 +280,13 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
   for (const TrainedMember& member : verdict.members) {
     if (member.stopped_at > 0) {
       text += fmt::format("  {}stopped early after {} steps, in epoch {}\n",
-                          job.ensemble ? fmt::format("member {} ", member.model.index) : std::string(),
+                          job.is_ensemble ? fmt::format("member {} ", member.model.index) : std::string(),
                           format_count(member.stopped_at), member.epochs_done + 1);
     }
     if (member.restores > 0) {
       text += fmt::format(
           "  {}diverged and went back to a checkpoint {}; its learning rate is {:g} times as high\n",
-          job.ensemble ? fmt::format("member {} ", member.model.index) : std::string(),
+          job.is_ensemble ? fmt::format("member {} ", member.model.index) : std::string(),
           counted(member.restores, "time"), member.rate_factor);
     }
     if (!member.failure.empty()) {
@@ -296,7 +298,7 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
     text +=
         "  (remove the cause; then --resume continues the training of these members, and all vote again)\n";
   text += fmt::format("test, {} images{}\n", format_count(verdict.test.samples),
-                      job.ensemble ? fmt::format(", {} vote", verdict.rule) : std::string());
+                      job.is_ensemble ? fmt::format(", {} vote", verdict.rule) : std::string());
   return text + evaluation_text(verdict.test, verdict.rule, verdict.voters, job.model.class_names);
 }
 

@@ -33,7 +33,7 @@ std::filesystem::path all_events(const run::RunFolder& folder) { return folder.f
 
 std::filesystem::path events_folder(const Job& job, const run::RunFolder& folder, std::int64_t member) {
   const std::filesystem::path all = all_events(folder);
-  return job.ensemble ? all / fmt::format("member-{:03}", member) : all;
+  return job.is_ensemble ? all / fmt::format("member-{:03}", member) : all;
 }
 
 void append_curves(metrics::EventFile& events, const Settings& record) {
@@ -60,7 +60,7 @@ void append_test(const Job& job, const run::RunFolder& folder, const Verdict& ve
                 std::array{Scalar{"loss/test", score.loss}, Scalar{"accuracy/test", score.accuracy}});
     last_step = std::max(last_step, member.steps);
   }
-  if (!job.ensemble) return;
+  if (!job.is_ensemble) return;
   std::vector<Scalar> votes;
   for (const RuleOutcome& rule : verdict.test.rules) {
     votes.push_back({fmt::format("accuracy/test_{}", rule.name), accuracy(rule.all)});

@@ -44,7 +44,7 @@ Outcome Trainer::run() {
 // Call it in the handler of the divergence, which it throws again if training cannot go back. All ranks of
 // the group have thrown it, so this is collective.
 void Trainer::go_back(const Divergence& divergence) {
-  const OnDivergence& rule = job_.on_divergence;
+  const OnDivergence& rule = job_.loop.on_divergence;
   if (rule.action != OnDivergence::Action::kRestore || state_.restores >= rule.times) throw;
   // A checkpoint may be older than the last restore, so the factor is that of the state that diverged.
   const double factor = state_.feedback.factor * rule.factor;
@@ -62,7 +62,7 @@ void Trainer::go_back(const Divergence& divergence) {
 
 Outcome Trainer::train() {
   run::StopReason interrupted;
-  while (!interrupted && !state_.best.stopped && state_.epochs_done < job_.epochs) {
+  while (!interrupted && !state_.best.stopped && state_.epochs_done < job_.loop.epochs) {
     interrupted = train_epoch();
     if (!interrupted && !state_.best.stopped) checkpointing_.after_epoch(state_);
   }
@@ -151,9 +151,9 @@ void Trainer::show(double images_per_second) {
   const auto size = static_cast<std::int64_t>(assignment_.training.size());
   const std::int64_t synchronized = std::min((state_.steps_done - since.steps) * job_.engine.batch, size);
   const auto seen = static_cast<double>(std::max<std::int64_t>(1, synchronized + since.samples));
-  reports_.step_done(state_.updates, steps_per_epoch_ * job_.epochs,
+  reports_.step_done(state_.updates, steps_per_epoch_ * job_.loop.epochs,
                      {.epoch = state_.epochs_done + 1,
-                      .epochs = job_.epochs,
+                      .epochs = job_.loop.epochs,
                       .loss = (state_.loss_sum + since.loss) / seen,
                       .accuracy = (state_.correct_sum + since.correct) / seen,
                       .images_per_second = images_per_second});
@@ -224,7 +224,7 @@ void Trainer::throw_divergence(const std::string& what) {
 void Trainer::finish_epoch(double seconds, std::int64_t samples) {
   const auto size = static_cast<double>(assignment_.training.size());
   metrics::EpochFields line{.epoch = state_.epochs_done + 1,
-                            .epochs = job_.epochs,
+                            .epochs = job_.loop.epochs,
                             .loss = state_.loss_sum / size,
                             .accuracy = state_.correct_sum / size,
                             .learning_rate = rate_of(state_.updates - 1),
@@ -241,12 +241,13 @@ void Trainer::finish_epoch(double seconds, std::int64_t samples) {
 
 double Trainer::rate_of(std::int64_t update) const {
   return engine_.learning_rate() * state_.feedback.factor *
-         job_.schedule->factor(update, steps_per_epoch_, steps_per_epoch_ * job_.epochs);
+         job_.loop.schedule->factor(update, steps_per_epoch_, steps_per_epoch_ * job_.loop.epochs);
 }
 
 void Trainer::adapt_rate(double validation_loss) {
   const double before = state_.feedback.factor;
-  job_.schedule->epoch_done({state_.epochs_done, validation_loss, engine_.learning_rate()}, state_.feedback);
+  job_.loop.schedule->epoch_done({state_.epochs_done, validation_loss, engine_.learning_rate()},
+                                 state_.feedback);
   if (state_.feedback.factor == before) return;
   reports_.progress.note(
       fmt::format("the validation loss does not decrease: learning rate {:g} from epoch {} on",

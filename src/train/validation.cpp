@@ -25,15 +25,15 @@ Validation::Validation(const Job& job, const Assignment& assignment, const data:
       checkpointing_(checkpointing),
       reports_(reports),
       phases_(phases) {
-  if (possible() || !job.early_stopping.stops()) return;
+  if (possible() || !job.loop.early_stopping.stops()) return;
   throw Error(fmt::format("early stopping monitors {}, but there are no validation samples{}",
-                          job.early_stopping.monitor(),
-                          job.ensemble ? fmt::format(" for member {}", assignment.member) : std::string()),
+                          job.loop.early_stopping.monitor(),
+                          job.is_ensemble ? fmt::format(" for member {}", assignment.member) : std::string()),
               "set data.validation_split, or increase it");
 }
 
 bool Validation::due(std::int64_t updates) const {
-  return possible() && job_.validate_every > 0 && updates % job_.validate_every == 0;
+  return possible() && job_.loop.validate_every > 0 && updates % job_.loop.validate_every == 0;
 }
 
 void Validation::at_step(const std::vector<float>& parameters, run::CheckpointState& state) {
@@ -120,20 +120,20 @@ const FeatureCache* Validation::features(const std::vector<float>& parameters) {
 void Validation::record(const engine::Score& score, const std::vector<float>& parameters,
                         run::CheckpointState& state) {
   run::BestSoFar& best = state.best;
-  const bool better = job_.early_stopping.record(score, state.updates, best);
-  if (better && job_.early_stopping.restores_best()) {
+  const bool better = job_.loop.early_stopping.record(score, state.updates, best);
+  if (better && job_.loop.early_stopping.restores_best()) {
     mpi::together(group_, [&] { best.parameters = parameters; });
   }
   checkpointing_.keep_best(parameters,
                            {.step = state.updates, .loss = score.loss, .accuracy = score.accuracy});
   if (!best.stopped) return;
-  reports_.progress.note(best.updates == 0
-                             ? fmt::format("stopped early: {} was not finite in {}",
-                                           job_.early_stopping.monitor(), counted(best.wait, "evaluation"))
-                             : fmt::format("stopped early: {} has not improved since step {} of {} ({})",
-                                           job_.early_stopping.monitor(), best.updates, state.updates,
-                                           counted(best.wait, "evaluation")));
-  if (reports_.log) reports_.log(early_stopping_record(assignment_.member, job_.early_stopping, state));
+  reports_.progress.note(
+      best.updates == 0 ? fmt::format("stopped early: {} was not finite in {}",
+                                      job_.loop.early_stopping.monitor(), counted(best.wait, "evaluation"))
+                        : fmt::format("stopped early: {} has not improved since step {} of {} ({})",
+                                      job_.loop.early_stopping.monitor(), best.updates, state.updates,
+                                      counted(best.wait, "evaluation")));
+  if (reports_.log) reports_.log(early_stopping_record(assignment_.member, job_.loop.early_stopping, state));
 }
 
 std::vector<float> Validation::kept(std::vector<float> last, run::CheckpointState& state) const {

@@ -23,7 +23,7 @@ namespace {
 
 void write_models(const Job& job, std::span<const TrainedMember* const> voters,
                   const MemberExchange::Next& next, const run::RunFolder& folder) {
-  if (!job.ensemble) {
+  if (!job.is_ensemble) {
     run::write_model(folder.model(), job.model, next(0));
     return;
   }
@@ -71,7 +71,7 @@ Verdict gather_and_vote(const Job& job, const Training& training, const Groups& 
                         const run::RunFolder& folder, run::Phases& phases, const DataLoaders* loaders) {
   const Timeline::Use use(*phases.timeline);
   Verdict verdict;
-  verdict.rule = job.rule;
+  verdict.rule = job.ensemble.rule;
   std::vector<const TrainedMember*> voters;
   std::optional<MemberExchange> exchange;
   {
@@ -94,11 +94,11 @@ Verdict gather_and_vote(const Job& job, const Training& training, const Groups& 
     return exchange->bring_to_all(static_cast<std::size_t>(voter));
   };
   verdict.test =
-      evaluate(evaluator, std::ssize(voters), parameters, test, all_ids(test.split()), world, job.top_k);
-  if (voters.size() > 1 && !job.soups.empty()) {
+      evaluate(evaluator, std::ssize(voters), parameters, test, all_ids(test.split()), world, job.loop.top_k);
+  if (voters.size() > 1 && !job.ensemble.soups.empty()) {
     verdict.test.soups = soups_of(job, training, verdict, groups, world, loaders, test, evaluator, folder);
   }
-  verdict.report = metrics::classification_report(verdict.test.rule(job.rule).all);
+  verdict.report = metrics::classification_report(verdict.test.rule(job.ensemble.rule).all);
   run::on_root(world, [&] {
     RunLogs(job, folder).append(evaluation_record("test", verdict.test));
     if (job.log.tensorboard) append_test(job, folder, verdict);

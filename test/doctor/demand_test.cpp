@@ -25,7 +25,7 @@ TEST_CASE("workers without a micro-batch are found") {
   CHECK(uneven[0].remedy == "to keep all busy, use train.batch=48 with train.reference_batch=32");
   job.engine.threads = 2;
   CHECK(doctor::check_micro_batches(job, 2)[0].severity == Severity::kOk);
-  job.ensemble = true, job.members = 2, job.engine.threads = 4;  // every rank has a separate step
+  job.is_ensemble = true, job.ensemble.members = 2, job.engine.threads = 4;  // every rank has a separate step
   const auto members = doctor::check_micro_batches(job, 2);
   CHECK(members[0].severity == Severity::kOk);
   CHECK(members[0].evidence ==
@@ -39,7 +39,7 @@ TEST_CASE("exchanged and stored values are counted in floats") {
   CHECK(doctor::exchanged_bytes(job, 1) == 0);
   CHECK(doctor::exchanged_bytes(job, 2) == 4 * trainable);
   CHECK(train::checkpoint_bytes(job) == 4 * parameters * 3);  // Adam's two moments
-  job.members = 2;
+  job.ensemble.members = 2;
   CHECK(doctor::exchanged_bytes(job, 2) == 0);
 }
 

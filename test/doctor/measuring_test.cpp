@@ -105,13 +105,13 @@ TEST_CASE("a job that does not fit into memory is a finding, on all ranks") {
   const tiny::Pictures pictures(64);
   const auto loader = pictures.loader();
   const convoke::train::DataLoaders loaders(loader);
-  const auto groups = convoke::train::split(world(), job.members);
+  const auto groups = convoke::train::split(world(), job.ensemble.members);
   const doctor::Demand plan{
       .job = job, .loaders = loaders, .groups = groups, .dataset = "d.h5", .layout = {}};
   const auto fits = doctor::examine_memory(plan, world());
   CHECK(fits.size() == 1);
   CHECK(fits[0].severity == doctor::Severity::kOk);
-  job.memory_bytes = std::uint64_t{1} << 20;
+  job.memory.node_bytes = std::uint64_t{1} << 20;
   const auto large = doctor::examine_memory(plan, world());
   CHECK(large.size() == 1);
   CHECK(large[0].severity == doctor::Severity::kError);

@@ -149,17 +149,18 @@ layers = [ { layer = "conv2d", filters = 2, kernel = 3, name = "first" }, { laye
 }
 
 TEST_CASE("classes are balanced by sampling or by weights") {
-  CHECK(parse("").data.sampling == data::Sampling::kAll);
+  CHECK(parse("").data.samples.sampling == data::Sampling::kAll);
   const Recipe balanced =
       Recipe::parse(kImages + "class_weights = \"balanced\"\n", "recipe.toml", {"data.sampling=balanced"});
-  CHECK(balanced.data.sampling == data::Sampling::kBalanced);
+  CHECK(balanced.data.samples.sampling == data::Sampling::kBalanced);
   CHECK(balanced.train.balance_classes);
   CHECK(Recipe::parse(balanced.to_toml(), "resolved.toml") == balanced);
 
   const Recipe listed = parse("class_weights = [1, 2.5, 3]\n");
   CHECK_FALSE(listed.train.balance_classes);
-  CHECK(listed.train.loss ==
-        parse("loss = { name = \"softmax_cross_entropy\", class_weights = [1, 2.5, 3] }\n").train.loss);
+  CHECK(listed.train.loss->settings() ==
+        parse("loss = { name = \"softmax_cross_entropy\", class_weights = [1, 2.5, 3] }\n")
+            .train.loss->settings());
   CHECK(Recipe::parse(listed.to_toml(), "resolved.toml") == listed);
 
   CHECK(section_error("class_weights = \"balance\"\n").find("did you mean \"balanced\"?") !=

@@ -36,10 +36,10 @@ std::string refused(const std::string& keys) {
 
 TEST_CASE("validation uses a fraction of the training samples, or a separate split") {
   const Recipe fraction = with("validation_split = 0.1");
-  CHECK(fraction.data.validation_split == 0.1);
+  CHECK(fraction.data.samples.validation_split == 0.1);
   CHECK(fraction.data.validation_name.empty());
   const Recipe named = with("validation_split = \"validation\"");
-  CHECK(named.data.validation_split == 0);
+  CHECK(named.data.samples.validation_split == 0);
   CHECK(named.data.validation_name == "validation");  // gives early stopping its samples
   for (const Recipe& recipe : {fraction, named}) CHECK(Recipe::parse(recipe.to_toml(), "again") == recipe);
 
@@ -51,9 +51,9 @@ TEST_CASE("validation uses a fraction of the training samples, or a separate spl
 
 TEST_CASE("a fraction of the training samples is above 0 and at most 1") {
   const std::string base = "validation_split = 0.1\n";
-  CHECK(with(base).data.fraction == 1);
+  CHECK(with(base).data.samples.fraction == 1);
   const Recipe quarter = with(base + "fraction = 0.25");
-  CHECK(quarter.data.fraction == 0.25);
+  CHECK(quarter.data.samples.fraction == 0.25);
   CHECK(Recipe::parse(quarter.to_toml(), "again") == quarter);
   for (const char* fraction : {"0.0", "-0.5", "1.01", "nan"}) {
     CHECK_THAT(refused(base + "fraction = " + fraction),

@@ -150,12 +150,12 @@ TEST_CASE("the recipes that come with Convoke have the expected parameter counts
 
   CHECK(ensemble.train.mode == "ensemble");
   CHECK(ensemble.ensemble.members == 0);
-  CHECK(ensemble.train.batch == 64);
-  CHECK(ensemble.train.epochs == 5);
-  CHECK(ensemble.data.validation_split == 0.2);
-  CHECK(ddp.train.batch == 2048);
-  CHECK(ddp.train.epochs == 30);
-  CHECK(ddp.data.validation_split == 0.0);
+  CHECK(ensemble.train.step.batch == 64);
+  CHECK(ensemble.train.loop.epochs == 5);
+  CHECK(ensemble.data.samples.validation_split == 0.2);
+  CHECK(ddp.train.step.batch == 2048);
+  CHECK(ddp.train.loop.epochs == 30);
+  CHECK(ddp.data.samples.validation_split == 0.0);
 
   // The twin differs only in its mode.
   const Recipe twin = Recipe::load("mnist-ensemble",
@@ -166,37 +166,37 @@ TEST_CASE("the recipes that come with Convoke have the expected parameter counts
 TEST_CASE("the recipes of the other seed systems have the published settings") {
   const Environment environment{{"CONVOKE_RECIPES", source_path("apps/recipes")}};
   const auto optimizer = [](const Recipe& recipe, const char* key) {
-    return *recipe.train.optimizer.find(key);
+    return *recipe.train.loop.optimizer->settings().find(key);
   };
 
   const Recipe leaves = Recipe::load("tomato-leaf");
   CHECK(leaves.graph().parameter_count() == 4288970);
-  CHECK(leaves.train.epochs == 100);
+  CHECK(leaves.train.loop.epochs == 100);
   CHECK(leaves.data.test_split == "validation");
 
   const Recipe birds = Recipe::load("birds");
   CHECK(birds.graph().input_shape() == convoke::Shape{3, 224, 224});
   CHECK(birds.graph().output_shape() == convoke::Shape{525});
-  CHECK(birds.train.epochs == 15);
+  CHECK(birds.train.loop.epochs == 15);
 
   const Recipe patterns = Recipe::load("io-patterns");
   CHECK(patterns.graph().parameter_count() == 78);
-  CHECK(patterns.train.epochs == 50);
-  CHECK(patterns.train.batch == 256);
+  CHECK(patterns.train.loop.epochs == 50);
+  CHECK(patterns.train.step.batch == 256);
   CHECK(optimizer(patterns, "name") == convoke::Value("rmsprop"));
   CHECK(optimizer(patterns, "momentum") == convoke::Value(0.9));
 
   const Recipe reviews = Recipe::load("imdb-sentiment");
   CHECK(reviews.graph().input_shape() == convoke::Shape{300});
-  CHECK(reviews.train.batch == 1024);
-  CHECK(reviews.train.epochs == 5);
+  CHECK(reviews.train.step.batch == 1024);
+  CHECK(reviews.train.loop.epochs == 5);
   CHECK(Recipe::load("tweet-sentiment").graph().parameter_count() == reviews.graph().parameter_count());
 
   const Recipe eyes = Recipe::load("retinopathy");
   CHECK(eyes.graph().input_shape() == convoke::Shape{3, 256, 256});
-  CHECK(eyes.train.learning_rate == 1.4e-3);
-  CHECK(eyes.train.batch == 256);
-  CHECK(eyes.train.epochs == 25);
+  CHECK(eyes.train.loop.learning_rate == 1.4e-3);
+  CHECK(eyes.train.step.batch == 256);
+  CHECK(eyes.train.loop.epochs == 25);
 
   CHECK(Recipe::load("solar-cells").graph().output_shape() == convoke::Shape{2});
 }

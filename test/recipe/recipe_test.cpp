@@ -73,31 +73,44 @@ TEST_CASE("a recipe holds the written values, and defaults for the others") {
   CHECK(recipe.data.train_split == "train");
   CHECK(recipe.data.test_split == "test");
   CHECK(recipe.data.normalize == "unit");
-  CHECK(recipe.data.validation_split == 0.25);
+  CHECK(recipe.data.samples.validation_split == 0.25);
   CHECK(recipe.data.shuffle == "all");
   CHECK(recipe.model.input == std::vector<std::int64_t>{1, 28, 28});
   CHECK(recipe.model.layers.size() == 4);
   CHECK(recipe.train.mode == "ensemble");
-  CHECK(recipe.train.epochs == 5);
-  CHECK(recipe.train.batch == 64);
-  CHECK(recipe.train.micro_batch == 0);
-  CHECK(recipe.train.reduction == engine::Reduction::kFast);
-  CHECK(recipe.train.convolution == nn::ConvolutionChoice::kAuto);
-  CHECK(*recipe.train.optimizer.find("name") == Value("adam"));
-  CHECK(recipe.train.learning_rate == 0.002);
+  CHECK(recipe.train.loop.epochs == 5);
+  CHECK(recipe.train.step.batch == 64);
+  CHECK(recipe.train.step.micro_batch == 0);
+  CHECK(recipe.train.step.reduction == engine::Reduction::kFast);
+  CHECK(recipe.train.step.convolution == nn::ConvolutionChoice::kAuto);
+  CHECK(*recipe.train.loop.optimizer->settings().find("name") == Value("adam"));
+  CHECK(recipe.train.loop.learning_rate == 0.002);
   CHECK(recipe.train.reference_batch == 0);
   CHECK(recipe.learning_rate() == 0.002);
-  CHECK(recipe.train.update.clip_value == 0);
-  CHECK(recipe.train.update.clip_norm == 0);
-  CHECK(recipe.train.update.ema == 0);
-  CHECK(*recipe.train.schedule.find("name") == Value("constant"));
+  CHECK(recipe.train.step.update.clip_value == 0);
+  CHECK(recipe.train.step.update.clip_norm == 0);
+  CHECK(recipe.train.step.update.ema == 0);
+  CHECK(*recipe.train.loop.schedule->settings().find("name") == Value("constant"));
   CHECK(recipe.ensemble.members == 4);
   CHECK(recipe.ensemble.shards == data::Sharding::kStratified);
   CHECK(recipe.ensemble.rule == "majority");
-  CHECK(recipe.run.threads == 2);
-  CHECK(recipe.run.checkpoint_every == convoke::run::CheckpointInterval{});
-  CHECK(recipe.run.bucket_kib == 0);
+  CHECK(recipe.run.execution.threads == 2);
+  CHECK(recipe.run.checkpoints.every == convoke::run::CheckpointInterval{});
+  CHECK(recipe.run.execution.bucket_bytes == 0);
   CHECK(recipe.micro_batch() == engine::auto_micro_batch(64));
+}
+
+TEST_CASE("a size has the unit of its key in a recipe, and is stored in bytes") {
+  const Recipe recipe =
+      Recipe::parse(kRecipe, "recipe.toml", {"run.bucket_kib=3", "run.memory_mib=2048", "run.cache_mib=5"});
+  CHECK(recipe.run.execution.bucket_bytes == 3072);
+  CHECK(recipe.run.memory.node_bytes == 2147483648);
+  CHECK(recipe.run.memory.cache_bytes == 5242880);
+  const std::string text = recipe.to_toml();
+  for (const char* part : {"bucket_kib = 3\n", "memory_mib = 2048\n", "cache_mib = 5\n"}) {
+    CAPTURE(part, text);
+    CHECK(text.find(part) != std::string::npos);
+  }
 }
 
 TEST_CASE("the parameter count of a recipe's graph is that of its layers") {
@@ -153,13 +166,13 @@ TEST_CASE("named choices map to the values of the areas") {
     CHECK_NOTHROW(data::normalization_from(recipe.data.normalize, info));
   }
   for (const char* name : {"fast", "exact"}) {
-    CHECK(to_string(Recipe::parse(kRecipe, "r", {std::string("train.reduction=") + name}).train.reduction) ==
+    CHECK(to_string(
+              Recipe::parse(kRecipe, "r", {std::string("train.reduction=") + name}).train.step.reduction) ==
           name);
   }
   for (const char* name : {"auto", "direct", "winograd"}) {
-    CHECK(to_string(
-              Recipe::parse(kRecipe, "r", {std::string("train.convolution=") + name}).train.convolution) ==
-          name);
+    CHECK(to_string(Recipe::parse(kRecipe, "r", {std::string("train.convolution=") + name})
+                        .train.step.convolution) == name);
   }
 }
 
@@ -218,11 +231,11 @@ TEST_CASE("a wrong recipe is refused with its line, the mistake and the fix") {
   const Message both = message_of(with("batch = 64", "clip_norm = 1\nclip_value = 0.5"));
   CHECK(both.what == "recipe.toml:20: [train]: gradients are clipped by value or by norm, not by both");
   CHECK(both.hint == "set clip_value or clip_norm to 0");
-  CHECK(Recipe::parse(with("batch = 64", "clip_norm = 1"), "recipe.toml").train.update.clip_norm == 1);
+  CHECK(Recipe::parse(with("batch = 64", "clip_norm = 1"), "recipe.toml").train.step.update.clip_norm == 1);
 
   CHECK(error_with("epochs = 5", "ema = 1.0") ==
         "recipe.toml:19: [train]: \"ema\" must be at least 0 and below 1, but is 1.0");
-  CHECK(Recipe::parse(with("batch = 64", "ema = 0.99"), "recipe.toml").train.update.ema == 0.99);
+  CHECK(Recipe::parse(with("batch = 64", "ema = 0.99"), "recipe.toml").train.step.update.ema == 0.99);
 
   const Message plateau =
       message_of(with("batch = 64", "schedule = \"plateau\""), {"data.validation_split=0"});
@@ -279,7 +292,7 @@ TEST_CASE("the linear scaling rule: the learning rate follows the batch") {
         Catch::Approx(3.2));  // Goyal et al., section 5.1
   CHECK(Recipe::parse(text, "recipe.toml", {"train.batch=256"}).learning_rate() == 0.002);
   CHECK(Recipe::parse(text, "recipe.toml", {"train.batch=64"}).learning_rate() == Catch::Approx(0.0005));
-  CHECK(Recipe::parse(text, "recipe.toml").train.learning_rate == 0.002);  // the written value is kept
+  CHECK(Recipe::parse(text, "recipe.toml").train.loop.learning_rate == 0.002);  // the written value is kept
   CHECK(error_with("batch = 64", "reference_batch = -1") ==
         "recipe.toml:20: [train]: \"reference_batch\" must be at least 0, but is -1");
 }
@@ -331,15 +344,15 @@ TEST_CASE("the command line changes single values") {
       {"train.epochs=1", "train.optimizer=sgd", "train.optimizer.learning_rate=0.01", "run.threads=auto",
        "train.mode = sync", "model.input=[1,28,28]", "train.schedule.name=cosine", "name=other"});
   CHECK(recipe.name == "other");
-  CHECK(recipe.train.epochs == 1);
+  CHECK(recipe.train.loop.epochs == 1);
   CHECK(recipe.train.mode == "sync");
-  CHECK(*recipe.train.optimizer.find("name") == Value("sgd"));
-  CHECK(recipe.train.learning_rate == 0.01);
-  CHECK(*recipe.train.schedule.find("name") == Value("cosine"));
-  CHECK(recipe.run.threads == 0);
+  CHECK(*recipe.train.loop.optimizer->settings().find("name") == Value("sgd"));
+  CHECK(recipe.train.loop.learning_rate == 0.01);
+  CHECK(*recipe.train.loop.schedule->settings().find("name") == Value("cosine"));
+  CHECK(recipe.run.execution.threads == 0);
   // A single key keeps the rest of its table.
   const Recipe faster = Recipe::parse(kRecipe, "recipe.toml", {"train.optimizer.beta_1=0.5"});
-  CHECK(faster.train.learning_rate == 0.002);
+  CHECK(faster.train.loop.learning_rate == 0.002);
 }
 
 TEST_CASE("an option in a table names its own line, also in a list, and the argument that set it") {
@@ -449,9 +462,9 @@ unfreeze = ["blocks:2"]
   const nn::Graph graph = recipe.graph();
   CHECK(graph.node(graph.find("layer4.0.conv1")).options.rate_factor == 0.1);
   CHECK(graph.node(graph.find("layer3.0.conv1")).options.rate_factor == 1);
-  REQUIRE(recipe.train.stages.size() == 2);
-  CHECK(recipe.train.stages[0].learning_rate == 1e-4);
-  CHECK(recipe.train.stages[1].unfreeze == std::vector<std::string>{"before:layer2.0.conv1"});
+  REQUIRE(recipe.train.loop.stages.size() == 2);
+  CHECK(recipe.train.loop.stages[0].learning_rate == 1e-4);
+  CHECK(recipe.train.loop.stages[1].unfreeze == std::vector<std::string>{"before:layer2.0.conv1"});
   CHECK(Recipe::parse(recipe.to_toml(), "resolved.toml") == recipe);
 
   const auto what = [&](const std::string& rest) { return message_of(head + rest).what; };

@@ -82,6 +82,7 @@ TEST_CASE("a wrong value is refused with line, key and allowed values; a wrong n
        R"(r.toml:7: [train]: unknown key "early_stoping" (did you mean "early_stopping"?))"},
       {"early_stopping = { patience = 3 }",
        "r.toml:7: early stopping needs validation samples, but data.validation_split is 0"},
+      {"validate_every = 3", "r.toml:7: [train]: validate_every is 3, but data.validation_split is 0"},
       {"on_divergence = \"restart\"",
        R"(r.toml:7: unknown action on divergence "restart" (did you mean "restore"?))"},
       {R"(on_divergence = { name = "restore", factor = 1 })",

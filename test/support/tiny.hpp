@@ -75,10 +75,10 @@ inline convoke::train::Job job(convoke::engine::Reduction reduction = convoke::e
   job.engine.micro_batch = 8;
   job.engine.seed = 3;
   job.engine.reduction = reduction;
-  job.optimizer = convoke::optim::make_optimizer({{"name", "adam"}});
-  job.schedule = convoke::optim::make_schedule({});
-  job.learning_rate = 0.01;
-  job.epochs = 2;
+  job.loop.optimizer = convoke::optim::make_optimizer({{"name", "adam"}});
+  job.loop.schedule = convoke::optim::make_schedule({});
+  job.loop.learning_rate = 0.01;
+  job.loop.epochs = 2;
   job.fingerprint = {{"train.batch", "32"}, {"seed", "3"}};
   job.recipe = "name = \"tiny\"\n";
   return job;

@@ -54,7 +54,7 @@ struct Result {
 /// Trains all members of the job on the ranks of `world`. Collective.
 inline Result train_all(const train::Job& job, const Pictures& pictures, const mpi::Communicator& world,
                         const run::RunFolder& folder, bool resume = false) {
-  const train::Groups groups = train::split(world, job.members);
+  const train::Groups groups = train::split(world, job.ensemble.members);
   const data::BatchLoader loader = pictures.loader(job.augmenter);
   Result result;
   result.training = train::train_members(job, loader, groups, world, folder, resume, true, result.phases);
@@ -74,7 +74,7 @@ inline std::vector<float> alone(const train::Job& job, const Pictures& pictures,
 inline std::vector<std::vector<float>> parameters_of_all(const train::Training& training,
                                                          const train::Job& job,
                                                          const mpi::Communicator& world) {
-  const auto all = train::list_members(training.members, train::split(world, job.members), world);
+  const auto all = train::list_members(training.members, train::split(world, job.ensemble.members), world);
   std::vector<const train::TrainedMember*> voters;
   for (const train::TrainedMember& member : all) voters.push_back(&member);
   train::MemberExchange exchange(

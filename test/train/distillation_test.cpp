@@ -36,7 +36,7 @@ std::vector<float> copy(std::span<const float> values) { return {values.begin(),
 std::vector<float> distill(const Job& job, const tiny::Pictures& pictures, const mpi::Communicator& world,
                            const std::string& name) {
   const tiny::Run run(world, name);
-  const SoftLabels soft = soft_labels(pictures, job.distill.temperature, job, world.split_node());
+  const SoftLabels soft = soft_labels(pictures, job.loop.distill.temperature, job, world.split_node());
   const data::BatchLoader loader = pictures.loader().with_soft_labels(soft.values());
   run::Phases phases;
   const Training training =
@@ -100,7 +100,7 @@ TEST_CASE("soft labels are the mean of the members' softened predictions, on any
 TEST_CASE("only samples that a member trains on have soft labels") {
   const tiny::Pictures pictures(20);
   Job job = tiny::job();
-  job.validation_split = 0.25;
+  job.samples.validation_split = 0.25;
   const data::BatchLoader loader = pictures.loader();
   const std::vector<std::uint32_t> trained = trained_samples(job, loader);
   CHECK(trained.size() == 15);
@@ -118,7 +118,7 @@ TEST_CASE("exact training with a teacher is bit-identical on any ranks; weight 0
   const tiny::Pictures pictures(150);
   Job job = tiny::job();
   const std::vector<float> plain = tiny::alone(job, pictures, world());
-  job.distill = {.teacher = "teacher.h5", .temperature = 2, .weight = 0.75};
+  job.loop.distill = {.teacher = "teacher.h5", .temperature = 2, .weight = 0.75};
   job.engine.loss = nn::distilled(job.model.loss, 2, 0.75);
   const std::vector<float> expected = distill(job, pictures, self, alone);
   CHECK(expected != plain);

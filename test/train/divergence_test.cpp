@@ -29,9 +29,9 @@ constexpr double kFar = 1e30;  // a learning rate with which the second step has
 /// Three epochs; in the last one the learning rate is far too high.
 Job late_divergence() {
   Job job = tiny::job();
-  job.epochs = 3;
-  job.checkpoint_every.epochs = 1;
-  job.stages = {Stage{.epoch = 3, .unfreeze = {}, .learning_rate = kFar}};
+  job.loop.epochs = 3;
+  job.checkpoints.every.epochs = 1;
+  job.loop.stages = {Stage{.epoch = 3, .unfreeze = {}, .learning_rate = kFar}};
   return job;
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("a divergence names layer, step, rank and the last good checkpoint") {
                       (run.folder.checkpoints() / "epoch-0002.h5").string()));
 
   Job early = tiny::job();
-  early.learning_rate = kFar;
+  early.loop.learning_rate = kFar;
   const Run other(world(), "early");
   CHECK_THAT(error_of([&] { train_all(early, pictures, world(), other.folder); }),
              Contains("there is no checkpoint yet"));
@@ -77,9 +77,10 @@ TEST_CASE("a run goes back to its checkpoint with a lower rate, and ends as if i
     CAPTURE(local);
     Job job = late_divergence();
     Job steady = late_divergence();
-    steady.stages.front().learning_rate = kFar * kFactor;
-    if (local) job.strategy = steady.strategy = sync::make_strategy({{"name", "local-sgd"}, {"every", 2}});
-    job.on_divergence = restore(kFactor);
+    steady.loop.stages.front().learning_rate = kFar * kFactor;
+    if (local)
+      job.loop.strategy = steady.loop.strategy = sync::make_strategy({{"name", "local-sgd"}, {"every", 2}});
+    job.loop.on_divergence = restore(kFactor);
     const Run run(world());
     const Result result = train_all(job, pictures, world(), run.folder);
     const TrainedMember& member = result.training.members.at(0);
@@ -100,14 +101,14 @@ TEST_CASE("a run goes back to its checkpoint with a lower rate, and ends as if i
 TEST_CASE("without a checkpoint, a run begins again with a lower rate") {
   const tiny::Pictures pictures(128);
   Job job = tiny::job();
-  job.learning_rate = kFar;
-  job.on_divergence = restore(1e-16);  // the second restore has 0.01
+  job.loop.learning_rate = kFar;
+  job.loop.on_divergence = restore(1e-16);  // the second restore has 0.01
   const Run run(world());
   const Result result = train_all(job, pictures, world(), run.folder);
   const TrainedMember& member = result.training.members.at(0);
   CHECK(member.restores == 2);
   Job steady = tiny::job();
-  steady.learning_rate = kFar * (1e-16 * 1e-16);
+  steady.loop.learning_rate = kFar * (1e-16 * 1e-16);
   const Run other(world(), "steady");
   CHECK(member.model.parameters ==
         train_all(steady, pictures, world(), other.folder).training.members.at(0).model.parameters);
@@ -117,17 +118,17 @@ TEST_CASE("a run goes back only so many times, also over restarts of the job") {
   const tiny::Pictures pictures(128);
   const Run run(world());
   Job job = late_divergence();
-  job.on_divergence = restore(0.5, 2);
+  job.loop.on_divergence = restore(0.5, 2);
   CHECK_THAT(error_of([&] { train_all(job, pictures, world(), run.folder); }),
              Contains("the loss is not finite at epoch 3, step 2"));
 
   // The checkpoints store what has been restored.
   Job once = late_divergence();
-  once.on_divergence = restore(1e-32, 1);
+  once.loop.on_divergence = restore(1e-32, 1);
   const Run other(world(), "once");
   train_all(once, pictures, world(), other.folder);
-  once.epochs = 5;
-  once.stages.push_back(Stage{.epoch = 5, .unfreeze = {}, .learning_rate = 1e70});
+  once.loop.epochs = 5;
+  once.loop.stages.push_back(Stage{.epoch = 5, .unfreeze = {}, .learning_rate = 1e70});
   CHECK_THAT(error_of([&] { train_all(once, pictures, world(), other.folder, true); }),
              Contains("not finite at epoch 5"));
 }
@@ -136,9 +137,9 @@ TEST_CASE("a member that diverges is dropped, or ends the job; the others vote")
   tiny::Pictures pictures(128);
   for (std::size_t i = 0; i < 64; ++i) pictures.labels[i] = static_cast<std::int32_t>(i % 3);
   Job job = tiny::job(engine::Reduction::kFast);
-  job.ensemble = true;
-  job.members = 2;
-  job.shards = data::Sharding::kContiguous;
+  job.is_ensemble = true;
+  job.ensemble.members = 2;
+  job.ensemble.shards = data::Sharding::kContiguous;
   job.shuffle = {};
   // Class 3 occurs in the shard of member 1 alone.
   job.engine.loss = job.model.loss = nn::make_loss({{"class_weights", Value::Array{1, 1, 1, 3e38}}});
@@ -150,7 +151,7 @@ TEST_CASE("a member that diverges is dropped, or ends the job; the others vote")
   CHECK(members[0].failure.empty());
   CHECK_THAT(members[1].failure, Contains("not finite") && Contains("there is no checkpoint yet"));
   if (world().size() > 1) return;  // the others would wait for a job that ends
-  job.on_divergence.action = OnDivergence::Action::kStop;
+  job.loop.on_divergence.action = OnDivergence::Action::kStop;
   const Run other(world(), "stops");
   CHECK_THROWS_AS(train_all(job, pictures, world(), other.folder), Divergence);
 }
@@ -158,13 +159,13 @@ TEST_CASE("a member that diverges is dropped, or ends the job; the others vote")
 TEST_CASE("members that diverge leave no communicators, no shared memory and no open files") {
   const tiny::Pictures pictures(32);
   Job job = tiny::job(engine::Reduction::kFast);
-  job.ensemble = true;
-  job.epochs = 1;
-  job.learning_rate = kFar;
+  job.is_ensemble = true;
+  job.loop.epochs = 1;
+  job.loop.learning_rate = kFar;
   job.engine.batch = 8;
-  job.shards = data::Sharding::kFull;
+  job.ensemble.shards = data::Sharding::kFull;
   const auto leaves_after = [&](std::int64_t members) {
-    job.members = members;
+    job.ensemble.members = members;
     {
       const Run run(world(), std::to_string(members));
       const std::vector<std::int64_t> all_ranks{world().size()};  // one group trains all members
@@ -189,7 +190,7 @@ TEST_CASE("a parameter that ReLU hides is found before it is stored, and named")
                                        {{"layer", "relu"}},
                                        {{"layer", "flatten"}},
                                        {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
-  job.checkpoint_every.steps = 1;
+  job.checkpoints.every.steps = 1;
   const auto parameters = engine::canonical_parameters(job.model.graph);
   run::InitialWeights weights;
   weights.values.assign(engine::canonical_values(parameters), 0.01F);
@@ -199,7 +200,7 @@ TEST_CASE("a parameter that ReLU hides is found before it is stored, and named")
   job.weights = std::make_shared<const run::InitialWeights>(weights);
   for (const bool often : {false, true}) {  // with a second of steps, the ranks agree within the epoch
     CAPTURE(often);
-    job.epochs = often ? 1000 : 1;
+    job.loop.epochs = often ? 1000 : 1;
     const Run run(world());
     const std::string why = error_of([&] { train_all(job, pictures, world(), run.folder); });
     CHECK_THAT(why, Contains("conv2d_1"));
@@ -213,7 +214,7 @@ TEST_CASE("a parameter that ReLU hides is found before it is stored, and named")
 TEST_CASE("the summary tells of restores") {
   const tiny::Pictures pictures(128);
   Job job = late_divergence();
-  job.on_divergence = restore(1e-32);
+  job.loop.on_divergence = restore(1e-32);
   const Run run(world());
   const Result result = train_all(job, pictures, world(), run.folder);
   run::Phases phases;

@@ -26,11 +26,12 @@ namespace {
 // when the accuracy cannot grow any more.
 Job stopping_job() {
   Job job = tiny::job();
-  job.epochs = 30;
-  job.learning_rate = 0.02;
-  job.validation_split = 0.2;
-  job.validate_every = 3;
-  job.early_stopping = EarlyStopping({.monitor = "validation_accuracy", .patience = 2, .restore_best = true});
+  job.loop.epochs = 30;
+  job.loop.learning_rate = 0.02;
+  job.samples.validation_split = 0.2;
+  job.loop.validate_every = 3;
+  job.loop.early_stopping =
+      EarlyStopping({.monitor = "validation_accuracy", .patience = 2, .restore_best = true});
   return job;
 }
 
@@ -80,7 +81,7 @@ TEST_CASE("a run that is interrupted after every step stops early where an unint
   const tiny::Run whole_run(world(), "whole");
   const tiny::Result whole = tiny::train_all(job, pictures, world(), whole_run.folder);
   const TrainedMember& expected = whole.training.members.at(0);
-  CHECK(expected.epochs_done < job.epochs);
+  CHECK(expected.epochs_done < job.loop.epochs);
   CHECK(expected.model.parameters == tiny::alone(job, pictures, world()));
 
   const tiny::Run run(world());
@@ -175,8 +176,8 @@ TEST_CASE("metrics.jsonl records the validations within epochs, and why training
 TEST_CASE("validations with a non-finite loss are reported, and none is the best") {
   const tiny::Pictures pictures(150), others(40);
   Job job = stopping_job();
-  job.early_stopping = EarlyStopping({.patience = 2, .restore_best = true});
-  job.schedule = optim::make_schedule({{"name", "plateau"}, {"patience", 1}});
+  job.loop.early_stopping = EarlyStopping({.patience = 2, .restore_best = true});
+  job.loop.schedule = optim::make_schedule({{"name", "plateau"}, {"patience", 1}});
   const data::BatchLoader training = pictures.loader();
   const data::BatchLoader validation(others.split(), Shape{1, 8, 8}, data::Normalization{{3e38F}, {0}});
   const tiny::Run run(world());
@@ -204,7 +205,7 @@ TEST_CASE("validations after steps do not replace those at the ends of epochs") 
   const tiny::Pictures pictures(150);
   Job job = stopping_job();
   const auto trained = [&](std::int64_t validate_every) {
-    job.validate_every = validate_every;
+    job.loop.validate_every = validate_every;
     const tiny::Run run(world());
     const tiny::Result result = tiny::train_all(job, pictures, world(), run.folder);
     world().barrier();
@@ -283,12 +284,12 @@ std::vector<std::string> three_best(const RunFolder& folder) {
 // A job that learns fast, then overshoots: the best validations are neither the last nor in order.
 Job keeping_job() {
   Job job = stopping_job();
-  job.epochs = 5;
-  job.learning_rate = 0.05;
-  job.validate_every = 1;
-  job.early_stopping =
+  job.loop.epochs = 5;
+  job.loop.learning_rate = 0.05;
+  job.loop.validate_every = 1;
+  job.loop.early_stopping =
       EarlyStopping({.patience = 1000, .min_delta = 0.3});  // which does not matter for models
-  job.keep_best = 3;
+  job.checkpoints.keep_best = 3;
   return job;
 }
 
@@ -348,12 +349,12 @@ TEST_CASE("best.h5 is written only for a better validation") {
   const tiny::Pictures pictures(150);
   const tiny::Run run(world());
   Job job = stopping_job();
-  job.learning_rate = 0.001;
+  job.loop.learning_rate = 0.001;
   const auto best = run.folder.checkpoints() / "best.h5";
   const auto train_to = [&](std::int64_t epochs, double min_delta, std::int64_t keep_best = 1) {
-    job.epochs = epochs;
-    job.early_stopping = EarlyStopping({.patience = 100, .min_delta = min_delta});
-    job.keep_best = keep_best;
+    job.loop.epochs = epochs;
+    job.loop.early_stopping = EarlyStopping({.patience = 100, .min_delta = min_delta});
+    job.checkpoints.keep_best = keep_best;
     tiny::train_all(job, pictures, world(), run.folder, true);
     world().barrier();
   };
@@ -368,7 +369,7 @@ TEST_CASE("best.h5 is written only for a better validation") {
   // A file that replaces it leaves the link unchanged.
   if (world().root()) tiny::fs::create_hard_link(best, run.folder.path() / "link.h5");
   world().barrier();
-  job.learning_rate = 1;  // no later validation is better
+  job.loop.learning_rate = 1;  // no later validation is better
   train_to(4, 0);
   CHECK(tiny::fs::hard_link_count(best) == 2);
 }

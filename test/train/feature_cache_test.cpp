@@ -61,11 +61,11 @@ Job with_even_micro_batches(Job job) {
 /// before "hidden", before "conv2" and nowhere.
 Job moving() {
   Job result = with_even_micro_batches(job({"before:head"}));
-  result.validation_split = 0.2;
-  result.epochs = 6;
-  result.stages = {{.epoch = 2, .unfreeze = {"hidden"}},
-                   {.epoch = 4, .unfreeze = {"conv2"}, .learning_rate = 0.005},
-                   {.epoch = 6, .unfreeze = {"conv1"}}};
+  result.samples.validation_split = 0.2;
+  result.loop.epochs = 6;
+  result.loop.stages = {{.epoch = 2, .unfreeze = {"hidden"}},
+                        {.epoch = 4, .unfreeze = {"conv2"}, .learning_rate = 0.005},
+                        {.epoch = 6, .unfreeze = {"conv1"}}};
   result.engine.update.ema = 0.9;
   return result;
 }
@@ -103,14 +103,14 @@ TEST_CASE("exact: with as many views as epochs, augmented training equals that w
   Job wanted = job({"conv1", "norm1"});
   wanted.augmenter = flips();
   const std::vector<float> expected = fit(wanted, pictures, world().split(world().rank(), 0)).parameters();
-  CHECK(fit(cached(wanted, wanted.epochs), pictures, world()).parameters() == expected);
+  CHECK(fit(cached(wanted, wanted.loop.epochs), pictures, world()).parameters() == expected);
   CHECK(fit(cached(wanted, 1), pictures, world()).parameters() != expected);
 }
 
 TEST_CASE("exact: a whole backbone with dropout and stochastic depth is cached, and the result is the same") {
   const tiny::Pictures pictures(64);
   Job wanted = job({});
-  wanted.epochs = 2;
+  wanted.loop.epochs = 2;
   wanted.model.graph = nn::make_zoo_model("efficientnet-b0", {.input = {1, 8, 8}, .classes = 4});
   nn::freeze(wanted.model.graph, nn::resolve_parts("efficientnet-b0", wanted.model.graph, {"backbone"}));
   const std::vector<float> expected = fit(wanted, pictures, world().split(world().rank(), 0)).parameters();
@@ -135,7 +135,7 @@ TEST_CASE("a smaller last micro-batch gives the same result up to rounding, and 
 TEST_CASE("the frozen part runs once per sample and view, also for validation samples") {
   const tiny::Pictures pictures(160);
   Job wanted = job({"before:hidden"});
-  wanted.validation_split = 0.2;
+  wanted.samples.validation_split = 0.2;
   const Result without = fit(wanted, pictures, world());
   for (const std::int64_t views : {1, 3, 9}) {
     INFO(views << " views in 4 epochs");
@@ -153,8 +153,8 @@ TEST_CASE("a separate validation split has its own features, without augmentatio
   const tiny::Pictures pictures(96), others(40);
   const data::BatchLoader validation = others.loader();
   Job wanted = with_even_micro_batches(job({"before:head"}));
-  wanted.epochs = 3;
-  wanted.stages = {{.epoch = 3, .unfreeze = {"hidden"}}};
+  wanted.loop.epochs = 3;
+  wanted.loop.stages = {{.epoch = 3, .unfreeze = {"hidden"}}};
   wanted.augmenter = flips();
   const data::BatchLoader training = pictures.loader(wanted.augmenter);
   const train::DataLoaders loaders(training, &validation);
@@ -163,7 +163,7 @@ TEST_CASE("a separate validation split has its own features, without augmentatio
   };
   const tiny::Run run(world(), "validation-features"), other(world(), "no-validation-features");
   const Result without = fit(wanted, loaders, world(), other.folder);
-  const Result found = fit(cached(wanted, wanted.epochs), loaders, world(), run.folder);
+  const Result found = fit(cached(wanted, wanted.loop.epochs), loaders, world(), run.folder);
   CHECK(found.parameters() == without.parameters());
   CHECK(score(found) == score(without));
   // Two epochs with the first cache and one with the second, each with its validation.
@@ -174,10 +174,10 @@ TEST_CASE("a separate validation split has its own features, without augmentatio
 TEST_CASE("validation samples are not augmented, with and without the cache") {
   const tiny::Pictures pictures(160);
   Job wanted = job({"before:head"});
-  wanted.validation_split = 0.2;
+  wanted.samples.validation_split = 0.2;
   wanted.augmenter = flips();
   const Result without = fit(wanted, pictures, world());
-  const Result found = fit(cached(wanted, wanted.epochs), pictures, world());
+  const Result found = fit(cached(wanted, wanted.loop.epochs), pictures, world());
   CHECK(found.training.members[0].model.validation_accuracy ==
         without.training.members[0].model.validation_accuracy);
 }
@@ -189,7 +189,7 @@ TEST_CASE("exact: the cache moves with the stages, and training equals that with
   INFO((augmented ? "augmented" : "plain"));
   if (augmented) wanted.augmenter = flips();
   const std::vector<float> expected = fit(wanted, pictures, world().split(world().rank(), 0)).parameters();
-  const Result found = fit(cached(wanted, augmented ? wanted.epochs : 1), pictures, world());
+  const Result found = fit(cached(wanted, augmented ? wanted.loop.epochs : 1), pictures, world());
   CHECK(found.parameters() == expected);
   // In epochs 1 to 5, but not in epoch 6, which trains everything.
   CHECK(sum(world(), found.phases.features.read) == 5 * (augmented ? 192 : 240));
@@ -202,11 +202,11 @@ TEST_CASE("a run with a moving cache may be resumed in any stage, with or withou
   const tiny::Pictures pictures(240);
   const Job wanted = moving();
   const std::vector<float> expected = fit(wanted, pictures, world()).parameters();
-  for (std::int64_t epochs = 1; epochs < wanted.epochs; ++epochs) {
+  for (std::int64_t epochs = 1; epochs < wanted.loop.epochs; ++epochs) {
     INFO("after epoch " << epochs);
     const tiny::Run run(world(), "features");
     Job part = cached(wanted);
-    part.epochs = epochs;
+    part.loop.epochs = epochs;
     fit(part, pictures, world(), run.folder);
     CHECK(fit(epochs == 2 ? wanted : cached(wanted), pictures, world(), run.folder, true).parameters() ==
           expected);
@@ -218,7 +218,7 @@ TEST_CASE("a stage whose features fit neither into memory nor on the disk is tra
   Job wanted = moving();
   const std::vector<float> expected = fit(wanted, pictures, world()).parameters();
   wanted = cached(wanted);
-  wanted.cache_bytes = 240 * 12 * 4;  // the first cache, of what the dropout before the head reads
+  wanted.memory.cache_bytes = 240 * 12 * 4;  // the first cache, of what the dropout before the head reads
   const tiny::Run run(world(), "features");
   // No file can have the name of a folder.
   if (world().root()) tiny::fs::create_directory(train::feature_file(run.folder, world()));
@@ -248,8 +248,8 @@ TEST_CASE("a signal ends the computation of features within a micro-batch, and t
     const bool shared = GENERATE(false, true);
     Job several = wanted;
     if (shared) {
-      several.ensemble = true;
-      several.members = 2;
+      several.is_ensemble = true;
+      several.ensemble.members = 2;
       several.weights = backbone_weights();
     }
     const std::vector<float> both = shared ? fit(several, pictures, world()).parameters() : expected;
@@ -274,10 +274,10 @@ TEST_CASE("features beyond the budget are in a file, which is removed at the end
   const std::vector<float> expected = fit(wanted, pictures, world()).parameters();
   wanted = cached(wanted);
   const std::int64_t bytes = 152 * 10 * 2 * 2 * 4;  // the pooled output of ten channels
-  wanted.cache_bytes = static_cast<std::size_t>(bytes);
+  wanted.memory.cache_bytes = static_cast<std::size_t>(bytes);
   const tiny::Run run(world(), "features");
   CHECK(sum(world(), fit(wanted, pictures, world(), run.folder).phases.features.file_bytes) == 0);
-  wanted.cache_bytes -= 1;
+  wanted.memory.cache_bytes -= 1;
   const tiny::Run other(world(), "features-file");
   const Result found = fit(wanted, pictures, world(), other.folder);
   CHECK(found.parameters() == expected);
@@ -292,12 +292,12 @@ TEST_CASE("features beyond the budget are in a file, which is removed at the end
 TEST_CASE("members with the same frozen weights share a cache, others have their own") {
   const tiny::Pictures pictures(152);
   Job wanted = job({"before:hidden"});
-  wanted.ensemble = true;
-  wanted.members = 3;
-  wanted.shards = data::Sharding::kStratified;
-  wanted.validation_split = 0.1;
+  wanted.is_ensemble = true;
+  wanted.ensemble.members = 3;
+  wanted.ensemble.shards = data::Sharding::kStratified;
+  wanted.samples.validation_split = 0.1;
   const bool staged = GENERATE(false, true);
-  if (staged) wanted.stages = {{.epoch = 3, .unfreeze = {"conv2"}}};
+  if (staged) wanted.loop.stages = {{.epoch = 3, .unfreeze = {"conv2"}}};
   for (const bool given : {true, false}) {
     INFO((given ? "weights that are given" : "initial weights"));
     wanted.weights = given ? backbone_weights() : nullptr;

@@ -40,10 +40,10 @@ inline train::Job job(const std::vector<std::string>& frozen, const std::string&
   const train::Job like = tiny::job();
   job.name = "fine-tuning";
   job.engine = like.engine;
-  job.optimizer = optim::make_optimizer({{"name", optimizer}});
-  job.schedule = like.schedule;
-  job.learning_rate = 0.02;
-  job.epochs = 4;
+  job.loop.optimizer = optim::make_optimizer({{"name", optimizer}});
+  job.loop.schedule = like.loop.schedule;
+  job.loop.learning_rate = 0.02;
+  job.loop.epochs = 4;
   job.fingerprint = like.fingerprint;
   job.recipe = like.recipe;
   return job;
@@ -60,7 +60,7 @@ struct Result {
 
 inline Result fit(const train::Job& job, const train::DataLoaders& loaders, const mpi::Communicator& world,
                   const run::RunFolder& folder, bool resume = false) {
-  const train::Groups groups = train::split(world, job.members);
+  const train::Groups groups = train::split(world, job.ensemble.members);
   Result result;
   result.training = train::train_members(job, loaders, groups, world, folder, resume, true, result.phases);
   return result;

@@ -26,7 +26,7 @@ constexpr std::size_t kSamples = 150;
 Job local_job(Settings strategy) {
   strategy.set("name", "local-sgd");
   Job job = tiny::job();
-  job.strategy = sync::make_strategy(strategy);
+  job.loop.strategy = sync::make_strategy(strategy);
   return job;
 }
 
@@ -45,8 +45,8 @@ std::vector<float> plain_loop(const Job& job, int replicas, std::int64_t every, 
   std::vector<std::unique_ptr<engine::StepEngine>> engines;
   for (int r = 0; r < replicas; ++r)
     engines.push_back(
-        std::make_unique<engine::StepEngine>(job.model.graph, job.engine, loader, *job.optimizer, self));
-  const std::size_t slots = job.optimizer->state_slots();
+        std::make_unique<engine::StepEngine>(job.model.graph, job.engine, loader, *job.loop.optimizer, self));
+  const std::size_t slots = job.loop.optimizer->state_slots();
   const std::size_t trainable = engines[0]->layout().trainable_size();
   std::vector<float> before(engines[0]->parameters().begin(), engines[0]->parameters().end());
   std::vector<float> change(trainable);
@@ -76,7 +76,7 @@ std::vector<float> plain_loop(const Job& job, int replicas, std::int64_t every, 
     }
   };
 
-  for (std::uint32_t epoch = 0; epoch < job.epochs; ++epoch) {
+  for (std::uint32_t epoch = 0; epoch < job.loop.epochs; ++epoch) {
     const data::EpochPlan plan(ids, job.engine.seed, epoch, job.engine.batch, job.shuffle);
     for (std::int64_t step = 0; step < plan.steps(); ++step) {
       for (int r = 0; r < replicas; ++r) {
@@ -91,7 +91,7 @@ std::vector<float> plain_loop(const Job& job, int replicas, std::int64_t every, 
         engine.step(
             epoch,
             samples.subspan(static_cast<std::size_t>(mine.first), static_cast<std::size_t>(mine.count)),
-            job.learning_rate);
+            job.loop.learning_rate);
       }
       if ((step + 1) % every == 0 || step + 1 == plan.steps()) synchronize();
     }
@@ -125,14 +125,14 @@ TEST_CASE("local SGD that is interrupted and resumed ends like an uninterrupted 
       Settings{{"every", 2}, {"optimizer_state", "reset"}}, Settings{{"every", 2}, {"after_epochs", 1}});
   Job job = local_job(strategy);
   job.engine.update.ema = 0.9;
-  job.epochs = 3;
-  job.checkpoint_every = {.steps = 2};
+  job.loop.epochs = 3;
+  job.checkpoints.every = {.steps = 2};
   const std::vector<float> expected = trained(job, world());
 
   SECTION("after a whole epoch") {
     const Run run(world());
     Job part = job;
-    part.epochs = 1;
+    part.loop.epochs = 1;
     train_all(part, pictures, world(), run.folder);
     CHECK(train_all(job, pictures, world(), run.folder, true).training.members[0].model.parameters ==
           expected);
@@ -159,7 +159,7 @@ TEST_CASE("optimizer states that ranks keep belong to a number of ranks") {
   Job job = local_job({{"optimizer_state", "keep"}});
   const Run run(world());
   train_all(job, pictures, world(), run.folder);
-  job.epochs = 3;
+  job.loop.epochs = 3;
   const mpi::Communicator fewer = world().split(world().rank() < 2 ? 0 : 1, world().rank());
   if (world().rank() < 2) {
     const std::string why = error_of([&] { train_all(job, pictures, fewer, run.folder, true); });
@@ -169,7 +169,7 @@ TEST_CASE("optimizer states that ranks keep belong to a number of ranks") {
 
 TEST_CASE("ranks that train on their own learn together of a loss that is not finite") {
   Job job = local_job({{"every", 3}});
-  job.learning_rate = 1e30;
+  job.loop.learning_rate = 1e30;
   const std::string why = error_of([&] { trained(job, world()); });
   INFO(why);
   CHECK(why.find("not finite at epoch 1, step 3: first in ") != std::string::npos);

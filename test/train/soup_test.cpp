@@ -44,12 +44,11 @@ std::vector<const TrainedMember*> mine(const std::vector<TrainedMember>& members
 
 Job ensemble_job() {
   Job job = tiny::job();
-  job.ensemble = true;
-  job.members = 3;
-  job.shards = data::Sharding::kContiguous;
-  job.shards_name = "contiguous";
-  job.validation_split = 0.25;
-  job.soups = {"uniform", "weighted", "greedy"};
+  job.is_ensemble = true;
+  job.ensemble.members = 3;
+  job.ensemble.shards = data::Sharding::kContiguous;
+  job.samples.validation_split = 0.25;
+  job.ensemble.soups = {"uniform", "weighted", "greedy"};
   return job;
 }
 
@@ -92,16 +91,16 @@ TEST_CASE("the samples that validate mixtures are those that no member trains on
   const tiny::Pictures pictures(16);
   const data::BatchLoader loader = pictures.loader();
   Job job = ensemble_job();
-  job.members = 2;
+  job.ensemble.members = 2;
   SECTION("shards: what each member holds out of its own") {
     CHECK(common_validation(job, loader).ids == std::vector<std::uint32_t>{6, 7, 14, 15});
   }
   SECTION("the full data: what all of them hold out") {
-    job.shards = data::Sharding::kFull;
+    job.ensemble.shards = data::Sharding::kFull;
     CHECK(common_validation(job, loader).ids == std::vector<std::uint32_t>{12, 13, 14, 15});
   }
   SECTION("bootstrap: samples held out that nobody has drawn for training") {
-    job.shards = data::Sharding::kBootstrap;
+    job.ensemble.shards = data::Sharding::kBootstrap;
     const std::vector<std::uint32_t> common = common_validation(job, loader).ids;
     CHECK(common.size() == 2);  // a quarter of a share of 8
     std::vector<std::uint32_t> expected;
@@ -128,10 +127,10 @@ TEST_CASE("soups without the validation samples that they need are refused befor
   const data::BatchLoader loader = pictures.loader();
   Job job = ensemble_job();
   CHECK_NOTHROW(require_soups(job, loader));
-  job.validation_split = 0;
+  job.samples.validation_split = 0;
   CHECK_THAT(error_of([&] { require_soups(job, loader); }),
              Catch::Contains("a weighted soup needs the validation accuracy"));
-  job.soups = {"uniform"};
+  job.ensemble.soups = {"uniform"};
   CHECK_NOTHROW(require_soups(job, loader));
 }
 
@@ -143,11 +142,11 @@ TEST_CASE("soups of an ensemble are the same on any ranks; they equal plain aver
   const auto run_on = [&](const mpi::Communicator& world, const std::string& name) {
     const tiny::Run run(world, name);
     tiny::Result result = tiny::train_all(job, pictures, world, run.folder);
-    const Verdict verdict = gather_and_vote(job, result.training, split(world, job.members), world, tested,
-                                            run.folder, result.phases, &loaders);
+    const Verdict verdict = gather_and_vote(job, result.training, split(world, job.ensemble.members), world,
+                                            tested, run.folder, result.phases, &loaders);
     world.barrier();
     std::vector<std::vector<float>> soups;
-    for (const std::string& soup : job.soups) {
+    for (const std::string& soup : job.ensemble.soups) {
       soups.push_back(run::load_models(run.folder.file("soup-" + soup + ".h5")).members.at(0).parameters);
     }
     return std::tuple(verdict.test.soups, soups, run::load_models(run.folder.path()).members);
@@ -161,7 +160,7 @@ TEST_CASE("soups of an ensemble are the same on any ranks; they equal plain aver
   engine::Evaluator evaluator(tiny::graph());
   for (std::size_t s = 0; s < 3; ++s) {
     CAPTURE(found[s].name);
-    CHECK(found[s].name == job.soups[s]);
+    CHECK(found[s].name == job.ensemble.soups[s]);
     CHECK(found[s].shares == expected[s].shares);
     CHECK(found[s].score.accuracy == expected[s].score.accuracy);
     CHECK(std::accumulate(found[s].shares.begin(), found[s].shares.end(), 0.0) == Catch::Approx(1));
@@ -205,7 +204,7 @@ TEST_CASE("soups of an ensemble are the same on any ranks; they equal plain aver
 TEST_CASE("one member is no soup") {
   const tiny::Pictures pictures(120), test(20, 99);
   Job job = ensemble_job();
-  job.members = 1;
+  job.ensemble.members = 1;
   const tiny::Run run(world());
   const data::BatchLoader training = pictures.loader();
   const DataLoaders loaders(training);

@@ -20,9 +20,9 @@ const std::vector<std::string> kBackbone{"before:head"};
 /// Trains the head alone, then also the hidden layer at a lower rate, then everything.
 Job staged() {
   Job result = job(kBackbone);
-  result.stages = {{.epoch = 2, .unfreeze = {"hidden"}, .learning_rate = 0.005},
-                   {.epoch = 4, .unfreeze = {"before:hidden"}}};
-  result.epochs = 5;
+  result.loop.stages = {{.epoch = 2, .unfreeze = {"hidden"}, .learning_rate = 0.005},
+                        {.epoch = 4, .unfreeze = {"before:hidden"}}};
+  result.loop.epochs = 5;
   return result;
 }
 
@@ -54,14 +54,14 @@ TEST_CASE("a stage equals a second job that starts with the weights of the first
     return result;
   };
   Job whole = plain({"before:hidden"});
-  whole.stages = {{.epoch = 3, .unfreeze = {"conv2"}, .learning_rate = 0.1}};
+  whole.loop.stages = {{.epoch = 3, .unfreeze = {"conv2"}, .learning_rate = 0.1}};
 
   Job first = plain({"before:hidden"});
-  first.epochs = 2;
+  first.loop.epochs = 2;
   const Result half = fit(first, pictures, world());
   Job second = plain({"conv1", "norm1"});
-  second.epochs = 2;
-  second.learning_rate = 0.1;
+  second.loop.epochs = 2;
+  second.loop.learning_rate = 0.1;
   second.weights = std::make_shared<const run::InitialWeights>(weights_of(half.parameters()));
 
   const Result found = fit(whole, pictures, world());
@@ -73,7 +73,7 @@ TEST_CASE("frozen parameters do not change until their stage") {
   const tiny::Pictures pictures(150);
   const auto after = [&](std::int64_t epochs) {
     Job wanted = staged();
-    wanted.epochs = epochs;
+    wanted.loop.epochs = epochs;
     return fit(wanted, pictures, world()).parameters();
   };
   const std::vector<float> start = after(0), one = after(1), three = after(3), four = after(4);
@@ -95,18 +95,18 @@ TEST_CASE("a staged run is the same for any ranks, threads and interruptions") {
     CHECK(fit(wanted, pictures, world()).parameters() == expected);
   }
   // Stops after each epoch: within a stage, and between two stages.
-  for (std::int64_t epochs = 1; epochs < wanted.epochs; ++epochs) {
+  for (std::int64_t epochs = 1; epochs < wanted.loop.epochs; ++epochs) {
     INFO("after epoch " << epochs);
     const tiny::Run run(world(), "stages");
     Job part = wanted;
-    part.epochs = epochs;
+    part.loop.epochs = epochs;
     fit(part, pictures, world(), run.folder);
     CHECK(fit(wanted, pictures, world(), run.folder, true).parameters() == expected);
   }
   SECTION("by a signal, at the first step of a stage") {
     const tiny::Run run(world(), "stages");
     Job part = wanted;
-    part.epochs = 1;
+    part.loop.epochs = 1;
     fit(part, pictures, world(), run.folder);
     {
       const os::StopSignals signals;

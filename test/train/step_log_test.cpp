@@ -86,7 +86,7 @@ TEST_CASE("with local SGD steps are logged when the ranks synchronize, with the 
   const tiny::Pictures pictures(kPictures);
   const Run run(world());
   Job job = logged_job(1);
-  job.strategy = sync::make_strategy({{"name", "local-sgd"}, {"every", 2}});
+  job.loop.strategy = sync::make_strategy({{"name", "local-sgd"}, {"every", 2}});
   train_all(job, pictures, world(), run.folder);
   world().barrier();
   CHECK(steps_of(lines_about(run.folder, "step")) == std::vector<std::int64_t>{2, 4, 5, 7, 9, 10});
@@ -97,8 +97,8 @@ TEST_CASE("each member logs its own steps") {
   const tiny::Pictures pictures(kPictures);
   const Run run(world());
   Job job = logged_job(2);
-  job.ensemble = true;
-  job.members = 2;
+  job.is_ensemble = true;
+  job.ensemble.members = 2;
   train_all(job, pictures, world(), run.folder);
   world().barrier();
   std::map<std::int64_t, std::vector<std::int64_t>> steps;

@@ -84,7 +84,7 @@ struct Opened {
 
 Training fit(const Job& job, const DataLoaders& loaders, const mpi::Communicator& world,
              const RunFolder& folder, bool resume = false) {
-  const Groups groups = split(world, job.members);
+  const Groups groups = split(world, job.ensemble.members);
   Phases phases;
   require_trainable(job, loaders, groups, world);
   return train_members(job, loaders, groups, world, folder, resume, true, phases);
@@ -108,7 +108,7 @@ TEST_CASE("an exact run on streamed samples is bit-identical to one on samples i
   const Stored stored(world());
   Job job = tiny::job();
   job.shuffle = GENERATE(data::Shuffle(true), data::Shuffle::chunks(64, 40 * 64, 5 * 64));
-  job.validation_split = 0.2;
+  job.samples.validation_split = 0.2;
   const TrainedMember expected = alone(job, false, world());
   for (const std::size_t budget : {kLittle, kNothing}) {
     const Opened opened(stored, world(), budget);
@@ -136,7 +136,7 @@ TEST_CASE("ranks of unlike speed read their own shares of the samples, and train
   const Stored stored(world());
   Job job = tiny::job();
   job.engine.micro_batch = 4;
-  job.epochs = 3;
+  job.loop.epochs = 3;
   job.shuffle = data::Shuffle::chunks(64, 40 * 64, 5 * 64);
   const TrainedMember expected = alone(job, false, world());
   job.engine.balance = true;
@@ -144,7 +144,7 @@ TEST_CASE("ranks of unlike speed read their own shares of the samples, and train
   if (slow) job.engine.loss = std::make_shared<const tiny::SlowLoss>();
   const Opened opened(stored, world(), kLittle);
   const Run run(world());
-  const Groups groups = split(world(), job.members);
+  const Groups groups = split(world(), job.ensemble.members);
   Phases phases;
   const Training result =
       train_members(job, opened.training, groups, world(), run.folder, false, true, phases);
@@ -156,7 +156,7 @@ TEST_CASE("ranks of unlike speed read their own shares of the samples, and train
 
   // The speeds are measured again when the run goes on, perhaps on other ranks.
   const mpi::Communicator fewer = world().split(world().rank() == 0 ? 0 : 1, 0);
-  job.epochs = 4;
+  job.loop.epochs = 4;
   if (world().rank() == 0) {
     const Opened again(stored, fewer, kLittle);
     const Training more =
@@ -187,14 +187,14 @@ TEST_CASE("a streamed run that is interrupted within an epoch ends like an unint
 TEST_CASE("members of an ensemble stream their shards, and validate on a separate split") {
   const Stored stored(world());
   Job job = tiny::job();
-  job.ensemble = true;
-  job.members = 2;
-  job.shards = GENERATE(data::Sharding::kContiguous, data::Sharding::kBootstrap);
-  job.validation_split = 0.5;  // ignored, because there is a separate split
+  job.is_ensemble = true;
+  job.ensemble.members = 2;
+  job.ensemble.shards = GENERATE(data::Sharding::kContiguous, data::Sharding::kBootstrap);
+  job.samples.validation_split = 0.5;  // ignored, because there is a separate split
   job.shuffle = data::Shuffle::chunks(64, 40 * 64, 5 * 64);
   const Opened opened(stored, world(), GENERATE(kLittle, std::size_t{1} << 20));
   const Run run(world());
-  const Groups groups = split(world(), job.members);
+  const Groups groups = split(world(), job.ensemble.members);
   Phases phases;
   const DataLoaders loaders(opened.training, &opened.validation);
   const Training result = train_members(job, loaders, groups, world(), run.folder, false, true, phases);
@@ -230,11 +230,11 @@ TEST_CASE("members on any number of ranks neither share nor part a group of a st
     return path.string();
   });
   Job job = tiny::job();
-  job.ensemble = true;
-  job.members = 3;
-  job.epochs = 1;
-  job.shards = GENERATE(data::Sharding::kContiguous, data::Sharding::kStratified);
-  job.validation_split = 0.25;
+  job.is_ensemble = true;
+  job.ensemble.members = 3;
+  job.loop.epochs = 1;
+  job.ensemble.shards = GENERATE(data::Sharding::kContiguous, data::Sharding::kStratified);
+  job.samples.validation_split = 0.25;
   run::NodeStorage memory(world(), world().split_node(), GENERATE(kNothing, std::size_t{1} << 20));
   const data::Dataset dataset = data::Dataset::open(folder, {"train"}, memory.storage());
   const data::BatchLoader loader(dataset.split("train"), job.model.graph.input_shape(),
@@ -262,8 +262,8 @@ TEST_CASE("members on any number of ranks neither share nor part a group of a st
   CHECK(members_of_parts == all.size());  // each group is in one part
   const Run run(world());
   Phases phases;
-  const Training result =
-      train_members(job, loader, split(world(), job.members), world(), run.folder, false, true, phases);
+  const Training result = train_members(job, loader, split(world(), job.ensemble.members), world(),
+                                        run.folder, false, true, phases);
   for (const TrainedMember& member : result.members)
     CHECK(static_cast<std::size_t>(member.model.training_samples) ==
           sizes[static_cast<std::size_t>(member.model.index)]);
@@ -277,10 +277,10 @@ TEST_CASE("members on any number of ranks neither share nor part a group of a st
 TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed run tries it again") {
   const Stored stored(world());
   Job job = tiny::job();
-  job.ensemble = true;
-  job.members = 2;
-  job.shards = data::Sharding::kContiguous;
-  job.epochs = 3;
+  job.is_ensemble = true;
+  job.ensemble.members = 2;
+  job.ensemble.shards = data::Sharding::kContiguous;
+  job.loop.epochs = 3;
   job.shuffle = data::Shuffle::chunks(64, 40 * 64, 5 * 64);
   const Opened opened(stored, world(), GENERATE(kLittle, kNothing));
   const DataLoaders loaders(opened.training, &opened.validation);
@@ -289,7 +289,7 @@ TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed 
 
   const Run run(world());
   Job begun = job;
-  begun.epochs = 1;
+  begun.loop.epochs = 1;
   fit(begun, loaders, world(), run.folder);
   const auto file = stored.path / "train-00004-of-00005.h5";  // read only by member 1
   const std::string bytes = bytes_of(file);
@@ -342,9 +342,9 @@ TEST_CASE("if no member is left, the error gives the reason of each; a single mo
     CHECK(error_of([&] { fit(job, opened.training, world(), run.folder); }).find("-of-00005.h5") !=
           std::string::npos);
   }
-  job.ensemble = true;
-  job.members = 2;
-  job.shards = data::Sharding::kContiguous;
+  job.is_ensemble = true;
+  job.ensemble.members = 2;
+  job.ensemble.shards = data::Sharding::kContiguous;
   const Run run(world());
   Training training = fit(job, opened.training, world(), run.folder);
   const tiny::Pictures test = Stored::pictures_of(2);
@@ -359,9 +359,10 @@ TEST_CASE("if no member is left, the error gives the reason of each; a single mo
 TEST_CASE("early stopping monitors a separate split") {
   const Stored stored(world());
   Job job = tiny::job();
-  job.epochs = 30;
-  job.learning_rate = 0.02;
-  job.early_stopping = EarlyStopping({.monitor = "validation_accuracy", .patience = 2, .restore_best = true});
+  job.loop.epochs = 30;
+  job.loop.learning_rate = 0.02;
+  job.loop.early_stopping =
+      EarlyStopping({.monitor = "validation_accuracy", .patience = 2, .restore_best = true});
   const TrainedMember expected = alone(job, true, world());
   CHECK(expected.stopped_at > 0);
   const Opened opened(stored, world(), kLittle);

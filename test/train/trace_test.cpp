@@ -119,7 +119,7 @@ TEST_CASE("the trace of a run has the layers, buckets and phases of all ranks on
   const tiny::Pictures pictures(160);
   const data::BatchLoader loader = pictures.loader();
   Job job = tiny::job(engine::Reduction::kFast);
-  job.validation_split = 0.2;
+  job.samples.validation_split = 0.2;
   job.engine.threads = 2;
   job.engine.share_node = false;
   job.engine.bucket_bytes = 1024;
@@ -215,7 +215,7 @@ std::optional<run::Straggler> straggler_of(Job job, const mpi::Communicator& wor
   job.model.graph = nn::build_graph(
       shape,
       {{{"layer", "max_pool"}, {"size", 64}}, {{"layer", "flatten"}}, {{"layer", "dense"}, {"units", 4}}});
-  job.epochs = 4;
+  job.loop.epochs = 4;
   const data::BatchLoader loader(data::Split{samples, labels}, shape, {{1.0F / 255}, {0}}, job.augmenter);
   const tiny::Run run(world, "straggler");
   run::Phases phases;

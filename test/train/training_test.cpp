@@ -54,15 +54,15 @@ TEST_CASE(
   Job job = tiny::job();
   const std::vector<float> plain = alone(job, pictures, world());
   job.augmenter = std::make_shared<const data::Augmenter>(options, Shape{1, 8, 8}, data::SampleType::kUint8);
-  job.sampling = data::Sampling::kBalanced;
-  job.validation_split = 0.1;
+  job.samples.sampling = data::Sampling::kBalanced;
+  job.samples.validation_split = 0.1;
   const std::vector<float> expected = alone(job, pictures, world());
   CHECK(expected != plain);
   for (const int threads : {1, 3}) {
     job.engine.threads = threads;
     const Run run(world());
     Job half = job;
-    half.epochs = 1;
+    half.loop.epochs = 1;
     train_all(half, pictures, world(), run.folder);
     const Result result = train_all(job, pictures, world(), run.folder, true);
     CHECK(result.training.members[0].model.parameters == expected);
@@ -93,7 +93,7 @@ TEST_CASE(
 TEST_CASE("with a moving average, the average is validated and kept") {
   const tiny::Pictures pictures(150);
   Job job = tiny::job();
-  job.validation_split = 0.2;
+  job.samples.validation_split = 0.2;
   const Run plain_run(world(), "plain");
   const Result plain = train_all(job, pictures, world(), plain_run.folder);
   job.engine.update.ema = 0.99;
@@ -128,7 +128,7 @@ TEST_CASE("a fast run differs by rounding only") {
   const tiny::Pictures pictures(128);
   Job job = tiny::job(Reduction::kFast);
   // Not Adam: the gradient of a bias before batch norm is pure rounding error, which Adam divides by itself.
-  job.optimizer = optim::make_optimizer({{"name", "sgd"}, {"momentum", 0.9}});
+  job.loop.optimizer = optim::make_optimizer({{"name", "sgd"}, {"momentum", 0.9}});
   const std::vector<float> expected = alone(job, pictures, world());
   const Run run(world());
   const Result result = train_all(job, pictures, world(), run.folder);
@@ -146,20 +146,20 @@ TEST_CASE("a fast run differs by rounding only") {
 TEST_CASE("a run that is interrupted and resumed ends like an uninterrupted run") {
   const tiny::Pictures pictures(150);
   Job job = tiny::job();
-  job.epochs = 4;
-  job.validation_split = 0.2;
+  job.loop.epochs = 4;
+  job.samples.validation_split = 0.2;
   if (GENERATE(false, true)) {
-    job.optimizer = optim::make_optimizer({{"name", "lamb"}});
+    job.loop.optimizer = optim::make_optimizer({{"name", "lamb"}});
     job.engine.update = {.clip_norm = 0.5, .ema = 0.9};
     // Reduces the rate after every epoch except the first.
-    job.schedule = optim::make_schedule({{"name", "plateau"}, {"patience", 1}, {"min_delta", 100}});
+    job.loop.schedule = optim::make_schedule({{"name", "plateau"}, {"patience", 1}, {"min_delta", 100}});
   }
   const std::vector<float> expected = alone(job, pictures, world());
 
   SECTION("after a whole epoch") {
     const Run run(world());
     Job half = job;
-    half.epochs = 2;
+    half.loop.epochs = 2;
     train_all(half, pictures, world(), run.folder);
     const Result result = train_all(job, pictures, world(), run.folder, true);
     CHECK(result.training.members[0].model.parameters == expected);
@@ -203,7 +203,7 @@ TEST_CASE("one synchronous model learns, and its verdict equals that of a plain 
   const tiny::Pictures pictures(256);
   const tiny::Pictures test(101, 99);
   Job job = tiny::job(Reduction::kFast);
-  job.epochs = 6;
+  job.loop.epochs = 6;
   const Run run(world());
   Result result = train_all(job, pictures, world(), run.folder);
   const std::vector<float> parameters = result.training.members[0].model.parameters;
@@ -236,18 +236,17 @@ TEST_CASE("an ensemble is the same on any number of ranks, in groups and one aft
   const tiny::Pictures pictures(240);
   const tiny::Pictures test(60, 99);
   Job job = tiny::job();
-  job.ensemble = true;
-  job.members = 3;
-  job.shards = data::Sharding::kContiguous;
-  job.shards_name = "contiguous";
-  job.validation_split = 0.25;
-  job.rule = "mean";
+  job.is_ensemble = true;
+  job.ensemble.members = 3;
+  job.ensemble.shards = data::Sharding::kContiguous;
+  job.samples.validation_split = 0.25;
+  job.ensemble.rule = "mean";
 
   const auto run_on = [&](const mpi::Communicator& world, const std::string& name) {
     const Run run(world, name);
     Result result = train_all(job, pictures, world, run.folder);
     const data::BatchLoader loader = test.loader();
-    Verdict verdict = gather_and_vote(job, result.training, split(world, job.members), world, loader,
+    Verdict verdict = gather_and_vote(job, result.training, split(world, job.ensemble.members), world, loader,
                                       run.folder, result.phases);
     world.barrier();
     return std::pair(std::move(verdict), load_models(run.folder.path()));
@@ -300,23 +299,23 @@ TEST_CASE("groups have as many ranks as the list says, and the members do not de
 TEST_CASE("a group that is free takes the next member, and no member depends on its group") {
   const tiny::Pictures pictures(120);
   Job job = tiny::job();
-  job.ensemble = true;
-  job.members = 2 * world().size() + 1;
-  const Groups groups = split(world(), job.members);
+  job.is_ensemble = true;
+  job.ensemble.members = 2 * world().size() + 1;
+  const Groups groups = split(world(), job.ensemble.members);
   const mpi::Communicator self = world().split(world().rank(), 0);
   std::vector<TrainedMember> expected;
   {
     const Run run(self, "alone-" + std::to_string(world().rank()) + "-");
     expected = train_all(job, pictures, self, run.folder).training.members;
   }
-  REQUIRE(std::ssize(expected) == job.members);
+  REQUIRE(std::ssize(expected) == job.ensemble.members);
 
   const bool slow = world().rank() == world().size() - 1 && world().size() > 1;
   if (slow) job.engine.loss = std::make_shared<const tiny::SlowLoss>();  // at least 0.24 s for a member
   const Run run(world());
   const Result result = train_all(job, pictures, world(), run.folder);
   if (slow) CHECK(result.training.members.size() == 1);
-  std::vector<std::int64_t> trained(static_cast<std::size_t>(job.members));
+  std::vector<std::int64_t> trained(static_cast<std::size_t>(job.ensemble.members));
   for (const TrainedMember& member : result.training.members) {
     const auto index = static_cast<std::size_t>(member.model.index);
     ++trained[index];
@@ -329,10 +328,9 @@ TEST_CASE("a group that is free takes the next member, and no member depends on 
 TEST_CASE("an ensemble resumes with some members finished, one in progress, and others not started") {
   const tiny::Pictures pictures(240);
   Job job = tiny::job();
-  job.ensemble = true;
-  job.members = 3;
-  job.shards = data::Sharding::kContiguous;
-  job.shards_name = "contiguous";
+  job.is_ensemble = true;
+  job.ensemble.members = 3;
+  job.ensemble.shards = data::Sharding::kContiguous;
   const Run whole_run(world(), "whole");
   const Result whole = train_all(job, pictures, world(), whole_run.folder);
 
@@ -348,7 +346,7 @@ TEST_CASE("an ensemble resumes with some members finished, one in progress, and 
   } while (part.training.interrupted_by && ++parts < 100);
   const os::StopSignals forget;
   CHECK(parts >= 2 * 3);  // two epochs of three steps
-  const Groups groups = split(world(), job.members);
+  const Groups groups = split(world(), job.ensemble.members);
   const std::vector<TrainedMember> expected = list_members(whole.training.members, groups, world());
   const std::vector<TrainedMember> found = list_members(part.training.members, groups, world());
   REQUIRE(found.size() == 3);
@@ -360,9 +358,9 @@ TEST_CASE("an ensemble resumes with some members finished, one in progress, and 
 TEST_CASE("metrics.jsonl contains the epochs of all members and the evaluation") {
   const tiny::Pictures pictures(120);
   Job job = tiny::job(Reduction::kFast);
-  job.ensemble = true;
-  job.members = 2;
-  job.shards = data::Sharding::kContiguous;
+  job.is_ensemble = true;
+  job.ensemble.members = 2;
+  job.ensemble.shards = data::Sharding::kContiguous;
   const Run run(world());
   Result result = train_all(job, pictures, world(), run.folder);
   const data::BatchLoader loader = pictures.loader();
@@ -376,7 +374,7 @@ TEST_CASE("metrics.jsonl contains the epochs of all members and the evaluation")
 TEST_CASE("the error for a loss that is not finite names epoch, step and layer") {
   const tiny::Pictures pictures(128);
   Job job = tiny::job();
-  job.learning_rate = 1e30;
+  job.loop.learning_rate = 1e30;
 
   SECTION("one model: the run ends") {
     const Run run(world());
@@ -386,9 +384,9 @@ TEST_CASE("the error for a loss that is not finite names epoch, step and layer")
     CHECK(contains(why, "rank"));
   }
   SECTION("an ensemble: no member is left to vote") {
-    job.ensemble = true;
-    job.members = 2;
-    job.shards = data::Sharding::kContiguous;
+    job.is_ensemble = true;
+    job.ensemble.members = 2;
+    job.ensemble.shards = data::Sharding::kContiguous;
     const Run run(world());
     Result result = train_all(job, pictures, world(), run.folder);
     const data::BatchLoader loader = pictures.loader();
@@ -404,9 +402,9 @@ TEST_CASE("a member that diverges leaves the vote; the others stay") {
   tiny::Pictures pictures(128);
   const Run run(world());
   Job job = tiny::job();
-  job.ensemble = true;
-  job.members = 2;
-  job.shards = data::Sharding::kContiguous;
+  job.is_ensemble = true;
+  job.ensemble.members = 2;
+  job.ensemble.shards = data::Sharding::kContiguous;
   const Groups groups = split(world(), 2);
   const data::BatchLoader loader = pictures.loader();
   Result result = train_all(job, pictures, world(), run.folder);

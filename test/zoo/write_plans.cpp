@@ -109,23 +109,23 @@ void print(const Plan& plan, const std::string& title, bool all) {
 void print_plans(const std::string& name, bool all) {
   const recipe::Recipe recipe = recipe::Recipe::load(name);
   const Graph graph = recipe.graph();
-  const LossPtr loss = make_loss(recipe.train.loss);
-  const ParameterLayout layout(graph, recipe.micro_batch(), recipe.train.convolution);
+  const LossPtr loss = recipe.train.loss;
+  const ParameterLayout layout(graph, recipe.micro_batch(), recipe.train.step.convolution);
   print(plan_of(graph, layout,
                 {.micro_batch = recipe.micro_batch(),
-                 .convolution = recipe.train.convolution,
+                 .convolution = recipe.train.step.convolution,
                  .working_weights = true,
                  .loss = loss.get()}),
         fmt::format("\n{}, training step of {} samples", name, recipe.micro_batch()), all);
 
   constexpr std::int64_t kChunk = 32;
   const InferenceGraph folded(graph);
-  const ParameterLayout inference(folded.graph(), kChunk, recipe.train.convolution, Precision::kFloat32,
+  const ParameterLayout inference(folded.graph(), kChunk, recipe.train.step.convolution, Precision::kFloat32,
                                   false, true);
   print(plan_of(folded.graph(), inference,
                 {.micro_batch = kChunk,
                  .training = false,
-                 .convolution = recipe.train.convolution,
+                 .convolution = recipe.train.step.convolution,
                  .working_weights = true,
                  .post_ops = true,
                  .loss = loss.get()}),

@@ -125,7 +125,8 @@ struct Examined {
 
 Examined examine(const DoctorOptions& options, const std::optional<recipe::Recipe>& recipe,
                  const mpi::Communicator& world) {
-  const int threads = recipe && recipe->run.threads > 0 ? recipe->run.threads : options.threads;
+  const int threads =
+      recipe && recipe->run.execution.threads > 0 ? recipe->run.execution.threads : options.threads;
   Examined examined{.threads = threads, .binding = doctor::fix_binding(world, threads), .findings = {}};
   doctor::Context context{.world = world,
                           .binding = examined.binding,
@@ -152,7 +153,8 @@ Examined examine(const DoctorOptions& options, const std::optional<recipe::Recip
     if (run::any_of(world, !planned)) planned.reset();
   }
   if (planned) {
-    const train::Groups groups = train::split(world, planned->job().members, planned->job().group_ranks);
+    const train::Groups groups =
+        train::split(world, planned->job().ensemble.members, planned->job().ensemble.ranks);
     const doctor::Demand demand = planned->demand(*recipe, groups);
     context.demand = &demand;
     examined.findings = doctor::examine(context);

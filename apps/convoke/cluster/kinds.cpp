@@ -78,7 +78,7 @@ void plan_train(const JobRequest& request, slurm::JobSet& jobs) {
   const std::int64_t members =
       std::max<std::int64_t>(1, recipe.ensemble.members > 0 ? recipe.ensemble.members : layout.ranks());
   slurm::JobOptions job = request.job;
-  job.work = engine::describe_busy_cores(recipe.train.batch, recipe.micro_batch(), layout.workers(),
+  job.work = engine::describe_busy_cores(recipe.train.step.batch, recipe.micro_batch(), layout.workers(),
                                          votes ? std::min(members, layout.ranks()) : 1);
   add_train(jobs, job, layout, request.recipe_words);
   if (options.chain) add_evaluate(jobs, request.job, layout);
@@ -98,7 +98,7 @@ void plan_ensemble(const JobRequest& request, slurm::JobSet& jobs) {
   const slurm::Workload workload = workload_of(recipe, true);
   const slurm::Layout layout = request.layout(workload);
   slurm::JobOptions job = request.job;
-  job.work = engine::describe_busy_cores(recipe.train.batch, recipe.micro_batch(), layout.workers(), 1);
+  job.work = engine::describe_busy_cores(recipe.train.step.batch, recipe.micro_batch(), layout.workers(), 1);
   add_ensemble(jobs, job, layout, request.recipe_words, recipe.ensemble.members, request.options.at_once);
   if (request.options.chain) add_evaluate(jobs, request.job, layout);
 }
@@ -127,7 +127,8 @@ slurm::Layout JobRequest::layout(const slurm::Workload& workload) const {
                recipe.data.path);
   }
   slurm::Layout requested = options.layout;
-  if (recipe.run.threads > 0 && requested.cpus_per_rank == 0) requested.cpus_per_rank = recipe.run.threads;
+  if (recipe.run.execution.threads > 0 && requested.cpus_per_rank == 0)
+    requested.cpus_per_rank = recipe.run.execution.threads;
   // With as many members as ranks, each core gets a rank, as in a job without Slurm.
   if (workload.one_node && requested.cpus_per_rank == 0 && requested.ranks_per_node == 0)
     requested.cpus_per_rank = 1;

@@ -153,7 +153,7 @@ int slurm(const SlurmOptions& options) {
   std::string words = shell_word(options.recipe);
   for (const std::string& change : options.changes) words += " --set " + shell_word(change);
   // One worker thread for each core of the job, whatever the binding.
-  if (recipe.run.threads == 0) words += " --set run.threads=\"$SLURM_CPUS_PER_TASK\"";
+  if (recipe.run.execution.threads == 0) words += " --set run.threads=\"$SLURM_CPUS_PER_TASK\"";
   const JobRequest request{options, recipe, job_options(options, name, partition), words, partition};
   slurm::JobSet jobs;
   if (options.chain && !options.source.empty() && options.kind != "prepare")

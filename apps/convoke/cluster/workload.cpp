@@ -40,7 +40,7 @@ std::int64_t samples_of_node(const recipe::Recipe& recipe) {
 
 slurm::Workload workload_of(const recipe::Recipe& recipe, bool alone) {
   const bool votes = recipe.train.mode == "ensemble" && !alone;
-  const std::int64_t micro_batches = recipe.train.batch / recipe.micro_batch();
+  const std::int64_t micro_batches = recipe.train.step.batch / recipe.micro_batch();
   slurm::Workload workload;
   workload.name = recipe.name;
   workload.one_node = votes && recipe.ensemble.members == 0;  // any number of members
@@ -50,11 +50,11 @@ slurm::Workload workload_of(const recipe::Recipe& recipe, bool alone) {
   workload.node_bytes = samples_of_node(recipe);
   workload.rank_bytes = [&recipe, votes](int threads, std::int64_t ranks) {
     const nn::Graph graph = recipe.graph();
-    const auto optimizer = optim::make_optimizer(recipe.train.optimizer);
+    const auto& optimizer = recipe.train.loop.optimizer;
     const std::int64_t members = recipe.ensemble.members > 0 ? recipe.ensemble.members : ranks;
     const std::int64_t group = votes ? std::max<std::int64_t>(1, ranks / members) : ranks;
     const engine::MemoryNeed need =
-        engine::predict_memory(graph, engine_options(recipe, threads), *optimizer, recipe.train.batch,
+        engine::predict_memory(graph, engine_options(recipe, threads), *optimizer, recipe.train.step.batch,
                                recipe.data.validates(), 0, static_cast<int>(group));
     const std::int64_t checkpoint =
         graph.parameter_count() * 4 * (1 + static_cast<std::int64_t>(optimizer->state_slots()));

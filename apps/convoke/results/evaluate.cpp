@@ -101,7 +101,7 @@ int evaluate(const EvaluateOptions& options) {
                       [&](std::int64_t m) {
                         return std::span<const float>(models.members[static_cast<std::size_t>(m)].parameters);
                       },
-                      loader, ids, world, recipe ? recipe->train.top_k : train::kDefaultTopK,
+                      loader, ids, world, recipe ? recipe->train.loop.top_k : train::kDefaultTopK,
                       {.count = options.views, .seed = recipe ? recipe->seed : 0});
   world.barrier();
   if (!world.root()) return EXIT_SUCCESS;

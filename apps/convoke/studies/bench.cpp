@@ -87,22 +87,23 @@ int bench(const BenchOptions& options) {
       return std::string();
     });
   }
-  const run::Machine machine = bound_machine(world, recipe.run.threads);
-  const int threads = machine.threads_for(recipe.run.threads);
+  const run::Machine machine = bound_machine(world, recipe.run.execution.threads);
+  const int threads = machine.threads_for(recipe.run.execution.threads);
   const bool together = recipe.train.mode == "sync";
   const mpi::Communicator group = world.split(together ? 0 : world.rank(), world.rank());
 
   // 2. Random data of the same shape, and an engine.
   const nn::Graph graph = recipe.graph();
-  const std::int64_t batch = recipe.train.batch;
+  const std::int64_t batch = recipe.train.step.batch;
   const std::int64_t count = RandomData::count_for(graph, batch);
   const RandomData random(graph, count, recipe.seed);
   const data::BatchLoader loader = random.loader(augmenter_of(recipe));
-  run::Phases phases(options.trace.empty() ? 0 : run::trace_events(machine.all_threads(recipe.run.threads)));
+  run::Phases phases(
+      options.trace.empty() ? 0 : run::trace_events(machine.all_threads(recipe.run.execution.threads)));
   const Timeline::Use use(*phases.timeline);
   const mpi::ClockReading clock = mpi::read_root_clock(world);
-  const auto optimizer = optim::make_optimizer(recipe.train.optimizer);
-  const auto strategy = sync::make_strategy(recipe.train.strategy);
+  const auto& optimizer = recipe.train.loop.optimizer;
+  const auto& strategy = recipe.train.loop.strategy;
   engine::Replica replica(graph, engine_options(recipe, threads), loader, *optimizer, group, *strategy, 0);
   std::vector<std::uint32_t> ids(static_cast<std::size_t>(count));
   std::iota(ids.begin(), ids.end(), 0U);
@@ -165,9 +166,9 @@ int bench(const BenchOptions& options) {
   const double rate = study::median(rates);
   Settings result{{"recipe", recipe.name},
                   {"mode", recipe.train.mode},
-                  {"reduction", recipe::to_string(recipe.train.reduction)},
+                  {"reduction", recipe::to_string(recipe.train.step.reduction)},
                   {"strategy", strategy->settings()},
-                  {"wire", recipe::to_string(recipe.train.wire)},
+                  {"wire", recipe::to_string(recipe.train.step.wire)},
                   {"ranks", world.size()},
                   {"threads", threads},
                   {"unit", samples_of(graph)},

@@ -122,7 +122,8 @@ int bench_inference(const BenchOptions& options) {
   const mpi::Communicator& world = session.world();
   const recipe::Recipe recipe =
       recipe::Recipe::of_root(std::move(here), options.recipe, options.changes, world);
-  const int threads = bound_machine(world, recipe.run.threads).threads_for(recipe.run.threads);
+  const int threads =
+      bound_machine(world, recipe.run.execution.threads).threads_for(recipe.run.execution.threads);
   const nn::Graph graph = recipe.graph();
   engine::EvaluatorOptions evaluator =
       engine::evaluator_options(engine_options(recipe, threads), graph.output_shape().elements());

@@ -124,7 +124,8 @@ int bench_data(const BenchOptions& options) {
   const recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes);
   mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const int threads = bound_machine(world, recipe.run.threads).threads_for(recipe.run.threads);
+  const int threads =
+      bound_machine(world, recipe.run.execution.threads).threads_for(recipe.run.execution.threads);
   const nn::Graph graph = recipe.graph();
   const std::int64_t size = recipe.micro_batch(), count = RandomData::count_for(graph, size);
   const RandomData random(graph, count, recipe.seed);

@@ -212,7 +212,7 @@ void predict(const StudyPredictOptions& options, const recipe::Recipe& recipe, c
   }
   if (i == 0) {
     fmt::print("{}: {} scaling, batch {}{}, {} a rank, {} a node; {}\n", recipe.name,
-               options.weak ? "weak" : "strong", recipe.train.batch, options.weak ? " a rank" : "",
+               options.weak ? "weak" : "strong", recipe.train.step.batch, options.weak ? " a rank" : "",
                counted(measured.threads, "thread"), counted(cluster.ranks_per_node, "rank"),
                describe_exchange(measured.profile));
   }
@@ -246,8 +246,8 @@ int study_predict(const StudyPredictOptions& options) {
   const study::Scaling scaling = options.weak ? study::Scaling::kWeak : study::Scaling::kStrong;
   mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const run::Machine machine = bound_machine(world, recipe.run.threads);
-  const int threads = machine.threads_for(recipe.run.threads);
+  const run::Machine machine = bound_machine(world, recipe.run.execution.threads);
+  const int threads = machine.threads_for(recipe.run.execution.threads);
   std::vector<int> ranks = options.ranks;
   if (ranks.empty()) {
     for (int n = 1; n <= 1024; n *= 2) ranks.push_back(n);
@@ -256,15 +256,15 @@ int study_predict(const StudyPredictOptions& options) {
   if (options.check) measured.push_back(world.size());
 
   // 2. Measure the step of a rank, and the links.
-  const std::int64_t micro_batches = recipe.train.batch / recipe.micro_batch();
+  const std::int64_t micro_batches = recipe.train.step.batch / recipe.micro_batch();
   const study::StepProfile profile = measure_step(
       recipe, threads, study::needed_micro_batches(micro_batches, measured, scaling), options.seconds, world);
   const std::vector<doctor::Link> measured_links = doctor::measure_links(machine, world);
   std::optional<CheckedStep> real;
   if (options.check) {
     recipe::Recipe whole = recipe;
-    whole.train.micro_batch = recipe.micro_batch();  // as in the prediction
-    if (options.weak) whole.train.batch *= world.size();
+    whole.train.step.micro_batch = recipe.micro_batch();  // as in the prediction
+    if (options.weak) whole.train.step.batch *= world.size();
     real = measure_exchanging_step(whole, threads,
                                    study::busiest_micro_batches(micro_batches, world.size(), scaling),
                                    options.seconds, world);

@@ -23,7 +23,7 @@ namespace {
 
 // Strategies differ by epoch; most epochs are like the last one.
 std::int64_t last_epoch(const recipe::Recipe& recipe) {
-  return std::max<std::int64_t>(0, recipe.train.epochs - 1);
+  return std::max<std::int64_t>(0, recipe.train.loop.epochs - 1);
 }
 
 /// The time of the slowest rank.
@@ -43,7 +43,7 @@ class Trial {
         options_(std::move(options)),
         random_(graph_, options_.batch, recipe.seed),
         loader_(random_.loader(augmenter_of(recipe))),
-        optimizer_(optim::make_optimizer(recipe.train.optimizer)),
+        optimizer_(recipe.train.loop.optimizer),
         learning_rate_(recipe.learning_rate()),
         epoch_(last_epoch(recipe)),
         replica_(graph_, options_, loader_, *optimizer_, group, strategy, epoch_),
@@ -83,7 +83,7 @@ class Trial {
   engine::EngineOptions options_;
   RandomData random_;
   data::BatchLoader loader_;
-  std::unique_ptr<optim::Optimizer> optimizer_;
+  std::shared_ptr<const optim::Optimizer> optimizer_;
   double learning_rate_;
   std::int64_t epoch_, steps_ = 0;
   engine::Replica replica_;
@@ -187,7 +187,7 @@ void describe_exchange(const recipe::Recipe& recipe, const engine::EngineOptions
                   .bf16_elements = layout.trainable_size()};
   profile.options = {options.bucket_bytes, options.wire};
   profile.shares_memory = options.share_node;
-  const auto strategy = sync::make_strategy(recipe.train.strategy);
+  const auto& strategy = recipe.train.loop.strategy;
   if (strategy->sums_gradients(last_epoch(recipe))) return;
   const auto sums =
       engine::ModelAverage::sums_of(trial.engine(), trial.state_slots(), strategy->state_rule());
@@ -198,7 +198,8 @@ void describe_exchange(const recipe::Recipe& recipe, const engine::EngineOptions
 
 CheckedStep measure_exchanging_step(const recipe::Recipe& recipe, int threads, std::int64_t micro_batches,
                                     double seconds, const mpi::Communicator& world) {
-  const auto strategy = sync::make_strategy(recipe.train.strategy), together = sync::make_strategy({});
+  const std::shared_ptr<const sync::Strategy> strategy = recipe.train.loop.strategy,
+                                              together = sync::make_strategy({});
   const std::int64_t epoch = last_epoch(recipe);
   const std::int64_t period = strategy->sums_gradients(epoch)
                                   ? 1

@@ -39,7 +39,7 @@ std::vector<std::filesystem::path> checkpoint_folders(const std::filesystem::pat
   std::vector<std::filesystem::path> folders{run / "checkpoints"};
   try {
     const recipe::Recipe recipe = recipe::Recipe::load((run / "recipe.toml").string(), {});
-    const std::string& fallback = recipe.run.checkpoint_fallback;
+    const std::string& fallback = recipe.run.checkpoints.fallback;
     if (!fallback.empty()) folders.push_back(run::fallback_of(fallback, run, folders.front()));
   } catch (const Error&) {  // the run has not begun, or its recipe is wrong, which it says itself
   }

@@ -209,9 +209,9 @@ int gather(const GatherOptions& options) {
   }
 
   // 2. The samples that they vote on.
-  const run::Machine machine = bound_machine(world, recipe.run.threads);
+  const run::Machine machine = bound_machine(world, recipe.run.execution.threads);
   const run::OtherPrograms others(machine);
-  const int threads = machine.threads_for(recipe.run.threads);
+  const int threads = machine.threads_for(recipe.run.execution.threads);
   const mpi::Communicator node = world.split_node();
   run::NodeStorage memory(world, node, recipe.data.memory);
   std::vector<std::string> splits{recipe.data.test_split};
@@ -244,12 +244,12 @@ int gather(const GatherOptions& options) {
     if (!validation_split.empty()) validated.emplace(loader_of(validation_split));
     loaders.emplace(*trained, validated ? &*validated : nullptr);
   }
-  const train::Verdict verdict = train::gather_and_vote(job, training, {job.members, 1, 0, world}, world,
-                                                        loader_of(recipe.data.test_split), folder, phases,
-                                                        loaders ? &*loaders : nullptr);
+  const train::Verdict verdict = train::gather_and_vote(job, training, {job.ensemble.members, 1, 0, world},
+                                                        world, loader_of(recipe.data.test_split), folder,
+                                                        phases, loaders ? &*loaders : nullptr);
   world.barrier();
   const train::Cost cost =
-      train::cost_of(watch.seconds(), machine, recipe.run.threads, phases, others, world);
+      train::cost_of(watch.seconds(), machine, recipe.run.execution.threads, phases, others, world);
 
   // 4. Print the result, with the cost of the runs and of this vote.
   run::on_root(world, [&] {

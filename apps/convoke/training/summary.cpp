@@ -39,15 +39,15 @@ constexpr const char* kSummaryHelp = R"(Examples:
 
 // The plan of a training step of one micro-batch. `loss` must outlive it.
 nn::Network micro_batch_of(const recipe::Recipe& recipe, const nn::Graph& graph, const nn::Loss& loss) {
-  nn::require_precision(recipe.train.precision, recipe.train.emulate_bf16);
-  auto layout = std::make_shared<nn::ParameterLayout>(graph, recipe.micro_batch(), recipe.train.convolution,
-                                                      recipe.train.precision);
+  nn::require_precision(recipe.train.step.precision, recipe.train.emulate_bf16);
+  auto layout = std::make_shared<nn::ParameterLayout>(
+      graph, recipe.micro_batch(), recipe.train.step.convolution, recipe.train.step.precision);
   return {graph,
           std::move(layout),
           {.micro_batch = recipe.micro_batch(),
            .micro_batches = 1,
-           .convolution = recipe.train.convolution,
-           .precision = recipe.train.precision,
+           .convolution = recipe.train.step.convolution,
+           .precision = recipe.train.step.precision,
            .working_weights = true,
            .loss = &loss}};
 }
@@ -55,10 +55,10 @@ nn::Network micro_batch_of(const recipe::Recipe& recipe, const nn::Graph& graph,
 // Prints a line for each primitive of a training step: its kernel and its arithmetic.
 void print_plan(const recipe::Recipe& recipe, const nn::Graph& graph) {
   const std::int64_t micro_batch = recipe.micro_batch();
-  const nn::LossPtr loss = nn::make_loss(recipe.train.loss);
+  const nn::LossPtr loss = recipe.train.loss;
   const nn::Network network = micro_batch_of(recipe, graph, *loss);
   fmt::print("\nTraining step of one micro-batch of {} samples (of a batch of {}), {} of activations\n",
-             micro_batch, recipe.train.batch, format_bytes(network.activation_bytes()));
+             micro_batch, recipe.train.step.batch, format_bytes(network.activation_bytes()));
   const nn::Backend backend = nn::backend();
   fmt::print("oneDNN {}, instruction set {}\n", backend.version, backend.instruction_set);
   fmt::print("{:<24} {:<26} {:>10}  {}\n", "node", "pass", "MFLOP", "kernel");
@@ -78,7 +78,7 @@ struct Sizes {
 };
 
 Sizes sizes_of(const recipe::Recipe& recipe, const nn::Graph& graph) {
-  const nn::LossPtr loss = nn::make_loss(recipe.train.loss);
+  const nn::LossPtr loss = recipe.train.loss;
   const nn::Network network = micro_batch_of(recipe, graph, *loss);
   double flops = 0;
   for (const nn::PlanStep& step : network.steps()) {
@@ -120,7 +120,7 @@ void print_cores(const recipe::Recipe& recipe) {
   const std::int64_t cores = std::ssize(study::cores_here());
   const std::int64_t members = !votes ? 1 : recipe.ensemble.members > 0 ? recipe.ensemble.members : cores;
   fmt::print("cores: {}\n",
-             engine::describe_busy_cores(recipe.train.batch, recipe.micro_batch(), cores, members));
+             engine::describe_busy_cores(recipe.train.step.batch, recipe.micro_batch(), cores, members));
 }
 
 // How samples are normalized, and what published weights of the network expect.
@@ -158,7 +158,7 @@ int summary(const SummaryOptions& options) {
              graph.summary());
   for (const std::string& note : recipe.model.notes) fmt::print("note: {}\n", note);
   if (nn::synchronizes(graph))
-    fmt::print("batch norm: synchronized, over the whole batch of {}\n", recipe.train.batch);
+    fmt::print("batch norm: synchronized, over the whole batch of {}\n", recipe.train.step.batch);
 
   print_sizes(recipe, graph);
   print_cores(recipe);

@@ -72,7 +72,7 @@ void consult_doctor(const doctor::Binding& binding, const recipe::Recipe& recipe
   const std::vector<doctor::Finding> findings =
       doctor::examine({.world = world,
                        .binding = binding,
-                       .threads = recipe.run.threads,
+                       .threads = recipe.run.execution.threads,
                        .quick = true,
                        .runs = options.output.empty() ? "runs" : options.output});
   doctor::require_health(findings, options.ignore_doctor);
@@ -94,7 +94,7 @@ std::string loss_note(const train::Job& job, const data::Split& samples) {
   }
   const std::string beside = parts.empty() ? "" : ", unlike the objectives beside them";
   if (job.augmenter != nullptr && job.augmenter->mixes()) parts.emplace_back("mixed samples");
-  if (!job.distill.teacher.empty()) parts.emplace_back("the predictions of the teacher");
+  if (!job.loop.distill.teacher.empty()) parts.emplace_back("the predictions of the teacher");
   return parts.empty() ? ""
                        : fmt::format("training losses include {}; validation and test losses do not{}",
                                      join(parts), beside);
@@ -111,7 +111,7 @@ void describe_plan(const recipe::Run& run, int ranks, bool quiet) {
       doctor::check_dataset(data::stored_layout(dataset.file(), recipe.data.train_split), dataset.file(),
                             streamed, recipe.data.shuffle == "all");
   // A member that is trained in a separate job has all ranks, as if the other members had as many.
-  if (recipe.ensemble.member >= 0) ranks *= static_cast<int>(job.members);
+  if (recipe.ensemble.member >= 0) ranks *= static_cast<int>(job.ensemble.members);
   const std::vector<doctor::Finding> micro_batches = doctor::check_micro_batches(job, ranks);
   fmt::print(stderr, "{}{}", doctor::short_text(micro_batches), doctor::short_text(samples));
   for (const doctor::Finding& found : micro_batches) {
@@ -122,7 +122,7 @@ void describe_plan(const recipe::Run& run, int ranks, bool quiet) {
   for (const std::string& note : train::group_notes(job, run.loaders())) fmt::print("data: {}\n", note);
   for (const std::string& note : recipe.model.notes) fmt::print("note: {}\n", note);
   if (const auto& teacher = run.teacher()) {
-    fmt::print("teacher: {}\n", describe(recipe.train.distill.teacher, *teacher));
+    fmt::print("teacher: {}\n", describe(recipe.train.loop.distill.teacher, *teacher));
   }
   if (job.weights) fmt::print("weights: {}: {}\n", recipe.model.weights, job.weights->describe());
   const std::string note = recipe::normalization_note(recipe, job);
@@ -192,7 +192,7 @@ TrainOptions resolve_resume(TrainOptions options) {
 // Gives a resumed run the micro-batch of its checkpoints if the recipe leaves it to Convoke: other versions
 // may choose another one. Collective.
 void keep_micro_batch(recipe::Recipe& recipe, const fs::path& run, const mpi::Communicator& world) {
-  if (recipe.train.micro_batch != 0) return;
+  if (recipe.train.step.micro_batch != 0) return;
   const std::string stored = run::on_root(world, [&] {
     for (const auto& [key, value] : run::saved_fingerprint(checkpoint_folders(run))) {
       if (key == "train.micro_batch") return value;
@@ -200,8 +200,8 @@ void keep_micro_batch(recipe::Recipe& recipe, const fs::path& run, const mpi::Co
     return std::string();
   });
   const std::int64_t micro_batch = std::strtoll(stored.c_str(), nullptr, 10), now = recipe.micro_batch();
-  if (micro_batch < 1 || micro_batch == now || recipe.train.batch % micro_batch != 0) return;
-  recipe.train.micro_batch = micro_batch;
+  if (micro_batch < 1 || micro_batch == now || recipe.train.step.batch % micro_batch != 0) return;
+  recipe.train.step.micro_batch = micro_batch;
   if (world.root()) {
     fmt::print(
         "note: micro-batches of {}, as in the checkpoints of {}; train.micro_batch = \"auto\" is now {}\n",
@@ -212,10 +212,11 @@ void keep_micro_batch(recipe::Recipe& recipe, const fs::path& run, const mpi::Co
 // If checkpoints could not be written: where the newest ones are, a line for each member.
 std::string newest_checkpoints(const train::Job& job, const run::RunFolder& folder, const train::Cost& cost) {
   std::string text;
-  for (std::int64_t member = 0; cost.checkpoints.failed > 0 && member < job.members; ++member) {
+  for (std::int64_t member = 0; cost.checkpoints.failed > 0 && member < job.ensemble.members; ++member) {
     const fs::path file = train::checkpoints_of(job, folder, member).newest_file();
-    text += fmt::format("newest checkpoint{}: {}\n", job.ensemble ? fmt::format(" of member {}", member) : "",
-                        file.empty() ? "none" : file.string());
+    text +=
+        fmt::format("newest checkpoint{}: {}\n", job.is_ensemble ? fmt::format(" of member {}", member) : "",
+                    file.empty() ? "none" : file.string());
   }
   return text;
 }
@@ -249,7 +250,7 @@ int train(const TrainOptions& given) {
   auto watchdog = run::Watchdog::beside(
       options.output.empty() ? fs::path("runs") / recipe.name : fs::path(options.output),
       recipe.run.stall_timeout, "start the job again; set run.stall_timeout to wait longer", world);
-  const doctor::Binding binding = doctor::fix_binding(world, recipe.run.threads);
+  const doctor::Binding binding = doctor::fix_binding(world, recipe.run.execution.threads);
   consult_doctor(binding, recipe, options, world);
 
   // 3. The samples (one copy per node), and a check that the job can be trained on them.

@@ -19,22 +19,30 @@ namespace convoke::engine {
 
 enum class Reduction { kFast, kExact };
 
-/// Options of a training step: its computation, and its execution on this rank.
-struct EngineOptions {
-  std::int64_t batch = 0;        ///< global batch
-  std::int64_t micro_batch = 0;  ///< samples per micro-batch, divides batch
-  std::uint64_t seed = 0;
+/// What a training step computes. A recipe's [train] holds it.
+struct StepOptions {
+  std::int64_t batch = 64;  ///< global batch; of each member in an ensemble
+  std::int64_t micro_batch =
+      0;  ///< samples per micro-batch, divides batch; 0 in a recipe: auto_micro_batch()
   Reduction reduction = Reduction::kFast;
   nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
   nn::Precision precision = nn::Precision::kFloat32;
-  nn::LossPtr loss = nn::default_loss();
-  int threads = 1;                         ///< worker threads of this rank, >= 1
-  bool share_node = true;                  ///< the ranks of a node share memory (ModelMemory)
   sync::Wire wire = sync::Wire::kFloat32;  ///< between nodes; kExact ignores it
-  std::size_t bucket_bytes = 0;            ///< 0: chosen by the strategy
-  bool balance = false;           ///< micro-batches go to workers that are free, or to ranks by their speed
-  std::int64_t verify_every = 0;  ///< steps, see GradientVerification; 0: never; kExact only
   UpdateOptions update;
+};
+
+/// How a rank executes a training step. A recipe's [run] holds it.
+struct ExecutionOptions {
+  int threads = 1;               ///< worker threads of this rank, >= 1; 0 in a recipe: its share of the cores
+  bool share_node = true;        ///< the ranks of a node share memory (ModelMemory)
+  std::size_t bucket_bytes = 0;  ///< 0: chosen by the strategy
+  bool balance = false;          ///< micro-batches go to workers that are free, or to ranks by their speed
+  std::int64_t verify_every = 0;  ///< steps, see GradientVerification; 0: never; kExact only
+};
+
+struct EngineOptions : StepOptions, ExecutionOptions {
+  std::uint64_t seed = 0;
+  nn::LossPtr loss = nn::default_loss();
 };
 
 /// Returns the micro-batch of `micro_batch = "auto"`: batch / 64, so that up to 64 workers have one, but at

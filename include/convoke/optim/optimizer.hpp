@@ -59,8 +59,9 @@ class Optimizer {
   virtual Settings settings() const = 0;
 };
 
-/// Makes the optimizer that `settings` describe: { name = "adam", beta_1 = 0.9 }. Ignores "learning_rate",
-/// which the schedule uses. Throws Error for an unknown name, key or a value out of range.
+/// Makes the optimizer that `settings` describe: { name = "adam", beta_1 = 0.9 }; without a name, Adam.
+/// Ignores "learning_rate", which the schedule uses. Throws Error for an unknown name, key or a value out of
+/// range.
 std::unique_ptr<Optimizer> make_optimizer(const Settings& settings);
 
 /// Returns the learning rate of such a table. Throws Error unless it is above 0.

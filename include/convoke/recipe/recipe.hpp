@@ -23,16 +23,14 @@ struct DataRecipe {
   std::string train_split = "train";
   std::string test_split = "test";
   std::string normalize =
-      "unit";                   ///< data::normalization_names(); default for inputs other than images: none
-  double validation_split = 0;  ///< fraction of the training samples (of each shard)
-  double fraction = 1;  ///< share of the training samples that are not held out (of each shard), (0, 1]
-  data::Sampling sampling = data::Sampling::kAll;
+      "unit";  ///< data::normalization_names(); default for inputs other than images: none
+  train::SampleOptions samples;
   std::string validation_name;  ///< or the name of a separate split; empty: none
   std::string shuffle = "all";  ///< all | none | chunks; written true, false, "chunks"
   std::uint64_t window = 0;     ///< of "chunks", in bytes, see data::Shuffle
   std::uint64_t memory = 0;     ///< bytes of a node for samples; 0: "auto", half of its memory
 
-  bool validates() const { return validation_split > 0 || !validation_name.empty(); }
+  bool validates() const { return samples.validation_split > 0 || !validation_name.empty(); }
   /// Returns the shuffle for samples of this size in bytes.
   data::Shuffle shuffle_of(std::int64_t sample_bytes) const;
 };
@@ -59,58 +57,23 @@ struct ModelRecipe {
 
 struct TrainRecipe {
   std::string mode = "sync";  ///< sync | ensemble
-  std::int64_t epochs = 1;
-  std::int64_t batch = 64;       ///< global batch; per member in an ensemble
-  std::int64_t micro_batch = 0;  ///< samples; 0: "auto"
-  engine::Reduction reduction = engine::Reduction::kFast;
-  Settings strategy;  ///< see sync::make_strategy, with every option
-  sync::Wire wire = sync::Wire::kFloat32;
-  nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
-  nn::Precision precision = nn::Precision::kFloat32;
-  bool emulate_bf16 = false;  ///< if the processor has no bf16
-  Settings loss;              ///< see nn::make_loss, with every option
-  bool balance_classes =
-      false;  ///< derive class weights of the loss from the class counts of the training split
-  engine::UpdateOptions update;  ///< clip_value, clip_norm, ema
-  Settings optimizer;            ///< with name and learning_rate
-  Settings schedule;
-  double learning_rate = 1e-3;      ///< from optimizer.learning_rate
-  std::int64_t validate_every = 0;  ///< steps, in addition to each epoch's end; 0: only at its end
-  Settings early_stopping;          ///< with every option; empty: none
-  train::OnDivergence on_divergence;
-  train::Distillation distill;
-  std::int64_t top_k = 5;            ///< for evaluations; 0: none
-  std::int64_t reference_batch = 0;  ///< the batch for which learning_rate was chosen; 0: any batch
-  std::vector<train::Stage>
-      stages;  ///< in ascending order of epoch; patterns are resolved, as those of groups
+  engine::StepOptions step;
+  train::LoopOptions loop = train::LoopOptions();  ///< patterns of stages are resolved, as those of groups
+  bool emulate_bf16 = false;                       ///< if the processor has no bf16
+  nn::LossPtr loss = nn::default_loss();
+  bool balance_classes = false;  ///< the loss has class weights from the class counts of the training split
+  std::int64_t reference_batch = 0;   ///< the batch for which loop.learning_rate was chosen; 0: any batch
   std::vector<nn::RateGroup> groups;  ///< with resolved patterns, as in model.freeze
 };
 
-struct EnsembleRecipe {
-  std::int64_t members = 0;         ///< 0: "ranks", one per rank
-  std::vector<std::int64_t> ranks;  ///< of each group; empty: as equal as possible
-  std::int64_t member = -1;         ///< the only member to train, counted from 0; -1: "all"
-  data::Sharding shards = data::Sharding::kContiguous;
-  std::string rule = "majority";   ///< the rule of the verdict; every rule is reported
-  std::vector<std::string> soups;  ///< see vote::find_soup
-};
-
 struct RunRecipe {
-  int threads = 0;  ///< worker threads per rank; 0: "auto"
-  run::CheckpointInterval checkpoint_every;
-  std::int64_t keep_checkpoints = 2;  ///< number of newest checkpoints to keep
-  std::int64_t keep_best = 1;         ///< number of best models (by validation) to keep; 0: none
-  std::string checkpoint_fallback;    ///< folder for checkpoints that the run folder does not take
-  double stop_before = 0;             ///< seconds before the end of a Slurm job; 0: never
-  double stall_timeout = 600;         ///< seconds, see run::Watchdog; 0: never
-  std::int64_t verify_every = 0;      ///< steps, see engine::GradientVerification; 0: never
-  std::int64_t bucket_kib = 0;        ///< 0: "auto"
-  bool share_memory = true;
-  bool balance = false;         ///< see engine::MicroBatchShares
-  std::int64_t memory_mib = 0;  ///< memory of a node for all its ranks; 0: "auto", all of it
-  bool trace = false;           ///< write trace.json at the end
-  bool report = true;           ///< write report.html at the end
-  std::int64_t cache_mib = 0;   ///< features in a node's memory; larger caches go to a file; 0: "auto"
+  engine::ExecutionOptions execution{.threads = 0};  ///< threads 0: "auto"
+  train::CheckpointOptions checkpoints;
+  train::MemoryOptions memory;
+  double stop_before = 0;      ///< seconds before the end of a Slurm job; 0: never
+  double stall_timeout = 600;  ///< seconds, see run::Watchdog; 0: never
+  bool trace = false;          ///< write trace.json at the end
+  bool report = true;          ///< write report.html at the end
 };
 
 /// A complete, checked recipe.
@@ -122,7 +85,7 @@ struct Recipe {
   data::AugmentOptions augment;  ///< for training samples
   ModelRecipe model;
   TrainRecipe train;
-  EnsembleRecipe ensemble;
+  train::EnsembleOptions ensemble;
   RunRecipe run;
   train::LogOptions log;
   std::filesystem::path folder;  ///< folder of the recipe file; empty for a recipe from text

@@ -61,6 +61,53 @@ struct JobError : Error {
   using Error::Error;
 };
 
+// Sections of a recipe hold the structs of options below, and a job has them with every value resolved.
+
+/// The training loop: what a step does with the gradients, how often steps are repeated, and what ends them.
+struct LoopOptions {
+  std::int64_t epochs = 1;
+  std::shared_ptr<const optim::Optimizer> optimizer = optim::make_optimizer({});
+  double learning_rate = 1e-3;  ///< the base rate
+  std::shared_ptr<const optim::Schedule> schedule = optim::make_schedule({});
+  std::shared_ptr<const sync::Strategy> strategy = sync::make_strategy({});
+  std::vector<Stage> stages;          ///< in ascending order of epoch
+  std::int64_t validate_every = 0;    ///< steps between validations within an epoch; 0: only at its end
+  std::int64_t top_k = kDefaultTopK;  ///< for evaluations; 0: none
+  EarlyStopping early_stopping;
+  OnDivergence on_divergence;
+  Distillation distill;  ///< with a teacher, the training samples have its soft labels
+};
+
+/// Which samples a model is trained on.
+struct SampleOptions {
+  double validation_split =
+      0;                ///< fraction of the training samples (of each shard); 0: none, or a whole split
+  double fraction = 1;  ///< of the training samples (of each shard) that are not held out, (0, 1]
+  data::Sampling sampling = data::Sampling::kAll;
+};
+
+struct CheckpointOptions {
+  run::CheckpointInterval every;
+  std::int64_t keep = 2;           ///< number of newest checkpoints to keep
+  std::int64_t keep_best = 1;      ///< number of best models (by validation) to keep; 0: none
+  std::filesystem::path fallback;  ///< folder for checkpoints that the run folder does not take; empty: none
+};
+
+struct MemoryOptions {
+  std::uint64_t node_bytes = 0;  ///< memory of a node for all its ranks; 0: all of it
+  /// Memory of a node for cached features, which otherwise go to a file; 0: half of the free memory.
+  std::size_t cache_bytes = 0;
+};
+
+struct EnsembleOptions {
+  std::int64_t members = 0;              ///< 0: one per rank (in a recipe)
+  std::vector<std::int64_t> ranks = {};  ///< of each group; empty: as equal as possible
+  std::int64_t member = -1;              ///< the only member to train, counted from 0; -1: all
+  data::Sharding shards = data::Sharding::kContiguous;
+  std::string rule = "majority";        ///< the voting rule that decides; every rule is reported
+  std::vector<std::string> soups = {};  ///< the soups to make of the members (vote::find_soup)
+};
+
 /// Further lines of metrics.jsonl, in addition to the epochs.
 struct LogOptions {
   std::int64_t every_steps = 0;  ///< steps between lines about a step; 0: none
@@ -75,42 +122,20 @@ struct Job {
   std::string name;
   run::ModelDescription model;
   engine::EngineOptions engine;  ///< with the seed of the run; members have other seeds
-  std::shared_ptr<const optim::Optimizer> optimizer;
-  std::shared_ptr<const optim::Schedule> schedule;
-  std::shared_ptr<const sync::Strategy> strategy = sync::make_strategy({});
-  double learning_rate = 1e-3;
-  std::vector<Stage> stages;        ///< in ascending order of epoch
-  std::int64_t cache_features = 0;  ///< cached views per sample (FeatureCache); 0: none
-  std::size_t cache_bytes =
-      0;  ///< memory of a node for features, which otherwise go to a file; 0: half of the free memory
-  std::int64_t epochs = 1;
+  LoopOptions loop;
+  SampleOptions samples;
   data::Shuffle shuffle;
-  data::Sampling sampling = data::Sampling::kAll;
-  std::shared_ptr<const data::Augmenter> augmenter;  ///< for training samples; null: no augmentation
-  double validation_split = 0;  ///< share of the training samples; 0: none, or a separate split
-  double fraction = 1;          ///< share of the training samples that are not held out, (0, 1]
-  Distillation distill;         ///< with a teacher, the training samples have its soft labels
+  std::shared_ptr<const data::Augmenter> augmenter;    ///< for training samples; null: no augmentation
   std::shared_ptr<const run::InitialWeights> weights;  ///< weights to start from; null: initial values
-  std::int64_t validate_every = 0;  ///< steps between validations within an epoch; 0: only at its end
-  EarlyStopping early_stopping;
-  OnDivergence on_divergence;
-  std::int64_t top_k = kDefaultTopK;  ///< for evaluations
-  run::CheckpointInterval checkpoint_every;
-  std::int64_t keep_checkpoints = 2;          ///< number of newest checkpoints to keep
-  std::filesystem::path checkpoint_fallback;  ///< folder for checkpoints that the run folder does not take
-  run::Deadline job_end;                      ///< when the batch system ends the job, for `convoke watch`
-  run::Deadline deadline;                     ///< when to stop, with a checkpoint
-  std::uint64_t memory_bytes = 0;             ///< memory of a node for all its ranks; 0: all of it
+  std::int64_t cache_features = 0;                     ///< cached views per sample (FeatureCache); 0: none
+  CheckpointOptions checkpoints;
+  MemoryOptions memory;
   LogOptions log;
-  std::int64_t keep_best = 1;  ///< number of best models (by validation) to keep; 0: none
+  run::Deadline job_end;   ///< when the batch system ends the job, for `convoke watch`
+  run::Deadline deadline;  ///< when to stop, with a checkpoint
 
-  bool ensemble = false;                  ///< true: independent members; false: one model on all ranks
-  std::int64_t members = 1;               ///< > 0
-  std::vector<std::int64_t> group_ranks;  ///< ranks of each group; empty: as equal as possible
-  data::Sharding shards = data::Sharding::kFull;
-  std::string shards_name = "full";
-  std::string rule = "majority";   ///< the voting rule that decides
-  std::vector<std::string> soups;  ///< the soups to make of the members (vote::find_soup)
+  bool is_ensemble = false;  ///< true: independent members; false: one model on all ranks
+  EnsembleOptions ensemble{.members = 1, .shards = data::Sharding::kFull};
 
   run::Fingerprint fingerprint;  ///< resume fingerprint: must be equal to resume
   std::string recipe;            ///< the resolved recipe as TOML, stored in checkpoints

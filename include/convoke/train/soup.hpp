@@ -31,8 +31,8 @@ struct Ingredients {
   std::vector<double> accuracies;              ///< their validation accuracies
 };
 
-/// Makes the soups `job.soups`, evaluates each on `test`, and writes each to soup-<name>.h5 in the folder.
-/// `validation`: for a soup that makes trials; may be null otherwise. Collective.
+/// Makes the soups `job.ensemble.soups`, evaluates each on `test`, and writes each to soup-<name>.h5 in the
+/// folder. `validation`: for a soup that makes trials; may be null otherwise. Collective.
 std::vector<SoupOutcome> make_soups(const Job& job, const Ingredients& ingredients,
                                     const CommonValidation* validation, const data::BatchLoader& test,
                                     engine::Evaluator& evaluator, const mpi::Communicator& world,

@@ -83,20 +83,20 @@ Configuration planned_configuration(const StudyFile& study, const Point& point) 
     // change.
     const std::int64_t group = std::max<std::int64_t>(1, point.ranks / members);
     change(fmt::format("train.micro_batch={}", recipe.micro_batch()));
-    change(fmt::format("train.batch={}", recipe.train.batch * group));
+    change(fmt::format("train.batch={}", recipe.train.step.batch * group));
     recipe = load(study, point, made);
   }
   made.at = {.system = recipe.name,
              .mode = point.mode != nullptr ? point.mode->name : recipe.train.mode,
              .ranks = point.ranks,
              .threads = point.threads,
-             .fraction = recipe.data.fraction,
+             .fraction = recipe.data.samples.fraction,
              .batch = point.batch,
              .variant = join(variant, " "),
              .emulated = point.mode != nullptr && point.mode->emulated};
   made.name = run_name(made.at);
   made.seed = recipe.seed;
-  made.epochs = recipe.train.epochs;
+  made.epochs = recipe.train.loop.epochs;
   made.members = members;
   made.obstacle = obstacle(recipe, point.ranks, made.at.emulated);
   return made;
@@ -154,12 +154,12 @@ std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks, bool emul
                        counted(members, "member"),
                        recipe.ensemble.ranks.empty() ? counted(ranks, "rank") : "ensemble.ranks");
   }
-  const std::int64_t micro_batches = recipe.train.batch / recipe.micro_batch();
+  const std::int64_t micro_batches = recipe.train.step.batch / recipe.micro_batch();
   const std::int64_t group = (ranks + members - 1) / members;  // size of the largest group
   if (group <= micro_batches) return {};
   return fmt::format("{} ranks{}, but a step of {} samples has {} of {}: {} would have no work", group,
-                     votes ? " for a member" : "", recipe.train.batch, counted(micro_batches, "micro-batch"),
-                     recipe.micro_batch(), group - micro_batches);
+                     votes ? " for a member" : "", recipe.train.step.batch,
+                     counted(micro_batches, "micro-batch"), recipe.micro_batch(), group - micro_batches);
 }
 
 std::vector<std::string> Configuration::changes_of(const StudyFile& study, std::int64_t repeat) const {
