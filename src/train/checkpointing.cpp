@@ -27,26 +27,22 @@ run::BestModels::Cost cost_by(const EarlyStopping& rule) {
 
 }  // namespace
 
-Checkpointing::Checkpointing(const Job& job, StagedEngine& engine, const mpi::Communicator& group,
-                             run::Checkpoints checkpoints, const Reports& reports, run::Phases& phases)
-    : job_(job),
+Checkpointing::Checkpointing(const ModelContext& context, StagedEngine& engine, run::Checkpoints checkpoints)
+    : context_(context),
       engine_(engine),
-      group_(group),
       storage_(std::move(checkpoints)),
-      best_models_(storage_.checkpoints().folder(), job.checkpoints.keep_best,
-                   cost_by(job.loop.early_stopping)),
-      reports_(reports),
-      phases_(phases) {
-  mpi::together(group_, [&] {
-    if (group_.root()) storage_.checkpoints().make_folder();
+      best_models_(storage_.checkpoints().folder(), context.job.checkpoints.keep_best,
+                   cost_by(context.job.loop.early_stopping)) {
+  mpi::together(context_.group, [&] {
+    if (context_.group.root()) storage_.checkpoints().make_folder();
   });
 }
 
 Checkpointing::~Checkpointing() {
   writer_.wait();
   count_lost();
-  phases_.checkpoints.longest_writing =
-      std::max(phases_.checkpoints.longest_writing, writer_.longest_seconds());
+  context_.phases.checkpoints.longest_writing =
+      std::max(context_.phases.checkpoints.longest_writing, writer_.longest_seconds());
 }
 
 Checkpointing::Position Checkpointing::position_of(const run::CheckpointState& state) {
@@ -54,14 +50,14 @@ Checkpointing::Position Checkpointing::position_of(const run::CheckpointState& s
 }
 
 void Checkpointing::after_step(const run::CheckpointState& state) {
-  const run::CheckpointInterval& every = job_.checkpoints.every;
+  const run::CheckpointInterval& every = context_.job.checkpoints.every;
   const bool steps = every.steps > 0 && state.updates - saved_updates_ >= every.steps;
   const bool seconds = every.seconds > 0 && since_saved_.seconds() >= every.seconds;
   if (as_root(steps || seconds)) save(state);
 }
 
 void Checkpointing::after_epoch(const run::CheckpointState& state) {
-  const std::int64_t epochs = job_.checkpoints.every.epochs;
+  const std::int64_t epochs = context_.job.checkpoints.every.epochs;
   if (epochs > 0 && state.epochs_done % epochs == 0) {
     save(state);
   } else {
@@ -71,12 +67,12 @@ void Checkpointing::after_epoch(const run::CheckpointState& state) {
 
 // The root decides. The others need to know only if they have a part in the checkpoint.
 bool Checkpointing::as_root(bool wanted) const {
-  return engine_.keeps_states() ? run::any_of(group_, group_.root() && wanted) : wanted;
+  return engine_.keeps_states() ? run::any_of(context_.group, context_.group.root() && wanted) : wanted;
 }
 
 void Checkpointing::save(const run::CheckpointState& state) {
   std::vector<std::vector<float>> others = engine_.gather_states();
-  if (!group_.root()) return;
+  if (!context_.group.root()) return;
   Span span(Activity::kCheckpoint);
   refused_ = !engine_.first_bad_parameter().empty() ||
              !std::ranges::all_of(others, [](const auto& values) { return all_finite(values); });
@@ -86,7 +82,7 @@ void Checkpointing::save(const run::CheckpointState& state) {
     return;
   }
   report_failures();
-  run::CheckpointUse& use = phases_.checkpoints;
+  run::CheckpointUse& use = context_.phases.checkpoints;
   std::string left_out;
   if (!writer_.ready(kPatience)) {
     left_out = "the previous one is still being written";
@@ -103,7 +99,7 @@ void Checkpointing::save(const run::CheckpointState& state) {
     }
   }
   if (!left_out.empty()) {
-    reports_.progress.warn(
+    context_.reports.progress.warn(
         fmt::format("the checkpoint after step {} is skipped: {}", state.updates, left_out));
     ++use.left_out;
   }
@@ -114,23 +110,24 @@ void Checkpointing::save(const run::CheckpointState& state) {
 }
 
 void Checkpointing::keep_best(const std::vector<float>& parameters, const run::Validated& validated) {
-  const double cost = job_.loop.early_stopping.cost(validated.loss, validated.accuracy);
-  if (job_.checkpoints.keep_best == 0 || !group_.root() || std::isinf(cost)) return;
+  const double cost = context_.job.loop.early_stopping.cost(validated.loss, validated.accuracy);
+  if (context_.job.checkpoints.keep_best == 0 || !context_.group.root() || std::isinf(cost)) return;
   const Span span(Activity::kCheckpoint);
   try {
     give_best(parameters, validated);
   } catch (const std::exception& error) {
-    reports_.progress.warn(fmt::format("the model after step {} is not kept as one of the best: {}",
-                                       validated.step, error.what()));
-    ++phases_.checkpoints.left_out;
+    context_.reports.progress.warn(fmt::format("the model after step {} is not kept as one of the best: {}",
+                                               validated.step, error.what()));
+    ++context_.phases.checkpoints.left_out;
   }
 }
 
 void Checkpointing::give_best(const std::vector<float>& parameters, const run::Validated& validated) {
-  const auto cost = cost_by(job_.loop.early_stopping);
+  const auto cost = cost_by(context_.job.loop.early_stopping);
   note_written();
   // Most validations are worse than the written models: they need not wait for the writer to read the files.
-  if (std::ssize(written_costs_) == job_.checkpoints.keep_best && written_costs_.back() <= cost(validated))
+  if (std::ssize(written_costs_) == context_.job.checkpoints.keep_best &&
+      written_costs_.back() <= cost(validated))
     return;
   writer_.wait();
   note_written();
@@ -140,7 +137,7 @@ void Checkpointing::give_best(const std::vector<float>& parameters, const run::V
   best->parameters = parameters;
   unwritten_.push_back(best);
   write(best);
-  if (std::ssize(unwritten_) <= job_.checkpoints.keep_best) return;
+  if (std::ssize(unwritten_) <= context_.job.checkpoints.keep_best) return;
   // If the disk stays full, the worst model is dropped: it is not among the best even if all others are
   // written.
   unwritten_.erase(std::max_element(unwritten_.begin(), unwritten_.end(), [&](const auto& a, const auto& b) {
@@ -149,24 +146,24 @@ void Checkpointing::give_best(const std::vector<float>& parameters, const run::V
 }
 
 void Checkpointing::note_written() {
-  const auto cost = cost_by(job_.loop.early_stopping);
+  const auto cost = cost_by(context_.job.loop.early_stopping);
   std::erase_if(unwritten_, [&](const auto& best) {
     if (!best->written) return false;
     written_costs_.push_back(cost(best->validated));
     return true;
   });
   std::sort(written_costs_.begin(), written_costs_.end());
-  if (std::ssize(written_costs_) > job_.checkpoints.keep_best) {
-    written_costs_.resize(static_cast<std::size_t>(job_.checkpoints.keep_best));
+  if (std::ssize(written_costs_) > context_.job.checkpoints.keep_best) {
+    written_costs_.resize(static_cast<std::size_t>(context_.job.checkpoints.keep_best));
   }
 }
 
 void Checkpointing::write(const std::shared_ptr<Best>& best) {
   writer_.give([this, best] {
-    best_models_.keep(job_.model, best->parameters, best->validated);
+    best_models_.keep(context_.job.model, best->parameters, best->validated);
     best->written = true;
   });
-  ++phases_.checkpoints.written;
+  ++context_.phases.checkpoints.written;
 }
 
 void Checkpointing::finish(const run::CheckpointState& state, bool needed) {
@@ -176,7 +173,7 @@ void Checkpointing::finish(const run::CheckpointState& state, bool needed) {
   writer_.wait();
   if (!as_root(saved_ != position_of(state))) return;
   save(state);
-  if (!group_.root()) return;
+  if (!context_.group.root()) return;
   writer_.wait();
   const bool copied = saved_ == position_of(state);
   if (needed && (!copied || storage_.lost())) {
@@ -189,13 +186,13 @@ void Checkpointing::finish(const run::CheckpointState& state, bool needed) {
 
 std::vector<std::string> Checkpointing::failures() {
   std::vector<std::string> failed = writer_.failures();
-  phases_.checkpoints.written -= std::ssize(failed);
-  phases_.checkpoints.left_out += std::ssize(failed);
+  context_.phases.checkpoints.written -= std::ssize(failed);
+  context_.phases.checkpoints.left_out += std::ssize(failed);
   return failed;
 }
 
 void Checkpointing::count_lost() {
-  run::CheckpointUse& use = phases_.checkpoints;
+  run::CheckpointUse& use = context_.phases.checkpoints;
   const CheckpointStorage::Counts now = storage_.counts();
   use.failed += now.failed - counted_.failed;
   use.in_fallback += now.in_fallback - counted_.in_fallback;
@@ -207,11 +204,11 @@ void Checkpointing::count_lost() {
 // Repeats failed writes too: the best models at once, the state with the next or the last checkpoint.
 void Checkpointing::report_failures() {
   count_lost();
-  if (const std::optional<std::string> news = storage_.news()) reports_.progress.warn(*news);
+  if (const std::optional<std::string> news = storage_.news()) context_.reports.progress.warn(*news);
   if (storage_.lost()) saved_ = {};
   const std::vector<std::string> failed = failures();
   for (const std::string& failure : failed) {
-    reports_.progress.warn(failure + "; training goes on, earlier checkpoints are unchanged");
+    context_.reports.progress.warn(failure + "; training goes on, earlier checkpoints are unchanged");
   }
   if (failed.empty()) return;
   for (const auto& best : unwritten_) {
@@ -236,16 +233,13 @@ std::optional<run::CheckpointState> Checkpointing::go_back() {
 
 std::optional<run::CheckpointState> Checkpointing::resume() {
   std::optional<run::CheckpointState> newest = run::newest_for_all(
-      storage_.checkpoints(), group_, [&](const auto& why) { reports_.progress.warn(why); });
-  run::on_root(group_, [&] {
-    best_models_.go_back_to(newest ? newest->updates : 0);
-    return std::string();
-  });
+      storage_.checkpoints(), context_.group, [&](const auto& why) { context_.reports.progress.warn(why); });
+  run::on_root(context_.group, [&] { best_models_.go_back_to(newest ? newest->updates : 0); });
   if (!newest) return std::nullopt;
   engine_.restore(*newest);
   saved_ = position_of(*newest);
   saved_updates_ = newest->updates;
-  reports_.progress.note(
+  context_.reports.progress.note(
       fmt::format("resumed after {} epochs and {} steps", newest->epochs_done, newest->steps_done));
   return newest;
 }

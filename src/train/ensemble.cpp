@@ -112,10 +112,10 @@ void train_member(const TrainingContext& context, std::int64_t member, const Mem
   std::optional<Trainer> trainer;
   {
     const Span span(Activity::kLoad);
-    trainer.emplace(job, assignment, context.loaders.training, context.group, context.stop,
-                    checkpoints_of(job, context.folder, member),
-                    Reports{progress, log_member, title_of(job, member), context.status, forget},
-                    context.phases);
+    trainer.emplace(ModelContext{job, assignment, context.loaders.training, context.group,
+                                 Reports{progress, log_member, title_of(job, member), context.status, forget},
+                                 context.phases},
+                    context.stop, checkpoints_of(job, context.folder, member));
     if (job.weights) trainer->start_from(*job.weights);
     for_all_members([&] {
       if (context.resume) trainer->resume();

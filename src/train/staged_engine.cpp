@@ -15,19 +15,14 @@
 
 namespace convoke::train {
 
-StagedEngine::StagedEngine(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
-                           const mpi::Communicator& group, const Reports& reports, run::Phases& phases)
-    : job_(job),
-      assignment_(assignment),
-      options_(job.engine_for(assignment.seed)),
-      loader_(loader),
-      group_(group),
-      reports_(reports),
-      phases_(phases),
-      steps_per_epoch_(
-          data::EpochPlan(assignment.training, assignment.seed, 0, job.engine.batch, false).steps()),
-      parameters_(engine::canonical_parameters(job.model.graph)),
-      graph_(job.model.graph) {
+StagedEngine::StagedEngine(const ModelContext& context)
+    : context_(context),
+      options_(context.job.engine_for(context.assignment.seed)),
+      steps_per_epoch_(data::EpochPlan(context.assignment.training, context.assignment.seed, 0,
+                                       context.job.engine.batch, false)
+                           .steps()),
+      parameters_(engine::canonical_parameters(context.job.model.graph)),
+      graph_(context.job.model.graph) {
   make_engine(0, 0);
 }
 
@@ -35,31 +30,31 @@ void StagedEngine::drop_engine() { replica_.reset(); }
 
 void StagedEngine::make_engine(std::size_t stages, std::int64_t epoch) {
   drop_engine();  // frees its memory for the next engine
-  const std::span<const Stage> begun = std::span(job_.loop.stages).first(stages);
+  const std::span<const Stage> begun = std::span(context_.job.loop.stages).first(stages);
   stages_begun_ = stages;
-  learning_rate_ = learning_rate_after(begun, job_.loop.learning_rate);
-  graph_ = unfrozen_by(begun, job_.model.graph, steps_per_epoch_);
+  learning_rate_ = learning_rate_after(begun, context_.job.loop.learning_rate);
+  graph_ = unfrozen_by(begun, context_.job.model.graph, steps_per_epoch_);
   if (features_ != nullptr) graph_ = nn::suffix_of(graph_, features_->last_node());
-  replica_ = std::make_unique<engine::Replica>(graph_, options_,
-                                               features_ != nullptr ? features_->loader() : loader_,
-                                               *job_.loop.optimizer, group_, *job_.loop.strategy, epoch);
+  replica_ = std::make_unique<engine::Replica>(
+      graph_, options_, features_ != nullptr ? features_->loader() : context_.loader,
+      *context_.job.loop.optimizer, context_.group, *context_.job.loop.strategy, epoch);
   static bool told = false;  // once in a job, for all members
   if (!replica_->engine().unshared().empty() && !std::exchange(told, true)) {
-    reports_.progress.warn(
+    context_.reports.progress.warn(
         fmt::format("each rank keeps its own copy of the model, and they exchange through MPI: {}",
                     replica_->engine().unshared()));
   }
 }
 
 bool StagedEngine::begin_epoch(std::int64_t epochs_done, const FeatureCache::Stop& stop) {
-  const std::size_t stages = stages_begun(job_.loop.stages, epochs_done);
-  const std::size_t cached = mpi::together(group_, [&] { return cached_node(job_, stages); });
+  const std::size_t stages = stages_begun(context_.job.loop.stages, epochs_done);
+  const std::size_t cached = mpi::together(context_.group, [&] { return cached_node(context_.job, stages); });
   const bool begins = stages != stages_begun_;
-  const bool together = job_.loop.strategy->sums_gradients(epochs_done);
+  const bool together = context_.job.loop.strategy->sums_gradients(epochs_done);
   if (begins || cached != cached_ || together != replica_->together()) enter(stages, cached, epochs_done);
   if (begins) {
-    reports_.progress.note(fmt::format("a new stage begins with epoch {}: {} parameters are trained",
-                                       epochs_done + 1, format_count(graph_.trainable_count())));
+    context_.reports.progress.note(fmt::format("a new stage begins with epoch {}: {} parameters are trained",
+                                               epochs_done + 1, format_count(graph_.trainable_count())));
   }
   return features_ == nullptr || compute_features(epochs_done, stop);
 }
@@ -67,7 +62,7 @@ bool StagedEngine::begin_epoch(std::int64_t epochs_done, const FeatureCache::Sto
 void StagedEngine::enter(std::size_t stages, std::size_t cached, std::int64_t epoch) {
   run::CheckpointState state;
   state.updates = replica_->engine().steps_done();
-  mpi::together(group_, [&] { capture(state); });
+  mpi::together(context_.group, [&] { capture(state); });
   if (cached != cached_) {
     drop_engine();  // it reads the features
     features_ = nullptr;
@@ -81,65 +76,67 @@ void StagedEngine::enter(std::size_t stages, std::size_t cached, std::int64_t ep
 
 // Later caches are larger than the first. A run that has come so far goes on without one.
 void StagedEngine::open_features(std::size_t last, const std::vector<float>& parameters) {
-  const auto shared = std::ranges::find_if(assignment_.features,
+  const auto shared = std::ranges::find_if(context_.assignment.features,
                                            [&](const auto& cache) { return cache->last_node() == last; });
-  if (shared != assignment_.features.end()) {
+  if (shared != context_.assignment.features.end()) {
     features_ = shared->get();
     if (std::ranges::equal(features_->parameters(),
                            std::span(parameters).first(features_->parameters().size()))) {
       return;
     }
     throw Error(fmt::format("the frozen weights of member {}'s checkpoint differ from model.weights",
-                            assignment_.member),
+                            context_.assignment.member),
                 "use the weights that the run started with, or set model.cache_features to 0");
   }
-  const mpi::Communicator node = group_.split_node();
+  const mpi::Communicator node = context_.group.split_node();
   try {
-    own_ = mpi::together(group_, [&] {
-      return std::make_unique<FeatureCache>(job_, last, loader_, cached_views(job_), parameters, node,
-                                            assignment_.feature_file, phases_);
+    own_ = mpi::together(context_.group, [&] {
+      return std::make_unique<FeatureCache>(context_.job, last, context_.loader, cached_views(context_.job),
+                                            parameters, node, context_.assignment.feature_file,
+                                            context_.phases);
     });
     features_ = own_.get();
   } catch (const Error& error) {
     if (cached_ == 0) throw;
-    if (!group_.root()) return;
-    reports_.progress.warn(fmt::format("the features of {} are not cached, each epoch computes them: {}",
-                                       job_.model.graph.node(last).name, error.what()));
+    if (!context_.group.root()) return;
+    context_.reports.progress.warn(
+        fmt::format("the features of {} are not cached, each epoch computes them: {}",
+                    context_.job.model.graph.node(last).name, error.what()));
   }
 }
 
 bool StagedEngine::compute_features(std::int64_t epochs_done, const FeatureCache::Stop& stop) {
   if (!features_->has(epochs_done)) {
-    const std::int64_t views = cached_views(job_);
-    reports_.progress.note(fmt::format(
+    const std::int64_t views = cached_views(context_.job);
+    context_.reports.progress.note(fmt::format(
         "computing features: {} samples, frozen layers up to {}{}",
         format_count(static_cast<std::int64_t>(features_->count())),
-        job_.model.graph.node(features_->last_node()).name,
+        context_.job.model.graph.node(features_->last_node()).name,
         views > 1 ? fmt::format(", variant {} of {}", epochs_done % views + 1, views) : std::string()));
   }
   bool complete = true;
-  mpi::together(group_, [&] { complete = features_->select_epoch(epochs_done, stop); });
-  return !run::any_of(group_, !complete);  // the group may span several nodes
+  mpi::together(context_.group, [&] { complete = features_->select_epoch(epochs_done, stop); });
+  return !run::any_of(context_.group, !complete);  // the group may span several nodes
 }
 
 void StagedEngine::start_from(const run::InitialWeights& weights) {
-  mpi::together(group_, [&] { run::apply(weights, parameters_, replica_->engine()); });
+  mpi::together(context_.group, [&] { run::apply(weights, parameters_, replica_->engine()); });
 }
 
 void StagedEngine::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
                         std::span<const std::uint32_t> repeats) {
-  if (features_ != nullptr && group_.root()) {
-    phases_.features.read += static_cast<std::int64_t>(samples.size());
+  if (features_ != nullptr && context_.group.root()) {
+    context_.phases.features.read += static_cast<std::int64_t>(samples.size());
   }
   replica_->step(epoch, samples, learning_rate, repeats);
-  phases_.samples += replica_->samples();
+  context_.phases.samples += replica_->samples();
   const engine::VerificationUse use = replica_->engine().take_verification();
-  phases_.verification.micro_batches += use.micro_batches;
-  phases_.verification.seconds += use.seconds;
+  context_.phases.verification.micro_batches += use.micro_batches;
+  context_.phases.verification.seconds += use.seconds;
 }
 
 std::vector<float> StagedEngine::result() {
-  return mpi::together(group_, [&] {
+  return mpi::together(context_.group, [&] {
     return whole(engine::unpack(parameters_, replica_->engine().layout(), replica_->engine().result()));
   });
 }
@@ -154,7 +151,7 @@ std::vector<float> StagedEngine::whole(std::vector<float> parameters) const {
 }
 
 void StagedEngine::capture(run::CheckpointState& state) {
-  run::capture(replica_->engine(), job_.loop.optimizer->state_slots(), parameters_, state);
+  run::capture(replica_->engine(), context_.job.loop.optimizer->state_slots(), parameters_, state);
   state.parameters = whole(std::move(state.parameters));
   state.average = whole(std::move(state.average));
   if (replica_->change().empty()) return;
@@ -162,20 +159,20 @@ void StagedEngine::capture(run::CheckpointState& state) {
 }
 
 bool StagedEngine::keeps_states() const {
-  return !replica_->together() && job_.loop.strategy->state_rule() == sync::StateRule::kKeep &&
-         group_.size() > 1;
+  return !replica_->together() && context_.job.loop.strategy->state_rule() == sync::StateRule::kKeep &&
+         context_.group.size() > 1;
 }
 
 std::vector<std::vector<float>> StagedEngine::gather_states() {
-  const std::size_t slots = keeps_states() ? job_.loop.optimizer->state_slots() : 0;
+  const std::size_t slots = keeps_states() ? context_.job.loop.optimizer->state_slots() : 0;
   std::vector<std::vector<std::vector<std::byte>>> all;  // by slot and rank
   for (std::size_t slot = 0; slot < slots; ++slot) {
     const std::vector<float> mine =
         engine::unpack(parameters_, replica_->engine().layout(), replica_->engine().optimizer_state(slot));
-    all.push_back(group_.gather(std::as_bytes(std::span(mine))));
+    all.push_back(context_.group.gather(std::as_bytes(std::span(mine))));
   }
   std::vector<std::vector<float>> others;
-  if (!group_.root()) return others;
+  if (!context_.group.root()) return others;
   for (std::size_t rank = 1; slots > 0 && rank < all.front().size(); ++rank) {
     for (const auto& slot : all) {
       std::vector<float>& values = others.emplace_back(slot[rank].size() / sizeof(float));
@@ -188,8 +185,8 @@ std::vector<std::vector<float>> StagedEngine::gather_states() {
 // A checkpoint between two epochs is restored in the stage of the next epoch, which begin_epoch() would have
 // entered.
 void StagedEngine::restore(run::CheckpointState& state) {
-  const std::size_t stages = stages_begun(job_.loop.stages, state.epochs_done);
-  const bool together = job_.loop.strategy->sums_gradients(state.epochs_done);
+  const std::size_t stages = stages_begun(context_.job.loop.stages, state.epochs_done);
+  const bool together = context_.job.loop.strategy->sums_gradients(state.epochs_done);
   const bool fresh = replica_->engine().steps_done() == 0;
   if (stages != stages_begun_ || together != replica_->together() || !fresh) {
     make_engine(stages, state.epochs_done);
@@ -200,30 +197,30 @@ void StagedEngine::restore(run::CheckpointState& state) {
 void StagedEngine::restart() { make_engine(0, 0); }
 
 void StagedEngine::restore_engine(run::CheckpointState& state) {
-  mpi::together(group_, [&] {
+  mpi::together(context_.group, [&] {
     take_own_state(state);
     if (!state.change.empty() && !replica_->change().empty()) {
       engine::pack(parameters_, replica_->engine().layout(), state.change, replica_->change());
     }
-    run::restore(state, job_.loop.optimizer->state_slots(), parameters_, replica_->engine());
-    if (!replica_->together() && job_.loop.strategy->state_rule() == sync::StateRule::kReset)
+    run::restore(state, context_.job.loop.optimizer->state_slots(), parameters_, replica_->engine());
+    if (!replica_->together() && context_.job.loop.strategy->state_rule() == sync::StateRule::kReset)
       replica_->engine().reset_optimizer();
   });
 }
 
 // Replaces the optimizer state of rank 0 by that of this rank, if the checkpoint has it.
 void StagedEngine::take_own_state(run::CheckpointState& state) const {
-  const std::size_t slots = job_.loop.optimizer->state_slots();
+  const std::size_t slots = context_.job.loop.optimizer->state_slots();
   if (state.other_optimizers.empty() || slots == 0) return;
   const std::size_t ranks = 1 + state.other_optimizers.size() / slots;
-  if (ranks != static_cast<std::size_t>(group_.size())) {
+  if (ranks != static_cast<std::size_t>(context_.group.size())) {
     throw Error(
         fmt::format("the checkpoint has the optimizer states of {}, but {} train now", counted(ranks, "rank"),
-                    group_.size()),
+                    context_.group.size()),
         fmt::format("resume with {}, or train with optimizer_state = \"average\"", counted(ranks, "rank")));
   }
-  if (group_.rank() == 0) return;
-  const std::size_t mine = static_cast<std::size_t>(group_.rank() - 1) * slots;
+  if (context_.group.rank() == 0) return;
+  const std::size_t mine = static_cast<std::size_t>(context_.group.rank() - 1) * slots;
   for (std::size_t slot = 0; slot < slots; ++slot) {
     state.optimizer.at(slot) = std::move(state.other_optimizers.at(mine + slot));
   }

@@ -17,19 +17,12 @@ constexpr const char* kSteadier =
 
 }  // namespace
 
-Trainer::Trainer(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
-                 const mpi::Communicator& group, run::StopAgreement& stop, run::Checkpoints checkpoints,
-                 Reports reports, run::Phases& phases)
-    : job_(job),
-      assignment_(assignment),
-      loader_(loader),
-      group_(group),
+Trainer::Trainer(ModelContext context, run::StopAgreement& stop, run::Checkpoints checkpoints)
+    : context_(std::move(context)),
       stop_(stop),
-      reports_(std::move(reports)),
-      phases_(phases),
-      engine_(job, assignment_, loader, group, reports_, phases),
-      checkpointing_(job, engine_, group, std::move(checkpoints), reports_, phases),
-      validation_(job, assignment_, loader, engine_, group, checkpointing_, reports_, phases) {}
+      engine_(context_),
+      checkpointing_(context_, engine_, std::move(checkpoints)),
+      validation_(context_, engine_, checkpointing_) {}
 
 Outcome Trainer::run() {
   for (;;) {
@@ -44,7 +37,7 @@ Outcome Trainer::run() {
 // Call it in the handler of the divergence, which it throws again if training cannot go back. All ranks of
 // the group have thrown it, so this is collective.
 void Trainer::go_back(const Divergence& divergence) {
-  const OnDivergence& rule = job_.loop.on_divergence;
+  const OnDivergence& rule = context_.job.loop.on_divergence;
   if (rule.action != OnDivergence::Action::kRestore || state_.restores >= rule.times) throw;
   // A checkpoint may be older than the last restore, so the factor is that of the state that diverged.
   const double factor = state_.feedback.factor * rule.factor;
@@ -52,17 +45,17 @@ void Trainer::go_back(const Divergence& divergence) {
   std::optional<run::CheckpointState> newest = checkpointing_.go_back();
   if (!newest) {
     engine_.restart();
-    if (job_.weights) start_from(*job_.weights);
+    if (context_.job.weights) start_from(*context_.job.weights);
   }
   state_ = newest ? std::move(*newest) : run::CheckpointState();
   state_.feedback.factor = factor;
   state_.restores = restores;
-  if (group_.root()) reports_.restored(assignment_.member, state_, divergence.what());
+  if (context_.group.root()) context_.reports.restored(context_.assignment.member, state_, divergence.what());
 }
 
 Outcome Trainer::train() {
   run::StopReason interrupted;
-  while (!interrupted && !state_.best.stopped && state_.epochs_done < job_.loop.epochs) {
+  while (!interrupted && !state_.best.stopped && state_.epochs_done < context_.job.loop.epochs) {
     interrupted = train_epoch();
     if (!interrupted && !state_.best.stopped) checkpointing_.after_epoch(state_);
   }
@@ -82,14 +75,15 @@ Outcome Trainer::train() {
 // The order of samples is a pure function of seed and epoch, so an interrupted epoch continues with its next
 // step.
 run::StopReason Trainer::train_epoch() {
-  const data::EpochPlan plan =
-      mpi::together(group_, [&] { return plan_epoch(job_, assignment_, loader_, state_.epochs_done); });
+  const data::EpochPlan plan = mpi::together(context_.group, [&] {
+    return plan_epoch(context_.job, context_.assignment, context_.loader, state_.epochs_done);
+  });
   steps_per_epoch_ = plan.steps();
   if (!engine_.begin_epoch(state_.epochs_done, [this] { return stop_.wanted(); })) return stop_.agree();
   stop_.begin_epoch();
   std::optional<data::ReadAhead> ahead;
   read_ahead(plan, ahead);
-  if (phases_.first_step == 0) phases_.first_step = phases_.since_start.seconds();
+  if (context_.phases.first_step == 0) context_.phases.first_step = context_.phases.since_start.seconds();
   const std::int64_t samples_before = samples_processed_;
   engine::MicroBatchShares shares = engine_.shares();
   double seconds = 0;
@@ -120,12 +114,14 @@ run::StopReason Trainer::train_epoch() {
 
 // Only streamed samples are read ahead, and only if no features replace them.
 void Trainer::read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead) {
-  data::SampleStream* const stream = loader_.split().stream.get();
+  data::SampleStream* const stream = context_.loader.split().stream.get();
   if (stream == nullptr || engine_.features() != nullptr || state_.steps_done == plan.steps()) return;
-  mpi::together(group_, [&] {
+  mpi::together(context_.group, [&] {
     ahead.emplace(*stream, plan, state_.steps_done,
-                  [shares = engine_.shares(), micro_batch = job_.engine.micro_batch, rank = group_.rank()](
-                      std::int64_t samples) { return shares.samples(samples, micro_batch, rank); });
+                  [shares = engine_.shares(), micro_batch = context_.job.engine.micro_batch,
+                   rank = context_.group.rank()](std::int64_t samples) {
+                    return shares.samples(samples, micro_batch, rank);
+                  });
   });
 }
 
@@ -133,14 +129,14 @@ void Trainer::read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAh
 void Trainer::shares_changed(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead) {
   ahead.reset();
   read_ahead(plan, ahead);
-  const std::int64_t micro_batches = job_.engine.batch / job_.engine.micro_batch;
+  const std::int64_t micro_batches = context_.job.engine.batch / context_.job.engine.micro_batch;
   std::int64_t least = micro_batches, most = 0;
-  for (int rank = 0; rank < group_.size(); ++rank) {
+  for (int rank = 0; rank < context_.group.size(); ++rank) {
     const std::int64_t count = engine_.shares().micro_batches(micro_batches, rank).count;
     least = std::min(least, count);
     most = std::max(most, count);
   }
-  reports_.progress.note(
+  context_.reports.progress.note(
       fmt::format("the micro-batches of a step follow the speed of the ranks: each now gets {} to {} of {}",
                   least, most, micro_batches));
 }
@@ -148,15 +144,16 @@ void Trainer::shares_changed(const data::EpochPlan& plan, std::optional<data::Re
 // Between two synchronizations a rank knows only its own share of the samples.
 void Trainer::show(double images_per_second) {
   const engine::Replica::StepSums& since = engine_.sums();
-  const auto size = static_cast<std::int64_t>(assignment_.training.size());
-  const std::int64_t synchronized = std::min((state_.steps_done - since.steps) * job_.engine.batch, size);
+  const auto size = static_cast<std::int64_t>(context_.assignment.training.size());
+  const std::int64_t synchronized =
+      std::min((state_.steps_done - since.steps) * context_.job.engine.batch, size);
   const auto seen = static_cast<double>(std::max<std::int64_t>(1, synchronized + since.samples));
-  reports_.step_done(state_.updates, steps_per_epoch_ * job_.loop.epochs,
-                     {.epoch = state_.epochs_done + 1,
-                      .epochs = job_.loop.epochs,
-                      .loss = (state_.loss_sum + since.loss) / seen,
-                      .accuracy = (state_.correct_sum + since.correct) / seen,
-                      .images_per_second = images_per_second});
+  context_.reports.step_done(state_.updates, steps_per_epoch_ * context_.job.loop.epochs,
+                             {.epoch = state_.epochs_done + 1,
+                              .epochs = context_.job.loop.epochs,
+                              .loss = (state_.loss_sum + since.loss) / seen,
+                              .accuracy = (state_.correct_sum + since.correct) / seen,
+                              .images_per_second = images_per_second});
 }
 
 double Trainer::take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats) {
@@ -186,12 +183,12 @@ void Trainer::synchronize() {
 // With local SGD a step is logged when the ranks synchronize after it, with the steps since they last did.
 // All this follows from the number of the step, so a resumed run writes the lines of an uninterrupted one.
 void Trainer::log_step(const engine::Replica::StepSums& sums) {
-  const std::int64_t every = job_.log.every_steps;
-  if (every == 0 || !reports_.log) return;
+  const std::int64_t every = context_.job.log.every_steps;
+  if (every == 0 || !context_.reports.log) return;
   if (state_.updates / every == (state_.updates - sums.steps) / every) return;
   const auto samples = static_cast<double>(sums.samples);
-  reports_.log(step_record(assignment_.member, state_.epochs_done + 1, state_.updates, sums.loss / samples,
-                           sums.correct / samples, rate_of(state_.updates - 1)));
+  context_.reports.log(step_record(context_.assignment.member, state_.epochs_done + 1, state_.updates,
+                                   sums.loss / samples, sums.correct / samples, rate_of(state_.updates - 1)));
 }
 
 void Trainer::diverged() {
@@ -203,9 +200,9 @@ void Trainer::diverged() {
 // A loss can be finite although a parameter is not: ReLU turns NaN into 0. So everything that is validated or
 // stored is checked before.
 void Trainer::require_finite() {
-  const std::vector<std::string> all = group_.gather(engine_.first_bad_parameter());
+  const std::vector<std::string> all = context_.group.gather(engine_.first_bad_parameter());
   const auto bad = std::ranges::find_if(all, [](const std::string& name) { return !name.empty(); });
-  const std::string first = group_.broadcast(
+  const std::string first = context_.group.broadcast(
       bad == all.end() ? std::string() : fmt::format("{} on rank {}", *bad, bad - all.begin()));
   if (first.empty()) return;
   throw_divergence(
@@ -214,7 +211,8 @@ void Trainer::require_finite() {
 }
 
 void Trainer::throw_divergence(const std::string& what) {
-  const std::string good = run::on_root(group_, [&] { return checkpointing_.newest_file().string(); });
+  const std::string good =
+      run::on_root(context_.group, [&] { return checkpointing_.newest_file().string(); });
   throw Divergence(
       fmt::format("{}; {}", what,
                   good.empty() ? "there is no checkpoint yet" : "the last good checkpoint is " + good),
@@ -222,9 +220,9 @@ void Trainer::throw_divergence(const std::string& what) {
 }
 
 void Trainer::finish_epoch(double seconds, std::int64_t samples) {
-  const auto size = static_cast<double>(assignment_.training.size());
+  const auto size = static_cast<double>(context_.assignment.training.size());
   metrics::EpochFields line{.epoch = state_.epochs_done + 1,
-                            .epochs = job_.loop.epochs,
+                            .epochs = context_.job.loop.epochs,
                             .loss = state_.loss_sum / size,
                             .accuracy = state_.correct_sum / size,
                             .learning_rate = rate_of(state_.updates - 1),
@@ -232,7 +230,7 @@ void Trainer::finish_epoch(double seconds, std::int64_t samples) {
                             .seconds = seconds};
   require_finite();
   if (validation_.possible()) validation_.at_epoch_end(engine_.result(), state_, line);
-  reports_.epoch_done(assignment_.member, state_.updates, line);
+  context_.reports.epoch_done(context_.assignment.member, state_.updates, line);
   ++state_.epochs_done;
   state_.steps_done = 0;
   state_.loss_sum = state_.correct_sum = 0;
@@ -241,15 +239,16 @@ void Trainer::finish_epoch(double seconds, std::int64_t samples) {
 
 double Trainer::rate_of(std::int64_t update) const {
   return engine_.learning_rate() * state_.feedback.factor *
-         job_.loop.schedule->factor(update, steps_per_epoch_, steps_per_epoch_ * job_.loop.epochs);
+         context_.job.loop.schedule->factor(update, steps_per_epoch_,
+                                            steps_per_epoch_ * context_.job.loop.epochs);
 }
 
 void Trainer::adapt_rate(double validation_loss) {
   const double before = state_.feedback.factor;
-  job_.loop.schedule->epoch_done({state_.epochs_done, validation_loss, engine_.learning_rate()},
-                                 state_.feedback);
+  context_.job.loop.schedule->epoch_done({state_.epochs_done, validation_loss, engine_.learning_rate()},
+                                         state_.feedback);
   if (state_.feedback.factor == before) return;
-  reports_.progress.note(
+  context_.reports.progress.note(
       fmt::format("the validation loss does not decrease: learning rate {:g} from epoch {} on",
                   engine_.learning_rate() * state_.feedback.factor, state_.epochs_done + 1));
 }

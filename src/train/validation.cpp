@@ -14,32 +14,31 @@
 
 namespace convoke::train {
 
-Validation::Validation(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
-                       const StagedEngine& engine, const mpi::Communicator& group,
-                       Checkpointing& checkpointing, const Reports& reports, run::Phases& phases)
-    : job_(job),
-      assignment_(assignment),
-      loader_(assignment.validation_loader != nullptr ? *assignment.validation_loader : loader),
+Validation::Validation(const ModelContext& context, const StagedEngine& engine, Checkpointing& checkpointing)
+    : context_(context),
+      loader_(context.assignment.validation_loader != nullptr ? *context.assignment.validation_loader
+                                                              : context.loader),
       engine_(engine),
-      group_(group),
-      checkpointing_(checkpointing),
-      reports_(reports),
-      phases_(phases) {
+      checkpointing_(checkpointing) {
+  const Job& job = context.job;
   if (possible() || !job.loop.early_stopping.stops()) return;
-  throw Error(fmt::format("early stopping monitors {}, but there are no validation samples{}",
-                          job.loop.early_stopping.monitor(),
-                          job.is_ensemble ? fmt::format(" for member {}", assignment.member) : std::string()),
-              "set data.validation_split, or increase it");
+  throw Error(
+      fmt::format("early stopping monitors {}, but there are no validation samples{}",
+                  job.loop.early_stopping.monitor(),
+                  job.is_ensemble ? fmt::format(" for member {}", context.assignment.member) : std::string()),
+      "set data.validation_split, or increase it");
 }
 
 bool Validation::due(std::int64_t updates) const {
-  return possible() && job_.loop.validate_every > 0 && updates % job_.loop.validate_every == 0;
+  return possible() && context_.job.loop.validate_every > 0 &&
+         updates % context_.job.loop.validate_every == 0;
 }
 
 void Validation::at_step(const std::vector<float>& parameters, run::CheckpointState& state) {
   const engine::Score found = score(parameters, state);
-  if (reports_.log) {
-    reports_.log(validation_record(assignment_.member, state.epochs_done + 1, state.updates, found));
+  if (context_.reports.log) {
+    context_.reports.log(
+        validation_record(context_.assignment.member, state.epochs_done + 1, state.updates, found));
   }
   record(found, parameters, state);
 }
@@ -59,27 +58,28 @@ engine::Score Validation::score(const std::vector<float>& parameters, run::Check
   const Span span(Activity::kEvaluation);
   if (latest_updates_ != state.updates) {
     const FeatureCache* features = this->features(parameters);
-    mpi::together(group_, [&] {
+    mpi::together(context_.group, [&] {
       const std::size_t cached = features == nullptr ? 0 : features->last_node();
       if (!evaluator_ || cached != cached_) {
         cached_ = cached;
-        evaluator_.emplace(cached == 0 ? job_.model.graph : nn::suffix_of(job_.model.graph, cached),
-                           engine::evaluator_options(job_.engine, job_.model.classes()));
+        evaluator_.emplace(
+            cached == 0 ? context_.job.model.graph : nn::suffix_of(context_.job.model.graph, cached),
+            engine::evaluator_options(context_.job.engine, context_.job.model.classes()));
       }
       // The prefix's parameters come first.
       const std::size_t known = features == nullptr ? 0 : features->parameters().size();
       evaluator_->load(std::span(parameters).subspan(known));
     });
-    if (features != nullptr && group_.root()) {
-      phases_.features.read += static_cast<std::int64_t>(assignment_.validation.size());
+    if (features != nullptr && context_.group.root()) {
+      context_.phases.features.read += static_cast<std::int64_t>(context_.assignment.validation.size());
     }
     latest_ = engine::score(*evaluator_, features == nullptr ? loader_ : features->loader(),
-                            assignment_.validation, group_);
+                            context_.assignment.validation, context_.group);
     latest_updates_ = state.updates;
     if (!std::isfinite(latest_.loss)) {
       latest_.accuracy = latest_.objective = std::numeric_limits<double>::quiet_NaN();
-      if (group_.root()) {
-        reports_.progress.warn(fmt::format(
+      if (context_.group.root()) {
+        context_.reports.progress.warn(fmt::format(
             "the validation loss after step {} is not finite: this validation is ignored", state.updates));
       }
     }
@@ -93,25 +93,28 @@ engine::Score Validation::score(const std::vector<float>& parameters, run::Check
 // are. A separate split has its own cache, made at the first validation.
 const FeatureCache* Validation::features(const std::vector<float>& parameters) {
   const FeatureCache* training = engine_.features();
-  if (assignment_.validation_loader == nullptr) return job_.augmenter == nullptr ? training : nullptr;
+  if (context_.assignment.validation_loader == nullptr)
+    return context_.job.augmenter == nullptr ? training : nullptr;
   const std::size_t last = training == nullptr ? 0 : training->last_node();
   if (last == own_tried_) return own_.get();
   own_tried_ = last;
   own_.reset();
   if (last == 0) return nullptr;
-  reports_.progress.note(fmt::format("computing features: {} validation samples",
-                                     format_count(static_cast<std::int64_t>(assignment_.validation.size()))));
-  const mpi::Communicator node = group_.split_node();
+  context_.reports.progress.note(
+      fmt::format("computing features: {} validation samples",
+                  format_count(static_cast<std::int64_t>(context_.assignment.validation.size()))));
+  const mpi::Communicator node = context_.group.split_node();
   try {
-    own_ = mpi::together(group_, [&] {
-      auto cache = std::make_unique<FeatureCache>(job_, last, loader_, 1, parameters, node,
-                                                  assignment_.feature_file.string() + ".validation", phases_);
+    own_ = mpi::together(context_.group, [&] {
+      auto cache = std::make_unique<FeatureCache>(context_.job, last, loader_, 1, parameters, node,
+                                                  context_.assignment.feature_file.string() + ".validation",
+                                                  context_.phases);
       cache->select_epoch(0, [] { return false; });
       return cache;
     });
   } catch (const Error& error) {
-    if (!group_.root()) return nullptr;
-    reports_.progress.warn(
+    if (!context_.group.root()) return nullptr;
+    context_.reports.progress.warn(
         fmt::format("the features of the validation split are not cached: {}", error.what()));
   }
   return own_.get();
@@ -120,20 +123,23 @@ const FeatureCache* Validation::features(const std::vector<float>& parameters) {
 void Validation::record(const engine::Score& score, const std::vector<float>& parameters,
                         run::CheckpointState& state) {
   run::BestSoFar& best = state.best;
-  const bool better = job_.loop.early_stopping.record(score, state.updates, best);
-  if (better && job_.loop.early_stopping.restores_best()) {
-    mpi::together(group_, [&] { best.parameters = parameters; });
+  const bool better = context_.job.loop.early_stopping.record(score, state.updates, best);
+  if (better && context_.job.loop.early_stopping.restores_best()) {
+    mpi::together(context_.group, [&] { best.parameters = parameters; });
   }
   checkpointing_.keep_best(parameters,
                            {.step = state.updates, .loss = score.loss, .accuracy = score.accuracy});
   if (!best.stopped) return;
-  reports_.progress.note(
-      best.updates == 0 ? fmt::format("stopped early: {} was not finite in {}",
-                                      job_.loop.early_stopping.monitor(), counted(best.wait, "evaluation"))
-                        : fmt::format("stopped early: {} has not improved since step {} of {} ({})",
-                                      job_.loop.early_stopping.monitor(), best.updates, state.updates,
-                                      counted(best.wait, "evaluation")));
-  if (reports_.log) reports_.log(early_stopping_record(assignment_.member, job_.loop.early_stopping, state));
+  context_.reports.progress.note(
+      best.updates == 0
+          ? fmt::format("stopped early: {} was not finite in {}", context_.job.loop.early_stopping.monitor(),
+                        counted(best.wait, "evaluation"))
+          : fmt::format("stopped early: {} has not improved since step {} of {} ({})",
+                        context_.job.loop.early_stopping.monitor(), best.updates, state.updates,
+                        counted(best.wait, "evaluation")));
+  if (context_.reports.log)
+    context_.reports.log(
+        early_stopping_record(context_.assignment.member, context_.job.loop.early_stopping, state));
 }
 
 std::vector<float> Validation::kept(std::vector<float> last, run::CheckpointState& state) const {

@@ -6,15 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "convoke/mpi/communicator.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/run/background_writer.hpp"
 #include "convoke/run/best_models.hpp"
 #include "convoke/run/checkpoint.hpp"
-#include "convoke/run/phases.hpp"
 #include "convoke/train/checkpoint_storage.hpp"
-#include "convoke/train/job.hpp"
-#include "convoke/train/reports.hpp"
+#include "convoke/train/model_context.hpp"
 #include "convoke/train/staged_engine.hpp"
 
 namespace convoke::train {
@@ -24,10 +21,9 @@ namespace convoke::train {
 /// go to the fallback folder of the job, if it has one; the earlier checkpoints stay.
 class Checkpointing {
  public:
-  /// The arguments must outlive this object. The root creates the folder. Collective; throws Error on all
-  /// ranks if the folder cannot be created.
-  Checkpointing(const Job& job, StagedEngine& engine, const mpi::Communicator& group,
-                run::Checkpoints checkpoints, const Reports& reports, run::Phases& phases);
+  /// `context` and `engine` must outlive this object. The root creates the folder. Collective; throws Error
+  /// on all ranks if the folder cannot be created.
+  Checkpointing(const ModelContext& context, StagedEngine& engine, run::Checkpoints checkpoints);
   ~Checkpointing();
   Checkpointing(const Checkpointing&) = delete;
   Checkpointing& operator=(const Checkpointing&) = delete;
@@ -74,19 +70,16 @@ class Checkpointing {
   void count_lost();
   void report_failures();
 
-  const Job& job_;
+  const ModelContext& context_;
   StagedEngine& engine_;
-  const mpi::Communicator& group_;
   CheckpointStorage storage_;
   const run::BestModels best_models_;
-  const Reports& reports_;
-  run::Phases& phases_;
 
   Position saved_;  // of the newest state that was passed to the writer or resumed from
   std::int64_t saved_updates_ = 0;
   bool refused_ = false;
   os::Stopwatch since_saved_;
-  CheckpointStorage::Counts counted_;             // in phases_
+  CheckpointStorage::Counts counted_;             // in the phases
   std::vector<std::shared_ptr<Best>> unwritten_;  // or not confirmed as written; at most keep_best
   std::vector<double>
       written_costs_;             // of the best models confirmed as written, ascending; at most keep_best

@@ -9,13 +9,9 @@
 #include "convoke/engine/canonical.hpp"
 #include "convoke/engine/replica.hpp"
 #include "convoke/engine/step_engine.hpp"
-#include "convoke/mpi/communicator.hpp"
 #include "convoke/run/checkpoint.hpp"
-#include "convoke/run/phases.hpp"
 #include "convoke/train/feature_cache.hpp"
-#include "convoke/train/groups.hpp"
-#include "convoke/train/job.hpp"
-#include "convoke/train/reports.hpp"
+#include "convoke/train/model_context.hpp"
 
 namespace convoke::train {
 
@@ -28,9 +24,8 @@ namespace convoke::train {
 /// each has its own; these ranks then average their models when they synchronize.
 class StagedEngine {
  public:
-  /// Collective over `group`. The arguments must outlive it.
-  StagedEngine(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
-               const mpi::Communicator& group, const Reports& reports, run::Phases& phases);
+  /// Collective over the group. `context` must outlive it.
+  explicit StagedEngine(const ModelContext& context);
 
   /// Starts from the given weights instead of initial values. Collective.
   void start_from(const run::InitialWeights& weights);
@@ -89,13 +84,8 @@ class StagedEngine {
   bool compute_features(std::int64_t epochs_done, const FeatureCache::Stop& stop);
   std::vector<float> whole(std::vector<float> parameters) const;
 
-  const Job& job_;
-  const Assignment& assignment_;
+  const ModelContext& context_;
   engine::EngineOptions options_;
-  const data::BatchLoader& loader_;
-  const mpi::Communicator& group_;
-  const Reports& reports_;
-  run::Phases& phases_;
   std::int64_t steps_per_epoch_;
   std::vector<engine::CanonicalParameter> parameters_;  // of the whole network
 

@@ -6,18 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "convoke/data/batch_loader.hpp"
 #include "convoke/data/read_ahead.hpp"
-#include "convoke/mpi/communicator.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/run/checkpoint.hpp"
-#include "convoke/run/phases.hpp"
 #include "convoke/run/stopping.hpp"
 #include "convoke/train/checkpointing.hpp"
-#include "convoke/train/groups.hpp"
-#include "convoke/train/job.hpp"
+#include "convoke/train/model_context.hpp"
 #include "convoke/train/on_divergence.hpp"
-#include "convoke/train/reports.hpp"
 #include "convoke/train/staged_engine.hpp"
 #include "convoke/train/validation.hpp"
 
@@ -39,10 +34,8 @@ struct Outcome {
 /// Trains one model with the ranks of one group.
 class Trainer {
  public:
-  /// Collective over `group`. The arguments must outlive the trainer.
-  Trainer(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
-          const mpi::Communicator& group, run::StopAgreement& stop, run::Checkpoints checkpoints,
-          Reports reports, run::Phases& phases);
+  /// Collective over the group. `stop` must outlive the trainer.
+  Trainer(ModelContext context, run::StopAgreement& stop, run::Checkpoints checkpoints);
 
   /// Starts from the given weights instead of initial values. Collective.
   void start_from(const run::InitialWeights& weights);
@@ -78,14 +71,8 @@ class Trainer {
   void require_finite();
   [[noreturn]] void throw_divergence(const std::string& what);
 
-  const Job& job_;
-  Assignment assignment_;
-  const data::BatchLoader& loader_;
-  const mpi::Communicator& group_;
+  const ModelContext context_;
   run::StopAgreement& stop_;
-  Reports reports_;
-  run::Phases& phases_;
-
   StagedEngine engine_;
   Checkpointing checkpointing_;
   Validation validation_;

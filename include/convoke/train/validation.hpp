@@ -5,13 +5,9 @@
 
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/engine/evaluator.hpp"
-#include "convoke/mpi/communicator.hpp"
 #include "convoke/run/checkpoint.hpp"
-#include "convoke/run/phases.hpp"
 #include "convoke/train/checkpointing.hpp"
-#include "convoke/train/groups.hpp"
-#include "convoke/train/job.hpp"
-#include "convoke/train/reports.hpp"
+#include "convoke/train/model_context.hpp"
 #include "convoke/train/staged_engine.hpp"
 
 namespace convoke::train {
@@ -19,15 +15,12 @@ namespace convoke::train {
 /// Validates a model while it trains, keeps the best models, and applies early stopping.
 class Validation {
  public:
-  /// `loader`: loader of the training samples, a part of which may be held out. `engine`: if it caches
-  /// features, features are read instead of the samples; those of a separate split are computed once. The
-  /// arguments must outlive it. Throws Error if early stopping has no validation samples.
-  Validation(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
-             const StagedEngine& engine, const mpi::Communicator& group, Checkpointing& checkpointing,
-             const Reports& reports, run::Phases& phases);
+  /// `engine`: if it caches features, features are read instead of the samples; those of a separate split are
+  /// computed once. The arguments must outlive it. Throws Error if early stopping has no validation samples.
+  Validation(const ModelContext& context, const StagedEngine& engine, Checkpointing& checkpointing);
 
   /// True if there are samples to validate on.
-  bool possible() const { return !assignment_.validation.empty(); }
+  bool possible() const { return !context_.assignment.validation.empty(); }
   /// True if `validate_every` requires a validation after this many steps since the start.
   bool due(std::int64_t updates) const;
 
@@ -46,14 +39,10 @@ class Validation {
   const FeatureCache* features(const std::vector<float>& parameters);
   void record(const engine::Score& score, const std::vector<float>& parameters, run::CheckpointState& state);
 
-  const Job& job_;
-  const Assignment& assignment_;
-  const data::BatchLoader& loader_;
+  const ModelContext& context_;
+  const data::BatchLoader& loader_;  // of the validation samples
   const StagedEngine& engine_;
-  const mpi::Communicator& group_;
   Checkpointing& checkpointing_;
-  const Reports& reports_;
-  run::Phases& phases_;
   std::unique_ptr<FeatureCache> own_;           // of a separate split
   std::size_t own_tried_ = 0;                   // the last node for which it was made, or could not be made
   std::optional<engine::Evaluator> evaluator_;  // made at the first validation
