@@ -15,7 +15,7 @@
 #include "convoke/run/equal_ranks.hpp"
 #include "convoke/run/job_time.hpp"
 #include "convoke/run/trace_file.hpp"
-#include "convoke/run/watchdog.hpp"
+#include "convoke/supervise/watchdog.hpp"
 #include "convoke/train/fit.hpp"
 #include "convoke/train/verdict.hpp"
 
@@ -26,11 +26,8 @@ namespace fs = std::filesystem;
 
 // Returns the time when the batch system ends this job; only rank 0 asks, once.
 run::Deadline end_of_job(const mpi::Communicator& world) {
-  const std::string seconds = run::on_root(world, [] {
-    const std::optional<double> left = run::slurm_seconds_left();
-    return left ? fmt::format("{}", *left) : std::string();
-  });
-  return seconds.empty() ? std::nullopt : run::in_seconds(std::stod(seconds));
+  const std::optional<double> seconds = run::on_root(world, [] { return run::slurm_seconds_left(); });
+  return seconds ? run::in_seconds(*seconds) : std::nullopt;
 }
 
 // Throws before the first step for tokens that the model does not know, also for those of the test samples,
@@ -45,7 +42,6 @@ void require_known_tokens(const Recipe& recipe, const train::Job& job, const dat
   run::on_root(world, [&] {
     train::require_split(dataset.info(), dataset.file(), recipe.data.test_split);
     train::require_vocabulary(graph, job.name, dataset.info(), dataset.file(), recipe.data.test_split);
-    return std::string();
   });
 }
 
@@ -140,8 +136,8 @@ void Run::compute_soft_labels(const train::DataLoaders& loaders, const run::RunF
 }
 
 Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double seconds_before,
-                   std::unique_ptr<run::Watchdog> before) {
-  const run::Watchdog watchdog(folder.path(), recipe_.run.stall_timeout, world_, std::move(before));
+                   std::unique_ptr<supervise::Watchdog> before) {
+  const supervise::Watchdog watchdog(folder.path(), recipe_.run.stall_timeout, world_, std::move(before));
   const mpi::ClockReading clock = recipe_.run.trace ? mpi::read_root_clock(world_) : mpi::ClockReading{};
   const auto write_trace = [&] {
     if (recipe_.run.trace) run::write_trace(folder.file("trace.json"), *phases_.timeline, clock, world_);
@@ -149,10 +145,7 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
 
   // 1. Train. A member that fails or stops early does not end the job.
   if (resume) {
-    run::on_root(world_, [&] {
-      require_resumable(job_, folder);
-      return std::string();
-    });
+    run::on_root(world_, [&] { require_resumable(job_, folder); });
   }
   run::describe_run(folder, job_.recipe, machine_, job_.engine.threads, world_);
   const train::DataLoaders loaders = this->loaders();
@@ -190,7 +183,6 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
   run::on_root(world_, [&] {
     write_summary(folder, train::summary(job_, verdict, outcome.cost), verdict, tested,
                   recipe_.data.test_split, test_seconds);
-    return std::string();
   });
   write_trace();
   return outcome;

@@ -67,7 +67,6 @@ void describe_run(const RunFolder& folder, const std::string& recipe, const Mach
     os::replace_text(folder.file("recipe.toml"), recipe);
     os::replace_text(folder.file("environment.json"),
                      metrics::to_json(environment(machine, threads), true) + "\n");
-    return std::string();
   });
 }
 

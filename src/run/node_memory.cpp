@@ -31,7 +31,7 @@ bool shares(const mpi::Communicator& node) { return try_window(node, 1).has_valu
 
 // The root's measurement, because free memory changes from one measurement to the next.
 std::size_t half_of_free_memory(const mpi::Communicator& node) {
-  return std::stoull(on_root(node, [] { return std::to_string(os::available_bytes() / 2); }));
+  return on_root(node, [] { return os::available_bytes() / 2; });
 }
 
 NodeMemory::NodeMemory(const mpi::Communicator& node, std::size_t bytes, std::size_t budget,

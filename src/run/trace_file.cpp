@@ -233,7 +233,6 @@ void write_trace(const std::filesystem::path& file, const Timeline& timeline, co
                   "free some disk space, or set run.trace = false");
     }
     target->commit(os::Durability::kUnsynced);
-    return std::string();
   });
 }
 

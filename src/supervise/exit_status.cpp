@@ -1,4 +1,4 @@
-#include "convoke/run/exit_status.hpp"
+#include "convoke/supervise/exit_status.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 
 #include "convoke/engine/gradient_verification.hpp"
 #include "convoke/run/stopping.hpp"
-#include "convoke/run/watchdog.hpp"
+#include "convoke/supervise/watchdog.hpp"
 
-namespace convoke::run {
+namespace convoke::supervise {
 namespace {
 
 struct Known {
@@ -26,7 +26,7 @@ constexpr std::array kKnown{
     Known{0, Remedy::kNone, "done"},
     Known{1, Remedy::kCorrect, "an error, see its message"},
     Known{2, Remedy::kCorrect, "a mistake on the command line"},
-    Known{kExitRequeue, Remedy::kResume, "stopped by a signal, with a checkpoint"},
+    Known{run::kExitRequeue, Remedy::kResume, "stopped by a signal, with a checkpoint"},
     Known{kExitStalled, Remedy::kRestart, "ranks waited too long for others"},
     Known{engine::kExitCorrupted, Remedy::kCorrect, "a host computes wrong bits"},
     Known{126, Remedy::kCorrect, "the command is not a program"},
@@ -54,4 +54,4 @@ ExitStatus classify_exit(int code, const std::filesystem::path& run) {
   return classify_exit(code == 1 && has_reported_stall(run) ? kExitStalled : code);
 }
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

@@ -1,4 +1,4 @@
-#include "convoke/run/heartbeat.hpp"
+#include "convoke/supervise/heartbeat.hpp"
 #include "convoke/core/fields.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/file.hpp"
 
-namespace convoke::run {
+namespace convoke::supervise {
 namespace {
 
 namespace fs = std::filesystem;
@@ -89,4 +89,4 @@ std::vector<Heartbeat> read_heartbeats(const fs::path& folder) {
   return all;
 }
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

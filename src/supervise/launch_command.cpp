@@ -1,4 +1,4 @@
-#include "convoke/run/launch_command.hpp"
+#include "convoke/supervise/launch_command.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 
 #include "convoke/core/error.hpp"
 
-namespace convoke::run {
+namespace convoke::supervise {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -202,4 +202,4 @@ LaunchCommand LaunchCommand::again(const std::vector<LaunchHost>& all,
   return LaunchCommand(words);
 }
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

@@ -1,4 +1,4 @@
-#include "convoke/run/launched_job.hpp"
+#include "convoke/supervise/launched_job.hpp"
 
 #include <cstdlib>
 #include <system_error>
@@ -6,7 +6,7 @@
 
 #include "convoke/run/run_lock.hpp"
 
-namespace convoke::run {
+namespace convoke::supervise {
 namespace {
 
 namespace fs = std::filesystem;
@@ -27,7 +27,7 @@ LaunchedJob::LaunchedJob(const std::vector<std::string>& words, fs::path run, co
       child_(log.empty() ? os::ChildProcess(words) : os::ChildProcess(words, log)) {}
 
 bool LaunchedJob::has_finished() const {
-  return time_of_summary(run_) != summary_before_ && lock_holder(run_).empty();
+  return time_of_summary(run_) != summary_before_ && run::lock_holder(run_).empty();
 }
 
 std::optional<int> LaunchedJob::exit_code() {
@@ -46,4 +46,4 @@ std::optional<int> LaunchedJob::exit_code() {
   return {};
 }
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

@@ -1,4 +1,4 @@
-#include "convoke/run/restart_log.hpp"
+#include "convoke/supervise/restart_log.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 
 #include "convoke/core/text.hpp"
-#include "convoke/run/exit_status.hpp"
+#include "convoke/supervise/exit_status.hpp"
 
-namespace convoke::run {
+namespace convoke::supervise {
 namespace {
 
 constexpr const char* kFile = "restarts.log";
@@ -40,4 +40,4 @@ std::vector<Attempt> restarts_of(const std::filesystem::path& run, const std::st
   return attempts;
 }
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

@@ -1,4 +1,4 @@
-#include "convoke/run/run_view.hpp"
+#include "convoke/supervise/run_view.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/run/run_lock.hpp"
 
-namespace convoke::run {
+namespace convoke::supervise {
 namespace {
 
 namespace fs = std::filesystem;
@@ -142,13 +142,13 @@ RunView view_run(const fs::path& folder) {
   RunView view;
   view.folder = folder;
   const std::optional<Settings> environment = read_json(folder / "environment.json");
-  view.holder = lock_holder(folder);
+  view.holder = run::lock_holder(folder);
   if (!environment && view.holder.empty()) {
     throw Error(fmt::format("{}: is not a run folder", folder.string()),
                 "pass the folder that `convoke train` writes: its --output, or runs/<name>-<time>");
   }
   if (environment) view.place = place_of(*environment);
-  view.status = read_status(folder / "status.json");
+  view.status = run::read_status(folder / "status.json");
   view.ranks = read_heartbeats(heartbeat_folder(folder));
   view.age_seconds = std::min(age_of(folder / "status.json"), age_of(folder / "lock"));
   find_checkpoint(view);
@@ -161,7 +161,7 @@ RunView view_run(const fs::path& folder) {
                                number_at(*summary, "test.accuracy"));
   } else if (view.holder.empty()) {
     view.state = RunView::State::kStopped;
-  } else if (view.age_seconds > kLockSilence) {
+  } else if (view.age_seconds > run::kLockSilence) {
     view.state = RunView::State::kSilent;
   } else if (view.status) {
     view.state = RunView::State::kRuns;
@@ -176,7 +176,7 @@ std::string to_text(const RunView& view, int width) {
   };
   if (!view.place.empty()) line("runs on", view.place);
   if (view.status && view.state != RunView::State::kComplete) {
-    const RunStatus& status = *view.status;
+    const run::RunStatus& status = *view.status;
     line("training", fmt::format("{}: epoch {}/{}, step {} of {} ({:.0f} %)", status.title, status.epoch,
                                  status.epochs, format_count(status.step), format_count(status.steps),
                                  status.steps > 0 ? 100.0 * static_cast<double>(status.step) /
@@ -204,4 +204,4 @@ std::string to_text(const RunView& view, int width) {
   return text;
 }
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

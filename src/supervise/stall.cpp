@@ -1,4 +1,4 @@
-#include "convoke/run/stall.hpp"
+#include "convoke/supervise/stall.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "convoke/core/text.hpp"
 
-namespace convoke::run {
+namespace convoke::supervise {
 namespace {
 
 std::string names_of(const std::vector<int>& ranks) {
@@ -72,4 +72,4 @@ std::string to_text(const Stall& stall, std::span<const RankLiveness> ranks) {
   return text;
 }
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

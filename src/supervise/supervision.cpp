@@ -1,4 +1,4 @@
-#include "convoke/run/supervision.hpp"
+#include "convoke/supervise/supervision.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "convoke/core/text.hpp"
 
-namespace convoke::run {
+namespace convoke::supervise {
 namespace {
 
 constexpr double kLongestWait = 600;  // seconds
@@ -49,4 +49,4 @@ std::string Supervision::table() const {
   return text;
 }
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

@@ -1,4 +1,4 @@
-#include "convoke/run/watchdog.hpp"
+#include "convoke/supervise/watchdog.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include "convoke/os/environment.hpp"
 #include "convoke/run/collective.hpp"
 
-namespace convoke::run {
+namespace convoke::supervise {
 namespace {
 
 namespace fs = std::filesystem;
@@ -59,10 +59,10 @@ fs::path folder_beside(const fs::path& output) {
 }
 
 // Makes and locks the folder, and removes what a job that was killed has left in it.
-std::shared_ptr<RunLock> take_folder(const fs::path& folder) {
+std::shared_ptr<run::RunLock> take_folder(const fs::path& folder) {
   if (os::is_foreign(folder) || fs::is_symlink(folder)) throw Error("another user's");
   fs::create_directory(folder);
-  auto lock = std::make_shared<RunLock>(folder);
+  auto lock = std::make_shared<run::RunLock>(folder);
   for (const Heartbeat& old : read_heartbeats(folder)) fs::remove(heartbeat_file(folder, old.rank));
   fs::remove(claim_in(folder));
   os::remove_temporaries(folder);
@@ -76,7 +76,7 @@ Watchdog::Watchdog(const fs::path& run, double timeout, const mpi::Communicator&
                    std::unique_ptr<Watchdog> before)
     : Watchdog(
           [&] {
-            std::string folder = on_root(world, [&] { return make_folder(heartbeat_folder(run)); });
+            std::string folder = run::on_root(world, [&] { return make_folder(heartbeat_folder(run)); });
             before.reset();
             return folder;
           }(),
@@ -85,8 +85,8 @@ Watchdog::Watchdog(const fs::path& run, double timeout, const mpi::Communicator&
 std::unique_ptr<Watchdog> Watchdog::beside(const fs::path& output, double timeout, const std::string& hint,
                                            const mpi::Communicator& world) {
   if (timeout <= 0 || world.size() == 1) return nullptr;
-  std::shared_ptr<RunLock> lock;
-  const std::string folder = on_root(world, [&]() -> std::string {
+  std::shared_ptr<run::RunLock> lock;
+  const std::string folder = run::on_root(world, [&]() -> std::string {
     try {
       fs::path made = folder_beside(output);
       lock = take_folder(made);
@@ -112,7 +112,7 @@ Watchdog::Watchdog(fs::path folder, std::string hint, double timeout, const mpi:
       ranks_(static_cast<std::size_t>(world.size())) {
   const bool written = beat(0);
   thread_.emplace(milliseconds_of(interval_), [this] { work(); });
-  const bool unseen = any_of(world, !written);
+  const bool unseen = run::any_of(world, !written);
   if (unseen && world.root() && timeout > 0) {
     fmt::print(stderr,
                "warning: not all hosts see {}: a rank there that hangs is not noticed (run.stall_timeout)\n",
@@ -189,4 +189,4 @@ void Watchdog::end_job(const Stall& stall) {
       kExitStalled);
 }
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

@@ -54,7 +54,6 @@ void MemberExchange::bring_to_root(const std::function<void(const Next&)>& work)
       while (done < voters_.size()) next(done);  // the others wait until their members are taken
       throw;
     }
-    return std::string();
   });
 }
 

@@ -92,7 +92,6 @@ std::vector<SoupOutcome> make_soups(const Job& job, const Ingredients& ingredien
     soup.score = score(evaluator, parameters, test, test_ids, world);
     run::on_root(world, [&] {
       run::write_model(folder.file(fmt::format("soup-{}.h5", name)), job.model, parameters);
-      return std::string();
     });
   }
   return soups;

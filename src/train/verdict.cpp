@@ -102,7 +102,6 @@ Verdict gather_and_vote(const Job& job, const Training& training, const Groups& 
   run::on_root(world, [&] {
     RunLogs(job, folder).append(evaluation_record("test", verdict.test));
     if (job.log.tensorboard) append_test(job, folder, verdict);
-    return std::string();
   });
   return verdict;
 }

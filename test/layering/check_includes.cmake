@@ -22,14 +22,15 @@ set(report_may os core pictures data metrics explore study)
 set(slurm_may os core)
 set(engine_may os core mpi nn optim data sync)
 set(run_may ${engine_may} engine hdf5 metrics)
+set(supervise_may os core mpi engine metrics run)
 set(train_may ${run_may} run vote)
 set(doctor_may ${train_may} train)
 set(interop_may ${run_may} run archive)
-set(recipe_may ${train_may} train interop)
-set(study_may os core sync engine metrics run recipe)
+set(recipe_may ${train_may} supervise train interop)
+set(study_may os core sync engine metrics run supervise recipe)
 set(data_prep_may os core archive hdf5 pictures data)
 set(apps_may ${recipe_may} pictures recipe study doctor data_prep archive explore report slurm)
-set(areas os core archive mpi hdf5 nn optim pictures data sync vote metrics explore report slurm engine run train interop doctor recipe study data_prep apps)
+set(areas os core archive mpi hdf5 nn optim pictures data sync vote metrics explore report slurm engine run supervise train interop doctor recipe study data_prep apps)
 
 # Third-party headers that one area alone may see: a pattern and the area (or a pattern of a few).
 set(third_party

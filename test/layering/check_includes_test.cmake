@@ -29,6 +29,7 @@ trial(src/data/a.cpp                "\"convoke/mpi/session.hpp\""   "data may in
 trial(include/convoke/data/a.hpp    "\"convoke/mpi/session.hpp\""   "data may include nothing of mpi")
 trial(src/engine/a.cpp              "\"convoke/hdf5/file.hpp\""     "engine may include nothing of hdf5")
 trial(src/run/a.cpp                 "\"convoke/train/job.hpp\""     "run may include nothing of train")
+trial(src/run/a.cpp                 "\"convoke/supervise/watchdog.hpp\"" "run may include nothing of supervise")
 trial(src/train/a.cpp               "\"convoke/metrics/json.hpp\""  "")
 trial(src/train/a.cpp               "\"convoke/recipe/recipe.hpp\"" "train may include nothing of recipe")
 trial(src/train/a.cpp               "\"nn/plan/plan_builder.hpp\""       "a private header of nn")

@@ -1,13 +1,14 @@
-#include "convoke/run/heartbeat.hpp"
+#include "convoke/supervise/heartbeat.hpp"
 
 #include <fstream>
 
 #include "convoke/run/run_lock.hpp"
-#include "convoke/run/run_view.hpp"
+#include "convoke/supervise/run_view.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace convoke::run;
+using namespace convoke::supervise;
 using Catch::Contains;
 
 TEST_CASE("a heartbeat is read as it was written, also over a longer one") {

@@ -1,4 +1,4 @@
-#include "convoke/run/launched_job.hpp"
+#include "convoke/supervise/launched_job.hpp"
 
 #include <chrono>
 #include <fstream>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kPatience = 0.05;  // seconds
 
-std::optional<int> code_within(run::LaunchedJob& job, std::chrono::milliseconds time) {
+std::optional<int> code_within(supervise::LaunchedJob& job, std::chrono::milliseconds time) {
   for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;) {
     if (const auto code = job.exit_code()) return code;
     std::this_thread::sleep_for(1ms);
@@ -24,13 +24,15 @@ std::optional<int> code_within(run::LaunchedJob& job, std::chrono::milliseconds 
   return {};
 }
 
-run::LaunchedJob sleeping(const std::filesystem::path& run) { return {{"sleep", "100"}, run, {}, kPatience}; }
+supervise::LaunchedJob sleeping(const std::filesystem::path& run) {
+  return {{"sleep", "100"}, run, {}, kPatience};
+}
 
 }  // namespace
 
 TEST_CASE("a job has the exit code of its launcher") {
   const TemporaryFolder run;
-  run::LaunchedJob job({"sh", "-c", "echo text; exit 7"}, run.path(), run / "log");
+  supervise::LaunchedJob job({"sh", "-c", "echo text; exit 7"}, run.path(), run / "log");
   CHECK(code_within(job, 10s) == 7);
   CHECK_FALSE(job.lingered());
   CHECK(job.seconds() > 0);
@@ -38,7 +40,7 @@ TEST_CASE("a job has the exit code of its launcher") {
 
 TEST_CASE("a launcher is ended when its run has a summary and no lock any more") {
   const TemporaryFolder run;
-  run::LaunchedJob job = sleeping(run.path());
+  supervise::LaunchedJob job = sleeping(run.path());
   CHECK_FALSE(code_within(job, 100ms));
 
   std::optional<run::RunLock> lock(run.path());
@@ -56,7 +58,7 @@ TEST_CASE("neither the summary of an earlier job counts, nor a run without a fol
   const TemporaryFolder run;
   std::ofstream(run / "summary.json") << "{}";
   for (const auto& folder : {run.path(), run / "none"}) {
-    run::LaunchedJob job = sleeping(folder);
+    supervise::LaunchedJob job = sleeping(folder);
     CHECK_FALSE(code_within(job, 100ms));
   }
 }

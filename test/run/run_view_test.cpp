@@ -1,4 +1,4 @@
-#include "convoke/run/run_view.hpp"
+#include "convoke/supervise/run_view.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -11,6 +11,7 @@
 #include "support/temporary_folder.hpp"
 
 using namespace convoke::run;
+using namespace convoke::supervise;
 using namespace std::chrono_literals;
 using Catch::Contains;
 using State = RunView::State;

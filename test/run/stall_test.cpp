@@ -1,8 +1,8 @@
-#include "convoke/run/stall.hpp"
+#include "convoke/supervise/stall.hpp"
 
 #include "support/catch.hpp"
 
-using namespace convoke::run;
+using namespace convoke::supervise;
 using Catch::Contains;
 
 namespace {

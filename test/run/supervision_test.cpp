@@ -1,18 +1,18 @@
-#include "convoke/run/supervision.hpp"
+#include "convoke/supervise/supervision.hpp"
 
 #include <csignal>
 #include <fstream>
 #include <sstream>
 
 #include "convoke/core/text.hpp"
-#include "convoke/run/exit_status.hpp"
-#include "convoke/run/launch_command.hpp"
-#include "convoke/run/restart_log.hpp"
+#include "convoke/supervise/exit_status.hpp"
+#include "convoke/supervise/launch_command.hpp"
+#include "convoke/supervise/restart_log.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
 
-using namespace convoke::run;
+using namespace convoke::supervise;
 
 namespace {
 

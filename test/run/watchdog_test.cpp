@@ -1,4 +1,4 @@
-#include "convoke/run/watchdog.hpp"
+#include "convoke/supervise/watchdog.hpp"
 
 #include <chrono>
 #include <thread>
@@ -13,6 +13,7 @@
 
 using namespace convoke;
 using namespace convoke::run;
+using namespace convoke::supervise;
 using namespace std::chrono_literals;
 
 TEST_CASE("a rank that is slow in an evaluation, a checkpoint or while it loads gives no alarm") {

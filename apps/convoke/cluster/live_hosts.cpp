@@ -13,7 +13,7 @@
 namespace convoke::app {
 namespace {
 
-using run::LaunchCommand, run::LaunchHost;
+using supervise::LaunchCommand, supervise::LaunchHost;
 
 constexpr double kPatience = 15;  // seconds
 

@@ -17,7 +17,7 @@
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
-#include "convoke/run/watchdog.hpp"
+#include "convoke/supervise/watchdog.hpp"
 #include "data/dataset_for.hpp"
 
 namespace convoke::app {
@@ -295,9 +295,9 @@ int prepare(const PrepareOptions& options) {
     prepare_source(work, session.world());
     return EXIT_SUCCESS;
   }
-  const auto watchdog =
-      run::Watchdog::beside(work.output, run::seconds_from(options.stall_timeout),
-                            "start it again, and it continues; or set --stall-timeout", session.world());
+  const auto watchdog = supervise::Watchdog::beside(
+      work.output, run::seconds_from(options.stall_timeout),
+      "start it again, and it continues; or set --stall-timeout", session.world());
   bound_machine(session.world(), 1);
   prepare_source(work, session.world());
   return EXIT_SUCCESS;

@@ -82,10 +82,7 @@ int bench(const BenchOptions& options) {
   const recipe::Recipe recipe =
       recipe::Recipe::of_root(std::move(here), options.recipe, options.changes, world);
   if (!options.trace.empty()) {  // a mistake is reported before the measurement
-    run::on_root(world, [&] {
-      os::AtomicFile(options.trace);
-      return std::string();
-    });
+    run::on_root(world, [&] { os::AtomicFile(options.trace); });
   }
   const run::Machine machine = bound_machine(world, recipe.run.execution.threads);
   const int threads = machine.threads_for(recipe.run.execution.threads);

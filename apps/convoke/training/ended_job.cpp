@@ -13,20 +13,20 @@
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
-#include "convoke/run/exit_status.hpp"
-#include "convoke/run/restart_log.hpp"
 #include "convoke/run/stopping.hpp"
-#include "convoke/run/supervision.hpp"
+#include "convoke/supervise/exit_status.hpp"
+#include "convoke/supervise/restart_log.hpp"
+#include "convoke/supervise/supervision.hpp"
 
 namespace convoke::app {
 namespace {
 
 // In a job, a stop with a checkpoint is the end of its time, after which it goes on in the queue.
-run::Attempt attempt_of_job(int code, const std::filesystem::path& run) {
-  const run::ExitStatus status = run::classify_exit(code, run);
-  run::Attempt attempt{.code = code, .reason = status.reason, .steps = steps_reached(run)};
+supervise::Attempt attempt_of_job(int code, const std::filesystem::path& run) {
+  const supervise::ExitStatus status = supervise::classify_exit(code, run);
+  supervise::Attempt attempt{.code = code, .reason = status.reason, .steps = steps_reached(run)};
   attempt.asked = code == run::kExitRequeue;
-  attempt.curable = attempt.asked || status.remedy == run::Remedy::kRestart;
+  attempt.curable = attempt.asked || status.remedy == supervise::Remedy::kRestart;
   if (code == 128 + SIGUSR1)
     attempt.reason =
         "the warning came before training began: the time limit is too short (--time, --warning)";
@@ -61,10 +61,10 @@ void wait_unless(double seconds, const std::function<bool()>& over) {
 int decide_requeue(const std::filesystem::path& run, int code, int restarts, const std::string& backoff) {
   const os::StopSignals signals;
   const std::string job = os::variable("SLURM_JOB_ID").value_or("-");
-  run::Supervision supervision(restarts, run::seconds_from(backoff), 0);
-  for (const run::Attempt& earlier : run::restarts_of(run, job)) supervision.after(earlier);
-  const run::Attempt attempt = attempt_of_job(code, run);
-  const run::Supervision::Decision next = supervision.after(attempt);
+  supervise::Supervision supervision(restarts, run::seconds_from(backoff), 0);
+  for (const supervise::Attempt& earlier : supervise::restarts_of(run, job)) supervision.after(earlier);
+  const supervise::Attempt attempt = attempt_of_job(code, run);
+  const supervise::Supervision::Decision next = supervision.after(attempt);
   if (!next.again) {
     fmt::print("{}\n", next.why_not == attempt.reason
                            ? attempt.reason
@@ -74,7 +74,7 @@ int decide_requeue(const std::filesystem::path& run, int code, int restarts, con
   wait_unless(next.wait_seconds, [] { return false; });
   if (os::StopSignals::received() != 0) return code;
   fmt::print("{}\n", attempt.reason);
-  run::append_restart(run, attempt, job);
+  supervise::append_restart(run, attempt, job);
   return EXIT_SUCCESS;
 }
 

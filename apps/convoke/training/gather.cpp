@@ -23,7 +23,7 @@
 #include "convoke/run/collective.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/run/node_memory.hpp"
-#include "convoke/run/watchdog.hpp"
+#include "convoke/supervise/watchdog.hpp"
 #include "convoke/train/evaluation_summary.hpp"
 #include "convoke/train/gathering.hpp"
 #include "convoke/train/summary.hpp"
@@ -159,16 +159,12 @@ void require_unused(const fs::path& folder) {
 // Reuses a folder left by an interrupted gather: all files in it can be made again. Another gather may have
 // begun and ended before this one has the lock.
 run::RunFolder folder_for(const GatherOptions& options, const mpi::Communicator& world) {
-  run::on_root(world, [&] {
-    require_unused(options.output);
-    return std::string();
-  });
+  run::on_root(world, [&] { require_unused(options.output); });
   run::RunFolder folder = run::RunFolder::create("", options.output, true, world);
   run::on_root(world, [&] {
     require_unused(options.output);
     std::error_code missing;
     fs::remove(folder.metrics(), missing);
-    return std::string();
   });
   return folder;
 }
@@ -191,9 +187,9 @@ int gather(const GatherOptions& options) {
   if (folders.empty())
     throw Error("none of the runs is finished", "wait until they end, or resume those that were stopped");
   recipe::Recipe recipe = recipe::Recipe::load((fs::path(folders.front()) / "recipe.toml").string());
-  const auto watchdog =
-      run::Watchdog::beside(options.output, recipe.run.stall_timeout,
-                            "gather again; the recipe's run.stall_timeout says how long ranks wait", world);
+  const auto watchdog = supervise::Watchdog::beside(
+      options.output, recipe.run.stall_timeout,
+      "gather again; the recipe's run.stall_timeout says how long ranks wait", world);
   Spent spent;
   const fs::path scratch = scratch_of(options);
   std::vector<train::MemberRun> runs;
@@ -274,7 +270,6 @@ int gather(const GatherOptions& options) {
         format_count(verdict.test.samples), verdict.rule,
         train::evaluation_text(verdict.test, verdict.rule, verdict.voters, job.model.class_names),
         data::provenance_note(dataset.info().provenance), places_of(folder));
-    return std::string();
   });
   return EXIT_SUCCESS;
 }

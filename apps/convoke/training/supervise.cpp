@@ -21,20 +21,20 @@
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
-#include "convoke/run/exit_status.hpp"
-#include "convoke/run/launch_command.hpp"
-#include "convoke/run/launched_job.hpp"
-#include "convoke/run/restart_log.hpp"
 #include "convoke/run/run_lock.hpp"
-#include "convoke/run/supervision.hpp"
+#include "convoke/supervise/exit_status.hpp"
+#include "convoke/supervise/launch_command.hpp"
+#include "convoke/supervise/launched_job.hpp"
+#include "convoke/supervise/restart_log.hpp"
+#include "convoke/supervise/supervision.hpp"
 #include "training/ended_job.hpp"
 
 namespace convoke::app {
 namespace {
 
 using namespace std::chrono_literals;
-using run::LaunchCommand;
-using Hosts = std::vector<run::LaunchHost>;
+using supervise::LaunchCommand;
+using Hosts = std::vector<supervise::LaunchHost>;
 
 struct SuperviseOptions {
   int restarts = 3;
@@ -69,7 +69,7 @@ void say(const std::string& text) { fmt::print(stderr, "convoke supervise: {}\n"
 
 // Passes on the first signal. A second Ctrl-C ends this process, and the command with it.
 int run_to_end(const LaunchCommand& command) {
-  run::LaunchedJob job(command.words(), command.run());
+  supervise::LaunchedJob job(command.words(), command.run());
   for (bool passed_on = false;;) {
     if (const std::optional<int> code = job.exit_code()) {
       if (job.lingered()) say("ended the launcher, which had nothing to do: the run had finished");
@@ -93,13 +93,13 @@ void wait_for_lock(const LaunchCommand& command) {
 
 std::string names_of(const Hosts& hosts) {
   std::vector<std::string> names;
-  for (const run::LaunchHost& host : hosts) names.push_back(host.name);
+  for (const supervise::LaunchHost& host : hosts) names.push_back(host.name);
   return join(names);
 }
 
 Hosts rest_of(const Hosts& all, const Hosts& some) {
   Hosts rest;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(rest), [&](const run::LaunchHost& host) {
+  std::copy_if(all.begin(), all.end(), std::back_inserter(rest), [&](const supervise::LaunchHost& host) {
     return std::none_of(some.begin(), some.end(), [&](const auto& other) { return other.name == host.name; });
   });
   return rest;
@@ -124,15 +124,15 @@ HostState probe_hosts(const Hosts& given, const LaunchCommand& command) {
 
 // Classifies the end of an attempt. A code that means an error of the command means the loss of a host if one
 // does not answer: launchers then end with 1.
-run::Attempt attempt_of(int code, const LaunchCommand& command, const HostState& hosts, bool asked) {
-  const run::ExitStatus status = run::classify_exit(code, command.run());
-  run::Attempt attempt;
+supervise::Attempt attempt_of(int code, const LaunchCommand& command, const HostState& hosts, bool asked) {
+  const supervise::ExitStatus status = supervise::classify_exit(code, command.run());
+  supervise::Attempt attempt;
   attempt.code = code;
   attempt.reason = status.reason;
   attempt.ranks = command.ranks();
-  if (status.remedy == run::Remedy::kNone) return attempt;
-  attempt.curable = status.remedy == run::Remedy::kRestart;
-  if (!hosts.lost.empty() && status.remedy != run::Remedy::kResume) {
+  if (status.remedy == supervise::Remedy::kNone) return attempt;
+  attempt.curable = status.remedy == supervise::Remedy::kRestart;
+  if (!hosts.lost.empty() && status.remedy != supervise::Remedy::kResume) {
     attempt.reason = names_of(hosts.lost) + (hosts.lost.size() == 1 ? " does" : " do") + " not answer";
     attempt.curable = true;
   }
@@ -155,7 +155,7 @@ int supervise(const SuperviseOptions& options) {
   const os::StopSignals signals;
   const Hosts all = hosts_of(given);
   const auto steps = [&] { return steps_reached(given.run()); };
-  run::Supervision supervision(options.restarts, backoff, steps());
+  supervise::Supervision supervision(options.restarts, backoff, steps());
 
   for (LaunchCommand command = given;;) {
     // 2. An attempt.
@@ -166,10 +166,10 @@ int supervise(const SuperviseOptions& options) {
 
     // 3. Whether a restart helps, and on which hosts.
     const HostState hosts = code == 0 || asked ? HostState{} : probe_hosts(all, given);
-    run::Attempt attempt = attempt_of(code, command, hosts, asked);
+    supervise::Attempt attempt = attempt_of(code, command, hosts, asked);
     attempt.steps = steps();
     attempt.seconds = seconds;
-    const run::Supervision::Decision next = supervision.after(attempt);
+    const supervise::Supervision::Decision next = supervision.after(attempt);
     if (!next.again) {
       if (supervision.attempts().size() > 1 || (code != 0 && !asked))
         say(fmt::format("{}\n{}",
@@ -182,7 +182,7 @@ int supervise(const SuperviseOptions& options) {
 
     // 4. The wait, in which a signal ends the supervision.
     say(fmt::format("{}; starts it again in {}", attempt.reason, format_duration(next.wait_seconds)));
-    run::append_restart(given.run(), attempt);
+    supervise::append_restart(given.run(), attempt);
     wait_unless(next.wait_seconds, [] { return false; });
     wait_for_lock(given);
     if (os::StopSignals::received() != 0) return code;

@@ -28,7 +28,7 @@
 #include "convoke/run/collective.hpp"
 #include "convoke/run/equal_ranks.hpp"
 #include "convoke/run/model_file.hpp"
-#include "convoke/run/watchdog.hpp"
+#include "convoke/supervise/watchdog.hpp"
 #include "convoke/train/ensemble.hpp"
 #include "convoke/train/summary.hpp"
 #include "data/dataset_for.hpp"
@@ -247,7 +247,7 @@ int train(const TrainOptions& given) {
 
   // 2. The ranks, threads and bindings; one line for each problem. A rank that hangs is noticed from here on.
   const os::StopSignals signals;
-  auto watchdog = run::Watchdog::beside(
+  auto watchdog = supervise::Watchdog::beside(
       options.output.empty() ? fs::path("runs") / recipe.name : fs::path(options.output),
       recipe.run.stall_timeout, "start the job again; set run.stall_timeout to wait longer", world);
   const doctor::Binding binding = doctor::fix_binding(world, recipe.run.execution.threads);
@@ -274,7 +274,6 @@ int train(const TrainOptions& given) {
     fmt::print("{}\n{}{}{}", train::summary_text(run.job(), *outcome.verdict, outcome.cost),
                data::provenance_note(outcome.provenance), newest_checkpoints(run.job(), folder, outcome.cost),
                places_of(folder));
-    return std::string();
   });
   return EXIT_SUCCESS;
 }

@@ -12,7 +12,7 @@
 
 #include "convoke/metrics/console.hpp"
 #include "convoke/os/standard_output.hpp"
-#include "convoke/run/run_view.hpp"
+#include "convoke/supervise/run_view.hpp"
 
 namespace convoke::app {
 namespace {
@@ -33,8 +33,9 @@ not use MPI.
 constexpr const char* kHomeAndErase = "\x1b[H\x1b[J";
 constexpr int kWidthOfFiles = 80;
 
-bool is_over(const run::RunView& view) {
-  return view.state == run::RunView::State::kComplete || view.state == run::RunView::State::kStopped;
+bool is_over(const supervise::RunView& view) {
+  return view.state == supervise::RunView::State::kComplete ||
+         view.state == supervise::RunView::State::kStopped;
 }
 
 // Shows the state of a run, from the files in its folder, until the run ends. Returns EXIT_SUCCESS if the run
@@ -43,7 +44,7 @@ int watch(const WatchOptions& options) {
   const int columns = ::isatty(STDOUT_FILENO) == 1 ? metrics::standard_error().width() : 0;
   const bool live = columns > 0 && !options.once;
   for (bool first = true;; first = false) {
-    const run::RunView view = run::view_run(options.folder);
+    const supervise::RunView view = supervise::view_run(options.folder);
     const bool over = is_over(view);
     // A file gets the first and the last state only: on a terminal each replaces the one before.
     if (live || first || over) {
@@ -51,11 +52,11 @@ int watch(const WatchOptions& options) {
                  live    ? kHomeAndErase
                  : first ? ""
                          : "\n",
-                 run::to_text(view, live ? columns : kWidthOfFiles));
+                 supervise::to_text(view, live ? columns : kWidthOfFiles));
       os::flush_standard_output();
     }
     if (options.once) return EXIT_SUCCESS;
-    if (over) return view.state == run::RunView::State::kComplete ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (over) return view.state == supervise::RunView::State::kComplete ? EXIT_SUCCESS : EXIT_FAILURE;
     std::this_thread::sleep_for(std::chrono::duration<double>(options.interval));
   }
 }

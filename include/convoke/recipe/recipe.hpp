@@ -71,7 +71,7 @@ struct RunRecipe {
   train::CheckpointOptions checkpoints;
   train::MemoryOptions memory;
   double stop_before = 0;      ///< seconds before the end of a Slurm job; 0: never
-  double stall_timeout = 600;  ///< seconds, see run::Watchdog; 0: never
+  double stall_timeout = 600;  ///< seconds, see supervise::Watchdog; 0: never
   bool trace = false;          ///< write trace.json at the end
   bool report = true;          ///< write report.html at the end
 };

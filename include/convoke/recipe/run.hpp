@@ -14,7 +14,7 @@
 #include "convoke/run/other_programs.hpp"
 #include "convoke/run/phases.hpp"
 #include "convoke/run/run_folder.hpp"
-#include "convoke/run/watchdog.hpp"
+#include "convoke/supervise/watchdog.hpp"
 #include "convoke/train/ensemble.hpp"
 #include "convoke/train/groups.hpp"
 #include "convoke/train/job.hpp"
@@ -59,7 +59,7 @@ class Run {
   /// summary. `before`: what has watched the ranks until here. Collective. Throws the errors of
   /// train::train_members and train::gather_and_vote.
   Outcome train(const run::RunFolder& folder, bool resume = false, bool quiet = true,
-                double seconds_before = 0, std::unique_ptr<run::Watchdog> before = nullptr);
+                double seconds_before = 0, std::unique_ptr<supervise::Watchdog> before = nullptr);
 
  private:
   data::Dataset open_training_samples();

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <string>
 
-namespace convoke::run {
+namespace convoke::supervise {
 
 /// The ways to go on after the end of a training command.
 enum class Remedy {
@@ -25,4 +25,4 @@ ExitStatus classify_exit(int code);
 /// mpirun of Open MPI 4 ends with 1 if a rank ended before MPI_Finalize.
 ExitStatus classify_exit(int code, const std::filesystem::path& run);
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace convoke::run {
+namespace convoke::supervise {
 
 /// The state of a rank. The rank writes it to a file of the run folder at intervals. Other ranks and `convoke
 /// watch` read it.
@@ -36,4 +36,4 @@ std::filesystem::path heartbeat_file(const std::filesystem::path& folder, int ra
 /// Returns the heartbeats in `folder`, by rank. Ranks that have ended have none.
 std::vector<Heartbeat> read_heartbeats(const std::filesystem::path& folder);
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace convoke::run {
+namespace convoke::supervise {
 
 /// A host on which a launcher may start ranks.
 struct LaunchHost {
@@ -53,4 +53,4 @@ class LaunchCommand {
   std::filesystem::path run_;
 };
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

@@ -7,7 +7,7 @@
 #include "convoke/os/child_process.hpp"
 #include "convoke/os/clock.hpp"
 
-namespace convoke::run {
+namespace convoke::supervise {
 
 /// A job that a launcher, such as mpirun, runs in a child process. The launcher is ended if it does not end
 /// after its run has finished: the mpirun of Open MPI 4.1 with PMIx 4.2 sometimes waits for ever for a lock
@@ -43,4 +43,4 @@ class LaunchedJob {
   bool finished_ = false, lingered_ = false;
 };
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

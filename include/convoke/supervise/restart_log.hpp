@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "convoke/run/supervision.hpp"
+#include "convoke/supervise/supervision.hpp"
 
-namespace convoke::run {
+namespace convoke::supervise {
 
 /// restarts.log of a run folder: a line for each restart, such as
 /// "job 88: exit code 137 at step 4690: a rank was killed". A line without a job belongs to a supervisor that
@@ -18,4 +18,4 @@ void append_restart(const std::filesystem::path& run, const Attempt& attempt, co
 /// Returns the attempts in this log that belong to a Slurm job, in order. Other lines are skipped.
 std::vector<Attempt> restarts_of(const std::filesystem::path& run, const std::string& job);
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "convoke/metrics/text_chart.hpp"
-#include "convoke/run/heartbeat.hpp"
 #include "convoke/run/run_status.hpp"
+#include "convoke/supervise/heartbeat.hpp"
 
-namespace convoke::run {
+namespace convoke::supervise {
 
 /// A run as its folder shows it on any host, during the run and afterwards.
 struct RunView {
@@ -26,7 +26,7 @@ struct RunView {
   double age_seconds = 0;  ///< since the last sign of life, by this host's clock
   std::string holder;      ///< owner of the lock; empty: not locked
   std::string place;       ///< "4 ranks x 2 threads on n1, n2"
-  std::optional<RunStatus> status;
+  std::optional<run::RunStatus> status;
   std::vector<Heartbeat> ranks;  ///< by rank; empty before training, and when it has ended
   std::string checkpoint;        ///< the newest, relative to the folder; empty: none
   double checkpoint_age_seconds = 0;
@@ -41,4 +41,4 @@ RunView view_run(const std::filesystem::path& folder);
 /// Returns lines of text, with charts of `width` characters.
 std::string to_text(const RunView& view, int width);
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

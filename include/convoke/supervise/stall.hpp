@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "convoke/run/heartbeat.hpp"
+#include "convoke/supervise/heartbeat.hpp"
 
-namespace convoke::run {
+namespace convoke::supervise {
 
 /// The signs of life that one rank has from another one.
 struct RankLiveness {
@@ -29,4 +29,4 @@ std::optional<Stall> find_stall(std::span<const RankLiveness> ranks, double time
 /// Describes a stall: who is missing, and a line for each rank with its host, step and phase.
 std::string to_text(const Stall& stall, std::span<const RankLiveness> ranks);
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace convoke::run {
+namespace convoke::supervise {
 
 /// One start of a supervised command.
 struct Attempt {
@@ -47,4 +47,4 @@ class Supervision {
   std::vector<Attempt> attempts_;
 };
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

@@ -12,9 +12,9 @@
 #include "convoke/os/periodic_thread.hpp"
 #include "convoke/os/stack_probe.hpp"
 #include "convoke/run/run_lock.hpp"
-#include "convoke/run/stall.hpp"
+#include "convoke/supervise/stall.hpp"
 
-namespace convoke::run {
+namespace convoke::supervise {
 
 /// The exit code of a job that stood still: it can be continued from its newest checkpoint.
 inline constexpr int kExitStalled = 87;
@@ -51,7 +51,7 @@ class Watchdog {
   void end_job(const Stall& stall);
 
   std::filesystem::path folder_;
-  std::shared_ptr<RunLock> lock_;  ///< of the folder, if it is beside an output; rank 0
+  std::shared_ptr<run::RunLock> lock_;  ///< of the folder, if it is beside an output; rank 0
   std::string hint_;
   double timeout_;
   double interval_;  ///< seconds
@@ -68,4 +68,4 @@ class Watchdog {
 /// True if ranks of the newest job of `run` stood still, and one of them has reported it.
 bool has_reported_stall(const std::filesystem::path& run);
 
-}  // namespace convoke::run
+}  // namespace convoke::supervise

@@ -10,9 +10,9 @@
 #include "convoke/core/error.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
-#include "convoke/run/launched_job.hpp"
 #include "convoke/study/running/emulated_run.hpp"
 #include "convoke/study/running/finished_run.hpp"
+#include "convoke/supervise/launched_job.hpp"
 
 namespace convoke::study {
 namespace {
@@ -96,7 +96,7 @@ std::vector<std::string> ConfigurationRunner::command(const Configuration& confi
 ConfigurationRunner::End ConfigurationRunner::start(const std::vector<std::string>& words,
                                                     const fs::path& output, const fs::path& log,
                                                     const std::function<void()>& meanwhile) {
-  run::LaunchedJob job(words, output, log);
+  supervise::LaunchedJob job(words, output, log);
   double next = 0, next_energy = kEnergy;
   End end;
   for (;; std::this_thread::sleep_for(kLook)) {
