@@ -31,7 +31,7 @@ set(declares
   optional "optional|move|size_t"
   ranges "ranges"
   source_location "source_location"
-  span "span|as_bytes|byte|size_t"
+  span "span|as_bytes|as_writable_bytes|byte|size_t"
   stdexcept "runtime_error|exception"
   string "string|to_string|move|size_t|swap|initializer_list"
   string_view "string_view|size_t"
