@@ -129,7 +129,7 @@ TEST_CASE("a mean of softmaxes is trained by its probabilities: finite differenc
     for (std::size_t i = 0; i < training.layout->trainable_size(); ++i) {
       constexpr float kStep = 1e-2F;
       const auto gradient = static_cast<double>(training.gradients.span()[i]);
-      if (std::isnan(gradient)) continue;  // padding
+      if (std::isnan(gradient)) continue;  // padding; that within a layout has a gradient of 0
       ++checked;
       const float own = values.span()[i];
       values.span()[i] = own + kStep;
@@ -139,6 +139,6 @@ TEST_CASE("a mean of softmaxes is trained by its probabilities: finite differenc
       values.span()[i] = own;
       CHECK(gradient == Catch::Approx((above - below) / (2 * static_cast<double>(kStep))).margin(2e-4));
     }
-    CHECK(checked == graph.trainable_count());
+    CHECK(checked >= graph.trainable_count());
   }
 }
