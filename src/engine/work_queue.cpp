@@ -7,8 +7,8 @@ namespace convoke::engine {
 namespace {
 
 // A word of WaitingMicroBatches: the step that it belongs to, modulo 2^24, the first micro-batch, and the one
-// after the last. A word of an earlier step means that the whole share waits. So nobody has to fill the queue
-// before others may take from it, and a worker that comes late does not keep its micro-batches from them.
+// after the last. A word of an earlier step means that the whole share waits. So the queue needs no
+// filling before workers take from it, and other workers can take the micro-batches of one that comes late.
 constexpr int kMicroBatchBits = 20, kStepBits = 24;
 constexpr std::uint64_t kMicroBatchMask = (std::uint64_t{1} << kMicroBatchBits) - 1;
 constexpr std::uint64_t kStepMask = (std::uint64_t{1} << kStepBits) - 1;

@@ -90,17 +90,9 @@ std::optional<Value> write_part(const KeyFacts&, const TrainRecipe& train) {
   return (train.loop.*kMember)->settings();
 }
 
-void read_early_stopping(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
-  train.loop.early_stopping = train::EarlyStopping::read(read.table(key.name));
-}
-
 std::optional<Value> write_early_stopping(const KeyFacts&, const TrainRecipe& train) {
   if (!train.loop.early_stopping.stops()) return std::nullopt;
   return train.loop.early_stopping.settings();
-}
-
-void read_on_divergence(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
-  train.loop.on_divergence = train::OnDivergence::read(read.table(key.name));
 }
 
 std::optional<Value> write_on_divergence(const KeyFacts&, const TrainRecipe& train) {
@@ -175,13 +167,12 @@ constexpr std::array kTrainKeys{
     key<&TrainRecipe::step, &engine::StepOptions::micro_batch>(
         {.name = "micro_batch",
          .word = "auto",
-         .help = "samples per micro-batch, a divisor of the batch; `\"auto\"`: a 64th "
-                 "of the batch, at least 8"}),
+         .help = "samples per micro-batch, a divisor of the batch; `\"auto\"`: a 64th of the batch, at least "
+                 "8"}),
     choice<kReductions, &TrainRecipe::step, &engine::StepOptions::reduction>(
         {.name = "reduction",
-         .help = "`\"fast\"`: sums in fp32; `\"exact\"`: sums in fixed "
-                 "point, so that the model has the same bits on any "
-                 "number of ranks"}),
+         .help = "`\"fast\"`: sums in fp32; `\"exact\"`: sums in fixed point, so that the model has the same "
+                 "bits on any number of ranks"}),
     TrainKey{
         {.name = "strategy",
          .effect = Effect::kNewResult,
@@ -225,9 +216,8 @@ constexpr std::array kTrainKeys{
          .expected = "\"none\", \"balanced\" or a list",
          .effect = Effect::kNewResult,
          .help =
-             "`\"balanced\"`: a sample of class k has the weight n / (K n_k) in the loss, from the class "
-             "counts of the "
-             "training split, as in scikit-learn's `class_weight`; or a list with a number for each class",
+             "`\"balanced\"`: a sample of class k has the weight n / (K n_k) in the loss, from the class counts "
+             "of the training split, as in scikit-learn's `class_weight`; or a list with a number for each class",
          .type = "text or list of numbers"},
         read_class_weights,
         write_class_weights},
@@ -286,7 +276,7 @@ constexpr std::array kTrainKeys{
                  "better than the best. Needs `data.validation_split`",
          .tables = train::EarlyStopping::tables,
          .type = "table"},
-        read_early_stopping,
+        read_part<train::EarlyStopping::read, &train::LoopOptions::early_stopping>,
         write_early_stopping},
     TrainKey{
         {.name = "on_divergence",
@@ -298,7 +288,7 @@ constexpr std::array kTrainKeys{
              "goes back to the newest checkpoint, with a lower learning rate",
          .tables = train::OnDivergence::tables,
          .type = "text or table"},
-        read_on_divergence,
+        read_part<train::OnDivergence::read, &train::LoopOptions::on_divergence>,
         write_on_divergence},
     TrainKey{
         {.name = "distill",

@@ -128,7 +128,7 @@ Fingerprint read_fingerprint(const std::filesystem::path& path, const hdf5::File
   const hdf5::Group group = file.group("fingerprint");
   Fingerprint fingerprint;
   for (const std::string& key : group.attribute_names()) {
-    fingerprint.emplace_back(current_key(key), group.attribute<std::string>(key));
+    fingerprint.push_back(current_entry(key, group.attribute<std::string>(key)));
   }
   return fingerprint;
 }

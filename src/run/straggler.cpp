@@ -102,7 +102,7 @@ std::optional<Straggler> find_straggler(std::span<const RankTimes> ranks) {
   const auto cause = std::find_if(suspects.begin(), suspects.end(),
                                   [&](const Suspect& suspect) { return suspect.seconds >= excess / 2; });
   if (cause != suspects.end()) {
-    // It took micro-batches of a slower rank of its node, and nobody waits for it.
+    // It took micro-batches of a slower rank of its node, so no rank waits for it.
     const double slowest = std::ranges::max(ranks | std::views::transform(compute_per_sample));
     if (cause->cause == kSamples && compute_per_sample(*slow) < kFaster * slowest) return std::nullopt;
     found.cause = cause->cause;

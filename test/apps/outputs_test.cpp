@@ -1,4 +1,4 @@
-// What commands make of the outputs, the weights and the normalization of models of other programs.
+// Commands use the outputs, the weights and the normalization of models of other programs.
 #include <sys/stat.h>
 
 #include <cmath>

@@ -44,6 +44,13 @@ TEST_CASE("a recipe with a key of an earlier version is refused, and the message
   }
   CHECK_THROWS_WITH(refuse_renamed_keys(Settings{{"model", Settings{{"batch_norm", "lane"}}}}),
                     "\"model.batch_norm\" = \"lane\" is now \"micro_batch\"");
-  CHECK(current_key("train.lane") == "train.micro_batch");
-  CHECK(current_key("train.batch") == "train.batch");
+}
+
+TEST_CASE("an entry of a stored fingerprint has the key and the text of this version") {
+  using Entry = std::pair<std::string, std::string>;
+  CHECK(current_entry("train.lane", "8") == Entry{"train.micro_batch", "8"});
+  CHECK(current_entry("train.batch", "64") == Entry{"train.batch", "64"});
+  CHECK(current_entry("model.batch_norm", "\"lane\"") == Entry{"model.batch_norm", "\"micro_batch\""});
+  CHECK(current_entry("model.batch_norm", "\"synchronized\"") ==
+        Entry{"model.batch_norm", "\"synchronized\""});
 }

@@ -39,7 +39,7 @@ class HeldLoss final : public tiny::OtherLoss {
     // In the first step each worker computes its own micro-batches, and compiles its plans.
     if (held_ && computed_ >= kBatch && std::this_thread::get_id() == first_) {
       const std::int64_t others = computed_ / kBatch * kBatch + kBatch - mine;
-      const os::Stopwatch watch;  // the test fails if nobody takes the micro-batches
+      const os::Stopwatch watch;  // the test fails if no worker takes the micro-batches
       while (computed_ < others && watch.seconds() < 5) std::this_thread::yield();
       alone_ = alone_ || computed_ < others;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));

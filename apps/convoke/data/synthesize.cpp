@@ -72,7 +72,7 @@ int synthesize(const SynthesizeOptions& options) {
 
 std::function<int()> add_synthesize(CLI::App& parser) {
   auto options = std::make_shared<SynthesizeOptions>();
-  std::string names, kinds = "What to make";
+  std::string names, kinds = "The kind of data";
   for (const data_prep::SyntheticKind& kind : data_prep::synthetic_kinds()) {
     names += fmt::format("{}{}", names.empty() ? "" : "|", kind.name);
     kinds += fmt::format("\n{}: {}", kind.name, kind.description);

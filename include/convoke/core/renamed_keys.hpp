@@ -1,15 +1,15 @@
 #pragma once
 #include <string>
-#include <string_view>
+#include <utility>
 
 #include "convoke/core/settings.hpp"
 
 // Keys of recipes and studies that had another name in earlier versions.
 namespace convoke {
 
-/// Returns the path of a key in this version: "train.micro_batch" for "train.lane". Other paths are returned
-/// as they are.
-std::string current_key(std::string_view path);
+/// Returns an entry of flattened() in this version: "train.micro_batch", "8" for "train.lane", "8". Other
+/// entries are returned as they are.
+std::pair<std::string, std::string> current_entry(std::string path, std::string value);
 
 /// Gives the keys of a recipe or study that an earlier version stored the names of this version.
 void rename_keys(Settings& document);

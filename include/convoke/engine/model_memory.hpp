@@ -24,8 +24,8 @@ class alignas(64) Completion {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "processes share it");
 
-/// The micro-batches of a worker that nobody has begun, and the time when it had computed its last
-/// ones; see WorkQueue.
+/// The micro-batches of a worker that no worker has begun, and the time at which this worker ended its
+/// last ones; see WorkQueue.
 struct alignas(64) WaitingMicroBatches {
   std::atomic<std::uint64_t> word{0};
   std::atomic<double> ended{0};

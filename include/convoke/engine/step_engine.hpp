@@ -19,7 +19,7 @@ namespace convoke::engine {
 
 enum class Reduction { kFast, kExact };
 
-/// What a training step computes. A recipe's [train] holds it.
+/// Options that define the computation of a training step. The section [train] of a recipe holds them.
 struct StepOptions {
   std::int64_t batch = 64;  ///< global batch; of each member in an ensemble
   std::int64_t micro_batch =

@@ -12,7 +12,7 @@ namespace convoke::engine {
 
 /// The micro-batches of a step that no worker of a node has begun. Each worker begins with its equal
 /// share, from the front. A worker that has nothing left takes the last micro-batch of the worker that has
-/// most left (work stealing), so that nobody waits for a worker whose core another program uses. Each
+/// most left (work stealing). So no worker waits for one whose core another program uses. Each
 /// micro-batch is given out once. Each rank has its own object; the micro-batches themselves are in
 /// ModelMemory::waiting().
 class WorkQueue {
@@ -38,7 +38,7 @@ class WorkQueue {
   void end(int worker);
 
   /// True if a worker was a quarter slower than another one in a recent step. Workers then compute their
-  /// micro-batches one by one, because nobody can take micro-batches of a plan that runs.
+  /// micro-batches one by one, because other workers cannot take micro-batches of a plan that runs.
   bool one_by_one() const { return steps_one_by_one_ > 0; }
 
  private:

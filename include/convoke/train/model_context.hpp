@@ -8,8 +8,8 @@
 
 namespace convoke::train {
 
-/// What the parts of a Trainer share: the model, its samples, the ranks that train it, and where they report.
-/// What it refers to must outlive them.
+/// References that the parts of a Trainer share: the model, its samples, its ranks, and the logs.
+/// The objects must outlive these parts.
 struct ModelContext {
   const Job& job;
   Assignment assignment;

@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
-#include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
@@ -20,16 +17,9 @@ namespace fs = std::filesystem;
 // Returns an empty result if there is no such file.
 Settings read_json(const fs::path& file) { return metrics::read_json(file).value_or(Settings()); }
 
-// Keys of summary.json that have another name in this version.
-constexpr std::array kRenamedSummaryKeys{
-    std::pair<std::string_view, std::string_view>{"as_if", "emulated"},
-};
-
 Settings read_summary(const fs::path& file) {
   Settings summary = read_json(file);
-  for (const auto& [before, now] : kRenamedSummaryKeys) {
-    if (const Value* const value = summary.find(before)) summary.set(now, *value);
-  }
+  summary.rename("as_if", "emulated");  // of earlier versions
   return summary;
 }
 
