@@ -90,15 +90,45 @@ row "each rank is the first process of its container" 2 "$(mount_shm 64m)" ./own
 # 2. Processors and memory that a control group grants: threads by default and the budget of memory follow.
 sed '/^threads/d' recipe.toml > threads.toml
 threads_are() { grep -q "\"threads\": $1[,}]" "run-$count/environment.json" || bad "not $1 threads: $(grep threads "run-$count/environment.json")"; }
-group=/sys/fs/cgroup/cpu/convoke-$$
-if [ -e /sys/fs/cgroup/cpu/cpu.cfs_quota_us ] && mkdir "$group" 2> /dev/null; then
-  echo 100000 > "$group/cpu.cfs_period_us" && echo 120000 > "$group/cpu.cfs_quota_us"
-  row "a quota of 1.2 processors, cgroup v1" 1 "echo \$\$ > $group/tasks" "" threads.toml
-  threads_are 1
-  for _ in $(seq 100); do rmdir "$group" 2> /dev/null && break; sleep 0.05; done
-else
-  echo "skipped: cannot create a control group of version 1"
-fi
+# new_group VERSION CONTROLLER: makes `group`, or says why it cannot.
+new_group() {
+  local root=/sys/fs/cgroup
+  if [ "$1" = v1 ]; then
+    root=$root/$2
+    [ -e "$root/tasks" ] || { echo "skipped: no hierarchy of cgroup v1 for $2"; return 1; }
+  else
+    [ -e $root/cgroup.controllers ] || root=$root/unified
+    grep -qsw "$2" $root/cgroup.controllers || { echo "skipped: cgroup v2 does not control $2 here"; return 1; }
+    echo "+$2" 2> /dev/null > $root/cgroup.subtree_control || { echo "skipped: cgroup v2 cannot grant $2 here"; return 1; }
+  fi
+  group=$root/convoke-$$
+  mkdir "$group" 2> /dev/null || { echo "skipped: cannot make a control group $1 for $2"; return 1; }
+}
+remove_group() { for _ in $(seq 100); do rmdir "$group" 2> /dev/null && return; sleep 0.05; done; bad "$group stays"; }
+dense 200MB 7060
+for version in v1 v2; do
+  if new_group $version cpu; then
+    if [ $version = v1 ]; then
+      echo 100000 > "$group/cpu.cfs_period_us" && echo 120000 > "$group/cpu.cfs_quota_us"
+    else
+      echo "120000 100000" > "$group/cpu.max"
+    fi
+    row "a quota of 1.2 processors, cgroup $version" 1 "echo \$\$ > $group/cgroup.procs" "" threads.toml
+    threads_are 1
+    remove_group
+  fi
+  if new_group $version memory; then
+    if [ $version = v1 ]; then limit=memory.limit_in_bytes; else limit=memory.max; fi
+    echo 300M > "$group/$limit"
+    row "300 MB of memory, cgroup $version" 1 "echo \$\$ > $group/cgroup.procs" "" recipe.toml
+    bash -c 'echo $$ > "$0/cgroup.procs" && exec "$@"' "$group" "$CONVOKE" train 200MB.toml --quiet --output large > log 2>&1
+    code=$?
+    [ $code -eq 1 ] || bad "a model of 200 MB in 300 MB of memory, cgroup $version: exit code $code: $(tail -n 8 log)"
+    grep -q "does not fit into memory.* are left" log || bad "cgroup $version: no limit of memory in: $(cat log)"
+    remove_group
+  fi
+done
+# The same files without the kernel behind them.
 if grep -q '^0::' /proc/self/cgroup; then
   unified="mount -t tmpfs tmpfs /sys/fs/cgroup && cd /sys/fs/cgroup && echo '120000 100000' > cpu.max"
   row "a quota of 1.2 processors, cgroup v2" 1 "$unified" "" threads.toml
