@@ -65,7 +65,7 @@ KerasTensor compose_prelu(Composition& c) {
     extents.push_back(1);
   }
   extents.push_back(c.channels());
-  KerasWeight alpha = c.plain_weight("alpha", "alpha");
+  KerasWeight alpha = c.weights()[0];
   alpha.shape = Shape(extents);
   return c.weighted("", "PReLU", {{"shared_axes", rank > 1 ? shared : Json(nullptr)}}, {alpha}, c.input(),
                     c.output());

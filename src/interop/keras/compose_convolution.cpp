@@ -77,62 +77,36 @@ KerasTensor skip(Composition& c, const Plan& plan, const KerasTensor& x) {
                  c.output());
 }
 
-void add_bias(const Composition& c, std::vector<KerasWeight>& weights) {
-  if (c.settings.flag("bias")) weights.push_back(c.plain_weight("bias", "bias"));
-}
-
-// (C m, 1, kh, kw) -> (kh, kw, C, m)
-KerasWeight depthwise_weight(const Composition& c, const Axes& axes, std::int64_t multiplier,
-                             std::string_view parameter) {
-  return c.weight(parameter, "depthwise_kernel", {c.channels(), multiplier, axes[0].kernel, axes[1].kernel},
-                  {2, 3, 0, 1});
-}
-
 KerasTensor depthwise(Composition& c, std::int64_t multiplier) {
   Plan plan = plan_of(c, true);
   pad(c, plan);
   Json config = window_config(plan, c.settings.flag("bias"));
   config["depth_multiplier"] = multiplier;
-  std::vector<KerasWeight> weights{depthwise_weight(c, plan.axes, multiplier, "weight")};
-  add_bias(c, weights);
   return skip(c, plan,
-              c.weighted("", "DepthwiseConv2D", std::move(config), std::move(weights), plan.x,
+              c.weighted("", "DepthwiseConv2D", std::move(config), c.weights("depthwise_conv2d"), plan.x,
                          convolved(plan, c.channels() * multiplier)));
+}
+
+KerasTensor convolution(Composition& c, std::string_view class_name) {
+  Plan plan = plan_of(c, false);
+  pad(c, plan);
+  const std::int64_t filters = c.settings.integer("filters");
+  Json config = window_config(plan, c.settings.flag("bias"));
+  config["filters"] = filters;
+  config["groups"] = c.settings.integer("groups");
+  return skip(c, plan,
+              c.weighted("", class_name, std::move(config), c.weights(), plan.x, convolved(plan, filters)));
 }
 
 }  // namespace
 
 KerasTensor compose_conv1d(Composition& c) {
-  if (is_in_attention(c.model().graph, c.node)) return c.input();
-  Plan plan = plan_of(c, false);
-  pad(c, plan);
-  const std::int64_t filters = c.settings.integer("filters"), groups = c.settings.integer("groups");
-  Json config = window_config(plan, c.settings.flag("bias"));
-  config["filters"] = filters;
-  config["groups"] = groups;
-  std::vector<KerasWeight> weights{
-      c.weight("weight", "kernel", {filters, c.channels() / groups, plan.axes[0].kernel}, {2, 1, 0})};
-  add_bias(c, weights);
-  return skip(
-      c, plan,
-      c.weighted("", "Conv1D", std::move(config), std::move(weights), plan.x, convolved(plan, filters)));
+  return is_in_attention(c.model().graph, c.node) ? c.input() : convolution(c, "Conv1D");
 }
 
 KerasTensor compose_conv2d(Composition& c) {
   const std::int64_t filters = c.settings.integer("filters"), groups = c.settings.integer("groups");
-  if (groups > 1 && groups == c.channels()) return depthwise(c, filters / groups);
-  Plan plan = plan_of(c, false);
-  pad(c, plan);
-  Json config = window_config(plan, c.settings.flag("bias"));
-  config["filters"] = filters;
-  config["groups"] = groups;
-  std::vector<KerasWeight> weights{
-      c.weight("weight", "kernel", {filters, c.channels() / groups, plan.axes[0].kernel, plan.axes[1].kernel},
-               {2, 3, 1, 0})};
-  add_bias(c, weights);
-  return skip(
-      c, plan,
-      c.weighted("", "Conv2D", std::move(config), std::move(weights), plan.x, convolved(plan, filters)));
+  return groups > 1 && groups == c.channels() ? depthwise(c, filters / groups) : convolution(c, "Conv2D");
 }
 
 KerasTensor compose_depthwise_conv2d(Composition& c) {
@@ -146,24 +120,21 @@ KerasTensor compose_separable_conv2d(Composition& c) {
   pad(c, plan);
   Json config = window_config(plan, c.settings.flag("bias"));
   config["depth_multiplier"] = multiplier;
-  std::vector<KerasWeight> first{depthwise_weight(c, plan.axes, multiplier, "depthwise_weight")};
-  std::vector<KerasWeight> second{
-      c.weight("pointwise_weight", "pointwise_kernel", {filters, inner, 1, 1}, {2, 3, 1, 0})};
-  add_bias(c, second);
+  std::vector<KerasWeight> weights = c.weights();
   if (!plan.skips) {
     config["filters"] = filters;
-    first.insert(first.end(), second.begin(), second.end());
-    return c.weighted("", "SeparableConv2D", std::move(config), std::move(first), plan.x, c.output());
+    return c.weighted("", "SeparableConv2D", std::move(config), std::move(weights), plan.x, c.output());
   }
   config["use_bias"] = false;
   const KerasTensor spread = skip(c, plan,
-                                  c.weighted("depthwise", "DepthwiseConv2D", std::move(config),
-                                             std::move(first), plan.x, convolved(plan, inner)));
-  second[0].name = "kernel";
+                                  c.weighted("depthwise", "DepthwiseConv2D", std::move(config), {weights[0]},
+                                             plan.x, convolved(plan, inner)));
+  weights.erase(weights.begin());
+  weights[0].name = "kernel";
   return c.weighted(
       "", "Conv2D",
       {{"filters", filters}, {"kernel_size", Json::array({1, 1})}, {"use_bias", c.settings.flag("bias")}},
-      std::move(second), spread, c.output());
+      std::move(weights), spread, c.output());
 }
 
 namespace {
@@ -250,14 +221,13 @@ KerasTensor compose_conv2d_transpose(Composition& c) {
 KerasTensor compose_dense(Composition& c) {
   const std::int64_t units = c.settings.integer("units"), features = c.channels();
   Json config{{"units", units}, {"activation", "linear"}, {"use_bias", c.settings.flag("bias")}};
-  std::vector<KerasWeight> weights{c.weight("weight", "kernel", {units, features}, {1, 0})};
+  std::vector<KerasWeight> weights = c.weights();
   const auto image = c.model().unordered.find(c.node.inputs[0]);
   if (image != c.model().unordered.end()) {  // its features are (H, W, C) in Keras
     const Shape& of = image->second;
-    weights[0] = c.weight("weight", "kernel", {units, of[0], of[1], of[2]}, {2, 3, 1, 0});
+    weights[0] = weight_of(c.values_of("weight"), "kernel", {units, of[0], of[1], of[2]}, {2, 3, 1, 0});
     weights[0].shape = {features, units};
   }
-  add_bias(c, weights);
   return c.weighted("", "Dense", std::move(config), std::move(weights), c.input(), c.output());
 }
 

@@ -12,22 +12,13 @@ Json norm_config(const Composition& c) {
           {"center", c.settings.flag("center")},
           {"scale", c.settings.flag("scale")}};
 }
-std::vector<KerasWeight> norm_weights(const Composition& c) {
-  std::vector<KerasWeight> weights;
-  if (c.settings.flag("scale")) weights.push_back(c.plain_weight("gamma", "gamma"));
-  if (c.settings.flag("center")) weights.push_back(c.plain_weight("beta", "beta"));
-  return weights;
-}
 
 }  // namespace
 
 KerasTensor compose_batch_norm(Composition& c) {
   Json config = norm_config(c);
   config["momentum"] = c.settings.number("momentum");
-  std::vector<KerasWeight> weights = norm_weights(c);
-  weights.push_back(c.plain_weight("running_mean", "moving_mean"));
-  weights.push_back(c.plain_weight("running_variance", "moving_variance"));
-  return c.weighted("", "BatchNormalization", std::move(config), std::move(weights), c.input(), c.output());
+  return c.weighted("", "BatchNormalization", std::move(config), c.weights(), c.input(), c.output());
 }
 
 // A factor for each channel is a depthwise convolution by single pixels.
@@ -38,20 +29,21 @@ KerasTensor compose_channel_scale(Composition& c) {
   const Shape as_image = image ? shape : Shape{shape.rank() == 2 ? shape[0] : 1, 1, channels};
   const KerasTensor x = image ? c.input() : c.reshape("image", c.input(), as_image);
   const Json config{{"kernel_size", Json::array({1, 1})}, {"use_bias", false}};
-  const KerasTensor scaled =
-      c.weighted("", "DepthwiseConv2D", config,
-                 {c.weight("gamma", "depthwise_kernel", {1, 1, channels, 1}, {0, 1, 2, 3})}, x, as_image);
+  KerasWeight kernel = c.weights()[0];
+  kernel.name = "depthwise_kernel";
+  kernel.shape = {1, 1, channels, 1};
+  const KerasTensor scaled = c.weighted("", "DepthwiseConv2D", config, {kernel}, x, as_image);
   return image ? scaled : c.reshape("scaled", scaled, shape);
 }
 
 KerasTensor compose_group_norm(Composition& c) {
   Json config = norm_config(c);
   config["groups"] = c.settings.integer("groups");
-  return c.weighted("", "GroupNormalization", std::move(config), norm_weights(c), c.input(), c.output());
+  return c.weighted("", "GroupNormalization", std::move(config), c.weights(), c.input(), c.output());
 }
 
 KerasTensor compose_layer_norm(Composition& c) {
-  return c.weighted("", "LayerNormalization", norm_config(c), norm_weights(c), c.input(), c.output());
+  return c.weighted("", "LayerNormalization", norm_config(c), c.weights(), c.input(), c.output());
 }
 
 KerasTensor compose_rescale(Composition& c) {

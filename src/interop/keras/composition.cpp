@@ -7,6 +7,7 @@
 
 #include "convoke/core/error.hpp"
 #include "interop/keras/regularizers.hpp"
+#include "interop/keras/weights.hpp"
 #include "interop/plain_layers.hpp"
 #include "interop/tensor.hpp"
 #include "interop/written_layers.hpp"
@@ -85,11 +86,6 @@ KerasTensor Composition::constant_dense(std::string_view part, const KerasTensor
                         std::move(output), false);
 }
 
-KerasWeight Composition::weight(std::string_view parameter, std::string name, const Shape& shape,
-                                std::vector<std::size_t> axes, std::string path) const {
-  return weight_of(values_of(parameter), std::move(name), shape, std::move(axes), std::move(path));
-}
-
 KerasWeight weight_of(std::span<const float> values, std::string name, const Shape& shape,
                       std::vector<std::size_t> axes, std::string path) {
   std::vector<std::int64_t> extents;
@@ -101,11 +97,33 @@ KerasWeight weight_of(std::span<const float> values, std::string name, const Sha
           }};
 }
 
-KerasWeight Composition::plain_weight(std::string_view parameter, std::string name) const {
-  const auto values = values_of(parameter);
-  return {"", std::move(name), {std::ssize(values)}, [values] {
-            return std::vector<float>(values.begin(), values.end());
-          }};
+std::vector<KerasWeight> Composition::weights(std::string_view type) const {
+  const bool gru = settings.type() == "gru", recurrent = gru || settings.type() == "lstm";
+  std::vector<KerasWeight> weights;
+  for (const nn::ParameterSpec& parameter : model_.graph.owner(node).parameters) {
+    const auto* layout = keras::find_layout(type.empty() ? settings.type() : type, parameter.name);
+    if (layout == nullptr) continue;
+    const auto values = values_of(parameter.name);
+    std::string path;
+    if (recurrent) path = parameter.name.starts_with("backward_") ? "backward_layer/cell" : "cell";
+    if (path == "cell" && settings.flag("bidirectional")) path = "forward_layer/cell";
+    if (gru && layout->parameter == "bias") {
+      const std::string prefix = parameter.name.substr(0, parameter.name.size() - layout->parameter.size());
+      weights.push_back(
+          {path, "bias", {2, parameter.shape[0]}, [=, state = values_of(prefix + "recurrent_bias")] {
+             std::vector<float> both(values.begin(), values.end());
+             both.insert(both.end(), state.begin(), state.end());
+             return both;
+           }});
+      continue;
+    }
+    std::vector<std::int64_t> shape = parameter.shape.extents();
+    if (layout->depthwise) shape = {channels(), shape[0] / channels(), shape[2], shape[3]};
+    std::vector<std::size_t> axes(layout->rank);
+    for (std::size_t i = 0; i < axes.size(); ++i) axes[layout->axes.at(i)] = i;
+    weights.push_back(weight_of(values, std::string(layout->name), Shape(shape), std::move(axes), path));
+  }
+  return weights;
 }
 
 KerasTensor Composition::reshape(std::string_view part, const KerasTensor& x, const Shape& shape) {

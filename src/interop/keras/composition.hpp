@@ -66,11 +66,9 @@ class Composition {
   /// Multiplies the last axis by a constant matrix of `shape`: a frozen Dense layer.
   KerasTensor constant_dense(std::string_view part, const KerasTensor& input, const Shape& shape,
                              std::function<std::vector<float>()> make, Shape output);
-  /// Returns a parameter for a Keras layer: seen as `shape`, its axes are reordered (see permute()).
-  KerasWeight weight(std::string_view parameter, std::string name, const Shape& shape,
-                     std::vector<std::size_t> axes, std::string path = {}) const;
-  /// Returns a parameter unchanged.
-  KerasWeight plain_weight(std::string_view parameter, std::string name) const;
+  /// Returns the node's parameters for a Keras layer, as it has those of our layer `type`
+  /// (keras::WeightLayout); empty: of the node's type.
+  std::vector<KerasWeight> weights(std::string_view type = {}) const;
   std::span<const float> values_of(std::string_view parameter) const {
     return model_.weights.of(node, parameter);
   }

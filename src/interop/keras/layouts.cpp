@@ -8,56 +8,31 @@
 #include "convoke/nn/layer.hpp"
 #include "interop/keras/weights.hpp"
 
-// How Keras stores the parameters of each of our layers.
-
 namespace convoke::interop::keras {
 namespace {
 
-/// A parameter in Keras' order of weights. Axis i of ours is axis axes[i] of Keras'; the first two are joined
-/// for a depthwise weight.
-struct Stored {
-  std::string_view layer, parameter;
-  std::size_t rank;
-  std::array<std::size_t, 4> axes;
-  bool depthwise = false;
-};
-constexpr std::array kStored{
-    Stored{"conv1d", "weight", 3, {2, 1, 0}},
-    Stored{"conv1d", "bias", 1, {0}},
-    Stored{"conv2d", "weight", 4, {3, 2, 0, 1}},
-    Stored{"conv2d", "bias", 1, {0}},
-    Stored{"conv2d_transpose", "weight", 4, {2, 3, 0, 1}},
-    Stored{"conv2d_transpose", "bias", 1, {0}},
-    Stored{"depthwise_conv2d", "weight", 4, {2, 3, 0, 1}, true},
-    Stored{"depthwise_conv2d", "bias", 1, {0}},
-    Stored{"separable_conv2d", "depthwise_weight", 4, {2, 3, 0, 1}, true},
-    Stored{"separable_conv2d", "pointwise_weight", 4, {3, 2, 0, 1}},
-    Stored{"separable_conv2d", "bias", 1, {0}},
-    Stored{"dense", "weight", 2, {1, 0}},
-    Stored{"dense", "bias", 1, {0}},
-    Stored{"batch_norm", "gamma", 1, {0}},
-    Stored{"batch_norm", "beta", 1, {0}},
-    Stored{"batch_norm", "running_mean", 1, {0}},
-    Stored{"batch_norm", "running_variance", 1, {0}},
-    Stored{"layer_norm", "gamma", 1, {0}},
-    Stored{"layer_norm", "beta", 1, {0}},
-    Stored{"group_norm", "gamma", 1, {0}},
-    Stored{"group_norm", "beta", 1, {0}},
-    Stored{"channel_scale", "gamma", 1, {0}},
-    Stored{"prelu", "alpha", 1, {0}},
-    Stored{"embedding", "weight", 2, {0, 1}},
-    Stored{"lstm", "weight", 2, {1, 0}},
-    Stored{"lstm", "recurrent_weight", 2, {1, 0}},
-    Stored{"lstm", "bias", 1, {0}},
-    Stored{"lstm", "backward_weight", 2, {1, 0}},
-    Stored{"lstm", "backward_recurrent_weight", 2, {1, 0}},
-    Stored{"lstm", "backward_bias", 1, {0}},
-    Stored{"gru", "weight", 2, {1, 0}},
-    Stored{"gru", "recurrent_weight", 2, {1, 0}},
-    Stored{"gru", "bias", 1, {0}},  // (2, 3 U): the recurrent bias is its second row
-    Stored{"gru", "backward_weight", 2, {1, 0}},
-    Stored{"gru", "backward_recurrent_weight", 2, {1, 0}},
-    Stored{"gru", "backward_bias", 1, {0}},
+constexpr std::string_view kBackward = "backward_";  // parameters of a second direction
+
+constexpr std::array kLayouts{
+    WeightLayout{"conv1d", "weight", "kernel", 3, {2, 1, 0}},
+    WeightLayout{"conv2d", "weight", "kernel", 4, {3, 2, 0, 1}},
+    WeightLayout{"conv2d_transpose", "weight", "kernel", 4, {2, 3, 0, 1}},
+    WeightLayout{"dense", "weight", "kernel", 2, {1, 0}},
+    WeightLayout{"depthwise_conv2d", "weight", "depthwise_kernel", 4, {2, 3, 0, 1}, true},
+    WeightLayout{"embedding", "weight", "embeddings", 2, {0, 1}},
+    WeightLayout{"gru", "weight", "kernel", 2, {1, 0}},
+    WeightLayout{"gru", "recurrent_weight", "recurrent_kernel", 2, {1, 0}},
+    WeightLayout{"lstm", "weight", "kernel", 2, {1, 0}},
+    WeightLayout{"lstm", "recurrent_weight", "recurrent_kernel", 2, {1, 0}},
+    WeightLayout{"separable_conv2d", "depthwise_weight", "depthwise_kernel", 4, {2, 3, 0, 1}, true},
+    WeightLayout{"separable_conv2d", "pointwise_weight", "pointwise_kernel", 4, {3, 2, 0, 1}},
+    // vectors of all layers
+    WeightLayout{"", "alpha", "alpha", 1, {0}},
+    WeightLayout{"", "beta", "beta", 1, {0}},
+    WeightLayout{"", "bias", "bias", 1, {0}},
+    WeightLayout{"", "gamma", "gamma", 1, {0}},
+    WeightLayout{"", "running_mean", "moving_mean", 1, {0}},
+    WeightLayout{"", "running_variance", "moving_variance", 1, {0}},
 };
 
 // Axes of extent 1 in front do not count: a dense layer may be stored as a 1 x 1 convolution, and the
@@ -69,7 +44,7 @@ Shape with_rank(const Shape& shape, std::size_t rank) {
   return Shape(extents);
 }
 
-Shape canonical_shape(const Shape& stored, const Stored& how) {
+Shape canonical_shape(const Shape& stored, const WeightLayout& how) {
   std::vector<std::int64_t> extents;
   for (std::size_t i = 0; i < how.rank; ++i) extents.push_back(stored[how.axes[i]]);
   if (how.depthwise) extents = {extents[0] * extents[1], 1, extents[2], extents[3]};
@@ -90,17 +65,17 @@ void read_permuted(const Tensor& tensor, const Shape& view, std::span<const std:
 }
 
 // A convolution of one channel a group may be stored as a depthwise one, (H, W, C, 1).
-const Stored& as_stored(const Stored& how, const Tensor& tensor, const Shape& needed) {
-  static constexpr Stored kDepthwise{"conv2d", "weight", 4, {2, 3, 0, 1}, true};
-  const bool depthwise = how.layer == "conv2d" && tensor.shape.rank() == 4 && how.rank == 4 &&
-                         canonical_shape(tensor.shape, how) != needed &&
-                         canonical_shape(tensor.shape, kDepthwise) == needed;
-  return depthwise ? kDepthwise : how;
+const WeightLayout& as_stored(const WeightLayout& how, const Tensor& tensor, const Shape& needed) {
+  const WeightLayout& depthwise = *find_layout("depthwise_conv2d", "weight");
+  const bool other = how.layer == "conv2d" && tensor.shape.rank() == 4 &&
+                     canonical_shape(tensor.shape, how) != needed &&
+                     canonical_shape(tensor.shape, depthwise) == needed;
+  return other ? depthwise : how;
 }
 
 // A vector of Keras is (H, W, C) of the image (C, H, W): its features are reordered as (H W, C) -> (C, H W).
 Piece piece_of(const nn::Node& node, const nn::ParameterSpec& parameter, const Tensor& tensor,
-               const Stored& how, const Shape& flattened) {
+               const WeightLayout& how, const Shape& flattened) {
   const Shape stored = with_rank(tensor.shape, how.rank);
   if (stored.rank() != how.rank || canonical_shape(stored, how) != parameter.shape) {
     misfit(node, parameter.name, tensor, parameter.shape);
@@ -118,8 +93,8 @@ Piece piece_of(const nn::Node& node, const nn::ParameterSpec& parameter, const T
 }
 
 // The bias of a GRU: row 0 is for the input, row 1 for the state.
-std::vector<Piece> gru_bias(const nn::Node& node, const nn::ParameterSpec& bias, const Tensor& tensor,
-                            const std::string& prefix) {
+std::vector<Piece> gru_bias(const nn::Node& node, const nn::ParameterSpec& bias, const Tensor& tensor) {
+  const std::string prefix = bias.name.substr(0, bias.name.size() - std::string_view("bias").size());
   const std::int64_t size = bias.shape[0];
   if (tensor.shape != Shape{2, size}) misfit(node, bias.name, tensor, {2, size});
   std::vector<Piece> pieces;
@@ -135,28 +110,31 @@ std::vector<Piece> gru_bias(const nn::Node& node, const nn::ParameterSpec& bias,
 
 }  // namespace
 
+const WeightLayout* find_layout(std::string_view layer, std::string_view parameter) {
+  if (parameter.starts_with(kBackward)) parameter.remove_prefix(kBackward.size());
+  const auto found = std::ranges::find_if(kLayouts, [&](const WeightLayout& layout) {
+    return layout.parameter == parameter && (layout.layer == layer || layout.layer.empty());
+  });
+  return found == kLayouts.end() ? nullptr : &*found;
+}
+
 std::vector<Piece> match_tensors(const nn::Node& node, std::span<const Tensor> tensors,
                                  const Shape& flattened) {
   std::vector<Piece> pieces;
   std::size_t next = 0;
-  for (const Stored& how : kStored) {
-    if (how.layer != node.layer->type()) continue;
-    const auto parameter =
-        std::find_if(node.parameters.begin(), node.parameters.end(),
-                     [&](const nn::ParameterSpec& spec) { return spec.name == how.parameter; });
-    if (parameter == node.parameters.end()) continue;
+  for (const nn::ParameterSpec& parameter : node.parameters) {
+    const WeightLayout* how = find_layout(node.layer->type(), parameter.name);
+    if (how == nullptr) continue;
     if (next == tensors.size()) {
-      throw Error(fmt::format("the file has {} weights for it, and none for its {}", next, parameter->name),
+      throw Error(fmt::format("the file has {} weights for it, and none for its {}", next, parameter.name),
                   "the weights belong to another model");
     }
     const Tensor& tensor = tensors[next++];
-    const std::size_t prefix = how.parameter.starts_with("backward_") ? 9 : 0;
-    if (how.layer == "gru" && how.parameter.substr(prefix) == "bias") {
-      for (Piece& piece : gru_bias(node, *parameter, tensor, std::string(how.parameter.substr(0, prefix))))
-        pieces.push_back(std::move(piece));
+    if (node.layer->type() == "gru" && how->parameter == "bias") {
+      for (Piece& piece : gru_bias(node, parameter, tensor)) pieces.push_back(std::move(piece));
     } else {
-      const Stored& form = as_stored(how, tensor, parameter->shape);
-      pieces.push_back(piece_of(node, *parameter, tensor, form, flattened));
+      const WeightLayout& form = as_stored(*how, tensor, parameter.shape);
+      pieces.push_back(piece_of(node, parameter, tensor, form, flattened));
     }
   }
   if (next != tensors.size()) {

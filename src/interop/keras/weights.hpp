@@ -51,6 +51,21 @@ struct StoredLayer {
 /// Lists all layers with weights of a file in the layout of Keras 3 or of Keras 2, in the file's order.
 std::vector<StoredLayer> stored_layers(const std::shared_ptr<const hdf5::File>& file);
 
+/// Where Keras has a parameter of one of our layers, for files that are read and written. Axis i of ours is
+/// axis axes[i] of Keras'; the first two are joined for a depthwise weight. The weights of a layer are in our
+/// order.
+struct WeightLayout {
+  std::string_view layer;      ///< empty: of any layer
+  std::string_view parameter;  ///< ours
+  std::string_view name;       ///< Keras'
+  std::size_t rank;
+  std::array<std::size_t, 4> axes;
+  bool depthwise = false;
+};
+/// Returns where Keras has a parameter; null if it is no weight of its own, such as a GRU's recurrent bias,
+/// which is the second row of its bias (2, 3 U).
+const WeightLayout* find_layout(std::string_view layer, std::string_view parameter);
+
 /// A parameter of one of our nodes and how its values are read from Keras' tensors.
 struct Piece {
   std::string parameter;
