@@ -7,6 +7,7 @@
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "interop/keras/layers.hpp"
+#include "interop/keras/naming.hpp"
 #include "interop/keras/origin.hpp"
 #include "interop/plain_layers.hpp"
 
@@ -99,17 +100,6 @@ const std::vector<Function>& functions() {
   return all;
 }
 
-Value add_plain(const Call& call, const PlainLayer& layer) {
-  if (layer.training && call.options().inference) return call.input();
-  Settings settings{{"layer", layer.name}};
-  if (const PlainLayer::Number& number = layer.number; !number.name.empty()) {
-    const bool other = !layer.keras2.empty() && call.config().has(layer.keras2);
-    settings.set(number.name,
-                 call.config().number(other ? layer.keras2 : number.keras, number.keras_default));
-  }
-  return call.add(settings, call.input());
-}
-
 }  // namespace
 
 Value activate(const Call& call, const Value& value, const Json& activation) {
@@ -140,8 +130,20 @@ Value activate(const Call& call, const Value& value, const Json& activation) {
   return last_node(call, {{"layer", layer}}, {value}, layer);
 }
 
+// A function of keras.ops has the name of the layer: Elu, LeakyRelu.
 Value convert_plain(const Call& call) {
-  return add_plain(call, *find_plain_layer(&PlainLayer::keras, call.options().class_name));
+  const std::string& name = call.options().class_name;
+  const PlainLayer* by_class = find_plain_layer(&PlainLayer::keras, name);
+  const PlainLayer& layer =
+      by_class != nullptr ? *by_class : *find_plain_layer(&PlainLayer::name, snake_case(name));
+  if (layer.training && call.options().inference) return call.input();
+  Settings settings{{"layer", layer.name}};
+  if (const PlainLayer::Number& number = layer.number; !number.name.empty()) {
+    const bool other = !layer.keras2.empty() && call.config().has(layer.keras2);
+    settings.set(number.name,
+                 call.config().number(other ? layer.keras2 : number.keras, number.keras_default));
+  }
+  return call.add(settings, call.input());
 }
 
 Value convert_activation(const Call& call) {
@@ -164,12 +166,6 @@ Value convert_relu(const Call& call) {
   const Value y = call.add({{"layer", "relu6"}}, rescaled(call, x, 6 / most, 0, "before"), "relu6");
   return rescaled(call, y, most / 6, 0, "");
 }
-
-// The functions of keras.ops with the layers' names.
-Value convert_leaky_relu(const Call& call) {
-  return add_plain(call, *find_plain_layer(&PlainLayer::name, "leaky_relu"));
-}
-Value convert_elu(const Call& call) { return add_plain(call, *find_plain_layer(&PlainLayer::name, "elu")); }
 
 // Ours has one slope for each channel.
 Value convert_prelu(const Call& call) {

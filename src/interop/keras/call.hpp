@@ -120,10 +120,15 @@ using Convert = Value (*)(const Call& call);
 struct LayerClass {
   std::string_view name;
   Convert convert;
+  std::string_view layer = {};  ///< ours, if it is one
 };
 /// Returns the function of a class. Throws Error with what would replace it for an unknown one.
 Convert find_layer(const std::string& class_name);
 bool is_layer_class(const std::string& name);
+/// Returns our layer for a class; empty if it is not one of ours alone.
+std::string_view layer_of(std::string_view class_name);
+/// Returns our layer of which Keras numbers the layers as `kind` ("batch_normalization"); empty: none.
+std::string_view layer_of_kind(std::string_view kind);
 /// Returns the names of all classes that can be read, for the documentation.
 std::vector<std::string> layer_classes();
 

@@ -6,6 +6,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "interop/keras/layers.hpp"
+#include "interop/keras/naming.hpp"
 #include "interop/plain_layers.hpp"
 
 namespace convoke::interop::keras {
@@ -14,53 +15,53 @@ namespace {
 constexpr std::array kClasses{
     LayerClass{"Activation", convert_activation},
     LayerClass{"ActivityRegularization", convert_identity},
-    LayerClass{"AdaptiveAveragePooling1D", convert_adaptive_average_pool},
-    LayerClass{"AdaptiveAveragePooling2D", convert_adaptive_average_pool},
-    LayerClass{"AdaptiveMaxPooling1D", convert_adaptive_max_pool},
-    LayerClass{"AdaptiveMaxPooling2D", convert_adaptive_max_pool},
-    LayerClass{"Add", convert_add},
+    LayerClass{"AdaptiveAveragePooling1D", convert_adaptive_pool, "adaptive_average_pool"},
+    LayerClass{"AdaptiveAveragePooling2D", convert_adaptive_pool, "adaptive_average_pool"},
+    LayerClass{"AdaptiveMaxPooling1D", convert_adaptive_pool, "adaptive_max_pool"},
+    LayerClass{"AdaptiveMaxPooling2D", convert_adaptive_pool, "adaptive_max_pool"},
+    LayerClass{"Add", convert_merged},
     LayerClass{"Attention", convert_dot_attention},
-    LayerClass{"Average", convert_average},
-    LayerClass{"AveragePooling1D", convert_average_pool1d},
-    LayerClass{"AveragePooling2D", convert_average_pool2d},
-    LayerClass{"BatchNormalization", convert_batch_norm},
-    LayerClass{"BatchNormalizationV1", convert_batch_norm},
-    LayerClass{"BatchNormalizationV2", convert_batch_norm},
+    LayerClass{"Average", convert_merged},
+    LayerClass{"AveragePooling1D", convert_pool, "average_pool1d"},
+    LayerClass{"AveragePooling2D", convert_pool, "average_pool"},
+    LayerClass{"BatchNormalization", convert_batch_norm, "batch_norm"},
+    LayerClass{"BatchNormalizationV1", convert_batch_norm, "batch_norm"},
+    LayerClass{"BatchNormalizationV2", convert_batch_norm, "batch_norm"},
     LayerClass{"Bidirectional", convert_bidirectional},
     LayerClass{"CenterCrop", convert_center_crop},
     LayerClass{"Concatenate", convert_concatenate},
-    LayerClass{"Conv1D", convert_conv1d},
-    LayerClass{"Conv2D", convert_conv2d},
-    LayerClass{"Conv2DTranspose", convert_conv2d_transpose},
-    LayerClass{"Convolution1D", convert_conv1d},
-    LayerClass{"Convolution2D", convert_conv2d},
+    LayerClass{"Conv1D", convert_conv1d, "conv1d"},
+    LayerClass{"Conv2D", convert_conv2d, "conv2d"},
+    LayerClass{"Conv2DTranspose", convert_conv2d, "conv2d_transpose"},
+    LayerClass{"Convolution1D", convert_conv1d, "conv1d"},
+    LayerClass{"Convolution2D", convert_conv2d, "conv2d"},
     LayerClass{"Cropping1D", convert_cropping1d},
     LayerClass{"Cropping2D", convert_cropping2d},
     LayerClass{"CustomScaleLayer", convert_scaled_add},
-    LayerClass{"Dense", convert_dense},
+    LayerClass{"Dense", convert_dense, "dense"},
     LayerClass{"DepthwiseConv1D", convert_depthwise_conv1d},
-    LayerClass{"DepthwiseConv2D", convert_depthwise_conv2d},
+    LayerClass{"DepthwiseConv2D", convert_conv2d, "depthwise_conv2d"},
     LayerClass{"Dropout", convert_dropout},
-    LayerClass{"Embedding", convert_embedding},
+    LayerClass{"Embedding", convert_embedding, "embedding"},
     LayerClass{"Flatten", convert_flatten},
-    LayerClass{"GRU", convert_gru},
-    LayerClass{"GlobalAveragePooling1D", convert_global_average_pool1d},
-    LayerClass{"GlobalAveragePooling2D", convert_global_average_pool2d},
-    LayerClass{"GlobalMaxPooling1D", convert_global_max_pool1d},
-    LayerClass{"GlobalMaxPooling2D", convert_global_max_pool2d},
-    LayerClass{"GroupNormalization", convert_group_norm},
+    LayerClass{"GRU", convert_recurrent, "gru"},
+    LayerClass{"GlobalAveragePooling1D", convert_global_pool, "global_average_pool1d"},
+    LayerClass{"GlobalAveragePooling2D", convert_global_pool, "global_average_pool"},
+    LayerClass{"GlobalMaxPooling1D", convert_global_pool, "global_max_pool1d"},
+    LayerClass{"GlobalMaxPooling2D", convert_global_pool, "global_max_pool"},
+    LayerClass{"GroupNormalization", convert_group_norm, "group_norm"},
     LayerClass{"Identity", convert_identity},
-    LayerClass{"LSTM", convert_lstm},
-    LayerClass{"LayerNormalization", convert_layer_norm},
+    LayerClass{"LSTM", convert_recurrent, "lstm"},
+    LayerClass{"LayerNormalization", convert_layer_norm, "layer_norm"},
     LayerClass{"LayerScale", convert_layer_scale},
-    LayerClass{"MaxPooling1D", convert_max_pool1d},
-    LayerClass{"MaxPooling2D", convert_max_pool2d},
-    LayerClass{"Maximum", convert_maximum},
+    LayerClass{"MaxPooling1D", convert_pool, "max_pool1d"},
+    LayerClass{"MaxPooling2D", convert_pool, "max_pool"},
+    LayerClass{"Maximum", convert_merged},
     LayerClass{"Minimum", convert_minimum},
     LayerClass{"MultiHeadAttention", convert_multi_head_attention},
-    LayerClass{"Multiply", convert_multiply},
+    LayerClass{"Multiply", convert_merged, "multiply"},
     LayerClass{"Normalization", convert_normalization},
-    LayerClass{"PReLU", convert_prelu},
+    LayerClass{"PReLU", convert_prelu, "prelu"},
     LayerClass{"Permute", convert_permute},
     LayerClass{"RandomBrightness", convert_augmentation},
     LayerClass{"RandomColorDegeneration", convert_augmentation},
@@ -86,12 +87,12 @@ constexpr std::array kClasses{
     LayerClass{"Reshape", convert_reshape},
     LayerClass{"Resizing", convert_resizing},
     LayerClass{"SeparableConv1D", convert_separable_conv1d},
-    LayerClass{"SeparableConv2D", convert_separable_conv2d},
+    LayerClass{"SeparableConv2D", convert_conv2d, "separable_conv2d"},
     LayerClass{"Softmax", convert_softmax},
     LayerClass{"SpatialDropout1D", convert_spatial_dropout},
     LayerClass{"SpatialDropout2D", convert_spatial_dropout},
     LayerClass{"StochasticDepth", convert_stochastic_depth},
-    LayerClass{"Subtract", convert_subtract},
+    LayerClass{"Subtract", convert_merged},
     LayerClass{"TimeDistributed", convert_time_distributed},
     LayerClass{"UpSampling1D", convert_upsampling1d},
     LayerClass{"UpSampling2D", convert_upsampling2d},
@@ -131,6 +132,20 @@ Convert function_of(std::string_view name) {
 }
 
 }  // namespace
+
+std::string_view layer_of(std::string_view class_name) {
+  const auto found = std::ranges::find(kClasses, class_name, &LayerClass::name);
+  if (found != kClasses.end() && !found->layer.empty()) return found->layer;
+  const PlainLayer* plain = find_plain_layer(&PlainLayer::keras, class_name);
+  return plain == nullptr ? std::string_view() : plain->name;
+}
+
+std::string_view layer_of_kind(std::string_view kind) {
+  const auto found = std::ranges::find_if(kClasses, [&](const LayerClass& entry) {
+    return !entry.layer.empty() && snake_case(entry.name) == kind;
+  });
+  return found == kClasses.end() ? std::string_view() : found->layer;
+}
 
 bool is_layer_class(const std::string& name) { return function_of(name) != nullptr; }
 

@@ -5,25 +5,20 @@
 
 namespace convoke::interop::keras {
 
+/// Returns the settings of our layer that a config of Keras gives. Keys that are absent have the defaults.
+Settings settings_from(const Config& config, std::string_view layer);
+/// The same for a class that is one of our layers (layer_of).
+Settings settings_from(const Call& call);
+
 Value convert_conv1d(const Call& call);
 Value convert_conv2d(const Call& call);
-Value convert_conv2d_transpose(const Call& call);
 Value convert_depthwise_conv1d(const Call& call);
-Value convert_depthwise_conv2d(const Call& call);
 Value convert_separable_conv1d(const Call& call);
-Value convert_separable_conv2d(const Call& call);
 Value convert_dense(const Call& call);
 
-Value convert_max_pool1d(const Call& call);
-Value convert_max_pool2d(const Call& call);
-Value convert_average_pool1d(const Call& call);
-Value convert_average_pool2d(const Call& call);
-Value convert_adaptive_average_pool(const Call& call);
-Value convert_adaptive_max_pool(const Call& call);
-Value convert_global_max_pool1d(const Call& call);
-Value convert_global_max_pool2d(const Call& call);
-Value convert_global_average_pool1d(const Call& call);
-Value convert_global_average_pool2d(const Call& call);
+Value convert_pool(const Call& call);
+Value convert_adaptive_pool(const Call& call);
+Value convert_global_pool(const Call& call);
 
 Value convert_batch_norm(const Call& call);
 Value convert_layer_norm(const Call& call);
@@ -36,9 +31,7 @@ Value convert_normalization(const Call& call);
 Value convert_plain(const Call& call);
 Value convert_activation(const Call& call);
 Value convert_relu(const Call& call);
-Value convert_leaky_relu(const Call& call);
 Value convert_prelu(const Call& call);
-Value convert_elu(const Call& call);
 Value convert_softmax(const Call& call);
 
 Value convert_dropout(const Call& call);
@@ -49,12 +42,9 @@ Value convert_identity(const Call& call);
 /// For random changes of training pictures: they are left out, with a note.
 Value convert_augmentation(const Call& call);
 
-Value convert_add(const Call& call);
+/// Add, Multiply, ...: any number of tensors.
+Value convert_merged(const Call& call);
 Value convert_scaled_add(const Call& call);
-Value convert_subtract(const Call& call);
-Value convert_multiply(const Call& call);
-Value convert_average(const Call& call);
-Value convert_maximum(const Call& call);
 Value convert_minimum(const Call& call);
 Value convert_concatenate(const Call& call);
 
@@ -78,8 +68,7 @@ Value convert_get_item(const Call& call);
 Value convert_stack(const Call& call);
 
 Value convert_embedding(const Call& call);
-Value convert_lstm(const Call& call);
-Value convert_gru(const Call& call);
+Value convert_recurrent(const Call& call);
 Value convert_bidirectional(const Call& call);
 Value convert_time_distributed(const Call& call);
 Value convert_multi_head_attention(const Call& call);

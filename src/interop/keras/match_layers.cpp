@@ -6,9 +6,11 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "convoke/core/error.hpp"
 #include "convoke/data/normalization.hpp"
+#include "interop/keras/call.hpp"
 #include "interop/keras/model_reader.hpp"
 #include "interop/keras/network.hpp"
 
@@ -17,43 +19,20 @@
 namespace convoke::interop::keras {
 namespace {
 
-/// The name that Keras gives to layers without one, and our layer of that kind.
-struct Kind {
-  std::string_view keras, ours;
-};
-constexpr std::array kKinds{
-    Kind{"conv1d", "conv1d"},
-    Kind{"conv2d", "conv2d"},
-    Kind{"conv2d_transpose", "conv2d_transpose"},
-    Kind{"depthwise_conv2d", "depthwise_conv2d"},
-    Kind{"separable_conv2d", "separable_conv2d"},
-    Kind{"dense", "dense"},
-    Kind{"batch_normalization", "batch_norm"},
-    Kind{"layer_normalization", "layer_norm"},
-    Kind{"group_normalization", "group_norm"},
-    Kind{"p_re_lu", "prelu"},
-    Kind{"embedding", "embedding"},
-    Kind{"lstm", "lstm"},
-    Kind{"gru", "gru"},
-};
-
 struct Numbered {
-  const Kind* kind;
+  std::string_view layer;  ///< ours
   int number;
 };
-// "conv2d_12": kind conv2d, number 12; "conv2d": number 0.
-std::optional<Numbered> numbered(const std::string& name) {
-  for (const Kind& kind : kKinds) {
-    if (!name.starts_with(kind.keras)) continue;
-    const std::string_view rest = std::string_view(name).substr(kind.keras.size());
-    int number = 0;
-    if (rest.empty()) return Numbered{&kind, 0};
-    const char* const end = rest.data() + rest.size();
-    if (rest[0] == '_' && rest.size() < 8 && std::from_chars(rest.data() + 1, end, number).ptr == end) {
-      return Numbered{&kind, number};
-    }
-  }
-  return std::nullopt;
+// The names that Keras gives to layers without one. "conv2d_12": number 12; "conv2d": number 0.
+std::optional<Numbered> numbered(std::string_view name) {
+  if (const std::string_view layer = layer_of_kind(name); !layer.empty()) return Numbered{layer, 0};
+  const std::size_t line = name.rfind('_');
+  int number = 0;
+  const char* const end = name.data() + name.size();
+  if (line == name.npos || name.size() - line >= 8) return std::nullopt;
+  if (std::from_chars(name.data() + line + 1, end, number).ptr != end) return std::nullopt;
+  const std::string_view layer = layer_of_kind(name.substr(0, line));
+  return layer.empty() ? std::nullopt : std::optional(Numbered{layer, number});
 }
 
 // True for the layer that normalizes pictures in Keras' EfficientNet by the mean and variance of ImageNet:
@@ -114,7 +93,11 @@ class Matcher {
 
   run::InitialWeights result(const std::string& file) && {
     by_name();
-    for (const Kind& kind : kKinds) by_order(kind);
+    std::set<std::string_view> kinds;
+    for (const StoredLayer& layer : layers_) {
+      if (const std::optional<Numbered> name = numbered(layer.name)) kinds.insert(name->layer);
+    }
+    for (const std::string_view layer : kinds) by_order(layer);
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       if (!used_[i] && !is_of_imagenet(layers_[i])) match_.unused(layers_[i].name);
     }
@@ -151,16 +134,16 @@ class Matcher {
   }
 
   // Only if all of a kind are there, because a missing one would shift the others.
-  void by_order(const Kind& kind) {
+  void by_order(std::string_view layer) {
     std::vector<std::pair<int, std::size_t>> stored;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       const std::optional<Numbered> name = numbered(layers_[i].name);
-      if (name && name->kind == &kind) stored.emplace_back(name->number, i);
+      if (name && name->layer == layer) stored.emplace_back(name->number, i);
     }
     std::sort(stored.begin(), stored.end());
     std::vector<const nn::Node*> nodes;
     for (const nn::Node* node : open_) {
-      if (node->layer->type() == kind.ours) nodes.push_back(node);
+      if (node->layer->type() == layer) nodes.push_back(node);
     }
     if (stored.size() != nodes.size()) return;
     for (std::size_t i = 0; i < nodes.size(); ++i) take(*nodes[i], stored[i].second);

@@ -41,11 +41,6 @@ Value repeated(const Call& call, Value value, const Shape& to) {
   return value;
 }
 
-Value merged(const Call& call, const char* layer) {
-  if (call.inputs().size() == 1) return call.input();
-  return call.add({{"layer", layer}}, broadcast(call, call.inputs()));
-}
-
 // One mask for all inputs, or none.
 void merge_masks(std::vector<Value>& inputs) {
   const bool same = std::all_of(inputs.begin(), inputs.end(),
@@ -88,10 +83,11 @@ std::vector<Value> broadcast(const Call& call, std::vector<Value> inputs) {
   return inputs;
 }
 
-Value convert_add(const Call& call) { return merged(call, "add"); }
-Value convert_multiply(const Call& call) { return merged(call, "multiply"); }
-Value convert_average(const Call& call) { return merged(call, "average"); }
-Value convert_maximum(const Call& call) { return merged(call, "maximum"); }
+Value convert_merged(const Call& call) {
+  const std::string_view layer = layer_of(call.options().class_name);
+  if (call.inputs().size() == 1 && layer != "subtract") return call.input();
+  return call.add({{"layer", layer}}, broadcast(call, call.inputs()));
+}
 
 // a + scale b
 Value convert_scaled_add(const Call& call) {
@@ -99,11 +95,6 @@ Value convert_scaled_add(const Call& call) {
   const Value scaled =
       call.add({{"layer", "rescale"}, {"scale", call.config().number("scale")}}, call.inputs()[1], "scaled");
   return call.add({{"layer", "add"}}, broadcast(call, {call.inputs()[0], scaled}));
-}
-
-Value convert_subtract(const Call& call) {
-  if (call.inputs().size() != 2) throw Error("reads two tensors");
-  return call.add({{"layer", "subtract"}}, broadcast(call, call.inputs()));
 }
 
 // min(a, b) = -max(-a, -b)

@@ -20,13 +20,6 @@ void require_channel_axis(const Call& call, const Value& x) {
   }
 }
 
-Settings normalization(const Call& call, const char* layer, double epsilon) {
-  return {{"layer", layer},
-          {"epsilon", call.config().number("epsilon", epsilon)},
-          {"scale", call.config().flag("scale", true)},
-          {"center", call.config().flag("center", true)}};
-}
-
 Value per_channel(const Call& call, const Value& x, std::vector<double> mean, std::vector<double> variance) {
   return call.add({{"layer", "standardize"},
                    {"mean", convoke::Value::Array(mean.begin(), mean.end())},
@@ -41,9 +34,7 @@ Value convert_batch_norm(const Call& call) {
   require_channel_axis(call, x);
   call.config().require_neutral("renorm");
   call.config().require_neutral("virtual_batch_size");
-  Settings layer = normalization(call, "batch_norm", 1e-3);
-  layer.set("momentum", call.config().number("momentum", 0.99));
-  layer.set("synchronized", call.config().flag("synchronized", false));
+  Settings layer = settings_from(call);
   layer.set("frozen", call.options().inference);
   return call.add_weighted(layer, {x});
 }
@@ -52,7 +43,7 @@ Value convert_layer_norm(const Call& call) {
   const Value x = call.input();
   require_channel_axis(call, x);
   call.config().require_neutral("rms_scaling");
-  Settings layer = normalization(call, "layer_norm", 1e-3);
+  Settings layer = settings_from(call);
   if (call.shape(x).rank() == 3) layer.set("axis", "channels");
   return call.add_weighted(layer, {x});
 }
@@ -60,9 +51,8 @@ Value convert_layer_norm(const Call& call) {
 Value convert_group_norm(const Call& call) {
   const Value x = call.plain_input();
   require_channel_axis(call, x);
-  Settings layer = normalization(call, "group_norm", 1e-3);
-  const std::int64_t groups = call.config().whole("groups", 32);
-  layer.set("groups", groups == -1 ? nn::channels_of(call.shape(x)) : groups);
+  Settings layer = settings_from(call);
+  if (call.config().whole("groups", 32) == -1) layer.set("groups", nn::channels_of(call.shape(x)));
   return call.add_weighted(layer, {x});
 }
 

@@ -39,12 +39,7 @@ Value bounded(const Call& call, const Value& x, const char* function, double bou
 
 Value combined(const Call& call) {
   const std::string& kind = call.options().class_name;
-  if (kind == "Add") return convert_add(call);
-  if (kind == "Subtract") return convert_subtract(call);
-  if (kind == "Multiply") return convert_multiply(call);
-  if (kind == "Maximum") return convert_maximum(call);
-  if (kind == "Minimum") return convert_minimum(call);
-  return convert_function(call);
+  return is_layer_class(kind) ? find_layer(kind)(call) : convert_function(call);
 }
 
 // The numbers of an array along the last axis, with which a tensor is combined: (C) or (1, ..., 1, C).
@@ -147,10 +142,10 @@ Value convert_named(const Call& call) {
 constexpr std::array kOperations{
     LayerClass{"Add", convert_arithmetic},      LayerClass{"Cast", convert_cast},
     LayerClass{"Clip", convert_clip},           LayerClass{"Concatenate", convert_concatenate},
-    LayerClass{"Divide", convert_arithmetic},   LayerClass{"Elu", convert_elu},
+    LayerClass{"Divide", convert_arithmetic},   LayerClass{"Elu", convert_plain},
     LayerClass{"Gelu", convert_gelu},           LayerClass{"GetItem", convert_get_item},
     LayerClass{"HardSigmoid", convert_named},   LayerClass{"HardSilu", convert_named},
-    LayerClass{"HardTanh", convert_named},      LayerClass{"LeakyRelu", convert_leaky_relu},
+    LayerClass{"HardTanh", convert_named},      LayerClass{"LeakyRelu", convert_plain},
     LayerClass{"LogSigmoid", convert_named},    LayerClass{"Maximum", convert_arithmetic},
     LayerClass{"Minimum", convert_arithmetic},  LayerClass{"Multiply", convert_arithmetic},
     LayerClass{"Relu", convert_named},          LayerClass{"Relu6", convert_named},

@@ -27,14 +27,13 @@ void check(const Config& config, bool gru) {
     config.require_neutral(key);
 }
 
-Settings recurrent(const Config& config, const char* layer, bool inference) {
-  check(config, std::string_view(layer) == "gru");
-  return {{"layer", layer},
-          {"units", config.whole("units")},
-          {"sequences", config.flag("return_sequences", false)},
-          {"bias", config.flag("use_bias", true)},
-          {"dropout", inference ? 0 : config.number("dropout", 0)},
-          {"recurrent_dropout", inference ? 0 : config.number("recurrent_dropout", 0)}};
+Settings recurrent(const Config& config, std::string_view layer, bool inference) {
+  check(config, layer == "gru");
+  Settings settings = settings_from(config, layer);
+  for (const char* key : {"dropout", "recurrent_dropout"}) {
+    if (inference) settings.set(key, 0.0);
+  }
+  return settings;
 }
 
 // Adds the layer to the input, with the tokens that mask it.
@@ -51,14 +50,6 @@ Call within(const Call& call, Call::Options options, const Json& config, const V
   return {call.context(), config, std::move(options), {x}, {}};
 }
 
-Value one_direction(const Call& call, const char* layer) {
-  Call::Options options = call.options();
-  if (options.parts.size() == 1 && options.parts[0].empty()) options.parts = {"cell"};
-  const Call inner = within(call, std::move(options), call.config().json(), call.input());
-  return applied(inner, recurrent(call.config(), layer, call.options().inference),
-                 call.config().flag("return_sequences", false));
-}
-
 }  // namespace
 
 Value convert_embedding(const Call& call) {
@@ -67,16 +58,19 @@ Value convert_embedding(const Call& call) {
   if (call.builder().graph().node(x.node).shape.type != nn::ValueType::kToken) {
     throw Error("does not read the model's input; embeddings of computed numbers are not supported");
   }
-  Value y = call.add_weighted({{"layer", "embedding"},
-                               {"vocabulary", call.config().whole("input_dim")},
-                               {"units", call.config().whole("output_dim")}},
-                              {x});
+  Value y = call.add_weighted(settings_from(call), {x});
   if (call.config().flag("mask_zero", false)) y.mask = x.node;
   return y;
 }
 
-Value convert_lstm(const Call& call) { return one_direction(call, "lstm"); }
-Value convert_gru(const Call& call) { return one_direction(call, "gru"); }
+Value convert_recurrent(const Call& call) {
+  Call::Options options = call.options();
+  if (options.parts.size() == 1 && options.parts[0].empty()) options.parts = {"cell"};
+  const Call inner = within(call, std::move(options), call.config().json(), call.input());
+  return applied(inner,
+                 recurrent(call.config(), layer_of(call.options().class_name), call.options().inference),
+                 call.config().flag("return_sequences", false));
+}
 
 Value convert_bidirectional(const Call& call) {
   const Config outer = call.config(), forward(outer.at("layer")), settings(forward.at("config"));
@@ -100,7 +94,7 @@ Value convert_bidirectional(const Call& call) {
   Call::Options options = call.options();
   options.parts = {"forward_layer/cell", "backward_layer/cell"};
   const Call inner = within(call, std::move(options), settings.json(), call.input());
-  Settings layer = recurrent(settings, kind == "LSTM" ? "lstm" : "gru", call.options().inference);
+  Settings layer = recurrent(settings, layer_of(kind), call.options().inference);
   layer.set("bidirectional", true);
   return applied(inner, layer, settings.flag("return_sequences", false));
 }
