@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "convoke/core/error.hpp"
 #include "convoke/engine/canonical.hpp"
 #include "convoke/nn/losses/outputs.hpp"
@@ -44,6 +46,53 @@ std::vector<WindowAxis> windows_of(const LayerSettings& layer, const Shape& inpu
                   padding.after.height, beyond),
           axis_of(window.width, input[2], kernel.width, stride.width, dilation.width, padding.after.width,
                   beyond)};
+}
+
+// output = (input - 1) stride + span - before - after + output_padding
+std::vector<WindowAxis> transposed_windows_of(const LayerSettings& layer, const Shape& input,
+                                              const Shape& output) {
+  const nn::Extent kernel = layer.extent("kernel"), stride = layer.extent("stride");
+  const nn::Extent dilation = layer.extent("dilation");
+  const nn::Padding padding = layer.padding("padding");
+  std::vector<WindowAxis> axes{{.input = input[1],
+                                .output = output[1],
+                                .kernel = kernel.height,
+                                .stride = stride.height,
+                                .dilation = dilation.height,
+                                .before = padding.before.height},
+                               {.input = input[2],
+                                .output = output[2],
+                                .kernel = kernel.width,
+                                .stride = stride.width,
+                                .dilation = dilation.width,
+                                .before = padding.before.width}};
+  for (WindowAxis& axis : axes) {
+    const std::int64_t surplus = (axis.input - 1) * axis.stride + axis.span() - axis.output;
+    if (padding.kind == nn::Padding::Kind::kSame) axis.before = std::max<std::int64_t>(0, surplus) / 2;
+    axis.after = std::max<std::int64_t>(0, surplus - axis.before);
+    axis.beyond = std::max<std::int64_t>(0, axis.before - surplus);
+  }
+  return axes;
+}
+
+std::vector<PoolWindow> adaptive_windows(std::int64_t inputs, std::int64_t outputs) {
+  std::vector<PoolWindow> windows;
+  for (std::int64_t o = 0; o < outputs; ++o) {
+    const std::int64_t begin = o * inputs / outputs, end = ((o + 1) * inputs + outputs - 1) / outputs;
+    windows.push_back({begin, end, end - begin});
+  }
+  return windows;
+}
+
+std::vector<float> mean_matrix(std::int64_t inputs, std::span<const PoolWindow> windows) {
+  std::vector<float> matrix(static_cast<std::size_t>(inputs) * windows.size());
+  for (std::size_t o = 0; o < windows.size(); ++o) {
+    for (std::int64_t i = windows[o].begin; i < windows[o].end; ++i) {
+      matrix[static_cast<std::size_t>(i) * windows.size() + o] =
+          1.0F / static_cast<float>(windows[o].divisor);
+    }
+  }
+  return matrix;
 }
 
 ModelWeights::ModelWeights(const nn::Graph& graph, std::span<const float> values) : graph_(graph) {

@@ -75,6 +75,21 @@ struct WindowAxis {
 /// Returns the windows of a layer over `input`: [height, width] of an image, or [time] of a sequence.
 std::vector<WindowAxis> windows_of(const LayerSettings& layer, const Shape& input);
 
+/// Returns the windows [height, width] of a transposed convolution from `input` to `output`. `before` and
+/// `after` are cut off; `beyond` are the rows and columns that ONNX and Keras add as output_padding.
+std::vector<WindowAxis> transposed_windows_of(const LayerSettings& layer, const Shape& input,
+                                              const Shape& output);
+
+/// A window of a pooling along one axis: the positions [begin, end), and what their sum is divided by.
+struct PoolWindow {
+  std::int64_t begin = 0, end = 0, divisor = 1;
+};
+/// Returns the windows that cover `inputs` positions evenly, as PyTorch's adaptive pooling does: from
+/// o inputs / outputs, rounded down, to (o + 1) inputs / outputs, rounded up.
+std::vector<PoolWindow> adaptive_windows(std::int64_t inputs, std::int64_t outputs);
+/// Returns the matrix (inputs, windows) by which means over windows are a product.
+std::vector<float> mean_matrix(std::int64_t inputs, std::span<const PoolWindow> windows);
+
 /// The canonical parameters of one member by node and name.
 class ModelWeights {
  public:

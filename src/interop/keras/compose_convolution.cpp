@@ -139,47 +139,31 @@ KerasTensor compose_separable_conv2d(Composition& c) {
 
 namespace {
 
-// The transposed convolution of some channels to some filters. `part`: for the names of its layers. Without
-// padding, Keras' output begins where ours does before `before` rows are cut off. `output_padding` adds rows
-// at the end.
+// The transposed convolution of some channels to some filters. `part`: for the names of its layers.
 KerasTensor transposed(Composition& c, const KerasTensor& x, std::vector<KerasWeight> weights,
                        const std::string& part) {
-  const nn::Extent kernel = c.settings.extent("kernel"), stride = c.settings.extent("stride");
-  const nn::Extent dilation = c.settings.extent("dilation");
   const nn::Padding padding = c.settings.padding("padding");
-  const bool automatic = c.settings.text("output_padding") == "auto";
-  const Shape in = x.shape;
-  const Shape out{c.output()[0], c.output()[1], weights[0].shape[2]};
+  const Axes axes = transposed_windows_of(c.settings, c.input_shape(), c.node.shape);
+  Shape out{c.output()[0], c.output()[1], weights[0].shape[2]};
   Json config{{"filters", out[2]},
-              {"kernel_size", Json::array({kernel.height, kernel.width})},
-              {"strides", Json::array({stride.height, stride.width})},
+              {"kernel_size", extents_of(axes, &WindowAxis::kernel)},
+              {"strides", extents_of(axes, &WindowAxis::stride)},
               {"padding", padding.kind == nn::Padding::Kind::kSame ? "same" : "valid"},
               {"output_padding", nullptr},
               {"data_format", "channels_last"},
-              {"dilation_rate", Json::array({dilation.height, dilation.width})},
+              {"dilation_rate", extents_of(axes, &WindowAxis::dilation)},
               {"activation", "linear"},
               {"use_bias", c.settings.flag("bias")}};
-  if (automatic && padding.kind != nn::Padding::Kind::kExplicit) {
+  if (c.settings.text("output_padding") == "auto" && padding.kind != nn::Padding::Kind::kExplicit) {
     return c.weighted(part, "Conv2DTranspose", std::move(config), std::move(weights), x, out);
   }
-  const auto reach = [](std::int64_t input, std::int64_t k, std::int64_t s, std::int64_t d) {
-    return (input - 1) * s + d * (k - 1) + 1;
-  };
-  const std::int64_t rows = reach(in[0], kernel.height, stride.height, dilation.height);
-  const std::int64_t columns = reach(in[1], kernel.width, stride.width, dilation.width);
-  const auto before = [&](std::int64_t all, std::int64_t output, std::int64_t asked) {
-    return padding.kind == nn::Padding::Kind::kSame ? std::max<std::int64_t>(0, all - output) / 2 : asked;
-  };
-  nn::Border cut;
-  cut.before = {before(rows, out[0], padding.before.height), before(columns, out[1], padding.before.width)};
-  const nn::Extent extra(std::max<std::int64_t>(0, out[0] + cut.before.height - rows),
-                         std::max<std::int64_t>(0, out[1] + cut.before.width - columns));
-  cut.after = {rows + extra.height - out[0] - cut.before.height,
-               columns + extra.width - out[1] - cut.before.width};
+  // Without padding, Keras' output begins where ours does before rows are cut off.
+  const nn::Border cut = border_of(axes);
   config["padding"] = "valid";
-  config["output_padding"] = Json::array({extra.height, extra.width});
-  const KerasTensor whole = c.weighted(part, "Conv2DTranspose", std::move(config), std::move(weights), x,
-                                       {rows + extra.height, columns + extra.width, out[2]});
+  config["output_padding"] = extents_of(axes, &WindowAxis::beyond);
+  out = {out[0] + cut.before.height + cut.after.height, out[1] + cut.before.width + cut.after.width, out[2]};
+  const KerasTensor whole =
+      c.weighted(part, "Conv2DTranspose", std::move(config), std::move(weights), x, out);
   return c.crop(part.empty() ? "crop" : part + "_crop", whole, cut);
 }
 

@@ -7,49 +7,27 @@ namespace {
 
 using Axes = std::vector<WindowAxis>;
 
-// Windows as [begin, end) of positions, and what their sum is divided by.
-struct Cover {
-  std::int64_t begin, end, divisor;
-};
-using Covers = std::vector<Cover>;
+using Windows = std::vector<PoolWindow>;
 
-Covers covers_of(const WindowAxis& axis, bool counts_padding) {
-  Covers all;
+Windows windows_along(const WindowAxis& axis, bool counts_padding) {
+  Windows all;
   for (std::int64_t o = 0; o < axis.output; ++o) {
     const std::int64_t begin = o * axis.stride - axis.before, end = begin + axis.kernel;
-    Cover cover{std::max<std::int64_t>(0, begin), std::min(end, axis.input), 0};
+    PoolWindow window{std::max<std::int64_t>(0, begin), std::min(end, axis.input), 0};
     const std::int64_t counted = std::min(end, axis.input + axis.after - axis.beyond) - begin;
-    cover.divisor = counts_padding ? counted : cover.end - cover.begin;
-    all.push_back(cover);
-  }
-  return all;
-}
-
-Covers adaptive_covers(std::int64_t inputs, std::int64_t outputs) {
-  Covers all;
-  for (std::int64_t o = 0; o < outputs; ++o) {
-    const std::int64_t begin = o * inputs / outputs, end = ((o + 1) * inputs + outputs - 1) / outputs;
-    all.push_back({begin, end, end - begin});
+    window.divisor = counts_padding ? counted : window.end - window.begin;
+    all.push_back(window);
   }
   return all;
 }
 
 // The matrix by which means along an axis are a product.
-AxisMatrix means(std::int64_t inputs, const Covers& covers) {
-  const std::int64_t outputs = std::ssize(covers);
-  return {inputs, outputs, [=] {
-            std::vector<float> values(static_cast<std::size_t>(inputs * outputs));
-            for (std::int64_t o = 0; o < outputs; ++o) {
-              const Cover& cover = covers[static_cast<std::size_t>(o)];
-              for (std::int64_t i = cover.begin; i < cover.end; ++i) {
-                values[static_cast<std::size_t>(i * outputs + o)] = 1.0F / static_cast<float>(cover.divisor);
-              }
-            }
-            return values;
-          }};
+AxisMatrix means(std::int64_t inputs, const Windows& windows) {
+  return {inputs, std::ssize(windows), [=] { return mean_matrix(inputs, windows); }};
 }
 
-KerasTensor means_over(Composition& c, const KerasTensor& image, const Covers& rows, const Covers& columns) {
+KerasTensor means_over(Composition& c, const KerasTensor& image, const Windows& rows,
+                       const Windows& columns) {
   return mix(c, image, means(image.shape[0], rows), means(image.shape[1], columns));
 }
 
@@ -107,15 +85,15 @@ KerasTensor pad_below(Composition& c, const KerasTensor& x, const nn::Border& bo
   return c.layer("padded", "Add", Json::object(), {c.zero_pad(x, border), low}, inside.shape);
 }
 
-KerasTensor largest_along(Composition& c, const KerasTensor& x, const Covers& covers, std::size_t axis) {
+KerasTensor largest_along(Composition& c, const KerasTensor& x, const Windows& windows, std::size_t axis) {
   std::vector<KerasTensor> parts;
-  for (const Cover& cover : covers) {
+  for (const PoolWindow& window : windows) {
     nn::Border border;
-    (axis == 0 ? border.before.height : border.before.width) = cover.begin;
-    (axis == 0 ? border.after.height : border.after.width) = x.shape[axis] - cover.end;
+    (axis == 0 ? border.before.height : border.before.width) = window.begin;
+    (axis == 0 ? border.after.height : border.after.width) = x.shape[axis] - window.end;
     const KerasTensor part = c.crop("window", x, border);
     std::vector<std::int64_t> size{1, 1}, extents = x.shape.extents();
-    size[axis] = cover.end - cover.begin;
+    size[axis] = window.end - window.begin;
     extents[axis] = 1;
     parts.push_back(c.layer("largest", "MaxPooling2D",
                             {{"pool_size", size}, {"strides", size}, {"padding", "valid"}}, part,
@@ -123,7 +101,7 @@ KerasTensor largest_along(Composition& c, const KerasTensor& x, const Covers& co
   }
   if (parts.size() == 1) return parts[0];
   std::vector<std::int64_t> extents = x.shape.extents();
-  extents[axis] = std::ssize(covers);
+  extents[axis] = std::ssize(windows);
   return c.layer("joined", "Concatenate", {{"axis", axis + 1}}, parts, Shape(extents));
 }
 
@@ -165,7 +143,7 @@ KerasTensor compose_average_pool(Composition& c) {
     return from_image_form(c, c.layer("", "AveragePooling2D", pool_config(form.axes, "valid"), x, output));
   }
   return from_image_form(
-      c, means_over(c, form.x, covers_of(form.axes[0], counts), covers_of(form.axes[1], counts)));
+      c, means_over(c, form.x, windows_along(form.axes[0], counts), windows_along(form.axes[1], counts)));
 }
 
 KerasTensor compose_adaptive_average_pool(Composition& c) {
@@ -174,8 +152,8 @@ KerasTensor compose_adaptive_average_pool(Composition& c) {
   if (!axes.empty()) {
     return c.layer("", "AveragePooling2D", pool_config(axes, "valid"), c.input(), c.output());
   }
-  return means_over(c, c.input(), adaptive_covers(in[1], c.node.shape[1]),
-                    adaptive_covers(in[2], c.node.shape[2]));
+  return means_over(c, c.input(), adaptive_windows(in[1], c.node.shape[1]),
+                    adaptive_windows(in[2], c.node.shape[2]));
 }
 
 KerasTensor compose_adaptive_max_pool(Composition& c) {
@@ -184,8 +162,8 @@ KerasTensor compose_adaptive_max_pool(Composition& c) {
   if (!axes.empty()) {
     return c.layer("", "MaxPooling2D", pool_config(axes, "valid"), c.input(), c.output());
   }
-  const KerasTensor rows = largest_along(c, c.input(), adaptive_covers(in[1], c.node.shape[1]), 0);
-  return largest_along(c, rows, adaptive_covers(in[2], c.node.shape[2]), 1);
+  const KerasTensor rows = largest_along(c, c.input(), adaptive_windows(in[1], c.node.shape[1]), 0);
+  return largest_along(c, rows, adaptive_windows(in[2], c.node.shape[2]), 1);
 }
 
 KerasTensor compose_global_pool(Composition& c) {

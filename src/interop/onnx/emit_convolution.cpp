@@ -1,6 +1,7 @@
-#include <algorithm>
+#include <array>
 
 #include "interop/onnx/emission.hpp"
+#include "interop/tensor.hpp"
 
 namespace convoke::interop::onnx_export {
 namespace {
@@ -38,16 +39,6 @@ void convolve(Emission& e, std::int64_t filters, std::int64_t groups) {
   e.result_channels_first("Conv", std::move(inputs), attributes_of(axes, groups));
 }
 
-// ConvTranspose along one axis: output = (input - 1) stride + span - before - after + output_padding.
-WindowAxis transposed_axis(std::int64_t input, std::int64_t output, WindowAxis axis,
-                           const nn::Padding& padding, std::int64_t before) {
-  const std::int64_t reach = (input - 1) * axis.stride + axis.span();
-  const bool same = padding.kind == nn::Padding::Kind::kSame;
-  axis.before = same ? std::max<std::int64_t>(0, reach - output) / 2 : before;
-  axis.after = reach - output - axis.before;  // negative: output_padding
-  return axis;
-}
-
 }  // namespace
 
 void emit_convolution(Emission& e) {
@@ -72,42 +63,21 @@ void emit_separable_convolution(Emission& e) {
 }
 
 void emit_transposed_convolution(Emission& e) {
-  const nn::Extent kernel = e.settings.extent("kernel"), stride = e.settings.extent("stride");
-  const nn::Extent dilation = e.settings.extent("dilation");
-  const nn::Padding padding = e.settings.padding("padding");
   const Shape& in = e.input_shape();
-  const Shape& out = e.node.shape;
-  const std::int64_t filters = out[0], groups = e.settings.integer("groups");
-  std::vector<WindowAxis> axes{
-      transposed_axis(in[1], out[1],
-                      {.kernel = kernel.height, .stride = stride.height, .dilation = dilation.height},
-                      padding, padding.before.height),
-      transposed_axis(in[2], out[2],
-                      {.kernel = kernel.width, .stride = stride.width, .dilation = dilation.width}, padding,
-                      padding.before.width)};
-  Integers extra;
-  for (WindowAxis& axis : axes) {
-    extra.push_back(std::max<std::int64_t>(0, -axis.after));
-    axis.after = std::max<std::int64_t>(0, axis.after);
-  }
+  const std::int64_t filters = e.node.shape[0], groups = e.settings.integer("groups");
+  const auto axes = transposed_windows_of(e.settings, in, e.node.shape);
   OnnxAttributes attributes = attributes_of(axes, groups);
-  attributes.push_back({"output_padding", extra});
+  attributes.push_back({"output_padding", Integers{axes[0].beyond, axes[1].beyond}});
   // (filters, C / groups, kh, kw) -> (C, filters / groups, kh, kw): within each group, both axes swap.
-  const std::size_t area = static_cast<std::size_t>(kernel.height * kernel.width);
-  const auto outputs = static_cast<std::size_t>(filters / groups),
-             inputs = static_cast<std::size_t>(in[0] / groups);
+  const std::int64_t outputs = filters / groups, inputs = in[0] / groups,
+                     area = axes[0].kernel * axes[1].kernel;
   const auto swap = [=, values = e.values_of("weight")] {
     std::vector<float> swapped(values.size());
-    for (std::size_t g = 0; g < static_cast<std::size_t>(groups); ++g)
-      for (std::size_t o = 0; o < outputs; ++o)
-        for (std::size_t i = 0; i < inputs; ++i)
-          std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(((g * outputs + o) * inputs + i) * area),
-                      area,
-                      swapped.begin() + static_cast<std::ptrdiff_t>(((g * inputs + i) * outputs + o) * area));
+    permute(values, {groups, outputs, inputs, area}, std::array<std::size_t, 4>{0, 2, 1, 3}, swapped);
     return swapped;
   };
-  std::vector<std::string> operands{
-      e.input(), e.made_weight("weight", {in[0], filters / groups, kernel.height, kernel.width}, swap)};
+  std::vector<std::string> operands{e.input(),
+                                    e.made_weight("weight", kernel_shape(in[0], outputs, axes), swap)};
   if (e.settings.flag("bias")) operands.push_back(e.weight("bias", "bias", {filters}));
   e.result("ConvTranspose", std::move(operands), attributes);
 }

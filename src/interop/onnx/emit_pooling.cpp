@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <array>
 
 #include "interop/onnx/emission.hpp"
+#include "interop/tensor.hpp"
 
 namespace convoke::interop::onnx_export {
 namespace {
@@ -18,38 +20,17 @@ OnnxAttributes pool_attributes(const std::vector<WindowAxis>& axes) {
   return {{"kernel_shape", kernel}, {"pads", pads}, {"strides", strides}};
 }
 
-// Places o * inputs / outputs up to, but not including, ceil((o + 1) inputs / outputs).
-struct Cover {
-  std::int64_t begin, end;
-};
-std::vector<Cover> covers(std::int64_t inputs, std::int64_t outputs) {
-  std::vector<Cover> all;
-  for (std::int64_t o = 0; o < outputs; ++o) {
-    all.push_back({o * inputs / outputs, ((o + 1) * inputs + outputs - 1) / outputs});
-  }
-  return all;
-}
-
-// The matrix (inputs, outputs) by which means over uneven windows are a product; or its transpose.
-std::vector<float> mean_matrix(std::int64_t inputs, std::int64_t outputs, bool transposed) {
-  const std::vector<Cover> windows = covers(inputs, outputs);
-  std::vector<float> matrix(static_cast<std::size_t>(inputs * outputs));
-  for (std::int64_t o = 0; o < outputs; ++o) {
-    const Cover window = windows[static_cast<std::size_t>(o)];
-    for (std::int64_t i = window.begin; i < window.end; ++i) {
-      matrix[static_cast<std::size_t>(transposed ? o * inputs + i : i * outputs + o)] =
-          1.0F / static_cast<float>(window.end - window.begin);
-    }
-  }
-  return matrix;
-}
-
 // y = rows x columns for each channel, with (height, H) (H, W) (W, width).
 void mean_by_matrices(Emission& e) {
   const Shape in = e.input_shape(), out = e.node.shape;
-  const auto columns =
-      e.constant("columns", {in[2], out[2]}, [=] { return mean_matrix(in[2], out[2], false); });
-  const auto rows = e.constant("rows", {out[1], in[1]}, [=] { return mean_matrix(in[1], out[1], true); });
+  const auto columns = e.constant("columns", {in[2], out[2]},
+                                  [=] { return mean_matrix(in[2], adaptive_windows(in[2], out[2])); });
+  const auto rows = e.constant("rows", {out[1], in[1]}, [=] {
+    const std::vector<float> matrix = mean_matrix(in[1], adaptive_windows(in[1], out[1]));
+    std::vector<float> transposed(matrix.size());
+    permute(matrix, {in[1], out[1]}, std::array<std::size_t, 2>{1, 0}, transposed);
+    return transposed;
+  });
   e.result("MatMul", {rows, e.op("MatMul", {e.input(), columns})});
 }
 
@@ -58,7 +39,7 @@ std::vector<std::string> maxima(Emission& e, const std::string& value, std::int6
                                 std::int64_t outputs) {
   std::vector<std::string> parts;
   const std::string along = e.integers("axis", {axis});
-  for (const Cover& window : covers(inputs, outputs)) {
+  for (const PoolWindow& window : adaptive_windows(inputs, outputs)) {
     const std::string part =
         e.op("Slice", {value, e.integers("begin", {window.begin}), e.integers("end", {window.end}), along});
     parts.push_back(e.op("ReduceMax", {part}, {{"axes", Integers{axis}}, {"keepdims", std::int64_t{1}}}));
