@@ -132,7 +132,7 @@ KerasTensor compose_attention(Composition& c) {
     for (std::size_t i = 0; i < inputs.size(); ++i)
       config[std::array{"query_shape", "value_shape", "key_shape"}.at(i)] = batch_shape(inputs[i].shape);
   }
-  if (all) add_regularizers("MultiHeadAttention", (*all)[0]->options, config);
+  if (all) add_regularizers(weights, (*all)[0]->options, config);
   std::string name = c.model().prefix + c.node.name;
   if (name.ends_with(kSuffix)) name.resize(name.size() - kSuffix.size());
   return c.model().out.add("MultiHeadAttention", name, config, std::move(weights), std::move(inputs),

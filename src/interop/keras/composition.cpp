@@ -70,7 +70,7 @@ KerasTensor Composition::weighted(std::string_view part, std::string_view class_
   if (const auto known = model_.weighted.find(own); known != model_.weighted.end()) {
     value = model_.out.call(known->second, {input}, std::move(output));
   } else {
-    add_regularizers(class_name, owner.options, config);
+    add_regularizers(weights, owner.options, config);
     value = model_.out.add(class_name, own, std::move(config), std::move(weights), {input}, std::move(output),
                            owner.options.trainable);
     model_.weighted.emplace(own, value.layer);

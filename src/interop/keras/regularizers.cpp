@@ -55,42 +55,22 @@ void penalize(const Call& call, const Config& config, std::size_t node) {
 }  // namespace convoke::interop::keras
 
 namespace convoke::interop::keras_export {
-namespace {
 
-struct Keys {
-  std::string_view class_name;
-  std::array<std::string_view, 2> keys;
-};
-constexpr std::array kKeys{
-    Keys{"Conv1D", {"kernel_regularizer"}},
-    Keys{"Conv2D", {"kernel_regularizer"}},
-    Keys{"Conv2DTranspose", {"kernel_regularizer"}},
-    Keys{"Dense", {"kernel_regularizer"}},
-    Keys{"DepthwiseConv2D", {"depthwise_regularizer"}},
-    Keys{"Embedding", {"embeddings_regularizer"}},
-    Keys{"GRU", {"kernel_regularizer", "recurrent_regularizer"}},
-    Keys{"LSTM", {"kernel_regularizer", "recurrent_regularizer"}},
-    Keys{"MultiHeadAttention", {"kernel_regularizer"}},
-    Keys{"SeparableConv2D", {"depthwise_regularizer", "pointwise_regularizer"}},
-};
-
-}  // namespace
-
-void add_regularizers(std::string_view class_name, const nn::ParameterOptions& options, Json& config) {
+// The weights "kernel", "recurrent_kernel" and "embeddings" have the settings "kernel_regularizer",
+// "recurrent_regularizer" and "embeddings_regularizer".
+void add_regularizers(const std::vector<KerasWeight>& weights, const nn::ParameterOptions& options,
+                      Json& config) {
   if (options.l1 == 0 && options.l2 == 0) return;
-  if (class_name == "Bidirectional") {  // its settings are those of the layer within
-    Json& inner = config["layer"];
-    return add_regularizers(inner["class_name"].get<std::string>(), options, inner["config"]);
-  }
-  const auto* const keys =
-      std::find_if(kKeys.begin(), kKeys.end(), [&](const Keys& one) { return one.class_name == class_name; });
-  if (keys == kKeys.end()) return;
-  for (const std::string_view key : keys->keys) {
-    if (key.empty()) continue;
-    config[std::string(key)] = {{"module", "keras.regularizers"},
-                                {"class_name", "L1L2"},
-                                {"config", {{"l1", options.l1}, {"l2", options.l2}}},
-                                {"registered_name", nullptr}};
+  Json& own = config.contains("layer") ? config["layer"]["config"] : config;  // of a Bidirectional
+  for (const KerasWeight& weight : weights) {
+    const bool kernel = weight.name.ends_with("kernel");
+    if (!kernel && weight.name != "embeddings") continue;
+    const std::string name =
+        kernel && weight.name != "kernel" ? weight.name.substr(0, weight.name.find('_')) : weight.name;
+    own[name + "_regularizer"] = {{"module", "keras.regularizers"},
+                                  {"class_name", "L1L2"},
+                                  {"config", {{"l1", options.l1}, {"l2", options.l2}}},
+                                  {"registered_name", nullptr}};
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <string_view>
+#include <vector>
 
 #include "interop/keras/call.hpp"
 #include "interop/keras/functional_model.hpp"
@@ -16,7 +16,8 @@ void penalize(const Call& call, const Config& config, std::size_t node);
 
 namespace convoke::interop::keras_export {
 
-/// Adds the penalties to the settings of a layer of this class.
-void add_regularizers(std::string_view class_name, const nn::ParameterOptions& options, Json& config);
+/// Adds the penalties to the settings of a layer with these weights.
+void add_regularizers(const std::vector<KerasWeight>& weights, const nn::ParameterOptions& options,
+                      Json& config);
 
 }  // namespace convoke::interop::keras_export

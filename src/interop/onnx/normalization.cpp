@@ -34,7 +34,29 @@ double epsilon_of(const Call& call) {
   return std::max(epsilon, kLeast);
 }
 
-std::size_t rank_of(Call& call, const View& view) { return call.graph().node(view.node).shape.rank(); }
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + bias over these atoms
+View normalized(Call& call, const View& x, const View::Axis& atoms, const std::optional<Constant>& gamma,
+                const std::optional<Constant>& beta) {
+  const View from = with_channels(call.builder(), x, atoms);
+  const bool image = call.graph().node(from.node).shape.rank() == 3;
+  using Over = nn::LayerNormOptions::Over;
+  const std::size_t node = call.add(
+      std::make_shared<nn::LayerNorm>(nn::LayerNormOptions{.axis = image ? Over::kChannels : Over::kFeatures,
+                                                           .epsilon = epsilon_of(call),
+                                                           .scale = gamma.has_value(),
+                                                           .center = beta.has_value()}),
+      {from.node}, gamma ? &*gamma : nullptr);
+  if (gamma) call.import().give(node, "gamma", *gamma);
+  if (beta) call.import().give(node, "beta", *beta);
+  return from.with_node(node);
+}
+
+std::vector<std::size_t> normalized_axes(const Call& call, const View& x, std::vector<std::size_t> axes) {
+  for (const std::size_t axis : axes) {
+    if (x.has_batch(axis)) call.refuse("normalizes over the samples of a batch");
+  }
+  return axes;
+}
 
 }  // namespace
 
@@ -67,41 +89,26 @@ void convert_batch_norm(Call& call) {
   call.give(from.with_node(node));
 }
 
-// y = (x - mean) / sqrt(variance + epsilon) * scale + bias over the last axes, from `axis` on
+// Over the last axes, from `axis` on.
 void convert_layer_norm(Call& call) {
   const View& x = call.view(0);
   if (call.wants(1) || call.wants(2)) call.refuse("gives mean and deviation, which Convoke does not");
   std::vector<std::size_t> axes;
-  for (std::size_t axis = call.axis(call.integer("axis", -1), x.rank()); axis < x.rank(); ++axis) {
-    if (x.has_batch(axis)) call.refuse("normalizes over the samples of a batch");
+  for (std::size_t axis = call.axis(call.integer("axis", -1), x.rank()); axis < x.rank(); ++axis)
     axes.push_back(axis);
-  }
-  const View::Axis atoms = atoms_of(x, axes);
+  const View::Axis atoms = atoms_of(x, normalized_axes(call, x, axes));
   const std::int64_t channels = x.extent(atoms);
   std::optional<Constant> gamma, beta;
   if (call.has(1)) gamma = for_channels(call, 1, "scale", channels);
   if (call.has(2)) beta = for_channels(call, 2, "bias", channels);
-  const View from = with_channels(call.builder(), x, atoms);
-  using Over = nn::LayerNormOptions::Over;
-  const std::size_t node = call.add(std::make_shared<nn::LayerNorm>(nn::LayerNormOptions{
-                                        .axis = rank_of(call, from) == 3 ? Over::kChannels : Over::kFeatures,
-                                        .epsilon = epsilon_of(call),
-                                        .scale = gamma.has_value(),
-                                        .center = beta.has_value()}),
-                                    {from.node}, gamma ? &*gamma : nullptr);
-  if (gamma) call.import().give(node, "gamma", *gamma);
-  if (beta) call.import().give(node, "beta", *beta);
-  call.give(from.with_node(node));
+  call.give(normalized(call, x, atoms, gamma, beta));
 }
 
 // The same over any axes, which a pattern gives.
 void convert_normalize(Call& call) {
   const View& x = call.view(0);
-  std::vector<std::size_t> axes = call.axes(call.integers("axes"), x.rank());
+  std::vector<std::size_t> axes = normalized_axes(call, x, call.axes(call.integers("axes"), x.rank()));
   std::sort(axes.begin(), axes.end());
-  for (const std::size_t axis : axes) {
-    if (x.has_batch(axis)) call.refuse("normalizes over the samples of a batch");
-  }
   std::vector<Dim> means = x.dims();
   for (const std::size_t axis : axes) means[axis] = Dim{1};
   call.expect_shape(3, means);
@@ -122,18 +129,10 @@ void convert_normalize(Call& call) {
     return last || only;
   };
   const bool own = belongs(1) && belongs(2);
-  const bool scale = own && call.has(1), center = own && call.has(2);
-  const View from = with_channels(call.builder(), x, atoms);
-  using Over = nn::LayerNormOptions::Over;
-  const std::size_t node = call.add(std::make_shared<nn::LayerNorm>(nn::LayerNormOptions{
-                                        .axis = rank_of(call, from) == 3 ? Over::kChannels : Over::kFeatures,
-                                        .epsilon = epsilon_of(call),
-                                        .scale = scale,
-                                        .center = center}),
-                                    {from.node}, scale ? &call.constant(1, "scale") : nullptr);
-  if (scale) call.import().give(node, "gamma", call.constant(1, "scale"));
-  if (center) call.import().give(node, "beta", call.constant(2, "bias"));
-  View result = from.with_node(node);
+  std::optional<Constant> gamma, beta;
+  if (own && call.has(1)) gamma = call.constant(1, "scale");
+  if (own && call.has(2)) beta = call.constant(2, "bias");
+  View result = normalized(call, x, atoms, gamma, beta);
   if (!own && call.has(1)) result = scaled_by(call, result, call.constant(1, "scale"));
   if (!own && call.has(2)) result = shifted_by(call, result, call.constant(2, "bias"));
   call.give(result);
