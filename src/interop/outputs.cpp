@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/nn/losses/outputs.hpp"
 
@@ -65,16 +67,52 @@ std::string describe(const run::ModelDescription& model, bool assumed, bool said
                              : "");
 }
 
+std::string text_of(const nlohmann::json& facts, const char* key) {
+  const auto found = facts.find(key);
+  if (found == facts.end()) return {};
+  return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+template <class T>
+std::vector<T> list_of(const nlohmann::json& facts, const char* key) {
+  const nlohmann::json list = nlohmann::json::parse(text_of(facts, key), nullptr, false);
+  try {
+    return list.is_array() ? list.get<std::vector<T>>() : std::vector<T>{};
+  } catch (const nlohmann::json::exception&) {
+    return {};  // other values than Convoke writes
+  }
+}
+
 }  // namespace
+
+nlohmann::ordered_json input_facts(const run::ModelDescription& description) {
+  nlohmann::ordered_json facts{{"class_names", description.class_names},
+                               {"normalization_scale", description.normalization.scale},
+                               {"normalization_shift", description.normalization.shift}};
+  if (description.normalization.reversed) facts["channel_order"] = "reversed";
+  return facts;
+}
+
+void set_input_facts(run::ModelDescription& model, const nlohmann::json& facts) {
+  if (!facts.is_object()) return;
+  std::vector<std::string> names = list_of<std::string>(facts, "class_names");
+  std::ranges::transform(names, names.begin(), one_line);
+  if (std::ssize(names) == model.classes()) model.class_names = std::move(names);
+  std::vector<float> scale = list_of<float>(facts, "normalization_scale"),
+                     shift = list_of<float>(facts, "normalization_shift");
+  const auto channels = static_cast<std::size_t>(nn::channels_of(model.graph.input_shape()));
+  if (scale.size() != channels || shift.size() != channels) return;
+  if (model.graph.node(1).name.starts_with("normalization")) return;
+  const bool image = model.graph.input_shape().rank() == 3;
+  model.normalization = {.scale = std::move(scale),
+                         .shift = std::move(shift),
+                         .reversed = image && text_of(facts, "channel_order") == "reversed"};
+}
 
 StatedOutputs stated_outputs(const nlohmann::json& facts) {
   StatedOutputs stated;
   if (!facts.is_object() || !facts.contains("convoke_version")) return stated;
-  const auto text = [&](const char* key) {
-    const auto found = facts.find(key);
-    if (found == facts.end()) return std::string();
-    return found->is_string() ? found->get<std::string>() : found->dump();
-  };
+  const auto text = [&](const char* key) { return text_of(facts, key); };
   stated.outputs = text("output");
   const nlohmann::json classes = nlohmann::json::parse(text("classes"), nullptr, false);
   if (classes.is_number_integer() && classes > 0 && classes < 1'000'000) stated.classes = classes;

@@ -4,7 +4,8 @@
 
 #include "convoke/interop/model_io.hpp"
 
-// What the outputs of a model of another program are: what its file says, or else what its network shows.
+// What the inputs and outputs of a model of another program are: what its file says, or else what its network
+// shows.
 
 namespace convoke::interop {
 
@@ -19,6 +20,12 @@ struct StatedOutputs {
 /// Reads what Convoke adds to the files that it writes: "output", "loss" and "classes" of `facts`, whose
 /// values are text or JSON. Nothing is stated if another program wrote the file, or if they are damaged.
 StatedOutputs stated_outputs(const nlohmann::json& facts);
+
+/// Returns what Convoke adds about the inputs and classes: "class_names", "normalization_scale",
+/// "normalization_shift" and "channel_order".
+nlohmann::ordered_json input_facts(const run::ModelDescription& description);
+/// Sets them as far as they fit the network. One that begins with its normalization takes raw samples.
+void set_input_facts(run::ModelDescription& model, const nlohmann::json& facts);
 
 /// Returns these facts of a model; `ensemble`: of the mean of its members' probabilities.
 nlohmann::json output_facts(const run::ModelDescription& description, bool ensemble);

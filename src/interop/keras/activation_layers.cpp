@@ -23,9 +23,6 @@ Value last_node(const Call& call, const Settings& layer, const std::vector<Value
   return call.add(layer, inputs, whole ? std::string_view() : suffix);
 }
 
-Value rescaled(const Call& call, const Value& x, double scale, double offset, std::string_view suffix) {
-  return call.add({{"layer", "rescale"}, {"scale", scale}, {"offset", offset}}, x, suffix);
-}
 Value last_rescaled(const Call& call, const Value& x, double scale, double offset, std::string_view suffix) {
   return last_node(call, {{"layer", "rescale"}, {"scale", scale}, {"offset", offset}}, {x}, suffix);
 }
@@ -101,6 +98,10 @@ const std::vector<Function>& functions() {
 }
 
 }  // namespace
+
+Value rescaled(const Call& call, const Value& x, double scale, double offset, std::string_view suffix) {
+  return call.add({{"layer", "rescale"}, {"scale", scale}, {"offset", offset}}, x, suffix);
+}
 
 Value activate(const Call& call, const Value& value, const Json& activation) {
   if (activation.is_null()) return value;
@@ -192,11 +193,7 @@ Value convert_prelu(const Call& call) {
 
 Value convert_softmax(const Call& call) {
   const Value x = call.input();
-  const std::vector<std::int64_t> axes = call.config().wholes("axis");
-  const std::string axis = axes.size() > 1 ? "" : call.axis(x, axes.empty() ? -1 : axes[0]);
-  if (axis != "features" && axis != "channels") {
-    call.config().refuse("axis", "supported is the axis of the channels or features");
-  }
+  require_channel_axis(call, x);
   return call.add({{"layer", "softmax"}}, x);
 }
 

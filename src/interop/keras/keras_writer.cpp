@@ -159,11 +159,8 @@ void write_keras3_weights(const std::filesystem::path& file, const Written& writ
 
 Json facts_of(const run::ModelSet& models) {
   const run::ModelDescription& description = models.description;
-  Json facts{{"convoke_version", CONVOKE_VERSION},
-             {"class_names", description.class_names},
-             {"normalization_scale", description.normalization.scale},
-             {"normalization_shift", description.normalization.shift}};
-  if (description.normalization.reversed) facts["channel_order"] = "reversed";
+  Json facts{{"convoke_version", CONVOKE_VERSION}};
+  facts.update(input_facts(description));
   facts.update(output_facts(description, models.members.size() > 1));
   return facts;
 }

@@ -9,6 +9,11 @@ namespace convoke::interop::keras {
 Settings settings_from(const Config& config, std::string_view layer);
 /// The same for a class that is one of our layers (layer_of).
 Settings settings_from(const Call& call);
+/// Refuses a layer whose axis or axes are not that of the channels or features. An absent one is Keras'
+/// default, the last.
+void require_channel_axis(const Call& call, const Value& x);
+/// Returns scale x + offset.
+Value rescaled(const Call& call, const Value& x, double scale, double offset, std::string_view suffix);
 
 Value convert_conv1d(const Call& call);
 Value convert_conv2d(const Call& call);

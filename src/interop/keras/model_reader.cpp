@@ -267,26 +267,6 @@ void set_loss(Imported& imported, const Json& compile, const Json& facts) {
   resolve_outputs(imported, stated);
 }
 
-// What Convoke adds to the files that it writes. A network that begins with its normalization takes raw
-// samples.
-void set_facts(Imported& imported, const Json& facts) {
-  run::ModelDescription& description = imported.models.description;
-  const nn::Graph& graph = description.graph;
-  const Config given(facts);
-  std::vector<std::string> names;
-  for (const Json& name : given.at("class_names")) names.push_back(one_line(text_of(name)));
-  if (static_cast<std::int64_t>(names.size()) == description.classes())
-    description.class_names = std::move(names);
-  const std::vector<double> scale = given.numbers("normalization_scale"),
-                            shift = given.numbers("normalization_shift");
-  const auto channels = static_cast<std::size_t>(nn::channels_of(graph.input_shape()));
-  if (scale.size() != channels || shift.size() != channels || graph.node(1).name == "normalization") return;
-  description.normalization.scale.assign(scale.begin(), scale.end());
-  description.normalization.shift.assign(shift.begin(), shift.end());
-  description.normalization.reversed =
-      graph.input_shape().rank() == 3 && member(facts, "channel_order") == Json("reversed");
-}
-
 }  // namespace
 
 Imported convert_model(const ModelSource& source, const ImportOptions& options) {
@@ -315,7 +295,7 @@ Imported convert_model(const ModelSource& source, const ImportOptions& options) 
   }
   Imported imported = std::move(builder).finish();
   set_loss(imported, source.compile, source.facts);
-  set_facts(imported, source.facts);
+  set_input_facts(imported.models.description, source.facts);
   return imported;
 }
 

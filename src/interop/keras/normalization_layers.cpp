@@ -11,15 +11,6 @@
 namespace convoke::interop::keras {
 namespace {
 
-// The axis or axes must be the one of the channels or features. An absent axis is Keras' default, the last.
-void require_channel_axis(const Call& call, const Value& x) {
-  const std::vector<std::int64_t> axes = call.config().wholes("axis");
-  const std::string axis = axes.size() > 1 ? "" : call.axis(x, axes.empty() ? -1 : axes[0]);
-  if (axis != "features" && axis != "channels") {
-    call.config().refuse("axis", "supported is the axis of the channels or features");
-  }
-}
-
 Value per_channel(const Call& call, const Value& x, std::vector<double> mean, std::vector<double> variance) {
   return call.add({{"layer", "standardize"},
                    {"mean", convoke::Value::Array(mean.begin(), mean.end())},
@@ -28,6 +19,14 @@ Value per_channel(const Call& call, const Value& x, std::vector<double> mean, st
 }
 
 }  // namespace
+
+void require_channel_axis(const Call& call, const Value& x) {
+  const std::vector<std::int64_t> axes = call.config().wholes("axis");
+  const std::string axis = axes.size() > 1 ? "" : call.axis(x, axes.empty() ? -1 : axes[0]);
+  if (axis != "features" && axis != "channels") {
+    call.config().refuse("axis", "supported is the axis of the channels or features");
+  }
+}
 
 Value convert_batch_norm(const Call& call) {
   const Value x = call.input();

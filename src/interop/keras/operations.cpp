@@ -25,10 +25,6 @@ bool is_number(const Argument& argument) {
           (argument.constant.is_array() && !argument.constant.empty()));
 }
 
-Value rescaled(const Call& call, const Value& x, double scale, double offset, std::string_view suffix) {
-  return call.add({{"layer", "rescale"}, {"scale", scale}, {"offset", offset}}, x, suffix);
-}
-
 // max(x, bound) or min(x, bound)
 Value bounded(const Call& call, const Value& x, const char* function, double bound, std::string_view suffix) {
   return call.add({{"layer", "elementwise"},

@@ -216,15 +216,6 @@ void note_folding(const Source& source, ModelBuilder& builder) {
       "do_constant_folding=False).");
 }
 
-std::optional<nlohmann::json> metadata(const ModelProto& model, std::string_view key) {
-  for (const auto& [name, text] : model.metadata) {
-    if (name != key) continue;
-    nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
-    if (!value.is_discarded()) return value;
-  }
-  return std::nullopt;
-}
-
 /// Returns what stands between quotes, in order.
 std::vector<std::string> between_quotes(std::string_view text) {
   std::vector<std::string> parts;
@@ -237,48 +228,16 @@ std::vector<std::string> between_quotes(std::string_view text) {
   return parts;
 }
 
-/// Returns the names of classes: "class_names" is a JSON list; "names" is {0: 'cat', 1: 'dog'}, as
-/// Ultralytics writes it.
-std::vector<std::string> class_names(const ModelProto& model, std::int64_t classes) {
-  std::vector<std::string> names;
-  for (const auto& [key, text] : model.metadata) {
-    if (key == "names" && text.starts_with("{0:")) names = between_quotes(text);
-  }
-  if (const auto list = metadata(model, "class_names"); list && list->is_array()) {
-    names.clear();
-    for (const nlohmann::json& name : *list) {
-      if (name.is_string()) names.push_back(name.get<std::string>());
-    }
-  }
-  std::ranges::transform(names, names.begin(), one_line);
-  return static_cast<std::int64_t>(names.size()) == classes ? names : std::vector<std::string>{};
-}
-
-std::vector<float> numbers(const ModelProto& model, std::string_view key) {
-  std::vector<float> list;
-  const auto value = metadata(model, key);
-  if (!value || !value->is_array()) return list;
-  for (const nlohmann::json& number : *value) {
-    if (number.is_number()) list.push_back(number.get<float>());
-  }
-  return list;
-}
-
 void read_metadata(const ModelProto& model, Imported& imported) {
   run::ModelDescription& description = imported.models.description;
   nlohmann::json facts = nlohmann::json::object();
-  for (const auto& [key, text] : model.metadata) facts[key] = text;
+  for (const auto& [key, text] : model.metadata) {
+    facts[key] = text;
+    // {0: 'cat', 1: 'dog'}, as Ultralytics writes the names of classes
+    if (key == "names" && text.starts_with("{0:")) facts.emplace("class_names", between_quotes(text));
+  }
   resolve_outputs(imported, stated_outputs(facts));
-  description.class_names = class_names(model, description.classes());
-  const std::vector<float> scale = numbers(model, "normalization_scale"),
-                           shift = numbers(model, "normalization_shift");
-  const auto channels = static_cast<std::size_t>(nn::channels_of(description.graph.input_shape()));
-  // Convoke also states what the first nodes of an export with --raw-input do.
-  const bool normalizes = description.graph.node(1).name.starts_with("normalization");
-  if (scale.size() != shift.size() || scale.size() != channels || normalizes) return;
-  const bool reversed = facts.value("channel_order", "") == "reversed";
-  description.normalization = {
-      .scale = scale, .shift = shift, .reversed = reversed && description.graph.input_shape().rank() == 3};
+  set_input_facts(description, facts);
 }
 
 /// `release`: gives the memory of numbers that were read back.

@@ -49,8 +49,6 @@ std::string emit_model(OnnxGraph& out, const nn::Graph& graph, const ModelWeight
   return model.values.back();
 }
 
-std::string json_list(const std::vector<float>& values) { return nlohmann::json(values).dump(); }
-
 // (N, ...) raw values -> value * scale + shift
 std::string emit_normalization(OnnxGraph& out, const run::ModelDescription& description) {
   const auto& [scale, shift, reversed] = description.normalization;
@@ -76,17 +74,15 @@ std::string emit_normalization(OnnxGraph& out, const run::ModelDescription& desc
 }
 
 void add_metadata(OnnxGraph& out, const run::ModelDescription& description, bool ensemble) {
-  if (!description.class_names.empty()) {
-    out.add_metadata("class_names", nlohmann::json(description.class_names).dump());
-  }
-  out.add_metadata("normalization_scale", json_list(description.normalization.scale));
-  out.add_metadata("normalization_shift", json_list(description.normalization.shift));
-  if (description.normalization.reversed) out.add_metadata("channel_order", "reversed");
+  const auto add = [&](const auto& facts) {
+    for (const auto& [key, value] : facts.items()) {
+      if (key == "class_names" && value.empty()) continue;
+      out.add_metadata(key, value.is_string() ? value.template get<std::string>() : value.dump());
+    }
+  };
+  add(input_facts(description));
   out.add_metadata("convoke_version", CONVOKE_VERSION);
-  const nlohmann::json facts = output_facts(description, ensemble);  // named: items() refers to it
-  for (const auto& [key, value] : facts.items()) {
-    out.add_metadata(key, value.is_string() ? value.get<std::string>() : value.dump());
-  }
+  add(output_facts(description, ensemble));
 }
 
 // The mean of the members' probabilities.
