@@ -77,6 +77,18 @@ void Emission::result_channels_first(std::string_view type, std::vector<std::str
   result("Transpose", {op(type, std::move(inputs), attributes)}, kSwapLast);
 }
 
+// Our padding becomes explicit: the input's size is known, and old auto_pad modes are read differently.
+OnnxAttributes window_attributes(const std::vector<WindowAxis>& axes) {
+  std::vector<std::int64_t> kernel, strides, pads;
+  for (const WindowAxis& axis : axes) {
+    kernel.push_back(axis.kernel);
+    strides.push_back(axis.stride);
+    pads.push_back(axis.before);
+  }
+  for (const WindowAxis& axis : axes) pads.push_back(axis.after);
+  return {{"kernel_shape", kernel}, {"pads", pads}, {"strides", strides}};
+}
+
 Shape Emission::per_channel() const {
   return input_shape().rank() == 3 ? Shape{channels(), 1, 1} : Shape{channels()};
 }

@@ -84,6 +84,9 @@ class Emission {
   std::string output_;
 };
 
+/// Returns kernel_shape, pads and strides of a convolution or pooling.
+OnnxAttributes window_attributes(const std::vector<WindowAxis>& axes);
+
 /// A layer of the table of plain layers: one operator.
 void emit_plain(Emission& e);
 

@@ -8,21 +8,12 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-// Our padding becomes explicit: the input's size is known, and old auto_pad modes are read differently.
 OnnxAttributes attributes_of(const std::vector<WindowAxis>& axes, std::int64_t groups) {
-  Integers kernel, strides, dilations, pads;
-  for (const WindowAxis& axis : axes) {
-    kernel.push_back(axis.kernel);
-    strides.push_back(axis.stride);
-    dilations.push_back(axis.dilation);
-    pads.push_back(axis.before);
-  }
-  for (const WindowAxis& axis : axes) pads.push_back(axis.after);
-  return {{"dilations", dilations},
-          {"group", groups},
-          {"kernel_shape", kernel},
-          {"pads", pads},
-          {"strides", strides}};
+  Integers dilations;
+  for (const WindowAxis& axis : axes) dilations.push_back(axis.dilation);
+  OnnxAttributes attributes{{"dilations", dilations}, {"group", groups}};
+  for (OnnxAttribute& attribute : window_attributes(axes)) attributes.push_back(std::move(attribute));
+  return attributes;
 }
 
 Shape kernel_shape(std::int64_t filters, std::int64_t inputs, const std::vector<WindowAxis>& axes) {

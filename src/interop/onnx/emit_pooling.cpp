@@ -9,17 +9,6 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-OnnxAttributes pool_attributes(const std::vector<WindowAxis>& axes) {
-  Integers kernel, strides, pads;
-  for (const WindowAxis& axis : axes) {
-    kernel.push_back(axis.kernel);
-    strides.push_back(axis.stride);
-    pads.push_back(axis.before);
-  }
-  for (const WindowAxis& axis : axes) pads.push_back(axis.after);
-  return {{"kernel_shape", kernel}, {"pads", pads}, {"strides", strides}};
-}
-
 // y = rows x columns for each channel, with (height, H) (H, W) (W, width).
 void mean_by_matrices(Emission& e) {
   const Shape in = e.input_shape(), out = e.node.shape;
@@ -58,7 +47,7 @@ void maximum_by_windows(Emission& e) {
 
 void emit_max_pool(Emission& e) {
   const auto axes = windows_of(e.settings, e.input_shape());
-  e.result_channels_first("MaxPool", {e.channels_first()}, pool_attributes(axes));
+  e.result_channels_first("MaxPool", {e.channels_first()}, window_attributes(axes));
 }
 
 void emit_average_pool(Emission& e) {
@@ -66,7 +55,7 @@ void emit_average_pool(Emission& e) {
   std::string value = e.channels_first();
   const bool counts = e.settings.flag("count_padding");
   const bool beyond = std::any_of(axes.begin(), axes.end(), [](const WindowAxis& a) { return a.beyond > 0; });
-  OnnxAttributes attributes = pool_attributes(axes);
+  OnnxAttributes attributes = window_attributes(axes);
   if (counts && beyond) {
     // Padding counts, but positions that `ceil` adds do not: only the former become zeroes.
     Integers before{0, 0}, after{0, 0};
@@ -78,7 +67,7 @@ void emit_average_pool(Emission& e) {
     }
     before.insert(before.end(), after.begin(), after.end());
     value = e.op("Pad", {value, e.integers("pads", before)});
-    attributes = pool_attributes(axes);
+    attributes = window_attributes(axes);
   }
   attributes.push_back({"count_include_pad", std::int64_t{counts && !beyond}});
   e.result_channels_first("AveragePool", {value}, attributes);

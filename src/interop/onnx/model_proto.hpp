@@ -23,24 +23,24 @@ struct TensorProto {
 };
 
 struct Attribute {
-  std::string name;
-  float number = 0;                    ///< f
-  std::int64_t integer = 0;            ///< i
-  std::string text;                    ///< s
-  std::vector<float> numbers;          ///< floats
-  std::vector<std::int64_t> integers;  ///< ints
-  std::vector<std::string> texts;      ///< strings
-  std::optional<TensorProto> tensor;   ///< t
-  std::string refers_to;               ///< ref_attr_name: in a function, an attribute of the call
-  std::span<const std::byte> graph;    ///< g: a branch of If, for parse_graph()
+  std::string name = {};
+  float number = 0;                         ///< f
+  std::int64_t integer = 0;                 ///< i
+  std::string text = {};                    ///< s
+  std::vector<float> numbers = {};          ///< floats
+  std::vector<std::int64_t> integers = {};  ///< ints
+  std::vector<std::string> texts = {};      ///< strings
+  std::optional<TensorProto> tensor = {};   ///< t
+  std::string refers_to = {};               ///< ref_attr_name: in a function, an attribute of the call
+  std::span<const std::byte> graph = {};    ///< g: a branch of If, for parse_graph()
 };
 
 struct NodeProto {
   std::string op, domain, name;
   std::vector<std::string> inputs, outputs;  ///< "" stands for an optional one that is left out
-  std::vector<Attribute> attributes;
-  std::vector<std::string> captured;  ///< values outside that the branches of an If read
-  std::vector<std::pair<std::string, std::string>> metadata;
+  std::vector<Attribute> attributes = {};
+  std::vector<std::string> captured = {};  ///< values outside that the branches of an If read
+  std::vector<std::pair<std::string, std::string>> metadata = {};
 };
 
 /// An input or output of a graph.

@@ -10,25 +10,6 @@
 namespace convoke::interop::onnx {
 namespace {
 
-Attribute integer_attribute(std::string name, std::int64_t value) {
-  Attribute attribute;
-  attribute.name = std::move(name);
-  attribute.integer = value;
-  return attribute;
-}
-Attribute number_attribute(std::string name, double value) {
-  Attribute attribute;
-  attribute.name = std::move(name);
-  attribute.number = static_cast<float>(value);
-  return attribute;
-}
-Attribute text_attribute(std::string name, std::string value) {
-  Attribute attribute;
-  attribute.name = std::move(name);
-  attribute.text = std::move(value);
-  return attribute;
-}
-
 const NodeProto* node_of(const Source& source, const Match& match, std::string_view op) {
   for (const auto& [name, output] : match.nodes) {
     if (name == op) return source.producer(output);
@@ -62,7 +43,7 @@ using Finish = bool (*)(const Source& source, const Match& match, NodeProto& nod
 bool plain(const Source&, const Match&, NodeProto&) { return true; }
 
 bool tanh_form(const Source&, const Match&, NodeProto& node) {
-  node.attributes.push_back(text_attribute("approximate", "tanh"));
+  node.attributes.push_back({.name = "approximate", .text = "tanh"});
   return true;
 }
 
@@ -87,14 +68,12 @@ bool normalize(const Source& source, const Match& match, NodeProto& node) {
   }
   const Constant* epsilon = source.constant(match.values.at("$e"));
   if (!axes || axes->empty() || epsilon == nullptr) return false;
-  Attribute list;
-  list.name = "axes";
-  list.integers = *axes;
-  node.attributes.push_back(list);
-  node.attributes.push_back(number_attribute("epsilon", epsilon->scalar().value_or(0)));
+  node.attributes.push_back({.name = "axes", .integers = *axes});
+  node.attributes.push_back({.name = "epsilon", .number = epsilon->scalar().value_or(0)});
   if (const auto factor = match.values.find("$n"); factor != match.values.end()) {
     const Constant* share = source.constant(factor->second);
-    node.attributes.push_back(number_attribute("share", share == nullptr ? 0 : share->scalar().value_or(0)));
+    node.attributes.push_back(
+        {.name = "share", .number = share == nullptr ? 0 : share->scalar().value_or(0)});
   }
   return true;
 }
@@ -119,8 +98,8 @@ bool group_norm(const Source& source, const Match& match, NodeProto& node) {
     return false;
   }
   const Attribute* epsilon = find_attribute(*instance, "epsilon");
-  node.attributes.push_back(integer_attribute("num_groups", ones->shape[0]));
-  node.attributes.push_back(number_attribute("epsilon", epsilon == nullptr ? 1e-5F : epsilon->number));
+  node.attributes.push_back({.name = "num_groups", .integer = ones->shape[0]});
+  node.attributes.push_back({.name = "epsilon", .number = epsilon == nullptr ? 1e-5F : epsilon->number});
   return true;
 }
 
@@ -136,7 +115,7 @@ bool softmax(const Source& source, const Match& match, NodeProto& node) {
   if (!axes || axes->size() != 1 || !keeps_axes(match, *sum)) return false;
   const NodeProto* largest = node_of(source, match, "ReduceMax");
   if (largest != nullptr && (axes_of(source, *largest) != axes || !keeps_axes(match, *largest))) return false;
-  node.attributes.push_back(integer_attribute("axis", axes->front()));
+  node.attributes.push_back({.name = "axis", .integer = axes->front()});
   return true;
 }
 
@@ -159,8 +138,10 @@ bool local_response_norm(const Source& source, const Match& match, NodeProto& no
   const auto number = [&](const char* letter) {
     return source.constant(match.values.at(letter))->scalar().value_or(0);
   };
-  node.attributes = {integer_attribute("size", kernel->integers[0]), number_attribute("alpha", number("$a")),
-                     number_attribute("bias", number("$k")), number_attribute("beta", number("$b"))};
+  node.attributes = {{.name = "size", .integer = kernel->integers[0]},
+                     {.name = "alpha", .number = number("$a")},
+                     {.name = "bias", .number = number("$k")},
+                     {.name = "beta", .number = number("$b")}};
   return true;
 }
 
@@ -179,7 +160,7 @@ bool token(const Source& source, const Match& match, NodeProto& node) {
 bool attention(const Source& source, const Match& match, NodeProto& node) {
   const Attribute* axis = find_attribute(*node_of(source, match, "Softmax"), "axis");
   const std::int64_t usual = source.model().opset < 13 ? 1 : -1;
-  node.attributes.push_back(integer_attribute("axis", axis == nullptr ? usual : axis->integer));
+  node.attributes.push_back({.name = "axis", .integer = axis == nullptr ? usual : axis->integer});
   return true;
 }
 
@@ -313,10 +294,7 @@ void rewrite(const Source& source, const Matcher& matcher, NodeProto& node, cons
                  .domain = kRecognizedDomain,
                  .name = node.name,
                  .inputs = {},
-                 .outputs = node.outputs,
-                 .attributes = {},
-                 .captured = {},
-                 .metadata = {}};
+                 .outputs = node.outputs};
   for (const std::string_view letter : pattern.inputs) {
     const auto value = match.values.find(std::string(letter));
     made.inputs.push_back(value == match.values.end() ? "" : value->second);
