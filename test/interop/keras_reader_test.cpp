@@ -373,6 +373,16 @@ TEST_CASE("an unknown layer is named with its place") {
   CHECK_THAT(error_of([&] { read_model(file); }), Catch::Contains("is of the class Net"));
 }
 
+TEST_CASE("a convolution without kernel_size is refused, not read with a kernel of one pixel") {
+  const TemporaryFolder folder;
+  for (const char* layer : {R"({"class_name": "Conv2D", "config": {"filters": 2}})",
+                            R"({"class_name": "Reshape", "config": {"target_shape": [6, 6]}},
+                               {"class_name": "Conv1D", "config": {"filters": 2}})"}) {
+    const auto file = with_config(folder, sequential(layer));
+    CHECK_THAT(error_of([&] { read_model(file); }), Catch::Contains("must be at least 1"));
+  }
+}
+
 TEST_CASE("a mask that is not that of tokens other than 0 is refused by name") {
   const TemporaryFolder folder;
   const auto reason = [&](const std::string& type, const std::string& number, const std::string& layers) {
