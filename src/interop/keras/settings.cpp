@@ -48,6 +48,7 @@ bool has_key(std::string_view layer, std::string_view key) {
 convoke::Value value_of(const Config& config, const Key& key, std::string_view layer) {
   switch (key.kind) {
     case Kind::kExtent: {
+      if (!config.has(key.keras)) config.refuse(key.keras, "a number or [height, width] is expected");
       if (layer.ends_with("1d")) return config.first(key.keras, 0);
       const nn::Extent extent = config.extent(key.keras, 0);
       return convoke::Value::Array{extent.height, extent.width};
