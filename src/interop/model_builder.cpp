@@ -22,12 +22,8 @@ std::string ModelBuilder::unique(std::string_view name) {
   return own;
 }
 
-std::size_t ModelBuilder::add(nn::LayerPtr layer, std::vector<std::size_t> inputs, std::string_view name) {
-  return added(graph_.add(std::move(layer), std::move(inputs), unique(name)));
-}
-
 std::size_t ModelBuilder::add(const Settings& layer, std::vector<std::size_t> inputs, std::string_view name) {
-  return add(nn::make_layer(layer), std::move(inputs), name);
+  return added(graph_.add(nn::make_layer(layer), std::move(inputs), unique(name)));
 }
 
 std::size_t ModelBuilder::share(std::size_t of, std::vector<std::size_t> inputs, std::string_view name) {

@@ -24,10 +24,8 @@ class ModelBuilder {
 
   const nn::Graph& graph() const { return graph_; }
 
-  /// Adds a node; see nn::Graph::add. `name` is made unique, and slashes become dots; empty: numbered by its
-  /// kind. Returns its index.
-  std::size_t add(nn::LayerPtr layer, std::vector<std::size_t> inputs, std::string_view name = {});
-  /// The same from settings: { layer = "conv2d", filters = 32, ... }.
+  /// Adds a node with a layer { layer = "conv2d", filters = 32, ... }; see nn::Graph::add. `name` is made
+  /// unique, and slashes become dots; empty: numbered by its kind. Returns its index.
   std::size_t add(const Settings& layer, std::vector<std::size_t> inputs, std::string_view name = {});
   /// Applies the layer of node `of` again, with the same parameters.
   std::size_t share(std::size_t of, std::vector<std::size_t> inputs, std::string_view name = {});

@@ -1,29 +1,21 @@
-#include "convoke/nn/layers/activation.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
-#include <memory>
 
-#include "convoke/nn/layer_table.hpp"
-#include "convoke/nn/layers/dropout.hpp"
-#include "convoke/nn/layers/elementwise.hpp"
-#include "convoke/nn/layers/merge.hpp"
-#include "convoke/nn/layers/per_channel.hpp"
-#include "convoke/nn/layers/softmax.hpp"
 #include "interop/onnx/operators.hpp"
 #include "interop/plain_layers.hpp"
 
 namespace convoke::interop::onnx {
 namespace {
 
-using Function = nn::Activation::Function;
-
-View apply(Call& call, const View& x, Function function, double alpha = 0) {
-  return call.elementwise(x, std::make_shared<nn::Activation>(function, nn::ActivationOptions{alpha, alpha}));
+View apply(Call& call, const View& x, std::string_view layer) {
+  return call.elementwise(x, {{"layer", layer}});
+}
+View elu(Call& call, const View& x, double alpha) {
+  return call.elementwise(x, {{"layer", "elu"}, {"alpha", alpha}});
 }
 
 bool near(double a, double b) { return std::abs(a - b) <= 1e-4 * std::max(1.0, std::abs(b)); }
@@ -36,12 +28,12 @@ void convert_plain(Call& call) {
   Settings settings{{"layer", layer.name}};
   if (const PlainLayer::Number& number = layer.number; !number.name.empty())
     settings.set(number.name, call.number(std::string(number.onnx), *number.onnx_default));
-  call.give(call.elementwise(call.view(0), nn::make_layer(settings)));
+  call.give(call.elementwise(call.view(0), settings));
 }
 
 void convert_gelu(Call& call) {
   const bool tanh_form = call.text("approximate", "none") == "tanh";
-  call.give(call.elementwise(call.view(0), nn::make_layer({{"layer", "gelu"}, {"approximate", tanh_form}})));
+  call.give(call.elementwise(call.view(0), {{"layer", "gelu"}, {"approximate", tanh_form}}));
 }
 
 // With a negative slope a: x > 0 ? x : a x = relu(x) - a relu(-x)
@@ -49,17 +41,17 @@ void convert_leaky_relu(Call& call) {
   const double slope = call.number("alpha", 0.01);
   if (slope >= 0) return convert_plain(call);
   const View& x = call.view(0);
-  const View positive = apply(call, x, Function::kRelu);
-  const View negative = apply(call, rescaled(call, x, -1, 0), Function::kRelu);
+  const View positive = apply(call, x, "relu");
+  const View negative = apply(call, rescaled(call, x, -1, 0), "relu");
   const View scaled = rescaled(call, negative, -slope, 0);
-  call.give(positive.with_node(call.add(std::make_shared<nn::Add>(), {positive.node, scaled.node})));
+  call.give(positive.with_node(call.add({{"layer", "add"}}, {positive.node, scaled.node})));
 }
 
 // With other numbers than those of the paper: gamma elu(x)
 void convert_selu(Call& call) {
   const double alpha = call.number("alpha", 1.67326), gamma = call.number("gamma", 1.0507);
   if (near(alpha, 1.67326) && near(gamma, 1.0507)) return convert_plain(call);
-  call.give(rescaled(call, apply(call, call.view(0), Function::kElu, alpha), gamma, 0));
+  call.give(rescaled(call, elu(call, call.view(0), alpha), gamma, 0));
 }
 
 // x sigmoid(alpha x) = silu(alpha x) / alpha
@@ -67,16 +59,13 @@ void convert_swish(Call& call) {
   const double alpha = call.number("alpha", 1);
   const bool plain = near(alpha, 1);
   const View x = plain ? call.view(0) : rescaled(call, call.view(0), alpha, 0);
-  const View y = apply(call, x, Function::kSilu);
+  const View y = apply(call, x, "silu");
   call.give(plain ? y : rescaled(call, y, 1 / alpha, 0));
 }
 
 void convert_recognized_activation(Call& call) {
   const std::string_view op = call.node().op;
-  call.give(apply(call, call.view(0),
-                  op == "Relu6"  ? Function::kRelu6
-                  : op == "Silu" ? Function::kSilu
-                                 : Function::kHardSigmoid));
+  call.give(apply(call, call.view(0), op == "Relu6" ? "relu6" : op == "Silu" ? "silu" : "hard_sigmoid"));
 }
 
 // max(0, min(1, alpha x + beta)); ours is h(x) = max(0, min(1, x / 6 + 1 / 2))
@@ -84,7 +73,7 @@ void convert_hard_sigmoid(Call& call) {
   const double alpha = call.number("alpha", 0.2), beta = call.number("beta", 0.5);
   View x = call.view(0);
   if (!near(alpha, 1.0 / 6) || !near(beta, 0.5)) x = rescaled(call, x, 6 * alpha, 6 * beta - 3);
-  call.give(apply(call, x, Function::kHardSigmoid));
+  call.give(apply(call, x, "hard_sigmoid"));
 }
 
 // max(0, x) + min(0, alpha (exp(x / alpha) - 1)) = alpha elu(x / alpha)
@@ -92,14 +81,14 @@ void convert_celu(Call& call) {
   const double alpha = call.number("alpha", 1);
   if (alpha == 0) call.refuse("has alpha = 0");
   const View inside = rescaled(call, call.view(0), 1 / alpha, 0);
-  call.give(rescaled(call, apply(call, inside, Function::kElu, 1), alpha, 0));
+  call.give(rescaled(call, elu(call, inside, 1), alpha, 0));
 }
 
 // x tanh(softplus(x)): D. Misra, "Mish", BMVC 2020
 void convert_mish(Call& call) {
   const View& x = call.view(0);
-  const View gate = apply(call, apply(call, x, Function::kSoftplus), Function::kTanh);
-  call.give(x.with_node(call.add(std::make_shared<nn::Multiply>(), {x.node, gate.node})));
+  const View gate = apply(call, apply(call, x, "softplus"), "tanh");
+  call.give(x.with_node(call.add({{"layer", "multiply"}}, {x.node, gate.node})));
 }
 
 void convert_prelu(Call& call) {
@@ -121,7 +110,7 @@ void convert_prelu(Call& call) {
     const std::size_t channels = x.rank() > 1 && !x.has_batch(1) ? 1 : x.rank() - 1;
     const View from = with_channels(call.builder(), x, x.axes[channels]);
     const std::int64_t count = nn::channels_of(call.graph().node(from.node).shape);
-    const std::size_t node = call.add(std::make_shared<nn::PRelu>(), {from.node}, &slope);
+    const std::size_t node = call.add({{"layer", "prelu"}}, {from.node}, &slope);
     call.builder().give(node, "alpha",
                         std::vector<float>(static_cast<std::size_t>(count), slope.scalar().value_or(0)));
     if (count > 1)
@@ -129,7 +118,7 @@ void convert_prelu(Call& call) {
     return call.give(from.with_node(node));
   }
   const View from = with_channels(call.builder(), x, atoms_of(x, axes));
-  const std::size_t node = call.add(std::make_shared<nn::PRelu>(), {from.node}, &slope);
+  const std::size_t node = call.add({{"layer", "prelu"}}, {from.node}, &slope);
   call.import().give(node, "alpha", slope.reshaped({slope.shape.elements()}));
   call.give(from.with_node(node));
 }
@@ -141,17 +130,16 @@ View clipped(Call& call, const View& x, double low, double high) {
   constexpr double kOpen = 1e30;
   if (low <= -kOpen && high >= kOpen) return x;
   if (high >= kOpen) {  // relu(x - low) + low
-    if (low == 0) return apply(call, x, Function::kRelu);
-    return rescaled(call, apply(call, rescaled(call, x, 1, -low), Function::kRelu), 1, low);
+    if (low == 0) return apply(call, x, "relu");
+    return rescaled(call, apply(call, rescaled(call, x, 1, -low), "relu"), 1, low);
   }
   if (low <= -kOpen) {  // high - relu(high - x)
-    return rescaled(call, apply(call, rescaled(call, x, -1, high), Function::kRelu), -1, high);
+    return rescaled(call, apply(call, rescaled(call, x, -1, high), "relu"), -1, high);
   }
-  if (low == 0 && high == 6) return apply(call, x, Function::kRelu6);
+  if (low == 0 && high == 6) return apply(call, x, "relu6");
   if (!(high > low)) call.refuse(fmt::format("clips to the empty range from {} to {}", low, high));
   const double scale = (high - low) / 6;
-  return rescaled(call, apply(call, rescaled(call, x, 1 / scale, -low / scale), Function::kRelu6), scale,
-                  low);
+  return rescaled(call, apply(call, rescaled(call, x, 1 / scale, -low / scale), "relu6"), scale, low);
 }
 
 }  // namespace
@@ -205,7 +193,7 @@ void convert_softmax(Call& call) {
   for (const std::size_t axis : axes) sums[axis] = Dim{1};
   call.expect_shape(1, sums);
   const View from = with_channels(call.builder(), x, atoms_of(x, axes));
-  call.give(call.elementwise(from, std::make_shared<nn::Softmax>()));
+  call.give(apply(call, from, "softmax"));
 }
 
 // The log of a softmax. At the end of a network it is left out if it is over all values of a sample.
@@ -219,9 +207,8 @@ void convert_log_softmax(Call& call) {
     return call.give(x);
   }
   const View from = with_channels(call.builder(), x, atoms_of(x, axes));
-  const View softmax = call.elementwise(from, std::make_shared<nn::Softmax>());
-  call.give(call.elementwise(
-      softmax, std::make_shared<nn::Elementwise>(nn::ElementwiseOptions{.function = "log", .operands = {}})));
+  const View softmax = apply(call, from, "softmax");
+  call.give(call.elementwise(softmax, {{"layer", "elementwise"}, {"function", "log"}}));
 }
 
 void convert_dropout(Call& call) {
@@ -230,7 +217,7 @@ void convert_dropout(Call& call) {
   if (call.has(1)) rate = call.constant(1, "ratio").scalar().value_or(0.5F);
   if (call.wants(1)) call.refuse("gives its mask, which Convoke does not");
   if (rate <= 0 || rate >= 1) return call.give(x);
-  call.give(call.elementwise(x, std::make_shared<nn::Dropout>(nn::DropoutOptions{.rate = rate})));
+  call.give(call.elementwise(x, {{"layer", "dropout"}, {"rate", rate}}));
 }
 
 }  // namespace convoke::interop::onnx

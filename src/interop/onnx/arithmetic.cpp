@@ -2,13 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/merge.hpp"
-#include "convoke/nn/layers/per_channel.hpp"
-#include "convoke/nn/layers/rescale.hpp"
-#include "convoke/nn/layers/reshape.hpp"
 #include "interop/onnx/broadcast.hpp"
 #include "interop/onnx/operators.hpp"
 
@@ -16,24 +10,19 @@ namespace convoke::interop::onnx {
 namespace {
 
 /// Returns the standardize layer that multiplies by `scale` and adds `shift`, both one for each channel.
-nn::LayerPtr fixed(const std::vector<float>& scale, const std::vector<float>& shift) {
-  nn::StandardizeOptions options;
+Settings fixed(const std::vector<float>& scale, const std::vector<float>& shift) {
+  Value::Array means, variances;
   for (std::size_t i = 0; i < scale.size(); ++i) {
-    options.mean.push_back(-static_cast<double>(shift[i]) / static_cast<double>(scale[i]));
-    options.variance.push_back(1 / (static_cast<double>(scale[i]) * static_cast<double>(scale[i])));
+    means.emplace_back(-static_cast<double>(shift[i]) / static_cast<double>(scale[i]));
+    variances.emplace_back(1 / (static_cast<double>(scale[i]) * static_cast<double>(scale[i])));
   }
-  return std::make_shared<nn::Standardize>(std::move(options));
+  return {{"layer", "standardize"}, {"mean", std::move(means)}, {"variance", std::move(variances)}};
 }
 
-template <class L>
-std::size_t merge(Call& call, std::vector<std::size_t> nodes) {
-  return call.add(std::make_shared<L>(), std::move(nodes));
-}
-
-template <class L>
-View merged(Call& call, const std::vector<View>& views) {
+/// Adds a layer without settings: "add", "multiply", ...
+View merged(Call& call, std::string_view layer, const std::vector<View>& views) {
   Aligned inputs = aligned(call, broadcast_all(call, views));
-  return inputs.view.with_node(merge<L>(call, std::move(inputs.nodes)));
+  return inputs.view.with_node(call.add({{"layer", layer}}, std::move(inputs.nodes)));
 }
 
 /// Multiplies the channels of `x` by one number each, if `by` is 1 along all other axes; as in
@@ -51,7 +40,7 @@ std::optional<View> channels_multiplied(Call& call, const View& x, const View& b
   if (factor.dims() == x.dims() || axes.empty()) return std::nullopt;
   const View image = with_channels(call.builder(), x, atoms_of(x, axes));
   const std::size_t vector = arrange(call.builder(), factor, {atoms_of(factor, axes)});
-  return image.with_node(merge<nn::Multiply>(call, {image.node, vector}));
+  return image.with_node(call.add({{"layer", "multiply"}}, {image.node, vector}));
 }
 
 /// Returns the inputs of a node with two: the first that depends on the sample, and the other.
@@ -92,8 +81,7 @@ View rescaled(Call& call, const View& view, double scale, double offset) {
   if (!std::isfinite(scale) || !std::isfinite(offset)) {
     call.refuse("computes with a constant that is not finite");
   }
-  return call.elementwise(
-      view, std::make_shared<nn::Rescale>(nn::RescaleOptions{.scale = scale, .offset = offset}));
+  return call.elementwise(view, {{"layer", "rescale"}, {"scale", scale}, {"offset", offset}});
 }
 
 View scaled_by(Call& call, const View& view, const Constant& constant) {
@@ -107,7 +95,7 @@ View scaled_by(Call& call, const View& view, const Constant& constant) {
   if (positive && !call.import().is_learned(view.node)) {
     return call.elementwise(operand.view, fixed(values, std::vector<float>(values.size(), 0.0F)));
   }
-  const std::size_t node = call.add(std::make_shared<nn::ChannelScale>(), {operand.view.node}, &constant);
+  const std::size_t node = call.add({{"layer", "channel_scale"}}, {operand.view.node}, &constant);
   call.import().give(node, "gamma", operand.constant);
   return operand.view.with_node(node);
 }
@@ -124,9 +112,9 @@ View shifted_by(Call& call, const View& view, const Constant& constant) {
     return call.elementwise(operand.view, fixed(std::vector<float>(values.size(), 1.0F), values));
   }
   constexpr double kEpsilon = 0x1p-10;
-  const std::size_t node = call.add(std::make_shared<nn::BatchNorm>(nn::BatchNormOptions{
-                                        .epsilon = kEpsilon, .scale = false, .center = true, .frozen = true}),
-                                    {operand.view.node}, &constant);
+  const std::size_t node =
+      call.add({{"layer", "batch_norm"}, {"epsilon", kEpsilon}, {"scale", false}, {"frozen", true}},
+               {operand.view.node}, &constant);
   const auto count = static_cast<std::size_t>(operand.constant.shape.elements());
   call.import().give(node, "beta", operand.constant);
   call.builder().give(node, "running_mean", std::vector<float>(count, 0.0F));
@@ -138,7 +126,7 @@ void convert_add(Call& call) {
   const Operands in = operands(call);
   if (call.import().absorbed.contains(&call.node())) return call.give(*in.x);
   call.give(in.constant != nullptr ? shifted_by(call, *in.x, *in.constant)
-                                   : merged<nn::Add>(call, {*in.x, *in.other}));
+                                   : merged(call, "add", {*in.x, *in.other}));
 }
 
 namespace {
@@ -157,7 +145,7 @@ Constant mapped(const Constant& constant, Map map) {
 
 void convert_subtract(Call& call) {
   const Operands in = operands(call);
-  if (in.constant == nullptr) return call.give(merged<nn::Subtract>(call, {*in.x, *in.other}));
+  if (in.constant == nullptr) return call.give(merged(call, "subtract", {*in.x, *in.other}));
   if (in.swapped) return call.give(shifted_by(call, rescaled(call, *in.x, -1, 0), *in.constant));
   call.give(shifted_by(call, *in.x, mapped(*in.constant, [](float v) { return -v; })));
 }
@@ -167,7 +155,7 @@ void convert_multiply(Call& call) {
   if (in.constant != nullptr) return call.give(scaled_by(call, *in.x, *in.constant));
   if (auto result = channels_multiplied(call, *in.x, *in.other)) return call.give(*result);
   if (auto result = channels_multiplied(call, *in.other, *in.x)) return call.give(*result);
-  call.give(merged<nn::Multiply>(call, {*in.x, *in.other}));
+  call.give(merged(call, "multiply", {*in.x, *in.other}));
 }
 
 void convert_divide(Call& call) {
@@ -183,9 +171,9 @@ void convert_power(Call& call) {
   const View& x = call.view(0);
   const std::optional<float> exponent = call.constant(1, "exponent").scalar();
   if (exponent == 1.0F) return call.give(x);
-  if (exponent == 2.0F) return call.give(x.with_node(merge<nn::Multiply>(call, {x.node, x.node})));
-  if (exponent == 3.0F) return call.give(x.with_node(merge<nn::Multiply>(call, {x.node, x.node, x.node})));
-  convert_function(call);
+  if (exponent != 2.0F && exponent != 3.0F) return convert_function(call);
+  const std::vector<std::size_t> factors(exponent == 2.0F ? 2 : 3, x.node);
+  call.give(x.with_node(call.add({{"layer", "multiply"}}, factors)));
 }
 
 namespace {
@@ -212,18 +200,18 @@ void convert_maximum(Call& call) {
   }
   std::vector<View> all;
   for (std::size_t i = 0; i < call.inputs(); ++i) all.push_back(call.view(i));
-  call.give(all.size() == 1 ? all[0] : merged<nn::Maximum>(call, all));
+  call.give(all.size() == 1 ? all[0] : merged(call, "maximum", all));
 }
 
 void convert_sum(Call& call) {
   fold_inputs(
-      call, [&](const std::vector<View>& all) { return merged<nn::Add>(call, all); },
+      call, [&](const std::vector<View>& all) { return merged(call, "add", all); },
       [&](const View& x, const Constant& constant) { return shifted_by(call, x, constant); });
 }
 
 void convert_mean(Call& call) {
   fold_inputs(
-      call, [&](const std::vector<View>& all) { return merged<nn::Average>(call, all); },
+      call, [&](const std::vector<View>& all) { return merged(call, "average", all); },
       [&](const View&, const Constant&) -> View { call.refuse("averages with a constant"); });
 }
 

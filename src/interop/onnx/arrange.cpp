@@ -2,8 +2,6 @@
 #include <numeric>
 
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layers/channel_shuffle.hpp"
-#include "convoke/nn/layers/reshape.hpp"
 #include "interop/onnx/view.hpp"
 
 namespace convoke::interop::onnx {
@@ -14,6 +12,8 @@ View::Axis joined(const std::vector<View::Axis>& groups) {
   for (const View::Axis& group : groups) all.insert(all.end(), group.begin(), group.end());
   return all;
 }
+
+Value list(const std::vector<std::int64_t>& numbers) { return Value::Array(numbers.begin(), numbers.end()); }
 
 Shape shape_of(const View& view, const std::vector<View::Axis>& groups) {
   std::vector<std::int64_t> extents;
@@ -29,8 +29,8 @@ bool is_ascending(const View::Axis& atoms) {
 
 std::size_t in_shape(ModelBuilder& builder, std::size_t node, const Shape& shape) {
   if (builder.graph().node(node).shape == shape) return node;
-  if (shape.rank() == 1) return builder.add(std::make_shared<nn::Flatten>(), {node});
-  return builder.add(std::make_shared<nn::Reshape>(nn::ReshapeOptions{shape.extents()}), {node});
+  if (shape.rank() == 1) return builder.add({{"layer", "flatten"}}, {node});
+  return builder.add({{"layer", "reshape"}, {"shape", list(shape.extents())}}, {node});
 }
 
 /// Atoms that stay neighbors in a new order.
@@ -58,9 +58,8 @@ std::int64_t product(std::span<const Block> blocks) {
 }
 
 std::size_t permuted(ModelBuilder& builder, std::size_t node, const Shape& as,
-                     std::vector<std::int64_t> dims) {
-  node = in_shape(builder, node, as);
-  return builder.add(std::make_shared<nn::Permute>(nn::PermuteOptions{std::move(dims)}), {node});
+                     const std::vector<std::int64_t>& dims) {
+  return builder.add({{"layer", "permute"}, {"dims", list(dims)}}, {in_shape(builder, node, as)});
 }
 
 /// Reorders blocks to `order`, with permutations of three axes: each moves one block to its place.
@@ -121,9 +120,8 @@ std::size_t arrange(ModelBuilder& builder, const View& view, const std::vector<V
   if (!is_ascending(order)) {
     const std::vector<Block> blocks = blocks_of(view, order);
     const std::int64_t shuffle = shuffle_groups(builder.graph().node(node).shape, blocks);
-    node = shuffle > 1
-               ? builder.add(std::make_shared<nn::ChannelShuffle>(nn::ChannelShuffleOptions{shuffle}), {node})
-               : reorder(builder, node, blocks);
+    node = shuffle > 1 ? builder.add({{"layer", "channel_shuffle"}, {"groups", shuffle}}, {node})
+                       : reorder(builder, node, blocks);
   }
   return in_shape(builder, node, shape);
 }

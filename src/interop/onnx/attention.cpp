@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <memory>
 
-#include "convoke/nn/layers/attention.hpp"
 #include "interop/onnx/operators.hpp"
 
 // Attention, softmax(scale q k^T) v for each head, as one operator or spelled out.
@@ -89,11 +87,12 @@ View attend(Call& call, const AttentionInputs& given, double scale) {
   const std::size_t last = given.query.rank() - 1;
   const View q = as_sequence(call, given.query), k = as_sequence(call, given.key),
              v = as_sequence(call, given.value);
-  nn::AttentionOptions options{.heads = 1, .scale = scale};
-  for (const std::int64_t extent : leading_extents(q)) options.heads *= extent == 0 ? 1 : extent;
+  std::int64_t heads = 1;
+  for (const std::int64_t extent : leading_extents(q)) heads *= extent == 0 ? 1 : extent;
   const double usual = 1 / std::sqrt(static_cast<double>(q.extent(q.axes[last])));
-  if (std::abs(scale - usual) <= 1e-6 * usual) options.scale = 0;
-  const std::size_t node = call.add(std::make_shared<nn::Attention>(options), {q.node, k.node, v.node});
+  if (std::abs(scale - usual) <= 1e-6 * usual) scale = 0;
+  const std::size_t node =
+      call.add({{"layer", "attention"}, {"heads", heads}, {"scale", scale}}, {q.node, k.node, v.node});
   // The atoms are those of the query, but the last axis has those of the value.
   View result = q.with_node(node);
   const View::Axis &own = q.axes[last], &others = v.axes[last];

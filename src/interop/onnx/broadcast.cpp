@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
-
-#include "convoke/nn/layers/resize.hpp"
 
 namespace convoke::interop::onnx {
 
@@ -53,7 +50,7 @@ View repeated(Call& call, const View& view, const std::vector<Dim>& to) {
   View::Axis all;
   for (int atom = 0; atom < static_cast<int>(x.atoms.size()); ++atom) all.push_back(atom);
   const std::size_t pixel = arrange(call.builder(), x, {all, {}, {}});
-  x.node = call.add(std::make_shared<nn::Resize>(nn::ResizeOptions{.size = nn::Extent(1, copies)}), {pixel});
+  x.node = call.add({{"layer", "resize"}, {"size", Value::Array{1, copies}}}, {pixel});
   for (const std::size_t axis : axes) {
     x.axes[axis] = {static_cast<int>(x.atoms.size())};
     x.atoms.push_back(to[axis].value);

@@ -7,6 +7,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/nn/layer_table.hpp"
 
 namespace convoke::interop::onnx {
 
@@ -180,17 +181,13 @@ std::string module_of_node(std::string_view node, std::string_view op) {
   return name;
 }
 
-std::size_t Call::add(nn::LayerPtr layer, std::vector<std::size_t> inputs, const Constant* weights) {
+std::size_t Call::add(const Settings& layer, std::vector<std::size_t> inputs, const Constant* weights) {
   std::string name = weights == nullptr ? std::string() : module_of(weights->name);
   if (name.empty()) name = module_of_node(node_.name, node_.op);
-  try {
-    return builder().add(std::move(layer), std::move(inputs), one_line(name));
-  } catch (const Error& error) {
-    throw Error(fmt::format("{}: {}", describe(node_), error.what()), error.hint());
-  }
+  return builder().add(layer, std::move(inputs), one_line(name));
 }
 
-std::size_t Call::add_weighted(const nn::LayerPtr& layer, std::vector<std::size_t> inputs,
+std::size_t Call::add_weighted(const Settings& layer, std::vector<std::size_t> inputs,
                                const std::vector<Weights>& weights) {
   std::string key;
   bool named = true;
@@ -200,7 +197,7 @@ std::size_t Call::add_weighted(const nn::LayerPtr& layer, std::vector<std::size_
   }
   const auto owner = import_.owners.find(key);
   if (named && owner != import_.owners.end() &&
-      graph().node(owner->second).layer->settings() == layer->settings()) {
+      graph().node(owner->second).layer->settings() == nn::make_layer(layer)->settings()) {
     return builder().share(owner->second, std::move(inputs));
   }
   const std::size_t node = add(layer, std::move(inputs), weights[0].constant);
@@ -209,8 +206,8 @@ std::size_t Call::add_weighted(const nn::LayerPtr& layer, std::vector<std::size_
   return node;
 }
 
-View Call::elementwise(const View& view, nn::LayerPtr layer) {
-  return view.with_node(add(std::move(layer), {view.node}));
+View Call::elementwise(const View& view, const Settings& layer) {
+  return view.with_node(add(layer, {view.node}));
 }
 
 void Call::give(Known value, std::size_t output) {

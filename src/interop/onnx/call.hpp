@@ -89,7 +89,7 @@ class Call {
 
   /// Adds a layer. Its name comes from `weights`, if they have one as in a state dict
   /// ("layer1.0.conv1.weight"), otherwise from the file's node.
-  std::size_t add(nn::LayerPtr layer, std::vector<std::size_t> inputs, const Constant* weights = nullptr);
+  std::size_t add(const Settings& layer, std::vector<std::size_t> inputs, const Constant* weights = nullptr);
   /// A parameter of a layer, and its numbers.
   struct Weights {
     std::string_view parameter;
@@ -97,10 +97,10 @@ class Call {
   };
   /// Adds a layer with weights, the first of which name it. A layer that already uses the same initializers
   /// is applied again.
-  std::size_t add_weighted(const nn::LayerPtr& layer, std::vector<std::size_t> inputs,
+  std::size_t add_weighted(const Settings& layer, std::vector<std::size_t> inputs,
                            const std::vector<Weights>& weights);
   /// Adds a layer that has one input and keeps its shape, whatever the order of axes is.
-  View elementwise(const View& view, nn::LayerPtr layer);
+  View elementwise(const View& view, const Settings& layer);
 
   /// Says what an output is.
   void give(Known value, std::size_t output = 0);

@@ -1,9 +1,6 @@
-#include "convoke/nn/layers/concat.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "interop/onnx/array.hpp"
 #include "interop/onnx/operators.hpp"
@@ -26,9 +23,7 @@ View joined(Call& call, const std::vector<View>& parts, std::size_t axis) {
     const bool again = nodes.empty();  // the first one is arranged already
     nodes.push_back(again ? first.view.node : along(call.builder(), part, first).view.node);
   }
-  const std::size_t node =
-      call.add(std::make_shared<nn::Concat>(nn::ConcatOptions{std::string(first.name())}), std::move(nodes));
-  return first.with(node, extent);
+  return first.with(call.add({{"layer", "concat"}, {"axis", first.name()}}, std::move(nodes)), extent);
 }
 
 namespace {

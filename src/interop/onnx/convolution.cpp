@@ -1,11 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
-#include "convoke/nn/layers/conv1d.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/conv2d_transpose.hpp"
 #include "interop/onnx/operators.hpp"
 #include "interop/onnx/window.hpp"
 
@@ -38,6 +34,23 @@ Constant transposed_weight(const Constant& weight, std::int64_t groups) {
   extents[0] = groups * out;
   extents[1] = in;
   return weight.reshaped(Shape(grouped)).transposed(order).reshaped(Shape(extents));
+}
+
+Settings convolution(const WindowAttributes& window, std::string_view type, std::int64_t filters,
+                     std::int64_t groups) {
+  Settings layer = window.settings(type, "kernel");
+  layer.set("filters", filters);
+  layer.set("dilation", window.value(window.dilation));
+  layer.set("groups", groups);
+  return layer;
+}
+
+std::size_t add_convolution(Call& call, Settings layer, std::size_t from, const Constant& weight,
+                            const std::optional<Constant>& bias) {
+  layer.set("bias", bias.has_value());
+  std::vector<Call::Weights> weights{{"weight", &weight}};
+  if (bias) weights.push_back({"bias", &*bias});
+  return call.add_weighted(layer, {from}, weights);
 }
 
 /// Sets the padding of a transposed convolution that gives an output_shape or auto_pad, as onnxruntime does:
@@ -77,28 +90,9 @@ void convert_convolution(Call& call) {
   const WindowAttributes window = read_window(call, kernel_of(call, weight, input), input);
   const std::int64_t filters = weight.shape[0], groups = call.integer("group", 1);
   const std::optional<Constant> bias = bias_of(call, filters);
+  Settings layer = convolution(window, window.sequence ? "conv1d" : "conv2d", filters, groups);
   const std::size_t from = channels_first(call, input);
-  nn::LayerPtr layer;
-  if (window.sequence) {
-    layer = std::make_shared<nn::Conv1d>(nn::Conv1dOptions{.filters = filters,
-                                                           .kernel = window.kernel.width,
-                                                           .stride = window.stride.width,
-                                                           .padding = window.padding,
-                                                           .dilation = window.dilation.width,
-                                                           .groups = groups,
-                                                           .bias = bias.has_value()});
-  } else {
-    layer = std::make_shared<nn::Conv2d>(nn::Conv2dOptions{.filters = filters,
-                                                           .kernel = window.kernel,
-                                                           .stride = window.stride,
-                                                           .padding = window.padding,
-                                                           .dilation = window.dilation,
-                                                           .groups = groups,
-                                                           .bias = bias.has_value()});
-  }
-  std::vector<Call::Weights> weights{{"weight", &weight}};
-  if (bias) weights.push_back({"bias", &*bias});
-  call.give(of_channels_first(call.graph(), call.add_weighted(layer, {from}, weights)));
+  call.give(of_channels_first(call.graph(), add_convolution(call, layer, from, weight, bias)));
 }
 
 // H' = (H - 1) stride + dilation (kernel - 1) + 1 + output_padding - before - after
@@ -116,30 +110,16 @@ void convert_transposed_convolution(Call& call) {
   pad_automatically(call, input, window, extra);
   const std::int64_t filters = weight.shape[1] * groups;
   const std::optional<Constant> bias = bias_of(call, filters);
-  const Constant own = transposed_weight(weight, groups);
-  nn::Conv2dTransposeOptions options{.filters = filters,
-                                     .kernel = window.kernel,
-                                     .stride = window.stride,
-                                     .padding = window.padding,
-                                     .output_padding = extra,
-                                     .dilation = window.dilation,
-                                     .groups = groups,
-                                     .bias = bias.has_value()};
-  std::size_t from = 0;
-  Constant kernel = own;
-  if (window.sequence) {  // as an image of one row
-    options.stride.height = options.dilation.height = 1;
-    from = arrange(call.builder(), input, {input.axes[1], {}, input.axes[2]});
-    kernel = own.reshaped({own.shape[0], own.shape[1], 1, own.shape[2]});
-  } else {
-    from = channels_first(call, input);
-  }
-  std::vector<Call::Weights> weights{{"weight", &kernel}};
-  if (bias) weights.push_back({"bias", &*bias});
-  const std::size_t node = call.add_weighted(std::make_shared<nn::Conv2dTranspose>(options), {from}, weights);
+  Constant kernel = transposed_weight(weight, groups);
+  const bool sequence = std::exchange(window.sequence, false);  // as an image of one row
+  if (sequence) kernel = kernel.reshaped({kernel.shape[0], kernel.shape[1], 1, kernel.shape[2]});
+  const std::size_t from = sequence ? arrange(call.builder(), input, {input.axes[1], {}, input.axes[2]})
+                                    : channels_first(call, input);
+  Settings layer = convolution(window, "conv2d_transpose", filters, groups);
+  layer.set("output_padding", window.value(extra));
+  const std::size_t node = add_convolution(call, layer, from, kernel, bias);
   constexpr int kBatch = View::kBatch;
-  call.give(window.sequence ? View::of(call.graph(), node, {kBatch, 0, 2})
-                            : of_channels_first(call.graph(), node));
+  call.give(sequence ? View::of(call.graph(), node, {kBatch, 0, 2}) : of_channels_first(call.graph(), node));
 }
 
 }  // namespace convoke::interop::onnx

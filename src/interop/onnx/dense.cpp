@@ -1,12 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
-#include "convoke/nn/layers/conv1d.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/embedding.hpp"
 #include "interop/onnx/operators.hpp"
 
 namespace convoke::interop::onnx {
@@ -34,28 +29,22 @@ void multiply_last_axis(Call& call, const View& x, const Constant& weight,
     call.refuse(
         fmt::format("its weight of {} inputs does not fit its input {}", features, to_string(x.dims())));
   }
-  std::vector<Call::Weights> weights;
-  if (bias) weights = {{"bias", &*bias}};
-  const auto add = [&](nn::LayerPtr layer, std::size_t from, const Constant& shaped) {
-    weights.insert(weights.begin(), {"weight", &shaped});
-    return call.add_weighted(std::move(layer), {from}, weights);
-  };
   const View::Axis channels = x.axes[last];
   View view = with_channels(call.builder(), x, channels);
   const std::size_t rank = call.graph().node(view.node).shape.rank();
-  std::size_t node = 0;
-  if (rank == 1) {
-    node = add(std::make_shared<nn::Dense>(nn::DenseOptions{.units = units, .bias = bias.has_value()}),
-               view.node, weight);
-  } else if (rank == 2) {
-    node = add(std::make_shared<nn::Conv1d>(
-                   nn::Conv1dOptions{.filters = units, .kernel = 1, .bias = bias.has_value()}),
-               view.node, weight.reshaped({units, features, 1}));
-  } else {
-    node = add(std::make_shared<nn::Conv2d>(
-                   nn::Conv2dOptions{.filters = units, .kernel = 1, .bias = bias.has_value()}),
-               view.node, weight.reshaped({units, features, 1, 1}));
+  Settings layer{{"layer", "dense"}, {"units", units}, {"bias", bias.has_value()}};
+  if (rank > 1) {
+    layer = {{"layer", rank == 2 ? "conv1d" : "conv2d"},
+             {"filters", units},
+             {"kernel", 1},
+             {"bias", bias.has_value()}};
   }
+  std::vector<std::int64_t> extents{units, features};
+  extents.resize(rank + 1, 1);
+  const Constant kernel = weight.reshaped(Shape(extents));
+  std::vector<Call::Weights> weights{{"weight", &kernel}};
+  if (bias) weights.push_back({"bias", &*bias});
+  const std::size_t node = call.add_weighted(layer, {view.node}, weights);
   // The channels lie at the end of vectors and sequences, and at the start of images.
   Along place{.view = view, .order = {{last}}, .axis = last, .at = 0};
   if (rank != 3) {
@@ -158,9 +147,9 @@ void convert_gather(Call& call) {
       call.expect_shape(3, wide);
     }
     const std::int64_t units = table.shape[1];
-    const std::size_t node = call.add_weighted(
-        std::make_shared<nn::Embedding>(nn::EmbeddingOptions{.vocabulary = table.shape[0], .units = units}),
-        {tokens.node}, {{"weight", &table}});
+    const std::size_t node =
+        call.add_weighted({{"layer", "embedding"}, {"vocabulary", table.shape[0]}, {"units", units}},
+                          {tokens.node}, {{"weight", &table}});
     View result = tokens.with_node(node);
     result.axes.emplace_back();
     if (units > 1) {

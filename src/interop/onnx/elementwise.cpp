@@ -1,11 +1,8 @@
-#include "convoke/nn/layers/elementwise.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <memory>
 
 #include "interop/element_functions.hpp"
 #include "interop/onnx/broadcast.hpp"
@@ -20,7 +17,7 @@ using Operand = std::variant<View, double>;
 /// Returns the numbers of a constant as a value over the samples of `like`: where(0, x, 0) + constant.
 View filled(Call& call, const View& like, const Constant& constant) {
   const View zeros = call.elementwise(
-      like, std::make_shared<nn::Elementwise>(nn::ElementwiseOptions{"where", {{0, {}, 0}}}));
+      like, {{"layer", "elementwise"}, {"function", "where"}, {"operands", Value::Array{"0", "x", "0"}}});
   const View result = shifted_by(call, zeros, constant);
   call.builder().freeze(result.node);
   return result;
@@ -36,17 +33,16 @@ Operand operand_of(Call& call, std::size_t input, const View& like) {
 }
 
 View computed(Call& call, std::string_view function, const std::vector<Operand>& operands) {
-  nn::ElementwiseOptions options{.function = std::string(function), .operands = {}};
+  Value::Array list;
   std::vector<View> views;
   for (const Operand& operand : operands) {
     const double* number = std::get_if<double>(&operand);
-    options.operands.push_back(number == nullptr ? std::nullopt : std::optional(*number));
+    list.emplace_back(number == nullptr ? "x" : fmt::format("{}", *number));
     if (number == nullptr) views.push_back(std::get<View>(operand));
   }
   Aligned inputs = aligned(call, broadcast_all(call, views));
-  const std::size_t node =
-      call.add(std::make_shared<nn::Elementwise>(std::move(options)), std::move(inputs.nodes));
-  return inputs.view.with_node(node);
+  const Settings layer{{"layer", "elementwise"}, {"function", function}, {"operands", std::move(list)}};
+  return inputs.view.with_node(call.add(layer, std::move(inputs.nodes)));
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "interop/onnx/fold.hpp"
 
-#include "convoke/core/error.hpp"
 #include "interop/onnx/folding.hpp"
 
 namespace convoke::interop::onnx {
@@ -13,14 +12,8 @@ void give_array(Call& call, const Array& array, std::size_t output) {
 }
 
 bool fold(Call& call) {
-  try {
-    return fold_shape(call) || fold_elementwise(call) || fold_reduction(call) || fold_parts(call) ||
-           fold_made(call) || fold_quantized(call);
-  } catch (const Error& error) {
-    const std::string what = error.what();
-    if (what.starts_with("node ")) throw;
-    call.refuse(what, error.hint());
-  }
+  return fold_shape(call) || fold_elementwise(call) || fold_reduction(call) || fold_parts(call) ||
+         fold_made(call) || fold_quantized(call);
 }
 
 }  // namespace convoke::interop::onnx

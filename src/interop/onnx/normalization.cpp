@@ -2,12 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/group_norm.hpp"
-#include "convoke/nn/layers/layer_norm.hpp"
-#include "convoke/nn/layers/local_response_norm.hpp"
 #include "interop/onnx/operators.hpp"
 
 namespace convoke::interop::onnx {
@@ -39,13 +34,12 @@ View normalized(Call& call, const View& x, const View::Axis& atoms, const std::o
                 const std::optional<Constant>& beta) {
   const View from = with_channels(call.builder(), x, atoms);
   const bool image = call.graph().node(from.node).shape.rank() == 3;
-  using Over = nn::LayerNormOptions::Over;
-  const std::size_t node = call.add(
-      std::make_shared<nn::LayerNorm>(nn::LayerNormOptions{.axis = image ? Over::kChannels : Over::kFeatures,
-                                                           .epsilon = epsilon_of(call),
-                                                           .scale = gamma.has_value(),
-                                                           .center = beta.has_value()}),
-      {from.node}, gamma ? &*gamma : nullptr);
+  const std::size_t node = call.add({{"layer", "layer_norm"},
+                                     {"axis", image ? "channels" : "features"},
+                                     {"epsilon", epsilon_of(call)},
+                                     {"scale", gamma.has_value()},
+                                     {"center", beta.has_value()}},
+                                    {from.node}, gamma ? &*gamma : nullptr);
   if (gamma) call.import().give(node, "gamma", *gamma);
   if (beta) call.import().give(node, "beta", *beta);
   return from.with_node(node);
@@ -78,10 +72,9 @@ void convert_batch_norm(Call& call) {
         "the file, not those of a batch, as after model.eval().");
   }
   const View from = with_channels(call.builder(), x, x.axes[1]);
-  const std::size_t node =
-      call.add(std::make_shared<nn::BatchNorm>(nn::BatchNormOptions{.momentum = call.number("momentum", 0.9),
-                                                                    .epsilon = epsilon_of(call)}),
-               {from.node}, gamma.name.empty() || module_of(gamma.name).empty() ? &mean : &gamma);
+  const std::size_t node = call.add(
+      {{"layer", "batch_norm"}, {"momentum", call.number("momentum", 0.9)}, {"epsilon", epsilon_of(call)}},
+      {from.node}, gamma.name.empty() || module_of(gamma.name).empty() ? &mean : &gamma);
   call.import().give(node, "gamma", gamma);
   call.import().give(node, "beta", beta);
   call.import().give(node, "running_mean", mean);
@@ -147,10 +140,12 @@ void normalize_groups(Call& call, const View& x, std::int64_t groups, const Cons
   };
   const bool scale = !trivial(gamma, 1), center = !trivial(beta, 0);
   const View from = with_channels(call.builder(), x, x.axes[1]);
-  const std::size_t node =
-      call.add(std::make_shared<nn::GroupNorm>(nn::GroupNormOptions{
-                   .groups = groups, .epsilon = epsilon_of(call), .scale = scale, .center = center}),
-               {from.node}, &gamma);
+  const std::size_t node = call.add({{"layer", "group_norm"},
+                                     {"groups", groups},
+                                     {"epsilon", epsilon_of(call)},
+                                     {"scale", scale},
+                                     {"center", center}},
+                                    {from.node}, &gamma);
   if (scale) call.import().give(node, "gamma", gamma);
   if (center) call.import().give(node, "beta", beta);
   call.give(from.with_node(node));
@@ -220,11 +215,11 @@ void convert_local_response_norm(Call& call) {
   if (x.rank() != 4 || x.has_batch(1)) call.refuse("normalizes only images (N, C, H, W)");
   call.expect_shape(1, {x.dim(0), {1}, x.dim(1), x.dim(2), x.dim(3)});
   const View from = arranged(call.builder(), x, std::vector<std::size_t>{1, 2, 3});
-  call.give(call.elementwise(from, std::make_shared<nn::LocalResponseNorm>(
-                                       nn::LocalResponseNormOptions{.size = call.integer("size", 5),
-                                                                    .alpha = call.number("alpha", 1e-4),
-                                                                    .beta = call.number("beta", 0.75),
-                                                                    .k = call.number("bias", 1)})));
+  call.give(call.elementwise(from, {{"layer", "local_response_norm"},
+                                    {"size", call.integer("size", 5)},
+                                    {"alpha", call.number("alpha", 1e-4)},
+                                    {"beta", call.number("beta", 0.75)},
+                                    {"k", call.number("bias", 1)}}));
 }
 
 }  // namespace convoke::interop::onnx

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/nn/layers/reshape.hpp"
 #include "convoke/os/file.hpp"
 #include "interop/onnx/fold.hpp"
 #include "interop/onnx/input.hpp"
@@ -99,14 +97,20 @@ void convert(Import& import, const NodeProto& node, const std::filesystem::path&
     if (call.has(i)) constant = constant && import.find(node.inputs[i]) != nullptr && call.is_constant(i);
   }
   if (constant && node.op == "If" && node.domain.empty()) return convert_branch(call, folder, depth);
-  if (constant && node.domain.empty() && fold(call)) return;
-  const std::optional<Operator> entry = find_operator(node);
-  if (!entry) refuse_operator(node);
-  if (constant) {
-    call.refuse("has only constant inputs, which Convoke does not compute",
-                "fold them first: python -m onnxsim model.onnx folded.onnx");
+  try {
+    if (constant && node.domain.empty() && fold(call)) return;
+    const std::optional<Operator> entry = find_operator(node);
+    if (!entry) refuse_operator(node);
+    if (constant) {
+      call.refuse("has only constant inputs, which Convoke does not compute",
+                  "fold them first: python -m onnxsim model.onnx folded.onnx");
+    }
+    entry->convert(call);
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    if (what.starts_with("node ")) throw;
+    call.refuse(what, error.hint());
   }
-  entry->convert(call);
 }
 
 /// Leaves the output that is asked for, which may also be a value within the network: of that name, or the
@@ -194,7 +198,7 @@ void finish_output(Import& import, const std::string& output) {
   const std::size_t node = arrange(import.builder, *view, groups);
   if (import.builder.graph().node(node).layer == nullptr) throw Error("its output is its input");
   if (node + 1 != import.builder.graph().nodes().size()) {
-    import.builder.add(std::make_shared<nn::Identity>(), {node});
+    import.builder.add({{ "layer", "identity" }}, {node});
   }
 }
 

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
-#include "convoke/nn/layers/border.hpp"
-#include "convoke/nn/layers/slice.hpp"
 #include "interop/onnx/broadcast.hpp"
 #include "interop/onnx/operators.hpp"
 #include "interop/slice_indices.hpp"
@@ -21,11 +18,9 @@ View sliced(Call& call, const View& view, std::size_t axis, std::int64_t first, 
                             to_string(view.dims())));
   }
   const Along from = along(call.builder(), view, axis);
-  const std::size_t node =
-      call.add(std::make_shared<nn::Slice>(nn::SliceOptions{
-                   .axis = std::string(from.name()), .begin = first * from.inner, .size = size * from.inner}),
-               {from.view.node});
-  return from.with(node, size);
+  const Settings layer{
+      {"layer", "slice"}, {"axis", from.name()}, {"begin", first * from.inner}, {"size", size * from.inner}};
+  return from.with(call.add(layer, {from.view.node}), size);
 }
 
 View picked(Call& call, const View& x, std::size_t axis, std::vector<std::int64_t> indices) {
@@ -136,15 +131,24 @@ void convert_slice(Call& call) {
   call.give(x);
 }
 
+namespace {
+
+/// Adds zeroes around a node as an image.
+std::size_t with_border(Call& call, std::size_t image, std::int64_t top, std::int64_t bottom,
+                        std::int64_t left, std::int64_t right) {
+  return call.add({{"layer", "zero_pad"}, {"padding", Value::Array{top, bottom, left, right}}}, {image});
+}
+
+}  // namespace
+
 View zero_padded(Call& call, View x, std::vector<std::int64_t> before, std::vector<std::int64_t> after) {
   const std::vector<std::size_t> order = natural_order(call.builder(), x);
   if (order.size() == 3) {
     const std::size_t rows = order[1], columns = order[2];
     if (before[rows] + after[rows] + before[columns] + after[columns] > 0) {
       const View image = arranged(call.builder(), x, order);
-      const nn::Border border({before[rows], before[columns]}, {after[rows], after[columns]});
       const std::size_t node =
-          call.add(std::make_shared<nn::ZeroPad>(nn::ZeroPadOptions{border}), {image.node});
+          with_border(call, image.node, before[rows], after[rows], before[columns], after[columns]);
       std::vector<int> roles(x.rank(), View::kOne);
       roles[*x.batch_axis()] = View::kBatch;
       for (std::size_t i = 0; i < 3; ++i) roles[order[i]] = static_cast<int>(i);
@@ -160,9 +164,7 @@ View zero_padded(Call& call, View x, std::vector<std::int64_t> before, std::vect
       if (other != axis) rows.order[other < axis ? 0 : 2].push_back(other);
     }
     const Along from = along(call.builder(), x, rows);
-    const nn::Border border({before[axis], 0}, {after[axis], 0});
-    const std::size_t node =
-        call.add(std::make_shared<nn::ZeroPad>(nn::ZeroPadOptions{border}), {from.view.node});
+    const std::size_t node = with_border(call, from.view.node, before[axis], after[axis], 0, 0);
     x = from.with(node, x.dim(axis).value + before[axis] + after[axis]);
   }
   return x;

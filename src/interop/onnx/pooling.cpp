@@ -1,50 +1,31 @@
-#include "convoke/nn/layers/pool.hpp"
-
 #include <algorithm>
-#include <memory>
 
-#include "convoke/nn/layers/pool1d.hpp"
 #include "interop/onnx/operators.hpp"
 #include "interop/onnx/window.hpp"
 
 namespace convoke::interop::onnx {
 namespace {
 
-using Mode = nn::GlobalPool::Mode;
-
-void pool(Call& call, Mode mode) {
+/// `layer`: over images; "1d" behind it, along sequences.
+void pool(Call& call, const std::string& layer) {
   const View& input = call.view(0);
   const WindowAttributes window = read_window(call, {}, input);
   if (window.dilation != nn::Extent(1)) {
     call.refuse("has a dilated window", "Convoke's pooling layers have dilation 1");
   }
-  if (mode == Mode::kMax && call.wants(1)) {
+  const bool average = layer == "average_pool";
+  if (!average && call.wants(1)) {
     call.refuse("gives the indices of its maxima, which Convoke does not compute");
   }
-  const bool ceil = call.integer("ceil_mode", 0) != 0;
-  const bool count = mode == Mode::kAverage && call.integer("count_include_pad", 0) != 0;
-  const std::size_t from = channels_first(call, input);
-  nn::LayerPtr layer;
-  if (window.sequence) {
-    layer = std::make_shared<nn::Pool1d>(mode, nn::Pool1dOptions{.size = window.kernel.width,
-                                                                 .stride = window.stride.width,
-                                                                 .padding = window.padding,
-                                                                 .ceil = ceil,
-                                                                 .count_padding = count});
-  } else {
-    const nn::PoolOptions options{.size = window.kernel,
-                                  .stride = window.stride,
-                                  .padding = window.padding,
-                                  .ceil = ceil,
-                                  .count_padding = count};
-    layer = mode == Mode::kMax ? nn::LayerPtr(std::make_shared<nn::MaxPool>(options))
-                               : nn::LayerPtr(std::make_shared<nn::AveragePool>(options));
-  }
-  call.give(of_channels_first(call.graph(), call.add(layer, {from})));
+  Settings settings = window.settings(window.sequence ? layer + "1d" : layer, "size");
+  settings.set("ceil", call.integer("ceil_mode", 0) != 0);
+  if (average) settings.set("count_padding", call.integer("count_include_pad", 0) != 0);
+  call.give(of_channels_first(call.graph(), call.add(settings, {channels_first(call, input)})));
 }
 
 /// Mean or maximum over some axes: of the channels over an image, or of the features over a sequence.
-View reduced(Call& call, const View& x, const std::vector<std::size_t>& axes, Mode mode, bool keep) {
+View reduced(Call& call, const View& x, const std::vector<std::size_t>& axes, const std::string& layer,
+             bool keep) {
   const View::Axis gone = atoms_of(x, axes);
   View::Axis kept;
   for (int atom = 0; atom < static_cast<int>(x.atoms.size()); ++atom) {
@@ -57,8 +38,7 @@ View reduced(Call& call, const View& x, const std::vector<std::size_t>& axes, Mo
   if (!gone.empty()) {
     const View from = with_channels(call.builder(), x, kept);
     const bool image = call.graph().node(from.node).shape.rank() == 3;
-    const auto over = image ? nn::GlobalPool::Over::kImage : nn::GlobalPool::Over::kSequence;
-    result = from.with_node(call.add(std::make_shared<nn::GlobalPool>(mode, over), {from.node}));
+    result = call.elementwise(from, {{"layer", image ? layer : layer + "1d"}});
     const auto left = static_cast<std::ptrdiff_t>(kept.size());
     const int before = image ? 0 : static_cast<int>(gone.size());
     result.atoms = image ? std::vector<std::int64_t>(from.atoms.begin(), from.atoms.begin() + left)
@@ -79,11 +59,13 @@ View reduced(Call& call, const View& x, const std::vector<std::size_t>& axes, Mo
   return result;
 }
 
-void global(Call& call, Mode mode) {
+constexpr const char *kMean = "global_average_pool", *kMax = "global_max_pool";
+
+void global(Call& call, const char* layer) {
   const View& x = call.view(0);
   std::vector<std::size_t> axes;
   for (std::size_t axis = 2; axis < x.rank(); ++axis) axes.push_back(axis);
-  call.give(reduced(call, x, axes, mode, true));
+  call.give(reduced(call, x, axes, layer, true));
 }
 
 std::vector<std::size_t> reduced_axes(const Call& call, const View& x) {
@@ -95,25 +77,25 @@ std::vector<std::size_t> reduced_axes(const Call& call, const View& x) {
   return all;
 }
 
-void reduce(Call& call, Mode mode) {
+void reduce(Call& call, const char* layer) {
   const View& x = call.view(0);
-  call.give(reduced(call, x, reduced_axes(call, x), mode, call.integer("keepdims", 1) != 0));
+  call.give(reduced(call, x, reduced_axes(call, x), layer, call.integer("keepdims", 1) != 0));
 }
 
 }  // namespace
 
-void convert_max_pool(Call& call) { pool(call, Mode::kMax); }
-void convert_average_pool(Call& call) { pool(call, Mode::kAverage); }
-void convert_global_average(Call& call) { global(call, Mode::kAverage); }
-void convert_global_max(Call& call) { global(call, Mode::kMax); }
-void convert_reduce_mean(Call& call) { reduce(call, Mode::kAverage); }
-void convert_reduce_max(Call& call) { reduce(call, Mode::kMax); }
+void convert_max_pool(Call& call) { pool(call, "max_pool"); }
+void convert_average_pool(Call& call) { pool(call, "average_pool"); }
+void convert_global_average(Call& call) { global(call, kMean); }
+void convert_global_max(Call& call) { global(call, kMax); }
+void convert_reduce_mean(Call& call) { reduce(call, kMean); }
+void convert_reduce_max(Call& call) { reduce(call, kMax); }
 
 void convert_reduce_sum(Call& call) {
   const View& x = call.view(0);
   const std::vector<std::size_t> axes = reduced_axes(call, x);
   const auto count = static_cast<double>(x.extent(atoms_of(x, axes)));
-  const View mean = reduced(call, x, axes, Mode::kAverage, call.integer("keepdims", 1) != 0);
+  const View mean = reduced(call, x, axes, kMean, call.integer("keepdims", 1) != 0);
   call.give(rescaled(call, mean, count, 0));
 }
 

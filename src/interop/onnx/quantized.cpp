@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <memory>
 
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/elementwise.hpp"
 #include "interop/onnx/folding.hpp"
 #include "interop/onnx/operators.hpp"
 
@@ -83,8 +80,9 @@ const NodeProto* quantizer_of(const Source& source, const std::string& value) {
 
 /// Applies a function with a number.
 View bounded(Call& call, const View& x, const char* function, double bound) {
-  return call.elementwise(x,
-                          std::make_shared<nn::Elementwise>(nn::ElementwiseOptions{function, {{}, bound}}));
+  return call.elementwise(x, {{"layer", "elementwise"},
+                              {"function", function},
+                              {"operands", Value::Array{"x", fmt::format("{}", bound)}}});
 }
 
 }  // namespace
@@ -121,7 +119,7 @@ void convert_quantize(Call& call) {
   const nn::Node& before = call.graph().node(x.node);
   const bool positive = before.layer != nullptr && before.layer->type() == "relu";
   if (low == 0 && !positive) {
-    x = call.elementwise(x, std::make_shared<nn::Activation>(nn::Activation::Function::kRelu));
+    x = call.elementwise(x, {{"layer", "relu"}});
   } else if (low != 0) {
     x = bounded(call, x, "maximum", low);
   }

@@ -1,10 +1,7 @@
-#include "convoke/nn/layers/recurrent.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <memory>
 
 #include "interop/onnx/operators.hpp"
 
@@ -103,11 +100,12 @@ void give_blocks(Call& call, std::size_t node, const std::string& parameter, con
                       }));
 }
 
-nn::RecurrentOptions options_of(const Cell& cell, bool sequences) {
-  return {.units = cell.units,
-          .sequences = sequences,
-          .bidirectional = cell.directions == 2,
-          .bias = cell.bias != nullptr};
+Settings layer_of(std::string_view type, const Cell& cell, bool sequences) {
+  return {{"layer", type},
+          {"units", cell.units},
+          {"sequences", sequences},
+          {"bidirectional", cell.directions == 2},
+          {"bias", cell.bias != nullptr}};
 }
 
 /// Returns the sequences, and the tokens that mask them if the layer is recognized as a masked one.
@@ -162,8 +160,7 @@ void convert_lstm(Call& call) {
   if (call.integer("input_forget", 0) != 0) call.refuse("couples input and forget gates");
   if (call.wants(2)) call.refuse("gives the cell's state, which Convoke's lstm does not");
   const bool sequences = call.wants(0);
-  const std::size_t node =
-      call.add(std::make_shared<nn::Lstm>(options_of(cell, sequences)), inputs_of(call, cell));
+  const std::size_t node = call.add(layer_of("lstm", cell, sequences), inputs_of(call, cell));
   for (std::int64_t d = 0; d < cell.directions; ++d) {
     const std::string prefix = kPrefixes.at(static_cast<std::size_t>(d));
     give_blocks(call, node, prefix + "weight", *cell.weight, d, cell.units, {0, 2, 3, 1});
@@ -182,8 +179,7 @@ void convert_gru(Call& call) {
                 "Convoke's gru is that of PyTorch, and of Keras with reset_after = True");
   }
   const bool sequences = call.wants(0);
-  const std::size_t node =
-      call.add(std::make_shared<nn::Gru>(options_of(cell, sequences)), inputs_of(call, cell));
+  const std::size_t node = call.add(layer_of("gru", cell, sequences), inputs_of(call, cell));
   for (std::int64_t d = 0; d < cell.directions; ++d) {
     const std::string prefix = kPrefixes.at(static_cast<std::size_t>(d));
     give_blocks(call, node, prefix + "weight", *cell.weight, d, cell.units, {0, 1, 2});

@@ -1,11 +1,7 @@
-#include "convoke/nn/layers/resize.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <memory>
 
 #include "interop/onnx/operators.hpp"
 
@@ -25,17 +21,17 @@ struct Coordinates {
 
 bool is_first(const ResizedAxis& axis) { return axis.out == 1 || axis.out == axis.in; }
 
-nn::ResizeOptions options_of(const Call& call, const Coordinates& how, bool nearest, const ResizedAxis& rows,
-                             const ResizedAxis& columns) {
-  using Options = nn::ResizeOptions;
-  Options options{.size = nn::Extent(rows.out, columns.out)};
-  if (!nearest) options.method = Options::Method::kBilinear;
+Settings layer_of(const Call& call, const Coordinates& how, bool nearest, const ResizedAxis& rows,
+                  const ResizedAxis& columns) {
+  Settings layer{{"layer", "resize"},
+                 {"size", Value::Array{rows.out, columns.out}},
+                 {"method", nearest ? "nearest" : "bilinear"}};
   // Both give the first position where several become one.
   const bool first = how.transformation == "pytorch_half_pixel" && is_first(rows) && is_first(columns);
   if (how.transformation == "align_corners" || first) {
-    options.centers = Options::Centers::kAlignCorners;
+    layer.set("centers", "align_corners");
   } else if (how.transformation == "asymmetric") {
-    options.centers = Options::Centers::kAsymmetric;
+    layer.set("centers", "asymmetric");
   } else if (how.transformation != "half_pixel" && how.transformation != "pytorch_half_pixel") {
     call.refuse(fmt::format("has the coordinates {}", how.transformation),
                 "Convoke interpolates with half_pixel, align_corners and asymmetric coordinates");
@@ -49,15 +45,8 @@ nn::ResizeOptions options_of(const Call& call, const Coordinates& how, bool near
     call.refuse(fmt::format("has a scale of {} but makes {} positions of {}", axis.scale, axis.out, axis.in),
                 "resize to a given size instead of by a factor");
   }
-  if (!nearest) return options;  // files give a rounding here too, which has no meaning
-  using Rounding = Options::Rounding;
-  constexpr std::array kRoundings{std::pair{"round_prefer_ceil", Rounding::kRoundPreferCeil},
-                                  std::pair{"round_prefer_floor", Rounding::kRoundPreferFloor},
-                                  std::pair{"floor", Rounding::kFloor}, std::pair{"ceil", Rounding::kCeil}};
-  for (const auto& [name, rounding] : kRoundings) {
-    if (how.nearest == name) options.rounding = rounding;
-  }
-  return options;
+  if (nearest) layer.set("rounding", how.nearest);  // otherwise files give one too, which has no meaning
+  return layer;
 }
 
 /// `axes`: the resized axes of each entry of `scales` or `sizes`.
@@ -104,8 +93,7 @@ void resize(Call& call, const Coordinates& how, const std::string& mode, const s
                                        one ? View::Axis{} : x.axes[changed[1]]};
   const View from = arranged(call.builder(), x, groups);
   const ResizedAxis rows = all[changed[0]], columns = one ? ResizedAxis{} : all[changed[1]];
-  const std::size_t node = call.add(
-      std::make_shared<nn::Resize>(options_of(call, how, mode == "nearest", rows, columns)), {from.node});
+  const std::size_t node = call.add(layer_of(call, how, mode == "nearest", rows, columns), {from.node});
   Along first{.view = from, .order = {others, {changed[0]}, {}}, .axis = changed[0], .at = 1};
   if (one) return call.give(first.with(node, rows.out));
   first.order[2] = {changed[1]};

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::interop::onnx {
 namespace {
@@ -24,6 +25,17 @@ nn::Padding same_lower(const WindowAttributes& window, const View& input) {
 }
 
 }  // namespace
+
+Value WindowAttributes::value(nn::Extent extent) const {
+  if (sequence) return extent.width;
+  return nn::to_value(KeyFacts{}, extent);
+}
+
+Settings WindowAttributes::settings(std::string_view layer, std::string_view size) const {
+  const Value around = sequence ? nn::write_sequence_padding(padding) : nn::to_value(KeyFacts{}, padding);
+  return {
+      {"layer", layer}, {std::string(size), value(kernel)}, {"stride", value(stride)}, {"padding", around}};
+}
 
 nn::Extent extent_of(const Call& call, const std::vector<std::int64_t>& values, bool sequence) {
   if (values.size() != (sequence ? 1 : 2)) {

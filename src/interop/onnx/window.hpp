@@ -10,6 +10,11 @@ struct WindowAttributes {
   bool sequence = false;
   nn::Extent kernel{1}, stride{1}, dilation{1};
   nn::Padding padding;
+
+  /// Returns a number along sequences, [height, width] of images.
+  Value value(nn::Extent extent) const;
+  /// Returns the settings of a layer over the window, whose size it calls `size`.
+  Settings settings(std::string_view layer, std::string_view size) const;
 };
 
 /// Reads the attributes of a window. `kernel`: without the attribute kernel_shape; `input`: the value (N, C,
