@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cassert>
 #include <cstring>
@@ -14,17 +13,6 @@
 
 namespace convoke::interop {
 namespace {
-
-struct NumberTypeFacts {
-  std::string_view name;
-  std::size_t size;
-};
-constexpr std::array kNumberTypes{
-    NumberTypeFacts{"float32", 4}, NumberTypeFacts{"float16", 2}, NumberTypeFacts{"bfloat16", 2},
-    NumberTypeFacts{"float64", 8}, NumberTypeFacts{"uint8", 1},   NumberTypeFacts{"int8", 1},
-    NumberTypeFacts{"uint16", 2},  NumberTypeFacts{"int16", 2},   NumberTypeFacts{"int32", 4},
-    NumberTypeFacts{"uint32", 4},  NumberTypeFacts{"int64", 8},   NumberTypeFacts{"uint64", 8},
-    NumberTypeFacts{"bool", 1}};
 
 // IEEE 754 binary16: sign, 5 bits of exponent (bias 15), 10 bits of fraction.
 float from_float16(std::uint16_t half) {
@@ -110,9 +98,6 @@ void in_pieces(const Tensor& tensor, Take take) {
 
 }  // namespace
 
-std::string_view name_of(NumberType type) { return kNumberTypes.at(static_cast<std::size_t>(type)).name; }
-std::size_t size_of(NumberType type) { return kNumberTypes.at(static_cast<std::size_t>(type)).size; }
-
 std::optional<std::int64_t> checked_elements(const Shape& shape) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
   std::int64_t elements = 1;
@@ -173,7 +158,7 @@ std::vector<float> read_floats(const Tensor& tensor) {
 }
 
 std::vector<std::int64_t> read_integers(const Tensor& tensor) {
-  if (tensor.type <= NumberType::kFloat64 && tensor.type != NumberType::kUint8) {
+  if (!is_whole(tensor.type)) {
     throw Error(fmt::format("tensor {}: holds {}, but whole numbers are expected", tensor.name,
                             name_of(tensor.type)));
   }

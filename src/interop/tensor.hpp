@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -8,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "convoke/core/shape.hpp"
@@ -32,10 +35,42 @@ enum class NumberType {
   kBool
 };
 
+/// The names of a type in files, and the bytes of one number.
+struct NumberTypeFacts {
+  NumberType type;
+  std::string_view name;         ///< ours, and TensorFlow's
+  std::string_view safetensors;  ///< its dtype
+  std::int64_t onnx;             ///< its TensorProto.DataType
+  std::size_t size;
+};
+inline constexpr std::array kNumberTypes{NumberTypeFacts{NumberType::kFloat32, "float32", "F32", 1, 4},
+                                         NumberTypeFacts{NumberType::kFloat16, "float16", "F16", 10, 2},
+                                         NumberTypeFacts{NumberType::kBfloat16, "bfloat16", "BF16", 16, 2},
+                                         NumberTypeFacts{NumberType::kFloat64, "float64", "F64", 11, 8},
+                                         NumberTypeFacts{NumberType::kUint8, "uint8", "U8", 2, 1},
+                                         NumberTypeFacts{NumberType::kInt8, "int8", "I8", 3, 1},
+                                         NumberTypeFacts{NumberType::kUint16, "uint16", "U16", 4, 2},
+                                         NumberTypeFacts{NumberType::kInt16, "int16", "I16", 5, 2},
+                                         NumberTypeFacts{NumberType::kInt32, "int32", "I32", 6, 4},
+                                         NumberTypeFacts{NumberType::kUint32, "uint32", "U32", 12, 4},
+                                         NumberTypeFacts{NumberType::kInt64, "int64", "I64", 7, 8},
+                                         NumberTypeFacts{NumberType::kUint64, "uint64", "U64", 13, 8},
+                                         NumberTypeFacts{NumberType::kBool, "bool", "BOOL", 9, 1}};
+
+/// Returns the type that a file calls `name`, in a column of the table; none if there is no such type.
+template <class Name>
+std::optional<NumberType> number_type(Name NumberTypeFacts::*column, std::type_identity_t<Name> name) {
+  const auto found = std::ranges::find(kNumberTypes, name, column);
+  return found == kNumberTypes.end() ? std::nullopt : std::optional(found->type);
+}
+
 /// Returns "float16", ...
-std::string_view name_of(NumberType type);
+inline std::string_view name_of(NumberType type) { return kNumberTypes[static_cast<std::size_t>(type)].name; }
 /// Returns the size of one number in bytes.
-std::size_t size_of(NumberType type);
+inline std::size_t size_of(NumberType type) { return kNumberTypes[static_cast<std::size_t>(type)].size; }
+
+/// True for whole numbers and booleans.
+inline bool is_whole(NumberType type) { return type > NumberType::kFloat64; }
 
 /// An array in a file: its numbers are read when they are asked for, so that a model needs the memory of its
 /// weights once, and not that of the file as well.

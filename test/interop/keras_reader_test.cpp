@@ -8,14 +8,13 @@
 
 #include "convoke/archive/zip_writer.hpp"
 #include "convoke/engine/canonical.hpp"
-#include "convoke/hdf5/file.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/layer_table.hpp"
-#include "experiment.hpp"
 #include "interop/keras/layers.hpp"
 #include "interop/keras/model_reader.hpp"
 #include "interop/keras/naming.hpp"
 #include "interop/plain_layers.hpp"
+#include "run_on.hpp"
 #include "sample_models.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
@@ -31,27 +30,13 @@ namespace {
 const std::filesystem::path kKeras = source_path("test/interop/keras"),
                             kTfjs = source_path("test/interop/tfjs");
 
-std::vector<double> outputs_of(const nn::Graph& graph, std::span<const float> parameters,
-                               const hdf5::Group& golden) {
-  const hdf5::Dataset samples = golden.dataset("samples");
-  Experiment experiment(graph, {.micro_batch = samples.shape()[0], .training = false});
-  engine::pack(engine::canonical_parameters(graph), *experiment.layout, parameters,
-               experiment.parameters.span());
-  Batch batch(graph, samples.shape()[0]);
-  if (samples.type() == hdf5::ElementType::kInt32) {
-    batch.tokens = golden.read<std::int32_t>("samples");
-  } else {
-    batch.input = golden.read<float>("samples");
-  }
-  return experiment.run(batch).output;
-}
-
 void check_golden(const std::filesystem::path& file, const std::string& name) {
   INFO(file.string());
   const hdf5::File golden = hdf5::File::open(kKeras / "golden.h5");
   const Imported imported = read_model(file);
-  const auto outputs = outputs_of(imported.models.description.graph,
-                                  imported.models.members.front().parameters, golden.group(name));
+  const auto outputs = run_on(imported.models.description.graph, imported.models.members.front().parameters,
+                              golden.group(name))
+                           .output;
   const std::vector<float> expected = golden.group(name).read<float>("output");
   REQUIRE(outputs.size() == expected.size());
   CHECK(difference(outputs, {expected.begin(), expected.end()}, 1) < 1e-5);
@@ -212,7 +197,7 @@ TEST_CASE("weights alone fit a network by the order of layers that Keras numbere
     const run::InitialWeights weights = read_weights(kKeras / name, graph);
     CHECK(weights.initialized.empty());
     CHECK(weights.unused.empty());
-    const auto outputs = outputs_of(graph, weights.values, golden.group(name));
+    const auto outputs = run_on(graph, weights.values, golden.group(name)).output;
     const std::vector<float> expected = golden.group(name).read<float>("output");
     CHECK(difference(outputs, {expected.begin(), expected.end()}, 1) < 1e-5);
     CHECK(hint_of([&] { read_model(kKeras / name); }).find("[model] zoo") != std::string::npos);

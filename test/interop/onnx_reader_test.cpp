@@ -8,10 +8,8 @@
 #include <random>
 
 #include "convoke/core/protobuf.hpp"
-#include "convoke/engine/canonical.hpp"
-#include "convoke/hdf5/file.hpp"
-#include "experiment.hpp"
 #include "interop/onnx/onnx.hpp"
+#include "run_on.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/source_path.hpp"
@@ -24,20 +22,8 @@ namespace {
 
 const std::filesystem::path kFiles = source_path("test/interop/onnx");
 
-Outcome outcome_of(const run::ModelSet& models, const hdf5::Group& golden, bool training) {
-  const nn::Graph& graph = models.description.graph;
-  const std::int64_t count = golden.dataset("samples").shape()[0];
-  Experiment experiment(graph, {.micro_batch = count, .training = training});
-  engine::pack(engine::canonical_parameters(graph), *experiment.layout, models.members[0].parameters,
-               experiment.parameters.span());
-  Batch batch(graph, count);
-  if (graph.input_shape().type == nn::ValueType::kToken) {
-    batch.tokens = golden.read<std::int32_t>("samples");
-  } else {
-    batch.input = golden.read<float>("samples");
-  }
-  if (training) batch.labels = golden.read<std::int32_t>("labels");
-  return experiment.run(batch);
+Outcome outcome_of(const run::ModelSet& models, const hdf5::Group& golden, bool training = false) {
+  return run_on(models.description.graph, models.members[0].parameters, golden, training);
 }
 
 std::vector<double> doubles(const hdf5::Group& group, const std::string& name) {
@@ -139,7 +125,7 @@ TEST_CASE("ONNX files of PyTorch and Keras give the outputs of onnxruntime and t
     const hdf5::Group group = golden.group(name);
     const Imported imported = read_onnx(kFiles / (std::string(name) + ".onnx"), {});
     CHECK_NOTHROW(run::require_storable(imported.models.description));
-    CHECK(difference(outcome_of(imported.models, group, false).output, doubles(group, "output")) < 1e-5);
+    CHECK(difference(outcome_of(imported.models, group).output, doubles(group, "output")) < 1e-5);
     const Outcome step = outcome_of(imported.models, group, true);
     CHECK(step.loss / 3 == Catch::Approx(group.read<float>("loss")[0]).epsilon(1e-5));
     const hdf5::Group gradients = group.group("gradients");
@@ -159,7 +145,7 @@ TEST_CASE("transposed convolutions pad automatically as onnxruntime does") {
   const hdf5::File golden = hdf5::File::open((kFiles / "golden.h5").string());
   const hdf5::Group group = golden.group("transposed");
   const Imported imported = read_onnx(kFiles / "transposed.onnx", {});
-  CHECK(difference(outcome_of(imported.models, group, false).output, doubles(group, "output")) < 1e-5);
+  CHECK(difference(outcome_of(imported.models, group).output, doubles(group, "output")) < 1e-5);
 }
 
 TEST_CASE("an input that only a branch reads is the model's input") {
@@ -197,7 +183,7 @@ TEST_CASE("a channels-last model becomes channels first, with its names and norm
   const hdf5::File golden = hdf5::File::open((kFiles / "golden.h5").string());
   const Imported imported = read_onnx(kFiles / "channels_last.onnx", {});
   const run::ModelDescription& model = imported.models.description;
-  CHECK(difference(outcome_of(imported.models, golden.group("channels_last"), false).output,
+  CHECK(difference(outcome_of(imported.models, golden.group("channels_last")).output,
                    doubles(golden.group("channels_last"), "output")) < 1e-5);
   std::vector<std::string> layers;
   for (const nn::Node& one : model.graph.nodes())
@@ -213,7 +199,7 @@ TEST_CASE("a mean over the tokens that are not 0 equals onnxruntime's") {
   const hdf5::Group golden = file.group("masked");
   const Imported imported = read_onnx(kFiles / "masked.onnx", {});
   CHECK(imported.models.description.graph.input_shape().type == nn::ValueType::kToken);
-  CHECK(difference(outcome_of(imported.models, golden, false).output, doubles(golden, "output")) < 1e-5);
+  CHECK(difference(outcome_of(imported.models, golden).output, doubles(golden, "output")) < 1e-5);
 }
 
 TEST_CASE("a quantized model is read without its rounding, but with its ranges") {
@@ -222,7 +208,7 @@ TEST_CASE("a quantized model is read without its rounding, but with its ranges")
   const Imported imported = read_onnx(kFiles / "quantized.onnx", {});
   // The rounding of two activations in 8 bits is left out. Without the ReLU, which only the range of the
   // first holds, the difference is above 1.
-  CHECK(difference(outcome_of(imported.models, golden, false).output, doubles(golden, "output")) < 0.02);
+  CHECK(difference(outcome_of(imported.models, golden).output, doubles(golden, "output")) < 0.02);
   CHECK(std::any_of(imported.notes.begin(), imported.notes.end(), [](const std::string& note) {
     return note.find("the rounding of its activations is left out") != note.npos;
   }));
@@ -403,6 +389,33 @@ TEST_CASE("a Slice takes any indices that NumPy's would") {
   CHECK(sliced(0, kLast, 2) == List{0, 2, 4, 6});              // x[..., ::2]
   CHECK(sliced(2, 6, 3) == List{2, 5});                        // x[..., 2:6:3]
   CHECK(sliced(-100, 2, 1) == List{0, 1});                     // x[..., -100:2]
+}
+
+TEST_CASE("constants are split, squeezed, measured, cast and reduced as onnxruntime does") {
+  const Folder folder;
+  const auto model = [&](const std::string& graph) {
+    return Model{.graph = graph + node("Cast", {"c"}, "d", setting("to", 1)) + node("Mul", {"x", "d"}, "y"),
+                 .input = {-1, 5},
+                 .opset = 18}
+        .bytes();
+  };
+  const auto of = [&](const std::string& graph) {
+    return output_of(folder.read(model(graph)), std::vector<float>(5, 1.0F));
+  };
+  using List = std::vector<double>;
+  const std::string five = integers("five", {1, 2, 3, 4, 5});
+  const std::string halves =
+      field(1, field(1, std::string_view("five")) + field(2, std::string_view("a")) +
+                   field(2, std::string_view("b")) + field(4, std::string_view("Split")));
+  CHECK(of(five + halves + node("Concat", {"b", "a"}, "c", setting("axis", 0))) == List{4, 5, 1, 2, 3});
+  CHECK(of(five + node("Unsqueeze", {"five", "zero"}, "row") + integers("zero", {0}) +
+           node("Shape", {"row"}, "c", setting("start", 1))) == List(5, 5));
+  CHECK(of(floats("half", {5}, 5) + node("Cast", {"half"}, "c", setting("to", 9))) == List(5, 1));
+  CHECK(of(five + node("Cast", {"five"}, "c", setting("to", 9))) == List(5, 1));
+  CHECK(of(floats("half", {5}, 5) + node("ReduceSum", {"half"}, "c", setting("noop_with_empty_axes", 1))) ==
+        List(5, 0.5));
+  CHECK_THAT(folder.error(model(five + integers("zero", {0}) + node("Squeeze", {"five", "zero"}, "c"))),
+             Catch::Contains("removes axis 0 of (5)"));
 }
 
 TEST_CASE("comparisons, booleans and constants in any position") {

@@ -11,49 +11,13 @@
 #include <memory>
 #include <span>
 
-#include "convoke/engine/canonical.hpp"
-#include "convoke/hdf5/file.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/layers/reshape.hpp"
-#include "experiment.hpp"
+#include "run_on.hpp"
 
 using namespace convoke;
 
 namespace {
-
-struct Samples {
-  std::vector<float> numbers;
-  std::vector<std::int32_t> tokens, labels;
-  std::int64_t count = 0;
-  Shape shape;  ///< of one sample
-};
-
-Samples read_samples(const std::string& name) {
-  const hdf5::File file = hdf5::File::open(name);
-  Samples samples;
-  const Shape all = file.dataset("samples").shape();
-  samples.count = all[0];
-  samples.shape = Shape(std::vector<std::int64_t>(all.extents().begin() + 1, all.extents().end()));
-  if (file.dataset("samples").type() == hdf5::ElementType::kInt32) {
-    samples.tokens = file.read<std::int32_t>("samples");
-  } else {
-    samples.numbers = file.read<float>("samples");
-  }
-  if (file.contains("labels")) samples.labels = file.read<std::int32_t>("labels");
-  return samples;
-}
-
-Outcome run_on(const nn::Graph& graph, const Samples& samples, std::span<const float> parameters,
-               bool training) {
-  Experiment experiment(graph, {.micro_batch = samples.count, .training = training});
-  engine::pack(engine::canonical_parameters(graph), *experiment.layout, parameters,
-               experiment.parameters.span());
-  Batch batch(graph, samples.count);
-  batch.input = samples.numbers;
-  batch.tokens = samples.tokens;
-  if (training) batch.labels = samples.labels;
-  return experiment.run(batch);
-}
 
 void write(hdf5::Group& group, const std::string& name, const std::vector<double>& values,
            const Shape& shape) {
@@ -68,23 +32,25 @@ int main(int argc, char** argv) try {
     std::cerr << "usage: interop_run MODEL DATA.h5 OUT.h5\n";
     return 2;
   }
-  const Samples samples = read_samples(argv[2]);
-  const interop::Imported imported = interop::read_model(argv[1], {.input = samples.shape});
+  const hdf5::File data = hdf5::File::open(argv[2]);
+  const std::vector<std::int64_t> all = data.dataset("samples").shape().extents();
+  const interop::Imported imported =
+      interop::read_model(argv[1], {.input = Shape(std::vector<std::int64_t>(all.begin() + 1, all.end()))});
   for (const std::string& note : imported.notes) std::cout << "note: " << note << "\n";
   nn::Graph graph = imported.models.description.graph;
   const Shape output = graph.output_shape();
   // The loss takes vectors, which also hold any other value.
   if (output.rank() > 1) graph.add(std::make_shared<nn::Flatten>(), {graph.nodes().size() - 1});
   const std::vector<float>& parameters = imported.models.members.front().parameters;
-  const Outcome forward = run_on(graph, samples, parameters, false);
+  const Outcome forward = run_on(graph, parameters, data);
 
   hdf5::File out = hdf5::File::create(argv[3]);
-  std::vector<std::int64_t> shape{samples.count};
+  std::vector<std::int64_t> shape{all[0]};
   for (const std::int64_t extent : output.extents()) shape.push_back(extent);
   write(out, "output", forward.output, Shape(shape));
-  if (!samples.labels.empty()) {
-    const Outcome step = run_on(graph, samples, parameters, true);
-    write(out, "loss", {step.loss / static_cast<double>(samples.count)}, {1});
+  if (data.contains("labels")) {
+    const Outcome step = run_on(graph, parameters, data, true);
+    write(out, "loss", {step.loss / static_cast<double>(all[0])}, {1});
     hdf5::Group gradients = out.create_group("gradients"), values = out.create_group("parameters");
     for (const engine::CanonicalParameter& parameter : engine::canonical_parameters(graph)) {
       const auto own = std::span(parameters).subspan(parameter.offset, parameter.size());

@@ -212,6 +212,7 @@ void convert_log_softmax(Call& call) {
 }
 
 void convert_dropout(Call& call) {
+  if (call.is_constant(0)) return call.give(call.value(0));
   const View& x = call.view(0);
   double rate = call.number("ratio", 0.5);
   if (call.has(1)) rate = call.constant(1, "ratio").scalar().value_or(0.5F);

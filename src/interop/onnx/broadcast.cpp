@@ -18,12 +18,6 @@ std::vector<Dim> broadcast(const Call& call, const std::vector<Dim>& a, const st
   return wide;
 }
 
-std::vector<Dim> dims_of(const Constant& constant) {
-  std::vector<Dim> dims;
-  for (const std::int64_t extent : constant.shape.extents()) dims.push_back({extent});
-  return dims;
-}
-
 View with_rank(const View& view, std::size_t rank) {
   View wide = view;
   if (rank > view.rank()) wide.axes.insert(wide.axes.begin(), rank - view.rank(), View::Axis{});
@@ -66,7 +60,7 @@ std::vector<View> broadcast_all(Call& call, std::vector<View> views) {
 }
 
 Spread spread(Call& call, const View& view, const Constant& constant) {
-  const std::vector<Dim> own = dims_of(constant);
+  const std::vector<Dim> own = constant.dims();
   const std::vector<Dim> to = broadcast(call, view.dims(), own);
   const View x = repeated(call, view, to);
   std::vector<std::size_t> axes;

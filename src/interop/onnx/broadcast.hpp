@@ -9,8 +9,6 @@ namespace convoke::interop::onnx {
 
 /// Returns the dimensions to which both are broadcast. Refuses the node if they do not fit.
 std::vector<Dim> broadcast(const Call& call, const std::vector<Dim>& a, const std::vector<Dim>& b);
-/// The dimensions of a constant.
-std::vector<Dim> dims_of(const Constant& constant);
 /// Returns the view with axes of extent 1 in front, up to `rank`.
 View with_rank(const View& view, std::size_t rank);
 /// Returns the view with all axes of extent 1 of `to` repeated.

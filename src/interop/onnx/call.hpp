@@ -19,6 +19,9 @@ namespace convoke::interop::onnx {
 
 /// Facts about an ONNX value during the import.
 using Known = std::variant<Constant, View>;
+inline std::vector<Dim> dims_of(const Known& value) {
+  return std::visit([](const auto& one) { return one.dims(); }, value);
+}
 
 /// The state of an import.
 struct Import {
@@ -61,6 +64,7 @@ class Call {
   std::size_t inputs() const { return node_.inputs.size(); }
   /// True if the input is given.
   bool has(std::size_t input) const { return input < node_.inputs.size() && !node_.inputs[input].empty(); }
+  const Known& value(std::size_t input) const;
   bool is_constant(std::size_t input) const;
   const View& view(std::size_t input) const;
   const Constant& constant(std::size_t input, std::string_view what) const;
@@ -114,8 +118,6 @@ class Call {
   [[noreturn]] void refuse(const std::string& why, std::string hint = {}) const;
 
  private:
-  const Known& value(std::size_t input) const;
-
   Import& import_;
   const NodeProto& node_;
 };
@@ -129,6 +131,7 @@ std::string module_of_node(std::string_view node, std::string_view op);
 struct Operator {
   std::string_view name;
   void (*convert)(Call& call);
+  bool of_constants = false;  ///< also for inputs that are all constant
 };
 
 /// Returns how a node is converted: an operator of ONNX, or one that only patterns give. Nothing: not at all.

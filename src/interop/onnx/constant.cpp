@@ -24,6 +24,12 @@ std::string to_string(const std::vector<Dim>& dims) {
   return "(" + join(parts) + ")";
 }
 
+std::vector<Dim> Constant::dims() const {
+  std::vector<Dim> dims;
+  for (const std::int64_t extent : shape.extents()) dims.push_back({extent});
+  return dims;
+}
+
 std::vector<float> Constant::floats() const {
   const std::optional<std::int64_t> count = checked_elements(shape);
   if (!count) throw Error(fmt::format("{}: its shape {} is absurd", name, shape.to_string()));
@@ -106,39 +112,6 @@ Constant Constant::transposed(const std::vector<std::size_t>& axes) const {
 
 namespace {
 
-std::optional<NumberType> number_type_of(std::int64_t type) {
-  switch (type) {
-    case 1:
-      return NumberType::kFloat32;
-    case 2:
-      return NumberType::kUint8;
-    case 3:
-      return NumberType::kInt8;
-    case 4:
-      return NumberType::kUint16;
-    case 5:
-      return NumberType::kInt16;
-    case 6:
-      return NumberType::kInt32;
-    case 7:
-      return NumberType::kInt64;
-    case 9:
-      return NumberType::kBool;
-    case 10:
-      return NumberType::kFloat16;
-    case 11:
-      return NumberType::kFloat64;
-    case 12:
-      return NumberType::kUint32;
-    case 13:
-      return NumberType::kUint64;
-    case 16:
-      return NumberType::kBfloat16;
-    default:
-      return std::nullopt;
-  }
-}
-
 /// Appends the lowest `size` bytes of `value`.
 void append(std::vector<std::byte>& bytes, std::uint64_t value, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) bytes.push_back(static_cast<std::byte>(value >> (8 * i)));
@@ -209,7 +182,7 @@ Tensor external_tensor(const TensorProto& proto, Shape shape, NumberType type,
 }
 
 Tensor tensor_of(const TensorProto& proto, const std::filesystem::path& folder) {
-  const std::optional<NumberType> type = number_type_of(proto.type);
+  const std::optional<NumberType> type = number_type(&NumberTypeFacts::onnx, proto.type);
   if (!type) {
     throw Error(fmt::format("tensor {}: holds numbers of ONNX's type {}, which Convoke does not read",
                             one_line(proto.name), proto.type),
@@ -229,11 +202,6 @@ Tensor tensor_of(const TensorProto& proto, const std::filesystem::path& folder) 
     inner(offset, bytes);
   };
   return tensor;
-}
-
-bool is_whole(NumberType type) {
-  return type != NumberType::kFloat32 && type != NumberType::kFloat16 && type != NumberType::kBfloat16 &&
-         type != NumberType::kFloat64;
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ struct Constant {
 
   static constexpr std::int64_t kMostNumbers = 1 << 16;
 
+  std::vector<Dim> dims() const;
   std::vector<float> floats() const;
   /// True if numbers are known.
   bool is_numbers() const { return whole && numbers.size() == static_cast<std::size_t>(shape.elements()); }

@@ -90,7 +90,7 @@ void convert_convolution(Call& call) {
   const WindowAttributes window = read_window(call, kernel_of(call, weight, input), input);
   const std::int64_t filters = weight.shape[0], groups = call.integer("group", 1);
   const std::optional<Constant> bias = bias_of(call, filters);
-  Settings layer = convolution(window, window.sequence ? "conv1d" : "conv2d", filters, groups);
+  const Settings layer = convolution(window, window.sequence ? "conv1d" : "conv2d", filters, groups);
   const std::size_t from = channels_first(call, input);
   call.give(of_channels_first(call.graph(), add_convolution(call, layer, from, weight, bias)));
 }

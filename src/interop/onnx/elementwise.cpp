@@ -26,7 +26,7 @@ View filled(Call& call, const View& like, const Constant& constant) {
 Operand operand_of(Call& call, std::size_t input, const View& like) {
   if (!call.is_constant(input)) return call.view(input);
   const Constant& constant = call.constant(input, "operand");
-  const bool widens = broadcast(call, like.dims(), dims_of(constant)) != like.dims();
+  const bool widens = broadcast(call, like.dims(), constant.dims()) != like.dims();
   if (widens || !constant.uniform()) return filled(call, like, constant);
   if (std::isnan(*constant.uniform())) call.refuse("computes with a constant that is not a number");
   return static_cast<double>(*constant.uniform());

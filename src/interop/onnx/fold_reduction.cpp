@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace convoke::interop::onnx {
 namespace {
@@ -33,14 +34,8 @@ constexpr std::array kReductions{
 };
 
 Array reduced(Call& call, const Reduction& op, const Array& array) {
-  std::vector<std::size_t> axes;
-  const auto list = call.list("axes", 1);
   const std::size_t rank = array.shape.rank();
-  if (list && !list->empty()) {
-    axes = call.axes(*list, rank);
-  } else {
-    for (std::size_t axis = 0; axis < rank; ++axis) axes.push_back(axis);
-  }
+  const std::vector<std::size_t> axes = reduced_axes(call, rank);
   const auto gone = [&](std::size_t axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); };
   std::vector<std::int64_t> kept, left;
   for (std::size_t axis = 0; axis < rank; ++axis) {
@@ -71,6 +66,14 @@ Array reduced(Call& call, const Reduction& op, const Array& array) {
 }
 
 }  // namespace
+
+std::vector<std::size_t> reduced_axes(const Call& call, std::size_t rank) {
+  const auto list = call.list("axes", 1);
+  if (list && !list->empty()) return call.axes(*list, rank);
+  std::vector<std::size_t> all(call.integer("noop_with_empty_axes", 0) != 0 ? 0 : rank);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
 
 bool fold_reduction(Call& call) {
   const Reduction* reduction = entry_for(call, kReductions);

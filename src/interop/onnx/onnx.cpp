@@ -101,7 +101,7 @@ void convert(Import& import, const NodeProto& node, const std::filesystem::path&
     if (constant && node.domain.empty() && fold(call)) return;
     const std::optional<Operator> entry = find_operator(node);
     if (!entry) refuse_operator(node);
-    if (constant) {
+    if (constant && !entry->of_constants) {
       call.refuse("has only constant inputs, which Convoke does not compute",
                   "fold them first: python -m onnxsim model.onnx folded.onnx");
     }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "interop/onnx/broadcast.hpp"
+#include "interop/onnx/folding.hpp"
 #include "interop/onnx/operators.hpp"
 #include "interop/slice_indices.hpp"
 
@@ -40,22 +42,36 @@ View picked(Call& call, const View& x, std::size_t axis, std::vector<std::int64_
   return joined(call, parts, axis);
 }
 
+namespace {
+
+/// Returns the elements from `first` on along an axis.
+Known part_of(Call& call, const Known& x, std::size_t axis, std::int64_t first, std::int64_t size) {
+  if (const View* view = std::get_if<View>(&x)) return sliced(call, *view, axis, first, size);
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(size));
+  std::iota(indices.begin(), indices.end(), first);
+  return counted(call, taken(Array::of(std::get<Constant>(x)), axis, indices));
+}
+
+}  // namespace
+
 void convert_split(Call& call) {
-  const View& x = call.view(0);
-  const std::size_t axis = call.axis(call.integer("axis", 0), x.rank());
-  if (x.has_batch(axis)) call.refuse("splits the batch");
+  const Known& x = call.value(0);
+  const std::vector<Dim> dims = dims_of(x);
+  const std::size_t axis = call.axis(call.integer("axis", 0), dims.size());
+  if (dims[axis].batch) call.refuse("splits the batch");
   const std::size_t outputs = call.node().outputs.size();
   std::vector<std::int64_t> sizes = call.list("split", 1).value_or(std::vector<std::int64_t>{});
   if (sizes.empty()) {
-    const auto parts = static_cast<std::int64_t>(outputs), extent = x.dim(axis).value;
+    const auto parts = static_cast<std::int64_t>(outputs), extent = dims[axis].value;
     const std::int64_t size = (extent + parts - 1) / parts;
-    for (std::int64_t i = 0; i < parts; ++i) sizes.push_back(std::min(size, extent - i * size));
+    for (std::int64_t i = 0; i < parts; ++i)
+      sizes.push_back(std::clamp<std::int64_t>(extent - i * size, 0, size));
   }
   if (sizes.size() != outputs) call.refuse(fmt::format("has {} sizes for {} outputs", sizes.size(), outputs));
   std::int64_t first = 0;
   for (std::size_t i = 0; i < outputs; ++i) {
-    if (sizes[i] < 0 || sizes[i] > x.dim(axis).value) call.refuse("has a size beyond its input");
-    if (call.wants(i)) call.give(sliced(call, x, axis, first, sizes[i]), i);
+    if (sizes[i] < 0 || sizes[i] > dims[axis].value - first) call.refuse("has a size beyond its input");
+    if (call.is_constant(0) || call.wants(i)) call.give(part_of(call, x, axis, first, sizes[i]), i);
     first += sizes[i];
   }
 }
@@ -84,6 +100,7 @@ std::optional<View> strided(Call& call, const View& x, std::size_t axis, std::in
 /// Takes indices that are `step` apart: forwards by a view if that is possible, otherwise part by part.
 View every(Call& call, const View& x, std::size_t axis, const std::vector<std::int64_t>& indices,
            std::int64_t step) {
+  if (indices.empty()) call.refuse("takes nothing of its input");
   const auto count = static_cast<std::int64_t>(indices.size());
   if (step == 1 || count == 1) return sliced(call, x, axis, indices[0], count);
   const std::optional<View> view = step > 1 ? strided(call, x, axis, indices[0], step, count) : std::nullopt;
@@ -104,7 +121,7 @@ std::vector<Dim> dims_of(const Call& call, const char* attribute, std::size_t in
 }  // namespace
 
 void convert_slice(Call& call) {
-  View x = call.view(0);
+  Known x = call.value(0);
   const std::vector<Dim> starts = dims_of(call, "starts", 1), ends = dims_of(call, "ends", 2);
   std::vector<Dim> list = dims_of(call, "axes", 3), steps = dims_of(call, "steps", 4);
   if (list.empty()) {
@@ -115,8 +132,9 @@ void convert_slice(Call& call) {
     call.refuse("has starts, ends, axes and steps of different lengths");
   }
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    const std::size_t axis = call.axis(list[i].value, x.rank());
-    if (x.has_batch(axis)) {
+    const std::vector<Dim> dims = dims_of(x);
+    const std::size_t axis = call.axis(list[i].value, dims.size());
+    if (dims[axis].batch) {
       constexpr std::int64_t kOpenEnd = 1000000;  // exporters write some huge number for "to the end"
       const bool whole =
           starts[i].value == 0 && steps[i].value == 1 && (ends[i].batch || ends[i].value >= kOpenEnd);
@@ -124,11 +142,15 @@ void convert_slice(Call& call) {
       continue;
     }
     if (steps[i].value == 0) call.refuse("has a step of 0");
-    const auto indices = slice_indices(x.dim(axis).value, starts[i].value, ends[i].value, steps[i].value);
-    if (indices.empty()) call.refuse("takes nothing of its input");
-    x = every(call, x, axis, indices, steps[i].value);
+    const auto indices = slice_indices(dims[axis].value, starts[i].value, ends[i].value, steps[i].value);
+    if (const View* view = std::get_if<View>(&x)) {
+      x = every(call, *view, axis, indices, steps[i].value);
+    } else {
+      if (starts[i].batch || ends[i].batch) call.refuse("takes a part that depends on the size of the batch");
+      x = counted(call, taken(Array::of(std::get<Constant>(x)), axis, indices));
+    }
   }
-  call.give(x);
+  call.give(std::move(x));
 }
 
 namespace {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "interop/onnx/folding.hpp"
 #include "interop/onnx/operators.hpp"
 #include "interop/onnx/window.hpp"
 
@@ -68,18 +69,9 @@ void global(Call& call, const char* layer) {
   call.give(reduced(call, x, axes, layer, true));
 }
 
-std::vector<std::size_t> reduced_axes(const Call& call, const View& x) {
-  const auto list = call.list("axes", 1);
-  if (list && !list->empty()) return call.axes(*list, x.rank());
-  std::vector<std::size_t> all;
-  if (call.integer("noop_with_empty_axes", 0) != 0) return all;
-  for (std::size_t axis = 0; axis < x.rank(); ++axis) all.push_back(axis);
-  return all;
-}
-
 void reduce(Call& call, const char* layer) {
   const View& x = call.view(0);
-  call.give(reduced(call, x, reduced_axes(call, x), layer, call.integer("keepdims", 1) != 0));
+  call.give(reduced(call, x, reduced_axes(call, x.rank()), layer, call.integer("keepdims", 1) != 0));
 }
 
 }  // namespace
@@ -93,7 +85,7 @@ void convert_reduce_max(Call& call) { reduce(call, kMax); }
 
 void convert_reduce_sum(Call& call) {
   const View& x = call.view(0);
-  const std::vector<std::size_t> axes = reduced_axes(call, x);
+  const std::vector<std::size_t> axes = reduced_axes(call, x.rank());
   const auto count = static_cast<double>(x.extent(atoms_of(x, axes)));
   const View mean = reduced(call, x, axes, kMean, call.integer("keepdims", 1) != 0);
   call.give(rescaled(call, mean, count, 0));

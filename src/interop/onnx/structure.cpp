@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "interop/onnx/folding.hpp"
 #include "interop/onnx/operators.hpp"
 
-// Operators that only change how a value is seen: see view.hpp.
+// Operators that only change how a value is seen (view.hpp), or the shape of a constant.
 
 namespace convoke::interop::onnx {
 namespace {
@@ -15,6 +16,10 @@ constexpr std::int64_t kOpen = -1;  // an extent that follows from the others
 /// Replaces an open extent by what is left of `elements`; false if that is not a whole number, or if the
 /// product differs.
 bool complete(std::vector<Dim>& to, std::int64_t elements) {
+  if (elements == 0) {  // of a constant
+    std::ranges::replace(to, Dim{kOpen}, Dim{0});
+    return std::ranges::count(to, Dim{0}) > 0;
+  }
   std::int64_t known = 1;
   for (const Dim dim : to) {
     if (dim.value == kOpen) continue;
@@ -99,17 +104,54 @@ View reshaped(Call& call, const View& view, std::vector<Dim> to) {
       "export the model with fixed sizes and a dynamic batch axis");
 }
 
-void convert_identity(Call& call) {
-  const View& x = call.view(0);
-  call.give(x);
+namespace {
+
+/// Gives the input these dimensions.
+void give_reshaped(Call& call, std::vector<Dim> to) {
+  if (!call.is_constant(0)) return call.give(reshaped(call, call.view(0), std::move(to)));
+  const Constant& from = call.constant(0, "input");
+  std::vector<std::int64_t> extents;
+  const bool fits = complete(to, from.shape.elements());
+  for (const Dim dim : to) {
+    if (!fits || dim.batch || dim.value < 0) {
+      call.refuse(
+          fmt::format("cannot give a constant {} the shape {}", from.shape.to_string(), to_string(to)));
+    }
+    extents.push_back(dim.value);
+  }
+  if (!checked_elements(Shape(extents))) call.refuse("has an absurd shape");
+  call.give(from.reshaped(Shape(extents)));
 }
 
+constexpr std::int64_t kBool = 9;
+
+Constant cast(const Constant& from, std::int64_t to, bool real) {
+  if (to == kBool) {
+    const Array zero{.shape = {}, .whole = true, .numbers = {{0}}, .floats = {}};
+    Array truth = combined("Equal", Array::of(from), zero);
+    for (Dim& equal : truth.numbers) equal.value = 1 - equal.value;
+    return truth.constant();
+  }
+  if (real != from.whole) return from;
+  if (real && !from.is_numbers()) {
+    Constant result = from;
+    result.whole = false;
+    return result;
+  }
+  const Array array = Array::of(from);
+  return (real ? array.as_floats() : array.as_whole()).constant();
+}
+
+}  // namespace
+
+void convert_identity(Call& call) { call.give(call.value(0)); }
+
 void convert_cast(Call& call) {
-  const View& x = call.view(0);
   const std::int64_t to = call.integer("to", 1);
   const bool real = to == 1 || to == 10 || to == 11 || to == 16;
+  if (call.is_constant(0)) return call.give(cast(call.constant(0, "input"), to, real));
+  const View& x = call.view(0);
   if (is_boolean(call.import().source, call.node().inputs[0])) return call.give(x);  // 1 and 0 in any type
-  constexpr std::int64_t kBool = 9;
   if (to == kBool) return call.give(boolean_of(call, x));
   const bool tokens = call.graph().node(x.node).shape.type == nn::ValueType::kToken;
   if (real == tokens) {
@@ -119,22 +161,19 @@ void convert_cast(Call& call) {
 }
 
 void convert_transpose(Call& call) {
-  const View& x = call.view(0);
+  const std::size_t rank = dims_of(call.value(0)).size();
   std::vector<std::int64_t> order = call.integers("perm");
   if (order.empty()) {
-    order.resize(x.rank());
+    order.resize(rank);
     std::iota(order.rbegin(), order.rend(), 0);
   }
-  std::vector<std::size_t> axes = call.axes(order, x.rank()), sorted = axes;
-  std::sort(sorted.begin(), sorted.end());
-  if (axes.size() != x.rank() || std::unique(sorted.begin(), sorted.end()) != sorted.end()) {
-    call.refuse("has a perm that is not a permutation of its axes");
-  }
-  call.give(x.transposed(axes));
+  const std::vector<std::size_t> axes = call.axes(order, rank);
+  if (axes.size() != rank) call.refuse("has a perm that is not a permutation of its axes");
+  call.give(std::visit([&](const auto& x) { return Known(x.transposed(axes)); }, call.value(0)));
 }
 
 void convert_reshape(Call& call) {
-  const View& x = call.view(0);
+  const std::vector<Dim> dims = dims_of(call.value(0));
   std::vector<Dim> to;
   if (call.has_attribute("shape")) {
     for (const std::int64_t extent : call.integers("shape")) to.push_back({extent});
@@ -145,58 +184,52 @@ void convert_reshape(Call& call) {
   }
   for (std::size_t i = 0; i < to.size(); ++i) {
     if (to[i] != Dim{0} || call.integer("allowzero", 0) != 0) continue;
-    if (i >= x.rank()) call.refuse(fmt::format("has no axis {} to copy", i));
-    to[i] = x.dim(i);
+    if (i >= dims.size()) call.refuse(fmt::format("has no axis {} to copy", i));
+    to[i] = dims[i];
   }
-  call.give(reshaped(call, x, std::move(to)));
+  give_reshaped(call, std::move(to));
 }
 
 void convert_flatten(Call& call) {
-  const View& x = call.view(0);
+  const std::vector<Dim> dims = dims_of(call.value(0));
   std::int64_t first = call.integer("axis", 1);
-  const auto rank = static_cast<std::int64_t>(x.rank());
+  const std::int64_t rank = std::ssize(dims);
   if (first < 0) first += rank;
   if (first < 0 || first > rank) call.refuse(fmt::format("has no axis {}", first));
   Dim before{1}, after{1};
   for (std::int64_t axis = 0; axis < rank; ++axis) {
     Dim& side = axis < first ? before : after;
-    side = times(side, x.dim(static_cast<std::size_t>(axis)));
+    side = times(side, dims[static_cast<std::size_t>(axis)]);
   }
-  call.give(reshaped(call, x, {before, after}));
+  give_reshaped(call, {before, after});
 }
 
 void convert_squeeze(Call& call) {
-  const View& x = call.view(0);
+  const std::vector<Dim> dims = dims_of(call.value(0));
   const auto list = call.list("axes", 1);
-  View result = x;
-  result.axes.clear();
-  const std::vector<std::size_t> gone = list ? call.axes(*list, x.rank()) : std::vector<std::size_t>{};
-  for (std::size_t axis = 0; axis < x.rank(); ++axis) {
-    const bool named = std::find(gone.begin(), gone.end(), axis) != gone.end();
-    if (named && !x.axes[axis].empty()) {
-      call.refuse(
-          fmt::format("removes axis {} of {}", axis, to_string(x.dims())),
-          x.has_batch(axis) ? "Convoke computes any number of samples: export without this node" : "");
+  const std::vector<std::size_t> gone = list ? call.axes(*list, dims.size()) : std::vector<std::size_t>{};
+  std::vector<Dim> left;
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    const bool named = std::ranges::find(gone, axis) != gone.end(), one = dims[axis] == Dim{1};
+    if (named && !one) {
+      call.refuse(fmt::format("removes axis {} of {}", axis, to_string(dims)),
+                  dims[axis].batch ? "Convoke computes any number of samples: export without this node" : "");
     }
-    if (list ? !named : !x.axes[axis].empty()) result.axes.push_back(x.axes[axis]);
+    if (list ? !named : !one) left.push_back(dims[axis]);
   }
-  call.give(result);
+  give_reshaped(call, std::move(left));
 }
 
 void convert_unsqueeze(Call& call) {
-  const View& x = call.view(0);
+  std::vector<Dim> dims = dims_of(call.value(0));
   const auto list = call.list("axes", 1);
   if (!list) call.refuse("has no axes");
-  const std::size_t rank = x.rank() + list->size();
+  const std::size_t rank = dims.size() + list->size();
   if (rank > View::kMostAxes) call.refuse("has too many axes");
   std::vector<std::size_t> added = call.axes(*list, rank);
-  View result = x;
   std::sort(added.begin(), added.end());
-  for (const std::size_t axis : added) {
-    if (axis > result.rank()) call.refuse("adds an axis twice");
-    result.axes.insert(result.axes.begin() + static_cast<std::ptrdiff_t>(axis), View::Axis{});
-  }
-  call.give(result);
+  for (const std::size_t axis : added) dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), Dim{1});
+  give_reshaped(call, std::move(dims));
 }
 
 namespace {
@@ -234,7 +267,7 @@ void convert_space_to_depth(Call& call) {
 }
 
 void convert_shape(Call& call) {
-  const std::vector<Dim> dims = call.view(0).dims();
+  const std::vector<Dim> dims = dims_of(call.value(0));
   const auto rank = static_cast<std::int64_t>(dims.size());
   const auto place = [&](std::int64_t at) {
     return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
@@ -246,7 +279,7 @@ void convert_shape(Call& call) {
 
 void convert_size(Call& call) {
   Dim size{1};
-  for (const Dim dim : call.view(0).dims()) size = times(size, dim);
+  for (const Dim dim : dims_of(call.value(0))) size = times(size, dim);
   call.give(Constant::of_numbers({}, {size}));
 }
 

@@ -20,19 +20,6 @@ constexpr std::size_t kLengthBytes = 8;
 constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // the limit of the format
 const std::string kSafetensorsHint = "get the file again, or write it again with safetensors.torch.save_file";
 
-struct StoredType {
-  std::string_view name;
-  NumberType type;
-};
-constexpr std::array kStoredTypes{
-    StoredType{"F32", NumberType::kFloat32},   StoredType{"F16", NumberType::kFloat16},
-    StoredType{"BF16", NumberType::kBfloat16}, StoredType{"F64", NumberType::kFloat64},
-    StoredType{"U8", NumberType::kUint8},      StoredType{"I8", NumberType::kInt8},
-    StoredType{"U16", NumberType::kUint16},    StoredType{"I16", NumberType::kInt16},
-    StoredType{"U32", NumberType::kUint32},    StoredType{"I32", NumberType::kInt32},
-    StoredType{"U64", NumberType::kUint64},    StoredType{"I64", NumberType::kInt64},
-    StoredType{"BOOL", NumberType::kBool}};
-
 std::uint64_t length_in(std::string_view beginning) {
   std::uint64_t length = 0;
   std::memcpy(&length, beginning.data(), kLengthBytes);
@@ -72,9 +59,8 @@ Tensor tensor_at(const std::shared_ptr<const os::File>& file, std::uint64_t data
   const std::string where = fmt::format("{}: tensor {}", file->path().string(), name);
   try {
     const auto& dtype = entry.at("dtype").get_ref<const std::string&>();
-    const auto type = std::find_if(kStoredTypes.begin(), kStoredTypes.end(),
-                                   [&](const StoredType& stored) { return stored.name == dtype; });
-    if (type == kStoredTypes.end()) {
+    const auto type = number_type(&NumberTypeFacts::safetensors, dtype);
+    if (!type) {
       throw Error(fmt::format("{}: has numbers of type {}, which Convoke does not read", where, dtype),
                   "convert it: tensor.float(), then safetensors.torch.save_file");
     }
@@ -82,7 +68,7 @@ Tensor tensor_at(const std::shared_ptr<const os::File>& file, std::uint64_t data
     const std::uint64_t bytes = file->size() - data_start;
     Tensor tensor{.name = name,
                   .shape = Shape(entry.at("shape").get<std::vector<std::int64_t>>()),
-                  .type = type->type,
+                  .type = *type,
                   .read = {}};
     if (offsets[0] > offsets[1] || offsets[1] > bytes || tensor.bytes() != offsets[1] - offsets[0]) {
       throw Error(fmt::format("{}: {} of {} does not fit bytes {} to {} of {}", where,

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -47,16 +46,6 @@ class Shards {
   std::vector<std::uint64_t> ends_;
 };
 
-struct TypeName {
-  std::string_view name;
-  NumberType type;
-};
-constexpr std::array kTypes{
-    TypeName{"float32", NumberType::kFloat32}, TypeName{"float16", NumberType::kFloat16},
-    TypeName{"int32", NumberType::kInt32},     TypeName{"uint8", NumberType::kUint8},
-    TypeName{"uint16", NumberType::kUint16},   TypeName{"bool", NumberType::kBool},
-};
-
 /// How the numbers of a tensor are stored: value = scale * stored + min.
 struct Stored {
   NumberType type = NumberType::kFloat32;
@@ -66,10 +55,9 @@ struct Stored {
 std::optional<Stored> stored_as(const Json& weight) {
   const Json& quantization = member(weight, "quantization");
   const std::string name = text_of(member(quantization.is_object() ? quantization : weight, "dtype"));
-  const auto type =
-      std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeName& t) { return t.name == name; });
-  if (type == kTypes.end()) return std::nullopt;
-  Stored stored{.type = type->type};
+  const auto type = number_type(&NumberTypeFacts::name, name);
+  if (!type) return std::nullopt;
+  Stored stored{.type = *type};
   const Json& scale = member(quantization, "scale");
   const Json& min = member(quantization, "min");
   if (scale.is_number()) stored.scale = scale.get<double>();
@@ -131,7 +119,7 @@ void open_group(const std::filesystem::path& file, const Json& group, Manifest& 
     if (!stored || !member(weight, "shape").is_array()) {
       throw Error(fmt::format("{}: the weight \"{}\" holds no numbers of a known type", file.string(),
                               shortened(one_line(name), 80)),
-                  fmt::format("known: {}", join(names_in(kTypes))));
+                  fmt::format("known: {}", join(names_in(kNumberTypes))));
     }
     Tensor raw{.name = name, .shape = shape_of(member(weight, "shape")), .type = stored->type, .read = {}};
     const std::uint64_t bytes = raw.bytes();
