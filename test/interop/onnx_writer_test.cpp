@@ -1,13 +1,12 @@
 #include "interop/onnx/onnx_writer.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
-#include "convoke/core/protobuf.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/dense.hpp"
+#include "interop/onnx/constant.hpp"
 #include "interop/onnx/emission.hpp"
 #include "interop/written_layers.hpp"
 #include "sample_models.hpp"
@@ -21,15 +20,10 @@ using namespace convoke::interop::onnx_export;
 
 namespace {
 
-struct WrittenNode {
-  std::string op;
-  std::vector<std::string> inputs, outputs;
-};
-
-// What a written file holds, read by the wire format alone.
+// What a written file holds, by the reader of other programs' files.
 struct Written {
   std::string bytes;
-  std::vector<WrittenNode> nodes;
+  std::vector<onnx::NodeProto> nodes;
   std::map<std::string, std::vector<float>> floats;  // initializers
   std::vector<std::string> inputs, outputs;
   std::map<std::string, std::string> metadata;
@@ -37,72 +31,24 @@ struct Written {
 
   std::vector<std::string> ops() const {
     std::vector<std::string> list;
-    for (const WrittenNode& node : nodes) list.push_back(node.op);
+    for (const onnx::NodeProto& node : nodes) list.push_back(node.op);
     return list;
   }
 };
 
-using protobuf::Field;
-using protobuf::Message;
-constexpr auto kBytes = protobuf::Wire::kBytes;
-constexpr auto kVarint = protobuf::Wire::kVarint;
-
-std::string text_of(Message message, std::uint64_t number) {
-  for (Field field; message.next(field);)
-    if (field.is(number, kBytes)) return std::string(field.text());
-  return "";
-}
-
-WrittenNode read_node(Message message) {
-  WrittenNode node;
-  for (Field field; message.next(field);) {
-    if (field.is(1, kBytes)) node.inputs.emplace_back(field.text());
-    if (field.is(2, kBytes)) node.outputs.emplace_back(field.text());
-    if (field.is(4, kBytes)) node.op = field.text();
-  }
-  return node;
-}
-
-void read_initializer(Message message, Written& written) {
-  std::string name;
-  std::size_t elements = 1;
-  std::int64_t type = 0;
-  std::span<const std::byte> raw;
-  for (Field field; message.next(field);) {
-    if (field.is(1, kVarint)) elements *= static_cast<std::size_t>(field.value);
-    if (field.is(2, kVarint)) type = field.integer();
-    if (field.is(8, kBytes)) name = field.text();
-    if (field.is(9, kBytes)) raw = field.bytes;
-  }
-  REQUIRE((type == 1 || type == 7));
-  REQUIRE(raw.size() == elements * (type == 1 ? 4 : 8));
-  if (type != 1) return;
-  REQUIRE(!written.floats.contains(name));
-  std::vector<float>& values = written.floats[name];
-  values.resize(elements);
-  std::memcpy(values.data(), raw.data(), raw.size());
-}
-
 Written read_written(std::string bytes) {
-  static const std::string what = "not an ONNX model", hint;
   Written written;
   written.bytes = std::move(bytes);
-  Message model(std::as_bytes(std::span(written.bytes)), what, hint);
-  for (Field field; model.next(field);) {
-    if (field.is(8, kBytes)) {
-      Message opset = model.within(field);
-      for (Field own; opset.next(own);) written.opset = own.integer();
-    }
-    if (field.is(14, kBytes))
-      written.metadata[text_of(model.within(field), 1)] = text_of(model.within(field), 2);
-    if (!field.is(7, kBytes)) continue;
-    Message graph = model.within(field);
-    for (Field own; graph.next(own);) {
-      if (own.is(1, kBytes)) written.nodes.push_back(read_node(graph.within(own)));
-      if (own.is(5, kBytes)) read_initializer(graph.within(own), written);
-      if (own.is(11, kBytes)) written.inputs.push_back(text_of(graph.within(own), 1));
-      if (own.is(12, kBytes)) written.outputs.push_back(text_of(graph.within(own), 1));
-    }
+  onnx::ModelProto model = onnx::parse_model(std::as_bytes(std::span(written.bytes)));
+  written.nodes = std::move(model.nodes);
+  written.metadata = {model.metadata.begin(), model.metadata.end()};
+  written.opset = model.opset;
+  for (const onnx::ValueInfo& input : model.inputs) written.inputs.push_back(input.name);
+  for (const onnx::ValueInfo& output : model.outputs) written.outputs.push_back(output.name);
+  for (const onnx::TensorProto& tensor : model.initializers) {
+    REQUIRE((tensor.type == 1 || tensor.type == 7));
+    const std::vector<float> values = onnx::make_constant(tensor, {}).floats();
+    if (tensor.type == 1) REQUIRE(written.floats.emplace(tensor.name, values).second);
   }
   return written;
 }
@@ -144,7 +90,7 @@ TEST_CASE("every sample is written as a connected ONNX graph") {
     CHECK(written.inputs == Names{"input"});
     CHECK(written.outputs == Names{"output"});
     Names values{"input", ""};
-    for (const WrittenNode& node : written.nodes) {
+    for (const onnx::NodeProto& node : written.nodes) {
       for (const std::string& input : node.inputs) {
         const bool integers = input.find('/') != std::string::npos;  // constants of one node
         CHECK((written.floats.contains(input) || integers ||
@@ -221,7 +167,7 @@ TEST_CASE("an ensemble is the mean of its members' probabilities") {
 TEST_CASE("shared parameters are stored once") {
   const Written written = write_and_read("shared");
   Names weights;
-  for (const WrittenNode& node : written.nodes)
+  for (const onnx::NodeProto& node : written.nodes)
     if (node.op == "Conv" || node.op == "Gemm") weights.push_back(node.inputs[1]);
   CHECK(weights == Names{"conv.weight", "conv.weight", "fc.weight", "fc.weight"});
   CHECK(written.floats.size() == 4);
