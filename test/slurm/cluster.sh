@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # A temporary Slurm on this machine, for tests; uses no systemd and does not change /etc. Needs root.
-#   cluster.sh up [NODES=3] [CPUS=2]   start it; prints the line to `eval`: export SLURM_CONF=...
+#   cluster.sh up [NODES=3] [CPUS=2] [SPARE=0]
+#                                      start it, with SPARE more nodes in a partition `spare`, for a second job whose
+#                                      nodes may be lost; prints the line to `eval`: export SLURM_CONF=...
 #                                      If a cluster of a living shell (or ctest) is up, `up` ends with 1; the remains
 #                                      of a dead one are removed first
 #   cluster.sh down                    stop and remove everything; also after a failed `up` or a killed session
@@ -78,11 +80,11 @@ start_munge() {  # the package has the key; the daemon may be running already
 }
 
 write_config() {
-  local nodes=$1 cpus=$2 i
+  local nodes=$1 cpus=$2 all=$(($1 + $3)) i
   {
     echo "127.0.0.1 localhost"
     echo "$network.1 $(hostname)"
-    for i in $(seq "$nodes"); do echo "$network.$((10 + i)) node$i"; done
+    for i in $(seq "$all"); do echo "$network.$((10 + i)) node$i"; done
   } > "$folder/hosts"
   # If /sys/fs/cgroup is not mounted (in containers), slurmd starts only if it is told to ignore it.
   echo CgroupPlugin=cgroup/v1 > "$folder/cgroup.conf"
@@ -119,10 +121,11 @@ ReturnToService=2
 KillWait=5
 SlurmdTimeout=30
 NodeName=DEFAULT CPUs=$cpus RealMemory=4000 State=UNKNOWN
-$(for i in $(seq "$nodes"); do echo "NodeName=node$i NodeAddr=$network.$((10 + i))"; done)
-PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+$(for i in $(seq "$all"); do echo "NodeName=node$i NodeAddr=$network.$((10 + i))"; done)
+PartitionName=main Nodes=node[1-$nodes] Default=YES MaxTime=INFINITE State=UP
 PartitionName=short Nodes=node1 MaxTime=5 State=UP
 PartitionName=physics Nodes=node1 AllowAccounts=physics State=UP
+$([ "$all" = "$nodes" ] || echo "PartitionName=spare Nodes=node[$((nodes + 1))-$all] MaxTime=INFINITE State=UP")
 CONFIG
 }
 
@@ -158,10 +161,10 @@ crash() {
   ip link del "cvkv${1#node}" 2> /dev/null || true
 }
 
-all_idle() { [ "$(sinfo -h -N -p main -o %T 2> /dev/null | grep -cx idle)" = "$1" ]; }
+all_idle() { [ "$(sinfo -h -N -p main,spare -o %T 2> /dev/null | grep -cx idle)" = "$1" ]; }
 
 up() {
-  local nodes=$1 cpus=$2 i
+  local nodes=$1 cpus=$2 spare=$3 i
   ! in_use || { echo "a cluster is up in $folder (cluster.sh down ends it)" >&2; exit 1; }
   check
   down  # removes what a killed session has left
@@ -172,11 +175,11 @@ up() {
   ip link add $bridge type bridge
   ip addr add $network.1/24 dev $bridge
   ip link set $bridge up
-  write_config "$nodes" "$cpus"
+  write_config "$nodes" "$cpus" "$spare"
   slurmctld -f "$SLURM_CONF"
   eventually 60 scontrol ping > /dev/null 2>&1 || { echo "slurmctld does not answer" >&2; exit 1; }
-  for i in $(seq "$nodes"); do boot "node$i"; done
-  eventually 60 all_idle "$nodes" || { sinfo -N >&2; echo "the nodes do not become idle" >&2; exit 1; }
+  for i in $(seq "$((nodes + spare))"); do boot "node$i"; done
+  eventually 60 all_idle "$((nodes + spare))" || { sinfo -N >&2; echo "the nodes do not become idle" >&2; exit 1; }
   echo "export SLURM_CONF=$SLURM_CONF"
 }
 
@@ -195,7 +198,7 @@ down() {
 }
 
 case "${1:-}" in
-  up) up "${2:-3}" "${3:-2}" ;;
+  up) up "${2:-3}" "${3:-2}" "${4:-0}" ;;
   down) down ;;
   crash) require_up; crash "${2:?which node?}" ;;
   pids) for pid in $(ip netns pids "$prefix${2:?which node?}"); do grep -qsx "$3" "/proc/$pid/comm" && echo "$pid"; done || true ;;

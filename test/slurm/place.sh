@@ -1,5 +1,6 @@
 # For the cases, sourced: a folder with a recipe, and functions to submit jobs and check their results.
-#   CONVOKE: the program. MAKE_DATASET: make_dataset.cpp. A case ends with 77 if there is no Slurm.
+#   CONVOKE: the program. MAKE_DATASET: make_dataset.cpp. PARTITION: where the jobs run (default: main). A case ends with 77 if
+#   there is no Slurm.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/eventually.sh"
@@ -12,12 +13,15 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS
 export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
 
 place=$(mktemp -d /tmp/convoke-slurm-case-XXXXXX)
+# Prints the jobs of this case that are in the queue. A case in another partition runs beside it.
+jobs_of_here() { squeue -h -o '%A %Z' 2> /dev/null | awk -v place="$place" 'index($2, place) == 1 { print $1 }' | sort -u; }
+no_jobs() { [ -z "$(jobs_of_here)" ]; }
 failed=
 finish() {
   local code=$?
   [ -z "$failed" ] || code=1
   local jobs
-  jobs=$(squeue -h -o %A 2> /dev/null | sort -u) && [ -z "$jobs" ] || scancel $jobs
+  jobs=$(jobs_of_here) && [ -z "$jobs" ] || scancel $jobs
   [ $code -eq 0 ] || for log in "$place"/*.log; do echo "--- $log"; cat "$log"; done
   rm -rf "$place"
   exit $code
@@ -37,7 +41,7 @@ same() { cmp "$1" "$2"; }
 says() { grep -qs -- "$2" "$1"; }  # file, pattern
 absent() { [ ! -e "$1" ]; }
 
-slurm() { "$CONVOKE" slurm "$@" --bind none; }
+slurm() { "$CONVOKE" slurm "$@" --bind none ${PARTITION:+--partition "$PARTITION"}; }
 # Prints the job number of a submitted script: submitted < <(slurm train ... --submit)
 job_of() { sed -n "s/^$1: job \([0-9]*\).*/\1/p"; }
 

@@ -10,7 +10,7 @@ refused() {  # what, message, hint, options
 }
 given=(--nodes 1 --ranks-per-node 1 --cpus-per-rank 1)
 
-refused partition 'unknown partition "mains" (did you mean "main"?)' "known: main, physics, short" \
+refused partition 'unknown partition "mains" (did you mean "main"?)' "known: main, physics, short, spare" \
   train recipe.toml --partition mains
 refused partition-of-sbatch "nvalid partition" "sinfo -s lists" \
   train recipe.toml --partition mains "${given[@]}" --output jobs/a --submit
@@ -37,7 +37,7 @@ refused sync "trains one synchronous model" "mode=ensemble" ensemble recipe.toml
 refused sweep "not of the form KEY=VALUE,VALUE" "learning_rate" train recipe.toml --sweep seed
 refused sweep-value "train.epochs=-1: .* must be at least 0" "" train recipe.toml --sweep train.epochs=1,-1
 refused source "the source of the samples is missing" "--source" prepare recipe.toml
-check "the queue is empty" [ -z "$(squeue -h)" ]
+check "the queue is empty" no_jobs
 
 # No Slurm on the PATH, then a Slurm that is not configured.
 mkdir bin

@@ -8,7 +8,7 @@ scancel "$job"
 wait_for "$job" 180
 sleep 2
 check "canceled" ended "$job" CANCELLED
-check "not requeued" [ -z "$(squeue -h)" ]
+check "not requeued" no_jobs
 check "its checkpoints exist" has_checkpoint "runs/tiny-$job"
 epochs=$(ls "runs/tiny-$job/checkpoints" | sed -n 's/epoch-\([0-9]*\).*/\1/p' | sort -n | tail -n 1)
 "$CONVOKE" train recipe.toml --quiet --set "train.epochs=$((10#$epochs + 1))" --output "runs/tiny-$job" --resume > resumed.log

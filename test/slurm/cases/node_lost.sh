@@ -7,7 +7,7 @@ other_node_of() { scontrol show hostnames "$(squeue -h -j "$1" -o %N)" | tail -n
 done_without() {  # a log, a node
   ! scontrol show hostnames "$(sed -n 's/.* on \(node[^:]*\): done.*/\1/p' "$1")" | grep -qx "$2"
 }
-all_idle() { [ "$(sinfo -h -N -p main -o %T | grep -cx idle)" = 3 ]; }
+all_idle() { [ "$(sinfo -h -N -p "${PARTITION:-main}" -o %T | grep -cx idle)" = 3 ]; }
 
 many=(--set train.epochs=200)
 "$CONVOKE" train recipe.toml "${many[@]}" --quiet --output alone > alone.log &

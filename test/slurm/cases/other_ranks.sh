@@ -1,7 +1,7 @@
 # Four ranks on two nodes start the run; three nodes with two ranks each continue it: the same bits.
 . "$(dirname "$0")/../place.sh"
 
-many=(--set train.epochs=300)
+many=(--set train.epochs=150)
 "$CONVOKE" train recipe.toml "${many[@]}" --quiet --output alone > alone.log
 slurm train recipe.toml "${many[@]}" --nodes 2 --ranks-per-node 2 --cpus-per-rank 1 --output jobs > /dev/null
 first=$(sbatch --parsable --no-requeue jobs/train.sh runs/shared)

@@ -42,7 +42,7 @@ output=$("$CONVOKE" study u.toml --slurm --output added --bind none --ranks-per-
 echo "$output"
 added() { [ "$(tail -n +2 added/measurements.csv 2> /dev/null | wc -l)" = 5 ]; }
 wait_until 240 added
-wait_until 60 sh -c '! squeue -h | grep -q .'
+wait_until 60 no_jobs
 check "two, then two, then one, which are at_most" [ "$(cut -d, -f8 added/measurements.csv | paste -sd,)" = repeat,1,2,3,4,5 ]
 check "each round prints what it adds" [ "$(cat u-*.log | grep -c "more runs, to know every makespan to")" = 2 ]
 check "warm-ups leave no folder" [ -z "$(find added/runs -name '*warm-up*')" ]

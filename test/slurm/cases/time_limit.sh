@@ -2,11 +2,11 @@
 # requeued, continues, and ends with the bits of an uninterrupted job.
 . "$(dirname "$0")/../place.sh"
 
-ranks() { for node in node1 node2 node3; do "$here/cluster.sh" pids $node convoke; done; }
+ranks() { for node in $(sinfo -h -N -p "${PARTITION:-main}" -o %N); do "$here/cluster.sh" pids "$node" convoke; done; }
 # True if warned: USR1 (bit 9) is pending for a stopped rank.
 warned() { local pid; for pid in $(ranks); do grep -qs '^ShdPnd:.*[2367abef]..$' "/proc/$pid/status" && return 0; done; false; }
 
-many=(--set train.epochs=400)
+many=(--set train.epochs=200)
 # Slurm checks its limits every 30 s, and warns if the next check would be too late: 20 to 50 s after the
 # start.
 job=$(slurm train recipe.toml "${many[@]}" --nodes 3 --ranks-per-node 1 --cpus-per-rank 1 --time 1 --warning 10 --submit |
