@@ -42,7 +42,7 @@ perl -MIO::Compress::Zip -e '
 
 # Pictures in folders, pictures in a CSV.
 "$convoke" synthesize shapes --output leaves --samples 120 --size 64x64 > /dev/null
-"$convoke" prepare leaves --output leaves.h5 --size 64x64 --split train=0.8,validation=0.2 > /dev/null
+"$convoke" prepare leaves --output leaves.h5 --size 32x32 --split train=0.8,validation=0.2 > /dev/null
 "$convoke" synthesize shapes --output eyes/train --samples 60 --classes 5 --size 64x64 > /dev/null
 (cd eyes/train && ls */*.jpg) | awk -F / 'BEGIN { print "image,level,patient" }
   $1 != last { ++grade; last = $1 } { print $0 "," grade - 1 "," int(NR / 2) }' > eyes/labels.csv
@@ -123,7 +123,7 @@ train() { mpirun -n "$1" "$convoke" train "${@:3}" --output "runs/$2" --quiet > 
 train 1 first mnist-sync --set train.epochs=1
 train 2 second mnist-sync --set train.epochs=1
 train 2 votes mnist-ensemble --set train.epochs=1
-train 1 leaves tomato-leaf --set data.path="$data/leaves.h5" --set train.epochs=1 --set model.input='[3, 64, 64]'
+train 1 leaves tomato-leaf --set data.path="$data/leaves.h5" --set train.epochs=1 --set model.input='[3, 32, 32]'
 "$convoke" prepare reviews.csv --output reviews.h5 --vocabulary 500 --length 40 \
   --split train=0.7,validation=0.1,test=0.2 --allow-duplicates > /dev/null
 "$convoke" prepare flowers.csv --output flowers.h5 --scale yeo-johnson --label-column species --allow-duplicates > /dev/null
