@@ -1,6 +1,6 @@
 # Does the check notice what it is there for? Each trial is a source tree of one file with one include, and the public
 # header convoke/nn/own.hpp.
-#   cmake -DCHECK=check_includes.cmake -DFOLDER=<scratch folder> -P check_includes_test.cmake
+#   cmake -DCHECK=check_includes.cmake -DTYPES=check_own_includes.sh -DFOLDER=<scratch folder> -P check_includes_test.cmake
 cmake_minimum_required(VERSION 3.25)
 
 # trial(file include expected): `expected` is part of the complaint, or empty if the include is fine.
@@ -66,3 +66,28 @@ trial(include/convoke/nn/a.hpp      "\"nn/arena.hpp\""              "standard li
 trial(src/nn/own.cpp                "\"convoke/nn/own.hpp\""        "")
 trial(src/nn/own.cpp                "<vector>"                      "own header convoke/nn/own.hpp does not come first")
 trial(src/gpu/a.cpp                 "<vector>"                      "area gpu is not in the table")
+
+# The same for types of Convoke: a header that names `Shape`, which convoke/core/shape.hpp declares.
+function(trial_of_types lines expected)
+  file(REMOVE_RECURSE ${FOLDER})
+  file(WRITE ${FOLDER}/include/convoke/core/shape.hpp "class Shape {\n};\nusing Extent = int;\n")
+  file(WRITE ${FOLDER}/include/convoke/core/error.hpp "#include \"convoke/core/shape.hpp\"\n")
+  string(REPLACE "|" "\n" lines "${lines}")
+  file(WRITE ${FOLDER}/include/convoke/nn/a.hpp "${lines}\n")
+  execute_process(COMMAND bash ${TYPES} ${FOLDER} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  file(REMOVE_RECURSE ${FOLDER})
+  if(expected STREQUAL "" AND NOT code EQUAL 0)
+    message(SEND_ERROR "${lines} was refused: ${out}")
+  elseif(NOT expected STREQUAL "" AND (code EQUAL 0 OR NOT out MATCHES "nn/a.hpp:[0-9]+: .*${expected}"))
+    message(SEND_ERROR "${lines} was not refused as \"${expected}\": ${out}")
+  endif()
+endfunction()
+
+trial_of_types("#include \"convoke/core/shape.hpp\"|Shape f()" "")
+trial_of_types("#include \"convoke/core/error.hpp\"|Shape f()" "")
+trial_of_types("class Shape|Shape* f()" "")
+trial_of_types("template <class Shape>|Shape* f()" "")
+trial_of_types("int f()  // a Shape" "")
+trial_of_types("Shape f()" "declares Shape")
+trial_of_types("Extent f()" "declares Extent")
+trial_of_types("#include \"convoke/nn/b.hpp\"|Shape f()" "declares Shape")
