@@ -1,5 +1,5 @@
-// A job that cannot be trained is refused before the first step, on every rank, with one message that says
-// what to do.
+// A job that cannot be trained ends on every rank, before the first step if that is known then, with one
+// message that says what to do.
 #include <regex>
 
 #include "apps/place.hpp"
@@ -189,4 +189,37 @@ TEST_CASE("a run takes the predicted memory, and settings that the hint names fi
             .code == 0);
   CHECK(number(bytes_of(place / "fits/summary.json"), "\"peak_rss_mib\": ([0-9.]+)") <=
         (so_far + predicted) / 2 * 1.1);
+}
+
+TEST_CASE("the error for a loss that is not finite names layer and step, once, and ends all ranks") {
+  const Place place;
+  const Outcome outcome = place.train("run", "--set train.optimizer.learning_rate=1e30", 3);
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 1);
+  CHECK(outcome.times("error: the loss is not finite") == 1);
+  CHECK(std::regex_search(outcome.text,
+                          std::regex("not finite at epoch 1, step [0-9]+: first in \\w+ on rank [0-9]")));
+  CHECK(outcome.says("hint: "));
+}
+
+TEST_CASE("a dataset that does not fit the model is refused, naming both") {
+  const Place place;
+  write_dataset(place / "large.h5", 60, 12);
+  write_dataset(place / "five.h5", 60, 8, 5);
+  const Outcome shape = place.train("run", "--set data.path=large.h5", 2);
+  CAPTURE(shape.text);
+  CHECK(shape.code == 1);
+  CHECK(shape.times("large.h5 has samples of shape (1, 12, 12), but the model of tiny takes (1, 8, 8)") == 1);
+  const Outcome classes = place.train("run", "--set data.path=five.h5", 2);
+  CHECK(classes.code == 1);
+  CHECK(classes.times("five.h5 has 5 classes, but the model of tiny predicts 4") == 1);
+  const Outcome split = place.train("run", "--set data.test_split=tests", 2);
+  CHECK(split.code == 1);
+  CHECK(split.times("has no split \"tests\" (did you mean \"test\"?)") == 1);
+  CHECK_FALSE(fs::exists(place / "run"));
+
+  REQUIRE(place.train("run").code == 0);
+  const Outcome evaluated = place.run("evaluate run --data five.h5", mpirun(2));
+  CHECK(evaluated.code == 1);
+  CHECK(evaluated.times("five.h5 has 5 classes, but the model of run/model.h5 predicts 4") == 1);
 }

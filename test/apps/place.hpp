@@ -120,3 +120,14 @@ threads = 1
     return run("train recipe.toml --quiet --output " + output + " " + more, ranks == 1 ? "" : mpirun(ranks));
   }
 };
+
+/// Three members instead of one model.
+inline constexpr const char* kEnsemble = "--set train.mode=ensemble --set ensemble.members=3";
+
+/// Returns the output of the run and of `commands`, which start once the run has made a step; $pid is the
+/// run.
+inline Outcome during_a_run(const Place& place, const std::string& options, const std::string& commands) {
+  return shell("cd " + place.folder.path().string() + " && { " + binary() +
+               " train recipe.toml --quiet --output run " + options +
+               " & pid=$!; until [ -s run/metrics.jsonl ]; do sleep 0.05; done; " + commands + "; }");
+}

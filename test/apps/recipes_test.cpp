@@ -1,5 +1,6 @@
-// Each recipe of a seed system from files to a verdict: files are synthesized or written here in the layout
-// of the original, prepared by one command, and trained briefly.
+// Recipes of seed systems from files to a verdict: files are synthesized or written here in the layout of the
+// original, prepared by one command, and trained briefly, large networks replaced by a smaller one: zoo.plans
+// compiles those of the recipes. The layouts of the other systems are those of the tests `reproduce`.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -39,16 +40,6 @@ struct Smoke {
 
 }  // namespace
 
-TEST_CASE("tomato-leaf, from a table of pictures and of what shows the same leaf", "[slow]") {
-  const Smoke smoke;
-  smoke.verdict(
-      "convoke synthesize shapes --output tomato --samples 100 --size 48x48 && cd tomato && "
-      "ls */*.jpg | awk -F / 'BEGIN { print \"filename,label,leaf\" } { print $0 \",\" $1 \",\" int(NR / 2) }' > ../tomato.csv && "
-      "cd .. && convoke prepare tomato.csv --images tomato --group leaf --split train=0.8,validation=0.2 "
-      "--output tomato-leaf.h5 --size 32x32",
-      "tomato-leaf --set model.input=[3,32,32] --set train.epochs=2");
-}
-
 TEST_CASE("birds, from train, valid and test folders, and from birds.csv", "[slow]") {
   const Smoke smoke;
   std::string made = "mkdir birds";
@@ -63,7 +54,7 @@ TEST_CASE("birds, from train, valid and test folders, and from birds.csv", "[slo
           "{ print $0 \",\" $2 \",\" $1 }' > list && mv list birds.csv && cd .. && "
           "convoke prepare birds/ --output birds.h5 --size 64x64 && "
           "convoke prepare birds/birds.csv --output table.h5 --size 64x64",
-      "birds --set model.input=[3,64,64] --set model.classes=5 --set train.epochs=1 --set train.batch=16 --set train.micro_batch=8");
+      "birds --set model.zoo=mobilenet-v2 --set model.input=[3,64,64] --set model.classes=5 --set train.epochs=1 --set train.batch=16 --set train.micro_batch=8");
   // The same samples of the same classes, from folders and from the table.
   const Outcome evaluated =
       smoke.run("convoke evaluate run --data table.h5 --json && convoke evaluate run --data birds.h5 --json");
@@ -74,15 +65,6 @@ TEST_CASE("birds, from train, valid and test folders, and from birds.csv", "[slo
   REQUIRE(first != second);
   CHECK(std::stod(evaluated.text.substr(first + key.size())) ==
         Catch::Approx(std::stod(evaluated.text.substr(second + key.size()))).epsilon(1e-5));
-}
-
-TEST_CASE("io-patterns, from a table", "[slow]") {
-  const Smoke smoke;
-  smoke.verdict(
-      "convoke synthesize io-patterns --output traces --samples 600 && "
-      "convoke prepare traces/synthetic-io-patterns.csv --output io-patterns.h5 --scale yeo-johnson --split "
-      "train=0.7,test=0.3",
-      "io-patterns --set train.epochs=2");
 }
 
 TEST_CASE("imdb-sentiment, from folders of texts and from a table", "[slow]") {
@@ -123,7 +105,7 @@ TEST_CASE("retinopathy, from EyePACS's table with patients", "[slow]") {
       "{ print $0 \",\" grade - 1 \",\" int(NR / 2) }' > ../labels.csv && cd .. && "
       "convoke prepare labels.csv --images eyes --output retina.h5 --fit fundus --size 80x80 --group patient "
       "--split train=0.6,validation=0.2,test=0.2",
-      "retinopathy --set model.input=[3,80,80] --set train.epochs=1 --set train.batch=16 --set train.micro_batch=16");
+      "retinopathy --set model.zoo=mobilenet-v2 --set model.input=[3,80,80] --set train.epochs=1 --set train.batch=16 --set train.micro_batch=16");
 }
 
 TEST_CASE("solar-cells, from a manifest with splits and weights", "[slow]") {

@@ -1,0 +1,231 @@
+// The results of a run: scores by `evaluate`, labels by `predict`.
+#include <cstdint>
+#include <filesystem>
+#include <regex>
+#include <span>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "apps/place.hpp"
+#include "convoke/core/random.hpp"
+#include "convoke/data/dataset_writer.hpp"
+#include "convoke/data_prep/files/npy.hpp"
+#include "convoke/hdf5/file.hpp"
+#include "support/bytes_of.hpp"
+#include "support/catch.hpp"
+#include "support/shell.hpp"
+
+TEST_CASE("evaluate gives the scores of training on any number of ranks") {
+  const Place place;
+  REQUIRE(place.train("run", std::string(kEnsemble), 2).code == 0);
+  const std::string summary = bytes_of(place / "run/summary.json");
+  std::smatch accuracy;
+  REQUIRE(std::regex_search(summary, accuracy, std::regex("\"test\": \\{[^}]*\"accuracy\": ([0-9.]+)")));
+  for (const int ranks : {1, 3}) {
+    const Outcome json = place.run("evaluate run --json", mpirun(ranks));
+    CAPTURE(ranks, json.text);
+    CHECK(json.code == 0);
+    CHECK(json.says("\"accuracy\":" + accuracy[1].str()));
+    CHECK(json.times("\"rule\":\"majority\"") == 1);
+  }
+  const Outcome text = place.run("evaluate run/ensemble.h5 --data data.h5 --split train --rule mean");
+  CHECK(text.code == 0);
+  CHECK(text.says("ensemble of 3"));
+  CHECK(text.says("150 images"));
+  CHECK(text.says("mean vote"));
+
+  fs::create_directory(place / "alone");
+  fs::copy(place / "run/ensemble.h5", place / "alone/ensemble.h5");
+  const Outcome where = place.run("evaluate alone/ensemble.h5");
+  CHECK(where.code == 1);
+  CHECK(where.says("--data FILE"));
+  write_text(place / "junk.h5", "no model");
+  CHECK(place.run("evaluate junk.h5").says("error: junk.h5"));
+  CHECK(place.run("evaluate nothing.h5").says("error: nothing.h5"));
+}
+
+TEST_CASE("evaluate uses the test split of the run, unless another is named") {
+  const Place place;
+  REQUIRE(place.train("run", "--set train.epochs=1 --set data.test_split=train").code == 0);
+  const Outcome own = place.run("evaluate run --json");
+  CAPTURE(own.text);
+  CHECK(own.code == 0);
+  CHECK(own.says("\"split\":\"train\""));
+  CHECK(own.says("\"samples\":150"));
+  CHECK(place.run("evaluate run --split test --json").says("\"samples\":60"));
+}
+
+namespace {
+
+// Writes 60 pictures of 8 x 8 as h5py does, (N, H, W, C), and as MATLAB does: (H, W, N), with reversed axes.
+void write_arrays(const Place& place, std::span<const float> values) {
+  using convoke::hdf5::ElementType;
+  convoke::hdf5::File h5py = convoke::hdf5::File::create(place / "arrays.h5");
+  h5py.create_dataset("x_train", ElementType::kInt32, convoke::Shape{2, 8, 8, 1}, 0)
+      .write(std::span<const std::int32_t>(std::vector<std::int32_t>(128)));
+  h5py.create_dataset("x_test", ElementType::kFloat32, convoke::Shape{60, 8, 8, 1}, 5).write(values);
+  h5py.close();
+  std::vector<float> turned;  // (N, W, H)
+  for (std::size_t n = 0; n < 60; ++n) {
+    for (std::size_t x = 0; x < 8; ++x) {
+      for (std::size_t y = 0; y < 8; ++y) turned.push_back(values[64 * n + 8 * y + x]);
+    }
+  }
+  convoke::hdf5::File matlab = convoke::hdf5::File::create(place / "arrays.mat");
+  auto images = matlab.create_dataset("images", ElementType::kFloat32, convoke::Shape{60, 8, 8}, 0);
+  images.write(std::span<const float>(turned));
+  images.set_attribute("MATLAB_class", "single");
+  matlab.close();
+}
+
+}  // namespace
+
+TEST_CASE("predict gives the same labels for a dataset, arrays and image files") {
+  const Place place;
+  REQUIRE(place.train("run").code == 0);
+  const Pictures test(60, 8, 4, 2);
+  const std::vector<float> values(test.samples.begin(), test.samples.end());
+  convoke::data_prep::write_npy(place / "batch.npy", convoke::Shape{60, 8, 8, 1}, values);
+  std::string images;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::string name = "image-" + std::to_string(i) + ".bmp";
+    write_text(place / name, gray_bmp(std::span(test.samples).subspan(64 * i, 64), 8));
+    images += name + " ";
+  }
+  const auto columns = [](const std::string& csv,
+                          std::size_t rows) {  // without the first two columns: input, index
+    std::vector<std::string> result;
+    std::istringstream lines(csv);
+    std::string line;
+    std::getline(lines, line);
+    while (result.size() < rows && std::getline(lines, line)) {
+      result.push_back(line.substr(line.find(',', line.find(',') + 1)));
+    }
+    return result;
+  };
+  REQUIRE(place.run("predict run data.h5 --output a.csv").code == 0);
+  REQUIRE(place.run("predict run batch.npy --output b.csv", mpirun(3)).code == 0);
+  write_arrays(place, values);
+  REQUIRE(place.run("predict run arrays.h5 --output h.csv", mpirun(3)).code == 0);
+  REQUIRE(place.run("predict run arrays.mat --output m.csv", mpirun(2)).code == 0);
+  const Outcome pictures = place.run("predict run/model.h5 " + images, "2>/dev/null");
+  CAPTURE(pictures.text);
+  const std::string csv = bytes_of(place / "a.csv");
+  CHECK(csv.find("input,index,label,class,p(0),p(1),p(2),p(3)\n") == 0);
+  CHECK(columns(csv, 1000).size() == 60);
+  for (const char* arrays : {"b.csv", "h.csv", "m.csv"}) {
+    CAPTURE(arrays);
+    CHECK(columns(bytes_of(place / arrays), 1000) == columns(csv, 1000));
+  }
+  CHECK(columns(pictures.text, 3) == columns(csv, 3));
+
+  REQUIRE(place.run("predict run batch.npy --output b.npy").code == 0);
+  const convoke::data_prep::NpyArray table = convoke::data_prep::read_npy(place / "b.npy");
+  CHECK(table.shape == convoke::Shape{60, 5});
+  const auto& rows = std::get<std::vector<float>>(table.values);
+  for (std::size_t i = 0; i < 60; ++i) {
+    CHECK(columns(csv, 60)[i].substr(1, 1) == std::to_string(static_cast<int>(rows[5 * i])));
+    CHECK(rows[5 * i + 1] + rows[5 * i + 2] + rows[5 * i + 3] + rows[5 * i + 4] ==
+          Catch::Approx(1).epsilon(1e-4));
+  }
+
+  convoke::data_prep::write_npy(place / "wrong.npy", convoke::Shape{60, 64}, values);
+  const Outcome wrong = place.run("predict run wrong.npy");
+  CHECK(wrong.code == 1);
+  CHECK(wrong.says("wrong.npy: has shape (60, 64), but the model takes samples of shape (1, 8, 8)"));
+  const Outcome of_train = place.run("predict run arrays.h5 --split train --layout nchw");
+  CHECK(of_train.code == 1);
+  CHECK(of_train.says("arrays.h5: has shape (2, 8, 8, 1), but with --layout nchw"));
+  write_text(place / "old.mat", "MATLAB 5.0 MAT-file, Platform: GLNXA64" + std::string(200, ' '));
+  CHECK(place.run("predict run old.mat").says("old.mat: is a MAT-file of version 5 to 7"));
+  CHECK(place.run("predict run nothing.png").says("error: nothing.png"));
+  CHECK(place.run("predict run batch.npy --output labels.txt").says(".csv or .npy"));
+}
+
+TEST_CASE("a table is trained, evaluated and predicted, for any stored type") {
+  const Place place;
+  const std::int64_t features = 5;
+  const auto rows = [&](std::int64_t count,
+                        std::uint64_t seed) {  // the largest of the first 3 values is the class
+    std::pair<std::vector<float>, std::vector<std::int32_t>> table;
+    for (std::int64_t i = 0; i < count; ++i) {
+      convoke::RandomStream random({seed, convoke::Purpose::kBench, 0, static_cast<std::uint64_t>(i)});
+      table.second.push_back(static_cast<std::int32_t>(random.below(3)));
+      for (std::int64_t f = 0; f < features; ++f) {
+        table.first.push_back(1000.0F + static_cast<float>(random.below(100)) +
+                              (f == table.second.back() ? 150.0F : 0.0F));
+      }
+    }
+    return table;
+  };
+  convoke::data::DatasetInfo info;
+  info.sample_type = convoke::data::SampleType::kFloat32;
+  info.sample_shape = convoke::Shape{features};
+  info.classes = 3;
+  auto writer =
+      convoke::data::DatasetWriter::create(place / "table.h5", info, {{"train", 150}, {"test", 60}});
+  const auto [train, train_labels] = rows(150, 1);
+  const auto [test, test_labels] = rows(60, 2);
+  writer.write("train", 0, train, train_labels);
+  writer.write("test", 0, test, test_labels);
+  writer.finish();
+  write_text(place / "table.toml", R"(name = "table"
+[data]
+path = "table.h5"
+normalize = "standard"
+[model]
+input = [5]
+layers = [
+  { layer = "dense", units = 16, activation = "relu" },
+  { layer = "dense", units = 3, activation = "softmax" },
+]
+[train]
+epochs = 10
+batch = 16
+micro_batch = 8
+reduction = "exact"
+optimizer = { name = "adam", learning_rate = 0.02 }
+[run]
+threads = 1
+)");
+  REQUIRE(place.run("train table.toml --quiet --output run").code == 0);
+  const Outcome two = place.run("train table.toml --quiet --output two", mpirun(2));
+  CAPTURE(two.text);
+  REQUIRE(two.code == 0);
+  CHECK(bytes_of(place / "two/model.h5") == bytes_of(place / "run/model.h5"));
+  const Outcome evaluated = place.run("evaluate run --json");
+  std::smatch accuracy;
+  REQUIRE(std::regex_search(evaluated.text, accuracy, std::regex("\"accuracy\":([0-9.]+)")));
+  CHECK(std::stod(accuracy[1].str()) > 0.95);
+  CHECK(place.run("evaluate run").says("60 samples"));
+
+  convoke::data_prep::write_npy(place / "batch.npy", convoke::Shape{60, features}, test);
+  REQUIRE(place.run("predict run table.h5 --output a.npy", mpirun(2)).code == 0);
+  REQUIRE(place.run("predict run batch.npy --output b.npy").code == 0);
+  const auto values_of = [&](const char* name) {  // the label and 3 probabilities of every row
+    return std::get<std::vector<float>>(convoke::data_prep::read_npy(place / name).values);
+  };
+  const std::vector<float> from_dataset = values_of("a.npy");
+  const std::vector<float> from_batch = values_of("b.npy");
+  REQUIRE(from_dataset.size() == 60 * 4);
+  REQUIRE(from_batch.size() == from_dataset.size());
+  for (std::size_t i = 0; i < from_dataset.size(); ++i) {
+    CHECK(from_batch[i] == Catch::Approx(from_dataset[i]).margin(1e-4));
+  }
+
+  // Images do not fit a model for tables.
+  const Outcome image = place.run("predict run some.png");
+  CHECK(image.code == 1);
+  CHECK(image.says("some.png: expected to be a picture, but the model takes samples of shape (5)"));
+  const Outcome narrow = place.run("train table.toml --set data.path=data.h5 --output none");
+  CHECK(narrow.code == 1);
+  CHECK(narrow.says("data.h5 has samples of shape (1, 8, 8), but the model of table takes (5)"));
+  const Outcome unit = place.run("train table.toml --set data.normalize=unit --output none");
+  CHECK(unit.code == 1);
+  CHECK(unit.says("table.h5: normalization \"unit\" divides by 255"));
+  CHECK(unit.says("hint: set data.normalize to \"standard\" or \"none\""));
+  CHECK(place.run("bench table.toml --seconds 0.01 --rounds 1").code == 0);
+}

@@ -1,0 +1,96 @@
+// One model on any number of ranks and threads, byte for byte: the program gives what test/engine and
+// test/train prove of its parts.
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "apps/place.hpp"
+#include "convoke/core/lookup.hpp"
+#include "convoke/metrics/json.hpp"
+#include "support/bytes_of.hpp"
+#include "support/catch.hpp"
+#include "support/shell.hpp"
+
+TEST_CASE("an exact run gives the same model.h5, byte for byte, on 1 to 4 ranks and 1 or 2 threads") {
+  const Place place;
+  REQUIRE(place.train("expected").code == 0);
+  const std::string expected = bytes_of(place / "expected/model.h5");
+  REQUIRE(expected.size() > 1000);
+  for (const auto& [ranks, threads] : {std::pair(1, 2), {2, 1}, {3, 2}, {4, 1}}) {
+    CAPTURE(ranks, threads);
+    const std::string output = "run-" + std::to_string(ranks);
+    const Outcome outcome = place.train(output, "--set run.threads=" + std::to_string(threads), ranks);
+    CAPTURE(outcome.text);
+    CHECK(outcome.code == 0);
+    CHECK(bytes_of(place / (output + "/model.h5")) == expected);
+  }
+  REQUIRE(place.train("other", "--set seed=4").code == 0);
+  CHECK(bytes_of(place / "other/model.h5") != expected);
+}
+
+TEST_CASE("a fraction of the samples is the same on any number of ranks, also for members") {
+  const Place place;
+  const std::string half = "--set data.fraction=0.5";
+  std::string sync, ensemble;
+  for (const int ranks : {1, 3}) {
+    CAPTURE(ranks);
+    const std::string output = "half-" + std::to_string(ranks);
+    REQUIRE(place.train(output, half, ranks).code == 0);
+    REQUIRE(place.train(output + "-e", half + " " + kEnsemble, ranks).code == 0);
+    if (sync.empty()) sync = bytes_of(place / (output + "/model.h5"));
+    if (ensemble.empty()) ensemble = bytes_of(place / (output + "-e/ensemble.h5"));
+    CHECK(bytes_of(place / (output + "/model.h5")) == sync);
+    CHECK(bytes_of(place / (output + "-e/ensemble.h5")) == ensemble);
+  }
+  // 150 samples, of which 30 are held out; three shards of 50, 10 of each.
+  CHECK(bytes_of(place / "half-1/summary.json").find("\"training_samples\": 60") != std::string::npos);
+  const std::string members = bytes_of(place / "half-1-e/summary.json");
+  CHECK(members.find("\"training_samples\": 20") != std::string::npos);
+}
+
+TEST_CASE("an exact ensemble gives the same ensemble.h5 on one rank, one rank per member, and in groups") {
+  const Place place;
+  std::string expected;
+  for (const int ranks : {1, 2, 3, 5}) {
+    CAPTURE(ranks);
+    const std::string output = "run-" + std::to_string(ranks);
+    const Outcome outcome = place.train(output, kEnsemble, ranks);
+    CAPTURE(outcome.text);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.says("ensemble of 3"));
+    CHECK(outcome.times("weighted avg") == 1);
+    if (expected.empty()) expected = bytes_of(place / (output + "/ensemble.h5"));
+    CHECK(bytes_of(place / (output + "/ensemble.h5")) == expected);
+    CHECK_FALSE(fs::exists(place / (output + "/model.h5")));
+  }
+}
+
+TEST_CASE("more ranks than samples or micro-batches") {
+  const Place place(5);
+  const std::string no_validation = "--set data.validation_split=0";
+  REQUIRE(place.train("one", no_validation).code == 0);
+  const Outcome many = place.train("many", no_validation + " --set run.threads=2", 7);
+  CAPTURE(many.text);
+  CHECK(many.code == 0);
+  CHECK(many.says("worker threads stay idle"));
+  CHECK(bytes_of(place / "many/model.h5") == bytes_of(place / "one/model.h5"));
+  const Outcome hungry = place.train("ensemble", no_validation + " --set train.mode=ensemble", 7);
+  CHECK(hungry.code == 1);
+  CHECK(hungry.times("error: ") == 1);
+  CHECK(hungry.says("hint: "));
+}
+
+TEST_CASE("threads that share a core cost one core, and the run reports it") {
+  const Place place;
+  const Outcome outcome =
+      place.run("train recipe.toml --set train.epochs=1 --set run.threads=3 --output run", "taskset -c 0");
+  CAPTURE(outcome.text);
+  REQUIRE(outcome.code == 0);
+  CHECK(outcome.says("(OVERSUBSCRIBED: 3 threads on 1 core)"));
+  const convoke::Settings summary =
+      convoke::metrics::settings_from_json(bytes_of(place / "run/summary.json"), "");
+  CHECK(convoke::number_at(summary, "all_threads") == 3);
+  CHECK(convoke::number_at(summary, "cores") == 1);
+  CHECK(convoke::number_at(summary, "core_seconds") ==
+        Catch::Approx(convoke::number_at(summary, "makespan_seconds")));
+}
