@@ -369,7 +369,7 @@ std::vector<double> output_of(const Imported& imported, const std::vector<float>
 
 }  // namespace
 
-TEST_CASE("a Slice takes any indices that NumPy's would") {
+TEST_CASE("a Slice and a Gather take any indices that NumPy would") {
   const Folder folder;
   const std::vector<float> x{0, 1, 2, 3, 4, 5, 6};
   const auto sliced = [&](std::int64_t start, std::int64_t end, std::int64_t step) {
@@ -389,6 +389,12 @@ TEST_CASE("a Slice takes any indices that NumPy's would") {
   CHECK(sliced(0, kLast, 2) == List{0, 2, 4, 6});              // x[..., ::2]
   CHECK(sliced(2, 6, 3) == List{2, 5});                        // x[..., 2:6:3]
   CHECK(sliced(-100, 2, 1) == List{0, 1});                     // x[..., -100:2]
+  const std::string gathered = integers("flat", {0, 1, -1, 2}) + integers("two", {2, 2}) +
+                               node("Reshape", {"flat", "two"}, "indices") +
+                               node("Gather", {"x", "indices"}, "a", setting("axis", 1)) +
+                               node("Flatten", {"a"}, "y");
+  CHECK(output_of(folder.read(Model{.graph = gathered, .input = {-1, 7}}.bytes()), x) ==
+        List{0, 1, 6, 2});  // x[..., [[0, 1], [-1, 2]]]
 }
 
 TEST_CASE("constants are split, squeezed, measured, cast and reduced as onnxruntime does") {

@@ -24,6 +24,28 @@ Constant Array::constant() const {
   return whole ? Constant::of_numbers(shape, numbers) : Constant::of_floats(shape, floats);
 }
 
+Array Array::zeros(Shape shape, bool whole) {
+  check_size(shape);
+  Array array{.shape = std::move(shape), .whole = whole, .numbers = {}, .floats = {}};
+  const auto count = static_cast<std::size_t>(array.size());
+  whole ? array.numbers.resize(count) : array.floats.resize(count);
+  return array;
+}
+
+void Array::put(const Array& part, std::size_t axis, std::int64_t first) {
+  std::size_t inner = 1;
+  for (std::size_t i = axis + 1; i < shape.rank(); ++i) inner *= static_cast<std::size_t>(shape[i]);
+  const std::size_t row = static_cast<std::size_t>(part.shape[axis]) * inner,
+                    step = static_cast<std::size_t>(shape[axis]) * inner;
+  const auto copy = [&](const auto& from, auto& to) {
+    std::size_t place = static_cast<std::size_t>(first) * inner;
+    for (std::size_t at = 0; at < from.size(); at += row, place += step)
+      std::copy_n(from.data() + at, row, to.data() + place);
+  };
+  copy(part.numbers, numbers);
+  copy(part.floats, floats);
+}
+
 Array Array::picked(Shape to, const std::vector<std::size_t>& indices) const {
   Array result{.shape = std::move(to), .whole = whole, .numbers = {}, .floats = {}};
   for (const std::size_t at : indices) {
@@ -102,6 +124,31 @@ std::vector<std::size_t> broadcast_indices(const Shape& from, const Shape& to) {
     }
   }
   return indices;
+}
+
+Shape with_extent(const Shape& shape, std::size_t axis, std::int64_t extent) {
+  std::vector<std::int64_t> extents = shape.extents();
+  extents[axis] = extent;
+  return Shape(extents);
+}
+
+Array taken(const Array& from, std::size_t axis, const std::vector<std::int64_t>& indices) {
+  std::size_t inner = 1, outer = 1;
+  for (std::size_t i = 0; i < from.shape.rank(); ++i) {
+    if (i < axis) outer *= static_cast<std::size_t>(from.shape[i]);
+    if (i > axis) inner *= static_cast<std::size_t>(from.shape[i]);
+  }
+  const auto extent = static_cast<std::size_t>(from.shape[axis]);
+  const Shape to = with_extent(from.shape, axis, static_cast<std::int64_t>(indices.size()));
+  check_size(to);
+  std::vector<std::size_t> elements;
+  for (std::size_t o = 0; o < outer; ++o) {
+    for (const std::int64_t index : indices) {
+      for (std::size_t i = 0; i < inner; ++i)
+        elements.push_back((o * extent + static_cast<std::size_t>(index)) * inner + i);
+    }
+  }
+  return from.picked(to, elements);
 }
 
 }  // namespace convoke::interop::onnx

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "interop/onnx/array.hpp"
+#include "interop/onnx/fold.hpp"
 #include "interop/onnx/operators.hpp"
 
 namespace convoke::interop::onnx {
@@ -28,17 +28,25 @@ View joined(Call& call, const std::vector<View>& parts, std::size_t axis) {
 
 namespace {
 
-/// Writes `part` into `whole` from the place `first` of an axis on. Along other axes both have the same
-/// extents.
-void write_part(const Array& part, std::size_t axis, std::int64_t first, Array& whole) {
-  std::size_t inner = 1;
-  for (std::size_t i = axis + 1; i < whole.shape.rank(); ++i)
-    inner *= static_cast<std::size_t>(whole.shape[i]);
-  const std::size_t row = static_cast<std::size_t>(part.shape[axis]) * inner,
-                    step = static_cast<std::size_t>(whole.shape[axis]) * inner;
-  std::size_t to = static_cast<std::size_t>(first) * inner;
-  for (std::size_t from = 0; from < part.floats.size(); from += row, to += step)
-    std::copy_n(part.floats.data() + from, row, whole.floats.data() + to);
+Array joined_constants(Call& call, std::size_t axis) {
+  std::vector<Array> parts;
+  bool whole = true;
+  std::int64_t extent = 0, first = 0;
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    const Array& part = parts.emplace_back(array_of(call, i));
+    if (part.shape.rank() <= axis ||
+        with_extent(part.shape, axis, 0) != with_extent(parts[0].shape, axis, 0)) {
+      call.refuse(fmt::format("joins {} and {}", parts[0].shape.to_string(), part.shape.to_string()));
+    }
+    whole = whole && part.whole;
+    extent += part.shape[axis];
+  }
+  Array all = Array::zeros(with_extent(parts[0].shape, axis, extent), whole);
+  for (const Array& part : parts) {
+    all.put(whole ? part : part.as_floats(), axis, first);
+    first += part.shape[axis];
+  }
+  return all;
 }
 
 /// Joins values with constants before or after them, as the class token of a vision transformer: the values
@@ -66,32 +74,31 @@ View joined_with_constants(Call& call, std::size_t axis) {
   std::vector<std::int64_t> extents, first(x.rank(), 0), last(x.rank(), 0);
   for (const Dim dim : x.dims()) extents.push_back(dim.batch ? 1 : dim.value);
   extents[axis] = own + all;
-  Array added{.shape = Shape(extents), .whole = false, .numbers = {}, .floats = {}};
-  check_size(added.shape);
-  call.import().count_numbers(added.size());
-  added.floats.assign(static_cast<std::size_t>(added.size()), 0.0F);
+  Array added = Array::zeros(Shape(extents));
   for (const auto& [place, part] : constants) {
     extents[axis] = part.shape[axis];
     if (part.shape != Shape(extents)) {
       call.refuse(fmt::format("joins {} and a constant {}", to_string(x.dims()), part.shape.to_string()));
     }
-    write_part(part, axis, place < before ? place : place + own, added);
+    added.put(part, axis, place < before ? place : place + own);
   }
   first[axis] = before;
   last[axis] = all - before;
   x = zero_padded(call, x, first, last);
-  return shifted_by(call, x, added.constant());
+  return shifted_by(call, x, counted(call, added));
 }
 
 }  // namespace
 
 void convert_concat(Call& call) {
+  if (call.inputs() == 0) call.refuse("has no inputs");
   std::size_t value = 0;
   while (value < call.inputs() && call.is_constant(value)) ++value;
-  if (value == call.inputs()) call.refuse("has no inputs");
-  const View& x = call.view(value);
-  const std::size_t axis = call.axis(call.integer("axis", 1), x.rank());
-  if (x.has_batch(axis)) call.refuse("joins samples along the batch");
+  const bool constant = value == call.inputs();
+  const std::vector<Dim> dims = dims_of(call.value(constant ? 0 : value));
+  const std::size_t axis = call.axis(call.integer("axis", 0), dims.size());
+  if (constant) return give_array(call, joined_constants(call, axis));
+  if (dims[axis].batch) call.refuse("joins samples along the batch");
   call.give(joined_with_constants(call, axis));
 }
 

@@ -130,7 +130,7 @@ void convert_matmul(Call& call) {
 }
 
 void convert_gather(Call& call) {
-  if (call.is_constant(0)) {
+  if (call.is_constant(0) && !call.is_constant(1)) {
     const Constant& table = call.constant(0, "table");
     const View& tokens = call.view(1);
     const nn::ValueSpec& spec = call.graph().node(tokens.node).shape;
@@ -158,15 +158,16 @@ void convert_gather(Call& call) {
     }
     return call.give(result);
   }
-  const View& x = call.view(0);
-  const std::size_t axis = call.axis(call.integer("axis", 0), x.rank());
-  if (const auto same = read_in_order(call, x)) return call.give(*same);
-  if (call.constant(1, "indices").shape.rank() > 1) call.refuse("picks elements by a matrix of indices");
-  View result = picked(call, x, axis, call.numbers(1, "indices"));
-  if (call.constant(1, "indices").shape.rank() == 0) {
-    result.axes.erase(result.axes.begin() + static_cast<std::ptrdiff_t>(axis));
+  const Known& x = call.value(0);
+  std::vector<Dim> dims = dims_of(x);
+  const std::size_t axis = call.axis(call.integer("axis", 0), dims.size());
+  if (const View* view = std::get_if<View>(&x)) {
+    if (const auto same = read_in_order(call, *view)) return call.give(*same);
   }
-  call.give(result);
+  const std::vector<Dim> wanted = call.constant(1, "indices").dims();
+  const auto at = dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  dims.insert(at, wanted.begin(), wanted.end());
+  give_reshaped(call, picked(call, x, axis, call.numbers(1, "indices")), std::move(dims));
 }
 
 // With a list (K, 1) of indices, it picks along one axis.
@@ -176,7 +177,7 @@ void convert_gather_nd(Call& call) {
   if (axis != 0 || wanted.shape.rank() != 2 || wanted.shape[1] != 1) {
     call.refuse("picks elements in several axes at once");
   }
-  call.give(picked(call, call.view(0), axis, call.numbers(1, "indices")));
+  call.give(picked(call, call.value(0), axis, call.numbers(1, "indices")));
 }
 
 }  // namespace convoke::interop::onnx

@@ -1,7 +1,5 @@
 #include "interop/onnx/fold.hpp"
 
-#include "interop/onnx/folding.hpp"
-
 namespace convoke::interop::onnx {
 Array array_of(Call& call, std::size_t input) { return Array::of(call.constant(input, "input")); }
 
@@ -14,8 +12,7 @@ Constant counted(Call& call, const Array& array) {
 void give_array(Call& call, const Array& array) { call.give(counted(call, array)); }
 
 bool fold(Call& call) {
-  return fold_elementwise(call) || fold_reduction(call) || fold_parts(call) || fold_made(call) ||
-         fold_quantized(call);
+  return fold_elementwise(call) || fold_reduction(call) || fold_made(call) || fold_quantized(call);
 }
 
 }  // namespace convoke::interop::onnx

@@ -1,4 +1,4 @@
-#include "interop/onnx/folding.hpp"
+#include "interop/onnx/fold.hpp"
 
 #include <algorithm>
 #include <array>

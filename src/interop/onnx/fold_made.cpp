@@ -1,4 +1,4 @@
-#include "interop/onnx/folding.hpp"
+#include "interop/onnx/fold.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,7 @@ Array expanded(Call& call, const Array& from) {
 Array filled(Call& call) {
   const Shape shape = shape_in(call, 0);
   check_size(shape);
-  Array value{.shape = {1}, .whole = false, .numbers = {}, .floats = {0}};
+  Array value = Array::zeros({1});
   if (const Attribute* given = find_attribute(call.node(), "value"); given != nullptr && given->tensor) {
     value = Array::of(make_constant(*given->tensor, {}));
     if (value.size() != 1) call.refuse("has a value that is not one number");
@@ -35,14 +35,12 @@ Array filled(Call& call) {
 
 /// The form of ConstantOfShape before opset 9.
 Array filled_before(Call& call) {
-  Shape shape = call.integer("input_as_shape", 0) != 0 ? shape_in(call, 0) : Shape(call.integers("shape"));
+  const Shape shape =
+      call.integer("input_as_shape", 0) != 0 ? shape_in(call, 0) : Shape(call.integers("shape"));
   std::vector<std::int64_t> extents = shape.extents();
   for (const std::int64_t extent : call.integers("extra_shape")) extents.push_back(extent);
-  shape = Shape(extents);
-  check_size(shape);
-  Array value{.shape = shape, .whole = false, .numbers = {}, .floats = {}};
-  value.floats.assign(static_cast<std::size_t>(shape.elements()),
-                      static_cast<float>(call.number("value", 0)));
+  Array value = Array::zeros(Shape(extents));
+  std::ranges::fill(value.floats, static_cast<float>(call.number("value", 0)));
   constexpr std::int64_t kFloat = 1;
   return call.integer("dtype", kFloat) == kFloat ? value : value.as_whole();
 }

@@ -101,12 +101,14 @@ View rescaled(Call& call, const View& view, double scale, double offset);
 /// Returns the indices first .. first + size - 1 along an axis.
 View sliced(Call& call, const View& view, std::size_t axis, std::int64_t first, std::int64_t size);
 /// Returns the value at these indices of an axis, counted from the end if below 0; neighbors are one slice.
-View picked(Call& call, const View& view, std::size_t axis, std::vector<std::int64_t> indices);
+Known picked(Call& call, const Known& value, std::size_t axis, std::vector<std::int64_t> indices);
 /// Adds zeroes before and after some axes; both axes of an image at once.
 View zero_padded(Call& call, View x, std::vector<std::int64_t> before, std::vector<std::int64_t> after);
 /// Returns `parts` joined along an axis.
 View joined(Call& call, const std::vector<View>& parts, std::size_t axis);
 /// Returns a view with these dimensions, one of which may be -1. 0 is refused.
 View reshaped(Call& call, const View& view, std::vector<Dim> to);
+/// Gives a value with these dimensions as the node's output.
+void give_reshaped(Call& call, const Known& value, std::vector<Dim> to);
 
 }  // namespace convoke::interop::onnx

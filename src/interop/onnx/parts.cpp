@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "interop/onnx/broadcast.hpp"
-#include "interop/onnx/folding.hpp"
+#include "interop/onnx/fold.hpp"
 #include "interop/onnx/operators.hpp"
 #include "interop/slice_indices.hpp"
 
@@ -25,18 +25,20 @@ View sliced(Call& call, const View& view, std::size_t axis, std::int64_t first, 
   return from.with(call.add(layer, {from.view.node}), size);
 }
 
-View picked(Call& call, const View& x, std::size_t axis, std::vector<std::int64_t> indices) {
-  const std::int64_t extent = x.dim(axis).value;
+Known picked(Call& call, const Known& value, std::size_t axis, std::vector<std::int64_t> indices) {
+  const auto [extent, batch] = dims_of(value)[axis];
   constexpr std::size_t kMostParts = 256;
-  if (x.has_batch(axis)) call.refuse("picks samples of the batch");
+  if (batch) call.refuse("picks samples of the batch");
   for (std::int64_t& index : indices) {
     if (index < 0) index += extent;
     if (index < 0 || index >= extent) call.refuse(fmt::format("has no index {} of {}", index, extent));
   }
+  const View* x = std::get_if<View>(&value);
+  if (x == nullptr) return counted(call, taken(Array::of(std::get<Constant>(value)), axis, indices));
   std::vector<View> parts;
   for (const auto& [first, size] : runs_of(indices)) {
     if (parts.size() == kMostParts) call.refuse("picks too many indices that are not neighbors");
-    parts.push_back(sliced(call, x, axis, first, size));
+    parts.push_back(sliced(call, *x, axis, first, size));
   }
   if (parts.empty()) call.refuse("picks nothing");
   return joined(call, parts, axis);
@@ -49,7 +51,7 @@ Known part_of(Call& call, const Known& x, std::size_t axis, std::int64_t first, 
   if (const View* view = std::get_if<View>(&x)) return sliced(call, *view, axis, first, size);
   std::vector<std::int64_t> indices(static_cast<std::size_t>(size));
   std::iota(indices.begin(), indices.end(), first);
-  return counted(call, taken(Array::of(std::get<Constant>(x)), axis, indices));
+  return picked(call, x, axis, std::move(indices));
 }
 
 }  // namespace
@@ -98,8 +100,8 @@ std::optional<View> strided(Call& call, const View& x, std::size_t axis, std::in
 }
 
 /// Takes indices that are `step` apart: forwards by a view if that is possible, otherwise part by part.
-View every(Call& call, const View& x, std::size_t axis, const std::vector<std::int64_t>& indices,
-           std::int64_t step) {
+Known every(Call& call, const View& x, std::size_t axis, const std::vector<std::int64_t>& indices,
+            std::int64_t step) {
   if (indices.empty()) call.refuse("takes nothing of its input");
   const auto count = static_cast<std::int64_t>(indices.size());
   if (step == 1 || count == 1) return sliced(call, x, axis, indices[0], count);
@@ -147,7 +149,7 @@ void convert_slice(Call& call) {
       x = every(call, *view, axis, indices, steps[i].value);
     } else {
       if (starts[i].batch || ends[i].batch) call.refuse("takes a part that depends on the size of the batch");
-      x = counted(call, taken(Array::of(std::get<Constant>(x)), axis, indices));
+      x = picked(call, x, axis, indices);
     }
   }
   call.give(std::move(x));

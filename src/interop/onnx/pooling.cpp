@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "interop/onnx/folding.hpp"
+#include "interop/onnx/fold.hpp"
 #include "interop/onnx/operators.hpp"
 #include "interop/onnx/window.hpp"
 

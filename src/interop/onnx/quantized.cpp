@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "interop/onnx/folding.hpp"
+#include "interop/onnx/fold.hpp"
 #include "interop/onnx/operators.hpp"
 
 // Models quantized in the QDQ form: each tensor goes through QuantizeLinear and DequantizeLinear.
@@ -37,9 +37,8 @@ struct Grid {
 };
 Grid grid_of(Call& call, const Shape& x) {
   Grid grid{.scale = Array::of(call.constant(1, "scale")).as_floats(), .zero = {}};
-  grid.zero = {.shape = grid.scale.shape, .whole = false, .numbers = {}, .floats = {}};
-  grid.zero.floats.assign(grid.scale.floats.size(), 0);
-  if (call.has(2)) grid.zero = Array::of(call.constant(2, "zero point")).as_floats();
+  grid.zero =
+      call.has(2) ? Array::of(call.constant(2, "zero point")).as_floats() : Array::zeros(grid.scale.shape);
   if (grid.scale.shape.rank() == 1 && grid.scale.size() > 1) {
     const std::size_t axis = call.axis(call.integer("axis", 1), x.rank());
     const Shape along = with_extent(Shape(std::vector<std::int64_t>(x.rank(), 1)), axis, grid.scale.size());

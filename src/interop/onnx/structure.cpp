@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "interop/onnx/folding.hpp"
+#include "interop/onnx/fold.hpp"
 #include "interop/onnx/operators.hpp"
 
 // Operators that only change how a value is seen (view.hpp), or the shape of a constant.
@@ -104,12 +104,9 @@ View reshaped(Call& call, const View& view, std::vector<Dim> to) {
       "export the model with fixed sizes and a dynamic batch axis");
 }
 
-namespace {
-
-/// Gives the input these dimensions.
-void give_reshaped(Call& call, std::vector<Dim> to) {
-  if (!call.is_constant(0)) return call.give(reshaped(call, call.view(0), std::move(to)));
-  const Constant& from = call.constant(0, "input");
+void give_reshaped(Call& call, const Known& value, std::vector<Dim> to) {
+  if (const View* view = std::get_if<View>(&value)) return call.give(reshaped(call, *view, std::move(to)));
+  const Constant& from = std::get<Constant>(value);
   std::vector<std::int64_t> extents;
   const bool fits = complete(to, from.shape.elements());
   for (const Dim dim : to) {
@@ -122,6 +119,8 @@ void give_reshaped(Call& call, std::vector<Dim> to) {
   if (!checked_elements(Shape(extents))) call.refuse("has an absurd shape");
   call.give(from.reshaped(Shape(extents)));
 }
+
+namespace {
 
 constexpr std::int64_t kBool = 9;
 
@@ -187,7 +186,7 @@ void convert_reshape(Call& call) {
     if (i >= dims.size()) call.refuse(fmt::format("has no axis {} to copy", i));
     to[i] = dims[i];
   }
-  give_reshaped(call, std::move(to));
+  give_reshaped(call, call.value(0), std::move(to));
 }
 
 void convert_flatten(Call& call) {
@@ -201,7 +200,7 @@ void convert_flatten(Call& call) {
     Dim& side = axis < first ? before : after;
     side = times(side, dims[static_cast<std::size_t>(axis)]);
   }
-  give_reshaped(call, {before, after});
+  give_reshaped(call, call.value(0), {before, after});
 }
 
 void convert_squeeze(Call& call) {
@@ -217,7 +216,7 @@ void convert_squeeze(Call& call) {
     }
     if (list ? !named : !one) left.push_back(dims[axis]);
   }
-  give_reshaped(call, std::move(left));
+  give_reshaped(call, call.value(0), std::move(left));
 }
 
 void convert_unsqueeze(Call& call) {
@@ -229,7 +228,7 @@ void convert_unsqueeze(Call& call) {
   std::vector<std::size_t> added = call.axes(*list, rank);
   std::sort(added.begin(), added.end());
   for (const std::size_t axis : added) dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), Dim{1});
-  give_reshaped(call, std::move(dims));
+  give_reshaped(call, call.value(0), std::move(dims));
 }
 
 namespace {
