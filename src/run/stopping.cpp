@@ -64,29 +64,44 @@ using namespace std::chrono_literals;
 
 StopCalls::StopCalls(const mpi::Communicator& world, const mpi::Communicator& group,
                      std::function<void()> attend)
-    : world_(world.split(0, world.rank())), first_(group.root()), attend_(std::move(attend)) {
-  std::vector<std::int64_t> is_first(static_cast<std::size_t>(world.size()), 0);
-  is_first[static_cast<std::size_t>(world.rank())] = first_ ? 1 : 0;
-  world.sum(std::span(is_first));
-  for (int rank = 0; rank < world.size(); ++rank) {
-    if (is_first[static_cast<std::size_t>(rank)] != 0 && rank != world.rank()) firsts_.push_back(rank);
+    : world_(world.split(0, world.rank())),
+      listens_(group.root() || world.root()),
+      attend_(std::move(attend)) {
+  const std::vector<std::string> is_first = world.gather(group.root() ? "yes" : "");
+  for (std::size_t rank = 1; rank < is_first.size(); ++rank) {
+    if (!is_first[rank].empty()) firsts_.push_back(static_cast<int>(rank));
   }
 }
 
-// A caller calls all ranks, so a rank that has received a call need not call.
+void StopCalls::attend() {
+  if (attend_) attend_();
+  if (world_.root()) heard();
+}
+
+void StopCalls::send(int rank) {
+  sent_.push_back(world_.start_send(std::as_bytes(std::span(&called_, 1)), rank, mpi::Tag::kStopCall));
+}
+
+// Every call reaches all groups, so a rank that has received one need not call.
 void StopCalls::call(StopReason reason) {
   if (called_ != 0 || heard()) return;
   called_ = reason.number();
-  for (const int rank : firsts_) {
-    sent_.push_back(world_.start_send(std::as_bytes(std::span(&called_, 1)), rank, mpi::Tag::kStopCall));
+  if (world_.root()) {
+    for (const int rank : firsts_) send(rank);
+  } else {
+    send(0);
   }
 }
 
 StopReason StopCalls::heard() {
-  if (!first_) return {};
+  if (!listens_) return {};
   while (const std::optional<int> from = world_.sender_of(mpi::Tag::kStopCall)) {
     world_.receive(std::as_writable_bytes(std::span(&heard_, 1)), *from, mpi::Tag::kStopCall);
     ++messages_;
+    if (world_.root() && called_ == 0) {
+      called_ = heard_;
+      for (const int rank : firsts_) send(rank);
+    }
   }
   return StopReason::from(heard_);
 }
@@ -99,11 +114,12 @@ void StopCalls::wait_for_all() {
     if (const int signal = os::StopSignals::received(); signal != 0) call(StopReason::by_signal(signal));
     std::this_thread::sleep_for(1ms);
   }
-  // No rank calls any more, so the number of messages is known.
+  // No rank calls any more, so the number of messages is known: rank 0 gets all calls, and passes one on.
   std::int64_t callers = called_ != 0 ? 1 : 0;
   const std::int64_t mine = callers;
   world_.sum(std::span(&callers, 1));
-  while (first_ && messages_ < callers - mine) heard();
+  const std::int64_t expected = world_.root() ? callers - mine : std::min<std::int64_t>(callers, 1);
+  while (listens_ && messages_ < expected) heard();
   for (mpi::Request& message : sent_) message.wait();
   sent_.clear();
 }

@@ -234,6 +234,17 @@ std::string Communicator::broadcast(std::string text, int root) const {
   return text;
 }
 
+std::vector<std::string> Communicator::gather(const std::string& text, int root) const {
+  std::vector<std::string> texts;
+  all_in(*state_->group, rank(), "gathering at", static_cast<std::size_t>(root),
+         std::as_bytes(std::span(text)), [&](const World::Collective& it) {
+           if (rank() != root) return;
+           for (const auto& [from, bytes] : it.parts)
+             texts.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+         });
+  return texts;
+}
+
 namespace {
 
 using Queue = std::vector<std::shared_ptr<World::Message>>;
@@ -248,6 +259,7 @@ std::shared_ptr<World::Message> post(World::Group& group, int from, int to, Tag 
                                      std::span<const std::byte> bytes) {
   auto message = std::make_shared<World::Message>();
   message->bytes = copy(bytes);
+  ++world().sent[tag];
   if (world().loses()) return message;
   Queue& queue = group.messages[{from, to, static_cast<int>(tag)}];
   message->arrives = world().later(world().delay());

@@ -101,6 +101,7 @@ class World {
   const std::shared_ptr<Group>& all() const { return all_; }
 
   std::int64_t on_the_way = 0;                             ///< messages that were not received
+  std::map<convoke::mpi::Tag, std::int64_t> sent;          ///< messages
   std::map<std::int64_t, std::function<bool()>> requests;  ///< true when they are over
   std::int64_t made = 0;
 

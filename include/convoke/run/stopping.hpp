@@ -35,8 +35,9 @@ class StopReason {
 };
 
 /// Stops all groups of a job when one of them stops. Groups share no collective while they train, so a rank
-/// sends a message ("call") to the first rank of each group, which checks for messages whenever its group
-/// agrees (StopAgreement).
+/// sends a message ("call") to rank 0, which passes it on to the first rank of each other group. These ranks
+/// check for messages whenever their group agrees (StopAgreement). A job of n groups sends at most 2 (n - 1)
+/// messages, and one more for each rank that gets a signal after it has finished training.
 class StopCalls {
  public:
   /// `world`: all ranks; `group`: the ranks that train together with this one. Collective over `world`.
@@ -45,14 +46,13 @@ class StopCalls {
   StopCalls(const mpi::Communicator& world, const mpi::Communicator& group,
             std::function<void()> attend = {});
 
-  void attend() {
-    if (attend_) attend_();
-  }
+  /// Rank 0 also passes a call on.
+  void attend();
 
   /// Calls all groups, unless this rank knows of an earlier call.
   void call(StopReason reason);
 
-  /// The reason of the calls to this rank; empty on ranks that are not the first of a group.
+  /// The reason of the calls to this rank; empty on ranks that get none.
   StopReason heard();
 
   /// For a rank that has finished training: sleeps until all ranks have finished. Passes on a signal that
@@ -61,10 +61,12 @@ class StopCalls {
   void wait_for_all();
 
  private:
+  void send(int rank);
+
   mpi::Communicator world_;    // only for these messages
-  bool first_;                 // this rank is the first of its group
-  std::vector<int> firsts_;    // first ranks of all groups without this rank, in `world`
-  std::int64_t called_ = 0;    // the reason as a number; 0: this rank has not called
+  bool listens_;               // this rank is the first of its group, or rank 0
+  std::vector<int> firsts_;    // at rank 0: the first ranks of the other groups, in `world`
+  std::int64_t called_ = 0;    // the reason as a number; 0: this rank has not called, or passed a call on
   std::int64_t heard_ = 0;     // reason of the received calls as a number; 0: none
   std::int64_t messages_ = 0;  // number of received messages
   std::vector<mpi::Request> sent_;
