@@ -20,7 +20,6 @@ namespace {
 MPI_Datatype type_of(const float*) { return MPI_FLOAT; }
 MPI_Datatype type_of(const double*) { return MPI_DOUBLE; }
 MPI_Datatype type_of(const std::int64_t*) { return MPI_INT64_T; }
-MPI_Datatype type_of(const std::byte*) { return MPI_BYTE; }
 
 /// Calls act(first element, count) for consecutive pieces that fit MPI's counts; makes no call for an empty
 /// span.
@@ -36,10 +35,31 @@ int block_bytes(std::size_t all, int blocks) {
   return static_cast<int>(bytes);
 }
 
+/// Starts an operation, start(request), and returns when it is done. MPI's blocking calls keep their core
+/// busy.
+template <class Start>
+void poll(const Start& start) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  start(&request);
+  os::poll_until([&] {
+    int done = 0;
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    return done != 0;
+  });
+}
+
+/// Returns when all ranks are here. Before a blocking collective: the wait is here, and the collective short.
+void meet(MPI_Comm comm) {
+  poll([&](MPI_Request* request) { check(MPI_Ibarrier(comm, request), "MPI_Ibarrier"); });
+}
+
+// MPI_Iallreduce may add in another order than MPI_Allreduce.
 template <class T>
 void reduce(std::span<T> values, MPI_Op op, MPI_Comm comm) {
+  if (values.empty()) return;
+  const PeerWait wait("a sum over the ranks");
+  meet(comm);
   for_pieces(values, [&](T* piece, int count) {
-    const PeerWait wait("a sum over the ranks");
     check(MPI_Allreduce(MPI_IN_PLACE, piece, count, type_of(piece), op, comm), "MPI_Allreduce");
   });
 }
@@ -103,6 +123,7 @@ int Communicator::fortran_handle() const { return MPI_Comm_c2f(state_->comm); }
 Communicator Communicator::split(int color, int key) const {
   assert(color >= 0);
   const PeerWait wait("a division into groups");
+  meet(state_->comm);
   MPI_Comm group = MPI_COMM_NULL;
   check(MPI_Comm_split(state_->comm, color, key, &group), "MPI_Comm_split");
   return Communicator(std::make_shared<State>(group, true));
@@ -110,6 +131,7 @@ Communicator Communicator::split(int color, int key) const {
 
 Communicator Communicator::split_node() const {
   const PeerWait wait("a division into nodes");
+  meet(state_->comm);
   MPI_Comm node = MPI_COMM_NULL;
   check(MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &node),
         "MPI_Comm_split_type");
@@ -118,7 +140,7 @@ Communicator Communicator::split_node() const {
 
 void Communicator::barrier() const {
   const PeerWait wait("a barrier");
-  check(MPI_Barrier(state_->comm), "MPI_Barrier");
+  meet(state_->comm);
 }
 
 void Communicator::sum(std::span<float> values) const { reduce(values, MPI_SUM, state_->comm); }
@@ -193,16 +215,15 @@ Request Communicator::start_all_gather(std::span<std::byte> blocks) const {
 void Communicator::broadcast(std::span<std::byte> bytes, int root) const {
   for_pieces(bytes, [&](std::byte* piece, int count) {
     const PeerWait wait("a broadcast");
-    check(MPI_Bcast(piece, count, MPI_BYTE, root, state_->comm), "MPI_Bcast");
+    poll([&](MPI_Request* request) {
+      check(MPI_Ibcast(piece, count, MPI_BYTE, root, state_->comm, request), "MPI_Ibcast");
+    });
   });
 }
 
 std::string Communicator::broadcast(std::string text, int root) const {
   std::uint64_t size = text.size();
-  {
-    const PeerWait wait("a broadcast");
-    check(MPI_Bcast(&size, 1, MPI_UINT64_T, root, state_->comm), "MPI_Bcast");
-  }
+  broadcast(std::as_writable_bytes(std::span(&size, 1)), root);
   text.resize(size);
   broadcast(std::as_writable_bytes(std::span<char>(text)), root);
   return text;
@@ -214,8 +235,10 @@ std::vector<std::vector<std::byte>> Communicator::gather(std::span<const std::by
   std::vector<std::uint64_t> sizes(here ? static_cast<std::size_t>(this->size()) : 0);
   {
     const PeerWait wait("a gathering");
-    check(MPI_Gather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, root, state_->comm),
-          "MPI_Gather");
+    poll([&](MPI_Request* request) {
+      check(MPI_Igather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, root, state_->comm, request),
+            "MPI_Igather");
+    });
   }
   if (!here) {
     send(bytes, root, Tag::kGather);
@@ -245,16 +268,19 @@ std::vector<std::string> Communicator::gather(const std::string& text, int root)
 void Communicator::send(std::span<const std::byte> bytes, int to, Tag tag) const {
   for_pieces(bytes, [&](const std::byte* piece, int count) {
     const PeerWait wait("the receiver of a message");
-    check(MPI_Send(piece, count, type_of(piece), to, static_cast<int>(tag), state_->comm), "MPI_Send");
+    poll([&](MPI_Request* request) {
+      check(MPI_Isend(piece, count, MPI_BYTE, to, static_cast<int>(tag), state_->comm, request), "MPI_Isend");
+    });
   });
 }
 
 void Communicator::receive(std::span<std::byte> bytes, int from, Tag tag) const {
   for_pieces(bytes, [&](std::byte* piece, int count) {
     const PeerWait wait("a message");
-    check(
-        MPI_Recv(piece, count, type_of(piece), from, static_cast<int>(tag), state_->comm, MPI_STATUS_IGNORE),
-        "MPI_Recv");
+    poll([&](MPI_Request* request) {
+      check(MPI_Irecv(piece, count, MPI_BYTE, from, static_cast<int>(tag), state_->comm, request),
+            "MPI_Irecv");
+    });
   });
 }
 

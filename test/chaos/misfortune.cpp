@@ -150,19 +150,14 @@ std::time_t time(std::time_t* out) {
   return now.tv_sec;
 }
 
-int MPI_Barrier(MPI_Comm comm) {
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
   at_collective();
-  return PMPI_Barrier(comm);
+  return PMPI_Ibarrier(comm, request);
 }
 
-int MPI_Bcast(void* values, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+int MPI_Ibcast(void* values, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
   at_collective();
-  return PMPI_Bcast(values, count, type, root, comm);
-}
-
-int MPI_Allreduce(const void* mine, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  at_collective();
-  return PMPI_Allreduce(mine, all, count, type, op, comm);
+  return PMPI_Ibcast(values, count, type, root, comm, request);
 }
 
 dnnl_status_t dnnl_primitive_execute(const_dnnl_primitive_t primitive, dnnl_stream_t stream, int count,

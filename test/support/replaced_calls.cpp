@@ -21,9 +21,9 @@ int MPI_Barrier(MPI_Comm comm) {
   ++counts.barrier;
   return PMPI_Barrier(comm);
 }
-int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  ++counts.bcast;
-  return PMPI_Bcast(data, count, type, root, comm);
+int MPI_Ibcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
+  ++counts.ibcast;
+  return PMPI_Ibcast(data, count, type, root, comm, request);
 }
 int MPI_Reduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
   ++counts.reduce;

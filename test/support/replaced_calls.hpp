@@ -10,13 +10,13 @@ namespace replaced {
 
 /// Calls by this rank since a test has set them to 0.
 struct Counts {
-  int allreduce = 0, barrier = 0, bcast = 0, reduce = 0;            // collectives that block
-  int iallgather = 0, iallreduce = 0, ialltoall = 0, ibarrier = 0;  // and that do not
-  int comm_split = 0, comm_free = 0;                                // comm_split: of any form
+  int allreduce = 0, barrier = 0, reduce = 0;                                   // collectives that block
+  int iallgather = 0, iallreduce = 0, ialltoall = 0, ibarrier = 0, ibcast = 0;  // and that do not
+  int comm_split = 0, comm_free = 0;                                            // comm_split: of any form
   int h5fopen = 0;
 
   int collectives() const {
-    return allreduce + barrier + bcast + reduce + iallgather + iallreduce + ialltoall + ibarrier;
+    return allreduce + barrier + reduce + iallgather + iallreduce + ialltoall + ibarrier + ibcast;
   }
 };
 inline Counts counts;
