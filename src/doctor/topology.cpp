@@ -62,17 +62,12 @@ std::string parts_of(std::span<const os::LogicalCpu> host) {
 
 // Returns " (16 on node 0, 16 on node 1)" for the worker threads of a rank that may use `cpus`; "" if the
 // host has one NUMA node.
-std::string spread_of(os::WorkerPlace place, std::span<const int> cpus,
+std::string spread_of(const os::WorkerPlace& place, std::span<const int> cpus,
                       std::span<const os::LogicalCpu> host) {
   if (all_of(&os::LogicalCpu::node, host).size() < 2) return {};
-  std::map<int, int> workers;  // by NUMA node
-  for (; place.worker < place.workers; ++place.worker) {
-    const int near = os::cpus_of_worker(place, cpus, host).front();
-    const auto on = std::ranges::find(host, near, &os::LogicalCpu::cpu);
-    if (on != host.end()) ++workers[on->node];
-  }
   std::vector<std::string> parts;
-  for (const auto& [node, count] : workers) parts.push_back(fmt::format("{} on node {}", count, node));
+  for (const auto& [node, count] : os::workers_by_node(place, cpus, host))
+    parts.push_back(fmt::format("{} on node {}", count, node));
   return fmt::format(" ({})", join(parts));
 }
 

@@ -40,11 +40,11 @@ std::shared_ptr<const nn::ParameterLayout> make_layout(const nn::Graph& graph, c
   return layout;
 }
 
-// Shares memory among the ranks of each node. Returns null on all ranks if those of a node cannot share it
-// (mpi::SharedMemory); then `problem` is the reason, at the root.
+// Shares memory among the ranks of `node`. Returns null on all ranks of `group` if those of a node cannot
+// share it (mpi::SharedMemory); then `problem` is the reason, at the root.
 std::unique_ptr<ModelMemory> share_memory(const ModelMemory::Sizes& sizes, int workers,
-                                          const mpi::Communicator& group, std::string& problem) {
-  const mpi::Communicator node = group.split_node();
+                                          const mpi::Communicator& node, const mpi::Communicator& group,
+                                          std::string& problem) {
   std::unique_ptr<ModelMemory> shared;
   std::string mine;
   try {
@@ -63,7 +63,7 @@ std::unique_ptr<ModelMemory> share_memory(const ModelMemory::Sizes& sizes, int w
 }
 
 void make_memory(EngineParts& parts, const EngineOptions& options, const optim::Optimizer& optimizer,
-                 int workers, const mpi::Communicator& group) {
+                 const ModelRanks& ranks, const mpi::Communicator& group) {
   const nn::ParameterLayout& layout = *parts.layout;
   const ModelMemory::Sizes sizes{.parameters = layout.size(),
                                  .trainable = layout.trainable_size(),
@@ -72,10 +72,9 @@ void make_memory(EngineParts& parts, const EngineOptions& options, const optim::
                                  .sums = layout.gradient_size() + kStepMetrics,
                                  .exact = options.reduction == Reduction::kExact,
                                  .blocks = Update::block_count(layout)};
-  if (options.share_node) {
-    parts.memory = share_memory(sizes, workers, group, parts.unshared);
-    if (parts.memory != nullptr) return;
-  }
+  const int workers = ranks.place.workers;
+  parts.memory = share_memory(sizes, workers, ranks.sharing, group, parts.unshared);
+  if (parts.memory != nullptr) return;
   const mpi::Communicator alone = group.split(group.rank(), 0);
   parts.memory = mpi::together(group, [&] { return std::make_unique<ModelMemory>(alone, sizes, workers); });
 }
@@ -84,15 +83,16 @@ void make_memory(EngineParts& parts, const EngineOptions& options, const optim::
 
 EngineParts make_parts(const nn::Graph& graph, const EngineOptions& options,
                        const optim::Optimizer& optimizer, const mpi::Communicator& group) {
-  const int workers = worker_count(options, group.rank(), group.size());
+  const ModelRanks ranks = model_ranks(options, group);
+  const int workers = ranks.place.workers;
   EngineParts parts;
   if (nn::synchronizes(graph)) {
     parts.moments = std::make_shared<MomentsExchange>(group, workers, options.batch / options.micro_batch,
                                                       options.reduction == Reduction::kExact);
   }
   parts.layout = make_layout(graph, options, group);
-  make_memory(parts, options, optimizer, workers, group);
-  parts.team = mpi::together(group, [&] { return std::make_unique<NodeTeam>(*parts.memory, workers); });
+  make_memory(parts, options, optimizer, ranks, group);
+  parts.team = mpi::together(group, [&] { return std::make_unique<NodeTeam>(*parts.memory, ranks.place); });
   sync::ExchangeOptions exchange{options.bucket_bytes, options.wire};
   if (parts.moments != nullptr) exchange.progress_thread_bytes.reset();  // they are sent during backward, too
   parts.sums = std::make_unique<GradientSums>(*parts.memory, *parts.team, group,

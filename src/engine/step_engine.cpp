@@ -356,6 +356,7 @@ std::span<float> StepEngine::parameters() { return impl_->memory_.parameters(); 
 std::span<float> StepEngine::optimizer_state(std::size_t slot) { return impl_->memory_.state(slot); }
 std::span<float> StepEngine::average() { return impl_->memory_.average(); }
 void StepEngine::reset_optimizer() { impl_->reset_optimizer(); }
+int StepEngine::model_copies() const { return impl_->parts_.sums->nodes(); }
 const std::string& StepEngine::unshared() const { return impl_->parts_.unshared; }
 bool StepEngine::writes() const { return impl_->writes(); }
 std::span<const float> StepEngine::result() {

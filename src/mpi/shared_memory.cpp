@@ -7,13 +7,13 @@
 #include <string>
 #include <system_error>
 
-#include "convoke/core/aligned_buffer.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/timeline.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/file.hpp"
+#include "convoke/os/memory.hpp"
 #include "convoke/os/process.hpp"
 
 namespace convoke::mpi {
@@ -77,7 +77,7 @@ struct SharedMemory::State {
 
   Communicator node;
   std::span<std::byte> bytes;
-  AlignedBuffer<std::byte> own;  ///< memory on a node with one rank
+  std::unique_ptr<os::UntouchedMemory> own;  ///< memory on a node with one rank
   std::unique_ptr<os::MappedFile> shared;
 };
 
@@ -85,8 +85,8 @@ SharedMemory::SharedMemory(const Communicator& node, std::size_t bytes)
     : state_(together(node, [&] { return std::make_unique<State>(node); })) {
   if (bytes == 0) return;
   if (node.size() == 1) {
-    state_->own = AlignedBuffer<std::byte>(bytes);
-    state_->bytes = state_->own.span();
+    state_->own = std::make_unique<os::UntouchedMemory>(bytes);
+    state_->bytes = state_->own->bytes();
     return;
   }
   std::string reasons;

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <fstream>
 #include <limits>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -77,6 +78,13 @@ void map_large_blocks() {
   ::mallopt(M_MMAP_THRESHOLD, 4 << 20);
 #endif
 }
+
+UntouchedMemory::UntouchedMemory(std::size_t bytes) {
+  void* const address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address == MAP_FAILED) throw std::bad_alloc();
+  bytes_ = {static_cast<std::byte*>(address), bytes};
+}
+UntouchedMemory::~UntouchedMemory() { ::munmap(bytes_.data(), bytes_.size()); }
 
 bool take_pages(std::span<std::byte> mapping) {
   constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, which older headers lack

@@ -26,6 +26,23 @@ std::vector<int> cpus_of_worker(const WorkerPlace& place, std::span<const int> c
   return near;
 }
 
+std::map<int, int> workers_by_node(WorkerPlace rank, std::span<const int> cpus,
+                                   std::span<const LogicalCpu> host) {
+  std::map<int, int> workers;
+  for (rank.worker = 0; rank.worker < rank.workers; ++rank.worker) {
+    const int near = cpus_of_worker(rank, cpus, host).front();
+    const auto on = std::ranges::find(host, near, &LogicalCpu::cpu);
+    if (on != host.end()) ++workers[on->node];
+  }
+  return workers;
+}
+
+int numa_node_of_rank(const WorkerPlace& rank, std::span<const int> cpus, std::span<const LogicalCpu> host) {
+  const std::map<int, int> workers = workers_by_node(rank, cpus, host);
+  const auto most = std::ranges::max_element(workers, {}, &std::map<int, int>::value_type::second);
+  return most == workers.end() ? 0 : most->first;
+}
+
 void stay_in_numa_node(const WorkerPlace& place) {
   const std::vector<int> all = allowed_cpus();
   const std::vector<int> near = cpus_of_worker(place, all, online_cpus());

@@ -34,6 +34,24 @@ std::optional<Value> write_keep_best(const KeyFacts&, const RunRecipe& run) {
                                         : Value(run.checkpoints.keep_best);
 }
 
+constexpr std::array<Named<engine::ModelSharing>, 2> kSharing{
+    {{"host", engine::ModelSharing::kHost}, {"numa", engine::ModelSharing::kNuma}}};
+
+// Reads a name, or true for "host".
+void read_sharing(SettingsReader& read, const KeyFacts& key, RunRecipe& run) {
+  engine::ModelSharing& sharing = run.execution.sharing;
+  if (read.holds_text(key.name)) {
+    sharing = find_in(kSharing, read.require_string(key.name), key.name, read.place(key.name)).value;
+  } else {
+    sharing = read.get(key.name, true) ? engine::ModelSharing::kHost : engine::ModelSharing::kNone;
+  }
+}
+
+std::optional<Value> write_sharing(const KeyFacts&, const RunRecipe& run) {
+  const engine::ModelSharing sharing = run.execution.sharing;
+  return sharing == engine::ModelSharing::kNone ? Value(false) : Value(name_of(kSharing, sharing));
+}
+
 void read_fallback(SettingsReader& read, const KeyFacts& key, RunRecipe& run) {
   run.checkpoints.fallback = read.get(key.name, std::string());
 }
@@ -143,11 +161,17 @@ constexpr std::array kRunKeys{
          .word = "auto",
          .effect = Effect::kNone,
          .help = "the size of a gradient bucket (the unit of exchange between ranks), in KiB"}),
-    key<&RunRecipe::execution, &engine::ExecutionOptions::share_node>(
+    RunKey{
         {.name = "share_memory",
+         .expected = "\"host\", \"numa\" or false",
          .effect = Effect::kNone,
-         .help = "the ranks of a node share one copy of the model, and sum their gradients in shared memory; "
-                 "`false`: they exchange through MPI, as nodes do"}),
+         .help = "which ranks share one copy of the model, and sum their gradients in shared memory: "
+                 "`\"host\"`: those of a host; `\"numa\"`: those of a NUMA node, which exchange with others "
+                 "as nodes do ([many-cores.md](many-cores.md#a-copy-of-the-model-in-each-numa-node)); "
+                 "`false`: none, they exchange through MPI",
+         .type = "true or false, or text"},
+        read_sharing,
+        write_sharing},
     key<&RunRecipe::execution, &engine::ExecutionOptions::balance>(
         {.name = "balance",
          .effect = Effect::kNone,

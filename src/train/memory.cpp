@@ -122,7 +122,7 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
   const nn::Graph trained = unfrozen_by(job.loop.stages, job.model.graph, 1);
   const bool one_model = job.loop.strategy->sums_gradients(std::max<std::int64_t>(0, job.loop.epochs - 1));
   const auto sharing =
-      static_cast<std::size_t>(job.engine.share_node && one_model ? group.split_node().size() : 1);
+      static_cast<std::size_t>(one_model ? engine::model_ranks(job.engine, group).sharing.size() : 1);
   const Demand demand{job, trained, samples, validates, group.rank(), group.size(), group.root(), sharing};
   const std::uint64_t resident = os::resident_bytes();
   auto available = static_cast<double>(os::available_bytes());

@@ -44,6 +44,18 @@ void StagedEngine::make_engine(std::size_t stages, std::int64_t epoch) {
         fmt::format("each rank keeps its own copy of the model, and they exchange through MPI: {}",
                     replica_->engine().unshared()));
   }
+  const bool by_node = context_.job.engine.sharing == engine::ModelSharing::kNuma && replica_->together();
+  if (by_node && !std::exchange(told, true)) {
+    const int copies = replica_->engine().model_copies();
+    if (copies > 1) {
+      context_.reports.progress.note(fmt::format("{} share {} copies of the model, one for each NUMA node",
+                                                 counted(context_.group.size(), "rank"), copies));
+    } else {
+      context_.reports.progress.warn(
+          "run.share_memory = \"numa\" has no effect: all ranks run in one NUMA node, or there is one rank; "
+          "start ranks in each NUMA node (mpirun --map-by ppr:1:numa:PE=N, for N cores in each)");
+    }
+  }
 }
 
 bool StagedEngine::begin_epoch(std::int64_t epochs_done, const FeatureCache::Stop& stop) {

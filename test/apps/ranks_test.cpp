@@ -28,6 +28,31 @@ TEST_CASE("an exact run gives the same model.h5, byte for byte, on 1 to 4 ranks 
   CHECK(bytes_of(place / "other/model.h5") != expected);
 }
 
+TEST_CASE("with a copy of the model in each NUMA node, model.h5 is that of one copy") {
+  // Two NUMA nodes of two cores each are pretended.
+  const Place place;
+  const auto train = [&](const std::string& output, int ranks, const std::string& more) {
+    return place.run("train recipe.toml --output " + output + " --set run.share_memory=" + more,
+                     "CONVOKE_TOPOLOGY='pack:2 numa:1 core:2 pu:1' " + mpirun(ranks));
+  };
+  REQUIRE(place.train("expected").code == 0);
+  for (const int ranks : {3, 4}) {
+    const std::string output = "numa-" + std::to_string(ranks);
+    const Outcome outcome = train(output, ranks, "numa");
+    CAPTURE(outcome.text);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.says(std::to_string(ranks) + " ranks share 2 copies of the model, one for each NUMA node"));
+    CHECK(bytes_of(place / (output + "/model.h5")) == bytes_of(place / "expected/model.h5"));
+  }
+  // Floats are added in the same order on two ranks.
+  const std::string fast = " --set train.reduction=fast";
+  CHECK(train("fast-host", 2, "host" + fast).code == 0);
+  CHECK(train("fast-numa", 2, "numa" + fast).says("2 ranks share 2 copies of the model"));
+  CHECK(bytes_of(place / "fast-numa/model.h5") == bytes_of(place / "fast-host/model.h5"));
+  CHECK(
+      place.train("alone", "--set run.share_memory=numa").says("run.share_memory = \"numa\" has no effect"));
+}
+
 TEST_CASE("a fraction of the samples is the same on any number of ranks, also for members") {
   const Place place;
   const std::string half = "--set data.fraction=0.5";

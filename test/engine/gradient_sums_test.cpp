@@ -65,7 +65,7 @@ TEST_CASE("sums over workers, ranks and nodes, for nodes of equal and of differe
         all += rank % 2 + 1;
       }
       ModelMemory memory(node, {.parameters = 1, .sums = kSize, .exact = exact}, workers);
-      NodeTeam team(memory, workers);
+      NodeTeam team(memory, {.workers = workers});
       GradientSums sums(memory, team, world(), 0,
                         {.bucket_bytes = 512,
                          .progress_thread_bytes = threaded ? std::optional<std::size_t>(0) : std::nullopt});

@@ -136,7 +136,8 @@ TEST_CASE("verified training has the same bits, and says what was verified") {
   for (const int threads : {1, 2}) {
     for (const bool share : {true, false}) {
       EngineOptions plain = options(0, threads), verified = options(1, threads), rarely = options(7, threads);
-      plain.share_node = verified.share_node = rarely.share_node = share;
+      plain.sharing = verified.sharing = rarely.sharing =
+          share ? engine::ModelSharing::kHost : engine::ModelSharing::kNone;
       const std::vector<float> expected = trained(plain);
       CHECK(trained(verified) == expected);
       CHECK(trained(rarely) == expected);
@@ -153,7 +154,7 @@ TEST_CASE("a bit that flips in the parameters of one node is found, and names th
   const std::vector<std::uint32_t> ids = pictures.ids();
   const nn::Graph graph = tiny::graph();
   EngineOptions apart = options(1, 1);
-  apart.share_node = false;
+  apart.sharing = engine::ModelSharing::kNone;
   StepEngine engine(graph, apart, loader, *optimizer, group);
   engine.step(0, ids, 0.01);
   const int faulty = group.size() - 1;

@@ -130,7 +130,7 @@ TEST_CASE("exact: the bits do not depend on the shares of the ranks") {
       for (const bool share_node : {true, false}) {
         EngineOptions balanced = options(Reduction::kExact, threads, slow && group.size() > 1);
         balanced.balance = true;
-        balanced.share_node = share_node;
+        balanced.sharing = share_node ? engine::ModelSharing::kHost : engine::ModelSharing::kNone;
         const Trained result = trained(graph, group, balanced);
         CHECK(result.parameters == expected);
         CHECK(result.has_plan);
@@ -149,7 +149,7 @@ TEST_CASE("fast: other shares of the ranks change the rounding alone") {
     const std::vector<float> expected = trained(graph, alone, options(Reduction::kFast, 1, false)).parameters;
     EngineOptions balanced = options(Reduction::kFast, 1, slow && group.size() > 1);
     balanced.balance = true;
-    balanced.share_node = false;
+    balanced.sharing = engine::ModelSharing::kNone;
     const Trained result = trained(graph, group, balanced);
     CHECK(largest_difference(result.parameters, expected) < 1e-4);
     if (group.size() > 1) CHECK(result.counts.back() == 1);

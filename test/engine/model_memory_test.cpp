@@ -1,12 +1,38 @@
 #include "convoke/engine/model_memory.hpp"
 
-#include <cstdint>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <vector>
+
+#include "convoke/engine/node_team.hpp"
+#include "convoke/os/processors.hpp"
 #include "support/catch.hpp"
+#include "support/skip.hpp"
 #include "support/world.hpp"
 
 using namespace convoke;
 using namespace convoke::engine;
+
+namespace {
+
+/// The NUMA nodes of the pages that `values` has alone, as the kernel says; -ENOENT: nobody has touched it.
+/// Empty if the kernel does not answer.
+std::vector<int> nodes_of_pages(std::span<float> values) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(values.data()) + page - 1) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(values.data() + values.size()) / page * page;
+  std::vector<void*> pages;
+  for (std::uintptr_t at = begin; at < end; at += page) pages.push_back(reinterpret_cast<void*>(at));
+  std::vector<int> nodes(pages.size());
+  const auto failed = ::syscall(SYS_move_pages, 0, pages.size(), pages.data(), nullptr, nodes.data(), 0) != 0;
+  return failed ? std::vector<int>() : nodes;
+}
+
+}  // namespace
 
 TEST_CASE("the ranks of a node see the same arrays, on separate cache lines") {
   const int me = world().rank();
@@ -48,4 +74,35 @@ TEST_CASE("a barrier holds every rank until the last has arrived") {
     }
     memory.barrier();
   }
+}
+
+TEST_CASE("a page of the sums belongs to the NUMA node of the worker whose sums they are") {
+  constexpr int kWorkers = 2;
+  const mpi::Communicator host = world().split_node();
+  ModelMemory memory(host, {.parameters = 1, .sums = std::size_t{1} << 16}, kWorkers);
+  const os::WorkerPlace place{0, kWorkers, host.rank() * kWorkers, host.size() * kWorkers};
+  NodeTeam team(memory, place);
+  const auto sums = [&](int worker) { return memory.sums(memory.first_worker() + worker).floats; };
+  const bool answers = !nodes_of_pages(sums(0)).empty();
+  // Nobody has touched them before their worker, not even to set them to zero.
+  for (int worker = 0; answers && worker < kWorkers; ++worker) {
+    const std::vector<int> before = nodes_of_pages(sums(worker));
+    CHECK(before.size() >= 63);
+    CHECK(std::ranges::count(before, -ENOENT) == std::ssize(before));
+  }
+  team.mine().run([&](int worker) { std::ranges::fill(sums(worker), 0.0F); });
+  const std::vector<os::LogicalCpu>& cpus = os::online_cpus();
+  const bool several =
+      std::ranges::any_of(cpus, [&](const os::LogicalCpu& cpu) { return cpu.node != cpus.front().node; });
+  for (int worker = 1; answers && worker < kWorkers;
+       ++worker) {  // the first may run on all nodes of the rank
+    const std::vector<int> near =
+        os::cpus_of_worker({worker, kWorkers, place.first, place.workers_of_host}, os::allowed_cpus(), cpus);
+    const int node = std::ranges::find(cpus, near.front(), &os::LogicalCpu::cpu)->node;
+    const std::vector<int> after = nodes_of_pages(sums(worker));
+    CHECK(std::ranges::count(after, node) == std::ssize(after));
+  }
+  memory.barrier();
+  if (!answers) return skip("the kernel does not say on which NUMA node a page is (move_pages)");
+  if (!several) return skip("only that workers touch their sums first; needs two NUMA nodes for the rest");
 }

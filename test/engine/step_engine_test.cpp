@@ -55,7 +55,7 @@ TEST_CASE("exact: ranks that share no memory get the same bits") {
   const std::vector<float> reference = trained(alone(), options(Reduction::kExact), 12);
   for (const int threads : {1, 2}) {
     EngineOptions apart = options(Reduction::kExact, threads);
-    apart.share_node = false;
+    apart.sharing = engine::ModelSharing::kNone;
     CHECK(trained(world(), apart, 12) == reference);
   }
 }
@@ -194,7 +194,8 @@ TEST_CASE("a step makes two collectives per bucket between nodes, and none withi
   EngineOptions wanted = options(Reduction::kFast);
   wanted.bucket_bytes = 1024;
   for (const bool share : {false, true}) {
-    wanted.share_node = share;  // ranks that share nothing are nodes
+    wanted.sharing = share ? engine::ModelSharing::kHost
+                           : engine::ModelSharing::kNone;  // ranks that share nothing are nodes
     StepEngine engine(graph, wanted, loader, *optimizer, world());
     const std::size_t bytes =
         (engine.layout().size() + 16) * sizeof(float);  // gradients, statistics and the metrics

@@ -95,6 +95,31 @@ TEST_CASE("workers are divided among NUMA nodes in proportion to the cores of th
   CHECK(os::cpus_of_worker({1, 2, 0, 2}, numbers(smt), smt) == std::vector<int>{4, 5, 6, 7});
 }
 
+TEST_CASE("a rank belongs to the NUMA node of most of its workers") {
+  // The NUMA node of each of `ranks` ranks with `each` workers that share `cpus`.
+  const auto nodes = [](std::span<const os::LogicalCpu> host, std::span<const int> cpus, int ranks,
+                        int each) {
+    std::vector<int> all;
+    for (int rank = 0; rank < ranks; ++rank)
+      all.push_back(os::numa_node_of_rank({0, each, rank * each, ranks * each}, cpus, host));
+    return all;
+  };
+  const std::vector<os::LogicalCpu> two = os::cpus_in("pack:2 numa:1 core:4 pu:2");
+  const std::vector<int> all = numbers(two), second{8, 9, 10, 11}, unequal{0, 2, 4, 8};
+  CHECK(nodes(two, all, 2, 4) == std::vector<int>{0, 1});
+  CHECK(nodes(two, all, 4, 2) == std::vector<int>{0, 0, 1, 1});
+  CHECK(nodes(two, all, 3, 2) == std::vector<int>{0, 0, 1});  // the second has a worker in each
+  CHECK(nodes(two, all, 1, 8) == std::vector<int>{0});
+  CHECK(nodes(two, second, 1, 2) == std::vector<int>{1});
+  CHECK(nodes(two, unequal, 1, 4) == std::vector<int>{0});
+  CHECK(nodes(two, all, 8, 1) == std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1});
+  CHECK(os::workers_by_node({0, 2, 2, 6}, all, two) == std::map<int, int>{{0, 1}, {1, 1}});
+  const std::vector<os::LogicalCpu> bare = file("no_memory");
+  CHECK(nodes(bare, numbers(bare), 2, 2) == std::vector<int>{0, 0});  // the other node has no memory
+  const std::vector<os::LogicalCpu> hybrid = file("hybrid");
+  CHECK(nodes(hybrid, numbers(hybrid), 3, 2) == std::vector<int>{0, 0, 0});
+}
+
 TEST_CASE("on 64 cores in 8 NUMA nodes every node has as many workers as cores, for any number of ranks") {
   const std::vector<os::LogicalCpu> host = os::cpus_in("pack:2 group:4 numa:1 core:8 pu:1");
   const std::vector<int> all = numbers(host);

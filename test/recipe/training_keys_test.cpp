@@ -109,6 +109,9 @@ TEST_CASE("a wrong value is refused with line, key and allowed values; a wrong n
        R"(r.toml:8: [run]: "checkpoint_every" must be at least 0, but is -1)"},
       {"[run]\nkeep_checkpoints = 0", R"(r.toml:8: [run]: "keep_checkpoints" must be at least 1, but is 0)"},
       {"[run]\nstop_before = \"soon\"", R"(r.toml:8: "soon" is not a time)"},
+      {"[run]\nshare_memory = \"node\"", R"(r.toml:8: unknown share_memory "node")"},
+      {"[run]\nshare_memory = 2",
+       R"(r.toml:8: [run]: "share_memory" must be true or false, but is a whole number (2))"},
       {"[run]\nmemory_mib = 0",
        R"(r.toml:8: [run]: "memory_mib" must be "auto" or a whole number of 1 to 1099511627776, but is 0)"},
   };
@@ -162,6 +165,9 @@ TEST_CASE("valid values are accepted, also at the ends of their ranges") {
                            "[run]\ncheckpoint_fallback = \"/scratch/spare\"",
                            "[run]\nstop_before = \"120s\"",
                            "[run]\nstop_before = 60.5",
+                           "[run]\nshare_memory = true",
+                           "[run]\nshare_memory = false",
+                           "[run]\nshare_memory = \"numa\"",
                            "[run]\nmemory_mib = \"auto\"",
                            "[run]\nmemory_mib = 2048"}) {
     CAPTURE(line);

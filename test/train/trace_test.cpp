@@ -121,7 +121,7 @@ TEST_CASE("the trace of a run has the layers, buckets and phases of all ranks on
   Job job = tiny::job(engine::Reduction::kFast);
   job.samples.validation_split = 0.2;
   job.engine.threads = 2;
-  job.engine.share_node = false;
+  job.engine.sharing = engine::ModelSharing::kNone;
   job.engine.bucket_bytes = 1024;
   run::Phases phases(4096);
   const mpi::ClockReading clock = mpi::read_root_clock(world());

@@ -186,7 +186,7 @@ void describe_exchange(const recipe::Recipe& recipe, const engine::EngineOptions
                   .fixed = options.reduction == engine::Reduction::kExact,
                   .bf16_elements = layout.trainable_size()};
   profile.options = {options.bucket_bytes, options.wire};
-  profile.shares_memory = options.share_node;
+  profile.shares_memory = options.sharing != engine::ModelSharing::kNone;
   const auto& strategy = recipe.train.loop.strategy;
   if (strategy->sums_gradients(last_epoch(recipe))) return;
   const auto sums =

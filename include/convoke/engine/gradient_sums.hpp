@@ -39,6 +39,8 @@ class GradientSums {
   std::span<float> floats() const { return memory_.sums(0).floats; }
   std::span<std::int64_t> fixed() const { return memory_.sums(0).fixed; }
 
+  /// Number of nodes of the group: ranks that share no memory count as nodes.
+  int nodes() const { return nodes_; }
   /// True if advance() has something to do.
   bool overlaps() const { return nodes_ > 1; }
 
@@ -50,10 +52,10 @@ class GradientSums {
 
   ModelMemory& memory_;
   NodeTeam& team_;
-  bool alone_;                               ///< the group has one rank
-  int nodes_ = 1;                            ///< of the group; ranks that share no memory count as nodes
-  NodeShare share_;                          ///< of this rank
-  std::optional<sync::AllReduce> exchange_;  ///< of the slice with its peers
+  bool alone_;  ///< the group has one rank
+  int nodes_ = 1;
+  NodeShare share_;                                ///< of this rank
+  std::optional<sync::AllReduce> exchange_;        ///< of the slice with its peers
   std::optional<ProgressThread> progress_thread_;  ///< of a large exchange between nodes
   std::function<void(int)> add_;
 

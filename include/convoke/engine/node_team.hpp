@@ -11,11 +11,12 @@ namespace convoke::engine {
 /// The worker threads of all ranks of a node, for work that they divide among them.
 class NodeTeam {
  public:
-  /// Starts `workers` workers of this rank, as many as `memory` knows, each in its NUMA node except worker 0:
-  /// that is the thread of the caller, which stays where it is. `memory` must outlive the team.
-  NodeTeam(ModelMemory& memory, int workers)
-      : memory_(memory), mine_(workers, [&memory, workers](int worker) {
-          os::stay_in_numa_node({worker, workers, memory.first_worker(), memory.workers()});
+  /// Starts the workers of this rank, as many as `memory` knows, each in its NUMA node except worker 0: that
+  /// is the thread of the caller, which stays where it is. `place`: of the rank on its host. `memory` must
+  /// outlive the team.
+  NodeTeam(ModelMemory& memory, const os::WorkerPlace& place)
+      : memory_(memory), mine_(place.workers, [place](int worker) {
+          os::stay_in_numa_node({worker, place.workers, place.first, place.workers_of_host});
         }) {}
 
   WorkerTeam& mine() { return mine_; }  ///< the workers of this rank

@@ -9,6 +9,7 @@
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/engine/gradient_verification.hpp"
 #include "convoke/engine/micro_batch_shares.hpp"
+#include "convoke/engine/model_sharing.hpp"
 #include "convoke/engine/update.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/plan/network.hpp"
@@ -33,10 +34,10 @@ struct StepOptions {
 
 /// How a rank executes a training step. A recipe's [run] holds it.
 struct ExecutionOptions {
-  int threads = 1;               ///< worker threads of this rank, >= 1; 0 in a recipe: its share of the cores
-  bool share_node = true;        ///< the ranks of a node share memory (ModelMemory)
-  std::size_t bucket_bytes = 0;  ///< 0: chosen by the strategy
-  bool balance = false;          ///< micro-batches go to workers that are free, or to ranks by their speed
+  int threads = 1;  ///< worker threads of this rank, >= 1; 0 in a recipe: its share of the cores
+  ModelSharing sharing = ModelSharing::kHost;
+  std::size_t bucket_bytes = 0;   ///< 0: chosen by the strategy
+  bool balance = false;           ///< micro-batches go to workers that are free, or to ranks by their speed
   std::int64_t verify_every = 0;  ///< steps, see GradientVerification; 0: never; kExact only
 };
 
@@ -95,8 +96,10 @@ class StepEngine {
   const MicroBatchShares& shares() const;
 
   const nn::ParameterLayout& layout() const;
-  /// Returns why the ranks of a node do not share memory although options.share_node allows it, at the root
-  /// of the group; empty otherwise.
+  /// Returns the number of copies of the model that the group has.
+  int model_copies() const;
+  /// Returns why ranks do not share memory although options.sharing says so, at the root of the group; empty
+  /// otherwise.
   const std::string& unshared() const;
   /// True on the rank of a node that writes parameters and states; the others see what it wrote after the
   /// next collective operation of the group.

@@ -7,10 +7,10 @@
 
 namespace convoke::mpi {
 
-/// A block of memory per node, shared by the ranks of `node` (Communicator::split_node); plain memory if the
-/// node has one rank. 64-byte aligned. Move only. It is a file in memory, which all map, and not a window of
-/// MPI: neither the size of /dev/shm nor MPI's own limits count, and each rank frees its mapping alone,
-/// whatever the others do.
+/// A block of memory per node, shared by the ranks of `node` (Communicator::split_node); memory of the
+/// process if the node has one rank. 64-byte aligned, filled with zeros that no rank has touched. Move only.
+/// It is a file in memory, which all map, and not a window of MPI: neither the size of /dev/shm nor MPI's own
+/// limits count, and each rank frees its mapping alone, whatever the others do.
 class SharedMemory {
  public:
   /// Collective over the node. Throws GroupError on all its ranks if they cannot share the memory, as in

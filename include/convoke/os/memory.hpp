@@ -30,6 +30,22 @@ void map_large_blocks();
 /// before Linux 5.14.
 bool take_pages(std::span<std::byte> mapping);
 
+/// Memory of this process, filled with zeros. A page is taken when it is first written, from the NUMA node of
+/// the thread that does so.
+class UntouchedMemory {
+ public:
+  /// Throws std::bad_alloc.
+  explicit UntouchedMemory(std::size_t bytes);
+  ~UntouchedMemory();
+  UntouchedMemory(const UntouchedMemory&) = delete;
+  UntouchedMemory& operator=(const UntouchedMemory&) = delete;
+
+  std::span<std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<std::byte> bytes_;
+};
+
 /// A control group of this process, or one above it, whose limits also apply.
 struct ControlGroup {
   std::filesystem::path folder;  ///< in a container it may exist only outside

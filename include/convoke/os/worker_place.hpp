@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,13 @@ struct WorkerPlace {
 /// divide them by their order. Pure.
 std::vector<int> cpus_of_worker(const WorkerPlace& place, std::span<const int> cpus,
                                 std::span<const LogicalCpu> host);
+
+/// Returns the number of a rank's workers in each NUMA node, as above; `rank`: any of its workers. Pure.
+std::map<int, int> workers_by_node(WorkerPlace rank, std::span<const int> cpus,
+                                   std::span<const LogicalCpu> host);
+
+/// Returns the NUMA node of most of a rank's workers; of two with as many, the first. Pure.
+int numa_node_of_rank(const WorkerPlace& rank, std::span<const int> cpus, std::span<const LogicalCpu> host);
 
 /// Binds the calling thread to its NUMA node, as above, if the CPUs that it may use belong to several. The
 /// system chooses the core within the node, since other programs may use some of them.
