@@ -33,8 +33,10 @@ Topology load(const std::string& text) {
                            HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING);
   int failed = 0;
   if (!text.empty()) {
+    // hwloc wants the hardware threads of a core to be named, even if there is one.
+    const std::string synthetic = text.find("pu:") != std::string::npos ? text : text + " pu:1";
     failed = std::filesystem::exists(text) ? hwloc_topology_set_xml(made, text.c_str())
-                                           : hwloc_topology_set_synthetic(made, text.c_str());
+                                           : hwloc_topology_set_synthetic(made, synthetic.c_str());
   }
   if (failed != 0 || hwloc_topology_load(made) != 0) {
     throw Error(

@@ -17,11 +17,9 @@ struct Start {
   std::string command;
 };
 
-std::string topology(int cores) { return "CONVOKE_TOPOLOGY='core:" + std::to_string(cores) + " pu:2' "; }
-
-std::vector<Start> dry_run(int cores) {
-  const Outcome outcome = shell("CONVOKE=" + binary() + " " + topology(cores) + "bash " +
-                                source_path("quickstart") + " --dry-run");
+std::vector<Start> dry_run(const std::string& topology) {
+  const Outcome outcome =
+      shell("CONVOKE=" + binary() + " " + topology + "bash " + source_path("quickstart") + " --dry-run");
   CAPTURE(outcome.text);
   REQUIRE(outcome.code == 0);
   std::vector<Start> starts;
@@ -85,9 +83,15 @@ esac
 }
 
 TEST_CASE("quickstart starts no more ranks than micro-batches, 12 members, and a run on all cores") {
-  for (const int cores : {2, 8, 16, 64, 128}) {
-    const std::vector<Start> starts = dry_run(cores);
-    CAPTURE(cores);
+  const std::string files = source_path("test/os/topologies/");
+  for (const auto& [host, cores] : {std::pair(files + "odd_cores.xml", 4),
+                                    {files + "hybrid.xml", 6},
+                                    {"core:16 pu:2", 16},
+                                    {"pack:2 numa:1 core:32 pu:2", 64},
+                                    {"core:128", 128}}) {
+    const std::string topology = "CONVOKE_TOPOLOGY='" + host + "' ";
+    const std::vector<Start> starts = dry_run(topology);
+    CAPTURE(host);
     REQUIRE(starts.size() == (cores > 8 ? 4 : 3));
     for (const Start& start : starts) CHECK(start.ranks * start.threads <= cores);
     CHECK(starts[0].ranks == 1);
@@ -100,10 +104,15 @@ TEST_CASE("quickstart starts no more ranks than micro-batches, 12 members, and a
     // The recipe of that run has work for all of them.
     const std::string settings =
         std::regex_replace(starts[3].command, std::regex(".*train (mnist-sync .*) --output.*"), "$1");
-    const Outcome summary = shell(topology(cores) + binary() + " summary " +
+    const Outcome summary = shell(topology + binary() + " summary " +
                                   std::regex_replace(settings, std::regex("=(\\{[^}]*\\})"), "='$1'"));
     const std::string all = std::to_string(cores);
     CAPTURE(summary.text);
     CHECK(summary.says("which keep " + all + " of " + all + " cores busy\n"));
   }
+  const Outcome wrong = shell("CONVOKE=" + binary() + " CONVOKE_TOPOLOGY=core:many bash " +
+                              source_path("quickstart") + " --dry-run");
+  CAPTURE(wrong.text);
+  CHECK(wrong.code == 1);
+  CHECK(wrong.times("error") == 1);
 }

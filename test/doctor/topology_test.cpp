@@ -1,12 +1,19 @@
 #include "convoke/doctor/topology.hpp"
 
+#include <algorithm>
+#include <set>
 #include <string>
 
+#include "convoke/core/text.hpp"
+#include "convoke/doctor/binding.hpp"
 #include "convoke/os/processors.hpp"
+#include "convoke/os/worker_place.hpp"
+#include "convoke/slurm/layout.hpp"
 #include "support/catch.hpp"
 #include "support/source_path.hpp"
 
 namespace doctor = convoke::doctor;
+namespace slurm = convoke::slurm;
 namespace os = convoke::os;
 namespace run = convoke::run;
 using doctor::Severity;
@@ -91,4 +98,83 @@ TEST_CASE("slow cores of a processor with two kinds are found if they are used")
   CHECK(doctor::check_speeds(machine({{0, 1}}), {.hosts = {{0, Host().cpus()}}, .cpus = {{0}}}).empty());
   // Their fast cores have two hardware threads.
   CHECK(doctor::check_smt(machine({{0, 2, 4, 6, 8, 10}}), topology, 8).size() == 1);
+}
+
+TEST_CASE("everything that follows from the topology of a host, for eight hosts") {
+  // Two ranks, both bound to the first core, without an option that says so: the binding is fixed.
+  struct Row {
+    const char* topology;  ///< or a file of test/os/topologies
+    int cores, sockets, hardware_threads;
+    std::vector<std::vector<int>> bound;  ///< cores of each of the two ranks after the fix
+    std::vector<int> threads;             ///< of each of the two ranks, by default
+    std::vector<int> numa_nodes;          ///< in which the two ranks run
+    std::vector<int> workers;             ///< of one rank with all cores, in each NUMA node
+    const char* findings;                 ///< of one rank with all cores and a thread for each CPU
+    std::vector<std::int64_t> layout;     ///< in Slurm, 64 micro-batches: nodes, ranks a node, cores a rank
+  };
+  const std::vector<Row> rows{
+      {"core:1", 1, 1, 1, {{}, {}}, {1, 1}, {0, 0}, {1}, "", {4, 1, 1}},
+      {"core:2", 2, 1, 1, {{0}, {1}}, {1, 1}, {0, 0}, {2}, "", {4, 1, 2}},
+      {"core:8 pu:2", 8, 1, 2, {{0, 2, 4, 6}, {8, 10, 12, 14}}, {4, 4}, {0, 0}, {8}, "smt", {4, 1, 8}},
+      {"pack:2 numa:1 core:2 pu:2", 4, 2, 2, {{0, 2}, {4, 6}}, {2, 2}, {0, 1}, {2, 2}, "numa smt", {4, 2, 2}},
+      {"group:4 numa:1 core:1", 4, 1, 1, {{0, 1}, {2, 3}}, {2, 2}, {0, 2}, {1, 1, 1, 1}, "numa", {4, 1, 4}},
+      {"hybrid", 6, 1, 2, {{0, 2, 4}, {6, 8, 10}}, {3, 3}, {0, 0}, {6}, "cores smt", {4, 1, 6}},
+      {"no_memory", 4, 2, 1, {{0, 1}, {2, 3}}, {2, 2}, {0, 0}, {4}, "", {4, 2, 2}},
+      {"odd_cores", 4, 1, 1, {{1, 3}, {5, 7}}, {2, 2}, {0, 0}, {4}, "", {4, 1, 4}},
+  };
+  for (const Row& expected : rows) {
+    CAPTURE(expected.topology);
+    const std::string text = expected.topology;
+    const std::vector<os::LogicalCpu> host = os::cpus_in(
+        text.find(':') != std::string::npos ? text : source_path("test/os/topologies/" + text + ".xml"));
+    std::vector<int> cpus;
+    std::set<int> sockets;
+    for (const os::LogicalCpu& cpu : host) {
+      if (cpu.allowed) cpus.push_back(cpu.cpu);
+      sockets.insert(cpu.package);
+    }
+    const std::vector<int> cores = os::cores_of(cpus, host);
+    CHECK(std::ssize(cores) == expected.cores);
+    CHECK(std::ssize(sockets) == expected.sockets);
+
+    const std::vector<int> first{cores.front()};
+    const std::vector<doctor::AvailableCores> available(2, {.cores = cores});
+    const auto bound = doctor::better_cores(machine({first, first}).placements, available, 0);
+    CHECK(bound == expected.bound);
+    const run::Machine two = bound[0].empty() ? machine({first, first}) : machine({bound[0], bound[1]});
+    for (int rank = 0; rank < 2; ++rank) {
+      const auto index = static_cast<std::size_t>(rank);
+      CHECK(two.threads_of(rank, 0) == expected.threads[index]);
+      std::vector<int> own;
+      for (const os::LogicalCpu& cpu : host) {
+        const std::vector<int>& mine = two.placements[index].cores;
+        if (std::binary_search(mine.begin(), mine.end(), cpu.core)) own.push_back(cpu.cpu);
+      }
+      const int each = two.threads_of(rank, 0);
+      CHECK(os::numa_node_of_rank({0, each, rank * each, 2 * each}, own, host) == expected.numa_nodes[index]);
+    }
+
+    const run::Machine one = machine({cores});
+    CHECK(one.threads_of(0, 0) == expected.cores);
+    std::vector<int> workers;
+    for (const auto& [node, count] : os::workers_by_node({0, expected.cores, 0, expected.cores}, cpus, host))
+      workers.push_back(count);
+    CHECK(workers == expected.workers);
+    const doctor::Topology topology{.hosts = {{0, host}}, .cpus = {cpus}};
+    std::set<std::string> findings;
+    for (const auto& found : {doctor::check_smt(one, topology, static_cast<int>(cpus.size())),
+                              doctor::check_numa(one, topology), doctor::check_speeds(one, topology)}) {
+      for (const doctor::Finding& finding : found) findings.insert(finding.subject);
+    }
+    CHECK(convoke::join(std::vector(findings.begin(), findings.end()), " ") == expected.findings);
+
+    slurm::Partition partition;
+    partition.kinds = {{4, expected.sockets, expected.cores, expected.hardware_threads, 64000}};
+    slurm::Workload work;
+    work.name = "net";
+    work.most_workers = 64;
+    const slurm::Layout layout = slurm::lay_out(work, {}, &partition);
+    CHECK(std::vector<std::int64_t>{layout.nodes, layout.ranks_per_node, layout.cpus_per_rank} ==
+          expected.layout);
+  }
 }
