@@ -16,6 +16,7 @@
 #include "convoke/nn/layers/reshape.hpp"
 #include "golden.hpp"
 #include "nn/kernels/activation.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "support/error_of.hpp"
 
 using namespace convoke;
@@ -53,7 +54,7 @@ Graph saturating(std::int64_t channels, std::int64_t height, std::int64_t width,
 }
 
 std::vector<float> apply(Curve curve, float alpha, std::vector<float> x) {
-  activate(curve, alpha, x.data(), x.data(), x.size());
+  kernels<ActivationKernels<float>>().activate(curve, alpha, x.data(), x.data(), x.size());
   return x;
 }
 
@@ -127,7 +128,8 @@ TEST_CASE("activations and their slopes equal Keras'") {
     const std::vector<float> y = apply(golden.curve, golden.alpha, x);
     const std::vector<float>& kept = slope_needs_x(golden.curve) ? x : y;
     std::vector<float> slope(x.size());
-    activate_backward(golden.curve, golden.alpha, kept.data(), ones.data(), slope.data(), slope.size());
+    kernels<ActivationKernels<float>>().activate_backward(golden.curve, golden.alpha, kept.data(),
+                                                          ones.data(), slope.data(), slope.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
       INFO("curve " << static_cast<int>(golden.curve) << " at " << x[i]);
       CHECK(y[i] == Catch::Approx(golden.y[i]).epsilon(1e-6).margin(5e-7));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "convoke/core/random.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;
@@ -70,7 +71,7 @@ void compare(const DepthwiseShape& s) {
   const std::vector<T> x = draw(s.height * s.width), dy = draw(s.out_height * s.out_width);
   const Gradients expected = slow(s, x, dy);
   std::vector<float> weight(expected.weight.size(), NAN), bias(expected.bias.size(), NAN);
-  depthwise_backward_weights(s, x.data(), dy.data(), weight.data(), bias.data());
+  kernels<DepthwiseKernels<T>>().backward_weights(s, x.data(), dy.data(), weight.data(), bias.data());
   const double terms = static_cast<double>(s.samples * s.out_height * s.out_width);
   double worst = 0;
   for (std::size_t i = 0; i < weight.size(); ++i)
@@ -80,7 +81,7 @@ void compare(const DepthwiseShape& s) {
   CHECK(worst < 1e-6 * terms);  // fails for NaN
 
   std::vector<float> alone(weight.size(), NAN);
-  depthwise_backward_weights(s, x.data(), dy.data(), alone.data(), nullptr);
+  kernels<DepthwiseKernels<T>>().backward_weights(s, x.data(), dy.data(), alone.data(), nullptr);
   CHECK(alone == weight);
 }
 

@@ -11,7 +11,8 @@
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/reshape.hpp"
 #include "experiment.hpp"
-#include "nn/kernels/noise.hpp"
+#include "nn/kernels/dropout.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;
@@ -67,9 +68,10 @@ TEST_CASE("the dropout kernel uses the documented words in any layout and batch"
     std::vector<float> y(count, NAN), dx(count, NAN);
     const std::vector<float> x(count, 1.0F);
     std::vector<std::uint8_t> keep(count);
-    dropout_forward(shape, x.data(), rate, philox_key(key.seed, Purpose::kDropout, key.epoch), kStream,
-                    ids.data(), y.data(), keep.data());
-    dropout_backward(x.data(), keep.data(), rate, dx.data(), count);
+    kernels<DropoutKernels<float>>().forward(shape, x.data(), rate,
+                                             philox_key(key.seed, Purpose::kDropout, key.epoch), kStream,
+                                             ids.data(), y.data(), keep.data());
+    kernels<DropoutKernels<float>>().backward(x.data(), keep.data(), rate, dx.data(), count);
     int wrong = 0;
     for (std::int64_t n = 0; n < 3; ++n) {
       for (std::int64_t c = 0; c < shape.padded_channels(); ++c) {

@@ -2,17 +2,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "convoke/core/random.hpp"
-#include "nn/kernels/activation.hpp"
 #include "nn/kernels/batch_norm.hpp"
 #include "nn/kernels/conv2d_max_pool.hpp"
 #include "nn/kernels/elementwise.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/max_pool.hpp"
-#include "nn/kernels/noise.hpp"
+#include "nn/kernels/softmax.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;
@@ -61,6 +63,24 @@ MaxPoolShape pool_shape(const ChannelBlocks& in, std::int64_t size, std::int64_t
 
 }  // namespace
 
+// ctest runs these tests with ONEDNN_MAX_CPU_ISA = SSE41 and AVX2 too: see CMakeLists.txt.
+TEST_CASE("the environment variable of oneDNN limits the instruction set of the kernels") {
+  const char* const limit = std::getenv("ONEDNN_MAX_CPU_ISA");
+  const std::string_view isa = limit == nullptr ? "" : limit;
+  if (isa == "SSE41") CHECK(instruction_set() == InstructionSet::kBaseline);
+  if (isa == "AVX2") CHECK(instruction_set() <= InstructionSet::kAvx2);
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (isa != "SSE41" && __builtin_cpu_supports("x86-64-v3"))
+    CHECK(instruction_set() >= InstructionSet::kAvx2);
+  if (isa.empty() && __builtin_cpu_supports("x86-64-v4")) CHECK(instruction_set() == InstructionSet::kAvx512);
+#endif
+  const auto chosen = kernels_of<ElementwiseKernels<float>>(instruction_set());
+  CHECK(kernels<ElementwiseKernels<float>>().add == chosen.add);
+  const auto baseline = kernels_of<ElementwiseKernels<float>>(InstructionSet::kBaseline);
+  CHECK((chosen.add == baseline.add) == (instruction_set() == InstructionSet::kBaseline));
+}
+
 TEST_CASE("max_pool kernel on every layout, with ReLU and without, forward and backward") {
   for (const ChannelBlocks& in : layouts()) {
     for (const auto& [size, stride, before] :
@@ -72,8 +92,8 @@ TEST_CASE("max_pool kernel on every layout, with ReLU and without, forward and b
         const std::vector<float> x = random_image(in, 1), dy = random_image(out, 2);
         std::vector<float> y(dy.size(), kNan), dx(x.size(), kNan);
         std::vector<std::int32_t> winners(y.size());
-        max_pool_forward(shape, x.data(), y.data(), winners.data(), relu);
-        max_pool_backward(shape, dy.data(), winners.data(), dx.data());
+        kernels<MaxPoolKernels<float>>().forward(shape, x.data(), y.data(), winners.data(), relu);
+        kernels<MaxPoolKernels<float>>().backward(shape, dy.data(), winners.data(), dx.data());
         std::vector<float> y_expected(y.size()), dx_expected(x.size());
         for (std::int64_t n = 0; n < in.samples; ++n) {
           for (std::int64_t c = 0; c < in.channels; ++c) {
@@ -95,7 +115,7 @@ TEST_CASE("max_pool kernel on every layout, with ReLU and without, forward and b
         CHECK(y == y_expected);
         CHECK(dx == dx_expected);
         std::vector<float> without(y.size(), kNan);  // inference stores no winners
-        max_pool_forward(shape, x.data(), without.data(), nullptr, relu);
+        kernels<MaxPoolKernels<float>>().forward(shape, x.data(), without.data(), nullptr, relu);
         CHECK(without == y);
       }
     }
@@ -112,15 +132,15 @@ TEST_CASE("NaN is the largest of its window and passes ReLU, in max_pool, batch_
         const ChannelBlocks out =
             blocks(in.samples, in.channels, shape.out_height, shape.out_width, in.block);
         std::vector<float> y(static_cast<std::size_t>(out.samples * out.sample_size()));
-        max_pool_forward(shape, x.data(), y.data(), nullptr, relu);
+        kernels<MaxPoolKernels<float>>().forward(shape, x.data(), y.data(), nullptr, relu);
         CHECK(std::isnan(y[at(out, 0, 2, 0)]));
         CHECK(std::count_if(y.begin(), y.end(), [](float v) { return std::isnan(v); }) == 1);
         for (const std::int64_t pool : {1, 2}) {
           const std::vector<float> ones(static_cast<std::size_t>(in.padded_channels()), 1.0F);
           const BatchNormShape norm{in, in.samples, relu, pool, pool};
           std::vector<float> z(x.size());
-          batch_norm_inference(norm, x.data(), ones.data(), ones.data(), ones.data(), ones.data(), 1e-3F,
-                               z.data());
+          kernels<BatchNormKernels<float>>().inference(norm, x.data(), ones.data(), ones.data(), ones.data(),
+                                                       ones.data(), 1e-3F, z.data());
           const ChannelBlocks after =
               blocks(in.samples, in.channels, in.height / pool, in.width / pool, in.block);
           CHECK(std::isnan(z[at(after, 0, 2, pool == 1 ? where : 0)]));
@@ -129,7 +149,7 @@ TEST_CASE("NaN is the largest of its window and passes ReLU, in max_pool, batch_
     }
     std::vector<float> sum(3);
     const std::vector<float> a{1, kNan, -2}, b{1, 1, 1};
-    add(a.data(), b.data(), sum.data(), 3, true);
+    kernels<ElementwiseKernels<float>>().add(a.data(), b.data(), sum.data(), 3, true);
     CHECK(sum[0] == 2);
     CHECK(std::isnan(sum[1]));
     CHECK(sum[2] == 0);
@@ -153,10 +173,10 @@ TEST_CASE("a window with both infinities, or with a sum that overflows, has a la
             window[i];
       }
       std::vector<float> y(static_cast<std::size_t>(out.samples * out.sample_size())), z(y.size());
-      max_pool_forward(shape, x.data(), y.data(), nullptr, false);
+      kernels<MaxPoolKernels<float>>().forward(shape, x.data(), y.data(), nullptr, false);
       CHECK(y[at(out, 0, 2, 0)] == largest);
-      batch_norm_inference({in, in.samples, true, 2, 2}, x.data(), ones.data(), zeros.data(), zeros.data(),
-                           ones.data(), 0, z.data());
+      kernels<BatchNormKernels<float>>().inference({in, in.samples, true, 2, 2}, x.data(), ones.data(),
+                                                   zeros.data(), zeros.data(), ones.data(), 0, z.data());
       CHECK(z[at(out, 0, 2, 0)] == largest);
     }
   }
@@ -166,7 +186,8 @@ TEST_CASE("a window with both infinities, or with a sum that overflows, has a la
   std::fill_n(weight.begin() + 4 * 16, 16, 2.0F);
   x[5] = 3e38F;
   x[6] = -3e38F;
-  conv2d_max_pool_forward(shape, x.data(), weight.data(), nullptr, y.data(), nullptr, false);
+  kernels<Conv2dMaxPoolKernels<float>>().forward(shape, x.data(), weight.data(), nullptr, y.data(), nullptr,
+                                                 false);
   CHECK(y == std::vector<float>(16, kInf));
 }
 
@@ -178,7 +199,8 @@ TEST_CASE("NaN passes through the convolution with pooling, and only where it is
     x[5] = kNan;  // the upper right corner of the first sample, which only its second window reads
     std::vector<float> y(2 * 16 * 2 * 2);
     std::vector<std::int32_t> winners(y.size());
-    conv2d_max_pool_forward(shape, x.data(), weight.data(), nullptr, y.data(), winners.data(), relu);
+    kernels<Conv2dMaxPoolKernels<float>>().forward(shape, x.data(), weight.data(), nullptr, y.data(),
+                                                   winners.data(), relu);
     for (std::size_t i = 0; i < y.size(); ++i) {
       if (i / 16 == 1) {
         CHECK(std::isnan(y[i]));
@@ -188,7 +210,8 @@ TEST_CASE("NaN passes through the convolution with pooling, and only where it is
       }
     }
     std::vector<float> without(y.size());  // inference stores no winners
-    conv2d_max_pool_forward(shape, x.data(), weight.data(), nullptr, without.data(), nullptr, relu);
+    kernels<Conv2dMaxPoolKernels<float>>().forward(shape, x.data(), weight.data(), nullptr, without.data(),
+                                                   nullptr, relu);
     CHECK(std::memcmp(without.data(), y.data(), y.size() * sizeof(float)) == 0);
   }
 }
@@ -209,9 +232,11 @@ TEST_CASE("batch_norm kernel on every layout: padding is read and written as zer
           y(dy.size()), gated(dy.size()), dx(x.size(), kNan), dgamma(padded, kNan), dbeta(padded, kNan);
       std::vector<std::int32_t> winners(dy.size());
       const BatchNormMemory memory{mean.data(), scale.data(), variance.data(), winners.data(), x_hat.data()};
-      batch_norm_forward(shape, x.data(), gamma.data(), beta.data(), 1e-3F, memory, y.data());
-      batch_norm_backward(shape, x.data(), dy.data(), gamma.data(), beta.data(), memory, gated.data(),
-                          dx.data(), dgamma.data(), dbeta.data());
+      kernels<BatchNormKernels<float>>().forward(shape, x.data(), gamma.data(), beta.data(), 1e-3F, memory,
+                                                 y.data());
+      kernels<BatchNormKernels<float>>().backward(shape, x.data(), dy.data(), gamma.data(), beta.data(),
+                                                  memory, gated.data(), dx.data(), dgamma.data(),
+                                                  dbeta.data());
       // Compares with the plain layout for each channel, which layers_test compares with the reference.
       const ChannelBlocks plain = blocks(in.samples, 1, in.height, in.width, 1);
       const ChannelBlocks plain_out = blocks(in.samples, 1, out.height, out.width, 1);
@@ -228,9 +253,10 @@ TEST_CASE("batch_norm kernel on every layout: padding is read and written as zer
         float mean1[2], scale1[2], variance1[2], dgamma1, dbeta1;
         const auto i = static_cast<std::size_t>(c);
         const BatchNormMemory memory1{mean1, scale1, variance1, won1.data(), hat1.data()};
-        batch_norm_forward(single, x1.data(), &gamma[i], &beta[i], 1e-3F, memory1, y1.data());
-        batch_norm_backward(single, x1.data(), dy1.data(), &gamma[i], &beta[i], memory1, g1.data(),
-                            dx1.data(), &dgamma1, &dbeta1);
+        kernels<BatchNormKernels<float>>().forward(single, x1.data(), &gamma[i], &beta[i], 1e-3F, memory1,
+                                                   y1.data());
+        kernels<BatchNormKernels<float>>().backward(single, x1.data(), dy1.data(), &gamma[i], &beta[i],
+                                                    memory1, g1.data(), dx1.data(), &dgamma1, &dbeta1);
         double worst = std::abs(dgamma[i] - dgamma1) + std::abs(dbeta[i] - dbeta1);
         for (std::int64_t n = 0; n < 2; ++n) {
           for (std::int64_t p = 0; p < in.pixels(); ++p)

@@ -9,6 +9,7 @@
 #include "convoke/nn/layers/recurrent.hpp"
 #include "convoke/nn/layers/reshape.hpp"
 #include "experiment.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/recurrent.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -172,7 +173,7 @@ TEST_CASE("the cell's sigmoid and tanh, over their whole range and for NaN") {
   step.h = h.data();
   step.c_before = before.data();
   step.c = c.data();
-  lstm_forward(step);
+  kernels<RecurrentKernels<float>>().lstm_forward(step);
   for (std::size_t u = 0; u + 1 < units; ++u) {
     const double x = inputs[u], sigmoid = 1 / (1 + std::exp(-x)), cell = sigmoid * (0.5 + std::tanh(x));
     INFO(x);

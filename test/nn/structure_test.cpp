@@ -19,6 +19,7 @@
 #include "convoke/nn/layers/slice.hpp"
 #include "convoke/nn/layers/softmax.hpp"
 #include "experiment.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/merge.hpp"
 #include "refusal.hpp"
 #include "support/catch.hpp"
@@ -159,7 +160,8 @@ TEST_CASE("the sums over pixels of a product, plain and blocked, equal a loop") 
     const auto gates = static_cast<std::size_t>(2 * blocks.padded_channels());
     const std::vector<float> x = from_zero(n), s = from_zero(gates);
     std::vector<float> dy(n, 0.5F), dx(n), ds(gates);
-    multiply_channels_backward(blocks, x.data(), s.data(), dy.data(), dx.data(), ds.data());
+    kernels<MergeKernels<float>>().multiply_channels_backward(blocks, x.data(), s.data(), dy.data(),
+                                                              dx.data(), ds.data());
     std::vector<double> expected(gates);
     for (std::size_t i = 0; i < n; ++i) {
       const std::int64_t per_outer = 21 * block, at = static_cast<std::int64_t>(i);
@@ -375,7 +377,7 @@ TEST_CASE("maximum passes on a NaN in any input; of equal inputs the first gets 
   const float* inputs[] = {a.data(), b.data()};
   std::vector<float> y(4);
   std::vector<std::uint8_t> winners(4);
-  maximum(inputs, 2, y.data(), winners.data(), 4);
+  kernels<MergeKernels<float>>().maximum(inputs, 2, y.data(), winners.data(), 4);
   CHECK(std::isnan(y[0]));
   CHECK(std::isnan(y[1]));
   CHECK(y[2] == 3);

@@ -10,6 +10,7 @@
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/core/random.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;
@@ -22,13 +23,16 @@ constexpr double kTolerance = 1e-5;
 constexpr float kUnset = std::numeric_limits<float>::quiet_NaN();
 
 std::vector<const WinogradKernels*> available() {
-  std::vector<const WinogradKernels*> kernels;
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4")) kernels.push_back(&kWinogradAvx512);
-  if (__builtin_cpu_supports("x86-64-v3")) kernels.push_back(&kWinogradAvx2);
-#endif
-  return kernels;
+  static const std::vector<WinogradKernels> all = [] {
+    std::vector<WinogradKernels> sets;
+    for (const InstructionSet set : {InstructionSet::kAvx2, InstructionSet::kAvx512}) {
+      if (set <= instruction_set()) sets.push_back(kernels_of<WinogradKernels>(set));
+    }
+    return sets;
+  }();
+  std::vector<const WinogradKernels*> pointers;
+  for (const WinogradKernels& kernels : all) pointers.push_back(&kernels);
+  return pointers;
 }
 
 /// An image of `channels` in blocks; at(...) is element (n, c, h, w).

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "convoke/core/multiversion.hpp"
 #include "nn/kernels/curves.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/stored.hpp"
 
 namespace convoke::nn {
@@ -82,13 +82,12 @@ template <class F>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void activate_body(Curve which, float alpha, const T* x, T* y, std::size_t n) {
+void activate(Curve which, float alpha, const T* x, T* y, std::size_t n) {
   with_curve(
       which, [&](auto c) __attribute__((always_inline)) { forward<decltype(c)::value>(alpha, x, y, n); });
 }
 template <class T>
-[[gnu::always_inline]] inline void backward_body(Curve which, float alpha, const T* kept, const T* dy, T* dx,
-                                                 std::size_t n) {
+void activate_backward(Curve which, float alpha, const T* kept, const T* dy, T* dx, std::size_t n) {
   with_curve(
       which, [&](auto c)
                  __attribute__((always_inline)) { backward<decltype(c)::value>(alpha, kept, dy, dx, n); });
@@ -96,50 +95,13 @@ template <class T>
 
 }  // namespace
 
-CONVOKE_MULTIVERSION
-void activate(Curve which, float alpha, const float* x, float* y, std::size_t n) {
-  activate_body(which, alpha, x, y, n);
+template <>
+ActivationKernels<float> kernels_for<kThisSet>() {
+  return {activate, activate_backward};
 }
-CONVOKE_MULTIVERSION_BF16
-void activate(Curve which, float alpha, const Bf16* x, Bf16* y, std::size_t n) {
-  activate_body(which, alpha, x, y, n);
-}
-
-CONVOKE_MULTIVERSION
-void activate_backward(Curve which, float alpha, const float* kept, const float* dy, float* dx,
-                       std::size_t n) {
-  backward_body(which, alpha, kept, dy, dx, n);
-}
-CONVOKE_MULTIVERSION_BF16
-void activate_backward(Curve which, float alpha, const Bf16* kept, const Bf16* dy, Bf16* dx, std::size_t n) {
-  backward_body(which, alpha, kept, dy, dx, n);
-}
-
-namespace {
-
-// y = exp(x - max x). Returns the sum of y.
-float exponentials(const float* x, float* y, std::int64_t classes) {
-  const float largest = *std::max_element(x, x + classes);
-  float sum = 0;
-  for (std::int64_t k = 0; k < classes; ++k) sum += y[k] = std::exp(x[k] - largest);
-  return sum;
-}
-
-}  // namespace
-
-void softmax_forward(const float* x, float* y, std::int64_t n, std::int64_t classes) {
-  for (std::int64_t i = 0; i < n; ++i, x += classes, y += classes) {
-    const float scale = 1.0F / exponentials(x, y, classes);
-    for (std::int64_t k = 0; k < classes; ++k) y[k] *= scale;
-  }
-}
-
-void softmax_backward(const float* y, const float* dy, float* dx, std::int64_t n, std::int64_t classes) {
-  for (std::int64_t i = 0; i < n; ++i, y += classes, dy += classes, dx += classes) {
-    float dot = 0;
-    for (std::int64_t k = 0; k < classes; ++k) dot += dy[k] * y[k];
-    for (std::int64_t k = 0; k < classes; ++k) dx[k] = y[k] * (dy[k] - dot);
-  }
+template <>
+ActivationKernels<Bf16> kernels_for<kThisSet>() {
+  return {activate, activate_backward};
 }
 
 }  // namespace convoke::nn

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstddef>
-#include <cstdint>
 
 #include "nn/kernels/bfloat16.hpp"
 
@@ -26,19 +25,13 @@ constexpr bool slope_needs_x(Curve curve) {
          curve == Curve::kHardSwish;
 }
 
-/// y = f(x), n elements; y may be x.
-void activate(Curve curve, float alpha, const float* x, float* y, std::size_t n);
-void activate(Curve curve, float alpha, const Bf16* x, Bf16* y, std::size_t n);
+template <class T>
+struct ActivationKernels {
+  /// y = f(x), n elements; y may be x.
+  void (*activate)(Curve curve, float alpha, const T* x, T* y, std::size_t n);
 
-/// dx = dy f'. `kept` is x or y, see slope_needs_x(); n elements; dx may be dy.
-void activate_backward(Curve curve, float alpha, const float* kept, const float* dy, float* dx,
-                       std::size_t n);
-void activate_backward(Curve curve, float alpha, const Bf16* kept, const Bf16* dy, Bf16* dx, std::size_t n);
-
-/// y = softmax(x) for each row, (n, classes) each; y may be x. Subtracts the row's maximum first.
-void softmax_forward(const float* x, float* y, std::int64_t n, std::int64_t classes);
-
-/// dx = y (dy - sum_j dy_j y_j) for each row; dx may be dy.
-void softmax_backward(const float* y, const float* dy, float* dx, std::int64_t n, std::int64_t classes);
+  /// dx = dy f'. `kept` is x or y, see slope_needs_x(); n elements; dx may be dy.
+  void (*activate_backward)(Curve curve, float alpha, const T* kept, const T* dy, T* dx, std::size_t n);
+};
 
 }  // namespace convoke::nn

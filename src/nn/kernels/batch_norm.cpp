@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "convoke/core/multiversion.hpp"
 #include "nn/kernels/batch_norm_passes.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -77,59 +77,42 @@ template <Form kForm, class T>
   }
 }
 
+template <class T>
+void forward(const BatchNormShape& shape, const T* x, const float* gamma, const float* beta, float epsilon,
+             const BatchNormMemory& memory, T* y) {
+  with_form(
+      shape, [&](auto form) __attribute__((always_inline)) {
+        forward_micro_batches<form()>(shape, x, gamma, beta, epsilon, memory, y);
+      });
+}
+
+template <class T>
+void inference(const BatchNormShape& shape, const T* x, const float* gamma, const float* beta,
+               const float* mean, const float* variance, float epsilon, T* y) {
+  with_form(
+      shape, [&](auto form) __attribute__((always_inline)) {
+        inference_micro_batches<form()>(shape, x, gamma, beta, mean, variance, epsilon, y);
+      });
+}
+
+template <class T>
+void backward(const BatchNormShape& shape, const T* x, const T* dy, const float* gamma, const float* beta,
+              const BatchNormMemory& memory, T* gated, T* dx, float* dgamma, float* dbeta) {
+  with_form(
+      shape, [&](auto form) __attribute__((always_inline)) {
+        backward_micro_batches<form()>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
+      });
+}
+
 }  // namespace
 
-CONVOKE_MULTIVERSION
-void batch_norm_forward(const BatchNormShape& shape, const float* x, const float* gamma, const float* beta,
-                        float epsilon, const BatchNormMemory& memory, float* y) {
-  with_form(
-      shape, [&](auto form) __attribute__((always_inline)) {
-        forward_micro_batches<form()>(shape, x, gamma, beta, epsilon, memory, y);
-      });
+template <>
+BatchNormKernels<float> kernels_for<kThisSet>() {
+  return {forward, inference, backward};
 }
-CONVOKE_MULTIVERSION_BF16
-void batch_norm_forward(const BatchNormShape& shape, const Bf16* x, const float* gamma, const float* beta,
-                        float epsilon, const BatchNormMemory& memory, Bf16* y) {
-  with_form(
-      shape, [&](auto form) __attribute__((always_inline)) {
-        forward_micro_batches<form()>(shape, x, gamma, beta, epsilon, memory, y);
-      });
-}
-
-CONVOKE_MULTIVERSION
-void batch_norm_inference(const BatchNormShape& shape, const float* x, const float* gamma, const float* beta,
-                          const float* mean, const float* variance, float epsilon, float* y) {
-  with_form(
-      shape, [&](auto form) __attribute__((always_inline)) {
-        inference_micro_batches<form()>(shape, x, gamma, beta, mean, variance, epsilon, y);
-      });
-}
-CONVOKE_MULTIVERSION_BF16
-void batch_norm_inference(const BatchNormShape& shape, const Bf16* x, const float* gamma, const float* beta,
-                          const float* mean, const float* variance, float epsilon, Bf16* y) {
-  with_form(
-      shape, [&](auto form) __attribute__((always_inline)) {
-        inference_micro_batches<form()>(shape, x, gamma, beta, mean, variance, epsilon, y);
-      });
-}
-
-CONVOKE_MULTIVERSION
-void batch_norm_backward(const BatchNormShape& shape, const float* x, const float* dy, const float* gamma,
-                         const float* beta, const BatchNormMemory& memory, float* gated, float* dx,
-                         float* dgamma, float* dbeta) {
-  with_form(
-      shape, [&](auto form) __attribute__((always_inline)) {
-        backward_micro_batches<form()>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
-      });
-}
-CONVOKE_MULTIVERSION_BF16
-void batch_norm_backward(const BatchNormShape& shape, const Bf16* x, const Bf16* dy, const float* gamma,
-                         const float* beta, const BatchNormMemory& memory, Bf16* gated, Bf16* dx,
-                         float* dgamma, float* dbeta) {
-  with_form(
-      shape, [&](auto form) __attribute__((always_inline)) {
-        backward_micro_batches<form()>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
-      });
+template <>
+BatchNormKernels<Bf16> kernels_for<kThisSet>() {
+  return {forward, inference, backward};
 }
 
 }  // namespace convoke::nn

@@ -42,28 +42,24 @@ struct BatchNormMemory {
   float* x_hat = nullptr;
 };
 
-/// y = f(gamma * (x - mean) / sqrt(var + eps) + beta), where f is what follows. mean and (biased) variance
-/// are over a micro-batch's samples and pixels or, if frozen, memory.mean and memory.variance. gamma, beta:
-/// padded channels.
-void batch_norm_forward(const BatchNormShape& shape, const float* x, const float* gamma, const float* beta,
-                        float epsilon, const BatchNormMemory& memory, float* y);
-void batch_norm_forward(const BatchNormShape& shape, const Bf16* x, const float* gamma, const float* beta,
-                        float epsilon, const BatchNormMemory& memory, Bf16* y);
+template <class T>
+struct BatchNormKernels {
+  /// y = f(gamma * (x - mean) / sqrt(var + eps) + beta), where f is what follows. mean and (biased) variance
+  /// are over a micro-batch's samples and pixels or, if frozen, memory.mean and memory.variance. gamma, beta:
+  /// padded channels.
+  void (*forward)(const BatchNormShape& shape, const T* x, const float* gamma, const float* beta,
+                  float epsilon, const BatchNormMemory& memory, T* y);
 
-/// The same with given statistics (padded channels each).
-void batch_norm_inference(const BatchNormShape& shape, const float* x, const float* gamma, const float* beta,
-                          const float* mean, const float* variance, float epsilon, float* y);
-void batch_norm_inference(const BatchNormShape& shape, const Bf16* x, const float* gamma, const float* beta,
-                          const float* mean, const float* variance, float epsilon, Bf16* y);
+  /// The same with given statistics (padded channels each).
+  void (*inference)(const BatchNormShape& shape, const T* x, const float* gamma, const float* beta,
+                    const float* mean, const float* variance, float epsilon, T* y);
 
-/// Computes dx, d gamma and d beta (summed over micro-batches; overwritten) from dy. dx may be dy if there is
-/// no pooling. If shape.gates(), `gated` is scratch memory with the shape of dy; it may be dy and, without
-/// pooling, dx.
-void batch_norm_backward(const BatchNormShape& shape, const float* x, const float* dy, const float* gamma,
-                         const float* beta, const BatchNormMemory& memory, float* gated, float* dx,
-                         float* dgamma, float* dbeta);
-void batch_norm_backward(const BatchNormShape& shape, const Bf16* x, const Bf16* dy, const float* gamma,
-                         const float* beta, const BatchNormMemory& memory, Bf16* gated, Bf16* dx,
-                         float* dgamma, float* dbeta);
+  /// Computes dx, d gamma and d beta (summed over micro-batches; overwritten) from dy. dx may be dy if there
+  /// is no pooling. If shape.gates(), `gated` is scratch memory with the shape of dy; it may be dy and,
+  /// without pooling, dx.
+  void (*backward)(const BatchNormShape& shape, const T* x, const T* dy, const float* gamma,
+                   const float* beta, const BatchNormMemory& memory, T* gated, T* dx, float* dgamma,
+                   float* dbeta);
+};
 
 }  // namespace convoke::nn

@@ -1,7 +1,7 @@
 #include "nn/kernels/batch_norm_moments.hpp"
 
-#include "convoke/core/multiversion.hpp"
 #include "nn/kernels/batch_norm_passes.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -10,8 +10,7 @@ using namespace batch_norm_passes;
 
 //   E x = mean,  E x^2 = var + mean^2
 template <class T>
-[[gnu::always_inline]] inline void moments_of(const BatchNormShape& s, const T* x, double* mean,
-                                              double* mean_square) {
+void moments(const BatchNormShape& s, const T* x, double* mean, double* mean_square) {
   for_each_piece(
       s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
         constexpr int kWidth = decltype(width)::value;
@@ -62,53 +61,35 @@ template <Form kForm, class T>
       });
 }
 
+template <class T>
+void reduce_gradients(const BatchNormShape& shape, const T* x, const T* dy, const float* gamma,
+                      const float* beta, const BatchNormMemory& memory, T* gated, double* dgamma,
+                      double* dbeta) {
+  with_form(
+      shape, [&](auto form) __attribute__((always_inline)) {
+        reduce_channels<form()>(shape, x, dy, gamma, beta, memory, gated, dgamma, dbeta);
+      });
+}
+
+template <class T>
+void spread_gradients(const BatchNormShape& shape, const T* x, const T* dy, const float* gamma,
+                      const float* beta, const BatchNormMemory& memory, const double* mean_dgamma,
+                      const double* mean_dbeta, T* dx) {
+  with_form(
+      shape, [&](auto form) __attribute__((always_inline)) {
+        spread_channels<form()>(shape, x, dy, gamma, beta, memory, mean_dgamma, mean_dbeta, dx);
+      });
+}
+
 }  // namespace
 
-CONVOKE_MULTIVERSION
-void batch_norm_moments(const BatchNormShape& shape, const float* x, double* mean, double* mean_square) {
-  moments_of(shape, x, mean, mean_square);
+template <>
+BatchNormMomentsKernels<float> kernels_for<kThisSet>() {
+  return {moments, reduce_gradients, spread_gradients};
 }
-CONVOKE_MULTIVERSION_BF16
-void batch_norm_moments(const BatchNormShape& shape, const Bf16* x, double* mean, double* mean_square) {
-  moments_of(shape, x, mean, mean_square);
-}
-
-CONVOKE_MULTIVERSION
-void batch_norm_reduce(const BatchNormShape& shape, const float* x, const float* dy, const float* gamma,
-                       const float* beta, const BatchNormMemory& memory, float* gated, double* dgamma,
-                       double* dbeta) {
-  with_form(
-      shape, [&](auto form) __attribute__((always_inline)) {
-        reduce_channels<form()>(shape, x, dy, gamma, beta, memory, gated, dgamma, dbeta);
-      });
-}
-CONVOKE_MULTIVERSION_BF16
-void batch_norm_reduce(const BatchNormShape& shape, const Bf16* x, const Bf16* dy, const float* gamma,
-                       const float* beta, const BatchNormMemory& memory, Bf16* gated, double* dgamma,
-                       double* dbeta) {
-  with_form(
-      shape, [&](auto form) __attribute__((always_inline)) {
-        reduce_channels<form()>(shape, x, dy, gamma, beta, memory, gated, dgamma, dbeta);
-      });
-}
-
-CONVOKE_MULTIVERSION
-void batch_norm_spread_back(const BatchNormShape& shape, const float* x, const float* dy, const float* gamma,
-                            const float* beta, const BatchNormMemory& memory, const double* mean_dgamma,
-                            const double* mean_dbeta, float* dx) {
-  with_form(
-      shape, [&](auto form) __attribute__((always_inline)) {
-        spread_channels<form()>(shape, x, dy, gamma, beta, memory, mean_dgamma, mean_dbeta, dx);
-      });
-}
-CONVOKE_MULTIVERSION_BF16
-void batch_norm_spread_back(const BatchNormShape& shape, const Bf16* x, const Bf16* dy, const float* gamma,
-                            const float* beta, const BatchNormMemory& memory, const double* mean_dgamma,
-                            const double* mean_dbeta, Bf16* dx) {
-  with_form(
-      shape, [&](auto form) __attribute__((always_inline)) {
-        spread_channels<form()>(shape, x, dy, gamma, beta, memory, mean_dgamma, mean_dbeta, dx);
-      });
+template <>
+BatchNormMomentsKernels<Bf16> kernels_for<kThisSet>() {
+  return {moments, reduce_gradients, spread_gradients};
 }
 
 }  // namespace convoke::nn

@@ -13,8 +13,9 @@
 #include "nn/kernels/vectors.hpp"
 
 /// The passes over a micro-batch in batch normalization, for a piece of N channels. They are inlined
-/// into multi-versioned functions.
+/// into the kernels of each instruction set.
 namespace convoke::nn::batch_norm_passes {
+namespace {
 
 using Form = BatchNormShape::Form;
 
@@ -43,7 +44,8 @@ struct Planes {
   std::int64_t out_first, out_sample;  ///< the same after pooling
 };
 
-inline Planes planes_of(const BatchNormShape& s, std::int64_t micro_batch, std::int64_t channel) {
+[[gnu::always_inline]] inline Planes planes_of(const BatchNormShape& s, std::int64_t micro_batch,
+                                               std::int64_t channel) {
   const std::int64_t in = s.in.pixels(), out = s.out_height() * s.out_width();
   return {plane_offset(s.in, in, micro_batch * s.micro_batch, channel), s.in.outer * in * s.in.block,
           plane_offset(s.in, out, micro_batch * s.micro_batch, channel), s.in.outer * out * s.in.block};
@@ -109,10 +111,10 @@ struct Pair {
 };
 
 //   K = x[0];  mean = K + sum(x - K) / M;  var = (sum (x - K)^2 - sum(x - K)^2 / M) / M
-// One pass. Subtracting a sample keeps the difference of squares well conditioned.
+// One pass, the same for all forms and therefore not inlined. Subtracting a sample keeps the difference of
+// squares well conditioned.
 template <int N, class T, class Statistic>
-[[gnu::always_inline]] inline void statistics(const BatchNormShape& s, const Planes& at, const T* x,
-                                              Statistic* mean, Statistic* variance) {
+void statistics(const BatchNormShape& s, const Planes& at, const T* x, Statistic* mean, Statistic* variance) {
   const std::int64_t step = s.in.block, pixels = s.in.pixels();
   float shift[N];
   for (int c = 0; c < N; ++c) shift[c] = x[at.in_first + c];
@@ -341,4 +343,5 @@ template <int N, Form kForm, class T>
   }
 }
 
+}  // namespace
 }  // namespace convoke::nn::batch_norm_passes

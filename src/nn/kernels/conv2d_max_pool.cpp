@@ -3,7 +3,7 @@
 #include <cstring>
 #include <limits>
 
-#include "convoke/core/multiversion.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/max_pool.hpp"
 #include "nn/kernels/vectors.hpp"
 
@@ -11,6 +11,8 @@ namespace convoke::nn {
 namespace {
 
 constexpr int kBlock = 16;  // filters in a block of y
+// Filters whose sums stay in registers together: GCC keeps vectors that are too long for the set in memory.
+constexpr int kLanes = kThisSet == InstructionSet::kAvx512 ? 16 : 8;
 constexpr int kTaps = 9;    // taps of the kernel
 constexpr int kWindow = 4;  // pixels of the pooling's window
 
@@ -21,7 +23,6 @@ constexpr int kWindow = 4;  // pixels of the pooling's window
 
 /// Computes one window for kLanes filters: a[p] = bias + sum over c, t of weight[t, c] * x[c, tap t on pixel
 /// p].
-template <int kLanes>
 [[gnu::always_inline]] inline void convolve_window(const Conv2dMaxPoolShape& s, const float* corner,
                                                    const float* weight, const float* bias,
                                                    Floats<kLanes> (&a)[kWindow]) {
@@ -38,9 +39,9 @@ template <int kLanes>
   }
 }
 
-template <int kLanes, class T>
-[[gnu::always_inline]] inline void forward(const Conv2dMaxPoolShape& s, const float* x, const float* weight,
-                                           const float* bias, T* y, std::int32_t* winners, bool relu) {
+template <class T>
+void forward(const Conv2dMaxPoolShape& s, const float* x, const float* weight, const float* bias, T* y,
+             std::int32_t* winners, bool relu) {
   const float lowest = relu ? 0.0F : -std::numeric_limits<float>::infinity();
   const std::int64_t plane = s.out_height * s.out_width * kBlock;
   for (std::int64_t sample = 0; sample < s.samples; ++sample, x += s.channels * s.height * s.width) {
@@ -49,8 +50,8 @@ template <int kLanes, class T>
       for (std::int64_t h = 0; h < s.out_height; ++h) {
         for (std::int64_t w = 0; w < s.out_width; ++w, at += kBlock) {
           Floats<kLanes> a[kWindow];
-          convolve_window<kLanes>(s, x + 2 * h * s.width + 2 * w, weight + f,
-                                  bias == nullptr ? nullptr : bias + f, a);
+          convolve_window(s, x + 2 * h * s.width + 2 * w, weight + f, bias == nullptr ? nullptr : bias + f,
+                          a);
           Floats<kLanes> best = Floats<kLanes>{} + lowest, nan{};  // see max_pool.cpp
           Ints<kLanes> won = Ints<kLanes>{} + kNoWinner;
 #pragma GCC unroll 4
@@ -70,7 +71,7 @@ template <int kLanes, class T>
 
 /// For one sample, one channel and kLanes filters: d[t] += sum over windows of dy * x[tap t on the winning
 /// pixel].
-template <int kLanes, class T>
+template <class T>
 [[gnu::always_inline]] inline void correlate_winners(const Conv2dMaxPoolShape& s, const float* x, const T* dy,
                                                      const std::int32_t* winners, float* dweight) {
   Floats<kLanes> d[kTaps] = {};
@@ -98,7 +99,7 @@ template <int kLanes, class T>
 }
 
 /// For one sample and kLanes filters: dbias[f] += sum of dy over windows that have a winner.
-template <int kLanes, class T>
+template <class T>
 [[gnu::always_inline]] inline void sum_winners(std::int64_t windows, const T* dy, const std::int32_t* winners,
                                                float* dbias) {
   Floats<kLanes> d{}, g, sum;
@@ -112,9 +113,9 @@ template <int kLanes, class T>
   store_vector(sum + d, dbias);
 }
 
-template <int kLanes, class T>
-[[gnu::always_inline]] inline void backward(const Conv2dMaxPoolShape& s, const float* x, const T* dy,
-                                            const std::int32_t* winners, float* dweight, float* dbias) {
+template <class T>
+void backward(const Conv2dMaxPoolShape& s, const float* x, const T* dy, const std::int32_t* winners,
+              float* dweight, float* dbias) {
   for (std::int64_t i = 0; i < kTaps * s.channels * s.filters; ++i) dweight[i] = 0;
   for (std::int64_t f = 0; dbias != nullptr && f < s.filters; ++f) dbias[f] = 0;
   const std::int64_t windows = s.out_height * s.out_width;
@@ -122,40 +123,23 @@ template <int kLanes, class T>
     for (std::int64_t f = 0; f < s.filters; f += kLanes) {
       const std::int64_t at = (sample * s.filters + f) / kBlock * windows * kBlock + f % kBlock;
       for (std::int64_t c = 0; c < s.channels; ++c) {
-        correlate_winners<kLanes>(s, x + (sample * s.channels + c) * s.height * s.width, dy + at,
-                                  winners + at, dweight + c * s.filters + f);
+        correlate_winners(s, x + (sample * s.channels + c) * s.height * s.width, dy + at, winners + at,
+                          dweight + c * s.filters + f);
       }
-      if (dbias != nullptr) sum_winners<kLanes>(windows, dy + at, winners + at, dbias + f);
+      if (dbias != nullptr) sum_winners(windows, dy + at, winners + at, dbias + f);
     }
   }
 }
 
 }  // namespace
 
-CONVOKE_MULTIVERSION
-void conv2d_max_pool_forward(const Conv2dMaxPoolShape& shape, const float* x, const float* weight,
-                             const float* bias, float* y, std::int32_t* winners, bool relu) {
-  has_vectors_of_16() ? forward<16>(shape, x, weight, bias, y, winners, relu)
-                      : forward<8>(shape, x, weight, bias, y, winners, relu);
+template <>
+Conv2dMaxPoolKernels<float> kernels_for<kThisSet>() {
+  return {forward, backward};
 }
-CONVOKE_MULTIVERSION_BF16
-void conv2d_max_pool_forward(const Conv2dMaxPoolShape& shape, const float* x, const float* weight,
-                             const float* bias, Bf16* y, std::int32_t* winners, bool relu) {
-  has_vectors_of_16() ? forward<16>(shape, x, weight, bias, y, winners, relu)
-                      : forward<8>(shape, x, weight, bias, y, winners, relu);
-}
-
-CONVOKE_MULTIVERSION
-void conv2d_max_pool_backward(const Conv2dMaxPoolShape& shape, const float* x, const float* dy,
-                              const std::int32_t* winners, float* dweight, float* dbias) {
-  has_vectors_of_16() ? backward<16>(shape, x, dy, winners, dweight, dbias)
-                      : backward<8>(shape, x, dy, winners, dweight, dbias);
-}
-CONVOKE_MULTIVERSION_BF16
-void conv2d_max_pool_backward(const Conv2dMaxPoolShape& shape, const float* x, const Bf16* dy,
-                              const std::int32_t* winners, float* dweight, float* dbias) {
-  has_vectors_of_16() ? backward<16>(shape, x, dy, winners, dweight, dbias)
-                      : backward<8>(shape, x, dy, winners, dweight, dbias);
+template <>
+Conv2dMaxPoolKernels<Bf16> kernels_for<kThisSet>() {
+  return {forward, backward};
 }
 
 }  // namespace convoke::nn

@@ -14,19 +14,18 @@ struct Conv2dMaxPoolShape {
   std::int64_t out_height, out_width;             ///< shape of y: (N, F / 16, H', W', 16), oneDNN's nChw16c
 };
 
-/// y = max over 2 x 2 of (x * weight + bias); with `relu`, max(that, 0). `weight`: (3, 3, C, F). `bias`: (F),
-/// may be null. `winners` (shape of y, may be null): the winning pixel of the window, 0 to 3, the first among
-/// equals; kNoWinner where ReLU gave 0.
-void conv2d_max_pool_forward(const Conv2dMaxPoolShape& shape, const float* x, const float* weight,
-                             const float* bias, float* y, std::int32_t* winners, bool relu);
-void conv2d_max_pool_forward(const Conv2dMaxPoolShape& shape, const float* x, const float* weight,
-                             const float* bias, Bf16* y, std::int32_t* winners, bool relu);
+template <class T>
+struct Conv2dMaxPoolKernels {
+  /// y = max over 2 x 2 of (x * weight + bias); with `relu`, max(that, 0). `weight`: (3, 3, C, F). `bias`:
+  /// (F), may be null. `winners` (shape of y, may be null): the winning pixel of the window, 0 to 3, the
+  /// first among equals; kNoWinner where ReLU gave 0.
+  void (*forward)(const Conv2dMaxPoolShape& shape, const float* x, const float* weight, const float* bias,
+                  T* y, std::int32_t* winners, bool relu);
 
-/// Computes dweight, (3, 3, C, F), and dbias, (F), which may be null: d loss / d weight and bias from dy = d
-/// loss / d y.
-void conv2d_max_pool_backward(const Conv2dMaxPoolShape& shape, const float* x, const float* dy,
-                              const std::int32_t* winners, float* dweight, float* dbias);
-void conv2d_max_pool_backward(const Conv2dMaxPoolShape& shape, const float* x, const Bf16* dy,
-                              const std::int32_t* winners, float* dweight, float* dbias);
+  /// Computes dweight, (3, 3, C, F), and dbias, (F), which may be null: d loss / d weight and bias from dy =
+  /// d loss / d y.
+  void (*backward)(const Conv2dMaxPoolShape& shape, const float* x, const T* dy, const std::int32_t* winners,
+                   float* dweight, float* dbias);
+};
 
 }  // namespace convoke::nn

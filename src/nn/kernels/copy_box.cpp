@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "convoke/core/multiversion.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/pieces.hpp"
 
 namespace convoke::nn {
@@ -33,7 +33,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void copy(const CopyBox& box, const T* x, T* y, bool add) {
+void copy_box(const CopyBox& box, const T* x, T* y, bool add) {
   const ChannelBlocks &a = box.from.blocks, &b = box.to.blocks;
   // Treats rows of full width as one long row.
   const bool full = box.columns == a.width && box.columns == b.width;
@@ -55,29 +55,7 @@ template <class T>
 }
 
 template <class T>
-void clear(const ChannelBlocks& b, T* y) {
-  const std::int64_t used = b.channels % b.block;
-  if (used == 0) return;
-  for (std::int64_t n = 0; n < b.samples; ++n) {
-    T* pixel = y + plane_offset(b, b.pixels(), n, b.channels);
-    for (std::int64_t p = 0; p < b.pixels(); ++p) std::fill_n(pixel + p * b.block, b.block - used, T{});
-  }
-}
-
-}  // namespace
-
-CONVOKE_MULTIVERSION
-void copy_box(const CopyBox& box, const float* x, float* y, bool add) { copy(box, x, y, add); }
-CONVOKE_MULTIVERSION_BF16
-void copy_box(const CopyBox& box, const Bf16* x, Bf16* y, bool add) { copy(box, x, y, add); }
-
-void clear_padding(const ChannelBlocks& blocks, float* y) { clear(blocks, y); }
-void clear_padding(const ChannelBlocks& blocks, Bf16* y) { clear(blocks, y); }
-
-namespace {
-
-template <class T>
-[[gnu::always_inline]] inline void shuffle(const ChannelBlocks& b, std::int64_t groups, const T* x, T* y) {
+void channel_shuffle(const ChannelBlocks& b, std::int64_t groups, const T* x, T* y) {
   const std::int64_t each = b.channels / groups;
   for (std::int64_t n = 0; n < b.samples; ++n) {
     for_each_piece(
@@ -108,13 +86,13 @@ template <class T>
 
 }  // namespace
 
-CONVOKE_MULTIVERSION
-void channel_shuffle(const ChannelBlocks& blocks, std::int64_t groups, const float* x, float* y) {
-  shuffle(blocks, groups, x, y);
+template <>
+CopyBoxKernels<float> kernels_for<kThisSet>() {
+  return {copy_box, channel_shuffle};
 }
-CONVOKE_MULTIVERSION_BF16
-void channel_shuffle(const ChannelBlocks& blocks, std::int64_t groups, const Bf16* x, Bf16* y) {
-  shuffle(blocks, groups, x, y);
+template <>
+CopyBoxKernels<Bf16> kernels_for<kThisSet>() {
+  return {copy_box, channel_shuffle};
 }
 
 }  // namespace convoke::nn

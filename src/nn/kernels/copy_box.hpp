@@ -17,18 +17,15 @@ struct CopyBox {
   std::int64_t channels, rows, columns;
 };
 
-/// y = x within the box, or y += x with `add`. Channels in equal blocks are copied without reordering, whole
-/// planes at once.
-void copy_box(const CopyBox& box, const float* x, float* y, bool add);
-void copy_box(const CopyBox& box, const Bf16* x, Bf16* y, bool add);
+template <class T>
+struct CopyBoxKernels {
+  /// y = x within the box, or y += x with `add`. Channels in equal blocks are copied without reordering,
+  /// whole planes at once.
+  void (*copy_box)(const CopyBox& box, const T* x, T* y, bool add);
 
-/// Sets the channels after the last, which fill its block, to 0.
-void clear_padding(const ChannelBlocks& blocks, float* y);
-void clear_padding(const ChannelBlocks& blocks, Bf16* y);
-
-/// y[:, i * groups + g] = x[:, g * C / groups + i], both in the layout `blocks`; padding becomes 0. The
-/// inverse has C / groups groups.
-void channel_shuffle(const ChannelBlocks& blocks, std::int64_t groups, const float* x, float* y);
-void channel_shuffle(const ChannelBlocks& blocks, std::int64_t groups, const Bf16* x, Bf16* y);
+  /// y[:, i * groups + g] = x[:, g * C / groups + i], both in the layout `blocks`; padding becomes 0. The
+  /// inverse has C / groups groups.
+  void (*channel_shuffle)(const ChannelBlocks& blocks, std::int64_t groups, const T* x, T* y);
+};
 
 }  // namespace convoke::nn

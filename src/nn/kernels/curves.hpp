@@ -5,7 +5,7 @@
 
 #include "nn/kernels/activation.hpp"
 
-/// Element-wise functions and their slopes, which are inlined into multi-versioned loops.
+/// Element-wise functions and their slopes, which are inlined into the loops of each instruction set.
 namespace convoke::nn {
 
 //   e^x = 2^k e^r,  k = round(x / ln 2),  |r| <= ln 2 / 2

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "convoke/core/multiversion.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/vectors.hpp"
 
 namespace convoke::nn {
 namespace {
-
-constexpr std::int64_t kRowPixels = 96;  // pixels of a row of x that are converted at a time: 6 KiB
 
 /// taps[k] += sum over the chunk's pixels of dy[p] x[p * stride + k * dilation].
 template <int K, class T, class Vector>
@@ -56,9 +54,9 @@ template <class T, class Vector>
 template <class T, class Vector>
 [[gnu::always_inline]] inline void add_sample(const DepthwiseShape& s, const T* x, const T* dy,
                                               Vector* taps) {
-  Vector row[kRowPixels];
+  Vector row[DepthwiseShape::kRowPixels];
   const std::int64_t reach = (s.kernel_width - 1) * s.dilation_width + 1;
-  const std::int64_t chunk = (kRowPixels - reach) / s.stride_width + 1;
+  const std::int64_t chunk = (DepthwiseShape::kRowPixels - reach) / s.stride_width + 1;
   for (std::int64_t h = 0; h < s.height; ++h) {
     for (std::int64_t w = 0; w < s.out_width; w += chunk) {
       const std::int64_t pixels = std::min(chunk, s.out_width - w);
@@ -107,28 +105,20 @@ template <class Vector, class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void body(const DepthwiseShape& s, const T* x, const T* dy, float* dweight,
-                                        float* dbias) {
+void backward_weights(const DepthwiseShape& s, const T* x, const T* dy, float* dweight, float* dbias) {
   if (s.block == 16) return blocks_body<Floats<16>>(s, x, dy, dweight, dbias);
   blocks_body<Floats<8>>(s, x, dy, dweight, dbias);
 }
 
 }  // namespace
 
-bool DepthwiseShape::supported() const {
-  return (block == 16 || block == 8) && kernel_height * kernel_width <= kMaxTaps &&
-         (kernel_width - 1) * dilation_width < kRowPixels;
+template <>
+DepthwiseKernels<float> kernels_for<kThisSet>() {
+  return {backward_weights};
 }
-
-CONVOKE_MULTIVERSION
-void depthwise_backward_weights(const DepthwiseShape& shape, const float* x, const float* dy, float* dweight,
-                                float* dbias) {
-  body(shape, x, dy, dweight, dbias);
-}
-CONVOKE_MULTIVERSION_BF16
-void depthwise_backward_weights(const DepthwiseShape& shape, const Bf16* x, const Bf16* dy, float* dweight,
-                                float* dbias) {
-  body(shape, x, dy, dweight, dbias);
+template <>
+DepthwiseKernels<Bf16> kernels_for<kThisSet>() {
+  return {backward_weights};
 }
 
 }  // namespace convoke::nn

@@ -17,16 +17,21 @@ struct DepthwiseShape {
   std::int64_t pad_top, pad_left;
 
   static constexpr std::int64_t kMaxTaps = 49;
-  bool supported()
-      const;  ///< a block of 16 or 8, at most kMaxTaps, whose columns lie less than 96 pixels apart
+  /// pixels of a row of x that are converted at a time: 6 KiB
+  static constexpr std::int64_t kRowPixels = 96;
+  bool supported() const {
+    return (block == 16 || block == 8) && kernel_height * kernel_width <= kMaxTaps &&
+           (kernel_width - 1) * dilation_width < kRowPixels;
+  }
 };
 
-/// Computes dweight (G, KH, KW, B), oneDNN's Goihw16g and Goihw8g, and dbias (G, B), which may be null: d
-/// loss / d weight and bias from x and dy = d loss / d y. Used for shapes without a oneDNN kernel (5 x 5,
-/// dilated), where oneDNN's matrix products of one column each are a hundred times slower.
-void depthwise_backward_weights(const DepthwiseShape& shape, const float* x, const float* dy, float* dweight,
-                                float* dbias);
-void depthwise_backward_weights(const DepthwiseShape& shape, const Bf16* x, const Bf16* dy, float* dweight,
-                                float* dbias);
+template <class T>
+struct DepthwiseKernels {
+  /// Computes dweight (G, KH, KW, B), oneDNN's Goihw16g and Goihw8g, and dbias (G, B), which may be null: d
+  /// loss / d weight and bias from x and dy = d loss / d y. Used for shapes without a oneDNN kernel (5 x 5,
+  /// dilated), where oneDNN's matrix products of one column each are a hundred times slower.
+  void (*backward_weights)(const DepthwiseShape& shape, const T* x, const T* dy, float* dweight,
+                           float* dbias);
+};
 
 }  // namespace convoke::nn

@@ -2,13 +2,13 @@
 
 #include <limits>
 
-#include "convoke/core/multiversion.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 
 namespace convoke::nn {
 namespace {
 
 template <class T>
-[[gnu::always_inline]] inline void add_body(const T* a, const T* b, T* sum, std::size_t n, bool relu) {
+void add(const T* a, const T* b, T* sum, std::size_t n, bool relu) {
   const float floor = relu ? 0.0F : -std::numeric_limits<float>::infinity();
   for_each_sixteen(
       n, [=](auto width, std::size_t i) __attribute__((always_inline)) {
@@ -25,7 +25,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void relu_backward_body(const T* y, const T* dy, T* dx, std::size_t n) {
+void relu_backward(const T* y, const T* dy, T* dx, std::size_t n) {
   for_each_sixteen(
       n, [=](auto width, std::size_t i) __attribute__((always_inline)) {
         constexpr int kWidth = decltype(width)::value;
@@ -39,20 +39,13 @@ template <class T>
 
 }  // namespace
 
-CONVOKE_MULTIVERSION
-void add(const float* a, const float* b, float* sum, std::size_t n, bool relu) {
-  add_body(a, b, sum, n, relu);
+template <>
+ElementwiseKernels<float> kernels_for<kThisSet>() {
+  return {add, relu_backward};
 }
-CONVOKE_MULTIVERSION_BF16
-void add(const Bf16* a, const Bf16* b, Bf16* sum, std::size_t n, bool relu) { add_body(a, b, sum, n, relu); }
-
-CONVOKE_MULTIVERSION
-void relu_backward(const float* y, const float* dy, float* dx, std::size_t n) {
-  relu_backward_body(y, dy, dx, n);
-}
-CONVOKE_MULTIVERSION_BF16
-void relu_backward(const Bf16* y, const Bf16* dy, Bf16* dx, std::size_t n) {
-  relu_backward_body(y, dy, dx, n);
+template <>
+ElementwiseKernels<Bf16> kernels_for<kThisSet>() {
+  return {add, relu_backward};
 }
 
 }  // namespace convoke::nn

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "convoke/core/multiversion.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/stored.hpp"
 
 namespace convoke::nn {
 namespace {
 
 template <class T>
-[[gnu::always_inline]] inline std::int64_t forward(const SequenceLayout& s, const std::int32_t* tokens,
-                                                   const float* weight, std::int64_t rows, T* y) {
+std::int64_t forward(const SequenceLayout& s, const std::int32_t* tokens, const float* weight,
+                     std::int64_t rows, T* y) {
   for (std::int64_t n = 0; n < s.samples; ++n) {
     for (std::int64_t l = 0; l < s.length; ++l) {
       const std::int64_t token = tokens[n * s.length + l];
@@ -25,8 +25,8 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void backward(const SequenceLayout& s, const std::int32_t* tokens, const T* dy,
-                                            std::int64_t rows, float* dweight) {
+void backward(const SequenceLayout& s, const std::int32_t* tokens, const T* dy, std::int64_t rows,
+              float* dweight) {
   std::fill(dweight, dweight + rows * s.units, 0.0F);
   for (std::int64_t n = 0; n < s.samples; ++n) {
     for (std::int64_t l = 0; l < s.length; ++l) {
@@ -40,26 +40,13 @@ template <class T>
 
 }  // namespace
 
-CONVOKE_MULTIVERSION
-std::int64_t embedding_forward(const SequenceLayout& shape, const std::int32_t* tokens, const float* weight,
-                               std::int64_t rows, float* y) {
-  return forward(shape, tokens, weight, rows, y);
+template <>
+EmbeddingKernels<float> kernels_for<kThisSet>() {
+  return {forward, backward};
 }
-CONVOKE_MULTIVERSION_BF16
-std::int64_t embedding_forward(const SequenceLayout& shape, const std::int32_t* tokens, const float* weight,
-                               std::int64_t rows, Bf16* y) {
-  return forward(shape, tokens, weight, rows, y);
-}
-
-CONVOKE_MULTIVERSION
-void embedding_backward(const SequenceLayout& shape, const std::int32_t* tokens, const float* dy,
-                        std::int64_t rows, float* dweight) {
-  backward(shape, tokens, dy, rows, dweight);
-}
-CONVOKE_MULTIVERSION_BF16
-void embedding_backward(const SequenceLayout& shape, const std::int32_t* tokens, const Bf16* dy,
-                        std::int64_t rows, float* dweight) {
-  backward(shape, tokens, dy, rows, dweight);
+template <>
+EmbeddingKernels<Bf16> kernels_for<kThisSet>() {
+  return {forward, backward};
 }
 
 }  // namespace convoke::nn

@@ -12,17 +12,16 @@ struct SequenceLayout {
   std::int64_t sample_stride = 0, position_stride = 0;
 };
 
-/// y[n, l] = weight[tokens[n, l]] for tokens (N, L) in 0..rows - 1 and weight (rows, units). Returns -1 if
-/// all tokens are valid, otherwise the index of the first invalid token; y is then incomplete.
-std::int64_t embedding_forward(const SequenceLayout& shape, const std::int32_t* tokens, const float* weight,
-                               std::int64_t rows, float* y);
-std::int64_t embedding_forward(const SequenceLayout& shape, const std::int32_t* tokens, const float* weight,
-                               std::int64_t rows, Bf16* y);
+template <class T>
+struct EmbeddingKernels {
+  /// y[n, l] = weight[tokens[n, l]] for tokens (N, L) in 0..rows - 1 and weight (rows, units). Returns -1 if
+  /// all tokens are valid, otherwise the index of the first invalid token; y is then incomplete.
+  std::int64_t (*forward)(const SequenceLayout& shape, const std::int32_t* tokens, const float* weight,
+                          std::int64_t rows, T* y);
 
-/// dweight[v] = sum of dy[n, l] where tokens[n, l] = v, sample after sample. Writes all of (rows, units).
-void embedding_backward(const SequenceLayout& shape, const std::int32_t* tokens, const float* dy,
-                        std::int64_t rows, float* dweight);
-void embedding_backward(const SequenceLayout& shape, const std::int32_t* tokens, const Bf16* dy,
-                        std::int64_t rows, float* dweight);
+  /// dweight[v] = sum of dy[n, l] where tokens[n, l] = v, sample after sample. Writes all of (rows, units).
+  void (*backward)(const SequenceLayout& shape, const std::int32_t* tokens, const T* dy, std::int64_t rows,
+                   float* dweight);
+};
 
 }  // namespace convoke::nn

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "convoke/core/multiversion.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/pieces.hpp"
 
 namespace convoke::nn {
@@ -20,9 +20,8 @@ template <class F>
 //   per channel: m = mean, v = variance, shifted by its first pixel as in batch_norm.cpp
 //   per group:   mean = mean(m);  var = mean(v + (m - mean)^2)
 template <class T>
-[[gnu::always_inline]] inline void forward(const GroupNormShape& shape, const T* x, const float* gamma,
-                                           const float* beta, float epsilon, const GroupNormMemory& memory,
-                                           T* y) {
+void forward(const GroupNormShape& shape, const T* x, const float* gamma, const float* beta, float epsilon,
+             const GroupNormMemory& memory, T* y) {
   const ChannelBlocks& s = shape.in;
   const std::int64_t padded = s.padded_channels(), size = shape.group_channels();
   const auto pixels = static_cast<float>(s.pixels());
@@ -85,9 +84,8 @@ template <class T>
 //   M = pixels * channels of the group;  g = gamma dy
 //   dx = scale (g - sum(g) / M - x_hat sum(g x_hat) / M) = a dy - (k1 + k2 x)
 template <class T>
-[[gnu::always_inline]] inline void backward(const GroupNormShape& shape, const T* x, const T* dy,
-                                            const float* gamma, const GroupNormMemory& memory, T* dx,
-                                            float* dgamma, float* dbeta) {
+void backward(const GroupNormShape& shape, const T* x, const T* dy, const float* gamma,
+              const GroupNormMemory& memory, T* dx, float* dgamma, float* dbeta) {
   const ChannelBlocks& s = shape.in;
   const std::int64_t padded = s.padded_channels(), size = shape.group_channels();
   const auto count = static_cast<double>(s.pixels() * size);
@@ -150,26 +148,13 @@ template <class T>
 
 }  // namespace
 
-CONVOKE_MULTIVERSION
-void group_norm_forward(const GroupNormShape& shape, const float* x, const float* gamma, const float* beta,
-                        float epsilon, const GroupNormMemory& memory, float* y) {
-  forward(shape, x, gamma, beta, epsilon, memory, y);
+template <>
+GroupNormKernels<float> kernels_for<kThisSet>() {
+  return {forward, backward};
 }
-CONVOKE_MULTIVERSION_BF16
-void group_norm_forward(const GroupNormShape& shape, const Bf16* x, const float* gamma, const float* beta,
-                        float epsilon, const GroupNormMemory& memory, Bf16* y) {
-  forward(shape, x, gamma, beta, epsilon, memory, y);
-}
-
-CONVOKE_MULTIVERSION
-void group_norm_backward(const GroupNormShape& shape, const float* x, const float* dy, const float* gamma,
-                         const GroupNormMemory& memory, float* dx, float* dgamma, float* dbeta) {
-  backward(shape, x, dy, gamma, memory, dx, dgamma, dbeta);
-}
-CONVOKE_MULTIVERSION_BF16
-void group_norm_backward(const GroupNormShape& shape, const Bf16* x, const Bf16* dy, const float* gamma,
-                         const GroupNormMemory& memory, Bf16* dx, float* dgamma, float* dbeta) {
-  backward(shape, x, dy, gamma, memory, dx, dgamma, dbeta);
+template <>
+GroupNormKernels<Bf16> kernels_for<kThisSet>() {
+  return {forward, backward};
 }
 
 }  // namespace convoke::nn

@@ -21,16 +21,15 @@ struct GroupNormMemory {
   float* second = nullptr;
 };
 
-/// y = gamma (x - mean) * scale + beta; gamma, beta: padded channels.
-void group_norm_forward(const GroupNormShape& shape, const float* x, const float* gamma, const float* beta,
-                        float epsilon, const GroupNormMemory& memory, float* y);
-void group_norm_forward(const GroupNormShape& shape, const Bf16* x, const float* gamma, const float* beta,
-                        float epsilon, const GroupNormMemory& memory, Bf16* y);
+template <class T>
+struct GroupNormKernels {
+  /// y = gamma (x - mean) * scale + beta; gamma, beta: padded channels.
+  void (*forward)(const GroupNormShape& shape, const T* x, const float* gamma, const float* beta,
+                  float epsilon, const GroupNormMemory& memory, T* y);
 
-/// Computes dx (may be dy), d gamma and d beta (padded channels, overwritten).
-void group_norm_backward(const GroupNormShape& shape, const float* x, const float* dy, const float* gamma,
-                         const GroupNormMemory& memory, float* dx, float* dgamma, float* dbeta);
-void group_norm_backward(const GroupNormShape& shape, const Bf16* x, const Bf16* dy, const float* gamma,
-                         const GroupNormMemory& memory, Bf16* dx, float* dgamma, float* dbeta);
+  /// Computes dx (may be dy), d gamma and d beta (padded channels, overwritten).
+  void (*backward)(const GroupNormShape& shape, const T* x, const T* dy, const float* gamma,
+                   const GroupNormMemory& memory, T* dx, float* dgamma, float* dbeta);
+};
 
 }  // namespace convoke::nn

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "convoke/core/multiversion.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -20,9 +20,8 @@ template <class F>
 
 //   mean = sum(x) / C;  var = sum (x - mean)^2 / C
 template <class T>
-[[gnu::always_inline]] inline void forward(const ChannelBlocks& s, const T* x, const float* gamma,
-                                           const float* beta, float epsilon, float* mean, float* scale,
-                                           T* y) {
+void forward(const ChannelBlocks& s, const T* x, const float* gamma, const float* beta, float epsilon,
+             float* mean, float* scale, T* y) {
   const auto count = static_cast<float>(s.channels);
   if (s.padded_channels() != s.channels) std::fill(y, y + s.samples * s.sample_size(), T{});
   for (std::int64_t n = 0; n < s.samples; ++n) {
@@ -60,9 +59,8 @@ template <class T>
 //   g = gamma dy;  dx = scale (g - mean(g) - x_hat mean(g x_hat));  d gamma = sum dy x_hat;  d beta = sum dy
 // The sums run over a sample first, then over samples.
 template <class T>
-[[gnu::always_inline]] inline void backward(const ChannelBlocks& s, const T* x, const T* dy,
-                                            const float* gamma, const float* mean, const float* scale,
-                                            float* partial, T* dx, float* dgamma, float* dbeta) {
+void backward(const ChannelBlocks& s, const T* x, const T* dy, const float* gamma, const float* mean,
+              const float* scale, float* partial, T* dx, float* dgamma, float* dbeta) {
   const std::int64_t padded = s.padded_channels();
   const auto count = static_cast<float>(s.channels);
   float *const gammas = partial, *const betas = partial + padded;
@@ -105,28 +103,13 @@ template <class T>
 
 }  // namespace
 
-CONVOKE_MULTIVERSION
-void layer_norm_forward(const ChannelBlocks& shape, const float* x, const float* gamma, const float* beta,
-                        float epsilon, float* mean, float* scale, float* y) {
-  forward(shape, x, gamma, beta, epsilon, mean, scale, y);
+template <>
+LayerNormKernels<float> kernels_for<kThisSet>() {
+  return {forward, backward};
 }
-CONVOKE_MULTIVERSION_BF16
-void layer_norm_forward(const ChannelBlocks& shape, const Bf16* x, const float* gamma, const float* beta,
-                        float epsilon, float* mean, float* scale, Bf16* y) {
-  forward(shape, x, gamma, beta, epsilon, mean, scale, y);
-}
-
-CONVOKE_MULTIVERSION
-void layer_norm_backward(const ChannelBlocks& shape, const float* x, const float* dy, const float* gamma,
-                         const float* mean, const float* scale, float* partial, float* dx, float* dgamma,
-                         float* dbeta) {
-  backward(shape, x, dy, gamma, mean, scale, partial, dx, dgamma, dbeta);
-}
-CONVOKE_MULTIVERSION_BF16
-void layer_norm_backward(const ChannelBlocks& shape, const Bf16* x, const Bf16* dy, const float* gamma,
-                         const float* mean, const float* scale, float* partial, Bf16* dx, float* dgamma,
-                         float* dbeta) {
-  backward(shape, x, dy, gamma, mean, scale, partial, dx, dgamma, dbeta);
+template <>
+LayerNormKernels<Bf16> kernels_for<kThisSet>() {
+  return {forward, backward};
 }
 
 }  // namespace convoke::nn

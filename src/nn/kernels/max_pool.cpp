@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "convoke/core/multiversion.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/pieces.hpp"
 #include "nn/kernels/vectors.hpp"
 
@@ -71,8 +71,7 @@ template <int N, class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void forward(const MaxPoolShape& s, const T* x, T* y, std::int32_t* winners,
-                                           bool relu) {
+void forward(const MaxPoolShape& s, const T* x, T* y, std::int32_t* winners, bool relu) {
   const float lowest = relu ? 0.0F : -std::numeric_limits<float>::infinity();
   const std::int64_t out_pixels = s.out_height * s.out_width;
   for (std::int64_t sample = 0; sample < s.in.samples; ++sample) {
@@ -156,6 +155,12 @@ bool tile(const MaxPoolShape& shape) {
          shape.out_width * shape.width <= shape.in.width;
 }
 
+template <class T>
+void backward(const MaxPoolShape& shape, const T* dy, const std::int32_t* winners, T* dx) {
+  if (tile(shape)) return backward_tiles(shape, dy, winners, dx);
+  backward_any(shape, dy, winners, dx);
+}
+
 template <int N, class T>
 [[gnu::always_inline]] inline void adaptive_plane(const AdaptiveShape& s, const T* x, T* y,
                                                   std::int32_t* winners) {
@@ -181,8 +186,7 @@ template <int N, class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void adaptive_forward(const AdaptiveShape& s, const T* x, T* y,
-                                                    std::int32_t* winners) {
+void adaptive_forward(const AdaptiveShape& s, const T* x, T* y, std::int32_t* winners) {
   const std::int64_t out_pixels = s.out_height * s.out_width;
   for (std::int64_t sample = 0; sample < s.in.samples; ++sample) {
     for_each_piece(
@@ -211,41 +215,13 @@ void adaptive_backward(const AdaptiveShape& s, const T* dy, const std::int32_t* 
 
 }  // namespace
 
-CONVOKE_MULTIVERSION
-void adaptive_max_pool_forward(const AdaptiveShape& shape, const float* x, float* y, std::int32_t* winners) {
-  adaptive_forward(shape, x, y, winners);
+template <>
+MaxPoolKernels<float> kernels_for<kThisSet>() {
+  return {forward, backward, adaptive_forward, adaptive_backward};
 }
-CONVOKE_MULTIVERSION_BF16
-void adaptive_max_pool_forward(const AdaptiveShape& shape, const Bf16* x, Bf16* y, std::int32_t* winners) {
-  adaptive_forward(shape, x, y, winners);
-}
-void adaptive_max_pool_backward(const AdaptiveShape& shape, const float* dy, const std::int32_t* winners,
-                                float* dx) {
-  adaptive_backward(shape, dy, winners, dx);
-}
-void adaptive_max_pool_backward(const AdaptiveShape& shape, const Bf16* dy, const std::int32_t* winners,
-                                Bf16* dx) {
-  adaptive_backward(shape, dy, winners, dx);
-}
-
-CONVOKE_MULTIVERSION
-void max_pool_forward(const MaxPoolShape& shape, const float* x, float* y, std::int32_t* winners, bool relu) {
-  forward(shape, x, y, winners, relu);
-}
-CONVOKE_MULTIVERSION_BF16
-void max_pool_forward(const MaxPoolShape& shape, const Bf16* x, Bf16* y, std::int32_t* winners, bool relu) {
-  forward(shape, x, y, winners, relu);
-}
-
-CONVOKE_MULTIVERSION
-void max_pool_backward(const MaxPoolShape& shape, const float* dy, const std::int32_t* winners, float* dx) {
-  if (tile(shape)) return backward_tiles(shape, dy, winners, dx);
-  backward_any(shape, dy, winners, dx);
-}
-CONVOKE_MULTIVERSION_BF16
-void max_pool_backward(const MaxPoolShape& shape, const Bf16* dy, const std::int32_t* winners, Bf16* dx) {
-  if (tile(shape)) return backward_tiles(shape, dy, winners, dx);
-  backward_any(shape, dy, winners, dx);
+template <>
+MaxPoolKernels<Bf16> kernels_for<kThisSet>() {
+  return {forward, backward, adaptive_forward, adaptive_backward};
 }
 
 }  // namespace convoke::nn

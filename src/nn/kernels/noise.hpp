@@ -16,17 +16,4 @@ void add_noise(const ChannelBlocks& shape, const float* x, double deviation, Phi
 void add_noise(const ChannelBlocks& shape, const Bf16* x, double deviation, PhiloxKey key,
                std::uint32_t stream, const std::uint32_t* samples, Bf16* y);
 
-/// y = keep ? x / (1 - rate) : 0. Element e = pixel * C + channel of a sample uses word e / 16 % 4 of the
-/// Philox counter (e / 64 * 16 + e % 16, stream, sample, 0), so that 16 neighboring counters serve 64
-/// elements. The result does not depend on layout, batch, rank or thread. keep (one byte per element, in the
-/// order of x) is written for backward.
-void dropout_forward(const ChannelBlocks& shape, const float* x, double rate, PhiloxKey key,
-                     std::uint32_t stream, const std::uint32_t* samples, float* y, std::uint8_t* keep);
-void dropout_forward(const ChannelBlocks& shape, const Bf16* x, double rate, PhiloxKey key,
-                     std::uint32_t stream, const std::uint32_t* samples, Bf16* y, std::uint8_t* keep);
-
-/// dx = keep ? dy / (1 - rate) : 0; n elements; dx may be dy.
-void dropout_backward(const float* dy, const std::uint8_t* keep, double rate, float* dx, std::size_t n);
-void dropout_backward(const Bf16* dy, const std::uint8_t* keep, double rate, Bf16* dx, std::size_t n);
-
 }  // namespace convoke::nn

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "convoke/core/multiversion.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/pieces.hpp"
 
 namespace convoke::nn {
@@ -10,7 +10,7 @@ namespace convoke::nn {
 namespace {
 
 template <class T>
-[[gnu::always_inline]] inline void prelu_body(const ChannelBlocks& s, const float* alpha, const T* x, T* y) {
+void prelu(const ChannelBlocks& s, const float* alpha, const T* x, T* y) {
   for (std::int64_t n = 0; n < s.samples; ++n) {
     for_each_piece(
         s, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
@@ -57,8 +57,8 @@ template <class T, class Slope, class Share>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void prelu_backward_body(const ChannelBlocks& shape, const float* alpha,
-                                                       const T* x, const T* dy, T* dx, float* dalpha) {
+void prelu_backward(const ChannelBlocks& shape, const float* alpha, const T* x, const T* dy, T* dx,
+                    float* dalpha) {
   backward_body(
       shape, alpha, x, dy, dx, dalpha,
       [](float value, float a) __attribute__((always_inline)) { return value > 0 ? 1.0F : a; },
@@ -66,51 +66,15 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void channel_scale_backward_body(const ChannelBlocks& shape, const float* gamma,
-                                                               const T* x, const T* dy, T* dx,
-                                                               float* dgamma) {
+void channel_scale_backward(const ChannelBlocks& shape, const float* gamma, const T* x, const T* dy, T* dx,
+                            float* dgamma) {
   backward_body(
       shape, gamma, x, dy, dx, dgamma, [](float, float g) __attribute__((always_inline)) { return g; },
       [](float value) __attribute__((always_inline)) { return value; });
 }
 
-}  // namespace
-
-CONVOKE_MULTIVERSION
-void prelu(const ChannelBlocks& shape, const float* alpha, const float* x, float* y) {
-  prelu_body(shape, alpha, x, y);
-}
-CONVOKE_MULTIVERSION_BF16
-void prelu(const ChannelBlocks& shape, const float* alpha, const Bf16* x, Bf16* y) {
-  prelu_body(shape, alpha, x, y);
-}
-
-CONVOKE_MULTIVERSION
-void prelu_backward(const ChannelBlocks& shape, const float* alpha, const float* x, const float* dy,
-                    float* dx, float* dalpha) {
-  prelu_backward_body(shape, alpha, x, dy, dx, dalpha);
-}
-CONVOKE_MULTIVERSION_BF16
-void prelu_backward(const ChannelBlocks& shape, const float* alpha, const Bf16* x, const Bf16* dy, Bf16* dx,
-                    float* dalpha) {
-  prelu_backward_body(shape, alpha, x, dy, dx, dalpha);
-}
-
-CONVOKE_MULTIVERSION
-void channel_scale_backward(const ChannelBlocks& shape, const float* gamma, const float* x, const float* dy,
-                            float* dx, float* dgamma) {
-  channel_scale_backward_body(shape, gamma, x, dy, dx, dgamma);
-}
-CONVOKE_MULTIVERSION_BF16
-void channel_scale_backward(const ChannelBlocks& shape, const float* gamma, const Bf16* x, const Bf16* dy,
-                            Bf16* dx, float* dgamma) {
-  channel_scale_backward_body(shape, gamma, x, dy, dx, dgamma);
-}
-
-namespace {
-
 template <class T>
-[[gnu::always_inline]] inline void body(const ChannelBlocks& s, const ScaleShift& by, const T* x, T* y) {
+void scale_shift(const ChannelBlocks& s, const ScaleShift& by, const T* x, T* y) {
   for (std::int64_t n = 0; n < s.samples; ++n) {
     const std::int64_t row = by.per_sample ? n * s.padded_channels() : 0;
     for_each_piece(
@@ -135,13 +99,13 @@ template <class T>
 
 }  // namespace
 
-CONVOKE_MULTIVERSION
-void scale_shift(const ChannelBlocks& shape, const ScaleShift& by, const float* x, float* y) {
-  body(shape, by, x, y);
+template <>
+PerChannelKernels<float> kernels_for<kThisSet>() {
+  return {prelu, prelu_backward, channel_scale_backward, scale_shift};
 }
-CONVOKE_MULTIVERSION_BF16
-void scale_shift(const ChannelBlocks& shape, const ScaleShift& by, const Bf16* x, Bf16* y) {
-  body(shape, by, x, y);
+template <>
+PerChannelKernels<Bf16> kernels_for<kThisSet>() {
+  return {prelu, prelu_backward, channel_scale_backward, scale_shift};
 }
 
 }  // namespace convoke::nn

@@ -4,18 +4,21 @@
 #include <type_traits>
 
 #include "nn/channel_blocks.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 
 namespace convoke::nn {
 
 /// Our kernels work on pieces of 16, 8 or 1 neighboring channels. The innermost loop has a constant length,
-/// is marked `omp simd`, and becomes one vector operation of the instruction set for which
-/// CONVOKE_MULTIVERSION compiles. Calls f(width, first channel), where width is a std::integral_constant,
-/// until all padded channels are covered; a piece never crosses a block.
+/// is marked `omp simd`, and becomes one vector operation of the instruction set; only AVX-512 has vectors of
+/// 16 floats. Calls f(width, first channel), where width is a std::integral_constant, until all padded
+/// channels are covered; a piece never crosses a block.
 template <class F>
 [[gnu::always_inline]] inline void for_each_piece(const ChannelBlocks& blocks, const F& f) {
   for (std::int64_t outer = 0; outer < blocks.outer; ++outer) {
     std::int64_t c = 0;
-    for (; c + 16 <= blocks.block; c += 16) f(std::integral_constant<int, 16>{}, outer * blocks.block + c);
+    if constexpr (kThisSet == InstructionSet::kAvx512) {
+      for (; c + 16 <= blocks.block; c += 16) f(std::integral_constant<int, 16>{}, outer * blocks.block + c);
+    }
     for (; c + 8 <= blocks.block; c += 8) f(std::integral_constant<int, 8>{}, outer * blocks.block + c);
     for (; c < blocks.block; ++c) f(std::integral_constant<int, 1>{}, outer * blocks.block + c);
   }
@@ -23,8 +26,8 @@ template <class F>
 
 /// Returns the offset of a channel's first pixel in a tensor of `pixels` pixels with the channel blocking
 /// `b`.
-inline std::int64_t plane_offset(const ChannelBlocks& b, std::int64_t pixels, std::int64_t sample,
-                                 std::int64_t channel) {
+[[gnu::always_inline]] inline std::int64_t plane_offset(const ChannelBlocks& b, std::int64_t pixels,
+                                                        std::int64_t sample, std::int64_t channel) {
   return (sample * b.outer + channel / b.block) * pixels * b.block + channel % b.block;
 }
 

@@ -1,7 +1,7 @@
 #include "nn/kernels/recurrent.hpp"
 
-#include "convoke/core/multiversion.hpp"
 #include "nn/kernels/curves.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/stored.hpp"
 
 namespace convoke::nn {
@@ -49,7 +49,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void lstm_forward_body(const RecurrentStep<T>& p) {
+void lstm_forward(const RecurrentStep<T>& p) {
   const std::int64_t units = p.units;
   for (std::int64_t n = 0; n < p.samples; ++n) {
     const std::int64_t at = n * units;
@@ -85,7 +85,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void lstm_backward_body(const RecurrentStep<T>& p) {
+void lstm_backward(const RecurrentStep<T>& p) {
   const std::int64_t units = p.units;
   for (std::int64_t n = 0; n < p.samples; ++n) {
     const std::int64_t at = n * units;
@@ -114,7 +114,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void gru_forward_body(const RecurrentStep<T>& p) {
+void gru_forward(const RecurrentStep<T>& p) {
   const std::int64_t units = p.units;
   for (std::int64_t n = 0; n < p.samples; ++n) {
     const std::int64_t at = n * units;
@@ -143,7 +143,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void gru_backward_body(const RecurrentStep<T>& p) {
+void gru_backward(const RecurrentStep<T>& p) {
   const std::int64_t units = p.units;
   for (std::int64_t n = 0; n < p.samples; ++n) {
     const std::int64_t at = n * units;
@@ -175,8 +175,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void scale_body(const T* x, const float* factors, std::int64_t length,
-                                              std::int64_t row, T* y) {
+void scale_time_steps(const T* x, const float* factors, std::int64_t length, std::int64_t row, T* y) {
   for (std::int64_t l = 0; l < length; ++l) {
 #pragma omp simd
     for (std::int64_t i = 0; i < row; ++i) store(y + l * row + i, load(x + l * row + i) * factors[i]);
@@ -185,22 +184,13 @@ template <class T>
 
 }  // namespace
 
-CONVOKE_MULTIVERSION void lstm_forward(const RecurrentStep<float>& step) { lstm_forward_body(step); }
-CONVOKE_MULTIVERSION void lstm_forward(const RecurrentStep<Bf16>& step) { lstm_forward_body(step); }
-CONVOKE_MULTIVERSION void lstm_backward(const RecurrentStep<float>& step) { lstm_backward_body(step); }
-CONVOKE_MULTIVERSION void lstm_backward(const RecurrentStep<Bf16>& step) { lstm_backward_body(step); }
-CONVOKE_MULTIVERSION void gru_forward(const RecurrentStep<float>& step) { gru_forward_body(step); }
-CONVOKE_MULTIVERSION void gru_forward(const RecurrentStep<Bf16>& step) { gru_forward_body(step); }
-CONVOKE_MULTIVERSION void gru_backward(const RecurrentStep<float>& step) { gru_backward_body(step); }
-CONVOKE_MULTIVERSION void gru_backward(const RecurrentStep<Bf16>& step) { gru_backward_body(step); }
-
-CONVOKE_MULTIVERSION
-void scale_time_steps(const float* x, const float* factors, std::int64_t length, std::int64_t row, float* y) {
-  scale_body(x, factors, length, row, y);
+template <>
+RecurrentKernels<float> kernels_for<kThisSet>() {
+  return {lstm_forward, lstm_backward, gru_forward, gru_backward, scale_time_steps};
 }
-CONVOKE_MULTIVERSION_BF16
-void scale_time_steps(const Bf16* x, const float* factors, std::int64_t length, std::int64_t row, Bf16* y) {
-  scale_body(x, factors, length, row, y);
+template <>
+RecurrentKernels<Bf16> kernels_for<kThisSet>() {
+  return {lstm_forward, lstm_backward, gru_forward, gru_backward, scale_time_steps};
 }
 
 }  // namespace convoke::nn

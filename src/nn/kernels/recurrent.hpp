@@ -32,20 +32,19 @@ struct RecurrentStep {
   const float* back = nullptr;  ///< (N, U): gradient of h (dropped) through R; null at the last time step
 };
 
-//   c = f c_before + i g,  h = o tanh(c)
-void lstm_forward(const RecurrentStep<float>& step);
-void lstm_forward(const RecurrentStep<Bf16>& step);
-void lstm_backward(const RecurrentStep<float>& step);
-void lstm_backward(const RecurrentStep<Bf16>& step);
+/// The time steps of recurrent layers.
+template <class T>
+struct RecurrentKernels {
+  //   c = f c_before + i g,  h = o tanh(c)
+  void (*lstm_forward)(const RecurrentStep<T>& step);
+  void (*lstm_backward)(const RecurrentStep<T>& step);
 
-//   h = z h_before + (1 - z) tanh(a + r q), where q is the candidate's part of R h_before + b_R
-void gru_forward(const RecurrentStep<float>& step);
-void gru_forward(const RecurrentStep<Bf16>& step);
-void gru_backward(const RecurrentStep<float>& step);
-void gru_backward(const RecurrentStep<Bf16>& step);
+  //   h = z h_before + (1 - z) tanh(a + r q), where q is the candidate's part of R h_before + b_R
+  void (*gru_forward)(const RecurrentStep<T>& step);
+  void (*gru_backward)(const RecurrentStep<T>& step);
 
-/// y[l, n, f] = x[l, n, f] * factors[n, f]; y may be x.
-void scale_time_steps(const float* x, const float* factors, std::int64_t length, std::int64_t row, float* y);
-void scale_time_steps(const Bf16* x, const float* factors, std::int64_t length, std::int64_t row, Bf16* y);
+  /// y[l, n, f] = x[l, n, f] * factors[n, f]; y may be x.
+  void (*scale_time_steps)(const T* x, const float* factors, std::int64_t length, std::int64_t row, T* y);
+};
 
 }  // namespace convoke::nn

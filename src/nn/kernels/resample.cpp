@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "convoke/core/multiversion.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/pieces.hpp"
 
 namespace convoke::nn {
@@ -36,8 +36,7 @@ template <int N, class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void resample_body(const ChannelBlocks& in, const AxisTaps& rows,
-                                                 const AxisTaps& columns, const T* x, T* y) {
+void resample(const ChannelBlocks& in, const AxisTaps& rows, const AxisTaps& columns, const T* x, T* y) {
   const std::int64_t out_pixels = rows.outputs() * columns.outputs();
   for (std::int64_t sample = 0; sample < in.samples; ++sample) {
     for_each_piece(
@@ -51,29 +50,13 @@ template <class T>
 
 }  // namespace
 
-AxisTaps transposed(const AxisTaps& taps, std::int64_t inputs) {
-  AxisTaps result;
-  for (std::int64_t input = 0; input < inputs; ++input) {
-    for (std::int64_t o = 0; o < taps.outputs(); ++o) {
-      for (auto t = static_cast<std::size_t>(taps.first[static_cast<std::size_t>(o)]);
-           t < static_cast<std::size_t>(taps.first[static_cast<std::size_t>(o) + 1]); ++t) {
-        if (taps.index[t] == input) result.add(o, taps.weight[t]);
-      }
-    }
-    result.close();
-  }
-  return result;
+template <>
+ResampleKernels<float> kernels_for<kThisSet>() {
+  return {resample};
 }
-
-CONVOKE_MULTIVERSION
-void resample(const ChannelBlocks& in, const AxisTaps& rows, const AxisTaps& columns, const float* x,
-              float* y) {
-  resample_body(in, rows, columns, x, y);
-}
-CONVOKE_MULTIVERSION_BF16
-void resample(const ChannelBlocks& in, const AxisTaps& rows, const AxisTaps& columns, const Bf16* x,
-              Bf16* y) {
-  resample_body(in, rows, columns, x, y);
+template <>
+ResampleKernels<Bf16> kernels_for<kThisSet>() {
+  return {resample};
 }
 
 }  // namespace convoke::nn

@@ -23,13 +23,11 @@ struct AxisTaps {
   void close() { first.push_back(static_cast<std::int32_t>(index.size())); }
 };
 
-/// Returns the map from gradients of the outputs to gradients of `inputs` inputs.
-AxisTaps transposed(const AxisTaps& taps, std::int64_t inputs);
-
-/// y[i, j] = sum_h sum_w rows[i, h] columns[j, w] x[h, w] in every plane; y is blocked as x. Padding,
-/// cropping, interpolation and averages are such maps. Their gradients are too, with both axes transposed.
-void resample(const ChannelBlocks& in, const AxisTaps& rows, const AxisTaps& columns, const float* x,
-              float* y);
-void resample(const ChannelBlocks& in, const AxisTaps& rows, const AxisTaps& columns, const Bf16* x, Bf16* y);
+template <class T>
+struct ResampleKernels {
+  /// y[i, j] = sum_h sum_w rows[i, h] columns[j, w] x[h, w] in every plane; y is blocked as x. Padding,
+  /// cropping, interpolation and averages are such maps. Their gradients are too, with both axes transposed.
+  void (*resample)(const ChannelBlocks& in, const AxisTaps& rows, const AxisTaps& columns, const T* x, T* y);
+};
 
 }  // namespace convoke::nn

@@ -23,17 +23,6 @@ using Ints = typename VectorsOf<N>::Ints;
 template <class Vector>
 constexpr int kMicroBatchesOf = sizeof(Vector) / 4;
 
-/// True if the processor has vectors of 16 floats. A kernel that keeps many vectors in registers uses 8
-/// floats elsewhere: GCC keeps vectors that are too long for the instruction set in memory.
-inline bool has_vectors_of_16() {
-#if defined(__x86_64__)
-  static const bool has = __builtin_cpu_supports("avx512f") != 0;
-  return has;
-#else
-  return false;
-#endif
-}
-
 template <class Vector>
 [[gnu::always_inline]] inline void load_vector(const float* from, Vector& to) {
   std::memcpy(&to, from, sizeof to);

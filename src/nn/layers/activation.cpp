@@ -4,6 +4,7 @@
 #include <array>
 
 #include "nn/kernels/activation.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/pieces.hpp"
 #include "nn/layers/in_place.hpp"
 
@@ -126,7 +127,7 @@ void Activation::compile_by_kernel(PlanBuilder& plan, const Node& node) const {
     plan.add_kernel(
         node, "forward",
         [=](const Frame& frame) {
-          activate(curve, alpha, frame.at<T>(x), frame.at<T>(y), count);
+          kernels<ActivationKernels<T>>().activate(curve, alpha, frame.at<T>(x), frame.at<T>(y), count);
           if (clear) clear_padding(blocks, frame.at<T>(y));
         },
         {x.ref, y.ref}, y);
@@ -135,7 +136,7 @@ void Activation::compile_by_kernel(PlanBuilder& plan, const Node& node) const {
   if (!plan.training()) return;
   const Tensor kept = slope_needs_x(curve) ? x : y;
   on_backward_in_place(plan, node, {kept.ref}, [=]<class T>(const Frame& frame, const T* dy, T* dx) {
-    activate_backward(curve, alpha, frame.at<T>(kept), dy, dx, count);
+    kernels<ActivationKernels<T>>().activate_backward(curve, alpha, frame.at<T>(kept), dy, dx, count);
   });
 }
 

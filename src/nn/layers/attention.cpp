@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
-#include "nn/kernels/activation.hpp"
+#include "nn/kernels/softmax.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "nn/kernels/instruction_sets.hpp"
 namespace convoke::nn {
 
 BatchNormKept::BatchNormKept(PlanBuilder& plan, const BatchNormShape& shape, std::int64_t micro_batches,
@@ -27,8 +28,9 @@ void offer_recomputation(PlanBuilder& plan, const Node& node, const BatchNormPla
     plan.offer_recomputation(
         node, "again" + norm.what.substr(std::string_view("forward").size()),
         [=](const Frame& frame) {
-          batch_norm_forward(given, frame.at<T>(norm.x), norm.gamma.at(frame), norm.beta.at(frame),
-                             norm.epsilon, kept.at(frame), frame.at<T>(norm.y));
+          kernels<BatchNormKernels<T>>().forward(given, frame.at<T>(norm.x), norm.gamma.at(frame),
+                                                 norm.beta.at(frame), norm.epsilon, kept.at(frame),
+                                                 frame.at<T>(norm.y));
         },
         std::move(uses), norm.y);
   });

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "nn/kernels/batch_norm_moments.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/layers/batch_norm_plan.hpp"
 
 namespace convoke::nn {
@@ -38,15 +39,15 @@ void add_synchronized_forward(PlanBuilder& plan, const Node& node, const BatchNo
   const auto channels = static_cast<std::size_t>(norm.shape.in.channels);
   const auto padded = static_cast<std::size_t>(norm.shape.in.padded_channels());
   const Ref moments = allocate_moments(plan, channels);
-  plan.add_kernel(node, "forward moments",
-                  [=](const Frame& frame) {
-                    double* const sums = moments_at(frame, moments);
-                    batch_norm_moments(norm.shape, frame.at<T>(norm.x), sums, sums + channels);
-                    const double share =
-                        static_cast<double>(norm.shape.in.samples) / static_cast<double>(frame.group);
-                    for (std::size_t i = 0; i < 2 * channels; ++i) sums[i] *= share;
-                  },
-                  {norm.x.ref, moments}, {});
+  plan.add_kernel(
+      node, "forward moments",
+      [=](const Frame& frame) {
+        double* const sums = moments_at(frame, moments);
+        kernels<BatchNormMomentsKernels<T>>().moments(norm.shape, frame.at<T>(norm.x), sums, sums + channels);
+        const double share = static_cast<double>(norm.shape.in.samples) / static_cast<double>(frame.group);
+        for (std::size_t i = 0; i < 2 * channels; ++i) sums[i] *= share;
+      },
+      {norm.x.ref, moments}, {});
   plan.exchange(moments, 2 * channels);
 
   std::vector<Ref> all = uses;
@@ -58,8 +59,9 @@ void add_synchronized_forward(PlanBuilder& plan, const Node& node, const BatchNo
         given.frozen = true;
         const BatchNormMemory memory = kept.at(frame);
         statistics_from(moments_at(frame, moments), channels, padded, memory);
-        batch_norm_forward(given, frame.at<T>(norm.x), norm.gamma.at(frame), norm.beta.at(frame),
-                           norm.epsilon, memory, frame.at<T>(norm.y));
+        kernels<BatchNormKernels<T>>().forward(given, frame.at<T>(norm.x), norm.gamma.at(frame),
+                                               norm.beta.at(frame), norm.epsilon, memory,
+                                               frame.at<T>(norm.y));
       },
       std::move(all), norm.y);
   offer_recomputation(plan, node, norm, kept, uses);
@@ -96,8 +98,9 @@ void add_synchronized_backward(PlanBuilder& plan, const Node& node, const BatchN
       node, "backward moments",
       [=](const Frame& frame) {
         double* const sums = moments_at(frame, moments);
-        batch_norm_reduce(norm.shape, frame.at<T>(norm.x), frame.at<T>(dy), norm.gamma.at(frame),
-                          norm.beta.at(frame), kept.at(frame), frame.at<T>(gated), sums, sums + channels);
+        kernels<BatchNormMomentsKernels<T>>().reduce(
+            norm.shape, frame.at<T>(norm.x), frame.at<T>(dy), norm.gamma.at(frame), norm.beta.at(frame),
+            kept.at(frame), frame.at<T>(gated), sums, sums + channels);
         to_padded(sums, channels, padded, frame.at(dgamma));
         to_padded(sums + channels, channels, padded, frame.at(dbeta));
         write_statistics(frame);
@@ -114,8 +117,9 @@ void add_synchronized_backward(PlanBuilder& plan, const Node& node, const BatchN
         double* const sums = moments_at(frame, moments);
         const double count = static_cast<double>(frame.group) * static_cast<double>(norm.shape.in.pixels());
         for (std::size_t i = 0; i < 2 * channels; ++i) sums[i] /= count;
-        batch_norm_spread_back(norm.shape, frame.at<T>(norm.x), frame.at<T>(gated), norm.gamma.at(frame),
-                               norm.beta.at(frame), kept.at(frame), sums, sums + channels, frame.at<T>(dx));
+        kernels<BatchNormMomentsKernels<T>>().spread_back(
+            norm.shape, frame.at<T>(norm.x), frame.at<T>(gated), norm.gamma.at(frame), norm.beta.at(frame),
+            kept.at(frame), sums, sums + channels, frame.at<T>(dx));
       },
       uses, dx);
   plan.add_gradient(norm.from, dx, node);

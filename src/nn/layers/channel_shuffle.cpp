@@ -6,6 +6,7 @@
 
 #include "convoke/core/error.hpp"
 #include "nn/kernels/copy_box.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/layers/copy_box_plan.hpp"
 
 namespace convoke::nn {
@@ -40,7 +41,9 @@ void ChannelShuffle::compile(PlanBuilder& plan, const Node& node) const {
       using T = decltype(zero);
       plan.add_kernel(
           node, what,
-          [=](const Frame& frame) { channel_shuffle(blocks, groups, frame.at<T>(in), frame.at<T>(out)); },
+          [=](const Frame& frame) {
+            kernels<CopyBoxKernels<T>>().channel_shuffle(blocks, groups, frame.at<T>(in), frame.at<T>(out));
+          },
           {in.ref, out.ref}, out);
     });
     return out;

@@ -5,6 +5,8 @@
 #include <array>
 
 #include "convoke/core/error.hpp"
+#include "nn/kernels/instruction_sets.hpp"
+#include "nn/kernels/pieces.hpp"
 #include "nn/layers/copy_box_plan.hpp"
 
 namespace convoke::nn {
@@ -75,7 +77,8 @@ void Concat::compile(PlanBuilder& plan, const Node& node) const {
     plan.add_kernel(
         node, "forward",
         [=](const Frame& frame) {
-          for (const Part& part : parts) copy_box(part.box, frame.at<T>(part.value), frame.at<T>(y), false);
+          for (const Part& part : parts)
+            kernels<CopyBoxKernels<T>>().copy_box(part.box, frame.at<T>(part.value), frame.at<T>(y), false);
           clear_padding(whole, frame.at<T>(y));
         },
         uses, y);

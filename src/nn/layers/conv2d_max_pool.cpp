@@ -1,6 +1,7 @@
 #include "nn/layers/conv2d_max_pool.hpp"
 
 #include "nn/kernels/conv2d_max_pool.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
@@ -32,8 +33,9 @@ void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOp
     plan.add_kernel(
         node, relu ? "forward, relu, max_pool" : "forward, max_pool",
         [=](const Frame& frame) {
-          conv2d_max_pool_forward(shape, frame.at(x), frame.at(weight), has_bias ? frame.at(bias) : nullptr,
-                                  frame.at<T>(y), training ? frame.integers(winners) : nullptr, relu);
+          kernels<Conv2dMaxPoolKernels<T>>().forward(shape, frame.at(x), frame.at(weight),
+                                                     has_bias ? frame.at(bias) : nullptr, frame.at<T>(y),
+                                                     training ? frame.integers(winners) : nullptr, relu);
         },
         uses, y, flops);
   });
@@ -52,8 +54,9 @@ void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOp
       plan.add_kernel(
           node, "backward weights, max_pool",
           [=](const Frame& frame) {
-            conv2d_max_pool_backward(shape, frame.at(x), frame.at<T>(dy), frame.integers(winners),
-                                     frame.at(dweight), has_bias ? frame.at(dbias) : nullptr);
+            kernels<Conv2dMaxPoolKernels<T>>().backward(shape, frame.at(x), frame.at<T>(dy),
+                                                        frame.integers(winners), frame.at(dweight),
+                                                        has_bias ? frame.at(dbias) : nullptr);
           },
           {x.ref, dy.ref, winners}, {}, flops, completes);
     });

@@ -4,6 +4,7 @@
 
 #include "nn/kernels/activation.hpp"
 #include "nn/kernels/elementwise.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/layers/depthwise_gradient.hpp"
 
 namespace convoke::nn {
@@ -188,7 +189,10 @@ void Convolution::finish_forward() {
       const bool relu = activation == FusibleActivation::kRelu;
       plan.add_kernel(
           *node_, relu ? "sum, relu" : "sum",
-          [=](const Frame& frame) { add(frame.at<T>(y), frame.at<T>(addend), frame.at<T>(y), count, relu); },
+          [=](const Frame& frame) {
+            kernels<ElementwiseKernels<T>>().add(frame.at<T>(y), frame.at<T>(addend), frame.at<T>(y), count,
+                                                 relu);
+          },
           {addend.ref, y.ref}, y);
     } else {
       const Curve curve = activation == FusibleActivation::kRelu6  ? Curve::kRelu6
@@ -196,7 +200,10 @@ void Convolution::finish_forward() {
                                                                    : Curve::kHardSwish;
       plan.add_kernel(
           *node_, "activation",
-          [=](const Frame& frame) { activate(curve, 0, frame.at<T>(y), frame.at<T>(y), count); }, {y.ref}, y);
+          [=](const Frame& frame) {
+            kernels<ActivationKernels<T>>().activate(curve, 0, frame.at<T>(y), frame.at<T>(y), count);
+          },
+          {y.ref}, y);
     }
   });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nn/kernels/instruction_sets.hpp"
 namespace convoke::nn {
 
 Tensor cuttable(PlanBuilder& plan, std::size_t node, const Node& reader, ChannelBlocks& blocks) {
@@ -42,7 +43,7 @@ void give_part(PlanBuilder& plan, const Node& reader, std::size_t node, const Te
         reader, add ? "backward, added" : "backward",
         [=](const Frame& frame) {
           if (fill) std::fill_n(frame.at<T>(dx), count, T{});
-          copy_box(target, frame.at<T>(dy), frame.at<T>(dx), add);
+          kernels<CopyBoxKernels<T>>().copy_box(target, frame.at<T>(dy), frame.at<T>(dx), add);
         },
         {dy.ref, dx.ref}, dx);
   });

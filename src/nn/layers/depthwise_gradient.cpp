@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "nn/kernels/depthwise.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -62,8 +63,8 @@ bool add_depthwise_gradient(PlanBuilder& plan, const Node& node, const Convoluti
     plan.add_kernel(
         node, "backward weights, depthwise",
         [=](const Frame& frame) {
-          depthwise_backward_weights(shape, frame.at<T>(x), frame.at<T>(dy), frame.at(written),
-                                     bias ? frame.at(dbias) : nullptr);
+          kernels<DepthwiseKernels<T>>().backward_weights(
+              shape, frame.at<T>(x), frame.at<T>(dy), frame.at(written), bias ? frame.at(dbias) : nullptr);
         },
         std::move(uses), written, flops, completes);
   });

@@ -7,7 +7,8 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/random.hpp"
-#include "nn/kernels/noise.hpp"
+#include "nn/kernels/dropout.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/per_channel.hpp"
 #include "nn/layers/in_place.hpp"
 
@@ -53,13 +54,14 @@ void compile_drop_channels(PlanBuilder& plan, const Node& node, double rate, Dro
         node, "forward",
         [=](const Frame& frame) {
           draw_factors(blocks, rate, what, frame.key, stream, frame.at(factors));
-          scale_shift(blocks, {frame.at(factors), nullptr, true}, frame.at<T>(x), frame.at<T>(y));
+          kernels<PerChannelKernels<T>>().scale_shift(blocks, {frame.at(factors), nullptr, true},
+                                                      frame.at<T>(x), frame.at<T>(y));
         },
         {x.ref, y.ref, factors}, y);
   });
   plan.set_value(node.index, y);
-  on_backward_in_place(plan, node, {factors}, [=](const Frame& frame, const auto* dy, auto* dx) {
-    scale_shift(blocks, {frame.at(factors), nullptr, true}, dy, dx);
+  on_backward_in_place(plan, node, {factors}, [=]<class T>(const Frame& frame, const T* dy, T* dx) {
+    kernels<PerChannelKernels<T>>().scale_shift(blocks, {frame.at(factors), nullptr, true}, dy, dx);
   });
 }
 
@@ -102,16 +104,17 @@ void Dropout::compile(PlanBuilder& plan, const Node& node) const {
     plan.add_kernel(
         node, "forward",
         [=](const Frame& frame) {
-          dropout_forward(blocks, frame.at<T>(x), rate,
-                          philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
-                          frame.key.samples.data(), frame.at<T>(y),
-                          reinterpret_cast<std::uint8_t*>(frame.address(keep)));
+          kernels<DropoutKernels<T>>().forward(blocks, frame.at<T>(x), rate,
+                                               philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch),
+                                               stream, frame.key.samples.data(), frame.at<T>(y),
+                                               reinterpret_cast<std::uint8_t*>(frame.address(keep)));
         },
         {x.ref, y.ref, keep}, y);
   });
   plan.set_value(node.index, y);
-  on_backward_in_place(plan, node, {keep}, [=](const Frame& frame, const auto* dy, auto* dx) {
-    dropout_backward(dy, reinterpret_cast<const std::uint8_t*>(frame.address(keep)), rate, dx, count);
+  on_backward_in_place(plan, node, {keep}, [=]<class T>(const Frame& frame, const T* dy, T* dx) {
+    kernels<DropoutKernels<T>>().backward(dy, reinterpret_cast<const std::uint8_t*>(frame.address(keep)),
+                                          rate, dx, count);
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "convoke/core/error.hpp"
 #include "nn/kernels/embedding.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/plan/plan_builder.hpp"
 #include "nn/plan/time_major.hpp"
 
@@ -63,7 +64,8 @@ void Embedding::compile(PlanBuilder& plan, const Node& node) const {
         node, "forward",
         [=, &node](const Frame& frame) {
           const std::int32_t* tokens = frame.integers(x.ref);
-          const std::int64_t bad = embedding_forward(layout, tokens, frame.at(weight), rows, frame.at<T>(y));
+          const std::int64_t bad =
+              kernels<EmbeddingKernels<T>>().forward(layout, tokens, frame.at(weight), rows, frame.at<T>(y));
           if (bad < 0) return;
           const auto sample = static_cast<std::size_t>(bad / layout.length);
           const auto id = frame.key.samples.empty() ? sample : frame.key.samples[sample];
@@ -83,8 +85,8 @@ void Embedding::compile(PlanBuilder& plan, const Node& node) const {
       using T = decltype(zero);
       plan.add_kernel(node, "backward weights",
                       [=](const Frame& frame) {
-                        embedding_backward(layout, frame.integers(x.ref), frame.at<T>(dy), rows,
-                                           frame.at(gradient));
+                        kernels<EmbeddingKernels<T>>().backward(layout, frame.integers(x.ref),
+                                                                frame.at<T>(dy), rows, frame.at(gradient));
                       },
                       {x.ref, dy.ref, gradient.ref}, gradient, 0, {plan.slot(node, "weight")});
     });

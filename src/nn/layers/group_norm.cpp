@@ -6,6 +6,7 @@
 
 #include "convoke/core/error.hpp"
 #include "nn/kernels/group_norm.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/layers/coefficients.hpp"
 #include "nn/layers/shared_keys.hpp"
 #include "nn/plan/plan_builder.hpp"
@@ -62,8 +63,8 @@ void GroupNorm::compile(PlanBuilder& plan, const Node& node) const {
     plan.add_kernel(
         node, "forward",
         [=](const Frame& frame) {
-          group_norm_forward(shape, frame.at<T>(x), gamma.at(frame), beta.at(frame), epsilon, memory(frame),
-                             frame.at<T>(y));
+          kernels<GroupNormKernels<T>>().forward(shape, frame.at<T>(x), gamma.at(frame), beta.at(frame),
+                                                 epsilon, memory(frame), frame.at<T>(y));
         },
         {x.ref, y.ref, mean, scale, first, second}, y);
   });
@@ -82,8 +83,9 @@ void GroupNorm::compile(PlanBuilder& plan, const Node& node) const {
       plan.add_kernel(
           node, "backward",
           [=](const Frame& frame) {
-            group_norm_backward(shape, frame.at<T>(x), frame.at<T>(dy), gamma.at(frame), memory(frame),
-                                frame.at<T>(dx), frame.at(dgamma), frame.at(dbeta));
+            kernels<GroupNormKernels<T>>().backward(shape, frame.at<T>(x), frame.at<T>(dy), gamma.at(frame),
+                                                    memory(frame), frame.at<T>(dx), frame.at(dgamma),
+                                                    frame.at(dbeta));
           },
           uses, dx, 0, completes);
     });

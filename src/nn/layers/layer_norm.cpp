@@ -5,6 +5,7 @@
 #include <array>
 
 #include "convoke/core/error.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/layer_norm.hpp"
 #include "nn/layers/coefficients.hpp"
 #include "nn/layers/shared_keys.hpp"
@@ -71,8 +72,8 @@ void LayerNorm::compile(PlanBuilder& plan, const Node& node) const {
     plan.add_kernel(
         node, "forward",
         [=](const Frame& frame) {
-          layer_norm_forward(blocks, frame.at<T>(x), gamma.at(frame), beta.at(frame), epsilon, frame.at(mean),
-                             frame.at(scale), frame.at<T>(y));
+          kernels<LayerNormKernels<T>>().forward(blocks, frame.at<T>(x), gamma.at(frame), beta.at(frame),
+                                                 epsilon, frame.at(mean), frame.at(scale), frame.at<T>(y));
         },
         {x.ref, y.ref, mean, scale}, y);
   });
@@ -92,9 +93,9 @@ void LayerNorm::compile(PlanBuilder& plan, const Node& node) const {
       plan.add_kernel(
           node, "backward",
           [=](const Frame& frame) {
-            layer_norm_backward(blocks, frame.at<T>(x), frame.at<T>(dy), gamma.at(frame), frame.at(mean),
-                                frame.at(scale), frame.at(partial), frame.at<T>(dx), frame.at(dgamma),
-                                frame.at(dbeta));
+            kernels<LayerNormKernels<T>>().backward(blocks, frame.at<T>(x), frame.at<T>(dy), gamma.at(frame),
+                                                    frame.at(mean), frame.at(scale), frame.at(partial),
+                                                    frame.at<T>(dx), frame.at(dgamma), frame.at(dbeta));
           },
           uses, dx, 0, completes);
     });

@@ -7,6 +7,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layers/elementwise.hpp"
 #include "nn/kernels/elementwise.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/merge.hpp"
 #include "nn/plan/plan_builder.hpp"
 
@@ -58,7 +59,10 @@ Tensor scaled(PlanBuilder& plan, const Node& node, const Tensor& dy, float facto
   with_stored_type(dy.desc, [&](auto zero) {
     using T = decltype(zero);
     plan.add_kernel(
-        node, "backward", [=](const Frame& frame) { scale(frame.at<T>(dy), factor, frame.at<T>(dx), count); },
+        node, "backward",
+        [=](const Frame& frame) {
+          kernels<MergeKernels<T>>().scale(frame.at<T>(dy), factor, frame.at<T>(dx), count);
+        },
         {dy.ref, dx.ref}, dx);
   });
   return dx;
@@ -76,7 +80,9 @@ struct Product {
       using T = decltype(zero);
       plan.add_kernel(
           node, "forward",
-          [=](const Frame& frame) { multiply(frame.at<T>(a), frame.at<T>(b), frame.at<T>(y), count); },
+          [=](const Frame& frame) {
+            kernels<MergeKernels<T>>().multiply(frame.at<T>(a), frame.at<T>(b), frame.at<T>(y), count);
+          },
           {a.ref, b.ref, y.ref}, y);
     });
     return y;
@@ -90,7 +96,9 @@ struct Product {
       using T = decltype(zero);
       plan.add_kernel(
           node, "backward",
-          [=](const Frame& frame) { multiply(frame.at<T>(b), frame.at<T>(dy), frame.at<T>(da), count); },
+          [=](const Frame& frame) {
+            kernels<MergeKernels<T>>().multiply(frame.at<T>(b), frame.at<T>(dy), frame.at<T>(da), count);
+          },
           {b.ref, dy.ref, da.ref}, da);
     });
     return da;
@@ -103,7 +111,8 @@ struct Product {
       plan.add_kernel(
           node, "forward, channels",
           [=](const Frame& frame) {
-            multiply_channels(blocks, frame.at<T>(x), frame.at<T>(s), frame.at<T>(y));
+            kernels<MergeKernels<T>>().multiply_channels(blocks, frame.at<T>(x), frame.at<T>(s),
+                                                         frame.at<T>(y));
           },
           {x.ref, s.ref, y.ref}, y);
     });
@@ -146,7 +155,8 @@ void Add::compile(PlanBuilder& plan, const Node& node) const {
       plan.add_kernel(
           node, last && relu ? "forward, relu" : "forward",
           [=](const Frame& frame) {
-            add(frame.at<T>(a), frame.at<T>(b), frame.at<T>(y), count, last && relu);
+            kernels<ElementwiseKernels<T>>().add(frame.at<T>(a), frame.at<T>(b), frame.at<T>(y), count,
+                                                 last && relu);
           },
           {a.ref, b.ref, y.ref}, y);
     });
@@ -217,7 +227,7 @@ void Average::compile(PlanBuilder& plan, const Node& node) const {
     plan.add_kernel(
         node, "forward",
         [=, from = Addresses<T>(inputs)](const Frame& frame) mutable {
-          average(from.at(frame), from.tensors.size(), frame.at<T>(y), count);
+          kernels<MergeKernels<T>>().average(from.at(frame), from.tensors.size(), frame.at<T>(y), count);
         },
         uses, y);
   });
@@ -250,7 +260,8 @@ void Maximum::compile(PlanBuilder& plan, const Node& node) const {
     plan.add_kernel(
         node, "forward",
         [=, from = Addresses<T>(inputs)](const Frame& frame) mutable {
-          maximum(from.at(frame), from.tensors.size(), frame.at<T>(y), bytes(frame), count);
+          kernels<MergeKernels<T>>().maximum(from.at(frame), from.tensors.size(), frame.at<T>(y),
+                                             bytes(frame), count);
         },
         uses, y);
   });
@@ -268,7 +279,8 @@ void Maximum::compile(PlanBuilder& plan, const Node& node) const {
         plan.add_kernel(
             node, "backward",
             [=](const Frame& frame) {
-              maximum_backward(frame.at<T>(dy), bytes(frame), input, frame.at<T>(dx), count);
+              kernels<MergeKernels<T>>().maximum_backward(frame.at<T>(dy), bytes(frame), input,
+                                                          frame.at<T>(dx), count);
             },
             {dy.ref, winners, dx.ref}, dx);
       });
@@ -322,9 +334,9 @@ void Multiply::compile(PlanBuilder& plan, const Node& node) const {
           plan.add_kernel(
               node, "backward, channels",
               [=](const Frame& frame) {
-                multiply_channels_backward(blocks, frame.at<T>(x), frame.at<T>(s), frame.at<T>(gradient),
-                                           onwards ? frame.at<T>(before) : nullptr,
-                                           own ? frame.at<T>(ds) : nullptr);
+                kernels<MergeKernels<T>>().multiply_channels_backward(
+                    blocks, frame.at<T>(x), frame.at<T>(s), frame.at<T>(gradient),
+                    onwards ? frame.at<T>(before) : nullptr, own ? frame.at<T>(ds) : nullptr);
               },
               uses, onwards ? before : ds);
         });

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/per_channel.hpp"
 #include "nn/plan/plan_builder.hpp"
 
@@ -9,7 +10,8 @@ namespace convoke::nn {
 namespace {
 
 /// Compiles y = f(x, p) with a learned p for each channel, where y has the shape of x, from two kernels
-/// (kernels/per_channel.hpp): forward(blocks, p, x, y) and backward(blocks, p, x, dy, dx, dp).
+/// (kernels/per_channel.hpp): forward(kernels, blocks, p, x, y) and backward(kernels, blocks, p, x, dy, dx,
+/// dp).
 template <class Forward, class Backward>
 void compile_per_channel(PlanBuilder& plan, const Node& node, const std::string& parameter,
                          const Forward& forward, const Backward& backward) {
@@ -23,7 +25,9 @@ void compile_per_channel(PlanBuilder& plan, const Node& node, const std::string&
     using T = decltype(zero);
     plan.add_kernel(
         node, "forward",
-        [=](const Frame& frame) { forward(blocks, frame.at(p), frame.at<T>(x), frame.at<T>(y)); },
+        [=](const Frame& frame) {
+          forward(kernels<PerChannelKernels<T>>(), blocks, frame.at(p), frame.at<T>(x), frame.at<T>(y));
+        },
         {x.ref, y.ref}, y);
   });
   plan.set_value(node.index, y);
@@ -37,8 +41,8 @@ void compile_per_channel(PlanBuilder& plan, const Node& node, const std::string&
       using T = decltype(zero);
       plan.add_kernel(node, "backward",
                       [=](const Frame& frame) {
-                        backward(blocks, frame.at(p), frame.at<T>(x), frame.at<T>(dy), frame.at<T>(dx),
-                                 frame.at(dp));
+                        backward(kernels<PerChannelKernels<T>>(), blocks, frame.at(p), frame.at<T>(x),
+                                 frame.at<T>(dy), frame.at<T>(dx), frame.at(dp));
                       },
                       {x.ref, dy.ref, dx.ref}, dx, 0, {plan.slot(node, parameter)});
     });
@@ -60,8 +64,8 @@ PRelu::Keys PRelu::keys() {
 
 void PRelu::compile(PlanBuilder& plan, const Node& node) const {
   compile_per_channel(
-      plan, node, "alpha", [](auto&&... given) { prelu(given...); },
-      [](auto&&... given) { prelu_backward(given...); });
+      plan, node, "alpha", [](const auto& here, auto... given) { here.prelu(given...); },
+      [](const auto& here, auto... given) { here.prelu_backward(given...); });
 }
 
 Symbol prelu(Symbol x, PReluOptions options) {
@@ -82,10 +86,10 @@ ChannelScale::Keys ChannelScale::keys() {
 void ChannelScale::compile(PlanBuilder& plan, const Node& node) const {
   compile_per_channel(
       plan, node, "gamma",
-      [](const ChannelBlocks& blocks, const float* gamma, auto* x, auto* y) {
-        scale_shift(blocks, {.scale = gamma}, x, y);
+      [](const auto& here, const ChannelBlocks& blocks, const float* gamma, auto* x, auto* y) {
+        here.scale_shift(blocks, {.scale = gamma}, x, y);
       },
-      [](auto&&... given) { channel_scale_backward(given...); });
+      [](const auto& here, auto... given) { here.channel_scale_backward(given...); });
 }
 
 Symbol channel_scale(Symbol x, ChannelScaleOptions options) {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "convoke/core/error.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/max_pool.hpp"
 #include "nn/layers/pooling.hpp"
 #include "nn/layers/resampling.hpp"
@@ -154,8 +155,8 @@ void compile_max_pool(PlanBuilder& plan, const Node& node, const PoolOptions& op
     plan.add_kernel(
         node, relu ? "forward, relu" : "forward",
         [=](const Frame& frame) {
-          max_pool_forward(shape, frame.at<T>(x), frame.at<T>(y), keep ? frame.integers(winners) : nullptr,
-                           relu);
+          kernels<MaxPoolKernels<T>>().forward(shape, frame.at<T>(x), frame.at<T>(y),
+                                               keep ? frame.integers(winners) : nullptr, relu);
         },
         uses, y);
   });
@@ -171,7 +172,8 @@ void compile_max_pool(PlanBuilder& plan, const Node& node, const PoolOptions& op
       plan.add_kernel(
           node, relu ? "backward data, relu" : "backward data",
           [=](const Frame& frame) {
-            max_pool_backward(shape, frame.at<T>(dy), frame.integers(winners), frame.at<T>(dx));
+            kernels<MaxPoolKernels<T>>().backward(shape, frame.at<T>(dy), frame.integers(winners),
+                                                  frame.at<T>(dx));
           },
           {dy.ref, winners, dx.ref}, dx);
     });
@@ -263,8 +265,8 @@ void AdaptivePool::compile(PlanBuilder& plan, const Node& node) const {
     plan.add_kernel(
         node, "forward",
         [=](const Frame& frame) {
-          adaptive_max_pool_forward(shape, frame.at<T>(x), frame.at<T>(y),
-                                    keep ? frame.integers(winners) : nullptr);
+          kernels<MaxPoolKernels<T>>().adaptive_forward(shape, frame.at<T>(x), frame.at<T>(y),
+                                                        keep ? frame.integers(winners) : nullptr);
         },
         uses, y);
   });
@@ -279,7 +281,8 @@ void AdaptivePool::compile(PlanBuilder& plan, const Node& node) const {
       plan.add_kernel(
           node, "backward data",
           [=](const Frame& frame) {
-            adaptive_max_pool_backward(shape, frame.at<T>(dy), frame.integers(winners), frame.at<T>(dx));
+            kernels<MaxPoolKernels<T>>().adaptive_backward(shape, frame.at<T>(dy), frame.integers(winners),
+                                                           frame.at<T>(dx));
           },
           {dy.ref, winners, dx.ref}, dx);
     });

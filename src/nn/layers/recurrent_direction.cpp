@@ -4,7 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "nn/kernels/noise.hpp"
+#include "nn/kernels/dropout.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/recurrent.hpp"
 #include "nn/plan/moving_primitive.hpp"
 
@@ -29,12 +30,21 @@ void draw_recurrent_factors(const Frame& frame, std::int64_t samples, std::int64
                             std::uint32_t stream, float* factors, std::uint8_t* keep) {
   const ChannelBlocks rows{samples, width, 1, 1, 1, width};
   std::fill(factors, factors + samples * width, 1.0F);
-  dropout_forward(rows, factors, rate, philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
-                  frame.key.samples.data(), factors, keep);
+  kernels<DropoutKernels<float>>().forward(rows, factors, rate,
+                                           philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch),
+                                           stream, frame.key.samples.data(), factors, keep);
 }
 
-void forward_step(bool gru, const auto& step) { gru ? gru_forward(step) : lstm_forward(step); }
-void backward_step(bool gru, const auto& step) { gru ? gru_backward(step) : lstm_backward(step); }
+template <class T>
+void forward_step(bool gru, const RecurrentStep<T>& step) {
+  const RecurrentKernels<T>& here = kernels<RecurrentKernels<T>>();
+  (gru ? here.gru_forward : here.lstm_forward)(step);
+}
+template <class T>
+void backward_step(bool gru, const RecurrentStep<T>& step) {
+  const RecurrentKernels<T>& here = kernels<RecurrentKernels<T>>();
+  (gru ? here.gru_backward : here.lstm_backward)(step);
+}
 
 }  // namespace
 
@@ -235,7 +245,8 @@ void Direction::drop_out(PlanBuilder& plan, const Node& node) {
           auto* const f = address<float>(frame, factors);
           draw_recurrent_factors(frame, in.samples, in.features, o.dropout, stream, f,
                                  address<std::uint8_t>(frame, keep));
-          scale_time_steps(frame.at<T>(from), f, in.length, in.samples * in.features, frame.at<T>(to));
+          kernels<RecurrentKernels<T>>().scale_time_steps(frame.at<T>(from), f, in.length,
+                                                          in.samples * in.features, frame.at<T>(to));
         },
         {from.ref, to.ref, factors, keep}, to);
   });
@@ -331,8 +342,9 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
       plan.add_kernel(
           node, "backward dropout of the input",
           [=](const Frame& frame) {
-            scale_time_steps(frame.at<T>(dx), address<float>(frame, factors), in.length,
-                             in.samples * in.features, frame.at<T>(dx));
+            kernels<RecurrentKernels<T>>().scale_time_steps(frame.at<T>(dx), address<float>(frame, factors),
+                                                            in.length, in.samples * in.features,
+                                                            frame.at<T>(dx));
           },
           {dx.ref, factors}, dx);
     });

@@ -2,10 +2,26 @@
 
 #include <memory>
 
+#include "nn/kernels/instruction_sets.hpp"
 namespace convoke::nn {
 namespace {
 
 using Map = std::shared_ptr<const std::pair<AxisTaps, AxisTaps>>;  // a step is copied, its tables are not
+
+/// Returns the map from gradients of the outputs to gradients of `inputs` inputs.
+AxisTaps transposed(const AxisTaps& taps, std::int64_t inputs) {
+  AxisTaps result;
+  for (std::int64_t input = 0; input < inputs; ++input) {
+    for (std::int64_t o = 0; o < taps.outputs(); ++o) {
+      for (auto t = static_cast<std::size_t>(taps.first[static_cast<std::size_t>(o)]);
+           t < static_cast<std::size_t>(taps.first[static_cast<std::size_t>(o) + 1]); ++t) {
+        if (taps.index[t] == input) result.add(o, taps.weight[t]);
+      }
+    }
+    result.close();
+  }
+  return result;
+}
 
 /// Adds the step y = map of x, where `in` is the layout of x.
 void add_resampling(PlanBuilder& plan, const Node& node, const char* what, const ChannelBlocks& in,
@@ -14,7 +30,9 @@ void add_resampling(PlanBuilder& plan, const Node& node, const char* what, const
     using T = decltype(zero);
     plan.add_kernel(
         node, what,
-        [=](const Frame& frame) { resample(in, map->first, map->second, frame.at<T>(x), frame.at<T>(y)); },
+        [=](const Frame& frame) {
+          kernels<ResampleKernels<T>>().resample(in, map->first, map->second, frame.at<T>(x), frame.at<T>(y));
+        },
         {x.ref, y.ref}, y);
   });
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/per_channel.hpp"
 #include "nn/layers/in_place.hpp"
 
@@ -31,14 +32,15 @@ void compile_affine(PlanBuilder& plan, const Node& node, const std::vector<doubl
     plan.add_kernel(
         node, "forward",
         [=](const Frame& frame) {
-          scale_shift(blocks, {scale.data(), shift.data()}, frame.at<T>(x), frame.at<T>(y));
+          kernels<PerChannelKernels<T>>().scale_shift(blocks, {scale.data(), shift.data()}, frame.at<T>(x),
+                                                      frame.at<T>(y));
         },
         {x.ref, y.ref}, y);
   });
   plan.set_value(node.index, y);
   if (!plan.training()) return;
-  on_backward_in_place(plan, node, {}, [=](const Frame&, const auto* dy, auto* dx) {
-    scale_shift(blocks, {scale.data()}, dy, dx);
+  on_backward_in_place(plan, node, {}, [=]<class T>(const Frame&, const T* dy, T* dx) {
+    kernels<PerChannelKernels<T>>().scale_shift(blocks, {scale.data()}, dy, dx);
   });
 }
 

@@ -5,6 +5,8 @@
 #include <array>
 
 #include "convoke/core/error.hpp"
+#include "nn/kernels/instruction_sets.hpp"
+#include "nn/kernels/pieces.hpp"
 #include "nn/layers/copy_box_plan.hpp"
 
 namespace convoke::nn {
@@ -47,7 +49,7 @@ void Slice::compile(PlanBuilder& plan, const Node& node) const {
     plan.add_kernel(
         node, "forward",
         [=](const Frame& frame) {
-          copy_box(box, frame.at<T>(x), frame.at<T>(y), false);
+          kernels<CopyBoxKernels<T>>().copy_box(box, frame.at<T>(x), frame.at<T>(y), false);
           clear_padding(part, frame.at<T>(y));
         },
         {x.ref, y.ref}, y);

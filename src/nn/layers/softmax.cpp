@@ -1,6 +1,6 @@
 #include "convoke/nn/layers/softmax.hpp"
 
-#include "nn/kernels/activation.hpp"
+#include "nn/kernels/softmax.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "convoke/core/table.hpp"
-#include "nn/kernels/activation.hpp"
+#include "nn/kernels/softmax.hpp"
 #include "nn/losses/cross_entropy.hpp"
 #include "nn/losses/focal.hpp"
 #include "nn/losses/regression.hpp"

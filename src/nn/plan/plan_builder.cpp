@@ -9,6 +9,7 @@
 #include "convoke/nn/freeze.hpp"
 #include "convoke/nn/losses/outputs.hpp"
 #include "nn/kernels/elementwise.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/plan/parameter_descriptors.hpp"
 #include "nn/plan/recomputation.hpp"
 
@@ -297,7 +298,8 @@ void PlanBuilder::add_step(Step step) {
     const Ref total{Ref::Place::kGradient, place.offset};
     const std::size_t count = elements_of(separate.desc);
     sum.kernel = [=](const Frame& frame) {
-      add(frame.at(total), frame.at(separate), frame.at(total), count, false);
+      kernels<ElementwiseKernels<float>>().add(frame.at(total), frame.at(separate), frame.at(total), count,
+                                               false);
     };
     sum.uses = {separate.ref};
     if (last) sum.completes.push_back(slot);
@@ -345,7 +347,10 @@ void PlanBuilder::add_gradient(std::size_t node, const Tensor& tensor, const Nod
     using T = decltype(zero);
     add_kernel(
         from, "sum of gradients",
-        [=](const Frame& frame) { add(frame.at<T>(a), frame.at<T>(b), frame.at<T>(sum), count, false); },
+        [=](const Frame& frame) {
+          kernels<ElementwiseKernels<T>>().add(frame.at<T>(a), frame.at<T>(b), frame.at<T>(sum), count,
+                                               false);
+        },
         {a.ref, b.ref, sum.ref}, sum);
   });
   sum.exclusive = true;
@@ -360,7 +365,8 @@ Tensor relu_gradient(PlanBuilder& plan, const Node& node, const Tensor& y, const
     plan.add_kernel(
         node, "backward relu",
         [=](const Frame& frame) {
-          relu_backward(frame.at<T>(y), frame.at<T>(dy), frame.at<T>(masked), count);
+          kernels<ElementwiseKernels<T>>().relu_backward(frame.at<T>(y), frame.at<T>(dy), frame.at<T>(masked),
+                                                         count);
         },
         {y.ref, dy.ref, masked.ref}, masked);
   });

@@ -1,9 +1,8 @@
 #include "nn/kernels/winograd/winograd.hpp"
 
 #include <algorithm>
-#include <string>
 
-#include "convoke/nn/backend.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -54,36 +53,9 @@ std::int64_t WinogradShape::gradient_tiles_per_block() const {
 
 bool WinogradShape::by_pieces() const { return weight_floats() * kFloatBytes > 4 << 20; }
 
-#if defined(__x86_64__)
-namespace {
-
-// The levels x86-64-v3 and -v4, for which Clang has no name here. No processor has these without the rest.
-bool has_level_3() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-         __builtin_cpu_supports("bmi2");
-}
-bool has_level_4() {
-  return has_level_3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl");
-}
-
-}  // namespace
-#endif
-
 const WinogradKernels* winograd_kernels() {
-#if defined(__x86_64__)
-  static const WinogradKernels* const kernels = []() -> const WinogradKernels* {
-    const Backend here = backend();
-    __builtin_cpu_init();
-    if (here.avx512 && has_level_4()) return &kWinogradAvx512;
-    if (here.instruction_set.find("avx2") != std::string::npos && has_level_3()) return &kWinogradAvx2;
-    return nullptr;
-  }();
-  return kernels;
-#else
-  return nullptr;
-#endif
+  const WinogradKernels& here = kernels<WinogradKernels>();
+  return here.forward == nullptr ? nullptr : &here;
 }
 
 }  // namespace convoke::nn

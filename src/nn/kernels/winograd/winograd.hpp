@@ -85,10 +85,8 @@ struct WinogradKernels {
   bool (*joins_gradients)(const WinogradShape& shape);
 };
 
-/// Returns the kernels for the instruction set that oneDNN uses here, AVX-512 or AVX2 (oneDNN's direct
-/// kernels have the same blocks). Returns null if it uses neither.
+/// Returns the kernels for the instruction set that is used here, AVX-512 or AVX2 (oneDNN's direct kernels
+/// have the same blocks). Returns null if it is neither.
 const WinogradKernels* winograd_kernels();
-
-extern const WinogradKernels kWinogradAvx512, kWinogradAvx2;
 
 }  // namespace convoke::nn
