@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Looks at the text of all pages, from the root of the sources: links and anchors lead somewhere, a page that nobody prints is at most 200
 # lines long, and words that this house has replaced do not come back. The overview of the results has the figures of its pages.
-# Comments name only files that exist.
+# Comments name only files that exist. Code below <!-- from: FILE --> is in that file, but for blanks.
 set -euo pipefail
 shopt -s globstar nullglob
 pages=(*.md docs/**/*.md apps/**/*.md)
@@ -40,6 +40,17 @@ for page in "${pages[@]}"; do
     awk '/^```/ { inside = !inside } !inside' "$page" | sed 's/`[^`]*`//g' |
       grep -nP '(^|[.:] )Of |(^|\. )What [^?#]* is |(?<![Tt]here )\b(is|are) no (?!longer|more|better|slower|larger)|\bbeside\b|\b[Mm]end(s|ed)?\b|\bleeway\b' || true)
 done
+
+# Code that a page quotes is in the source.
+while IFS=$'\t' read -r page file code; do
+  [[ $(tr -d '[:space:]' < "$file") == *"$code"* ]] || complain "$page: $file does not have the code ${code:0:60}..."
+done < <(awk '
+  /^<!-- from: / { file = $3 }
+  /^```/ {
+    if (inside && file != "") { print FILENAME "\t" file "\t" code; file = "" }
+    inside = !inside; code = ""; next
+  }
+  inside { gsub(/[[:space:]]/, ""); code = code $0 }' "${pages[@]}")
 
 # The figures in the overview of the results stand in the pages of its rows.
 while IFS= read -r row; do

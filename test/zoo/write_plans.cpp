@@ -65,13 +65,12 @@ struct Plan {
 };
 
 Plan plan_of(const Graph& graph, const ParameterLayout& layout, const PlanOptions& options) {
-  PlanBuilder builder(graph, &layout, options);
-  builder.compile();
+  CompiledPlan compiled = compile(graph, &layout, options);
   Plan plan;
   plan.parameters = layout.size() * sizeof(float);
   plan.working = predict_working_bytes(layout);
   std::map<std::string, std::size_t> places;
-  for (const auto* list : {&builder.forward, &builder.backward}) {
+  for (const auto* list : {&compiled.forward, &compiled.backward}) {
     for (const Step& step : *list) {
       const Node& node = graph.nodes()[graph.find(step.info.node)];
       const std::string_view type = node.layer == nullptr ? "input" : node.layer->type();
@@ -84,11 +83,11 @@ Plan plan_of(const Graph& graph, const ParameterLayout& layout, const PlanOption
       ++plan.kinds[place->second].second;
       for (const auto& [argument, tensor] : step.arguments) {
         if (argument == DNNL_ARG_SCRATCHPAD && tensor.ref.place == Ref::Place::kActivation)
-          builder.buffer_bytes[tensor.ref.id] = 0;
+          compiled.buffer_bytes[tensor.ref.id] = 0;
       }
     }
   }
-  plan.activations = place_buffers(builder).bytes;
+  plan.activations = place_buffers(compiled).bytes;
   return plan;
 }
 

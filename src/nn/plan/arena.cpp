@@ -1,8 +1,8 @@
 #include "nn/plan/arena.hpp"
 
-#include "nn/plan/plan_builder.hpp"
-
 #include <numeric>
+
+#include "nn/plan/compiled_plan.hpp"
 
 namespace convoke::nn {
 
@@ -33,36 +33,35 @@ ArenaPlacement place(const std::vector<BufferUse>& buffers) {
   return plan;
 }
 
-ArenaPlacement place_buffers(const PlanBuilder& builder) {
+ArenaPlacement place_buffers(const CompiledPlan& plan) {
   // The input is written at time 0, before the first step. The loss runs between forward and backward.
-  std::vector<BufferUse> buffers(builder.buffer_bytes.size());
-  for (std::size_t i = 0; i < buffers.size(); ++i) buffers[i].bytes = builder.buffer_bytes[i];
+  std::vector<BufferUse> buffers(plan.buffer_bytes.size());
+  for (std::size_t i = 0; i < buffers.size(); ++i) buffers[i].bytes = plan.buffer_bytes[i];
   const auto use = [&](Ref ref, std::size_t time) {
     if (ref.place == Ref::Place::kActivation) buffers[ref.id].once.use_at(time);
   };
   const auto use_back = [&](Ref ref, std::size_t time) {
-    if (ref.place == Ref::Place::kActivation && builder.recomputed.contains(ref.id)) {
+    if (ref.place == Ref::Place::kActivation && plan.recomputed.contains(ref.id)) {
       buffers[ref.id].again.use_at(time);
     } else {
       use(ref, time);
     }
   };
-  use(builder.input.ref, 0);
+  use(plan.input.ref, 0);
   std::size_t time = 1;
-  for (const Step& step : builder.forward) {
+  for (const Step& step : plan.forward) {
     for (const Ref ref : step.uses) use(ref, time);
     ++time;
   }
-  for (const Tensor* tensor :
-       {&builder.output, &builder.logits, &builder.loss_gradient, &builder.converted}) {
+  for (const Tensor* tensor : {&plan.output, &plan.logits, &plan.loss_gradient, &plan.converted}) {
     if (*tensor) use(tensor->ref, time);
   }
   ++time;
-  for (const Step& step : builder.backward) {
+  for (const Step& step : plan.backward) {
     for (const Ref ref : step.uses) use_back(ref, time);
     ++time;
   }
-  if (builder.input_gradient) use(builder.input_gradient.ref, time);
+  if (plan.input_gradient) use(plan.input_gradient.ref, time);
   return place(buffers);
 }
 

@@ -32,7 +32,7 @@ struct BufferUse {
   }
 };
 
-class PlanBuilder;
+struct CompiledPlan;
 
 struct ArenaPlacement {
   std::vector<std::size_t> offsets;  ///< offset of each buffer, 64-byte aligned
@@ -44,6 +44,6 @@ struct ArenaPlacement {
 ArenaPlacement place(const std::vector<BufferUse>& buffers);
 
 /// Places the buffers of a compiled plan, based on the steps that use them.
-ArenaPlacement place_buffers(const PlanBuilder& builder);
+ArenaPlacement place_buffers(const CompiledPlan& plan);
 
 }  // namespace convoke::nn

@@ -8,9 +8,8 @@ namespace convoke::nn {
 
 std::size_t predict_activation_bytes(const Graph& graph, const ParameterLayout& layout,
                                      const PlanOptions& options) {
-  PlanBuilder builder(graph, &layout, options);
-  builder.compile();
-  return place_buffers(builder).bytes + builder.scratchpad_bytes;
+  const CompiledPlan plan = compile(graph, &layout, options);
+  return place_buffers(plan).bytes + plan.scratchpad_bytes;
 }
 
 std::size_t predict_working_bytes(const ParameterLayout& layout) {

@@ -43,13 +43,12 @@ class Network::Compiled {
 
  public:
   Compiled(const Graph& graph, std::shared_ptr<const ParameterLayout> layout, const PlanOptions& options)
-      : layout_(std::move(layout)), options_(options), builder_(graph, layout_.get(), options) {
-    builder_.compile();
+      : layout_(std::move(layout)), options_(options), plan_(compile(graph, layout_.get(), options)) {
     place_memory();
     bind_arguments();
     find_complete_ends();
-    forward_segments_ = Segments(builder_.forward);
-    backward_segments_ = Segments(builder_.backward);
+    forward_segments_ = Segments(plan_.forward);
+    backward_segments_ = Segments(plan_.backward);
   }
 
   void bind(const float* parameters, float* gradients, const std::byte* working) {
@@ -77,10 +76,10 @@ class Network::Compiled {
     const Span pass(Activity::kForward);
     const auto [begin, end] = forward_segments_.steps(segment);
     for (std::size_t i = begin; i < end; ++i) {
-      const Span span(Activity::kForward, builder_.forward[i].label);
-      run(builder_.forward[i]);
+      const Span span(Activity::kForward, plan_.forward[i].label);
+      run(plan_.forward[i]);
     }
-    return moments_after(builder_.forward, end);
+    return moments_after(plan_.forward, end);
   }
 
   std::span<double> backward(const Ready& ready, std::size_t segment) {
@@ -88,13 +87,13 @@ class Network::Compiled {
     const auto [begin, end] = backward_segments_.steps(segment);
     for (std::size_t i = begin; i < end; ++i) {
       {
-        const Span span(Activity::kBackward, builder_.backward[i].label);
-        run(builder_.backward[i]);
+        const Span span(Activity::kBackward, plan_.backward[i].label);
+        run(plan_.backward[i]);
       }
       ready(complete_[i]);
     }
     if (segment + 1 == backward_segments_.count()) ready(layout_->gradient_size());
-    return moments_after(builder_.backward, end);
+    return moments_after(plan_.backward, end);
   }
 
   bool finite(const Tensor& tensor) const {
@@ -107,29 +106,29 @@ class Network::Compiled {
   }
   template <class T>
   std::span<T> input_as(Type type) {
-    const bool is = type_of(builder_.input.desc) == type;
-    return {frame_.at<T>(builder_.input), is ? elements_of(builder_.input.desc) : 0};
+    const bool is = type_of(plan_.input.desc) == type;
+    return {frame_.at<T>(plan_.input), is ? elements_of(plan_.input.desc) : 0};
   }
 
   std::shared_ptr<const ParameterLayout> layout_;
   PlanOptions options_;
-  PlanBuilder builder_;
+  CompiledPlan plan_;
   AlignedBuffer<std::byte> arena_;
   Frame frame_;
   Segments forward_segments_, backward_segments_;
 
  private:
   void place_memory() {
-    ArenaPlacement plan = place_buffers(builder_);
-    const std::size_t scratch = plan.bytes;
-    arena_ = AlignedBuffer<std::byte>(scratch + builder_.scratchpad_bytes);
+    ArenaPlacement placement = place_buffers(plan_);
+    const std::size_t scratch = placement.bytes;
+    arena_ = AlignedBuffer<std::byte>(scratch + plan_.scratchpad_bytes);
     frame_.activations = arena_.data();
-    frame_.offsets = std::move(plan.offsets);
+    frame_.offsets = std::move(placement.offsets);
     frame_.scratch = arena_.data() + scratch;
   }
 
   void bind_arguments() {
-    for (auto* steps : {&builder_.forward, &builder_.backward}) {
+    for (auto* steps : {&plan_.forward, &plan_.backward}) {
       for (Step& step : *steps) {
         step.label = lasting_text(step.info.node + " " + step.info.what);
         for (const auto& [name, tensor] : step.arguments) {
@@ -145,7 +144,7 @@ class Network::Compiled {
   }
 
   void bind_scratch(Step& step) {
-    const Desc desc({static_cast<dnnl::memory::dim>(builder_.scratchpad_bytes)}, dnnl::memory::data_type::u8,
+    const Desc desc({static_cast<dnnl::memory::dim>(plan_.scratchpad_bytes)}, dnnl::memory::data_type::u8,
                     Format::a);
     if (desc.get_size() == 0) return;
     memories_.emplace_back(desc, engine(), frame_.scratch);
@@ -158,7 +157,7 @@ class Network::Compiled {
     const std::span<const ParameterSlot> slots = layout_->slots();
     std::vector<bool> done(slots.size(), false);
     std::size_t next = 0;  // frozen slots come last and never become complete
-    for (const Step& step : builder_.backward) {
+    for (const Step& step : plan_.backward) {
       for (const std::size_t slot : step.completes) done[slot] = true;
       while (next < slots.size() && done[next]) ++next;
       complete_.push_back(next == 0 ? 0 : slots[next - 1].offset + slots[next - 1].size);
@@ -193,7 +192,7 @@ std::span<float> Network::input() { return plan_->input_as<float>(kFloat); }
 std::span<std::int32_t> Network::tokens() { return plan_->input_as<std::int32_t>(Type::s32); }
 
 std::span<const float> Network::output() const {
-  return {plan_->frame_.at(plan_->builder_.output), elements_of(plan_->builder_.output.desc)};
+  return {plan_->frame_.at(plan_->plan_.output), elements_of(plan_->plan_.output.desc)};
 }
 
 void Network::forward(const StepKey& key) {
@@ -215,7 +214,7 @@ LossSums Network::loss(const Targets& targets, std::int64_t batch) {
   const Span span(Activity::kLoss);
   Frame& frame = plan_->frame_;
   frame.batch = batch;
-  const Tensor& outputs = plan_->builder_.logits;
+  const Tensor& outputs = plan_->plan_.logits;
   const auto each = static_cast<std::int64_t>(elements_of(outputs.desc)) / samples();
   const LossInputs inputs{.outputs = frame.at(outputs),
                           .outputs_per_sample = each,
@@ -225,22 +224,22 @@ LossSums Network::loss(const Targets& targets, std::int64_t batch) {
                           .second_labels = targets.second_labels,
                           .shares = targets.shares,
                           .soft_labels = targets.soft_labels};
-  float* const gradient = frame.at(plan_->builder_.loss_gradient);
-  const Loss& loss = plan_->builder_.loss();
-  if (!plan_->builder_.loss_reads_probabilities) return loss.compute(inputs, gradient);
-  const std::span logits(frame.at(plan_->builder_.converted), elements_of(outputs.desc));
+  float* const gradient = frame.at(plan_->plan_.loss_gradient);
+  const Loss& loss = *plan_->plan_.loss;
+  if (!plan_->plan_.loss_reads_probabilities) return loss.compute(inputs, gradient);
+  const std::span logits(frame.at(plan_->plan_.converted), elements_of(outputs.desc));
   return loss_of_probabilities(loss, inputs, logits, gradient);
 }
 
 void Network::start_backward(std::span<const float> gradient) {
-  const Tensor& start = plan_->builder_.loss_gradient;
+  const Tensor& start = plan_->plan_.loss_gradient;
   ensure(gradient.size() == elements_of(start.desc), "the gradient has a value for each output");
   plan_->frame_.batch = samples();
   std::copy(gradient.begin(), gradient.end(), plan_->frame_.at(start));
 }
 
 std::span<const float> Network::input_gradient() const {
-  const Tensor& gradient = plan_->builder_.input_gradient;
+  const Tensor& gradient = plan_->plan_.input_gradient;
   return {plan_->frame_.at(gradient), elements_of(gradient.desc)};
 }
 
@@ -262,7 +261,7 @@ std::string Network::first_non_finite(const StepKey& key) {
   };
   if (!all_finite(input())) return "input";
   plan_->start(key);
-  for (const Step& step : plan_->builder_.forward) {
+  for (const Step& step : plan_->plan_.forward) {
     // A ReLU in oneDNN turns NaN into 0, so the output may hide bad weights.
     if (!finite_parameters(step.info.node)) return step.info.node;
     plan_->run(step);
@@ -273,7 +272,7 @@ std::string Network::first_non_finite(const StepKey& key) {
 
 std::vector<PlanStep> Network::steps() const {
   std::vector<PlanStep> steps;
-  for (const auto* list : {&plan_->builder_.forward, &plan_->builder_.backward}) {
+  for (const auto* list : {&plan_->plan_.forward, &plan_->plan_.backward}) {
     for (const Step& step : *list) steps.push_back(step.info);
   }
   return steps;
@@ -285,7 +284,7 @@ std::vector<double> Network::time_steps(int repeats) {
   constexpr int kLeast = 3;
   constexpr double kEnough = 0.05;  // 50 ms
   std::vector<double> seconds;
-  for (const auto* list : {&plan_->builder_.forward, &plan_->builder_.backward}) {
+  for (const auto* list : {&plan_->plan_.forward, &plan_->plan_.backward}) {
     for (const Step& step : *list) {
       double best = INFINITY;
       const double first = now();

@@ -76,14 +76,13 @@ std::optional<std::size_t> ParameterLayout::Descriptors::find_working(std::size_
 ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t micro_batch, ConvolutionChoice convolution,
                                  Precision precision, bool training, bool post_ops)
     : descriptors_(std::make_unique<Descriptors>()) {
-  PlanBuilder dry_run(graph, nullptr,
-                      {.micro_batch = micro_batch,
-                       .micro_batches = 1,
-                       .training = training,
-                       .convolution = convolution,
-                       .precision = precision,
-                       .post_ops = post_ops});
-  dry_run.compile();
+  const CompiledPlan dry_run = compile(graph, nullptr,
+                                       {.micro_batch = micro_batch,
+                                        .micro_batches = 1,
+                                        .training = training,
+                                        .convolution = convolution,
+                                        .precision = precision,
+                                        .post_ops = post_ops});
   const auto add_slot = [&](const Node& node, const ParameterSpec& spec) {
     const Desc desc = dry_run.preferred.at({node.index, spec.name});
     ParameterSlot slot{node.name + "." + spec.name, node.index, spec, size_,

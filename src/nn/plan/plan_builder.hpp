@@ -1,252 +1,33 @@
 #pragma once
-#include <functional>
-#include <map>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "convoke/nn/graph.hpp"
-#include "convoke/nn/plan/network.hpp"
-#include "convoke/nn/plan/parameters.hpp"
-#include "nn/channel_blocks.hpp"
-#include "nn/dnnl.hpp"
-#include "nn/kernels/bfloat16.hpp"
-#include "nn/plan/fusion.hpp"
-#include "nn/plan/weight_form.hpp"
+#include "nn/plan/plan_parameters.hpp"
 
 namespace convoke::nn {
 
-/// A piece of a plan's memory: a buffer of the activation arena, the scratch memory that all steps share, or
-/// a place in the caller's arenas.
-struct Ref {
-  enum class Place : unsigned char { kActivation, kScratch, kParameter, kGradient, kWorking };
-  Place place = Place::kActivation;
-  /// activation: number of the buffer; working weights: offset in bytes; otherwise offset in floats
-  std::size_t id = 0;
-
-  friend auto operator<=>(const Ref&, const Ref&) = default;
-};
-
-/// A tensor of a plan: memory with a layout.
-struct Tensor {
-  Desc desc;
-  Ref ref;
-  bool exclusive = true;  ///< no other step reads this memory later: it may be overwritten in place
-  explicit operator bool() const { return dims_of(desc).size() > 0; }
-};
-
-/// The addresses that a run's steps work on, and the data of the run.
-struct Frame {
-  std::byte* activations = nullptr;
-  std::byte* scratch = nullptr;
-  std::vector<std::size_t> offsets;  ///< offset of each activation buffer, bytes
-  const float* parameters = nullptr;
-  const std::byte* working = nullptr;
-  float* gradients = nullptr;
-  StepKey key;
-  std::int64_t batch = 0;  ///< samples of the whole step, over all plans, as the loss counts them
-  /// samples over which moments are summed: those of the batch, or of this plan alone
-  std::int64_t group = 0;
-
-  std::byte* address(Ref ref) const;
-  float* at(Ref ref) const { return reinterpret_cast<float*>(address(ref)); }
-  /// Returns an address for kernels over the stored type; T is the tensor's type.
-  template <class T = float>
-  T* at(const Tensor& tensor) const {
-    return reinterpret_cast<T*>(address(tensor.ref));
-  }
-  std::int32_t* integers(Ref ref) const { return reinterpret_cast<std::int32_t*>(address(ref)); }
-};
-
-/// Calls f with a value of the stored type of `desc`: float or Bf16.
-template <class F>
-void with_stored_type(const Desc& desc, const F& f) {
-  if (type_of(desc) == kBf16) return f(Bf16{});
-  f(float{});
-}
-
-/// Sums over a plan's own samples, which the plan needs over the whole batch: doubles in an activation
-/// buffer.
-struct Moments {
-  Ref ref;
-  std::size_t count = 0;
-};
-
-/// One entry of the flat list: a oneDNN primitive or one of our kernels.
-struct Step {
-  PlanStep info;
-  dnnl::primitive primitive;                      ///< empty for a kernel
-  std::vector<std::pair<int, Tensor>> arguments;  ///< arguments of the primitive
-  std::function<void(const Frame&)> kernel;
-  std::vector<Ref> uses;               ///< all memory that it reads or writes (arguments are added to it)
-  Tensor output;                       ///< its result, which is searched for NaN; may be empty
-  std::vector<std::size_t> completes;  ///< parameter slots whose gradient is final after it
-  bool shares_scratch = false;         ///< the primitive uses the scratch memory that all steps share
-  std::vector<dnnl_exec_arg_t> bound;  ///< filled when memory is placed
-  Moments moments;                     ///< moments to exchange after it; usually none
-  const char* label = nullptr;         ///< "conv2d_2 forward", for Span
-};
-
-/// Collects the steps of a plan while the layers of a graph compile themselves into it. Without a layout it
-/// is a dry run, from which ParameterLayout learns the layouts that the primitives prefer.
-class PlanBuilder {
+/// Collects a plan while the layers of a graph compile themselves into it. Its parts are what a layer uses:
+/// the graph and the options (plan_source.hpp), memory (plan_memory.hpp), steps (plan_steps.hpp), values and
+/// gradients (plan_values.hpp) and parameters (plan_parameters.hpp). Without a layout it is a dry run, from
+/// which ParameterLayout learns the layouts that the primitives prefer.
+class PlanBuilder final : public PlanParameters {
  public:
   PlanBuilder(const Graph& graph, const ParameterLayout* layout, const PlanOptions& options);
 
-  /// Compiles all layers, forward then backward.
-  void compile();
-
-  // Queries of the layers.
-  const Graph& graph() const { return graph_; }
-  const PlanOptions& options() const { return options_; }
-  bool training() const { return options_.training; }
-  /// The same for one node: a frozen backbone runs as in prediction (freeze.hpp).
-  bool training(const Node& node) const { return training() && !inference_[node.index]; }
-  const Loss& loss() const { return options_.loss != nullptr ? *options_.loss : *default_loss(); }
-  std::int64_t samples() const { return options_.micro_batch * options_.micro_batches; }
-  const Fusion& fusion(const Node& node) const { return fusions_[node.index]; }
-  /// Returns the dims of a node's value: (N, F), (N, C, H, W); a sequence (L, F) is stored as an image
-  /// (N, F, 1, L).
-  Dims batched(const Shape& shape) const;
-  /// Returns the row-major layout of a node's value, as callers and files see it; a sequence is (N, L, F).
-  Desc plain_desc(const Shape& shape, Type type) const;
-  /// Returns the stored type of values: fp32, or bf16 with that precision. A layer without a bf16 form reads
-  /// value_as(node, kFloat) and leaves an fp32 value, which its readers convert.
-  Type stored() const { return options_.precision == Precision::kBfloat16 ? kBf16 : kFloat; }
-
-  // Values. A view (flatten) shares the value of its input.
-  Tensor value(std::size_t node) const { return values_[alias_[node]]; }
-  /// Returns the value as `type`, converted once for all readers.
-  Tensor value_as(std::size_t node, Type type, const Node& reader);
-  /// Returns the values of a node's inputs, which have one shape, in one layout and as stored(): the layout
-  /// of the first value that is blocked for oneDNN, or else of the first value.
-  std::vector<Tensor> values_alike(const Node& node);
-  void set_value(std::size_t node, const Tensor& tensor) { values_[alias_[node]] = tensor; }
-  void set_alias(std::size_t node, std::size_t of) { alias_[node] = alias_[of]; }
-  /// True if this node's value is the network's output, or the input of its last softmax or sigmoid. Such a
-  /// value must be fp32, whatever the loss.
-  bool feeds_loss(const Node& node) const;
-  /// True if `node` or a node before it needs the gradient of `node`'s output.
-  bool needs_gradient(std::size_t node) const { return needs_gradient_[alias_[node]]; }
-
-  // Memory.
-  Tensor allocate(const Desc& desc);
-  Ref allocate_bytes(std::size_t bytes);
-  /// Returns memory for the duration of one step.
-  Ref scratch(std::size_t bytes);
-  /// Returns memory for the result of a step with the layout of `tensor`: the memory of `tensor`, or other
-  /// memory if a later step reads `tensor`.
-  Tensor in_place_of(const Tensor& tensor) { return tensor.exclusive ? tensor : allocate(tensor.desc); }
-  /// Returns the memory of a value that no later step reads, for the result of a step with its layout.
-  Tensor overwrite(const Tensor& tensor);
-  /// Returns `tensor` in layout `desc`. If it has another layout, adds a reorder to the list that is being
-  /// built.
-  Tensor reordered(const Tensor& tensor, const Desc& desc, const Node& node);
-  /// Returns `tensor` as `type` in a layout of the same kind.
-  Tensor retyped(const Tensor& tensor, Type type, const Node& node);
-  /// Returns `tensor` as plain (N, F): row-major, an image channels first.
-  Tensor flat(const Tensor& tensor, const Node& node);
-  /// Returns `tensor` in a layout that our kernels can read.
-  Tensor blocked(const Tensor& tensor, const Node& node, ChannelBlocks& blocks);
-  /// Returns a node's value in such a layout, for layers that treat channels differently: each feature of a
-  /// flattened image is a separate channel.
-  Tensor blocked_by_channel(std::size_t from, const Node& node, ChannelBlocks& blocks);
-
-  // Parameters of a node: its own, or those of the node whose layer it shares.
-  /// True if any of them is trained. Otherwise their gradients need not be computed; gradient_of then returns
-  /// other memory for layers that compute them nevertheless.
-  bool trains(const Node& node) const;
-  /// Returns a parameter's layout in the arena; empty in a dry run.
-  Desc arena_layout(const Node& node, std::string_view parameter) const;
-  /// In a dry run, records the layout that the primitive prefers.
-  void prefer(const Node& node, std::string_view parameter, const Desc& desc);
-  Tensor parameter(const Node& node, std::string_view parameter) const;
-  /// Returns the memory to which a backward step writes the whole gradient of a parameter. The first use of
-  /// shared parameters writes to the arena. Later uses write to separate memory, which is added when their
-  /// part is complete.
-  Tensor gradient_of(const Node& node, std::string_view parameter);
-  /// Adds a reorder of a gradient in another layout, or with other dims (a dense layer on both a flattened
-  /// image and a vector), to its place, and completes it.
-  void write_gradient(const Node& node, std::string_view parameter, const Tensor& written);
-  /// Returns a parameter in the form that a primitive needs: the parameter itself if it has that form;
-  /// otherwise the copy that is made once per update (working_weights.hpp); without such copies, the result
-  /// of a step of the plan.
-  Tensor working(const Node& node, std::string_view parameter, const WeightForm& form);
-  std::size_t slot(const Node& node, std::string_view parameter) const;
-
-  // Steps: added to the forward list while the layers compile, and to the backward list by on_backward.
-  void add_primitive(const Node& node, std::string what, const dnnl::primitive& primitive,
-                     const std::string& implementation, std::vector<std::pair<int, Tensor>> arguments,
-                     const Desc& scratchpad, double flops = 0, std::vector<std::size_t> completes = {});
-  void add_kernel(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
-                  std::vector<Ref> uses, Tensor output, double flops = 0,
-                  std::vector<std::size_t> completes = {}, std::string implementation = "convoke");
-  /// Offers to compute the `value` of a forward step again in backward: `kernel` writes the same bits there
-  /// from the memory `uses`. The offer is used if that saves much memory (recomputation.hpp).
-  void offer_recomputation(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
-                           std::vector<Ref> uses, Tensor value);
-  /// Ends a segment after the step that was added last. Before the next step, the caller of the plan replaces
-  /// these `count` doubles by their sums over all plans of the batch. `count` must not depend on the plan's
-  /// samples.
-  void exchange(Ref moments, std::size_t count);
-
-  // Backward. The functions are called in reverse order of registration when the forward list is complete.
-  void on_backward(std::function<void()> emit) { backward_makers_.push_back(std::move(emit)); }
-  /// Returns the sum of the gradients that the readers of a node's value gave; empty if there are none.
-  Tensor gradient(std::size_t node) const { return gradients_[alias_[node]]; }
-  /// Returns it in the layout of the node's value.
-  Tensor gradient_like_value(std::size_t node, const Node& reader);
-  void add_gradient(std::size_t node, const Tensor& tensor, const Node& from);
-
-  // Results.
-  std::vector<Step> forward;
-  std::vector<Step> backward;
-  std::vector<std::size_t> buffer_bytes;
-  std::size_t scratchpad_bytes = 0;       ///< of the memory that steps share
-  std::vector<Step> recomputations;       ///< steps that layers offer
-  std::set<std::size_t> recomputed;       ///< buffers that hold no value between forward and backward
-  Tensor input;                           ///< plain
-  Tensor output;                          ///< plain
-  Tensor logits;                          ///< what the loss reads: the output, or the input of a last softmax
-  bool loss_reads_probabilities = false;  ///< `logits` are values of the loss's activation, not its inputs
-  Tensor converted;       ///< for the logits that belong to these probabilities, training only
-  Tensor loss_gradient;   ///< d loss / d logits, training only
-  Tensor input_gradient;  ///< d loss / d input, plain; with options.input_gradient only
-  std::map<std::pair<std::size_t, std::string>, Desc> preferred;
-  /// In a dry run, the copies that working() was asked for: (node, parameter), form.
-  std::vector<std::pair<std::pair<std::size_t, std::string>, WeightForm>> wanted;
+  /// Compiles all layers, forward then backward. Called once.
+  CompiledPlan compile();
 
  private:
-  /// The state of a slot's gradient.
-  struct SharedGradient {
-    std::size_t uses = 0;  ///< nodes that have given their gradient
-    Tensor separate;       ///< memory of the current node, if it does not write to the arena
-  };
-
-  void add_step(Step step);
   void refuse_dead_ends() const;
-  void find_gradient_needs();
   void find_head();
+  void compile_forward();
+  void compile_backward();
 
-  const Graph& graph_;
-  const ParameterLayout* layout_;
-  PlanOptions options_;
-  std::vector<Fusion> fusions_;
-  std::vector<bool> inference_;  ///< by node, inference_nodes()
-  std::vector<std::size_t> alias_;
-  std::vector<Tensor> values_;
-  std::vector<Tensor> gradients_;
-  std::vector<bool> needs_gradient_;
-  std::vector<std::size_t> uses_;                     ///< by node: how many nodes share its parameters
-  std::map<std::size_t, SharedGradient> given_;       ///< by slot
-  std::size_t head_ = 0;                              ///< the node whose value the loss reads
-  std::size_t activation_ = 0;                        ///< the node that is part of the loss, or the last
-  std::map<std::pair<Ref, Type>, Tensor> converted_;  ///< cache of value_as
-  std::vector<std::function<void()>> backward_makers_;
-  bool in_backward_ = false;
+  std::size_t head_ = 0;        ///< the node whose value the loss reads
+  std::size_t activation_ = 0;  ///< the node that is part of the loss, or the last
 };
+
+/// Compiles a graph.
+inline CompiledPlan compile(const Graph& graph, const ParameterLayout* layout, const PlanOptions& options) {
+  return PlanBuilder(graph, layout, options).compile();
+}
 
 /// Adds the step dy = y > 0 ? dy : 0 to the backward list, in place where possible. Returns the result.
 Tensor relu_gradient(PlanBuilder& plan, const Node& node, const Tensor& y, const Tensor& dy);

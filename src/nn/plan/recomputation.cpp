@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "nn/plan/plan_builder.hpp"
+#include "nn/plan/compiled_plan.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -18,7 +18,7 @@ bool uses(const Step& step, Ref ref) {
 }
 
 /// True if the memory holds only one value, which backward reads.
-bool suits(const PlanBuilder& plan, Ref value) {
+bool suits(const CompiledPlan& plan, Ref value) {
   const auto writes = [&](const Step& step) { return step.output && step.output.ref == value; };
   return std::count_if(plan.forward.begin(), plan.forward.end(), writes) == 1 &&
          std::any_of(plan.backward.begin(), plan.backward.end(),
@@ -27,8 +27,7 @@ bool suits(const PlanBuilder& plan, Ref value) {
 
 }  // namespace
 
-void recompute(PlanBuilder& plan) {
-  std::vector<Step> offers = std::exchange(plan.recomputations, {});
+void recompute(CompiledPlan& plan, std::vector<Step> offers) {
   std::erase_if(offers, [&](const Step& offer) { return !suits(plan, offer.output.ref); });
   std::size_t bytes = 0;
   for (const Step& offer : offers) bytes += offer.output.desc.get_size();

@@ -1,14 +1,16 @@
 #pragma once
+#include <vector>
 
 namespace convoke::nn {
 
-class PlanBuilder;
+struct CompiledPlan;
+struct Step;
 
-/// Puts the recomputations that the layers of a compiled plan offer into its backward list, each before the
+/// Puts the recomputations that the layers of a plan offer into its backward list, each before the
 /// first step that reads the value, and records them in plan.recomputed. Their memory is free in between (T.
 /// Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016; for batch norms: S. Rota Bulo et al.,
 /// "In-Place Activated BatchNorm", CVPR 2018). Uses all offers or none, depending on their total size: a
 /// small plan stays in the cache, a large one does not in any case.
-void recompute(PlanBuilder& plan);
+void recompute(CompiledPlan& plan, std::vector<Step> offers);
 
 }  // namespace convoke::nn

@@ -1,0 +1,117 @@
+#include "nn/plan/plan_steps.hpp"
+
+#include <algorithm>
+
+#include "nn/kernels/elementwise.hpp"
+#include "nn/kernels/instruction_sets.hpp"
+#include "nn/plan/parameter_descriptors.hpp"
+
+namespace convoke::nn {
+
+PlanSteps::PlanSteps(const Graph& graph, const ParameterLayout* layout, const PlanOptions& options)
+    : PlanMemory(graph, layout, options), uses_(graph.nodes().size()) {
+  for (const Node& node : graph.nodes()) ++uses_[node.parameters_of];
+}
+
+void PlanSteps::add_primitive(const Node& node, std::string what, const dnnl::primitive& primitive,
+                              const std::string& implementation,
+                              std::vector<std::pair<int, Tensor>> arguments, const Desc& scratchpad,
+                              double flops, std::vector<std::size_t> completes) {
+  Step step;
+  step.info = {node.name, std::move(what), implementation, flops};
+  step.primitive = primitive;
+  step.output = arguments.back().second;
+  if (scratchpad.get_size() > kSharedScratchBytes) {
+    arguments.emplace_back(DNNL_ARG_SCRATCHPAD, allocate(scratchpad));
+  } else {
+    plan_.scratchpad_bytes = std::max(plan_.scratchpad_bytes, scratchpad.get_size());
+    step.shares_scratch = true;
+  }
+  for (const auto& [name, tensor] : arguments) step.uses.push_back(tensor.ref);
+  step.arguments = std::move(arguments);
+  step.completes = std::move(completes);
+  add_step(std::move(step));
+}
+
+void PlanSteps::add_kernel(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
+                           std::vector<Ref> uses, Tensor out, double flops,
+                           std::vector<std::size_t> completes, std::string implementation) {
+  Step step;
+  step.info = {node.name, std::move(what), std::move(implementation), flops};
+  step.kernel = std::move(kernel);
+  step.uses = std::move(uses);
+  step.output = std::move(out);
+  step.completes = std::move(completes);
+  add_step(std::move(step));
+}
+
+void PlanSteps::add_step(Step step) {
+  if (!in_backward_) return plan_.forward.push_back(std::move(step));
+  std::vector<Step> sums = complete_gradients(step);
+  plan_.backward.push_back(std::move(step));
+  for (Step& sum : sums) plan_.backward.push_back(std::move(sum));
+}
+
+void PlanSteps::make_backward() {
+  in_backward_ = true;
+  for (auto maker = backward_makers_.rbegin(); maker != backward_makers_.rend(); ++maker) (*maker)();
+}
+
+Tensor PlanSteps::gradient_place(std::size_t slot, const Tensor& arena) {
+  SharedGradient& shared = given_[slot];
+  if (shared.uses == 0 && !layout_->slots()[slot].spec.frozen) return arena;
+  if (!shared.separate) shared.separate = allocate(arena.desc);
+  return shared.separate;
+}
+
+/// Returns the steps that add the gradients which `step` completes to the arena.
+std::vector<Step> PlanSteps::complete_gradients(Step& step) {
+  if (layout_ == nullptr) return {};
+  for (const auto& [slot, shared] : given_) {
+    if (shared.separate) step.uses.push_back(shared.separate.ref);
+  }
+  std::vector<std::size_t> final;
+  std::vector<Step> sums;
+  for (const std::size_t slot : step.completes) {
+    const ParameterSlot& place = layout_->slots()[slot];
+    SharedGradient& shared = given_[slot];
+    const Tensor separate = std::exchange(shared.separate, {});
+    if (place.spec.frozen) continue;
+    const bool last = ++shared.uses == uses_[place.node];
+    if (!separate) {
+      if (last) final.push_back(slot);
+      continue;
+    }
+    Step sum;
+    sum.info = {step.info.node, "sum of gradients of shared parameters", "convoke", 0};
+    const Ref total{Ref::Place::kGradient, place.offset};
+    const std::size_t count = elements_of(separate.desc);
+    sum.kernel = [=](const Frame& frame) {
+      kernels<ElementwiseKernels<float>>().add(frame.at(total), frame.at(separate), frame.at(total), count,
+                                               false);
+    };
+    sum.uses = {separate.ref};
+    if (last) sum.completes.push_back(slot);
+    sums.push_back(std::move(sum));
+  }
+  step.completes = std::move(final);
+  return sums;
+}
+
+void PlanSteps::offer_recomputation(const Node& node, std::string what,
+                                    std::function<void(const Frame&)> kernel, std::vector<Ref> uses,
+                                    Tensor value) {
+  if (!training()) return;
+  Step step;
+  step.info = {node.name, std::move(what), "convoke", 0};
+  step.kernel = std::move(kernel);
+  step.uses = std::move(uses);
+  step.output = std::move(value);
+  offers_.push_back(std::move(step));
+}
+
+void PlanSteps::exchange(Ref moments, std::size_t count) {
+  (in_backward_ ? plan_.backward : plan_.forward).back().moments = {moments, count};
+}
+
+}  // namespace convoke::nn
