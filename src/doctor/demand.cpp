@@ -25,10 +25,14 @@ std::vector<Finding> check_micro_batches(const train::Job& job, int ranks) {
                                        counted(micro_batches, "micro-batch"), job.engine.micro_batch);
   const std::string setting = engine::setting_for_workers(job.engine.batch, job.engine.micro_batch, workers);
   if (workers > micro_batches) {  // correct, but a waste of cores
+    const std::int64_t helping = engine::helping_threads(job.engine, static_cast<int>(group));
+    const std::int64_t idle = workers - micro_batches - helping;
     return {{.severity = Severity::kWarning,
              .subject = "micro-batches",
-             .evidence = fmt::format("{}, so {} of the {} worker threads stay idle", step,
-                                     workers - micro_batches, workers),
+             .evidence = fmt::format(
+                 "{}, so of the {} worker threads{}{}{}", step, workers,
+                 helping > 0 ? fmt::format(" {} only help others in oneDNN's primitives", helping) : "",
+                 helping > 0 && idle > 0 ? ", and" : "", idle > 0 ? fmt::format(" {} stay idle", idle) : ""),
              .remedy = fmt::format("use {}, or fewer ranks or threads", setting)}};
   }
   if (const double busy = engine::busy_workers(micro_batches, workers);

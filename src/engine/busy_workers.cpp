@@ -6,6 +6,7 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/engine/step_engine.hpp"
+#include "engine/execution.hpp"
 
 namespace convoke::engine {
 namespace {
@@ -32,6 +33,16 @@ std::int64_t micro_batch_for(std::int64_t batch, std::int64_t micro_batch, std::
 
 double busy_workers(std::int64_t micro_batches, std::int64_t workers) {
   return static_cast<double>(micro_batches) / static_cast<double>((micro_batches + workers - 1) / workers);
+}
+
+std::int64_t helping_threads(const EngineOptions& options, int ranks) {
+  std::int64_t helping = 0;
+  const std::int64_t busy = std::min<std::int64_t>(ranks, options.batch / options.micro_batch);
+  for (int rank = 0; rank < busy; ++rank) {
+    const int workers = worker_count(options, rank, ranks);
+    helping += workers * (primitive_threads(options, workers) - 1);
+  }
+  return helping;
 }
 
 std::string setting_for_workers(std::int64_t batch, std::int64_t micro_batch, std::int64_t workers) {

@@ -15,8 +15,21 @@ TEST_CASE("workers without a micro-batch are found") {
   REQUIRE(idle.size() == 1);
   CHECK(idle[0].severity == Severity::kWarning);
   CHECK(idle[0].evidence ==
-        "a step of 32 samples has 4 micro-batches of 8, so 2 of the 6 worker threads stay idle");
+        "a step of 32 samples has 4 micro-batches of 8, so of the 6 worker threads 2 stay idle");
   CHECK(idle[0].remedy == "use train.batch=48 with train.reference_batch=32, or fewer ranks or threads");
+  job.engine.reduction = convoke::engine::Reduction::kFast;
+  const auto idle_of = [&](int ranks, int threads) {
+    job.engine.threads = threads;
+    return doctor::check_micro_batches(job, ranks)[0].evidence;
+  };
+  CHECK(idle_of(1, 8).ends_with("so of the 8 worker threads 4 only help others in oneDNN's primitives"));
+  CHECK(idle_of(2, 5).ends_with(
+      "so of the 10 worker threads 4 only help others in oneDNN's primitives, and 2 stay idle"));
+  CHECK(idle_of(8, 2).ends_with(
+      "so of the 16 worker threads 4 only help others in oneDNN's primitives, and 8 stay idle"));
+  job.engine.reduction = convoke::engine::Reduction::kExact;
+  CHECK(idle_of(1, 8).ends_with("so of the 8 worker threads 4 stay idle"));
+  job.engine.threads = 3;
   const auto uneven = doctor::check_micro_batches(job, 1);
   CHECK(uneven[0].severity == Severity::kNote);
   CHECK(uneven[0].evidence ==

@@ -8,6 +8,12 @@ namespace convoke::engine {
 /// keep busy on average: a step ends when the worker with most micro-batches has computed them.
 double busy_workers(std::int64_t micro_batches, std::int64_t workers);
 
+struct EngineOptions;
+
+/// Returns how many threads of a group of `ranks` ranks compute no micro-batch of their own, but a part of
+/// oneDNN's primitives in those of others; 0 with exact sums, and if there are enough micro-batches.
+std::int64_t helping_threads(const EngineOptions& options, int ranks);
+
 /// Returns a setting with which the micro-batches of a step keep all workers busy: "train.micro_batch=16", or
 /// a larger batch with the same learning rate per sample, "train.batch=512 with train.reference_batch=64"; ""
 /// if they do already. Micro-batches stay at least 8 samples. `micro_batch` is the one of micro_batch =
