@@ -2,7 +2,6 @@
 # Slow and lossy links, a rank that stops for a while, a rank that is killed, and a link that is cut. The first three
 # change no bit of the model. The others end the job on all hosts within seconds, with the cause.
 . "$(dirname "${BASH_SOURCE[0]}")/place.sh"
-sed -i 's/^epochs = 10/epochs = 4/' recipe.toml
 linked_hosts 2 none
 "$convoke" train recipe.toml --quiet --output alone > alone.log
 train() {  # a name, then options

@@ -28,7 +28,7 @@ layers = [
   { layer = "dense", units = 4, activation = "softmax" },
 ]
 [train]
-epochs = 10
+epochs = 4
 batch = 32
 micro_batch = 4
 reduction = "exact"
