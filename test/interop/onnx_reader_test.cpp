@@ -400,13 +400,13 @@ TEST_CASE("a Slice and a Gather take any indices that NumPy would") {
 TEST_CASE("constants are split, squeezed, measured, cast and reduced as onnxruntime does") {
   const Folder folder;
   const auto model = [&](const std::string& graph) {
-    return Model{.graph = graph + node("Cast", {"c"}, "d", setting("to", 1)) + node("Mul", {"x", "d"}, "y"),
+    return Model{.graph = graph + node("Cast", {"c"}, "d", setting("to", 1)) + node("Add", {"x", "d"}, "y"),
                  .input = {-1, 5},
                  .opset = 18}
         .bytes();
   };
   const auto of = [&](const std::string& graph) {
-    return output_of(folder.read(model(graph)), std::vector<float>(5, 1.0F));
+    return output_of(folder.read(model(graph)), std::vector<float>(5, 0.0F));
   };
   using List = std::vector<double>;
   const std::string five = integers("five", {1, 2, 3, 4, 5});
@@ -418,8 +418,16 @@ TEST_CASE("constants are split, squeezed, measured, cast and reduced as onnxrunt
            node("Shape", {"row"}, "c", setting("start", 1))) == List(5, 5));
   CHECK(of(floats("half", {5}, 5) + node("Cast", {"half"}, "c", setting("to", 9))) == List(5, 1));
   CHECK(of(five + node("Cast", {"five"}, "c", setting("to", 9))) == List(5, 1));
+  CHECK(of(integers("a", {7, -7, 7, -7, 5}) + integers("b", {3, 3, -3, -3, 5}) +
+           node("Mod", {"a", "b"}, "c", setting("fmod", 1))) == List{1, -1, 1, -1, 0});
   CHECK(of(floats("half", {5}, 5) + node("ReduceSum", {"half"}, "c", setting("noop_with_empty_axes", 1))) ==
         List(5, 0.5));
+  CHECK_THAT(
+      folder.error(model(five + integers("sizes", {2, 2}) +
+                         field(1, field(1, std::string_view("five")) + field(1, std::string_view("sizes")) +
+                                      field(2, std::string_view("a")) + field(2, std::string_view("c")) +
+                                      field(4, std::string_view("Split"))))),
+      Catch::Contains("takes 4 elements of 5"));
   CHECK_THAT(folder.error(model(five + integers("zero", {0}) + node("Squeeze", {"five", "zero"}, "c"))),
              Catch::Contains("removes axis 0 of (5)"));
 }

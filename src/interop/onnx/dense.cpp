@@ -173,7 +173,7 @@ void convert_gather(Call& call) {
 // With a list (K, 1) of indices, it picks along one axis.
 void convert_gather_nd(Call& call) {
   const Constant& wanted = call.constant(1, "indices");
-  const std::size_t axis = call.axis(call.integer("batch_dims", 0), call.view(0).rank());
+  const std::size_t axis = call.axis(call.integer("batch_dims", 0), dims_of(call.value(0)).size());
   if (axis != 0 || wanted.shape.rank() != 2 || wanted.shape[1] != 1) {
     call.refuse("picks elements in several axes at once");
   }

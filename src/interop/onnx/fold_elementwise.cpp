@@ -45,6 +45,11 @@ Dim modulo(Dim a, Dim b) {
   const std::int64_t rest = a.value % b.value;
   return {rest != 0 && (rest < 0) != (b.value < 0) ? rest + b.value : rest};
 }
+/// The remainder with the sign of `a`, as of fmod.
+Dim remainder(Dim a, Dim b) {
+  const Dim rest = modulo(a, b);
+  return {rest.value != 0 && (a.value < 0) != (b.value < 0) ? rest.value - b.value : rest.value};
+}
 Dim power(Dim a, Dim b) {
   Dim result{1};
   if (b.batch || b.value < 0 || b.value > 62) depends_on_batch();
@@ -170,7 +175,9 @@ Array combined(std::string_view op, const Array& x, const Array& y) {
 bool fold_elementwise(Call& call) {
   if (const Binary* binary = entry_for(call, kBinary)) {
     Array result = array_of(call);
-    for (std::size_t i = 1; i < call.inputs(); ++i) result = combined(*binary, result, array_of(call, i));
+    Binary op = *binary;
+    if (op.name == "Mod" && call.integer("fmod", 0) != 0) op.whole = remainder;
+    for (std::size_t i = 1; i < call.inputs(); ++i) result = combined(op, result, array_of(call, i));
     give_array(call, result);
   } else if (const Unary* unary = entry_for(call, kUnary)) {
     give_array(call, mapped(*unary, array_of(call)));

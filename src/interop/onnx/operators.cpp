@@ -30,7 +30,7 @@ constexpr std::array kOperators{
     Operator{"Flatten", convert_flatten, true},
     Operator{"GRU", convert_gru},
     Operator{"Gather", convert_gather, true},
-    Operator{"GatherND", convert_gather_nd},
+    Operator{"GatherND", convert_gather_nd, true},
     Operator{"Gelu", convert_gelu},
     Operator{"Gemm", convert_gemm},
     Operator{"GlobalAveragePool", convert_global_average},

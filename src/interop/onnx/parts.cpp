@@ -76,6 +76,7 @@ void convert_split(Call& call) {
     if (call.is_constant(0) || call.wants(i)) call.give(part_of(call, x, axis, first, sizes[i]), i);
     first += sizes[i];
   }
+  if (first != dims[axis].value) call.refuse(fmt::format("takes {} elements of {}", first, dims[axis].value));
 }
 
 namespace {
