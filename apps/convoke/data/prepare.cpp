@@ -204,7 +204,7 @@ void add_text_and_table_options(CLI::App& parser, data_prep::SourceOptions& samp
         ->group("Texts and tables");
   }
   parser.add_option("--stop-words", samples.text.stop_words, "Words to leave out")
-      ->type_name("none|english")
+      ->type_name("none|english|nltk")
       ->capture_default_str()
       ->group("Texts and tables");
   parser

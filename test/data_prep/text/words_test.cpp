@@ -41,6 +41,31 @@ TEST_CASE("bytes that are not UTF-8 are left out") {
   CHECK(words_of("cut \xE2\x80") == Words{"cut"});
 }
 
+// The order is that of nltk.corpus.stopwords.words("english") in nltk_data of 2017 to 2024.
+constexpr const char* kNltk =
+    "i me my myself we our ours ourselves you you're you've you'll you'd your yours yourself "
+    "yourselves he him his himself she she's her hers herself it it's its itself they them their "
+    "theirs themselves what which who whom this that that'll these those am is are was were be been "
+    "being have has had having do does did doing a an the and but if or because as until while of at "
+    "by for with about against between into through during before after above below to from up down "
+    "in out on off over under again further then once here there when where why how all any both each "
+    "few more most other some such no nor not only own same so than too very s t can will just don "
+    "don't should should've now d ll m o re ve y ain aren aren't couldn couldn't didn didn't doesn "
+    "doesn't hadn hadn't hasn hasn't haven haven't isn isn't ma mightn mightn't mustn mustn't needn "
+    "needn't shan shan't shouldn shouldn't wasn wasn't weren weren't won won't wouldn wouldn't";
+
+TEST_CASE("NLTK's 179 stop words are a list of their own") {
+  const Words words = words_of(kNltk);
+  CHECK(words.size() == 179);
+  const StopWords nltk("nltk");
+  for (const std::string& word : words) {
+    CAPTURE(word);
+    CHECK(nltk.contains(word));
+  }
+  for (const char* word : {"cannot", "could", "would", "ought", "he'd", "let's", "film"})
+    CHECK_FALSE(nltk.contains(word));
+}
+
 TEST_CASE("stop words equal Snowball's") {
   const StopWords english("english");
   for (const char* word : {"the", "a", "not", "don't", "yourselves", "i"}) CHECK(english.contains(word));

@@ -48,7 +48,7 @@ struct ArrayOptions {
 struct TextOptions {
   std::int64_t length = 0;           ///< tokens of a sample; 0: the 95th percentile of the training texts
   std::int64_t vocabulary = 10'000;  ///< at most, including padding and the unknown token
-  std::string stop_words = "none";   ///< none | english
+  std::string stop_words = "none";   ///< none | english | nltk
   std::string padding = "post";      ///< the end at which shorter texts are padded: pre | post
   std::string truncating = "post";   ///< the end at which longer texts are cut: pre (keeps the end) | post
 };

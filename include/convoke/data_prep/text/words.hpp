@@ -23,9 +23,9 @@ std::string without_apostrophes(std::string word);
 /// Words that carry little meaning, in the form of words_of() ("the", "don't").
 class StopWords {
  public:
-  /// `name` is "none" or "english": the 174 words of Snowball's list (M. F. Porter, snowballstem.org, BSD
-  /// license), from which NLTK's list was made; it includes "no", "not" and "don't". Throws Error for another
-  /// name.
+  /// `name` is "none", "english": the 174 words of Snowball's list (M. F. Porter, snowballstem.org, BSD
+  /// license), or "nltk": the 179 of NLTK, which was made from it, with parts of words ("don", "t"). Both
+  /// have "no", "not" and "don't". Throws Error for another name.
   explicit StopWords(const std::string& name);
 
   const std::string& name() const { return name_; }
