@@ -81,7 +81,18 @@ std::vector<MeasuredConfiguration> configurations_made_again(const PublishedTabl
   return configurations_of_runs(rows);
 }
 
+// A prediction among measurements would be read as one.
+void require_one_kind(std::span<const TableRow> rows) {
+  const auto predicted = [](const TableRow& row) { return row.measurement.has_mark("predicted"); };
+  const auto prediction = std::find_if(rows.begin(), rows.end(), predicted);
+  const auto measured = std::find_if_not(rows.begin(), rows.end(), predicted);
+  if (prediction == rows.end() || measured == rows.end()) return;
+  throw Error(fmt::format("{}: is a prediction, and {} is not", prediction->where, measured->where),
+              "a table has either measurements or rows with the mark \"predicted\": pass them separately");
+}
+
 Analysis analyze_rows(std::vector<TableRow> rows, const AnalysisOptions& options) {
+  require_one_kind(rows);
   Analysis analysis;
   analysis.machine = take_machine(rows);
   analysis.relative_error = options.relative_error;

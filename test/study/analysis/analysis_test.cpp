@@ -29,6 +29,19 @@ std::string all_remarks(const Analysis& analysis) {
 
 }  // namespace
 
+TEST_CASE("predictions have their mark everywhere, and are never among measurements") {
+  auto predicted = runs("sync", 1, {10}) + runs("sync", 2, {5});
+  for (Measurement& row : predicted) row.marks = {"predicted"};
+  const Analysis alone = analyze(predicted, {});
+  CHECK_THAT(to_text(table_called(tables(alone), "Scaling of net, sync")), Contains("2 [PREDICTED]               5    2.0000"));
+  CHECK_THAT(error_of([&] { analyze(predicted + runs("sync", 4, {3}), {}); }), Contains("is a prediction"));
+  const std::string birds = source_path("docs/results/birds");
+  const std::vector<PublishedTable> tables{read_table(birds + "/fractions.csv"),
+                                           read_table(birds + "/prediction.csv")};
+  CHECK_THAT(error_of([&] { analyze(tables, {}); }),
+             Contains("prediction.csv:2: is a prediction") && Contains("fractions.csv:2 is not"));
+}
+
 TEST_CASE("an analysis is converted to tables") {
   AnalysisOptions options;
   options.scaling.up_to = 8;
