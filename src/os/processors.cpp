@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <new>
 #include <type_traits>
@@ -46,6 +48,21 @@ Topology load(const std::string& text) {
         "two hardware threads), or to a file that lstopo wrote on that host");
   }
   return topology;
+}
+
+// Returns "3.7 GHz": the highest clock of the first processor, or the one that /proc/cpuinfo has, which is
+// fixed where there is no scaling (in virtual machines); "" if unknown.
+std::string clock_text() {
+  double ghz = 0;
+  if (double khz = 0; std::ifstream("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq") >> khz)
+    ghz = khz / 1e6;
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; ghz == 0 && std::getline(cpuinfo, line);) {
+    const std::size_t colon = line.find(':');
+    if (line.starts_with("cpu MHz") && colon != std::string::npos)
+      ghz = std::atof(line.c_str() + colon + 1) / 1e3;
+  }
+  return ghz > 0 ? fmt::format("{:.1f} GHz", ghz) : "";
 }
 
 hwloc_topology_t here() {
@@ -162,10 +179,23 @@ std::vector<int> allowed_cpus() {
 std::string allow_cpus(std::span<const int> cpus) { return bind_to(cpus, HWLOC_CPUBIND_PROCESS); }
 std::string allow_cpus_of_thread(std::span<const int> cpus) { return bind_to(cpus, HWLOC_CPUBIND_THREAD); }
 
+// Virtual machines may give processors of several generations the same name.
 std::string cpu_model() {
   const hwloc_obj_t package = hwloc_get_obj_by_type(here(), HWLOC_OBJ_PACKAGE, 0);
-  const char* const model = package == nullptr ? nullptr : hwloc_obj_get_info_by_name(package, "CPUModel");
-  return model == nullptr ? "" : model;
+  const auto known = [&](const char* name) {
+    const char* const text = package == nullptr ? nullptr : hwloc_obj_get_info_by_name(package, name);
+    return std::string(text == nullptr ? "" : text);
+  };
+  std::string facts;
+  const auto add = [&](const std::string& name, const std::string& value) {
+    if (!value.empty()) facts += (facts.empty() ? "" : ", ") + name + value;
+  };
+  add("family ", known("CPUFamilyNumber"));
+  add("model ", known("CPUModelNumber"));
+  add("stepping ", known("CPUStepping"));
+  add("", pretended_topology().empty() ? clock_text() : "");
+  const std::string model = known("CPUModel");
+  return model.empty() || facts.empty() ? model : model + " (" + facts + ")";
 }
 
 }  // namespace convoke::os

@@ -1,6 +1,9 @@
 #include "convoke/run/environment.hpp"
 
+#include <fmt/format.h>
+
 #include <set>
+#include <string_view>
 #include <thread>
 
 #include "convoke/metrics/json.hpp"
@@ -37,6 +40,15 @@ std::int64_t cores_of_node() {
 
 std::string convoke_version() { return CONVOKE_VERSION; }
 
+std::string build_type() {
+  constexpr std::string_view kType = CONVOKE_BUILD_TYPE;
+#ifdef NDEBUG
+  return std::string(kType);
+#else
+  return fmt::format("{}, with assertions", kType);
+#endif
+}
+
 Settings environment(const Machine& machine, int threads) {
   const nn::Backend backend = nn::backend();
   Settings all{{"format", metrics::kFileFormat},
@@ -44,6 +56,7 @@ Settings environment(const Machine& machine, int threads) {
                {"command", os::command_line()},
                {"convoke", convoke_version()},
                {"build", build_description()},
+               {"build_type", build_type()},
                {"compiler", __VERSION__},
                {"mpi", mpi::Session::library_version()},
                {"onednn", backend.version},

@@ -10,6 +10,8 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/cpu_use.hpp"
 #include "convoke/os/memory.hpp"
+#include "convoke/os/processors.hpp"
+#include "convoke/run/environment.hpp"
 #include "convoke/train/evaluation_summary.hpp"
 
 namespace convoke::train {
@@ -243,6 +245,8 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
                                             : std::string(),
                       format_bytes(cost.peak_resident_bytes));
   if (!cost.placement.empty()) text += fmt::format("  placement     {}\n", cost.placement);
+  if (const std::string model = os::cpu_model(); !model.empty())
+    text += fmt::format("  processor     {}; build {}\n", model, run::build_type());
   if (cost.other_programs >= os::kNotableUse) {
     text += fmt::format(
         "  contended     other programs took {:.0f} % of these cores; the run is faster without them\n",

@@ -1,9 +1,14 @@
 #include "convoke/os/processors.hpp"
 
 #include <atomic>
+#include <fstream>
+#include <map>
+#include <string>
 #include <thread>
 
 #include "support/catch.hpp"
+
+using Catch::Contains;
 
 namespace os = convoke::os;
 
@@ -25,6 +30,22 @@ TEST_CASE("all threads of the process move, also those started later") {
   CHECK(later == one);
   CHECK(os::allow_cpus(before).empty());
   CHECK(os::allowed_cpus() == before);
+}
+
+// Virtual machines call processors of several generations "AMD EPYC"; the kernel's numbers tell them apart.
+TEST_CASE("the name of the processor has the numbers that the kernel has") {
+  std::map<std::string, std::string> first;
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line) && !line.empty();) {
+    const std::size_t colon = line.find(": ");
+    if (colon != std::string::npos) first[line.substr(0, line.find_first_of("\t:"))] = line.substr(colon + 2);
+  }
+  if (!first.contains("cpu family") || os::cpu_model().empty()) return;  // not x86
+  CHECK_THAT(os::cpu_model(),
+             Contains(first.at("model name") + " (family " + first.at("cpu family") + ", model " +
+                      first.at("model") + ", stepping " + first.at("stepping")) &&
+                 Contains(" GHz)"));
+  CHECK(os::cpu_model() == os::cpu_model());
 }
 
 TEST_CASE("one thread moves alone") {

@@ -109,6 +109,21 @@ TEST_CASE("mistakes on texts and numbers are shown as texts and numbers") {
   CHECK_THAT(page_of(folder / "table"), Contains("<th scope=col>values</th>"));
 }
 
+TEST_CASE("the page of a run says if its program was not a release build") {
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
+  const TemporaryFolder folder;
+  example::write_unfinished(folder / "run", 1, 1);
+  const auto with_type = [&](const char* type) {
+    report::RunRecord run = report::read_run(folder / "run");
+    if (*type != '\0') run.environment.set("build_type", type);
+    return report::run_page(run, "").html();
+  };
+  CHECK_THAT(with_type("RelWithDebInfo, with assertions"),
+             Contains("Not a release: the program was built as &quot;RelWithDebInfo, with assertions&quot;"));
+  CHECK_THAT(with_type("Release"), !Contains("Not a release") && Contains("<td>Build type"));
+  CHECK_THAT(with_type(""), !Contains("Not a release"));
+}
+
 TEST_CASE("the page of an incomplete run shows the existing parts, with a warning") {
   if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   const TemporaryFolder folder;

@@ -521,4 +521,5 @@ TEST_CASE("no rate exceeds the makespan, however the ranks share computing and w
   const std::string text = summary_text(tiny::job(), verdict, cost);
   CHECK(contains(text, "12,000 images/s: 240,000 images in 20.00 s"));
   CHECK(contains(text, "other programs took 23 % of these cores"));
+  CHECK(contains(text, "; build " + convoke::run::build_type()));
 }

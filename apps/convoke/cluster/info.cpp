@@ -62,7 +62,7 @@ int info(const InfoOptions& options) {
   const nn::Backend backend = nn::backend();
   const std::string described = run::build_description();
   line("convoke", run::convoke_version() + (described.empty() ? "" : " (" + described + ")"));
-  line("build", CONVOKE_BUILD_TYPE);
+  line("build", run::build_type());
   line("oneDNN", backend.version);
   line("instruction set", backend.instruction_set);
   line("MPI", mpi::Session::library_version());

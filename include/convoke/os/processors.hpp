@@ -38,7 +38,7 @@ std::string allow_cpus(std::span<const int> cpus);
 /// Binds the calling thread to `cpus`. Returns "" or the reason of a failure.
 std::string allow_cpus_of_thread(std::span<const int> cpus);
 
-/// Returns "Intel(R) Xeon(R) Gold 6354 CPU @ 3.00GHz"; "" if unknown.
+/// Returns "AMD EPYC (family 25, model 17, stepping 1, 3.7 GHz)", without unknown facts; "" if unknown.
 std::string cpu_model();
 
 /// Returns "0-3, 8" for 0, 1, 2, 3, 8.

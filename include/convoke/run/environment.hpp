@@ -12,6 +12,10 @@ namespace convoke::run {
 std::string convoke_version();
 std::string build_description();
 
+/// "Release": optimized, without assertions, as times should be measured; or another type of CMake,
+/// "RelWithDebInfo, with assertions".
+std::string build_type();
+
 /// Returns the content of environment.json: time, command, versions, machine, and the cores to which each
 /// rank is bound. The keys are in docs/formats.md. `threads`: workers of this rank. Call it on one rank.
 Settings environment(const Machine& machine, int threads);

@@ -137,6 +137,7 @@ void add_overview(Page& page, const RunRecord& run, const std::string& made_by) 
         "Emulated: a study trained the members one after another, each alone. The times are those of all "
         "members at once, without competition for memory and caches.");
   }
+  if (const std::string note = build_note(run.environment); !note.empty()) page.warning(note);
   const std::string provenance = text_at(run.summary, "provenance");
   if (data::is_synthetic(provenance)) page.warning(data::provenance_note(provenance));
   for (const Settings& member : tables_at(run.summary, "member_facts")) {

@@ -58,6 +58,10 @@ std::string workers_text(const RunRecord& run);
 /// Returns a warning about the numbers of a run whose threads shared cores.
 std::string oversubscription_note(const Workers& workers);
 
+/// Returns a warning about times that were not measured with a release build; "" for a release, and if the
+/// type of the build is unknown.
+std::string build_note(const Settings& environment);
+
 /// Returns names and values from environment.json, in the order of the page.
 std::vector<std::pair<std::string, std::string>> environment_facts(const Settings& environment);
 

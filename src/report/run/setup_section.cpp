@@ -52,6 +52,13 @@ std::string repeating_command(const RunRecord& run) {
   return command;
 }
 
+std::string build_note(const Settings& environment) {
+  const std::string type = text_at(environment, "build_type");
+  if (type.empty() || type == "Release") return "";
+  return fmt::format("Not a release: the program was built as \"{}\". Times of a release build are shorter.",
+                     type);
+}
+
 std::vector<std::pair<std::string, std::string>> environment_facts(const Settings& environment) {
   std::set<std::string> hosts;
   for (const Settings& placement : tables_at(environment, "placements"))
@@ -67,6 +74,7 @@ std::vector<std::pair<std::string, std::string>> environment_facts(const Setting
           {"Logical processors of a node", number("logical_cpus")},
           {"Instruction set", text_at(environment, "instruction_set")},
           {"Convoke", fmt::format("{} ({})", text_at(environment, "convoke"), text_at(environment, "build"))},
+          {"Build type", text_at(environment, "build_type")},
           {"Compiler", text_at(environment, "compiler")},
           {"MPI", text_at(environment, "mpi")},
           {"oneDNN", text_at(environment, "onednn")}};

@@ -48,6 +48,7 @@ void add_overview(Page& page, const study::Analysis& analysis, const StudyOrigin
         format_count(origin.missing), origin.missing == 1 ? "run is" : "runs are"));
     page.code(origin.resume);
   }
+  if (const std::string note = build_note(origin.environment); !note.empty()) page.warning(note);
   std::map<std::string, std::int64_t> marked;
   std::int64_t runs = 0, failed = 0;
   for (const study::MeasuredConfiguration& configuration : analysis.configurations) {

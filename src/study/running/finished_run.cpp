@@ -65,7 +65,8 @@ std::map<std::string, double, std::less<>> numbers_in(const Settings& summary,
   return numbers;
 }
 
-// Returns "AMD EPYC 9B14, 2 cores, DDR5"; "" if the environment does not name the processor.
+// Returns "AMD EPYC 9B14 (family 25, model 17), 2 cores, DDR5", and another build than a release, whose times
+// are not pooled with it; "" if the environment does not name the processor.
 std::string machine_of(const Settings& environment) {
   std::string machine = text_at(environment, "cpu");
   if (machine.empty()) return {};
@@ -73,6 +74,8 @@ std::string machine_of(const Settings& environment) {
     machine += fmt::format(", {} core{}", *cores, *cores == 1 ? "" : "s");
   }
   if (const std::string memory = text_at(environment, "memory"); !memory.empty()) machine += ", " + memory;
+  const std::string build = text_at(environment, "build_type");
+  if (!build.empty() && build != "Release") machine += ", not a release: " + build;
   return machine;
 }
 

@@ -128,10 +128,11 @@ TEST_CASE("a finished run is read from its folder") {
     "test": {"accuracy": 0.75, "f1": 0.74, "quadratic_kappa": -0.5, "roc_auc": 0.9, "seconds": 0.0625, "rule": "mean"},
     "phases": {"compute": {"max": 4, "mean": 3.5, "min": 3}, "exposed_communication": {"max": 1, "mean": 0.5, "min": 0},
                "load": {"mean": 0.25}, "evaluation": {"mean": 0.125}}})");
-  write(folder / "environment.json",
-        R"({"date": "2026-01-02T03:04:05Z", "cpu": "A Core", "cores": 8, "memory": "DDR5", "placements":
+  write(
+      folder / "environment.json",
+      R"json({"date": "2026-01-02T03:04:05Z", "cpu": "AMD EPYC (family 25, model 17, stepping 1, 3.7 GHz)", "cores": 8, "memory": "DDR5", "placements":
     [{"rank": 0, "host": "n1", "cores": "0"}, {"rank": 1, "host": "n1", "cores": "1-2"},
-     {"rank": 2, "host": "n2", "cores": "0"}]})");
+     {"rank": 2, "host": "n2", "cores": "0"}]})json");
   // Two members: epoch 1 takes 2 s, epoch 2 takes 1.5 s.
   write(folder / "metrics.jsonl", R"({"event": "epoch", "member": 0, "epoch": 1, "seconds": 1.0}
 {"event": "epoch", "member": 0, "epoch": 2, "seconds": 1.5, "accuracy": 0.5}
@@ -145,7 +146,14 @@ TEST_CASE("a finished run is read from its folder") {
       folder.path(),
       std::vector<std::string>{"peak_rss_mib", "test.rule", "phases.load", "phases.load.mean", "test.ece"});
   CHECK(run.dataset_hash == "crc32:13a47ca1");
-  CHECK(run.machine == "A Core, 8 cores, DDR5");
+  CHECK(run.machine == "AMD EPYC (family 25, model 17, stepping 1, 3.7 GHz), 8 cores, DDR5");
+  std::string environment = bytes_of(folder / "environment.json");
+  for (const char* type : {"Release", "Debug"}) {
+    const std::string changed = std::string("{\"build_type\": \"") + type + "\", " + environment.substr(1);
+    write(folder / "environment.json", changed);
+    CHECK((read_finished_run(folder.path()).machine == run.machine) == (std::string(type) == "Release"));
+  }
+  CHECK_THAT(read_finished_run(folder.path()).machine, Catch::EndsWith(", not a release: Debug"));
   CHECK(run.ranks == 2);
   CHECK(run.epochs == 2);
   CHECK(run.makespan_seconds == 5.5);
