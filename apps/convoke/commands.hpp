@@ -15,7 +15,7 @@ AddCommand add_watch, add_supervise, add_gather;                               /
 AddCommand add_evaluate, add_predict, add_report, add_compare, add_verify;     // results
 AddCommand add_import, add_export;                                             // interop
 AddCommand add_study, add_study_analyze, add_study_advise, add_study_predict;  // studies
-AddCommand add_study_table;                                                    // studies
+AddCommand add_study_table, add_study_card;                                    // studies
 AddCommand add_bench;                                                          // studies
 AddCommand add_slurm, add_doctor, add_info;                                    // cluster
 AddCommand add_help, add_completion;                                           // cli

@@ -86,6 +86,9 @@ constexpr std::array kSubcommands{
             add_study_predict},
     Command{"Commands", "table",
             "Print chosen results as one table, by ranks, fraction or another coordinate", add_study_table},
+    Command{"Commands", "card",
+            "Compare a publication's figures with ours: followed, contradicted, out of reach",
+            add_study_card},
 };
 
 // A study is one process that calls mpirun, and mpirun within mpirun does not work, even for one process. The

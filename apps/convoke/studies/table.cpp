@@ -25,23 +25,16 @@ constexpr const char* kTableHelp = R"(Examples:
   convoke study table first.csv --rows fraction --columns ranks --show makespan_seconds --only mode=sync
   convoke study table published.csv ours.csv --columns system --show decrease_percent --markdown
 
-A coordinate is system, mode, ranks, threads, fraction, batch, variant or machine. A quantity is a column of
-the tables (docs/study-files.md), or speedup, efficiency or decrease_percent, which are relative to the
-configuration with the fewest ranks. Values are means with half of their 95 % interval.
+A coordinate is system, mode, ranks, threads, workers (ranks x threads), fraction, batch, variant or machine.
+A quantity is a column of the tables (docs/study-files.md), or speedup, efficiency or decrease_percent, which
+are relative to the configuration with the fewest ranks. Values are means with half of their 95 % interval.
 )";
-
-std::pair<std::string, std::string> coordinate_and_value(const std::string& only) {
-  const std::size_t at = only.find('=');
-  if (at == std::string::npos)
-    throw Error(fmt::format("--only {}: there is no =", only), "write --only mode=sync");
-  return {only.substr(0, at), only.substr(at + 1)};
-}
 
 int study_table(const StudyTableOptions& options) {
   std::vector<study::PublishedTable> tables;
   for (const std::string& file : options.tables) tables.push_back(study::read_table(file));
   study::PivotOptions pivot = options.pivot;
-  for (const std::string& only : options.only) pivot.only.push_back(coordinate_and_value(only));
+  for (const std::string& only : options.only) pivot.only.push_back(study::only_from(only));
   const study::TextTable table = study::pivot(study::analyze(tables, {}), tables, pivot);
   fmt::print("{}", options.markdown ? study::to_markdown(table) : study::to_text(table));
   return EXIT_SUCCESS;

@@ -3,83 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <map>
 #include <optional>
-#include <set>
-#include <string_view>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
+#include "study/analysis/figure.hpp"
 #include "study/analysis/table_parts.hpp"
 
 namespace convoke::study {
 namespace {
-
-struct Coordinate {
-  std::string_view name;
-  std::string (*value)(const Coordinates& at);
-};
-
-constexpr std::array kCoordinates{
-    Coordinate{"system", [](const Coordinates& at) { return at.system; }},
-    Coordinate{"mode", [](const Coordinates& at) { return at.emulated ? "emulated " + at.mode : at.mode; }},
-    Coordinate{"ranks", [](const Coordinates& at) { return fmt::format("{}", at.ranks); }},
-    Coordinate{"threads", [](const Coordinates& at) { return fmt::format("{}", at.threads); }},
-    Coordinate{"fraction", [](const Coordinates& at) { return fraction_text(at.fraction); }},
-    Coordinate{"batch", [](const Coordinates& at) { return at.batch; }},
-    Coordinate{"variant", [](const Coordinates& at) { return at.variant; }},
-    Coordinate{"machine", [](const Coordinates& at) { return at.machine; }},
-};
-
-/// A ratio of a configuration to the base of its curve.
-struct Derived {
-  std::string_view name, title;
-  std::string (*text)(const ScalingPoint& point);
-};
-
-constexpr std::array kDerived{
-    Derived{"speedup", "speed-up", [](const ScalingPoint& p) { return with_ends(p.speedup, 2); }},
-    Derived{"efficiency", "efficiency", [](const ScalingPoint& p) { return with_ends(p.efficiency, 2); }},
-    Derived{"decrease_percent", "decrease (%)",
-            [](const ScalingPoint& p) { return with_ends(p.decrease_percent, 1); }},
-};
-
-template <class Entries>
-const auto* find_named(const Entries& entries, std::string_view name) {
-  const auto found =
-      std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == name; });
-  return found == entries.end() ? nullptr : &*found;
-}
-
-const Coordinate& coordinate(const std::string& name) {
-  if (const Coordinate* found = find_named(kCoordinates, name)) return *found;
-  std::vector<std::string> names;
-  for (const Coordinate& known : kCoordinates) names.emplace_back(known.name);
-  throw Error(fmt::format("\"{}\" is not a coordinate of a configuration", name),
-              "use one of " + join(names));
-}
-
-bool is_share(const Quantity& quantity) {
-  return quantity.name.find("accuracy") != std::string_view::npos || quantity.name == "f1";
-}
-
-// The heading of a quantity, with its unit.
-std::string heading_of(const std::string& name) {
-  if (const Derived* derived = find_named(kDerived, name)) return std::string(derived->title);
-  const Quantity* quantity = find_named(kQuantities, name);
-  if (quantity == nullptr) {
-    std::string words = name;
-    std::replace(words.begin(), words.end(), '_', ' ');
-    return words;
-  }
-  if (is_share(*quantity)) return fmt::format("{} (%)", quantity->title);
-  if (quantity->unit.empty() || quantity->unit == "1/s") return std::string(quantity->title);
-  return fmt::format("{} ({})", quantity->title, quantity->unit);
-}
 
 // A number with the digits that its table has.
 std::string text_of(const Printed& printed) {
@@ -94,17 +29,11 @@ class Texts {
   Texts(const Analysis& analysis, std::span<const PublishedTable> tables)
       : analysis_(analysis), tables_(tables) {}
 
-  /// Returns "" if there is no value. A score does not depend on what makes a time unreliable, so it has no
-  /// marks.
+  /// Returns "" if there is no value.
   std::string of(const Coordinates& at, const std::string& name) const {
-    if (find_named(kDerived, name) != nullptr) return derived_of(at, name);
-    const Quantity* quantity = find_named(kQuantities, name);
-    const MeasuredConfiguration* configuration = configuration_at(analysis_.configurations, at);
-    const bool share = quantity != nullptr && is_share(*quantity);
-    const std::string mean = configuration == nullptr ? "" : mean_of(*configuration, name, share ? 100 : 1);
-    if (mean.empty()) return printed_of(at, name);
-    const bool score = quantity != nullptr && quantity->kind == Quantity::Kind::kScore;
-    return score ? mean : marked(mean, configuration->marks);
+    const std::optional<Figure> figure = figure_of(analysis_, at, name);
+    if (figure) return marked(figure->text, figure->marks);
+    return is_ratio(name) ? "" : printed_of(at, name);
   }
 
   /// Throws Error if no configuration has a value.
@@ -112,26 +41,11 @@ class Texts {
     if (std::any_of(configurations.begin(), configurations.end(),
                     [&](const Coordinates& at) { return !of(at, name).empty(); }))
       return;
-    std::set<std::string> known;
-    for (const Derived& derived : kDerived) known.emplace(derived.name);
-    for (const MeasuredConfiguration& configuration : analysis_.configurations) {
-      for (const auto& [quantity, statistics] : configuration.statistics) known.insert(quantity);
-    }
     throw Error(fmt::format("no configuration of the tables has a value of \"{}\"", name),
-                "use one of " + join(std::vector(known.begin(), known.end())));
+                "use one of " + join(known_quantities(analysis_)));
   }
 
  private:
-  std::string derived_of(const Coordinates& at, const std::string& name) const {
-    const Derived* derived = find_named(kDerived, name);
-    for (const Curve& curve : analysis_.curves) {
-      for (const ScalingPoint& point : curve.points) {
-        if (point.at == at) return marked(derived->text(point), point.marks_of_ratios);
-      }
-    }
-    return "";
-  }
-
   std::string printed_of(const Coordinates& at, const std::string& name) const {
     for (const PublishedTable& table : tables_) {
       for (const TableRow& row : table.rows) {
@@ -170,25 +84,6 @@ std::vector<std::string> values_in_order(std::span<const Coordinates> configurat
   return values;
 }
 
-// The configurations that are wanted. Published ratios without times are only in curves.
-std::vector<Coordinates> wanted_configurations(const Analysis& analysis, const PivotOptions& options) {
-  std::vector<Coordinates> configurations;
-  const auto add_wanted = [&](const Coordinates& at) {
-    const bool wanted = std::all_of(options.only.begin(), options.only.end(), [&](const auto& only) {
-      return coordinate(only.first).value(at) == only.second;
-    });
-    if (wanted && std::find(configurations.begin(), configurations.end(), at) == configurations.end())
-      configurations.push_back(at);
-  };
-  for (const MeasuredConfiguration& configuration : analysis.configurations) add_wanted(configuration.at);
-  for (const Curve& curve : analysis.curves) {
-    for (const ScalingPoint& point : curve.points) add_wanted(point.at);
-  }
-  if (!configurations.empty()) return configurations;
-  throw Error("the tables have no such configuration",
-              "check the values of --only: convoke study analyze prints all configurations");
-}
-
 /// The configurations by the values of two coordinates.
 using Places = std::map<std::pair<std::string, std::string>, Coordinates>;
 
@@ -218,7 +113,7 @@ TextTable pivot(const Analysis& analysis, std::span<const PublishedTable> tables
   const Coordinate& by_row = coordinate(options.rows);
   const Coordinate none{"", [](const Coordinates&) { return std::string(); }};
   const Coordinate& by_column = options.columns.empty() ? none : coordinate(options.columns);
-  const std::vector<Coordinates> configurations = wanted_configurations(analysis, options);
+  const std::vector<Coordinates> configurations = wanted_configurations(analysis, options.only);
   const Texts texts(analysis, tables);
   for (const std::string& name : options.show) texts.require(configurations, name);
   const Places places = places_of(configurations, by_row, by_column);

@@ -10,16 +10,21 @@
 
 namespace convoke::study {
 
-/// The shape of a table of configurations. A coordinate is "system", "mode", "ranks", "threads", "fraction",
-/// "batch", "variant" or "machine".
+/// A coordinate and the value that a configuration must have there.
+using Only = std::pair<std::string, std::string>;
+
+/// Reads "mode=sync". Throws Error without a "=".
+Only only_from(const std::string& text);
+
+/// The shape of a table of configurations. A coordinate is "system", "mode", "ranks", "threads", "workers"
+/// (ranks x threads), "fraction", "batch", "variant" or "machine".
 struct PivotOptions {
   std::string rows = "ranks";  ///< the coordinate with a row for each value
   std::string columns = {};    ///< the coordinate with a group of columns for each value; "": one group
   /// Quantities: columns of measurements.csv, columns of the tables that are printed there and not measured
   /// ("cost_per_training"), or "speedup", "efficiency" and "decrease_percent".
   std::vector<std::string> show = {};
-  /// Coordinates and the value that a configuration must have there; empty: all configurations.
-  std::vector<std::pair<std::string, std::string>> only = {};
+  std::vector<Only> only = {};  ///< empty: all configurations
 };
 
 /// Returns a table of the configurations of `analysis`, which is that of `tables`, with rows and columns by

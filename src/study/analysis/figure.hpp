@@ -1,0 +1,55 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoke/study/analysis/analysis.hpp"
+#include "convoke/study/analysis/pivot.hpp"
+
+// The results of an analysis, one by one, by the names that a user gives.
+
+namespace convoke::study {
+
+/// A property of a configuration, as text.
+struct Coordinate {
+  std::string_view name;
+  std::string (*value)(const Coordinates& at);
+};
+
+/// Throws Error for an unknown name.
+const Coordinate& coordinate(const std::string& name);
+
+/// Returns the configurations that have these values; published ratios without times are only in curves.
+/// Throws Error if there is none.
+std::vector<Coordinates> wanted_configurations(const Analysis& analysis, std::span<const Only> only);
+
+/// A quantity of a configuration, in the unit of heading_of: shares as percentages.
+struct Figure {
+  double value = 0;
+  std::optional<Interval> interval;  ///< empty for a single run
+  std::string text;                  ///< "98.16 ± 0.13"; a ratio has the ends of its interval
+  std::vector<std::string> marks;    ///< a score has none: what makes a time unreliable does not change it
+  std::optional<Coordinates> base;   ///< of a ratio
+};
+
+/// Returns a quantity (see PivotOptions::show) of a configuration; empty if it has no such value.
+std::optional<Figure> figure_of(const Analysis& analysis, const Coordinates& at, const std::string& quantity);
+
+/// Returns the heading of a quantity, with its unit: "test accuracy (%)".
+std::string heading_of(const std::string& quantity);
+
+/// True for a quantity that is relative to the base of a curve.
+bool is_ratio(const std::string& quantity);
+
+/// True for a quantity of the model, and false for a time or what follows from times.
+bool is_score(const std::string& quantity);
+
+/// True for a quantity of 0 to 1 that is shown as a percentage.
+bool is_share(const std::string& quantity);
+
+/// Returns the names of all quantities that a configuration has.
+std::vector<std::string> known_quantities(const Analysis& analysis);
+
+}  // namespace convoke::study
