@@ -2,6 +2,7 @@
 #include <csignal>
 
 #include "convoke/os/stop_signals.hpp"
+#include "convoke/run/environment.hpp"
 #include "convoke/train/member_queue.hpp"
 #include "convoke/train/summary.hpp"
 #include "convoke/train/verdict.hpp"
