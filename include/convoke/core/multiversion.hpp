@@ -6,9 +6,6 @@
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define CONVOKE_MULTIVERSION __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-/// The same for bf16, with which networks are computed on AVX-512 only.
-#define CONVOKE_MULTIVERSION_BF16 __attribute__((target_clones("arch=x86-64-v4", "default")))
 #else
 #define CONVOKE_MULTIVERSION
-#define CONVOKE_MULTIVERSION_BF16
 #endif

@@ -12,8 +12,8 @@
 #include "nn/kernels/pieces.hpp"
 #include "nn/kernels/vectors.hpp"
 
-/// The passes over a micro-batch in batch normalization, for a piece of N channels. They are inlined
-/// into the kernels of each instruction set.
+/// The passes over a micro-batch in batch normalization, for a piece of N channels. They take the constants
+/// of channels by value, so that the compiler sees that no store to a tensor changes them.
 namespace convoke::nn::batch_norm_passes {
 namespace {
 
@@ -111,8 +111,7 @@ struct Pair {
 };
 
 //   K = x[0];  mean = K + sum(x - K) / M;  var = (sum (x - K)^2 - sum(x - K)^2 / M) / M
-// One pass, the same for all forms and therefore not inlined. Subtracting a sample keeps the difference of
-// squares well conditioned.
+// One pass. Subtracting a sample keeps the difference of squares well conditioned.
 template <int N, class T, class Statistic>
 void statistics(const BatchNormShape& s, const Planes& at, const T* x, Statistic* mean, Statistic* variance) {
   const std::int64_t step = s.in.block, pixels = s.in.pixels();
@@ -172,9 +171,8 @@ template <int N, class T>
 
 //   y = pool(relu(a x + b)), or f(a x + b),  a = gamma * scale,  b = beta - mean * a
 template <int N, Form kForm, class T>
-[[gnu::always_inline]] inline void normalize(const BatchNormShape& s, const Planes& at, const T* x,
-                                             const Channels<N>& k, std::int32_t* winners, float* x_hat,
-                                             T* y) {
+void normalize(const BatchNormShape& s, const Planes& at, const T* x, const Channels<N> k,
+               std::int32_t* winners, float* x_hat, T* y) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
   const float floor = s.relu ? 0.0F : -std::numeric_limits<float>::infinity(), ceiling = s.ceiling;
   for (std::int64_t i = 0; i < s.micro_batch; ++i) {
@@ -238,9 +236,8 @@ template <int N, Form kForm, class T>
 
 //   d beta = sum g,  d gamma = sum g x_hat,  where g is dy after the backward pass of what follows
 template <int N, Form kForm, class T>
-[[gnu::always_inline]] inline void reduce(const BatchNormShape& s, const Planes& at, const T* x, const T* dy,
-                                          const Channels<N>& k, const BatchNormMemory& memory, T* gated,
-                                          BatchNormSums<N>& sums) {
+void reduce(const BatchNormShape& s, const Planes& at, const T* x, const T* dy, const Channels<N> k,
+            const BatchNormMemory& memory, T* gated, BatchNormSums<N>& sums) {
   const std::int64_t step = s.in.block, pixels = s.out_height() * s.out_width();
   const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity(), ceiling = s.ceiling;
   // The values are read again while they are in the cache.
@@ -281,11 +278,16 @@ template <int N, Form kForm, class T>
   }
 }
 
+/// What a dx subtracts, k1 + k2 x, for each channel.
+template <int N>
+struct Line {
+  float k1[N] = {}, k2[N] = {};
+};
+
 //   dx = a (g - d beta / M - x_hat d gamma / M) = a g - (k1 + k2 x)
 template <int N, Form kForm, class T>
-[[gnu::always_inline]] inline void spread_back(const BatchNormShape& s, const Planes& at, const T* x,
-                                               const T* dy, const Channels<N>& k, const float (&k1)[N],
-                                               const float (&k2)[N], const BatchNormMemory& memory, T* dx) {
+void spread_back(const BatchNormShape& s, const Planes& at, const T* x, const T* dy, const Channels<N> k,
+                 const Line<N> line, const BatchNormMemory& memory, T* dx) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
   const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity(), ceiling = s.ceiling;
   for (std::int64_t i = 0; i < s.micro_batch; ++i) {
@@ -304,7 +306,7 @@ template <int N, Form kForm, class T>
             const float z = value * k.a[c] + k.b[c];
             g = (z > threshold) & (z < ceiling) ? g : 0.0F;
           }
-          result[c] = k.a[c] * g - (k1[c] + k2[c] * value);
+          result[c] = k.a[c] * g - (line.k1[c] + line.k2[c] * value);
         }
         result.put();
       }
@@ -326,7 +328,7 @@ template <int N, Form kForm, class T>
 #pragma omp simd
               for (int c = 0; c < N; ++c) {
                 const float g = winners[o + c] == here ? given[c] : 0.0F;
-                result[c] = k.a[c] * g - (k1[c] + k2[c] * value[c]);
+                result[c] = k.a[c] * g - (line.k1[c] + line.k2[c] * value[c]);
               }
               result.put();
             }
@@ -336,7 +338,7 @@ template <int N, Form kForm, class T>
       for (std::int64_t h = 0; h < s.in.height; ++h) {  // rows and columns outside all windows
         for (std::int64_t w = h < used_height ? used_width : 0; w < s.in.width; ++w) {
           const std::int64_t pixel = h * row + w * step;
-          for (int c = 0; c < N; ++c) diff[pixel + c] = -(k1[c] + k2[c] * plane[pixel + c]);
+          for (int c = 0; c < N; ++c) diff[pixel + c] = -(line.k1[c] + line.k2[c] * plane[pixel + c]);
         }
       }
     }

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "nn/kernels/batch_norm_moments.hpp"
+#include "nn/kernels/batch_norm.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/layers/batch_norm_plan.hpp"
 
@@ -43,7 +43,7 @@ void add_synchronized_forward(PlanBuilder& plan, const Node& node, const BatchNo
       node, "forward moments",
       [=](const Frame& frame) {
         double* const sums = moments_at(frame, moments);
-        kernels<BatchNormMomentsKernels<T>>().moments(norm.shape, frame.at<T>(norm.x), sums, sums + channels);
+        kernels<BatchNormKernels<T>>().moments(norm.shape, frame.at<T>(norm.x), sums, sums + channels);
         const double share = static_cast<double>(norm.shape.in.samples) / static_cast<double>(frame.group);
         for (std::size_t i = 0; i < 2 * channels; ++i) sums[i] *= share;
       },
@@ -98,9 +98,9 @@ void add_synchronized_backward(PlanBuilder& plan, const Node& node, const BatchN
       node, "backward moments",
       [=](const Frame& frame) {
         double* const sums = moments_at(frame, moments);
-        kernels<BatchNormMomentsKernels<T>>().reduce(
-            norm.shape, frame.at<T>(norm.x), frame.at<T>(dy), norm.gamma.at(frame), norm.beta.at(frame),
-            kept.at(frame), frame.at<T>(gated), sums, sums + channels);
+        kernels<BatchNormKernels<T>>().reduce(norm.shape, frame.at<T>(norm.x), frame.at<T>(dy),
+                                              norm.gamma.at(frame), norm.beta.at(frame), kept.at(frame),
+                                              frame.at<T>(gated), sums, sums + channels);
         to_padded(sums, channels, padded, frame.at(dgamma));
         to_padded(sums + channels, channels, padded, frame.at(dbeta));
         write_statistics(frame);
@@ -117,9 +117,9 @@ void add_synchronized_backward(PlanBuilder& plan, const Node& node, const BatchN
         double* const sums = moments_at(frame, moments);
         const double count = static_cast<double>(frame.group) * static_cast<double>(norm.shape.in.pixels());
         for (std::size_t i = 0; i < 2 * channels; ++i) sums[i] /= count;
-        kernels<BatchNormMomentsKernels<T>>().spread_back(
-            norm.shape, frame.at<T>(norm.x), frame.at<T>(gated), norm.gamma.at(frame), norm.beta.at(frame),
-            kept.at(frame), sums, sums + channels, frame.at<T>(dx));
+        kernels<BatchNormKernels<T>>().spread_back(norm.shape, frame.at<T>(norm.x), frame.at<T>(gated),
+                                                   norm.gamma.at(frame), norm.beta.at(frame), kept.at(frame),
+                                                   sums, sums + channels, frame.at<T>(dx));
       },
       uses, dx);
   plan.add_gradient(norm.from, dx, node);
