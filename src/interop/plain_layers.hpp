@@ -4,6 +4,8 @@
 #include <span>
 #include <string_view>
 
+// Layers and functions that are one operation in other programs too: the names of both.
+
 namespace convoke::interop {
 
 /// A layer that is one operation in other programs too, of the same inputs, with one number at most. A format
@@ -27,11 +29,39 @@ struct PlainLayer {
 
 std::span<const PlainLayer> plain_layers();
 
-/// Returns the first entry with this `name` in a column (&PlainLayer::onnx), or null.
+/// How the operands and results of a function differ from those of our elementwise layer.
+struct ElementForm {
+  bool boolean = false;                           ///< gives booleans
+  bool takes_booleans = false;                    ///< takes operands other than 0 for 1
+  bool swapped = false;                           ///< its operands have the other order
+  std::optional<double> before = {}, after = {};  ///< operands that it does not have
+};
+
+/// A function of our elementwise layer under the names that other programs have for it; empty: none. The
+/// first entry of a `name` is how it is written; the others are only read.
+struct ElementFunction {
+  std::string_view name;        ///< of our elementwise layer
+  std::string_view onnx;        ///< an operator
+  std::string_view keras;       ///< a class of keras.ops
+  std::string_view tensorflow;  ///< a function of TensorFlow, behind "tf."
+  ElementForm form = {};
+};
+
+std::span<const ElementFunction> element_functions();
+
+/// Returns the first entry of a table with this `name` in a column (&PlainLayer::onnx), or null.
+template <class Entry>
+const Entry* find_in_column(std::span<const Entry> table, std::string_view Entry::*column,
+                            std::string_view name) {
+  const auto found = std::ranges::find(table, name, column);
+  return found == table.end() || name.empty() ? nullptr : &*found;
+}
 inline const PlainLayer* find_plain_layer(std::string_view PlainLayer::*column, std::string_view name) {
-  const auto all = plain_layers();
-  const auto found = std::ranges::find(all, name, column);
-  return found == all.end() || name.empty() ? nullptr : &*found;
+  return find_in_column(plain_layers(), column, name);
+}
+inline const ElementFunction* find_element_function(std::string_view ElementFunction::*column,
+                                                    std::string_view name) {
+  return find_in_column(element_functions(), column, name);
 }
 
 }  // namespace convoke::interop

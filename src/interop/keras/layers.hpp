@@ -66,8 +66,6 @@ Value convert_upsampling2d(const Call& call);
 Value convert_resizing(const Call& call);
 Value convert_center_crop(const Call& call);
 
-/// Functions of keras.ops, element by element: Sqrt, Power, Greater, Where, ...
-Value convert_function(const Call& call);
 /// x[index], as Keras 3 (GetItem) and Keras 2 (SlicingOpLambda) write it.
 Value convert_get_item(const Call& call);
 Value convert_stack(const Call& call);

@@ -12,12 +12,54 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
-#include "interop/element_functions.hpp"
 #include "interop/keras/layers.hpp"
 #include "interop/keras/naming.hpp"
+#include "interop/plain_layers.hpp"
 
 namespace convoke::interop::keras {
 namespace {
+
+using Setting = convoke::Value;
+
+Value elementwise(const Call& call, std::string_view function, Setting::Array operands,
+                  const std::vector<Value>& inputs, std::string_view suffix = {}) {
+  return call.add({{"layer", "elementwise"}, {"function", function}, {"operands", std::move(operands)}},
+                  inputs, suffix);
+}
+
+// Functions of keras.ops that are those of our elementwise layer.
+Value convert_function(const Call& call) {
+  call.config().require_neutral("decimals", 0);
+  const ElementFunction& named = *find_element_function(&ElementFunction::keras, call.options().class_name);
+  std::vector<Value> inputs;
+  Setting::Array operands;
+  const auto add_number = [&](double number) { operands.emplace_back(fmt::format("{}", number)); };
+  if (named.form.before) add_number(*named.form.before);
+  for (const Argument& argument : call.arguments()) {
+    if (!is_operand(argument)) continue;
+    if (argument.call) {
+      operands.emplace_back("x");
+      inputs.push_back(call.inputs()[*argument.call]);
+    } else {
+      const std::optional<double> number = number_of(argument.constant);
+      if (!number) {
+        throw Error("combines a tensor with something that is neither a tensor nor a number",
+                    "use a Rescaling or Normalization layer");
+      }
+      add_number(*number);
+    }
+  }
+  if (named.form.after) add_number(*named.form.after);
+  if (named.form.swapped) {
+    std::reverse(operands.begin(), operands.end());
+    std::reverse(inputs.begin(), inputs.end());
+  }
+  inputs = broadcast(call, std::move(inputs));
+  if (named.form.takes_booleans) {
+    for (Value& x : inputs) x = elementwise(call, "where", {"x", "1", "0"}, {x}, "truth");
+  }
+  return elementwise(call, named.name, std::move(operands), inputs);
+}
 
 bool is_number(const Argument& argument) {
   return is_operand(argument) && !argument.call &&
@@ -27,10 +69,7 @@ bool is_number(const Argument& argument) {
 
 // max(x, bound) or min(x, bound)
 Value bounded(const Call& call, const Value& x, const char* function, double bound, std::string_view suffix) {
-  return call.add({{"layer", "elementwise"},
-                   {"function", function},
-                   {"operands", convoke::Value::Array{"x", fmt::format("{}", bound)}}},
-                  x, suffix);
+  return elementwise(call, function, {"x", fmt::format("{}", bound)}, {x}, suffix);
 }
 
 Value combined(const Call& call) {
@@ -60,7 +99,7 @@ Value combined_by_channel(const Call& call, const std::vector<double>& numbers, 
   }
   if (numbers_first && kind == "Subtract") x = rescaled(call, x, -1, 0, "negative");
   const bool adds = kind == "Add" || kind == "Subtract", divides = kind == "Divide" || kind == "TrueDivide";
-  convoke::Value::Array means, variances;
+  Setting::Array means, variances;
   for (const double number : numbers) {
     if (!adds && !(number > 0 && (kind == "Multiply" || (divides && !numbers_first)))) {
       throw Error("combines a tensor with a list of numbers in a way that is not supported",
@@ -112,11 +151,7 @@ Value convert_cast(const Call& call) {
     if (argument.keyword == "dtype" && argument.constant.is_string()) type = argument.constant;
   }
   const Value& x = call.inputs().at(0);
-  if (type == "bool") {
-    return call.add(
-        {{"layer", "elementwise"}, {"function", "where"}, {"operands", convoke::Value::Array{"x", "1", "0"}}},
-        x);
-  }
+  if (type == "bool") return elementwise(call, "where", {"x", "1", "0"}, {x});
   if (type.find("float") == std::string::npos) {
     throw Error(fmt::format("makes numbers of type \"{}\"", one_line(type)),
                 "Convoke's networks compute in float32: leave the cast out");

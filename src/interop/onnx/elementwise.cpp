@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 
-#include "interop/element_functions.hpp"
 #include "interop/onnx/broadcast.hpp"
 #include "interop/onnx/operators.hpp"
+#include "interop/plain_layers.hpp"
 
 namespace convoke::interop::onnx {
 namespace {

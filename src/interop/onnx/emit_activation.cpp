@@ -1,8 +1,12 @@
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numbers>
 
 #include "interop/onnx/emission.hpp"
 #include "interop/plain_layers.hpp"
+
+// Activations, and functions element by element.
 
 namespace convoke::interop::onnx_export {
 
@@ -40,6 +44,49 @@ void emit_gelu(Emission& e) {
     curve = e.op("Erf", {e.op("Div", {x, e.scalar(std::numbers::sqrt2)})});
   }
   e.result("Mul", {e.op("Mul", {x, e.op("Add", {curve, e.scalar(1)})}), e.scalar(0.5)});
+}
+
+namespace {
+
+constexpr std::int64_t kFloat = 1, kInt32 = 6, kBool = 9;
+
+std::string cast(Emission& e, const std::string& value, std::int64_t type) {
+  return e.op("Cast", {value}, {{"to", type}});
+}
+
+// Tokens are compared with whole numbers as whole numbers.
+std::vector<std::string> operands_of(Emission& e, bool boolean) {
+  std::vector<std::string> operands = e.settings.texts("operands");
+  if (operands.empty()) operands.assign(e.input_count(), "x");
+  const bool tokens = e.input_shape(0).type == nn::ValueType::kToken;
+  const bool whole = boolean && std::ranges::all_of(operands, [](const std::string& operand) {
+                       const double number = std::strtod(operand.c_str(), nullptr);
+                       return operand == "x" || (std::trunc(number) == number && std::abs(number) < 0x1p31);
+                     });
+  std::size_t next = 0;
+  for (std::string& operand : operands) {
+    const double number = std::strtod(operand.c_str(), nullptr);
+    if (operand == "x") {
+      operand = e.input(next++);
+      if (tokens && !whole) operand = cast(e, operand, kFloat);
+    } else if (tokens && whole) {
+      operand = cast(e, e.integer("number", static_cast<std::int64_t>(number)), kInt32);
+    } else {
+      operand = e.scalar(number);
+    }
+  }
+  return operands;
+}
+
+}  // namespace
+
+void emit_elementwise(Emission& e) {
+  const ElementFunction& function =
+      *find_element_function(&ElementFunction::name, e.settings.text("function"));
+  std::vector<std::string> operands = operands_of(e, function.form.boolean);
+  if (function.name == "where") operands[0] = cast(e, operands[0], kBool);
+  if (!function.form.boolean) return e.result(function.onnx, operands);
+  e.result("Cast", {e.op(function.onnx, operands)}, {{"to", kFloat}});
 }
 
 }  // namespace convoke::interop::onnx_export

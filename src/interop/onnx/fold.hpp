@@ -12,10 +12,6 @@ bool fold(Call& call);
 
 /// Add, Less, Sqrt, Where, ...: element by element.
 bool fold_elementwise(Call& call);
-/// ReduceSum, ReduceMean, ...
-bool fold_reduction(Call& call);
-/// Expand, ConstantOfShape, Range: constants that are made.
-bool fold_made(Call& call);
 /// QuantizeLinear, DequantizeLinear.
 bool fold_quantized(Call& call);
 

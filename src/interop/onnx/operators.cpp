@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "interop/element_functions.hpp"
 #include "interop/onnx/patterns.hpp"
 #include "interop/plain_layers.hpp"
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,5 +25,18 @@ struct Naming {
 /// Returns the ways in which a file may name the parameters of `graph`, the usual one first. Networks of
 /// torchvision and timm are recognized by their nodes.
 std::vector<Naming> state_dict_names(const nn::Graph& graph);
+
+/// How a file names the parameters of a graph: by a naming, with a prefix in front of each name.
+struct FoundNames {
+  const Naming* naming = nullptr;
+  std::string prefix;  ///< "module.", "backbone."; often empty
+};
+
+/// Finds the naming and the prefix by which most parameters are among the file's `names`. Weights that were
+/// saved from a wrapper or a larger model have its name in front. `prefix`: the one to use, if it is given,
+/// with or without its last dot. Throws Error naming `file` if several prefixes fit equally well, because the
+/// file has several copies, or if the given one does not occur.
+FoundNames find_names(const std::vector<Naming>& namings, const std::vector<std::string>& names,
+                      std::optional<std::string> prefix, const std::string& file);
 
 }  // namespace convoke::interop

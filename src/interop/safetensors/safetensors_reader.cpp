@@ -9,7 +9,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/engine/canonical.hpp"
-#include "interop/safetensors/prefix.hpp"
+#include "interop/safetensors/names.hpp"
 #include "interop/safetensors/safetensors.hpp"
 #include "interop/safetensors/shards.hpp"
 
