@@ -1,8 +1,12 @@
 // Files of PyTorch's state dicts. compare_weights.py compares every network of torchvision with torchvision.
 #include "interop/safetensors/safetensors.hpp"
 
+#include <algorithm>
 #include <numeric>
+#include <span>
 
+#include "convoke/core/checksum.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/engine/canonical.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/zoo.hpp"
@@ -48,6 +52,14 @@ std::vector<std::string> names_of(const std::string& zoo) {
   return names;
 }
 
+std::uint32_t checksum_of(const Naming& naming) {
+  std::vector<std::string> lines;
+  for (const StateEntry& entry : naming.entries) lines.push_back(entry.name + " " + entry.shape.to_string());
+  std::sort(lines.begin(), lines.end());
+  const std::string text = join(lines, "\n");
+  return crc32(std::as_bytes(std::span(text)));
+}
+
 bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -81,6 +93,32 @@ TEST_CASE("ConvNeXt is also read under timm's names") {
   CHECK(std::any_of(entries.begin(), entries.end(),
                     [](const StateEntry& e) { return e.name == "stages.3.blocks.2.mlp.fc2.weight"; }));
   CHECK(entries.back().name == "head.fc.bias");
+}
+
+TEST_CASE("EfficientNet-Lite has the names and shapes of timm and of efficientnet_pytorch") {
+  // zlib.crc32("\n".join(sorted(f"{k} {tuple(v.shape)}".replace(",)", ")") for k, v in m.state_dict().items()
+  //                              if not k.endswith("num_batches_tracked"))).encode()), of
+  // timm.create_model("tf_efficientnet_lite0") (timm 1.0.31), and of
+  // EfficientNet.from_name("efficientnet-lite0") in efficientnet_lite_pytorch 0.1.0, whose names are those of
+  // efficientnet_pytorch
+  struct Names {
+    const char* zoo;
+    std::uint32_t timm, pytorch;
+  };
+  const Names all[] = {
+      {"efficientnet-lite0", 0x120c7785, 0x92f5b55f}, {"efficientnet-lite1", 0x4330df82, 0x4e4fe611},
+      {"efficientnet-lite2", 0xaeac50fb, 0xca8acd54}, {"efficientnet-lite3", 0xe53334e2, 0x221c3bee},
+      {"efficientnet-lite4", 0xef689c42, 0x9de40276},
+  };
+  for (const Names& names : all) {
+    CAPTURE(names.zoo);
+    const std::vector<Naming> namings = state_dict_names(nn::make_zoo_model(names.zoo));
+    REQUIRE(namings.size() == 3);
+    CHECK(namings[0].scheme == "timm");
+    CHECK(checksum_of(namings[0]) == names.timm);
+    CHECK(namings[1].scheme == "efficientnet_pytorch");
+    CHECK(checksum_of(namings[1]) == names.pytorch);
+  }
 }
 
 TEST_CASE("weights written as safetensors read back bit for bit") {

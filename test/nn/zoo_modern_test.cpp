@@ -1,7 +1,10 @@
 // The modern families of the zoo: their sizes equal those of torchvision and Keras Applications.
 #include <algorithm>
 #include <cmath>
+#include <span>
 
+#include "convoke/core/checksum.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
@@ -26,12 +29,28 @@ TEST_CASE("modern networks have torchvision's parameters") {
   // sum(p.numel() for p in getattr(torchvision.models, name)().parameters()), which is also "num_params" of
   // the weights' meta data
   const ModernSize sizes[] = {
-      {"densenet121", 7978856},      {"densenet169", 14149480},       {"densenet201", 20013928},
-      {"mobilenet-v2", 3504872},     {"mobilenet-v3-large", 5483032}, {"mobilenet-v3-small", 2542856},
-      {"efficientnet-b0", 5288548},  {"efficientnet-b1", 7794184},    {"efficientnet-b2", 9109994},
-      {"efficientnet-b3", 12233232}, {"efficientnet-b4", 19341616},   {"efficientnet-b5", 30389784},
-      {"efficientnet-b6", 43040704}, {"efficientnet-b7", 66347960},   {"shufflenet-v2", 2278604},
+      {"densenet121", 7978856},
+      {"densenet169", 14149480},
+      {"densenet201", 20013928},
+      {"mobilenet-v2", 3504872},
+      {"mobilenet-v3-large", 5483032},
+      {"mobilenet-v3-small", 2542856},
+      {"efficientnet-b0", 5288548},
+      {"efficientnet-b1", 7794184},
+      {"efficientnet-b2", 9109994},
+      {"efficientnet-b3", 12233232},
+      {"efficientnet-b4", 19341616},
+      {"efficientnet-b5", 30389784},
+      {"efficientnet-b6", 43040704},
+      {"efficientnet-b7", 66347960},
+      {"shufflenet-v2", 2278604},
       {"convnext-tiny", 28589128},
+      // timm.create_model("tf_efficientnet_lite0"), ...
+      {"efficientnet-lite0", 4652008},
+      {"efficientnet-lite1", 5416680},
+      {"efficientnet-lite2", 6092072},
+      {"efficientnet-lite3", 8197096},
+      {"efficientnet-lite4", 13006568},
   };
   for (const ModernSize& size : sizes) {
     INFO(size.name);
@@ -86,8 +105,27 @@ TEST_CASE("the networks of the seed systems have the parameters of their papers"
   CHECK(make_zoo_model("retina", {.input = {}, .classes = 5}).parameter_count() == inception + 2103301);
   // The features and 2048*1024+1024 + 1024*512+512 + 512*256+256 + 4*(1024+512+256) + 256*525+525
   const std::int64_t efficient =
-      make_zoo_model("efficientnet-b5", {.input = {}, .classes = 1000, .head = false}).parameter_count();
+      make_zoo_model("efficientnet-b5-keras", {.input = {}, .classes = 1000, .head = false})
+          .parameter_count();
   CHECK(make_zoo_model("birds", {.input = {}, .classes = 525}).parameter_count() == efficient + 2896397);
+}
+
+TEST_CASE("birds has the layers of Keras' EfficientNetB5, by name and size") {
+  // m = keras.applications.EfficientNetB5(weights=None, include_top=False)
+  // zlib.crc32("\n".join(sorted(f"{l.name} {l.count_params()}" for l in m.layers if l.weights and
+  //                              type(l).__name__ != "Normalization")).encode())        Keras 3.15.1
+  const Graph graph = make_zoo_model("birds");
+  std::vector<std::string> layers;
+  for (const Node& node : graph.nodes()) {
+    if (node.name == "head.dense1") break;
+    std::int64_t count = 0;
+    for (const ParameterSpec& parameter : node.parameters) count += parameter.shape.elements();
+    if (count > 0) layers.push_back(node.name + " " + std::to_string(count));
+  }
+  std::sort(layers.begin(), layers.end());
+  CHECK(layers.size() == 310);
+  const std::string text = join(layers, "\n");
+  CHECK(crc32(std::as_bytes(std::span(text))) == 0xa26cf636);
 }
 
 TEST_CASE("stages of modern networks have the papers' sizes") {

@@ -52,6 +52,8 @@ TEST_CASE("the zoo's networks have as many blocks as their papers' tables") {
       {"efficientnet-b0-keras", 16},
       {"efficientnet-b7-keras", 55},
       {"tf-efficientnet-b3", 26},
+      {"efficientnet-lite0", 16},
+      {"efficientnet-lite4", 30},
       {"resnet152-keras", 50},
       {"densenet121", 4},
       {"mobilenet-v3-large", 15},

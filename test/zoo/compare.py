@@ -37,7 +37,7 @@ def parse():
     parser.add_argument("--size", type=int, default=0, help="height and width (default: the network's own)")
     parser.add_argument("--classes", type=int, default=1000)
     parser.add_argument("--gain", type=float, help="factor on the weights (default: 1; 0.8 for "
-                        "EfficientNet-B1 to -B7, which amplify rounding with 1)")
+                        "EfficientNet-B1 to -B7 and -Lite1 to -Lite4, which amplify rounding with 1)")
     parser.add_argument("--golden", action="store_true")
     return parser.parse_args()
 
@@ -74,7 +74,7 @@ def samples(shape, pixels):
 
 def compare(name, options, folder):
     """Returns our output and the reference's, both (2, classes), and the number of parameters."""
-    gain = options.gain or (0.8 if re.search("efficientnet-b[1-7]", name) else 1)
+    gain = options.gain or (0.8 if re.search("efficientnet-(b|lite)[1-7]", name) else 1)
     run(options.build / "test/zoo/zoo_write_model", name, folder / "model.h5", options.size, options.classes,
         gain)
     nodes, shape = read_model(folder / "model.h5")

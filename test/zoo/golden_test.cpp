@@ -70,8 +70,10 @@ TEST_CASE("larger zoo models equal torchvision's") {
 }
 
 TEST_CASE("EfficientNet in TensorFlow's form equals timm's") {
-  // compare.py --classes 3 --size 64 --golden, timm 1.0.31
+  // compare.py --classes 3 --size 64 --gain 1 --golden, timm 1.0.31
   check({"tf-efficientnet-b0", 64, {3.570286, -2.863354, -1.099663, 3.408824, -2.895541, -1.941009}});
+  check({"efficientnet-lite0", 64, {3.539999, -2.141211, -3.357041, 2.334246, -1.872769, -2.548882}});
+  check({"efficientnet-lite4", 64, {3.913059, -9.199312, -0.5434219, 1.520334, -8.16546, -0.3929337}});
 }
 
 TEST_CASE("a residual network for 32 x 32 equals PyTorch's") {

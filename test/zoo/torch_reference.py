@@ -19,6 +19,7 @@ MODELS |= {"squeezenet1.0": "squeezenet1_0", "squeezenet1.1": "squeezenet1_1", "
 
 # timm's networks, whose parameters stand in the order of ours.
 TIMM = {f"tf-efficientnet-b{i}": f"tf_efficientnet_b{i}" for i in range(8)}
+TIMM |= {f"efficientnet-lite{i}": f"tf_efficientnet_lite{i}" for i in range(5)}
 
 # torchvision's names of our parameters.
 NAMES = {"weight": "weight", "bias": "bias", "gamma": "weight", "beta": "bias", "running_mean": "running_mean",

@@ -111,42 +111,70 @@ StateEntry timm_convnext(const nn::Graph&, const nn::Node& node, const nn::Param
   return entry_in("stem" + node.name.substr(node.name.rfind('.')), parameter);
 }
 
-// EfficientNet under Keras' names: "block2a_expand_conv" is "blocks.1.0.conv_pw". The blocks of stage 1 have
-// no expansion, so that their parts are numbered differently.
-StateEntry timm_efficientnet(const nn::Graph& graph, const nn::Node& node,
-                             const nn::ParameterSpec& parameter) {
-  static const std::regex kBlock(R"((block(\d)([a-z]))_(\w+))");
-  struct Part {
-    std::string_view keras, expanded, plain;
-  };
-  constexpr std::array kParts{Part{"expand_conv", "conv_pw", ""},
-                              Part{"expand_bn", "bn1", ""},
-                              Part{"dwconv", "conv_dw", "conv_dw"},
-                              Part{"bn", "bn2", "bn1"},
-                              Part{"se_reduce", "se.conv_reduce", "se.conv_reduce"},
-                              Part{"se_expand", "se.conv_expand", "se.conv_expand"},
-                              Part{"project_conv", "conv_pwl", "conv_pw"},
-                              Part{"project_bn", "bn3", "bn2"}};
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOthers{
-      {{"stem_conv", "conv_stem"},
-       {"stem_bn", "bn1"},
-       {"top_conv", "conv_head"},
-       {"top_bn", "bn2"},
-       {"predictions", "classifier"}}};
-  for (const auto& [ours, theirs] : kOthers) {
-    if (node.name == ours) return entry_in(theirs, parameter);
+// The names of EfficientNet's parts. The blocks of stage 1 have no expansion, so that timm numbers their
+// parts differently.
+struct EfficientNetPart {
+  std::string_view keras, timm, timm_plain, pytorch;
+};
+constexpr std::array kEfficientNetParts{
+    EfficientNetPart{"expand_conv", "conv_pw", "", "_expand_conv"},
+    EfficientNetPart{"expand_bn", "bn1", "", "_bn0"},
+    EfficientNetPart{"dwconv", "conv_dw", "conv_dw", "_depthwise_conv"},
+    EfficientNetPart{"bn", "bn2", "bn1", "_bn1"},
+    EfficientNetPart{"se_reduce", "se.conv_reduce", "se.conv_reduce", "_se_reduce"},
+    EfficientNetPart{"se_expand", "se.conv_expand", "se.conv_expand", "_se_expand"},
+    EfficientNetPart{"project_conv", "conv_pwl", "conv_pw", "_project_conv"},
+    EfficientNetPart{"project_bn", "bn3", "bn2", "_bn2"},
+};
+constexpr std::array kEfficientNetOthers{
+    EfficientNetPart{"stem_conv", "conv_stem", "", "_conv_stem"},
+    EfficientNetPart{"stem_bn", "bn1", "", "_bn0"},
+    EfficientNetPart{"top_conv", "conv_head", "", "_conv_head"},
+    EfficientNetPart{"top_bn", "bn2", "", "_bn1"},
+    EfficientNetPart{"predictions", "classifier", "", "_fc"},
+};
+
+// The number of blocks before the one whose nodes begin with `block`.
+std::int64_t blocks_before(const nn::Graph& graph, const std::string& block) {
+  std::int64_t count = 0;
+  for (const nn::Node& node : graph.nodes()) {
+    if (node.name == block + "_dwconv") break;
+    if (node.name.ends_with("_dwconv")) ++count;
   }
+  return count;
+}
+
+// EfficientNet under Keras' names: "block2a_expand_conv" is "blocks.1.0.conv_pw" in timm, and
+// "_blocks.1._expand_conv" in efficientnet_pytorch.
+StateEntry efficientnet_entry(const nn::Graph& graph, const nn::Node& node,
+                              const nn::ParameterSpec& parameter, bool timm) {
+  static const std::regex kBlock(R"((block(\d)([a-z]))_(\w+))");
+  const auto named = [](const auto& parts, std::string_view name) {
+    return std::ranges::find(parts, name, &EfficientNetPart::keras);
+  };
+  if (const auto other = named(kEfficientNetOthers, node.name); other != kEfficientNetOthers.end())
+    return entry_in(timm ? other->timm : other->pytorch, parameter);
   std::smatch match;
   if (!std::regex_match(node.name, match, kBlock)) return entry_in(node.name, parameter);
-  const std::string part = match[4];
-  const auto known =
-      std::find_if(kParts.begin(), kParts.end(), [&](const Part& p) { return p.keras == part; });
-  if (known == kParts.end()) return entry_in(node.name, parameter);
-  const bool expanded = has_node(graph, match[1].str() + "_expand_conv");
-  return as_convolution(
-      entry_in(fmt::format("blocks.{}.{}.{}", std::stoi(match[2]) - 1, match[3].str()[0] - 'a',
-                           expanded ? known->expanded : known->plain),
-               parameter));
+  const std::string block = match[1], part = match[4];
+  const auto known = named(kEfficientNetParts, part);
+  if (known == kEfficientNetParts.end()) return entry_in(node.name, parameter);
+  std::string module = fmt::format("_blocks.{}.{}", blocks_before(graph, block), known->pytorch);
+  if (timm) {
+    const bool expanded = has_node(graph, block + "_expand_conv");
+    module = fmt::format("blocks.{}.{}.{}", std::stoi(match[2]) - 1, match[3].str()[0] - 'a',
+                         expanded ? known->timm : known->timm_plain);
+  }
+  return as_convolution(entry_in(module, parameter));
+}
+
+StateEntry timm_efficientnet(const nn::Graph& graph, const nn::Node& node,
+                             const nn::ParameterSpec& parameter) {
+  return efficientnet_entry(graph, node, parameter, true);
+}
+StateEntry efficientnet_pytorch(const nn::Graph& graph, const nn::Node& node,
+                                const nn::ParameterSpec& parameter) {
+  return efficientnet_entry(graph, node, parameter, false);
 }
 
 struct Scheme {
@@ -164,6 +192,8 @@ constexpr std::array kSchemes{
            timm_convnext},
     Scheme{"timm", [](const nn::Graph& graph) { return has_node(graph, "block1a_dwconv"); },
            timm_efficientnet},
+    Scheme{"efficientnet_pytorch", [](const nn::Graph& graph) { return has_node(graph, "block1a_dwconv"); },
+           efficientnet_pytorch},
     Scheme{"node names", [](const nn::Graph&) { return true; }, by_node},
 };
 

@@ -63,6 +63,4 @@ Graph efficientnet(const ZooOptions& options, std::size_t which) {
   return graph;
 }
 
-Symbol efficientnet_b5_features(Symbol x) { return efficientnet_features(x, 5); }
-
 }  // namespace convoke::nn

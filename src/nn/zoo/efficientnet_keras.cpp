@@ -33,52 +33,67 @@ Symbol excite(Symbol x, std::int64_t squeezed, const std::string& name) {
   return multiply({x, sigmoid(dense(scale, shape_of(x)[0], "se_expand"))});
 }
 
-Symbol block(Symbol x, const EfficientNetStage& stage, std::int64_t filters, std::int64_t stride, double drop,
-             const std::string& name) {
-  const std::int64_t channels = shape_of(x)[0];
+Function activation_of(const EfficientNetScale& scale) { return scale.lite ? relu6 : silu; }
+
+Symbol block(Symbol x, const EfficientNetScale& scale, const EfficientNetStage& stage, std::int64_t stride,
+             double drop, const std::string& name) {
+  const Function activation = activation_of(scale);
+  const std::int64_t channels = shape_of(x)[0], filters = scale.channels(stage.filters);
   Symbol y = x;
   if (stage.expansion != 1) {
-    y = silu(keras_unit(y, {.filters = channels * stage.expansion, .kernel = 1}, name + "expand_"));
+    y = activation(keras_unit(y, {.filters = channels * stage.expansion, .kernel = 1}, name + "expand_"));
   }
   const std::int64_t expanded = shape_of(y)[0];
-  y = silu(keras_unit(y, {.filters = expanded, .kernel = stage.kernel, .stride = stride, .groups = expanded},
-                      name, "dwconv"));
-  y = excite(y, std::max<std::int64_t>(1, channels / 4), name);
+  y = activation(
+      keras_unit(y, {.filters = expanded, .kernel = stage.kernel, .stride = stride, .groups = expanded}, name,
+                 "dwconv"));
+  if (!scale.lite) y = excite(y, std::max<std::int64_t>(1, channels / 4), name);
   y = keras_unit(y, {.filters = filters, .kernel = 1}, name + "project_");
   if (stride != 1 || channels != filters) return y;
   return add(drop > 0 ? stochastic_depth(y, drop) : y, x);
 }
 
-void add_network(Symbol x, const EfficientNetScale& scale, const ZooOptions& options) {
+Symbol keras_features(Symbol x, const EfficientNetScale& scale) {
+  const Function activation = activation_of(scale);
   const int all = scale.blocks();
-  x = silu(keras_unit(x, {.filters = scale.channels(32), .kernel = 3, .stride = 2}, "stem_"));
+  x = activation(keras_unit(x, {.filters = scale.outer_channels(32), .kernel = 3, .stride = 2}, "stem_"));
   int done = 0, part = 1;
   for (const EfficientNetStage& stage : kEfficientNetStages) {
     for (int i = 0; i < scale.blocks(stage); ++i, ++done) {
-      x = block(x, stage, scale.channels(stage.filters), i == 0 ? stage.stride : 1,
-                kEfficientNetLastDrop * done / all,
+      x = block(x, scale, stage, i == 0 ? stage.stride : 1, kEfficientNetLastDrop * done / all,
                 fmt::format("block{}{}_", part, static_cast<char>('a' + i)));
     }
     ++part;
   }
-  x = silu(keras_unit(x, {.filters = scale.channels(1280), .kernel = 1}, "top_"));
-  efficientnet_top(x, scale, options);
+  return activation(keras_unit(x, {.filters = scale.outer_channels(1280), .kernel = 1}, "top_"));
 }
 
 }  // namespace
 
-Graph efficientnet_keras(const ZooOptions& options, std::size_t which) {
-  Graph graph(options.input);
-  Symbol x = rescale(input(graph), {.scale = 1 / 255.0});
+Symbol efficientnet_keras_features(Symbol x, std::size_t which) {
+  x = rescale(x, {.scale = 1 / 255.0});
   x = standardize(x,
                   {.mean = {0.485, 0.456, 0.406}, .variance = {0.229 * 0.229, 0.224 * 0.224, 0.225 * 0.225}});
-  add_network(x, kEfficientNetScales[which], options);
+  return keras_features(x, kEfficientNetScales[which]);
+}
+
+Graph efficientnet_keras(const ZooOptions& options, std::size_t which) {
+  Graph graph(options.input);
+  efficientnet_top(efficientnet_keras_features(input(graph), which), kEfficientNetScales[which], options);
   return graph;
 }
 
 Graph efficientnet_tf(const ZooOptions& options, std::size_t which) {
   Graph graph(options.input);
-  add_network(input(graph), kEfficientNetScales[which], options);
+  efficientnet_top(keras_features(input(graph), kEfficientNetScales[which]), kEfficientNetScales[which],
+                   options);
+  return graph;
+}
+
+Graph efficientnet_lite(const ZooOptions& options, std::size_t which) {
+  Graph graph(options.input);
+  const EfficientNetScale& scale = kEfficientNetLiteScales[which];
+  efficientnet_top(keras_features(input(graph), scale), scale, options);
   return graph;
 }
 

@@ -56,7 +56,7 @@ Graph birds(const ZooOptions& options) {
                                     Part{512, 0.3, "head.dense2", "head.norm2"},
                                     Part{256, 0.2, "head.dense3", "head.norm3"}};
   Graph graph(options.input);
-  Symbol x = global_average_pool(efficientnet_b5_features(input(graph)));
+  Symbol x = global_average_pool(efficientnet_keras_features(input(graph), 5));
   if (!options.head) return graph;
   for (const Part& part : kHead) {
     x = relu(apply(Dense({.units = part.units}), x, part.dense));

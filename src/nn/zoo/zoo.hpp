@@ -107,8 +107,13 @@ Graph efficientnet_keras(const ZooOptions& options, std::size_t which);
 /// The same without those first layers: timm's tf_efficientnet_b0 .. b7.
 Graph efficientnet_tf(const ZooOptions& options, std::size_t which);
 
-/// B5 before the pooling: (3, 456, 456) -> (2048, 15, 15).
-Symbol efficientnet_b5_features(Symbol x);
+/// The network of efficientnet_keras before the pooling, for B5 (3, 456, 456) -> (2048, 15, 15).
+Symbol efficientnet_keras_features(Symbol x, std::size_t which);
+
+/// R. Liu, "Higher accuracy on vision models with EfficientNet-Lite", TensorFlow blog, 2020: EfficientNet
+/// without squeeze-excite, with ReLU6, as timm's tf_efficientnet_lite0 .. lite4, with Keras' node names.
+/// `which`: 0 .. 4.
+Graph efficientnet_lite(const ZooOptions& options, std::size_t which);
 
 /// N. Ma et al., "ShuffleNet V2: Practical guidelines for efficient CNN architecture design", ECCV 2018,
 /// table 5, width 1, as torchvision's x1_0, with its node names.
@@ -135,10 +140,10 @@ Graph nn_twins(const ZooOptions& options);
 /// masked.
 Graph imdb_lstm(const ZooOptions& options);
 
-/// The head of the birds paper on EfficientNet-B5: dense 1024, 512, 256, each with ReLU, batch norm and
-/// dropout (0.4, 0.3, 0.2). The paper does not say how the features are pooled; their mean is used. Nodes of
-/// the head are "head.*" and "predictions"; the paper freezes all others. Without a head: the pooled
-/// features.
+/// The head of the birds paper on Keras' EfficientNetB5, which takes pixels in 0..255: dense 1024, 512, 256,
+/// each with ReLU, batch norm and dropout (0.4, 0.3, 0.2). The paper does not say how the features are
+/// pooled; their mean is used. Nodes of the head are "head.*" and "predictions"; the paper freezes all
+/// others. Without a head: the pooled features.
 Graph birds(const ZooOptions& options);
 
 /// The head of the retina thesis on InceptionV3: mean over the image, dense 1024 with ReLU. All parameters

@@ -14,7 +14,9 @@ struct Expected {
 
 // The first line that matches a model's name counts. All others have torchvision's or timm's weights.
 constexpr std::array kExpected{
+    Expected{"birds", "none"},                // on efficientnet-b5-keras
     Expected{"efficientnet*-keras", "none"},  // begins with its own standardization
+    Expected{"efficientnet-lite*", "keras-tf"},
     Expected{"imdb-lstm", ""},
     Expected{"inception-v3", "keras-tf"},
     Expected{"leaf-cnn", ""},

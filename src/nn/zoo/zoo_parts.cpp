@@ -26,10 +26,11 @@ struct Parts {
 // clang-format off
 constexpr std::array kParts{
     Parts{"alexnet", "features.#", "classifier.1"},
-    Parts{"birds", "features.#.#.block", "head.dense1"},
+    Parts{"birds", "block#@_", "head.dense1"},
     Parts{"convnext*", "features.#.#.layer_scale", "classifier.0"},
     Parts{"densenet*", "features.denseblock#", "predictions"},
     Parts{"efficientnet*-keras", "block#@_", "predictions"},
+    Parts{"efficientnet-lite*", "block#@_", "predictions"},
     Parts{"efficientnet*", "features.#.#.block", "predictions"},
     Parts{"imdb-lstm", "", "dense_1"},
     Parts{"inception-v3", "mixed#", "predictions"},
