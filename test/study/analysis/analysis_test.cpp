@@ -33,7 +33,8 @@ TEST_CASE("predictions have their mark everywhere, and are never among measureme
   auto predicted = runs("sync", 1, {10}) + runs("sync", 2, {5});
   for (Measurement& row : predicted) row.marks = {"predicted"};
   const Analysis alone = analyze(predicted, {});
-  CHECK_THAT(to_text(table_called(tables(alone), "Scaling of net, sync")), Contains("2 [PREDICTED]               5    2.0000"));
+  CHECK_THAT(to_text(table_called(tables(alone), "Scaling of net, sync")),
+             Contains("2 [PREDICTED]               5    2.0000"));
   CHECK_THAT(error_of([&] { analyze(predicted + runs("sync", 4, {3}), {}); }), Contains("is a prediction"));
   const std::string birds = source_path("docs/results/birds");
   const std::vector<PublishedTable> tables{read_table(birds + "/fractions.csv"),
