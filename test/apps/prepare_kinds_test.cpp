@@ -1,5 +1,5 @@
-// Each kind of source with the real binary: any number of ranks gives the same file, bit for bit, and an
-// invalid source ends all of them.
+// Each kind of source with the real binary: three ranks give the file of one (prepare_test has other
+// numbers), and an invalid source ends all of them.
 #include "apps/place.hpp"
 #include "convoke/data/dataset.hpp"
 #include "support/catch.hpp"
@@ -29,7 +29,7 @@ std::string source(const std::string& name) { return source_path("test/data_prep
 
 }  // namespace
 
-TEST_CASE("CIFAR, NumPy, TFRecords and WebDataset prepared on 1, 2 and 3 ranks are the same bytes") {
+TEST_CASE("CIFAR, NumPy, TFRecords and WebDataset prepared on 1 and 3 ranks are the same bytes") {
   const Kind kind = GENERATE(from_range(std::begin(kKinds), std::end(kKinds)));
   INFO(kind.source);
   const Place place;
@@ -43,12 +43,10 @@ TEST_CASE("CIFAR, NumPy, TFRecords and WebDataset prepared on 1, 2 and 3 ranks a
   };
   const std::string alone = prepare(1, "1.h5");
   CHECK(alone.size() > 1000);
-  CHECK(prepare(2, "2.h5") == alone);
   CHECK(prepare(3, "3.h5") == alone);
 }
 
-TEST_CASE(
-    "traces of I/O prepared on 1, 2 and 3 ranks are the same bytes, and a damaged line ends all ranks") {
+TEST_CASE("traces of I/O prepared on 1 and 3 ranks are the same bytes, and a damaged line ends all ranks") {
   const Place place;
   for (const std::string label : {"near", "far"}) {
     for (int run = 0; run < 4; ++run) {
@@ -69,7 +67,7 @@ TEST_CASE(
             output,
         ranks == 1 ? "" : mpirun(ranks));
   };
-  for (int ranks = 1; ranks <= 3; ++ranks) {
+  for (const int ranks : {1, 3}) {
     const std::string output = std::to_string(ranks) + ".h5";
     const Outcome outcome = prepare(ranks, output);
     CAPTURE(outcome.text);

@@ -97,7 +97,7 @@ TEST_CASE("a run folder has one run at a time, and the lock of a killed run is t
 
 TEST_CASE("watch follows a run through its folder, from start to end") {
   const Place place;
-  const Outcome watched = during_a_run(place, "--set train.epochs=1000 > /dev/null",
+  const Outcome watched = during_a_run(place, "--set train.epochs=200 > /dev/null",
                                        binary() + " watch run --interval 0.2; echo ended with $?; wait");
   CAPTURE(watched.text);
   CHECK((watched.says("run: begins") || watched.says("run: running: process ")));

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <regex>
 #include <string>
+#include <utility>
 
 #include "apps/place.hpp"
 #include "support/catch.hpp"
@@ -145,26 +146,24 @@ TEST_CASE("a batch script learns whether its job goes back to the queue") {
 }
 
 TEST_CASE("Ctrl-C, SIGTERM and SIGHUP end a supervised run without a restart, and no process is left") {
-  for (const char* signal : {"INT", "TERM", "HUP"}) {
-    for (const int ranks : {1, 2}) {
-      CAPTURE(signal, ranks);
-      const Supervised place("");
-      const std::string command =
-          (ranks == 1 ? "" : mpirun(ranks) + " ") + place.train("--set train.epochs=1000000");
-      const Outcome outcome =
-          shell("cd " + place.folder.path().string() + " && { " + binary() + " supervise -- " + command +
-                " & pid=$!; until ls run/checkpoints/*.h5 > /dev/null 2>&1; do sleep 0.02; "
-                "done; kill -" +
-                signal + " $pid; wait $pid; exit $?; }");
-      CAPTURE(outcome.text);
-      CHECK(outcome.code != 0);
-      if (ranks == 1) CHECK(outcome.code == 85);
-      CHECK_FALSE(outcome.says("again"));
-      CHECK(bytes_of(place / "starts").size() == static_cast<std::size_t>(ranks));
-      CHECK(place.processes() == 0);
-      const Outcome resumed = place.run("train --quiet --resume run --set train.epochs=1");
-      CHECK(resumed.code == 0);
-    }
+  for (const auto& [signal, ranks] : {std::pair("INT", 1), {"INT", 2}, {"TERM", 1}, {"HUP", 2}}) {
+    CAPTURE(signal, ranks);
+    const Supervised place("");
+    const std::string command =
+        (ranks == 1 ? "" : mpirun(ranks) + " ") + place.train("--set train.epochs=1000000");
+    const Outcome outcome =
+        shell("cd " + place.folder.path().string() + " && { " + binary() + " supervise -- " + command +
+              " & pid=$!; until ls run/checkpoints/*.h5 > /dev/null 2>&1; do sleep 0.02; "
+              "done; kill -" +
+              signal + " $pid; wait $pid; exit $?; }");
+    CAPTURE(outcome.text);
+    CHECK(outcome.code != 0);
+    if (ranks == 1) CHECK(outcome.code == 85);
+    CHECK_FALSE(outcome.says("again"));
+    CHECK(bytes_of(place / "starts").size() == static_cast<std::size_t>(ranks));
+    CHECK(place.processes() == 0);
+    const Outcome resumed = place.run("train --quiet --resume run --set train.epochs=1");
+    CHECK(resumed.code == 0);
   }
 }
 

@@ -95,12 +95,11 @@ TEST_CASE("texts: prepare, train, and predict texts of the command line") {
   const Files here;
   write_text(here / "reviews.csv", reviews(200));
   const std::string prepare = "prepare reviews.csv --vocabulary 60 --length 8 --allow-duplicates --output ";
-  for (const int ranks : {1, 2, 3}) {
+  for (const int ranks : {1, 3}) {
     const Outcome made = here.run(prepare + std::to_string(ranks) + ".h5", ranks);
     INFO(made.text);
     REQUIRE(made.code == 0);
   }
-  CHECK(bytes_of(here / "1.h5") == bytes_of(here / "2.h5"));
   CHECK(bytes_of(here / "1.h5") == bytes_of(here / "3.h5"));
   fs::rename(here / "1.h5", here / "reviews.h5");
 
@@ -156,13 +155,12 @@ TEST_CASE("tables: prepare, train, and predict raw rows") {
   const Files here;
   write_text(here / "flowers.csv", flowers(200));
   const std::string prepare = "prepare flowers.csv --scale yeo-johnson --allow-duplicates --output ";
-  for (const int ranks : {1, 2, 3}) {
+  for (const int ranks : {1, 3}) {
     const Outcome made = here.run(prepare + std::to_string(ranks) + ".h5", ranks);
     INFO(made.text);
     REQUIRE(made.code == 0);
     CHECK(made.times("missing cells: 12 in \"length\"") == 1);
   }
-  CHECK(bytes_of(here / "1.h5") == bytes_of(here / "2.h5"));
   CHECK(bytes_of(here / "1.h5") == bytes_of(here / "3.h5"));
   fs::rename(here / "1.h5", here / "flowers.h5");
 
