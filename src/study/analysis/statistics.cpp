@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <unsupported/Eigen/SpecialFunctions>
 
@@ -34,8 +35,10 @@ double student_p(double t, double degrees) {
   return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t));
 }
 
+namespace {
+
 // p decreases with t: bracketed, then halved until the bounds are neighboring numbers.
-double student_t(double degrees) {
+double find_student_t(double degrees) {
   constexpr double kOutside = 0.05;
   double low = 0, high = 2;
   while (student_p(high, degrees) > kOutside) high *= 2;
@@ -44,6 +47,17 @@ double student_t(double degrees) {
     if (middle <= low || middle >= high) return high;
     (student_p(middle, degrees) > kOutside ? low : high) = middle;
   }
+}
+
+}  // namespace
+
+// A search takes 0.1 ms, and a study asks again and again for the few degrees of its configurations.
+double student_t(double degrees) {
+  thread_local std::map<double, double> known;
+  if (degrees != std::floor(degrees)) return find_student_t(degrees);
+  const auto [found, is_new] = known.try_emplace(degrees);
+  if (is_new) found->second = find_student_t(degrees);
+  return found->second;
 }
 
 double median(std::vector<double> values) {
