@@ -91,13 +91,13 @@ TEST_CASE("prepare refuses invalid requests before it begins") {
   CHECK_THAT(error("recipe.toml --output a.h5"), Contains("is not recognized as a source of samples"));
   CHECK_THAT(error("nothing --output a.h5", 3), Contains("nothing: no such file or folder"));
 
-  // Ten thousand images of 30,000 x 30,000 pixels, in a sparse file: more than fits on a disk.
-  write_text(place / "idx/t10k-images-idx3-ubyte", idx_bytes(0x803, {10000, 30000, 30000}, {}));
-  write_text(place / "idx/train-images-idx3-ubyte", idx_bytes(0x803, {10000, 30000, 30000}, {}));
+  // A hundred thousand images of 10,000 x 10,000 pixels, in a sparse file: more than fits on a disk.
+  write_text(place / "idx/t10k-images-idx3-ubyte", idx_bytes(0x803, {100000, 10000, 10000}, {}));
+  write_text(place / "idx/train-images-idx3-ubyte", idx_bytes(0x803, {100000, 10000, 10000}, {}));
   for (const char* split : {"t10k", "train"}) {
     const auto images = place / (std::string("idx/") + split + "-images-idx3-ubyte");
-    fs::resize_file(images, 16 + 10000ULL * 30000 * 30000);
-    write_text(place / (std::string("idx/") + split + "-labels-idx1-ubyte"), small_label_file(10000));
+    fs::resize_file(images, 16 + 100000ULL * 10000 * 10000);
+    write_text(place / (std::string("idx/") + split + "-labels-idx1-ubyte"), small_label_file(100000));
   }
   CHECK_THAT(error("idx --output a.h5", 2), Contains("of samples temporarily need twice their size"));
   CHECK_FALSE(fs::exists(place / "a.h5"));

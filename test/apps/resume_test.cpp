@@ -146,7 +146,7 @@ TEST_CASE("a signal to one rank of an ensemble stops all members, also of severa
 
   // Rank 0 trains the last of four alone, for half a second or more; the other ranks wait.
   const Outcome waiting =
-      signalled("turns", "--set train.epochs=700 --set run.checkpoint_every=0 --set ensemble.members=4",
+      signalled("turns", "--set train.epochs=250 --set run.checkpoint_every=0 --set ensemble.members=4",
                 "member-003", 1);
   CAPTURE(waiting.text);
   CHECK(waiting.code == 85);
