@@ -27,7 +27,7 @@ endif()
 set_property(GLOBAL PROPERTY CONVOKE_AREAS "")
 
 # convoke_compile_together(target [HOT | ONCE]): a small file spends most of its compile time on headers that its
-# neighbors include too, so up to eight files of one folder are compiled as one unit (CONVOKE_UNITY). Code
+# neighbors include too, so up to 16 files are compiled as one unit (CONVOKE_UNITY). Code
 # that runs for every sample or step (HOT) is optimized and vectorized; -O3 would also unroll its loops, which
 # takes three times as long to compile and is not faster. Code that runs once per epoch or job is compiled
 # with -O1 in half the time, and tests that only start programs and read files (ONCE) without optimization, in
@@ -48,35 +48,24 @@ function(convoke_compile_together target)
   endif()
   get_target_property(sources ${target} SOURCES)
   if(sources)
-    convoke_group_sources(${target} "" ${sources})
+    convoke_group_sources(${target} ${sources})
   endif()
 endfunction()
 
-# convoke_group_sources(target prefix sources...): the units of these sources of the target; their names begin with the
-# prefix.
-function(convoke_group_sources target prefix)
-  set(folders "")
+# convoke_group_sources(target sources...): adds these sources to the units of the target.
+function(convoke_group_sources target)
+  get_property(number TARGET ${target} PROPERTY CONVOKE_GROUPED)  # nothing at first
   foreach(source IN LISTS ARGN)
     cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${source} generated)
     if(generated)
       set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
       continue()
     endif()
-    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE path)
-    cmake_path(GET path PARENT_PATH folder)
-    list(APPEND folders ${folder})
-    list(APPEND "in_${folder}" ${source})
+    math(EXPR unit "0${number} / 16")
+    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${unit})
+    math(EXPR number "0${number} + 1")
   endforeach()
-  list(REMOVE_DUPLICATES folders)
-  foreach(folder IN LISTS folders)
-    set(number 0)
-    foreach(source IN LISTS "in_${folder}")
-      math(EXPR unit "${number} / 8")
-      string(MAKE_C_IDENTIFIER "${prefix}${folder}_${unit}" unit)
-      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${unit})
-      math(EXPR number "${number} + 1")
-    endforeach()
-  endforeach()
+  set_target_properties(${target} PROPERTIES CONVOKE_GROUPED ${number})
 endfunction()
 
 function(convoke_area name)

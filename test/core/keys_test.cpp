@@ -48,10 +48,10 @@ Options read(Settings settings) {
   return options;
 }
 
-struct Message {
+struct Refusal {
   std::string what, hint;
 };
-Message refusal(const Settings& settings) {
+Refusal refusal(const Settings& settings) {
   try {
     read(settings);
   } catch (const Error& error) {
@@ -100,7 +100,7 @@ TEST_CASE("keys are read into their members and written from them") {
 }
 
 TEST_CASE("a wrong value is refused with the expected one, and the key's help as the hint") {
-  const Message count = refusal({{"count", 0}});
+  const Refusal count = refusal({{"count", 0}});
   CHECK(count.what == "file:3: [x]: \"count\" must be at least 1, but is 0");
   CHECK(count.hint == "count: how many");
   CHECK(refusal({{"count", 1.5}}).what ==

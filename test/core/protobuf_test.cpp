@@ -21,7 +21,7 @@ TEST_CASE("protobuf fields read back as written") {
                             field(3, 2.5F) + field(4, -0.125) + field(16, std::int64_t{-1});
   CHECK(bytes.substr(0, 3) == "\x08\xAC\x02");  // the example of the documentation: 300
   Message message(bytes_of(bytes), kWhat, kHint);
-  Field read;
+  protobuf::Field read;
   REQUIRE((message.next(read) && read.is(1, Wire::kVarint)));
   CHECK(read.value == 300);
   REQUIRE((message.next(read) && read.is(2, Wire::kBytes)));
@@ -46,7 +46,7 @@ TEST_CASE("bytes that are not a protobuf message are refused") {
   };
   for (const std::string& bytes : wrong) {
     Message message(bytes_of(bytes), kWhat, kHint);
-    Field read;
+    protobuf::Field read;
     CHECK_THROWS_WITH(message.next(read), kWhat);
   }
 }

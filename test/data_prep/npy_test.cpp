@@ -15,12 +15,12 @@ using Catch::Contains;
 
 namespace {
 
-const std::filesystem::path kFiles = source_path("test/data_prep/files");
+const std::filesystem::path kNpyFiles = source_path("test/data_prep/files");
 
 template <class T>
 void check(const char* name, const Shape& shape, const std::vector<T>& values) {
   INFO(name);
-  const NpyArray array = read_npy(kFiles / name);
+  const NpyArray array = read_npy(kNpyFiles / name);
   CHECK(array.shape == shape);
   REQUIRE(std::holds_alternative<std::vector<T>>(array.values));
   CHECK(std::get<std::vector<T>>(array.values) == values);
@@ -40,10 +40,10 @@ TEST_CASE("NumPy's files are read (files/make_npy.py)") {
 TEST_CASE("written files equal NumPy's, and read back") {
   const TemporaryFolder folder;
   write_npy(folder / "f4.npy", Shape{1, 2, 1}, std::span<const float>(std::vector<float>{0.5F, -1e-30F}));
-  CHECK(bytes_of(folder / "f4.npy") == bytes_of(kFiles / "f4.npy"));
+  CHECK(bytes_of(folder / "f4.npy") == bytes_of(kNpyFiles / "f4.npy"));
   write_npy(folder / "i4.npy", Shape{2},
             std::span<const std::int32_t>(std::vector<std::int32_t>{-1, INT32_MAX}));
-  CHECK(bytes_of(folder / "i4.npy") == bytes_of(kFiles / "i4.npy"));
+  CHECK(bytes_of(folder / "i4.npy") == bytes_of(kNpyFiles / "i4.npy"));
 
   write_npy(folder / "empty.npy", Shape{0, 10}, std::span<const float>());
   CHECK(read_npy(folder / "empty.npy").shape == Shape{0, 10});
@@ -58,16 +58,17 @@ TEST_CASE("an unreadable .npy file is refused, with file and reason") {
   CHECK_THAT(error_of([&] { read_npy(folder / "none.npy"); }),
              Contains("none.npy: cannot be opened: No such file"));
   CHECK_THAT(error_of([&] { read_npy(folder.path()); }), Contains("it is a folder"));
-  CHECK_THAT(error_of([&] { read_npy(kFiles / "fortran.npy"); }),
+  CHECK_THAT(error_of([&] { read_npy(kNpyFiles / "fortran.npy"); }),
              Contains("fortran.npy: is in Fortran order"));
-  CHECK_THAT(error_of([&] { read_npy(kFiles / "big_endian.npy"); }), Contains("holds values of type '>f4'"));
-  CHECK_THAT(error_of([&] { read_npy(kFiles / "fields.npy"); }), Contains("holds values of type [("));
-  CHECK_THAT(error_of([&] { read_npy(kFiles / "archive.npz"); }),
+  CHECK_THAT(error_of([&] { read_npy(kNpyFiles / "big_endian.npy"); }),
+             Contains("holds values of type '>f4'"));
+  CHECK_THAT(error_of([&] { read_npy(kNpyFiles / "fields.npy"); }), Contains("holds values of type [("));
+  CHECK_THAT(error_of([&] { read_npy(kNpyFiles / "archive.npz"); }),
              Contains("archive.npz: is not an .npy file"));
   CHECK_THAT(error_for(""), Contains("x.npy: is not an .npy file"));
   CHECK_THAT(error_for("\x93NUMPZ\x01"), Contains("is not an .npy file"));
 
-  const std::string good = bytes_of(kFiles / "f4.npy");
+  const std::string good = bytes_of(kNpyFiles / "f4.npy");
   CHECK(error_for(good).empty());
   CHECK_THAT(
       error_for(good.substr(0, good.size() - 1)),

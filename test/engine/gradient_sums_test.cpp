@@ -17,14 +17,14 @@ namespace {
 constexpr std::size_t kSize = 1003;
 
 /// A whole number, so that sums are exact in any order.
-double gradient(int worker, std::size_t i, int step) {
+double worker_gradient(int worker, std::size_t i, int step) {
   return static_cast<double>(i % 97) * (worker + 1) + step - worker;
 }
 
-/// Returns the sum of gradient() over workers 0..n-1.
-double sum_of_gradients(int n, std::size_t i, int step) {
+/// Returns the sum of worker_gradient() over workers 0..n-1.
+double sum_of_worker_gradients(int n, std::size_t i, int step) {
   double sum = 0;
-  for (int worker = 0; worker < n; ++worker) sum += gradient(worker, i, step);
+  for (int worker = 0; worker < n; ++worker) sum += worker_gradient(worker, i, step);
   return sum;
 }
 
@@ -37,9 +37,9 @@ void fill(const WorkerSums& sums, int number, int step, const std::function<void
     end = std::min(kSize, begin + 100);
     for (std::size_t i = begin; i < end; ++i) {
       if (sums.fixed.empty()) {
-        sums.floats[i] = static_cast<float>(gradient(number, i, step));
+        sums.floats[i] = static_cast<float>(worker_gradient(number, i, step));
       } else {
-        sums.fixed[i] = static_cast<std::int64_t>(gradient(number, i, step));
+        sums.fixed[i] = static_cast<std::int64_t>(worker_gradient(number, i, step));
       }
     }
     sums.completion->publish(before + end);
@@ -83,7 +83,7 @@ TEST_CASE("sums over workers, ranks and nodes, for nodes of equal and of differe
         for (std::size_t i = 0; i < kSize; ++i) {
           const double sum =
               exact ? static_cast<double>(sums.fixed()[i]) : static_cast<double>(sums.floats()[i]);
-          wrong += sum != sum_of_gradients(all, i, step);
+          wrong += sum != sum_of_worker_gradients(all, i, step);
         }
         CHECK(wrong == 0);
         memory.barrier();  // as after the update: then the arrays may change

@@ -1,4 +1,4 @@
-// Functions of elements. Golden values and gradients are PyTorch's (2.x):
+// Functions of elements. GoldenFunction values and gradients are PyTorch's (2.x):
 //   a = torch.tensor([-2, -0.5, 0, 0.5, 2.5, 3.5, nan, inf], requires_grad=True)
 //   b = torch.tensor([0.5, 2, 0, -1, 2.5, 0, 1, 2], requires_grad=True)
 //   y = torch.sqrt(a), torch.pow(a, b), ..., torch.where(a > 0, a, b); y.sum().backward()
@@ -29,12 +29,12 @@ constexpr float INF = std::numeric_limits<float>::infinity();
 using Numbers = std::vector<float>;
 const Numbers kFirst{-2, -0.5F, 0, 0.5F, 2.5F, 3.5F, NAN, INF}, kSecond{0.5F, 2, 0, -1, 2.5F, 0, 1, 2};
 
-struct Golden {
+struct GoldenFunction {
   std::string_view name;
   Numbers y, first, second;  ///< the values, and the gradients of both operands
 };
 // clang-format off
-const std::vector<Golden> kGolden{
+const std::vector<GoldenFunction> kGoldenFunctions{
       {"abs", {2.0F, 0.5F, 0.0F, 0.5F, 2.5F, 3.5F, NAN, INF}, {-1.0F, -1.0F, 0.0F, 1.0F, 1.0F, 1.0F, 0.0F, 1.0F}, {}},
       {"ceil", {-2.0F, -0.0F, 0.0F, 1.0F, 3.0F, 4.0F, NAN, INF}, {0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F}, {}},
       {"cos", {-0.4161468F, 0.8775826F, 1.0F, 0.8775826F, -0.8011436F, -0.9364567F, NAN, NAN}, {0.9092974F, 0.4794255F, -0.0F, -0.4794255F, -0.5984721F, 0.3507832F, NAN, NAN}, {}},
@@ -90,7 +90,7 @@ void check(std::int64_t channels, const Body& body) {
 
 TEST_CASE("functions and their gradients are PyTorch's, also at 0, NaN and infinity") {
   const Numbers a = many(kFirst), b = many(kSecond), dy(a.size(), 1);
-  for (const Golden& golden : kGolden) {
+  for (const GoldenFunction& golden : kGoldenFunctions) {
     INFO(golden.name);
     const Function& f = find_in(functions(), golden.name, "function");
     FunctionOperands<float> operands{.values = {a.data(), b.data()}, .numbers = {}};
@@ -107,7 +107,7 @@ TEST_CASE("functions and their gradients are PyTorch's, also at 0, NaN and infin
     apply_backward(f, first + 1, operands, dy.data(), dx.data(), dx.size());
     check_same(dx, golden.second);
   }
-  CHECK(kGolden.size() == functions().size());
+  CHECK(kGoldenFunctions.size() == functions().size());
 }
 
 TEST_CASE("functions of images in every layout, of sequences, with numbers in any place") {

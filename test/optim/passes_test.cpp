@@ -27,12 +27,6 @@ std::vector<float> clipped_steps(Clip clip) {
   return training.weights();
 }
 
-void check_near(const std::vector<float>& weights, const std::vector<float>& expected) {
-  REQUIRE(weights.size() == expected.size());
-  for (std::size_t i = 0; i < weights.size(); ++i)
-    CHECK(weights[i] == Catch::Approx(expected[i]).epsilon(0).margin(2e-6));
-}
-
 }  // namespace
 
 TEST_CASE("norms equal those of a plain loop, and padding with zeros changes no bit") {

@@ -7,12 +7,6 @@ using namespace convoke::optim;
 
 namespace {
 
-void check_near(const std::vector<float>& weights, const std::vector<float>& expected) {
-  REQUIRE(weights.size() == expected.size());
-  for (std::size_t i = 0; i < weights.size(); ++i)
-    CHECK(weights[i] == Catch::Approx(expected[i]).margin(2e-6));
-}
-
 // Returns the weight after each of three steps from 1 at rate 0.5. All numbers are binary fractions, so
 // equality is exact.
 std::vector<float> three_steps(const Sgd& sgd) {

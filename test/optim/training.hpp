@@ -65,7 +65,8 @@ inline std::vector<float> fifty_steps(const convoke::optim::Optimizer& optimizer
   return training.weights();
 }
 
-inline void check_near(const std::vector<float>& weights, const std::vector<float>& expected, double margin) {
+inline void check_near(const std::vector<float>& weights, const std::vector<float>& expected,
+                       double margin = 2e-6) {
   REQUIRE(weights.size() == expected.size());
   for (std::size_t i = 0; i < weights.size(); ++i)
     CHECK(weights[i] == Catch::Approx(expected[i]).epsilon(0).margin(margin));

@@ -31,11 +31,11 @@ std::string error_in(const std::string& name, const std::string& bytes) {
 // Pillow's result: see files/pictures/make_pictures.py.
 Image expected(const std::string& name, std::int64_t channels) {
   const char* const kind = channels == 1 ? ".gray.png" : ".rgb.png";
-  return decode(kFiles / "expected" / (name + kind), channels);
+  return decode(kPictures / "expected" / (name + kind), channels);
 }
 
-std::string png_bytes() { return bytes_of(kFiles / "rgba.png"); }
-std::string jpeg_bytes() { return bytes_of(kFiles / "baseline.jpg"); }
+std::string png_bytes() { return bytes_of(kPictures / "rgba.png"); }
+std::string jpeg_bytes() { return bytes_of(kPictures / "baseline.jpg"); }
 
 // Returns the header of a PNG of that size, without pixels.
 std::string png_of(std::uint32_t height, std::uint32_t width) {
@@ -68,7 +68,7 @@ TEST_CASE("a lossless picture has the pixels that were stored") {
     }
   }
   for (const char* name : {"rgb.png", "rgb.bmp", "alpha.png"}) {
-    const Image image = decode(kFiles.parent_path() / name, 3);
+    const Image image = decode(kPictures.parent_path() / name, 3);
     CHECK(image.extent() == PictureSize{6, 8});
     CHECK(image.channels == 3);
     CHECK(image.values == values);
@@ -81,8 +81,8 @@ TEST_CASE("every kind of PNG and BMP becomes gray and RGB as in Pillow") {
         "bits.png", "palette.png", "palette_transparent.png", "opaque.png", "rgba.png", "rgb_transparent.png",
         "rgb.bmp", "gray.bmp", "palette.bmp", "bits.bmp", "one.png", "exif6.png"}) {
     INFO(name);
-    CHECK(decode(kFiles / name, 3).values == expected(name, 3).values);
-    CHECK(decode(kFiles / name, 1).values == expected(name, 1).values);
+    CHECK(decode(kPictures / name, 3).values == expected(name, 3).values);
+    CHECK(decode(kPictures / name, 1).values == expected(name, 1).values);
   }
 }
 
@@ -91,13 +91,13 @@ TEST_CASE("every kind of JPEG becomes gray and RGB as in Pillow, up to rounding,
        {"baseline.jpg", "progressive.jpg", "full_chroma.jpg", "gray.jpg", "cmyk.jpg", "one.jpg", "exif1.jpg",
         "exif2.jpg", "exif3.jpg", "exif4.jpg", "exif5.jpg", "exif6.jpg", "exif7.jpg", "exif8.jpg"}) {
     INFO(name);
-    CHECK(largest_difference(decode(kFiles / name, 3), expected(name, 3)) <= 3);
-    CHECK(largest_difference(decode(kFiles / name, 1), expected(name, 1)) <= 3);
+    CHECK(largest_difference(decode(kPictures / name, 3), expected(name, 3)) <= 3);
+    CHECK(largest_difference(decode(kPictures / name, 1), expected(name, 1)) <= 3);
   }
 }
 
 TEST_CASE("the shape of a picture is known before it is decoded") {
-  const auto shape = [](const char* name) { return picture_shape(read_encoded(kFiles / name), name); };
+  const auto shape = [](const char* name) { return picture_shape(read_encoded(kPictures / name), name); };
   CHECK(shape("baseline.jpg").extent == PictureSize{39, 54});
   CHECK(shape("exif3.jpg").extent == PictureSize{39, 54});
   CHECK(shape("exif6.jpg").extent == PictureSize{54, 39});
@@ -114,8 +114,8 @@ TEST_CASE("the shape of a picture is known before it is decoded") {
 }
 
 TEST_CASE("a JPEG is reduced, by the mean of its pixels, if a smaller picture is enough") {
-  const Image whole = decode(kFiles / "baseline.jpg", 3);  // 39 x 54
-  const auto encoded = read_encoded(kFiles / "baseline.jpg");
+  const Image whole = decode(kPictures / "baseline.jpg", 3);  // 39 x 54
+  const auto encoded = read_encoded(kPictures / "baseline.jpg");
   const auto extent_for = [&](const PictureSize& enough) {
     return decode_picture(encoded, "a", 3, enough).extent();
   };
@@ -127,8 +127,9 @@ TEST_CASE("a JPEG is reduced, by the mean of its pixels, if a smaller picture is
   CHECK(extent_for({19, 27}) == PictureSize{20, 27});
   CHECK(extent_for({20, 1}) == PictureSize{39, 54});
   // `enough` is the size after EXIF has turned the picture upright.
-  CHECK(decode_picture(read_encoded(kFiles / "exif6.jpg"), "a", 3, {6, 4}).extent() == PictureSize{7, 5});
-  CHECK(decode_picture(read_encoded(kFiles / "exif6.jpg"), "a", 3, {6, 5}).extent() == PictureSize{14, 10});
+  CHECK(decode_picture(read_encoded(kPictures / "exif6.jpg"), "a", 3, {6, 4}).extent() == PictureSize{7, 5});
+  CHECK(decode_picture(read_encoded(kPictures / "exif6.jpg"), "a", 3, {6, 5}).extent() ==
+        PictureSize{14, 10});
 
   const Image half = decode_picture(encoded, "a", 3, {19, 27});
   CHECK(half.content().bottom == 19.5);
@@ -158,7 +159,7 @@ TEST_CASE("an unreadable picture is refused, with file and reason") {
 TEST_CASE("a picture truncated at any place is refused") {
   for (const char* name :
        {"rgba.png", "baseline.jpg", "progressive.jpg", "rgb.bmp", "palette.bmp", "bits.bmp"}) {
-    const std::string whole = bytes_of(kFiles / name);
+    const std::string whole = bytes_of(kPictures / name);
     REQUIRE(error_in(name, whole).empty());
     for (std::size_t bytes = 4; bytes + 3 < whole.size(); bytes += 1 + whole.size() / 23) {
       INFO(name << " " << bytes);
@@ -173,13 +174,13 @@ TEST_CASE("a damaged picture is refused") {
   png[png.size() / 2] = static_cast<char>(png[png.size() / 2] ^ 1);
   CHECK_THAT(error_in("a.png", png),
              Contains("a.png: cannot be decoded: the checksum of the PNG's chunk IDAT"));
-  std::string bmp = bytes_of(kFiles / "rgb.bmp");
+  std::string bmp = bytes_of(kPictures / "rgb.bmp");
   bmp[30] = 1;
   CHECK_THAT(error_in("a.bmp", bmp), Contains("the BMP is run-length encoded"));
   // Pixels are missing in the middle: the end marker is there, but the rest of the scan is not.
   std::string jpeg = jpeg_bytes();
   jpeg.erase(jpeg.size() - 300, 290);
-  if (decode_picture(read_encoded(kFiles / "baseline.jpg"), "a", 3, {1, 1}).height == 5) {  // libjpeg only
+  if (decode_picture(read_encoded(kPictures / "baseline.jpg"), "a", 3, {1, 1}).height == 5) {  // libjpeg only
     CHECK_THAT(error_in("a.jpg", jpeg), Contains("a.jpg: cannot be decoded: "));
   }
 }

@@ -7,7 +7,7 @@
 #include "support/catch.hpp"
 #include "support/source_path.hpp"
 
-const std::filesystem::path kFiles = source_path("test/data_prep/files/pictures");
+inline const std::filesystem::path kPictures = source_path("test/data_prep/files/pictures");
 
 /// The largest difference between two values of pictures of one size.
 inline int largest_difference(const convoke::pictures::Image& a, const convoke::pictures::Image& b) {

@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // Steps until this rank's group stops; returns whether that happened within half a minute, and why.
-StopReason train(const Communicator& group, StopCalls& calls) {
+StopReason train_until_stopped(const Communicator& group, StopCalls& calls) {
   StopAgreement stop(group, std::nullopt, calls);
   const auto begin = std::chrono::steady_clock::now();
   StopReason reason;
@@ -40,7 +40,7 @@ TEST_CASE("a signal to any rank stops all groups") {
     const os::StopSignals none_yet;
     StopCalls calls(world(), group);
     signal_to(rank, world());
-    CHECK(train(group, calls).to_string() == "SIGUSR1");
+    CHECK(train_until_stopped(group, calls).to_string() == "SIGUSR1");
     calls.wait_for_all();
   };
   signal_stops(2, 0);
@@ -53,7 +53,7 @@ TEST_CASE("a rank that has finished training passes its signal on") {
   StopCalls calls(world(), group);
   signal_to(world().size() - 1, world());
   // The group that gets the signal has finished; rank 0 trains alone.
-  if (world().root() && world().size() > 1) CHECK(train(group, calls).to_string() == "SIGUSR1");
+  if (world().root() && world().size() > 1) CHECK(train_until_stopped(group, calls).to_string() == "SIGUSR1");
   calls.wait_for_all();
 }
 

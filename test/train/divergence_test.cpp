@@ -18,8 +18,6 @@
 using namespace convoke;
 using namespace convoke::train;
 using Catch::Contains;
-using tiny::Result;
-using tiny::Run;
 using tiny::train_all;
 
 namespace {
@@ -56,7 +54,7 @@ std::vector<tiny::fs::path> files_in(const tiny::fs::path& folder) {
 
 TEST_CASE("a divergence names layer, step, rank and the last good checkpoint") {
   const tiny::Pictures pictures(128);
-  const Run run(world());
+  const tiny::Run run(world());
   const std::string why = error_of([&] { train_all(late_divergence(), pictures, world(), run.folder); });
   CHECK_THAT(why,
              Contains("the loss is not finite at epoch 3, step 2: first in dense_1 on rank 0; the last good "
@@ -65,7 +63,7 @@ TEST_CASE("a divergence names layer, step, rank and the last good checkpoint") {
 
   Job early = tiny::job();
   early.loop.learning_rate = kFar;
-  const Run other(world(), "early");
+  const tiny::Run other(world(), "early");
   CHECK_THAT(error_of([&] { train_all(early, pictures, world(), other.folder); }),
              Contains("there is no checkpoint yet"));
 }
@@ -81,13 +79,13 @@ TEST_CASE("a run goes back to its checkpoint with a lower rate, and ends as if i
     if (local)
       job.loop.strategy = steady.loop.strategy = sync::make_strategy({{"name", "local-sgd"}, {"every", 2}});
     job.loop.on_divergence = restore(kFactor);
-    const Run run(world());
-    const Result result = train_all(job, pictures, world(), run.folder);
+    const tiny::Run run(world());
+    const tiny::Result result = train_all(job, pictures, world(), run.folder);
     const TrainedMember& member = result.training.members.at(0);
     CHECK(member.restores == 1);
     CHECK(member.rate_factor == kFactor);
     CHECK(member.epochs_done == 3);
-    const Run other(world(), "steady");
+    const tiny::Run other(world(), "steady");
     CHECK(member.model.parameters ==
           train_all(steady, pictures, world(), other.folder).training.members.at(0).model.parameters);
     if (world().root()) {
@@ -103,20 +101,20 @@ TEST_CASE("without a checkpoint, a run begins again with a lower rate") {
   Job job = tiny::job();
   job.loop.learning_rate = kFar;
   job.loop.on_divergence = restore(1e-16);  // the second restore has 0.01
-  const Run run(world());
-  const Result result = train_all(job, pictures, world(), run.folder);
+  const tiny::Run run(world());
+  const tiny::Result result = train_all(job, pictures, world(), run.folder);
   const TrainedMember& member = result.training.members.at(0);
   CHECK(member.restores == 2);
   Job steady = tiny::job();
   steady.loop.learning_rate = kFar * (1e-16 * 1e-16);
-  const Run other(world(), "steady");
+  const tiny::Run other(world(), "steady");
   CHECK(member.model.parameters ==
         train_all(steady, pictures, world(), other.folder).training.members.at(0).model.parameters);
 }
 
 TEST_CASE("a run goes back only so many times, also over restarts of the job") {
   const tiny::Pictures pictures(128);
-  const Run run(world());
+  const tiny::Run run(world());
   Job job = late_divergence();
   job.loop.on_divergence = restore(0.5, 2);
   CHECK_THAT(error_of([&] { train_all(job, pictures, world(), run.folder); }),
@@ -125,7 +123,7 @@ TEST_CASE("a run goes back only so many times, also over restarts of the job") {
   // The checkpoints store what has been restored.
   Job once = late_divergence();
   once.loop.on_divergence = restore(1e-32, 1);
-  const Run other(world(), "once");
+  const tiny::Run other(world(), "once");
   train_all(once, pictures, world(), other.folder);
   once.loop.epochs = 5;
   once.loop.stages.push_back(Stage{.epoch = 5, .unfreeze = {}, .learning_rate = 1e70});
@@ -143,16 +141,16 @@ TEST_CASE("a member that diverges is dropped, or ends the job; the others vote")
   job.shuffle = {};
   // Class 3 occurs in the shard of member 1 alone.
   job.engine.loss = job.model.loss = nn::make_loss({{"class_weights", Value::Array{1, 1, 1, 3e38}}});
-  const Run run(world());
+  const tiny::Run run(world());
   const Groups groups = split(world(), 2);
-  const Result result = train_all(job, pictures, world(), run.folder);
+  const tiny::Result result = train_all(job, pictures, world(), run.folder);
   const auto members = list_members(result.training.members, groups, world());
   REQUIRE(members.size() == 2);
   CHECK(members[0].failure.empty());
   CHECK_THAT(members[1].failure, Contains("not finite") && Contains("there is no checkpoint yet"));
   if (world().size() > 1) return;  // the others would wait for a job that ends
   job.loop.on_divergence.action = OnDivergence::Action::kStop;
-  const Run other(world(), "stops");
+  const tiny::Run other(world(), "stops");
   CHECK_THROWS_AS(train_all(job, pictures, world(), other.folder), Divergence);
 }
 
@@ -167,7 +165,7 @@ TEST_CASE("members that diverge leave no communicators, no shared memory and no 
   const auto leaves_after = [&](std::int64_t members) {
     job.ensemble.members = members;
     {
-      const Run run(world(), std::to_string(members));
+      const tiny::Run run(world(), std::to_string(members));
       const std::vector<std::int64_t> all_ranks{world().size()};  // one group trains all members
       const data::BatchLoader loader = pictures.loader();
       run::Phases phases;
@@ -201,7 +199,7 @@ TEST_CASE("a parameter that ReLU hides is found before it is stored, and named")
   for (const bool often : {false, true}) {  // with a second of steps, the ranks agree within the epoch
     CAPTURE(often);
     job.loop.epochs = often ? 1000 : 1;
-    const Run run(world());
+    const tiny::Run run(world());
     const std::string why = error_of([&] { train_all(job, pictures, world(), run.folder); });
     CHECK_THAT(why, Contains("conv2d_1"));
     CHECK_THAT(why, Contains("not finite"));
@@ -215,8 +213,8 @@ TEST_CASE("the summary tells of restores") {
   const tiny::Pictures pictures(128);
   Job job = late_divergence();
   job.loop.on_divergence = restore(1e-32);
-  const Run run(world());
-  const Result result = train_all(job, pictures, world(), run.folder);
+  const tiny::Run run(world());
+  const tiny::Result result = train_all(job, pictures, world(), run.folder);
   run::Phases phases;
   const Verdict verdict = gather_and_vote(job, result.training, split(world(), 1), world(), pictures.loader(),
                                           run.folder, phases);

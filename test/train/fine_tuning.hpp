@@ -49,7 +49,7 @@ inline train::Job job(const std::vector<std::string>& frozen, const std::string&
   return job;
 }
 
-struct Result {
+struct FineTuned {
   train::Training training;
   run::Phases phases;
   std::vector<float> parameters(std::size_t member = 0) const {
@@ -58,23 +58,26 @@ struct Result {
   }
 };
 
-inline Result fit(const train::Job& job, const train::DataLoaders& loaders, const mpi::Communicator& world,
-                  const run::RunFolder& folder, bool resume = false) {
+inline FineTuned fine_tune(const train::Job& job, const train::DataLoaders& loaders,
+                           const mpi::Communicator& world, const run::RunFolder& folder,
+                           bool resume = false) {
   const train::Groups groups = train::split(world, job.ensemble.members);
-  Result result;
+  FineTuned result;
   result.training = train::train_members(job, loaders, groups, world, folder, resume, true, result.phases);
   return result;
 }
 
-inline Result fit(const train::Job& job, const tiny::Pictures& pictures, const mpi::Communicator& world,
-                  const run::RunFolder& folder, bool resume = false) {
+inline FineTuned fine_tune(const train::Job& job, const tiny::Pictures& pictures,
+                           const mpi::Communicator& world, const run::RunFolder& folder,
+                           bool resume = false) {
   const data::BatchLoader loader = pictures.loader(job.augmenter);
-  return fit(job, train::DataLoaders(loader), world, folder, resume);
+  return fine_tune(job, train::DataLoaders(loader), world, folder, resume);
 }
 
-inline Result fit(const train::Job& job, const tiny::Pictures& pictures, const mpi::Communicator& world) {
+inline FineTuned fine_tune(const train::Job& job, const tiny::Pictures& pictures,
+                           const mpi::Communicator& world) {
   const tiny::Run run(world, fmt::format("fine-tuning-{}", world.rank()));
-  return fit(job, pictures, world, run.folder);
+  return fine_tune(job, pictures, world, run.folder);
 }
 
 /// The values of the node `name` in canonical parameters of network().

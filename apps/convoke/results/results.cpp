@@ -82,7 +82,7 @@ void require_folder(const std::filesystem::path& folder) {
   require_writable(folder, folder);
 }
 
-void write_page(const report::Page& page, const std::filesystem::path& file) {
+void write_page_file(const report::Page& page, const std::filesystem::path& file) {
   const std::string html = page.html();
   require_page_or_nothing(file);
   os::replace_text(file, html);
@@ -108,7 +108,7 @@ void require_outputs(const std::filesystem::path& html, const std::filesystem::p
 
 void write_outputs(const report::Page& page, const std::filesystem::path& html,
                    const std::filesystem::path& figures) {
-  if (!html.empty()) write_page(page, html);
+  if (!html.empty()) write_page_file(page, html);
   if (!figures.empty()) write_figures(page, figures);
 }
 

@@ -11,48 +11,48 @@
 namespace convoke::nn {
 namespace {
 
-using Function = Activation::Function;
+using Kind = Activation::Function;
 
 struct Entry {
-  Function function;
+  Kind function;
   std::string_view name;
   Curve curve;  ///< the curve of our kernels; oneDNN computes relu, sigmoid and tanh
   FusibleActivation fusible = FusibleActivation::kNone;
 };
 constexpr std::array kFunctions{
-    Entry{Function::kRelu, "relu", {}, FusibleActivation::kRelu},
-    Entry{Function::kRelu6, "relu6", Curve::kRelu6, FusibleActivation::kRelu6},
-    Entry{Function::kLeakyRelu, "leaky_relu", Curve::kLeakyRelu},
-    Entry{Function::kElu, "elu", Curve::kElu},
-    Entry{Function::kSelu, "selu", Curve::kSelu},
-    Entry{Function::kGelu, "gelu", Curve::kGelu},
-    Entry{Function::kSilu, "silu", Curve::kSilu, FusibleActivation::kSilu},
-    Entry{Function::kHardSwish, "hard_swish", Curve::kHardSwish, FusibleActivation::kHardSwish},
-    Entry{Function::kHardSigmoid, "hard_sigmoid", Curve::kHardSigmoid},
-    Entry{Function::kSoftplus, "softplus", Curve::kSoftplus},
-    Entry{Function::kSigmoid, "sigmoid", {}},
-    Entry{Function::kTanh, "tanh", {}},
+    Entry{Kind::kRelu, "relu", {}, FusibleActivation::kRelu},
+    Entry{Kind::kRelu6, "relu6", Curve::kRelu6, FusibleActivation::kRelu6},
+    Entry{Kind::kLeakyRelu, "leaky_relu", Curve::kLeakyRelu},
+    Entry{Kind::kElu, "elu", Curve::kElu},
+    Entry{Kind::kSelu, "selu", Curve::kSelu},
+    Entry{Kind::kGelu, "gelu", Curve::kGelu},
+    Entry{Kind::kSilu, "silu", Curve::kSilu, FusibleActivation::kSilu},
+    Entry{Kind::kHardSwish, "hard_swish", Curve::kHardSwish, FusibleActivation::kHardSwish},
+    Entry{Kind::kHardSigmoid, "hard_sigmoid", Curve::kHardSigmoid},
+    Entry{Kind::kSoftplus, "softplus", Curve::kSoftplus},
+    Entry{Kind::kSigmoid, "sigmoid", {}},
+    Entry{Kind::kTanh, "tanh", {}},
 };
-const Entry& entry_of(Function function) { return kFunctions[static_cast<std::size_t>(function)]; }
+const Entry& entry_of(Kind function) { return kFunctions[static_cast<std::size_t>(function)]; }
 
-bool by_onednn(Function function) {
-  return function == Function::kRelu || function == Function::kSigmoid || function == Function::kTanh;
+bool by_onednn(Kind function) {
+  return function == Kind::kRelu || function == Kind::kSigmoid || function == Kind::kTanh;
 }
 
 /// Returns oneDNN's algorithm for forward, or for backward from the output.
-dnnl::algorithm algorithm_of(Function function, bool backward) {
+dnnl::algorithm algorithm_of(Kind function, bool backward) {
   using dnnl::algorithm;
   switch (function) {
-    case Function::kRelu:
+    case Kind::kRelu:
       return backward ? algorithm::eltwise_relu_use_dst_for_bwd : algorithm::eltwise_relu;
-    case Function::kSigmoid:
+    case Kind::kSigmoid:
       return backward ? algorithm::eltwise_logistic_use_dst_for_bwd : algorithm::eltwise_logistic;
     default:
       return backward ? algorithm::eltwise_tanh_use_dst_for_bwd : algorithm::eltwise_tanh;
   }
 }
 
-Symbol apply_activation(Symbol x, Function function, ActivationOptions options = {}) {
+Symbol apply_activation(Symbol x, Kind function, ActivationOptions options = {}) {
   return {x.graph, x.graph->add(std::make_shared<Activation>(function, options), {x.node})};
 }
 
@@ -140,19 +140,19 @@ void Activation::compile_by_kernel(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol relu(Symbol x) { return apply_activation(x, Function::kRelu); }
-Symbol relu6(Symbol x) { return apply_activation(x, Function::kRelu6); }
+Symbol relu(Symbol x) { return apply_activation(x, Kind::kRelu); }
+Symbol relu6(Symbol x) { return apply_activation(x, Kind::kRelu6); }
 Symbol leaky_relu(Symbol x, ActivationOptions options) {
-  return apply_activation(x, Function::kLeakyRelu, options);
+  return apply_activation(x, Kind::kLeakyRelu, options);
 }
-Symbol elu(Symbol x, ActivationOptions options) { return apply_activation(x, Function::kElu, options); }
-Symbol selu(Symbol x) { return apply_activation(x, Function::kSelu); }
-Symbol gelu(Symbol x, ActivationOptions options) { return apply_activation(x, Function::kGelu, options); }
-Symbol silu(Symbol x) { return apply_activation(x, Function::kSilu); }
-Symbol hard_swish(Symbol x) { return apply_activation(x, Function::kHardSwish); }
-Symbol hard_sigmoid(Symbol x) { return apply_activation(x, Function::kHardSigmoid); }
-Symbol softplus(Symbol x) { return apply_activation(x, Function::kSoftplus); }
-Symbol sigmoid(Symbol x) { return apply_activation(x, Function::kSigmoid); }
-Symbol tanh(Symbol x) { return apply_activation(x, Function::kTanh); }
+Symbol elu(Symbol x, ActivationOptions options) { return apply_activation(x, Kind::kElu, options); }
+Symbol selu(Symbol x) { return apply_activation(x, Kind::kSelu); }
+Symbol gelu(Symbol x, ActivationOptions options) { return apply_activation(x, Kind::kGelu, options); }
+Symbol silu(Symbol x) { return apply_activation(x, Kind::kSilu); }
+Symbol hard_swish(Symbol x) { return apply_activation(x, Kind::kHardSwish); }
+Symbol hard_sigmoid(Symbol x) { return apply_activation(x, Kind::kHardSigmoid); }
+Symbol softplus(Symbol x) { return apply_activation(x, Kind::kSoftplus); }
+Symbol sigmoid(Symbol x) { return apply_activation(x, Kind::kSigmoid); }
+Symbol tanh(Symbol x) { return apply_activation(x, Kind::kTanh); }
 
 }  // namespace convoke::nn

@@ -16,10 +16,10 @@
 namespace convoke::nn {
 namespace {
 
-constexpr std::string_view kInput = "x";  // an operand that is an input, in settings
+constexpr std::string_view kInputOperand = "x";  // an operand that is an input, in settings
 
 std::optional<double> operand_of(const SettingsReader& read, const std::string& text) {
-  if (text == kInput) return std::nullopt;
+  if (text == kInputOperand) return std::nullopt;
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || std::isnan(number)) {
@@ -37,7 +37,7 @@ std::optional<Value> write_operands(const KeyFacts&, const ElementwiseOptions& o
   Value::Array list;
   bool numbers = false;
   for (const std::optional<double>& operand : options.operands) {
-    list.emplace_back(operand ? fmt::format("{}", *operand) : std::string(kInput));
+    list.emplace_back(operand ? fmt::format("{}", *operand) : std::string(kInputOperand));
     numbers = numbers || operand;
   }
   return numbers ? std::optional<Value>(std::move(list)) : std::nullopt;

@@ -39,7 +39,7 @@ void fit_law(Curve& curve, std::span<const TimesAt> times, const ScalingOptions&
   curve.predictions.push_back(curve.amdahl->at(options.up_to));
 }
 
-Curve named(const Coordinates& at) {
+Curve curve_at(const Coordinates& at) {
   Curve curve;
   curve.system = at.system;
   curve.mode = at.mode;
@@ -53,7 +53,7 @@ Curve named(const Coordinates& at) {
 // Returns the curve of measured times; without points if there is no base to compare with.
 Curve measured_curve(const Coordinates& at, std::span<const MeasuredConfiguration> configurations,
                      const ScalingOptions& options) {
-  Curve curve = named(at);
+  Curve curve = curve_at(at);
   for (const Quantity& quantity : {kQuantities[0], kQuantities[1]}) {  // makespan, time per epoch
     const MeasuredConfiguration* base = base_among(
         configurations, at, [](const MeasuredConfiguration& configuration) { return configuration.at; },
@@ -101,7 +101,7 @@ Curve measured_curve(const Coordinates& at, std::span<const MeasuredConfiguratio
 
 // Returns the curve of speed-ups, or decreases, that were published without times.
 Curve published_curve(const Coordinates& at, std::span<const TableRow> rows, const ScalingOptions& options) {
-  Curve curve = named(at);
+  Curve curve = curve_at(at);
   curve.quantity = "published";
   curve.base = at;
   curve.base.ranks = curve.base.threads = 1;

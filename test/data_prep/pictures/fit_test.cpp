@@ -30,7 +30,7 @@ Image fitted(const char* fit, const Image& picture, const PictureSize& size) {
 }  // namespace
 
 TEST_CASE("pictures are fitted as in Pillow: area down, bicubic up, each axis separately") {
-  const Image picture = read(kFiles / "large.png", 3);  // 60 x 80
+  const Image picture = read(kPictures / "large.png", 3);  // 60 x 80
   struct Case {
     const char* fit;
     PictureSize size;
@@ -43,7 +43,7 @@ TEST_CASE("pictures are fitted as in Pillow: area down, bicubic up, each axis se
     INFO(c.fit << " " << c.size.height << " x " << c.size.width);
     const std::string name = std::string(c.fit) + "_" + std::to_string(c.size.height) + "x" +
                              std::to_string(c.size.width) + ".png";
-    CHECK(largest_difference(fitted(c.fit, picture, c.size), read(kFiles / "expected" / name, 3)) <= 1);
+    CHECK(largest_difference(fitted(c.fit, picture, c.size), read(kPictures / "expected" / name, 3)) <= 1);
     // A single channel gives the same as each of three.
     Image red{60, 80, 1, {}}, expected{c.size.height, c.size.width, 1, {}};
     const Image all = fitted(c.fit, picture, c.size);
@@ -54,7 +54,7 @@ TEST_CASE("pictures are fitted as in Pillow: area down, bicubic up, each axis se
 }
 
 TEST_CASE("a part of an image is resized as if it were an image, even between pixels") {
-  const Image picture = read(kFiles / "large.png", 1);  // 60 x 80
+  const Image picture = read(kPictures / "large.png", 1);  // 60 x 80
   // Means over areas, computed pixel by pixel.
   const Box box{2.25, 3.5, 58.75, 71.125};
   const PictureSize size{9, 11};
@@ -79,7 +79,7 @@ TEST_CASE("a part of an image is resized as if it were an image, even between pi
 }
 
 TEST_CASE("a picture that already has the size is stored unchanged by every fit") {
-  const Image picture = read(kFiles / "large.png", 3);
+  const Image picture = read(kPictures / "large.png", 3);
   for (const std::string& fit : fit_names())
     CHECK(fitted(fit.c_str(), picture, {60, 80}).values == picture.values);
 }
@@ -97,7 +97,7 @@ TEST_CASE("pictures of one pixel are fitted, and pictures are fitted to one pixe
   for (const std::string& fit : fit_names()) {
     const Image sample = fitted(fit.c_str(), one, {5, 5});
     for (std::size_t i = 0; i < sample.values.size(); ++i) CHECK(sample.values[i] == one.values[i % 3]);
-    CHECK(fitted(fit.c_str(), read(kFiles / "large.png", 3), {1, 1}).values.size() == 3);
+    CHECK(fitted(fit.c_str(), read(kPictures / "large.png", 3), {1, 1}).values.size() == 3);
   }
   const Image line{1, 300, 1, std::vector<std::uint8_t>(300, 9)};
   for (const std::string& fit : fit_names()) {

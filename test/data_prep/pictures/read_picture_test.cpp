@@ -20,15 +20,15 @@ namespace {
 std::vector<std::byte> sample_of(const PictureOptions& options, const char* file) {
   std::vector<std::byte> sample(static_cast<std::size_t>(options.height * options.width * options.channels));
   const PictureReader reader(options);
-  const Original original = reader.read(read_encoded(kFiles / file), file, sample);
-  CHECK(original.bytes == std::filesystem::file_size(kFiles / file));
+  const Original original = reader.read(read_encoded(kPictures / file), file, sample);
+  CHECK(original.bytes == std::filesystem::file_size(kPictures / file));
   return sample;
 }
 
 }  // namespace
 
 TEST_CASE("reading a picture decodes and fits it; a picture of the right size is unchanged") {
-  const Image picture = decode_picture(read_encoded(kFiles / "large.png"), "large.png", 3);
+  const Image picture = decode_picture(read_encoded(kPictures / "large.png"), "large.png", 3);
   const PictureSize size{20, 31};
   for (const std::string& fit : fit_names()) {
     std::vector<std::uint8_t> expected(20 * 31 * 3);
@@ -43,7 +43,7 @@ TEST_CASE("reading a picture decodes and fits it; a picture of the right size is
 }
 
 TEST_CASE("a JPEG reduced during decoding gives nearly the same sample as a full-size one") {
-  const Image picture = decode_picture(read_encoded(kFiles / "exif6.jpg"), "a", 3);  // 54 x 39, upright
+  const Image picture = decode_picture(read_encoded(kPictures / "exif6.jpg"), "a", 3);  // 54 x 39, upright
   for (const std::string& fit : {std::string("area"), std::string("letter-box"), std::string("crop")}) {
     const PictureSize size{13, 9};
     std::vector<std::uint8_t> expected(13 * 9 * 3);
@@ -63,7 +63,7 @@ TEST_CASE("the default size is the fit's") {
   Catalog catalog;
   catalog.items.push_back({.name = "a"});
   PictureReader reader({.fit = "fundus"});
-  reader.learn(catalog, [](std::size_t) { return read_encoded(kFiles / "baseline.jpg"); });
+  reader.learn(catalog, [](std::size_t) { return read_encoded(kPictures / "baseline.jpg"); });
   CHECK(reader.format().shape == convoke::Shape{3, 256, 256});
 }
 

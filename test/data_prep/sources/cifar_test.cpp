@@ -36,7 +36,7 @@ void copy(const fs::path& from, const TemporaryFolder& to) {
 }  // namespace
 
 TEST_CASE("CIFAR-10 is read: all batches, planes interleaved, names of the classes") {
-  const auto source = open_source(kFiles / "cifar10");
+  const auto source = open_source(kContainers / "cifar10");
   const Catalog& catalog = source->catalog();
   CHECK(source->format().shape == Shape{3, 32, 32});
   CHECK(source->format().type == convoke::data::SampleType::kUint8);
@@ -56,7 +56,7 @@ TEST_CASE("CIFAR-10 is read: all batches, planes interleaved, names of the class
 
 TEST_CASE("CIFAR-100 is read with its fine labels, also gzipped") {
   const TemporaryFolder folder;
-  copy(kFiles / "cifar100", folder);
+  copy(kContainers / "cifar100", folder);
   if (GENERATE(false, true)) {
     for (const char* const name : {"train.bin", "test.bin"}) {
       write_gzip(folder / (std::string(name) + ".gz"), bytes_of(folder / name));
@@ -74,7 +74,7 @@ TEST_CASE("CIFAR-100 is read with its fine labels, also gzipped") {
 
 TEST_CASE("incomplete CIFAR folders are refused, each with its reason") {
   const TemporaryFolder folder;
-  copy(kFiles / "cifar10", folder);
+  copy(kContainers / "cifar10", folder);
   const auto error = [&] { return error_of([&] { open_source(folder.path()); }); };
   REQUIRE(error().empty());
   const fs::path batch = folder / "data_batch_3.bin";
@@ -91,7 +91,7 @@ TEST_CASE("incomplete CIFAR folders are refused, each with its reason") {
     CHECK_THAT(error(),
                Contains("data_batch_3.bin: has 5000 bytes, which is not a multiple of 3073, the size of "
                         "a picture of CIFAR-10"));
-    fs::copy_file(kFiles / "cifar100/train.bin", batch, fs::copy_options::overwrite_existing);
+    fs::copy_file(kContainers / "cifar100/train.bin", batch, fs::copy_options::overwrite_existing);
     CHECK_THAT(error(), Contains("data_batch_3.bin: has 9222 bytes, which is not a multiple of 3073"));
   }
   SECTION("a label out of range is the fault of its picture") {
@@ -120,13 +120,13 @@ TEST_CASE("the pickled Python version of CIFAR is recognized and refused") {
   write_file(folder / "batches.meta", "\x80\x02}");
   CHECK_THAT(error_of([&] { open_source(folder.path()); }),
              Contains("is the pickled Python version of CIFAR-10"));
-  CHECK_THAT(error_of([&] { open_source(kFiles, {}, "cifar"); }),
+  CHECK_THAT(error_of([&] { open_source(kContainers, {}, "cifar"); }),
              Contains("has no files of CIFAR-10 or CIFAR-100"));
 }
 
 TEST_CASE("CIFAR's names are not read from a pipe, and prepare says what it found") {
   const TemporaryFolder folder;
-  copy(kFiles / "cifar10", folder);
+  copy(kContainers / "cifar10", folder);
   const auto source = open_source(folder.path());
   CHECK_THAT(to_text(source->catalog().assumptions), Contains("images of uint8 (32, 32, 3): CIFAR-10"));
   CHECK_THAT(to_text(source->catalog().assumptions), Contains("10 classes"));

@@ -32,8 +32,8 @@ std::vector<T> numbered(int row, int size, int start = 0, int divisor = 1) {
 }  // namespace
 
 TEST_CASE("chunked and compressed images of h5py are read, forward and back") {
-  REQUIRE(is_source(kFiles / "images.h5"));
-  const auto source = open_source(kFiles / "images.h5");
+  REQUIRE(is_source(kContainers / "images.h5"));
+  const auto source = open_source(kContainers / "images.h5");
   CHECK(source->format().shape == Shape{3, 5, 4});
   CHECK(source->format().type == SampleType::kUint8);
   CHECK(labels_of(*source) == Labels{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 0, 2, 1, 1, 0, 2});
@@ -47,7 +47,7 @@ TEST_CASE("chunked and compressed images of h5py are read, forward and back") {
 }
 
 TEST_CASE("groups may be splits, within other groups") {
-  const auto source = open_source(kFiles / "groups.hdf5");
+  const auto source = open_source(kContainers / "groups.hdf5");
   CHECK(source->format().shape == Shape{4});
   CHECK(source->format().type == SampleType::kFloat32);
   CHECK(labels_of(*source) == Labels{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 0, 2, 1, 1, 0, 2});
@@ -56,14 +56,14 @@ TEST_CASE("groups may be splits, within other groups") {
 }
 
 TEST_CASE("numbers of any width are converted, and booleans and texts are labels") {
-  const auto widths = open_source(kFiles / "widths.h5");
+  const auto widths = open_source(kContainers / "widths.h5");
   CHECK(labels_of(*widths) == Labels{0, 0, 1, 1, 0, 0});
   CHECK(values_of<float>(*widths, 5) == numbered<float>(5, 4, 0, 8));
-  const auto texts = open_source(kFiles / "texts.h5");
+  const auto texts = open_source(kContainers / "texts.h5");
   CHECK(texts->format().shape == Shape{1, 5, 4});
   CHECK(texts->catalog().class_names == Names{"pug", "tabby"});
   CHECK(labels_of(*texts) == Labels{1, 0, 1, 0, 0, 1});
-  const auto fixed = open_source(kFiles / "fixed_texts.h5");
+  const auto fixed = open_source(kContainers / "fixed_texts.h5");
   CHECK(fixed->catalog().class_names == Names{"a", "b"});
   CHECK(labels_of(*fixed) == Labels{1, 0, 1, 0, 0, 1});
   CHECK(values_of<std::uint8_t>(*fixed, 3) == numbered<std::uint8_t>(3, 20));
@@ -71,13 +71,13 @@ TEST_CASE("numbers of any width are converted, and booleans and texts are labels
 
 TEST_CASE("options name the arrays, and their axes") {
   const SourceOptions names{.columns = {.path = "pixels", .label = "ans"}};
-  CHECK_THAT(error_in(kFiles / "other_names.h5"),
+  CHECK_THAT(error_in(kContainers / "other_names.h5"),
              Contains("other_names.h5: no array has a name of samples or labels; it has ans, pixels"));
-  CHECK(labels_of(*open_source(kFiles / "other_names.h5", names)) == Labels{0, 2, 1, 1, 0, 2});
+  CHECK(labels_of(*open_source(kContainers / "other_names.h5", names)) == Labels{0, 2, 1, 1, 0, 2});
 
-  CHECK_THAT(error_in(kFiles / "channels_first.h5"),
+  CHECK_THAT(error_in(kContainers / "channels_first.h5"),
              Contains("has shape (6, 3, 5, 8) and seems to have channels"));
-  const auto source = open_source(kFiles / "channels_first.h5", {.arrays = {.axes = "NCHW"}});
+  const auto source = open_source(kContainers / "channels_first.h5", {.arrays = {.axes = "NCHW"}});
   CHECK(source->format().shape == Shape{3, 5, 8});
   std::vector<float> second;  // (H, W, C)
   for (int y = 0; y < 5; ++y) {
@@ -86,19 +86,19 @@ TEST_CASE("options name the arrays, and their axes") {
     }
   }
   CHECK(values_of<float>(*source, 1) == second);
-  const auto as_it_is = open_source(kFiles / "channels_first.h5", {.arrays = {.axes = "NHWC"}});
+  const auto as_it_is = open_source(kContainers / "channels_first.h5", {.arrays = {.axes = "NHWC"}});
   CHECK(as_it_is->format().shape == Shape{8, 3, 5});
   CHECK(values_of<float>(*as_it_is, 1) == numbered<float>(1, 120, 0, 8));
-  CHECK_THAT(error_in(kFiles / "images.h5", {.arrays = {.axes = "NHW"}}), Contains("--axes NHW"));
-  CHECK_THAT(error_in(kFiles / "images.h5", {.arrays = {.axes = "NHHW"}}),
+  CHECK_THAT(error_in(kContainers / "images.h5", {.arrays = {.axes = "NHW"}}), Contains("--axes NHW"));
+  CHECK_THAT(error_in(kContainers / "images.h5", {.arrays = {.axes = "NHHW"}}),
              Contains("fits no kind of samples"));
-  CHECK_THAT(error_in(kFiles / "images.npz", {.arrays = {.axes = "HWN"}}),
+  CHECK_THAT(error_in(kContainers / "images.npz", {.arrays = {.axes = "HWN"}}),
              Contains("must be its first axis"));
 }
 
 TEST_CASE("arrays of MATLAB are read as MATLAB shows them") {
   SECTION("pictures (H, W, C, N), with labels from 1") {
-    const auto source = open_source(kFiles / "matlab_images.mat");
+    const auto source = open_source(kContainers / "matlab_images.mat");
     CHECK(source->format().shape == Shape{3, 5, 4});
     CHECK(source->catalog().class_names == Names{"1", "2", "3"});
     CHECK(labels_of(*source) == Labels{0, 2, 1, 1, 0, 2});
@@ -109,20 +109,20 @@ TEST_CASE("arrays of MATLAB are read as MATLAB shows them") {
     }
   }
   SECTION("features (N, F), with logical labels") {
-    const auto source = open_source(kFiles / "matlab_features.mat");
+    const auto source = open_source(kContainers / "matlab_features.mat");
     CHECK(source->format().shape == Shape{4});
     CHECK(labels_of(*source) == Labels{0, 0, 1, 1, 0, 0});
     CHECK(values_of<float>(*source, 4) == numbered<float>(4, 4, 0, 8));
   }
   SECTION("a cell array of texts, XTrain and YTrain") {
-    const auto source = open_source(kFiles / "matlab_cells.mat");
+    const auto source = open_source(kContainers / "matlab_cells.mat");
     CHECK(source->catalog().items[0].split == "train");
     CHECK(source->catalog().class_names == Names{"gr\xC3\xBCn", "rot", "\xF0\x9F\x90\xA6"});
     CHECK(labels_of(*source) == Labels{0, 1, 1, 0, 1, 2});
     CHECK(values_of<float>(*source, 5) == numbered<float>(5, 4, 0, 8));
   }
   SECTION("a matrix of characters, and samples in the columns of (F, N)") {
-    const auto source = open_source(kFiles / "matlab_characters.mat");
+    const auto source = open_source(kContainers / "matlab_characters.mat");
     CHECK(source->catalog().class_names == Names{"ab", "b"});
     CHECK(labels_of(*source) == Labels{0, 1, 0, 1, 1, 0});
     CHECK(source->format().shape == Shape{4});
@@ -165,7 +165,7 @@ TEST_CASE("large arrays are read in blocks, along any axis") {
 TEST_CASE("HDF5 files that are no source of samples are refused, each with its reason") {
   const TemporaryFolder folder;
   const fs::path dataset = folder / "own.h5";
-  prepare({.source = kFiles / "images.h5", .output = dataset, .allow_duplicates = true});
+  prepare({.source = kContainers / "images.h5", .output = dataset, .allow_duplicates = true});
   CHECK_FALSE(is_source(dataset));
   CHECK_THAT(error_in(dataset), Contains("own.h5: was written by Convoke"));
   {
@@ -182,7 +182,7 @@ TEST_CASE("HDF5 files that are no source of samples are refused, each with its r
   CHECK_THAT(error_in(folder / "text.h5"), Contains("text.h5: is not an HDF5 file"));
   write_file(folder / "old.mat", "MATLAB 5.0 MAT-file, Platform: GLNXA64");
   CHECK_THAT(error_in(folder / "old.mat"), Contains("is a MAT-file of version 5 to 7, which is not HDF5"));
-  write_file(folder / "cut.h5", bytes_of(kFiles / "images.h5").substr(0, 5000));
+  write_file(folder / "cut.h5", bytes_of(kContainers / "images.h5").substr(0, 5000));
   CHECK_THAT(error_in(folder / "cut.h5"), Contains("cut.h5: is truncated"));
   {
     auto sparse = convoke::hdf5::File::create(folder / "sparse.mat");

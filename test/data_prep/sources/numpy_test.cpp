@@ -31,7 +31,7 @@ std::vector<T> expected(int row, int size, int start = 0, int divisor = 1) {
 }  // namespace
 
 TEST_CASE("gray images and labels by split are read from an .npz, stored") {
-  const auto source = open_source(kFiles / "images.npz");
+  const auto source = open_source(kContainers / "images.npz");
   CHECK(source->format().shape == Shape{1, 5, 4});
   CHECK(source->format().type == SampleType::kUint8);
   CHECK(source->catalog().classes == 3);
@@ -47,7 +47,7 @@ TEST_CASE("gray images and labels by split are read from an .npz, stored") {
 }
 
 TEST_CASE("color images are read from a deflated .npz in MedMNIST's names, forward and back") {
-  const auto source = open_source(kFiles / "color.npz");
+  const auto source = open_source(kContainers / "color.npz");
   CHECK(source->format().shape == Shape{3, 5, 4});
   CHECK(source->catalog().items.size() == 17);
   CHECK(source->catalog().items[10].split == "validation");
@@ -61,7 +61,7 @@ TEST_CASE("color images are read from a deflated .npz in MedMNIST's names, forwa
 
 TEST_CASE("numbers become features, sequences, images of numbers, or tokens") {
   SECTION("float64 with one-hot labels") {
-    const auto source = open_source(kFiles / "features.npz");
+    const auto source = open_source(kContainers / "features.npz");
     CHECK(source->format().shape == Shape{4});
     CHECK(source->format().type == SampleType::kFloat32);
     CHECK(source->catalog().classes == 3);
@@ -70,26 +70,26 @@ TEST_CASE("numbers become features, sequences, images of numbers, or tokens") {
     CHECK(values_of<float>(*source, 5) == expected<float>(5, 4, 0, 8));
   }
   SECTION("float32 (N, L, F), labels as float64") {
-    const auto source = open_source(kFiles / "sequences.npz");
+    const auto source = open_source(kContainers / "sequences.npz");
     CHECK(source->format().shape == Shape{3, 2});
     CHECK(labels_of(*source) == Labels{0, 1, 1, 0, 1, 0});
     CHECK(values_of<float>(*source, 4) == expected<float>(4, 6, 0, 8));
   }
   SECTION("float32 (N, H, W, C)") {
-    const auto source = open_source(kFiles / "float_images.npz");
+    const auto source = open_source(kContainers / "float_images.npz");
     CHECK(source->format().shape == Shape{2, 3, 2});
     CHECK(source->format().type == SampleType::kFloat32);
     CHECK(values_of<float>(*source, 1) == expected<float>(1, 12, 0, 8));
   }
   SECTION("int64 (N, L)") {
-    const auto source = open_source(kFiles / "tokens.npz");
+    const auto source = open_source(kContainers / "tokens.npz");
     CHECK(source->format().shape == Shape{4});
     CHECK(source->format().type == SampleType::kInt32);
     CHECK(source->format().vocabulary == 239);  // 238 is 20 * 37 modulo 251
     CHECK(values_of<std::int32_t>(*source, 3) == expected<std::int32_t>(3, 4));
   }
   SECTION("uint8 (N, F)") {
-    const auto source = open_source(kFiles / "bytes_as_features.npz");
+    const auto source = open_source(kContainers / "bytes_as_features.npz");
     CHECK(source->format().type == SampleType::kFloat32);
     CHECK(values_of<float>(*source, 2) == expected<float>(2, 4));
   }
@@ -98,12 +98,12 @@ TEST_CASE("numbers become features, sequences, images of numbers, or tokens") {
 TEST_CASE("a folder of .npy files is read like an archive of them, and zip64 like zip") {
   const TemporaryFolder folder;
   fs::create_directory(folder / "arrays");
-  REQUIRE(
-      shell("cd " + (folder / "arrays").string() + " && cmake -E tar xf " + (kFiles / "images.npz").string())
-          .code == 0);
+  REQUIRE(shell("cd " + (folder / "arrays").string() + " && cmake -E tar xf " +
+                (kContainers / "images.npz").string())
+              .code == 0);
   write_file(folder / "arrays/notes.txt", "none");
   const bool archive = GENERATE(false, true);
-  const auto source = open_source(archive ? kFiles / "zip64.npz" : folder / "arrays");
+  const auto source = open_source(archive ? kContainers / "zip64.npz" : folder / "arrays");
   CHECK(source->catalog().items.size() == (archive ? 10 : 14));
   CHECK(values_of<std::uint8_t>(*source, 7) == expected<std::uint8_t>(7, 20));
 }
@@ -111,7 +111,7 @@ TEST_CASE("a folder of .npy files is read like an archive of them, and zip64 lik
 TEST_CASE("arrays that are not a dataset are refused, each with its reason") {
   const auto check = [](const char* file, const char* reason) {
     INFO(file);
-    CHECK_THAT(error_in(kFiles / file), Contains(reason));
+    CHECK_THAT(error_in(kContainers / file), Contains(reason));
   };
   check("bad_objects.npz", "x.npy: holds pickled Python objects, and reading a pickle may run any program");
   check("bad_label_objects.npz", "y.npy: holds pickled Python objects");
@@ -137,18 +137,18 @@ TEST_CASE("arrays that are not a dataset are refused, each with its reason") {
 
 TEST_CASE("invalid labels, tokens and values are the fault of their sample") {
   using Faults = std::vector<std::string>;
-  CHECK(faults_of(*open_source(kFiles / "fault_labels.npz")) ==
+  CHECK(faults_of(*open_source(kContainers / "fault_labels.npz")) ==
         Faults{"x[2]: its label is -1; labels must be 0, 1, 2, ..., below 1000000",
                "x[7]: its label is 1099511627776; labels must be 0, 1, 2, ..., below 1000000"});
-  CHECK(faults_of(*open_source(kFiles / "fault_label_numbers.npz")) ==
+  CHECK(faults_of(*open_source(kContainers / "fault_label_numbers.npz")) ==
         Faults{"x[2]: its label is 0.5", "x[7]: its label is nan"});
-  CHECK(faults_of(*open_source(kFiles / "fault_one_hot.npz")) ==
+  CHECK(faults_of(*open_source(kContainers / "fault_one_hot.npz")) ==
         Faults{"x[1]: its label is not one-hot", "x[3]: its label is not one-hot"});
-  const auto tokens = open_source(kFiles / "fault_tokens.npz");
+  const auto tokens = open_source(kContainers / "fault_tokens.npz");
   CHECK(faults_of(*tokens) == Faults{"x[1]: its token -1; tokens must be 0, 1, 2, ...",
                                      "x[3]: its token 2147483648; tokens must be 0, 1, 2, ..."});
   CHECK(tokens->format().vocabulary == 8);
-  const auto values = open_source(kFiles / "fault_values.npz");
+  const auto values = open_source(kContainers / "fault_values.npz");
   CHECK(error_of([&] { values_of<float>(*values, 0); }).empty());
   CHECK_THAT(error_of([&] { values_of<float>(*values, 1); }),
              Contains("x.npy: row 1: its value nan is not finite in single precision"));
@@ -163,7 +163,8 @@ TEST_CASE("damaged .npz archives are refused, each with its reason") {
     const auto source = open_source(file);
     for (std::size_t i = 0; i < source->catalog().items.size(); ++i) values_of<std::uint8_t>(*source, i);
   };
-  const std::string stored = bytes_of(kFiles / "images.npz"), deflated = bytes_of(kFiles / "color.npz");
+  const std::string stored = bytes_of(kContainers / "images.npz"),
+                    deflated = bytes_of(kContainers / "color.npz");
   const auto error_for = [&](const std::string& bytes) {
     write_file(file, bytes);
     return error_of(read_all);

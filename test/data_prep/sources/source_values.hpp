@@ -14,7 +14,7 @@ using Labels = std::vector<std::int32_t>;
 using Names = std::vector<std::string>;
 
 /// The files that make_*.py made there.
-inline const fs::path kFiles = source_path("test/data_prep/files/containers");
+inline const fs::path kContainers = source_path("test/data_prep/files/containers");
 
 /// Returns the error of opening a source.
 inline std::string error_in(const fs::path& path, const convoke::data_prep::SourceOptions& options = {}) {

@@ -16,7 +16,7 @@ using namespace convoke::data_prep;
 using Catch::Contains;
 
 TEST_CASE("TFRecords like ImageNet's are read: numbered files, splits by name, names next to numbers") {
-  const auto source = open_source(kFiles / "imagenet");
+  const auto source = open_source(kContainers / "imagenet");
   const Catalog& catalog = source->catalog();
   CHECK(source->format().shape == Shape{3, 6, 5});
   CHECK(catalog.classes == 3);
@@ -32,7 +32,7 @@ TEST_CASE("TFRecords like ImageNet's are read: numbered files, splits by name, n
 }
 
 TEST_CASE("gzipped TFRecords in folders by split are read; a text next to a number names the class") {
-  const auto source = open_source(kFiles / "flowers");
+  const auto source = open_source(kContainers / "flowers");
   CHECK(source->catalog().class_names == Names{"rose", "daisy"});
   CHECK(splits_of(*source) ==
         Names{"test", "test", "test", "train", "train", "train", "validation", "validation", "validation"});
@@ -46,7 +46,7 @@ TEST_CASE("gzipped TFRecords in folders by split are read; a text next to a numb
 }
 
 TEST_CASE("texts as labels name the classes, and a gzipped file need not end in .gz") {
-  const auto source = open_source(kFiles / "texts.tfrecord");
+  const auto source = open_source(kContainers / "texts.tfrecord");
   CHECK(source->catalog().class_names == Names{"crow", "kite", "wren"});
   CHECK(labels_of(*source) == Labels{2, 1, 0, 2, 1});
   CHECK(values_of<std::uint8_t>(*source, 4) == picture_values(4));
@@ -54,40 +54,42 @@ TEST_CASE("texts as labels name the classes, and a gzipped file need not end in 
 
 TEST_CASE("options choose between several features, or name unusual ones") {
   SourceOptions options;
-  CHECK_THAT(error_in(kFiles / "both.tfrecord"), Contains("both.tfrecord[0]: both image and image_raw fit"));
+  CHECK_THAT(error_in(kContainers / "both.tfrecord"),
+             Contains("both.tfrecord[0]: both image and image_raw fit"));
   options.columns.path = "image_raw";
-  CHECK_THAT(error_in(kFiles / "both.tfrecord", options),
+  CHECK_THAT(error_in(kContainers / "both.tfrecord", options),
              Contains("both.tfrecord[0]: both label and target fit"));
   options.columns.label = "target";
-  CHECK(error_in(kFiles / "both.tfrecord", options).empty());
+  CHECK(error_in(kContainers / "both.tfrecord", options).empty());
 
-  CHECK_THAT(error_in(kFiles / "named.tfrecords"),
+  CHECK_THAT(error_in(kContainers / "named.tfrecords"),
              Contains("named.tfrecords: no record has a picture; "
                       "features of the first one: grade, label, left, right"));
   options.columns.path = "right";
   options.columns.label = "grade";
-  const auto source = open_source(kFiles / "named.tfrecords", options);
+  const auto source = open_source(kContainers / "named.tfrecords", options);
   CHECK(labels_of(*source) == Labels{0, 1, 0, 1});  // stored as floats
   CHECK(values_of<std::uint8_t>(*source, 3) == picture_values(13));
   options.columns.label = "score";
-  CHECK_THAT(error_in(kFiles / "named.tfrecords", options), Contains("no record has a label called score; "));
+  CHECK_THAT(error_in(kContainers / "named.tfrecords", options),
+             Contains("no record has a label called score; "));
 }
 
 TEST_CASE("TFRecords that are not a dataset are refused, each with its reason") {
-  CHECK_THAT(error_in(kFiles / "no_picture.tfrecord"),
+  CHECK_THAT(error_in(kContainers / "no_picture.tfrecord"),
              Contains("no record has a picture; features of the first one: label, text"));
-  CHECK_THAT(error_in(kFiles / "no_label.tfrecord"),
+  CHECK_THAT(error_in(kContainers / "no_label.tfrecord"),
              Contains("no record has a label; features of the first one: height, image"));
-  CHECK_THAT(error_in(kFiles / "one_class.tfrecord"),
+  CHECK_THAT(error_in(kContainers / "one_class.tfrecord"),
              Contains("has one class, \"1\"; a dataset needs at least 2 classes"));
-  CHECK_THAT(error_in(kFiles / "other_names.tfrecord"),
+  CHECK_THAT(error_in(kContainers / "other_names.tfrecord"),
              Contains("class 0 is called daisy here and rose before"));
-  CHECK_THAT(error_in(kFiles / "no_example.tfrecord"),
+  CHECK_THAT(error_in(kContainers / "no_example.tfrecord"),
              Contains("no_example.tfrecord[0]: is not a tf.train.Example"));
 }
 
 TEST_CASE("a missing part of one record is its fault") {
-  const auto source = open_source(kFiles / "faults.tfrecord");
+  const auto source = open_source(kContainers / "faults.tfrecord");
   CHECK(faults_of(*source) ==
         Names{"faults.tfrecord[1]: has no picture; features: label",
               "faults.tfrecord[2]: has no label; features: image", "faults.tfrecord[3]: has 2 labels",
@@ -99,7 +101,7 @@ TEST_CASE("a missing part of one record is its fault") {
 TEST_CASE("damaged TFRecords are refused, each with its reason") {
   const TemporaryFolder folder;
   const fs::path file = folder / "x.tfrecord";
-  const std::string good = bytes_of(kFiles / "imagenet/train-00000-of-00002");
+  const std::string good = bytes_of(kContainers / "imagenet/train-00000-of-00002");
   const auto with_bit = [&](std::size_t at) {
     std::string bad = good;
     bad[at] = static_cast<char>(bad[at] ^ 1);

@@ -15,7 +15,7 @@ using namespace convoke::data_prep;
 using Catch::Contains;
 
 TEST_CASE("shards with ustar's, GNU's and pax's names are read, splits by name") {
-  const auto source = open_source(kFiles / "shards");
+  const auto source = open_source(kContainers / "shards");
   CHECK(source->format().shape == Shape{3, 6, 5});
   CHECK(source->catalog().classes == 3);
   CHECK(source->catalog().class_names.empty());
@@ -37,7 +37,7 @@ TEST_CASE("shards with ustar's, GNU's and pax's names are read, splits by name")
 }
 
 TEST_CASE("a gzipped shard is read; labels that are texts name the classes") {
-  const auto source = open_source(kFiles / "named.tar.gz");
+  const auto source = open_source(kContainers / "named.tar.gz");
   CHECK(source->catalog().class_names == Names{"crow", "kite", "wren"});
   CHECK(labels_of(*source) == Labels{2, 1, 0, 2, 1, 0});
   CHECK(values_of<std::uint8_t>(*source, 5) == picture_values(5));
@@ -45,25 +45,25 @@ TEST_CASE("a gzipped shard is read; labels that are texts name the classes") {
 }
 
 TEST_CASE("options give other endings of pictures and labels") {
-  CHECK_THAT(error_in(kFiles / "endings.tgz"),
+  CHECK_THAT(error_in(kContainers / "endings.tgz"),
              Contains("no sample has a picture; the endings are grade, json, left.png, right.png"));
   SourceOptions options;
   options.columns.path = "right.png";
-  CHECK_THAT(error_in(kFiles / "endings.tgz", options), Contains("no sample has a label"));
+  CHECK_THAT(error_in(kContainers / "endings.tgz", options), Contains("no sample has a label"));
   options.columns.label = "grade";
-  const auto source = open_source(kFiles / "endings.tgz", options);
+  const auto source = open_source(kContainers / "endings.tgz", options);
   CHECK(labels_of(*source) == Labels{0, 1, 2, 0});
   CHECK(values_of<std::uint8_t>(*source, 2) == picture_values(12));
 }
 
 TEST_CASE("shards that are not a dataset are refused; a missing part of one sample is its fault") {
-  CHECK_THAT(error_in(kFiles / "no_label.tar"),
+  CHECK_THAT(error_in(kContainers / "no_label.tar"),
              Contains("no_label.tar: no sample has a label; the endings are json, png"));
-  CHECK_THAT(error_in(kFiles / "no_picture.tar"),
+  CHECK_THAT(error_in(kContainers / "no_picture.tar"),
              Contains("no sample has a picture; the endings are cls, txt"));
-  CHECK_THAT(error_in(kFiles / "one_class.tar"),
+  CHECK_THAT(error_in(kContainers / "one_class.tar"),
              Contains("has one class, \"1\"; a dataset needs at least 2 classes"));
-  const auto source = open_source(kFiles / "faults.tar");
+  const auto source = open_source(kContainers / "faults.tar");
   CHECK(faults_of(*source) ==
         Names{"faults.tar: b: has no picture", "faults.tar: c: has no label (.cls)",
               "faults.tar: d: has several pictures",
@@ -75,7 +75,7 @@ TEST_CASE("shards that are not a dataset are refused; a missing part of one samp
 TEST_CASE("damaged shards are refused, each with its reason") {
   const TemporaryFolder folder;
   const fs::path file = folder / "x.tar";
-  const std::string good = bytes_of(kFiles / "shards/birds-train-000000.tar");
+  const std::string good = bytes_of(kContainers / "shards/birds-train-000000.tar");
   const auto error_for = [&](const std::string& bytes) {
     write_file(file, bytes);
     return error_in(file);
@@ -107,7 +107,7 @@ TEST_CASE("damaged shards are refused, each with its reason") {
                Contains("x.tar: is truncated: its packed bytes end after "));
   }
   SECTION("damaged attributes of pax") {
-    const std::string pax = bytes_of(kFiles / "shards/birds-val-000000.tar");
+    const std::string pax = bytes_of(kContainers / "shards/birds-val-000000.tar");
     REQUIRE(error_for(pax).empty());
     std::string bad = pax;
     const std::size_t list = bad.find(" path=");
@@ -123,7 +123,9 @@ TEST_CASE("GNU tar's archives are read, in each of its formats") {
   const TemporaryFolder folder;
   const std::string name = std::string(90, 'n') + "/" + std::string(120, 'm');
   fs::create_directories(folder / std::string(90, 'n'));
-  REQUIRE(shell("tar -xf " + (kFiles / "named.tar.gz").string() + " -C " + folder.path().string()).code == 0);
+  REQUIRE(
+      shell("tar -xf " + (kContainers / "named.tar.gz").string() + " -C " + folder.path().string()).code ==
+      0);
   for (const char* const ending : {".png", ".cls"})
     fs::rename(folder / ("0003" + std::string(ending)), folder / (name + ending));
   for (const std::string format : {"gnu", "pax", "oldgnu", "posix"}) {

@@ -8,7 +8,7 @@ using Catch::Approx;
 
 namespace {
 
-Measurement run(std::int64_t ranks, double seconds, std::vector<std::string> marks = {}) {
+Measurement measured(std::int64_t ranks, double seconds, std::vector<std::string> marks = {}) {
   Measurement m;
   m.system = "net";
   m.mode = "sync";
@@ -22,7 +22,8 @@ Measurement run(std::int64_t ranks, double seconds, std::vector<std::string> mar
 }  // namespace
 
 TEST_CASE("runs with the same coordinates form a configuration") {
-  const auto configurations = configurations_of(std::vector{run(1, 10), run(2, 6), run(1, 12), run(2, 5)});
+  const auto configurations =
+      configurations_of(std::vector{measured(1, 10), measured(2, 6), measured(1, 12), measured(2, 5)});
   REQUIRE(configurations.size() == 2);
   CHECK(configurations[0].at.ranks == 1);
   CHECK(configurations[0].find("makespan_seconds")->mean == 11);
@@ -32,7 +33,8 @@ TEST_CASE("runs with the same coordinates form a configuration") {
 }
 
 TEST_CASE("runs of two machines are two configurations, not repeats") {
-  std::vector<Measurement> runs{run(1, 10), run(1, 11), run(1, 30), run(1, 1, {"failed"})};
+  std::vector<Measurement> runs{measured(1, 10), measured(1, 11), measured(1, 30),
+                                measured(1, 1, {"failed"})};
   runs[0].machine = runs[1].machine = "fast";
   runs[2].machine = "slow";
   const auto configurations = configurations_of(runs);
@@ -47,11 +49,11 @@ TEST_CASE("runs of two machines are two configurations, not repeats") {
 }
 
 TEST_CASE("failed runs do not count; contended ones count if there are no others") {
-  auto second = run(2, 22, {"oversubscribed", "contended"});
+  auto second = measured(2, 22, {"oversubscribed", "contended"});
   second.repeat = 2;
-  const auto configurations =
-      configurations_of(std::vector{run(1, 10), run(1, 99, {"contended"}), run(1, 1, {"failed"}),
-                                    run(2, 20, {"contended"}), second, run(4, 1, {"failed"})});
+  const auto configurations = configurations_of(
+      std::vector{measured(1, 10), measured(1, 99, {"contended"}), measured(1, 1, {"failed"}),
+                  measured(2, 20, {"contended"}), second, measured(4, 1, {"failed"})});
   REQUIRE(configurations.size() == 3);
   CHECK(configurations[0].find("makespan_seconds")->mean == 10);
   CHECK(configurations[0].failed == 1);
@@ -64,8 +66,9 @@ TEST_CASE("failed runs do not count; contended ones count if there are no others
 }
 
 TEST_CASE("if a contended repeat was made again, the last run counts") {
-  const auto configurations = configurations_of(std::vector{
-      run(1, 99, {"contended"}), run(1, 10), run(2, 30, {"contended"}), run(2, 20, {"contended"})});
+  const auto configurations =
+      configurations_of(std::vector{measured(1, 99, {"contended"}), measured(1, 10),
+                                    measured(2, 30, {"contended"}), measured(2, 20, {"contended"})});
   CHECK(configurations[0].find("makespan_seconds")->count == 1);
   CHECK(configurations[0].contended == 1);
   CHECK(configurations[0].marks.empty());
@@ -76,7 +79,7 @@ TEST_CASE("if a contended repeat was made again, the last run counts") {
 
 TEST_CASE("in two studies together, times count twice, and the accuracy of a seed once") {
   const auto seed = [](std::int64_t repeat, double seconds, double accuracy) {
-    Measurement m = run(1, seconds);
+    Measurement m = measured(1, seconds);
     m.repeat = repeat, m.accuracy = accuracy;
     return m;
   };
