@@ -27,11 +27,10 @@ endif()
 set_property(GLOBAL PROPERTY CONVOKE_AREAS "")
 
 # convoke_compile_together(target [HOT | ONCE]): a small file spends most of its compile time on headers that its
-# neighbors include too, so up to 16 files are compiled as one unit (CONVOKE_UNITY). Code
-# that runs for every sample or step (HOT) is optimized and vectorized; -O3 would also unroll its loops, which
-# takes three times as long to compile and is not faster. Code that runs once per epoch or job is compiled
-# with -O1 in half the time, and tests that only start programs and read files (ONCE) without optimization, in
-# a third.
+# neighbors include too, so up to 16 files are compiled as one unit (CONVOKE_UNITY). Code that runs for every sample or
+# step (HOT) is optimized and vectorized; -O3 would also unroll its loops, which takes three times as long to compile and
+# is not faster. Code that runs once per epoch or job is compiled with -O1 in half the time, and tests that only start
+# programs and read files (ONCE) without optimization, in a third.
 set(CONVOKE_HOT_OPTIONS -O2 -ftree-vectorize)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   list(APPEND CONVOKE_HOT_OPTIONS -fvect-cost-model=dynamic)
