@@ -196,18 +196,18 @@ double Rows::workers(const TableRow& row, std::string_view column) const {
 }
 
 std::vector<Definition> definitions(std::string_view column, const Rows& rows) {
-  using Figure = std::optional<Range>;
+  using Derived = std::optional<Range>;
   if (column == "speedup") {
-    return of_times("T1 / Tn", [](const Range& s, double) -> Figure { return s; });
+    return of_times("T1 / Tn", [](const Range& s, double) -> Derived { return s; });
   }
   if (column == "scaling_percent") {
-    return of_times("100 T1 / (n Tn)", [](const Range& s, double p) -> Figure {
+    return of_times("100 T1 / (n Tn)", [](const Range& s, double p) -> Derived {
       if (p == 0) return {};
       return (100 / p) * s;
     });
   }
   if (column == "decrease_percent") {
-    return of_times("100 (1 - Tn / T1)", [](const Range& s, double) -> Figure {
+    return of_times("100 (1 - Tn / T1)", [](const Range& s, double) -> Derived {
       return 100 * one_minus(Range{1, 1, 1} / s);
     });
   }
