@@ -31,7 +31,7 @@ nn::Graph grouped(const std::vector<nn::RateGroup>& groups) {
   return graph;
 }
 
-struct Run {
+struct RateGroupRun {
   std::string optimizer = "sgd";
   double rate = 0.5;
   std::int64_t steps_before = 0;
@@ -40,7 +40,7 @@ struct Run {
 };
 
 /// Returns the canonical parameters after some steps.
-std::vector<float> trained(const nn::Graph& graph, const mpi::Communicator& group, const Run& run) {
+std::vector<float> trained(const nn::Graph& graph, const mpi::Communicator& group, const RateGroupRun& run) {
   const tiny::Pictures pictures(32);
   const data::BatchLoader loader = pictures.loader();
   const auto optimizer = optim::make_optimizer({{"name", run.optimizer}});

@@ -27,7 +27,7 @@ void write_checkpoint(const path& folder, CheckpointState state, const Fingerpri
   checkpoints.save(state);
 }
 
-CheckpointState state_at(std::int64_t epochs) {
+CheckpointState checked_state_at(std::int64_t epochs) {
   CheckpointState state;
   state.epochs_done = epochs;
   state.updates = 10 * epochs;
@@ -81,10 +81,11 @@ TEST_CASE("values are compared by their bits") {
 TEST_CASE("the files of two runs are compared in the order of training") {
   const TemporaryFolder folder;
   for (const char* run : {"a", "b"}) {
-    for (const int epochs : {2, 10, 9}) write_checkpoint(folder / run / "checkpoints", state_at(epochs));
+    for (const int epochs : {2, 10, 9})
+      write_checkpoint(folder / run / "checkpoints", checked_state_at(epochs));
     write_model(folder / run / "model.h5", tiny::parameters(5));
   }
-  write_checkpoint(folder / "b/checkpoints", state_at(1));
+  write_checkpoint(folder / "b/checkpoints", checked_state_at(1));
   const RunFiles files = files_of_runs(folder / "a", folder / "b");
   CHECK(files.both == std::vector<path>{"checkpoints/epoch-0002.h5", "checkpoints/epoch-0009.h5",
                                         "checkpoints/epoch-0010.h5", "model.h5"});
@@ -96,7 +97,7 @@ TEST_CASE("the files of two runs are compared in the order of training") {
 
 TEST_CASE("checkpoints differ in parameters, then in the optimizer, then in facts and recipes") {
   const TemporaryFolder folder;
-  CheckpointState state = state_at(3);
+  CheckpointState state = checked_state_at(3);
   write_checkpoint(folder / "a", state, {{"train.batch", "32"}});
   state.parameters[0] = 7;
   state.optimizer[0][0] = 8;
@@ -115,7 +116,7 @@ TEST_CASE("checkpoints differ in parameters, then in the optimizer, then in fact
 TEST_CASE("files of different kinds and damaged files are errors") {
   const TemporaryFolder folder;
   write_model(folder / "a.h5", tiny::parameters(5));
-  write_checkpoint(folder.path(), state_at(3));
+  write_checkpoint(folder.path(), checked_state_at(3));
   CHECK_THAT(error_of([&] { compare_files(folder / "a.h5", folder / "epoch-0003.h5"); }),
              Catch::Contains("a.h5 holds a model, but ") && Catch::EndsWith("epoch-0003.h5 a checkpoint"));
   write_model(folder / "b.h5", tiny::parameters(6));

@@ -23,10 +23,10 @@ void write(const std::filesystem::path& file, const std::string& text) {
 }
 
 /// A run of three epochs, two of which are complete.
-struct Run {
+struct ViewedRun {
   TemporaryFolder folder;
 
-  Run() {
+  ViewedRun() {
     write(
         folder / "environment.json",
         R"({"ranks":4,"threads":2,"placements":[{"rank":0,"host":"n1"},{"rank":1,"host":"n2"},{"rank":2,"host":"n1"}]})");
@@ -67,7 +67,7 @@ TEST_CASE("status.json has the last published status, with an ETA from the start
 }
 
 TEST_CASE("the folder shows whether a run is running, stopped, silent or complete") {
-  const Run run;
+  const ViewedRun run;
   CHECK(run.view().state == State::kStopped);
   {
     const RunLock lock(run.folder.path());

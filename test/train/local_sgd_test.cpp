@@ -21,7 +21,7 @@ namespace {
 
 // 150 samples: the last step of an epoch has 22, which are two micro-batches and a smaller one, so that the
 // last of four ranks has none.
-constexpr std::size_t kSamples = 150;
+constexpr std::size_t kTrainingSamples = 150;
 
 Job local_job(Settings strategy) {
   strategy.set("name", "local-sgd");
@@ -31,7 +31,7 @@ Job local_job(Settings strategy) {
 }
 
 std::vector<float> trained(const Job& job, const mpi::Communicator& world) {
-  const tiny::Pictures pictures(kSamples);
+  const tiny::Pictures pictures(kTrainingSamples);
   const Run run(world);
   return train_all(job, pictures, world, run.folder).training.members.at(0).model.parameters;
 }
@@ -39,7 +39,7 @@ std::vector<float> trained(const Job& job, const mpi::Communicator& world) {
 // Local SGD as a plain loop in one process: all replicas one after the other, averaged in their order.
 std::vector<float> plain_loop(const Job& job, int replicas, std::int64_t every, float momentum, bool keep,
                               const mpi::Communicator& self) {
-  const tiny::Pictures pictures(kSamples);
+  const tiny::Pictures pictures(kTrainingSamples);
   const data::BatchLoader loader = pictures.loader();
   const std::vector<std::uint32_t> ids = pictures.ids();
   std::vector<std::unique_ptr<engine::StepEngine>> engines;
@@ -119,7 +119,7 @@ TEST_CASE("one rank, and epochs that sum gradients, train as without local SGD")
 }
 
 TEST_CASE("local SGD that is interrupted and resumed ends like an uninterrupted run") {
-  const tiny::Pictures pictures(kSamples);
+  const tiny::Pictures pictures(kTrainingSamples);
   const Settings strategy = GENERATE(
       Settings{{"every", 2}}, Settings{{"every", 2}, {"momentum", 0.5}, {"optimizer_state", "keep"}},
       Settings{{"every", 2}, {"optimizer_state", "reset"}}, Settings{{"every", 2}, {"after_epochs", 1}});
@@ -155,7 +155,7 @@ TEST_CASE("local SGD that is interrupted and resumed ends like an uninterrupted 
 
 TEST_CASE("optimizer states that ranks keep belong to a number of ranks") {
   if (world().size() < 3) return;
-  const tiny::Pictures pictures(kSamples);
+  const tiny::Pictures pictures(kTrainingSamples);
   Job job = local_job({{"optimizer_state", "keep"}});
   const Run run(world());
   train_all(job, pictures, world(), run.folder);
