@@ -139,8 +139,12 @@ TEST_CASE("help --install writes every manual page and both completion scripts")
   const TemporaryFolder folder;
   const std::string share = (folder / "share").string();
   REQUIRE(without_mpi("help --install " + share).code == 0);
-  std::set<std::string> expected{"convoke.1", "convoke-study-advise.1", "convoke-study-analyze.1",
-                                 "convoke-study-predict.1", "convoke-study-table.1"};
+  std::set<std::string> expected{"convoke.1",
+                                 "convoke-study-advise.1",
+                                 "convoke-study-analyze.1",
+                                 "convoke-study-card.1",
+                                 "convoke-study-predict.1",
+                                 "convoke-study-table.1"};
   for (const std::string& command : known_commands()) expected.insert("convoke-" + command + ".1");
   std::set<std::string> found;
   for (const auto& page : std::filesystem::directory_iterator(share + "/man/man1"))
