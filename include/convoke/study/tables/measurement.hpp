@@ -41,8 +41,8 @@ struct Measurement {
   std::string dataset_hash;  ///< of the training and test data, "crc32:13a47ca1"; or ""
   std::string machine;       ///< processor, cores and kind of memory of its nodes; "" if unknown
   std::string started;       ///< ISO 8601
-  /// Why the figures are not reliable: "oversubscribed", "contended", "bindings differ", "failed"; or how they
-  /// were made: "emulated" (members trained one after another), "predicted" (nothing was measured).
+  /// Why the figures are not reliable: "oversubscribed", "contended", "bindings differ", "failed"; or how
+  /// they were made: "emulated" (members trained one after another), "predicted" (nothing was measured).
   std::vector<std::string> marks;
   /// Further numbers of the run's summary.json by their names with dots, "phases.data.mean".
   std::map<std::string, double, std::less<>> further;
