@@ -31,7 +31,7 @@ std::vector<Finding> check_micro_batches(const train::Job& job, int ranks) {
              .subject = "micro-batches",
              .evidence = fmt::format(
                  "{}, so of the {} worker threads{}{}{}", step, workers,
-                 helping > 0 ? fmt::format(" {} only help others in oneDNN's primitives", helping) : "",
+                 helping > 0 ? fmt::format(" {} only help others inside layers", helping) : "",
                  helping > 0 && idle > 0 ? ", and" : "", idle > 0 ? fmt::format(" {} stay idle", idle) : ""),
              .remedy = fmt::format("use {}, or fewer ranks or threads", setting)}};
   }

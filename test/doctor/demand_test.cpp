@@ -22,11 +22,11 @@ TEST_CASE("workers without a micro-batch are found") {
     job.engine.threads = threads;
     return doctor::check_micro_batches(job, ranks)[0].evidence;
   };
-  CHECK(idle_of(1, 8).ends_with("so of the 8 worker threads 4 only help others in oneDNN's primitives"));
+  CHECK(idle_of(1, 8).ends_with("so of the 8 worker threads 4 only help others inside layers"));
   CHECK(idle_of(2, 5).ends_with(
-      "so of the 10 worker threads 4 only help others in oneDNN's primitives, and 2 stay idle"));
+      "so of the 10 worker threads 4 only help others inside layers, and 2 stay idle"));
   CHECK(idle_of(8, 2).ends_with(
-      "so of the 16 worker threads 4 only help others in oneDNN's primitives, and 8 stay idle"));
+      "so of the 16 worker threads 4 only help others inside layers, and 8 stay idle"));
   job.engine.reduction = convoke::engine::Reduction::kExact;
   CHECK(idle_of(1, 8).ends_with("so of the 8 worker threads 4 stay idle"));
   job.engine.threads = 3;

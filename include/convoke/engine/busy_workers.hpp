@@ -11,7 +11,7 @@ double busy_workers(std::int64_t micro_batches, std::int64_t workers);
 struct EngineOptions;
 
 /// Returns how many threads of a group of `ranks` ranks compute no micro-batch of their own, but a part of
-/// oneDNN's primitives in those of others; 0 with exact sums, and if there are enough micro-batches.
+/// the layers in those of others; 0 with exact sums, and if there are enough micro-batches.
 std::int64_t helping_threads(const EngineOptions& options, int ranks);
 
 /// Returns a setting with which the micro-batches of a step keep all workers busy: "train.micro_batch=16", or

@@ -7,6 +7,7 @@
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/pieces.hpp"
 #include "nn/layers/in_place.hpp"
+#include "nn/plan/step_threads.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -127,7 +128,9 @@ void Activation::compile_by_kernel(PlanBuilder& plan, const Node& node) const {
     plan.add_kernel(
         node, "forward",
         [=](const Frame& frame) {
-          kernels<ActivationKernels<T>>().activate(curve, alpha, frame.at<T>(x), frame.at<T>(y), count);
+          share_elements(count, [&](std::int64_t i, std::size_t n) {
+            kernels<ActivationKernels<T>>().activate(curve, alpha, frame.at<T>(x) + i, frame.at<T>(y) + i, n);
+          });
           if (clear) clear_padding(blocks, frame.at<T>(y));
         },
         {x.ref, y.ref}, y);
@@ -136,7 +139,10 @@ void Activation::compile_by_kernel(PlanBuilder& plan, const Node& node) const {
   if (!plan.training()) return;
   const Tensor kept = slope_needs_x(curve) ? x : y;
   on_backward_in_place(plan, node, {kept.ref}, [=]<class T>(const Frame& frame, const T* dy, T* dx) {
-    kernels<ActivationKernels<T>>().activate_backward(curve, alpha, frame.at<T>(kept), dy, dx, count);
+    share_elements(count, [&](std::int64_t i, std::size_t n) {
+      kernels<ActivationKernels<T>>().activate_backward(curve, alpha, frame.at<T>(kept) + i, dy + i, dx + i,
+                                                        n);
+    });
   });
 }
 

@@ -3,6 +3,7 @@
 #include "nn/kernels/conv2d_max_pool.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/plan/plan_builder.hpp"
+#include "nn/plan/step_threads.hpp"
 
 namespace convoke::nn {
 
@@ -33,9 +34,16 @@ void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOp
     plan.add_kernel(
         node, relu ? "forward, relu, max_pool" : "forward, max_pool",
         [=](const Frame& frame) {
-          kernels<Conv2dMaxPoolKernels<T>>().forward(shape, frame.at(x), frame.at(weight),
-                                                     has_bias ? frame.at(bias) : nullptr, frame.at<T>(y),
-                                                     training ? frame.integers(winners) : nullptr, relu);
+          const std::int64_t size = shape.channels * shape.height * shape.width;
+          const std::int64_t out_size = shape.filters * shape.out_height * shape.out_width;
+          share(shape.samples, out_size, [&](std::int64_t begin, std::int64_t end, int) {
+            Conv2dMaxPoolShape part = shape;
+            part.samples = end - begin;
+            kernels<Conv2dMaxPoolKernels<T>>().forward(
+                part, frame.at(x) + begin * size, frame.at(weight), has_bias ? frame.at(bias) : nullptr,
+                frame.at<T>(y) + begin * out_size,
+                training ? frame.integers(winners) + begin * out_size : nullptr, relu);
+          });
         },
         uses, y, flops);
   });

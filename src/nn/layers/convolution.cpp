@@ -6,6 +6,7 @@
 #include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/layers/depthwise_gradient.hpp"
+#include "nn/plan/step_threads.hpp"
 
 namespace convoke::nn {
 using dnnl::algorithm;
@@ -190,8 +191,10 @@ void Convolution::finish_forward() {
       plan.add_kernel(
           *node_, relu ? "sum, relu" : "sum",
           [=](const Frame& frame) {
-            kernels<ElementwiseKernels<T>>().add(frame.at<T>(y), frame.at<T>(addend), frame.at<T>(y), count,
-                                                 relu);
+            share_elements(count, [&](std::int64_t i, std::size_t n) {
+              kernels<ElementwiseKernels<T>>().add(frame.at<T>(y) + i, frame.at<T>(addend) + i,
+                                                   frame.at<T>(y) + i, n, relu);
+            });
           },
           {addend.ref, y.ref}, y);
     } else {
@@ -201,7 +204,9 @@ void Convolution::finish_forward() {
       plan.add_kernel(
           *node_, "activation",
           [=](const Frame& frame) {
-            kernels<ActivationKernels<T>>().activate(curve, 0, frame.at<T>(y), frame.at<T>(y), count);
+            share_elements(count, [&](std::int64_t i, std::size_t n) {
+              kernels<ActivationKernels<T>>().activate(curve, 0, frame.at<T>(y) + i, frame.at<T>(y) + i, n);
+            });
           },
           {y.ref}, y);
     }
@@ -218,7 +223,9 @@ Tensor Convolution::backward(Tensor dy, bool wants_data) const {
     dy = relu_gradient(*plan_, *node_, y_, dy);
     gate = {};
   }
-  if (winograd_weights && winograd_data && winograd_kernels()->joins_gradients(winograd_->shape))
+  // Threads share the samples of the data gradient, but not the weight gradient, which is a sum over them.
+  if (winograd_weights && winograd_data && step_threads() == 1 &&
+      winograd_kernels()->joins_gradients(winograd_->shape))
     return add_winograd_gradients(*plan_, *node_, *winograd_, x_, dy, gate);
   if (winograd_weights) {
     add_winograd_weight_gradient(*plan_, *node_, *winograd_, x_, dy, gate);

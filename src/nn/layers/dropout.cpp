@@ -11,6 +11,7 @@
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/per_channel.hpp"
 #include "nn/layers/in_place.hpp"
+#include "nn/plan/step_threads.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -104,17 +105,25 @@ void Dropout::compile(PlanBuilder& plan, const Node& node) const {
     plan.add_kernel(
         node, "forward",
         [=](const Frame& frame) {
-          kernels<DropoutKernels<T>>().forward(blocks, frame.at<T>(x), rate,
-                                               philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch),
-                                               stream, frame.key.samples.data(), frame.at<T>(y),
-                                               reinterpret_cast<std::uint8_t*>(frame.address(keep)));
+          const std::int64_t size = blocks.sample_size();
+          share(blocks.samples, size, [&](std::int64_t begin, std::int64_t end, int) {
+            ChannelBlocks part = blocks;
+            part.samples = end - begin;
+            kernels<DropoutKernels<T>>().forward(
+                part, frame.at<T>(x) + begin * size, rate,
+                philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
+                frame.key.samples.data() + begin, frame.at<T>(y) + begin * size,
+                reinterpret_cast<std::uint8_t*>(frame.address(keep)) + begin * size);
+          });
         },
         {x.ref, y.ref, keep}, y);
   });
   plan.set_value(node.index, y);
   on_backward_in_place(plan, node, {keep}, [=]<class T>(const Frame& frame, const T* dy, T* dx) {
-    kernels<DropoutKernels<T>>().backward(dy, reinterpret_cast<const std::uint8_t*>(frame.address(keep)),
-                                          rate, dx, count);
+    share_elements(count, [&](std::int64_t i, std::size_t n) {
+      kernels<DropoutKernels<T>>().backward(
+          dy + i, reinterpret_cast<const std::uint8_t*>(frame.address(keep)) + i, rate, dx + i, n);
+    });
   });
 }
 

@@ -10,6 +10,7 @@
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/merge.hpp"
 #include "nn/plan/plan_builder.hpp"
+#include "nn/plan/step_threads.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -81,7 +82,10 @@ struct Product {
       plan.add_kernel(
           node, "forward",
           [=](const Frame& frame) {
-            kernels<MergeKernels<T>>().multiply(frame.at<T>(a), frame.at<T>(b), frame.at<T>(y), count);
+            share_elements(count, [&](std::int64_t i, std::size_t n) {
+              kernels<MergeKernels<T>>().multiply(frame.at<T>(a) + i, frame.at<T>(b) + i, frame.at<T>(y) + i,
+                                                  n);
+            });
           },
           {a.ref, b.ref, y.ref}, y);
     });
@@ -97,7 +101,10 @@ struct Product {
       plan.add_kernel(
           node, "backward",
           [=](const Frame& frame) {
-            kernels<MergeKernels<T>>().multiply(frame.at<T>(b), frame.at<T>(dy), frame.at<T>(da), count);
+            share_elements(count, [&](std::int64_t i, std::size_t n) {
+              kernels<MergeKernels<T>>().multiply(frame.at<T>(b) + i, frame.at<T>(dy) + i,
+                                                  frame.at<T>(da) + i, n);
+            });
           },
           {b.ref, dy.ref, da.ref}, da);
     });
@@ -155,8 +162,10 @@ void Add::compile(PlanBuilder& plan, const Node& node) const {
       plan.add_kernel(
           node, last && relu ? "forward, relu" : "forward",
           [=](const Frame& frame) {
-            kernels<ElementwiseKernels<T>>().add(frame.at<T>(a), frame.at<T>(b), frame.at<T>(y), count,
-                                                 last && relu);
+            share_elements(count, [&](std::int64_t at, std::size_t n) {
+              kernels<ElementwiseKernels<T>>().add(frame.at<T>(a) + at, frame.at<T>(b) + at,
+                                                   frame.at<T>(y) + at, n, last && relu);
+            });
           },
           {a.ref, b.ref, y.ref}, y);
     });

@@ -11,6 +11,7 @@
 #include "nn/layers/pooling.hpp"
 #include "nn/layers/resampling.hpp"
 #include "nn/layers/shared_keys.hpp"
+#include "nn/plan/step_threads.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -48,6 +49,19 @@ AxisTaps adaptive_windows(std::int64_t inputs, std::int64_t outputs) {
   return means(
       inputs, outputs, [=](std::int64_t o) { return o * inputs / outputs; },
       [=](std::int64_t o) { return ((o + 1) * inputs + outputs - 1) / outputs; });
+}
+
+/// Shares the planes of all samples among the threads: work(part of the shape, offsets of x and y).
+template <class Work>
+void share_planes(const MaxPoolShape& shape, const Work& work) {
+  const std::int64_t in = shape.in.pixels() * shape.in.block;
+  const std::int64_t out = shape.out_height * shape.out_width * shape.in.block;
+  share(shape.in.samples * shape.in.outer, in, [&](std::int64_t begin, std::int64_t end, int) {
+    MaxPoolShape part = shape;
+    part.in.samples = end - begin;
+    part.in.outer = 1;
+    work(part, begin * in, begin * out);
+  });
 }
 
 /// Compiles average pooling with oneDNN.
@@ -155,8 +169,10 @@ void compile_max_pool(PlanBuilder& plan, const Node& node, const PoolOptions& op
     plan.add_kernel(
         node, relu ? "forward, relu" : "forward",
         [=](const Frame& frame) {
-          kernels<MaxPoolKernels<T>>().forward(shape, frame.at<T>(x), frame.at<T>(y),
-                                               keep ? frame.integers(winners) : nullptr, relu);
+          share_planes(shape, [&](const MaxPoolShape& part, std::int64_t x_at, std::int64_t y_at) {
+            kernels<MaxPoolKernels<T>>().forward(part, frame.at<T>(x) + x_at, frame.at<T>(y) + y_at,
+                                                 keep ? frame.integers(winners) + y_at : nullptr, relu);
+          });
         },
         uses, y);
   });
@@ -172,8 +188,10 @@ void compile_max_pool(PlanBuilder& plan, const Node& node, const PoolOptions& op
       plan.add_kernel(
           node, relu ? "backward data, relu" : "backward data",
           [=](const Frame& frame) {
-            kernels<MaxPoolKernels<T>>().backward(shape, frame.at<T>(dy), frame.integers(winners),
-                                                  frame.at<T>(dx));
+            share_planes(shape, [&](const MaxPoolShape& part, std::int64_t x_at, std::int64_t y_at) {
+              kernels<MaxPoolKernels<T>>().backward(part, frame.at<T>(dy) + y_at,
+                                                    frame.integers(winners) + y_at, frame.at<T>(dx) + x_at);
+            });
           },
           {dy.ref, winners, dx.ref}, dx);
     });

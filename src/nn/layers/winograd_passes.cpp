@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "nn/plan/step_threads.hpp"
+
 namespace convoke::nn {
 namespace {
 
@@ -16,6 +18,35 @@ float* at_or_null(const Frame& frame, const std::optional<Ref>& place) {
 Ref scratch_of(PlanBuilder& plan, std::int64_t floats) {
   return plan.scratch(static_cast<std::size_t>(floats) * sizeof(float));
 }
+
+/// The scratch memory of forward or of the data gradient, for each thread that may run it.
+struct Scratch {
+  std::int64_t floats;  ///< of one thread, in whole cache lines
+  int threads = step_threads();
+  Ref ref;
+
+  Scratch(PlanBuilder& plan, const WinogradShape& shape)
+      : floats((winograd_kernels()->scratch_floats(shape) + 15) / 16 * 16),
+        ref(scratch_of(plan, threads * floats)) {}
+};
+
+/// Shares the samples of these passes among the threads: work(part of the shape, offsets of x and y, offset
+/// of the scratch memory).
+template <class Work>
+void share_samples(const WinogradShape& shape, const Scratch& scratch, const Work& work) {
+  const std::int64_t in = shape.in_channels * shape.in_height * shape.in_width;
+  const std::int64_t out = shape.out_channels * shape.out_height * shape.out_width;
+  share(
+      shape.samples, in + out,
+      [&](std::int64_t begin, std::int64_t end, int thread) {
+        WinogradShape part = shape;
+        part.samples = end - begin;
+        work(part, begin * in, begin * out, thread * scratch.floats);
+      },
+      scratch.threads);
+}
+
+float* moved(float* memory, std::int64_t by) { return memory == nullptr ? nullptr : memory + by; }
 
 /// Returns the memory from which the kernels read the weights: the parameter, or its form `kind`.
 Tensor weights_of(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
@@ -46,14 +77,17 @@ void add_winograd_forward(PlanBuilder& plan, const Node& node, const WinogradCon
   const Tensor weights = weights_of(plan, node, convolution, WeightForm::Kind::kWinograd);
   std::optional<Ref> bias;
   if (!convolution.bias.empty()) bias = plan.parameter(node, convolution.bias).ref;
-  const Ref scratch = scratch_of(plan, kernels.scratch_floats(convolution.shape));
+  const Scratch scratch(plan, convolution.shape);
   plan.add_kernel(
       node, "forward",
       [=, &kernels, shape = convolution.shape, relu = convolution.relu](const Frame& frame) {
-        kernels.forward(shape, frame.at(x), frame.at(weights), at_or_null(frame, bias), relu, frame.at(y),
-                        frame.at(scratch));
+        share_samples(shape, scratch,
+                      [&](const WinogradShape& part, std::int64_t in, std::int64_t out, std::int64_t own) {
+                        kernels.forward(part, frame.at(x) + in, frame.at(weights), at_or_null(frame, bias),
+                                        relu, frame.at(y) + out, frame.at(scratch.ref) + own);
+                      });
       },
-      {x.ref, weights.ref, scratch, y.ref}, y, convolution.flops, {}, kernels.name);
+      {x.ref, weights.ref, scratch.ref, y.ref}, y, convolution.flops, {}, kernels.name);
 }
 
 namespace {
@@ -109,14 +143,19 @@ Tensor add_winograd_data_gradient(PlanBuilder& plan, const Node& node, const Win
   const WinogradKernels& kernels = *winograd_kernels();
   const Tensor weights = weights_of(plan, node, convolution, WeightForm::Kind::kWinogradTransposed);
   const Tensor dx = plan.allocate(x);
-  const Ref scratch = scratch_of(plan, kernels.scratch_floats(convolution.shape));
+  const Scratch scratch(plan, convolution.shape);
   plan.add_kernel(
       node, "backward data",
       [=, &kernels, shape = convolution.shape, gate = place_of(gate)](const Frame& frame) {
-        kernels.data_gradient(shape, frame.at(dy), at_or_null(frame, gate), frame.at(weights), frame.at(dx),
-                              frame.at(scratch));
+        share_samples(shape, scratch,
+                      [&](const WinogradShape& part, std::int64_t in, std::int64_t out, std::int64_t own) {
+                        kernels.data_gradient(part, frame.at(dy) + out, moved(at_or_null(frame, gate), out),
+                                              frame.at(weights), frame.at(dx) + in,
+                                              frame.at(scratch.ref) + own);
+                      });
       },
-      with({dy.ref, weights.ref, scratch, dx.ref}, place_of(gate)), dx, convolution.flops, {}, kernels.name);
+      with({dy.ref, weights.ref, scratch.ref, dx.ref}, place_of(gate)), dx, convolution.flops, {},
+      kernels.name);
   return dx;
 }
 

@@ -10,6 +10,7 @@
 #include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/plan/recomputation.hpp"
+#include "nn/plan/step_threads.hpp"
 
 namespace convoke::nn {
 
@@ -109,8 +110,10 @@ Tensor relu_gradient(PlanBuilder& plan, const Node& node, const Tensor& y, const
     plan.add_kernel(
         node, "backward relu",
         [=](const Frame& frame) {
-          kernels<ElementwiseKernels<T>>().relu_backward(frame.at<T>(y), frame.at<T>(dy), frame.at<T>(masked),
-                                                         count);
+          share_elements(count, [&](std::int64_t i, std::size_t n) {
+            kernels<ElementwiseKernels<T>>().relu_backward(frame.at<T>(y) + i, frame.at<T>(dy) + i,
+                                                           frame.at<T>(masked) + i, n);
+          });
         },
         {y.ref, dy.ref, masked.ref}, masked);
   });
