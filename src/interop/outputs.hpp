@@ -4,8 +4,8 @@
 
 #include "convoke/interop/model_io.hpp"
 
-// What the inputs and outputs of a model of another program are: what its file says, or else what its network
-// shows.
+// Finds the kinds of the inputs and outputs of a model of another program. Its file names them; if not, they
+// follow from its network.
 
 namespace convoke::interop {
 

@@ -1,4 +1,5 @@
-// What a run leaves in its folder, who may write there, and how runs are followed and compared.
+// These tests check the files in the folder of a run and the right to write there. They also follow and
+// compare runs.
 #include <filesystem>
 #include <iterator>
 #include <string>

@@ -19,8 +19,8 @@ using namespace convoke::engine;
 
 namespace {
 
-/// The NUMA nodes of the pages that `values` has alone, as the kernel says; -ENOENT: nobody has touched it.
-/// Empty if the kernel does not answer.
+/// Returns the NUMA node of each page that holds nothing but `values`; -ENOENT: no thread has touched it.
+/// Returns no nodes if the kernel does not answer.
 std::vector<int> nodes_of_pages(std::span<float> values) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = (reinterpret_cast<std::uintptr_t>(values.data()) + page - 1) / page * page;

@@ -20,7 +20,7 @@ using namespace convoke::interop::onnx_export;
 
 namespace {
 
-// What a written file holds, by the reader of other programs' files.
+// The contents of a written file, as the reader of other programs' files sees them.
 struct Written {
   std::string bytes;
   std::vector<onnx::NodeProto> nodes;

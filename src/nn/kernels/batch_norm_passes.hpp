@@ -278,7 +278,7 @@ void reduce(const BatchNormShape& s, const Planes& at, const T* x, const T* dy, 
   }
 }
 
-/// What a dx subtracts, k1 + k2 x, for each channel.
+/// The data gradient of a channel subtracts the line k1 + k2 x.
 template <int N>
 struct Line {
   float k1[N] = {}, k2[N] = {};

@@ -10,7 +10,7 @@
 
 namespace convoke::nn {
 
-/// What compiling the layers of a graph gives: the steps, and the memory and parameters that they need.
+/// The result of compiling the layers of a graph: the steps, and the memory and parameters that they need.
 struct CompiledPlan {
   std::vector<Step> forward;
   std::vector<Step> backward;
