@@ -68,8 +68,9 @@ StopCalls::StopCalls(const mpi::Communicator& world, const mpi::Communicator& gr
       listens_(group.root() || world.root()),
       attend_(std::move(attend)) {
   const std::vector<std::string> is_first = world.gather(group.root() ? "yes" : "");
+  if (!world.root()) receivers_ = {0};
   for (std::size_t rank = 1; rank < is_first.size(); ++rank) {
-    if (!is_first[rank].empty()) firsts_.push_back(static_cast<int>(rank));
+    if (!is_first[rank].empty()) receivers_.push_back(static_cast<int>(rank));
   }
 }
 
@@ -78,19 +79,17 @@ void StopCalls::attend() {
   if (world_.root()) heard();
 }
 
-void StopCalls::send(int rank) {
-  sent_.push_back(world_.start_send(std::as_bytes(std::span(&called_, 1)), rank, mpi::Tag::kStopCall));
+void StopCalls::send(std::int64_t reason) {
+  called_ = reason;
+  for (const int rank : receivers_) {
+    sent_.push_back(world_.start_send(std::as_bytes(std::span(&called_, 1)), rank, mpi::Tag::kStopCall));
+  }
 }
 
 // Every call reaches all groups, so a rank that has received one need not call.
 void StopCalls::call(StopReason reason) {
   if (called_ != 0 || heard()) return;
-  called_ = reason.number();
-  if (world_.root()) {
-    for (const int rank : firsts_) send(rank);
-  } else {
-    send(0);
-  }
+  send(reason.number());
 }
 
 StopReason StopCalls::heard() {
@@ -98,10 +97,7 @@ StopReason StopCalls::heard() {
   while (const std::optional<int> from = world_.sender_of(mpi::Tag::kStopCall)) {
     world_.receive(std::as_writable_bytes(std::span(&heard_, 1)), *from, mpi::Tag::kStopCall);
     ++messages_;
-    if (world_.root() && called_ == 0) {
-      called_ = heard_;
-      for (const int rank : firsts_) send(rank);
-    }
+    if (world_.root() && called_ == 0) send(heard_);
   }
   return StopReason::from(heard_);
 }

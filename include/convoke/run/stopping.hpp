@@ -61,14 +61,14 @@ class StopCalls {
   void wait_for_all();
 
  private:
-  void send(int rank);
+  void send(std::int64_t reason);
 
-  mpi::Communicator world_;    // only for these messages
-  bool listens_;               // this rank is the first of its group, or rank 0
-  std::vector<int> firsts_;    // at rank 0: the first ranks of the other groups, in `world`
-  std::int64_t called_ = 0;    // the reason as a number; 0: this rank has not called, or passed a call on
-  std::int64_t heard_ = 0;     // reason of the received calls as a number; 0: none
-  std::int64_t messages_ = 0;  // number of received messages
+  mpi::Communicator world_;     // only for these messages
+  bool listens_;                // this rank is the first of its group, or rank 0
+  std::vector<int> receivers_;  // of its call: rank 0; at rank 0 the first ranks of the other groups
+  std::int64_t called_ = 0;     // the reason as a number; 0: this rank has not called, or passed a call on
+  std::int64_t heard_ = 0;      // reason of the received calls as a number; 0: none
+  std::int64_t messages_ = 0;   // number of received messages
   std::vector<mpi::Request> sent_;
   std::function<void()> attend_;
 };
