@@ -57,7 +57,8 @@ constexpr std::array kModelKeys{
     ModelKey{{.name = "layers",
               .fallback = "with zoo or file: the layers of the network",
               .help = "one table for each layer, e.g. `{ layer = \"dense\", units = 10 }`; its input is the "
-                      "previous layer unless `inputs` says otherwise",
+                      "previous layer unless `inputs` says otherwise. With `zoo`: your own head, which takes "
+                      "the pooled features",
               .type = "list of tables"},
              read_tables_of_layers,
              write_tables_of_layers},
@@ -86,7 +87,8 @@ constexpr std::array kModelKeys{
          .help = "number of views per sample whose features before the first trained node are computed once "
                  "and cached; 0: off. A resumed run may change it unless samples are augmented"}),
     shorthand(key<&ModelRecipe::zoo>(
-        {.name = "zoo", .help = "name of a published network, e.g. `\"resnet18\"`, instead of `layers`"})),
+        {.name = "zoo",
+         .help = "name of a published network, e.g. `\"resnet18\"`; `layers` replace its head"})),
     shorthand(key<&ModelRecipe::file>(
         {.name = "file",
          .help = "a model of another program or of Convoke, instead of `layers`: ONNX, Keras or `model.h5` "
@@ -149,11 +151,12 @@ Settings resolved_layer(const Settings& written) {
   return resolved;
 }
 
-// Returns the key that gives the network. Throws unless exactly one does.
+// Returns the key that gives the network: "zoo" also if "layers" are its head. Throws if none does, or two
+// others do.
 std::string source_of_layers(SettingsReader& read, const ModelRecipe& model) {
   std::vector<std::string> given;
-  if (!model.layers.empty()) given.emplace_back("layers");
   if (!model.zoo.empty()) given.emplace_back("zoo");
+  if (!model.layers.empty() && model.zoo.empty()) given.emplace_back("layers");
   if (!model.file.empty()) given.emplace_back("file");
   if (given.empty()) {
     read.fail_at("layers", "a model needs \"layers\", \"zoo\" or \"file\"",
@@ -195,9 +198,19 @@ std::vector<Settings> layers_of_zoo(SettingsReader& read, ModelRecipe& model) {
   } catch (const Error& error) {
     read.fail_at("zoo", error.what(), error.hint());
   }
+  const bool own_head = !model.layers.empty();
+  for (const char* key : {"classes", "head"}) {
+    if (!own_head || !read.has(key)) continue;
+    read.fail_at(key, fmt::format("\"{}\" is of the published head, which \"layers\" replace", key),
+                 "remove one of the two");
+  }
   if (!read.has("classes")) model.classes = nn::ZooOptions().classes;
+  if (own_head) model.head = false;
   try {
-    return nn::describe_graph(nn::make_zoo_model(model.zoo, {Shape(model.input), model.classes, model.head}));
+    std::vector<Settings> layers =
+        nn::describe_graph(nn::make_zoo_model(model.zoo, {Shape(model.input), model.classes, model.head}));
+    layers.insert(layers.end(), model.layers.begin(), model.layers.end());
+    return layers;
   } catch (const Error& error) {
     read.fail_at("zoo", fmt::format("{}: {}", model.zoo, error.what()), error.hint());
   }
@@ -292,7 +305,8 @@ nn::Graph graph_of(const ModelRecipe& model) {
 Section model_section() {
   return section_of<kModelKeys, &Recipe::model>(
       "model",
-      "The network: `layers` lists its layers, `zoo` names a published network, or `file` a model file.");
+      "The network: `layers` lists its layers, `zoo` names a published network, or `file` a model file. "
+      "`layers` and `zoo` together are a published network with your own head.");
 }
 
 ModelRecipe read_model(const Settings& document) {

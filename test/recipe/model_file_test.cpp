@@ -58,6 +58,26 @@ TEST_CASE("the head of a file's network is replaced, and other weights can be ch
   CHECK(recipe.model.weights == "other.h5");
 }
 
+TEST_CASE("layers beside a network of the zoo are its head, also under the name of the published one") {
+  const auto recipe = [](const std::string& keys) {
+    return "name = \"t\"\n[data]\npath = \"d.h5\"\n[model]\nzoo = \"resnet20\"\nfreeze = [\"backbone\"]\n" +
+           keys;
+  };
+  const std::string head =
+      "layers = [ { layer = \"dropout\", rate = 0.5 }, { layer = \"dense\", units = 7, name = \"hidden\" }, "
+      "{ layer = \"dense\", units = 3, name = \"predictions\" } ]\n";
+  const nn::Graph graph = Recipe::parse(recipe(head), "recipe.toml").graph();
+  CHECK(graph.nodes().back().shape == Shape{3});
+  for (const nn::Node& node : graph.nodes()) {
+    INFO(node.name);
+    if (!node.parameters.empty()) {
+      CHECK(node.options.trainable == (node.name == "hidden" || node.name == "predictions"));
+    }
+  }
+  CHECK(message_of(recipe(head + "classes = 3\n")).what ==
+        "recipe.toml:8: [model]: \"classes\" is of the published head, which \"layers\" replace");
+}
+
 TEST_CASE("mistakes about a model file name the line") {
   const WithModel folder;
   CHECK(message_of(folder.recipe("zoo = \"resnet18\"\n")).what ==

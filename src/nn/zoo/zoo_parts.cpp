@@ -92,6 +92,18 @@ std::int64_t count_in(std::string_view pattern) {
 
 std::string before(const std::string& node) { return "before:" + node; }
 
+// Returns the first node of the head, which is the published one or another; "" if there is no head.
+std::string head_in(const std::string& zoo, const Graph& graph) {
+  const Graph features = make_zoo_model(zoo, {.input = graph.input_shape(), .head = false});
+  auto left =
+      std::ranges::count_if(features.nodes(), [](const Node& node) { return !node.parameters.empty(); });
+  const std::string published = zoo_head(zoo);
+  for (const Node& node : graph.nodes()) {
+    if (node.name == published || (!node.parameters.empty() && left-- == 0)) return node.name;
+  }
+  return "";
+}
+
 std::string before_rest(const std::string& zoo, const Graph& graph, const std::string& pattern) {
   const std::int64_t count = count_in(pattern);
   if (zoo.empty()) {
@@ -139,10 +151,8 @@ std::vector<std::string> resolve_parts(const std::string& zoo, const Graph& grap
     if (pattern.starts_with("blocks:")) {
       pattern = before_rest(zoo, graph, pattern);
     } else if (pattern == "backbone" && !zoo.empty()) {
-      const std::string head = zoo_head(zoo);
-      const bool there = std::any_of(graph.nodes().begin(), graph.nodes().end(),
-                                     [&](const Node& node) { return node.name == head; });
-      pattern = there ? before(head) : "*";  // a network without a head is all backbone
+      const std::string head = head_in(zoo, graph);
+      pattern = head.empty() ? "*" : before(head);  // a network without a head is all backbone
     }
   }
   return patterns;
