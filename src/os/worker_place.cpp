@@ -9,12 +9,13 @@ namespace convoke::os {
 
 std::vector<int> cpus_of_worker(const WorkerPlace& place, std::span<const int> cpus,
                                 std::span<const LogicalCpu> host) {
-  std::set<std::pair<int, int>> cores;  // node, core
+  std::set<std::pair<int, int>> cores, host_cores;  // node, core
   for (const LogicalCpu& cpu : host) {
+    host_cores.emplace(cpu.node, cpu.core);
     if (std::binary_search(cpus.begin(), cpus.end(), cpu.cpu)) cores.emplace(cpu.node, cpu.core);
   }
   if (cores.empty()) return {cpus.begin(), cpus.end()};
-  const bool shared = std::ssize(cores) >= place.workers_of_host;
+  const bool shared = std::ssize(cores) >= place.workers_of_host || cores == host_cores;
   const auto worker = static_cast<std::size_t>(shared ? place.first + place.worker : place.worker);
   const auto workers = static_cast<std::size_t>(shared ? place.workers_of_host : place.workers);
   const int node =

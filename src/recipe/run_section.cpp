@@ -41,7 +41,10 @@ constexpr std::array<Named<engine::ModelSharing>, 2> kSharing{
 void read_sharing(SettingsReader& read, const KeyFacts& key, RunRecipe& run) {
   engine::ModelSharing& sharing = run.execution.sharing;
   if (read.holds_text(key.name)) {
-    sharing = find_in(kSharing, read.require_string(key.name), key.name, read.place(key.name)).value;
+    const auto* const named =
+        std::ranges::find(kSharing, read.require_string(key.name), &Named<engine::ModelSharing>::name);
+    check_key(read, key, named != kSharing.end());
+    sharing = named->value;
   } else {
     sharing = read.get(key.name, true) ? engine::ModelSharing::kHost : engine::ModelSharing::kNone;
   }

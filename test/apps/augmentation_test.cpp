@@ -1,7 +1,6 @@
 // Augmentation, test-time augmentation and balanced classes through the real binary.
 #include <fmt/format.h>
 
-#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "apps/place.hpp"
 #include "convoke/run/model_file.hpp"
 #include "support/catch.hpp"
+#include "support/pattern.hpp"
 
 namespace {
 
@@ -17,9 +17,7 @@ constexpr const char* kAugment =
     "augment.brightness_range=[0.8,1.2] --set augment.cutout=2 --set augment.mixup=0.2 ";
 
 double number_after(const std::string& text, const std::string& key) {
-  std::smatch found;
-  REQUIRE(std::regex_search(text, found, std::regex("\"" + key + "\": ?([0-9.e+-]+)")));
-  return std::stod(found[1].str());
+  return number_in(text, "\"" + key + "\": ?([0-9.e+-]+)");
 }
 
 std::vector<float> parameters(const fs::path& run) {

@@ -1,9 +1,9 @@
 // A job that cannot be trained ends on every rank, before the first step if that is known then, with one
 // message that says what to do.
-#include <regex>
 
 #include "apps/place.hpp"
 #include "support/catch.hpp"
+#include "support/pattern.hpp"
 
 namespace {
 
@@ -162,19 +162,15 @@ TEST_CASE("a run takes the predicted memory, and settings that the hint names fi
   recipe.replace(recipe.find(few), few.size(), "filters = 4096");
   write_text(place / "recipe.toml", recipe);
   const std::string one_micro_batch = "--set train.epochs=1 --set train.micro_batch=32 ";
-  const auto number = [](const std::string& text, const std::string& pattern) {
-    std::smatch found;
-    return std::regex_search(text, found, std::regex(pattern)) ? std::stod(found[1].str()) : 0;
-  };
 
   REQUIRE(place.train("run", one_micro_batch).code == 0);
   const std::string summary = bytes_of(place / "run/summary.json");
-  const double peak = number(summary, "\"peak_rss_mib\": ([0-9.]+)");
-  const double predicted = number(summary, "\"predicted_rss_mib\": ([0-9.]+)");
+  const double peak = number_in(summary, "\"peak_rss_mib\": ([0-9.]+)");
+  const double predicted = number_in(summary, "\"predicted_rss_mib\": ([0-9.]+)");
   CHECK(predicted == Catch::Approx(peak).epsilon(0.1));
 
   const Outcome refused = place.train("none", one_micro_batch + "--set run.memory_mib=1");
-  const double so_far = number(refused.text, "program and data so far +([0-9.]+) MiB");
+  const double so_far = number_in(refused.text, "program and data so far +([0-9.]+) MiB");
   REQUIRE(so_far > 0);
   REQUIRE(so_far < predicted - 60);
   const std::string half =
@@ -183,11 +179,11 @@ TEST_CASE("a run takes the predicted memory, and settings that the hint names fi
   CAPTURE(too_large.text);
   CHECK(too_large.code == 1);
   const int micro_batch = static_cast<int>(
-      number(too_large.text, "hint: each of these alone would fit.*train.micro_batch = ([0-9]+)"));
+      number_in(too_large.text, "hint: each of these alone would fit.*train.micro_batch = ([0-9]+)"));
   CHECK(micro_batch >= 1);
   CHECK(place.train("fits", one_micro_batch + half + "--set train.micro_batch=" + std::to_string(micro_batch))
             .code == 0);
-  CHECK(number(bytes_of(place / "fits/summary.json"), "\"peak_rss_mib\": ([0-9.]+)") <=
+  CHECK(number_in(bytes_of(place / "fits/summary.json"), "\"peak_rss_mib\": ([0-9.]+)") <=
         (so_far + predicted) / 2 * 1.1);
 }
 
@@ -197,8 +193,8 @@ TEST_CASE("the error for a loss that is not finite names layer and step, once, a
   CAPTURE(outcome.text);
   CHECK(outcome.code == 1);
   CHECK(outcome.times("error: the loss is not finite") == 1);
-  CHECK(std::regex_search(outcome.text,
-                          std::regex("not finite at epoch 1, step [0-9]+: first in \\w+ on rank [0-9]")));
+  CHECK(
+      !first_match(outcome.text, "not finite at epoch 1, step [0-9]+: first in \\w+ on rank [0-9]").empty());
   CHECK(outcome.says("hint: "));
 }
 

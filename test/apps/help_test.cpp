@@ -2,13 +2,13 @@
 // by the programs that read them.
 #include <algorithm>
 #include <filesystem>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "support/catch.hpp"
+#include "support/pattern.hpp"
 #include "support/shell.hpp"
 #include "support/skip.hpp"
 #include "support/source_path.hpp"
@@ -61,7 +61,7 @@ using Words = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("help has at most 100 columns of ASCII, and no words of the parser") {
-  const std::regex artifact(
+  const std::string artifact(
       R"(\b(INT|UINT|FLOAT|BOOLEAN|REQUIRED|Needs:|Excludes:|POSITIVE|NONNEGATIVE)\b| in \[|:INT|:\{)");
   for (const std::string& command : all_commands()) {
     const Outcome help = without_mpi("help " + command);
@@ -69,14 +69,13 @@ TEST_CASE("help has at most 100 columns of ASCII, and no words of the parser") {
     CHECK(help.code == 0);
     CHECK(help.text == without_mpi(command + " --help").text);
     CHECK(help.says("\nUsage: convoke" + (command.empty() ? "" : " " + command) + " "));
-    CHECK(
-        std::regex_search(help.text, std::regex("\nUsage: convoke.*[^ \n]\n")));  // all arguments have names
+    CHECK(!first_match(help.text, "\nUsage: convoke.*[^ \n]\n").empty());  // all arguments have names
     CHECK(help.says("Examples:\n"));
     for (const std::string& line : lines_of(help.text)) {
       CAPTURE(line);
       CHECK(line.size() <= 100);
       CHECK(std::all_of(line.begin(), line.end(), [](unsigned char c) { return c >= ' ' && c < 127; }));
-      CHECK_FALSE(std::regex_search(line, artifact));
+      CHECK(first_match(line, artifact).empty());
     }
   }
 }
@@ -85,8 +84,8 @@ TEST_CASE("help shows the range, the default and the condition of an option") {
   const Outcome help = without_mpi("help inspect");
   CAPTURE(help.text);
   CHECK(help.says("  --sample N "));
-  CHECK(std::regex_search(help.text, std::regex(R"(samples\s+\(1\s+to\s+50000;\s+default\s+5000\))")));
-  CHECK(std::regex_search(help.text, std::regex(R"(--augmented RECIPE[^-]+\(only\s+with\s+--html\))")));
+  CHECK(!first_match(help.text, R"(samples\s+\(1\s+to\s+50000;\s+default\s+5000\))").empty());
+  CHECK(!first_match(help.text, R"(--augmented RECIPE[^-]+\(only\s+with\s+--html\))").empty());
   CHECK(without_mpi("help slurm").says("  --launcher mpirun|srun "));
   CHECK(without_mpi("help import").says("(required)"));
 }
@@ -99,8 +98,8 @@ TEST_CASE("the program's help lists every command once, by workflow") {
   }
   std::vector<std::string> listed;
   for (const std::string& line : lines_of(help.text)) {
-    std::smatch match;
-    if (std::regex_search(line, match, std::regex("^  ([a-z]+)  +[A-Z]"))) listed.push_back(match[1]);
+    const Match match = first_match(line, "^  ([a-z]+)  +[A-Z]");
+    if (!match.empty()) listed.push_back(match[1]);
   }
   std::vector<std::string> known = known_commands();
   std::sort(listed.begin(), listed.end());

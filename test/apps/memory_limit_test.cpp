@@ -5,12 +5,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <regex>
 #include <system_error>
 
 #include "apps/place.hpp"
 #include "convoke/os/memory.hpp"
 #include "support/catch.hpp"
+#include "support/pattern.hpp"
 #include "support/skip.hpp"
 
 namespace {
@@ -61,9 +61,9 @@ bool in_memory(const fs::path& folder) {
 
 // Returns the missing bytes from "need 210.5 MiB more, but 12.0 MiB are left".
 std::optional<std::uint64_t> lacking(const std::string& text) {
-  static const std::regex kSizes(R"(need[s]? ([0-9.]+) ([KMG])iB more, but ([0-9.]+) ([KMG])iB are left)");
-  std::smatch found;
-  if (!std::regex_search(text, found, kSizes)) return std::nullopt;
+  static const std::string kSizes(R"(need[s]? ([0-9.]+) ([KMG])iB more, but ([0-9.]+) ([KMG])iB are left)");
+  const Match found = first_match(text, kSizes);
+  if (found.empty()) return std::nullopt;
   const auto bytes = [&](std::size_t number, std::size_t unit) {
     const double scale = found[unit] == "K" ? 0x1p10 : found[unit] == "M" ? 0x1p20 : 0x1p30;
     return std::stod(found[number]) * scale;

@@ -1,18 +1,14 @@
 // The precision in which a model was trained, and in which evaluate and predict compute.
 #include <cmath>
-#include <regex>
 
 #include "apps/place.hpp"
 #include "convoke/run/model_file.hpp"
 #include "support/catch.hpp"
+#include "support/pattern.hpp"
 
 namespace {
 
-double loss_in(const std::string& json) {
-  std::smatch loss;
-  return std::regex_search(json, loss, std::regex("\"loss\": ?([0-9.e-]+)")) ? std::stod(loss[1].str())
-                                                                             : std::nan("");
-}
+double loss_in(const std::string& json) { return number_in(json, "\"loss\": ?([0-9.e-]+)"); }
 
 }  // namespace
 

@@ -1,10 +1,10 @@
 // Scores and members in summary.json, compared with independent counts.
 #include <cmath>
-#include <regex>
 
 #include "apps/place.hpp"
 #include "convoke/data_prep/files/npy.hpp"
 #include "support/catch.hpp"
+#include "support/pattern.hpp"
 
 TEST_CASE(
     "summary.json has top-k, kappa and AUC equal to counts from predict, and the members that stopped "
@@ -27,12 +27,12 @@ TEST_CASE(
   // Compares the facts of both members with the lines of metrics.jsonl.
   const std::string lines = bytes_of(place / "run/metrics.jsonl");
   for (const std::string member : {"0", "1"}) {
-    std::smatch step;
-    REQUIRE(std::regex_search(
-        lines, step, std::regex("\"event\":\"early_stopping\",\"member\":" + member + ",\"step\":([0-9]+)")));
-    CHECK(std::regex_search(summary, std::regex("\"member\": " + member +
-                                                ",[^}]*\"stopped_at_step\": " + step[1].str() + "\\b")));
-    CHECK(outcome.times("member " + member + " stopped early after " + step[1].str() + " steps") == 1);
+    const Match step =
+        first_match(lines, "\"event\":\"early_stopping\",\"member\":" + member + ",\"step\":([0-9]+)");
+    REQUIRE(!step.empty());
+    CHECK(!first_match(summary, "\"member\": " + member + ",[^}]*\"stopped_at_step\": " + step[1] + "\\b")
+               .empty());
+    CHECK(outcome.times("member " + member + " stopped early after " + step[1] + " steps") == 1);
   }
 
   // Top-2, quadratic kappa and AUC by slow counts over the mean probabilities.

@@ -2,12 +2,12 @@
 // it.
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <string>
 #include <utility>
 
 #include "apps/place.hpp"
 #include "support/catch.hpp"
+#include "support/pattern.hpp"
 
 namespace {
 
@@ -66,7 +66,7 @@ TEST_CASE("a run whose rank is killed continues by itself, and ends with the bit
   CHECK(outcome.says(
       "convoke supervise: a rank was killed (SIGKILL; is the memory too small?); starts it again"));
   CHECK(outcome.says("took over the lock of process "));
-  CHECK(std::regex_search(outcome.text, std::regex("\n +1 +137 +2 +[1-9]")));  // it had a checkpoint
+  CHECK(!first_match(outcome.text, "\n +1 +137 +2 +[1-9]").empty());  // it had a checkpoint
   CHECK(outcome.says("convoke supervise: done\nattempt  exit code  ranks"));
   CHECK(bytes_of(place / "starts").size() == 4);  // two ranks, twice
   CHECK(bytes_of(place / "run/restarts.log").starts_with("exit code 137 at step "));
@@ -124,9 +124,8 @@ TEST_CASE("a batch script learns whether its job goes back to the queue") {
   CHECK(
       third.text ==
       "ranks waited too long for others; not started again: 2 restarts in a row reached no new checkpoint\n");
-  CHECK(std::regex_match(
-      bytes_of(place / "run/restarts.log"),
-      std::regex("job 88: exit code 137 at step [1-9][0-9]*: .*\njob 88: exit code 205 .*\n")));
+  CHECK(matches_whole(bytes_of(place / "run/restarts.log"),
+                      "job 88: exit code 137 at step [1-9][0-9]*: .*\njob 88: exit code 205 .*\n"));
   // Another job counts anew, and has its own number of restarts.
   job("89");
   CHECK(ask(137, "--restarts 1").code == 0);

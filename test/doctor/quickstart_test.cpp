@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include "support/catch.hpp"
+#include "support/pattern.hpp"
 #include "support/shell.hpp"
 #include "support/source_path.hpp"
 
@@ -23,11 +23,8 @@ std::vector<Start> dry_run(const std::string& topology) {
   CAPTURE(outcome.text);
   REQUIRE(outcome.code == 0);
   std::vector<Start> starts;
-  const std::regex line("mpirun -n ([0-9]+) .*run.threads=([0-9]+).*");
-  for (auto it = std::sregex_iterator(outcome.text.begin(), outcome.text.end(), line);
-       it != std::sregex_iterator(); ++it) {
-    starts.push_back({std::stoi((*it)[1]), std::stoi((*it)[2]), it->str()});
-  }
+  for (const Match& line : all_matches(outcome.text, "mpirun -n ([0-9]+) .*run.threads=([0-9]+).*"))
+    starts.push_back({std::stoi(line[1]), std::stoi(line[2]), line[0]});
   return starts;
 }
 
@@ -61,7 +58,7 @@ TEST_CASE("quickstart repeats a run from which other programs took more than a t
 esac
 )");
   const auto runs = [&](const std::string& shares) {
-    std::ofstream(here / "shares") << std::regex_replace(shares, std::regex(" "), "\n") << "\n";
+    std::ofstream(here / "shares") << replaced(shares, " ", "\n") << "\n";
     const Outcome outcome =
         shell("cd " + here.string() + " && PATH=" + (here / "bin").string() + ":$PATH CONVOKE=" + convoke +
               " CONVOKE_CACHE=" + (here / "cache").string() + " ./quickstart");
@@ -74,12 +71,12 @@ esac
   CHECK(outcome.times("repeated, because") == 2);
   CHECK(outcome.says(
       "repeated, because other programs took 31 % of the cores: one rank, one synchronous model"));
-  CHECK(std::regex_search(outcome.text,
-                          std::regex("compare \\S+-one-rank-repeated \\S+-synchronous \\S+-ensemble\n")));
+  CHECK(
+      !first_match(outcome.text, "compare \\S+-one-rank-repeated \\S+-synchronous \\S+-ensemble\n").empty());
   // In a run of less than a second it is unknown.
   const Outcome quiet = runs("0.1 null 0");
   CHECK(quiet.times("repeated, because") == 0);
-  CHECK(std::regex_search(quiet.text, std::regex("compare \\S+-one-rank \\S+-synchronous \\S+-ensemble\n")));
+  CHECK(!first_match(quiet.text, "compare \\S+-one-rank \\S+-synchronous \\S+-ensemble\n").empty());
 }
 
 TEST_CASE("quickstart starts no more ranks than micro-batches, 12 members, and a run on all cores") {
@@ -102,10 +99,9 @@ TEST_CASE("quickstart starts no more ranks than micro-batches, 12 members, and a
     CHECK(starts[3].ranks == cores);
     CHECK(starts[3].command.find("train.reference_batch=64") != std::string::npos);
     // The recipe of that run has work for all of them.
-    const std::string settings =
-        std::regex_replace(starts[3].command, std::regex(".*train (mnist-sync .*) --output.*"), "$1");
-    const Outcome summary = shell(topology + binary() + " summary " +
-                                  std::regex_replace(settings, std::regex("=(\\{[^}]*\\})"), "='$1'"));
+    const std::string settings = replaced(starts[3].command, ".*train (mnist-sync .*) --output.*", "$1");
+    const Outcome summary =
+        shell(topology + binary() + " summary " + replaced(settings, "=(\\{[^}]*\\})", "='$1'"));
     const std::string all = std::to_string(cores);
     CAPTURE(summary.text);
     CHECK(summary.says("which keep " + all + " of " + all + " cores busy\n"));

@@ -1,11 +1,11 @@
 #include "convoke/engine/busy_workers.hpp"
 
 #include <algorithm>
-#include <regex>
 #include <vector>
 
 #include "convoke/engine/step_engine.hpp"
 #include "support/catch.hpp"
+#include "support/pattern.hpp"
 
 using namespace convoke::engine;
 
@@ -21,8 +21,8 @@ double busy_by_dealing(std::int64_t micro_batches, std::int64_t workers) {
 }
 
 std::int64_t number(const std::string& setting, const std::string& key, std::int64_t otherwise) {
-  std::smatch match;
-  return std::regex_search(setting, match, std::regex(key + "=([0-9]+)")) ? std::stoll(match[1]) : otherwise;
+  const Match match = first_match(setting, key + "=([0-9]+)");
+  return match.empty() ? otherwise : std::stoll(match[1]);
 }
 
 }  // namespace

@@ -113,6 +113,8 @@ TEST_CASE("a rank belongs to the NUMA node of most of its workers") {
   CHECK(nodes(two, second, 1, 2) == std::vector<int>{1});
   CHECK(nodes(two, unequal, 1, 4) == std::vector<int>{0});
   CHECK(nodes(two, all, 8, 1) == std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1});
+  CHECK(nodes(two, all, 16, 1) ==
+        std::vector<int>{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1});  // more than cores
   CHECK(os::workers_by_node({0, 2, 2, 6}, all, two) == std::map<int, int>{{0, 1}, {1, 1}});
   const std::vector<os::LogicalCpu> bare = file("no_memory");
   CHECK(nodes(bare, numbers(bare), 2, 2) == std::vector<int>{0, 0});  // the other node has no memory

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <regex>
 
 #include "convoke/report/study_page.hpp"
 #include "example_charts.hpp"
@@ -14,6 +13,7 @@
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/pattern.hpp"
 #include "support/shell.hpp"
 #include "support/skip.hpp"
 #include "support/temporary_folder.hpp"
@@ -140,13 +140,13 @@ TEST_CASE("names that do not fit side by side are below each other, and none is 
   }
   write_figures({&chart, 1}, {}, place.path());
   const std::string svg = bytes_of(place / "phases.svg");
-  const std::regex name(R"re(translate\(([0-9.]+),[0-9.]+\)"[^>]*text-anchor="end">\s*<text>(! [^<]*)<)re");
-  int names = 0;
-  for (std::sregex_iterator it(svg.begin(), svg.end(), name); it != std::sregex_iterator(); ++it, ++names) {
+  const std::string name(R"re(translate\(([0-9.]+),[0-9.]+\)"[^>]*text-anchor="end">\s*<text>(! [^<]*)<)re");
+  const std::vector<Match> names = all_matches(svg, name);
+  for (const Match& found : names) {
     constexpr double kNarrowest = 5;  // width of a letter, on average
-    CHECK(std::stod((*it)[1]) > kNarrowest * static_cast<double>((*it)[2].length()));
+    CHECK(std::stod(found[1]) > kNarrowest * static_cast<double>(found[2].length()));
   }
-  CHECK(names == 10);
+  CHECK(names.size() == 10);
 }
 
 TEST_CASE("stacked bars are as long as the sums of their series") {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
 #include <set>
 #include <tuple>
 
 #include "convoke/report/page.hpp"
 #include "report/paper/gnuplot.hpp"
 #include "support/catch.hpp"
+#include "support/pattern.hpp"
 #include "support/skip.hpp"
 
 using namespace convoke::report;
@@ -98,16 +98,13 @@ TEST_CASE("channels of a histogram have their own color") {
 TEST_CASE("all colors have a contrast of 3:1 on their background") {
   if (!has_charts()) return skip("Chart.js was not installed when this was built");
   const std::string html = Page("t", "").html();
-  const std::regex card("--card: (#[0-9a-f]{6})");
-  std::vector<std::string> cards;
-  for (std::sregex_iterator it(html.begin(), html.end(), card); it != std::sregex_iterator(); ++it)
-    cards.push_back((*it)[1]);
+  const std::vector<Match> cards = all_matches(html, "--card: (#[0-9a-f]{6})");
   REQUIRE(cards.size() == 2);
   for (const Tone& tone : kPalette) {
     CAPTURE(tone.on_light, tone.on_dark);
     CHECK(contrast(tone.on_light, "#ffffff") >= 3);
-    CHECK(contrast(tone.on_light, cards[0]) >= 3);
-    CHECK(contrast(tone.on_dark, cards[1]) >= 3);
+    CHECK(contrast(tone.on_light, cards[0][1]) >= 3);
+    CHECK(contrast(tone.on_dark, cards[1][1]) >= 3);
   }
 }
 
@@ -125,12 +122,12 @@ TEST_CASE("many lines in a paper all differ in color, dash or mark") {
   for (auto& row : chart.table.rows) row.push_back(Cell::count(1));
   chart.apart["member 0, contended"] = "member 0";
   const std::string script = gnuplot_script({chart, SeriesStyles({&chart, 1}).of(chart)}).commands;
-  const std::regex style("with linespoints lc rgb '(#[0-9a-f]+)' lw 1.2 (dt [^ ]+) pt ([0-9]+)");
+  const std::string style("with linespoints lc rgb '(#[0-9a-f]+)' lw 1.2 (dt [^ ]+) pt ([0-9]+)");
   std::set<std::tuple<std::string, std::string, std::string>> styles;
   std::set<std::string> colored_marks;
-  for (std::sregex_iterator it(script.begin(), script.end(), style); it != std::sregex_iterator(); ++it) {
-    styles.emplace((*it)[1], (*it)[2], (*it)[3]);
-    colored_marks.insert((*it)[1].str() + (*it)[3].str());
+  for (const Match& found : all_matches(script, style)) {
+    styles.emplace(found[1], found[2], found[3]);
+    colored_marks.insert(found[1] + found[3]);
   }
   CHECK(styles.size() == 25);
   CHECK(colored_marks.size() == 25);  // color and mark are enough, if lines are steep

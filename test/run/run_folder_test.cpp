@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <optional>
-#include <regex>
 
 #include "convoke/core/error.hpp"
 #include "convoke/run/collective.hpp"
 #include "support/catch.hpp"
+#include "support/pattern.hpp"
 #include "support/times.hpp"
 #include "support/world.hpp"
 
@@ -60,7 +60,7 @@ TEST_CASE("a run gets a new folder with its name and the time, the same on all r
   std::vector<fs::path> paths;
   for (int i = 0; i < 3; ++i) paths.push_back(RunFolder::create("mnist", {}, false, world()).path());
   for (const fs::path& path : paths) {
-    CHECK(std::regex_match(path.string(), std::regex("runs/mnist-[0-9]{8}-[0-9]{6}(-[0-9]+)?")));
+    CHECK(matches_whole(path.string(), "runs/mnist-[0-9]{8}-[0-9]{6}(-[0-9]+)?"));
     CHECK(fs::is_directory(path));
     CHECK(world().broadcast(path.string()) == path.string());
   }
