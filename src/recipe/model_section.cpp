@@ -305,8 +305,8 @@ nn::Graph graph_of(const ModelRecipe& model) {
 Section model_section() {
   return section_of<kModelKeys, &Recipe::model>(
       "model",
-      "The network: `layers` lists its layers, `zoo` names a published network, or `file` a model file. "
-      "`layers` and `zoo` together are a published network with your own head.");
+      "The network: `layers`, a published one (`zoo`, whose head `layers` replace), or a model file "
+      "(`file`).");
 }
 
 ModelRecipe read_model(const Settings& document) {
