@@ -58,7 +58,7 @@ TEST_CASE("quickstart repeats a run from which other programs took more than a t
 esac
 )");
   const auto runs = [&](const std::string& shares) {
-    std::ofstream(here / "shares") << replaced(shares, " ", "\n") << "\n";
+    std::ofstream(here / "shares") << substituted(shares, " ", "\n") << "\n";
     const Outcome outcome =
         shell("cd " + here.string() + " && PATH=" + (here / "bin").string() + ":$PATH CONVOKE=" + convoke +
               " CONVOKE_CACHE=" + (here / "cache").string() + " ./quickstart");
@@ -99,9 +99,9 @@ TEST_CASE("quickstart starts no more ranks than micro-batches, 12 members, and a
     CHECK(starts[3].ranks == cores);
     CHECK(starts[3].command.find("train.reference_batch=64") != std::string::npos);
     // The recipe of that run has work for all of them.
-    const std::string settings = replaced(starts[3].command, ".*train (mnist-sync .*) --output.*", "$1");
+    const std::string settings = substituted(starts[3].command, ".*train (mnist-sync .*) --output.*", "$1");
     const Outcome summary =
-        shell(topology + binary() + " summary " + replaced(settings, "=(\\{[^}]*\\})", "='$1'"));
+        shell(topology + binary() + " summary " + substituted(settings, "=(\\{[^}]*\\})", "='$1'"));
     const std::string all = std::to_string(cores);
     CAPTURE(summary.text);
     CHECK(summary.says("which keep " + all + " of " + all + " cores busy\n"));

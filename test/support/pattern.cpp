@@ -25,6 +25,6 @@ bool matches_whole(const std::string& text, const std::string& pattern) {
   return std::regex_match(text, std::regex(pattern));
 }
 
-std::string replaced(const std::string& text, const std::string& pattern, const std::string& format) {
+std::string substituted(const std::string& text, const std::string& pattern, const std::string& format) {
   return std::regex_replace(text, std::regex(pattern), format);
 }

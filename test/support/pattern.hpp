@@ -20,4 +20,4 @@ double number_in(const std::string& text, const std::string& pattern);
 bool matches_whole(const std::string& text, const std::string& pattern);
 
 /// Replaces all matches by `format`, in which $1 stands for the first parenthesis.
-std::string replaced(const std::string& text, const std::string& pattern, const std::string& format);
+std::string substituted(const std::string& text, const std::string& pattern, const std::string& format);
