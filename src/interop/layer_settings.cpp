@@ -25,7 +25,7 @@ WindowAxis axis_of(const nn::Window& window, std::int64_t input, std::int64_t ke
 
 }  // namespace
 
-std::vector<WindowAxis> windows_of(const LayerSettings& layer, const Shape& input) {
+WindowAxes windows_of(const LayerSettings& layer, const Shape& input) {
   const std::string_view key = layer.has("kernel") ? "kernel" : "size";
   const bool ceil = layer.flag("ceil");
   const nn::Rounding rounding = ceil ? nn::Rounding::kCeil : nn::Rounding::kFloor;
@@ -49,23 +49,22 @@ std::vector<WindowAxis> windows_of(const LayerSettings& layer, const Shape& inpu
 }
 
 // output = (input - 1) stride + span - before - after + output_padding
-std::vector<WindowAxis> transposed_windows_of(const LayerSettings& layer, const Shape& input,
-                                              const Shape& output) {
+WindowAxes transposed_windows_of(const LayerSettings& layer, const Shape& input, const Shape& output) {
   const nn::Extent kernel = layer.extent("kernel"), stride = layer.extent("stride");
   const nn::Extent dilation = layer.extent("dilation");
   const nn::Padding padding = layer.padding("padding");
-  std::vector<WindowAxis> axes{{.input = input[1],
-                                .output = output[1],
-                                .kernel = kernel.height,
-                                .stride = stride.height,
-                                .dilation = dilation.height,
-                                .before = padding.before.height},
-                               {.input = input[2],
-                                .output = output[2],
-                                .kernel = kernel.width,
-                                .stride = stride.width,
-                                .dilation = dilation.width,
-                                .before = padding.before.width}};
+  WindowAxes axes{{.input = input[1],
+                   .output = output[1],
+                   .kernel = kernel.height,
+                   .stride = stride.height,
+                   .dilation = dilation.height,
+                   .before = padding.before.height},
+                  {.input = input[2],
+                   .output = output[2],
+                   .kernel = kernel.width,
+                   .stride = stride.width,
+                   .dilation = dilation.width,
+                   .before = padding.before.width}};
   for (WindowAxis& axis : axes) {
     const std::int64_t surplus = (axis.input - 1) * axis.stride + axis.span() - axis.output;
     if (padding.kind == nn::Padding::Kind::kSame) axis.before = std::max<std::int64_t>(0, surplus) / 2;

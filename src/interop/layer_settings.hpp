@@ -72,13 +72,15 @@ struct WindowAxis {
   std::int64_t span() const { return dilation * (kernel - 1) + 1; }
 };
 
-/// Returns the windows of a layer over `input`: [height, width] of an image, or [time] of a sequence.
-std::vector<WindowAxis> windows_of(const LayerSettings& layer, const Shape& input);
+/// The windows along [height, width] of an image, or along [time] of a sequence.
+using WindowAxes = std::vector<WindowAxis>;
+
+/// Returns the windows of a layer over `input`.
+WindowAxes windows_of(const LayerSettings& layer, const Shape& input);
 
 /// Returns the windows [height, width] of a transposed convolution from `input` to `output`. `before` and
 /// `after` are cut off; `beyond` are the rows and columns that ONNX and Keras add as output_padding.
-std::vector<WindowAxis> transposed_windows_of(const LayerSettings& layer, const Shape& input,
-                                              const Shape& output);
+WindowAxes transposed_windows_of(const LayerSettings& layer, const Shape& input, const Shape& output);
 
 /// A window of a pooling along one axis: the positions [begin, end), and what their sum is divided by.
 struct PoolWindow {

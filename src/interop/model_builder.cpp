@@ -12,6 +12,13 @@
 
 namespace convoke::interop {
 
+Settings reshape_to(const Shape& to) {
+  return {{"layer", "reshape"}, {"shape", Value::Array(to.extents().begin(), to.extents().end())}};
+}
+Settings permute_by(const std::vector<std::int64_t>& dims) {
+  return {{"layer", "permute"}, {"dims", Value::Array(dims.begin(), dims.end())}};
+}
+
 std::string ModelBuilder::unique(std::string_view name) {
   std::string wanted = one_line(name);
   std::replace(wanted.begin(), wanted.end(), '/', '.');

@@ -13,6 +13,11 @@
 
 namespace convoke::interop {
 
+/// Returns the settings of the layer reshape to the shape `to`.
+Settings reshape_to(const Shape& to);
+/// Returns the settings of the layer permute: axis i of its output is axis dims[i], counted from 1.
+Settings permute_by(const std::vector<std::int64_t>& dims);
+
 /// Collects the graph of a foreign model, and for each parameter how its values are read. finish() reads all
 /// of them straight to their places.
 class ModelBuilder {

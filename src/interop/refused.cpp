@@ -1,5 +1,3 @@
-#include "interop/refused.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +6,7 @@
 #include "convoke/archive/zip.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/os/file.hpp"
-#include "interop/safetensors/safetensors.hpp"
+#include "interop/format.hpp"
 
 namespace convoke::interop {
 namespace {

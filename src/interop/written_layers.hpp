@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,10 +25,17 @@ struct WrittenLayer {
   keras_export::ComposeLayer compose = nullptr;
 };
 
+// Families of layers, each with a file in src/interop/written.
+std::span<const WrittenLayer> written_activations();
+std::span<const WrittenLayer> written_attention();
+std::span<const WrittenLayer> written_convolutions();
+std::span<const WrittenLayer> written_normalizations();
+std::span<const WrittenLayer> written_poolings();
+std::span<const WrittenLayer> written_recurrent_layers();
+std::span<const WrittenLayer> written_structure();
+
 /// Returns the functions for the type of a node. Throws Error naming the node if there are none.
 WrittenLayer written_layer(const nn::Node& node);
-/// False if layers of this type cannot be written for Keras.
-bool keras_has(std::string_view type);
 /// The types that have functions.
 std::vector<std::string> written_layers();
 

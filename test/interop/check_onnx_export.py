@@ -4,7 +4,7 @@
     python test/interop/check_onnx_export.py [--build build/dev] [--zoo] [NAME ...]
 
 One line for each model: the largest difference of the outputs relative to their largest value. NAMEs are sample
-models (sample_models.cpp) or networks of the zoo; without, all samples, and with --zoo the networks of the zoo.
+models (sample_models.txt) or networks of the zoo; without, all samples, and with --zoo the networks of the zoo.
 """
 import sys
 

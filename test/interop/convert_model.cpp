@@ -1,5 +1,5 @@
 // interop_convert IN OUT FORMAT [--raw-input]: writes a model file of any format as FORMAT.
-// interop_convert --samples FOLDER: writes the sample models (sample_models.cpp) as FOLDER/<name>.h5, one of
+// interop_convert --samples FOLDER: writes the sample models (sample_models.txt) as FOLDER/<name>.h5, one of
 // them also as FOLDER/ensemble.h5, whose members are in FOLDER/members/.
 // For check_onnx_export.py and check_keras_export.py.
 #include <cstdlib>

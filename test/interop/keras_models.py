@@ -369,7 +369,7 @@ def operators(k):
 
 
 @model
-def gaussian_noise(k):
+def noise_and_penalties(k):
     L = k.layers
     return k.Sequential([k.Input((6,)), L.GaussianNoise(0.1), L.Dense(4, kernel_regularizer="l2"), L.ActivityRegularization(0.1), L.Dense(2)])
 

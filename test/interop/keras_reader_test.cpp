@@ -12,7 +12,6 @@
 #include "convoke/nn/layer_table.hpp"
 #include "interop/keras/layers.hpp"
 #include "interop/keras/model_reader.hpp"
-#include "interop/keras/naming.hpp"
 #include "interop/plain_layers.hpp"
 #include "run_on.hpp"
 #include "sample_models.hpp"

@@ -1,4 +1,3 @@
-#include "interop/keras/keras_writer.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -7,6 +6,7 @@
 #include "convoke/hdf5/file.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/os/atomic_file.hpp"
+#include "interop/format.hpp"
 #include "interop/keras/composition.hpp"
 #include "sample_models.hpp"
 #include "support/bytes_of.hpp"

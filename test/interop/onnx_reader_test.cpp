@@ -8,7 +8,7 @@
 #include <random>
 
 #include "convoke/core/protobuf.hpp"
-#include "interop/onnx/onnx.hpp"
+#include "interop/format.hpp"
 #include "run_on.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"

@@ -1,4 +1,3 @@
-#include "interop/onnx/onnx_writer.hpp"
 
 #include <algorithm>
 #include <map>
@@ -6,6 +5,7 @@
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/dense.hpp"
+#include "interop/format.hpp"
 #include "interop/onnx/constant.hpp"
 #include "interop/onnx/emission.hpp"
 #include "interop/written_layers.hpp"

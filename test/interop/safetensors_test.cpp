@@ -1,5 +1,5 @@
 // Files of PyTorch's state dicts. compare_weights.py compares every network of torchvision with torchvision.
-#include "interop/safetensors/safetensors.hpp"
+#include "interop/format.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -9,11 +9,11 @@
 // (comparison_weights).
 
 struct SampleModel {
-  std::string_view name;  ///< the layer, and what is special: "max_pool-ceil"
-  std::string_view json;  ///< { "input": [3, 8, 9], "layers": [...] }
+  std::string name;  ///< the layer, and what is special: "max_pool-ceil"
+  std::string json;  ///< { "input": [3, 8, 9], "layers": [...] }
 };
 
-/// Returns all of them.
+/// Returns all of them, one a line of sample_models.txt.
 std::span<const SampleModel> sample_models();
 /// Returns the one called `name`.
 const SampleModel& sample_model(std::string_view name);

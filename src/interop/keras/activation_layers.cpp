@@ -7,8 +7,6 @@
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "interop/keras/layers.hpp"
-#include "interop/keras/naming.hpp"
-#include "interop/keras/origin.hpp"
 #include "interop/plain_layers.hpp"
 
 // Activations, as layers and as names in other layers' settings.

@@ -7,17 +7,9 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "interop/keras/regularizers.hpp"
 
 namespace convoke::interop::keras {
 namespace {
-
-convoke::Value extents_list(std::initializer_list<std::int64_t> values) {
-  return convoke::Value::Array(values.begin(), values.end());
-}
-convoke::Value extents_list(const Shape& shape) {
-  return convoke::Value::Array(shape.extents().begin(), shape.extents().end());
-}
 
 std::string joined(const std::vector<Place>& path) {
   std::vector<std::string> names;
@@ -63,11 +55,10 @@ Shape Call::keras_shape(const Value& value) const {
 
 Value Call::plain(const Value& value) const {
   if (value.flattened.rank() == 0) return value;
-  Value image = add({{"layer", "reshape"}, {"shape", extents_list(value.flattened)}}, value, "image");
+  Value image = add(reshape_to(value.flattened), value, "image");
   image.flattened = {};
-  const Value ordered =
-      add({{"layer", "permute"}, {"dims", extents_list({2, 3, 1})}}, image, "channels_last");
-  return add({{"layer", "reshape"}, {"shape", extents_list({shape(value).elements()})}}, ordered, "flat");
+  const Value ordered = add(permute_by({2, 3, 1}), image, "channels_last");
+  return add(reshape_to({shape(value).elements()}), ordered, "flat");
 }
 
 Value Call::add(const Settings& layer, const std::vector<Value>& inputs, std::string_view suffix) const {
@@ -88,10 +79,9 @@ Value Call::add_weighted(const Settings& layer, const std::vector<Value>& inputs
     // The weights are in the order of the first use.
     out = plain(out);
     if (const Shape image = owner->second.flattened; image.rank() == 3) {
-      const Value last = add({{"layer", "reshape"}, {"shape", extents_list({image[1], image[2], image[0]})}},
-                             out, "channels_last");
-      const Value first = add({{"layer", "permute"}, {"dims", extents_list({3, 1, 2})}}, last, "image");
-      out = add({{"layer", "reshape"}, {"shape", extents_list({image.elements()})}}, first, "flat");
+      const Value last = add(reshape_to({image[1], image[2], image[0]}), out, "channels_last");
+      const Value first = add(permute_by({3, 1, 2}), last, "image");
+      out = add(reshape_to({image.elements()}), first, "flat");
       out.flattened = image;
     }
   }
@@ -119,8 +109,7 @@ Value Call::add_weighted(const Settings& layer, const std::vector<Value>& inputs
 Value Call::reshaped(const Value& value, const Shape& to, std::string_view suffix) const {
   const bool last = !context_.channels_first;
   const auto shape_node = [&](const Value& from, const Shape& own, std::string_view part) {
-    if (shape(from) == own) return from;
-    return add({{"layer", "reshape"}, {"shape", extents_list(own)}}, from, part);
+    return shape(from) == own ? from : add(reshape_to(own), from, part);
   };
   const Shape target = to.rank() == 3 && last ? Shape{to[2], to[0], to[1]} : to;
   if (to.rank() == 0 || to.rank() > 3) {
@@ -145,7 +134,7 @@ Value Call::reshaped(const Value& value, const Shape& to, std::string_view suffi
       flat.flattened = own;
       return flat;
     }
-    from = add({{"layer", "permute"}, {"dims", extents_list({2, 3, 1})}}, from, "channels_last");
+    from = add(permute_by({2, 3, 1}), from, "channels_last");
   }
   if (!last || to.rank() != 3 || same_order(target)) {
     if (to.rank() == 1 && shape(from).rank() == 3 && own == shape(from)) {
@@ -154,7 +143,7 @@ Value Call::reshaped(const Value& value, const Shape& to, std::string_view suffi
     return shape_node(from, target, suffix);
   }
   from = shape_node(from, to, "channels_last");
-  return add({{"layer", "permute"}, {"dims", extents_list({3, 1, 2})}}, from, suffix);
+  return add(permute_by({3, 1, 2}), from, suffix);
 }
 
 std::string Call::axis(const Value& value, std::int64_t keras_axis) const {

@@ -30,7 +30,7 @@ struct Value {
     bool swapped = false;  ///< as (H, W, C / groups, groups), with these axes permuted
   };
   std::optional<Grouped> grouped = {};
-  /// The value is itself a mask, which Keras 3 computes (src/interop/keras/masks.hpp): for each time step,
+  /// The value is itself a mask, which Keras 3 computes (src/interop/keras/masks.cpp): for each time step,
   /// whether its token is not 0, or the same for all of them. Several, until Any or All joins them.
   struct MaskParts {
     std::optional<std::size_t> tokens = {};  ///< node of the tokens
@@ -136,5 +136,9 @@ std::vector<std::string> layer_classes();
 Value activate(const Call& call, const Value& value, const Json& activation);
 /// Brings the inputs of an element-wise layer to one shape: axes of extent 1 are repeated.
 std::vector<Value> broadcast(const Call& call, std::vector<Value> inputs);
+
+/// Gives `node` the penalties of a layer's settings. Leaves out, with a note, penalties of biases and
+/// outputs, and penalties that are not equal for all weights of the layer.
+void penalize(const Call& call, const Config& config, std::size_t node);
 
 }  // namespace convoke::interop::keras

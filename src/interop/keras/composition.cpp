@@ -6,7 +6,6 @@
 #include <array>
 
 #include "convoke/core/error.hpp"
-#include "interop/keras/regularizers.hpp"
 #include "interop/keras/weights.hpp"
 #include "interop/plain_layers.hpp"
 #include "interop/tensor.hpp"
@@ -30,13 +29,13 @@ Shape keras_shape(const Shape& shape) {
   return shape.rank() == 3 ? Shape{shape[1], shape[2], shape[0]} : shape;
 }
 
-Json extents_of(const std::vector<WindowAxis>& axes, std::int64_t WindowAxis::*each) {
+Json extents_of(const WindowAxes& axes, std::int64_t WindowAxis::*each) {
   Json list = Json::array();
   for (const WindowAxis& axis : axes) list.push_back(axis.*each);
   return list;
 }
 
-nn::Border border_of(const std::vector<WindowAxis>& axes) {
+nn::Border border_of(const WindowAxes& axes) {
   const WindowAxis& rows = axes.front();
   const WindowAxis columns = axes.size() > 1 ? axes[1] : WindowAxis{};
   return {{rows.before, columns.before}, {rows.after, columns.after}};
@@ -170,6 +169,12 @@ KerasTensor Composition::unmasked(const KerasTensor& x) {
   return x.masked ? reshape("unmasked", x, x.shape) : x;
 }
 
+std::vector<KerasTensor> Composition::unmasked_inputs() {
+  std::vector<KerasTensor> all;
+  for (std::size_t i = 0; i < input_count(); ++i) all.push_back(unmasked(input(i)));
+  return all;
+}
+
 void Composition::refuse(const std::string& why) const {
   throw Error(fmt::format("{}: Keras has no layer for \"{}\"{}{}", node.name, settings.type(),
                           why.empty() ? "" : " ", why),
@@ -186,6 +191,40 @@ KerasTensor compose_model(FunctionalModel& out, const nn::Graph& graph, const Mo
     model.values.push_back(written_layer(node).compose(composition));
   }
   return model.values.back();
+}
+
+namespace {
+
+// A frozen Dense layer multiplies the last axis. `dims` moves the axis there, and is its own inverse.
+KerasTensor mix_along(Composition& c, const std::string& part, const KerasTensor& x, const AxisMatrix& matrix,
+                      const std::vector<std::int64_t>& dims) {
+  const KerasTensor last = c.permute(part + "_last", x, dims);
+  std::vector<std::int64_t> extents = last.shape.extents();
+  extents.back() = matrix.outputs;
+  const KerasTensor mixed =
+      c.constant_dense(part, last, {matrix.inputs, matrix.outputs}, matrix.make, Shape(extents));
+  return c.permute(part + "_back", mixed, dims);
+}
+
+}  // namespace
+
+KerasTensor mix(Composition& c, const KerasTensor& image, const AxisMatrix& rows, const AxisMatrix& columns) {
+  const KerasTensor narrow = mix_along(c, "columns", image, columns, {1, 3, 2});
+  return mix_along(c, "rows", narrow, rows, {3, 2, 1});
+}
+
+KerasTensor compose_plain(Composition& c) {
+  const PlainLayer& layer = *find_plain_layer(&PlainLayer::name, c.settings.type());
+  const std::string other(c.keras2() ? layer.keras2 : "");
+  if (layer.keras.empty()) {
+    const Json config{{"activation", other.empty() ? std::string(layer.function) : other}};
+    return c.layer("", "Activation", config, c.input(), c.output());
+  }
+  Json config = Json::object();
+  if (const PlainLayer::Number& number = layer.number; !number.name.empty())
+    config[other.empty() ? std::string(number.keras) : other] = c.settings.number(number.name);
+  if (c.input_count() == 1) return c.layer("", layer.keras, std::move(config), c.input(), c.output());
+  return c.layer("", layer.keras, std::move(config), c.unmasked_inputs(), c.output());
 }
 
 KerasTensor refuse_layer(Composition& c) { c.refuse(""); }

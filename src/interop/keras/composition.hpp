@@ -15,7 +15,7 @@
 namespace convoke::interop::keras_export {
 
 /// Writes one node of our graph as layers of a Functional model. Images lie as (H, W, C) there, all other
-/// values as here. Each layer is a function that returns the node's value; see written_layers.cpp.
+/// values as here. Each layer is a function that returns the node's value; see src/interop/written.
 class Composition {
  public:
   /// A model that is written: its prefix makes names unique if several share a file.
@@ -81,6 +81,7 @@ class Composition {
   KerasTensor crop(std::string_view part, const KerasTensor& image, const nn::Border& border);
   /// Ends the mask, for a layer that would use it where ours does not.
   KerasTensor unmasked(const KerasTensor& x);
+  std::vector<KerasTensor> unmasked_inputs();
 
   /// Throws Error: Keras has no layers for this.
   [[noreturn]] void refuse(const std::string& why) const;
@@ -96,12 +97,16 @@ class Composition {
 KerasWeight weight_of(std::span<const float> values, std::string name, const Shape& shape,
                       std::vector<std::size_t> axes, std::string path = {});
 
+/// Adds the penalties to the settings of a layer with these weights.
+void add_regularizers(const std::vector<KerasWeight>& weights, const nn::ParameterOptions& options,
+                      Json& config);
+
 /// Returns a value's shape in Keras' order.
 Shape keras_shape(const Shape& shape);
 /// Returns [height, width] or [time] of windows as JSON: `each` of the axes.
-Json extents_of(const std::vector<WindowAxis>& axes, std::int64_t WindowAxis::*each);
+Json extents_of(const WindowAxes& axes, std::int64_t WindowAxis::*each);
 /// Returns the padding of windows as a border of an image.
-nn::Border border_of(const std::vector<WindowAxis>& axes);
+nn::Border border_of(const WindowAxes& axes);
 
 /// A constant matrix (inputs, outputs) that maps one axis of an image.
 struct AxisMatrix {
@@ -113,56 +118,8 @@ KerasTensor mix(Composition& c, const KerasTensor& image, const AxisMatrix& rows
 
 /// A layer of the table of plain layers: one layer of Keras.
 KerasTensor compose_plain(Composition& c);
-
-KerasTensor compose_conv1d(Composition& c);
-KerasTensor compose_conv2d(Composition& c);
-KerasTensor compose_conv2d_transpose(Composition& c);
-KerasTensor compose_dense(Composition& c);
-KerasTensor compose_depthwise_conv2d(Composition& c);
-KerasTensor compose_separable_conv2d(Composition& c);
-
-KerasTensor compose_adaptive_average_pool(Composition& c);
-KerasTensor compose_adaptive_max_pool(Composition& c);
-KerasTensor compose_average_pool(Composition& c);
-KerasTensor compose_max_pool(Composition& c);
-KerasTensor compose_global_pool(Composition& c);
-
-KerasTensor compose_batch_norm(Composition& c);
-KerasTensor compose_channel_scale(Composition& c);
-KerasTensor compose_group_norm(Composition& c);
-KerasTensor compose_layer_norm(Composition& c);
-KerasTensor compose_rescale(Composition& c);
-KerasTensor compose_standardize(Composition& c);
-
-KerasTensor compose_elementwise(Composition& c);
-KerasTensor compose_gelu(Composition& c);
-KerasTensor compose_hard_sigmoid(Composition& c);
-KerasTensor compose_hard_swish(Composition& c);
-KerasTensor compose_prelu(Composition& c);
-KerasTensor compose_relu6(Composition& c);
-KerasTensor compose_softmax(Composition& c);
-
-KerasTensor compose_dropout(Composition& c);
-KerasTensor compose_stochastic_depth(Composition& c);
-
-KerasTensor compose_attention(Composition& c);
-/// True if compose_attention() writes this convolution, before or after an attention, with the attention.
+/// True if attention (src/interop/written/attention.cpp) is written with this convolution before or after it.
 bool is_in_attention(const nn::Graph& graph, const nn::Node& convolution);
-KerasTensor compose_embedding(Composition& c);
-KerasTensor compose_recurrent(Composition& c);
-
-KerasTensor compose_multiply(Composition& c);
-KerasTensor compose_channel_shuffle(Composition& c);
-KerasTensor compose_concat(Composition& c);
-KerasTensor compose_crop(Composition& c);
-KerasTensor compose_flatten(Composition& c);
-KerasTensor compose_identity(Composition& c);
-KerasTensor compose_permute(Composition& c);
-KerasTensor compose_reshape(Composition& c);
-KerasTensor compose_resize(Composition& c);
-KerasTensor compose_slice(Composition& c);
-KerasTensor compose_zero_pad(Composition& c);
-
 /// Throws Error: Keras does not have the layer, and its layers cannot compose it.
 KerasTensor refuse_layer(Composition& c);
 

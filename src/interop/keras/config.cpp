@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
@@ -10,14 +13,14 @@
 namespace convoke::interop::keras {
 namespace {
 
-constexpr int kDeepest = 256;  // brackets within brackets; one level of nested models takes five
+constexpr int kDeepestJson = 256;  // brackets within brackets; one level of nested models takes five
 
 std::string shown(const Json& value) {
   constexpr std::size_t kCharacters = 60;
   return shortened(one_line(value.dump(-1, ' ', false, Json::error_handler_t::replace)), kCharacters);
 }
 
-void collect(const Json& value, std::vector<double>& numbers) {  // its depth is at most kDeepest
+void collect(const Json& value, std::vector<double>& numbers) {  // its depth is at most kDeepestJson
   if (value.is_number()) numbers.push_back(value.get<double>());
   if (value.is_array()) {
     for (const Json& part : value) collect(part, numbers);
@@ -41,7 +44,8 @@ Json parse_json(std::string_view text, const std::string& where) {
         fmt::format("{}: its description has {}, more than any model's", where, format_bytes(text.size())));
   }
   const auto bounded = [&](int depth, Json::parse_event_t, const Json&) {
-    if (depth > kDeepest) throw Error(fmt::format("{}: is nested deeper than {} levels", where, kDeepest));
+    if (depth > kDeepestJson)
+      throw Error(fmt::format("{}: is nested deeper than {} levels", where, kDeepestJson));
     return true;
   };
   try {
@@ -133,6 +137,78 @@ std::int64_t Config::first(std::string_view key, std::int64_t fallback) const {
   const std::vector<std::int64_t> values = wholes(key);
   if (values.size() > 1) refuse(key, "one number is expected");
   return values.empty() ? fallback : values[0];
+}
+
+namespace {
+
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_word(char c) { return is_upper(c) || is_lower(c) || (c >= '0' && c <= '9') || c == '_'; }
+
+/// Packages that hold Keras' own classes.
+constexpr std::array<std::string_view, 5> kPackages{"keras", "tf_keras", "keras_core", "tensorflow.keras",
+                                                    "tensorflow.python.keras"};
+
+/// A layer that Keras Applications define beside their networks, and its settings.
+struct OfApplications {
+  std::string_view name;
+  std::array<std::string_view, 2> settings;
+};
+constexpr std::array kOfApplications{OfApplications{"CustomScaleLayer", {"scale"}},
+                                     OfApplications{"LayerScale", {"init_values", "projection_dim"}},
+                                     OfApplications{"StochasticDepth", {"drop_path_rate"}}};
+
+bool is_of_keras(const std::string& module) {
+  return std::any_of(kPackages.begin(), kPackages.end(), [&](std::string_view package) {
+    return module.starts_with(package) && (module.size() == package.size() || module[package.size()] == '.');
+  });
+}
+
+// True if it has these settings and no others but those of all layers.
+bool has_settings(const Json& config, const OfApplications& layer) {
+  static constexpr std::array<std::string_view, 4> kOfAll{"name", "trainable", "dtype", "batch_input_shape"};
+  const auto is_in = [](const auto& list, const std::string& key) {
+    return std::find(list.begin(), list.end(), key) != list.end();
+  };
+  for (const auto& [key, value] : config.items()) {
+    if (!is_in(kOfAll, key) && !is_in(layer.settings, key)) return false;
+  }
+  return std::all_of(layer.settings.begin(), layer.settings.end(),
+                     [&](std::string_view key) { return key.empty() || !member(config, key).is_null(); });
+}
+
+}  // namespace
+
+std::string snake_case(std::string_view class_name) {
+  std::string name;
+  std::copy_if(class_name.begin(), class_name.end(), std::back_inserter(name), is_word);
+  std::string snake;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool begins_word = is_upper(name[i]) && i > 0 &&
+                             (is_lower(name[i - 1]) || (i + 1 < name.size() && is_lower(name[i + 1])));
+    if (begins_word) snake += '_';
+    snake += is_upper(name[i]) ? static_cast<char>(name[i] - 'A' + 'a') : name[i];
+  }
+  return snake;
+}
+
+std::string builtin_class(const Json& layer) {
+  std::string name = text_of(member(layer, "class_name"));
+  bool own = true;
+  if (layer.is_object() && layer.contains("module")) {
+    own = is_of_keras(text_of(member(layer, "module")));
+    if (own && name.starts_with("Custom>")) name.erase(0, 7);
+  } else {
+    // Keras 2 registers one of its own layers as a user would.
+    if (name == "Custom>CustomScaleLayer") name.erase(0, 7);
+    const auto known = std::find_if(kOfApplications.begin(), kOfApplications.end(),
+                                    [&](const OfApplications& entry) { return entry.name == name; });
+    if (known != kOfApplications.end()) own = has_settings(member(layer, "config"), *known);
+    own = own && name.find('>') == std::string::npos;
+  }
+  if (own) return name;
+  throw Error("is a custom layer, whose Python code is not in the file",
+              "write it with Keras' own layers and save the model again");
 }
 
 }  // namespace convoke::interop::keras

@@ -58,4 +58,13 @@ const Json& member(const Json& object, std::string_view key);
 /// Returns a text, or "" if `value` is none.
 std::string text_of(const Json& value);
 
+/// Returns the name that Keras derives from a class (keras/src/utils/naming.py, to_snake_case): "PReLU" gives
+/// "p_re_lu", "Conv2DTranspose" gives "conv2d_transpose".
+std::string snake_case(std::string_view class_name);
+
+/// Returns the class of a layer's JSON. Throws Error if the class is a user's own, even if it has the name of
+/// one of Keras'. The entries "module" and "registered_name" decide. Older files have neither: there the name
+/// decides, and for the layers of Keras Applications, whose names others use too, their settings.
+std::string builtin_class(const Json& layer);
+
 }  // namespace convoke::interop::keras

@@ -1,5 +1,3 @@
-#include "interop/keras/keras.hpp"
-
 #include <fmt/format.h>
 
 #include <memory>
@@ -7,6 +5,7 @@
 #include "convoke/archive/zip.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/os/file.hpp"
+#include "interop/format.hpp"
 #include "interop/keras/model_reader.hpp"
 
 namespace convoke::interop::keras {

@@ -1,5 +1,3 @@
-#include "interop/keras/keras_writer.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,8 +11,9 @@
 #include "convoke/hdf5/file.hpp"
 #include "convoke/nn/losses/loss.hpp"
 #include "convoke/os/atomic_file.hpp"
+#include "interop/format.hpp"
 #include "interop/keras/composition.hpp"
-#include "interop/keras/naming.hpp"
+#include "interop/keras/config.hpp"
 #include "interop/outputs.hpp"
 
 namespace convoke::interop::keras_export {

@@ -6,7 +6,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "interop/keras/layers.hpp"
-#include "interop/keras/naming.hpp"
 #include "interop/plain_layers.hpp"
 
 namespace convoke::interop::keras {
@@ -63,24 +62,6 @@ constexpr std::array kClasses{
     LayerClass{"Normalization", convert_normalization},
     LayerClass{"PReLU", convert_prelu, "prelu"},
     LayerClass{"Permute", convert_permute},
-    LayerClass{"RandomBrightness", convert_augmentation},
-    LayerClass{"RandomColorDegeneration", convert_augmentation},
-    LayerClass{"RandomColorJitter", convert_augmentation},
-    LayerClass{"RandomContrast", convert_augmentation},
-    LayerClass{"RandomErasing", convert_augmentation},
-    LayerClass{"RandomFlip", convert_augmentation},
-    LayerClass{"RandomGaussianBlur", convert_augmentation},
-    LayerClass{"RandomGrayscale", convert_augmentation},
-    LayerClass{"RandomHue", convert_augmentation},
-    LayerClass{"RandomInvert", convert_augmentation},
-    LayerClass{"RandomPerspective", convert_augmentation},
-    LayerClass{"RandomPosterization", convert_augmentation},
-    LayerClass{"RandomRotation", convert_augmentation},
-    LayerClass{"RandomSaturation", convert_augmentation},
-    LayerClass{"RandomSharpness", convert_augmentation},
-    LayerClass{"RandomShear", convert_augmentation},
-    LayerClass{"RandomTranslation", convert_augmentation},
-    LayerClass{"RandomZoom", convert_augmentation},
     LayerClass{"ReLU", convert_relu},
     LayerClass{"RepeatVector", convert_repeat_vector},
     LayerClass{"Rescaling", convert_rescaling},
@@ -98,6 +79,16 @@ constexpr std::array kClasses{
     LayerClass{"UpSampling2D", convert_upsampling2d},
     LayerClass{"ZeroPadding1D", convert_zero_padding1d},
     LayerClass{"ZeroPadding2D", convert_zero_padding2d},
+};
+
+/// Random changes of training pictures, which are left out.
+constexpr std::array<std::string_view, 18> kAugmentations{
+    "RandomBrightness",   "RandomColorDegeneration", "RandomColorJitter",
+    "RandomContrast",     "RandomErasing",           "RandomFlip",
+    "RandomGaussianBlur", "RandomGrayscale",         "RandomHue",
+    "RandomInvert",       "RandomPerspective",       "RandomPosterization",
+    "RandomRotation",     "RandomSaturation",        "RandomSharpness",
+    "RandomShear",        "RandomTranslation",       "RandomZoom",
 };
 
 /// Classes that cannot be converted, and what to do.
@@ -128,6 +119,7 @@ constexpr std::array kReplacements{
 Convert function_of(std::string_view name) {
   const auto found = std::ranges::find(kClasses, name, &LayerClass::name);
   if (found != kClasses.end()) return found->convert;
+  if (std::ranges::find(kAugmentations, name) != kAugmentations.end()) return convert_augmentation;
   return find_plain_layer(&PlainLayer::keras, name) == nullptr ? nullptr : convert_plain;
 }
 
@@ -161,6 +153,7 @@ Convert find_layer(const std::string& class_name) {
 
 std::vector<std::string> layer_classes() {
   std::vector<std::string> names = names_in(kClasses);
+  names.insert(names.end(), kAugmentations.begin(), kAugmentations.end());
   for (const PlainLayer& layer : plain_layers()) {
     if (!layer.keras.empty() && std::ranges::find(names, layer.keras) == names.end())
       names.emplace_back(layer.keras);

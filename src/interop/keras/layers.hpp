@@ -77,4 +77,30 @@ Value convert_time_distributed(const Call& call);
 Value convert_multi_head_attention(const Call& call);
 Value convert_dot_attention(const Call& call);
 
+/// True for a tensor, and for an argument with the name of an operand; the others are settings.
+bool is_operand(const Argument& argument);
+
+/// Returns a number, also NumPy's: {"class_name": "__numpy__", "config": {"value": 0.4}}.
+std::optional<double> number_of(const Json& constant);
+
+/// True if `name` is that of a function of keras.ops and no layer's, or if one of the arguments is a number,
+/// which layers do not take: .h5 files do not say that x + 3 is no Add layer.
+bool is_operation(const std::string& name, const std::vector<Argument>& arguments);
+
+/// Converts the call of a function of keras.ops on tensors and numbers. Throws Error for an unknown one.
+Value convert_operation(const Call& call);
+
+/// Converts an operator of Keras 2 on tensors: x + 3 is TensorFlow's function __operators__.add.
+Value convert_tensorflow(const Call& call);
+
+// Keras 3 writes the computation of masks as operations between the layers of a Functional model:
+// mask = NotEqual(tokens, 0). They become facts about values; layers that mask read the tokens themselves.
+
+/// True for a call that computes a mask.
+bool computes_mask(const Call& call);
+/// Returns the mask. Throws Error for one that is not that of tokens other than 0.
+Value fold_mask(const Call& call);
+/// Returns `x` with a mask that fold_mask() returned. Throws Error for another value.
+Value with_mask(Value x, const Value& mask);
+
 }  // namespace convoke::interop::keras

@@ -1,11 +1,10 @@
-#include "interop/keras/masks.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
 #include "convoke/core/error.hpp"
+#include "interop/keras/layers.hpp"
 
 namespace convoke::interop::keras {
 namespace {

@@ -1,4 +1,5 @@
 #include "interop/keras/model_reader.hpp"
+#include "interop/keras/layers.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +7,6 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "interop/keras/masks.hpp"
-#include "interop/keras/operations.hpp"
-#include "interop/keras/origin.hpp"
 #include "interop/outputs.hpp"
 
 namespace convoke::interop::keras {

@@ -9,7 +9,6 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "interop/keras/naming.hpp"
 
 namespace convoke::interop::keras {
 namespace {

@@ -1,5 +1,3 @@
-#include "interop/keras/operations.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +11,6 @@
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "interop/keras/layers.hpp"
-#include "interop/keras/naming.hpp"
 #include "interop/plain_layers.hpp"
 
 namespace convoke::interop::keras {

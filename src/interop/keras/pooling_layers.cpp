@@ -9,8 +9,8 @@ using Setting = convoke::Value;
 // An image (L, F, 1) has a channel for each time step, which a vector (L) scales.
 Value masked_average(const Call& call, const Value& x) {
   const Shape in = call.shape(x);
-  const auto reshaped = [&](const Value& value, Setting::Array shape, std::string_view suffix) {
-    return call.add({{"layer", "reshape"}, {"shape", std::move(shape)}}, value, suffix);
+  const auto reshaped = [&](const Value& value, const Shape& shape, std::string_view suffix) {
+    return call.add(reshape_to(shape), value, suffix);
   };
   const auto mean = [&](const Value& value, std::string_view suffix) {
     return call.add({{"layer", "global_average_pool1d"}}, value, suffix);
@@ -50,13 +50,11 @@ Value convert_adaptive_pool(const Call& call) {
   };
   const Shape in = call.shape(x);
   if (in.rank() == 3) return pool(x, size.height, size.width, "");
-  const Value turned = call.add({{"layer", "permute"}, {"dims", Setting::Array{2, 1}}}, x, "features_first");
-  const Value image =
-      call.add({{"layer", "reshape"}, {"shape", Setting::Array{in[1], in[0], 1}}}, turned, "image");
+  const Value turned = call.add(permute_by({2, 1}), x, "features_first");
+  const Value image = call.add(reshape_to({in[1], in[0], 1}), turned, "image");
   const Value pooled = pool(image, size.height, 1, "pooled");
-  const Value flat =
-      call.add({{"layer", "reshape"}, {"shape", Setting::Array{in[1], size.height}}}, pooled, "sequence");
-  return call.add({{"layer", "permute"}, {"dims", Setting::Array{2, 1}}}, flat);
+  const Value flat = call.add(reshape_to({in[1], size.height}), pooled, "sequence");
+  return call.add(permute_by({2, 1}), flat);
 }
 
 Value convert_global_pool(const Call& call) {

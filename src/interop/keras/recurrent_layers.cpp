@@ -6,7 +6,6 @@
 
 #include "convoke/core/error.hpp"
 #include "interop/keras/layers.hpp"
-#include "interop/keras/origin.hpp"
 
 // Layers for texts and sequences. Attention is dense layers for query, key and value, our layer attention,
 // and a dense layer for its output.

@@ -1,10 +1,13 @@
-#include "interop/keras/regularizers.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <optional>
+
+#include "interop/keras/call.hpp"
+#include "interop/keras/composition.hpp"
+
+// The penalties l1 sum |w| + l2 sum w^2 of a layer's weights: "kernel_regularizer" and others.
 
 namespace convoke::interop::keras {
 namespace {

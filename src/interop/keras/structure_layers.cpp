@@ -53,10 +53,10 @@ Value as_image(const Call& call, Value x, const Settings& layer) {
   require_rank(call, x, 2);
   x.mask.reset();
   const Shape in = call.shape(x);
-  const Value image = call.add({{"layer", "reshape"}, {"shape", list({1, in[0], in[1]})}}, x, "image");
+  const Value image = call.add(reshape_to({1, in[0], in[1]}), x, "image");
   const Value out = call.add(layer, image, std::string(layer.find("layer")->to_string().substr(1, 6)));
   const Shape& shape = call.shape(out);
-  return call.add({{"layer", "reshape"}, {"shape", list({shape[1], shape[2]})}}, out);
+  return call.add(reshape_to({shape[1], shape[2]}), out);
 }
 
 std::string method(const Call& call, std::string_view fallback) {
@@ -117,7 +117,7 @@ Value convert_flatten(const Call& call) {
   if (own.rank() == 1) return x;
   if (call.config().text("data_format", "channels_last") != "channels_first") return call.reshaped(x, all);
   if (own.rank() == 2) {
-    return call.reshaped(call.add({{"layer", "permute"}, {"dims", list({2, 1})}}, x, "moved"), all);
+    return call.reshaped(call.add(permute_by({2, 1}), x, "moved"), all);
   }
   if (call.context().channels_first) {
     Value flat = call.add({{"layer", "flatten"}}, x);
@@ -125,7 +125,7 @@ Value convert_flatten(const Call& call) {
     return flat;
   }
   // Ours is (C, H, W) and Keras' (H, W, C), which becomes (W, C, H).
-  const Value moved = call.add({{"layer", "permute"}, {"dims", list({3, 1, 2})}}, x, "moved");
+  const Value moved = call.add(permute_by({3, 1, 2}), x, "moved");
   return call.add({{"layer", "flatten"}}, moved);
 }
 
@@ -163,13 +163,13 @@ Value convert_permute(const Call& call) {
   const std::array<std::int64_t, 3> keras =
       last ? std::array<std::int64_t, 3>{3, 1, 2} : std::array<std::int64_t, 3>{1, 2, 3};
   if (dims.size() != rank) call.config().refuse("dims", fmt::format("the input has {} axes", rank));
-  Setting::Array order;
+  Extents order;
   for (std::size_t i = 0; i < rank; ++i) {
     const std::int64_t from = dims.at(static_cast<std::size_t>(keras.at(i) - 1));
     if (from < 1 || from > static_cast<std::int64_t>(rank)) call.config().refuse("dims", "axes count from 1");
-    order.emplace_back(ours.at(static_cast<std::size_t>(from - 1)));
+    order.push_back(ours.at(static_cast<std::size_t>(from - 1)));
   }
-  return call.add({{"layer", "permute"}, {"dims", order}}, unmasked(x));
+  return call.add(permute_by(order), unmasked(x));
 }
 
 // (F) -> (n, F)
@@ -177,9 +177,9 @@ Value convert_repeat_vector(const Call& call) {
   const Value x = call.plain_input();
   if (call.shape(x).rank() != 1) throw Error("needs a vector");
   const std::int64_t features = call.shape(x)[0], n = call.config().whole("n");
-  const Value row = call.add({{"layer", "reshape"}, {"shape", list({1, 1, features})}}, x, "row");
+  const Value row = call.add(reshape_to({1, 1, features}), x, "row");
   const Value rows = call.add({{"layer", "resize"}, {"size", list({n, features})}}, row, "rows");
-  return call.add({{"layer", "reshape"}, {"shape", list({n, features})}}, rows);
+  return call.add(reshape_to({n, features}), rows);
 }
 
 Value convert_zero_padding1d(const Call& call) {

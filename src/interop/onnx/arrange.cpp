@@ -13,8 +13,6 @@ View::Axis joined(const std::vector<View::Axis>& groups) {
   return all;
 }
 
-Value list(const std::vector<std::int64_t>& numbers) { return Value::Array(numbers.begin(), numbers.end()); }
-
 Shape shape_of(const View& view, const std::vector<View::Axis>& groups) {
   std::vector<std::int64_t> extents;
   for (const View::Axis& group : groups) extents.push_back(view.extent(group));
@@ -30,7 +28,7 @@ bool is_ascending(const View::Axis& atoms) {
 std::size_t in_shape(ModelBuilder& builder, std::size_t node, const Shape& shape) {
   if (builder.graph().node(node).shape == shape) return node;
   if (shape.rank() == 1) return builder.add({{"layer", "flatten"}}, {node});
-  return builder.add({{"layer", "reshape"}, {"shape", list(shape.extents())}}, {node});
+  return builder.add(reshape_to(shape), {node});
 }
 
 /// Atoms that stay neighbors in a new order.
@@ -59,7 +57,7 @@ std::int64_t product(std::span<const Block> blocks) {
 
 std::size_t permuted(ModelBuilder& builder, std::size_t node, const Shape& as,
                      const std::vector<std::int64_t>& dims) {
-  return builder.add({{"layer", "permute"}, {"dims", list(dims)}}, {in_shape(builder, node, as)});
+  return builder.add(permute_by(dims), {in_shape(builder, node, as)});
 }
 
 /// Reorders blocks to `order`, with permutations of three axes: each moves one block to its place.
@@ -202,9 +200,8 @@ View arranged(ModelBuilder& builder, const View& view, const std::vector<View::A
 }
 
 View flattened(ModelBuilder& builder, const View& view) {
-  std::vector<std::size_t> axes(view.rank());
-  std::iota(axes.begin(), axes.end(), 0);
-  return View::of(builder.graph(), arrange(builder, view, {atoms_of(view, axes)}), {View::kBatch, 0});
+  const View::Axis atoms = atoms_of(view, all_axes(view.rank()));
+  return View::of(builder.graph(), arrange(builder, view, {atoms}), {View::kBatch, 0});
 }
 
 }  // namespace convoke::interop::onnx

@@ -1,5 +1,3 @@
-#include "interop/onnx/array.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <limits>
 
 #include "convoke/core/error.hpp"
+#include "interop/onnx/fold.hpp"
 
 namespace convoke::interop::onnx {
 

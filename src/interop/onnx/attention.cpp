@@ -16,8 +16,7 @@ struct AttentionInputs {
 };
 
 View with_last_two_swapped(const View& view) {
-  std::vector<std::size_t> order;
-  for (std::size_t axis = 0; axis < view.rank(); ++axis) order.push_back(axis);
+  std::vector<std::size_t> order = all_axes(view.rank());
   std::swap(order[view.rank() - 2], order[view.rank() - 1]);
   return view.transposed(order);
 }

@@ -1,8 +1,8 @@
-#include "interop/onnx/broadcast.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+
+#include "interop/onnx/operators.hpp"
 
 namespace convoke::interop::onnx {
 

@@ -106,26 +106,6 @@ void Call::expect_shape(std::size_t input, const std::vector<Dim>& wanted) const
          "export the model with operators instead of formulas, in a newer opset");
 }
 
-std::int64_t Call::integer(const std::string& name, std::int64_t fallback) const {
-  const Attribute* attribute = find_attribute(node_, name);
-  return attribute == nullptr ? fallback : attribute->integer;
-}
-
-double Call::number(const std::string& name, double fallback) const {
-  const Attribute* attribute = find_attribute(node_, name);
-  return attribute == nullptr ? fallback : attribute->number;
-}
-
-std::string Call::text(const std::string& name, const std::string& fallback) const {
-  const Attribute* attribute = find_attribute(node_, name);
-  return attribute == nullptr ? fallback : attribute->text;
-}
-
-std::vector<std::int64_t> Call::integers(const std::string& name, std::vector<std::int64_t> fallback) const {
-  const Attribute* attribute = find_attribute(node_, name);
-  return attribute == nullptr ? fallback : attribute->integers;
-}
-
 std::optional<std::vector<std::int64_t>> Call::list(const std::string& attribute, std::size_t input) const {
   if (has_attribute(attribute)) return integers(attribute);
   if (has(input)) return numbers(input, attribute);

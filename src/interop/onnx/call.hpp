@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "interop/model_builder.hpp"
-#include "interop/onnx/patterns.hpp"
 #include "interop/onnx/source.hpp"
 #include "interop/onnx/view.hpp"
 
@@ -72,15 +71,23 @@ class Call {
   std::vector<std::int64_t> numbers(std::size_t input, std::string_view what) const;
 
   bool has_attribute(const std::string& name) const { return find_attribute(node_, name) != nullptr; }
-  std::int64_t integer(const std::string& name, std::int64_t fallback) const;
-  double number(const std::string& name, double fallback) const;
-  std::string text(const std::string& name, const std::string& fallback) const;
-  std::vector<std::int64_t> integers(const std::string& name, std::vector<std::int64_t> fallback = {}) const;
+  std::int64_t integer(const std::string& name, std::int64_t fallback) const {
+    return attribute_of(node_, name, &Attribute::integer, fallback);
+  }
+  double number(const std::string& name, double fallback) const {
+    return attribute_of(node_, name, &Attribute::number, fallback);
+  }
+  std::string text(const std::string& name, const std::string& fallback) const {
+    return attribute_of(node_, name, &Attribute::text, fallback);
+  }
+  std::vector<std::int64_t> integers(const std::string& name, std::vector<std::int64_t> fallback = {}) const {
+    return attribute_of(node_, name, &Attribute::integers, std::move(fallback));
+  }
   /// Returns whole numbers from an attribute (older opsets) or an input (newer ones); none if both are left
   /// out.
   std::optional<std::vector<std::int64_t>> list(const std::string& attribute, std::size_t input) const;
 
-  /// True if the node stands for the nodes of a formula: see patterns.hpp.
+  /// True if the node stands for the nodes of a formula: see patterns.cpp.
   bool is_recognized() const { return node_.domain == kRecognizedDomain; }
   /// Refuses a formula that reshapes to other dimensions than these, which its input gives if it has any; -1
   /// stands for any dimension.

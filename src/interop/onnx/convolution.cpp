@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "interop/onnx/operators.hpp"
-#include "interop/onnx/window.hpp"
 
 namespace convoke::interop::onnx {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "interop/plain_layers.hpp"
+
 namespace convoke::interop::onnx_export {
 
 std::string Emission::own(std::string_view part) const {
@@ -9,6 +11,12 @@ std::string Emission::own(std::string_view part) const {
 }
 std::string Emission::owners(std::string_view part) const {
   return fmt::format("{}{}.{}", model_.prefix, model_.graph.owner(node).name, part);
+}
+
+std::vector<std::string> Emission::inputs() const {
+  std::vector<std::string> all;
+  for (const std::size_t index : node.inputs) all.push_back(model_.values[index]);
+  return all;
 }
 
 std::string Emission::op(std::string_view type, std::vector<std::string> inputs,
@@ -78,7 +86,7 @@ void Emission::result_channels_first(std::string_view type, std::vector<std::str
 }
 
 // Our padding becomes explicit: the input's size is known, and old auto_pad modes are read differently.
-OnnxAttributes window_attributes(const std::vector<WindowAxis>& axes) {
+OnnxAttributes window_attributes(const WindowAxes& axes) {
   std::vector<std::int64_t> kernel, strides, pads;
   for (const WindowAxis& axis : axes) {
     kernel.push_back(axis.kernel);
@@ -91,6 +99,14 @@ OnnxAttributes window_attributes(const std::vector<WindowAxis>& axes) {
 
 Shape Emission::per_channel() const {
   return input_shape().rank() == 3 ? Shape{channels(), 1, 1} : Shape{channels()};
+}
+
+void emit_plain(Emission& e) {
+  const PlainLayer& layer = *find_plain_layer(&PlainLayer::name, e.settings.type());
+  OnnxAttributes attributes;
+  if (const PlainLayer::Number& number = layer.number; !number.name.empty())
+    attributes.push_back({std::string(number.onnx), static_cast<float>(e.settings.number(number.name))});
+  e.result(layer.onnx, e.inputs(), attributes);
 }
 
 }  // namespace convoke::interop::onnx_export

@@ -13,9 +13,11 @@
 
 namespace convoke::interop::onnx_export {
 
+using Integers = std::vector<std::int64_t>;
+
 /// Writes one node of our graph as nodes of an ONNX graph. Values have our order of axes behind the batch:
 /// images (N, C, H, W), sequences (N, L, F), vectors (N, F). Each layer is a function of this class's state;
-/// see written_layers.cpp.
+/// see src/interop/written.
 class Emission {
  public:
   /// A model that is written: its prefix makes names unique if several share a file.
@@ -35,6 +37,7 @@ class Emission {
 
   std::size_t input_count() const { return node.inputs.size(); }
   const std::string& input(std::size_t i = 0) const { return model_.values[node.inputs[i]]; }
+  std::vector<std::string> inputs() const;
   const nn::ValueSpec& input_shape(std::size_t i = 0) const {
     return model_.graph.node(node.inputs[i]).shape;
   }
@@ -85,51 +88,9 @@ class Emission {
 };
 
 /// Returns kernel_shape, pads and strides of a convolution or pooling.
-OnnxAttributes window_attributes(const std::vector<WindowAxis>& axes);
+OnnxAttributes window_attributes(const WindowAxes& axes);
 
 /// A layer of the table of plain layers: one operator.
 void emit_plain(Emission& e);
-
-void emit_convolution(Emission& e);
-void emit_transposed_convolution(Emission& e);
-void emit_dense(Emission& e);
-void emit_depthwise_convolution(Emission& e);
-void emit_separable_convolution(Emission& e);
-
-void emit_adaptive_pool(Emission& e);
-void emit_average_pool(Emission& e);
-void emit_global_pool(Emission& e);
-void emit_max_pool(Emission& e);
-
-void emit_batch_norm(Emission& e);
-void emit_channel_scale(Emission& e);
-void emit_group_norm(Emission& e);
-void emit_layer_norm(Emission& e);
-void emit_local_response_norm(Emission& e);
-void emit_rescale(Emission& e);
-void emit_standardize(Emission& e);
-
-void emit_elementwise(Emission& e);
-void emit_gelu(Emission& e);
-void emit_hard_sigmoid(Emission& e);
-void emit_prelu(Emission& e);
-void emit_relu6(Emission& e);
-void emit_silu(Emission& e);
-void emit_softmax(Emission& e);
-
-void emit_attention(Emission& e);
-void emit_embedding(Emission& e);
-void emit_recurrent(Emission& e);
-
-void emit_multiply(Emission& e);
-void emit_channel_shuffle(Emission& e);
-void emit_concat(Emission& e);
-void emit_crop(Emission& e);
-void emit_flatten(Emission& e);
-void emit_permute(Emission& e);
-void emit_reshape(Emission& e);
-void emit_resize(Emission& e);
-void emit_slice(Emission& e);
-void emit_zero_pad(Emission& e);
 
 }  // namespace convoke::interop::onnx_export

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace convoke::interop::onnx {
 namespace {
@@ -141,9 +140,7 @@ constexpr std::array kMade{
 std::vector<std::size_t> reduced_axes(const Call& call, std::size_t rank) {
   const auto list = call.list("axes", 1);
   if (list && !list->empty()) return call.axes(*list, rank);
-  std::vector<std::size_t> all(call.integer("noop_with_empty_axes", 0) != 0 ? 0 : rank);
-  std::iota(all.begin(), all.end(), 0);
-  return all;
+  return all_axes(call.integer("noop_with_empty_axes", 0) != 0 ? 0 : rank);
 }
 
 Array array_of(Call& call, std::size_t input) { return Array::of(call.constant(input, "input")); }

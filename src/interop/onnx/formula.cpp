@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "interop/onnx/patterns.hpp"
-
 namespace convoke::interop::onnx {
 namespace {
 
@@ -63,7 +61,7 @@ constexpr std::array kRules{
     Rule{"scores", "Div(MatMul(<query>,<key>),@f)"},
     Rule{"total", "ReduceSum(<exponential>)"},
     Rule{"total", "Expand(Reshape(ReduceSum(<exponential>),s),s)"},
-    // Convoke's own recurrent layers that skip masked tokens t (emit_recurrent.cpp)
+    // Convoke's own recurrent layers that skip masked tokens t (src/interop/written/recurrent.cpp)
     Rule{"present", "Cast(Not(Equal(t,Cast(0))))"},
     Rule{"lengths", "Cast(ReduceSum(<present>))"},
     Rule{"compacted", "GatherND(x,Unsqueeze(TopK(Sub(@p,Mul(<present>,$l)),@k),@n))"},

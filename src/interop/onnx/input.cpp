@@ -111,8 +111,8 @@ std::size_t batch_axis(const Source& source, const ValueInfo& input, std::size_t
   if (input.dims.size() == 3 && input.dims[0] > 0 && input.dims[1] < 0) return 1;
   const bool time_first =
       leads_to(source, input.name, std::span(kElementwise).first(2), [](const NodeProto& node, const auto&) {
-        const Attribute* layout = find_attribute(node, "layout");
-        return (node.op == "LSTM" || node.op == "GRU") && (layout == nullptr || layout->integer == 0);
+        return (node.op == "LSTM" || node.op == "GRU") &&
+               attribute_of(node, "layout", &Attribute::integer, std::int64_t{0}) == 0;
       });
   return time_first ? 1 : 0;
 }

@@ -1,5 +1,3 @@
-#include "interop/onnx/onnx.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,10 +9,10 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/file.hpp"
+#include "interop/format.hpp"
 #include "interop/onnx/fold.hpp"
 #include "interop/onnx/input.hpp"
 #include "interop/onnx/operators.hpp"
-#include "interop/onnx/patterns.hpp"
 #include "interop/outputs.hpp"
 
 namespace convoke::interop {
@@ -144,8 +142,7 @@ void choose_output(ModelProto& model, const std::string& wanted, std::vector<std
 /// True if the node changes only the type of its numbers, or that of the classes which ArgMax gives.
 bool only_names(const Source& source, const NodeProto& node) {
   if (node.op != "Cast") return node.op == "Identity";
-  const Attribute* to = find_attribute(node, "to");
-  const std::int64_t type = to == nullptr ? 1 : to->integer;
+  const std::int64_t type = attribute_of(node, "to", &Attribute::integer, std::int64_t{1});
   const bool real = type == 1 || type == 10 || type == 11 || type == 16;
   const NodeProto* before = source.producer(node.inputs[0]);
   return real || (before != nullptr && before->op == "ArgMax");

@@ -1,11 +1,10 @@
-#include "interop/onnx/onnx_writer.hpp"
-
 #include <fmt/format.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "convoke/nn/losses/loss.hpp"
+#include "interop/format.hpp"
 #include "interop/onnx/emission.hpp"
 #include "interop/outputs.hpp"
 #include "interop/written_layers.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "interop/onnx/patterns.hpp"
 #include "interop/plain_layers.hpp"
 
 namespace convoke::interop::onnx {
@@ -76,7 +75,7 @@ constexpr std::array kOperators{
     Operator{"Upsample", convert_upsample},
 };
 
-// Operators that the pattern pass puts in the place of several nodes: see patterns.hpp.
+// Operators that the pattern pass puts in the place of several nodes: see patterns.cpp.
 constexpr std::array kRecognized{
     Operator{"AttentionOfHeads", convert_spelled_attention},
     Operator{"HardSigmoid6", convert_recognized_activation},

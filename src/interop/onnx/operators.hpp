@@ -1,4 +1,5 @@
 #pragma once
+#include "convoke/nn/window.hpp"
 #include "interop/onnx/call.hpp"
 
 // How operators become layers: one function for each, or for each family. operators.cpp has their table.
@@ -46,9 +47,8 @@ void convert_clip(Call& call);
 void convert_softmax(Call& call);
 void convert_log_softmax(Call& call);
 void convert_dropout(Call& call);
-// elementwise.cpp
-void convert_function(Call& call);
 // arithmetic.cpp
+void convert_function(Call& call);
 void convert_add(Call& call);
 void convert_subtract(Call& call);
 void convert_multiply(Call& call);
@@ -110,5 +110,56 @@ View joined(Call& call, const std::vector<View>& parts, std::size_t axis);
 View reshaped(Call& call, const View& view, std::vector<Dim> to);
 /// Gives a value with these dimensions as the node's output.
 void give_reshaped(Call& call, const Known& value, std::vector<Dim> to);
+
+// broadcast.cpp: brings the operands of element-wise operators to one shape, as NumPy.
+
+/// Returns the dimensions to which both are broadcast. Refuses the node if they do not fit.
+std::vector<Dim> broadcast(const Call& call, const std::vector<Dim>& a, const std::vector<Dim>& b);
+/// Returns the view with axes of extent 1 in front, up to `rank`.
+View with_rank(const View& view, std::size_t rank);
+/// Returns the view with all axes of extent 1 of `to` repeated.
+View repeated(Call& call, const View& view, const std::vector<Dim>& to);
+/// Brings views to one shape.
+std::vector<View> broadcast_all(Call& call, std::vector<View> views);
+
+/// The elements of a constant that is broadcast to a view, along the axes in which they differ.
+struct Spread {
+  View view;  ///< has a channel for each element
+  Constant constant;
+};
+
+Spread spread(Call& call, const View& view, const Constant& constant);
+
+/// Values of one shape over nodes of one shape.
+struct Aligned {
+  std::vector<std::size_t> nodes;
+  View view;  ///< of a node with the same axes
+};
+Aligned aligned(Call& call, const std::vector<View>& views);
+
+/// The window of a convolution or a pooling, over images or, with `sequence`, along sequences as images of
+/// one row.
+struct WindowAttributes {
+  bool sequence = false;
+  nn::Extent kernel{1}, stride{1}, dilation{1};
+  nn::Padding padding;
+
+  /// Returns a number along sequences, [height, width] of images.
+  Value value(nn::Extent extent) const;
+  /// Returns the settings of a layer over the window, whose size it calls `size`.
+  Settings settings(std::string_view layer, std::string_view size) const;
+};
+
+/// Reads the attributes of a window. `kernel`: without the attribute kernel_shape; `input`: the value (N, C,
+/// L) or (N, C, H, W).
+WindowAttributes read_window(const Call& call, const std::vector<std::int64_t>& kernel, const View& input);
+
+/// Returns a pair of numbers, of which a sequence has only the second.
+nn::Extent extent_of(const Call& call, const std::vector<std::int64_t>& values, bool sequence);
+
+/// Returns the node with the value (N, C, H, W) as images (C, H, W), or (N, C, L) as sequences (L, C).
+std::size_t channels_first(Call& call, const View& view);
+/// Returns the ONNX value of such a node.
+View of_channels_first(const nn::Graph& graph, std::size_t node);
 
 }  // namespace convoke::interop::onnx

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "interop/onnx/broadcast.hpp"
 #include "interop/onnx/fold.hpp"
 #include "interop/onnx/operators.hpp"
 #include "interop/slice_indices.hpp"

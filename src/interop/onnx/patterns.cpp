@@ -1,5 +1,3 @@
-#include "interop/onnx/patterns.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -49,10 +47,13 @@ bool tanh_form(const Source&, const Match&, NodeProto& node) {
 
 bool sixth(const Source& source, const Match& match, NodeProto&) {
   const NodeProto* gate = node_of(source, match, "HardSigmoid");
-  const Attribute* alpha = gate == nullptr ? nullptr : find_attribute(*gate, "alpha");
-  const Attribute* beta = gate == nullptr ? nullptr : find_attribute(*gate, "beta");
-  return alpha != nullptr && std::abs(alpha->number - 1.0F / 6) < 1e-5F &&
-         (beta == nullptr || beta->number == 0.5F);
+  return gate != nullptr &&
+         std::abs(attribute_of(*gate, "alpha", &Attribute::number, 0.0F) - 1.0F / 6) < 1e-5F &&
+         attribute_of(*gate, "beta", &Attribute::number, 0.5F) == 0.5F;
+}
+
+bool has_keepdims(const NodeProto& node) {
+  return attribute_of(node, "keepdims", &Attribute::integer, std::int64_t{1}) != 0;
 }
 
 bool normalize(const Source& source, const Match& match, NodeProto& node) {
@@ -61,8 +62,7 @@ bool normalize(const Source& source, const Match& match, NodeProto& node) {
     if (op != "ReduceMean" && op != "ReduceSum") continue;
     const NodeProto* mean = source.producer(output);
     const auto own = axes_of(source, *mean);
-    const Attribute* keep = find_attribute(*mean, "keepdims");
-    const bool gone = op == "ReduceMean" && keep != nullptr && keep->integer == 0;
+    const bool gone = op == "ReduceMean" && !has_keepdims(*mean);
     if (!own || gone || (axes && *axes != *own)) return false;
     axes = own;
   }
@@ -97,16 +97,15 @@ bool group_norm(const Source& source, const Match& match, NodeProto& node) {
       zeroes->uniform() != 0.0F) {
     return false;
   }
-  const Attribute* epsilon = find_attribute(*instance, "epsilon");
   node.attributes.push_back({.name = "num_groups", .integer = ones->shape[0]});
-  node.attributes.push_back({.name = "epsilon", .number = epsilon == nullptr ? 1e-5F : epsilon->number});
+  node.attributes.push_back(
+      {.name = "epsilon", .number = attribute_of(*instance, "epsilon", &Attribute::number, 1e-5F)});
   return true;
 }
 
 /// True if a node that reduces keeps its axes, itself or by a reshape after it.
 bool keeps_axes(const Match& match, const NodeProto& node) {
-  const Attribute* keep = find_attribute(node, "keepdims");
-  return keep == nullptr || keep->integer != 0 || match.values.contains("s");
+  return has_keepdims(node) || match.values.contains("s");
 }
 
 bool softmax(const Source& source, const Match& match, NodeProto& node) {
@@ -158,9 +157,10 @@ bool token(const Source& source, const Match& match, NodeProto& node) {
 }
 
 bool attention(const Source& source, const Match& match, NodeProto& node) {
-  const Attribute* axis = find_attribute(*node_of(source, match, "Softmax"), "axis");
   const std::int64_t usual = source.model().opset < 13 ? 1 : -1;
-  node.attributes.push_back({.name = "axis", .integer = axis == nullptr ? usual : axis->integer});
+  const NodeProto& softmax = *node_of(source, match, "Softmax");
+  node.attributes.push_back(
+      {.name = "axis", .integer = attribute_of(softmax, "axis", &Attribute::integer, usual)});
   return true;
 }
 
@@ -180,8 +180,7 @@ bool masked_recurrent(const Source& source, const Match& match, NodeProto& node)
 bool masked_states(const Source& source, const Match& match, NodeProto& node) {
   const NodeProto* cell = node_of(source, match, "LSTM");
   if (cell == nullptr) cell = node_of(source, match, "GRU");
-  const Attribute* direction = find_attribute(*cell, "direction");
-  const bool both = direction != nullptr && direction->text == "bidirectional";
+  const bool both = attribute_of(*cell, "direction", &Attribute::text, std::string()) == "bidirectional";
   const bool zeroes = node_of(source, match, "Min") == nullptr;  // at masked time steps
   if (cell->domain != kRecognizedDomain || both != zeroes) return false;
   for (const auto& [op, output] : match.nodes) {

@@ -2,7 +2,6 @@
 
 #include "interop/onnx/fold.hpp"
 #include "interop/onnx/operators.hpp"
-#include "interop/onnx/window.hpp"
 
 namespace convoke::interop::onnx {
 namespace {

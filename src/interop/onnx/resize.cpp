@@ -104,12 +104,6 @@ void resize(Call& call, const Coordinates& how, const std::string& mode, const s
   call.give(second.with(node, columns.out));
 }
 
-std::vector<std::size_t> all_axes(const View& x) {
-  std::vector<std::size_t> axes;
-  for (std::size_t axis = 0; axis < x.rank(); ++axis) axes.push_back(axis);
-  return axes;
-}
-
 std::vector<double> scales_of(const Call& call, std::size_t input) {
   const std::vector<float> values = call.constant(input, "scales").floats();
   return {values.begin(), values.end()};
@@ -130,10 +124,10 @@ void convert_resize(Call& call) {
   const View& x = call.view(0);
   const std::string mode = mode_of(call);
   if (call.opset() < 11) {
-    return resize(call, {"asymmetric", "floor"}, mode, scales_of(call, 1), {}, all_axes(x));
+    return resize(call, {"asymmetric", "floor"}, mode, scales_of(call, 1), {}, all_axes(x.rank()));
   }
   if (call.integer("antialias", 0) != 0) call.refuse("smooths (antialias = 1), which Convoke does not");
-  std::vector<std::size_t> axes = all_axes(x);
+  std::vector<std::size_t> axes = all_axes(x.rank());
   if (call.has_attribute("axes")) axes = call.axes(call.integers("axes"), x.rank());
   const Coordinates how{call.text("coordinate_transformation_mode", "half_pixel"),
                         call.text("nearest_mode", "round_prefer_floor")};
@@ -160,7 +154,7 @@ void convert_upsample(Call& call) {
     scales.assign(given->numbers.begin(), given->numbers.end());
   }
   if (scales.size() != x.rank()) call.refuse("has not one scale for each axis");
-  resize(call, {"asymmetric", "floor"}, mode_of(call), scales, {}, all_axes(x));
+  resize(call, {"asymmetric", "floor"}, mode_of(call), scales, {}, all_axes(x.rank()));
 }
 
 }  // namespace convoke::interop::onnx

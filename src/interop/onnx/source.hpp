@@ -58,7 +58,20 @@ class Source {
 std::optional<Constant> constant_of(const NodeProto& node, const std::filesystem::path& folder);
 /// Returns the attribute, or null.
 const Attribute* find_attribute(const NodeProto& node, const std::string& name);
+/// Returns a value of the attribute, such as &Attribute::integer; `fallback` if the node lacks it.
+template <class Stored, class T>
+T attribute_of(const NodeProto& node, const std::string& name, Stored Attribute::*value, T fallback) {
+  const Attribute* attribute = find_attribute(node, name);
+  return attribute == nullptr ? fallback : T(attribute->*value);
+}
 /// Returns `node "/conv1/Conv" (Conv)` for messages.
 std::string describe(const NodeProto& node);
+
+/// The domain of operators that stand for several nodes.
+inline constexpr const char* kRecognizedDomain = "convoke";
+
+/// Recognizes operators that exporters spell out, x * Sigmoid(x) or the eight nodes of a layer normalization,
+/// and puts one node in the place of the last of their nodes.
+void recognize_patterns(Source& source);
 
 }  // namespace convoke::interop::onnx

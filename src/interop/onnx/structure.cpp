@@ -88,9 +88,7 @@ Dim times(Dim a, Dim b) { return {a.value * b.value, a.batch || b.batch}; }
 
 View reshaped(Call& call, const View& view, std::vector<Dim> to) {
   if (to.size() > View::kMostAxes) call.refuse(fmt::format("reshapes to {} axes", to.size()));
-  std::vector<std::size_t> all(view.rank());
-  std::iota(all.begin(), all.end(), 0);
-  const std::int64_t elements = view.extent(atoms_of(view, all));
+  const std::int64_t elements = view.extent(atoms_of(view, all_axes(view.rank())));
   const std::vector<std::vector<Dim>> ways = readings(to, elements, call.import().batch);
   // A file that leaves the batch open leaves its axis open, too.
   const auto axis = std::find(to.begin(), to.end(), Dim{kOpen});

@@ -48,6 +48,8 @@ struct View {
   friend bool operator==(const View&, const View&) = default;
 };
 
+/// Returns 0, 1, ..., rank - 1.
+std::vector<std::size_t> all_axes(std::size_t rank);
 /// Returns the atoms of these ONNX axes, without the batch.
 View::Axis atoms_of(const View& view, const std::vector<std::size_t>& axes);
 

@@ -1,11 +1,10 @@
-#include "interop/onnx/window.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_keys.hpp"
+#include "interop/onnx/operators.hpp"
 
 namespace convoke::interop::onnx {
 namespace {

@@ -5,8 +5,8 @@
 #include "convoke/core/error.hpp"
 #include "convoke/engine/canonical.hpp"
 #include "convoke/os/atomic_file.hpp"
+#include "interop/format.hpp"
 #include "interop/safetensors/names.hpp"
-#include "interop/safetensors/safetensors.hpp"
 
 namespace convoke::interop {
 namespace {

@@ -1,19 +1,166 @@
-#include "interop/tfjs/tfjs.hpp"
-
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+#include <deque>
 #include <memory>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/os/recent_file.hpp"
+#include "interop/format.hpp"
 #include "interop/keras/model_reader.hpp"
-#include "interop/tfjs/manifest.hpp"
 
 namespace convoke::interop::tfjs {
 namespace {
 
 using keras::Json;
 using keras::member;
+using keras::text_of;
+
+/// Several files, one after the other.
+class Shards {
+ public:
+  void append(const std::filesystem::path& file) {
+    files_.emplace_back(file);
+    ends_.push_back(size() + files_.back().open()->size());
+  }
+  std::uint64_t size() const { return ends_.empty() ? 0 : ends_.back(); }
+
+  void read_at(std::uint64_t offset, std::span<std::byte> bytes) const {
+    for (std::size_t i = 0; i < files_.size() && !bytes.empty(); ++i) {
+      if (offset >= ends_[i]) continue;
+      const std::uint64_t begin = i == 0 ? 0 : ends_[i - 1];
+      const std::size_t count = std::min<std::uint64_t>(bytes.size(), ends_[i] - offset);
+      files_[i].open()->read_at(offset - begin, bytes.first(count));
+      offset += count;
+      bytes = bytes.subspan(count);
+    }
+  }
+
+ private:
+  mutable std::deque<os::RecentFile> files_;
+  std::vector<std::uint64_t> ends_;
+};
+
+/// How the numbers of a tensor are stored: value = scale * stored + min.
+struct Stored {
+  NumberType type = NumberType::kFloat32;
+  double scale = 1, min = 0;
+};
+
+std::optional<Stored> stored_as(const Json& weight) {
+  const Json& quantization = member(weight, "quantization");
+  const std::string name = text_of(member(quantization.is_object() ? quantization : weight, "dtype"));
+  const auto type = number_type(&NumberTypeFacts::name, name);
+  if (!type) return std::nullopt;
+  Stored stored{.type = *type};
+  const Json& scale = member(quantization, "scale");
+  const Json& min = member(quantization, "min");
+  if (scale.is_number()) stored.scale = scale.get<double>();
+  if (min.is_number()) stored.min = min.get<double>();
+  return stored;
+}
+
+// Keeps within the folder of model.json: no absolute path, no "..".
+std::filesystem::path beside(const std::filesystem::path& file, const Json& json) {
+  const std::string text = text_of(json);
+  const std::filesystem::path path(text);
+  const bool leaves = text.empty() || path.is_absolute() || text.find('\\') != std::string::npos ||
+                      text.find('\0') != std::string::npos ||
+                      std::any_of(path.begin(), path.end(), [](const auto& part) { return part == ".."; });
+  if (leaves) {
+    throw Error(fmt::format("{}: its weights are in \"{}\", which is not in its folder", file.string(),
+                            shortened(one_line(text), 80)),
+                "put the files of weights beside model.json");
+  }
+  return file.parent_path() / path;
+}
+
+Shape shape_of(const Json& json) {
+  constexpr std::size_t kMostAxes = 8;
+  std::vector<std::int64_t> extents;
+  for (const Json& extent : json) {
+    const bool good = extent.is_number_integer() && extents.size() < kMostAxes;
+    extents.push_back(good ? extent.get<std::int64_t>() : -1);
+  }
+  return Shape(extents);
+}
+
+// Reads a tensor as fp32, piece by piece.
+Tensor dequantized(std::string name, const Tensor& raw, const Stored& stored) {
+  Tensor tensor{.name = std::move(name), .shape = raw.shape, .type = NumberType::kFloat32, .read = {}};
+  tensor.read = [raw, stored](std::uint64_t offset, std::span<std::byte> bytes) {
+    const std::uint64_t first = offset / sizeof(float);
+    const auto count = static_cast<std::int64_t>(bytes.size() / sizeof(float));
+    Tensor part = raw;
+    part.shape = {count};
+    part.read = [&raw, first](std::uint64_t at, std::span<std::byte> out) {
+      raw.read(first * size_of(raw.type) + at, out);
+    };
+    std::vector<float> values = read_floats(part);
+    for (float& value : values)
+      value = static_cast<float>(stored.scale * static_cast<double>(value) + stored.min);
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+  };
+  return tensor;
+}
+
+/// The weights that a model.json names.
+struct Manifest {
+  std::vector<Tensor> tensors;
+  std::set<std::string> converted;  ///< types of numbers other than fp32: "uint8"
+};
+
+void open_group(const std::filesystem::path& file, const Json& group, Manifest& manifest) {
+  const auto shards = std::make_shared<Shards>();
+  for (const Json& path : member(group, "paths")) shards->append(beside(file, path));
+  std::uint64_t offset = 0;
+  for (const Json& weight : member(group, "weights")) {
+    const std::string name = text_of(member(weight, "name"));
+    const std::optional<Stored> stored = stored_as(weight);
+    if (!stored || !member(weight, "shape").is_array()) {
+      throw Error(fmt::format("{}: the weight \"{}\" holds no numbers of a known type", file.string(),
+                              shortened(one_line(name), 80)),
+                  fmt::format("known: {}", join(names_in(kNumberTypes))));
+    }
+    Tensor raw{.name = name, .shape = shape_of(member(weight, "shape")), .type = stored->type, .read = {}};
+    const std::uint64_t bytes = raw.bytes();
+    if (bytes > shards->size() - offset) {
+      throw Error(fmt::format("{}: its files of weights end before \"{}\" does", file.string(),
+                              shortened(one_line(name), 80)),
+                  "a file is truncated or missing: get all of them again");
+    }
+    raw.read = [shards, offset](std::uint64_t at, std::span<std::byte> out) {
+      shards->read_at(offset + at, out);
+    };
+    offset += bytes;
+    if (stored->type != NumberType::kFloat32) manifest.converted.emplace(name_of(stored->type));
+    const bool plain = stored->scale == 1 && stored->min == 0;
+    manifest.tensors.push_back(plain ? raw : dequantized(name, raw, *stored));
+  }
+  if (offset != shards->size()) {
+    throw Error(fmt::format("{}: its files of weights have {} bytes, but it names weights of {}",
+                            file.string(), shards->size(), offset),
+                "the files belong to another model: get all of them again");
+  }
+}
+
+/// Opens the files of a "weightsManifest" beside `file`: groups of binary files, and the tensors that lie one
+/// after the other in their bytes. Throws Error naming `file` for a path that leaves its folder, a type that
+/// is no number, and bytes that are too few or too many.
+Manifest open_manifest(const std::filesystem::path& file, const Json& groups) {
+  if (!groups.is_array() || groups.empty()) {
+    throw Error(fmt::format("{}: names no weights (\"weightsManifest\")", file.string()));
+  }
+  Manifest manifest;
+  for (const Json& group : groups) open_group(file, group, manifest);
+  return manifest;
+}
 
 /// A model.json with its weights.
 struct Model {
@@ -43,7 +190,7 @@ Model open_model(const std::filesystem::path& file) {
   model.config = config.is_string()   ? keras::parse_json(config.get<std::string>(), where)
                  : config.is_object() ? config
                                       : topology;
-  if (keras::text_of(member(topology, "keras_version")).starts_with("3.")) model.keras_version = 3;
+  if (text_of(member(topology, "keras_version")).starts_with("3.")) model.keras_version = 3;
   Manifest manifest = open_manifest(file, member(model.json, "weightsManifest"));
   model.converted = std::move(manifest.converted);
   model.weights = keras::named_weights(std::move(manifest.tensors));

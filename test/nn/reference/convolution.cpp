@@ -1,8 +1,8 @@
-#include "reference/convolution.hpp"
-
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "reference/layer.hpp"
 #include "reference/window.hpp"
 
 namespace reference {
@@ -63,8 +63,6 @@ Values depthwise(const Call& call, const std::vector<double>& weight) {
   }
   return y;
 }
-
-}  // namespace
 
 // y[t, o] = b[o] + sum_{k, i in the group of o} w[o, i, k] x[t * stride + k * dilation - before, i]
 Values conv1d(const Call& call) {
@@ -135,6 +133,20 @@ void dense(const Call& call, const AddProduct& add) {
     for (std::int64_t i = 0; i < in; ++i) add({y, y / units * in + i, y % units * in + i});
   }
   add_bias(call, add);
+}
+
+}  // namespace
+
+std::span<const LayerEntry> convolutions() {
+  static constexpr std::array kLayers{
+      LayerEntry{.type = "conv1d", .forward = conv1d},
+      LayerEntry{.type = "conv2d", .products = conv2d},
+      LayerEntry{.type = "conv2d_transpose", .products = conv2d_transpose},
+      LayerEntry{.type = "dense", .products = dense},
+      LayerEntry{.type = "depthwise_conv2d", .forward = depthwise_conv2d},
+      LayerEntry{.type = "separable_conv2d", .forward = separable_conv2d},
+  };
+  return kLayers;
 }
 
 }  // namespace reference

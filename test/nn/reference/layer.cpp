@@ -1,85 +1,11 @@
 #include "reference/layer.hpp"
 
-#include <algorithm>
 #include <array>
 #include <stdexcept>
 
 #include "convoke/core/settings.hpp"
-#include "reference/convolution.hpp"
-#include "reference/normalization.hpp"
-#include "reference/pointwise.hpp"
-#include "reference/pooling.hpp"
-#include "reference/sequence.hpp"
-#include "reference/structure.hpp"
 
 namespace reference {
-namespace {
-
-/// One line per layer. The functions are in the files of this folder, by kind.
-constexpr std::array kLayers{
-    LayerEntry{.type = "adaptive_average_pool", .forward = adaptive_pool},
-    LayerEntry{.type = "adaptive_max_pool", .forward = adaptive_pool},
-    LayerEntry{.type = "add", .products = add},
-    LayerEntry{.type = "attention", .forward = attention},
-    LayerEntry{.type = "average", .forward = average},
-    LayerEntry{.type = "average_pool", .products = average_pool},
-    LayerEntry{.type = "average_pool1d", .forward = pool1d},
-    LayerEntry{.type = "batch_norm", .forward = batch_norm, .backward = batch_norm_backward},
-    LayerEntry{.type = "channel_scale", .forward = channel_scale},
-    LayerEntry{.type = "channel_shuffle", .forward = channel_shuffle},
-    LayerEntry{.type = "concat", .forward = concat},
-    LayerEntry{.type = "conv1d", .forward = conv1d},
-    LayerEntry{.type = "conv2d", .products = conv2d},
-    LayerEntry{.type = "conv2d_transpose", .products = conv2d_transpose},
-    LayerEntry{.type = "crop", .forward = crop},
-    LayerEntry{.type = "dense", .products = dense},
-    LayerEntry{.type = "depthwise_conv2d", .forward = depthwise_conv2d},
-    LayerEntry{.type = "dropout", .products = dropout},
-    LayerEntry{.type = "elementwise", .forward = elementwise},
-    LayerEntry{.type = "elu", .forward = elu, .element_wise = true},
-    LayerEntry{.type = "embedding", .forward = embedding},
-    LayerEntry{.type = "flatten", .products = flatten},
-    LayerEntry{.type = "gaussian_noise", .forward = gaussian_noise, .element_wise = true},
-    LayerEntry{.type = "gelu", .forward = gelu, .element_wise = true},
-    LayerEntry{.type = "global_average_pool", .products = average_pool},
-    LayerEntry{.type = "global_average_pool1d", .forward = global_pool},
-    LayerEntry{.type = "global_max_pool", .forward = global_pool},
-    LayerEntry{.type = "global_max_pool1d", .forward = global_pool},
-    LayerEntry{.type = "group_norm", .forward = group_norm},
-    LayerEntry{.type = "gru", .forward = gru},
-    LayerEntry{.type = "hard_sigmoid", .forward = hard_sigmoid, .element_wise = true},
-    LayerEntry{.type = "hard_swish", .forward = hard_swish, .element_wise = true},
-    LayerEntry{.type = "identity", .forward = identity},
-    LayerEntry{.type = "layer_norm", .forward = layer_norm},
-    LayerEntry{.type = "leaky_relu", .forward = leaky_relu, .element_wise = true},
-    LayerEntry{.type = "local_response_norm", .forward = local_response_norm},
-    LayerEntry{.type = "lstm", .forward = lstm},
-    LayerEntry{.type = "max_pool", .products = max_pool},
-    LayerEntry{.type = "max_pool1d", .forward = pool1d},
-    LayerEntry{.type = "maximum", .forward = maximum},
-    LayerEntry{.type = "multiply", .forward = multiply},
-    LayerEntry{.type = "permute", .forward = permute},
-    LayerEntry{.type = "prelu", .forward = prelu},
-    LayerEntry{.type = "relu", .products = relu},
-    LayerEntry{.type = "relu6", .forward = relu6, .element_wise = true},
-    LayerEntry{.type = "rescale", .forward = rescale, .element_wise = true},
-    LayerEntry{.type = "reshape", .forward = identity},
-    LayerEntry{.type = "resize", .forward = resize},
-    LayerEntry{.type = "selu", .forward = selu, .element_wise = true},
-    LayerEntry{.type = "separable_conv2d", .forward = separable_conv2d},
-    LayerEntry{.type = "sigmoid", .forward = sigmoid, .element_wise = true},
-    LayerEntry{.type = "silu", .forward = silu, .element_wise = true},
-    LayerEntry{.type = "slice", .forward = slice},
-    LayerEntry{.type = "softmax", .forward = softmax},
-    LayerEntry{.type = "softplus", .forward = softplus, .element_wise = true},
-    LayerEntry{.type = "standardize", .forward = standardize, .element_wise = true},
-    LayerEntry{.type = "stochastic_depth", .forward = stochastic_depth, .element_wise = true},
-    LayerEntry{.type = "subtract", .forward = subtract},
-    LayerEntry{.type = "tanh", .forward = tanh, .element_wise = true},
-    LayerEntry{.type = "zero_pad", .forward = zero_pad},
-};
-
-}  // namespace
 
 double Call::number(std::string_view setting, double fallback) const {
   return convoke::SettingsReader(settings, "reference").get(setting, fallback);
@@ -95,6 +21,9 @@ std::pair<std::int64_t, std::int64_t> Call::pair(std::string_view setting) const
 }
 
 namespace {
+
+constexpr std::array kFamilies{convolutions, normalizations,  pointwise_layers,
+                               poolings,     sequence_layers, structure_layers};
 
 /// Returns y, the sum of the products.
 Values sum_of_products(const LayerEntry& layer, const Call& call) {
@@ -185,10 +114,12 @@ void backward(const LayerEntry& layer, Call& call, Gradients& gradients) {
 }
 
 const LayerEntry& layer_of(std::string_view type) {
-  const auto it = std::find_if(kLayers.begin(), kLayers.end(),
-                               [&](const LayerEntry& entry) { return entry.type == type; });
-  if (it == kLayers.end()) throw std::logic_error("the reference has no layer " + std::string(type));
-  return *it;
+  for (const auto family : kFamilies) {
+    for (const LayerEntry& entry : family()) {
+      if (entry.type == type) return entry;
+    }
+  }
+  throw std::logic_error("the reference has no layer " + std::string(type));
 }
 
 }  // namespace reference

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,14 @@ struct LayerEntry {
   void (*backward)(const Call& call, Gradients& gradients) = nullptr;
   bool element_wise = false;  ///< y[i] depends on x[i] alone, so one difference serves all elements
 };
+
+// Families of layers, each with a file in this folder: one line per layer.
+std::span<const LayerEntry> convolutions();
+std::span<const LayerEntry> normalizations();
+std::span<const LayerEntry> pointwise_layers();
+std::span<const LayerEntry> poolings();
+std::span<const LayerEntry> sequence_layers();
+std::span<const LayerEntry> structure_layers();
 
 Values forward(const LayerEntry& layer, const Call& call);
 

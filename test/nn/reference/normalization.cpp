@@ -1,7 +1,8 @@
-#include "reference/normalization.hpp"
-
 #include <algorithm>
+#include <array>
 #include <cmath>
+
+#include "reference/layer.hpp"
 
 namespace reference {
 namespace {
@@ -43,8 +44,6 @@ void normalize(const Call& call, const Axes& axes, std::int64_t n, std::int64_t 
     }
   }
 }
-
-}  // namespace
 
 Values layer_norm(const Call& call) {
   const Axes axes(call.x().shape);
@@ -99,8 +98,6 @@ Values softmax(const Call& call) {
   return y;
 }
 
-namespace {
-
 /// Returns the number of channels, or of features of a sequence.
 std::int64_t channel_count(const Values& x) { return x.shape.rank() == 2 ? x.shape[1] : x.channels(); }
 std::int64_t channel_size(const Values& x) { return x.shape.elements() / channel_count(x); }
@@ -147,8 +144,6 @@ std::vector<double> coefficients(const Call& call, const char* name, double othe
   if (call.has_parameter(name)) return call.parameter(name);
   return std::vector<double>(call.parameter("running_mean").size(), otherwise);
 }
-
-}  // namespace
 
 // y = gamma_c (x - mean_c) / sqrt(var_c + epsilon) + beta_c
 Values batch_norm(const Call& call) {
@@ -206,6 +201,19 @@ void batch_norm_backward(const Call& call, Gradients& gradients) {
       add("running_variance", m.variance[c] * share);
     }
   }
+}
+
+}  // namespace
+
+std::span<const LayerEntry> normalizations() {
+  static constexpr std::array kLayers{
+      LayerEntry{.type = "batch_norm", .forward = batch_norm, .backward = batch_norm_backward},
+      LayerEntry{.type = "group_norm", .forward = group_norm},
+      LayerEntry{.type = "layer_norm", .forward = layer_norm},
+      LayerEntry{.type = "local_response_norm", .forward = local_response_norm},
+      LayerEntry{.type = "softmax", .forward = softmax},
+  };
+  return kLayers;
 }
 
 }  // namespace reference

@@ -1,11 +1,11 @@
-#include "reference/pointwise.hpp"
-
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
 #include "convoke/core/random.hpp"
+#include "reference/layer.hpp"
 
 namespace reference {
 namespace {
@@ -29,8 +29,6 @@ convoke::PhiloxCounter words_of(const Call& call, std::uint32_t first, std::int6
                               call.key.samples[static_cast<std::size_t>(sample)], 0},
                              convoke::philox_key(call.key.seed, convoke::Purpose::kDropout, call.key.epoch));
 }
-
-}  // namespace
 
 Values channel_scale(const Call& call) {
   const std::vector<double>& gamma = call.parameter("gamma");
@@ -198,6 +196,34 @@ Values sigmoid(const Call& call) {
 }
 Values tanh(const Call& call) {
   return each(call, [](double x, std::int64_t) { return std::tanh(x); });
+}
+
+}  // namespace
+
+std::span<const LayerEntry> pointwise_layers() {
+  static constexpr std::array kLayers{
+      LayerEntry{.type = "channel_scale", .forward = channel_scale},
+      LayerEntry{.type = "dropout", .products = dropout},
+      LayerEntry{.type = "elementwise", .forward = elementwise},
+      LayerEntry{.type = "elu", .forward = elu, .element_wise = true},
+      LayerEntry{.type = "gaussian_noise", .forward = gaussian_noise, .element_wise = true},
+      LayerEntry{.type = "gelu", .forward = gelu, .element_wise = true},
+      LayerEntry{.type = "hard_sigmoid", .forward = hard_sigmoid, .element_wise = true},
+      LayerEntry{.type = "hard_swish", .forward = hard_swish, .element_wise = true},
+      LayerEntry{.type = "leaky_relu", .forward = leaky_relu, .element_wise = true},
+      LayerEntry{.type = "prelu", .forward = prelu},
+      LayerEntry{.type = "relu", .products = relu},
+      LayerEntry{.type = "relu6", .forward = relu6, .element_wise = true},
+      LayerEntry{.type = "rescale", .forward = rescale, .element_wise = true},
+      LayerEntry{.type = "selu", .forward = selu, .element_wise = true},
+      LayerEntry{.type = "sigmoid", .forward = sigmoid, .element_wise = true},
+      LayerEntry{.type = "silu", .forward = silu, .element_wise = true},
+      LayerEntry{.type = "softplus", .forward = softplus, .element_wise = true},
+      LayerEntry{.type = "standardize", .forward = standardize, .element_wise = true},
+      LayerEntry{.type = "stochastic_depth", .forward = stochastic_depth, .element_wise = true},
+      LayerEntry{.type = "tanh", .forward = tanh, .element_wise = true},
+  };
+  return kLayers;
 }
 
 }  // namespace reference

@@ -1,9 +1,9 @@
-#include "reference/pooling.hpp"
-
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
 
+#include "reference/layer.hpp"
 #include "reference/window.hpp"
 
 namespace reference {
@@ -48,8 +48,6 @@ std::pair<std::int64_t, std::int64_t> corner(const Call& call, const char* key) 
   const auto list = convoke::SettingsReader(call.settings, "reference").get(key, std::vector<std::int64_t>{});
   return {list[0], list.size() == 4 ? list[2] : list.back()};
 }
-
-}  // namespace
 
 Values adaptive_pool(const Call& call) {
   const Values& x = call.x();
@@ -130,8 +128,6 @@ Values zero_pad(const Call& call) {
   });
 }
 
-namespace {
-
 /// The place on an axis of `in` pixels from which ONNX's Resize reads output o of `out`.
 double place(const std::string& centers, std::int64_t o, std::int64_t in, std::int64_t out) {
   const auto at = static_cast<double>(o), inputs = static_cast<double>(in),
@@ -147,8 +143,6 @@ double rounded(const std::string& rounding, double place) {
   if (rounding == "ceil") return std::ceil(place - kTie);
   return rounding == "round_prefer_floor" ? std::ceil(place - 0.5 - kTie) : std::floor(place + 0.5 + kTie);
 }
-
-}  // namespace
 
 // y = sum over pixels of (1 - distance on each axis), where that is positive; pixels at the edge extend
 // outwards.
@@ -173,16 +167,12 @@ Values resize(const Call& call) {
   });
 }
 
-namespace {
-
 Geometry windows(const Call& call) {
   const Shape& in = call.x().shape;
   if (call.node.layer->type() != "global_average_pool") return {call.settings, "size", in, call.node.shape};
   const Settings all{{"size", convoke::Value::Array{in[1], in[2]}}, {"padding", "valid"}};
   return {all, "size", in, {1, 1, 1}};
 }
-
-}  // namespace
 
 void max_pool(const Call& call, const AddProduct& add) {
   const Geometry g = windows(call);
@@ -213,6 +203,27 @@ void average_pool(const Call& call, const AddProduct& add) {
       add({plane * out + to, plane * in + from, -1, 1 / sizes[static_cast<std::size_t>(to)]});
     });
   }
+}
+
+}  // namespace
+
+std::span<const LayerEntry> poolings() {
+  static constexpr std::array kLayers{
+      LayerEntry{.type = "adaptive_average_pool", .forward = adaptive_pool},
+      LayerEntry{.type = "adaptive_max_pool", .forward = adaptive_pool},
+      LayerEntry{.type = "average_pool", .products = average_pool},
+      LayerEntry{.type = "average_pool1d", .forward = pool1d},
+      LayerEntry{.type = "crop", .forward = crop},
+      LayerEntry{.type = "global_average_pool", .products = average_pool},
+      LayerEntry{.type = "global_average_pool1d", .forward = global_pool},
+      LayerEntry{.type = "global_max_pool", .forward = global_pool},
+      LayerEntry{.type = "global_max_pool1d", .forward = global_pool},
+      LayerEntry{.type = "max_pool", .products = max_pool},
+      LayerEntry{.type = "max_pool1d", .forward = pool1d},
+      LayerEntry{.type = "resize", .forward = resize},
+      LayerEntry{.type = "zero_pad", .forward = zero_pad},
+  };
+  return kLayers;
 }
 
 }  // namespace reference

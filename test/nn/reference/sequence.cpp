@@ -1,9 +1,9 @@
-#include "reference/sequence.hpp"
-
+#include <array>
 #include <cmath>
 #include <string>
 
 #include "convoke/core/random.hpp"
+#include "reference/layer.hpp"
 
 namespace reference {
 namespace {
@@ -115,8 +115,6 @@ Values recur(const Call& call, State (*cell)(const Vector&, const Vector&, const
   return y;
 }
 
-}  // namespace
-
 Values attention(const Call& call) {
   const Values &q = call.inputs[0], &k = call.inputs[1], &v = call.inputs[2];
   const std::int64_t length = q.shape[0], key_length = k.shape[0], features = q.shape[1],
@@ -161,5 +159,17 @@ Values embedding(const Call& call) {
 
 Values lstm(const Call& call) { return recur(call, lstm_cell); }
 Values gru(const Call& call) { return recur(call, gru_cell); }
+
+}  // namespace
+
+std::span<const LayerEntry> sequence_layers() {
+  static constexpr std::array kLayers{
+      LayerEntry{.type = "attention", .forward = attention},
+      LayerEntry{.type = "embedding", .forward = embedding},
+      LayerEntry{.type = "gru", .forward = gru},
+      LayerEntry{.type = "lstm", .forward = lstm},
+  };
+  return kLayers;
+}
 
 }  // namespace reference

@@ -1,6 +1,7 @@
-#include "reference/structure.hpp"
-
 #include <algorithm>
+#include <array>
+
+#include "reference/layer.hpp"
 
 namespace reference {
 namespace {
@@ -50,8 +51,6 @@ std::size_t axis_of(const Call& call) {
   if (name == "width") return 2;
   return rank == 2 && name != "time" ? 1 : 0;
 }
-
-}  // namespace
 
 Values average(const Call& call) {
   return element_wise(call, [](const std::vector<double>& values) {
@@ -152,6 +151,26 @@ Values permute(const Call& call) {
     y[at(y, n, index)] = call.x()[at(call.x(), n, from)];
   });
   return y;
+}
+
+}  // namespace
+
+std::span<const LayerEntry> structure_layers() {
+  static constexpr std::array kLayers{
+      LayerEntry{.type = "add", .products = add},
+      LayerEntry{.type = "average", .forward = average},
+      LayerEntry{.type = "channel_shuffle", .forward = channel_shuffle},
+      LayerEntry{.type = "concat", .forward = concat},
+      LayerEntry{.type = "flatten", .products = flatten},
+      LayerEntry{.type = "identity", .forward = identity},
+      LayerEntry{.type = "maximum", .forward = maximum},
+      LayerEntry{.type = "multiply", .forward = multiply},
+      LayerEntry{.type = "permute", .forward = permute},
+      LayerEntry{.type = "reshape", .forward = identity},
+      LayerEntry{.type = "slice", .forward = slice},
+      LayerEntry{.type = "subtract", .forward = subtract},
+  };
+  return kLayers;
 }
 
 }  // namespace reference

@@ -1,16 +1,18 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <initializer_list>
 
+#include "interop/keras/composition.hpp"
 #include "interop/onnx/emission.hpp"
+#include "interop/written_layers.hpp"
 
-// Layers for texts and sequences.
+// How layers for texts and sequences are written.
 
-namespace convoke::interop::onnx_export {
+namespace convoke::interop {
 namespace {
 
-using Integers = std::vector<std::int64_t>;
+using namespace keras_export;
+using namespace onnx_export;
 
 // Our gates in ONNX's order: i, f, g, o -> i, o, f, g for the LSTM; z, r, g is ONNX's z, r, h.
 constexpr std::array<std::size_t, 4> kLstmGates{0, 3, 1, 2};
@@ -139,8 +141,6 @@ class RecurrentEmission {
   std::string present_, lengths_;  // (N, L) int64 of 0 and 1; (N) int32
 };
 
-}  // namespace
-
 void emit_embedding(Emission& e) {
   const std::int64_t vocabulary = e.settings.integer("vocabulary"), units = e.settings.integer("units");
   e.result("Gather", {e.weight("weight", "weight", {vocabulary, units}), e.input()});
@@ -148,22 +148,68 @@ void emit_embedding(Emission& e) {
 
 void emit_recurrent(Emission& e) { RecurrentEmission(e).emit(); }
 
-// softmax(scale q k^T) v over (N, heads, L, features)
-void emit_attention(Emission& e) {
-  using Integers = std::vector<std::int64_t>;
-  const std::int64_t heads = e.settings.integer("heads");
-  const auto split = [&](std::size_t input, const Integers& perm) {
-    const Shape& sequence = e.input_shape(input);
-    const std::string parts = e.reshape(e.input(input), {sequence[0], heads, sequence[1] / heads});
-    return e.op("Transpose", {parts}, {{"perm", perm}});
-  };
-  const double given = e.settings.number("scale");
-  const double scale = given > 0 ? given : 1 / std::sqrt(static_cast<double>(e.input_shape()[1] / heads));
-  const std::string query = e.op("Mul", {split(0, {0, 2, 1, 3}), e.scalar(scale)});
-  const std::string scores = e.op("MatMul", {query, split(1, {0, 2, 3, 1})});
-  const std::string weights = e.op("Softmax", {scores}, {{"axis", std::int64_t{-1}}});
-  const std::string sums = e.op("MatMul", {weights, split(2, {0, 2, 1, 3})});
-  e.result_reshaped(e.op("Transpose", {sums}, {{"perm", Integers{0, 2, 1, 3}}}), e.node.shape.extents());
+// True if a layer of the graph skips the time steps where the token is 0.
+bool masks(const nn::Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const nn::Node& node) {
+    return node.layer != nullptr && node.inputs.size() == 2 && node.layer->traits().reads_by_time;
+  });
 }
 
-}  // namespace convoke::interop::onnx_export
+Json layer_config(const Composition& c) {
+  Json config{{"units", c.settings.integer("units")},
+              {"activation", "tanh"},
+              {"recurrent_activation", "sigmoid"},
+              {"use_bias", c.settings.flag("bias")},
+              {"return_sequences", c.settings.flag("sequences")},
+              {"dropout", c.settings.number("dropout")},
+              {"recurrent_dropout", c.settings.number("recurrent_dropout")}};
+  if (c.settings.type() == "gru") config["reset_after"] = true;
+  return config;
+}
+
+KerasTensor compose_embedding(Composition& c) {
+  const std::int64_t vocabulary = c.settings.integer("vocabulary"), units = c.settings.integer("units");
+  const bool masked = masks(c.model().graph);
+  KerasTensor y =
+      c.weighted("", "Embedding", {{"input_dim", vocabulary}, {"output_dim", units}, {"mask_zero", masked}},
+                 c.weights(), c.input(), c.output());
+  y.masked = masked;
+  return y;
+}
+
+KerasTensor compose_recurrent(Composition& c) {
+  const bool masked = c.input_count() > 1;
+  if (masked && !c.input().masked) {
+    c.refuse(
+        "with tokens behind layers that end Keras' mask; it keeps masks behind embedding, recurrent "
+        "layers with sequences, dropout, activations and normalizations");
+  }
+  const std::string name = c.settings.type() == "lstm" ? "LSTM" : "GRU";
+  const KerasTensor x = masked ? c.input() : c.unmasked(c.input());
+  KerasTensor y;
+  if (!c.settings.flag("bidirectional")) {
+    y = c.weighted("", name, layer_config(c), c.weights(), x, c.output());
+  } else {
+    const Json inner{{"module", "keras.layers"},  // Keras 2 reads this form too, Keras 3 no other
+                     {"class_name", name},
+                     {"config", layer_config(c)},
+                     {"registered_name", nullptr}};
+    y = c.weighted("", "Bidirectional", {{"layer", inner}, {"merge_mode", "concat"}}, c.weights(), x,
+                   c.output());
+  }
+  y.masked = masked && c.settings.flag("sequences");
+  return y;
+}
+
+}  // namespace
+
+std::span<const WrittenLayer> written_recurrent_layers() {
+  static constexpr std::array kLayers{
+      WrittenLayer{"embedding", emit_embedding, compose_embedding},
+      WrittenLayer{"gru", emit_recurrent, compose_recurrent},
+      WrittenLayer{"lstm", emit_recurrent, compose_recurrent},
+  };
+  return kLayers;
+}
+
+}  // namespace convoke::interop

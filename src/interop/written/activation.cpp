@@ -1,14 +1,86 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <numbers>
 
 #include "interop/keras/composition.hpp"
+#include "interop/onnx/emission.hpp"
 #include "interop/plain_layers.hpp"
+#include "interop/written_layers.hpp"
 
-// Activations, and functions element by element.
+// How activations, functions of elements and dropout are written.
 
-namespace convoke::interop::keras_export {
+namespace convoke::interop {
 namespace {
+
+using namespace keras_export;
+using namespace onnx_export;
+
+void emit_relu6(Emission& e) { e.result("Clip", {e.input(), e.scalar(0), e.scalar(6)}); }
+
+void emit_hard_sigmoid(Emission& e) {
+  e.result("HardSigmoid", {e.input()}, {{"alpha", 1.0F / 6.0F}, {"beta", 0.5F}});
+}
+void emit_prelu(Emission& e) { e.result("PRelu", {e.input(), e.weight("alpha", "weight", e.per_channel())}); }
+void emit_silu(Emission& e) { e.result("Mul", {e.input(), e.op("Sigmoid", {e.input()})}); }
+void emit_softmax(Emission& e) {
+  const bool image = e.input_shape().rank() == 3;  // over its channels; otherwise over the last axis
+  e.result("Softmax", {e.input()}, {{"axis", std::int64_t{image ? 1 : -1}}});
+}
+
+// x Phi(x) = x / 2 (1 + erf(x / sqrt 2)), or with tanh(sqrt(2 / pi) (x + 0.044715 x^3)) for erf.
+void emit_gelu(Emission& e) {
+  const std::string x = e.input();
+  std::string curve;
+  if (e.settings.flag("approximate")) {
+    const std::string cubed = e.op("Mul", {e.op("Mul", {x, x}), x});
+    const std::string inner = e.op("Add", {x, e.op("Mul", {cubed, e.scalar(0.044715)})});
+    curve = e.op("Tanh", {e.op("Mul", {inner, e.scalar(std::sqrt(2 / std::numbers::pi))})});
+  } else {
+    curve = e.op("Erf", {e.op("Div", {x, e.scalar(std::numbers::sqrt2)})});
+  }
+  e.result("Mul", {e.op("Mul", {x, e.op("Add", {curve, e.scalar(1)})}), e.scalar(0.5)});
+}
+
+constexpr std::int64_t kFloat = 1, kInt32 = 6, kBool = 9;
+
+std::string cast(Emission& e, const std::string& value, std::int64_t type) {
+  return e.op("Cast", {value}, {{"to", type}});
+}
+
+// Tokens are compared with whole numbers as whole numbers.
+std::vector<std::string> operands_of(Emission& e, bool boolean) {
+  std::vector<std::string> operands = e.settings.texts("operands");
+  if (operands.empty()) operands.assign(e.input_count(), "x");
+  const bool tokens = e.input_shape(0).type == nn::ValueType::kToken;
+  const bool whole = boolean && std::ranges::all_of(operands, [](const std::string& operand) {
+                       const double number = std::strtod(operand.c_str(), nullptr);
+                       return operand == "x" || (std::trunc(number) == number && std::abs(number) < 0x1p31);
+                     });
+  std::size_t next = 0;
+  for (std::string& operand : operands) {
+    const double number = std::strtod(operand.c_str(), nullptr);
+    if (operand == "x") {
+      operand = e.input(next++);
+      if (tokens && !whole) operand = cast(e, operand, kFloat);
+    } else if (tokens && whole) {
+      operand = cast(e, e.integer("number", static_cast<std::int64_t>(number)), kInt32);
+    } else {
+      operand = e.scalar(number);
+    }
+  }
+  return operands;
+}
+
+void emit_elementwise(Emission& e) {
+  const ElementFunction& function =
+      *find_element_function(&ElementFunction::name, e.settings.text("function"));
+  std::vector<std::string> operands = operands_of(e, function.form.boolean);
+  if (function.name == "where") operands[0] = cast(e, operands[0], kBool);
+  if (!function.form.boolean) return e.result(function.onnx, operands);
+  e.result("Cast", {e.op(function.onnx, operands)}, {{"to", kFloat}});
+}
 
 KerasTensor rescaled(Composition& c, std::string_view part, const KerasTensor& x, double scale,
                      double offset) {
@@ -26,24 +98,6 @@ KerasTensor spelled_hard_sigmoid(Composition& c, std::string_view part) {
   const KerasTensor shifted = rescaled(c, "shifted", c.input(), 1, 3);
   const KerasTensor bounded = c.layer("bounded", "ReLU", {{"max_value", 6.0}}, shifted, shifted.shape);
   return rescaled(c, part, bounded, 1.0 / 6, 0);
-}
-
-}  // namespace
-
-KerasTensor compose_plain(Composition& c) {
-  const PlainLayer& layer = *find_plain_layer(&PlainLayer::name, c.settings.type());
-  const std::string other(c.keras2() ? layer.keras2 : "");
-  if (layer.keras.empty()) {
-    const Json config{{"activation", other.empty() ? std::string(layer.function) : other}};
-    return c.layer("", "Activation", config, c.input(), c.output());
-  }
-  Json config = Json::object();
-  if (const PlainLayer::Number& number = layer.number; !number.name.empty())
-    config[other.empty() ? std::string(number.keras) : other] = c.settings.number(number.name);
-  if (c.input_count() == 1) return c.layer("", layer.keras, std::move(config), c.input(), c.output());
-  std::vector<KerasTensor> inputs;
-  for (std::size_t i = 0; i < c.input_count(); ++i) inputs.push_back(c.unmasked(c.input(i)));
-  return c.layer("", layer.keras, std::move(config), std::move(inputs), c.output());
 }
 
 KerasTensor compose_softmax(Composition& c) { return activation(c, "", "softmax", c.input()); }
@@ -101,8 +155,6 @@ KerasTensor compose_stochastic_depth(Composition& c) {
                  c.output());
 }
 
-namespace {
-
 KerasTensor cast(Composition& c, std::string_view part, const KerasTensor& x, const char* type) {
   return c.function(part,
                     {.module = "keras.src.ops.core",
@@ -113,8 +165,6 @@ KerasTensor cast(Composition& c, std::string_view part, const KerasTensor& x, co
                      .config = {{"dtype", type}}},
                     {x}, x.shape);
 }
-
-}  // namespace
 
 KerasTensor compose_elementwise(Composition& c) {
   const ElementFunction& function =
@@ -146,4 +196,22 @@ KerasTensor compose_elementwise(Composition& c) {
   return function.form.boolean ? cast(c, "", result, "float32") : result;
 }
 
-}  // namespace convoke::interop::keras_export
+}  // namespace
+
+std::span<const WrittenLayer> written_activations() {
+  static constexpr std::array kLayers{
+      WrittenLayer{"dropout", nullptr, compose_dropout},
+      WrittenLayer{"elementwise", emit_elementwise, compose_elementwise},
+      WrittenLayer{"gelu", emit_gelu, compose_gelu},
+      WrittenLayer{"hard_sigmoid", emit_hard_sigmoid, compose_hard_sigmoid},
+      WrittenLayer{"hard_swish", emit_plain, compose_hard_swish},
+      WrittenLayer{"prelu", emit_prelu, compose_prelu},
+      WrittenLayer{"relu6", emit_relu6, compose_relu6},
+      WrittenLayer{"silu", emit_silu, compose_plain},
+      WrittenLayer{"softmax", emit_softmax, compose_softmax},
+      WrittenLayer{"stochastic_depth", nullptr, compose_stochastic_depth},
+  };
+  return kLayers;
+}
+
+}  // namespace convoke::interop

@@ -4,70 +4,34 @@
 #include <optional>
 
 #include "interop/keras/composition.hpp"
-#include "interop/keras/regularizers.hpp"
+#include "interop/onnx/emission.hpp"
+#include "interop/written_layers.hpp"
 
-// Layers for texts and sequences. Our attention with the convolutions of kernel 1 before and after it is
-// Keras' MultiHeadAttention. Without them, that layer has unit matrices in their place.
+// How attention is written. Ours with the convolutions of kernel 1 before and after it is Keras'
+// MultiHeadAttention. Without them, that layer has unit matrices in their place.
 
-namespace convoke::interop::keras_export {
+namespace convoke::interop {
 namespace {
 
-// True if a layer of the graph skips the time steps where the token is 0.
-bool masks(const nn::Graph& graph) {
-  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const nn::Node& node) {
-    return node.layer != nullptr && node.inputs.size() == 2 && node.layer->traits().reads_by_time;
-  });
+using namespace keras_export;
+using namespace onnx_export;
+
+// softmax(scale q k^T) v over (N, heads, L, features)
+void emit_attention(Emission& e) {
+  const std::int64_t heads = e.settings.integer("heads");
+  const auto split = [&](std::size_t input, const Integers& perm) {
+    const Shape& sequence = e.input_shape(input);
+    const std::string parts = e.reshape(e.input(input), {sequence[0], heads, sequence[1] / heads});
+    return e.op("Transpose", {parts}, {{"perm", perm}});
+  };
+  const double given = e.settings.number("scale");
+  const double scale = given > 0 ? given : 1 / std::sqrt(static_cast<double>(e.input_shape()[1] / heads));
+  const std::string query = e.op("Mul", {split(0, {0, 2, 1, 3}), e.scalar(scale)});
+  const std::string scores = e.op("MatMul", {query, split(1, {0, 2, 3, 1})});
+  const std::string weights = e.op("Softmax", {scores}, {{"axis", std::int64_t{-1}}});
+  const std::string sums = e.op("MatMul", {weights, split(2, {0, 2, 1, 3})});
+  e.result_reshaped(e.op("Transpose", {sums}, {{"perm", Integers{0, 2, 1, 3}}}), e.node.shape.extents());
 }
-
-Json layer_config(const Composition& c) {
-  Json config{{"units", c.settings.integer("units")},
-              {"activation", "tanh"},
-              {"recurrent_activation", "sigmoid"},
-              {"use_bias", c.settings.flag("bias")},
-              {"return_sequences", c.settings.flag("sequences")},
-              {"dropout", c.settings.number("dropout")},
-              {"recurrent_dropout", c.settings.number("recurrent_dropout")}};
-  if (c.settings.type() == "gru") config["reset_after"] = true;
-  return config;
-}
-
-}  // namespace
-
-KerasTensor compose_embedding(Composition& c) {
-  const std::int64_t vocabulary = c.settings.integer("vocabulary"), units = c.settings.integer("units");
-  const bool masked = masks(c.model().graph);
-  KerasTensor y =
-      c.weighted("", "Embedding", {{"input_dim", vocabulary}, {"output_dim", units}, {"mask_zero", masked}},
-                 c.weights(), c.input(), c.output());
-  y.masked = masked;
-  return y;
-}
-
-KerasTensor compose_recurrent(Composition& c) {
-  const bool masked = c.input_count() > 1;
-  if (masked && !c.input().masked) {
-    c.refuse(
-        "with tokens behind layers that end Keras' mask; it keeps masks behind embedding, recurrent "
-        "layers with sequences, dropout, activations and normalizations");
-  }
-  const std::string name = c.settings.type() == "lstm" ? "LSTM" : "GRU";
-  const KerasTensor x = masked ? c.input() : c.unmasked(c.input());
-  KerasTensor y;
-  if (!c.settings.flag("bidirectional")) {
-    y = c.weighted("", name, layer_config(c), c.weights(), x, c.output());
-  } else {
-    const Json inner{{"module", "keras.layers"},  // Keras 2 reads this form too, Keras 3 no other
-                     {"class_name", name},
-                     {"config", layer_config(c)},
-                     {"registered_name", nullptr}};
-    y = c.weighted("", "Bidirectional", {{"layer", inner}, {"merge_mode", "concat"}}, c.weights(), x,
-                   c.output());
-  }
-  y.masked = masked && c.settings.flag("sequences");
-  return y;
-}
-
-namespace {
 
 constexpr std::string_view kSuffix = ".attention";  // of the node that the reader makes of such a layer
 
@@ -141,18 +105,6 @@ KerasWeight scaled_unit_matrix(const Projection& p, float scale) {
           }};
 }
 
-}  // namespace
-
-bool is_in_attention(const nn::Graph& graph, const nn::Node& convolution) {
-  std::vector<const nn::Node*> near = readers_of(graph, convolution.index);
-  near.push_back(&graph.node(convolution.inputs[0]));
-  return std::any_of(near.begin(), near.end(), [&](const nn::Node* node) {
-    if (node->layer == nullptr || node->layer->type() != "attention") return false;
-    const std::optional<Around> all = around(graph, *node);
-    return all && std::find(all->begin(), all->end(), &convolution) != all->end();
-  });
-}
-
 KerasTensor compose_attention(Composition& c) {
   const nn::Graph& graph = c.model().graph;
   const std::int64_t heads = c.settings.integer("heads"), width = c.input_shape(0)[1] / heads,
@@ -196,4 +148,23 @@ KerasTensor compose_attention(Composition& c) {
                            {c.node.shape[0], outputs}, all && (*all)[0]->options.trainable);
 }
 
-}  // namespace convoke::interop::keras_export
+}  // namespace
+
+bool keras_export::is_in_attention(const nn::Graph& graph, const nn::Node& convolution) {
+  std::vector<const nn::Node*> near = readers_of(graph, convolution.index);
+  near.push_back(&graph.node(convolution.inputs[0]));
+  return std::any_of(near.begin(), near.end(), [&](const nn::Node* node) {
+    if (node->layer == nullptr || node->layer->type() != "attention") return false;
+    const std::optional<Around> all = around(graph, *node);
+    return all && std::find(all->begin(), all->end(), &convolution) != all->end();
+  });
+}
+
+std::span<const WrittenLayer> written_attention() {
+  static constexpr std::array kLayers{
+      WrittenLayer{"attention", emit_attention, compose_attention},
+  };
+  return kLayers;
+}
+
+}  // namespace convoke::interop

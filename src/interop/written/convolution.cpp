@@ -1,28 +1,105 @@
 #include <algorithm>
+#include <array>
 
 #include "interop/keras/composition.hpp"
+#include "interop/onnx/emission.hpp"
+#include "interop/tensor.hpp"
+#include "interop/written_layers.hpp"
 
-namespace convoke::interop::keras_export {
+// How convolutions and dense layers are written.
+
+namespace convoke::interop {
 namespace {
 
-using Axes = std::vector<WindowAxis>;
+using namespace keras_export;
+using namespace onnx_export;
+
+OnnxAttributes attributes_of(const WindowAxes& axes, std::int64_t groups) {
+  Integers dilations;
+  for (const WindowAxis& axis : axes) dilations.push_back(axis.dilation);
+  OnnxAttributes attributes{{"dilations", dilations}, {"group", groups}};
+  for (OnnxAttribute& attribute : window_attributes(axes)) attributes.push_back(std::move(attribute));
+  return attributes;
+}
+
+Shape kernel_shape(std::int64_t filters, std::int64_t inputs, const WindowAxes& axes) {
+  Integers extents{filters, inputs};
+  for (const WindowAxis& axis : axes) extents.push_back(axis.kernel);
+  return Shape(extents);
+}
+
+void convolve(Emission& e, std::int64_t filters, std::int64_t groups) {
+  const auto axes = windows_of(e.settings, e.input_shape());
+  std::vector<std::string> inputs{
+      e.channels_first(), e.weight("weight", "weight", kernel_shape(filters, e.channels() / groups, axes))};
+  if (e.settings.flag("bias")) inputs.push_back(e.weight("bias", "bias", {filters}));
+  e.result_channels_first("Conv", std::move(inputs), attributes_of(axes, groups));
+}
+
+void emit_convolution(Emission& e) {
+  convolve(e, e.settings.integer("filters"), e.settings.integer("groups"));
+}
+
+void emit_depthwise_convolution(Emission& e) {
+  convolve(e, e.channels() * e.settings.integer("multiplier"), e.channels());
+}
+
+void emit_separable_convolution(Emission& e) {
+  const std::int64_t inner = e.channels() * e.settings.integer("multiplier");
+  const std::int64_t filters = e.settings.integer("filters");
+  const auto axes = windows_of(e.settings, e.input_shape());
+  const std::string depthwise = e.op(
+      "Conv", {e.input(), e.weight("depthwise_weight", "depthwise_weight", kernel_shape(inner, 1, axes))},
+      attributes_of(axes, e.channels()));
+  std::vector<std::string> inputs{depthwise,
+                                  e.weight("pointwise_weight", "pointwise_weight", {filters, inner, 1, 1})};
+  if (e.settings.flag("bias")) inputs.push_back(e.weight("bias", "bias", {filters}));
+  e.result("Conv", std::move(inputs), {{"kernel_shape", Integers{1, 1}}});
+}
+
+void emit_transposed_convolution(Emission& e) {
+  const Shape& in = e.input_shape();
+  const std::int64_t filters = e.node.shape[0], groups = e.settings.integer("groups");
+  const auto axes = transposed_windows_of(e.settings, in, e.node.shape);
+  OnnxAttributes attributes = attributes_of(axes, groups);
+  attributes.push_back({"output_padding", Integers{axes[0].beyond, axes[1].beyond}});
+  // (filters, C / groups, kh, kw) -> (C, filters / groups, kh, kw): within each group, both axes swap.
+  const std::int64_t outputs = filters / groups, inputs = in[0] / groups,
+                     area = axes[0].kernel * axes[1].kernel;
+  const auto swap = [=, values = e.values_of("weight")] {
+    std::vector<float> swapped(values.size());
+    permute(values, {groups, outputs, inputs, area}, std::array<std::size_t, 4>{0, 2, 1, 3}, swapped);
+    return swapped;
+  };
+  std::vector<std::string> operands{e.input(),
+                                    e.made_weight("weight", kernel_shape(in[0], outputs, axes), swap)};
+  if (e.settings.flag("bias")) operands.push_back(e.weight("bias", "bias", {filters}));
+  e.result("ConvTranspose", std::move(operands), attributes);
+}
+
+void emit_dense(Emission& e) {
+  const std::int64_t units = e.settings.integer("units");
+  std::vector<std::string> inputs{e.input(), e.weight("weight", "weight", {units, e.channels()})};
+  if (e.settings.flag("bias")) inputs.push_back(e.weight("bias", "bias", {units}));
+  e.result("Gemm", std::move(inputs), {{"transB", std::int64_t{1}}});
+}
 
 // How Keras is to convolve: TensorFlow has no strides with dilation, nor unequal strides for depthwise
 // kernels. Then the stride is 1, and a pooling over single pixels skips the others.
 struct Plan {
-  Axes axes;
+  WindowAxes axes;
   KerasTensor x;
   std::string padding;
   bool skips = false;
 };
 
-bool strided(const Axes& axes) {
+bool strided(const WindowAxes& axes) {
   return std::any_of(axes.begin(), axes.end(), [](const WindowAxis& a) { return a.stride > 1; });
 }
 
 Plan plan_of(Composition& c, bool depthwise) {
   Plan plan{windows_of(c.settings, c.input_shape()), c.input(), c.settings.text("padding"), false};
-  const Axes& axes = plan.axes;
+  const WindowAxes& axes = plan.axes;
   const bool dilated =
       std::any_of(axes.begin(), axes.end(), [](const WindowAxis& a) { return a.dilation > 1; });
   const bool unequal = axes.size() > 1 && axes[0].stride != axes[1].stride;
@@ -98,8 +175,6 @@ KerasTensor convolution(Composition& c, std::string_view class_name) {
               c.weighted("", class_name, std::move(config), c.weights(), plan.x, convolved(plan, filters)));
 }
 
-}  // namespace
-
 KerasTensor compose_conv1d(Composition& c) {
   return is_in_attention(c.model().graph, c.node) ? c.input() : convolution(c, "Conv1D");
 }
@@ -137,13 +212,11 @@ KerasTensor compose_separable_conv2d(Composition& c) {
       std::move(weights), spread, c.output());
 }
 
-namespace {
-
 // The transposed convolution of some channels to some filters. `part`: for the names of its layers.
 KerasTensor transposed(Composition& c, const KerasTensor& x, std::vector<KerasWeight> weights,
                        const std::string& part) {
   const nn::Padding padding = c.settings.padding("padding");
-  const Axes axes = transposed_windows_of(c.settings, c.input_shape(), c.node.shape);
+  const WindowAxes axes = transposed_windows_of(c.settings, c.input_shape(), c.node.shape);
   Shape out{c.output()[0], c.output()[1], weights[0].shape[2]};
   Json config{{"filters", out[2]},
               {"kernel_size", extents_of(axes, &WindowAxis::kernel)},
@@ -175,8 +248,6 @@ KerasTensor channels_of_group(Composition& c, const std::string& part, std::int6
   const KerasTensor own = c.crop(part + "_channels", rows, {nn::Extent(first, 0), nn::Extent(after, 0)});
   return c.permute(part + "_image", own, {2, 3, 1});
 }
-
-}  // namespace
 
 // Keras' layer has no groups: each group becomes a layer.
 KerasTensor compose_conv2d_transpose(Composition& c) {
@@ -215,4 +286,18 @@ KerasTensor compose_dense(Composition& c) {
   return c.weighted("", "Dense", std::move(config), std::move(weights), c.input(), c.output());
 }
 
-}  // namespace convoke::interop::keras_export
+}  // namespace
+
+std::span<const WrittenLayer> written_convolutions() {
+  static constexpr std::array kLayers{
+      WrittenLayer{"conv1d", emit_convolution, compose_conv1d},
+      WrittenLayer{"conv2d", emit_convolution, compose_conv2d},
+      WrittenLayer{"conv2d_transpose", emit_transposed_convolution, compose_conv2d_transpose},
+      WrittenLayer{"dense", emit_dense, compose_dense},
+      WrittenLayer{"depthwise_conv2d", emit_depthwise_convolution, compose_depthwise_conv2d},
+      WrittenLayer{"separable_conv2d", emit_separable_convolution, compose_separable_conv2d},
+  };
+  return kLayers;
+}
+
+}  // namespace convoke::interop

@@ -1,10 +1,18 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "interop/keras/composition.hpp"
 #include "interop/onnx/emission.hpp"
+#include "interop/written_layers.hpp"
 
-namespace convoke::interop::onnx_export {
+// How normalizations, learned or fixed, are written.
+
+namespace convoke::interop {
 namespace {
+
+using namespace keras_export;
+using namespace onnx_export;
 
 std::vector<float> repeated(std::int64_t count, float value) {
   return std::vector<float>(static_cast<std::size_t>(count), value);
@@ -23,8 +31,6 @@ std::string beta_of(Emission& e, const Shape& shape) {
 OnnxAttribute epsilon_of(const Emission& e) {
   return {"epsilon", static_cast<float>(e.settings.number("epsilon"))};
 }
-
-}  // namespace
 
 void emit_batch_norm(Emission& e) {
   const Shape shape{e.channels()};
@@ -59,7 +65,6 @@ void emit_group_norm(Emission& e) {
 }
 
 void emit_layer_norm(Emission& e) {
-  using Integers = std::vector<std::int64_t>;
   const Shape shape{e.channels()};
   const OnnxAttributes attributes{{"axis", std::int64_t{-1}}, epsilon_of(e)};
   std::vector<std::string> inputs{e.input(), gamma_of(e, shape), beta_of(e, shape)};
@@ -95,7 +100,7 @@ void emit_local_response_norm(Emission& e) {
   };
   const std::string sums = e.op(
       "Conv", {e.op("Mul", {e.input(), e.input()}), e.constant("window", {channels, channels, 1, 1}, band)},
-      {{"kernel_shape", std::vector<std::int64_t>{1, 1}}});
+      {{"kernel_shape", Integers{1, 1}}});
   const std::string divisor = e.op("Pow", {e.op("Add", {sums, e.scalar(k)}), e.scalar(beta)});
   e.result("Div", {e.input(), divisor});
 }
@@ -117,4 +122,73 @@ void emit_standardize(Emission& e) {
   e.result("Div", {e.op("Sub", {e.input(), means}), deviations});
 }
 
-}  // namespace convoke::interop::onnx_export
+// epsilon, center and scale of a normalization over the last axis.
+Json norm_config(const Composition& c) {
+  return {{"axis", -1},
+          {"epsilon", c.settings.number("epsilon")},
+          {"center", c.settings.flag("center")},
+          {"scale", c.settings.flag("scale")}};
+}
+
+KerasTensor compose_batch_norm(Composition& c) {
+  Json config = norm_config(c);
+  config["momentum"] = c.settings.number("momentum");
+  return c.weighted("", "BatchNormalization", std::move(config), c.weights(), c.input(), c.output());
+}
+
+// A factor for each channel is a depthwise convolution by single pixels.
+KerasTensor compose_channel_scale(Composition& c) {
+  const std::int64_t channels = c.channels();
+  const Shape shape = c.output();
+  const bool image = shape.rank() == 3;
+  const Shape as_image = image ? shape : Shape{shape.rank() == 2 ? shape[0] : 1, 1, channels};
+  const KerasTensor x = image ? c.input() : c.reshape("image", c.input(), as_image);
+  const Json config{{"kernel_size", Json::array({1, 1})}, {"use_bias", false}};
+  KerasWeight kernel = c.weights()[0];
+  kernel.name = "depthwise_kernel";
+  kernel.shape = {1, 1, channels, 1};
+  const KerasTensor scaled = c.weighted("", "DepthwiseConv2D", config, {kernel}, x, as_image);
+  return image ? scaled : c.reshape("scaled", scaled, shape);
+}
+
+KerasTensor compose_group_norm(Composition& c) {
+  Json config = norm_config(c);
+  config["groups"] = c.settings.integer("groups");
+  return c.weighted("", "GroupNormalization", std::move(config), c.weights(), c.input(), c.output());
+}
+
+KerasTensor compose_layer_norm(Composition& c) {
+  return c.weighted("", "LayerNormalization", norm_config(c), c.weights(), c.input(), c.output());
+}
+
+KerasTensor compose_rescale(Composition& c) {
+  return c.layer("", "Rescaling",
+                 {{"scale", c.settings.number("scale")}, {"offset", c.settings.number("offset")}}, c.input(),
+                 c.output());
+}
+
+KerasTensor compose_standardize(Composition& c) {
+  auto mean = c.settings.numbers("mean"), variance = c.settings.numbers("variance");
+  mean.resize(static_cast<std::size_t>(c.channels()), mean.back());
+  variance.resize(static_cast<std::size_t>(c.channels()), variance.back());
+  return c.layer("", "Normalization",
+                 {{"axis", Json::array({-1})}, {"invert", false}, {"mean", mean}, {"variance", variance}},
+                 c.input(), c.output());
+}
+
+}  // namespace
+
+std::span<const WrittenLayer> written_normalizations() {
+  static constexpr std::array kLayers{
+      WrittenLayer{"batch_norm", emit_batch_norm, compose_batch_norm},
+      WrittenLayer{"channel_scale", emit_channel_scale, compose_channel_scale},
+      WrittenLayer{"group_norm", emit_group_norm, compose_group_norm},
+      WrittenLayer{"layer_norm", emit_layer_norm, compose_layer_norm},
+      WrittenLayer{"local_response_norm", emit_local_response_norm, refuse_layer},
+      WrittenLayer{"rescale", emit_rescale, compose_rescale},
+      WrittenLayer{"standardize", emit_standardize, compose_standardize},
+  };
+  return kLayers;
+}
+
+}  // namespace convoke::interop
