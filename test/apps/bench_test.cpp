@@ -12,9 +12,7 @@
 TEST_CASE("bench --inference prints rate and latencies for each batch") {
   const Place place;
   const std::string bench = "bench --inference recipe.toml --seconds 0.01 --rounds 2 --set run.threads=1";
-  const Outcome outcome = place.run(bench + " --batch 1 3 --json");
-  CAPTURE(outcome.text);
-  REQUIRE(outcome.code == 0);
+  const Outcome outcome = place.run(bench + " --batch 1 3 --json").ends(0);
   const convoke::Settings result = convoke::metrics::settings_from_json(outcome.text, "bench");
   const auto& rows = std::get<convoke::Value::Array>(result.find("inference")->data());
   REQUIRE(rows.size() == 2);
@@ -27,11 +25,7 @@ TEST_CASE("bench --inference prints rate and latencies for each batch") {
     CHECK(number("images_per_second_best") >= number("images_per_second_worst"));
     CHECK(number("bound_images_per_second") > 0);
   }
-  const Outcome table = place.run(bench + " --profile");
-  CAPTURE(table.text);
-  CHECK(table.code == 0);
-  CHECK(table.says("p50 ms"));
-  CHECK(table.says("of bound"));
+  place.run(bench + " --profile").ends(0).shows("p50 ms").shows("of bound");
   CHECK(place.run("bench recipe.toml --batch 4").code != 0);
   CHECK(place.run("bench --inference recipe.toml --trace steps.json").code != 0);
 }
@@ -56,7 +50,7 @@ TEST_CASE("bench --beside alternates with busy programs, which end with it") {
 TEST_CASE("against.sh names what a new program does slower, after it has measured it again") {
   const TemporaryFolder folder;
   const auto write_program = [&](const std::string& name, const std::string& lines) {
-    write_text(folder / name, "#!/bin/sh\n" + lines);
+    write_file(folder / name, "#!/bin/sh\n" + lines);
     fs::permissions(folder / name, fs::perms::owner_all);
   };
   const auto write_bench = [&](const std::string& name, const std::string& lines) {
@@ -73,23 +67,15 @@ TEST_CASE("against.sh names what a new program does slower, after it has measure
     return shell("cd " + folder.path().string() + " && PATH=$PWD:$PATH ROUNDS=2 " +
                  source_path("apps/bench/against.sh") + " ./old ./" + program + " " + cases);
   };
-  const Outcome alike = against("alike");
+  const Outcome alike = against("alike").ends(0);
   CAPTURE(alike.text);
-  CHECK(alike.code == 0);
   CHECK(alike.times(" 0.960   (0.960 to 0.960, 2 turns)\n") == 6);
-  const Outcome slow = against("slow");
+  const Outcome slow = against("slow").ends(1);
   CAPTURE(slow.text);
-  CHECK(slow.code == 1);
   CHECK(slow.times(" 0.940   (0.940 to 0.940, 4 turns)\n") == 2);
   CHECK(slow.says("slower than 0.95 of ./old: resnet50 (0.94) exchange-exact (0.94)\n"));
-  const Outcome disturbed = against("disturbed", "93k-cnn");
-  CAPTURE(disturbed.text);
-  CHECK(disturbed.code == 0);
-  CHECK(disturbed.says(" 0.500   (0.500 to 0.500, 2 turns)\n"));
-  const Outcome silent = against("silent", "905k-cnn");
-  CAPTURE(silent.text);
-  CHECK(silent.code == 2);
-  CHECK(silent.says("error: no rate from: ./silent bench mnist-ddp"));
+  against("disturbed", "93k-cnn").ends(0).shows(" 0.500   (0.500 to 0.500, 2 turns)\n");
+  against("silent", "905k-cnn").ends(2).shows("error: no rate from: ./silent bench mnist-ddp");
   CHECK(against("old", "resnet").code == 2);
   CHECK(against("missing").code == 2);
 }

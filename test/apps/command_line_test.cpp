@@ -3,32 +3,26 @@
 #include <sys/wait.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <string>
 
 #include "apps/place.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/shell.hpp"
 #include "support/skip.hpp"
-#include "support/temporary_folder.hpp"
 
 TEST_CASE("help shows examples, and needs no MPI") {
   REQUIRE(program("info", kWithoutMpi).code != 0);  // the guard works
-  const Outcome all = program("--help", kWithoutMpi);
-  CHECK(all.code == 0);
-  CHECK(all.says("Examples:"));
+  const Outcome all = program("--help", kWithoutMpi).ends(0);
+  all.shows("Examples:");
   for (const char* command :
        {"prepare", "train", "evaluate", "predict", "bench", "doctor", "info", "summary"}) {
     CAPTURE(command);
     CHECK(all.says(std::string("\n  ") + command + " "));
-    const Outcome help = program(std::string(command) + " --help", kWithoutMpi);
-    CHECK(help.code == 0);
-    CHECK(help.says("Examples:"));
+    const Outcome help = program(std::string(command) + " --help", kWithoutMpi).ends(0);
+    help.shows("Examples:");
     CHECK(help.says(std::string("convoke ") + command));
   }
-  const Outcome version = program("--version", kWithoutMpi);
-  CHECK(version.code == 0);
+  const Outcome version = program("--version", kWithoutMpi).ends(0);
   CHECK(version.text == "convoke " CONVOKE_VERSION "\n");
 }
 
@@ -43,31 +37,27 @@ TEST_CASE("a program without mpirun starts no process that outlives it") {
 
 TEST_CASE("layers lists the layers of recipes and shows one, without MPI") {
   CHECK(program("layers", kWithoutMpi).says("\n  conv2d "));
-  const Outcome one = program("layers dropout", kWithoutMpi);
-  CHECK(one.code == 0);
-  CHECK(one.says("  rate              probability that an element is zeroed (required)\n"));
+  program("layers dropout", kWithoutMpi)
+      .ends(0)
+      .shows("  rate              probability that an element is zeroed (required)\n");
   CHECK(program("layers --markdown", kWithoutMpi).says("| **`dropout`** |"));
   CHECK(program("layers dropuot", kWithoutMpi).says("did you mean \"dropout\"?"));
 }
 
 TEST_CASE("wrong usage ends with exit code 2 and a hint") {
-  const Outcome unknown = program("trai", kWithoutMpi);
-  CHECK(unknown.code == 2);
-  CHECK(unknown.says("error: unknown command \"trai\" (did you mean \"train\"?)\n  hint: known: bench, "));
-  const Outcome none = program("", kWithoutMpi);
-  CHECK(none.code == 2);
-  CHECK(none.says("error: "));
-  CHECK(none.says("convoke --help"));
-  const Outcome option = program("summary mnist-ddp --plna", kWithoutMpi);
-  CHECK(option.code == 2);
-  CHECK(option.says("--plna"));
-  CHECK(option.says("hint: convoke summary --help"));
+  program("trai", kWithoutMpi)
+      .ends(2)
+      .shows("error: unknown command \"trai\" (did you mean \"train\"?)\n  hint: known: bench, ");
+  program("", kWithoutMpi).ends(2).shows("error: ").shows("convoke --help");
+  program("summary mnist-ddp --plna", kWithoutMpi)
+      .ends(2)
+      .shows("--plna")
+      .shows("hint: convoke summary --help");
   CHECK(program("info --threads many", kWithoutMpi).code == 2);
 }
 
 TEST_CASE("a mistake of the user ends with exit code 1, an error and a hint") {
-  const Outcome unknown = program("summary mnist-ensembel", kWithoutMpi);
-  CHECK(unknown.code == 1);
+  const Outcome unknown = program("summary mnist-ensembel", kWithoutMpi).ends(1);
   CHECK(unknown.text ==
         "error: unknown recipe \"mnist-ensembel\" (did you mean \"mnist-ensemble\"?)\n"
         "  hint: known: birds, imdb-sentiment, io-patterns, mnist-ddp, mnist-ensemble, mnist-sync, "
@@ -77,17 +67,17 @@ TEST_CASE("a mistake of the user ends with exit code 1, an error and a hint") {
         "recipe.toml\n");
   CHECK(program("summary resnet51", kWithoutMpi)
             .text.starts_with("error: unknown recipe \"resnet51\" (did you mean \"resnet50\"?)\n"));
-  const Outcome change = program("summary mnist-ddp --set train.epoch=1", kWithoutMpi);
-  CHECK(change.code == 1);
-  CHECK(change.says(
-      "error: --set train.epoch=1: [train]: unknown key \"epoch\" (did you mean \"epochs\"?)\n  hint: "));
+  program("summary mnist-ddp --set train.epoch=1", kWithoutMpi)
+      .ends(1)
+      .shows(
+          "error: --set train.epoch=1: [train]: unknown key \"epoch\" (did you mean \"epochs\"?)\n  hint: ");
 }
 
 TEST_CASE("summary shows the network and the kernels of a step") {
-  const Outcome plain = program("summary mnist-ensemble", kWithoutMpi);
-  CHECK(plain.code == 0);
-  CHECK(plain.says("parameters: 93,322"));
-  CHECK(plain.says("\ninput: data.normalize = \"unit\"\n"));
+  program("summary mnist-ensemble", kWithoutMpi)
+      .ends(0)
+      .shows("parameters: 93,322")
+      .shows("\ninput: data.normalize = \"unit\"\n");
   const auto cores = [](const std::string& arguments, int number) {
     const std::string host = "CONVOKE_TOPOLOGY='core:" + std::to_string(number) + " pu:2' ";
     return program("summary " + arguments, host + kWithoutMpi);
@@ -102,17 +92,16 @@ TEST_CASE("summary shows the network and the kernels of a step") {
             .says("a step of each of 64 members has 8 micro-batches of 8 samples, which keep 64 of"));
   CHECK(cores("mnist-ensemble --set ensemble.members=4", 64)
             .says("4 members has 8 micro-batches of 8 samples, which keep 32 of"));
-  const Outcome plan = program("summary mnist-ddp --set train.convolution=direct --plan", kWithoutMpi);
-  CHECK(plan.code == 0);
-  CHECK(plan.says("\ntrainable parameters: 905,354 (3.5 MiB)\nnon-trainable parameters: 832 (3.2 KiB)\n"));
-  CHECK(plan.says("one micro-batch of 32 samples (of a batch of 2048)"));
-  CHECK(plan.says("MFLOP"));
-  CHECK_FALSE(plan.says("wino"));
+  program("summary mnist-ddp --set train.convolution=direct --plan", kWithoutMpi)
+      .ends(0)
+      .shows("\ntrainable parameters: 905,354 (3.5 MiB)\nnon-trainable parameters: 832 (3.2 KiB)\n")
+      .shows("one micro-batch of 32 samples (of a batch of 2048)")
+      .shows("MFLOP")
+      .never("wino");
   // Twice the multiply-adds of the papers: 4.09e9 for ResNet-50 (torchvision's v1.5), 15.47e9 for VGG-16.
   CHECK(program("summary resnet50 --set train.batch=1", kWithoutMpi).says("forward pass: 8.18 GFLOP"));
   CHECK(program("summary vgg16 --set train.batch=1", kWithoutMpi).says("forward pass: 30.94 GFLOP"));
-  const Outcome toml = program("summary mnist-sync --toml --set train.batch=128", kWithoutMpi);
-  CHECK(toml.code == 0);
+  const Outcome toml = program("summary mnist-sync --toml --set train.batch=128", kWithoutMpi).ends(0);
   CHECK(toml.text.find("name = \"mnist-sync\"\n") == 0);
   CHECK(toml.says("\nbatch = 128\n"));
 }
@@ -154,49 +143,40 @@ TEST_CASE("auto runs both CNNs with Winograd kernels except for the first layer"
 
 TEST_CASE("a build folder has the recipes, wherever it is") {
   const TemporaryFolder folder;
-  const std::string built = std::filesystem::path(binary()).parent_path().string();
+  const std::string built = fs::path(binary()).parent_path().string();
   const std::string place = folder.path().string();
   REQUIRE(shell("cp -a " + binary() + " " + built + "/share " + place).code == 0);
-  const Outcome outcome = shell("cd / && CONVOKE_RECIPES= " + place + "/convoke summary mnist-ensemble");
-  CAPTURE(outcome.text);
-  CHECK(outcome.code == 0);
-  CHECK(outcome.says("parameters: 93,322"));
+  shell("cd / && CONVOKE_RECIPES= " + place + "/convoke summary mnist-ensemble")
+      .ends(0)
+      .shows("parameters: 93,322");
 }
 
 TEST_CASE("info shows versions and the placement of every rank, once") {
-  const Outcome alone = program("info");
-  CHECK(alone.code == 0);
+  const Outcome alone = program("info").ends(0);
   for (const char* what : {"convoke ", "oneDNN ", "instruction set ", "MPI ", "ranks ", "1 on 1 host"}) {
     CAPTURE(what, alone.text);
     CHECK(alone.says(what));
   }
-  const Outcome three = program("info --threads 1000", mpirun(3));
+  const Outcome three = program("info --threads 1000", mpirun(3)).ends(0);
   CAPTURE(three.text);
-  CHECK(three.code == 0);
-  CHECK(three.times("oneDNN ") == 1);
-  CHECK(three.says("3 on 1 host"));
+  three.once("oneDNN ").shows("3 on 1 host");
   CHECK(three.times(" 1000  ") == 3);
   CHECK(three.says("ranks 0-2 run 3000 threads"));
 }
 
 TEST_CASE("an error of all ranks is printed once") {
-  const Outcome outcome = program("summary no-such-recipe", mpirun(3));
-  CAPTURE(outcome.text);
-  CHECK(outcome.code == 1);
-  CHECK(outcome.times("unknown recipe") == 1);
-  const Outcome usage = program("summary mnist-ddp --no-such-option", mpirun(3));
-  CAPTURE(usage.text);
-  CHECK(usage.code == code_under_mpirun(2));
-  CHECK(usage.times("--no-such-option") == 1);
+  program("summary no-such-recipe", mpirun(3)).fails("unknown recipe");
+  program("summary mnist-ddp --no-such-option", mpirun(3))
+      .ends(code_under_mpirun(2))
+      .once("--no-such-option");
 }
 
 TEST_CASE("an error message is the last output: no banner of MPI follows it") {
   for (const int ranks : {0, 1, 3}) {
     CAPTURE(ranks);
     const std::string before = ranks == 0 ? "" : mpirun(ranks);
-    const Outcome usage = program("trian", before);
+    const Outcome usage = program("trian", before).ends(ranks == 0 ? 2 : code_under_mpirun(2));
     CAPTURE(usage.text);
-    CHECK(usage.code == (ranks == 0 ? 2 : code_under_mpirun(2)));
     CHECK(usage.text.starts_with("error: unknown command \"trian\""));
     CHECK(usage.times("\n") == 2);
     const Outcome recipe = program("train nonsense", before);  // before MPI is initialized
@@ -224,25 +204,20 @@ TEST_CASE("output that cannot be written is an error that names the cause") {
         "completion bash", "summary recipe.toml", "inspect data.h5", "evaluate run", "evaluate run --json",
         "predict run data.h5", "compare run", "watch run --once", "info"}) {
     CAPTURE(arguments);
-    const Outcome full = to(" > /dev/full", arguments);
-    CAPTURE(full.text);
-    CHECK(full.code == 1);
-    CHECK(full.times("error: ") == 1);
-    CHECK(full.says("error: standard output: "));
-    CHECK_FALSE(full.says("standard output: standard output"));
-    CHECK(full.says("hint: "));
-    CHECK(full.says("No space left on device"));
+    to(" > /dev/full", arguments)
+        .fails("error: ")
+        .shows("error: standard output: ")
+        .never("standard output: standard output")
+        .shows("hint: ")
+        .shows("No space left on device");
   }
   CHECK(to(" > /dev/full", "verify run run").code == 2);  // 1 would mean a difference
   CHECK(to(" > /dev/full", "no-such-command").says("unknown command"));
-  const Outcome closed = to(" >&-", "layers");
-  CHECK(closed.code == 1);
-  CHECK(closed.says("Bad file descriptor"));
+  const Outcome closed = to(" >&-", "layers").ends(1);
+  closed.shows("Bad file descriptor");
   // A file that is opened first does not become the output.
   CHECK(to(" >&-", "predict run data.h5 --output closed.csv").code == 0);
   CHECK(to("", "predict run data.h5 --output open.csv").code == 0);
   CHECK(bytes_of(place / "closed.csv") == bytes_of(place / "open.csv"));
-  const Outcome head = to(" | head -1", "layers --markdown");
-  CHECK(head.code == 0);
-  CHECK_FALSE(head.says("error"));
+  to(" | head -1", "layers --markdown").ends(0).never("error");
 }

@@ -1,7 +1,4 @@
 // One network trained on the predictions of an ensemble.
-#include <filesystem>
-#include <string>
-
 #include "apps/place.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/metrics/json.hpp"
@@ -14,12 +11,10 @@ TEST_CASE("distill trains one model like the members, the same on any ranks, and
   for (const int ranks : {1, 3}) {
     CAPTURE(ranks);
     const std::string output = "student-" + std::to_string(ranks);
-    const Outcome outcome =
-        place.run("distill votes --weight 0.75 --quiet --output " + output, ranks == 1 ? "" : mpirun(ranks));
-    CAPTURE(outcome.text);
-    CHECK(outcome.code == 0);
-    CHECK(outcome.says("votes: ensemble of 2"));
-    CHECK(outcome.says("tiny: one synchronous model"));
+    place.run("distill votes --weight 0.75 --quiet --output " + output, ranks == 1 ? "" : mpirun(ranks))
+        .ends(0)
+        .shows("votes: ensemble of 2")
+        .shows("tiny: one synchronous model");
   }
   const std::string student = bytes_of(place / "student-1/model.h5");
   CHECK(bytes_of(place / "student-3/model.h5") == student);
@@ -37,11 +32,8 @@ TEST_CASE("distill trains one model like the members, the same on any ranks, and
   // Another network.
   std::string small = bytes_of(place / "recipe.toml");
   small.replace(small.find("filters = 8"), 11, "filters = 2");
-  write_text(place / "small.toml", small);
-  const Outcome smaller = place.run("distill votes small.toml --quiet --output small");
-  CAPTURE(smaller.text);
-  CHECK(smaller.code == 0);
-  CHECK(smaller.says("100 trainable"));
+  write_file(place / "small.toml", small);
+  place.run("distill votes small.toml --quiet --output small").ends(0).shows("100 trainable");
 }
 
 TEST_CASE("distill refuses a teacher or a recipe that does not fit, with the reason") {

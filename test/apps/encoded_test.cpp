@@ -26,19 +26,15 @@ struct EncodedSource : Place {
 TEST_CASE("a PNG dataset trains to the same bits as its pixels, in memory or streamed, on 1 and 2 ranks") {
   const EncodedSource place;
   REQUIRE(place.train("plain").code == 0);
-  const Outcome prepared = place.run("prepare idx --output png.h5 --encoded png", mpirun(2));
-  CAPTURE(prepared.text);
-  REQUIRE(prepared.code == 0);
-  CHECK(prepared.says("encoded pictures of "));
+  place.run("prepare idx --output png.h5 --encoded png", mpirun(2)).ends(0).shows("encoded pictures of ");
   REQUIRE(place.run("prepare idx --output shards --encoded png --shards 3").code == 0);
   for (const char* data : {"png.h5", "shards"}) {
     for (const int ranks : {1, 2}) {
       if (ranks == 1 && data == std::string("shards")) continue;
       for (const char* memory : {"", " --set data.memory=9KiB --set data.shuffle=true"}) {
         fs::remove_all(place / "run");
-        const Outcome trained = place.train("run", std::string("--set data.path=") + data + memory, ranks);
-        CAPTURE(data, ranks, memory, trained.text);
-        REQUIRE(trained.code == 0);
+        CAPTURE(data, ranks, memory);
+        place.train("run", std::string("--set data.path=") + data + memory, ranks).ends(0);
         CHECK(bytes_of(place / "run/model.h5") == bytes_of(place / "plain/model.h5"));
       }
     }
@@ -51,14 +47,8 @@ TEST_CASE("inspect, evaluate and predict read encoded pictures") {
   const EncodedSource place;
   REQUIRE(place.train("run").code == 0);
   REQUIRE(place.run("prepare idx --output png.h5 --encoded png").code == 0);
-  const Outcome jpeg = place.run("prepare idx --output jpeg.h5 --encoded jpeg --jpeg-quality 97");
-  CAPTURE(jpeg.text);
-  REQUIRE(jpeg.code == 0);
-  const Outcome told = place.run("inspect jpeg.h5");
-  CAPTURE(told.text);
-  CHECK(told.code == 0);
-  CHECK(told.says("stored as JPEG of quality 97"));
-  CHECK(told.says("encoded pictures of "));
+  const Outcome jpeg = place.run("prepare idx --output jpeg.h5 --encoded jpeg --jpeg-quality 97").ends(0);
+  place.run("inspect jpeg.h5").ends(0).shows("stored as JPEG of quality 97").shows("encoded pictures of ");
   // All but the lines that name the file and its encoding are those of the pixels.
   const auto findings = [&](const std::string& file) {
     const std::string text = place.run("inspect " + file).text;
@@ -69,13 +59,11 @@ TEST_CASE("inspect, evaluate and predict read encoded pictures") {
     const std::string text = place.run("evaluate run --json --data " + file).text;
     return text.substr(0, text.find("\"mistakes\""));
   };
-  CHECK(scores("png.h5").find("accuracy") != std::string::npos);
+  CHECK_THAT(scores("png.h5"), Contains("accuracy"));
   CHECK(scores("png.h5") == scores("data.h5"));
   for (const char* file : {"png", "data"}) {
     const std::string name = file;
-    const Outcome predicted = place.run("predict run " + name + ".h5 --output " + name + ".csv");
-    CAPTURE(predicted.text);
-    CHECK(predicted.code == 0);
+    place.run("predict run " + name + ".h5 --output " + name + ".csv").ends(0);
   }
   std::string expected = bytes_of(place / "data.csv");
   for (std::size_t at = 0; (at = expected.find("data.h5", at)) != std::string::npos;)
@@ -93,11 +81,9 @@ TEST_CASE("a damaged encoded picture ends all ranks, and is named once") {
     file.put('\x55').put('\x55');
   }
   for (const char* memory : {"", " --set data.memory=9KiB"}) {
-    const Outcome outcome = place.train("run", std::string("--set data.path=png.h5") + memory, 2);
-    CAPTURE(outcome.text);
-    CHECK(outcome.code == 1);
-    CHECK(outcome.times("png.h5: /train/encoded: sample 0: ") == 1);
-    CHECK(outcome.says("hint: copy the dataset again, or prepare the data again"));
+    place.train("run", std::string("--set data.path=png.h5") + memory, 2)
+        .fails("png.h5: /train/encoded: sample 0: ")
+        .shows("hint: copy the dataset again, or prepare the data again");
   }
 }
 
@@ -106,10 +92,10 @@ TEST_CASE("prepare refuses an encoding that is not known, and a quality without 
   CHECK(place.run("prepare idx --output x.h5 --encoded gif").code != 0);
   CHECK(place.run("prepare idx --output x.h5 --jpeg-quality 80").says("--encoded"));
   CHECK(place.run("prepare idx --output x.h5 --encoded jpeg --jpeg-quality 101").code != 0);
-  const Outcome lossless = place.run("prepare idx --output x.h5 --encoded png --jpeg-quality 80");
-  CHECK(lossless.code == 1);
-  CHECK(lossless.says("error: --jpeg-quality has no effect with --encoded png"));
-  CHECK(lossless.says("hint: remove it, or add --encoded jpeg"));
+  place.run("prepare idx --output x.h5 --encoded png --jpeg-quality 80")
+      .ends(1)
+      .shows("error: --jpeg-quality has no effect with --encoded png")
+      .shows("hint: remove it, or add --encoded jpeg");
   CHECK_FALSE(fs::exists(place / "x.h5"));
   CHECK_FALSE(fs::exists(place / "x.h5"));
 }

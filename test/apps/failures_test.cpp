@@ -1,7 +1,5 @@
 // What goes wrong in a job of several ranks: ranks that were started differently, and machines that lack
 // something.
-#include <sstream>
-
 #include "apps/place.hpp"
 #include "support/catch.hpp"
 #include "support/skip.hpp"
@@ -48,9 +46,7 @@ TEST_CASE("without room in /dev/shm, and without reading each other's memory, ra
   const Place place;
   REQUIRE(place.train("alone").code == 0);
   const auto train_in = [&](const std::string& output, const std::string& before, const std::string& after) {
-    const Outcome outcome = place.run("train recipe.toml --quiet --output " + output + after, before);
-    CAPTURE(outcome.text);
-    CHECK(outcome.code == 0);
+    const Outcome outcome = place.run("train recipe.toml --quiet --output " + output + after, before).ends(0);
     CHECK(bytes_of(place / output / "model.h5") == bytes_of(place / "alone/model.h5"));
     return outcome;
   };
@@ -70,16 +66,16 @@ TEST_CASE("a model that is larger than /dev/shm trains, and also if each rank is
   const std::string last = "  { layer = \"dense\", units = 4,";
   std::string large = recipe;  // two ranks share 22 MiB
   large.replace(recipe.find(last), 0, "  { layer = \"dense\", units = 8192, activation = \"relu\" },\n");
-  write_text(place / "recipe.toml", large);
+  write_file(place / "recipe.toml", large);
   REQUIRE(place.train("alone", "--set train.epochs=1").code == 0);
   const auto train_in = [&](const std::string& output, const std::string& size,
                             const std::string& container) {
     const Outcome outcome =
-        place.run("train recipe.toml --quiet --set train.epochs=1 --output " + output + "'",
-                  "unshare --mount sh -c 'mount -t tmpfs -o size=" + size + " tmpfs /dev/shm && " +
-                      mpirun(2) + " " + container);
-    CAPTURE(outcome.text);
-    CHECK(outcome.code == 0);
+        place
+            .run("train recipe.toml --quiet --set train.epochs=1 --output " + output + "'",
+                 "unshare --mount sh -c 'mount -t tmpfs -o size=" + size + " tmpfs /dev/shm && " + mpirun(2) +
+                     " " + container)
+            .ends(0);
     CHECK(bytes_of(place / output / "model.h5") == bytes_of(place / "alone/model.h5"));
     return outcome;
   };
@@ -91,10 +87,10 @@ TEST_CASE("a model that is larger than /dev/shm trains, and also if each rank is
   const std::string container = "unshare --user --map-root-user";
   if (shell(container + " true").code != 0) return skip("needs user namespaces");
   CHECK_FALSE(train_in("apart", "200m", container).says("own copy"));
-  const Outcome copies = train_in("copies", "16m", container);
-  CHECK(copies.times("each rank keeps its own copy of the model") == 1);
-  CHECK(copies.says(" cannot share 2"));
-  CHECK(copies.says("No space left on device"));
+  train_in("copies", "16m", container)
+      .once("each rank keeps its own copy of the model")
+      .shows(" cannot share 2")
+      .shows("No space left on device");
 }
 
 TEST_CASE("ranks that predict read a part of the samples each, and give the labels of one rank") {

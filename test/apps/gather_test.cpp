@@ -1,7 +1,4 @@
 // Members that were trained in separate jobs, gathered into the ensemble that one job would have trained.
-#include <filesystem>
-#include <string>
-
 #include "apps/place.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/metrics/json.hpp"
@@ -19,9 +16,8 @@ std::string member(int k) { return std::string(kMembers) + "--member " + std::to
 struct Members : Place {
   Members() {
     for (int k = 0; k < 3; ++k) {
-      const Outcome outcome = train("m" + std::to_string(k), member(k), k == 1 ? 2 : 1);
+      const Outcome outcome = train("m" + std::to_string(k), member(k), k == 1 ? 2 : 1).ends(0);
       CAPTURE(outcome.text);
-      REQUIRE(outcome.code == 0);
       REQUIRE(outcome.says("member " + std::to_string(k) + " of an ensemble of 3"));
     }
   }
@@ -47,11 +43,10 @@ TEST_CASE("members gathered from separate jobs form the ensemble of one job, byt
   for (const int ranks : {1, 3}) {
     CAPTURE(ranks);
     const std::string output = "all-" + std::to_string(ranks);
-    const Outcome outcome = place.run("gather m2 m0 m1 --output " + output, ranks == 1 ? "" : mpirun(ranks));
+    const Outcome outcome =
+        place.run("gather m2 m0 m1 --output " + output, ranks == 1 ? "" : mpirun(ranks)).ends(0);
     CAPTURE(outcome.text);
-    CHECK(outcome.code == 0);
-    CHECK(outcome.says("ensemble of 3 out of 3 runs"));
-    CHECK(outcome.times("weighted avg") == 1);
+    outcome.shows("ensemble of 3 out of 3 runs").once("weighted avg");
     CHECK(bytes_of(place / (output + "/ensemble.h5")) == bytes_of(place / "joint/ensemble.h5"));
     CHECK(votes_of(place / output) == votes_of(place / "joint"));
     CHECK(outcome.says("uniform soup"));
@@ -71,9 +66,8 @@ TEST_CASE("members gathered from separate jobs form the ensemble of one job, byt
   CHECK(place.run("evaluate all-1 --json").code == 0);
   CHECK(place.run("evaluate all-1/soup-greedy.h5 --json").code == 0);
   CHECK_FALSE(fs::exists(place / "m0/soup-uniform.h5"));  // one member is no soup
-  const Outcome compared = place.run("compare joint all-1");
+  const Outcome compared = place.run("compare joint all-1").ends(0);
   CAPTURE(compared.text);
-  CHECK(compared.code == 0);
   CHECK(compared.times("ensemble of 3") >= 2);
 }
 
@@ -82,7 +76,7 @@ TEST_CASE("gather refuses runs that do not form an ensemble, and names the run a
   REQUIRE(place.train("sync").code == 0);
   std::string narrow = bytes_of(place / "recipe.toml");
   narrow.replace(narrow.find("filters = 8"), 11, "filters = 4");
-  write_text(place / "narrow.toml", narrow);
+  write_file(place / "narrow.toml", narrow);
   REQUIRE(place.run("train narrow.toml --quiet --output narrow" + member(1)).code == 0);
   REQUIRE(place.train("seed", member(1) + " --set seed=9").code == 0);
   REQUIRE(place.train("unfinished", member(1)).code == 0);
@@ -91,11 +85,8 @@ TEST_CASE("gather refuses runs that do not form an ensemble, and names the run a
   REQUIRE(place.train("samples", member(1) + " --set data.path=other.h5").code == 0);
 
   const auto refused = [&](const std::string& runs, const std::string& reason, const std::string& hint) {
-    const Outcome outcome = place.run("gather " + runs + " --output out");
-    CAPTURE(runs, outcome.text);
-    CHECK(outcome.code == 1);
-    CHECK(outcome.says(reason));
-    CHECK(outcome.says(hint));
+    CAPTURE(runs);
+    place.run("gather " + runs + " --output out").ends(1).shows(reason).shows(hint);
     CHECK_FALSE(fs::exists(place / "out"));
   };
   refused("m0 m2", "tiny has 3 members, but the runs lack member 1", "--member 1");
@@ -110,47 +101,35 @@ TEST_CASE("gather refuses runs that do not form an ensemble, and names the run a
   refused("sync", "sync: holds one synchronous model", "--member K");
   refused("m0 nowhere m2", "nowhere: is not a run folder", "finished runs");
 
-  const Outcome partial = place.run("gather m0 unfinished m2 --partial --output two");
-  CAPTURE(partial.text);
-  CHECK(partial.code == 0);
-  CHECK(partial.says("warning: unfinished is not finished; the vote goes without it"));
-  CHECK(partial.says("ensemble of 2 out of 2 runs"));
+  place.run("gather m0 unfinished m2 --partial --output two")
+      .ends(0)
+      .shows("warning: unfinished is not finished; the vote goes without it")
+      .shows("ensemble of 2 out of 2 runs");
 }
 
 TEST_CASE("an interrupted gather is done again, and nothing else is overwritten") {
   const Members place;
-  fs::create_directory(place / "out");
-  write_text(place / "out/ensemble.h5.0123456789ab.tmp", "half of it");
-  write_text(place / "out/metrics.jsonl", "{\"event\": \"evaluation\"}\n");
+  write_file(place / "out/ensemble.h5.0123456789ab.tmp", "half of it");
+  write_file(place / "out/metrics.jsonl", "{\"event\": \"evaluation\"}\n");
   REQUIRE(place.run("gather m0 m1 m2 --output out").code == 0);
   CHECK_FALSE(fs::exists(place / "out/ensemble.h5.0123456789ab.tmp"));
   CHECK(Outcome{0, bytes_of(place / "out/metrics.jsonl")}.times("evaluation") == 1);
-  const Outcome again = place.run("gather m0 m1 m2 --output out");
-  CHECK(again.code == 1);
-  CHECK(again.says("out: is not empty"));
+  place.run("gather m0 m1 m2 --output out").ends(1).shows("out: is not empty");
   CHECK(place.run("gather m0 m1 m2 --output m0").code == 1);
 }
 
 TEST_CASE("train --member requires an ensemble of known size") {
   const Place place;
-  const Outcome sync = place.train("a", "--member 0");
-  CHECK(sync.code == 1);
-  CHECK(sync.says("trains one synchronous model"));
-  const Outcome unknown = place.train("a", "--set train.mode=ensemble --member 0");
-  CHECK(unknown.code == 1);
-  CHECK(unknown.says("--set ensemble.members=4"));
-  const Outcome beyond = place.train("a", member(3));
-  CHECK(beyond.code == 1);
-  CHECK(beyond.says("there is no member 3 of 3"));
+  place.train("a", "--member 0").ends(1).shows("trains one synchronous model");
+  place.train("a", "--set train.mode=ensemble --member 0").ends(1).shows("--set ensemble.members=4");
+  place.train("a", member(3)).ends(1).shows("there is no member 3 of 3");
   CHECK_FALSE(fs::exists(place / "a"));
 }
 
 TEST_CASE("a member of a separate job is resumed alone, and an ensemble with the same number of members") {
   const Place place;
   REQUIRE(place.train("m1", member(1) + " --set train.epochs=1").code == 0);
-  const Outcome resumed = place.run("train --quiet --resume m1 --set train.epochs=2");
-  CAPTURE(resumed.text);
-  CHECK(resumed.code == 0);
+  place.run("train --quiet --resume m1 --set train.epochs=2").ends(0);
   CHECK(fs::exists(place / "m1/checkpoints/member-001"));
   CHECK_FALSE(fs::exists(place / "m1/checkpoints/member-000"));
 

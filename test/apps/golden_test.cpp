@@ -1,13 +1,5 @@
 // Files of every version of the formats, as test/golden/make.sh wrote them: this program reads all of them,
 // and refuses newer ones by name.
-#include <algorithm>
-#include <array>
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "apps/place.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/hdf5/file.hpp"
@@ -102,12 +94,10 @@ TEST_CASE("models, ensembles and datasets of all versions are read, with the res
       REQUIRE(summary);
       for (const char* data : {"data.h5", "shards"}) {
         const Outcome outcome =
-            copy.run(std::string("evaluate ") + run + "/" + model + " --json --data " + data);
-        CAPTURE(outcome.text);
-        REQUIRE(outcome.code == 0);
+            copy.run(std::string("evaluate ") + run + "/" + model + " --json --data " + data).ends(0);
         const convoke::Settings result = convoke::metrics::settings_from_json(outcome.text, "evaluate");
         CHECK(convoke::number_at(result, "accuracy") ==
-              Catch::Approx(convoke::number_at(*summary, "test.accuracy")).margin(1e-9));
+              Approx(convoke::number_at(*summary, "test.accuracy")).margin(1e-9));
       }
     }
   }
@@ -117,11 +107,9 @@ TEST_CASE("checkpoints of all versions are resumed") {
   for (const fs::path& golden : golden_folders()) {
     const Copy copy(golden);
     CAPTURE(golden.filename().string());
-    const Outcome outcome =
-        copy.run("train --resume run --set train.epochs=5 --set data.path=" + (copy / "data.h5").string());
-    CAPTURE(outcome.text);
-    CHECK(outcome.code == 0);
-    CHECK(outcome.says("resumed after 3 epochs"));
+    copy.run("train --resume run --set train.epochs=5 --set data.path=" + (copy / "data.h5").string())
+        .ends(0)
+        .shows("resumed after 3 epochs");
     CHECK(fs::exists(copy / "run/checkpoints/epoch-0005.h5"));
   }
 }
@@ -130,18 +118,9 @@ TEST_CASE("summaries, logs and measurements of all versions are read") {
   for (const fs::path& golden : golden_folders()) {
     const Copy copy(golden);
     CAPTURE(golden.filename().string());
-    const Outcome compared = copy.run("compare run ensemble");
-    CAPTURE(compared.text);
-    CHECK(compared.code == 0);
-    CHECK(compared.says("run"));
-    const Outcome watched = copy.run("watch run --once");
-    CAPTURE(watched.text);
-    CHECK(watched.says("complete"));
-    CHECK(watched.says("loss"));
-    const Outcome analyzed = copy.run("study analyze study/measurements.csv");
-    CAPTURE(analyzed.text);
-    CHECK(analyzed.code == 0);
-    CHECK(analyzed.says("golden"));
+    copy.run("compare run ensemble").ends(0).shows("run");
+    copy.run("watch run --once").shows("complete").shows("loss");
+    copy.run("study analyze study/measurements.csv").ends(0).shows("golden");
   }
 }
 
@@ -150,14 +129,13 @@ TEST_CASE("studies of all versions are continued") {
     const Copy copy(golden);
     CAPTURE(golden.filename().string());
     // The study stored the recipe as it was; its user has renamed the key, as the error says.
-    const Outcome refused = copy.run("study study/study.toml --output study --resume");
-    CHECK(refused.says("recipe.toml:"));
-    CHECK(refused.says("\"train.lane\" is now \"train.micro_batch\""));
+    copy.run("study study/study.toml --output study --resume")
+        .shows("recipe.toml:")
+        .shows("\"train.lane\" is now \"train.micro_batch\"");
     CHECK(shell("sed -i 's/^lane = /micro_batch = /' " + (copy / "recipe.toml").string()).code == 0);
-    const Outcome resumed = copy.run("study study/study.toml --output study --resume");
+    const Outcome resumed = copy.run("study study/study.toml --output study --resume").ends(0);
     CAPTURE(resumed.text);
-    CHECK(resumed.code == 0);
-    CHECK(resumed.says("\n0 runs in this session"));
+    resumed.shows("\n0 runs in this session");
     CHECK(!first_match(resumed.text, "golden-sync-1x1 +2 ").empty());
   }
 }
@@ -168,9 +146,7 @@ TEST_CASE("an analysis has all keys that earlier versions wrote") {
     CAPTURE(golden.filename().string());
     const auto before = convoke::metrics::read_json(copy / "study/analysis.json");
     REQUIRE(before);
-    const Outcome outcome = copy.run("study analyze study/measurements.csv --output now.json");
-    CAPTURE(outcome.text);
-    REQUIRE(outcome.code == 0);
+    copy.run("study analyze study/measurements.csv --output now.json").ends(0);
     const auto now = convoke::metrics::read_json(copy / "now.json");
     REQUIRE(now);
     CHECK(missing_in(*now, *before, "") == std::vector<std::string>{});
@@ -186,13 +162,13 @@ TEST_CASE("files of a newer format are refused by name, and a run is not begun a
   CHECK(copy.run("evaluate run/model.h5 --data newer.h5").says(std::string("newer.h5") + kNewerDataset));
 
   write_newer(copy / "run/checkpoints/epoch-0004.h5", "checkpoint");
-  const Outcome resumed = copy.run("train --resume run --set data.path=" + (copy / "data.h5").string());
+  const Outcome resumed =
+      copy.run("train --resume run --set data.path=" + (copy / "data.h5").string()).ends(1);
   CAPTURE(resumed.text);
-  CHECK(resumed.code == 1);
   CHECK(resumed.says(std::string("run/checkpoints/epoch-0004.h5") + kNewer));
   CHECK(resumed.says("hint: install the version of Convoke that wrote it, or a later one"));
 
-  write_text(copy / "run/summary.json", "{\"format\": 2, \"name\": \"golden\"}");
+  write_file(copy / "run/summary.json", "{\"format\": 2, \"name\": \"golden\"}");
   const Outcome compared = copy.run("compare run ensemble");
   CAPTURE(compared.text);
   CHECK(compared.code != 0);

@@ -1,37 +1,16 @@
 // The help, the manual pages and the completion scripts of the real binary: readable, complete, and accepted
 // by the programs that read them.
-#include <algorithm>
-#include <filesystem>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/pattern.hpp"
 #include "support/shell.hpp"
 #include "support/skip.hpp"
 #include "support/source_path.hpp"
-#include "support/temporary_folder.hpp"
 
 namespace {
 
 // With this, MPI_Init fails: a command that works has not called it.
 Outcome without_mpi(const std::string& arguments) { return program(arguments, kWithoutMpi); }
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
 
 // Returns the names that the error for an unknown command lists: all commands, independent of the help.
 std::vector<std::string> known_commands() {
@@ -83,7 +62,7 @@ TEST_CASE("help has at most 100 columns of ASCII, and no words of the parser") {
 TEST_CASE("help shows the range, the default and the condition of an option") {
   const Outcome help = without_mpi("help inspect");
   CAPTURE(help.text);
-  CHECK(help.says("  --sample N "));
+  help.shows("  --sample N ");
   CHECK(!first_match(help.text, R"(samples\s+\(1\s+to\s+50000;\s+default\s+5000\))").empty());
   CHECK(!first_match(help.text, R"(--augmented RECIPE[^-]+\(only\s+with\s+--html\))").empty());
   CHECK(without_mpi("help slurm").says("  --launcher mpirun|srun "));
@@ -109,13 +88,11 @@ TEST_CASE("the program's help lists every command once, by workflow") {
 }
 
 TEST_CASE("help of an unknown command suggests the nearest") {
-  const Outcome unknown = without_mpi("help trai");
-  CHECK(unknown.code == 1);
-  CHECK(unknown.says("error: unknown command \"trai\" (did you mean \"train\"?)\n"));
+  without_mpi("help trai").ends(1).shows("error: unknown command \"trai\" (did you mean \"train\"?)\n");
   CHECK(without_mpi("help study predicct").says("(did you mean \"predict\"?)"));
-  const Outcome deeper = without_mpi("help slurm train");
-  CHECK(deeper.code == 1);
-  CHECK(deeper.says("error: convoke slurm has no subcommand \"train\"\n  hint: see convoke slurm --help\n"));
+  without_mpi("help slurm train")
+      .ends(1)
+      .shows("error: convoke slurm has no subcommand \"train\"\n  hint: see convoke slurm --help\n");
 }
 
 TEST_CASE("groff formats every manual page without a warning") {
@@ -126,8 +103,8 @@ TEST_CASE("groff formats every manual page without a warning") {
                                    " | groff -ww -man -Tascii -z");
     CHECK(warnings.text.empty());
     const Outcome page = shell("OMPI_MCA_pml=none_such " + binary() + " help --man " + command +
-                               " | groff -man -Tascii -P-cbou");
-    CHECK(page.code == 0);
+                               " | groff -man -Tascii -P-cbou")
+                             .ends(0);
     for (const char* section : {"NAME\n", "SYNOPSIS\n", "EXAMPLES\n"}) CHECK(page.says(section));
     CHECK(page.says("convoke" +
                     std::string(command.empty() ? "" : "-" + command.substr(0, command.find(' ')))));
@@ -146,7 +123,7 @@ TEST_CASE("help --install writes every manual page and both completion scripts")
                                  "convoke-study-table.1"};
   for (const std::string& command : known_commands()) expected.insert("convoke-" + command + ".1");
   std::set<std::string> found;
-  for (const auto& page : std::filesystem::directory_iterator(share + "/man/man1"))
+  for (const auto& page : fs::directory_iterator(share + "/man/man1"))
     found.insert(page.path().filename().string());
   CHECK(found == expected);
   CHECK(shell("cat " + share + "/man/man1/convoke-train.1").text == without_mpi("help --man train").text);

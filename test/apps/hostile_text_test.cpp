@@ -1,8 +1,4 @@
 // Names in a file from somewhere else are shown on terminals, in pages and in figures, and never executed.
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "apps/place.hpp"
 #include "support/catch.hpp"
 
@@ -19,9 +15,9 @@ struct HostilePlace : Place {
     fs::remove(*this / "data.h5");
     write_dataset(*this / "data.h5", 150, 8, 4, 60, kHostile);
     const std::string recipe = bytes_of(*this / "recipe.toml");
-    write_text(*this / "recipe.toml",
+    write_file(*this / "recipe.toml",
                "description = \"$(touch executed) \\u001B[2J <b>\"\n" + recipe.substr(recipe.find('\n') + 1));
-    write_text(*this / "it's $(touch executed) <b>.toml", bytes_of(*this / "recipe.toml"));
+    write_file(*this / "it's $(touch executed) <b>.toml", bytes_of(*this / "recipe.toml"));
   }
 };
 
@@ -50,23 +46,23 @@ TEST_CASE("names from a dataset are shown on the terminal, in pages and in figur
   CHECK_FALSE(fs::exists(place / "executed"));
   if (!fs::exists(place / "page.html")) return;  // built without the charts' library
   const std::string page = bytes_of(place / "page.html");
-  CHECK(page.find("default-src 'none'; script-src 'sha256-") != std::string::npos);
-  CHECK(page.find("&lt;script&gt;document.title") != std::string::npos);
+  CHECK_THAT(page, Contains("default-src 'none'; script-src 'sha256-"));
+  CHECK_THAT(page, Contains("&lt;script&gt;document.title"));
   for (const char* element : {"<script>document", "<img src=x"}) {
     CAPTURE(element);
-    CHECK(page.find(element) == std::string::npos);
+    CHECK_THAT(page, !Contains(element));
   }
   for (const auto& entry : fs::recursive_directory_iterator(place / "figures")) {
     if (entry.path().extension() != ".tex") continue;
     CAPTURE(entry.path());
-    CHECK(bytes_of(entry.path()).find("\\input{/etc") == std::string::npos);
-    CHECK(bytes_of(entry.path()).find("\\write18{touch") == std::string::npos);
+    CHECK_THAT(bytes_of(entry.path()), !Contains("\\input{/etc"));
+    CHECK_THAT(bytes_of(entry.path()), !Contains("\\write18{touch"));
   }
 }
 
 TEST_CASE("an error that quotes a file changes nothing on the terminal") {
   const Place place;
-  write_text(place / "bad.toml",
+  write_file(place / "bad.toml",
              "name = \"tiny\"\n[data]\npath = \"\\u001B[2Jmissing.h5\"\n[model]\ninput = [4]\n"
              "layers = [{ layer = \"\\u001B[31mdense\" }]\n");
   for (const char* command : {"train bad.toml", "summary bad.toml", "train '\x1b[2Jx.toml'",
@@ -88,8 +84,8 @@ TEST_CASE("job scripts quote every option") {
   CHECK(written.says("Submit with: bash 'jobs $(touch executed)/submit.sh'"));
   const fs::path jobs = place / "jobs $(touch executed)";
   const std::string script = bytes_of(jobs / "train.sh");
-  CHECK(script.find("#SBATCH --partition='a b; touch executed'\n") != std::string::npos);
-  CHECK(script.find("#SBATCH --account='x'\\''y'\n") != std::string::npos);
+  CHECK_THAT(script, Contains("#SBATCH --partition='a b; touch executed'\n"));
+  CHECK_THAT(script, Contains("#SBATCH --account='x'\\''y'\n"));
   for (const char* each : {"train.sh", "submit.sh"}) {
     CHECK(shell("bash -n '" + (jobs / each).string() + "'").code == 0);
   }

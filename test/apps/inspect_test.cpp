@@ -4,14 +4,13 @@
 
 TEST_CASE("inspect prints counts, statistics and atypical samples, and writes the same page twice") {
   const Place place;
-  const Outcome told = place.run("inspect data.h5 --sample 100");
-  CAPTURE(told.text);
-  CHECK(told.code == 0);
-  CHECK(told.says("data.h5: images of (8, 8, 1) (uint8), 4 classes"));
-  CHECK(told.says("made by a test"));
-  CHECK(told.says("imbalance"));
-  CHECK(told.says("in a sample of 100:"));
-  CHECK(told.says("principal components explain"));
+  place.run("inspect data.h5 --sample 100")
+      .ends(0)
+      .shows("data.h5: images of (8, 8, 1) (uint8), 4 classes")
+      .shows("made by a test")
+      .shows("imbalance")
+      .shows("in a sample of 100:")
+      .shows("principal components explain");
 
   const Outcome page = place.run("inspect data.h5 --html page.html");
   if (page.says("libjs-chart.js")) {  // built without the charts' library
@@ -39,14 +38,12 @@ TEST_CASE("inspect shows the training samples as a recipe augments them") {
   CHECK(plain.says("recipe.toml: the recipe does not augment samples"));
   CHECK(!fs::exists(place / "page.html"));
 
-  write_text(place / "turned.toml",
+  write_file(place / "turned.toml",
              bytes_of(place / "recipe.toml") + "[augment]\nrotation_range = 30\nmixup = 0.2\n");
-  const Outcome turned = place.run("inspect data.h5 --html page.html --augmented turned.toml");
-  CAPTURE(turned.text);
-  CHECK(turned.code == 0);
+  place.run("inspect data.h5 --html page.html --augmented turned.toml").ends(0);
   const std::string page = bytes_of(place / "page.html");
-  CHECK(page.find("As the network sees them") != std::string::npos);
-  CHECK(page.find("train 137 (") != std::string::npos);  // the last of twelve, spread over 150 samples
+  CHECK_THAT(page, Contains("As the network sees them"));
+  CHECK_THAT(page, Contains("train 137 ("));  // the last of twelve, spread over 150 samples
 }
 
 TEST_CASE("inspect writes figures, and without gnuplot only tables") {
@@ -57,18 +54,16 @@ TEST_CASE("inspect writes figures, and without gnuplot only tables") {
       files += entry.path().extension() == ending ? 1 : 0;
     return files;
   };
-  const Outcome none = place.run("inspect data.h5 --figures none", "PATH=/nowhere");
+  const Outcome none = place.run("inspect data.h5 --figures none", "PATH=/nowhere").ends(0);
   CAPTURE(none.text);
-  CHECK(none.code == 0);
-  CHECK(none.says("note: charts were not drawn: gnuplot is not installed (Debian package gnuplot-nox)"));
+  none.shows("note: charts were not drawn: gnuplot is not installed (Debian package gnuplot-nox)");
   CHECK(count(place / "none", ".tex") > 0);
   CHECK(count(place / "none", ".csv") > count(place / "none", ".tex"));
   CHECK(count(place / "none", ".svg") + count(place / "none", ".pdf") == 0);
-  CHECK(bytes_of(place / "none/classes.tex").find("\\toprule") != std::string::npos);
+  CHECK_THAT(bytes_of(place / "none/classes.tex"), Contains("\\toprule"));
   if (shell("command -v gnuplot").code != 0) return;
-  const Outcome all = place.run("inspect data.h5 --figures all");
+  const Outcome all = place.run("inspect data.h5 --figures all").ends(0);
   CAPTURE(all.text);
-  CHECK(all.code == 0);
   CHECK(!all.says("note: no charts"));
   CHECK(count(place / "all", ".svg") == count(place / "all", ".csv") - count(place / "all", ".tex"));
   CHECK(count(place / "all", ".pdf") == count(place / "all", ".svg"));

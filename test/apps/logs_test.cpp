@@ -1,6 +1,4 @@
 // [log]: metrics.csv and TensorBoard's event files in the run folder.
-#include <algorithm>
-
 #include "apps/place.hpp"
 #include "convoke/data_prep/files/tfrecord.hpp"
 #include "support/catch.hpp"
@@ -42,9 +40,7 @@ constexpr const char* kBoth = "--set log.tensorboard=true --set log.csv=true ";
 TEST_CASE(
     "the curves and test of a model are written for TensorBoard and as CSV; a resumed run appends to them") {
   const Place place;
-  const Outcome first = place.train("run", std::string(kBoth) + "--set train.schedule.name=constant", 2);
-  CAPTURE(first.text);
-  REQUIRE(first.code == 0);
+  place.train("run", std::string(kBoth) + "--set train.schedule.name=constant", 2).ends(0);
   const std::vector<fs::path> files = event_files(place / "run/tensorboard");
   REQUIRE(files.size() == 2);  // training, test
   for (const char* tag : {"loss/train", "accuracy/train", "loss/validation", "accuracy/validation",
@@ -55,10 +51,8 @@ TEST_CASE(
   CHECK(points(files[1], "accuracy/test") == 1);
   CHECK(lines_of(place / "run/metrics.csv") == 1 + 3);
 
-  const Outcome more = place.train(
-      "run", std::string(kBoth) + "--set train.schedule.name=constant --set train.epochs=5 --resume");
-  CAPTURE(more.text);
-  REQUIRE(more.code == 0);
+  place.train("run", std::string(kBoth) + "--set train.schedule.name=constant --set train.epochs=5 --resume")
+      .ends(0);
   const std::vector<fs::path> all = event_files(place / "run/tensorboard");
   REQUIRE(all.size() == 4);
   CHECK(points(all[2], "loss/train") == 2);
@@ -67,18 +61,15 @@ TEST_CASE(
 
 TEST_CASE("logged steps are in all logs and on the page, and watch follows the run as before") {
   const Place place;
-  const Outcome run = place.train("run", std::string(kBoth) + "--set log.every_steps=2", 2);
+  const Outcome run = place.train("run", std::string(kBoth) + "--set log.every_steps=2", 2).ends(0);
   CAPTURE(run.text);
-  REQUIRE(run.code == 0);
   CHECK(times(bytes_of(place / "run/metrics.jsonl"), R"("event":"step")") == 6);  // of 3 x 4 steps
   const std::vector<fs::path> files = event_files(place / "run/tensorboard");
   REQUIRE(files.size() == 2);
   CHECK(points(files[0], "loss/step") == 6);
   CHECK(points(files[0], "loss/train") == 3);
   CHECK(lines_of(place / "run/metrics.csv") == 1 + 3 + 6);
-  const Outcome watched = place.run("watch run --once");
-  CHECK(watched.code == 0);
-  CHECK(watched.says("run: complete"));
+  place.run("watch run --once").ends(0).shows("run: complete");
   if (fs::exists(place / "run/report.html"))
     CHECK(times(bytes_of(place / "run/report.html"), "<figcaption>Loss by step</figcaption>") == 1);
 }
@@ -86,9 +77,9 @@ TEST_CASE("logged steps are in all logs and on the page, and watch follows the r
 TEST_CASE("members have separate curves, and the vote has those of all") {
   const Place place;
   const Outcome run =
-      place.train("run", std::string(kBoth) + "--set train.mode=ensemble --set ensemble.members=3", 2);
+      place.train("run", std::string(kBoth) + "--set train.mode=ensemble --set ensemble.members=3", 2)
+          .ends(0);
   CAPTURE(run.text);
-  REQUIRE(run.code == 0);
   for (const char* member : {"member-000", "member-001", "member-002"}) {
     CAPTURE(member);
     const std::vector<fs::path> files = event_files(place / "run/tensorboard" / member);

@@ -3,8 +3,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <cstdint>
-#include <optional>
 #include <system_error>
 
 #include "apps/place.hpp"
@@ -82,7 +80,7 @@ TEST_CASE("a job that is admitted under a memory limit survives its checkpoint")
   if (!group || !group.limit(std::uint64_t{1} << 30)) return skip("cannot create a control group for memory");
   if (in_memory(place.folder.path())) return skip("the temporary folder is in memory");
   // 8 million parameters, which a checkpoint stores three times: with both moments of Adam.
-  write_text(place / "large.toml", R"(name = "large"
+  write_file(place / "large.toml", R"(name = "large"
 seed = 3
 [data]
 path = "data.h5"
@@ -113,7 +111,7 @@ report = false
   }
   CAPTURE(limit, outcome.text);
   CHECK(outcome.code == 0);
-  CHECK(outcome.text.find("left out") == std::string::npos);  // every checkpoint was written
+  CHECK_THAT(outcome.text, !Contains("left out"));  // every checkpoint was written
   std::size_t checkpoints = 0;
   for (const auto& run : fs::directory_iterator(place.folder.path())) {
     checkpoints += fs::exists(run.path() / "checkpoints/epoch-0002.h5") ? 1U : 0U;

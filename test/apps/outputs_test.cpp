@@ -1,9 +1,6 @@
 // Commands use the outputs, the weights and the normalization of models of other programs.
 #include <sys/stat.h>
 
-#include <cmath>
-#include <limits>
-
 #include "apps/place.hpp"
 #include "convoke/core/csv.hpp"
 #include "support/catch.hpp"
@@ -21,7 +18,7 @@ struct Network {
   void write(const fs::path& folder) const {
     fs::create_directories(folder);
     const std::string units = std::to_string(bias.size());
-    write_text(
+    write_file(
         folder / "model.json",
         R"({"modelTopology": {"keras_version": "2.1.6", "model_config": {"class_name": "Sequential", "config": [
       {"class_name": "InputLayer", "config": {"name": "in", "batch_input_shape": [null, 8, 8, 1]}}, )" +
@@ -35,7 +32,7 @@ struct Network {
     std::vector<float> values(64 * bias.size(), weight);
     values.insert(values.end(), bias.begin(), bias.end());
     const auto* bytes = reinterpret_cast<const char*>(values.data());
-    write_text(folder / "shard", std::string(bytes, values.size() * sizeof(float)));
+    write_file(folder / "shard", std::string(bytes, values.size() * sizeof(float)));
   }
 };
 
@@ -60,10 +57,10 @@ TEST_CASE("the first outputs show that they are probabilities; --outputs decides
   CHECK(seen.says("note: outputs: probabilities (those of the first 60 samples"));
   CHECK(first_row(seen, place / "out.csv")[7] == "0.400000");
   const Outcome logits = place.run(kPredict + "--outputs logits");
-  CHECK(std::stod(first_row(logits, place / "out.csv")[7]) == Catch::Approx(0.288651).epsilon(1e-5));
+  CHECK(std::stod(first_row(logits, place / "out.csv")[7]) == Approx(0.288651).epsilon(1e-5));
   // scipy.special.softmax([.1, .2, .3, .4])[3]
   const Outcome scores = place.run(kPredict + "--outputs score-logits");
-  CHECK(std::stod(first_row(scores, place / "out.csv")[7]) == Catch::Approx(0.598688).epsilon(1e-5));
+  CHECK(std::stod(first_row(scores, place / "out.csv")[7]) == Approx(0.598688).epsilon(1e-5));
 
   // What is imported predicts the same, and evaluate agrees.
   CHECK(place.run("import net/model.json --output net.h5").says("note: outputs: assumed to be logits"));
@@ -73,9 +70,7 @@ TEST_CASE("the first outputs show that they are probabilities; --outputs decides
   CHECK(place.run("evaluate net.h5 --data data.h5").says("note: outputs: probabilities"));
 
   Network{.bias = {0.1F, 0.2F, 0.3F, 7}}.write(place / "net");
-  const Outcome refused = place.run(kPredict + "--outputs probabilities");
-  CHECK(refused.code == 1);
-  CHECK(refused.says("--outputs logits"));
+  place.run(kPredict + "--outputs probabilities").ends(1).shows("--outputs logits");
 }
 
 TEST_CASE("one output is the second of two classes, or a number") {
@@ -97,7 +92,7 @@ TEST_CASE("one output is the second of two classes, or a number") {
 TEST_CASE("weights that are not finite are named, and nothing is written") {
   const Place place;
   Network{.bias = {0.1F, std::numeric_limits<float>::quiet_NaN(), 0.3F, 0.4F}}.write(place / "net");
-  write_text(place / "next.toml",
+  write_file(place / "next.toml",
              "[data]\npath = \"data.h5\"\n[model]\nfile = \"net/model.json\"\n[train]\nbatch = 32\n");
   for (const std::string& command : {std::string("import net/model.json --output out.h5"), kPredict,
                                      std::string("train next.toml --quiet --output run")}) {
@@ -124,21 +119,18 @@ TEST_CASE("a file that is read is not replaced, and names of classes fit the mod
   fs::create_hard_link(place / "net/model.json", place / "hard.json");
   const std::string before = bytes_of(place / "net/model.json");
   for (const char* output : {"net/model.json", "net/../net/model.json", "link.json", "hard.json"}) {
-    const Outcome outcome = place.run(std::string("import net/model.json --output ") + output);
-    CAPTURE(outcome.text);
-    CHECK(outcome.code == 1);
-    CHECK(outcome.says("would be replaced"));
+    place.run(std::string("import net/model.json --output ") + output).ends(1).shows("would be replaced");
   }
   CHECK(bytes_of(place / "net/model.json") == before);
   REQUIRE(place.run("import net/model.json --output model.h5").code == 0);
   CHECK(place.run("export model.h5 --format h5").says("model.h5: is also read"));
 
-  write_text(place / "two.txt", "a\nb\n");
-  const Outcome two = place.run("import net/model.json --class-names two.txt --output named.h5");
-  CHECK(two.code == 1);
-  CHECK(two.says("two.txt: has 2 names, but the model has 4 classes"));
+  write_file(place / "two.txt", "a\nb\n");
+  place.run("import net/model.json --class-names two.txt --output named.h5")
+      .ends(1)
+      .shows("two.txt: has 2 names, but the model has 4 classes");
   CHECK_FALSE(fs::exists(place / "named.h5"));
-  write_text(place / "four.txt", "red\r\ngreen\r\nblue\r\nwhite\r\n\r\n");
+  write_file(place / "four.txt", "red\r\ngreen\r\nblue\r\nwhite\r\n\r\n");
   REQUIRE(place.run("import net/model.json --class-names four.txt --output named.h5").code == 0);
   const Outcome named = place.run("predict named.h5 data.h5 --output out.csv");
   CHECK(first_row(named, place / "out.csv")[3] == "white");
@@ -154,12 +146,11 @@ TEST_CASE("a network that rescales its input is not given normalized samples in 
   const std::string data = "[data]\npath = \"data.h5\"\nnormalize = \"";
   const std::string model =
       "\"\n[model]\nfile = \"net/model.json\"\n[train]\nbatch = 32\nreduction = \"exact\"\n";
-  write_text(place / "unit.toml", "name = \"same\"\n" + data + "unit" + model);
-  write_text(place / "none.toml", "name = \"same\"\n" + data + "none" + model);
-  const Outcome unit = place.run("train unit.toml --quiet --output unit");
+  write_file(place / "unit.toml", "name = \"same\"\n" + data + "unit" + model);
+  write_file(place / "none.toml", "name = \"same\"\n" + data + "none" + model);
+  const Outcome unit = place.run("train unit.toml --quiet --output unit").ends(0);
   CAPTURE(unit.text);
-  CHECK(unit.code == 0);
-  CHECK(unit.says("data.normalize is \"none\", not \"unit\""));
+  unit.shows("data.normalize is \"none\", not \"unit\"");
   CHECK_FALSE(place.run("train none.toml --quiet --output none").says("not \"unit\""));
   CHECK(bytes_of(place / "unit/model.h5") == bytes_of(place / "none/model.h5"));
 }
@@ -171,9 +162,7 @@ TEST_CASE("every command that takes a model file chooses its output and what the
   for (const char* command : {"summary ", "bench --inference --seconds 0.01 --rounds 1 "}) {
     const std::string run = command + std::string("several.keras");
     CAPTURE(run);
-    const Outcome open = place.run(run);
-    CHECK(open.code == 1);
-    CHECK(open.says("choose one with --output-node"));
+    place.run(run).ends(1).shows("choose one with --output-node");
     CHECK(place.run(run + " --output-node odds").code == 0);
     CHECK(place.run(run + " --output-node none").says("has no output \"none\""));
     CHECK(place.run(run + " --output-node odds --input 1,9,9").says("not (N, 1, 9, 9)"));
@@ -188,18 +177,14 @@ TEST_CASE("every command that takes a model file chooses its output and what the
 
 TEST_CASE("a file that is refused is named once, and a pipe is not waited for") {
   const Place place;
-  write_text(place / "x.pt", "\x80\x02}q");
-  const Outcome refused = place.run("summary x.pt");
-  CHECK(refused.code == 1);
-  CHECK(refused.says("error: x.pt: is a pickle"));
-  write_text(place / "file.toml", "[data]\npath = \"data.h5\"\n[model]\nfile = \"x.pt\"\n");
+  write_file(place / "x.pt", "\x80\x02}q");
+  place.run("summary x.pt").ends(1).shows("error: x.pt: is a pickle");
+  write_file(place / "file.toml", "[data]\npath = \"data.h5\"\n[model]\nfile = \"x.pt\"\n");
   CHECK(place.run("summary file.toml").says("file.toml:4: x.pt: is a pickle"));
   REQUIRE(::mkfifo((place / "pipe").c_str(), 0600) == 0);
   for (const char* command : {"summary pipe", "train pipe", "bench pipe", "predict pipe data.h5",
                               "import pipe --output out.h5", "summary file.toml --set model.file=pipe"}) {
     CAPTURE(command);
-    const Outcome pipe = place.run(command, "timeout 20");
-    CHECK(pipe.code == 1);
-    CHECK(pipe.says("pipe: is a named pipe (FIFO)"));
+    place.run(command, "timeout 20").ends(1).shows("pipe: is a named pipe (FIFO)");
   }
 }

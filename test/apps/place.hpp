@@ -1,24 +1,10 @@
 #pragma once
-#include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "convoke/core/random.hpp"
 #include "convoke/data/dataset_writer.hpp"
-#include "support/bytes_of.hpp"
+#include "support/files.hpp"
 #include "support/shell.hpp"
-#include "support/temporary_folder.hpp"
 
 // A folder in which the real binary runs, with pictures that train quickly.
-
-namespace fs = std::filesystem;
-
-inline void write_text(const fs::path& file, const std::string& text) {
-  std::ofstream(file, std::ios::binary) << text;
-}
 
 /// Writes pictures of `side` x `side` in `classes` classes: a bright row indicates the class, with noise.
 struct Pictures {
@@ -79,7 +65,7 @@ struct Place {
 
   explicit Place(std::int64_t train = 150) {
     write_dataset(folder / "data.h5", train);
-    write_text(folder / "recipe.toml", R"(name = "tiny"
+    write_file(folder / "recipe.toml", R"(name = "tiny"
 seed = 3
 [data]
 path = "data.h5"
@@ -112,7 +98,7 @@ threads = 1
   }
   /// Runs one shell command on rank 0 and another on rank 1. (mpirun's "A : B" crashes in Open MPI 5.0.7.)
   Outcome run_by_rank(const std::string& of_rank_0, const std::string& of_rank_1) const {
-    write_text(folder / "by_rank.sh", "if [ \"${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\" = 0 ]; then\n" +
+    write_file(folder / "by_rank.sh", "if [ \"${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\" = 0 ]; then\n" +
                                           of_rank_0 + "\nelse\n" + of_rank_1 + "\nfi\n");
     return shell("cd " + folder.path().string() + " && timeout 60 " + mpirun(2) + " sh by_rank.sh");
   }

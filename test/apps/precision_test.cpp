@@ -1,6 +1,4 @@
 // The precision in which a model was trained, and in which evaluate and predict compute.
-#include <cmath>
-
 #include "apps/place.hpp"
 #include "convoke/run/model_file.hpp"
 #include "support/catch.hpp"
@@ -34,16 +32,14 @@ TEST_CASE(
   CHECK(same.says(R"("computed_in":"bf16","trained_in":"bf16")"));
   CHECK(plain.says(R"("computed_in":"fp32","trained_in":"bf16")"));
   CHECK(loss_in(plain.text) != own);
-  CHECK(loss_in(plain.text) == Catch::Approx(own).epsilon(0.02));
+  CHECK(loss_in(plain.text) == Approx(own).epsilon(0.02));
   CHECK(place.run("evaluate run").says("(fp32; trained in bf16)"));
   CHECK(place.run("evaluate run --precision bf16").says("(bf16)"));
 
-  const Outcome noted = place.run("predict run data.h5 --output a.csv", mpirun(2));
-  CHECK(noted.code == 0);
-  CHECK(noted.times("note: computing in fp32; trained in bf16") == 1);
-  const Outcome silent = place.run("predict run data.h5 --output b.csv --precision bf16");
-  CHECK(silent.code == 0);
-  CHECK_FALSE(silent.says("note:"));
+  place.run("predict run data.h5 --output a.csv", mpirun(2))
+      .ends(0)
+      .once("note: computing in fp32; trained in bf16");
+  place.run("predict run data.h5 --output b.csv --precision bf16").ends(0).never("note:");
   CHECK(bytes_of(place / "a.csv") != bytes_of(place / "b.csv"));
 }
 
@@ -51,12 +47,10 @@ TEST_CASE("a model that was trained in fp32 is evaluated in fp32 without a note"
   const Place place;
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
   CHECK(convoke::run::load_models(place / "run").description.precision == convoke::nn::Precision::kFloat32);
-  CHECK(bytes_of(place / "run/model.h5").find("precision") == std::string::npos);
+  CHECK_THAT(bytes_of(place / "run/model.h5"), !Contains("precision"));
   CHECK(place.run("evaluate run").says("(fp32)"));
   CHECK_FALSE(place.run("predict run data.h5").says("note:"));
-  const Outcome wrong = place.run("evaluate run --precision half");
-  CHECK(wrong.code == 2);
-  CHECK(wrong.says("fp32"));
+  place.run("evaluate run --precision half").ends(2).shows("fp32");
 }
 
 TEST_CASE("bf16 is refused before the first step if the processor lacks it, and emulated on request") {
@@ -66,20 +60,16 @@ TEST_CASE("bf16 is refused before the first step if the processor lacks it, and 
   const std::string training =
       "train recipe.toml --quiet --output run --set train.epochs=1 --set train.precision=bf16";
   for (const std::string& ranks : {std::string(), mpirun(2)}) {
-    const Outcome refused = place.run(training, old + ranks);
-    CAPTURE(refused.text);
-    CHECK(refused.code == 1);
-    CHECK(refused.times("this processor does not multiply bf16") == 1);
-    CHECK(refused.says("hint: train with precision = \"fp32\""));
+    place.run(training, old + ranks)
+        .fails("this processor does not multiply bf16")
+        .shows("hint: train with precision = \"fp32\"");
     CHECK_FALSE(fs::exists(place / "run"));
   }
   CHECK(place.run(training, without).code == 1);
   const Outcome hopeless = place.run(training + " --set train.emulate_bf16=true", old);
   CHECK(hopeless.code == 1);  // emulation needs AVX-512
   REQUIRE(place.train("plain", "--set train.epochs=1").code == 0);
-  const Outcome evaluated = place.run("evaluate plain --precision bf16", old);
-  CHECK(evaluated.code == 1);
-  CHECK(evaluated.says("this processor does not multiply bf16"));
+  place.run("evaluate plain --precision bf16", old).ends(1).shows("this processor does not multiply bf16");
 
   const Outcome emulated = place.run(training + " --set train.emulate_bf16=true", without);
   CAPTURE(emulated.text);

@@ -1,18 +1,13 @@
 // `predict --raw`: the output of the last layer, as an array of any shape.
-#include <cmath>
-#include <cstdint>
-#include <filesystem>
-#include <string>
 #include <variant>
-#include <vector>
 
 #include "apps/place.hpp"
 #include "convoke/data_prep/files/npy.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/run/model_file.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/shell.hpp"
-#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -25,7 +20,7 @@ std::vector<float> values_of(const fs::path& file, const convoke::Shape& shape) 
 
 void check_close(const std::vector<float>& found, const std::vector<float>& expected, double margin) {
   REQUIRE(found.size() == expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == Catch::Approx(expected[i]).margin(margin));
+  for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == Approx(expected[i]).margin(margin));
 }
 
 }  // namespace
@@ -54,13 +49,11 @@ TEST_CASE("predict --raw writes the output of the last layer") {
   for (std::size_t i = 0; i < 60; ++i) {
     for (std::size_t c = 0; c < 4; ++c) {
       const std::size_t at = 4 * i + c;
-      CHECK((rows[at] + rows[at + 240] + rows[at + 480]) / 3 ==
-            Catch::Approx(table[5 * i + 1 + c]).margin(1e-5));
+      CHECK((rows[at] + rows[at + 240] + rows[at + 480]) / 3 == Approx(table[5 * i + 1 + c]).margin(1e-5));
     }
   }
 
-  const Outcome layout = place.run("predict run x.npy --raw --layout nchw --output z.npy");
-  CHECK(layout.code == 1);
+  const Outcome layout = place.run("predict run x.npy --raw --layout nchw --output z.npy").ends(1);
   CHECK(
       layout.says("x.npy: has shape (60, 8, 8, 1), but with --layout nchw the model takes (60, 1, 8, 8)\n"));
   CHECK(layout.says("--layout nhwc or nchw"));
@@ -106,9 +99,7 @@ TEST_CASE(
                  file("y.npy") + " " + more);
   };
   convoke::data_prep::write_npy(folder / "x.npy", Shape{5, 3, 3, 2}, x);
-  const Outcome floats = predict("image.h5", "--layout nhwc");
-  CAPTURE(floats.text);
-  REQUIRE(floats.code == 0);
+  predict("image.h5", "--layout nhwc").ends(0);
   check_close(values_of(folder / "y.npy", {5, 3, 3, 3}), expected(1, {0, 0}), 1e-4);
   // Integers are normalized.
   std::vector<std::int32_t> integers;

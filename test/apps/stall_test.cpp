@@ -36,8 +36,8 @@ exec "$CONVOKE_BINARY" "$@"
 )sh";
 
 Outcome train_and_stop(const Place& place, int ranks, int stopped) {
-  write_text(place / "job", kScript);
-  write_text(place / "rank", kRank);
+  write_file(place / "job", kScript);
+  write_file(place / "rank", kRank);
   return shell("cd " + place.folder.path().string() + " && sh job " + std::to_string(stopped) + " " +
                mpirun(ranks) + " sh rank");
 }
@@ -47,9 +47,9 @@ Outcome train_and_stop(const Place& place, int ranks, int stopped) {
 TEST_CASE("a stopped rank is named with host, step and phase, and the job ends with code 87") {
   const Place place;
   for (const auto& [ranks, stopped] : {std::pair(2, 1), std::pair(2, 0), std::pair(3, 1)}) {
-    const Outcome outcome = train_and_stop(place, ranks, stopped);
-    CAPTURE(ranks, stopped, outcome.text);
-    CHECK(outcome.code == code_under_mpirun(87));
+    CAPTURE(ranks, stopped);
+    const Outcome outcome = train_and_stop(place, ranks, stopped).ends(code_under_mpirun(87));
+    CAPTURE(outcome.text);
     const std::string name = "rank " + std::to_string(stopped);
     CHECK(outcome.times("error: ") == 1);
     CHECK(outcome.times("error: the job stands still: " + name + " has given no sign of life for ") == 1);
@@ -61,21 +61,20 @@ TEST_CASE("a stopped rank is named with host, step and phase, and the job ends w
     CHECK_FALSE(outcome.says("left: "));
 
     // The heartbeats of the end stay, so that `convoke watch` shows them.
-    const Outcome watched = place.run("watch run --once");
-    CAPTURE(watched.text);
-    CHECK(watched.says("  ranks        rank  host"));
+    place.run("watch run --once").shows("  ranks        rank  host");
   }
 }
 
 TEST_CASE("a rank that needs longer for a checkpoint than run.stall_timeout ends nothing") {
   const Place place;
-  const Outcome outcome = place.train("slow", "--set train.epochs=1 --set run.stall_timeout=0.5", 2);
-  CHECK(outcome.code == 0);
-  const Outcome slow = place.run(
-      "train recipe.toml --quiet --output slow-disk --set train.epochs=1 --set run.stall_timeout=0.5",
-      mpirun(2) + std::string(" env LD_PRELOAD=") + CONVOKE_SLOW_FILES);
+  place.train("slow", "--set train.epochs=1 --set run.stall_timeout=0.5", 2).ends(0);
+  const Outcome slow =
+      place
+          .run(
+              "train recipe.toml --quiet --output slow-disk --set train.epochs=1 --set run.stall_timeout=0.5",
+              mpirun(2) + std::string(" env LD_PRELOAD=") + CONVOKE_SLOW_FILES)
+          .ends(0);
   CAPTURE(slow.text);
-  CHECK(slow.code == 0);
   CHECK(bytes_of(place / "slow-disk/model.h5") == bytes_of(place / "slow/model.h5"));
   CHECK_FALSE(fs::exists(place / "slow-disk/.heartbeats"));
 }

@@ -1,8 +1,5 @@
 // Disks that fail while a run writes its checkpoints: a full one, and one that is read-only. They are mounts
 // in a namespace of their own, so the tests need root.
-#include <filesystem>
-#include <string>
-
 #include "apps/place.hpp"
 #include "support/catch.hpp"
 #include "support/skip.hpp"
@@ -11,7 +8,7 @@ namespace {
 
 /// Runs commands in the place with mounts of their own.
 Outcome with_mounts(const Place& place, const std::string& commands) {
-  write_text(place / "commands", "cd " + place.folder.path().string() + "\n" + commands);
+  write_file(place / "commands", "cd " + place.folder.path().string() + "\n" + commands);
   return shell("unshare -m sh -e " + (place / "commands").string());
 }
 
@@ -36,21 +33,18 @@ std::string whole_run(const Place& place, int epochs) {
 TEST_CASE("a full disk does not end training: it is said once, and checkpoints go to the fallback folder") {
   if (!can_mount()) return skip("needs mount namespaces");
   const Place place;
-  const Outcome outcome = with_mounts(place, kFull + train("--set run.checkpoint_fallback=spare"));
-  CAPTURE(outcome.text);
-  REQUIRE(outcome.code == 0);
-  CHECK(outcome.times("training goes on, and checkpoints go to spare/run-") == 1);
-  CHECK(outcome.says("run/checkpoints/epoch-0001.h5: cannot be written"));
-  CHECK(outcome.says("3 checkpoints could not be written into the run folder; 3 went to spare"));
-  CHECK(outcome.says("newest checkpoint: spare/run-"));
+  with_mounts(place, kFull + train("--set run.checkpoint_fallback=spare"))
+      .ends(0)
+      .once("training goes on, and checkpoints go to spare/run-")
+      .shows("run/checkpoints/epoch-0001.h5: cannot be written")
+      .shows("3 checkpoints could not be written into the run folder; 3 went to spare")
+      .shows("newest checkpoint: spare/run-");
   CHECK(bytes_of(place / "run/model.h5") == whole_run(place, 3));
 
   // The run continues from there when the disk is well again, and leaves nothing in the fallback folder.
-  const Outcome resumed =
-      with_mounts(place, train("--set train.epochs=5 --set run.checkpoint_fallback=spare"));
-  CAPTURE(resumed.text);
-  CHECK(resumed.code == 0);
-  CHECK(resumed.says("resumed after 3 epochs"));
+  with_mounts(place, train("--set train.epochs=5 --set run.checkpoint_fallback=spare"))
+      .ends(0)
+      .shows("resumed after 3 epochs");
   CHECK(fs::exists(place / "run/checkpoints/epoch-0005.h5"));
   int left = 0;
   for (const auto& entry : fs::recursive_directory_iterator(place / "spare")) left += entry.is_regular_file();
@@ -61,12 +55,11 @@ TEST_CASE("a full disk does not end training: it is said once, and checkpoints g
 TEST_CASE("without a fallback folder, checkpoints on a full disk are left out, and one warning says so") {
   if (!can_mount()) return skip("needs mount namespaces");
   const Place place;
-  const Outcome outcome = with_mounts(place, kFull + train("--set train.epochs=6"));
-  CAPTURE(outcome.text);
-  CHECK(outcome.code == 0);
-  CHECK(outcome.times("training goes on") == 1);
-  CHECK(outcome.says(" left out"));
-  CHECK(outcome.says("newest checkpoint: none"));
+  with_mounts(place, kFull + train("--set train.epochs=6"))
+      .ends(0)
+      .once("training goes on")
+      .shows(" left out")
+      .shows("newest checkpoint: none");
 }
 
 TEST_CASE(
@@ -75,11 +68,10 @@ TEST_CASE(
   const Place place;
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
   const std::string before = bytes_of(place / "run/checkpoints/epoch-0001.h5");
-  const Outcome outcome = with_mounts(place, kReadOnly + train("--set run.checkpoint_fallback=spare"));
-  CAPTURE(outcome.text);
-  CHECK(outcome.code == 0);
-  CHECK(outcome.says("resumed after 1 epochs"));
-  CHECK(outcome.times("Read-only file system") == 1);
+  with_mounts(place, kReadOnly + train("--set run.checkpoint_fallback=spare"))
+      .ends(0)
+      .shows("resumed after 1 epochs")
+      .once("Read-only file system");
   CHECK(bytes_of(place / "run/checkpoints/epoch-0001.h5") == before);
   CHECK(bytes_of(place / "run/model.h5") == whole_run(place, 3));
 }
@@ -87,17 +79,16 @@ TEST_CASE(
 TEST_CASE("lines that a full disk does not take are in metrics.jsonl as soon as there is space") {
   if (!can_mount()) return skip("needs mount namespaces");
   const Place place;
-  const Outcome outcome = with_mounts(
+  with_mounts(
       place,
       "mkdir run\nmount -t tmpfs -o size=4m none run\n" + binary() +
           " train recipe.toml --output run --resume --quiet --set train.epochs=150 > log 2>&1 &\n"
           "pid=$!\nuntil [ -s run/metrics.jsonl ]; do sleep 0.02; done\ncat /dev/zero > run/filler || true\n"
           "until grep -q 'lines of metrics.jsonl are written later' log || ! kill -0 $pid; do sleep 0.02; "
           "done\n"
-          "rm run/filler\nwait $pid || echo code $?\ncat log\ncp run/metrics.jsonl lines\n");
-  CAPTURE(outcome.text);
-  CHECK(outcome.code == 0);
-  CHECK_FALSE(outcome.says("\ncode "));
-  CHECK(outcome.times("cannot write run/metrics.jsonl: No space left on device; training goes on") == 1);
+          "rm run/filler\nwait $pid || echo code $?\ncat log\ncp run/metrics.jsonl lines\n")
+      .ends(0)
+      .never("\ncode ")
+      .once("cannot write run/metrics.jsonl: No space left on device; training goes on");
   CHECK(times(bytes_of(place / "lines"), "\"event\":\"epoch\"") == 150);
 }

@@ -31,39 +31,30 @@ TEST_CASE("a dataset beyond data.memory trains to the same bits, from a file and
     const std::string path = std::string(" --set data.path=") + from;
     const std::string chunks = path + " --set data.shuffle=chunks --set data.window=2KiB";
     REQUIRE(place.train(from + std::string("-memory"), chunks).code == 0);
-    const Outcome streamed =
-        place.train(from + std::string("-stream"), chunks + " --set data.memory=9KiB", 2);
-    CAPTURE(streamed.text);
-    CHECK(streamed.code == 0);
-    CHECK(streamed.times("exceed data.memory") == 1);
-    CHECK_FALSE(streamed.says("warning: with data.shuffle"));
+    place.train(from + std::string("-stream"), chunks + " --set data.memory=9KiB", 2)
+        .ends(0)
+        .once("exceed data.memory")
+        .never("warning: with data.shuffle");
     CHECK(bytes_of(place / (from + std::string("-memory/model.h5"))) ==
           bytes_of(place / (from + std::string("-stream/model.h5"))));
   }
-  const Outcome jumping = place.train("jumping", "--set data.memory=1KiB");
-  CHECK(jumping.code == 0);
-  CHECK(jumping.says("warning: with data.shuffle = true, every sample (64 B) is read separately"));
+  const Outcome jumping = place.train("jumping", "--set data.memory=1KiB").ends(0);
+  jumping.shows("warning: with data.shuffle = true, every sample (64 B) is read separately");
 
   // A run may be resumed with another memory limit, but not with another order.
   CHECK(place.train("jumping", "--resume --set train.epochs=4").code == 0);
-  const Outcome other = place.train("jumping", "--resume --set data.shuffle=chunks");
-  CHECK(other.code == 1);
-  CHECK(other.says("data.shuffle"));
+  place.train("jumping", "--resume --set data.shuffle=chunks").ends(1).shows("data.shuffle");
 }
 
 TEST_CASE("a separate split is used for validation") {
   const Place place;
   write_shards(place / "shards");
   const std::string split = "--set data.path=shards --set data.validation_split=";
-  const Outcome trained = place.train("run", split + "validation --set train.mode=ensemble", 2);
-  CAPTURE(trained.text);
-  CHECK(trained.code == 0);
-  CHECK(bytes_of(place / "run/summary.json").find("\"training_samples\": 75") != std::string::npos);
-  CHECK(bytes_of(place / "run/recipe.toml").find("validation_split = \"validation\"") != std::string::npos);
+  place.train("run", split + "validation --set train.mode=ensemble", 2).ends(0);
+  CHECK_THAT(bytes_of(place / "run/summary.json"), Contains("\"training_samples\": 75"));
+  CHECK_THAT(bytes_of(place / "run/recipe.toml"), Contains("validation_split = \"validation\""));
   CHECK(place.run("evaluate run --split validation", mpirun(2)).says("40 images"));
-  const Outcome none = place.train("none", split + "valid", 2);
-  CHECK(none.code == 1);
-  CHECK(none.times("shards: has no split \"valid\"") == 1);
+  place.train("none", split + "valid", 2).fails("shards: has no split \"valid\"");
 }
 
 TEST_CASE("splits are streamed from more shards than the process may open") {
@@ -77,9 +68,7 @@ TEST_CASE("splits are streamed from more shards than the process may open") {
     return place.run("train recipe.toml --set data.path=" + data + all + data + "-run" + more,
                      "ulimit -n 80 &&");
   };
-  const Outcome streamed = train("shards", " --set data.memory=1KiB");
-  CAPTURE(streamed.text);
-  CHECK(streamed.code == 0);
+  train("shards", " --set data.memory=1KiB").ends(0);
   CHECK(train("few", "").code == 0);
   CHECK(bytes_of(place / "shards-run/model.h5") == bytes_of(place / "few-run/model.h5"));
 }
@@ -88,22 +77,20 @@ TEST_CASE("a missing shard ends all ranks, and is named once") {
   const Place place;
   write_shards(place / "shards");
   fs::remove(place / "shards/train-00002-of-00004.h5");
-  const Outcome outcome = place.train("run", "--set data.path=shards", 2);
-  CAPTURE(outcome.text);
-  CHECK(outcome.code == 1);
-  CHECK(outcome.times("shards/train-00002-of-00004.h5: no such file, but split \"train\" has 4 shards") == 1);
+  place.train("run", "--set data.path=shards", 2)
+      .fails("shards/train-00002-of-00004.h5: no such file, but split \"train\" has 4 shards");
   CHECK_FALSE(fs::exists(place / "run"));
 }
 
 TEST_CASE("a dataset that is truncated while it is streamed ends all ranks") {
   const Place place;
   const std::string cut = "{ (sleep 1; truncate -s 5000 data.h5) & } && timeout 60";
-  const Outcome outcome = place.run(
-      "train recipe.toml --quiet --output run --set train.epochs=1000000 --set data.memory=1B "
-      "--set run.checkpoint_every=0",
-      cut + " " + mpirun(2));
-  CAPTURE(outcome.text);
-  CHECK(outcome.code == 1);
-  CHECK(outcome.says("data.h5: is truncated"));
+  place
+      .run(
+          "train recipe.toml --quiet --output run --set train.epochs=1000000 --set data.memory=1B "
+          "--set run.checkpoint_every=0",
+          cut + " " + mpirun(2))
+      .ends(1)
+      .shows("data.h5: is truncated");
   CHECK_FALSE(fs::exists(place / "run/model.h5"));
 }

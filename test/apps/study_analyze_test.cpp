@@ -13,31 +13,29 @@ std::string published(const std::string& name) { return source_path("docs/result
 }  // namespace
 
 TEST_CASE("study analyze derives the papers' columns again, and reports the wrong ones") {
-  const Outcome ddp = analyze(published("mnist-ddp.csv"));
+  const Outcome ddp = analyze(published("mnist-ddp.csv")).ends(0);
   CAPTURE(ddp.text);
-  CHECK(ddp.code == 0);
-  CHECK(ddp.says("73.62"));
-  CHECK(ddp.says("WRONG: scaling_percent of PyTorch, data parallel, 2 ranks 48.5 is printed"));
-  CHECK(ddp.says("WRONG: scaling_percent of PyTorch, distributed data parallel, 2 ranks 184.88 is printed"));
+  ddp.shows("73.62")
+      .shows("WRONG: scaling_percent of PyTorch, data parallel, 2 ranks 48.5 is printed")
+      .shows("WRONG: scaling_percent of PyTorch, distributed data parallel, 2 ranks 184.88 is printed");
   CHECK(ddp.times("WRONG: scaling_percent") == 2);
 
   const TemporaryFolder folder;
   const fs::path json = folder / "analysis.json";
   const Outcome birds =
       analyze(published("birds-tpu-epoch-seconds.csv") + " " + published("birds-tpu-derived.csv") +
-              " --machine-devices 8 --up-to 16 --output " + json.string());
+              " --machine-devices 8 --up-to 16 --output " + json.string())
+          .ends(0);
   CAPTURE(birds.text);
-  CHECK(birds.code == 0);
-  CHECK(birds.times("WRONG") == 1);
-  CHECK(birds.says("divided by 8 in every row"));
+  birds.once("WRONG").shows("divided by 8 in every row");
   CHECK(birds.says("1         0.1250  0.1683  0.1949  0.2279"));  // the last line of the TPU paper's table 8
   const convoke::Settings stored = convoke::metrics::settings_from_json(bytes_of(json), "analysis.json");
   CHECK(std::get<convoke::Value::Array>(stored.find("configurations")->data()).size() == 16);
   CHECK(std::get<convoke::Value::Array>(stored.find("checks")->data()).size() == 32);
 
   const Outcome cost = analyze(published("thesis-cost.csv") + " --json --machines " +
-                               source_path("apps/studies/thesis-prices.toml"));
-  CHECK(cost.code == 0);
+                               source_path("apps/studies/thesis-prices.toml"))
+                           .ends(0);
   const convoke::Settings printed = convoke::metrics::settings_from_json(cost.text, "output");
   CHECK(std::get<convoke::Value::Array>(printed.find("costs")->data()).size() == 12);
 }
@@ -50,18 +48,16 @@ TEST_CASE("study analyze refuses invalid tables, and leaves no files") {
        {std::pair{"ranks,makespan_second\n1,2\n", "did you mean \"makespan_seconds\"?"},
         {"ranks,mode\n1,sync\n", "has no column of times"},
         {"ranks,seconds\n1,\n2,fast\n", "times.csv:3: column \"seconds\" is \"fast\""}}) {
-    write_text(csv, text);
+    write_file(csv, text);
     const Outcome outcome = analyze(csv + output);
     CAPTURE(outcome.text);
     CHECK(outcome.code != 0);
     CHECK(outcome.says(message));
     CHECK_FALSE(fs::exists(folder / "analysis.json"));
   }
-  write_text(csv, "ranks,seconds\n1,10\n2,6\n");
+  write_file(csv, "ranks,seconds\n1,10\n2,6\n");
   CHECK(analyze(csv + " --deadline soon").code != 0);
   CHECK(analyze(csv + " --reference ours").code != 0);  // no machines are given
-  const Outcome single = analyze(csv);
-  CHECK(single.code == 0);
-  CHECK(single.says("2 of 2 configurations have one row only: no interval"));
+  analyze(csv).ends(0).shows("2 of 2 configurations have one row only: no interval");
   CHECK(analyze((folder / "none.csv").string()).says("none.csv: cannot be opened"));
 }

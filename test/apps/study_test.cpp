@@ -1,13 +1,6 @@
 // Studies from end to end: the real binary starts its runs with mpirun.
 #include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
-#include <filesystem>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "apps/place.hpp"
 #include "convoke/core/csv.hpp"
 #include "support/catch.hpp"
@@ -24,7 +17,7 @@ int rows(const fs::path& study) {
 struct Study : Place {
   // Tests run in parallel, so no machine is quiet.
   explicit Study(const std::string& more) {
-    write_text(folder / "s.toml",
+    write_file(folder / "s.toml",
                "recipe = \"recipe.toml\"\ntarget = 0.9\nwarm_up = 0\ncontended_above = 1e9\n" + more);
   }
   Outcome study(const std::string& more = "", const std::string& before = "") const {
@@ -36,14 +29,11 @@ struct Study : Place {
 
 TEST_CASE("a study runs every configuration the requested number of times, and prints intervals") {
   const Study place("ranks = [2]\nrepeats = 2\nat_most = 2\n[set]\ntrain.epochs = 1\n");
-  const Outcome dry = place.study("--dry-run");
-  CHECK(dry.code == 0);
-  CHECK(dry.says("convoke train recipe.toml --set train.epochs=1"));
+  place.study("--dry-run").ends(0).shows("convoke train recipe.toml --set train.epochs=1");
   CHECK_FALSE(fs::exists(place / "out"));
 
-  const Outcome outcome = place.study();
+  const Outcome outcome = place.study().ends(0);
   CAPTURE(outcome.text);
-  REQUIRE(outcome.code == 0);
   CHECK(rows(place / "out") == 2);
   CHECK(outcome.says("95 % interval"));
   CHECK(outcome.says("study folder: out"));
@@ -58,68 +48,60 @@ TEST_CASE("a study runs every configuration the requested number of times, and p
   CHECK(fs::exists(place / "out/report.html") != outcome.says("libjs-chart.js"));
   // Repeats have different seeds.
   const auto recipe = [&](const char* run) { return bytes_of(place / "out/runs" / run / "recipe.toml"); };
-  CHECK(recipe("tiny-sync-2x1-1").find("seed = 3\n") != std::string::npos);
-  CHECK(recipe("tiny-sync-2x1-2").find("seed = 4\n") != std::string::npos);
+  CHECK_THAT(recipe("tiny-sync-2x1-1"), Contains("seed = 3\n"));
+  CHECK_THAT(recipe("tiny-sync-2x1-2"), Contains("seed = 4\n"));
 
   CHECK(place.study().says("is not empty"));
   // No run is left, until more repeats are requested.
   CHECK(place.study("--resume").says("0 runs in this session"));
-  write_text(place / "s.toml", bytes_of(place / "s.toml").replace(0, 0, "fraction = [1.0, 0.5]\n"));
+  write_file(place / "s.toml", bytes_of(place / "s.toml").replace(0, 0, "fraction = [1.0, 0.5]\n"));
   const int before = rows(place / "out");
-  const Outcome more = place.study("--resume");
-  CAPTURE(more.text);
-  CHECK(more.code == 0);
+  place.study("--resume").ends(0);
   CHECK(rows(place / "out") == before + 2);
-  write_text(place / "s.toml", bytes_of(place / "s.toml") + "train.batch = 64\n");
+  write_file(place / "s.toml", bytes_of(place / "s.toml") + "train.batch = 64\n");
   CHECK(place.study("--resume").says("[set] or new_seeds has changed"));
 }
 
 TEST_CASE("a run that fails is marked, the study continues, and --resume makes the run again") {
   const Study place("ranks = [1, 2]\nrepeats = 1\nat_most = 1\n[set]\ntrain.epochs = 1\n");
   // An mpirun that cannot start two ranks, the first time.
-  fs::create_directory(place / "bin");
-  write_text(place / "bin/mpirun",
+  write_file(place / "bin/mpirun",
              "#!/bin/sh\n[ \"$2\" = 2 ] && { echo 'error: no second rank today'; exit 9; }\n"
              "PATH=${PATH#*:} exec mpirun \"$@\"\n");
   fs::permissions(place / "bin/mpirun", fs::perms::owner_all);
-  const Outcome outcome = place.study("", "PATH=" + (place / "bin").string() + ":$PATH");
-  CAPTURE(outcome.text);
-  CHECK(outcome.code == 0);
-  CHECK(outcome.says("FAILED: exit code 9: no second rank today (out/runs/tiny-sync-2x1-1.log)"));
-  CHECK(outcome.says("1 failed"));
-  CHECK(outcome.says("one run: no interval"));
-  CHECK(bytes_of(place / "out/measurements.csv").find(",failed\n") != std::string::npos);
+  place.study("", "PATH=" + (place / "bin").string() + ":$PATH")
+      .ends(0)
+      .shows("FAILED: exit code 9: no second rank today (out/runs/tiny-sync-2x1-1.log)")
+      .shows("1 failed")
+      .shows("one run: no interval");
+  CHECK_THAT(bytes_of(place / "out/measurements.csv"), Contains(",failed\n"));
   // A session with only failed runs fails; the message is the subject of Open MPI's framed text.
-  write_text(place / "bin/mpirun",
+  write_file(place / "bin/mpirun",
              "#!/bin/sh\nl=--------------------------------------------------------------------------\n"
              "printf '%s\\n' $l 'it has started' $l hm $l 'no second rank here' '' 'At your own risk.' "
              "$l; exit 9\n");
-  const Outcome framed = place.study("--resume", "PATH=" + (place / "bin").string() + ":$PATH");
-  CHECK(framed.code == 1);
-  CHECK(framed.says("FAILED: exit code 9: no second rank here (out"));
-  const Outcome again = place.study("--resume");
-  CAPTURE(again.text);
-  CHECK(again.code == 0);
-  CHECK(again.says("tiny-sync-2x1 run 1  makespan"));
-  CHECK_FALSE(again.says("tiny-sync-1x1 run"));
+  place.study("--resume", "PATH=" + (place / "bin").string() + ":$PATH")
+      .ends(1)
+      .shows("FAILED: exit code 9: no second rank here (out");
+  place.study("--resume").ends(0).shows("tiny-sync-2x1 run 1  makespan").never("tiny-sync-1x1 run");
 }
 
 TEST_CASE("a study that is stopped or killed loses only its current run") {
   const Study place("repeats = 3\nat_most = 3\n[set]\ntrain.epochs = 1\n");
   // The second run would take very long.
-  fs::create_directory(place / "bin");
-  write_text(place / "bin/mpirun",
+  write_file(place / "bin/mpirun",
              "#!/bin/sh\ncase \"$*\" in *1x1-2*) sleep 60;; esac\nPATH=${PATH#*:} exec mpirun \"$@\"\n");
   fs::permissions(place / "bin/mpirun", fs::perms::owner_all);
   const std::string slow = "PATH=" + (place / "bin").string() + ":$PATH";
   const std::string started = "out/runs/tiny-sync-1x1-2.log";
   const auto ended_by = [&](const std::string& signal, const std::string& more) {
+    CAPTURE(signal);
     const Outcome outcome =
         shell("cd " + place.folder.path().string() + " && rm -f " + started + "; " + slow + " " + binary() +
               " study s.toml --output out " + more + " & study=$!; for i in $(seq 300); do [ -e " + started +
-              " ] && break; sleep 0.05; done; kill -" + signal + " $study; wait $study");
-    CAPTURE(signal, outcome.text);
-    CHECK(outcome.code == (signal == "KILL" ? 137 : 85));
+              " ] && break; sleep 0.05; done; kill -" + signal + " $study; wait $study")
+            .ends(signal == "KILL" ? 137 : 85);
+    CAPTURE(outcome.text);
     if (signal != "KILL") CHECK(outcome.says("Resume with: convoke study s.toml --output out --resume"));
     CHECK(rows(place / "out") == 1);
   };
@@ -130,46 +112,35 @@ TEST_CASE("a study that is stopped or killed loses only its current run") {
     CAPTURE(page.text);
     CHECK(page.code == 0);
     const std::string text = bytes_of(place / "out/report.html");
-    CHECK(text.find("This study is not complete: at least 2 more runs are missing.") != std::string::npos);
-    CHECK(text.find("convoke study out/study.toml --output out --resume") != std::string::npos);
+    CHECK_THAT(text, Contains("This study is not complete: at least 2 more runs are missing."));
+    CHECK_THAT(text, Contains("convoke study out/study.toml --output out --resume"));
   }
-  const Outcome rest = place.study("--resume");
-  CAPTURE(rest.text);
-  CHECK(rest.code == 0);
-  CHECK(rest.says("1x1 run 2"));
-  CHECK(rest.says("1x1 run 3"));
-  CHECK_FALSE(rest.says("1x1 run 1 "));
+  place.study("--resume").ends(0).shows("1x1 run 2").shows("1x1 run 3").never("1x1 run 1 ");
 }
 
 TEST_CASE("the job that collects runs of an array submits more until there are enough, within the budget") {
   const Study place("repeats = 2\nat_most = 4\n[set]\ntrain.epochs = 1\n");
   std::string file = bytes_of(place / "s.toml");
-  write_text(place / "s.toml", file.replace(file.find("0.9"), 3, "1e-9"));
+  write_file(place / "s.toml", file.replace(file.find("0.9"), 3, "1e-9"));
   REQUIRE(place.study("--begin").code == 0);
   for (const char* task : {"--task 0", "--task 1"}) {
-    const Outcome made = place.study(task);
-    REQUIRE(made.code == 0);
-    CHECK(made.says("the study itself took"));
+    place.study(task).ends(0).shows("the study itself took");
   }
   fs::create_directory(place / "out-jobs");
   const std::string collect = "--collect --more out-jobs --ranks-per-node 1";
-  const Outcome refused = place.study(collect, "PATH=/nowhere");
+  const Outcome refused = place.study(collect, "PATH=/nowhere").ends(1);
   CAPTURE(refused.text);
-  CHECK(refused.code == 1);
   CHECK(rows(place / "out") == 2);  // the existing runs are kept
   CHECK(refused.says("2 more runs, to know every makespan to"));
   CHECK(refused.says("sbatch is not on the PATH"));
   CHECK(refused.says("bash out-jobs/more.sh"));
-  CHECK(bytes_of(place / "out-jobs/more.sh").find("--array=2-3") != std::string::npos);
+  CHECK_THAT(bytes_of(place / "out-jobs/more.sh"), Contains("--array=2-3"));
 
   REQUIRE(place.study("--task 2").code == 0);
   file = bytes_of(place / "s.toml");
-  write_text(place / "s.toml", "budget = \"1 s\"\n" + file);
+  write_file(place / "s.toml", "budget = \"1 s\"\n" + file);
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
-  const Outcome late = place.study(collect);
-  CAPTURE(late.text);
-  CHECK(late.code == 0);
-  CHECK(late.says("the budget of 1.0 s is used up"));
+  place.study(collect).ends(0).shows("the budget of 1.0 s is used up");
   CHECK(rows(place / "out") == 3);
 }
 
@@ -177,8 +148,8 @@ TEST_CASE("contended runs are repeated once, different bindings are detected, an
   const Study place("ranks = [1]\nrepeats = 1\nat_most = 1\n[set]\ntrain.epochs = 1\n");
   const auto replace_in = [&](const fs::path& file, const std::string& what, const std::string& by) {
     std::string text = bytes_of(place / file);
-    REQUIRE(text.find(what) != std::string::npos);
-    write_text(place / file, text.replace(text.find(what), what.size(), by));
+    REQUIRE_THAT(text, Contains(what));
+    write_file(place / file, text.replace(text.find(what), what.size(), by));
   };
   replace_in("s.toml", "1e9", "0.1");
   CHECK(place.study("--begin").code == 0);
@@ -187,14 +158,11 @@ TEST_CASE("contended runs are repeated once, different bindings are detected, an
   // Calibrated on a machine that was faster than any real one.
   char host[256];
   REQUIRE(gethostname(host, sizeof host) == 0);
-  fs::create_directories(place / "out/calibration");
-  write_text(place / "out/calibration" / (std::string(host) + ".json"),
+  write_file(place / "out/calibration" / (std::string(host) + ".json"),
              "{\"multiply_add_steps\":1000000,\"seconds\":{\"1\":1e-9}}");
-  const Outcome contended = place.study("--resume");
+  const Outcome contended = place.study("--resume").ends(0);
   CAPTURE(contended.text);
-  CHECK(contended.code == 0);
-  CHECK(contended.says("% slower than calibrated"));
-  CHECK(contended.says("tiny-sync-1x1 run 1 again  makespan"));
+  contended.shows("% slower than calibrated").shows("tiny-sync-1x1 run 1 again  makespan");
   CHECK(
       contended.says("CONTENDED, 1 contended left out"));  // in the table, because its first run was repeated
   CHECK(contended.says("2 contended"));
@@ -202,20 +170,16 @@ TEST_CASE("contended runs are repeated once, different bindings are detected, an
 
   replace_in("out/runs/tiny-sync-1x1-1/environment.json", "\"cores\": \"", "\"cores\": \"7");
   replace_in("s.toml", "repeats = 1\nat_most = 1", "repeats = 2\nat_most = 2");
-  const Outcome moved = place.study("--resume");
-  CAPTURE(moved.text);
-  CHECK(moved.says("BINDINGS DIFFER from those of the configuration's first run"));
-  CHECK(bytes_of(place / "out/measurements.csv").find("bindings differ") != std::string::npos);
+  place.study("--resume").shows("BINDINGS DIFFER from those of the configuration's first run");
+  CHECK_THAT(bytes_of(place / "out/measurements.csv"), Contains("bindings differ"));
 }
 
 TEST_CASE("a study that cannot be run is refused before the first run") {
   const Study place("ranks = [1, 9]\n");
   const auto refused = [&](const std::string& study, const std::string& reason) {
-    write_text(place / "s.toml", study);
-    const Outcome outcome = place.study();
-    CAPTURE(study, outcome.text);
-    CHECK(outcome.code == 1);
-    CHECK(outcome.says(reason));
+    write_file(place / "s.toml", study);
+    CAPTURE(study);
+    place.study().ends(1).shows(reason);
     CHECK_FALSE(fs::exists(place / "out"));
   };
   refused(bytes_of(place / "s.toml"), "1 of 2 configurations cannot run");
@@ -232,17 +196,16 @@ TEST_CASE("emulated members vote as members at once, and their times are marked 
   const Study place(
       "mode = [\"ensemble\", \"emulated ensemble\"]\nranks = [2]\nrepeats = 1\nat_most = 1\n"
       "columns = [\"test.ece\", \"phases.load.max\", \"test.eec\"]\n[set]\ntrain.epochs = 1\n");
-  const Outcome dry = place.study("--dry-run");
-  CHECK(dry.says("tiny-ensemble-2x1-emulated"));
-  CHECK(dry.says("--member 0 .. 1    # one after another, then convoke gather"));
+  place.study("--dry-run")
+      .shows("tiny-ensemble-2x1-emulated")
+      .shows("--member 0 .. 1    # one after another, then convoke gather");
 
-  const Outcome outcome = place.study();
-  CAPTURE(outcome.text);
-  REQUIRE(outcome.code == 0);
-  CHECK(outcome.says("!tiny-ensemble-2x1-emulated"));
-  CHECK(outcome.says("EMULATED"));
-  CHECK(outcome.times("has no number \"test.eec\"") == 1);
-  CHECK(outcome.says("no counters (RAPL)") != fs::exists("/sys/class/powercap/intel-rapl:0/energy_uj"));
+  place.study()
+          .ends(0)
+          .shows("!tiny-ensemble-2x1-emulated")
+          .shows("EMULATED")
+          .once("has no number \"test.eec\"")
+          .shows("no counters (RAPL)") != fs::exists("/sys/class/powercap/intel-rapl:0/energy_uj");
 
   // With reduction = "exact" both have the same members, and so the same scores to the last bit.
   convoke::CsvReader table(place / "out/measurements.csv");
@@ -262,7 +225,7 @@ TEST_CASE("emulated members vote as members at once, and their times are marked 
   }
   for (const std::size_t line : {1, 2}) {
     const auto number = [&](const std::string& column) { return std::stod(value(line, column)); };
-    CHECK(number("core_seconds") == Catch::Approx(2 * number("makespan_seconds")));
+    CHECK(number("core_seconds") == Approx(2 * number("makespan_seconds")));
     CHECK(number("test_seconds") > 0);
     CHECK(number("test_seconds") <= 1.001 * number("evaluation_seconds") + 0.01);
     CHECK(number("compute_seconds") + number("load_seconds") + number("evaluation_seconds") <
@@ -279,41 +242,34 @@ TEST_CASE("emulated members vote as members at once, and their times are marked 
   CHECK_FALSE(fs::exists(run / "members/member-001/ensemble.h5"));
   CHECK_FALSE(fs::exists(run / "ensemble.h5"));
   CHECK_FALSE(fs::exists(run.string() + "-members"));
-  const Outcome analysis = place.run("study analyze out/measurements.csv");
-  CAPTURE(analysis.text);
-  CHECK(analysis.says("tiny, ensemble, 2 ranks, strong [EMULATED]") !=
-        analysis.says("tiny, ensemble, 2 ranks [EMULATED]"));
-  CHECK(analysis.says("training accuracy (%)"));
-  CHECK(analysis.says("quadratic kappa"));
-  CHECK(analysis.says("test, part of the evaluation"));
-  CHECK(analysis.says("phases.load.max"));
+  place.run("study analyze out/measurements.csv").shows("tiny, ensemble, 2 ranks, strong [EMULATED]") !=
+      analysis.says("tiny, ensemble, 2 ranks [EMULATED]")
+          .shows("training accuracy (%)")
+          .shows("quadratic kappa")
+          .shows("test, part of the evaluation")
+          .shows("phases.load.max");
 
   // A column that is new is read from the folders of the runs.
-  write_text(place / "s.toml", [&] {
+  write_file(place / "s.toml", [&] {
     std::string text = bytes_of(place / "s.toml");
     return text.replace(text.find("test.eec"), 8, "parameters");
   }());
   const Outcome resumed = place.study("--resume");
   CHECK(resumed.says("0 runs in this session"));
-  CHECK(bytes_of(place / "out/measurements.csv").find("summary.parameters") != std::string::npos);
+  CHECK_THAT(bytes_of(place / "out/measurements.csv"), Contains("summary.parameters"));
 }
 
 TEST_CASE("a member that fails in its turn fails the run, and the others are not trained") {
   const Study place(
       "mode = \"emulated ensemble\"\nranks = [3]\nrepeats = 1\nat_most = 1\n[set]\ntrain.epochs = 1\n");
-  fs::create_directory(place / "bin");
-  write_text(place / "bin/mpirun",
+  write_file(place / "bin/mpirun",
              "#!/bin/sh\ncase \"$*\" in *'--member 1'*) echo 'error: no second member today'; exit 9;; esac\n"
              "PATH=${PATH#*:} exec mpirun \"$@\"\n");
   fs::permissions(place / "bin/mpirun", fs::perms::owner_all);
-  const Outcome outcome = place.study("", "PATH=" + (place / "bin").string() + ":$PATH");
-  CAPTURE(outcome.text);
-  CHECK(outcome.code == 1);
-  CHECK(outcome.says("FAILED: exit code 9: no second member today"));
-  CHECK(bytes_of(place / "out/measurements.csv").find("emulated; failed") != std::string::npos);
+  place.study("", "PATH=" + (place / "bin").string() + ":$PATH")
+      .ends(1)
+      .shows("FAILED: exit code 9: no second member today");
+  CHECK_THAT(bytes_of(place / "out/measurements.csv"), Contains("emulated; failed"));
   CHECK(fs::exists(place / "out/runs/tiny-ensemble-3x1-emulated-1-members/member-000/summary.json"));
-  const Outcome again = place.study("--resume");
-  CAPTURE(again.text);
-  CHECK(again.code == 0);
-  CHECK(again.says("tiny-ensemble-3x1-emulated run 1  makespan"));
+  place.study("--resume").ends(0).shows("tiny-ensemble-3x1-emulated run 1  makespan");
 }

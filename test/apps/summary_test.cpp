@@ -1,6 +1,4 @@
 // Scores and members in summary.json, compared with independent counts.
-#include <cmath>
-
 #include "apps/place.hpp"
 #include "convoke/data_prep/files/npy.hpp"
 #include "support/catch.hpp"
@@ -66,8 +64,7 @@ TEST_CASE(
     areas += ordered / pairs / 4;
   }
   CHECK(number("top_k") == 2);
-  CHECK(number("top_k_accuracy") == Catch::Approx(hits / 60));
-  CHECK(number("roc_auc") ==
-        Catch::Approx(areas).margin(2e-3));  // predict rounds to floats, which may break ties
-  CHECK(number("quadratic_kappa") == Catch::Approx(1 - observed / expected).margin(1e-9));
+  CHECK(number("top_k_accuracy") == Approx(hits / 60));
+  CHECK(number("roc_auc") == Approx(areas).margin(2e-3));  // predict rounds to floats, which may break ties
+  CHECK(number("quadratic_kappa") == Approx(1 - observed / expected).margin(1e-9));
 }

@@ -1,10 +1,5 @@
 // `convoke supervise` with real ranks that are killed. A script in front of the program, by its name, kills
 // it.
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <utility>
-
 #include "apps/place.hpp"
 #include "support/catch.hpp"
 #include "support/pattern.hpp"
@@ -12,7 +7,7 @@
 namespace {
 
 void write_script(const fs::path& file, const std::string& text) {
-  write_text(file, "#!/bin/sh\n" + text);
+  write_file(file, "#!/bin/sh\n" + text);
   fs::permissions(file, fs::perms::owner_all);
 }
 
@@ -60,12 +55,10 @@ std::string kill_once(const std::string& which, const std::string& before = "") 
 
 TEST_CASE("a run whose rank is killed continues by itself, and ends with the bits of an undisturbed run") {
   const Supervised place(kill_once("$rank = 1"));
-  const Outcome outcome = place.supervise("", mpirun(2) + " " + place.train("--set train.epochs=40"));
+  const Outcome outcome = place.supervise("", mpirun(2) + " " + place.train("--set train.epochs=40")).ends(0);
   CAPTURE(outcome.text);
-  REQUIRE(outcome.code == 0);
-  CHECK(outcome.says(
-      "convoke supervise: a rank was killed (SIGKILL; is the memory too small?); starts it again"));
-  CHECK(outcome.says("took over the lock of process "));
+  outcome.shows("convoke supervise: a rank was killed (SIGKILL; is the memory too small?); starts it again")
+      .shows("took over the lock of process ");
   CHECK(!first_match(outcome.text, "\n +1 +137 +2 +[1-9]").empty());  // it had a checkpoint
   CHECK(outcome.says("convoke supervise: done\nattempt  exit code  ranks"));
   CHECK(bytes_of(place / "starts").size() == 4);  // two ranks, twice
@@ -76,16 +69,13 @@ TEST_CASE("a run whose rank is killed continues by itself, and ends with the bit
 
 TEST_CASE("a command that is always killed is given up after two restarts, with a summary") {
   const Supervised place("kill -9 $$");
-  const Outcome outcome = place.supervise("--restarts 9", place.train());
+  const Outcome outcome = place.supervise("--restarts 9", place.train()).ends(137);
   CAPTURE(outcome.text);
-  CHECK(outcome.code == 137);
   CHECK(bytes_of(place / "starts").size() == 3);
   CHECK(outcome.says("gave up: 2 restarts in a row reached no new checkpoint\nattempt  exit code"));
   CHECK(outcome.says("\n      3        137      -                   0"));
 
-  const Outcome once = place.supervise("--restarts 1", place.train());
-  CHECK(once.code == 137);
-  CHECK(once.says("gave up: restart 1 of 1 is used"));
+  place.supervise("--restarts 1", place.train()).ends(137).shows("gave up: restart 1 of 1 is used");
 }
 
 TEST_CASE("an error of the command is not repeated") {
@@ -93,9 +83,8 @@ TEST_CASE("an error of the command is not repeated") {
   for (const auto& [more, code] :
        {std::pair("--set train.epoch=1", 1), {"--set data.path=nowhere.h5", 1}, {"--no-such-option", 2}}) {
     fs::remove(place / "starts");
-    const Outcome outcome = place.supervise("", place.train(more));
+    const Outcome outcome = place.supervise("", place.train(more)).ends(code);
     CAPTURE(outcome.text);
-    CHECK(outcome.code == code);
     CHECK(bytes_of(place / "starts").size() == 1);
     CHECK(outcome.says("convoke supervise: gave up: "));
   }
@@ -119,8 +108,7 @@ TEST_CASE("a batch script learns whether its job goes back to the queue") {
   fs::remove(place / "run/restarts.log");
   CHECK(ask(137).code == 0);  // there is a checkpoint now
   CHECK(ask(205).code == 0);
-  const Outcome third = ask(87);
-  CHECK(third.code == 87);
+  const Outcome third = ask(87).ends(87);
   CHECK(
       third.text ==
       "ranks waited too long for others; not started again: 2 restarts in a row reached no new checkpoint\n");
@@ -132,8 +120,7 @@ TEST_CASE("a batch script learns whether its job goes back to the queue") {
   CHECK(ask(137, "--restarts 1").says("restart 1 of 1 is used"));
   CHECK(ask(137, "--restarts 0").says("no restart is allowed"));
   job("90");
-  const Outcome time = ask(85);
-  CHECK(time.code == 0);
+  const Outcome time = ask(85).ends(0);
   CHECK(time.text == "stopped by a signal, with a checkpoint\n");
   CHECK(ask(138).says("the time limit is too short (--time, --warning)"));
   for (const int code : {1, 2, 88, 127, 130}) CHECK(ask(code).code == code);
@@ -161,8 +148,7 @@ TEST_CASE("Ctrl-C, SIGTERM and SIGHUP end a supervised run without a restart, an
     CHECK_FALSE(outcome.says("again"));
     CHECK(bytes_of(place / "starts").size() == static_cast<std::size_t>(ranks));
     CHECK(place.processes() == 0);
-    const Outcome resumed = place.run("train --quiet --resume run --set train.epochs=1");
-    CHECK(resumed.code == 0);
+    place.run("train --quiet --resume run --set train.epochs=1").ends(0);
   }
 }
 
@@ -171,14 +157,12 @@ TEST_CASE("a run continues on fewer ranks where there are fewer slots or hosts")
   SECTION("a hostfile with fewer slots") {
     if (launcher_is_hydra()) return;
     const Supervised place(kill_once("$rank = 2", "echo localhost slots=2 > hosts; "));
-    write_text(place / "hosts", "localhost slots=3\n");
+    write_file(place / "hosts", "localhost slots=3\n");
     const std::string expected = place.undisturbed();
-    const Outcome outcome =
-        place.supervise("", launcher() + " --bind-to none --hostfile hosts -n 3 " + place.train());
-    CAPTURE(outcome.text);
-    REQUIRE(outcome.code == 0);
-    CHECK(outcome.says("--bind-to none --host localhost:2 -n 2 bin/convoke"));
-    CHECK(bytes_of(place / "run/summary.json").find("\"ranks\": 2") != std::string::npos);
+    place.supervise("", launcher() + " --bind-to none --hostfile hosts -n 3 " + place.train())
+        .ends(0)
+        .shows("--bind-to none --host localhost:2 -n 2 bin/convoke");
+    CHECK_THAT(bytes_of(place / "run/summary.json"), Contains("\"ranks\": 2"));
     CHECK(bytes_of(place / "run/model.h5") == expected);
   }
   SECTION("a host that does not answer any more") {
@@ -188,14 +172,14 @@ TEST_CASE("a run continues on fewer ranks where there are fewer slots or hosts")
     write_script(place / "bin/mpirun", "echo \"$@\" >> calls\nwhile [ \"$1\" != -n ]; do shift; done\nexec " +
                                            mpirun() + " \"$@\"\n");
     const std::string expected = place.undisturbed();
-    const Outcome outcome = place.supervise(
-        "", "bin/mpirun --mca plm_rsh_agent ./agent --host localhost:1,far:1 -n 2 " + place.train());
-    CAPTURE(outcome.text);
-    REQUIRE(outcome.code == 0);
-    CHECK(outcome.says("convoke supervise: far does not answer; starts it again"));
+    place
+        .supervise("",
+                   "bin/mpirun --mca plm_rsh_agent ./agent --host localhost:1,far:1 -n 2 " + place.train())
+        .ends(0)
+        .shows("convoke supervise: far does not answer; starts it again");
     const std::string calls = bytes_of(place / "calls");
-    CHECK(calls.find("--host localhost:1,far:1 -n 2 bin") != std::string::npos);
-    CHECK(calls.find("--host localhost:1 -n 1 bin") != std::string::npos);
+    CHECK_THAT(calls, Contains("--host localhost:1,far:1 -n 2 bin"));
+    CHECK_THAT(calls, Contains("--host localhost:1 -n 1 bin"));
     CHECK(bytes_of(place / "run/model.h5") == expected);
   }
 }

@@ -93,29 +93,26 @@ struct Files {
 
 TEST_CASE("texts: prepare, train, and predict texts of the command line") {
   const Files here;
-  write_text(here / "reviews.csv", reviews(200));
+  write_file(here / "reviews.csv", reviews(200));
   const std::string prepare = "prepare reviews.csv --vocabulary 60 --length 8 --allow-duplicates --output ";
   for (const int ranks : {1, 3}) {
-    const Outcome made = here.run(prepare + std::to_string(ranks) + ".h5", ranks);
-    INFO(made.text);
-    REQUIRE(made.code == 0);
+    here.run(prepare + std::to_string(ranks) + ".h5", ranks).ends(0);
   }
   CHECK(bytes_of(here / "1.h5") == bytes_of(here / "3.h5"));
   fs::rename(here / "1.h5", here / "reviews.h5");
 
-  write_text(here / "recipe.toml", kTextRecipe);
-  const Outcome trained = here.run("train recipe.toml --quiet --output run");
-  INFO(trained.text);
-  REQUIRE(trained.code == 0);
+  write_file(here / "recipe.toml", kTextRecipe);
+  const Outcome trained = here.run("train recipe.toml --quiet --output run").ends(0);
+  CAPTURE(trained.text);
   const Outcome typed = here.run("predict run --text 'A GREAT film, the end!' --text 'it was awful.'");
-  INFO(typed.text);
-  CHECK(typed.says("input,index,label,class,p(negative),p(positive)"));
-  CHECK(typed.says("\"A GREAT film, the end!\",0,1,positive,"));
-  CHECK(typed.says("it was awful.,0,0,negative,"));
+  CAPTURE(typed.text);
+  typed.shows("input,index,label,class,p(negative),p(positive)")
+      .shows("\"A GREAT film, the end!\",0,1,positive,")
+      .shows("it was awful.,0,0,negative,");
 
   // The same predictions from files, and with two ranks.
-  write_text(here / "lines.txt", "A GREAT film, the end!\nit was awful.\n");
-  write_text(here / "new.csv", "id,Text\n1,\"A GREAT film, the end!\"\n2,it was awful.\n");
+  write_file(here / "lines.txt", "A GREAT film, the end!\nit was awful.\n");
+  write_file(here / "new.csv", "id,Text\n1,\"A GREAT film, the end!\"\n2,it was awful.\n");
   const auto without_names = [](const std::string& csv, const std::string& from) {
     std::string numbers;
     for (std::size_t at = csv.find(from); at != std::string::npos; at = csv.find(from, at + 1)) {
@@ -129,19 +126,18 @@ TEST_CASE("texts: prepare, train, and predict texts of the command line") {
   CHECK(rows.says("new.csv,0,1,positive,"));
   CHECK(without_names(lines.text, ",negative,") == without_names(typed.text, ",negative,"));
   CHECK(without_names(rows.text, ",positive,") == without_names(typed.text, ",positive,"));
-  const Outcome dataset = here.run("predict run reviews.h5 --output labels.csv");
-  CHECK(dataset.code == 0);
+  here.run("predict run reviews.h5 --output labels.csv").ends(0);
 
   // Invalid input.
   CHECK(here.run("predict run").says("nothing to label"));
   CHECK(here.run("predict run --text ' '").says("the text is empty"));
-  write_text(here / "blank.txt", "good\n\nbad\n");
+  write_file(here / "blank.txt", "good\n\nbad\n");
   CHECK(here.run("predict run blank.txt").says("blank.txt:2: the line is empty"));
-  write_text(here / "other.csv", "a,b\n1,2\n");
+  write_file(here / "other.csv", "a,b\n1,2\n");
   CHECK(here.run("predict run other.csv").says("other.csv: has no column of texts"));
-  write_text(here / "cells.csv", "text,b\n1,2\ngood, but\n1,2,3\n");
+  write_file(here / "cells.csv", "text,b\n1,2\ngood, but\n1,2,3\n");
   CHECK(here.run("predict run cells.csv").says("cells.csv:4: the row has 3 cells, but the first row has 2"));
-  write_text(here / "less.csv", reviews(150));
+  write_file(here / "less.csv", reviews(150));
   REQUIRE(here.run("prepare less.csv --vocabulary 59 --length 8 --allow-duplicates --output less.h5").code ==
           0);
   for (const char* command : {"predict run less.h5", "evaluate run --data less.h5"}) {
@@ -153,34 +149,28 @@ TEST_CASE("texts: prepare, train, and predict texts of the command line") {
 
 TEST_CASE("tables: prepare, train, and predict raw rows") {
   const Files here;
-  write_text(here / "flowers.csv", flowers(200));
+  write_file(here / "flowers.csv", flowers(200));
   const std::string prepare = "prepare flowers.csv --scale yeo-johnson --allow-duplicates --output ";
   for (const int ranks : {1, 3}) {
-    const Outcome made = here.run(prepare + std::to_string(ranks) + ".h5", ranks);
-    INFO(made.text);
-    REQUIRE(made.code == 0);
-    CHECK(made.times("missing cells: 12 in \"length\"") == 1);
+    here.run(prepare + std::to_string(ranks) + ".h5", ranks).ends(0).once("missing cells: 12 in \"length\"");
   }
   CHECK(bytes_of(here / "1.h5") == bytes_of(here / "3.h5"));
   fs::rename(here / "1.h5", here / "flowers.h5");
 
-  write_text(here / "recipe.toml", kTableRecipe);
-  const Outcome trained = here.run("train recipe.toml --quiet --output run");
-  INFO(trained.text);
-  REQUIRE(trained.code == 0);
-  write_text(here / "rows.csv",
+  write_file(here / "recipe.toml", kTableRecipe);
+  here.run("train recipe.toml --quiet --output run").ends(0);
+  write_file(here / "rows.csv",
              "color,note,length,weight\nred,x,120,20\nwhite,x,5500,40\nblue,x,NA,60\nwhite,x,150,90\n");
-  const Outcome rows = here.run("predict run rows.csv");
-  INFO(rows.text);
-  CHECK(rows.says("rows.csv,0,2,rose,"));
-  CHECK(rows.says("rows.csv,1,1,lily,"));
-  CHECK(rows.says("rows.csv,2,"));
-  CHECK(rows.says("rows.csv,3,0,daisy,"));
+  here.run("predict run rows.csv")
+      .shows("rows.csv,0,2,rose,")
+      .shows("rows.csv,1,1,lily,")
+      .shows("rows.csv,2,")
+      .shows("rows.csv,3,0,daisy,");
 
-  write_text(here / "wrong.csv", "color,lenght,weight\nred,120,3\n");
+  write_file(here / "wrong.csv", "color,lenght,weight\nred,120,3\n");
   CHECK(here.run("predict run wrong.csv")
             .says("wrong.csv: has no column \"length\" (did you mean \"lenght\"?)"));
-  write_text(here / "word.csv", "color,length,weight\nred,120,3\nred,long,3\n");
+  write_file(here / "word.csv", "color,length,weight\nred,120,3\nred,long,3\n");
   CHECK(here.run("predict run word.csv").says("word.csv:3: column \"length\": \"long\" is not a number"));
   CHECK(here.run("predict run --text good").says("--text: the model does not take texts"));
 }
@@ -196,22 +186,17 @@ TEST_CASE("a table in Windows-1252 with an index and decimal commas is predicted
     }
     return csv;
   };
-  write_text(here / "western.csv", table("\xE4", "\xFC"));
-  write_text(here / "utf8.csv", table("\u00E4", "\u00FC"));
-  const Outcome rehearsed = here.run("prepare western.csv --dry-run", 2);
-  INFO(rehearsed.text);
-  CHECK(rehearsed.code == 0);
-  CHECK(rehearsed.times("windows-1252") == 1);
-  CHECK(rehearsed.says("\"column_1\", which numbers the rows"));
-  CHECK(rehearsed.says("dry run: nothing was written"));
-  const Outcome made = here.run("prepare western.csv --output flowers.h5");
-  INFO(made.text);
-  REQUIRE(made.code == 0);
+  write_file(here / "western.csv", table("\xE4", "\xFC"));
+  write_file(here / "utf8.csv", table("\u00E4", "\u00FC"));
+  here.run("prepare western.csv --dry-run", 2)
+      .ends(0)
+      .once("windows-1252")
+      .shows("\"column_1\", which numbers the rows")
+      .shows("dry run: nothing was written");
+  here.run("prepare western.csv --output flowers.h5").ends(0);
   CHECK(here.run("inspect flowers.h5").says("windows-1252"));
-  write_text(here / "recipe.toml", kTableRecipe);
-  const Outcome trained = here.run("train recipe.toml --quiet --output run");
-  INFO(trained.text);
-  REQUIRE(trained.code == 0);
+  write_file(here / "recipe.toml", kTableRecipe);
+  here.run("train recipe.toml --quiet --output run").ends(0);
   const Outcome rows = here.run("predict run western.csv");
   INFO(rows.text);
   for (std::size_t i = 0; i < 90; ++i) {
@@ -228,21 +213,20 @@ TEST_CASE("a model that was not trained on texts or tables refuses them") {
   const Place place;
   REQUIRE(place.train("run").code == 0);
   CHECK(place.run("predict run --text good").says("the model does not take texts"));
-  write_text(place / "rows.csv", "a,b\n1,2\n");
+  write_file(place / "rows.csv", "a,b\n1,2\n");
   CHECK(place.run("predict run rows.csv").says("rows.csv: the model takes neither texts nor rows of tables"));
 }
 
 TEST_CASE("sources of texts and tables that cannot be prepared end the run, on every rank") {
   const Files here;
   const auto error = [&](const std::string& csv, const std::string& more) {
-    write_text(here / "data.csv", csv);
+    write_file(here / "data.csv", csv);
     const Outcome outcome = here.run("prepare data.csv --output data.h5 " + more, 2);
     INFO(outcome.text);
     CHECK(outcome.code != 0);
     CHECK_FALSE(fs::exists(here / "data.h5"));
     return outcome.text;
   };
-  using Catch::Contains;
   CHECK_THAT(error("text,label\ngood,1\n,0\n", ""), Contains("line 3: has no text"));
   CHECK_THAT(error("text,label\ngood,1\nbad,0\nbad,0,1\n", ""),
              Contains("line 4: has 3 cells, but the first row has 2"));

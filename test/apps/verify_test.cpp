@@ -10,19 +10,15 @@ TEST_CASE("verify finds runs on other ranks equal, and the first step of a run w
   REQUIRE(place.train("two", all, 2).code == 0);
   REQUIRE(place.train("seed", all + " --set seed=4").code == 0);
 
-  const Outcome equal = place.run("verify one two");
+  const Outcome equal = place.run("verify one two").ends(0);
   CAPTURE(equal.text);
-  CHECK(equal.code == 0);
-  CHECK(equal.says("equal      checkpoints/epoch-0001.h5, step "));
-  CHECK(equal.says("equal      model.h5: 8 arrays, "));
+  equal.shows("equal      checkpoints/epoch-0001.h5, step ").shows("equal      model.h5: 8 arrays, ");
   CHECK(!equal.says("different"));
 
-  const Outcome different = place.run("verify one seed");
-  CAPTURE(different.text);
-  CHECK(different.code == 1);
-  CHECK(different.says("different  checkpoints/epoch-0001.h5, step "));
-  CHECK(different.times("\n  /parameters/conv2d_1.weight[0, 0, 0, 0]: ") == 1);
-  CHECK(different.times("\n  /fingerprint seed: 3 and 4") == 1);
+  place.run("verify one seed")
+      .fails("\n  /parameters/conv2d_1.weight[0, 0, 0, 0]: ")
+      .shows("different  checkpoints/epoch-0001.h5, step ")
+      .once("\n  /fingerprint seed: 3 and 4");
   CHECK(place.run("verify one/model.h5 two/model.h5").code == 0);
   CHECK(place.run("verify one/model.h5 seed/model.h5").code == 1);
 }
@@ -33,9 +29,6 @@ TEST_CASE("verify ends with 2 if it cannot compare") {
   for (const char* wrong : {"verify one none", "verify one one/model.h5", "verify one/model.h5 data.h5",
                             "verify one/model.h5 recipe.toml", "verify one"}) {
     CAPTURE(wrong);
-    const Outcome outcome = place.run(wrong);
-    CAPTURE(outcome.text);
-    CHECK(outcome.code == 2);
-    CHECK(outcome.times("error: ") == 1);
+    place.run(wrong).ends(2).once("error: ");
   }
 }

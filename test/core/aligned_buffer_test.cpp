@@ -1,9 +1,5 @@
 #include "convoke/core/aligned_buffer.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <utility>
-
 #include "support/catch.hpp"
 
 using convoke::AlignedBuffer;

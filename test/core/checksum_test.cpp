@@ -1,9 +1,5 @@
 #include "convoke/core/checksum.hpp"
 
-#include <algorithm>
-#include <string_view>
-#include <vector>
-
 #include "support/catch.hpp"
 
 using convoke::crc32;

@@ -2,16 +2,11 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <fstream>
-#include <thread>
-
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke;
-using Catch::Contains;
 
 namespace {
 

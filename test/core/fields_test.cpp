@@ -1,11 +1,5 @@
 #include "convoke/core/fields.hpp"
 
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
@@ -74,5 +68,5 @@ TEST_CASE("a field that is missing keeps its default, and one of another type is
   CHECK_THAT(error_of([] {
                from_settings(kSentFields, {{"rank", "two"}}, "outer");
              }),
-             Catch::Contains("outer: \"rank\" must be a whole number, but is text (\"two\")"));
+             Contains("outer: \"rank\" must be a whole number, but is text (\"two\")"));
 }

@@ -1,11 +1,5 @@
 #include "convoke/core/fixed_point.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-#include <vector>
-
 #include "convoke/core/random.hpp"
 #include "support/catch.hpp"
 
@@ -127,7 +121,7 @@ TEST_CASE("terms below the limit for their number cannot wrap") {
     const std::vector<float> largest{std::nextafter(limit, 0.0F)};
     std::vector<std::int64_t> sum(1);
     for (std::int64_t i = 0; i < terms; ++i) REQUIRE(fixed_point_add(largest, sum, limit));
-    CHECK(static_cast<double>(sum[0]) == Catch::Approx(static_cast<double>(terms) * largest[0] * 0x1p40));
+    CHECK(static_cast<double>(sum[0]) == Approx(static_cast<double>(terms) * largest[0] * 0x1p40));
     CHECK_FALSE(fixed_point_add(std::vector<float>{limit}, sum, limit));
   }
 }

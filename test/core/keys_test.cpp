@@ -113,7 +113,7 @@ TEST_CASE("a wrong value is refused with the expected one, and the key's help as
         "file:3: [x]: \"rate\" must be above 0 and at most 1, but is inf");
   CHECK(refusal({{"color", "bluee"}}).what ==
         "file:3: unknown color of the rainbow \"bluee\" (did you mean \"blue\"?)");
-  CHECK(refusal({{"range", Value::Array{0.5, 0.25}}}).what.find("must be two shares") != std::string::npos);
+  CHECK_THAT(refusal({{"range", Value::Array{0.5, 0.25}}}).what, Contains("must be two shares"));
   CHECK(refusal({{"path", ""}}).hint == "path: where");
   CHECK(refusal({{"coun", 3}}).what == "file:3: [x]: unknown key \"coun\" (did you mean \"count\"?)");
 }

@@ -1,7 +1,5 @@
 #include "convoke/core/listing.hpp"
 
-#include <vector>
-
 #include "support/catch.hpp"
 
 using convoke::listing;

@@ -1,7 +1,5 @@
 #include "convoke/core/lookup.hpp"
 
-#include <cmath>
-
 #include "support/catch.hpp"
 
 using namespace convoke;

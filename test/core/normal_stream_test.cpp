@@ -1,10 +1,7 @@
 // Compares with Box and Muller's formula in double precision, and with the normal distribution.
 #include "convoke/core/normal_stream.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <numbers>
-#include <vector>
 
 #include "support/catch.hpp"
 

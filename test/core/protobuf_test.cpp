@@ -1,7 +1,5 @@
 #include "convoke/core/protobuf.hpp"
 
-#include <array>
-
 #include "convoke/core/error.hpp"
 #include "support/catch.hpp"
 

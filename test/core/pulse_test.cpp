@@ -1,8 +1,5 @@
 #include "convoke/core/pulse.hpp"
 
-#include <string>
-#include <thread>
-
 #include "convoke/core/timeline.hpp"
 #include "support/catch.hpp"
 

@@ -1,11 +1,5 @@
 #include "convoke/core/random.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <set>
-#include <vector>
-
 #include "support/catch.hpp"
 
 using namespace convoke;

@@ -1,7 +1,5 @@
 #include "convoke/core/settings.hpp"
 
-#include <limits>
-
 #include "convoke/core/error.hpp"
 #include "support/catch.hpp"
 

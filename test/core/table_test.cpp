@@ -1,7 +1,5 @@
 #include "convoke/core/table.hpp"
 
-#include <array>
-
 #include "support/catch.hpp"
 
 using namespace convoke;

@@ -3,7 +3,6 @@
 #include "support/catch.hpp"
 
 using namespace convoke;
-using Catch::Contains;
 
 namespace {
 

@@ -2,10 +2,8 @@
 
 #include <sys/stat.h>
 
-#include <fstream>
-
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke;
 
@@ -19,5 +17,5 @@ TEST_CASE("a file is read byte by byte; a missing file gives none") {
   CHECK_FALSE(read_text(folder / "none"));
   CHECK_FALSE(read_text(folder.path()));
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);  // nobody writes to it
-  CHECK_THROWS_WITH(read_text(folder / "pipe"), Catch::Contains("pipe: is a named pipe (FIFO), not a file"));
+  CHECK_THROWS_WITH(read_text(folder / "pipe"), Contains("pipe: is a named pipe (FIFO), not a file"));
 }

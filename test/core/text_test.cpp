@@ -1,7 +1,5 @@
 #include "convoke/core/text.hpp"
 
-#include <limits>
-
 #include "support/catch.hpp"
 
 using namespace convoke;

@@ -1,7 +1,5 @@
 #include "convoke/core/timeline.hpp"
 
-#include <thread>
-
 #include "support/catch.hpp"
 
 using namespace convoke;
@@ -43,7 +41,7 @@ TEST_CASE("spans add up to the seconds of their phase, nested ones once") {
   }
   CHECK(Track::mine() == nullptr);
   CHECK(seconds >= 4e-3);
-  CHECK(timeline.seconds(Activity::kCheckpoint) == Catch::Approx(seconds));
+  CHECK(timeline.seconds(Activity::kCheckpoint) == Approx(seconds));
   CHECK(timeline.seconds(Activity::kForward) == 0);  // a detail, and nobody asked for events
   CHECK(timeline.main().steps().size() == 0);
 }
@@ -57,9 +55,9 @@ TEST_CASE("a phase does not have the time of another phase within it, but a step
   Span exchange(Activity::kExchange, "all-reduce");
   spend(1'000'000);
   const double inner = exchange.close(), outer = update.close(), whole = step.close();
-  CHECK(timeline.seconds(Activity::kExchange) == Catch::Approx(inner));
-  CHECK(timeline.seconds(Activity::kUpdate) == Catch::Approx(outer - inner));
-  CHECK(timeline.seconds(Activity::kStep) == Catch::Approx(whole));
+  CHECK(timeline.seconds(Activity::kExchange) == Approx(inner));
+  CHECK(timeline.seconds(Activity::kUpdate) == Approx(outer - inner));
+  CHECK(timeline.seconds(Activity::kStep) == Approx(whole));
 }
 
 TEST_CASE("the share of a step in which its thread had a core leaves out the exchange") {
@@ -90,7 +88,7 @@ TEST_CASE("a track keeps its newest events, those within steps apart from the ot
   for (std::size_t i = 0; i < 4; ++i) CHECK(main.steps()[i].number == static_cast<int>(6 + i));
   REQUIRE(main.rare().size() == 1);
   CHECK(main.rare()[0].activity == Activity::kLoad);
-  CHECK(main.seconds(Activity::kForward) == Catch::Approx(70e-9));
+  CHECK(main.seconds(Activity::kForward) == Approx(70e-9));
 }
 
 TEST_CASE("every thread has its track; a later thread of the same name continues it") {

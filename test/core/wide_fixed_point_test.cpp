@@ -1,10 +1,5 @@
 #include "convoke/core/fixed_point.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "convoke/core/random.hpp"
 #include "support/catch.hpp"
 
@@ -55,7 +50,7 @@ TEST_CASE("wide fixed point: the largest allowed number of the largest terms doe
   for (std::int64_t i = 0; i < kWideFixedPointTerms; ++i) wide_fixed_point_add(terms, sum);
   std::vector<double> result(2);
   wide_fixed_point_to_double(sum, result);
-  CHECK(result[0] == Catch::Approx(largest * static_cast<double>(kWideFixedPointTerms)));
+  CHECK(result[0] == Approx(largest * static_cast<double>(kWideFixedPointTerms)));
   CHECK(result[1] == -result[0]);
 }
 
@@ -93,9 +88,9 @@ TEST_CASE("an exact sum of many of the largest terms, on one rank or many, does 
     const std::int64_t terms = 4 * kWideFixedPointTerms;
     ExactSum sum;
     for (std::int64_t i = 0; i < terms; ++i) sum.add(largest);
-    CHECK(sum.value() == Catch::Approx(largest * static_cast<double>(terms)));
+    CHECK(sum.value() == Approx(largest * static_cast<double>(terms)));
     for (std::int64_t& part : sum.parts()) part *= 65536;
-    CHECK(sum.value() == Catch::Approx(largest * static_cast<double>(terms) * 65536));
+    CHECK(sum.value() == Approx(largest * static_cast<double>(terms) * 65536));
   }
 }
 

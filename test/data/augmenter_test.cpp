@@ -1,11 +1,5 @@
 #include "convoke/data/augmenter.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <set>
-#include <vector>
-
 #include "convoke/core/random.hpp"
 #include "convoke/data/batch_loader.hpp"
 #include "data/augment/augmentation.hpp"
@@ -14,8 +8,6 @@
 
 using namespace convoke;
 using namespace convoke::data;
-using Catch::Approx;
-using Catch::Contains;
 
 namespace {
 

@@ -1,14 +1,11 @@
 #include "convoke/data/batch_loader.hpp"
 
-#include <algorithm>
-
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "typed_example.hpp"
 
 using convoke::Shape;
 using namespace convoke::data;
-using Catch::Contains;
 
 namespace {
 
@@ -43,8 +40,8 @@ TEST_CASE("normalizations compute their formulas") {
   CHECK(unit.scale == std::vector<float>{1 / 255.0F, 1 / 255.0F});
   CHECK(unit.shift == std::vector<float>{0, 0});
   const Normalization standard = normalization_from("standard", info);
-  CHECK(standard.scale[1] == Catch::Approx(1 / 51.0));
-  CHECK(standard.shift[1] == Catch::Approx(-110 / 51.0));
+  CHECK(standard.scale[1] == Approx(1 / 51.0));
+  CHECK(standard.shift[1] == Approx(-110 / 51.0));
   const Normalization none = normalization_from("none", info);
   CHECK(none.scale == std::vector<float>{1, 1});
   CHECK(none.shift == std::vector<float>{0, 0});
@@ -77,8 +74,7 @@ TEST_CASE("samples are gathered, transposed to (C, H, W) and normalized") {
           const double stored = held.samples[((ids[n] * 5 + y) * 7 + x) * c_count + c];
           const double mean = 100.0 + 10.0 * static_cast<double>(c);
           const double expected = (stored - mean) / (50.0 + static_cast<double>(c));
-          equal =
-              equal && samples[((n * c_count + c) * 5 + y) * 7 + x] == Catch::Approx(expected).margin(1e-5);
+          equal = equal && samples[((n * c_count + c) * 5 + y) * 7 + x] == Approx(expected).margin(1e-5);
         }
       }
     }
@@ -104,7 +100,7 @@ TEST_CASE("the normalizations of published weights equal torchvision's and Keras
     const BatchLoader loader({pixels, labels}, info.sample_shape, normalization_from(name, info));
     std::vector<float> samples(6);
     loader.load(std::vector<std::uint32_t>{0}, samples, {});
-    for (std::size_t i = 0; i < 6; ++i) CHECK(samples[i] == Catch::Approx(expected[i]).epsilon(2e-6));
+    for (std::size_t i = 0; i < 6; ++i) CHECK(samples[i] == Approx(expected[i]).epsilon(2e-6));
   };
   check("imagenet", {-2.1179039F, -1.9980307F, 0.20518219F, -0.46008399F, 2.6400001F, 1.6813945F});
   check("keras-tf", {-1, -0.94509804F, 0.0039216280F, -0.29411763F, 1, 0.56862748F});
@@ -138,7 +134,7 @@ TEST_CASE("every byte becomes x / 255") {
   std::vector<float> samples(256);
   loader.load(std::vector<std::uint32_t>{0}, samples, {});
   for (std::size_t i = 0; i < 256; ++i) {
-    CHECK(samples[i] == Catch::Approx(static_cast<double>(i) / 255).epsilon(1e-7));
+    CHECK(samples[i] == Approx(static_cast<double>(i) / 255).epsilon(1e-7));
   }
   CHECK(samples[0] == 0);
   CHECK(samples[255] == 1);
@@ -170,7 +166,7 @@ TEST_CASE("numbers are gathered and normalized per feature; images are transpose
       const std::size_t to = seen.rank() == 3 ? c * (size / channels) + v / channels : v;
       const double expected =
           (static_cast<double>(held[ids[n] * size + v]) - info.channel_mean[c]) / info.channel_std[c];
-      equal = equal && samples[n * size + to] == Catch::Approx(expected).margin(2e-4);
+      equal = equal && samples[n * size + to] == Approx(expected).margin(2e-4);
     }
   }
   CHECK(equal);

@@ -1,19 +1,11 @@
 #include "convoke/data/class_balance.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <numeric>
-#include <vector>
-
 #include "convoke/data/epoch_plan.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
 using namespace convoke;
 using namespace convoke::data;
-using Catch::Approx;
-using Catch::Contains;
 
 namespace {
 

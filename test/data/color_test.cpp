@@ -1,9 +1,5 @@
 #include "data/augment/color.hpp"
 
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "golden.hpp"
 #include "support/catch.hpp"
 

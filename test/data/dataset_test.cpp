@@ -1,25 +1,20 @@
 #include "convoke/data/dataset.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <fstream>
 #include <iterator>
 
 #include "convoke/data/stored_layout.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "example_dataset.hpp"
 #include "opening.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/full_disk.hpp"
 #include "support/source_path.hpp"
-#include "support/temporary_folder.hpp"
 
 using convoke::Shape;
 using namespace convoke::data;
 namespace hdf5 = convoke::hdf5;
-using Catch::Contains;
 
 namespace {
 
@@ -37,7 +32,7 @@ struct Parts {
   bool names_of_numpy = false;  ///< an empty list, which NumPy stores as a list of numbers
 };
 
-void write_parts(const std::filesystem::path& path, const Parts& parts) {
+void write_parts(const fs::path& path, const Parts& parts) {
   hdf5::File file = hdf5::File::create(path);
   file.set_attribute("convoke_format", parts.format);
   file.set_attribute("format_version", parts.version);
@@ -64,7 +59,7 @@ TEST_CASE("a dataset comes back as written") {
   const TemporaryFolder folder;
   const std::int64_t channels = GENERATE(1, 3, 4);
   write_example(folder / "x.h5", channels);
-  CHECK_FALSE(std::filesystem::exists(folder / "x.h5.part"));
+  CHECK_FALSE(fs::exists(folder / "x.h5.part"));
 
   const Dataset dataset = Dataset::open(folder / "x.h5", {"train", "test"});
   CHECK(dataset.file() == folder / "x.h5");
@@ -90,15 +85,15 @@ TEST_CASE("mean, standard deviation and hash equal NumPy's and zlib's") {
   const TemporaryFolder folder;
   const DatasetInfo one = write_example(folder / "1.h5", 1);
   CHECK(one.content_hash == "crc32:fd308b07");
-  CHECK(one.channel_mean.at(0) == Catch::Approx(34.0).epsilon(1e-14));
-  CHECK(one.channel_std.at(0) == Catch::Approx(20.1783712590156).epsilon(1e-14));
+  CHECK(one.channel_mean.at(0) == Approx(34.0).epsilon(1e-14));
+  CHECK(one.channel_std.at(0) == Approx(20.1783712590156).epsilon(1e-14));
   const DatasetInfo three = write_example(folder / "3.h5", 3);
   CHECK(three.content_hash == "crc32:977be796");
   const double mean[] = {39.0, 40.0, 41.0};
   const double deviation[] = {20.74849392124643, 20.74849392124643, 20.74849392124643};
   for (std::size_t c = 0; c < 3; ++c) {
-    CHECK(three.channel_mean.at(c) == Catch::Approx(mean[c]).epsilon(1e-14));
-    CHECK(three.channel_std.at(c) == Catch::Approx(deviation[c]).epsilon(1e-14));
+    CHECK(three.channel_mean.at(c) == Approx(mean[c]).epsilon(1e-14));
+    CHECK(three.channel_std.at(c) == Approx(deviation[c]).epsilon(1e-14));
   }
   const DatasetInfo read = Dataset::open(folder / "3.h5", {"test"}).info();
   CHECK(read.channel_mean == three.channel_mean);
@@ -192,7 +187,7 @@ TEST_CASE("the layout of samples is found without reading them") {
 
 TEST_CASE("an invalid dataset is refused with a reason") {
   const TemporaryFolder folder;
-  const std::filesystem::path file = folder / "x.h5";
+  const fs::path file = folder / "x.h5";
   const auto spoilt = [&](const Parts& parts) {
     write_parts(file, parts);
     return open_error(file);
@@ -215,7 +210,7 @@ TEST_CASE("an invalid dataset is refused with a reason") {
   CHECK_THAT(spoilt({.last_label = -1}), Contains("sample 9 has label -1"));
 
   write_parts(file, {});
-  std::filesystem::resize_file(file, std::filesystem::file_size(file) - 7);
+  fs::resize_file(file, fs::file_size(file) - 7);
   CHECK_THAT(open_error(file), Contains("x.h5: is truncated"));
   std::ofstream(file) << "not HDF5 at all";
   CHECK_THAT(open_error(file), Contains("x.h5: is not an HDF5 file"));
@@ -247,18 +242,17 @@ TEST_CASE("more samples than 32 bits can number are refused") {
 
 TEST_CASE("a writer leaves a complete file or none") {
   const TemporaryFolder folder;
-  const std::filesystem::path file = folder / "x.h5";
+  const fs::path file = folder / "x.h5";
   const ExampleSplit train = example_split(10, 1);
   const auto entries = [&] {
-    return std::distance(std::filesystem::directory_iterator(folder.path()),
-                         std::filesystem::directory_iterator{});
+    return std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator{});
   };
 
   SECTION("the writer is destroyed before finish()") {
     {
       auto writer = DatasetWriter::create(file, example_info(1), {{"train", 10}});
       writer.write("train", 0, train.samples, train.labels);
-      CHECK_FALSE(std::filesystem::exists(file));
+      CHECK_FALSE(fs::exists(file));
     }
     CHECK(entries() == 0);
   }

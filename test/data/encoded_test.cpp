@@ -1,7 +1,4 @@
 // Encoded pictures are samples like others: every reader gets their pixels.
-#include <algorithm>
-#include <numeric>
-
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/data/dataset_reader.hpp"
 #include "convoke/data/read_ahead.hpp"
@@ -10,17 +7,14 @@
 #include "convoke/hdf5/file.hpp"
 #include "convoke/pictures/encode.hpp"
 #include "opening.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 #include "typed_example.hpp"
 
 using convoke::Shape;
 using namespace convoke::data;
-namespace fs = std::filesystem;
 namespace hdf5 = convoke::hdf5;
 namespace pictures = convoke::pictures;
-using Catch::Contains;
 
 namespace {
 

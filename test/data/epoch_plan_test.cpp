@@ -1,16 +1,9 @@
 #include "convoke/data/epoch_plan.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <numeric>
-#include <set>
-
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
 using namespace convoke::data;
-using Catch::Contains;
 using Ids = std::vector<std::uint32_t>;
 
 namespace {

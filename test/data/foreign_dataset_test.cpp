@@ -1,8 +1,5 @@
 // Reads files that h5py wrote by docs/formats.md. test/data/files/make_datasets.py makes them and prints the
 // values expected here.
-#include <algorithm>
-#include <numeric>
-
 #include "convoke/data/dataset.hpp"
 #include "convoke/data/normalization.hpp"
 #include "support/catch.hpp"
@@ -22,12 +19,12 @@ template <class T>
 void check_values(const Dataset& dataset, double first, double second, double last, double sum) {
   const auto train = dataset.split("train").values<T>();
   const auto test = dataset.split("test").values<T>();
-  CHECK(static_cast<double>(train[0]) == Catch::Approx(first).epsilon(1e-6));
-  CHECK(static_cast<double>(train[1]) == Catch::Approx(second).epsilon(1e-6));
-  CHECK(static_cast<double>(test.back()) == Catch::Approx(last).epsilon(1e-6));
+  CHECK(static_cast<double>(train[0]) == Approx(first).epsilon(1e-6));
+  CHECK(static_cast<double>(train[1]) == Approx(second).epsilon(1e-6));
+  CHECK(static_cast<double>(test.back()) == Approx(last).epsilon(1e-6));
   const double both =
       std::accumulate(test.begin(), test.end(), std::accumulate(train.begin(), train.end(), 0.0));
-  CHECK(both == Catch::Approx(sum).epsilon(1e-8));
+  CHECK(both == Approx(sum).epsilon(1e-8));
 }
 
 }  // namespace
@@ -53,8 +50,8 @@ TEST_CASE("h5py's images, maps, tables, signals and texts are read") {
   CHECK(table.info().sample_shape == Shape{4});
   check_values<float>(table, 166.63933, 103.777855, 6628.1763, 305506.047);
   CHECK(table.split("train").weights[0] == 1.25F);
-  CHECK(table.split("test").weights.back() == Catch::Approx(0.90909094));
-  CHECK(table.info().channel_std[3] == Catch::Approx(3e3).epsilon(0.5));
+  CHECK(table.split("test").weights.back() == Approx(0.90909094));
+  CHECK(table.info().channel_std[3] == Approx(3e3).epsilon(0.5));
 
   const Dataset signals = open("signals.h5");
   CHECK(signals.info().sample_type == SampleType::kFloat32);

@@ -1,10 +1,4 @@
 // shard() for samples in groups.
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <numeric>
-#include <set>
-
 #include "convoke/core/random.hpp"
 #include "convoke/data/deal_groups.hpp"
 #include "convoke/data/epoch_plan.hpp"
@@ -12,7 +6,6 @@
 #include "support/error_of.hpp"
 
 using namespace convoke::data;
-using Catch::Contains;
 using convoke::Purpose;
 using Numbers = std::vector<std::int32_t>;
 
@@ -67,12 +60,12 @@ TEST_CASE(
     CHECK(parts.train.size() + parts.validation.size() == 3000);
     CHECK(std::is_sorted(parts.train.begin(), parts.train.end()));
     CHECK(std::is_sorted(parts.validation.begin(), parts.validation.end()));
-    CHECK(static_cast<double>(parts.validation.size()) == Catch::Approx(3000 * fraction).margin(10));
+    CHECK(static_cast<double>(parts.validation.size()) == Approx(3000 * fraction).margin(10));
     for (std::int32_t label = 0; label < 4; ++label) {
       const auto is = [&](std::uint32_t id) { return all.labels[id] == label; };
       const auto n = std::ranges::count(all.labels, label),
                  held = std::ranges::count_if(parts.validation, is);
-      CHECK(static_cast<double>(held) == Catch::Approx(static_cast<double>(n) * fraction).margin(10));
+      CHECK(static_cast<double>(held) == Approx(static_cast<double>(n) * fraction).margin(10));
     }
     // The same for all members; another seed holds out others.
     CHECK(shard(all.labels, Sharding::kFull, 0, 8, 5, fraction, all.groups).validation == parts.validation);
@@ -89,10 +82,10 @@ TEST_CASE("members share no group, and each holds whole groups out") {
   for (std::int64_t member = 0; member < kMembers; ++member) {
     const Holdout parts = shard(all.labels, sharding, member, kMembers, 5, 0.2, all.groups);
     CHECK_FALSE(share_a_group(parts.train, parts.validation, all.groups));
-    CHECK(static_cast<double>(parts.validation.size()) == Catch::Approx(3000 * 0.2 / kMembers).margin(10));
+    CHECK(static_cast<double>(parts.validation.size()) == Approx(3000 * 0.2 / kMembers).margin(10));
     shards.push_back(parts.train);
     shards.back().insert(shards.back().end(), parts.validation.begin(), parts.validation.end());
-    CHECK(static_cast<double>(shards.back().size()) == Catch::Approx(3000.0 / kMembers).margin(10));
+    CHECK(static_cast<double>(shards.back().size()) == Approx(3000.0 / kMembers).margin(10));
     count += shards.back().size();
   }
   CHECK(count == 3000);
@@ -104,7 +97,7 @@ TEST_CASE("members share no group, and each holds whole groups out") {
     for (std::int32_t label = 0; label < 4; ++label) {
       const auto is = [&](std::uint32_t id) { return all.labels[id] == label; };
       CHECK(static_cast<double>(std::ranges::count_if(ids, is)) ==
-            Catch::Approx(static_cast<double>(std::ranges::count(all.labels, label)) / kMembers).margin(10));
+            Approx(static_cast<double>(std::ranges::count(all.labels, label)) / kMembers).margin(10));
     }
   }
 }
@@ -114,13 +107,13 @@ TEST_CASE("a bootstrap draws whole groups, and none that is held out") {
   std::map<std::int32_t, std::size_t> sizes;
   for (const std::int32_t group : all.groups) ++sizes[group];
   const auto held = shard(all.labels, Sharding::kBootstrap, 0, 3, 5, 0.2, all.groups).validation;
-  CHECK(static_cast<double>(held.size()) == Catch::Approx(200).margin(10));
+  CHECK(static_cast<double>(held.size()) == Approx(200).margin(10));
   std::set<std::vector<std::uint32_t>> different;
   for (std::int64_t member = 0; member < 3; ++member) {
     const Holdout parts = shard(all.labels, Sharding::kBootstrap, member, 3, 5, 0.2, all.groups);
     CHECK(parts.validation == held);
     CHECK_FALSE(share_a_group(parts.train, held, all.groups));
-    CHECK(static_cast<double>(parts.train.size()) == Catch::Approx(800).margin(10));
+    CHECK(static_cast<double>(parts.train.size()) == Approx(800).margin(10));
     std::map<std::int32_t, std::size_t> drawn;
     for (const std::uint32_t id : parts.train) ++drawn[all.groups[id]];
     for (const auto& [group, count] : drawn) CHECK(count % sizes[group] == 0);

@@ -7,7 +7,6 @@
 
 using convoke::Shape;
 using namespace convoke::data;
-using Catch::Contains;
 
 TEST_CASE("numbers are normalized per channel or feature, or not at all") {
   for (const Shape& seen : {Shape{3}, Shape{7, 3}, Shape{3, 4, 5}}) {

@@ -1,26 +1,18 @@
 // Samples that are read when needed, or ahead of that, equal those in memory.
 #include "convoke/data/sample_stream.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <cmath>
-#include <numeric>
-#include <thread>
-
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/data/read_ahead.hpp"
 #include "convoke/data/shards.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 #include "typed_example.hpp"
 
 using convoke::Shape;
 using namespace convoke::data;
-namespace fs = std::filesystem;
 namespace hdf5 = convoke::hdf5;
-using Catch::Contains;
 
 namespace {
 

@@ -1,7 +1,5 @@
 #include "convoke/data/samples.hpp"
 
-#include <vector>
-
 #include "support/catch.hpp"
 
 using convoke::Shape;

@@ -1,24 +1,20 @@
 // Datasets as folders of shards, and the stored preparation; see also dataset_test.cpp.
 #include "convoke/data/shards.hpp"
 
-#include <fstream>
 #include <iterator>
 
 #include "convoke/hdf5/file.hpp"
 #include "example_dataset.hpp"
 #include "opening.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/full_disk.hpp"
-#include "support/temporary_folder.hpp"
 #include "typed_example.hpp"
 
 using convoke::Shape;
 using namespace convoke::data;
-namespace fs = std::filesystem;
 namespace hdf5 = convoke::hdf5;
-using Catch::Contains;
 
 namespace {
 

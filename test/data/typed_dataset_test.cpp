@@ -1,27 +1,23 @@
 // Datasets of numbers and tokens, and weights; dataset_test.cpp tests images of 8 bits.
-#include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "convoke/data/dataset.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "opening.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 #include "typed_example.hpp"
 
 using convoke::Shape;
 using namespace convoke::data;
 namespace hdf5 = convoke::hdf5;
-using Catch::Contains;
 
 namespace {
 
 /// Writes a file as another program may do, with the required attributes only: 4 samples in split "train".
 template <class T>
-hdf5::File foreign(const std::filesystem::path& path, hdf5::ElementType type, const Shape& shape,
+hdf5::File foreign(const fs::path& path, hdf5::ElementType type, const Shape& shape,
                    const std::vector<T>& samples, int deflate = 0) {
   hdf5::File file = hdf5::File::create(path);
   file.set_attribute("convoke_format", "dataset");
@@ -63,8 +59,8 @@ TEST_CASE("numbers of every rank come back as written, with weights") {
   CHECK(dataset.info().channel_std == written.channel_std);
   REQUIRE(written.channel_mean.size() == example.mean.size());
   for (std::size_t c = 0; c < example.mean.size(); ++c) {
-    CHECK(written.channel_mean[c] == Catch::Approx(example.mean[c]).epsilon(1e-12));
-    CHECK(written.channel_std[c] == Catch::Approx(example.deviation[c]).epsilon(1e-12));
+    CHECK(written.channel_mean[c] == Approx(example.mean[c]).epsilon(1e-12));
+    CHECK(written.channel_std[c] == Approx(example.deviation[c]).epsilon(1e-12));
   }
   for (const auto& [name, n] : {std::pair{"train", 10}, std::pair{"test", 4}}) {
     const Split& split = dataset.split(name);
@@ -117,8 +113,8 @@ TEST_CASE("the standard deviation of numbers far from zero, and of a constant, k
   const double mean = (-3e6 + 1e5 * (1e6 + 1) + 1e5 * 1e6) / static_cast<double>(n);
   const double spread =
       std::pow(-3e6 - mean, 2) + 1e5 * std::pow(1e6 + 1 - mean, 2) + 1e5 * std::pow(1e6 - mean, 2);
-  CHECK(info.channel_mean[0] == Catch::Approx(mean).epsilon(1e-13));
-  CHECK(info.channel_std[0] == Catch::Approx(std::sqrt(spread / static_cast<double>(n))).epsilon(1e-10));
+  CHECK(info.channel_mean[0] == Approx(mean).epsilon(1e-13));
+  CHECK(info.channel_std[0] == Approx(std::sqrt(spread / static_cast<double>(n))).epsilon(1e-10));
   CHECK(info.channel_std[1] < 1e-12);
 }
 
@@ -329,7 +325,7 @@ TEST_CASE("a writer refuses the same values and numbers samples within the split
     CHECK_THAT(error_of([&] { writer.write("train", 3, numbers, example_labels(2), std::vector<float>(2)); }),
                Contains("x.h5: sample 3 of split \"train\" has the value nan at position 0"));
   }
-  CHECK(std::filesystem::is_empty(folder.path()));
+  CHECK(fs::is_empty(folder.path()));
 }
 
 TEST_CASE("weights change the hash, and images may have them") {

@@ -1,19 +1,11 @@
 #include "convoke/data/warp.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "golden.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
 using namespace convoke;
 using namespace convoke::data;
-using Catch::Approx;
-using Catch::Contains;
 
 namespace {
 

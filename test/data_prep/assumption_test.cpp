@@ -6,7 +6,6 @@
 #include "support/catch.hpp"
 
 using namespace convoke::data_prep;
-using Catch::Contains;
 
 TEST_CASE("assumptions are the same after JSON") {
   const std::vector<Assumption> two{{"labels", "column \"a\"", "the last column", "--label-column"},
@@ -54,7 +53,7 @@ TEST_CASE("what a source was taken for is announced before samples are decoded, 
   prepare(options);
   const auto dataset = convoke::data::Dataset::open(folder / "small.h5", {"test"});
   CHECK(to_text(assumptions_from(dataset.info().assumptions, "small.h5")) == announced);
-  CHECK(dataset.info().preparation.find("assumptions") == std::string::npos);
+  CHECK_THAT(dataset.info().preparation, !Contains("assumptions"));
 }
 
 TEST_CASE("what a source was taken for is announced also if it cannot be fitted") {

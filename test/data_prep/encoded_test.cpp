@@ -1,7 +1,4 @@
 // Datasets whose pictures are stored as PNG or JPEG.
-#include <algorithm>
-#include <thread>
-
 #include "convoke/data/dataset.hpp"
 #include "convoke/data/stored_layout.hpp"
 #include "convoke/data_prep/prepare.hpp"
@@ -11,13 +8,11 @@
 #include "sources/put_picture.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 #include "thread_team.hpp"
 
 using namespace convoke::data_prep;
 namespace data = convoke::data;
-namespace fs = std::filesystem;
-using Catch::Contains;
 
 namespace {
 
@@ -171,7 +166,6 @@ TEST_CASE("a JPEG of twice the size, which is decoded at half of it, is not stor
   const std::string both = stored_bytes(folder / "large.h5");
   const std::string jpeg = both.substr(0, both.size() / 2);
   for (const char* name : {"half/a/1.jpg", "half/b/2.jpg"}) {
-    fs::create_directories((folder / name).parent_path());
     write_file(folder / name, jpeg);
   }
   options.source = folder / "half";

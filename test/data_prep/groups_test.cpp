@@ -1,23 +1,15 @@
 // Drawn splits keep samples together that are equal, look the same or have one group.
 #include "convoke/data_prep/groups.hpp"
 
-#include <fmt/format.h>
-
-#include <map>
-#include <set>
-#include <thread>
-
 #include "convoke/data_prep/prepare.hpp"
 #include "idx_files.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 #include "thread_team.hpp"
 
 using namespace convoke::data_prep;
 namespace data = convoke::data;
-namespace fs = std::filesystem;
-using Catch::Contains;
 
 namespace {
 
@@ -120,7 +112,7 @@ TEST_CASE("equal samples stay in one part of a drawn split, for any number of pr
   CHECK(parted(options.output, splits) == 0);
   for (std::size_t s = 0; s < 3; ++s)
     CHECK(static_cast<double>(report.splits[s].samples) ==
-          Catch::Approx(97 * options.splits.parts[s].fraction).margin(3));
+          Approx(97 * options.splits.parts[s].fraction).margin(3));
 
   Threads threads(3);
   std::vector<std::thread> team;
@@ -211,7 +203,7 @@ TEST_CASE("every sample is tested in one fold, and its copies with it") {
     const PrepareReport report = prepare(options);
     CHECK(report.leaks == 0);
     CHECK(parted(options.output, {"train", "test"}) == 0);
-    CHECK(report.splits[1].samples == Catch::Approx(15).margin(3));
+    CHECK(report.splits[1].samples == Approx(15).margin(3));
     tested["samples"] += static_cast<std::size_t>(report.splits[1].samples);
   }
   CHECK(tested["samples"] == 60);
@@ -238,7 +230,6 @@ TEST_CASE("pictures that look the same stay in one part of a drawn split") {
   const TemporaryFolder folder;
   for (unsigned i = 0; i < 30; ++i) {
     const fs::path of_class = folder / "set" / (i % 2 == 0 ? "even" : "odd");
-    fs::create_directories(of_class);
     write_file(of_class / fmt::format("{}.bmp", i), noise_bmp(i / 3, static_cast<int>(i % 3)));
   }
   PrepareOptions options{folder / "set", folder / "set.h5"};

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "support/bytes_of.hpp"
+#include "support/files.hpp"
 
 /// Returns the bytes of an IDX file: magic number, big-endian extents, values.
 inline std::string idx_bytes(std::uint32_t magic, const std::vector<std::uint32_t>& extents,
@@ -22,11 +22,7 @@ inline std::string idx_bytes(std::uint32_t magic, const std::vector<std::uint32_
   return bytes;
 }
 
-inline void write_file(const std::filesystem::path& file, const std::string& bytes) {
-  std::ofstream(file, std::ios::binary) << bytes;
-}
-
-inline void write_gzip(const std::filesystem::path& file, const std::string& bytes) {
+inline void write_gzip(const fs::path& file, const std::string& bytes) {
   gzFile out = gzopen(file.c_str(), "wb");
   gzwrite(out, bytes.data(), static_cast<unsigned>(bytes.size()));
   gzclose(out);
@@ -54,7 +50,7 @@ inline std::string small_label_file(std::uint32_t count) {
 }
 
 /// Writes the four files of MNIST with 30 training and 7 test images of 4 classes to a folder.
-inline void write_small_mnist(const std::filesystem::path& folder, bool gzip) {
+inline void write_small_mnist(const fs::path& folder, bool gzip) {
   const auto write = gzip ? write_gzip : write_file;
   const std::string end = gzip ? "-ubyte.gz" : "-ubyte";
   write(folder / ("train-images-idx3" + end), small_image_file(30));

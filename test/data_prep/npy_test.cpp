@@ -1,21 +1,18 @@
 #include "convoke/data_prep/files/npy.hpp"
 
-#include <limits>
-
 #include "idx_files.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/full_disk.hpp"
 #include "support/source_path.hpp"
-#include "support/temporary_folder.hpp"
 
 using convoke::Shape;
 using namespace convoke::data_prep;
-using Catch::Contains;
 
 namespace {
 
-const std::filesystem::path kNpyFiles = source_path("test/data_prep/files");
+const fs::path kNpyFiles = source_path("test/data_prep/files");
 
 template <class T>
 void check(const char* name, const Shape& shape, const std::vector<T>& values) {
@@ -94,7 +91,7 @@ TEST_CASE("an unreadable .npy file is refused, with file and reason") {
 TEST_CASE("an .npy file that cannot be written is an error") {
   const TemporaryFolder folder;
   const std::vector<float> values(100);
-  const auto write = [&](const std::filesystem::path& file) {
+  const auto write = [&](const fs::path& file) {
     return error_of([&] { write_npy(file, Shape{100}, std::span<const float>(values)); });
   };
   CHECK_THAT(write(folder / "none/x.npy"),

@@ -1,21 +1,15 @@
 #include "convoke/data_prep/prepare.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <thread>
-
 #include "convoke/core/checksum.hpp"
 #include "idx_files.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 #include "thread_team.hpp"
 
 using convoke::Shape;
 using namespace convoke::data_prep;
 namespace data = convoke::data;
-using Catch::Contains;
 
 TEST_CASE("prepare turns IDX files into a dataset") {
   const TemporaryFolder folder;
@@ -30,7 +24,7 @@ TEST_CASE("prepare turns IDX files into a dataset") {
   const PrepareReport report = prepare(options);
   CHECK(report.info.classes == 4);
   CHECK(report.splits.size() == 2);
-  CHECK(report.bytes == std::filesystem::file_size(folder / "small.h5"));
+  CHECK(report.bytes == fs::file_size(folder / "small.h5"));
   CHECK(steps.back() == 37);
 
   const auto dataset = data::Dataset::open(folder / "small.h5", {"train", "test"});
@@ -80,8 +74,8 @@ TEST_CASE("an interrupted run is resumed") {
     if (done == 20) throw Cut{};
   };
   CHECK_THROWS_AS(prepare(options), Cut);
-  CHECK_FALSE(std::filesystem::exists(folder / "small.h5"));
-  CHECK(std::filesystem::exists(folder / "small.h5.work"));
+  CHECK_FALSE(fs::exists(folder / "small.h5"));
+  CHECK(fs::exists(folder / "small.h5.work"));
 
   options.progress = {};
   SECTION("with the same options") {
@@ -89,7 +83,7 @@ TEST_CASE("an interrupted run is resumed") {
     CHECK(report.taken_up == 20);
     CHECK(report.work.at(0).samples == 17);
     CHECK(bytes_of(folder / "small.h5") == bytes_of(folder / "whole.h5"));
-    CHECK_FALSE(std::filesystem::exists(folder / "small.h5.work"));
+    CHECK_FALSE(fs::exists(folder / "small.h5.work"));
   }
   SECTION("not while another run uses the folder") {
     std::string why;
@@ -152,7 +146,7 @@ TEST_CASE("every process finds every unreadable sample before the run ends, and 
     CHECK(std::count(error.begin(), error.end(), '\n') >= 21);
     CHECK(error == errors[0]);
   }
-  CHECK_FALSE(std::filesystem::exists(options.output));
+  CHECK_FALSE(fs::exists(options.output));
   const std::string list = bytes_of(folder / "small.h5.findings.csv");
   CHECK(std::count(list.begin(), list.end(), '\n') == 1 + 23);
 
@@ -174,7 +168,7 @@ TEST_CASE("a sample in two splits is an error unless it is allowed") {
       Contains(
           "5 samples are in two splits, so the test results would be invalid: train[25] of \"train\" equals "
           "test[0] of \"test\""));
-  CHECK_FALSE(std::filesystem::exists(options.output));
+  CHECK_FALSE(fs::exists(options.output));
   CHECK_THAT(bytes_of(folder / "small.h5.findings.csv"),
              Contains("duplicate,train[25],train,1,test[0],test,0,equal values\n"));
   options.allow_duplicates = true;
@@ -247,7 +241,7 @@ TEST_CASE("a dataset may be a folder of shards, the same for any number of proce
     for (std::thread& thread : team) thread.join();
     const auto parts = data::Dataset::open(output, {"train", "test"});
     CHECK(parts.info().content_hash == whole.info().content_hash);
-    CHECK(std::filesystem::exists(output / "train-00003-of-00004.h5"));
+    CHECK(fs::exists(output / "train-00003-of-00004.h5"));
     CHECK(bytes_of(output / "train-00002-of-00004.h5") ==
           bytes_of(folder / "shards1" / "train-00002-of-00004.h5"));
   }
@@ -273,22 +267,22 @@ TEST_CASE("prepare does not touch existing files and leaves no incomplete file")
   write_file(images, bytes_of(images).substr(0, 60));
   CHECK_THAT(error_of([&] { prepare(options); }), Contains("t10k-images-idx3-ubyte.gz: is truncated"));
   CHECK(bytes_of(options.output) == before);
-  CHECK_FALSE(std::filesystem::exists(folder / "small.h5.part"));
+  CHECK_FALSE(fs::exists(folder / "small.h5.part"));
 }
 
 TEST_CASE("the real MNIST, if it is available") {
   const char* const root = std::getenv("CONVOKE_DATA");
-  if (root == nullptr || !std::filesystem::exists(std::filesystem::path(root) / "mnist")) {
+  if (root == nullptr || !fs::exists(fs::path(root) / "mnist")) {
     WARN("CONVOKE_DATA/mnist does not exist: the real files are not tested");
     return;
   }
   const TemporaryFolder folder;
-  const PrepareReport report = prepare({std::filesystem::path(root) / "mnist", folder / "mnist.h5"});
+  const PrepareReport report = prepare({fs::path(root) / "mnist", folder / "mnist.h5"});
   CHECK(report.info.sample_shape == Shape{1, 28, 28});
   CHECK(report.info.classes == 10);
   // The usual normalization of MNIST: 0.1307 and 0.3081 of 255.
-  CHECK(report.info.channel_mean.at(0) / 255 == Catch::Approx(0.1307).margin(5e-5));
-  CHECK(report.info.channel_std.at(0) / 255 == Catch::Approx(0.3081).margin(5e-5));
+  CHECK(report.info.channel_mean.at(0) / 255 == Approx(0.1307).margin(5e-5));
+  CHECK(report.info.channel_std.at(0) / 255 == Approx(0.3081).margin(5e-5));
 
   const auto dataset = data::Dataset::open(folder / "mnist.h5", {"train", "test"});
   CHECK(dataset.split("train").count() == 60000);

@@ -1,16 +1,9 @@
 #include "convoke/data_prep/splits.hpp"
 
-#include <fmt/format.h>
-
-#include <cmath>
-#include <map>
-#include <set>
-
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
 using namespace convoke::data_prep;
-using Catch::Contains;
 
 namespace {
 
@@ -89,8 +82,8 @@ TEST_CASE("a group stays in one split, and the classes are still spread") {
   for (std::size_t s = 0; s < 3; ++s) {
     const double fraction = kThree.parts[s].fraction;
     auto counts = classes_in(catalog, splits, s);
-    CHECK(counts[0] == Catch::Approx(300 * fraction).margin(2));
-    CHECK(counts[1] == Catch::Approx(100 * fraction).margin(2));
+    CHECK(counts[0] == Approx(300 * fraction).margin(2));
+    CHECK(counts[1] == Approx(100 * fraction).margin(2));
   }
   CHECK_THAT(splits.rule, Contains("by 200 groups"));
 }

@@ -1,6 +1,3 @@
-#include <cstdlib>
-#include <string>
-
 #include "support/catch.hpp"
 
 namespace {

@@ -2,11 +2,9 @@
 
 #include <sys/stat.h>
 
-#include <fstream>
-
 #include "convoke/doctor/launcher.hpp"
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 #include "support/variable.hpp"
 
 namespace doctor = convoke::doctor;

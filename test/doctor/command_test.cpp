@@ -2,21 +2,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <string>
-
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/processors.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/shell.hpp"
 #include "support/skip.hpp"
 #include "support/source_path.hpp"
-#include "support/temporary_folder.hpp"
 
 namespace {
-
-namespace fs = std::filesystem;
 
 Outcome doctor_says(const std::string& arguments, const std::string& before = "") {
   return shell("cd " + fs::temp_directory_path().string() + " && " + before + " " + binary() + " doctor " +
@@ -66,9 +60,8 @@ Outcome masks_of_workers(const std::string& variables) {
 }  // namespace
 
 TEST_CASE("one rank with all cores has no problems") {
-  const Outcome quick = doctor_says("--quick");
+  const Outcome quick = doctor_says("--quick").ends(0);
   CAPTURE(quick.text);
-  CHECK(quick.code == 0);
   for (const char* subject : {"launcher", "binding", "instruction set", "shared memory", "storage"}) {
     CHECK(quick.says(std::string("ok       ") + subject));
   }
@@ -80,9 +73,7 @@ TEST_CASE("one rank with all cores has no problems") {
 }
 
 TEST_CASE("findings are printed as JSON") {
-  const Outcome outcome = doctor_says("--quick --json");
-  CAPTURE(outcome.text);
-  CHECK(outcome.code == 0);
+  const Outcome outcome = doctor_says("--quick --json").ends(0);
   const convoke::Settings result = convoke::metrics::settings_from_json(outcome.text, "doctor");
   convoke::SettingsReader read(result, "doctor");
   CHECK(read.require_string("worst") != "error");
@@ -94,44 +85,37 @@ TEST_CASE("another machine is examined, which a variable describes") {
   const auto on = [](const std::string& topology, const std::string& more = "") {
     return doctor_says("--quick " + more, "CONVOKE_TOPOLOGY='" + topology + "'");
   };
-  const Outcome large = on("pack:2 numa:1 core:32 pu:2");
-  CAPTURE(large.text);
-  CHECK(large.code == 3);
-  CHECK(large.says("64 cores of 2 hardware threads, 2 sockets, 2 NUMA nodes\n"));
-  CHECK(large.says("64 threads (32 on node 0, 32 on node 1), cores 0, 2, 4"));
-  CHECK(large.says("warning  topology         the cores are those of CONVOKE_TOPOLOGY (pack:2 numa:1"));
+  on("pack:2 numa:1 core:32 pu:2")
+      .ends(3)
+      .shows("64 cores of 2 hardware threads, 2 sockets, 2 NUMA nodes\n")
+      .shows("64 threads (32 on node 0, 32 on node 1), cores 0, 2, 4")
+      .shows("warning  topology         the cores are those of CONVOKE_TOPOLOGY (pack:2 numa:1");
   const std::string files = source_path("test/os/topologies");
   CHECK(on(files + "/odd_cores.xml").says("rank 0     .#.#.#.#  4 threads, cores 1, 3, 5, 7"));
   CHECK(on(files + "/hybrid.xml").says("4 of the 6 cores are slower"));
   CHECK(on("core:8 pu:2", "--threads 12")
             .says("12 threads have 16 CPUs, but these are hardware threads of only 8"));
-  const Outcome wrong = on("core:many");
-  CHECK(wrong.code == 1);
-  CHECK(wrong.says("\"core:many\" is neither a synthetic topology nor an XML file of hwloc"));
-  CHECK(wrong.says("hint: set CONVOKE_TOPOLOGY to"));
+  on("core:many")
+      .ends(1)
+      .shows("\"core:many\" is neither a synthetic topology nor an XML file of hwloc")
+      .shows("hint: set CONVOKE_TOPOLOGY to");
 }
 
 TEST_CASE("each worker but the first, which is the main thread, is bound to its NUMA node") {
   if (!several_cores() || first_cpu() != "0") return skip("needs CPUs 0 and 1");
   // hwloc takes the topology for that of this host, and therefore binds threads.
-  const Outcome masks = masks_of_workers("CONVOKE_TOPOLOGY='numa:2 core:1 pu:1' HWLOC_THISSYSTEM=1");
-  CAPTURE(masks.text);
-  CHECK(masks.says("\n1\n"));
-  CHECK_FALSE(masks.says("\n0\n"));
+  masks_of_workers("CONVOKE_TOPOLOGY='numa:2 core:1 pu:1' HWLOC_THISSYSTEM=1").shows("\n1\n").never("\n0\n");
 }
 
 TEST_CASE("Open MPI's binding of one rank to one core is fixed") {
   if (!several_cores()) return skip("needs two cores");
-  const Outcome outcome = doctor_says("--quick", "mpirun -n 1");
-  CAPTURE(outcome.text);
-  CHECK(outcome.code == 0);
+  const Outcome outcome = doctor_says("--quick", "mpirun -n 1").ends(0);
   CHECK(
       outcome.says("note     binding          binding fixed: the launcher had bound 1 rank to fewer cores"));
-  const Outcome chosen = doctor_says("--quick", "mpirun --bind-to core -n 1");
-  CAPTURE(chosen.text);
-  CHECK_FALSE(chosen.says("binding fixed"));
-  CHECK(chosen.says("note     binding          "));
-  CHECK(chosen.says("use only 1 of the "));
+  doctor_says("--quick", "mpirun --bind-to core -n 1")
+      .never("binding fixed")
+      .shows("note     binding          ")
+      .shows("use only 1 of the ");
   const Outcome asked = doctor_says("--quick --threads 2", "mpirun --bind-to core -n 1");
   CAPTURE(asked.text);
   CHECK(answers(asked, 4));
@@ -141,10 +125,9 @@ TEST_CASE("Open MPI's binding of one rank to one core is fixed") {
 TEST_CASE("two ranks on one core are moved apart, and refused if that binding was chosen") {
   if (!several_cores()) return skip("needs two cores");
   const std::string crowded = "taskset -c " + first_cpu();
-  const Outcome fixed = doctor_says("--quick", "mpirun -n 2 " + crowded);
+  const Outcome fixed = doctor_says("--quick", "mpirun -n 2 " + crowded).ends(0);
   CAPTURE(fixed.text);
-  CHECK(fixed.code == 0);
-  CHECK(fixed.says("binding fixed: the launcher had bound 2 ranks to fewer cores"));
+  fixed.shows("binding fixed: the launcher had bound 2 ranks to fewer cores");
   CHECK(fixed.times("1 thread, core") + fixed.times("threads, cores") == 2);
 
   const std::string chosen = "mpirun --bind-to none -n 2 " + crowded;
@@ -155,13 +138,12 @@ TEST_CASE("two ranks on one core are moved apart, and refused if that binding wa
   CHECK(found.says("ranks 0-1 run 2 threads on core"));
   if (found.says("Open MPI v4")) CHECK_FALSE(found.says("mpirun detected"));  // no banner behind an answer
   const Recipe recipe;
-  const Outcome refused = recipe.train(chosen);
-  CAPTURE(refused.text);
-  CHECK(refused.code == 1);
-  CHECK(refused.says("error: "));
-  CHECK(refused.says("ranks 0-1 run 2 threads on core"));
-  CHECK(refused.says("hint: mpirun --"));
-  CHECK(refused.says("--ignore-doctor"));
+  recipe.train(chosen)
+      .ends(1)
+      .shows("error: ")
+      .shows("ranks 0-1 run 2 threads on core")
+      .shows("hint: mpirun --")
+      .shows("--ignore-doctor");
   const Outcome ignored = recipe.train(chosen, "--ignore-doctor");
   CAPTURE(ignored.text);
   CHECK(ignored.says("none.h5"));  // it ends at the missing dataset instead
@@ -172,10 +154,9 @@ TEST_CASE("variables that make OpenMP bind threads change neither the number of 
   const std::string cores = doctor_says("--quick").text, masks = masks_of_workers("").text;
   for (const char* set : {"OMP_PROC_BIND=true", "OMP_PLACES={0}", "GOMP_CPU_AFFINITY=0",
                           "OMP_PROC_BIND=spread OMP_PLACES=cores"}) {
-    const Outcome found = doctor_says("--quick", set);
+    const Outcome found = doctor_says("--quick", set).ends(0);
     CAPTURE(found.text);
-    CHECK(found.code == 0);
-    CHECK(found.says("note     openmp"));
+    found.shows("note     openmp");
     CHECK(found.text.substr(0, found.text.find("\n\n")) == cores.substr(0, cores.find("\n\n")));
     // The workers compute in parallel regions of OpenMP.
     CHECK(masks_of_workers(set).text == masks);
@@ -184,17 +165,10 @@ TEST_CASE("variables that make OpenMP bind threads change neither the number of 
 
 TEST_CASE("processes of another launcher, each in a separate MPI world, are refused") {
   for (const char* launcher : {"PMI_SIZE=4", "MV2_COMM_WORLD_SIZE=4", "SLURM_STEP_NUM_TASKS=4"}) {
-    const Outcome found = doctor_says("--quick", launcher);
-    CAPTURE(found.text);
-    CHECK(found.code == 4);
-    CHECK(found.says("error    launcher"));
-    CHECK(found.says("has started 4 processes"));
+    doctor_says("--quick", launcher).ends(4).shows("error    launcher").shows("has started 4 processes");
   }
   const Recipe recipe;
-  const Outcome refused = recipe.train("PMI_SIZE=4");
-  CAPTURE(refused.text);
-  CHECK(refused.code == 1);
-  CHECK(refused.says("has started 4 processes"));
+  recipe.train("PMI_SIZE=4").ends(1).shows("has started 4 processes");
   CHECK(recipe.train("PMI_SIZE=4", "--ignore-doctor").says("none.h5"));
 }
 
@@ -205,9 +179,7 @@ TEST_CASE("more ranks than cores whose waiting ranks keep the core are found") {
   CHECK(answers(found, 3));
   CHECK(found.says("ranks 0-2 run 3 threads on core"));
   if (found.says("Open MPI v4")) CHECK(found.says("warning  oversubscription"));
-  const Outcome yielding = doctor_says("--quick", "taskset -c " + first_cpu() + " " + mpirun(3));
-  CAPTURE(yielding.text);
-  CHECK_FALSE(yielding.says("warning  oversubscription"));
+  doctor_says("--quick", "taskset -c " + first_cpu() + " " + mpirun(3)).never("warning  oversubscription");
 }
 
 TEST_CASE("ranks with different instruction sets are found") {
@@ -219,15 +191,11 @@ TEST_CASE("ranks with different instruction sets are found") {
 }
 
 TEST_CASE("a recipe is checked against the machine") {
-  const Outcome missing = doctor_says("mnist-sync --set data.path=none.h5 --quick");
-  CAPTURE(missing.text);
-  CHECK(missing.code == 4);
-  CHECK(missing.says("error    recipe"));
-  CHECK(missing.says("convoke prepare"));
-  const Outcome unwritable = doctor_says("--quick --output /proc/runs");
-  CAPTURE(unwritable.text);
-  CHECK(unwritable.code == 4);
-  CHECK(unwritable.says("/proc/runs: cannot be written"));
+  doctor_says("mnist-sync --set data.path=none.h5 --quick")
+      .ends(4)
+      .shows("error    recipe")
+      .shows("convoke prepare");
+  doctor_says("--quick --output /proc/runs").ends(4).shows("/proc/runs: cannot be written");
 }
 
 TEST_CASE("a quota of a real control group is found") {
@@ -262,9 +230,5 @@ TEST_CASE("a tiny /dev/shm is found") {
 TEST_CASE("ranks that cannot read each other's memory are found") {
   const std::string less = "setpriv --bounding-set=-sys_ptrace,-net_raw";
   if (getuid() != 0 || shell(less + " true").code != 0) return skip("needs root and setpriv");
-  const Outcome outcome = doctor_of_two(less);
-  CAPTURE(outcome.text);
-  CHECK(outcome.code == 0);
-  CHECK(outcome.says("note     cma"));
-  CHECK(outcome.says("ranks cannot read each other's memory"));
+  doctor_of_two(less).ends(0).shows("note     cma").shows("ranks cannot read each other's memory");
 }

@@ -82,5 +82,5 @@ TEST_CASE("the storage of samples is compared with their access") {
   const auto decoded = doctor::check_dataset(layout, "d.h5", true, false);
   REQUIRE(decoded.size() == 2);
   CHECK(decoded[1].severity == Severity::kNote);
-  CHECK_THAT(decoded[1].evidence, Catch::Contains("which are decoded in every epoch"));
+  CHECK_THAT(decoded[1].evidence, Contains("which are decoded in every epoch"));
 }

@@ -1,10 +1,6 @@
 // Several hosts, simulated by network namespaces (test/doctor/hosts).
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <string>
-
 #include "support/catch.hpp"
 #include "support/shell.hpp"
 #include "support/skip.hpp"
@@ -23,7 +19,7 @@ class Hosts {
   std::string name(int host) const { return prefix_ + std::to_string(host); }
   Outcome doctor(const std::string& more, const std::string& before = "") const {
     const std::string net = "10.89." + std::to_string(subnet_) + ".0/24";
-    return shell("cd " + std::filesystem::temp_directory_path().string() + " && " + before +
+    return shell("cd " + fs::temp_directory_path().string() + " && " + before +
                  " OMPI_MCA_plm_rsh_agent=" + script_ + " OMPI_MCA_btl= OMPI_MCA_oob_tcp_if_include=" + net +
                  " OMPI_MCA_btl_tcp_if_include=" + net +
                  " OMPI_MCA_mpi_yield_when_idle=1 timeout 60 mpirun --host " + name(1) + ":2," + name(2) +

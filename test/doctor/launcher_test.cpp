@@ -12,8 +12,8 @@ TEST_CASE("processes that are each alone in their MPI world are an error") {
   const auto alone = doctor::check_launcher(machine_of({{"alpha", 0, {0}, 0}}, 0));
   REQUIRE(alone.size() == 1);
   CHECK(alone[0].severity == doctor::Severity::kError);
-  CHECK(alone[0].evidence.find("has started 4 processes (PMI_SIZE=4)") != std::string::npos);
-  CHECK(alone[0].remedy.find("srun --mpi=pmix") != std::string::npos);
+  CHECK_THAT(alone[0].evidence, Contains("has started 4 processes (PMI_SIZE=4)"));
+  CHECK_THAT(alone[0].remedy, Contains("srun --mpi=pmix"));
   const auto two = doctor::check_launcher(machine_of({{"alpha", 0, {0}, 0}, {"beta", 1, {0}, 0}}, 0));
   REQUIRE(two.size() == 1);
   CHECK(two[0].severity == doctor::Severity::kOk);

@@ -1,7 +1,4 @@
 // Collective measurements of ranks; run with several numbers of ranks.
-#include <algorithm>
-#include <cmath>
-
 #include "convoke/doctor/examination.hpp"
 #include "convoke/doctor/host_clock.hpp"
 #include "convoke/doctor/link.hpp"
@@ -89,11 +86,8 @@ TEST_CASE("each host and each rank is described once") {
 
 TEST_CASE("all ranks have the findings of the root") {
   const doctor::Binding binding = doctor::fix_binding(world(), 1);
-  const auto found = doctor::examine({.world = world(),
-                                      .binding = binding,
-                                      .threads = 1,
-                                      .quick = true,
-                                      .runs = tiny::fs::temp_directory_path()});
+  const auto found = doctor::examine(
+      {.world = world(), .binding = binding, .threads = 1, .quick = true, .runs = fs::temp_directory_path()});
   const std::string mine = doctor::to_text(found);
   CHECK(mine == world().broadcast(mine));
   CHECK(found.at(0).subject == "launcher");
@@ -115,7 +109,7 @@ TEST_CASE("a job that does not fit into memory is a finding, on all ranks") {
   const auto large = doctor::examine_memory(plan, world());
   CHECK(large.size() == 1);
   CHECK(large[0].severity == doctor::Severity::kError);
-  CHECK(large[0].evidence.find("tiny does not fit into memory") != std::string::npos);
+  CHECK_THAT(large[0].evidence, Contains("tiny does not fit into memory"));
 }
 
 TEST_CASE("control variables of MPI are read by name") {

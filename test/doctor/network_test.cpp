@@ -48,7 +48,7 @@ TEST_CASE("hosts without an interface for MPI, or with the same address, are fou
   CHECK(none[0].severity == Severity::kNote);
   CHECK(none[0].evidence.find(
             "beta: the settings leave no interface for MPI over TCP (btl_tcp_if_include = \"ib0\"") == 0);
-  CHECK(none[0].remedy.find("OMPI_MCA_btl_tcp_if_include=10.0.0.0/24") != std::string::npos);
+  CHECK_THAT(none[0].remedy, Contains("OMPI_MCA_btl_tcp_if_include=10.0.0.0/24"));
 
   HostNetwork alpha = host("alpha", "10.0.0.1"), beta = host("beta", "10.0.0.2");
   alpha.interfaces.push_back(kBridge);

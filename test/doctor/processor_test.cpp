@@ -1,11 +1,8 @@
 #include "convoke/doctor/processor.hpp"
 
-#include <filesystem>
-#include <fstream>
-
 #include "convoke/os/processors.hpp"
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 namespace doctor = convoke::doctor;
 using doctor::Processor;
@@ -23,7 +20,7 @@ TEST_CASE("ranks of different instruction sets are found") {
   const auto found = doctor::check_processors({on("alpha", 3, "avx512_core"), on("beta"), on("beta")});
   REQUIRE(found.size() == 1);
   CHECK(found[0].severity == Severity::kWarning);
-  CHECK(found[0].evidence.find("avx2 on beta; avx512_core on alpha") != std::string::npos);
+  CHECK_THAT(found[0].evidence, Contains("avx2 on beta; avx512_core on alpha"));
   const auto alike = doctor::check_processors({on("alpha"), on("beta")});
   REQUIRE(alike.size() == 1);
   CHECK(alike[0].severity == Severity::kOk);
@@ -54,7 +51,7 @@ TEST_CASE("governor and clock are read from the kernel, and a clock is measured"
   const TemporaryFolder system;
   const int cpu = convoke::os::allowed_cpus().front();
   const auto folder = system / ("cpu/cpu" + std::to_string(cpu) + "/cpufreq");
-  std::filesystem::create_directories(folder);
+  fs::create_directories(folder);
   std::ofstream(folder / "scaling_governor") << "ondemand\n";
   std::ofstream(folder / "scaling_driver") << "acpi-cpufreq\n";
   std::ofstream(folder / "cpuinfo_max_freq") << "3600000\n";

@@ -1,10 +1,4 @@
 // What ./quickstart would start on machines with more cores than this one.
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
-
 #include "support/catch.hpp"
 #include "support/pattern.hpp"
 #include "support/shell.hpp"
@@ -19,9 +13,8 @@ struct Start {
 
 std::vector<Start> dry_run(const std::string& topology) {
   const Outcome outcome =
-      shell("CONVOKE=" + binary() + " " + topology + "bash " + source_path("quickstart") + " --dry-run");
-  CAPTURE(outcome.text);
-  REQUIRE(outcome.code == 0);
+      shell("CONVOKE=" + binary() + " " + topology + "bash " + source_path("quickstart") + " --dry-run")
+          .ends(0);
   std::vector<Start> starts;
   for (const Match& line : all_matches(outcome.text, "mpirun -n ([0-9]+) .*run.threads=([0-9]+).*"))
     starts.push_back({std::stoi(line[1]), std::stoi(line[2]), line[0]});
@@ -29,10 +22,10 @@ std::vector<Start> dry_run(const std::string& topology) {
 }
 
 // Writes a program, and returns its path.
-std::string script(const std::filesystem::path& file, const std::string& lines) {
-  std::filesystem::create_directories(file.parent_path());
+std::string script(const fs::path& file, const std::string& lines) {
+  fs::create_directories(file.parent_path());
   std::ofstream(file) << "#!/bin/sh\n" << lines;
-  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  fs::permissions(file, fs::perms::owner_all);
   return file;
 }
 
@@ -41,8 +34,8 @@ std::string script(const std::filesystem::path& file, const std::string& lines) 
 TEST_CASE("quickstart repeats a run from which other programs took more than a tenth, once") {
   // In place of training: runs whose summaries have the shares of `shares`, one after another.
   const TemporaryFolder folder;
-  const std::filesystem::path here = folder.path();
-  std::filesystem::copy(source_path("quickstart"), here / "quickstart");
+  const fs::path here = folder.path();
+  fs::copy(source_path("quickstart"), here / "quickstart");
   script(here / "data-prep/get", "echo mnist\n");
   script(here / "bin/mpirun",
          "while [ \"$1\" != " + (here / "convoke").string() + " ]; do shift; done; exec \"$@\"\n");
@@ -61,9 +54,8 @@ esac
     std::ofstream(here / "shares") << substituted(shares, " ", "\n") << "\n";
     const Outcome outcome =
         shell("cd " + here.string() + " && PATH=" + (here / "bin").string() + ":$PATH CONVOKE=" + convoke +
-              " CONVOKE_CACHE=" + (here / "cache").string() + " ./quickstart");
-    CAPTURE(outcome.text);
-    REQUIRE(outcome.code == 0);
+              " CONVOKE_CACHE=" + (here / "cache").string() + " ./quickstart")
+            .ends(0);
     return outcome;
   };
   // The baseline was contended, and the ensemble twice, the second time more.
@@ -94,10 +86,10 @@ TEST_CASE("quickstart starts no more ranks than micro-batches, 12 members, and a
     CHECK(starts[0].ranks == 1);
     CHECK(starts[1].ranks == std::min(cores, 8));
     CHECK(starts[2].ranks == std::min(cores, 12));
-    CHECK(starts[2].command.find("train mnist-ensemble") != std::string::npos);
+    CHECK_THAT(starts[2].command, Contains("train mnist-ensemble"));
     if (cores <= 8) continue;
     CHECK(starts[3].ranks == cores);
-    CHECK(starts[3].command.find("train.reference_batch=64") != std::string::npos);
+    CHECK_THAT(starts[3].command, Contains("train.reference_batch=64"));
     // The recipe of that run has work for all of them.
     const std::string settings = substituted(starts[3].command, ".*train (mnist-sync .*) --output.*", "$1");
     const Outcome summary =
@@ -106,9 +98,7 @@ TEST_CASE("quickstart starts no more ranks than micro-batches, 12 members, and a
     CAPTURE(summary.text);
     CHECK(summary.says("which keep " + all + " of " + all + " cores busy\n"));
   }
-  const Outcome wrong = shell("CONVOKE=" + binary() + " CONVOKE_TOPOLOGY=core:many bash " +
-                              source_path("quickstart") + " --dry-run");
-  CAPTURE(wrong.text);
-  CHECK(wrong.code == 1);
-  CHECK(wrong.times("error") == 1);
+  shell("CONVOKE=" + binary() + " CONVOKE_TOPOLOGY=core:many bash " + source_path("quickstart") +
+        " --dry-run")
+      .fails("error");
 }

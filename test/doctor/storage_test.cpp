@@ -4,11 +4,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 #include "support/variable.hpp"
 
 namespace doctor = convoke::doctor;
@@ -38,7 +35,7 @@ TEST_CASE("folders of runs are measured, and no file is left in them") {
   CHECK(seen.free > 0);
   CHECK(seen.write_rate > 0);
   CHECK(seen.read_rate > 0);
-  CHECK(std::filesystem::is_empty(folder.path()));
+  CHECK(fs::is_empty(folder.path()));
   const Storage quick = doctor::probe_runs(folder.path(), false);
   CHECK(quick.write_rate == 0);
   CHECK(check(quick).severity == Severity::kOk);
@@ -49,11 +46,11 @@ TEST_CASE("an unwritable folder or unreadable file is an error") {
   CHECK_FALSE(file.failure.empty());
   const doctor::Finding unwritable = check(file);
   CHECK(unwritable.severity == Severity::kError);
-  CHECK(unwritable.evidence.find("/proc/self: cannot be written: ") != std::string::npos);
+  CHECK_THAT(unwritable.evidence, Contains("/proc/self: cannot be written: "));
   CHECK(unwritable.remedy == "choose another folder with --output");
   const doctor::Finding unreadable = check(doctor::probe_dataset("/no/such/data.h5", false));
   CHECK(unreadable.severity == Severity::kError);
-  CHECK(unreadable.evidence.find("/no/such/data.h5: cannot be opened: No such file") != std::string::npos);
+  CHECK_THAT(unreadable.evidence, Contains("/no/such/data.h5: cannot be opened: No such file"));
 }
 
 TEST_CASE("a dataset is read, even if another process has locked it") {
@@ -76,7 +73,7 @@ TEST_CASE("files that cannot be locked give a warning only if HDF5 is set to loc
   storage.locking_refused = "Function not implemented";
   const doctor::Finding noted = check(storage);
   CHECK(noted.severity == Severity::kNote);
-  CHECK(noted.evidence.find("files cannot be locked (Function not implemented)") != std::string::npos);
+  CHECK_THAT(noted.evidence, Contains("files cannot be locked (Function not implemented)"));
   const doctor::Finding warned = check(storage, 0, true);
   CHECK(warned.severity == Severity::kWarning);
   CHECK(warned.remedy.find("unset HDF5_USE_FILE_LOCKING") == 0);
@@ -96,7 +93,7 @@ TEST_CASE("free space and disk speed are compared with the checkpoints") {
   slow.write_rate = 5e6;
   const doctor::Finding found = check(slow, 50'000'000);
   CHECK(found.severity == Severity::kWarning);
-  CHECK(found.evidence.find("a checkpoint of 47.7 MiB takes 10.0 s") != std::string::npos);
+  CHECK_THAT(found.evidence, Contains("a checkpoint of 47.7 MiB takes 10.0 s"));
   Storage samples{.host = "beta", .role = "dataset", .path = "data.h5", .read_rate = 5e6};
   CHECK(check(samples).severity == Severity::kWarning);
 }

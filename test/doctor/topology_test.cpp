@@ -1,9 +1,5 @@
 #include "convoke/doctor/topology.hpp"
 
-#include <algorithm>
-#include <set>
-#include <string>
-
 #include "convoke/core/text.hpp"
 #include "convoke/doctor/binding.hpp"
 #include "convoke/os/processors.hpp"

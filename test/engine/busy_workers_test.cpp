@@ -1,8 +1,5 @@
 #include "convoke/engine/busy_workers.hpp"
 
-#include <algorithm>
-#include <vector>
-
 #include "convoke/engine/step_engine.hpp"
 #include "support/catch.hpp"
 #include "support/pattern.hpp"
@@ -30,7 +27,7 @@ std::int64_t number(const std::string& setting, const std::string& key, std::int
 TEST_CASE("the workers that micro-batches keep busy") {
   for (const std::int64_t micro_batches : {1, 7, 8, 64, 100}) {
     for (const std::int64_t workers : {1, 2, 3, 8, 48, 64, 128}) {
-      CHECK(busy_workers(micro_batches, workers) == Catch::Approx(busy_by_dealing(micro_batches, workers)));
+      CHECK(busy_workers(micro_batches, workers) == Approx(busy_by_dealing(micro_batches, workers)));
     }
   }
 }

@@ -1,7 +1,5 @@
 #include "convoke/engine/evaluator.hpp"
 
-#include <cmath>
-
 #include "convoke/nn/backend.hpp"
 #include "support/catch.hpp"
 #include "support/tiny.hpp"
@@ -60,7 +58,7 @@ TEST_CASE("a folded evaluator gives the same probabilities, however many samples
     }
   }
   CHECK_THROWS_WITH(Evaluator(tiny::graph(), {.folded = true}).load(std::vector<float>(3)),
-                    Catch::Contains("but 3 values are given for them"));
+                    Contains("but 3 values are given for them"));
 }
 
 TEST_CASE("the chunk divides the samples of a call evenly among the workers") {
@@ -134,9 +132,9 @@ TEST_CASE("the loss of a sample is -log p, with p at least 1e-7") {
     const float prediction[] = {others, p, others, others};
     return evaluator.loss(prediction, 0, 1);
   };
-  CHECK(loss(0.25F) == Catch::Approx(1.3862943611).epsilon(1e-8));
+  CHECK(loss(0.25F) == Approx(1.3862943611).epsilon(1e-8));
   CHECK(loss(1.0F) == 0);
-  CHECK(loss(0.0F) == Catch::Approx(16.1180956510).epsilon(1e-8));
+  CHECK(loss(0.0F) == Approx(16.1180956510).epsilon(1e-8));
   CHECK(std::isinf(loss(std::nanf(""))));
 }
 

@@ -1,7 +1,3 @@
-#include <cmath>
-#include <filesystem>
-#include <string>
-
 #include "convoke/data/dataset.hpp"
 #include "convoke/data/dataset_writer.hpp"
 #include "convoke/engine/evaluator.hpp"
@@ -10,7 +6,7 @@
 #include "engine/engine_options.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 #include "support/tiny.hpp"
 #include "support/world.hpp"
 
@@ -26,7 +22,7 @@ constexpr std::int64_t kSamples = 64;
 /// Pictures in a file of this rank alone, which are read when they are needed.
 struct Streamed {
   TemporaryFolder folder;
-  std::filesystem::path file = folder / "samples.h5";
+  fs::path file = folder / "samples.h5";
   data::Dataset dataset;
   data::BatchLoader loader;
 
@@ -34,7 +30,7 @@ struct Streamed {
       : dataset(write_and_open()),
         loader(dataset.split("train"), Shape{1, 8, 8}, data::Normalization{{1.0F / 255}, {0}}) {}
 
-  void truncate() const { std::filesystem::resize_file(file, 64); }
+  void truncate() const { fs::resize_file(file, 64); }
 
  private:
   data::Dataset write_and_open() const {
@@ -77,7 +73,7 @@ TEST_CASE("a rank that fails within a step makes all ranks throw its error, and 
             CHECK(engine.steps_done() == good_steps);
           }
           CHECK(message == world().broadcast(message, failing));
-          CHECK(message.find("samples.h5") != std::string::npos);
+          CHECK_THAT(message, Contains("samples.h5"));
           // The ranks are still synchronized: they can sum and train again.
           const Streamed others;
           StepEngine engine(network, options_of(reduction, threads), others.loader, *optimizer, world());
@@ -103,7 +99,7 @@ TEST_CASE("ranks that train on their own learn of a failure when they synchroniz
   for (int step = 0; step < 3; ++step) replica.step(0, ids, 0.1, {});
   const std::string message = error_of([&] { replica.synchronize(); });
   CHECK(message == world().broadcast(message, failing));
-  CHECK(message.find("samples.h5") != std::string::npos);
+  CHECK_THAT(message, Contains("samples.h5"));
 }
 
 TEST_CASE("a rank that fails in an evaluation makes all ranks throw its error") {
@@ -115,5 +111,5 @@ TEST_CASE("a rank that fails in an evaluation makes all ranks throw its error") 
   if (world().root()) samples.truncate();
   const std::string message = error_of([&] { score(evaluator, samples.loader, ids, world()); });
   CHECK(message == world().broadcast(message));
-  CHECK(message.find("samples.h5") != std::string::npos);
+  CHECK_THAT(message, Contains("samples.h5"));
 }

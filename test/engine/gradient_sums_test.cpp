@@ -1,9 +1,5 @@
 #include "convoke/engine/gradient_sums.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "support/catch.hpp"
 #include "support/world.hpp"
 

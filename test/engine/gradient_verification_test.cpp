@@ -1,7 +1,6 @@
 #include "convoke/engine/gradient_verification.hpp"
 
 #include <bit>
-#include <set>
 
 #include "convoke/engine/step_engine.hpp"
 #include "convoke/os/environment.hpp"
@@ -15,7 +14,6 @@
 
 using namespace convoke;
 using namespace convoke::engine;
-using Catch::Contains;
 
 namespace {
 

@@ -1,7 +1,5 @@
 #include "convoke/engine/load_balancer.hpp"
 
-#include <algorithm>
-
 #include "convoke/core/random.hpp"
 #include "convoke/engine/step_engine.hpp"
 #include "engine/engine_options.hpp"

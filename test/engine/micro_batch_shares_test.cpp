@@ -1,8 +1,5 @@
 #include "convoke/engine/micro_batch_shares.hpp"
 
-#include <algorithm>
-#include <numeric>
-
 #include "convoke/core/random.hpp"
 #include "support/catch.hpp"
 

@@ -3,10 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdint>
-#include <vector>
 
 #include "convoke/engine/node_team.hpp"
 #include "convoke/os/processors.hpp"

@@ -1,8 +1,5 @@
 #include "convoke/engine/moments_exchange.hpp"
 
-#include <cmath>
-#include <vector>
-
 #include "convoke/engine/worker_team.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -52,7 +49,7 @@ TEST_CASE("moments are summed over micro-batches, workers and ranks, some withou
       });
       for (const std::vector<double>& sum : sums) {
         for (std::size_t i = 0; i < kCount; ++i)
-          CHECK(sum[i] == Catch::Approx(expected[i]).epsilon(1e-9).margin(1e-14));
+          CHECK(sum[i] == Approx(expected[i]).epsilon(1e-9).margin(1e-14));
       }
     }
   }

@@ -1,8 +1,6 @@
 // Nodes with their own learning rate, and nodes that were frozen at first.
 #include "convoke/nn/rate_groups.hpp"
 
-#include <cmath>
-
 #include "convoke/engine/canonical.hpp"
 #include "convoke/engine/step_engine.hpp"
 #include "support/catch.hpp"
@@ -83,7 +81,7 @@ TEST_CASE("a step of SGD with factors on the rate, computed by hand") {
       const double gradient = static_cast<double>(w[i]) - static_cast<double>(stepped[i]);
       moved += std::abs(gradient);
       CHECK(static_cast<double>(v[i]) ==
-            Catch::Approx(static_cast<double>(w[i]) - factor * gradient).epsilon(0).margin(5e-7));
+            Approx(static_cast<double>(w[i]) - factor * gradient).epsilon(0).margin(5e-7));
     }
     CHECK(moved > 1e-3);
   };
@@ -137,5 +135,5 @@ TEST_CASE("invalid groups are refused") {
         "train.groups: \"learning_rate_factor\" is 0");
   CHECK(refusal({{"nodes", "conv"}, {"learning_rate_factor", -1.0}}) ==
         "train.groups: \"learning_rate_factor\" must be above 0, but is -1.0");
-  CHECK(refusal({{"nodes", "conv"}}).find("learning_rate_factor") != std::string::npos);
+  CHECK_THAT(refusal({{"nodes", "conv"}}), Contains("learning_rate_factor"));
 }

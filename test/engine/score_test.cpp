@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "convoke/engine/evaluator.hpp"
 #include "support/catch.hpp"
 #include "support/tiny.hpp"
@@ -22,7 +20,7 @@ TEST_CASE("the mean loss of many samples is exact for large losses, and not fini
   parameters.back() = 1e5F;
   double expected = 0;
   for (const std::int32_t label : pictures.labels) expected += std::pow(1e5 - label, 2) / 3000;
-  CHECK(score_of(regression, parameters).loss == Catch::Approx(expected).epsilon(1e-12));
+  CHECK(score_of(regression, parameters).loss == Approx(expected).epsilon(1e-12));
   parameters.back() = std::nanf("");
   CHECK(std::isinf(score_of(regression, parameters).loss));
 
@@ -79,9 +77,9 @@ TEST_CASE("the objective is the loss of training: with smoothing, weights and pe
     const double w = parameters[i];
     penalty += 0.01 * std::abs(w) + 0.02 * w * w;
   }
-  CHECK(score.loss == Catch::Approx(plain / 90).epsilon(1e-4));
+  CHECK(score.loss == Approx(plain / 90).epsilon(1e-4));
   if (weighted || penalized || smoothing > 0) {
-    CHECK(score.objective == Catch::Approx(sum / 90 + penalty).epsilon(1e-4));
+    CHECK(score.objective == Approx(sum / 90 + penalty).epsilon(1e-4));
   } else {
     CHECK(std::isnan(score.objective));
   }

@@ -1,7 +1,5 @@
 #include "convoke/engine/step_engine.hpp"
 
-#include <cmath>
-
 #include "convoke/core/timeline.hpp"
 #include "convoke/nn/backend.hpp"
 #include "engine/engine_options.hpp"
@@ -284,7 +282,7 @@ TEST_CASE("a loss that is not finite on one rank is found on all, however late t
     const std::vector<std::uint32_t> ids = pictures.ids();
     replaced::slow_clock = world().rank() > 0 && world().rank() == world().size() - 1;
     CHECK(!std::isfinite(engine.step(0, ids, 0.1).loss));
-    CHECK_THAT(engine.diagnose(), Catch::EndsWith(" on rank " + last));
+    CHECK_THAT(engine.diagnose(), EndsWith(" on rank " + last));
     replaced::slow_clock = false;
     CHECK(engine.steps_done() == 0);
   }

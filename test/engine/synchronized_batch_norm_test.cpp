@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "convoke/engine/step_engine.hpp"
 #include "convoke/nn/backend.hpp"
 #include "engine/engine_options.hpp"

@@ -1,7 +1,5 @@
 #include "convoke/engine/update.hpp"
 
-#include <cmath>
-
 #include "convoke/engine/canonical.hpp"
 #include "convoke/engine/step_engine.hpp"
 #include "engine/engine_options.hpp"
@@ -108,7 +106,7 @@ template <class T>
 void check_near(const std::vector<T>& found, const std::vector<T>& expected) {
   CHECK(found.size() == expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i)
-    CHECK(found.at(i) == Catch::Approx(expected[i]).epsilon(0).margin(3e-6));
+    CHECK(found.at(i) == Approx(expected[i]).epsilon(0).margin(3e-6));
 }
 
 }  // namespace
@@ -220,10 +218,10 @@ TEST_CASE("clipping by the norm shortens a long gradient and keeps its direction
   const std::vector<double> free = gradient(0);
   const std::vector<double> clipped = gradient(0.01);
   CHECK(length(free) > 0.1);
-  CHECK(length(clipped) == Catch::Approx(0.01).epsilon(1e-4));
+  CHECK(length(clipped) == Approx(0.01).epsilon(1e-4));
   double dot = 0;
   for (std::size_t i = 0; i < free.size(); ++i) dot += free[i] * clipped[i];
-  CHECK(dot == Catch::Approx(length(free) * length(clipped)).epsilon(1e-6));
+  CHECK(dot == Approx(length(free) * length(clipped)).epsilon(1e-6));
   CHECK(gradient(1000) == free);
 }
 

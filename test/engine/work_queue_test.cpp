@@ -1,13 +1,5 @@
 #include "convoke/engine/work_queue.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cmath>
-#include <memory>
-#include <numeric>
-#include <thread>
-
 #include "convoke/engine/step_engine.hpp"
 #include "convoke/engine/worker_team.hpp"
 #include "convoke/mpi/shared_memory.hpp"

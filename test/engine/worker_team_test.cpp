@@ -1,10 +1,5 @@
 #include "convoke/engine/worker_team.hpp"
 
-#include <array>
-#include <atomic>
-#include <stdexcept>
-#include <string>
-
 #include "support/catch.hpp"
 
 using convoke::engine::WorkerTeam;

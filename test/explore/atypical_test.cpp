@@ -1,12 +1,9 @@
 #include "convoke/explore/atypical.hpp"
 
-#include <set>
-
 #include "points.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke::explore;
-using Catch::Matchers::WithinAbs;
 
 namespace {
 

@@ -1,12 +1,9 @@
 #include "convoke/explore/correlation.hpp"
 
-#include <cmath>
-
 #include "points.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke::explore;
-using Catch::Matchers::WithinAbs;
 
 // The expected numbers come from golden_statistics.py.
 

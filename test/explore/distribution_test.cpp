@@ -4,7 +4,6 @@
 #include "support/catch.hpp"
 
 using namespace convoke::explore;
-using Catch::Matchers::WithinAbs;
 
 namespace {
 

@@ -1,15 +1,9 @@
 #include "convoke/explore/gradients.hpp"
 
-#include <cmath>
-#include <numeric>
-#include <vector>
-
 #include "support/catch.hpp"
 
 using namespace convoke;
 using namespace convoke::explore;
-using Catch::Approx;
-using Catch::Matchers::WithinAbs;
 
 // The expected numbers come from golden_statistics.py: scipy.ndimage.sobel and scikit-image's hog.
 

@@ -1,20 +1,14 @@
 #include "convoke/explore/inspection.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-
 #include "convoke/core/random.hpp"
 #include "convoke/data/dataset_writer.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke;
 using namespace convoke::explore;
-using Catch::Contains;
-using Catch::Matchers::WithinAbs;
 
 namespace {
 
@@ -41,7 +35,7 @@ struct Images {
     }
     labels.push_back(label);
   }
-  std::filesystem::path write(std::int64_t shards = 0) const {
+  fs::path write(std::int64_t shards = 0) const {
     data::DatasetInfo info;
     info.sample_shape = Shape{1, 4, 6};
     info.classes = 3;
@@ -189,7 +183,7 @@ TEST_CASE("words and features have the names that the preparation gives them") {
 TEST_CASE("a file that is not a dataset, is truncated or has invalid values is refused with its name") {
   const Images images;
   const auto file = images.write();
-  const auto open_error = [](const std::filesystem::path& path) {
+  const auto open_error = [](const fs::path& path) {
     return error_of([&] { data::DatasetReader reader(path); });
   };
   CHECK_THAT(open_error(images.folder / "none.h5"), Contains("none.h5"));
@@ -197,7 +191,7 @@ TEST_CASE("a file that is not a dataset, is truncated or has invalid values is r
   CHECK_THAT(open_error(images.folder / "text.h5"), Contains("text.h5") && Contains("HDF5"));
   hdf5::File::create(images.folder / "other.h5").close();
   CHECK_THAT(open_error(images.folder / "other.h5"), Contains("not a Convoke dataset"));
-  std::filesystem::resize_file(file, std::filesystem::file_size(file) - 100);
+  fs::resize_file(file, fs::file_size(file) - 100);
   CHECK_THAT(open_error(file), Contains("images.h5") && Contains("truncated"));
 
   hdf5::File bad = hdf5::File::create(images.folder / "nan.h5");

@@ -1,12 +1,9 @@
 #include "convoke/explore/neighbors.hpp"
 
-#include <cmath>
-
 #include "points.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke::explore;
-using Catch::Matchers::WithinAbs;
 
 TEST_CASE("nearest neighbors and trustworthiness equal scikit-learn's") {
   const Matrix points = heaps(150, 6);

@@ -1,13 +1,9 @@
 #include "convoke/explore/normality.hpp"
 
-#include <cmath>
-#include <vector>
-
 #include "points.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke::explore;
-using Catch::Approx;
 
 // The expected numbers come from golden_statistics.py: scipy.stats.skew, kurtosis and normaltest.
 

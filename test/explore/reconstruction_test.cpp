@@ -1,12 +1,9 @@
 #include "convoke/explore/reconstruction.hpp"
 
-#include <cmath>
-
 #include "points.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke::explore;
-using Catch::Approx;
 
 namespace {
 

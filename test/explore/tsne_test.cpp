@@ -1,14 +1,11 @@
 #include "convoke/explore/tsne.hpp"
 
-#include <cmath>
-
 #include "convoke/explore/neighbors.hpp"
 #include "convoke/explore/pca.hpp"
 #include "points.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke::explore;
-using Catch::Matchers::WithinAbs;
 
 namespace {
 

@@ -3,7 +3,6 @@
 #include "support/catch.hpp"
 
 using namespace convoke::explore;
-using Catch::Matchers::WithinAbs;
 
 // z = delta / sqrt(var), computed by NumPy with the formula in words.cpp for the counts {8, 2, 1} and {1, 2,
 // 9}.

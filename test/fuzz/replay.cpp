@@ -16,7 +16,7 @@
 #include <string>
 
 #include "convoke/core/random.hpp"
-#include "support/bytes_of.hpp"
+#include "support/files.hpp"
 
 using namespace convoke;
 
@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
   const std::uint64_t copies = std::stoull(argv[1]);
   Totals totals;
   for (const std::string folder : std::span(argv + 2, static_cast<std::size_t>(argc - 2))) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
       if (!entry.is_regular_file() || entry.file_size() > kMostBytes) continue;
       const std::string original = bytes_of(entry.path());
       const long memory = peak_memory();

@@ -3,28 +3,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <fstream>
-#include <thread>
-
 #include "convoke/os/file.hpp"
 #include "hdf5/check.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/full_disk.hpp"
 #include "support/source_path.hpp"
-#include "support/temporary_folder.hpp"
 
 using convoke::Shape;
 using namespace convoke::hdf5;
-using Catch::Contains;
 
 namespace {
 
-void write_example(const std::filesystem::path& path) {
+void write_example(const fs::path& path) {
   File file = File::create(path);
   file.set_attribute("format", "example");
   file.set_attribute("names", std::vector<std::string>{"a", "bc", ""});
@@ -175,10 +167,10 @@ TEST_CASE("a text with a zero byte is refused and not truncated") {
   const TemporaryFolder folder;
   File file = File::create(folder / "a.h5");
   const std::string text("a\0b", 3);
-  CHECK_THAT(error_of([&] { file.set_attribute("name", text); }), Catch::Contains("\"name\" cannot be"));
+  CHECK_THAT(error_of([&] { file.set_attribute("name", text); }), Contains("\"name\" cannot be"));
   const std::vector<std::string> texts{"a", text};
   CHECK_THAT(error_of([&] { file.set_attribute("names", std::span<const std::string>(texts)); }),
-             Catch::Contains("\"names\" cannot be"));
+             Contains("\"names\" cannot be"));
 }
 
 TEST_CASE("groups nest, keep their order, and report missing objects") {
@@ -225,7 +217,7 @@ TEST_CASE("raw_offset is the position of the bytes") {
 
 TEST_CASE("reserved arrays are filled in the file, before or after it is closed") {
   const TemporaryFolder folder;
-  const std::filesystem::path path = folder / "x.h5";
+  const fs::path path = folder / "x.h5";
   const std::string before = "0123456789";
   const std::string after = "abcdefghij";
   std::uint64_t offsets[2];
@@ -273,7 +265,7 @@ TEST_CASE("equal contents give equal bytes, without time stamps") {
   for (std::int64_t time = now - 5; time <= now; ++time) {
     std::string stamp;
     for (int shift = 0; shift < 32; shift += 8) stamp += static_cast<char>(time >> shift & 0xFF);
-    CHECK(bytes.find(stamp) == std::string::npos);
+    CHECK_THAT(bytes, !Contains(stamp));
   }
 }
 
@@ -285,21 +277,21 @@ TEST_CASE("an unreadable HDF5 file is refused with its reason") {
   write_example(folder / "good.h5");
   const std::string good = bytes_of(folder / "good.h5");
 
-  CHECK_THAT(open_error("missing.h5"), Catch::EndsWith("missing.h5: no such file"));
+  CHECK_THAT(open_error("missing.h5"), EndsWith("missing.h5: no such file"));
   CHECK_THAT(open_error("."), Contains("is a folder"));
-  write_bytes(folder / "empty.h5", "");
-  CHECK_THAT(open_error("empty.h5"), Catch::EndsWith("empty.h5: is empty"));
-  write_bytes(folder / "text.h5", std::string(5000, 'x'));
-  CHECK_THAT(open_error("text.h5"), Catch::EndsWith("text.h5: is not an HDF5 file"));
+  write_file(folder / "empty.h5", "");
+  CHECK_THAT(open_error("empty.h5"), EndsWith("empty.h5: is empty"));
+  write_file(folder / "text.h5", std::string(5000, 'x'));
+  CHECK_THAT(open_error("text.h5"), EndsWith("text.h5: is not an HDF5 file"));
   for (const std::size_t bytes : {good.size() - 1, good.size() / 2, std::size_t{100}}) {
-    write_bytes(folder / "cut.h5", good.substr(0, bytes));
+    write_file(folder / "cut.h5", good.substr(0, bytes));
     CHECK_THAT(open_error("cut.h5"), Contains("cut.h5: is truncated"));
   }
-  write_bytes(folder / "cut.h5", good.substr(0, 20));
+  write_file(folder / "cut.h5", good.substr(0, 20));
   CHECK_THAT(open_error("cut.h5"), Contains("cut.h5: is damaged"));
   std::string damaged = good;
   damaged[40] = static_cast<char>(damaged[40] ^ 0x55);  // in the superblock, which has a checksum
-  write_bytes(folder / "damaged.h5", damaged);
+  write_file(folder / "damaged.h5", damaged);
   CHECK_THAT(open_error("damaged.h5"), Contains("damaged.h5: is damaged"));
 }
 
@@ -312,20 +304,20 @@ TEST_CASE("a file that cannot be written is an error and leaves nothing behind")
   File file = File::create(folder / "full.h5");
   CHECK_THAT(error_of([&] { file.write("values", std::vector<float>(100000, 1.0F)); }),
              Contains("full.h5: cannot be written: No space left on device"));
-  CHECK_FALSE(std::filesystem::is_symlink(folder / "full.h5"));
+  CHECK_FALSE(fs::is_symlink(folder / "full.h5"));
 
   make_full(folder / "full.h5");
   File structure = File::create(folder / "full.h5");
   structure.write("values", std::vector<float>(100, 1.0F));
   CHECK_THAT(error_of([&] { structure.close(); }),
              Contains("full.h5: cannot be written: No space left on device"));
-  CHECK_FALSE(std::filesystem::is_symlink(folder / "full.h5"));
+  CHECK_FALSE(fs::is_symlink(folder / "full.h5"));
 
   // HDF5 continues to work, and an unfinished file is removed with its object.
   write_example(folder / "good.h5");
   CHECK(File::open(folder / "good.h5").attribute<std::string>("format") == "example");
   { File::create(folder / "unfinished.h5").write("values", std::vector<float>{1}); }
-  CHECK_FALSE(std::filesystem::exists(folder / "unfinished.h5"));
+  CHECK_FALSE(fs::exists(folder / "unfinished.h5"));
 }
 
 TEST_CASE("files of h5py are read: fixed text, other byte orders and sizes, a user block, compression") {
@@ -361,9 +353,9 @@ namespace {
 // Returns the size of this process's open files in memory (memfd), in bytes.
 std::uint64_t bytes_in_memory() {
   std::uint64_t bytes = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
     std::error_code closed;
-    const std::string name = std::filesystem::read_symlink(entry.path(), closed).string();
+    const std::string name = fs::read_symlink(entry.path(), closed).string();
     struct stat facts {};
     if (name.starts_with("/memfd:") && ::stat(entry.path().c_str(), &facts) == 0) {
       bytes += static_cast<std::uint64_t>(facts.st_blocks) * 512;
@@ -444,7 +436,7 @@ TEST_CASE("a file within another one is read in place") {
   const TemporaryFolder folder;
   write_example(folder / "x.h5");
   const std::string inner = bytes_of(folder / "x.h5");
-  write_bytes(folder / "outer", "before" + inner + "after");
+  write_file(folder / "outer", "before" + inner + "after");
   const convoke::os::File outer(folder / "outer", convoke::os::Access::kRead);
   const File file = File::open_part(outer, 6, inner.size(), "outer: x.h5");
   for (int time = 0; time < 2; ++time) {

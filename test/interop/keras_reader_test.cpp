@@ -1,11 +1,3 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <numeric>
-#include <optional>
-
 #include "convoke/archive/zip_writer.hpp"
 #include "convoke/engine/canonical.hpp"
 #include "convoke/interop/model_io.hpp"
@@ -15,21 +7,19 @@
 #include "interop/plain_layers.hpp"
 #include "run_on.hpp"
 #include "sample_models.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/source_path.hpp"
-#include "support/temporary_folder.hpp"
 
 using namespace convoke;
 using namespace convoke::interop;
 
 namespace {
 
-const std::filesystem::path kKeras = source_path("test/interop/keras"),
-                            kTfjs = source_path("test/interop/tfjs");
+const fs::path kKeras = source_path("test/interop/keras"), kTfjs = source_path("test/interop/tfjs");
 
-void check_golden(const std::filesystem::path& file, const std::string& name) {
+void check_golden(const fs::path& file, const std::string& name) {
   INFO(file.string());
   const hdf5::File golden = hdf5::File::open(kKeras / "golden.h5");
   const Imported imported = read_model(file);
@@ -42,9 +32,9 @@ void check_golden(const std::filesystem::path& file, const std::string& name) {
 }
 
 // A .keras file with this description and the weights of a fixture.
-std::filesystem::path with_config(const TemporaryFolder& folder, const std::string& config) {
-  const std::filesystem::path file = folder.path() / "model.keras";
-  const std::filesystem::path weights = kKeras / "chain.weights.h5";
+fs::path with_config(const TemporaryFolder& folder, const std::string& config) {
+  const fs::path file = folder.path() / "model.keras";
+  const fs::path weights = kKeras / "chain.weights.h5";
   const archive::ZipEntry entries[] = {{.name = "metadata.json", .text = R"({"keras_version": "3.15.1"})"},
                                        {.name = "config.json", .text = config},
                                        {.name = "model.weights.h5", .file = weights}};
@@ -103,11 +93,11 @@ TEST_CASE("penalties on weights come in and go out") {
     INFO(format);
     const nn::Graph& graph = model.models.description.graph;
     for (const char* part : {"own.query", "own.attention_output"})
-      CHECK(graph.node(graph.find(part)).options.l2 == Catch::Approx(0.01));
+      CHECK(graph.node(graph.find(part)).options.l2 == Approx(0.01));
     CHECK(graph.node(graph.find("keys")).options.l1 == 0.25);
     CHECK(graph.node(graph.find("head")).options == nn::ParameterOptions{});
     if (*format == '\0') break;
-    const std::filesystem::path file = folder / (std::string("model.") + format);
+    const fs::path file = folder / (std::string("model.") + format);
     write_model(file, model.models, format);
     model.models = read_model(file).models;
   }
@@ -174,7 +164,7 @@ TEST_CASE("a network that came from a file takes its weights from it by name, pe
   models.members.push_back(member);
   for (const char* format : {"keras", "h5", "onnx", "convoke"}) {
     INFO(format);
-    const std::filesystem::path file = folder / (std::string("model.") + format);
+    const fs::path file = folder / (std::string("model.") + format);
     write_model(file, models, format);
     CHECK(read_weights(file, network(4)).values == values);
     const run::InitialWeights other = read_weights(file, network(3));
@@ -199,7 +189,7 @@ TEST_CASE("weights alone fit a network by the order of layers that Keras numbere
     const auto outputs = run_on(graph, weights.values, golden.group(name)).output;
     const std::vector<float> expected = golden.group(name).read<float>("output");
     CHECK(difference(outputs, {expected.begin(), expected.end()}, 1) < 1e-5);
-    CHECK(hint_of([&] { read_model(kKeras / name); }).find("[model] zoo") != std::string::npos);
+    CHECK_THAT(hint_of([&] { read_model(kKeras / name); }), Contains("[model] zoo"));
   }
 }
 
@@ -282,7 +272,7 @@ TEST_CASE("models that Convoke writes for Keras and as ONNX come back with the s
     const run::ModelSet models = make_sample(sample);
     const nn::Graph& graph = models.description.graph;
     for (const char* format : {h5 ? "h5" : "keras", "onnx"}) {
-      const std::filesystem::path file = folder.path() / ("model." + std::string(format));
+      const fs::path file = folder.path() / ("model." + std::string(format));
       if (!error_of([&] { write_model(file, models, format); }).empty()) continue;  // not in Keras
       const bool lacks_operator =
           sample.name == "adaptive_average_pool-uneven" || sample.name == "local_response_norm-even";
@@ -323,11 +313,11 @@ TEST_CASE("an unknown layer is named with its place") {
           {"class_name": "MyLayer", "config": {"name": "foo"}}]}})";
   const auto file = with_config(folder, sequential(inner));
   CHECK_THAT(error_of([&] { read_model(file); }),
-             Catch::Contains("layer \"foo\" (MyLayer) within \"backbone\": layers of this class"));
+             Contains("layer \"foo\" (MyLayer) within \"backbone\": layers of this class"));
   with_config(folder, sequential(R"({"class_name": "Lambda", "config": {"name": "f", "function": ["x"]}})"));
-  CHECK_THAT(hint_of([&] { read_model(file); }), Catch::Contains("Python code, which is never run"));
+  CHECK_THAT(hint_of([&] { read_model(file); }), Contains("Python code, which is never run"));
   with_config(folder, sequential(R"({"class_name": "Dense", "module": "mine", "config": {"units": 2}})"));
-  CHECK_THAT(error_of([&] { read_model(file); }), Catch::Contains("is a custom layer"));
+  CHECK_THAT(error_of([&] { read_model(file); }), Contains("is a custom layer"));
   // Without "module", as in .h5, a package in the name or other settings than those of Keras Applications.
   for (const char* layer : {R"({"class_name": "Custom>Identity", "config": {}})",
                             R"({"class_name": "Identity", "module": null, "config": {}})",
@@ -340,7 +330,7 @@ TEST_CASE("an unknown layer is named with its place") {
                                 {"class_name": "ReLU", "module": "mine", "config": {}}}})"}) {
     INFO(layer);
     with_config(folder, sequential(std::string(R"({"class_name": "Flatten", "config": {}}, )") + layer));
-    CHECK_THAT(error_of([&] { read_model(file); }), Catch::Contains("is a custom layer"));
+    CHECK_THAT(error_of([&] { read_model(file); }), Contains("is a custom layer"));
   }
   const auto reason_for = [&](const char* activation) {
     with_config(folder, sequential(std::string(R"({"class_name": "Activation", "config": {"activation": )") +
@@ -349,12 +339,12 @@ TEST_CASE("an unknown layer is named with its place") {
   };
   for (const char* lambda : {R"({"class_name": "__lambda__", "config": {"value": "4wE="}})",
                              R"({"value": ["4wE=", null, null]})"}) {
-    CHECK_THAT(reason_for(lambda), Catch::Contains("is a lambda, Python code that is never run"));
+    CHECK_THAT(reason_for(lambda), Contains("is a lambda, Python code that is never run"));
   }
   CHECK_THAT(reason_for(R"({"class_name": "function", "module": "builtins", "config": "gelu"})"),
-             Catch::Contains("is a function of your own, \"gelu\""));
+             Contains("is a function of your own, \"gelu\""));
   with_config(folder, R"({"class_name": "Net", "config": {}})");
-  CHECK_THAT(error_of([&] { read_model(file); }), Catch::Contains("is of the class Net"));
+  CHECK_THAT(error_of([&] { read_model(file); }), Contains("is of the class Net"));
 }
 
 TEST_CASE("a convolution without kernel_size is refused, not read with a kernel of one pixel") {
@@ -363,7 +353,7 @@ TEST_CASE("a convolution without kernel_size is refused, not read with a kernel 
                             R"({"class_name": "Reshape", "config": {"target_shape": [6, 6]}},
                                {"class_name": "Conv1D", "config": {"filters": 2}})"}) {
     const auto file = with_config(folder, sequential(layer));
-    CHECK_THAT(error_of([&] { read_model(file); }), Catch::Contains("\"kernel_size\" is null; a number"));
+    CHECK_THAT(error_of([&] { read_model(file); }), Contains("\"kernel_size\" is null; a number"));
   }
 }
 
@@ -389,12 +379,12 @@ TEST_CASE("a mask that is not that of tokens other than 0 is refused by name") {
     return error_of([&] { read_model(file); });
   };
   CHECK_THAT(reason("float32", "0.5", ""),
-             Catch::Contains("layer \"not_equal\" (NotEqual): masks time steps by their values"));
+             Contains("layer \"not_equal\" (NotEqual): masks time steps by their values"));
   const std::string words =
       R"({"class_name": "Embedding", "module": "keras.layers", "name": "words", "config":
       {"input_dim": 4, "output_dim": 3}, "inbound_nodes": [{"args": [{"class_name": "__keras_tensor__",
       "config": {"keras_history": ["x", 0, 0]}}], "kwargs": {}}]}, )";
-  CHECK_THAT(reason("int32", "1", words), Catch::Contains("masks the token 1; supported is 0"));
+  CHECK_THAT(reason("int32", "1", words), Contains("masks the token 1; supported is 0"));
 }
 
 TEST_CASE("an open input needs its shape") {
@@ -403,9 +393,9 @@ TEST_CASE("an open input needs its shape") {
       {"class_name": "InputLayer", "config": {"batch_shape": [null, null, null, 1], "name": "in"}},
       {"class_name": "Conv2D", "config": {"filters": 2, "kernel_size": [3, 3]}},
       {"class_name": "GlobalAveragePooling2D", "config": {}}]}})");
-  CHECK_THAT(hint_of([&] { read_model(file); }), Catch::Contains("--input C,H,W"));
+  CHECK_THAT(hint_of([&] { read_model(file); }), Contains("--input C,H,W"));
   CHECK(read_model(file, {.input = {1, 9, 8}}).models.description.graph.input_shape() == Shape{1, 9, 8});
-  CHECK_THAT(error_of([&] { read_model(file, {.input = {3, 9, 8}}); }), Catch::Contains("its input is"));
+  CHECK_THAT(error_of([&] { read_model(file, {.input = {3, 9, 8}}); }), Contains("its input is"));
 }
 
 TEST_CASE("hostile descriptions give an error") {
@@ -450,8 +440,8 @@ TEST_CASE("hostile descriptions give an error") {
     const auto file = with_config(folder, config);
     const auto before = std::chrono::steady_clock::now();
     const std::string error = error_of([&] { read_model(file); });
-    CHECK_THAT(error, Catch::StartsWith(file.string()));
-    CHECK_THAT(error, Catch::Contains(message));
+    CHECK_THAT(error, StartsWith(file.string()));
+    CHECK_THAT(error, Contains(message));
     CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(1));
   }
 }
@@ -469,7 +459,7 @@ TEST_CASE("models shared within models are bounded") {
   }
   const TemporaryFolder folder;
   const auto file = with_config(folder, model);
-  CHECK_THAT(error_of([&] { read_model(file); }), Catch::Contains("more than 4000 layers"));
+  CHECK_THAT(error_of([&] { read_model(file); }), Contains("more than 4000 layers"));
 }
 
 TEST_CASE("truncated and damaged files give an error") {
@@ -477,14 +467,14 @@ TEST_CASE("truncated and damaged files give an error") {
   for (const char* name : {"pictures.keras", "vectors.keras", "pictures.h5"}) {
     const std::string bytes = bytes_of(kKeras / name);
     for (std::size_t size = 8; size < bytes.size(); size += bytes.size() / 16) {
-      const std::filesystem::path file = folder.path() / name;
-      write_bytes(file, bytes.substr(0, size));
+      const fs::path file = folder.path() / name;
+      write_file(file, bytes.substr(0, size));
       CHECK(error_of([&] { read_model(file); }) != "");
     }
     for (std::size_t at = 0; at < bytes.size(); at += 1 + bytes.size() / 60) {
       std::string damaged = bytes;
       damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
-      write_bytes(folder.path() / name, damaged);
+      write_file(folder.path() / name, damaged);
       error_of([&] { read_model(folder.path() / name); });  // an Error, or unused bytes: never a crash
     }
   }
@@ -494,26 +484,25 @@ TEST_CASE("manifests of TensorFlow.js stay in their folder and fit their files")
   const TemporaryFolder folder;
   const std::string text = bytes_of(kTfjs / "vectors/model.json");
   const std::string shard = "group1-shard1of1.bin";
-  std::filesystem::copy_file(kTfjs / "vectors" / shard, folder.path() / shard);
-  const std::filesystem::path file = folder.path() / "model.json";
+  fs::copy_file(kTfjs / "vectors" / shard, folder.path() / shard);
+  const fs::path file = folder.path() / "model.json";
   const auto error_with = [&](const std::string& from, const std::string& to) {
     std::string changed = text;
     changed.replace(changed.find(from), from.size(), to);
-    write_bytes(file, changed);
+    write_file(file, changed);
     return error_of([&] { read_model(file); });
   };
   CHECK(error_with(shard, shard) == "");
   for (const char* path :
        {"../group1-shard1of1.bin", "/etc/passwd", "a/../../b", "", "..\\\\x", "a\\u0000b"}) {
-    CHECK_THAT(error_with(shard, path), Catch::Contains("not in its folder"));
+    CHECK_THAT(error_with(shard, path), Contains("not in its folder"));
   }
-  CHECK_THAT(error_with("\"shape\": [4, 3]", "\"shape\": [4, 300000000]"), Catch::Contains("end before"));
-  CHECK_THAT(error_with("\"shape\": [4, 3]", "\"shape\": [-4, -3]"),
-             Catch::Contains("not the shape of an array"));
-  CHECK_THAT(error_with("\"shape\": [4, 3]", "\"shape\": [4, 2]"), Catch::Contains("names weights of"));
-  CHECK_THAT(error_with("\"dtype\": \"float16\"", "\"dtype\": \"string\""), Catch::Contains("no numbers"));
-  CHECK_THAT(error_with("layers-model", "graph-model"), Catch::Contains("is a graph-model"));
-  write_bytes(file, text);
-  write_bytes(folder.path() / shard, "short");
-  CHECK_THAT(error_of([&] { read_model(file); }), Catch::Contains("end before"));
+  CHECK_THAT(error_with("\"shape\": [4, 3]", "\"shape\": [4, 300000000]"), Contains("end before"));
+  CHECK_THAT(error_with("\"shape\": [4, 3]", "\"shape\": [-4, -3]"), Contains("not the shape of an array"));
+  CHECK_THAT(error_with("\"shape\": [4, 3]", "\"shape\": [4, 2]"), Contains("names weights of"));
+  CHECK_THAT(error_with("\"dtype\": \"float16\"", "\"dtype\": \"string\""), Contains("no numbers"));
+  CHECK_THAT(error_with("layers-model", "graph-model"), Contains("is a graph-model"));
+  write_file(file, text);
+  write_file(folder.path() / shard, "short");
+  CHECK_THAT(error_of([&] { read_model(file); }), Contains("end before"));
 }

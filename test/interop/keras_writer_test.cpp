@@ -1,5 +1,4 @@
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "convoke/core/error.hpp"
@@ -9,10 +8,9 @@
 #include "interop/format.hpp"
 #include "interop/keras/composition.hpp"
 #include "sample_models.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke;
 using namespace convoke::interop;
@@ -94,8 +92,8 @@ TEST_CASE("every sample has layers of Keras, or is refused with its node and a h
         CHECK(constants == 7 * 3 + 9 * 4);
     } catch (const Error& error) {
       refused.emplace_back(own.name);
-      CHECK_THAT(error.what(), Catch::Contains("_1: Keras has no layer for"));
-      CHECK_THAT(error.hint(), Catch::Contains("--format onnx"));
+      CHECK_THAT(error.what(), Contains("_1: Keras has no layer for"));
+      CHECK_THAT(error.hint(), Contains("--format onnx"));
     }
   }
   CHECK(refused == Names{"local_response_norm", "local_response_norm-even"});
@@ -177,16 +175,15 @@ TEST_CASE("raw input is normalized by Keras' first layer") {
   run::ModelSet models = sample("classifier");
   const Json by_channel = WrittenH5(models, {.raw_input = true}).layer("normalization");
   CHECK(by_channel["class_name"] == "Normalization");
-  CHECK(by_channel["config"]["mean"][1].get<double>() == Catch::Approx(0.75 / 0.03));
-  CHECK(by_channel["config"]["variance"][0].get<double>() == Catch::Approx(2500));
+  CHECK(by_channel["config"]["mean"][1].get<double>() == Approx(0.75 / 0.03));
+  CHECK(by_channel["config"]["variance"][0].get<double>() == Approx(2500));
   models.description.normalization = {{0.5F, 0.5F, 0.5F}, {-1, -1, -1}};
   const Json equal = WrittenH5(models, {.raw_input = true}).layer("normalization");
   CHECK(equal["class_name"] == "Rescaling");
   CHECK(equal["config"]["scale"] == 0.5);
   CHECK(equal["config"]["offset"] == -1.0);
   models.description.normalization.scale[1] = 0;
-  CHECK_THAT(error_of([&] { WrittenH5(models, {.raw_input = true}); }),
-             Catch::Contains("scale of channel 1 is 0"));
+  CHECK_THAT(error_of([&] { WrittenH5(models, {.raw_input = true}); }), Contains("scale of channel 1 is 0"));
 }
 
 TEST_CASE("a mask begins at the embedding, and ends where our layer has none") {
@@ -212,7 +209,7 @@ TEST_CASE("a .keras file holds metadata, configuration and numbered weights") {
   const hdf5::File weights = hdf5::File::open(folder / "weights.h5");
   CHECK(weights.dataset("layers/bidirectional/forward_layer/cell/vars/0").shape() == Shape{4, 12});
   CHECK(weights.dataset("layers/bidirectional/backward_layer/cell/vars/1").shape() == Shape{3, 12});
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);  // no temporary file
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 2);  // no temporary file
 }
 
 TEST_CASE("the same model gives the same Keras files") {

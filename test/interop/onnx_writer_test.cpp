@@ -1,7 +1,4 @@
 
-#include <algorithm>
-#include <map>
-
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/dense.hpp"
@@ -10,9 +7,8 @@
 #include "interop/onnx/emission.hpp"
 #include "interop/written_layers.hpp"
 #include "sample_models.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke;
 using namespace convoke::interop;
@@ -202,10 +198,10 @@ TEST_CASE("a transposed convolution's weight swaps inputs and outputs within eac
 TEST_CASE("weights beyond the limit lie beside the model, and are read from there") {
   const TemporaryFolder folder;
   const run::ModelSet models = make_sample(sample_model("shared"));
-  const std::filesystem::path whole = folder / "whole.onnx", divided = folder / "divided.onnx";
+  const fs::path whole = folder / "whole.onnx", divided = folder / "divided.onnx";
   CHECK(write_model(whole, models, "onnx") == std::vector{whole});
   CHECK(write_model(divided, models, "onnx", {.most_onnx_bytes = 1000}) ==
         std::vector{divided, folder / "divided.onnx.data"});
-  CHECK(std::filesystem::file_size(divided) < std::filesystem::file_size(whole));
+  CHECK(fs::file_size(divided) < fs::file_size(whole));
   CHECK(read_model(divided).models.members[0].parameters == read_model(whole).models.members[0].parameters);
 }

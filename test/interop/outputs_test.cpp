@@ -1,23 +1,20 @@
 // The probabilities that follow from a model's outputs, whatever its last nodes are. Golden values:
 // endings/make_endings.py.
-#include <algorithm>
-#include <filesystem>
-
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "experiment.hpp"
 #include "sample_models.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/source_path.hpp"
-#include "support/temporary_folder.hpp"
 
 using namespace convoke;
 using namespace convoke::interop;
 
 namespace {
 
-const std::filesystem::path kEndings = source_path("test/interop/endings");
+const fs::path kEndings = source_path("test/interop/endings");
 
 std::vector<double> probabilities_of(const run::ModelSet& models, const std::vector<float>& samples) {
   const run::ModelDescription& model = models.description;
@@ -41,7 +38,7 @@ TEST_CASE("a model's outputs become the probabilities of the program that made i
   const TemporaryFolder folder;
   const hdf5::File golden = hdf5::File::open(kEndings / "golden.h5");
   int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(kEndings)) {
+  for (const auto& entry : fs::directory_iterator(kEndings)) {
     const std::string name = entry.path().filename().string();
     if (!golden.has_group(name)) continue;
     INFO(name);
@@ -56,7 +53,7 @@ TEST_CASE("a model's outputs become the probabilities of the program that made i
     // They survive Convoke's own file, and both ways out.
     for (const char* format : {"convoke", "onnx", "keras", "h5"}) {
       INFO(format);
-      const std::filesystem::path copy = folder.path() / (std::string("copy.") + format);
+      const fs::path copy = folder.path() / (std::string("copy.") + format);
       write_model(copy, imported.models, format);
       CHECK(difference(probabilities_of(read_model(copy).models, samples), expected, 1) < 2e-6);
     }
@@ -70,10 +67,9 @@ TEST_CASE("a model's outputs become the probabilities of the program that made i
 
 TEST_CASE("an output that does not exist is refused with the names of those that do") {
   for (const char* file : {"several.onnx", "several.keras"}) {
-    CHECK_THROWS_WITH(read_model(kEndings / file, {.output = "none"}),
-                      Catch::Contains("has no output \"none\""));
+    CHECK_THROWS_WITH(read_model(kEndings / file, {.output = "none"}), Contains("has no output \"none\""));
   }
-  CHECK_THROWS_WITH(read_model(kEndings / "several.keras"), Catch::Contains("has 2 outputs"));
+  CHECK_THROWS_WITH(read_model(kEndings / "several.keras"), Contains("has 2 outputs"));
   const std::vector<std::string> notes = read_model(kEndings / "several.onnx").notes;
   CHECK(std::ranges::any_of(notes,
                             [](const std::string& note) { return note.find("--output-node") != note.npos; }));
@@ -97,7 +93,7 @@ TEST_CASE("the option --outputs decides what outputs are") {
   CHECK(declared("one_logit.onnx", "values").classes() == 1);
   CHECK(of(declared("identity.onnx", "logits")) == "\"softmax_cross_entropy\"");
   Imported imported = read_model(kEndings / "logits.onnx");
-  CHECK_THROWS_WITH(declare_outputs(imported, "odds"), Catch::Contains("odds"));
+  CHECK_THROWS_WITH(declare_outputs(imported, "odds"), Contains("odds"));
 }
 
 TEST_CASE("an ensemble that goes out and comes back gives the same probabilities") {
@@ -111,7 +107,7 @@ TEST_CASE("an ensemble that goes out and comes back gives the same probabilities
   const std::vector<double> expected = probabilities_of(models, samples);
   for (const char* format : {"onnx", "keras", "h5"}) {
     INFO(format);
-    const std::filesystem::path file = folder.path() / (std::string("votes.") + format);
+    const fs::path file = folder.path() / (std::string("votes.") + format);
     write_model(file, models, format);
     CHECK(difference(probabilities_of(read_model(file).models, samples), expected, 1) < 2e-6);
   }
@@ -125,7 +121,7 @@ TEST_CASE("a graded model keeps its loss and its classes on the way out and back
   models.description.outputs_assumed = false;
   for (const char* format : {"convoke", "onnx", "keras", "h5"}) {
     INFO(format);
-    const std::filesystem::path file = folder.path() / (std::string("grades.") + format);
+    const fs::path file = folder.path() / (std::string("grades.") + format);
     write_model(file, models, format);
     const run::ModelDescription back = read_model(file).models.description;
     CHECK(back.loss->settings() == models.description.loss->settings());
@@ -141,7 +137,7 @@ TEST_CASE("the normalization of an exported model comes back, also with reversed
     for (const bool raw : {false, true}) {
       if (raw && format != std::string("onnx")) continue;  // Keras has no layer that reverses channels
       INFO(format << raw);
-      const std::filesystem::path file = folder.path() / (std::string("bgr.") + format);
+      const fs::path file = folder.path() / (std::string("bgr.") + format);
       write_model(file, models, format, {.raw_input = raw});
       const data::Normalization back = read_model(file).models.description.normalization;
       const data::Normalization none{.scale = {1, 1}, .shift = {0, 0}};

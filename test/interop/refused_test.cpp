@@ -1,20 +1,14 @@
 // Files of other programs that are recognized and refused. The beginnings are those that the programs write.
-#include <filesystem>
-#include <fstream>
-
 #include "convoke/archive/zip_writer.hpp"
 #include "convoke/interop/model_io.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke;
 using namespace convoke::interop;
 
 namespace {
-
-namespace fs = std::filesystem;
 
 struct Foreign {
   const char* name;
@@ -29,10 +23,10 @@ std::string filled(std::string beginning, std::size_t size = 64) {
 
 void check_refused(const fs::path& file, const char* what) {
   INFO(file.string());
-  CHECK_THAT(error_of([&] { read_model(find_model(file)); }), Catch::StartsWith(file.string() + ": " + what));
+  CHECK_THAT(error_of([&] { read_model(find_model(file)); }), StartsWith(file.string() + ": " + what));
   CHECK(!hint_of([&] { read_model(find_model(file)); }).empty());
   nn::Graph graph(nn::ValueSpec{2});
-  CHECK_THAT(error_of([&] { read_weights(file, graph); }), Catch::Contains(what));
+  CHECK_THAT(error_of([&] { read_weights(file, graph); }), Contains(what));
 }
 
 }  // namespace
@@ -59,7 +53,7 @@ TEST_CASE("files of other programs are named by their contents, with what conver
            Foreign{"a.h5", filled("\x1f\x8b\x08"), "is compressed"},
            Foreign{"a.keras", "", "is empty"},
        }) {
-    write_bytes(folder.path() / foreign.name, foreign.bytes);
+    write_file(folder.path() / foreign.name, foreign.bytes);
     check_refused(folder.path() / foreign.name, foreign.what);
   }
   check_refused(folder.path() / "m.ckpt", "is a checkpoint of TensorFlow");  // no file has this name itself
@@ -72,24 +66,22 @@ TEST_CASE("zip files of PyTorch are told apart by their entries") {
   const auto with = [&](const std::vector<archive::ZipEntry>& entries) { archive::write_zip(file, entries); };
   with({pickle, {.name = "model/version", .text = "3"}});
   check_refused(file, "is a pickle");
-  CHECK_THAT(hint_of([&] { read_model(file); }), Catch::Contains("state = torch.load(\"" + file.string()) &&
-                                                     Catch::Contains("\"model.safetensors\"") &&
-                                                     Catch::Contains("{k: v.clone()"));
+  CHECK_THAT(hint_of([&] { read_model(file); }), Contains("state = torch.load(\"" + file.string()) &&
+                                                     Contains("\"model.safetensors\"") &&
+                                                     Contains("{k: v.clone()"));
   with({pickle, {.name = "model/constants.pkl", .text = "x"}});
   check_refused(file, "is TorchScript");
   with({{.name = "model/archive_format", .text = "pt2"}, {.name = "model/models/model.json", .text = "{}"}});
   check_refused(file, "is a program that torch.export wrote");
-  write_bytes(file, std::string("PK\x03\x04", 4) + std::string(26, '\0') + "archive/data.pkl");  // truncated
+  write_file(file, std::string("PK\x03\x04", 4) + std::string(26, '\0') + "archive/data.pkl");  // truncated
   check_refused(file, "is a pickle");
 }
 
 TEST_CASE("folders of other programs are named") {
   const TemporaryFolder folder;
-  fs::create_directories(folder.path() / "saved");
-  write_bytes(folder.path() / "saved" / "saved_model.pb", "x");
+  write_file(folder.path() / "saved" / "saved_model.pb", "x");
   check_refused(folder.path() / "saved", "is a SavedModel of TensorFlow");
-  fs::create_directories(folder.path() / "bert");
-  write_bytes(folder.path() / "bert" / "model.safetensors", "x");
+  write_file(folder.path() / "bert" / "model.safetensors", "x");
   check_refused(folder.path() / "bert", "is a folder of Hugging Face");
 }
 
@@ -99,7 +91,7 @@ TEST_CASE("a length in front of safetensors is no mark of another format") {
   std::string table = R"({"a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})";
   table.resize(0x280, ' ');  // 80 02, as a pickle begins
   const std::uint64_t length = table.size();
-  write_bytes(file, std::string(reinterpret_cast<const char*>(&length), sizeof length) + table +
-                        std::string(16, '\0'));
-  CHECK_THAT(error_of([&] { read_model(file); }), Catch::Contains("holds weights without the network"));
+  write_file(file, std::string(reinterpret_cast<const char*>(&length), sizeof length) + table +
+                       std::string(16, '\0'));
+  CHECK_THAT(error_of([&] { read_model(file); }), Contains("holds weights without the network"));
 }

@@ -1,20 +1,15 @@
 // Files of PyTorch's state dicts. compare_weights.py compares every network of torchvision with torchvision.
 #include "interop/format.hpp"
 
-#include <algorithm>
-#include <numeric>
-#include <span>
-
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/engine/canonical.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "interop/safetensors/names.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke;
 using namespace convoke::interop;
@@ -68,7 +63,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 
 TEST_CASE("a file of the safetensors library is read") {
   const TemporaryFolder folder;
-  write_bytes(folder.path() / "a.safetensors", kSaved);
+  write_file(folder.path() / "a.safetensors", kSaved);
   nn::Graph graph(nn::ValueSpec{2});
   graph.add(nn::make_layer({{"layer", "dense"}, {"units", 2}}), {0}, "a");
   const run::InitialWeights weights = read_weights(folder.path() / "a.safetensors", graph);
@@ -137,7 +132,7 @@ TEST_CASE("weights written as safetensors read back bit for bit") {
 TEST_CASE("a head with other classes is initialized, and a wrapper's prefix is ignored") {
   const TemporaryFolder folder;
   std::string table = R"({"module.a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})";
-  write_bytes(folder.path() / "w.safetensors", with_table(table));
+  write_file(folder.path() / "w.safetensors", with_table(table));
   nn::Graph graph(nn::ValueSpec{2});
   graph.add(nn::make_layer({{"layer", "dense"}, {"units", 2}, {"bias", false}}), {0}, "a");
   graph.add(nn::make_layer({{"layer", "dense"}, {"units", 5}}), {1}, "b");
@@ -151,24 +146,23 @@ TEST_CASE("damaged safetensors are refused with the tensor's name") {
   nn::Graph graph(nn::ValueSpec{2});
   graph.add(nn::make_layer({{"layer", "dense"}, {"units", 2}}), {0}, "a");
   const auto reason = [&](const std::string& bytes) {
-    write_bytes(file, bytes);
+    write_file(file, bytes);
     return error_of([&] { read_weights(file, graph); });
   };
   CHECK_THAT(reason(with_table(R"({"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,15]}})")),
-             Catch::Contains("tensor a: (2, 2) of F32 does not fit bytes 0 to 15 of 16"));
+             Contains("tensor a: (2, 2) of F32 does not fit bytes 0 to 15 of 16"));
   CHECK_THAT(reason(with_table(R"({"a":{"dtype":"F32","shape":[2,-2],"data_offsets":[0,16]}})")),
-             Catch::Contains("tensor a"));
+             Contains("tensor a"));
   CHECK_THAT(
       reason(with_table(R"({"a":{"dtype":"F32","shape":[4294967296,4294967296,4],"data_offsets":[0,0]}})")),
-      Catch::Contains("is not the shape of an array"));
+      Contains("is not the shape of an array"));
   CHECK_THAT(reason(with_table(R"({"a":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}})")),
-             Catch::Contains("numbers of type F8_E4M3"));
+             Contains("numbers of type F8_E4M3"));
   CHECK_THAT(reason(with_table(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
                                R"("b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})")),
-             Catch::Contains("tensors a and b overlap"));
-  CHECK_THAT(reason(with_table(R"({"a":{"dtype":"F32"}})")),
-             Catch::Contains("lacks dtype, shape or data_offsets"));
-  CHECK_THAT(reason(with_table("{" + std::string(5000, '[') + "}")), Catch::Contains("is not JSON"));
+             Contains("tensors a and b overlap"));
+  CHECK_THAT(reason(with_table(R"({"a":{"dtype":"F32"}})")), Contains("lacks dtype, shape or data_offsets"));
+  CHECK_THAT(reason(with_table("{" + std::string(5000, '[') + "}")), Contains("is not JSON"));
   for (std::size_t length = 9; length < kSaved.size(); length += 7) {
     CHECK(!reason(kSaved.substr(0, length)).empty());
   }
@@ -179,13 +173,13 @@ TEST_CASE("of two copies of the weights, the prefix chooses one") {
   const auto file = folder.path() / "w.safetensors";
   std::string data(32, '\0');
   data.replace(16, 4, std::string("\0\0\x80?", 4));  // 1
-  write_bytes(file, with_table(R"({"model.a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
-                               R"("ema.net.a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[16,32]}})",
-                               data));
+  write_file(file, with_table(R"({"model.a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
+                              R"("ema.net.a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[16,32]}})",
+                              data));
   nn::Graph graph(nn::ValueSpec{2});
   graph.add(nn::make_layer({{"layer", "dense"}, {"units", 2}, {"bias", false}}), {0}, "a");
   CHECK_THAT(error_of([&] { read_weights(file, graph); }),
-             Catch::Contains("has 2 copies of these weights, under the prefixes \"ema.net.\", \"model.\""));
+             Contains("has 2 copies of these weights, under the prefixes \"ema.net.\", \"model.\""));
   const auto first_of = [&](const char* prefix) {
     const run::InitialWeights weights = read_weights(file, graph, {.zoo = {}, .prefix = prefix});
     CHECK(weights.unused.empty());
@@ -194,15 +188,14 @@ TEST_CASE("of two copies of the weights, the prefix chooses one") {
   CHECK(first_of("model.") == 0);
   CHECK(first_of("ema.net") == 1);
   CHECK_THAT(error_of([&] { read_weights(file, graph, {.zoo = {}, .prefix = "other."}); }),
-             Catch::Contains("no names of this network behind the prefix \"other.\""));
+             Contains("no names of this network behind the prefix \"other.\""));
 
   // The fuller copy is taken, and the rest is named.
-  write_bytes(file, with_table(R"({"backbone.a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
-                               R"("head.a.bias":{"dtype":"F32","shape":[2],"data_offsets":[16,24]}})",
-                               std::string(24, '\0')));
-  CHECK_THAT(
-      error_of([&] { read_weights(file, graph); }),
-      Catch::Contains("has 1 weight that the network lacks") && Catch::Contains("not used: head.a.bias"));
+  write_file(file, with_table(R"({"backbone.a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
+                              R"("head.a.bias":{"dtype":"F32","shape":[2],"data_offsets":[16,24]}})",
+                              std::string(24, '\0')));
+  CHECK_THAT(error_of([&] { read_weights(file, graph); }),
+             Contains("has 1 weight that the network lacks") && Contains("not used: head.a.bias"));
   CHECK(read_weights(file, graph, {.partial = true}).describe() ==
         "1 of 1 parameters, whose names begin with \"backbone.\" in the file; not used: head.a.bias");
 }
@@ -210,21 +203,21 @@ TEST_CASE("of two copies of the weights, the prefix chooses one") {
 TEST_CASE("weights in several files are read by their index") {
   const TemporaryFolder folder;
   const auto index = folder.path() / "model.safetensors.index.json";
-  write_bytes(folder.path() / "1.safetensors",
-              with_table(R"({"a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})"));
-  write_bytes(
+  write_file(folder.path() / "1.safetensors",
+             with_table(R"({"a.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})"));
+  write_file(
       folder.path() / "2.safetensors",
       with_table(R"({"a.bias":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", std::string(8, '?')));
   nn::Graph graph(nn::ValueSpec{2});
   graph.add(nn::make_layer({{"layer", "dense"}, {"units", 2}}), {0}, "a");
   const auto reason = [&](const std::string& map) {
-    write_bytes(index, R"({"metadata": {"total_size": 24}, "weight_map": {)" + map + "}}");
+    write_file(index, R"({"metadata": {"total_size": 24}, "weight_map": {)" + map + "}}");
     return error_of([&] { read_weights(index, graph); });
   };
   CHECK(reason(R"("a.weight": "1.safetensors", "a.bias": "2.safetensors")") == "");
   CHECK(read_weights(index, graph).describe() == "2 of 2 parameters");
   CHECK_THAT(reason(R"("a.weight": "1.safetensors", "b.bias": "2.safetensors")"),
-             Catch::Contains("2.safetensors: lacks tensor b.bias"));
-  CHECK_THAT(reason(R"("a.weight": "../1.safetensors")"), Catch::Contains("which is no file beside it"));
-  CHECK_THAT(reason(R"("a.weight": "3.safetensors")"), Catch::Contains("3.safetensors: no such file"));
+             Contains("2.safetensors: lacks tensor b.bias"));
+  CHECK_THAT(reason(R"("a.weight": "../1.safetensors")"), Contains("which is no file beside it"));
+  CHECK_THAT(reason(R"("a.weight": "3.safetensors")"), Contains("3.safetensors: no such file"));
 }

@@ -1,9 +1,5 @@
 #include "interop/tensor.hpp"
 
-#include <array>
-#include <cmath>
-#include <cstdint>
-
 #include "convoke/core/error.hpp"
 #include "support/catch.hpp"
 
@@ -45,7 +41,7 @@ TEST_CASE("a tensor whose shape and bytes disagree is refused") {
   const std::array<float, 4> values{};
   const auto bytes = std::as_bytes(std::span(values));
   CHECK_THROWS_WITH(tensor_in_memory("w", {5}, NumberType::kFloat32, bytes),
-                    Catch::Contains("tensor w: has 16 bytes, but (5) of float32 needs 20"));
+                    Contains("tensor w: has 16 bytes, but (5) of float32 needs 20"));
   CHECK_THROWS_AS(tensor_in_memory("w", {-4}, NumberType::kFloat32, bytes), Error);
   CHECK_THROWS_AS(tensor_in_memory("w", {1LL << 40, 1LL << 40}, NumberType::kFloat32, bytes), Error);
 }

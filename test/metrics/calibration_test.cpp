@@ -1,13 +1,7 @@
 #include "convoke/metrics/calibration.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-
 #include "support/catch.hpp"
 
-using Catch::Approx;
 using convoke::metrics::Calibration;
 
 TEST_CASE("calibration of four predictions by hand") {

@@ -104,16 +104,16 @@ weighted avg     0.9309    0.9307    0.9308     12345
 TEST_CASE("the numbers of the report by hand") {
   // True class 0: one hit of two. True class 1: one hit of one. Predicted 0 once, predicted 1 twice.
   const ClassificationReport report = report_of({0, 0, 1}, {0, 1, 1}, 2);
-  CHECK(report.accuracy == Catch::Approx(2.0 / 3));
+  CHECK(report.accuracy == Approx(2.0 / 3));
   CHECK(report.classes[0].precision == 1.0);
   CHECK(report.classes[0].recall == 0.5);
-  CHECK(report.classes[0].f1 == Catch::Approx(2.0 / 3));
+  CHECK(report.classes[0].f1 == Approx(2.0 / 3));
   CHECK(report.classes[0].support == 2);
   CHECK(report.classes[1].precision == 0.5);
   CHECK(report.classes[1].recall == 1.0);
   CHECK(report.macro.precision == 0.75);
-  CHECK(report.weighted.precision == Catch::Approx(2.5 / 3));
-  CHECK(report.weighted.recall == Catch::Approx(report.accuracy));
+  CHECK(report.weighted.precision == Approx(2.5 / 3));
+  CHECK(report.weighted.recall == Approx(report.accuracy));
   CHECK(report.weighted.support == 3);
 }
 

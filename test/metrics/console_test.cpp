@@ -4,9 +4,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <string>
-
 #include "convoke/metrics/progress.hpp"
 #include "support/catch.hpp"
 

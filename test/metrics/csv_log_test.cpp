@@ -1,14 +1,10 @@
 #include "convoke/metrics/csv_log.hpp"
 
-#include <fstream>
-
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke;
-using Catch::Contains;
 using convoke::metrics::CsvLog;
 
 namespace {

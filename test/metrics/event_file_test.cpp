@@ -1,20 +1,13 @@
 #include "convoke/metrics/event_file.hpp"
 
-#include <cmath>
-#include <fstream>
-#include <vector>
-
 #include "convoke/core/tfrecord.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/source_path.hpp"
-#include "support/temporary_folder.hpp"
 
 using namespace convoke;
 using namespace convoke::metrics;
-using Catch::Contains;
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -1,8 +1,5 @@
 #include "convoke/metrics/json.hpp"
 
-#include <cmath>
-#include <limits>
-
 #include "convoke/core/error.hpp"
 #include "support/catch.hpp"
 

@@ -1,8 +1,5 @@
 #include "convoke/metrics/console.hpp"
 
-#include <stdexcept>
-#include <string>
-
 #include "support/catch.hpp"
 
 using namespace convoke::metrics;

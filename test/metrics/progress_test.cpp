@@ -1,7 +1,5 @@
 #include "convoke/metrics/progress.hpp"
 
-#include <stdexcept>
-
 #include "support/catch.hpp"
 
 using namespace convoke::metrics;

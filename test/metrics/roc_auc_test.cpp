@@ -1,11 +1,5 @@
 #include "convoke/metrics/scores.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <utility>
-#include <vector>
-
 #include "support/catch.hpp"
 
 using namespace convoke::metrics;
@@ -43,7 +37,7 @@ std::vector<RocPairs> pairs_of(const Scored& scored) {
 
 TEST_CASE("ROC AUC of two classes equals scikit-learn's, including ties") {
   // roc_auc_score(truth % 2, s[:, 1])
-  CHECK(roc_auc(pairs_of(Scored(2))) == Catch::Approx(0.7263916666666667).epsilon(1e-14));
+  CHECK(roc_auc(pairs_of(Scored(2))) == Approx(0.7263916666666667).epsilon(1e-14));
 }
 
 TEST_CASE("ROC AUC of several classes equals scikit-learn's mean of one versus rest") {
@@ -54,7 +48,7 @@ TEST_CASE("ROC AUC of several classes equals scikit-learn's mean of one versus r
     for (const std::vector<double>& scores : scored.scores) sum += scores[i];
     for (std::vector<double>& scores : scored.scores) scores[i] /= sum;
   }
-  CHECK(roc_auc(pairs_of(scored)) == Catch::Approx(0.7521575).epsilon(1e-14));
+  CHECK(roc_auc(pairs_of(scored)) == Approx(0.7521575).epsilon(1e-14));
 }
 
 TEST_CASE("pairs equal those of a loop over all pairs") {
@@ -120,14 +114,14 @@ TEST_CASE("a ROC curve equals the points of all thresholds, and undefined ones a
       const std::vector<double> curve = roc_curve(scores, scored.truth, c);
       REQUIRE(curve.size() == grid.size());
       for (std::size_t i = 0; i < grid.size(); ++i)
-        CHECK(curve[i] == Catch::Approx(slow_curve(scores, scored.truth, c, grid[i])).epsilon(1e-12));
+        CHECK(curve[i] == Approx(slow_curve(scores, scored.truth, c, grid[i])).epsilon(1e-12));
     }
   }
   // Two positives first, then a tie of one positive and one negative, then a negative.
   const std::vector<double> scores{4, 3, 2, 2, 1};
   const std::vector<double> curve = roc_curve(scores, std::vector<std::int32_t>{1, 1, 1, 0, 0}, 1);
-  CHECK(curve.front() == Catch::Approx(2.0 / 3));
-  CHECK(curve[20] == Catch::Approx(2.0 / 3 + 1.0 / 3 * 0.25 / 0.5));  // x = (20 / 40)^2
+  CHECK(curve.front() == Approx(2.0 / 3));
+  CHECK(curve[20] == Approx(2.0 / 3 + 1.0 / 3 * 0.25 / 0.5));  // x = (20 / 40)^2
   CHECK(curve.back() == 1);
   CHECK(roc_curve(scores, std::vector<std::int32_t>(5, 1), 1).empty());
   CHECK(roc_curve(std::vector<double>{1, NAN}, std::vector<std::int32_t>{0, 1}, 1).empty());

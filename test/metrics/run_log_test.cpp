@@ -2,11 +2,9 @@
 
 #include <unistd.h>
 
-#include <fstream>
-
 #include "convoke/core/error.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 
 using namespace convoke;
 using convoke::metrics::RunLog;
@@ -17,13 +15,12 @@ namespace {
 class TemporaryFile {
  public:
   TemporaryFile()
-      : path(std::filesystem::temp_directory_path() /
-             ("convoke-run-log-" + std::to_string(getpid()) + ".jsonl")) {
-    std::filesystem::remove(path);
+      : path(fs::temp_directory_path() / ("convoke-run-log-" + std::to_string(getpid()) + ".jsonl")) {
+    fs::remove(path);
   }
-  ~TemporaryFile() { std::filesystem::remove(path); }
+  ~TemporaryFile() { fs::remove(path); }
   std::string text() const { return bytes_of(path); }
-  const std::filesystem::path path;
+  const fs::path path;
 };
 
 }  // namespace
@@ -53,7 +50,7 @@ TEST_CASE("a run log is continued, without an unfinished last line") {
 
 TEST_CASE("a run log that cannot be opened is refused with its name") {
   const TemporaryFile none;  // does not exist
-  const std::filesystem::path path = none.path / "metrics.jsonl";
+  const fs::path path = none.path / "metrics.jsonl";
   try {
     RunLog log(path);
     FAIL();

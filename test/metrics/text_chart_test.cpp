@@ -1,7 +1,5 @@
 #include "convoke/metrics/text_chart.hpp"
 
-#include <cmath>
-
 #include "support/catch.hpp"
 
 using convoke::metrics::Curve;
@@ -23,6 +21,6 @@ TEST_CASE("one point, equal values and values that are not numbers") {
         "loss   * a\n     2.5 |\n         |\n     2.5 |*\n          1        1\n");
   CHECK(text_chart("loss", {{"a", '*', {{1, NAN}}}, {"b", 'o', {}}}, 40, 5).empty());
   CHECK(text_chart("loss", {}, 40, 5).empty());
-  CHECK(text_chart("loss", {{"a", '*', {{1, 1}, {2, NAN}}}, {"b", 'o', {{1, NAN}}}}, 40, 5).find("o b") ==
-        std::string::npos);
+  CHECK_THAT(text_chart("loss", {{"a", '*', {{1, 1}, {2, NAN}}}, {"b", 'o', {{1, NAN}}}}, 40, 5),
+             !Contains("o b"));
 }

@@ -1,8 +1,5 @@
 #include "convoke/metrics/scores.hpp"
 
-#include <limits>
-#include <vector>
-
 #include "support/catch.hpp"
 
 using namespace convoke::metrics;

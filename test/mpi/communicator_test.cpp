@@ -2,11 +2,6 @@
 
 #include <mpi.h>
 
-#include <limits>
-#include <numeric>
-#include <stdexcept>
-#include <vector>
-
 #include "mpi/state.hpp"
 #include "support/catch.hpp"
 #include "support/replaced_calls.hpp"
@@ -55,7 +50,7 @@ TEST_CASE("sum, max and min reduce in place, the same on every rank") {
   std::vector<double> doubles{r + 1.0, 1e-300};
   world().sum(std::span<double>(doubles));
   CHECK(doubles[0] == static_cast<double>(triangle(n)));
-  CHECK(doubles[1] == Catch::Approx(n * 1e-300));
+  CHECK(doubles[1] == Approx(n * 1e-300));
 
   // Larger than doubles can hold exactly: 2^60 + rank.
   std::vector<std::int64_t> integers{(std::int64_t{1} << 60) + r, -1, r, 7};

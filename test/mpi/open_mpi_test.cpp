@@ -2,8 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <string>
-
 #include "convoke/mpi/session.hpp"
 #include "support/catch.hpp"
 

@@ -2,10 +2,6 @@
 
 #include <mpi.h>
 
-#include <chrono>
-#include <numeric>
-#include <vector>
-
 #include "mpi/state.hpp"
 #include "support/catch.hpp"
 #include "support/world.hpp"

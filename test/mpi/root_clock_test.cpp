@@ -1,8 +1,5 @@
 #include "convoke/mpi/root_clock.hpp"
 
-#include <cstdlib>
-#include <span>
-
 #include "support/catch.hpp"
 #include "support/world.hpp"
 

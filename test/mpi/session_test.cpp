@@ -3,8 +3,6 @@
 
 #include <mpi.h>
 
-#include <cstdlib>
-
 #include "convoke/os/environment.hpp"
 #include "support/catch.hpp"
 
@@ -58,7 +56,7 @@ TEST_CASE("the names of the library and the host fit on a line") {
   const std::string version = mpi::Session::library_version();
   CHECK_FALSE(version.empty());
   CHECK(version.find('\n') == std::string::npos);
-  CHECK(version.find("  ") == std::string::npos);
+  CHECK_THAT(version, !Contains("  "));
 #ifdef OPEN_MPI
   CHECK(version.rfind("Open MPI v", 0) == 0);
 #endif
@@ -74,7 +72,7 @@ TEST_CASE("a launcher of another MPI is detected") {
 
   setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
   const std::string warning = mpi::launcher_warning(1);
-  CHECK(warning.find("OMPI_COMM_WORLD_SIZE=4") != std::string::npos);
+  CHECK_THAT(warning, Contains("OMPI_COMM_WORLD_SIZE=4"));
   CHECK(warning.find(mpi::Session::library_version()) != std::string::npos);
   CHECK(mpi::launcher_warning(4).empty());
 
@@ -88,7 +86,7 @@ TEST_CASE("a launcher of another MPI is detected") {
   CHECK(mpi::launcher_warning(1).find("srun has started 2 processes") == 0);
   unsetenv("SLURM_STEP_NUM_TASKS");
   setenv("PMI_SIZE", "3", 1);
-  CHECK(mpi::launcher_warning(1).find("PMI_SIZE=3") != std::string::npos);
+  CHECK_THAT(mpi::launcher_warning(1), Contains("PMI_SIZE=3"));
 }
 
 TEST_CASE("the launcher that runs this test is the right one") {

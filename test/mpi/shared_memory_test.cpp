@@ -4,12 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <stdexcept>
-#include <string>
 
 #include "convoke/mpi/together.hpp"
 #include "convoke/os/environment.hpp"
@@ -114,8 +109,8 @@ TEST_CASE("if one rank cannot map the memory, all ranks of the node get the same
     why = error.what();
   }
   setrlimit(RLIMIT_AS, &before);
-  CHECK_THAT(why, Catch::Contains("ranks of host " + convoke::os::host_name() + " cannot share 1.0 GiB"));
-  CHECK_THAT(why, Catch::Contains("cannot be mapped into memory: Cannot allocate memory"));
+  CHECK_THAT(why, Contains("ranks of host " + convoke::os::host_name() + " cannot share 1.0 GiB"));
+  CHECK_THAT(why, Contains("cannot be mapped into memory: Cannot allocate memory"));
   CHECK(ranks.broadcast(why) == why);
   const SharedMemory memory(ranks, 64);
   CHECK(memory.bytes().size() == 64);

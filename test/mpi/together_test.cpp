@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <new>
-#include <stdexcept>
 
 #include "convoke/mpi/session.hpp"
 #include "support/catch.hpp"

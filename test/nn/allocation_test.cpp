@@ -1,7 +1,4 @@
 // After the first step, a training step allocates nothing.
-#include <algorithm>
-#include <string>
-
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"

@@ -1,8 +1,6 @@
 // Each micro-batch is a separate batch-norm group, whatever else runs in the same plan.
-#include <cmath>
-
-#include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/dropout.hpp"
@@ -58,8 +56,8 @@ TEST_CASE("statistics are weighted by their share of the batch, and the variance
   batch.input = {1, 2, 3, 6, /* next micro-batch */ 0, 0, 4, 4};
   const Outcome outcome = experiment.run(batch, 8);  // half of a step of 8 samples
   // Micro-batches of 4 values: means 3 and 2, variances (4 + 1 + 0 + 9) / 4 and 4; each counts 2 / 8.
-  CHECK(outcome.gradients.at("batch_norm_1.running_mean")[0] == Catch::Approx((3 + 2) * 2.0 / 8));
-  CHECK(outcome.gradients.at("batch_norm_1.running_variance")[0] == Catch::Approx((3.5 + 4) * 2.0 / 8));
+  CHECK(outcome.gradients.at("batch_norm_1.running_mean")[0] == Approx((3 + 2) * 2.0 / 8));
+  CHECK(outcome.gradients.at("batch_norm_1.running_variance")[0] == Approx((3.5 + 4) * 2.0 / 8));
 }
 
 TEST_CASE("the variance of values far from zero, and of a constant, is accurate") {
@@ -69,7 +67,7 @@ TEST_CASE("the variance of values far from zero, and of a constant, is accurate"
   Batch batch(graph, 4);
   for (std::size_t i = 0; i < batch.input.size(); ++i)
     batch.input[i] = 10000.0F + (i % 2 == 0 ? 1.0F : -1.0F);
-  CHECK(experiment.run(batch).gradients.at("batch_norm_1.running_variance")[0] == Catch::Approx(1));
+  CHECK(experiment.run(batch).gradients.at("batch_norm_1.running_variance")[0] == Approx(1));
   for (float& value : batch.input) value = 1234.5F;
   const Outcome constant = experiment.run(batch);
   CHECK(constant.gradients.at("batch_norm_1.running_variance")[0] == 0);

@@ -1,6 +1,4 @@
 // conv1d, depthwise_conv2d, separable_conv2d, conv2d_transpose, and the paddings of all windows.
-#include <optional>
-
 #include "around.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/conv1d.hpp"

@@ -1,10 +1,6 @@
 // The depthwise weight gradient against loops over (n, c, h, w), in the layouts that it reads.
 #include "nn/kernels/depthwise.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "convoke/core/random.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "support/catch.hpp"

@@ -1,8 +1,5 @@
 #include "convoke/nn/losses/distillation.hpp"
 
-#include <cmath>
-#include <vector>
-
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
@@ -49,14 +46,13 @@ TEST_CASE("distillation mixes the loss of the labels with that of the soft label
   const double soft = cross_entropy(batch.outputs.data(), batch.soft.data(), 3) +
                       cross_entropy(batch.outputs.data() + 3, batch.soft.data() + 3, 3);
   const LossSums result = batch.computed_by(*distilled(default_loss(), 3, 0.75), nullptr);
-  CHECK(result.loss == Catch::Approx(0.25 * hard + 0.75 * 9 * soft));
+  CHECK(result.loss == Approx(0.25 * hard + 0.75 * 9 * soft));
   CHECK(result.correct == 1);
   // A weight counts for both parts.
   batch.weights = {2, 0};
   const double first = std::log(std::exp(0.5) + std::exp(-1) + std::exp(2)) - 2;
   CHECK(batch.computed_by(*distilled(default_loss(), 3, 0.75), nullptr).loss ==
-        Catch::Approx(2 *
-                      (0.25 * first + 0.75 * 9 * cross_entropy(batch.outputs.data(), batch.soft.data(), 3))));
+        Approx(2 * (0.25 * first + 0.75 * 9 * cross_entropy(batch.outputs.data(), batch.soft.data(), 3))));
 }
 
 TEST_CASE("the gradient of distillation is that of its loss") {
@@ -74,7 +70,7 @@ TEST_CASE("the gradient of distillation is that of its loss") {
     less.outputs[i] -= kStep;
     const double slope =
         (more.computed_by(*loss, nullptr).loss - less.computed_by(*loss, nullptr).loss) / (2 * kStep) / 2;
-    CHECK(static_cast<double>(gradient[i]) == Catch::Approx(slope).margin(1e-4));
+    CHECK(static_cast<double>(gradient[i]) == Approx(slope).margin(1e-4));
   }
 }
 
@@ -85,14 +81,14 @@ TEST_CASE("distillation of weight 0 is the loss of the labels; one-hot soft labe
   CHECK(batch.computed_by(*distilled(default_loss(), 4, 0), found.data()).loss == plain.loss);
   CHECK(found == expected);
   batch.soft = {0, 0, 1, 1, 0, 0};
-  CHECK(batch.computed_by(*distilled(default_loss(), 1, 1), found.data()).loss == Catch::Approx(plain.loss));
-  for (std::size_t i = 0; i < 6; ++i) CHECK(found[i] == Catch::Approx(expected[i]).margin(1e-6));
+  CHECK(batch.computed_by(*distilled(default_loss(), 1, 1), found.data()).loss == Approx(plain.loss));
+  for (std::size_t i = 0; i < 6; ++i) CHECK(found[i] == Approx(expected[i]).margin(1e-6));
 }
 
 TEST_CASE("distillation evaluates as its base, and needs softmax and soft labels") {
   const LossPtr loss = distilled(default_loss(), 2, 0.5);
   CHECK(loss->settings() == default_loss()->settings());
-  CHECK(loss->of(std::vector<float>{0.5F, 0.25F, 0.25F}, 0) == Catch::Approx(std::log(2)));
+  CHECK(loss->of(std::vector<float>{0.5F, 0.25F, 0.25F}, 0) == Approx(std::log(2)));
   CHECK_THROWS(distilled(make_loss({{"name", "mean_squared_error"}}), 2, 0.5));
   Lesson batch;
   batch.soft.clear();

@@ -1,11 +1,6 @@
 // The mask is a pure function of (seed, epoch, sample id, node).
 #include "convoke/nn/layers/dropout.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <vector>
-
 #include "convoke/core/random.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
@@ -116,7 +111,7 @@ TEST_CASE("dropout: the kept fraction and the scale") {
     const double deviation = std::sqrt(kFeatures * rate * (1 - rate));
     CHECK(std::abs(zeros - kFeatures * rate) < 4 * deviation);
     for (const double value : y) {
-      if (value != 0) REQUIRE(value == Catch::Approx(1 / (1 - rate)));
+      if (value != 0) REQUIRE(value == Approx(1 / (1 - rate)));
     }
   }
 }

@@ -5,8 +5,6 @@
 // The sign of a NaN is NumPy's.
 #include "convoke/nn/layers/elementwise.hpp"
 
-#include <cmath>
-
 #include "around.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/nn/layer_table.hpp"
@@ -170,19 +168,18 @@ TEST_CASE("tokens are compared with a number: the mask of Keras") {
 
 TEST_CASE("an elementwise layer that makes no sense is refused with a remedy") {
   const auto refused = [](std::vector<Settings> layers) { return refusal({4}, std::move(layers)); };
-  CHECK_THAT(refused({{{"layer", "elementwise"}}}), Catch::Contains("\"function\" is missing"));
+  CHECK_THAT(refused({{{"layer", "elementwise"}}}), Contains("\"function\" is missing"));
   CHECK_THAT(refused({{{"layer", "elementwise"}, {"function", "exp2"}}}),
-             Catch::Contains("unknown function \"exp2\" (did you mean \"exp\"?)"));
+             Contains("unknown function \"exp2\" (did you mean \"exp\"?)"));
   const auto divide = [&](Value operands, Value inputs) {
     return refused(
         {{{"layer", "elementwise"}, {"function", "divide"}, {"operands", operands}, {"inputs", inputs}}});
   };
-  CHECK_THAT(divide(list({"x", "y"}), list({"input"})), Catch::Contains("holds \"y\""));
-  CHECK_THAT(divide(list({"x", "nan"}), list({"input"})), Catch::Contains("holds \"nan\""));
-  CHECK_THAT(divide(list({"x"}), list({"input"})), Catch::Contains("has 2 operands, not 1"));
-  CHECK_THAT(divide(list({"x", "x"}), list({"input"})), Catch::Contains("needs 2 inputs here, but has 1"));
-  CHECK_THAT(divide(list({"x", "2"}), list({"input", "input"})),
-             Catch::Contains("needs 1 inputs here, but has 2"));
+  CHECK_THAT(divide(list({"x", "y"}), list({"input"})), Contains("holds \"y\""));
+  CHECK_THAT(divide(list({"x", "nan"}), list({"input"})), Contains("holds \"nan\""));
+  CHECK_THAT(divide(list({"x"}), list({"input"})), Contains("has 2 operands, not 1"));
+  CHECK_THAT(divide(list({"x", "x"}), list({"input"})), Contains("needs 2 inputs here, but has 1"));
+  CHECK_THAT(divide(list({"x", "2"}), list({"input", "input"})), Contains("needs 1 inputs here, but has 2"));
   CHECK(make_layer({{"layer", "elementwise"}, {"function", "divide"}, {"operands", list({"-inf", "x"})}})
             ->settings() ==
         Settings{{"layer", "elementwise"}, {"function", "divide"}, {"operands", list({"-inf", "x"})}});

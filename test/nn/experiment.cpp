@@ -1,8 +1,5 @@
 #include "experiment.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "convoke/core/random.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/inference_graph.hpp"
@@ -158,8 +155,7 @@ void check_reference(const Graph& graph, const Experiment& experiment, const Bat
       const double below = loss();
       values[i] = before;
       INFO(slot.name << "[" << i << "]");
-      CHECK(gradients.at(slot.name)[i] ==
-            Catch::Approx((above - below) / (2 * kStep)).epsilon(1e-5).margin(1e-8));
+      CHECK(gradients.at(slot.name)[i] == Approx((above - below) / (2 * kStep)).epsilon(1e-5).margin(1e-8));
     }
   }
 }

@@ -1,6 +1,4 @@
 // The focal losses against torchvision and the paper's formula, at gamma = 0 and at their limits.
-#include <cmath>
-
 #include "convoke/nn/losses/distillation.hpp"
 #include "convoke/nn/losses/loss.hpp"
 #include "support/catch.hpp"
@@ -31,9 +29,9 @@ MeanAndGradient computed(const LossPtr& loss, const std::vector<float>& outputs,
 }
 
 void check_equal(const MeanAndGradient& got, double mean, const std::vector<double>& gradient) {
-  CHECK(got.mean == Catch::Approx(mean).epsilon(1e-6));
+  CHECK(got.mean == Approx(mean).epsilon(1e-6));
   for (std::size_t i = 0; i < gradient.size(); ++i)
-    CHECK(got.gradient[i] == Catch::Approx(gradient[i]).epsilon(1e-5));
+    CHECK(got.gradient[i] == Approx(gradient[i]).epsilon(1e-5));
 }
 
 Settings focal(const char* name, double gamma) { return {{"name", name}, {"gamma", gamma}}; }
@@ -49,9 +47,9 @@ Settings focal(const char* name, double gamma) { return {{"name", name}, {"gamma
 TEST_CASE("the softmax focal loss equals the formula in PyTorch") {
   // focal(z, t, 2).mean(), focal(z, t, .5).mean()
   CHECK(computed(make_loss({{"name", "softmax_focal"}}), kRows, kRowLabels).mean ==
-        Catch::Approx(0.5034717307954305).epsilon(1e-6));
+        Approx(0.5034717307954305).epsilon(1e-6));
   CHECK(computed(make_loss(focal("softmax_focal", 0.5)), kRows, kRowLabels).mean ==
-        Catch::Approx(0.7573030503436489).epsilon(1e-6));
+        Approx(0.7573030503436489).epsilon(1e-6));
   // l = (focal(z, t, 2) * w[y]).mean(); torch.autograd.grad(l, z)
   Settings weighted = focal("softmax_focal", 2);
   weighted.set("class_weights", Value::Array{0.5, 2, 3});
@@ -71,12 +69,10 @@ TEST_CASE("the sigmoid focal loss equals torchvision's") {
   const auto mean = [](const Settings& s, const auto& x, const auto& y) {
     return computed(make_loss(s), x, y).mean;
   };
-  CHECK(mean(focal("sigmoid_focal", 2), kSingles, kSingleLabels) ==
-        Catch::Approx(0.767233774833002).epsilon(1e-6));
-  CHECK(mean(focal("sigmoid_focal", 2), kRows, kRowLabels) ==
-        Catch::Approx(0.27986711432899947).epsilon(1e-6));
+  CHECK(mean(focal("sigmoid_focal", 2), kSingles, kSingleLabels) == Approx(0.767233774833002).epsilon(1e-6));
+  CHECK(mean(focal("sigmoid_focal", 2), kRows, kRowLabels) == Approx(0.27986711432899947).epsilon(1e-6));
   CHECK(mean(focal("sigmoid_focal", 0.5), kSingles, kSingleLabels) ==
-        Catch::Approx(0.9644113938122556).epsilon(1e-6));
+        Approx(0.9644113938122556).epsilon(1e-6));
   // l = S(o, b, alpha=.25, gamma=2, reduction="mean"); torch.autograd.grad(l, o)
   Settings alpha = focal("sigmoid_focal", 2);
   alpha.set("class_weights", Value::Array{0.75, 0.25});
@@ -108,10 +104,10 @@ TEST_CASE("a focal loss of certain and of impossible predictions is finite") {
       INFO(name << ' ' << gamma);
       const std::vector<float> z{200, -200, -200};
       const MeanAndGradient right = computed(loss, z, {0}), wrong = computed(loss, z, {1});
-      CHECK(right.mean == Catch::Approx(0).margin(1e-12));
-      for (const float g : right.gradient) CHECK(g == Catch::Approx(0).margin(1e-12));
+      CHECK(right.mean == Approx(0).margin(1e-12));
+      for (const float g : right.gradient) CHECK(g == Approx(0).margin(1e-12));
       const double each = std::string_view(name) == "softmax_focal" ? 400 : 400.0 / 3;
-      CHECK(wrong.mean == Catch::Approx(each));
+      CHECK(wrong.mean == Approx(each));
       for (const float g : wrong.gradient) CHECK(std::isfinite(g));
       CHECK(wrong.gradient[1] < 0);
     }
@@ -120,16 +116,16 @@ TEST_CASE("a focal loss of certain and of impossible predictions is finite") {
 
 TEST_CASE("predictions of evaluations use gamma, and NaN is the worst prediction") {
   const std::vector<float> p{0.25F, 0.5F, 0.25F}, one{0.25F}, broken{NAN, NAN, NAN};
-  CHECK(make_loss(focal("softmax_focal", 2))->of(p, 0) == Catch::Approx(-0.5625 * std::log(0.25)));
-  CHECK(make_loss(focal("sigmoid_focal", 2))->of(one, 1) == Catch::Approx(-0.5625 * std::log(0.25)));
-  CHECK(make_loss(focal("sigmoid_focal", 2))->of(one, 0) == Catch::Approx(-0.0625 * std::log(0.75)));
-  CHECK(make_loss(focal("softmax_focal", 2))->of(broken, 0) == Catch::Approx(-std::log(1e-7)));
+  CHECK(make_loss(focal("softmax_focal", 2))->of(p, 0) == Approx(-0.5625 * std::log(0.25)));
+  CHECK(make_loss(focal("sigmoid_focal", 2))->of(one, 1) == Approx(-0.5625 * std::log(0.25)));
+  CHECK(make_loss(focal("sigmoid_focal", 2))->of(one, 0) == Approx(-0.0625 * std::log(0.75)));
+  CHECK(make_loss(focal("softmax_focal", 2))->of(broken, 0) == Approx(-std::log(1e-7)));
   // As training reports it: softmax, then `of`.
   const LossPtr loss = make_loss(focal("softmax_focal", 1.5));
   std::vector<float> prediction(kRows.begin(), kRows.begin() + 3);
   apply_activation(*loss, prediction, 3);
   const std::vector<float> first(kRows.begin(), kRows.begin() + 3);
-  CHECK(loss->of(prediction, 2) == Catch::Approx(computed(loss, first, {2}).mean).epsilon(1e-5));
+  CHECK(loss->of(prediction, 2) == Approx(computed(loss, first, {2}).mean).epsilon(1e-5));
 }
 
 TEST_CASE("a focal loss is the loss of the labels in a distillation") {

@@ -1,8 +1,6 @@
 // The decisions of fuse(), and fused plans against the unfused reference.
 #include "nn/plan/fusion.hpp"
 
-#include <vector>
-
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/conv2d.hpp"

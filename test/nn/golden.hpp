@@ -1,9 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "experiment.hpp"
 #include "support/catch.hpp"
 

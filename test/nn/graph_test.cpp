@@ -20,12 +20,7 @@ namespace {
 template <class Body>
 std::string refusal(const Shape& input, const Body& body) {
   Graph graph(input);
-  try {
-    body(nn::input(graph));
-  } catch (const Error& error) {
-    return std::string(error.what()) + " | " + error.hint();
-  }
-  return "";
+  return refusal_of([&] { body(nn::input(graph)); });
 }
 
 Shape shape_of(Symbol x) { return x.graph->node(x.node).shape; }

@@ -1,8 +1,6 @@
 // Which layers an inference graph keeps, and its outputs against the reference of the trained network.
 #include "convoke/nn/inference_graph.hpp"
 
-#include <vector>
-
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/border.hpp"

@@ -1,8 +1,5 @@
 #include "convoke/nn/initializer.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
@@ -44,7 +41,7 @@ void check_moments(const Initializer& initializer, double mean, double deviation
   const Moments m(draw(initializer));
   INFO(initializer.write().to_string());
   CHECK(std::abs(m.mean - mean) < 4 * deviation / std::sqrt(18000.0));
-  CHECK(m.deviation == Catch::Approx(deviation).epsilon(0.03));
+  CHECK(m.deviation == Approx(deviation).epsilon(0.03));
   CHECK(m.largest <= limit * (1 + 1e-6));
   if (limit < 10) CHECK(m.largest > 0.97 * limit);
 }
@@ -103,7 +100,7 @@ TEST_CASE("orthogonal: rows, or columns if they are fewer, are orthogonal and of
       for (std::size_t j = 0; j <= i; ++j) {
         double product = 0;
         for (std::size_t k = 0; k < length; ++k) product += at(i, k) * at(j, k);
-        CHECK(product == Catch::Approx(i == j ? 2.25 : 0).margin(1e-5));
+        CHECK(product == Approx(i == j ? 2.25 : 0).margin(1e-5));
       }
     }
   }

@@ -1,6 +1,4 @@
 // The gradient of a plan's input against finite differences of its loss.
-#include <cmath>
-
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/plan/network.hpp"
 #include "support/catch.hpp"
@@ -46,6 +44,6 @@ TEST_CASE("the gradient of the input equals finite differences, and changes no o
     samples[i] = before - 0x1p-5F;
     const double below = run(false, with, gradients);
     samples[i] = before;
-    CHECK(found[i] == Catch::Approx((above - below) / 0x1p-4).epsilon(0.02).margin(2e-4));
+    CHECK(found[i] == Approx((above - below) / 0x1p-4).epsilon(0.02).margin(2e-4));
   }
 }

@@ -1,12 +1,5 @@
 // Our kernels in every layout that they support, against loops over (n, c, h, w) in the same layout.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdlib>
 #include <cstring>
-#include <limits>
-#include <string_view>
-#include <vector>
 
 #include "convoke/core/random.hpp"
 #include "nn/kernels/batch_norm.hpp"
@@ -277,5 +270,5 @@ TEST_CASE("softmax: large values, ties") {
   softmax_forward(x.data(), y.data(), 2, 3);
   CHECK(y[0] == 1);
   CHECK(y[2] == 0);
-  CHECK(y[4] == Catch::Approx(1.0 / 3));
+  CHECK(y[4] == Approx(1.0 / 3));
 }

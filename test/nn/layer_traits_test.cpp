@@ -1,9 +1,6 @@
 // The traits of layers, compared with their behavior.
 #include "convoke/nn/layer_traits.hpp"
 
-#include <optional>
-#include <set>
-
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/dense.hpp"

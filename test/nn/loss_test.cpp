@@ -1,8 +1,6 @@
 // Losses against Keras and against differences, and errors in their options.
 #include "convoke/nn/losses/loss.hpp"
 
-#include <cmath>
-
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
@@ -32,10 +30,10 @@ TEST_CASE("softmax cross-entropy: large logits, ties, the share of the batch") {
   const std::vector<std::int32_t> labels{1, 0};
   std::vector<float> dx(6);
   const LossSums result = default_loss()->compute({x.data(), 3, labels, {}, 4}, dx.data());
-  CHECK(result.loss == Catch::Approx(1000 + std::log(3.0)));
+  CHECK(result.loss == Approx(1000 + std::log(3.0)));
   CHECK(result.correct == 1);  // of equal logits the first is the prediction
   const std::vector<float> expected{0.25F, -0.25F, 0, -2.0F / 12, 1.0F / 12, 1.0F / 12};
-  for (std::size_t i = 0; i < 6; ++i) CHECK(dx[i] == Catch::Approx(expected[i]).margin(1e-7));
+  for (std::size_t i = 0; i < 6; ++i) CHECK(dx[i] == Approx(expected[i]).margin(1e-7));
 }
 
 TEST_CASE("losses equal Keras'") {
@@ -45,7 +43,7 @@ TEST_CASE("losses equal Keras'") {
   // L.CategoricalCrossentropy(from_logits=True, label_smoothing=s)(t, z) for s in (0, .1); weights [.5, 2,
   // 3]: sample_weight=[3., 2.]; L.BinaryCrossentropy(from_logits=True, label_smoothing=s)(b, y), (t, z);
   // L.MeanSquaredError()(b, y), (t, z); L.MeanAbsoluteError()(b, y), (t, z)
-  const auto near = [](double value) { return Catch::Approx(value).epsilon(1e-6); };
+  const auto near = [](double value) { return Approx(value).epsilon(1e-6); };
   const Value weights(Value::Array{0.5, 2, 3});
   Settings s{{"name", "softmax_cross_entropy"}};
   CHECK(mean_loss(s, kThree, kThreeLabels) == near(0.9066473245620728));
@@ -109,11 +107,11 @@ TEST_CASE("the loss of a mixture is the weighted sum of the losses of its labels
         correct += share >= 0.5 ? of_a.correct : of_b.correct;
         for (std::size_t j = 0; j < k; ++j)
           CHECK(dx[i * k + j] ==
-                Catch::Approx(share * static_cast<double>(da[j]) + (1 - share) * static_cast<double>(db[j]))
+                Approx(share * static_cast<double>(da[j]) + (1 - share) * static_cast<double>(db[j]))
                     .margin(1e-7));
       }
       CHECK(n == static_cast<std::int64_t>(shares.size()));
-      CHECK(mixed.loss == Catch::Approx(expected).epsilon(1e-6));
+      CHECK(mixed.loss == Approx(expected).epsilon(1e-6));
       CHECK(mixed.correct == correct);
     }
   }
@@ -153,7 +151,7 @@ TEST_CASE("gradients of losses equal finite differences") {
       z[i] = before - 0x1p-8F;
       const double below = sum();
       z[i] = before;
-      CHECK(gradient[i] == Catch::Approx((above - below) / 0x1p-7 / 5).epsilon(1e-4).margin(1e-5));
+      CHECK(gradient[i] == Approx((above - below) / 0x1p-7 / 5).epsilon(1e-4).margin(1e-5));
     }
   }
 }
@@ -167,7 +165,7 @@ TEST_CASE("one output stands for two classes, or for the nearest label") {
   std::vector<float> two(2);
   binary->to_probabilities(std::vector<float>{0.75F}, two);
   CHECK(two == std::vector<float>{0.25F, 0.75F});
-  CHECK(binary->of(std::vector<float>{0.75F}, 1) == Catch::Approx(-std::log(0.75)));
+  CHECK(binary->of(std::vector<float>{0.75F}, 1) == Approx(-std::log(0.75)));
 
   const LossPtr graded = make_loss({{"name", "mean_squared_error"}});
   CHECK(graded->fits(1, 5));
@@ -188,14 +186,11 @@ TEST_CASE("unknown losses and options are refused") {
   CHECK(error_of([] {
           make_loss({{"name", "softmax_crossentropy"}});
         }) == "unknown loss \"softmax_crossentropy\" (did you mean \"softmax_cross_entropy\"?)");
-  CHECK(error_of([] {
-          make_loss({{"name", "mean_squared_error"}, {"label_smoothing", 0.1}});
-        }).find("label_smoothing") != std::string::npos);
-  CHECK(error_of([] {
-          make_loss({{"label_smoothing", 1.0}});
-        }).find("at least 0 and below 1") != std::string::npos);
-  CHECK(error_of([] {
-          make_loss({{"class_weights", Value::Array{1, -1}}});
-        }).find("at least 0") != std::string::npos);
+  CHECK_THAT(error_of([] {
+               make_loss({{"name", "mean_squared_error"}, {"label_smoothing", 0.1}});
+             }),
+             Contains("label_smoothing"));
+  CHECK_THAT(error_of([] { make_loss({{"label_smoothing", 1.0}}); }), Contains("at least 0 and below 1"));
+  CHECK_THAT(error_of([] { make_loss({{"class_weights", Value::Array{1, -1}}}); }), Contains("at least 0"));
   CHECK(!make_loss({{"class_weights", Value::Array{1, 2}}})->fits(3, 3));
 }

@@ -1,8 +1,5 @@
 // gaussian_noise, stochastic_depth and dropout of whole channels: their random numbers follow from (seed,
 // epoch, sample, node) alone.
-#include <algorithm>
-#include <cmath>
-
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
@@ -106,8 +103,8 @@ TEST_CASE("gaussian_noise has the requested standard deviation and mean 0") {
   }
   const double n = 40000;
   CHECK(std::abs(sum / n) < 4 * 0.5 / std::sqrt(n));
-  CHECK(std::sqrt(square / n) == Catch::Approx(0.5).epsilon(0.02));
-  CHECK(within / n == Catch::Approx(0.6827).margin(0.01));  // erf(1 / sqrt 2)
+  CHECK(std::sqrt(square / n) == Approx(0.5).epsilon(0.02));
+  CHECK(within / n == Approx(0.6827).margin(0.01));  // erf(1 / sqrt 2)
 }
 
 TEST_CASE("stochastic_depth drops whole samples and spatial dropout drops whole channels, at their rates") {
@@ -123,11 +120,9 @@ TEST_CASE("stochastic_depth drops whole samples and spatial dropout drops whole 
   for (const double rate : {0.1, 0.5}) {
     const double margin = 4 * std::sqrt(rate * (1 - rate) / 1000);
     const auto depth = [&](Symbol x) { return stochastic_depth(x, rate); };
-    CHECK(fraction(of_ones({2, 1, 2}, ids_below(1000), depth), 4, rate) ==
-          Catch::Approx(rate).margin(margin));
+    CHECK(fraction(of_ones({2, 1, 2}, ids_below(1000), depth), 4, rate) == Approx(rate).margin(margin));
     const auto spatial = [&](Symbol x) { return dropout(x, {.rate = rate, .spatial = true}); };
-    CHECK(fraction(of_ones({50, 1, 2}, ids_below(20), spatial), 2, rate) ==
-          Catch::Approx(rate).margin(margin));
+    CHECK(fraction(of_ones({50, 1, 2}, ids_below(20), spatial), 2, rate) == Approx(rate).margin(margin));
   }
 }
 

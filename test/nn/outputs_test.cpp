@@ -1,9 +1,6 @@
 // What the outputs of a network are, whatever layers follow its last activation.
-#include <cmath>
-#include <string>
-
-#include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/losses/outputs.hpp"
+#include "convoke/nn/layer_table.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
 
@@ -89,7 +86,7 @@ TEST_CASE("the key `outputs` of a loss decides, and otherwise the network") {
   CHECK_FALSE(outputs_are_activated(flat, *with("logits")));
   CHECK(with("auto")->settings() == default_loss()->settings());
   CHECK_FALSE(with("logits")->settings() == default_loss()->settings());
-  CHECK_THROWS_WITH(with("odds"), Catch::Contains("outputs"));
+  CHECK_THROWS_WITH(with("odds"), Contains("outputs"));
 }
 
 TEST_CASE("views behind the softmax change nothing in training") {
@@ -124,7 +121,7 @@ TEST_CASE("a mean of softmaxes is trained by its probabilities: finite differenc
     };
     AlignedBuffer<float>& values = training.parameters;
     const Outcome step = training.run(batch);
-    CHECK(step.loss / 3 == Catch::Approx(expected_loss(values)).epsilon(1e-5));
+    CHECK(step.loss / 3 == Approx(expected_loss(values)).epsilon(1e-5));
     std::int64_t checked = 0;
     for (std::size_t i = 0; i < training.layout->trainable_size(); ++i) {
       constexpr float kStep = 1e-2F;
@@ -137,7 +134,7 @@ TEST_CASE("a mean of softmaxes is trained by its probabilities: finite differenc
       values.span()[i] = own - kStep;
       const double below = expected_loss(values);
       values.span()[i] = own;
-      CHECK(gradient == Catch::Approx((above - below) / (2 * static_cast<double>(kStep))).margin(2e-4));
+      CHECK(gradient == Approx((above - below) / (2 * static_cast<double>(kStep))).margin(2e-4));
     }
     CHECK(checked >= graph.trainable_count());
   }

@@ -1,10 +1,5 @@
 #include "convoke/nn/plan/parameters.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <set>
-
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
@@ -162,7 +157,7 @@ TEST_CASE("initial weights are uniform within Glorot's limits, and vectors are z
     CHECK(largest <= limit);
     CHECK(largest > 0.995 * limit);
     CHECK(std::abs(sum / n) < 4 * limit / std::sqrt(3 * n));
-    CHECK(squares / n == Catch::Approx(limit * limit / 3).epsilon(0.05));
+    CHECK(squares / n == Approx(limit * limit / 3).epsilon(0.05));
   }
   CHECK(values_of("conv2d_1.bias") == std::vector<float>(64, 0.0F));
   CHECK(values_of("batch_norm_1.gamma") == std::vector<float>(64, 1.0F));

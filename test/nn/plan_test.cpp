@@ -1,8 +1,5 @@
 // Plans: their memory, the order in which gradients become final, and their lists of steps.
-#include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "convoke/core/random.hpp"
 #include "convoke/nn/layers/activation.hpp"
@@ -216,7 +213,7 @@ TEST_CASE("steps contain their node, operations and algorithm") {
   // conv2d_1 has two passes (no gradient of the input), the others have three; 4 samples.
   const double once = 2.0 * (12 * 12 * 32 * 9);
   const double thrice = 2.0 * (2 * 6 * 6 * 32 * 32 * 9 + 288 * 24 + 24 * 10);
-  CHECK(flops == Catch::Approx(4 * (2 * once + 3 * thrice)));
+  CHECK(flops == Approx(4 * (2 * once + 3 * thrice)));
   CHECK(network.activation_bytes() > 0);
 }
 

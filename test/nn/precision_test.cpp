@@ -1,6 +1,4 @@
 // bf16 against fp32, and the bf16 copies of the weights.
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "convoke/nn/backend.hpp"

@@ -1,6 +1,4 @@
 // Values that large plans compute again in backward.
-#include <algorithm>
-
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"

@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "convoke/core/error.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/nn/layer_table.hpp"
+#include "support/error_of.hpp"
 
 inline convoke::Value::Array list(std::initializer_list<convoke::Value> values) { return values; }
 
@@ -12,10 +12,5 @@ inline convoke::Value::Array list(std::initializer_list<convoke::Value> values) 
 /// none.
 inline std::string refusal(const convoke::Shape& input, std::vector<convoke::Settings> layers) {
   layers.back().set_where("recipe.toml:7");
-  try {
-    convoke::nn::build_graph(input, layers);
-  } catch (const convoke::Error& error) {
-    return std::string(error.what()) + " | " + error.hint();
-  }
-  return "";
+  return refusal_of([&] { convoke::nn::build_graph(input, layers); });
 }

@@ -1,7 +1,4 @@
 // embedding, lstm and gru.
-#include <algorithm>
-#include <cmath>
-
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/dense.hpp"
@@ -318,15 +315,18 @@ TEST_CASE("recurrent layers refuse inputs that do not fit, and name the shapes")
         }) ==
         "embedding_1 (embedding): needs tokens (N, L), but its input is (N, 4) | "
         "make it the first layer of a network whose input is tokens; use dense or conv2d for numbers");
-  CHECK(refusal([] {
-          make_layer({{"layer", "lstm"}, {"units", 0}});
-        }).find("\"units\" must be at least 1, but is 0") != std::string::npos);
-  CHECK(refusal([] {
-          make_layer({{"layer", "gru"}, {"units", 2}, {"recurrent_dropout", 1}});
-        }).find("\"recurrent_dropout\" must be at least 0 and below 1, but is 1") != std::string::npos);
-  CHECK(refusal([] {
-          make_layer({{"layer", "embedding"}, {"vocabulary", 0}, {"units", 2}});
-        }).find("\"vocabulary\" must be at least 1, but is 0") != std::string::npos);
+  CHECK_THAT(refusal([] {
+               make_layer({{"layer", "lstm"}, {"units", 0}});
+             }),
+             Contains("\"units\" must be at least 1, but is 0"));
+  CHECK_THAT(refusal([] {
+               make_layer({{"layer", "gru"}, {"units", 2}, {"recurrent_dropout", 1}});
+             }),
+             Contains("\"recurrent_dropout\" must be at least 0 and below 1, but is 1"));
+  CHECK_THAT(refusal([] {
+               make_layer({{"layer", "embedding"}, {"vocabulary", 0}, {"units", 2}});
+             }),
+             Contains("\"vocabulary\" must be at least 1, but is 0"));
 }
 
 TEST_CASE("initial values: uniform, orthogonal, bias 1 of the forget gates") {

@@ -156,7 +156,7 @@ TEST_CASE("shared layers, penalties and frozen layers are written and read back"
   CHECK(graph.parameter_count() == 4 * 4 + 4 + 4 * 3 + 3);
   CHECK(graph.trainable_count() == 20);
   CHECK(graph.owner(graph.node(graph.find("dense_3"))).name == "a.dense");
-  CHECK(graph.summary().find("(parameters of a.dense)") != std::string::npos);
+  CHECK_THAT(graph.summary(), Contains("(parameters of a.dense)"));
   const std::vector<Settings> described = describe_graph(graph);
   const Graph again = build_graph({4}, described);
   CHECK(describe_graph(again) == described);
@@ -210,6 +210,6 @@ TEST_CASE("an error in a network of 200 layers names its node, the shapes and th
         "join them before it with a concat or add layer");
   const std::string unknown = with(layer("relu", {{"inputs", list({"conv2d77"})}}));
   CHECK(unknown.starts_with("recipe.toml:7: no node is called \"conv2d77\" (did you mean \"conv2d_"));
-  CHECK(unknown.find("the last of 199 nodes so far: conv2d_94") != std::string::npos);
-  CHECK(unknown.find("conv2d_93") == std::string::npos);
+  CHECK_THAT(unknown, Contains("the last of 199 nodes so far: conv2d_94"));
+  CHECK_THAT(unknown, !Contains("conv2d_93"));
 }

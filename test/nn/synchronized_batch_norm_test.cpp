@@ -1,8 +1,5 @@
 // Synchronized batch norm: several micro-batches of a plan, and several plans, compute the same from
 // a batch as one micro-batch of the whole batch.
-#include <algorithm>
-#include <cmath>
-#include <memory>
 #include <tuple>
 
 #include "convoke/nn/freeze.hpp"
@@ -186,7 +183,7 @@ TEST_CASE("synchronized: the variance of values far from zero, and of a constant
   Batch batch(graph, 4);
   for (std::size_t i = 0; i < batch.input.size(); ++i)
     batch.input[i] = 10000.0F + (i % 2 == 0 ? 1.0F : -1.0F);
-  CHECK(experiment.run(batch).gradients.at("batch_norm_1.running_variance")[0] == Catch::Approx(1));
+  CHECK(experiment.run(batch).gradients.at("batch_norm_1.running_variance")[0] == Approx(1));
   for (float& value : batch.input) value = 1234.5F;
   const Outcome constant = experiment.run(batch);
   CHECK(constant.gradients.at("batch_norm_1.running_variance")[0] < 1e-6);
@@ -229,7 +226,7 @@ TEST_CASE("synchronized: loss, gradients and statistics equal those of PyTorch o
   batch.labels = {0, 2, 1, 1, 0, 2, 2};
   batch.input = fill(9, 7 * 2 * 4 * 3, 0, 3);
   const Outcome outcome = experiment.run(batch);
-  CHECK(outcome.loss / 7 == Catch::Approx(2.0516937520607064).epsilon(1e-5));
+  CHECK(outcome.loss / 7 == Approx(2.0516937520607064).epsilon(1e-5));
   CHECK(difference(outcome.output,
                    {3.302345,  -1.984009, -3.045475, -2.428728, 1.585194, 2.25002,   3.444373,
                     -1.80871,  -3.208896, -2.513388, 1.286985,  2.371073, 3.543102,  -1.605999,

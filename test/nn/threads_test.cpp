@@ -1,12 +1,6 @@
 // Worker threads: each has its own plan and gradients; all share the parameters.
 #include "convoke/nn/backend.hpp"
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <thread>
-#include <vector>
-
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/conv2d.hpp"

@@ -1,8 +1,4 @@
 // Whole training steps against the reference and against Keras.
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <numeric>
 #include <tuple>
 
 #include "convoke/nn/layers/activation.hpp"
@@ -44,7 +40,7 @@ TEST_CASE("twenty steps of SGD equal the reference in double") {
     model.forward(values, true, batch.key());
     loss = model.loss(batch.labels);
     if (step == 0) first_loss = loss;
-    CHECK(outcome.loss == Catch::Approx(loss).epsilon(1e-4));
+    CHECK(outcome.loss == Approx(loss).epsilon(1e-4));
     const reference::Parameters gradients = model.backward(batch.labels, 8);
     for (const ParameterSlot& slot : layout.slots()) {
       if (!slot.spec.trainable) continue;
@@ -160,7 +156,7 @@ TEST_CASE("loss, gradients and statistics of a small CNN equal those of Keras") 
       continue;
     }
     CHECK(difference(outcome.output, kLogits) < 1e-5);
-    CHECK(outcome.loss / 4 == Catch::Approx(kLoss).epsilon(1e-5));
+    CHECK(outcome.loss / 4 == Approx(kLoss).epsilon(1e-5));
     for (const auto& [name, expected] : keras_gradients()) {
       INFO(name);
       CHECK(difference(outcome.gradients.at(name), expected) < 1e-5);

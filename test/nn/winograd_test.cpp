@@ -1,12 +1,7 @@
 // The Winograd kernels of every instruction set of this processor, against loops in double precision.
 #include "nn/kernels/winograd/winograd.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <limits>
-#include <utility>
-#include <vector>
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/core/random.hpp"

@@ -1,8 +1,4 @@
 // The modern families of the zoo: their sizes equal those of torchvision and Keras Applications.
-#include <algorithm>
-#include <cmath>
-#include <span>
-
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/nn/zoo.hpp"

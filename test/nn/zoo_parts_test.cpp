@@ -1,8 +1,6 @@
 // The blocks and the head of the zoo's networks.
 #include "convoke/nn/zoo_parts.hpp"
 
-#include <algorithm>
-
 #include "convoke/nn/freeze.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/zoo.hpp"

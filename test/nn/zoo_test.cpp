@@ -1,9 +1,6 @@
 // The classic families of the zoo: their sizes equal those of torchvision, Keras Applications and the papers.
 #include "convoke/nn/zoo.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "convoke/nn/backend.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"

@@ -10,11 +10,11 @@ TEST_CASE("adagrad: three steps computed by hand") {
   const Adagrad adagrad({.initial_accumulator_value = 1.0});
   Training training(adagrad, {1.0F});
   training.step({1.7320508F}, 1.0);
-  CHECK(training.weights()[0] == Catch::Approx(1 - 0.8660254).margin(1e-6));
+  CHECK(training.weights()[0] == Approx(1 - 0.8660254).margin(1e-6));
   training.step({2.2360680F}, 1.0);
-  CHECK(training.weights()[0] == Catch::Approx(1 - 0.8660254 - 0.7453560).margin(1e-6));
+  CHECK(training.weights()[0] == Approx(1 - 0.8660254 - 0.7453560).margin(1e-6));
   training.step({-4.0F}, 1.0);
-  CHECK(training.weights()[0] == Catch::Approx(1 - 0.8660254 - 0.7453560 + 0.8).margin(1e-6));
+  CHECK(training.weights()[0] == Approx(1 - 0.8660254 - 0.7453560 + 0.8).margin(1e-6));
 }
 
 TEST_CASE("adagrad: fifty steps equal Keras'") {

@@ -11,11 +11,11 @@ TEST_CASE("adam: three steps computed by hand") {
   const Adam adam({.beta_1 = 0.5, .beta_2 = 0.5, .epsilon = 1e-7});
   Training training(adam, {1.0F});
   training.step({1.0F}, 1.0);
-  CHECK(training.weights()[0] == Catch::Approx(0.0).margin(1e-6));
+  CHECK(training.weights()[0] == Approx(0.0).margin(1e-6));
   training.step({-1.0F}, 1.0);
-  CHECK(training.weights()[0] == Catch::Approx(1.0 / 3).margin(1e-6));
+  CHECK(training.weights()[0] == Approx(1.0 / 3).margin(1e-6));
   training.step({2.0F}, 1.0);
-  CHECK(training.weights()[0] == Catch::Approx(1.0 / 3 - 0.6069769787).margin(1e-6));
+  CHECK(training.weights()[0] == Approx(1.0 / 3 - 0.6069769787).margin(1e-6));
 }
 
 TEST_CASE("adam: epsilon is added to the root, before bias correction") {
@@ -23,7 +23,7 @@ TEST_CASE("adam: epsilon is added to the root, before bias correction") {
   const Adam adam({.epsilon = 1.0});
   Training training(adam, {0.0F});
   training.step({1.0F}, 1.0);
-  CHECK(training.weights()[0] == Catch::Approx(-0.0316227766 / 1.0316227766));
+  CHECK(training.weights()[0] == Approx(-0.0316227766 / 1.0316227766));
 }
 
 TEST_CASE("adam: fifty steps equal Keras'") {
@@ -34,7 +34,7 @@ TEST_CASE("adam: fifty steps equal Keras'") {
   const std::vector<float> a = fifty_steps(Adam());
   const std::vector<float> b = fifty_steps(Adam({.beta_1 = 0.8, .beta_2 = 0.99, .epsilon = 1e-3}));
   for (std::size_t i = 0; i < 5; ++i) {
-    CHECK(a[i] == Catch::Approx(defaults[i]).epsilon(0).margin(1e-5));
-    CHECK(b[i] == Catch::Approx(others[i]).epsilon(0).margin(1e-5));
+    CHECK(a[i] == Approx(defaults[i]).epsilon(0).margin(1e-5));
+    CHECK(b[i] == Approx(others[i]).epsilon(0).margin(1e-5));
   }
 }

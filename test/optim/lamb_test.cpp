@@ -11,8 +11,8 @@ TEST_CASE("lamb: a step computed by hand") {
   const Lamb lamb({.adam = {.epsilon = 1e-12}, .weight_decay = 0.5});
   Training training(lamb, {3.0F, 4.0F});
   training.step({6.0F, -0.25F}, 0.1);
-  CHECK(training.weights()[0] == Catch::Approx(3 - 0.185695338 * 2.5));
-  CHECK(training.weights()[1] == Catch::Approx(4 - 0.185695338));
+  CHECK(training.weights()[0] == Approx(3 - 0.185695338 * 2.5));
+  CHECK(training.weights()[1] == Approx(4 - 0.185695338));
 }
 
 TEST_CASE("lamb: fifty steps without weight decay equal Keras'") {

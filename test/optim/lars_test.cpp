@@ -12,12 +12,12 @@ TEST_CASE("lars: two steps computed by hand") {
   const Lars lars({.momentum = 0.5, .weight_decay = 0.5, .trust_coefficient = 2.0, .epsilon = 0.0});
   Training training(lars, {3.0F, 4.0F});
   training.step({6.0F, 8.0F}, 0.1);
-  CHECK(training.weights()[0] == Catch::Approx(2.4));
-  CHECK(training.weights()[1] == Catch::Approx(3.2));
+  CHECK(training.weights()[0] == Approx(2.4));
+  CHECK(training.weights()[1] == Approx(3.2));
   // ||w|| = 4, ||g|| = 2: 0.1 * 2 * 4 / (2 + 0.5 * 4) = 0.2; v = 0.5 (-0.6, -0.8) - 0.2 (1.2 - 2, 1.6 + 0)
   training.step({-2.0F, 0.0F}, 0.1);
-  CHECK(training.weights()[0] == Catch::Approx(2.4 - 0.3 + 0.16));
-  CHECK(training.weights()[1] == Catch::Approx(3.2 - 0.4 - 0.32));
+  CHECK(training.weights()[0] == Approx(2.4 - 0.3 + 0.16));
+  CHECK(training.weights()[1] == Approx(3.2 - 0.4 - 0.32));
 }
 
 TEST_CASE("lars: fifty steps equal timm's") {

@@ -11,10 +11,10 @@ TEST_CASE("nadam: two steps computed by hand") {
   Training training(nadam, {1.0F});
   // m = 0.5, v = 0.5 of 1 - 0.5: (0.2696 * 0.5 / 0.929904 + 0.74 * 1 / 0.74) / 1
   training.step({1.0F}, 1.0);
-  CHECK(training.weights()[0] == Catch::Approx(-0.144961200).margin(1e-6));
+  CHECK(training.weights()[0] == Approx(-0.144961200).margin(1e-6));
   // m = -0.25, v = 0.75 of 1 - 0.25: (0.278816 * -0.25 / 0.9804561137 + 0.7304 * -1 / 0.929904) / 1
   training.step({-1.0F}, 1.0);
-  CHECK(training.weights()[0] == Catch::Approx(-0.144961200 + 0.0710934504 + 0.785457424).margin(1e-6));
+  CHECK(training.weights()[0] == Approx(-0.144961200 + 0.0710934504 + 0.785457424).margin(1e-6));
 }
 
 TEST_CASE("nadam: fifty steps equal Keras'") {
@@ -42,6 +42,6 @@ TEST_CASE("nadam: the product of the momentum's schedule equals that of a plain 
     const double scale = 1 / std::sqrt(1 / (1 - std::pow(0.5, static_cast<double>(t))));
     const double expected =
         0.5 * (mu(t + 1) / (1 - product * mu(t + 1)) + (1 - mu(t)) / (1 - product)) * scale;
-    if (t < 5 || (t > 895 && t < 905) || t == 2000) CHECK(weight == Catch::Approx(-expected).epsilon(1e-5));
+    if (t < 5 || (t > 895 && t < 905) || t == 2000) CHECK(weight == Approx(-expected).epsilon(1e-5));
   }
 }

@@ -200,7 +200,7 @@ TEST_CASE("wrong optimizer settings are refused") {
     const auto& [key, value] = settings.entries().back();
     const std::string message = refused_optimizer(settings);
     INFO(message);
-    CHECK(message.find("\"" + key + "\" must be") != std::string::npos);
-    CHECK((message + " | ").find("but is " + value.to_string() + " | ") != std::string::npos);
+    CHECK_THAT(message, Contains("\"" + key + "\" must be"));
+    CHECK_THAT((message + " | "), Contains("but is " + value.to_string() + " | "));
   }
 }

@@ -1,9 +1,5 @@
 #include "convoke/optim/passes.hpp"
 
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "convoke/core/random.hpp"
 #include "convoke/optim/sgd.hpp"
 #include "optim/training.hpp"
@@ -41,8 +37,8 @@ TEST_CASE("norms equal those of a plain loop, and padding with zeros changes no 
       magnitudes += std::abs(static_cast<long double>(value));
     }
     const double sum = sum_of_squares(values);
-    CHECK(sum == Catch::Approx(static_cast<double>(squares)).epsilon(1e-13));
-    CHECK(sum_of_magnitudes(values) == Catch::Approx(static_cast<double>(magnitudes)).epsilon(1e-13));
+    CHECK(sum == Approx(static_cast<double>(squares)).epsilon(1e-13));
+    CHECK(sum_of_magnitudes(values) == Approx(static_cast<double>(magnitudes)).epsilon(1e-13));
     values.resize((n + 15) / 16 * 16 + 32);
     CHECK(sum_of_squares(values) == sum);
   }
@@ -56,14 +52,14 @@ TEST_CASE("a penalty and its gradient equal those of Keras' L1L2") {
   const std::vector<float> expected{0.109999999F, -0.0600000024F, 0,
                                     0.310000002F, -0.409999996F,  0.0350000001F};
   std::vector<float> gradients(6);
-  CHECK(add_penalty(weights, 0.01, 0.1, gradients) == Catch::Approx(0.701562524));
-  for (std::size_t i = 0; i < 6; ++i) CHECK(gradients[i] == Catch::Approx(expected[i]).margin(1e-8));
+  CHECK(add_penalty(weights, 0.01, 0.1, gradients) == Approx(0.701562524));
+  for (std::size_t i = 0; i < 6; ++i) CHECK(gradients[i] == Approx(expected[i]).margin(1e-8));
   CHECK(gradients[2] == 0);
 
   // The gradient is added to the existing values.
-  CHECK(add_penalty(weights, 1.0, 0.0, gradients) == Catch::Approx(4.375));
-  CHECK(gradients[4] == Catch::Approx(expected[4] - 1));
-  CHECK(add_penalty(weights, 0.0, 1.0, gradients) == Catch::Approx(6.578125));
+  CHECK(add_penalty(weights, 1.0, 0.0, gradients) == Approx(4.375));
+  CHECK(gradients[4] == Approx(expected[4] - 1));
+  CHECK(add_penalty(weights, 0.0, 1.0, gradients) == Approx(6.578125));
 }
 
 TEST_CASE("clipping by value equals Keras'") {
@@ -104,5 +100,5 @@ TEST_CASE("the moving average of fifty steps equals Keras'") {
     if (t == 1) CHECK(average == training.weights());
   }
   const std::vector<float> expected{0.500044584F, 0.301409781F, 0.103069603F, -0.22455284F, -1.27331817F};
-  for (std::size_t i = 0; i < 5; ++i) CHECK(average[i] == Catch::Approx(expected[i]).epsilon(0).margin(2e-6));
+  for (std::size_t i = 0; i < 5; ++i) CHECK(average[i] == Approx(expected[i]).epsilon(0).margin(2e-6));
 }

@@ -10,20 +10,20 @@ TEST_CASE("rmsprop: three steps computed by hand") {
   const RmsProp plain({.rho = 0.5});
   Training training(plain, {1.0F});
   training.step({1.0F}, 1.0);
-  CHECK(training.weights()[0] == Catch::Approx(1 - 1.4142136).margin(1e-6));
+  CHECK(training.weights()[0] == Approx(1 - 1.4142136).margin(1e-6));
   training.step({-1.0F}, 1.0);
-  CHECK(training.weights()[0] == Catch::Approx(1 - 1.4142136 + 1.1547005).margin(1e-6));
+  CHECK(training.weights()[0] == Approx(1 - 1.4142136 + 1.1547005).margin(1e-6));
   training.step({2.0F}, 1.0);
-  CHECK(training.weights()[0] == Catch::Approx(1 - 1.4142136 + 1.1547005 - 1.2977714).margin(1e-6));
+  CHECK(training.weights()[0] == Approx(1 - 1.4142136 + 1.1547005 - 1.2977714).margin(1e-6));
 
   // momentum 0.5: v = 1.4142136, -0.4475937, 1.0739746
   const RmsProp heavy({.rho = 0.5, .momentum = 0.5});
   Training ball(heavy, {1.0F});
   ball.step({1.0F}, 1.0);
   ball.step({-1.0F}, 1.0);
-  CHECK(ball.weights()[0] == Catch::Approx(1 - 1.4142136 + 0.4475937).margin(1e-6));
+  CHECK(ball.weights()[0] == Approx(1 - 1.4142136 + 0.4475937).margin(1e-6));
   ball.step({2.0F}, 1.0);
-  CHECK(ball.weights()[0] == Catch::Approx(1 - 1.4142136 + 0.4475937 - 1.0739746).margin(1e-6));
+  CHECK(ball.weights()[0] == Approx(1 - 1.4142136 + 0.4475937 - 1.0739746).margin(1e-6));
 }
 
 TEST_CASE("rmsprop: epsilon is added inside the root") {
@@ -40,8 +40,8 @@ TEST_CASE("rmsprop: fifty steps equal Keras'") {
   const std::vector<float> a = fifty_steps(RmsProp());
   const std::vector<float> b = fifty_steps(RmsProp({.rho = 0.8, .momentum = 0.9, .epsilon = 1e-5}));
   for (std::size_t i = 0; i < 5; ++i) {
-    CHECK(a[i] == Catch::Approx(defaults[i]).epsilon(0).margin(2e-6));
-    CHECK(b[i] == Catch::Approx(others[i]).epsilon(0).margin(2e-6));
+    CHECK(a[i] == Approx(defaults[i]).epsilon(0).margin(2e-6));
+    CHECK(b[i] == Approx(others[i]).epsilon(0).margin(2e-6));
   }
 }
 

@@ -1,7 +1,5 @@
 #include "convoke/optim/schedule.hpp"
 
-#include <cmath>
-
 #include "convoke/core/error.hpp"
 #include "support/catch.hpp"
 
@@ -21,7 +19,7 @@ std::vector<double> factors(const Settings& settings, std::int64_t total,
 
 void check_near(const std::vector<double>& actual, const std::vector<double>& expected) {
   REQUIRE(actual.size() == expected.size());
-  for (std::size_t i = 0; i < actual.size(); ++i) CHECK(actual[i] == Catch::Approx(expected[i]).margin(1e-7));
+  for (std::size_t i = 0; i < actual.size(); ++i) CHECK(actual[i] == Approx(expected[i]).margin(1e-7));
 }
 
 std::string refused_schedule(const Settings& settings) {
@@ -261,7 +259,7 @@ TEST_CASE("wrong schedule settings are refused") {
     const auto& [key, value] = settings.entries().back();
     const std::string message = refused_schedule(settings);
     INFO(message);
-    CHECK(message.find("\"" + key + "\" must be") != std::string::npos);
-    CHECK((message + " | ").find("but is " + value.to_string() + " | ") != std::string::npos);
+    CHECK_THAT(message, Contains("\"" + key + "\" must be"));
+    CHECK_THAT((message + " | "), Contains("but is " + value.to_string() + " | "));
   }
 }

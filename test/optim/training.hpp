@@ -1,10 +1,4 @@
 #pragma once
-#include <cmath>
-#include <cstdint>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "convoke/optim/optimizer.hpp"
 #include "support/catch.hpp"
 
@@ -69,5 +63,5 @@ inline void check_near(const std::vector<float>& weights, const std::vector<floa
                        double margin = 2e-6) {
   REQUIRE(weights.size() == expected.size());
   for (std::size_t i = 0; i < weights.size(); ++i)
-    CHECK(weights[i] == Catch::Approx(expected[i]).epsilon(0).margin(margin));
+    CHECK(weights[i] == Approx(expected[i]).epsilon(0).margin(margin));
 }

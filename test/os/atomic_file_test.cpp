@@ -3,24 +3,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <string>
-
 #include "convoke/core/error.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/full_disk.hpp"
 #include "support/skip.hpp"
-#include "support/temporary_folder.hpp"
 
 using convoke::Error;
 using convoke::os::AtomicFile;
 using convoke::os::replace_file;
 using convoke::os::replace_text;
 using convoke::os::require_replaceable;
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -42,7 +35,7 @@ TEST_CASE("a writer that fails leaves the old file and no temporary") {
   const TemporaryFolder folder;
   replace_text(folder / "a.txt", "one");
   const auto fail = [](const fs::path& temporary) {
-    write_bytes(temporary, "half");
+    write_file(temporary, "half");
     throw Error("the writer gave up");
   };
   try {
@@ -51,7 +44,7 @@ TEST_CASE("a writer that fails leaves the old file and no temporary") {
   } catch (const Error& error) {
     CHECK(std::string(error.what()) ==
           (folder / "a.txt").string() + ": cannot be written: the writer gave up");
-    CHECK(error.hint().find("existing file is unchanged") != std::string::npos);
+    CHECK_THAT(error.hint(), Contains("existing file is unchanged"));
   }
   CHECK(bytes_of(folder / "a.txt") == "one");
   CHECK(files_in(folder.path()) == 1);
@@ -67,7 +60,7 @@ TEST_CASE("a full disk is an error that names the file") {
     FAIL("did not throw");
   } catch (const Error& error) {
     CHECK(std::string(error.what()).find((folder / "a.txt").string()) == 0);
-    CHECK(std::string(error.what()).find("File too large") != std::string::npos);
+    CHECK_THAT(std::string(error.what()), Contains("File too large"));
   }
   CHECK(bytes_of(folder / "a.txt") == "one");
   CHECK(files_in(folder.path()) == 1);
@@ -140,7 +133,7 @@ TEST_CASE("a link that another user made in a shared folder is refused") {
 
 TEST_CASE("a temporary name is unique") {
   const TemporaryFolder folder;
-  write_bytes(folder / "a.txt.tmp", "somebody's notes");
+  write_file(folder / "a.txt.tmp", "somebody's notes");
   replace_text(folder / "a.txt", "one");
   CHECK(bytes_of(folder / "a.txt.tmp") == "somebody's notes");
 
@@ -148,8 +141,8 @@ TEST_CASE("a temporary name is unique") {
   convoke::os::AtomicFile first(folder / "a.txt"), second(folder / "a.txt");
   CHECK(first.temporary() != second.temporary());
   CHECK(first.temporary().parent_path() == folder.path());
-  write_bytes(first.temporary(), "first");
-  write_bytes(second.temporary(), "second");
+  write_file(first.temporary(), "first");
+  write_file(second.temporary(), "second");
   first.commit();
   CHECK(bytes_of(folder / "a.txt") == "first");
   second.commit(convoke::os::Durability::kUnsynced);
@@ -173,7 +166,7 @@ TEST_CASE("a replaced file keeps its mode, a new one gets the default") {
     REQUIRE(::chmod((folder / "new.txt").c_str(), mode) == 0);
     convoke::os::AtomicFile file(folder / "new.txt");
     CHECK((mode_of(file.temporary()) & 0077) == 0);  // other users cannot read it before
-    write_bytes(file.temporary(), "two");
+    write_file(file.temporary(), "two");
     file.commit();
     CHECK(mode_of(folder / "new.txt") == mode);
   }
@@ -186,7 +179,7 @@ TEST_CASE("files of killed writers are recognized by their names and removed") {
   for (const char* name : {"epoch-0001.h5", "notes.tmp", "a.0123456789a.tmp", "a.0123456789aG.tmp", ".tmp"}) {
     CAPTURE(name);
     CHECK_FALSE(convoke::os::is_temporary(name));
-    write_bytes(folder / name, "kept");
+    write_file(folder / name, "kept");
   }
   convoke::os::remove_temporaries(folder.path());
   CHECK_FALSE(exists(left));
@@ -200,15 +193,13 @@ TEST_CASE("files of killed writers are recognized by their names and removed") {
 
 TEST_CASE("a complete file or folder replaces another one") {
   const TemporaryFolder folder;
-  fs::create_directories(folder / "new");
-  write_bytes(folder / "new/a", "new");
-  fs::create_directories(folder / "old");
-  write_bytes(folder / "old/b", "old");
+  write_file(folder / "new/a", "new");
+  write_file(folder / "old/b", "old");
   convoke::os::replace_path(folder / "new", folder / "old");
   CHECK(bytes_of(folder / "old/a") == "new");
   CHECK_FALSE(exists(folder / "old/b"));
   CHECK(files_in(folder.path()) == 1);
-  write_bytes(folder / "file", "file");
+  write_file(folder / "file", "file");
   convoke::os::replace_path(folder / "file", folder / "old");
   CHECK(bytes_of(folder / "old") == "file");
   CHECK_THROWS_AS(convoke::os::replace_path(folder / "none", folder / "old"), Error);

@@ -3,21 +3,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
-#include <filesystem>
-#include <string>
-#include <thread>
 
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 #include "support/variable.hpp"
 
 using namespace convoke;
-using Catch::Contains;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -98,7 +91,7 @@ TEST_CASE("a child receives signals that the starting thread blocks") {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const os::Answer answer = os::run({"grep", "SigBlk", "/proc/self/status"});
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  CHECK_THAT(answer.output, Catch::EndsWith("0000000000000000"));
+  CHECK_THAT(answer.output, EndsWith("0000000000000000"));
 }
 
 TEST_CASE("a program is found on the PATH if it can be run") {

@@ -2,10 +2,6 @@
 
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <string>
-
 #include "support/catch.hpp"
 
 using convoke::os::cpu_quota;

@@ -1,12 +1,9 @@
 #include "convoke/os/cpu_use.hpp"
 
-#include <cmath>
-#include <fstream>
-
 #include "convoke/os/clock.hpp"
 #include "convoke/os/processors.hpp"
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 namespace os = convoke::os;
 
@@ -19,8 +16,8 @@ TEST_CASE(
                          "cpu1 1000 0 0 0 0 0 0 0 0 0\n"
                          "cpu10 1 1 1 1 1 1 1 1 1 1\nintr 5\n";
   const std::vector<int> first{0}, both{0, 1}, missing{0, 2};
-  CHECK(os::busy_seconds(first, file) == Catch::Approx(1.71));
-  CHECK(os::busy_seconds(both, file) == Catch::Approx(11.71));
+  CHECK(os::busy_seconds(first, file) == Approx(1.71));
+  CHECK(os::busy_seconds(both, file) == Approx(11.71));
   CHECK(std::isnan(os::busy_seconds(missing, file)));
   CHECK(std::isnan(os::busy_seconds(first, folder / "none")));
 }

@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <new>
-#include <thread>
-#include <vector>
 
 #include "convoke/os/clock.hpp"
 #include "convoke/os/polling.hpp"

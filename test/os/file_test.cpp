@@ -5,24 +5,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstddef>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <span>
-#include <string>
-#include <utility>
 
 #include "convoke/os/special_file.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/full_disk.hpp"
-#include "support/temporary_folder.hpp"
 
 using namespace convoke;
-using Catch::Contains;
 using os::Access;
 
 namespace {
@@ -30,7 +22,7 @@ namespace {
 auto bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 std::size_t open_files() {
-  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
 }
 
 }  // namespace
@@ -88,17 +80,17 @@ TEST_CASE("pipes, sockets and devices are not read as files, and opening them do
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
   CHECK_THAT(error_of([&] { os::File(folder / "pipe", Access::kRead); }),
              Contains("pipe: is a named pipe (FIFO), not a file"));
-  std::filesystem::create_symlink("pipe", folder / "link");
+  fs::create_symlink("pipe", folder / "link");
   CHECK_THAT(error_of([&] { os::File(folder / "link", Access::kRead); }), Contains("link: is a named pipe"));
   CHECK_THAT(error_of([] { os::File("/dev/zero", Access::kRead); }), Contains("/dev/zero: is a device"));
   const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
   struct sockaddr_un address {};
   address.sun_family = AF_UNIX;
-  const std::filesystem::path here = std::filesystem::current_path();
-  std::filesystem::current_path(folder.path());  // a socket's path has at most 107 bytes
+  const fs::path here = fs::current_path();
+  fs::current_path(folder.path());  // a socket's path has at most 107 bytes
   std::memcpy(address.sun_path, "socket", 6);
   const int bound = ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
-  std::filesystem::current_path(here);
+  fs::current_path(here);
   REQUIRE(bound == 0);
   CHECK_THAT(error_of([&] { os::File(folder / "socket", Access::kRead); }),
              Contains("socket: is a socket, not a file"));
@@ -128,7 +120,7 @@ TEST_CASE("files without a name leave nothing behind") {
   os::File unnamed = os::File::unnamed(folder.path());
   unnamed.write_at(0, bytes("on disk"));
   CHECK(unnamed.text() == "on disk");
-  CHECK(std::filesystem::is_empty(folder.path()));
+  CHECK(fs::is_empty(folder.path()));
   CHECK_THAT(error_of([&] { os::File::unnamed(folder / "none"); }), Contains("none: cannot create a file"));
 }
 

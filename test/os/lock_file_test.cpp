@@ -3,21 +3,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <memory>
-#include <string>
-
 #include "convoke/os/atomic_file.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke;
 using namespace std::chrono_literals;
-namespace fs = std::filesystem;
 
 namespace {
 

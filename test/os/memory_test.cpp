@@ -2,15 +2,9 @@
 
 #include <sys/resource.h>
 
-#include <algorithm>
-#include <fstream>
-#include <string>
-#include <vector>
-
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
-namespace fs = std::filesystem;
 using convoke::os::available_bytes;
 
 TEST_CASE("available memory is the system's, or the rest of the tightest control group") {

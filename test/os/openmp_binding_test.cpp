@@ -1,8 +1,5 @@
 #include "convoke/os/openmp_binding.hpp"
 
-#include <array>
-#include <string>
-
 #include "support/catch.hpp"
 #include "support/variable.hpp"
 

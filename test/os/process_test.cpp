@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <string>
 
 #include "convoke/os/environment.hpp"
 #include "support/catch.hpp"

@@ -1,14 +1,6 @@
 #include "convoke/os/processors.hpp"
 
-#include <atomic>
-#include <fstream>
-#include <map>
-#include <string>
-#include <thread>
-
 #include "support/catch.hpp"
-
-using Catch::Contains;
 
 namespace os = convoke::os;
 

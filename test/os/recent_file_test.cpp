@@ -3,24 +3,17 @@
 #include <sys/resource.h>
 
 #include <deque>
-#include <fstream>
-#include <thread>
-#include <vector>
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke;
 
 namespace {
 
 std::size_t descriptors() {
-  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
-}
-
-void write(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream(file, std::ios::binary) << text;
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
 }
 
 std::string read(os::RecentFile& file) { return file.open()->text(); }
@@ -43,7 +36,7 @@ TEST_CASE("any number of files is read with half of the files that the process m
   std::deque<os::RecentFile> files;
   for (std::size_t i = 0; i < count; ++i) {
     const auto path = folder / std::to_string(i);
-    write(path, std::to_string(i));
+    write_file(path, std::to_string(i));
     files.emplace_back(path);
   }
   CHECK(descriptors() == before);  // nothing is opened before it is read
@@ -68,19 +61,19 @@ TEST_CASE("any number of files is read with half of the files that the process m
 TEST_CASE("a file that takes the place of another one is refused") {
   limit_open_files();
   const TemporaryFolder folder;
-  write(folder / "a", "first");
+  write_file(folder / "a", "first");
   os::RecentFile file(folder / "a");
   CHECK(read(file) == "first");
-  write(folder / "b", "other");
-  std::filesystem::rename(folder / "b", folder / "a");
+  write_file(folder / "b", "other");
+  fs::rename(folder / "b", folder / "a");
   CHECK(read(file) == "first");  // while it is open
   // Others push it out.
   std::deque<os::RecentFile> others;
-  write(folder / "c", "c");
+  write_file(folder / "c", "c");
   while (others.empty() || os::RecentFile::count_open() > others.size()) {
     REQUIRE(read(others.emplace_back(folder / "c")) == "c");
   }
-  CHECK_THAT(error_of([&] { read(file); }), Catch::Contains("a: was replaced by another file"));
+  CHECK_THAT(error_of([&] { read(file); }), Contains("a: was replaced by another file"));
   CHECK_THAT(error_of([&] { os::RecentFile(folder / "none").open(); }),
-             Catch::Contains("none: cannot be opened: No such file"));
+             Contains("none: cannot be opened: No such file"));
 }

@@ -2,10 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <thread>
-
 #include "convoke/os/stop_signals.hpp"
 #include "support/catch.hpp"
 

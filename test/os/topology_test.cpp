@@ -1,7 +1,4 @@
 // Hosts that are not this one: synthetic topologies of hwloc, and files (test/os/topologies).
-#include <map>
-#include <string>
-
 #include "convoke/core/error.hpp"
 #include "convoke/os/processors.hpp"
 #include "convoke/os/worker_place.hpp"
@@ -69,7 +66,7 @@ TEST_CASE("a NUMA node without memory, a control group of odd cores, two kinds o
 TEST_CASE("what is no topology is refused with the text and an example") {
   for (const char* text : {"pack:two", "core:0", "CMakeLists.txt", "/etc/passwd"}) {
     CAPTURE(text);
-    CHECK_THROWS_WITH(os::cpus_in(text), Catch::Contains(text) && Catch::Contains("hwloc"));
+    CHECK_THROWS_WITH(os::cpus_in(text), Contains(text) && Contains("hwloc"));
   }
 }
 

@@ -1,24 +1,18 @@
 #include "convoke/pictures/decode.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdlib>
-
 #include "data_prep/idx_files.hpp"
 #include "pictures/jpeg.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 #include "test_pictures.hpp"
 
 using namespace convoke;
 using namespace convoke::pictures;
-using Catch::Contains;
 
 namespace {
 
-Image decode(const std::filesystem::path& file, std::int64_t channels) {
+Image decode(const fs::path& file, std::int64_t channels) {
   return decode_picture(read_encoded(file), file.filename().string(), channels);
 }
 
@@ -140,7 +134,7 @@ TEST_CASE("a JPEG is reduced, by the mean of its pixels, if a smaller picture is
             .values[static_cast<std::size_t>(((2 * y + row) * 54 + 2 * (x / 3) + column) * 3 + x % 3)];
       };
       const double mean = (at(0, 0) + at(0, 1) + at(1, 0) + at(1, 1)) / 4.0;
-      CHECK(half.values[static_cast<std::size_t>(y * 81 + x)] == Catch::Approx(mean).margin(8));
+      CHECK(half.values[static_cast<std::size_t>(y * 81 + x)] == Approx(mean).margin(8));
     }
   }
 }

@@ -1,8 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-
 #include "convoke/pictures/decode.hpp"
 #include "support/catch.hpp"
 #include "support/source_path.hpp"

@@ -1,7 +1,4 @@
 // [augment], data.sampling and train.class_weights.
-#include <string>
-#include <vector>
-
 #include "convoke/core/error.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "support/catch.hpp"
@@ -98,13 +95,13 @@ mixup = 0.2
 cutmix = 1
 mix_probability = 0.5
 )");
-  CHECK(full.to_toml().find("mix_probability = 0.5") != std::string::npos);
+  CHECK_THAT(full.to_toml(), Contains("mix_probability = 0.5"));
   const Recipe again = Recipe::parse(full.to_toml(), "resolved.toml");
   CHECK(again == full);
   CHECK(again.augment == full.augment);
   CHECK(full.augment.mixes());
   // [augment] is not written if the samples are not images.
-  CHECK(parse("", kTable).to_toml().find("augment") == std::string::npos);
+  CHECK_THAT(parse("", kTable).to_toml(), !Contains("augment"));
 }
 
 TEST_CASE("invalid settings of [augment] are refused with their line") {
@@ -112,29 +109,24 @@ TEST_CASE("invalid settings of [augment] are refused with their line") {
         "recipe.toml:10: [augment]: unknown key \"rotation_rang\" (did you mean \"rotation_range\"?)");
   CHECK(section_error("[augment]\nrotation_range = -5\n") ==
         "recipe.toml:10: [augment]: \"rotation_range\" must be at least 0 and at most 180, but is -5");
-  CHECK(section_error("[augment]\nhue_range = 0.6\n").find("at least 0 and at most 0.5") !=
-        std::string::npos);
-  CHECK(section_error("[augment]\nbrightness_range = 0.2\n")
-            .find("two factors, [least, largest], but is 0.2") != std::string::npos);
-  CHECK(section_error("[augment]\nbrightness_range = [1.2, 0.8]\n").find("two factors") != std::string::npos);
-  CHECK(section_error("[augment]\nzoom_range = 1.5\n").find("0 to 0.99") != std::string::npos);
+  CHECK_THAT(section_error("[augment]\nhue_range = 0.6\n"), Contains("at least 0 and at most 0.5"));
+  CHECK_THAT(section_error("[augment]\nbrightness_range = 0.2\n"),
+             Contains("two factors, [least, largest], but is 0.2"));
+  CHECK_THAT(section_error("[augment]\nbrightness_range = [1.2, 0.8]\n"), Contains("two factors"));
+  CHECK_THAT(section_error("[augment]\nzoom_range = 1.5\n"), Contains("0 to 0.99"));
   CHECK(section_error("[augment]\nfill_mode = \"refect\"\n") ==
         "recipe.toml:10: unknown fill mode \"refect\" (did you mean \"reflect\"?)");
-  CHECK(section_error("[augment]\nrandom_resized_crop = [0, 1]\n").find("above 0") != std::string::npos);
-  CHECK(section_error("[augment]\nwidth_shift_range = -0.1\n").find("a share of the extent") !=
-        std::string::npos);
-  CHECK(section_error("[augment]\nrandaugment = 40\n").find("at least 0 and at most 16") !=
-        std::string::npos);
-  CHECK(section_error("[augment]\nmix_probability = 2\n").find("at least 0 and at most 1") !=
-        std::string::npos);
-  CHECK(section_error("[augment]\nhorizontal_flip = true\n", kTable).find("[augment] is for images") !=
-        std::string::npos);
+  CHECK_THAT(section_error("[augment]\nrandom_resized_crop = [0, 1]\n"), Contains("above 0"));
+  CHECK_THAT(section_error("[augment]\nwidth_shift_range = -0.1\n"), Contains("a share of the extent"));
+  CHECK_THAT(section_error("[augment]\nrandaugment = 40\n"), Contains("at least 0 and at most 16"));
+  CHECK_THAT(section_error("[augment]\nmix_probability = 2\n"), Contains("at least 0 and at most 1"));
+  CHECK_THAT(section_error("[augment]\nhorizontal_flip = true\n", kTable),
+             Contains("[augment] is for images"));
 }
 
 TEST_CASE("mixing needs images, and a second sample in the micro-batch") {
-  CHECK(
-      section_error("micro_batch = 1\n[augment]\nmixup = 0.2\n").find("mixes the samples of a micro-batch") !=
-      std::string::npos);
+  CHECK_THAT(section_error("micro_batch = 1\n[augment]\nmixup = 0.2\n"),
+             Contains("mixes the samples of a micro-batch"));
   CHECK(section_error("micro_batch = 2\n[augment]\nmixup = 0.2\n") == "no error");
   const std::string cached = R"([data]
 path = "x.h5"
@@ -145,7 +137,7 @@ cache_features = 1
 layers = [ { layer = "conv2d", filters = 2, kernel = 3, name = "first" }, { layer = "flatten" },
            { layer = "dense", units = 3, activation = "softmax" } ]
 )";
-  CHECK(section_error("[augment]\ncutmix = 1\n", cached).find("cache_features") != std::string::npos);
+  CHECK_THAT(section_error("[augment]\ncutmix = 1\n", cached), Contains("cache_features"));
 }
 
 TEST_CASE("classes are balanced by sampling or by weights") {
@@ -163,16 +155,15 @@ TEST_CASE("classes are balanced by sampling or by weights") {
             .train.loss->settings());
   CHECK(Recipe::parse(listed.to_toml(), "resolved.toml") == listed);
 
-  CHECK(section_error("class_weights = \"balance\"\n").find("did you mean \"balanced\"?") !=
-        std::string::npos);
+  CHECK_THAT(section_error("class_weights = \"balance\"\n"), Contains("did you mean \"balanced\"?"));
   CHECK(section_error("class_weights = [1, -2, 3]\n").find("recipe.toml:9") == 0);
-  CHECK(section_error("class_weights = \"balanced\"\nloss = { class_weights = [1, 2, 3] }\n")
-            .find("set here and in train.loss") != std::string::npos);
-  CHECK(section_error("[unused]\n").find("unknown key") != std::string::npos);
+  CHECK_THAT(section_error("class_weights = \"balanced\"\nloss = { class_weights = [1, 2, 3] }\n"),
+             Contains("set here and in train.loss"));
+  CHECK_THAT(section_error("[unused]\n"), Contains("unknown key"));
   try {
     Recipe::parse(kImages, "recipe.toml", {"data.sampling=balanced", "data.shuffle=false"});
     FAIL("sampling without shuffling was accepted");
   } catch (const Error& error) {
-    CHECK(std::string(error.what()).find("data.shuffle is false") != std::string::npos);
+    CHECK_THAT(std::string(error.what()), Contains("data.shuffle is false"));
   }
 }

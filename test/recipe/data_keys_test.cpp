@@ -1,6 +1,4 @@
 // Keys of [data] for validation samples, the order of samples, and memory.
-#include <fmt/format.h>
-
 #include "convoke/core/error.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "support/catch.hpp"
@@ -8,7 +6,6 @@
 
 using namespace convoke;
 using namespace convoke::recipe;
-using Catch::Contains;
 
 namespace {
 

@@ -2,12 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <map>
-#include <optional>
-
 #include "convoke/core/error.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "support/catch.hpp"
@@ -83,7 +77,7 @@ TEST_CASE("a recipe is found as a file, a folder and by name") {
   const std::string error = not_found("digit");
   CAPTURE(error);
   CHECK(error.find("unknown recipe \"digit\" (did you mean \"digits\"?) | known: ") == 0);
-  CHECK(not_found((folder.path / "own").string()).find("has no recipe.toml") != std::string::npos);
+  CHECK_THAT(not_found((folder.path / "own").string()), Contains("has no recipe.toml"));
   CHECK(not_found((folder.path / "no/recipe.toml").string()).find("unknown recipe") == 0);
   CHECK(Recipe::load("digits").name == "digits");
   CHECK(Recipe::load(folder.write("own/other.toml", kDigits).string()).name == "other");
@@ -121,9 +115,9 @@ TEST_CASE("the dataset of a recipe is searched in its folder, under CONVOKE_DATA
   } catch (const Error& error) {
     const std::string what = error.what();
     CAPTURE(what);
-    CHECK(what.find("\"set/digits.h5\"") != std::string::npos);
+    CHECK_THAT(what, Contains("\"set/digits.h5\""));
     CHECK(what.find((folder.path / "data/set/digits.h5").string()) != std::string::npos);
-    CHECK(error.hint().find("convoke prepare SOURCE --output set/digits.h5") != std::string::npos);
+    CHECK_THAT(error.hint(), Contains("convoke prepare SOURCE --output set/digits.h5"));
   }
   // Files are created in reverse order: each is preferred to the ones before.
   for (const char* place :

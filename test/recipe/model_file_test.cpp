@@ -1,12 +1,10 @@
 // [model] file: the network and its weights from a model file.
-#include <numeric>
-
+#include "convoke/run/model_file.hpp"
 #include "convoke/engine/canonical.hpp"
 #include "convoke/nn/layer_table.hpp"
-#include "convoke/run/model_file.hpp"
 #include "message.hpp"
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke;
 using convoke::recipe::Recipe;
@@ -23,7 +21,7 @@ nn::Graph small_network() {
 
 /// A folder with model.h5.
 struct WithModel : TemporaryFolder {
-  std::filesystem::path file = path() / "model.h5";
+  fs::path file = path() / "model.h5";
 
   WithModel() {
     const nn::Graph graph = small_network();
@@ -83,6 +81,6 @@ TEST_CASE("mistakes about a model file name the line") {
   CHECK(message_of(folder.recipe("zoo = \"resnet18\"\n")).what ==
         "recipe.toml:5: [model]: a model has \"zoo\" or \"file\", not both");
   CHECK(message_of(folder.recipe("head = false\n")).what == "recipe.toml:6: [model]: \"head\" needs \"zoo\"");
-  std::filesystem::remove(folder.file);
-  CHECK_THAT(message_of(folder.recipe()).what, Catch::StartsWith("recipe.toml:5: "));
+  fs::remove(folder.file);
+  CHECK_THAT(message_of(folder.recipe()).what, StartsWith("recipe.toml:5: "));
 }

@@ -1,9 +1,5 @@
 #include "convoke/recipe/recipe.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "convoke/core/error.hpp"
 #include "message.hpp"
 #include "support/catch.hpp"
@@ -109,7 +105,7 @@ TEST_CASE("a size has the unit of its key in a recipe, and is stored in bytes") 
   const std::string text = recipe.to_toml();
   for (const char* part : {"bucket_kib = 3\n", "memory_mib = 2048\n", "cache_mib = 5\n"}) {
     CAPTURE(part, text);
-    CHECK(text.find(part) != std::string::npos);
+    CHECK_THAT(text, Contains(part));
   }
 }
 
@@ -127,7 +123,7 @@ TEST_CASE("the resolved recipe contains every default and parses back to an equa
         "checkpoint_every = 1", "bucket_kib = \"auto\"", "padding = \"valid\"", "bias = true",
         "activation = \"softmax\""}) {
     CAPTURE(part, text);
-    CHECK(text.find(part) != std::string::npos);
+    CHECK_THAT(text, Contains(part));
   }
   const Recipe again = Recipe::parse(text, "recipe.toml");
   CHECK(again == recipe);
@@ -143,7 +139,7 @@ TEST_CASE("only pixels are divided by 255 by default") {
                              sequence.substr(sequence.find("[train]"));
   const Recipe table = Recipe::parse(layers, "recipe.toml");
   CHECK(table.data.normalize == "none");
-  CHECK(table.to_toml().find("normalize = \"none\"") != std::string::npos);
+  CHECK_THAT(table.to_toml(), Contains("normalize = \"none\""));
   CHECK(Recipe::parse(table.to_toml(), "recipe.toml") == table);
   CHECK(Recipe::parse(layers, "recipe.toml", {"data.normalize=standard"}).data.normalize == "standard");
   CHECK(Recipe::parse(kRecipe, "recipe.toml").data.normalize == "unit");
@@ -155,8 +151,8 @@ TEST_CASE("named choices map to the values of the areas") {
     CHECK(recipe.ensemble.shards == sharding);
     CHECK(to_string(recipe.ensemble.shards) == name);
   }
-  CHECK(set_error("ensemble.shards=stratifed")
-            .find("unknown sharding \"stratifed\" (did you mean \"stratified\"?)") != std::string::npos);
+  CHECK_THAT(set_error("ensemble.shards=stratifed"),
+             Contains("unknown sharding \"stratifed\" (did you mean \"stratified\"?)"));
   data::DatasetInfo info;
   info.sample_shape = {1, 2, 2};
   info.channel_mean = {0.0};
@@ -225,7 +221,7 @@ TEST_CASE("a wrong recipe is refused with its line, the mistake and the fix") {
   for (const std::string key : {"clip_value", "clip_norm"}) {
     CHECK(error_with("epochs = 5", key + " = -1") ==
           "recipe.toml:19: [train]: \"" + key + "\" must be at least 0, but is -1");
-    CHECK(error_with("epochs = 5", key + " = inf").find("but is inf") != std::string::npos);
+    CHECK_THAT(error_with("epochs = 5", key + " = inf"), Contains("but is inf"));
   }
   CHECK(message_of(with("epochs = 5", "ema = 1.0")).hint.find("ema: decay of a moving average") == 0);
   const Message both = message_of(with("batch = 64", "clip_norm = 1\nclip_value = 0.5"));
@@ -289,9 +285,9 @@ TEST_CASE("a micro-batch that does not divide the batch is refused with micro-ba
 TEST_CASE("the linear scaling rule: the learning rate follows the batch") {
   const std::string text = with("batch = 64", "batch = 8192\nreference_batch = 256");
   CHECK(Recipe::parse(text, "recipe.toml", {"train.optimizer.learning_rate=0.1"}).learning_rate() ==
-        Catch::Approx(3.2));  // Goyal et al., section 5.1
+        Approx(3.2));  // Goyal et al., section 5.1
   CHECK(Recipe::parse(text, "recipe.toml", {"train.batch=256"}).learning_rate() == 0.002);
-  CHECK(Recipe::parse(text, "recipe.toml", {"train.batch=64"}).learning_rate() == Catch::Approx(0.0005));
+  CHECK(Recipe::parse(text, "recipe.toml", {"train.batch=64"}).learning_rate() == Approx(0.0005));
   CHECK(Recipe::parse(text, "recipe.toml").train.loop.learning_rate == 0.002);  // the written value is kept
   CHECK(error_with("batch = 64", "reference_batch = -1") ==
         "recipe.toml:20: [train]: \"reference_batch\" must be at least 0, but is -1");
@@ -302,11 +298,11 @@ TEST_CASE("a layer that is unknown or does not fit is refused at its line") {
   const std::string unknown_key = error_with("kernel = 3", "kernel = 3, strides = 2");
   CAPTURE(unknown_key);
   CHECK(unknown_key.find("recipe.toml:11: ") == 0);
-  CHECK(unknown_key.find("unknown key \"strides\" (did you mean \"stride\"?)") != std::string::npos);
+  CHECK_THAT(unknown_key, Contains("unknown key \"strides\" (did you mean \"stride\"?)"));
   const std::string error = error_with("kernel = 3", "kernel = 99");
   CAPTURE(error);
   CHECK(error.find("recipe.toml:11: ") == 0);
-  CHECK(error.find("(N, 1, 28, 28)") != std::string::npos);
+  CHECK_THAT(error, Contains("(N, 1, 28, 28)"));
   CHECK(message_of("[data]\npath = \"x\"\n[model]\ninput = [4]\nlayers = []\n").what ==
         "recipe.toml:5: [model]: a model needs \"layers\", \"zoo\" or \"file\"");
 }
@@ -332,8 +328,8 @@ TEST_CASE("batch_norm of a model applies to all its batch norms except frozen on
   CHECK(synchronized({}, Recipe::parse(model, "recipe.toml", all).to_toml()) == Found{true, false, true});
   const std::string zoo = "[data]\npath = \"x\"\n[model]\nzoo = \"resnet18\"\n";
   CHECK(synchronized(all, zoo) == Found(20, true));
-  CHECK(message_of(model + "[train]\n", {"model.batch_norm=global"})
-            .what.find("unknown group of batch norms") != std::string::npos);
+  CHECK_THAT(message_of(model + "[train]\n", {"model.batch_norm=global"}).what,
+             Contains("unknown group of batch norms"));
   CHECK(error_with("[model]", "[model]\nbatch_norm = \"synchronized\"") ==
         "recipe.toml:9: [model]: the model has no batch norm");
 }
@@ -388,7 +384,7 @@ TEST_CASE("an error of --set names the argument") {
   const std::string nested = set_error("train.optimizer.beta1=0.5");
   CAPTURE(nested);
   CHECK(nested.find("--set train.optimizer.beta1=0.5: ") == 0);
-  CHECK(nested.find("did you mean \"beta_1\"?") != std::string::npos);
+  CHECK_THAT(nested, Contains("did you mean \"beta_1\"?"));
   CHECK(set_error("train.epochs") == "--set train.epochs: expected key=value");
   CHECK(set_error("=3") == "--set =3: a key is empty");
   CHECK(set_error("train..epochs=3") == "--set train..epochs=3: a key is empty");

@@ -1,8 +1,5 @@
 #include "convoke/recipe/reference.hpp"
 
-#include <fstream>
-#include <sstream>
-
 #include "convoke/recipe/recipe.hpp"
 #include "support/catch.hpp"
 #include "support/source_path.hpp"
@@ -73,7 +70,7 @@ TEST_CASE("the page lists nested tables, their defaults, ranges and whether a re
                            "which the schedule multiplies |",
                            "| `constant` | | | | | | |", "### `train.stages`"}) {
     CAPTURE(line);
-    CHECK(reference.find(line) != std::string::npos);
+    CHECK_THAT(reference, Contains(line));
   }
   CHECK(reference.find(
             "| `threads` | whole number | `\"auto\"` | \"auto\" or a whole number of 1 to 4096 |  | ") !=

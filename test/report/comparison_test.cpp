@@ -5,10 +5,9 @@
 #include "example_pages.hpp"
 #include "example_runs.hpp"
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke;
-using Catch::Contains;
 using report::RunResult;
 
 namespace {

@@ -2,12 +2,11 @@
 
 #include "example_pages.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/skip.hpp"
-#include "support/temporary_folder.hpp"
 #include "support/times.hpp"
 
 using namespace convoke;
-using Catch::Contains;
 
 TEST_CASE("findings name problems to solve before training") {
   const TemporaryFolder folder;

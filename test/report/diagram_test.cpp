@@ -1,17 +1,11 @@
 #include "convoke/report/diagram.hpp"
 
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
-
 #include "convoke/os/child_process.hpp"
 #include "report/diagram/folding.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/skip.hpp"
-#include "support/temporary_folder.hpp"
 #include "support/variable.hpp"
 
 namespace convoke::report {
@@ -104,8 +98,8 @@ TEST_CASE("each box and each arrow is drawn once, equal blocks in a frame with t
   CHECK(count_of(svg, ">3 times<") == 1);
   CHECK(count_of(svg, ">2 times<") == 1);
   CHECK(count_of(svg, ">add<") == 2);
-  CHECK(svg.find("<title>network</title>") != std::string::npos);
-  CHECK(svg.find("font-weight=\"bold\"") != std::string::npos);
+  CHECK_THAT(svg, Contains("<title>network</title>"));
+  CHECK_THAT(svg, Contains("font-weight=\"bold\""));
 }
 
 TEST_CASE("a tall diagram continues in further columns, and text is only text") {
@@ -117,27 +111,25 @@ TEST_CASE("a tall diagram continues in further columns, and text is only text") 
   CHECK(count_of(svg, ">layer ") == 79);
   CHECK(count_of(svg, "class=\"node\"") == 80 + 2 * 2);  // two columns more: a circle at both ends
   CHECK(count_of(svg, "class=\"edge\"") == 79 + 2);
-  CHECK(svg.find("&lt;b&gt; &amp; &quot;q\\n&quot;<") != std::string::npos);
+  CHECK_THAT(svg, Contains("&lt;b&gt; &amp; &quot;q\\n&quot;<"));
 }
 
 TEST_CASE("a diagram is drawn as SVG, PDF and PNG; other names and a missing Graphviz are errors") {
   const TemporaryFolder folder;
   const auto draw = [&] { draw_diagram(network(), folder / "network.svg"); };
-  CHECK(error_of([&] { draw_diagram(network(), folder / "network.jpg"); }).find("SVG, PDF or PNG") !=
-        std::string::npos);
+  CHECK_THAT(error_of([&] { draw_diagram(network(), folder / "network.jpg"); }), Contains("SVG, PDF or PNG"));
   {
     const Variable nothing("PATH", folder.path().string());
-    CHECK(error_of(draw).find("Graphviz is not installed") != std::string::npos);
-    CHECK(hint_of(draw).find("apt-get install graphviz") != std::string::npos);
+    CHECK_THAT(error_of(draw), Contains("Graphviz is not installed"));
+    CHECK_THAT(hint_of(draw), Contains("apt-get install graphviz"));
   }
   {
     const TemporaryFolder programs;
     { std::ofstream(programs / "dot") << "#!/bin/sh\necho 'no such format' >&2; exit 1\n"; }
-    std::filesystem::permissions(programs / "dot", std::filesystem::perms::owner_all);
+    fs::permissions(programs / "dot", fs::perms::owner_all);
     const Variable broken("PATH", programs.path().string() + ":/usr/bin:/bin");
-    CHECK(error_of(draw).find("network.svg: cannot be drawn: Graphviz says: no such format") !=
-          std::string::npos);
-    CHECK(std::filesystem::is_empty(folder.path()));
+    CHECK_THAT(error_of(draw), Contains("network.svg: cannot be drawn: Graphviz says: no such format"));
+    CHECK(fs::is_empty(folder.path()));
   }
   if (!os::find_program("dot")) return skip(kNoGraphviz);
   for (const char* name : {"n.pdf", "n.png"}) draw_diagram(network(), folder / name);

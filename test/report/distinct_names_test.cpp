@@ -1,9 +1,5 @@
 #include "report/chart/distinct_names.hpp"
 
-#include <set>
-#include <string>
-#include <vector>
-
 #include "convoke/core/text.hpp"
 #include "support/catch.hpp"
 

@@ -1,14 +1,11 @@
 #include "report/chart/drawing.hpp"
 
-#include <cmath>
-
 #include "example_charts.hpp"
 #include "report/paper/gnuplot.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;
 using namespace convoke::report;
-using Catch::Contains;
 
 namespace {
 
@@ -57,7 +54,7 @@ TEST_CASE("a logarithmic axis begins at a power of ten below half of the least v
   chart.logarithmic = true;
   const Axis axis = drawing_of(chart).values;
   CHECK(axis.low == 1);
-  CHECK(axis.high == Catch::Approx(100'000));
+  CHECK(axis.high == Approx(100'000));
   CHECK(labels(axis) == Labels{"1", "10", "100", "1000", "10k", "100k"});
   Chart few = line({3, 8});
   few.logarithmic = true;
@@ -145,7 +142,7 @@ TEST_CASE("labels of series are shortened, and remain distinct") {
   const Chart chart = example::counts();
   const Drawing drawing = drawing_of(chart);
   CHECK(drawing.series[0].label.starts_with("train 100% of "));
-  CHECK(drawing.series[0].label.find("…") != std::string::npos);
-  CHECK(drawing.along.ticks[0].label.find("…") != std::string::npos);
+  CHECK_THAT(drawing.series[0].label, Contains("…"));
+  CHECK_THAT(drawing.along.ticks[0].label, Contains("…"));
   CHECK(drawing.series[1].label == "test");
 }

@@ -1,28 +1,21 @@
 #include "convoke/report/figures.hpp"
 
-#include <fmt/format.h>
-
-#include <cstdlib>
-#include <fstream>
 #include <iterator>
 
 #include "convoke/report/study_page.hpp"
 #include "example_charts.hpp"
 #include "example_studies.hpp"
 #include "report/paper/latex.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/pattern.hpp"
 #include "support/shell.hpp"
 #include "support/skip.hpp"
-#include "support/temporary_folder.hpp"
 #include "support/variable.hpp"
 
 using namespace convoke;
 using namespace convoke::report;
-using Catch::Contains;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -288,9 +281,9 @@ TEST_CASE("the figures and tables fit into a paper of two pages") {
     if (name.ends_with(".tex")) contents += "\\input{" + name + "}\\par\n";
   }
   const Outcome made =
-      set_paper(place.path(), "twocolumn", contents, "\\usepackage[margin=18mm,columnsep=6mm]{geometry}\n");
+      set_paper(place.path(), "twocolumn", contents, "\\usepackage[margin=18mm,columnsep=6mm]{geometry}\n")
+          .ends(0);
   CAPTURE(made.text);
-  CHECK(made.code == 0);
   CHECK_THAT(made.text, Contains("(2 pages") && !Contains("Overfull"));
   keep_paper(place.path(), "figures");
 }
@@ -314,9 +307,8 @@ TEST_CASE("no table of a study is wider than the text of an article") {
   for (const fs::path& file : write_figures({}, tables, place.path()).files) {
     if (file.extension() == ".tex") contents += "\\input{" + file.filename().string() + "}\\par\n";
   }
-  const Outcome made = set_paper(place.path(), size, contents);
+  const Outcome made = set_paper(place.path(), size, contents).ends(0);
   CAPTURE(made.text);
-  CHECK(made.code == 0);
   CHECK_THAT(made.text, Contains("Output written") && !Contains("Overfull"));
   keep_paper(place.path(), "study-" + size);
 }

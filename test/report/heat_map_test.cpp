@@ -1,19 +1,15 @@
 #include "convoke/report/heat_map.hpp"
 
-#include <algorithm>
-
 #include "convoke/os/child_process.hpp"
 #include "convoke/report/figures.hpp"
 #include "example_pages.hpp"
 #include "example_runs.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/skip.hpp"
-#include "support/temporary_folder.hpp"
 
 using namespace convoke;
 using namespace convoke::report;
-using Catch::Contains;
 
 namespace {
 

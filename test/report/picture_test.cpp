@@ -5,7 +5,6 @@
 #include "support/catch.hpp"
 
 using namespace convoke::report;
-using Catch::Contains;
 
 TEST_CASE("pictures are laid out in rows with a gap") {
   std::vector<Picture> pictures;
@@ -22,15 +21,14 @@ TEST_CASE("pictures are laid out in rows with a gap") {
 // struct.pack(">IIBBBBB", 2, 2, 8, 0, 0, 0, 0)) = 0x57dd52f8 in Python.
 TEST_CASE("a picture becomes a PNG within the page, also in color if it has few colors") {
   CHECK_THAT(data_uri({2, 2, 1, {0, 255, 255, 0}}),
-             Catch::StartsWith("data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAAAAABX3VL4"));
-  CHECK_THAT(data_uri({40, 40, 3, std::vector<std::uint8_t>(4800, 200)}),
-             Catch::StartsWith("data:image/png"));
+             StartsWith("data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAAAAABX3VL4"));
+  CHECK_THAT(data_uri({40, 40, 3, std::vector<std::uint8_t>(4800, 200)}), StartsWith("data:image/png"));
   std::minstd_rand random(1);
   std::vector<std::uint8_t> smooth;  // like a photograph: noise in the lowest bits
   for (std::uint32_t i = 0; i < 96 * 96 * 3; ++i) {
     smooth.push_back(static_cast<std::uint8_t>(100 + i / 288 + random() % 8));
   }
-  CHECK_THAT(data_uri({96, 96, 3, smooth}), Catch::StartsWith("data:image/jpeg"));
+  CHECK_THAT(data_uri({96, 96, 3, smooth}), StartsWith("data:image/jpeg"));
 }
 
 TEST_CASE("a figure has its size and caption") {

@@ -1,8 +1,5 @@
 #include "report/chart/series_style.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <set>
 #include <tuple>
 
 #include "convoke/report/page.hpp"
@@ -12,7 +9,6 @@
 #include "support/skip.hpp"
 
 using namespace convoke::report;
-using Catch::Contains;
 
 namespace {
 

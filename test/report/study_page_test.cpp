@@ -1,8 +1,5 @@
 #include "convoke/report/study_page.hpp"
 
-#include <algorithm>
-#include <map>
-#include <string_view>
 #include <tuple>
 
 #include "example_studies.hpp"
@@ -10,7 +7,6 @@
 #include "support/skip.hpp"
 
 using namespace convoke;
-using Catch::Contains;
 
 namespace {
 
@@ -135,7 +131,7 @@ TEST_CASE("the page of a study shows marked figures separately, with intervals a
   CHECK(chart_called(page, "Efficiency by workers, makespan").table.rows[1].back().value == "100");
   const report::Table& decrease = chart_called(page, "Decrease of the time by workers, makespan").table;
   CHECK(std::stod(decrease.rows[0][1].value) == 0);
-  CHECK(std::stod(decrease.rows[1][1].value) == Catch::Approx(100 * (1 - 5.7 / 10.7)).epsilon(1e-4));
+  CHECK(std::stod(decrease.rows[1][1].value) == Approx(100 * (1 - 5.7 / 10.7)).epsilon(1e-4));
   const report::Chart& accuracy = chart_called(page, "Accuracy by workers");
   CHECK(accuracy.apart == apart);
   CHECK(accuracy.table.columns == times.table.columns);
@@ -163,7 +159,7 @@ TEST_CASE("the page of a study shows marked figures separately, with intervals a
     CHECK(row[2].text.ends_with(", not optimal") == (row[3].text.find("1 rank") != std::string::npos));
     CHECK(row[2].text.starts_with(row[4].value == "91.2" ? "91.2 to " : "90.6 to "));
   }
-  CHECK(std::stod(cost.table.rows[0][1].value) == Catch::Approx(2 * 10.7 / 3600).epsilon(1e-3));
+  CHECK(std::stod(cost.table.rows[0][1].value) == Approx(2 * 10.7 / 3600).epsilon(1e-3));
   CHECK(cost.table.rows[5][0].text == "! ensemble, 4 ranks");
 
   if (!report::has_charts()) return skip("Chart.js was not installed when this was built");

@@ -1,12 +1,9 @@
 #include "convoke/report/table.hpp"
 
-#include <cmath>
-
 #include "convoke/report/chart.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke::report;
-using Catch::Contains;
 
 TEST_CASE("cells keep the number behind their text") {
   CHECK(Cell::count(60000).text == "60,000");

@@ -1,13 +1,8 @@
 #include "convoke/run/background_writer.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <stdexcept>
-#include <thread>
-
 #include "convoke/hdf5/file.hpp"
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using convoke::run::BackgroundWriter;
 using namespace std::chrono_literals;

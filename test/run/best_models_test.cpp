@@ -1,18 +1,15 @@
 #include "convoke/run/best_models.hpp"
 
-#include <algorithm>
-#include <set>
-
 #include "convoke/core/random.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/full_disk.hpp"
-#include "support/temporary_folder.hpp"
 #include "support/tiny.hpp"
 
 using convoke::run::BestModels;
 using convoke::run::Validated;
-using tiny::fs::path;
+using fs::path;
 
 namespace {
 
@@ -37,7 +34,7 @@ std::vector<std::int64_t> steps_in(const TemporaryFolder& folder) {
     while (weights != tiny::parameters(static_cast<std::uint64_t>(step)) && step < 1000) ++step;
     steps.push_back(step);
   }
-  CHECK(std::distance(tiny::fs::directory_iterator(folder.path()), {}) == std::ssize(steps));
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == std::ssize(steps));
   return steps;
 }
 
@@ -48,7 +45,7 @@ using Steps = std::vector<std::int64_t>;
 TEST_CASE("the best models of all validations are kept in order; the earlier one first if equal") {
   const TemporaryFolder folder;
   for (const std::int64_t kept : {1, 3}) {
-    for (const auto& file : tiny::fs::directory_iterator(folder.path())) remove(file.path());
+    for (const auto& file : fs::directory_iterator(folder.path())) remove(file.path());
     convoke::RandomStream random({7, convoke::Purpose::kBench, 0, 0});
     std::vector<std::pair<double, std::int64_t>> all;  // sorted below
     for (std::int64_t step = 1; step <= 20; ++step) {
@@ -113,25 +110,25 @@ TEST_CASE("files that a killed process left between two names are put in order")
   const BestModels best = in(folder, 3);
   for (const std::int64_t step : {1, 2, 3}) keep(best, step, 0.1 * static_cast<double>(step));
   SECTION("one model with two names") {
-    tiny::fs::remove(folder / "best-3.h5");
-    tiny::fs::create_hard_link(folder / "best-2.h5", folder / "best-3.h5");
+    fs::remove(folder / "best-3.h5");
+    fs::create_hard_link(folder / "best-2.h5", folder / "best-3.h5");
     keep(best, 4, 0.15);
     CHECK(steps_in(folder) == Steps{1, 4, 2});
   }
   SECTION("a link that was not renamed") {
-    tiny::fs::create_hard_link(folder / "best-2.h5", folder / "best.h5.link");
+    fs::create_hard_link(folder / "best-2.h5", folder / "best.h5.link");
     keep(best, 4, 0.15);
     CHECK(steps_in(folder) == Steps{1, 4, 2});
   }
   SECTION("a gap") {
-    tiny::fs::remove(folder / "best.h5");
+    fs::remove(folder / "best.h5");
     keep(best, 4, 0.15);
     CHECK(steps_in(folder) == Steps{4, 2, 3});
   }
   SECTION("places that contradict the content of the files") {
-    tiny::fs::rename(folder / "best.h5", folder / "other.h5");
-    tiny::fs::rename(folder / "best-3.h5", folder / "best.h5");
-    tiny::fs::rename(folder / "other.h5", folder / "best-7.h5");
+    fs::rename(folder / "best.h5", folder / "other.h5");
+    fs::rename(folder / "best-3.h5", folder / "best.h5");
+    fs::rename(folder / "other.h5", folder / "best-7.h5");
     best.go_back_to(3);
     CHECK(steps_in(folder) == Steps{1, 2, 3});
   }

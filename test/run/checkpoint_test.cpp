@@ -1,21 +1,19 @@
 #include "convoke/run/checkpoint.hpp"
 
-#include <cmath>
-
 #include "convoke/core/error.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "convoke/run/model_file.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/full_disk.hpp"
-#include "support/temporary_folder.hpp"
 #include "support/tiny.hpp"
 
 using convoke::Error;
 using convoke::run::Checkpoints;
 using convoke::run::CheckpointState;
 using convoke::run::Fingerprint;
-using tiny::fs::path;
+using fs::path;
 
 namespace {
 
@@ -160,7 +158,7 @@ TEST_CASE("an unusable checkpoint is reported, and the one before it is used") {
     bytes[at] = static_cast<char>(bytes[at] ^ 1);
     reason = "checksum";
   }
-  write_bytes(last, bytes);
+  write_file(last, bytes);
 
   const Newest found = newest(checkpoints);
   REQUIRE(found.state);
@@ -168,11 +166,11 @@ TEST_CASE("an unusable checkpoint is reported, and the one before it is used") {
   REQUIRE(found.notes.size() == 1);
   INFO(found.notes[0]);
   CHECK(found.notes[0].find(last.string()) != std::string::npos);
-  CHECK(found.notes[0].find(reason) != std::string::npos);
+  CHECK_THAT(found.notes[0], Contains(reason));
 
   // The run does not begin again because a disk fails.
-  write_bytes(folder / "epoch-0001.h5", bytes);
-  CHECK(error_of([&] { newest(checkpoints); }).find("no checkpoint can be read") != std::string::npos);
+  write_file(folder / "epoch-0001.h5", bytes);
+  CHECK_THAT(error_of([&] { newest(checkpoints); }), Contains("no checkpoint can be read"));
 }
 
 TEST_CASE("HDF5 files of other programs are skipped too") {
@@ -187,7 +185,7 @@ TEST_CASE("HDF5 files of other programs are skipped too") {
   const Newest found = newest(checkpoints);
   CHECK(found.state->epochs_done == 1);
   REQUIRE(found.notes.size() == 1);
-  CHECK(found.notes[0].find("not from Convoke") != std::string::npos);
+  CHECK_THAT(found.notes[0], Contains("not from Convoke"));
 }
 
 TEST_CASE("a different resume fingerprint is refused, naming the keys") {
@@ -197,10 +195,10 @@ TEST_CASE("a different resume fingerprint is refused, naming the keys") {
     newest(in(folder.path(), {{"seed", "3"}, {"train.batch", "64"}, {"train.micro_batch", "8"}}));
   });
   INFO(why);
-  CHECK(why.find("epoch-0001.h5") != std::string::npos);
-  CHECK(why.find("train.batch: 32 in the checkpoint, 64 now") != std::string::npos);
-  CHECK(why.find("train.micro_batch: absent in the checkpoint, 8 now") != std::string::npos);
-  CHECK(why.find("seed") == std::string::npos);
+  CHECK_THAT(why, Contains("epoch-0001.h5"));
+  CHECK_THAT(why, Contains("train.batch: 32 in the checkpoint, 64 now"));
+  CHECK_THAT(why, Contains("train.micro_batch: absent in the checkpoint, 8 now"));
+  CHECK_THAT(why, !Contains("seed"));
 }
 
 TEST_CASE("the newest readable checkpoint decides whether a run can be resumed") {
@@ -209,11 +207,10 @@ TEST_CASE("the newest readable checkpoint decides whether a run can be resumed")
   CHECK_NOTHROW(other.require_resumable());  // there is none
   in(folder.path()).save(state_at(1));
   CHECK_NOTHROW(in(folder.path()).require_resumable());
-  CHECK(error_of([&] { other.require_resumable(); }).find("seed: 3 in the checkpoint, 4 now") !=
-        std::string::npos);
+  CHECK_THAT(error_of([&] { other.require_resumable(); }), Contains("seed: 3 in the checkpoint, 4 now"));
   in(folder.path()).save(state_at(2));
-  std::filesystem::resize_file(folder / "epoch-0002.h5", 1000);
-  CHECK(error_of([&] { other.require_resumable(); }).find("epoch-0001.h5") != std::string::npos);
+  fs::resize_file(folder / "epoch-0002.h5", 1000);
+  CHECK_THAT(error_of([&] { other.require_resumable(); }), Contains("epoch-0001.h5"));
   CHECK_NOTHROW(in(folder.path()).require_resumable());
 }
 
@@ -224,7 +221,7 @@ TEST_CASE("the requested number of checkpoints is kept, and models do not count"
   for (const std::int64_t epoch : {1, 2, 3, 4}) checkpoints.save(state_at(epoch));
   CHECK_FALSE(exists(folder / "epoch-0001.h5"));
   CHECK(exists(folder / "epoch-0002.h5"));
-  CHECK(std::distance(tiny::fs::directory_iterator(folder.path()), {}) == 4);
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 4);
   CHECK(newest(checkpoints).state->epochs_done == 4);
 }
 
@@ -239,7 +236,7 @@ TEST_CASE("on a full disk the earlier checkpoint stays, and the error names the 
     CHECK(why.find((folder / "epoch-0002.h5").string()) == 0);
   }
   CHECK_FALSE(exists(folder / "epoch-0002.h5"));
-  CHECK(std::distance(tiny::fs::directory_iterator(folder.path()), {}) == 1);
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
   check_equal(newest(checkpoints).state.value(), state_at(1));
   checkpoints.save(state_at(2));  // with free space again
   check_equal(newest(checkpoints).state.value(), state_at(2));
@@ -247,7 +244,7 @@ TEST_CASE("on a full disk the earlier checkpoint stays, and the error names the 
 
 TEST_CASE("if the folder cannot be created, the error names it") {
   const TemporaryFolder folder;
-  write_bytes(folder / "file", "in the way");
+  write_file(folder / "file", "in the way");
   const std::string expected =
       (folder / "file/checkpoints").string() + ": cannot be created: Not a directory";
   const Checkpoints checkpoints = in(folder / "file/checkpoints");

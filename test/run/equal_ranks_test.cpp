@@ -1,7 +1,5 @@
 #include "convoke/run/equal_ranks.hpp"
 
-#include <fmt/format.h>
-
 #include "convoke/os/environment.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

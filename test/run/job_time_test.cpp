@@ -1,12 +1,10 @@
 #include "convoke/run/job_time.hpp"
 
-#include <cstdlib>
 #include <ctime>
-#include <fstream>
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke::run;
 
@@ -37,7 +35,7 @@ struct Squeue {
     std::ofstream(folder / "squeue") << "#!/bin/sh\n"
                                      << "[ \"$*\" = '--noheader --jobs=77 --format=%L' ] || exit 1\n"
                                      << answer << "\n";
-    permissions(folder / "squeue", std::filesystem::perms::owner_all);
+    permissions(folder / "squeue", fs::perms::owner_all);
   }
 };
 

@@ -1,7 +1,5 @@
 #include "convoke/run/machine.hpp"
 
-#include <vector>
-
 #include "support/catch.hpp"
 
 using convoke::run::memory_kind_in;

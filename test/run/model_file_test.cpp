@@ -1,18 +1,14 @@
 #include "convoke/run/model_file.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <functional>
-#include <memory>
-#include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "convoke/nn/layers/resize.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/full_disk.hpp"
-#include "support/temporary_folder.hpp"
 #include "support/times.hpp"
 #include "support/tiny.hpp"
 
@@ -59,8 +55,8 @@ TEST_CASE("a written file is compared with its model, and a model that no file c
 
   std::swap(models.members[0].parameters.front(), models.members[0].parameters.back());
   CHECK_THAT(error_of([&] { require_written(folder / "model.h5", models); }),
-             Catch::Contains("model.h5: the written file could not be read by Convoke itself") &&
-                 Catch::Contains("has other values"));
+             Contains("model.h5: the written file could not be read by Convoke itself") &&
+                 Contains("has other values"));
 
   // A rounding has no meaning between pixels, so that no reader takes it.
   convoke::nn::Graph graph({1, 4, 4});
@@ -70,7 +66,7 @@ TEST_CASE("a written file is compared with its model, and a model that no file c
                                            .rounding = convoke::nn::ResizeOptions::Rounding::kFloor}),
             {0});
   const ModelDescription resized{.graph = graph, .normalization = {{1}, {0}}, .class_names = {}};
-  CHECK_THAT(error_of([&] { require_storable(resized); }), Catch::Contains("\"rounding\" is for method"));
+  CHECK_THAT(error_of([&] { require_storable(resized); }), Contains("\"rounding\" is for method"));
 }
 
 TEST_CASE("a model of tokens has no normalization") {
@@ -100,12 +96,12 @@ TEST_CASE("a model file whose sizes contradict its network is refused before the
     description.normalization.scale.push_back(1);
     write_model(folder / "model.h5", description, tiny::parameters(5));
     CHECK_THAT(error_of([&] { load_models(folder / "model.h5"); }),
-               Catch::Contains("model.h5: normalizes 2 and 1 channels, but its network takes 1"));
+               Contains("model.h5: normalizes 2 and 1 channels, but its network takes 1"));
   }
   SECTION("class names") {
     description.class_names.pop_back();
     write_model(folder / "model.h5", description, tiny::parameters(5));
-    CHECK_THAT(error_of([&] { load_models(folder / "model.h5"); }), Catch::Contains("class names for"));
+    CHECK_THAT(error_of([&] { load_models(folder / "model.h5"); }), Contains("class names for"));
   }
 }
 
@@ -126,7 +122,7 @@ TEST_CASE("a model stores the preparation of raw samples, of any length") {
 TEST_CASE("equal models give byte-identical files") {
   const TemporaryFolder folder;
   write_model(folder / "a.h5", tiny::description(), tiny::parameters(5));
-  tiny::fs::last_write_time(folder / "a.h5", tiny::fs::file_time_type::clock::now() - std::chrono::hours(1));
+  fs::last_write_time(folder / "a.h5", fs::file_time_type::clock::now() - std::chrono::hours(1));
   ::sleep(1);  // HDF5's time stamps, if stored, have a resolution of seconds
   write_model(folder / "sub-a-longer-name.h5", tiny::description(), tiny::parameters(5));
   CHECK(bytes_of(folder / "a.h5") == bytes_of(folder / "sub-a-longer-name.h5"));
@@ -172,13 +168,13 @@ TEST_CASE("a graph that is not a chain is stored correctly") {
 
 TEST_CASE("files that are not models are refused with the reason") {
   const TemporaryFolder folder;
-  const tiny::fs::path file = folder / "model.h5";
+  const fs::path file = folder / "model.h5";
   const auto refused = [&] { return error_of([&] { load_models(file); }); };
 
   CHECK(contains(refused(), file.string()));
   CHECK(contains(error_of([&] { load_models(folder.path()); }), "neither model.h5 nor ensemble.h5"));
 
-  write_bytes(file, "PK\x03\x04 not HDF5");
+  write_file(file, "PK\x03\x04 not HDF5");
   CHECK(contains(refused(), file.string()));
 
   {
@@ -191,7 +187,7 @@ TEST_CASE("files that are not models are refused with the reason") {
   write_model(file, tiny::description(), tiny::parameters(5));
   const std::string good = bytes_of(file);
 
-  write_bytes(file, good.substr(0, good.size() - 100));
+  write_file(file, good.substr(0, good.size() - 100));
   CHECK(contains(refused(), file.string()));
 
   const float value = tiny::parameters(5)[5];
@@ -199,7 +195,7 @@ TEST_CASE("files that are not models are refused with the reason") {
   REQUIRE(at != std::string::npos);
   std::string damaged = good;
   damaged[at + 1] = static_cast<char>(damaged[at + 1] ^ 0x10);
-  write_bytes(file, damaged);
+  write_file(file, damaged);
   CHECK(contains(refused(), "checksum"));
 
   {
@@ -216,7 +212,7 @@ TEST_CASE("a model that does not fit on the disk is an error that names the file
   const FileSizeLimit full(1000);
   CHECK(contains(error_of([&] { write_model(folder / "model.h5", tiny::description(), tiny::parameters()); }),
                  (folder / "model.h5").string()));
-  CHECK(tiny::fs::is_empty(folder.path()));
+  CHECK(fs::is_empty(folder.path()));
 }
 
 namespace {

@@ -1,5 +1,3 @@
-#include <vector>
-
 #include "convoke/run/straggler.hpp"
 #include "support/catch.hpp"
 #include "support/world.hpp"

@@ -1,9 +1,6 @@
 #include "convoke/run/run_folder.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
-
-#include <optional>
 
 #include "convoke/core/error.hpp"
 #include "convoke/run/collective.hpp"
@@ -88,8 +85,7 @@ TEST_CASE("rank 0 works for all ranks: they get its number or text, or its error
   CHECK(on_root(world(), [] { return 42.5 + world().rank(); }) == 42.5);
   CHECK(on_root(world(), [] { return fmt::format("rank {}", world().rank()); }) == "rank 0");
   CHECK(on_root(world(), [] { return std::optional<double>(); }) == std::nullopt);
-  CHECK_THROWS_WITH(on_root(world(), [] { throw Error("no such folder"); }),
-                    Catch::Contains("no such folder"));
+  CHECK_THROWS_WITH(on_root(world(), [] { throw Error("no such folder"); }), Contains("no such folder"));
 }
 
 TEST_CASE("a folder that cannot be created is an error on all ranks that names it") {

@@ -4,20 +4,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <chrono>
-#include <cstdlib>
-#include <fstream>
 #include <new>
 
 #include "convoke/core/error.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using convoke::run::RunLock;
 using namespace std::chrono_literals;
-using Catch::Contains;
 
 namespace {
 
@@ -25,12 +20,12 @@ namespace {
 void leave_lock(const TemporaryFolder& folder, const std::string& job, std::chrono::seconds ago) {
   std::ofstream(folder / "lock") << R"({"host":"elsewhere","pid":12,"started":"1","pid_space":"","job":")"
                                  << job << R"(","restarts":0})";
-  const auto now = std::filesystem::last_write_time(folder / "lock");
-  std::filesystem::last_write_time(folder / "lock", now - ago);
+  const auto now = fs::last_write_time(folder / "lock");
+  fs::last_write_time(folder / "lock", now - ago);
 }
 
 std::size_t entries(const TemporaryFolder& folder) {
-  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder.path()), {}));
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder.path()), {}));
 }
 
 }  // namespace
@@ -148,7 +143,6 @@ TEST_CASE("an unreadable lock is valid until it is old") {
   const TemporaryFolder folder;
   std::ofstream(folder / "lock") << "{";
   CHECK_THAT(error_of([&] { const RunLock lock(folder.path()); }), Contains("on an unknown host"));
-  std::filesystem::last_write_time(folder / "lock",
-                                   std::filesystem::last_write_time(folder / "lock") - 10min);
+  fs::last_write_time(folder / "lock", fs::last_write_time(folder / "lock") - 10min);
   CHECK_THAT(RunLock(folder.path()).taken_over(), Contains("unknown host"));
 }

@@ -1,6 +1,5 @@
 #include "convoke/run/stopping.hpp"
 
-#include <chrono>
 #include <csignal>
 
 #include "convoke/os/stop_signals.hpp"

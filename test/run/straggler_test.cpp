@@ -1,8 +1,5 @@
 #include "convoke/run/straggler.hpp"
 
-#include <string>
-#include <vector>
-
 #include "support/catch.hpp"
 
 using namespace convoke::run;
@@ -32,7 +29,7 @@ std::string cause_of(const std::vector<RankTimes>& ranks) {
   const auto found = find_straggler(ranks);
   if (!found) return "none";
   CHECK(found->rank == 2);
-  CHECK(found->excess == Catch::Approx(0.1));
+  CHECK(found->excess == Approx(0.1));
   CHECK(!found->evidence.empty());
   return found->cause;
 }

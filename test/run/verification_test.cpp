@@ -1,18 +1,16 @@
 #include "convoke/run/verification.hpp"
 
-#include <cmath>
-
 #include "convoke/hdf5/file.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/model_file.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 #include "support/tiny.hpp"
 
 using namespace convoke::run;
 using Lines = std::vector<std::string>;
-using tiny::fs::path;
+using fs::path;
 
 namespace {
 
@@ -118,7 +116,7 @@ TEST_CASE("files of different kinds and damaged files are errors") {
   write_model(folder / "a.h5", tiny::parameters(5));
   write_checkpoint(folder.path(), checked_state_at(3));
   CHECK_THAT(error_of([&] { compare_files(folder / "a.h5", folder / "epoch-0003.h5"); }),
-             Catch::Contains("a.h5 holds a model, but ") && Catch::EndsWith("epoch-0003.h5 a checkpoint"));
+             Contains("a.h5 holds a model, but ") && EndsWith("epoch-0003.h5 a checkpoint"));
   write_model(folder / "b.h5", tiny::parameters(6));
   std::fstream file(folder / "b.h5", std::ios::in | std::ios::out | std::ios::binary);
   const auto offset =
@@ -128,5 +126,5 @@ TEST_CASE("files of different kinds and damaged files are errors") {
   file.put('x');
   file.close();
   CHECK_THAT(error_of([&] { compare_files(folder / "a.h5", folder / "b.h5"); }),
-             Catch::Contains("b.h5: /parameters/conv2d_1.weight: is damaged"));
+             Contains("b.h5: /parameters/conv2d_1.weight: is damaged"));
 }

@@ -4,12 +4,8 @@
 // exchange of gradients (sync::AllReduce), and errors of one rank (mpi::together).
 //   SEEDS=10000 simulation_test        so many seeds, from 0 on
 //   SEED=1234 simulation_test          one seed, with what happens
-#include <fmt/format.h>
-
-#include <chrono>
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
 
 #include "convoke/core/error.hpp"
 #include "convoke/mpi/together.hpp"

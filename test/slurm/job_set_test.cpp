@@ -1,14 +1,10 @@
 // Scripts and their dependencies, as text; test/slurm/cases submits them to a real Slurm.
 #include "convoke/slurm/job_set.hpp"
 
-#include <cstdlib>
-#include <fstream>
-
 #include "convoke/core/text.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/shell.hpp"
-#include "support/temporary_folder.hpp"
 
 using namespace convoke::slurm;
 

@@ -69,20 +69,16 @@ TEST_CASE("memory is requested with a reserve of a quarter, and refused if no no
   CHECK(lay_out(work, {}, &of).memory_mib == (2 + 16) * 1024 * 5 / 4);
   const Partition small = partition(10, 2, 16, 16 * 1024);
   const std::string error = error_of([&] { lay_out(work, {}, &small); });
-  CHECK(error.find("net does not fit into memory: the 2 ranks of a node take 8.0 GiB each") !=
-        std::string::npos);
-  CHECK(error.find("at most 16.0 GiB") != std::string::npos);
+  CHECK_THAT(error, Contains("net does not fit into memory: the 2 ranks of a node take 8.0 GiB each"));
+  CHECK_THAT(error, Contains("at most 16.0 GiB"));
 }
 
 TEST_CASE("more nodes, cores or ranks than exist or have work are refused") {
   const Partition of = partition(4, 2, 16);
-  CHECK(error_of([&] { worked_out(1000, of, {.nodes = 5}); }).find("5 nodes are more") != std::string::npos);
-  CHECK(error_of([&] {
-          worked_out(1000, of, {.ranks_per_node = 4, .cpus_per_rank = 8});
-        }).find("4 ranks with 8 cores each") != std::string::npos);
-  CHECK(error_of([&] {
-          worked_out(4, of, {.nodes = 4, .ranks_per_node = 2});
-        }).find("8 ranks are more than net can use") != std::string::npos);
-  CHECK(error_of([&] { lay_out(micro_batches(4), {.nodes = 1}, nullptr); }).find("are unknown") !=
-        std::string::npos);
+  CHECK_THAT(error_of([&] { worked_out(1000, of, {.nodes = 5}); }), Contains("5 nodes are more"));
+  CHECK_THAT(error_of([&] { worked_out(1000, of, {.ranks_per_node = 4, .cpus_per_rank = 8}); }),
+             Contains("4 ranks with 8 cores each"));
+  CHECK_THAT(error_of([&] { worked_out(4, of, {.nodes = 4, .ranks_per_node = 2}); }),
+             Contains("8 ranks are more than net can use"));
+  CHECK_THAT(error_of([&] { lay_out(micro_batches(4), {.nodes = 1}, nullptr); }), Contains("are unknown"));
 }

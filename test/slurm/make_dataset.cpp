@@ -2,10 +2,6 @@
 // the program. OUTPUT is a dataset (x.h5), or a folder for four files in MNIST's format.
 // make_dataset OUTPUT.h5 --sparse GIB: writes black pictures of 224 x 224 x 3 of that size, which need no
 // space on the disk.
-#include <cstdlib>
-#include <string_view>
-#include <utility>
-
 #include "apps/place.hpp"
 #include "convoke/hdf5/file.hpp"
 
@@ -19,7 +15,7 @@ void write_idx(const fs::path& file, const std::vector<std::int64_t>& extents, c
     for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(extent >> shift & 0xFF);
   }
   for (const auto value : values) bytes += static_cast<char>(value);
-  write_text(file, bytes);
+  write_file(file, bytes);
 }
 
 void write_idx_files(const fs::path& folder, std::int64_t train, std::int64_t side, std::int64_t classes) {

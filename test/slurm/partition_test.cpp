@@ -39,9 +39,9 @@ TEST_CASE("partitions are read from sinfo") {
 
 TEST_CASE("unknown or unavailable partitions are refused, and the available ones listed") {
   const std::vector<Partition> all = parse_sinfo(kText);
-  CHECK(error_of([&] { choose(all, "batc"); }).find("did you mean \"batch\"") != std::string::npos);
-  CHECK(error_of([&] { choose(all, "old"); }).find("all nodes of partition old") != std::string::npos);
-  CHECK(error_of([&] { choose(all, "gone"); }).find("all nodes of partition gone") != std::string::npos);
-  CHECK(error_of([&] { choose({}, ""); }).find("no partition") != std::string::npos);
-  CHECK(error_of([&] { parse_sinfo("slurm is down\n"); }).find("slurm is down") != std::string::npos);
+  CHECK_THAT(error_of([&] { choose(all, "batc"); }), Contains("did you mean \"batch\""));
+  CHECK_THAT(error_of([&] { choose(all, "old"); }), Contains("all nodes of partition old"));
+  CHECK_THAT(error_of([&] { choose(all, "gone"); }), Contains("all nodes of partition gone"));
+  CHECK_THAT(error_of([&] { choose({}, ""); }), Contains("no partition"));
+  CHECK_THAT(error_of([&] { parse_sinfo("slurm is down\n"); }), Contains("slurm is down"));
 }

@@ -16,7 +16,7 @@ TEST_CASE("times are read in every form of sbatch's manual") {
   CHECK(parse_time("infinite") == kUnlimited);
   for (const char* text : {"", "soon", "1:2:3:4", "-5", "1-", "1h", "1:-2", "9999999999"}) {
     CAPTURE(text);
-    CHECK(error_of([&] { parse_time(text, "--time"); }).find("--time") != std::string::npos);
+    CHECK_THAT(error_of([&] { parse_time(text, "--time"); }), Contains("--time"));
   }
 }
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "convoke/study/analysis/cost.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 /// Returns the machines in a file with this text.
 inline std::vector<convoke::study::PricedMachine> machines_of(const std::string& toml) {

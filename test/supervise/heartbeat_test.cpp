@@ -1,15 +1,12 @@
 #include "convoke/supervise/heartbeat.hpp"
 
-#include <fstream>
-
 #include "convoke/run/run_lock.hpp"
 #include "convoke/supervise/run_view.hpp"
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke::run;
 using namespace convoke::supervise;
-using Catch::Contains;
 
 TEST_CASE("a heartbeat is read as it was written, also over a longer one") {
   const TemporaryFolder folder;
@@ -59,7 +56,7 @@ TEST_CASE("the view of a run has a row for each rank, the silent ones first if t
   write(20);
   using namespace std::chrono_literals;
   const auto file = heartbeat_file(heartbeat_folder(folder.path()), 17);
-  last_write_time(file, std::filesystem::last_write_time(file) - 1h);
+  last_write_time(file, fs::last_write_time(file) - 1h);
   const std::string text = to_text(view_run(folder.path()), 80);
   CHECK_THAT(text, Contains("17  n8        1,200"));
   CHECK_THAT(text, Contains("and 4 more\n"));

@@ -1,13 +1,8 @@
 #include "convoke/supervise/launched_job.hpp"
 
-#include <chrono>
-#include <fstream>
-#include <optional>
-#include <thread>
-
 #include "convoke/run/run_lock.hpp"
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke;
 using namespace std::chrono_literals;
@@ -24,9 +19,7 @@ std::optional<int> code_within(supervise::LaunchedJob& job, std::chrono::millise
   return {};
 }
 
-supervise::LaunchedJob sleeping(const std::filesystem::path& run) {
-  return {{"sleep", "100"}, run, {}, kPatience};
-}
+supervise::LaunchedJob sleeping(const fs::path& run) { return {{"sleep", "100"}, run, {}, kPatience}; }
 
 }  // namespace
 

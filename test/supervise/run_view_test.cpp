@@ -1,36 +1,27 @@
 #include "convoke/supervise/run_view.hpp"
 
-#include <chrono>
-#include <cmath>
-#include <fstream>
-
 #include "convoke/run/job_time.hpp"
 #include "convoke/run/run_lock.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke::run;
 using namespace convoke::supervise;
 using namespace std::chrono_literals;
-using Catch::Contains;
 using State = RunView::State;
 
 namespace {
-
-void write(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream(file, std::ios::binary) << text;
-}
 
 /// A run of three epochs, two of which are complete.
 struct ViewedRun {
   TemporaryFolder folder;
 
   ViewedRun() {
-    write(
+    write_file(
         folder / "environment.json",
         R"({"ranks":4,"threads":2,"placements":[{"rank":0,"host":"n1"},{"rank":1,"host":"n2"},{"rank":2,"host":"n1"}]})");
-    write(
+    write_file(
         folder / "metrics.jsonl",
         R"({"event":"epoch","member":0,"epoch":1,"loss":2.0,"accuracy":0.25,"validation_loss":1.5,"validation_accuracy":0.5}
 {"event":"epoch","member":1,"epoch":1,"loss":1.0,"accuracy":0.75}
@@ -38,9 +29,8 @@ struct ViewedRun {
 {"event":"epoch","member":0,"epoch":2,"loss":0.5,"accuracy":0.875,"validation_loss":1,"validation_accuracy":0.625}
 {"event":"evaluation","split":"test"}
 {"event":"epoch","member":0,"epo)");
-    create_directories(folder / "checkpoints/member-000");
-    write(folder / "checkpoints/member-000/epoch-0001.h5", "");
-    write(folder / "checkpoints/best.h5", "");
+    write_file(folder / "checkpoints/member-000/epoch-0001.h5", "");
+    write_file(folder / "checkpoints/best.h5", "");
   }
   RunView view() const { return view_run(folder.path()); }
 };
@@ -72,7 +62,7 @@ TEST_CASE("the folder shows whether a run is running, stopped, silent or complet
   {
     const RunLock lock(run.folder.path());
     CHECK(run.view().state == State::kBegins);
-    write(
+    write_file(
         run.folder / "status.json",
         R"({"title":"tiny","epoch":3,"epochs":3,"step":250,"steps":300,"loss":0.25,"accuracy":0.9,"images_per_second":12345,"eta_seconds":61,"job_seconds_left":3601})");
     const RunView view = run.view();
@@ -90,12 +80,12 @@ TEST_CASE("the folder shows whether a run is running, stopped, silent or complet
     CHECK(view.accuracy[1].points == std::vector<std::pair<double, double>>{{1, 0.5}, {2, 0.625}});
 
     for (const char* file : {"status.json", "lock"}) {
-      last_write_time(run.folder / file, std::filesystem::file_time_type::clock::now() - 10min);
+      last_write_time(run.folder / file, fs::file_time_type::clock::now() - 10min);
     }
     CHECK(run.view().state == State::kSilent);
     CHECK_THAT(to_text(run.view(), 80), Contains("no sign of life for 10 min"));
   }
-  write(run.folder / "summary.json", R"({"makespan_seconds":75.5,"test":{"accuracy":0.987}})");
+  write_file(run.folder / "summary.json", R"({"makespan_seconds":75.5,"test":{"accuracy":0.987}})");
   CHECK(run.view().state == State::kComplete);
   CHECK_THAT(to_text(run.view(), 80), Contains("test accuracy 0.9870"));
 }

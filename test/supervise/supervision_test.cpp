@@ -1,8 +1,6 @@
 #include "convoke/supervise/supervision.hpp"
 
 #include <csignal>
-#include <fstream>
-#include <sstream>
 
 #include "convoke/core/text.hpp"
 #include "convoke/supervise/exit_status.hpp"
@@ -10,7 +8,8 @@
 #include "convoke/supervise/restart_log.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
+#include "support/times.hpp"
 
 using namespace convoke::supervise;
 
@@ -19,13 +18,6 @@ namespace {
 using Hosts = std::vector<LaunchHost>;
 
 Attempt killed(std::int64_t steps) { return {137, "a rank was killed", true, false, 4, steps, 0}; }
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
 
 std::string text_of(const LaunchCommand& command) { return convoke::join(command.words(), " "); }
 
@@ -112,9 +104,9 @@ TEST_CASE("exit codes tell whether a restart helps") {
 
 TEST_CASE("a launcher that ends with 1 after a stall ends as the stall does") {
   const TemporaryFolder run;
-  std::filesystem::create_directory(run / ".heartbeats");
+  fs::create_directory(run / ".heartbeats");
   CHECK(classify_exit(1, run.path()).remedy == Remedy::kCorrect);
-  std::filesystem::create_directory(run / ".heartbeats/reported");
+  fs::create_directory(run / ".heartbeats/reported");
   CHECK(classify_exit(1, run.path()).remedy == Remedy::kRestart);
   CHECK(classify_exit(2, run.path()).remedy == Remedy::kCorrect);
 }

@@ -1,8 +1,5 @@
 #include "convoke/supervise/watchdog.hpp"
 
-#include <chrono>
-#include <thread>
-
 #include "convoke/core/timeline.hpp"
 #include "support/catch.hpp"
 #include "support/training.hpp"
@@ -43,7 +40,7 @@ TEST_CASE("a rank that is slow in an evaluation, a checkpoint or while it loads 
     world().barrier();
   }
   world().barrier();
-  CHECK_FALSE(std::filesystem::exists(folder));
+  CHECK_FALSE(fs::exists(folder));
 }
 
 TEST_CASE("without a timeout, ranks write heartbeats, and no rank ends the job") {
@@ -61,9 +58,9 @@ TEST_CASE("a job without a run folder has its heartbeats next to its output, and
   const std::string hint = "start it again";
   for (const bool killed : {false, true}) {  // the second time, a job that was killed has left heartbeats
     if (killed && world().root()) {
-      std::filesystem::create_directory(folder);
+      fs::create_directory(folder);
       write_heartbeat(folder, {.rank = 7});
-      std::filesystem::create_directory(folder / "reported");
+      fs::create_directory(folder / "reported");
     }
     world().barrier();
     const auto watchdog = Watchdog::beside(run.folder.path() / "data.h5", kTimeout, hint, world());
@@ -71,15 +68,15 @@ TEST_CASE("a job without a run folder has its heartbeats next to its output, and
     world().barrier();
     if (watchdog) {
       CHECK(read_heartbeats(folder).size() == static_cast<std::size_t>(world().size()));
-      CHECK_FALSE(std::filesystem::exists(folder / "reported"));
+      CHECK_FALSE(fs::exists(folder / "reported"));
       // Another job with this output is not watched.
       CHECK(Watchdog::beside(run.folder.path() / "data.h5", kTimeout, hint, world()) == nullptr);
     } else if (world().root()) {
-      std::filesystem::remove_all(folder);
+      fs::remove_all(folder);
     }
     world().barrier();
   }
   world().barrier();
-  CHECK_FALSE(std::filesystem::exists(folder));
+  CHECK_FALSE(fs::exists(folder));
   CHECK(Watchdog::beside(run.folder.path() / "data.h5", 0, hint, world()) == nullptr);
 }

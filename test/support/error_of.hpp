@@ -24,3 +24,14 @@ std::string hint_of(Action&& action) {
   }
   return "";
 }
+
+/// Returns both, as "message | hint"; "" if it throws none.
+template <class Action>
+std::string refusal_of(Action&& action) {
+  try {
+    action();
+  } catch (const convoke::Error& error) {
+    return std::string(error.what()) + " | " + error.hint();
+  }
+  return "";
+}

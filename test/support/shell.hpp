@@ -1,13 +1,11 @@
 #pragma once
 #include <sys/wait.h>
 
-#include <array>
 #include <cstdio>
-#include <cstdlib>
-#include <stdexcept>
-#include <string>
+#include <source_location>
 
-#include "support/temporary_folder.hpp"
+#include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/times.hpp"
 
 // Runs the real binary ($CONVOKE_BINARY) through the shell.
@@ -18,6 +16,35 @@ struct Outcome {
 
   bool says(const std::string& part) const { return contains(text, part); }
   int times(const std::string& part) const { return ::times(text, part); }
+
+  // Checks. One that fails prints its line in the test, and the output.
+  using Where = std::source_location;
+
+  /// It ended with this code; the test ends if not.
+  const Outcome& ends(int expected, Where where = Where::current()) const {
+    INFO(where.file_name() << ":" << where.line() << ":\n" << text);
+    REQUIRE(code == expected);
+    return *this;
+  }
+  const Outcome& shows(const std::string& part, Where where = Where::current()) const {
+    INFO(where.file_name() << ":" << where.line() << ":\n" << text);
+    CHECK_THAT(text, Contains(part));
+    return *this;
+  }
+  const Outcome& once(const std::string& part, Where where = Where::current()) const {
+    INFO(where.file_name() << ":" << where.line() << ": " << part << "\nin:\n" << text);
+    CHECK(times(part) == 1);
+    return *this;
+  }
+  const Outcome& never(const std::string& part, Where where = Where::current()) const {
+    INFO(where.file_name() << ":" << where.line() << ": " << part << "\nin:\n" << text);
+    CHECK(times(part) == 0);
+    return *this;
+  }
+  /// It ended with an error of one message.
+  const Outcome& fails(const std::string& message, Where where = Where::current()) const {
+    return ends(1, where).once(message, where);
+  }
 };
 
 /// Open MPI 4 gives all programs without mpirun one folder, in which two that begin at once disturb each

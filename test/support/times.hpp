@@ -1,5 +1,7 @@
 #pragma once
+#include <sstream>
 #include <string>
+#include <vector>
 
 /// Whether `text` holds `part`.
 inline bool contains(const std::string& text, const std::string& part) {
@@ -11,4 +13,19 @@ inline int times(const std::string& text, const std::string& part) {
   int count = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
   return count;
+}
+
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// What blanks and line ends separate.
+inline std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream in(text);
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
 }

@@ -11,12 +11,11 @@
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/train/job.hpp"
-#include "support/bytes_of.hpp"
+#include "support/files.hpp"
 
 // A model and a dataset that train in milliseconds.
 namespace tiny {
 
-namespace fs = std::filesystem;
 using convoke::Settings;
 
 /// Returns 8x8 pictures of four classes as uint8: one quadrant is brighter, with noise. `count`: their

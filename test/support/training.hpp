@@ -49,24 +49,43 @@ class Run {
 struct Result {
   train::Training training;
   run::Phases phases;
+
+  /// Those of this group's first member, or another.
+  std::vector<float> parameters(std::size_t member = 0) const {
+    const std::span<const float> values = training.members.at(member).parameters();
+    return {values.begin(), values.end()};
+  }
 };
 
 /// Trains all members of the job on the ranks of `world`. Collective.
-inline Result train_all(const train::Job& job, const Pictures& pictures, const mpi::Communicator& world,
-                        const run::RunFolder& folder, bool resume = false) {
+inline Result train_all(const train::Job& job, const train::DataLoaders& loaders,
+                        const mpi::Communicator& world, const run::RunFolder& folder, bool resume = false) {
   const train::Groups groups = train::split(world, job.ensemble.members);
-  const data::BatchLoader loader = pictures.loader(job.augmenter);
   Result result;
-  result.training = train::train_members(job, loader, groups, world, folder, resume, true, result.phases);
+  result.training = train::train_members(job, loaders, groups, world, folder, resume, true, result.phases);
   return result;
 }
 
-/// Returns the parameters of training on one rank; every rank trains alone.
+inline Result train_all(const train::Job& job, const Pictures& pictures, const mpi::Communicator& world,
+                        const run::RunFolder& folder, bool resume = false) {
+  const data::BatchLoader loader = pictures.loader(job.augmenter);
+  return train_all(job, train::DataLoaders(loader), world, folder, resume);
+}
+
+inline Result train_all(const train::Job& job, const Pictures& pictures, const mpi::Communicator& world) {
+  const Run run(world, "run-" + std::to_string(world.rank()) + "-");
+  return train_all(job, pictures, world, run.folder);
+}
+
+/// Returns the parameters of training on one rank, on all ranks. Collective.
 inline std::vector<float> alone(const train::Job& job, const Pictures& pictures,
                                 const mpi::Communicator& world) {
   const mpi::Communicator self = world.split(world.rank(), 0);
-  const Run run(self, "alone-" + std::to_string(world.rank()) + "-");
-  return train_all(job, pictures, self, run.folder).training.members.at(0).model.parameters;
+  std::vector<float> parameters(
+      convoke::engine::canonical_values(convoke::engine::canonical_parameters(job.model.graph)));
+  run::on_root(world, [&] { parameters = train_all(job, pictures, self).parameters(); });
+  world.broadcast(std::as_writable_bytes(std::span(parameters)));
+  return parameters;
 }
 
 /// Returns the canonical parameters of all members that the ranks of `world` have trained, in the order of

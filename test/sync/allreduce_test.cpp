@@ -2,9 +2,6 @@
 
 #include <mpi.h>
 
-#include <algorithm>
-#include <chrono>
-
 #include "support/catch.hpp"
 #include "support/counted_allocations.hpp"
 #include "support/replaced_calls.hpp"

@@ -1,9 +1,5 @@
 #include "convoke/sync/bucket.hpp"
 
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "convoke/sync/allreduce.hpp"
 #include "support/catch.hpp"
 

@@ -1,9 +1,5 @@
 #include "convoke/sync/ordered_sum.hpp"
 
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "support/catch.hpp"
 #include "support/world.hpp"
 

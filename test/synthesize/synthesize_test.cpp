@@ -1,26 +1,17 @@
 #include "synthesize/synthesize.hpp"
 
-#include <algorithm>
 #include <barrier>
-#include <cmath>
-#include <fstream>
 #include <iterator>
-#include <map>
 #include <numbers>
-#include <span>
-#include <sstream>
-#include <thread>
 
 #include "convoke/data_prep/prepare.hpp"
 #include "convoke/pictures/decode.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
+#include "support/times.hpp"
 
 using namespace convoke::data_prep;
-using Catch::Contains;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -31,13 +22,6 @@ std::map<std::string, std::string> files_in(const fs::path& folder) {
     if (entry.is_regular_file()) files[fs::relative(entry.path(), folder).string()] = bytes_of(entry.path());
   }
   return files;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
 }
 
 SynthesizeOptions small(const std::string& kind, const fs::path& output) {
@@ -103,8 +87,7 @@ TEST_CASE("synthetic data say that they are synthetic, in names, comments and a 
       CAPTURE(name);
       const fs::path file(name);
       const bool picture = text.starts_with("\x89PNG") || text.starts_with("\xFF\xD8");
-      if (picture)
-        CHECK(text.substr(0, 120).find("synthetic: made by convoke synthesize") != std::string::npos);
+      if (picture) CHECK_THAT(text.substr(0, 120), Contains("synthetic: made by convoke synthesize"));
       if (picture || file.extension() == ".txt") {
         CHECK((name == kSyntheticMark || file.filename().string().starts_with("synthetic-")));
       }
@@ -170,9 +153,7 @@ TEST_CASE("shapes: the pixels of a picture's form, counted on the picture, are t
   }
   const double mean_square_radius =
       (0.28 * 0.28 + 0.28 * 0.4 + 0.4 * 0.4) / 3;  // of radii uniform in 0.28 to 0.4
-  const auto expected = [&](double unit_area) {
-    return Catch::Approx(unit_area * mean_square_radius).epsilon(0.1);
-  };
+  const auto expected = [&](double unit_area) { return Approx(unit_area * mean_square_radius).epsilon(0.1); };
   CHECK(area.size() == 24);
   CHECK(area["disc"] == expected(std::numbers::pi * 0.64));
   CHECK(area["square"] == expected(1.4 * 1.4));

@@ -1,7 +1,5 @@
 #include "convoke/train/batch_statistics.hpp"
 
-#include <algorithm>
-
 #include "convoke/nn/freeze.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "support/catch.hpp"

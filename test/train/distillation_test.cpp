@@ -1,7 +1,5 @@
 #include "convoke/train/distillation.hpp"
 
-#include <cmath>
-
 #include "convoke/nn/losses/distillation.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -108,7 +106,7 @@ TEST_CASE("only samples that a member trains on have soft labels") {
   const SoftLabels soft(teacher(1), 1, pictures.split(), trained, job.engine, world(), "soft.bin");
   for (std::size_t i = 0; i < 20; ++i) {
     const std::span<const float> row = soft.values().subspan(4 * i, 4);
-    CHECK(std::accumulate(row.begin(), row.end(), 0.0) == Catch::Approx(i < 15 ? 1 : 0).margin(1e-6));
+    CHECK(std::accumulate(row.begin(), row.end(), 0.0) == Approx(i < 15 ? 1 : 0).margin(1e-6));
   }
 }
 
@@ -132,16 +130,13 @@ TEST_CASE("the options of a distillation are read and written back, and wrong va
   CHECK(Distillation::read(written).settings() == written);
   CHECK(Distillation::read({}).settings().empty());
   CHECK(Distillation::read({{"teacher", "a"}}).temperature == 2);
-  CHECK_THAT(error_of([] {
-               Distillation::read({{"weight", 0.5}});
-             }),
-             Catch::Contains("\"teacher\" is missing"));
+  CHECK_THAT(error_of([] { Distillation::read({{"weight", 0.5}}); }), Contains("\"teacher\" is missing"));
   CHECK_THAT(error_of([] {
                Distillation::read({{"teacher", "a"}, {"temperature", 0.0}});
              }),
-             Catch::Contains("\"temperature\" must be at least 1e-06"));
+             Contains("\"temperature\" must be at least 1e-06"));
   CHECK_THAT(error_of([] {
                Distillation::read({{"teacher", "a"}, {"weight", 1.5}});
              }),
-             Catch::Contains("\"weight\" must be at least 0 and at most 1"));
+             Contains("\"weight\" must be at least 0 and at most 1"));
 }

@@ -1,7 +1,3 @@
-#include <cmath>
-#include <fstream>
-#include <limits>
-
 #include "convoke/train/on_divergence.hpp"
 #include "convoke/train/summary.hpp"
 #include "convoke/train/verdict.hpp"
@@ -17,7 +13,6 @@
 
 using namespace convoke;
 using namespace convoke::train;
-using Catch::Contains;
 using tiny::train_all;
 
 namespace {
@@ -44,9 +39,9 @@ std::ptrdiff_t lines_with(const std::string& file, const std::string& word) {
   return count;
 }
 
-std::vector<tiny::fs::path> files_in(const tiny::fs::path& folder) {
-  std::vector<tiny::fs::path> files;
-  for (const auto& entry : tiny::fs::directory_iterator(folder)) files.push_back(entry.path());
+std::vector<fs::path> files_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
   return files;
 }
 
@@ -63,9 +58,7 @@ TEST_CASE("a divergence names layer, step, rank and the last good checkpoint") {
 
   Job early = tiny::job();
   early.loop.learning_rate = kFar;
-  const tiny::Run other(world(), "early");
-  CHECK_THAT(error_of([&] { train_all(early, pictures, world(), other.folder); }),
-             Contains("there is no checkpoint yet"));
+  CHECK_THAT(error_of([&] { train_all(early, pictures, world()); }), Contains("there is no checkpoint yet"));
 }
 
 TEST_CASE("a run goes back to its checkpoint with a lower rate, and ends as if it had had that rate") {
@@ -85,9 +78,8 @@ TEST_CASE("a run goes back to its checkpoint with a lower rate, and ends as if i
     CHECK(member.restores == 1);
     CHECK(member.rate_factor == kFactor);
     CHECK(member.epochs_done == 3);
-    const tiny::Run other(world(), "steady");
     CHECK(member.model.parameters ==
-          train_all(steady, pictures, world(), other.folder).training.members.at(0).model.parameters);
+          train_all(steady, pictures, world()).training.members.at(0).model.parameters);
     if (world().root()) {
       const std::string lines = bytes_of(run.folder.metrics());
       CHECK(times(lines, R"("event":"epoch")") == 3);
@@ -101,23 +93,20 @@ TEST_CASE("without a checkpoint, a run begins again with a lower rate") {
   Job job = tiny::job();
   job.loop.learning_rate = kFar;
   job.loop.on_divergence = restore(1e-16);  // the second restore has 0.01
-  const tiny::Run run(world());
-  const tiny::Result result = train_all(job, pictures, world(), run.folder);
+  const tiny::Result result = train_all(job, pictures, world());
   const TrainedMember& member = result.training.members.at(0);
   CHECK(member.restores == 2);
   Job steady = tiny::job();
   steady.loop.learning_rate = kFar * (1e-16 * 1e-16);
-  const tiny::Run other(world(), "steady");
   CHECK(member.model.parameters ==
-        train_all(steady, pictures, world(), other.folder).training.members.at(0).model.parameters);
+        train_all(steady, pictures, world()).training.members.at(0).model.parameters);
 }
 
 TEST_CASE("a run goes back only so many times, also over restarts of the job") {
   const tiny::Pictures pictures(128);
-  const tiny::Run run(world());
   Job job = late_divergence();
   job.loop.on_divergence = restore(0.5, 2);
-  CHECK_THAT(error_of([&] { train_all(job, pictures, world(), run.folder); }),
+  CHECK_THAT(error_of([&] { train_all(job, pictures, world()); }),
              Contains("the loss is not finite at epoch 3, step 2"));
 
   // The checkpoints store what has been restored.
@@ -141,17 +130,15 @@ TEST_CASE("a member that diverges is dropped, or ends the job; the others vote")
   job.shuffle = {};
   // Class 3 occurs in the shard of member 1 alone.
   job.engine.loss = job.model.loss = nn::make_loss({{"class_weights", Value::Array{1, 1, 1, 3e38}}});
-  const tiny::Run run(world());
   const Groups groups = split(world(), 2);
-  const tiny::Result result = train_all(job, pictures, world(), run.folder);
+  const tiny::Result result = train_all(job, pictures, world());
   const auto members = list_members(result.training.members, groups, world());
   REQUIRE(members.size() == 2);
   CHECK(members[0].failure.empty());
   CHECK_THAT(members[1].failure, Contains("not finite") && Contains("there is no checkpoint yet"));
   if (world().size() > 1) return;  // the others would wait for a job that ends
   job.loop.on_divergence.action = OnDivergence::Action::kStop;
-  const tiny::Run other(world(), "stops");
-  CHECK_THROWS_AS(train_all(job, pictures, world(), other.folder), Divergence);
+  CHECK_THROWS_AS(train_all(job, pictures, world()), Divergence);
 }
 
 TEST_CASE("members that diverge leave no communicators, no shared memory and no open files") {

@@ -1,10 +1,4 @@
-#include <fmt/format.h>
-
-#include <cmath>
 #include <csignal>
-#include <map>
-#include <set>
-#include <sstream>
 
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/stop_signals.hpp"
@@ -168,8 +162,8 @@ TEST_CASE("metrics.jsonl records the validations within epochs, and why training
   CHECK(best_step == steps.end()[-3]);
   CHECK(number(stopping, "best_validation_loss") == best_loss);
   CHECK(number(stopping, "best_validation_accuracy") == best_accuracy);
-  CHECK(metrics::to_json(stopping).find(R"("monitor":"validation_accuracy")") != std::string::npos);
-  CHECK(metrics::to_json(stopping).find(R"("restored":true)") != std::string::npos);
+  CHECK_THAT(metrics::to_json(stopping), Contains(R"("monitor":"validation_accuracy")"));
+  CHECK_THAT(metrics::to_json(stopping), Contains(R"("restored":true)"));
   CHECK(result.training.members.at(0).model.validation_accuracy == best_accuracy);
 }
 
@@ -193,10 +187,10 @@ TEST_CASE("validations with a non-finite loss are reported, and none is the best
   for (const Settings& line : lines_of(run.folder)) {
     if (event_of(line) != "validation") continue;
     ++validations;
-    CHECK(metrics::to_json(line).find(R"("validation_loss":null)") != std::string::npos);
+    CHECK_THAT(metrics::to_json(line), Contains(R"("validation_loss":null)"));
   }
   CHECK(validations == 1);
-  CHECK_FALSE(std::filesystem::exists(run.folder.checkpoints() / "best.h5"));
+  CHECK_FALSE(fs::exists(run.folder.checkpoints() / "best.h5"));
   CHECK(newest(job, run.folder).best.updates == 0);
   CHECK(newest(job, run.folder).parameters == member.model.parameters);
 }
@@ -247,8 +241,8 @@ TEST_CASE("best.h5 is the model of the best validation") {
     loss -= std::log(std::max(1e-7, static_cast<double>(row[pictures.labels[120 + i]])));
   }
   const CheckpointState state = newest(job, run.folder);
-  CHECK(state.best.accuracy == Catch::Approx(correct / 30));
-  CHECK(state.best.loss == Catch::Approx(loss / 30).epsilon(1e-4));
+  CHECK(state.best.accuracy == Approx(correct / 30));
+  CHECK(state.best.loss == Approx(loss / 30).epsilon(1e-4));
 }
 
 namespace {
@@ -301,7 +295,7 @@ TEST_CASE("the models of the three best validations are kept for any min_delta")
   const tiny::Run run(world());
   // The first model cannot be written at once, and is written later.
   if (world().root()) {
-    tiny::fs::create_directories(run.folder.checkpoints());
+    fs::create_directories(run.folder.checkpoints());
     fail_next_rename_to(run.folder.checkpoints() / "best.h5");
   }
   tiny::train_all(job, pictures, world(), run.folder);
@@ -337,7 +331,7 @@ TEST_CASE("a run that is interrupted and resumed from an older checkpoint keeps 
     // Every third time, the newest checkpoint is lost; its models are kept.
     const auto newest_file =
         run.folder.checkpoints() / fmt::format("epoch-{:04}-step-{:06}.h5", parts / 4, parts % 4 + 1);
-    if (parts % 3 == 2 && world().root()) tiny::fs::remove(newest_file);
+    if (parts % 3 == 2 && world().root()) fs::remove(newest_file);
     world().barrier();
   } while (part.training.interrupted_by && ++parts < 100);
   const os::StopSignals forget;
@@ -367,9 +361,9 @@ TEST_CASE("best.h5 is written only for a better validation") {
   CHECK(validated_in(best).value_or(Validated{}).step == 12);
   world().barrier();
   // A file that replaces it leaves the link unchanged.
-  if (world().root()) tiny::fs::create_hard_link(best, run.folder.path() / "link.h5");
+  if (world().root()) fs::create_hard_link(best, run.folder.path() / "link.h5");
   world().barrier();
   job.loop.learning_rate = 1;  // no later validation is better
   train_to(4, 0);
-  CHECK(tiny::fs::hard_link_count(best) == 2);
+  CHECK(fs::hard_link_count(best) == 2);
 }

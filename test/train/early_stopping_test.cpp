@@ -1,8 +1,5 @@
 #include "convoke/train/early_stopping.hpp"
 
-#include <cmath>
-#include <limits>
-
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

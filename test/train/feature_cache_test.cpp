@@ -1,7 +1,6 @@
 // The cached features of a frozen backbone give the same training as without the cache.
 #include "convoke/train/feature_cache.hpp"
 
-#include <cmath>
 #include <csignal>
 
 #include "convoke/nn/zoo.hpp"
@@ -10,6 +9,7 @@
 #include "convoke/run/model_file.hpp"
 #include "fine_tuning.hpp"
 #include "support/catch.hpp"
+#include "support/differences.hpp"
 #include "support/error_of.hpp"
 #include "support/training.hpp"
 #include "support/world.hpp"
@@ -87,11 +87,10 @@ TEST_CASE("exact: the model is bit-identical with and without the cache, for any
     INFO("frozen: " << frozen.front());
     Job wanted = with_even_micro_batches(job(frozen));
     wanted.engine.update.ema = 0.9;
-    const std::vector<float> expected =
-        fine_tune(wanted, pictures, world().split(world().rank(), 0)).parameters();
+    const std::vector<float> expected = alone(wanted, pictures, world());
     for (const int threads : {1, 2}) {
       wanted.engine.threads = threads;
-      const FineTuned found = fine_tune(cached(wanted), pictures, world());
+      const Result found = train_all(cached(wanted), pictures, world());
       CHECK(found.parameters() == expected);
       CHECK(sum(world(), found.phases.features.computed) == 168);
       CHECK(sum(world(), found.phases.features.read) == 4 * 168);
@@ -103,10 +102,9 @@ TEST_CASE("exact: with as many views as epochs, augmented training equals that w
   const tiny::Pictures pictures(152);
   Job wanted = job({"conv1", "norm1"});
   wanted.augmenter = flips();
-  const std::vector<float> expected =
-      fine_tune(wanted, pictures, world().split(world().rank(), 0)).parameters();
-  CHECK(fine_tune(cached(wanted, wanted.loop.epochs), pictures, world()).parameters() == expected);
-  CHECK(fine_tune(cached(wanted, 1), pictures, world()).parameters() != expected);
+  const std::vector<float> expected = alone(wanted, pictures, world());
+  CHECK(train_all(cached(wanted, wanted.loop.epochs), pictures, world()).parameters() == expected);
+  CHECK(train_all(cached(wanted, 1), pictures, world()).parameters() != expected);
 }
 
 TEST_CASE("exact: a whole backbone with dropout and stochastic depth is cached, and the result is the same") {
@@ -115,9 +113,8 @@ TEST_CASE("exact: a whole backbone with dropout and stochastic depth is cached, 
   wanted.loop.epochs = 2;
   wanted.model.graph = nn::make_zoo_model("efficientnet-b0", {.input = {1, 8, 8}, .classes = 4});
   nn::freeze(wanted.model.graph, nn::resolve_parts("efficientnet-b0", wanted.model.graph, {"backbone"}));
-  const std::vector<float> expected =
-      fine_tune(wanted, pictures, world().split(world().rank(), 0)).parameters();
-  const FineTuned found = fine_tune(cached(wanted), pictures, world());
+  const std::vector<float> expected = alone(wanted, pictures, world());
+  const Result found = train_all(cached(wanted), pictures, world());
   CHECK(found.parameters() == expected);
   CHECK(found.phases.features.bytes == (world().root() ? 64 * 1280 * 4 : 0));
 }
@@ -125,24 +122,20 @@ TEST_CASE("exact: a whole backbone with dropout and stochastic depth is cached, 
 TEST_CASE("a smaller last micro-batch gives the same result up to rounding, and the same for any ranks") {
   const tiny::Pictures pictures(150);
   const Job wanted = job({"before:hidden"});
-  const std::vector<float> without = fine_tune(wanted, pictures, world()).parameters();
-  const std::vector<float> alone =
-      fine_tune(cached(wanted), pictures, world().split(world().rank(), 0)).parameters();
-  CHECK(fine_tune(cached(wanted), pictures, world()).parameters() == alone);
-  double worst = 0;
-  for (std::size_t i = 0; i < alone.size(); ++i)
-    worst = std::max(worst, std::abs(static_cast<double>(alone[i]) - static_cast<double>(without[i])));
-  CHECK(worst < 1e-4);
+  const std::vector<float> without = train_all(wanted, pictures, world()).parameters();
+  const std::vector<float> with = alone(cached(wanted), pictures, world());
+  CHECK(train_all(cached(wanted), pictures, world()).parameters() == with);
+  CHECK(largest_difference(with, without) < 1e-4);
 }
 
 TEST_CASE("the frozen part runs once per sample and view, also for validation samples") {
   const tiny::Pictures pictures(160);
   Job wanted = job({"before:hidden"});
   wanted.samples.validation_split = 0.2;
-  const FineTuned without = fine_tune(wanted, pictures, world());
+  const Result without = train_all(wanted, pictures, world());
   for (const std::int64_t views : {1, 3, 9}) {
     INFO(views << " views in 4 epochs");
-    const FineTuned found = fine_tune(cached(wanted, views), pictures, world());
+    const Result found = train_all(cached(wanted, views), pictures, world());
     CHECK(sum(world(), found.phases.features.computed) == 160 * std::min<std::int64_t>(views, 4));
     if (views == 1 && world().size() == 1) CHECK(found.phases.features.hit_rate() == 0.75);
     CHECK(sum(world(), found.phases.features.read) == 4 * 160);
@@ -161,12 +154,12 @@ TEST_CASE("a separate validation split has its own features, without augmentatio
   wanted.augmenter = flips();
   const data::BatchLoader training = pictures.loader(wanted.augmenter);
   const train::DataLoaders loaders(training, &validation);
-  const auto score = [&](const FineTuned& result) {
+  const auto score = [&](const Result& result) {
     return result.training.members[0].model.validation_accuracy;
   };
   const tiny::Run run(world(), "validation-features"), other(world(), "no-validation-features");
-  const FineTuned without = fine_tune(wanted, loaders, world(), other.folder);
-  const FineTuned found = fine_tune(cached(wanted, wanted.loop.epochs), loaders, world(), run.folder);
+  const Result without = train_all(wanted, loaders, world(), other.folder);
+  const Result found = train_all(cached(wanted, wanted.loop.epochs), loaders, world(), run.folder);
   CHECK(found.parameters() == without.parameters());
   CHECK(score(found) == score(without));
   // Two epochs with the first cache and one with the second, each with its validation.
@@ -179,8 +172,8 @@ TEST_CASE("validation samples are not augmented, with and without the cache") {
   Job wanted = job({"before:head"});
   wanted.samples.validation_split = 0.2;
   wanted.augmenter = flips();
-  const FineTuned without = fine_tune(wanted, pictures, world());
-  const FineTuned found = fine_tune(cached(wanted, wanted.loop.epochs), pictures, world());
+  const Result without = train_all(wanted, pictures, world());
+  const Result found = train_all(cached(wanted, wanted.loop.epochs), pictures, world());
   CHECK(found.training.members[0].model.validation_accuracy ==
         without.training.members[0].model.validation_accuracy);
 }
@@ -191,9 +184,8 @@ TEST_CASE("exact: the cache moves with the stages, and training equals that with
   const bool augmented = GENERATE(false, true);
   INFO((augmented ? "augmented" : "plain"));
   if (augmented) wanted.augmenter = flips();
-  const std::vector<float> expected =
-      fine_tune(wanted, pictures, world().split(world().rank(), 0)).parameters();
-  const FineTuned found = fine_tune(cached(wanted, augmented ? wanted.loop.epochs : 1), pictures, world());
+  const std::vector<float> expected = alone(wanted, pictures, world());
+  const Result found = train_all(cached(wanted, augmented ? wanted.loop.epochs : 1), pictures, world());
   CHECK(found.parameters() == expected);
   // In epochs 1 to 5, but not in epoch 6, which trains everything.
   CHECK(sum(world(), found.phases.features.read) == 5 * (augmented ? 192 : 240));
@@ -205,15 +197,15 @@ TEST_CASE("exact: the cache moves with the stages, and training equals that with
 TEST_CASE("a run with a moving cache may be resumed in any stage, with or without the cache") {
   const tiny::Pictures pictures(240);
   const Job wanted = moving();
-  const std::vector<float> expected = fine_tune(wanted, pictures, world()).parameters();
+  const std::vector<float> expected = train_all(wanted, pictures, world()).parameters();
   for (std::int64_t epochs = 1; epochs < wanted.loop.epochs; ++epochs) {
     INFO("after epoch " << epochs);
     const tiny::Run run(world(), "features");
     Job part = cached(wanted);
     part.loop.epochs = epochs;
-    fine_tune(part, pictures, world(), run.folder);
+    train_all(part, pictures, world(), run.folder);
     CHECK(
-        fine_tune(epochs == 2 ? wanted : cached(wanted), pictures, world(), run.folder, true).parameters() ==
+        train_all(epochs == 2 ? wanted : cached(wanted), pictures, world(), run.folder, true).parameters() ==
         expected);
   }
 }
@@ -221,13 +213,13 @@ TEST_CASE("a run with a moving cache may be resumed in any stage, with or withou
 TEST_CASE("a stage whose features fit neither into memory nor on the disk is trained without a cache") {
   const tiny::Pictures pictures(240);
   Job wanted = moving();
-  const std::vector<float> expected = fine_tune(wanted, pictures, world()).parameters();
+  const std::vector<float> expected = train_all(wanted, pictures, world()).parameters();
   wanted = cached(wanted);
   wanted.memory.cache_bytes = 240 * 12 * 4;  // the first cache, of what the dropout before the head reads
   const tiny::Run run(world(), "features");
   // No file can have the name of a folder.
-  if (world().root()) tiny::fs::create_directory(train::feature_file(run.folder, world()));
-  const FineTuned found = fine_tune(wanted, pictures, world(), run.folder);
+  if (world().root()) fs::create_directory(train::feature_file(run.folder, world()));
+  const Result found = train_all(wanted, pictures, world(), run.folder);
   CHECK(found.parameters() == expected);
   CHECK(sum(world(), found.phases.features.read) == 240);
 }
@@ -249,7 +241,7 @@ TEST_CASE("a signal ends the computation of features within a micro-batch, and t
     CHECK(cache.has(0));
   }
   SECTION("in a run") {
-    const std::vector<float> expected = fine_tune(wanted, pictures, world()).parameters();
+    const std::vector<float> expected = train_all(wanted, pictures, world()).parameters();
     const bool shared = GENERATE(false, true);
     Job several = wanted;
     if (shared) {
@@ -257,39 +249,38 @@ TEST_CASE("a signal ends the computation of features within a micro-batch, and t
       several.ensemble.members = 2;
       several.weights = backbone_weights();
     }
-    const std::vector<float> both = shared ? fine_tune(several, pictures, world()).parameters() : expected;
+    const std::vector<float> both = shared ? train_all(several, pictures, world()).parameters() : expected;
     const tiny::Run run(world(), "features-stop");
     {
       const os::StopSignals signals;
       if (world().rank() == world().size() - 1) std::raise(SIGTERM);
-      const FineTuned found = fine_tune(several, pictures, world(), run.folder);
+      const Result found = train_all(several, pictures, world(), run.folder);
       CHECK(found.training.interrupted_by.to_string() == "SIGTERM");
       // Another member may finish before it hears of the signal.
       if (!shared || world().rank() == world().size() - 1) CHECK(found.training.members.at(0).steps == 0);
       if (world().rank() == world().size() - 1) CHECK(found.phases.features.computed == 0);
     }
     const os::StopSignals again;  // resets the first request
-    CHECK(fine_tune(several, pictures, world(), run.folder, true).parameters() == both);
+    CHECK(train_all(several, pictures, world(), run.folder, true).parameters() == both);
   }
 }
 
 TEST_CASE("features beyond the budget are in a file, which is removed at the end") {
   const tiny::Pictures pictures(152);
   Job wanted = job({"before:hidden"});
-  const std::vector<float> expected = fine_tune(wanted, pictures, world()).parameters();
+  const std::vector<float> expected = train_all(wanted, pictures, world()).parameters();
   wanted = cached(wanted);
   const std::int64_t bytes = 152 * 10 * 2 * 2 * 4;  // the pooled output of ten channels
   wanted.memory.cache_bytes = static_cast<std::size_t>(bytes);
-  const tiny::Run run(world(), "features");
-  CHECK(sum(world(), fine_tune(wanted, pictures, world(), run.folder).phases.features.file_bytes) == 0);
+  CHECK(sum(world(), train_all(wanted, pictures, world()).phases.features.file_bytes) == 0);
   wanted.memory.cache_bytes -= 1;
   const tiny::Run other(world(), "features-file");
-  const FineTuned found = fine_tune(wanted, pictures, world(), other.folder);
+  const Result found = train_all(wanted, pictures, world(), other.folder);
   CHECK(found.parameters() == expected);
   CHECK(sum(world(), found.phases.features.bytes) == bytes);
   CHECK(sum(world(), found.phases.features.file_bytes) == bytes);
   if (world().root()) {
-    for (const auto& entry : tiny::fs::directory_iterator(other.folder.path()))
+    for (const auto& entry : fs::directory_iterator(other.folder.path()))
       CHECK(entry.path().extension() != ".bin");
   }
 }
@@ -307,8 +298,8 @@ TEST_CASE("members with the same frozen weights share a cache, others have their
     INFO((given ? "weights that are given" : "initial weights"));
     wanted.weights = given ? backbone_weights() : nullptr;
     wanted.cache_features = 0;
-    const FineTuned without = fine_tune(wanted, pictures, world());
-    const FineTuned found = fine_tune(cached(wanted, 2), pictures, world());
+    const Result without = train_all(wanted, pictures, world());
+    const Result found = train_all(cached(wanted, 2), pictures, world());
     CHECK(tiny::parameters_of_all(found.training, wanted, world()) ==
           tiny::parameters_of_all(without.training, wanted, world()));
     CHECK(sum(world(), found.phases.features.computed) == 2 * 152 * (given ? 1 : 3) * (staged ? 2 : 1));
@@ -319,7 +310,7 @@ TEST_CASE(
     "memory of a node: all ranks read what a rank writes, in a window and in a file; a bad path is refused") {
   const mpi::Communicator node = world().split_node();
   const tiny::Run run(world(), "memory");
-  const tiny::fs::path place = run.folder.path() / "memory.bin";
+  const fs::path place = run.folder.path() / "memory.bin";
   const auto rank = static_cast<std::size_t>(node.rank()), ranks = static_cast<std::size_t>(node.size());
   for (const std::size_t budget : {ranks, std::size_t{0}}) {
     const run::NodeMemory memory(node, ranks, budget, place);
@@ -328,7 +319,7 @@ TEST_CASE(
     memory.publish();
     for (std::size_t other = 0; other < ranks; ++other)
       CHECK(memory.bytes()[other] == static_cast<std::byte>(other + 1));
-    CHECK(!tiny::fs::exists(place));
+    CHECK(!fs::exists(place));
     node.barrier();
   }
   const std::string error = error_of([&] { run::NodeMemory(node, 64, 0, "/dev/null/memory.bin"); });
@@ -337,6 +328,6 @@ TEST_CASE(
 
 TEST_CASE("a cache without a frozen backbone is refused") {
   const tiny::Pictures pictures(64);
-  CHECK(error_of([&] { fine_tune(cached(job({"hidden"})), pictures, world()); }) ==
+  CHECK(error_of([&] { train_all(cached(job({"hidden"})), pictures, world()); }) ==
         "cache_features: the first layers of the network are not frozen: conv1 is trained");
 }

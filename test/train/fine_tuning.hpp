@@ -13,6 +13,9 @@
 namespace fine_tuning {
 
 using namespace convoke;
+using tiny::alone;
+using tiny::Result;
+using tiny::train_all;
 
 /// Two convolutions (the first with a batch norm), a hidden layer with dropout, and a head.
 inline nn::Graph network(const std::vector<std::string>& frozen) {
@@ -47,37 +50,6 @@ inline train::Job job(const std::vector<std::string>& frozen, const std::string&
   job.fingerprint = like.fingerprint;
   job.recipe = like.recipe;
   return job;
-}
-
-struct FineTuned {
-  train::Training training;
-  run::Phases phases;
-  std::vector<float> parameters(std::size_t member = 0) const {
-    const std::span<const float> values = training.members.at(member).parameters();
-    return {values.begin(), values.end()};
-  }
-};
-
-inline FineTuned fine_tune(const train::Job& job, const train::DataLoaders& loaders,
-                           const mpi::Communicator& world, const run::RunFolder& folder,
-                           bool resume = false) {
-  const train::Groups groups = train::split(world, job.ensemble.members);
-  FineTuned result;
-  result.training = train::train_members(job, loaders, groups, world, folder, resume, true, result.phases);
-  return result;
-}
-
-inline FineTuned fine_tune(const train::Job& job, const tiny::Pictures& pictures,
-                           const mpi::Communicator& world, const run::RunFolder& folder,
-                           bool resume = false) {
-  const data::BatchLoader loader = pictures.loader(job.augmenter);
-  return fine_tune(job, train::DataLoaders(loader), world, folder, resume);
-}
-
-inline FineTuned fine_tune(const train::Job& job, const tiny::Pictures& pictures,
-                           const mpi::Communicator& world) {
-  const tiny::Run run(world, fmt::format("fine-tuning-{}", world.rank()));
-  return fine_tune(job, pictures, world, run.folder);
 }
 
 /// The values of the node `name` in canonical parameters of network().

@@ -5,12 +5,11 @@
 #include "convoke/nn/layer_table.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using convoke::Shape;
 using namespace convoke::train;
 namespace data = convoke::data;
-using Catch::Contains;
 
 namespace {
 

@@ -1,8 +1,6 @@
 // Class-activation maps against PyTorch and against finite differences of the network behind the activations.
 #include "convoke/train/grad_cam.hpp"
 
-#include <cmath>
-
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/split.hpp"
 #include "convoke/nn/zoo.hpp"
@@ -80,7 +78,7 @@ TEST_CASE("class-activation maps equal PyTorch's") {
     CHECK(maps[k].height == 4);
     CHECK(maps[k].width == 4);
     for (std::size_t i = 0; i < 16; ++i)
-      CHECK(maps[k].values[i] == Catch::Approx(expected[k][i]).epsilon(1e-5).margin(1e-6));
+      CHECK(maps[k].values[i] == Approx(expected[k][i]).epsilon(1e-5).margin(1e-6));
   }
 }
 
@@ -154,7 +152,7 @@ TEST_CASE("class-activation maps equal finite differences, with batch norms, dro
       for (const double sum : sums) largest = std::max(largest, sum);
       for (std::size_t i = 0; i < 36; ++i)
         CHECK(maps[static_cast<std::size_t>(label)].values[i] ==
-              Catch::Approx(std::max(0.0, sums[i])).margin(1e-3 * largest + 1e-6));
+              Approx(std::max(0.0, sums[i])).margin(1e-3 * largest + 1e-6));
     }
   }
 }

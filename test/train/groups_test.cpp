@@ -1,7 +1,5 @@
 #include "convoke/train/groups.hpp"
 
-#include <map>
-
 #include "convoke/train/job.hpp"
 #include "support/catch.hpp"
 

@@ -134,8 +134,7 @@ TEST_CASE("local SGD that is interrupted and resumed ends like an uninterrupted 
     Job part = job;
     part.loop.epochs = 1;
     train_all(part, pictures, world(), run.folder);
-    CHECK(train_all(job, pictures, world(), run.folder, true).training.members[0].model.parameters ==
-          expected);
+    CHECK(train_all(job, pictures, world(), run.folder, true).parameters() == expected);
   }
   SECTION("by a signal on one rank, within an epoch") {
     const Run run(world());
@@ -148,8 +147,7 @@ TEST_CASE("local SGD that is interrupted and resumed ends like an uninterrupted 
     const std::int64_t steps = strategy.find("after_epochs") == nullptr ? 2 : 1;
     CHECK(stopped.training.members[0].samples_processed == 32 * steps);
     const os::StopSignals again;  // resets the first request
-    CHECK(train_all(job, pictures, world(), run.folder, true).training.members[0].model.parameters ==
-          expected);
+    CHECK(train_all(job, pictures, world(), run.folder, true).parameters() == expected);
   }
 }
 
@@ -163,7 +161,7 @@ TEST_CASE("optimizer states that ranks keep belong to a number of ranks") {
   const mpi::Communicator fewer = world().split(world().rank() < 2 ? 0 : 1, world().rank());
   if (world().rank() < 2) {
     const std::string why = error_of([&] { train_all(job, pictures, fewer, run.folder, true); });
-    CHECK(why.find("has the optimizer states of") != std::string::npos);
+    CHECK_THAT(why, Contains("has the optimizer states of"));
   }
 }
 
@@ -172,14 +170,14 @@ TEST_CASE("ranks that train on their own learn together of a loss that is not fi
   job.loop.learning_rate = 1e30;
   const std::string why = error_of([&] { trained(job, world()); });
   INFO(why);
-  CHECK(why.find("not finite at epoch 1, step 3: first in ") != std::string::npos);
-  CHECK(why.find("of replica 0") != std::string::npos);
+  CHECK_THAT(why, Contains("not finite at epoch 1, step 3: first in "));
+  CHECK_THAT(why, Contains("of replica 0"));
 }
 
 TEST_CASE("a batch with fewer micro-batches than ranks is refused") {
   if (world().size() == 1) return;
   Job job = local_job({{"every", 3}});
   job.engine.micro_batch = 32;
-  CHECK(error_of([&] { trained(job, world()); }).find("a batch of 32 has 1 micro-batch of 32 samples") !=
-        std::string::npos);
+  CHECK_THAT(error_of([&] { trained(job, world()); }),
+             Contains("a batch of 32 has 1 micro-batch of 32 samples"));
 }

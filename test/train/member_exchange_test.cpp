@@ -1,11 +1,9 @@
 #include "convoke/train/member_exchange.hpp"
 
-#include <algorithm>
-
 #include "convoke/core/error.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 #include "support/tiny.hpp"
 #include "support/world.hpp"
 
@@ -97,6 +95,6 @@ TEST_CASE("if rank 0 cannot write a member, all ranks learn it, and none waits f
       });
     });
   };
-  for (const std::size_t after : {0U, 2U, 6U}) CHECK_THAT(fails(after), Catch::Contains("the disk is full"));
+  for (const std::size_t after : {0U, 2U, 6U}) CHECK_THAT(fails(after), Contains("the disk is full"));
   CHECK(std::ranges::equal(exchange.bring_to_all(5), parameters_of(6)));
 }

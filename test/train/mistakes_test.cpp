@@ -1,6 +1,5 @@
 #include "convoke/train/mistakes.hpp"
 
-#include <algorithm>
 #include <tuple>
 
 #include "convoke/core/random.hpp"

@@ -1,8 +1,5 @@
 #include "convoke/train/ranking.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "convoke/core/random.hpp"
 #include "support/catch.hpp"
 #include "support/world.hpp"
@@ -95,7 +92,7 @@ TEST_CASE("top-k and ROC AUC equal a slow count of pairs, however the ranks shar
       CHECK(std::is_sorted(curve.begin(), curve.end()));
       CHECK(curve.back() == 1);
     }
-    CHECK(one.roc_auc == Catch::Approx(area).epsilon(1e-12));
+    CHECK(one.roc_auc == Approx(area).epsilon(1e-12));
     for (const bool all_to_last : {false, true}) {
       const train::Ranking found = rank_of(samples, 2, world(), all_to_last);
       CHECK(found.k == 2);

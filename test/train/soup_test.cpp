@@ -1,9 +1,5 @@
 #include "convoke/train/soup.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "convoke/train/verdict.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -84,7 +80,7 @@ TEST_CASE("a member with a parameter that is not finite has no average, on any r
   std::vector<TrainedMember> members = members_with(10);
   members[1].model.parameters[3] = std::numeric_limits<float>::quiet_NaN();
   const auto all = [&] { average(mine(members, world()), std::vector<double>(5, 0.2), 10, world()); };
-  CHECK_THAT(error_of(all), Catch::Contains("a member has a parameter that is not finite"));
+  CHECK_THAT(error_of(all), Contains("a member has a parameter that is not finite"));
 }
 
 TEST_CASE("the samples that validate mixtures are those that no member trains on") {
@@ -129,7 +125,7 @@ TEST_CASE("soups without the validation samples that they need are refused befor
   CHECK_NOTHROW(require_soups(job, loader));
   job.samples.validation_split = 0;
   CHECK_THAT(error_of([&] { require_soups(job, loader); }),
-             Catch::Contains("a weighted soup needs the validation accuracy"));
+             Contains("a weighted soup needs the validation accuracy"));
   job.ensemble.soups = {"uniform"};
   CHECK_NOTHROW(require_soups(job, loader));
 }
@@ -163,7 +159,7 @@ TEST_CASE("soups of an ensemble are the same on any ranks; they equal plain aver
     CHECK(found[s].name == job.ensemble.soups[s]);
     CHECK(found[s].shares == expected[s].shares);
     CHECK(found[s].score.accuracy == expected[s].score.accuracy);
-    CHECK(std::accumulate(found[s].shares.begin(), found[s].shares.end(), 0.0) == Catch::Approx(1));
+    CHECK(std::accumulate(found[s].shares.begin(), found[s].shares.end(), 0.0) == Approx(1));
     std::vector<float> plain;
     for (std::size_t i = 0; i < files[s].size(); ++i) {
       double sum = 0;
@@ -182,7 +178,7 @@ TEST_CASE("soups of an ensemble are the same on any ranks; they equal plain aver
       const float* row = rows.data() + 4 * i;
       correct += std::max_element(row, row + 4) - row == test.labels[i];
     }
-    CHECK(found[s].score.accuracy == Catch::Approx(correct / 60.0));
+    CHECK(found[s].score.accuracy == Approx(correct / 60.0));
   }
   CHECK(found[0].shares == std::vector<double>(3, 1.0 / 3));
 

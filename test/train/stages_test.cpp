@@ -58,14 +58,14 @@ TEST_CASE("a stage equals a second job that starts with the weights of the first
 
   Job first = plain({"before:hidden"});
   first.loop.epochs = 2;
-  const FineTuned half = fine_tune(first, pictures, world());
+  const Result half = train_all(first, pictures, world());
   Job second = plain({"conv1", "norm1"});
   second.loop.epochs = 2;
   second.loop.learning_rate = 0.1;
   second.weights = std::make_shared<const run::InitialWeights>(weights_of(half.parameters()));
 
-  const FineTuned found = fine_tune(whole, pictures, world());
-  CHECK(found.parameters() == fine_tune(second, pictures, world()).parameters());
+  const Result found = train_all(whole, pictures, world());
+  CHECK(found.parameters() == train_all(second, pictures, world()).parameters());
   CHECK(of_node("conv2", found.parameters()) != of_node("conv2", half.parameters()));
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("frozen parameters do not change until their stage") {
   const auto after = [&](std::int64_t epochs) {
     Job wanted = staged();
     wanted.loop.epochs = epochs;
-    return fine_tune(wanted, pictures, world()).parameters();
+    return train_all(wanted, pictures, world()).parameters();
   };
   const std::vector<float> start = after(0), one = after(1), three = after(3), four = after(4);
   for (const char* name : {"conv1", "norm1", "conv2", "hidden"})
@@ -89,11 +89,10 @@ TEST_CASE("a staged run is the same for any ranks, threads and interruptions") {
   const tiny::Pictures pictures(150);
   Job wanted = staged();
   wanted.engine.update.ema = 0.9;
-  const std::vector<float> expected =
-      fine_tune(wanted, pictures, world().split(world().rank(), 0)).parameters();
+  const std::vector<float> expected = alone(wanted, pictures, world());
   for (const int threads : {1, 2}) {
     wanted.engine.threads = threads;
-    CHECK(fine_tune(wanted, pictures, world()).parameters() == expected);
+    CHECK(train_all(wanted, pictures, world()).parameters() == expected);
   }
   // Stops after each epoch: within a stage, and between two stages.
   for (std::int64_t epochs = 1; epochs < wanted.loop.epochs; ++epochs) {
@@ -101,21 +100,21 @@ TEST_CASE("a staged run is the same for any ranks, threads and interruptions") {
     const tiny::Run run(world(), "stages");
     Job part = wanted;
     part.loop.epochs = epochs;
-    fine_tune(part, pictures, world(), run.folder);
-    CHECK(fine_tune(wanted, pictures, world(), run.folder, true).parameters() == expected);
+    train_all(part, pictures, world(), run.folder);
+    CHECK(train_all(wanted, pictures, world(), run.folder, true).parameters() == expected);
   }
   SECTION("by a signal, at the first step of a stage") {
     const tiny::Run run(world(), "stages");
     Job part = wanted;
     part.loop.epochs = 1;
-    fine_tune(part, pictures, world(), run.folder);
+    train_all(part, pictures, world(), run.folder);
     {
       const os::StopSignals signals;
       if (world().rank() == world().size() - 1) std::raise(SIGUSR1);
-      CHECK(bool(fine_tune(wanted, pictures, world(), run.folder, true).training.interrupted_by));
+      CHECK(bool(train_all(wanted, pictures, world(), run.folder, true).training.interrupted_by));
     }
     const os::StopSignals again;  // resets the first request
-    CHECK(fine_tune(wanted, pictures, world(), run.folder, true).parameters() == expected);
+    CHECK(train_all(wanted, pictures, world(), run.folder, true).parameters() == expected);
   }
 }
 
@@ -130,6 +129,6 @@ TEST_CASE("invalid stages are refused") {
   CHECK(error_of([&] { train::unfrozen_by(trained, network({"conv1"}), 5); }) ==
         "unfreeze: \"head\" names no frozen node");
   const std::vector<Stage> unknown{{.epoch = 2, .unfreeze = {"conv3"}}};
-  CHECK(error_of([&] { train::unfrozen_by(unknown, network({"conv1"}), 5); }).find("did you mean \"conv") !=
-        std::string::npos);
+  CHECK_THAT(error_of([&] { train::unfrozen_by(unknown, network({"conv1"}), 5); }),
+             Contains("did you mean \"conv"));
 }

@@ -1,9 +1,5 @@
 // The lines of `log.every_steps`, on 1 to 4 ranks.
-#include <algorithm>
 #include <csignal>
-#include <fstream>
-#include <map>
-#include <sstream>
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/data/epoch_plan.hpp"
@@ -59,7 +55,7 @@ void check_means(const run::RunFolder& folder, const std::vector<double>& sizes)
         sum += number_at(line, key) * sizes[i];
         samples += sizes[i];
       }
-      CHECK(sum / samples == Catch::Approx(number_at(epochs[e], key)).epsilon(1e-9));
+      CHECK(sum / samples == Approx(number_at(epochs[e], key)).epsilon(1e-9));
     }
   }
 }

@@ -1,9 +1,4 @@
-#include <fmt/format.h>
-
 #include <csignal>
-#include <cstdint>
-#include <optional>
-#include <set>
 
 #include "convoke/data/dataset_writer.hpp"
 #include "convoke/data/shards.hpp"
@@ -32,8 +27,7 @@ class Stored {
  public:
   explicit Stored(const mpi::Communicator& world)
       : world_(world), path(on_root(world, [] {
-          const auto folder =
-              tiny::fs::temp_directory_path() / ("convoke-stream-" + std::to_string(::getpid()));
+          const auto folder = fs::temp_directory_path() / ("convoke-stream-" + std::to_string(::getpid()));
           data::DatasetInfo info;
           info.sample_shape = Shape{1, 8, 8};
           info.classes = 4;
@@ -48,7 +42,7 @@ class Stored {
         })) {}
   ~Stored() {
     world_.barrier();
-    if (world_.root()) tiny::fs::remove_all(path);
+    if (world_.root()) fs::remove_all(path);
   }
   Stored(const Stored&) = delete;
   Stored& operator=(const Stored&) = delete;
@@ -62,7 +56,7 @@ class Stored {
   mpi::Communicator world_;
 
  public:
-  tiny::fs::path path;
+  fs::path path;
 };
 
 /// A dataset that the ranks of the node stream, or keep in memory up to `budget`.
@@ -209,13 +203,13 @@ TEST_CASE("members of an ensemble stream their shards, and validate on a separat
       const auto row = rows.begin() + static_cast<std::ptrdiff_t>(4 * i);
       correct += std::max_element(row, row + 4) - row == others.labels[i] ? 1 : 0;
     }
-    CHECK(member.model.validation_accuracy == Catch::Approx(correct / 40.0).epsilon(1e-12));
+    CHECK(member.model.validation_accuracy == Approx(correct / 40.0).epsilon(1e-12));
   }
 }
 
 TEST_CASE("members on any number of ranks neither share nor part a group of a streamed dataset") {
   const std::string folder = on_root(world(), [&] {
-    const auto path = tiny::fs::temp_directory_path() / ("convoke-groups-" + std::to_string(::getpid()));
+    const auto path = fs::temp_directory_path() / ("convoke-groups-" + std::to_string(::getpid()));
     data::DatasetInfo info;
     info.sample_shape = Shape{1, 8, 8};
     info.classes = 4;
@@ -271,7 +265,7 @@ TEST_CASE("members on any number of ranks neither share nor part a group of a st
   CHECK(notes.front() ==
         fmt::format("150 samples in {} groups that stay whole; the largest has 4", all.size()));
   world().barrier();
-  if (world().root()) tiny::fs::remove_all(folder);
+  if (world().root()) fs::remove_all(folder);
 }
 
 TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed run tries it again") {
@@ -294,14 +288,14 @@ TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed 
   const auto file = stored.path / "train-00004-of-00005.h5";  // read only by member 1
   const std::string bytes = bytes_of(file);
   world().barrier();
-  if (world().root()) tiny::fs::resize_file(file, 64);
+  if (world().root()) fs::resize_file(file, 64);
   world().barrier();
   Training broken = fit(job, loaders, world(), run.folder, true);
   REQUIRE(broken.members.size() == whole.members.size());
   for (std::size_t i = 0; i < whole.members.size(); ++i) {
     const TrainedMember& member = broken.members[i];
     if (member.model.index == 1) {
-      CHECK(member.failure.find("train-00004-of-00005.h5") != std::string::npos);
+      CHECK_THAT(member.failure, Contains("train-00004-of-00005.h5"));
       CHECK(member.parameters().empty());
     } else {
       CHECK(member.failure.empty());
@@ -314,10 +308,10 @@ TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed 
   const Verdict verdict =
       gather_and_vote(job, broken, split(world(), 2), world(), test.loader(), run.folder, phases);
   CHECK(verdict.voters == std::vector<std::int64_t>{0});
-  CHECK(verdict.members.at(1).failure.find("train-00004-of-00005.h5") != std::string::npos);
+  CHECK_THAT(verdict.members.at(1).failure, Contains("train-00004-of-00005.h5"));
 
   world().barrier();
-  if (world().root()) write_bytes(file, bytes);
+  if (world().root()) write_file(file, bytes);
   world().barrier();
   const Training resumed = fit(job, loaders, world(), run.folder, true);
   for (std::size_t i = 0; i < whole.members.size(); ++i) {
@@ -333,14 +327,13 @@ TEST_CASE("if no member is left, the error gives the reason of each; a single mo
   world().barrier();
   if (world().root()) {
     for (const char* const shard : {"1", "4"}) {
-      tiny::fs::resize_file(stored.path / fmt::format("train-0000{}-of-00005.h5", shard), 64);
+      fs::resize_file(stored.path / fmt::format("train-0000{}-of-00005.h5", shard), 64);
     }
   }
   world().barrier();
   {
     const Run run(world());
-    CHECK(error_of([&] { fit(job, opened.training, world(), run.folder); }).find("-of-00005.h5") !=
-          std::string::npos);
+    CHECK_THAT(error_of([&] { fit(job, opened.training, world(), run.folder); }), Contains("-of-00005.h5"));
   }
   job.is_ensemble = true;
   job.ensemble.members = 2;
@@ -370,7 +363,7 @@ TEST_CASE("early stopping monitors a separate split") {
   const Training result = fit(job, DataLoaders(opened.training, &opened.validation), world(), run.folder);
   CHECK(result.members[0].stopped_at == expected.stopped_at);
   CHECK(result.members[0].model.parameters == expected.model.parameters);
-  if (world().root()) CHECK(tiny::fs::exists(run.folder.checkpoints() / "best.h5"));
+  if (world().root()) CHECK(fs::exists(run.folder.checkpoints() / "best.h5"));
 }
 
 TEST_CASE("the ranks of a node fill its memory together") {

@@ -1,12 +1,3 @@
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include "convoke/metrics/json.hpp"
 #include "convoke/run/trace_file.hpp"
 #include "convoke/train/summary.hpp"
@@ -46,7 +37,7 @@ struct Trace {
 
 /// Reads a trace, and requires that every event has the fields of its kind, with values of the right types,
 /// and no others (SettingsReader::finish).
-Trace read_trace(const std::filesystem::path& file) {
+Trace read_trace(const fs::path& file) {
   Trace trace;
   const std::optional<Settings> root = metrics::read_json(file);
   REQUIRE(root.has_value());
@@ -192,7 +183,7 @@ TEST_CASE("a trace that cannot be written is an error on all ranks, and nobody w
   timeline.main().record({0, 5, nullptr, 0, Activity::kStep});
   CHECK_THROWS_WITH(
       run::write_trace("/no/such/folder/trace.json", timeline, mpi::read_root_clock(world()), world()),
-      Catch::Contains("/no/such/folder/trace.json"));
+      Contains("/no/such/folder/trace.json"));
 }
 
 TEST_CASE("two million events at most are kept, and 1 MiB by a thread") {

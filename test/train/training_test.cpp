@@ -1,4 +1,3 @@
-#include <cmath>
 #include <csignal>
 
 #include "convoke/os/stop_signals.hpp"
@@ -7,6 +6,7 @@
 #include "convoke/train/summary.hpp"
 #include "convoke/train/verdict.hpp"
 #include "support/catch.hpp"
+#include "support/differences.hpp"
 #include "support/error_of.hpp"
 #include "support/slow_loss.hpp"
 #include "support/times.hpp"
@@ -32,10 +32,9 @@ TEST_CASE("an exact run is bit-identical for any number of ranks and threads") {
   for (const int threads : {1, 2}) {
     Job job = tiny::job();
     job.engine.threads = threads;
-    const Run run(world());
-    const Result result = train_all(job, pictures, world(), run.folder);
+    const Result result = train_all(job, pictures, world());
     REQUIRE(result.training.members.size() == 1);
-    CHECK(result.training.members[0].model.parameters == expected);
+    CHECK(result.parameters() == expected);
     CHECK_FALSE(bool(result.training.interrupted_by));
   }
 }
@@ -66,7 +65,7 @@ TEST_CASE(
     half.loop.epochs = 1;
     train_all(half, pictures, world(), run.folder);
     const Result result = train_all(job, pictures, world(), run.folder, true);
-    CHECK(result.training.members[0].model.parameters == expected);
+    CHECK(result.parameters() == expected);
   }
 }
 
@@ -79,10 +78,8 @@ TEST_CASE(
         {{"name", "softmax_focal"}, {"gamma", gamma}, {"class_weights", Value::Array{1, 2, 1, 3}}});
     return job;
   };
-  const Run run(world());
   const Job job = job_with(2);
-  const std::vector<float> focal =
-      train_all(job, pictures, world(), run.folder).training.members[0].model.parameters;
+  const std::vector<float> focal = train_all(job, pictures, world()).parameters();
   CHECK(focal == alone(job, pictures, world()));
   Job weighted = tiny::job();
   weighted.engine.loss = nn::make_loss({{"class_weights", Value::Array{1, 2, 1, 3}}});
@@ -95,19 +92,18 @@ TEST_CASE("with a moving average, the average is validated and kept") {
   const tiny::Pictures pictures(150);
   Job job = tiny::job();
   job.samples.validation_split = 0.2;
-  const Run plain_run(world(), "plain");
-  const Result plain = train_all(job, pictures, world(), plain_run.folder);
+  const Result plain = train_all(job, pictures, world());
   job.engine.update.ema = 0.99;
   const Run run(world());
   const Result result = train_all(job, pictures, world(), run.folder);
-  const std::vector<float>& kept = result.training.members[0].model.parameters;
+  const std::vector<float>& kept = result.parameters();
   CHECK(kept == alone(job, pictures, world()));
   // Training of the weights themselves is the same as without it.
   if (world().root()) {
     const Checkpoints checkpoints(run.folder.checkpoints(), canonical_parameters(tiny::graph()),
                                   job.fingerprint, job.recipe);
     const CheckpointState state = checkpoints.newest([](const auto&) {}).value();
-    CHECK(state.parameters == plain.training.members[0].model.parameters);
+    CHECK(state.parameters == plain.parameters());
     CHECK(state.average == kept);
     // The validated model: equal to a plain evaluation of the kept model.
     Evaluator evaluator(tiny::graph());
@@ -121,7 +117,7 @@ TEST_CASE("with a moving average, the average is validated and kept") {
       const float* row = rows.data() + 4 * i;
       correct += std::max_element(row, row + 4) - row == pictures.labels[120 + i];
     }
-    CHECK(state.validation_accuracy == Catch::Approx(correct / 30.0));
+    CHECK(state.validation_accuracy == Approx(correct / 30.0));
   }
 }
 
@@ -131,17 +127,7 @@ TEST_CASE("a fast run differs by rounding only") {
   // Not Adam: the gradient of a bias before batch norm is pure rounding error, which Adam divides by itself.
   job.loop.optimizer = optim::make_optimizer({{"name", "sgd"}, {"momentum", 0.9}});
   const std::vector<float> expected = alone(job, pictures, world());
-  const Run run(world());
-  const Result result = train_all(job, pictures, world(), run.folder);
-  const std::vector<float>& found = result.training.members[0].model.parameters;
-  REQUIRE(found.size() == expected.size());
-  double difference = 0;
-  double norm = 0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    difference += std::pow(found[i] - expected[i], 2);
-    norm += std::pow(expected[i], 2);
-  }
-  CHECK(std::sqrt(difference / norm) < 1e-5);
+  CHECK(relative_difference(train_all(job, pictures, world()).parameters(), expected) < 1e-5);
 }
 
 TEST_CASE("a run that is interrupted and resumed ends like an uninterrupted run") {
@@ -163,7 +149,7 @@ TEST_CASE("a run that is interrupted and resumed ends like an uninterrupted run"
     half.loop.epochs = 2;
     train_all(half, pictures, world(), run.folder);
     const Result result = train_all(job, pictures, world(), run.folder, true);
-    CHECK(result.training.members[0].model.parameters == expected);
+    CHECK(result.parameters() == expected);
     CHECK(result.training.members[0].samples_processed == 2 * 120);
   }
   SECTION("by a signal on one rank, within an epoch") {
@@ -178,7 +164,7 @@ TEST_CASE("a run that is interrupted and resumed ends like an uninterrupted run"
     const os::StopSignals again;  // resets the first request
     const Result result = train_all(job, pictures, world(), run.folder, true);
     CHECK_FALSE(bool(result.training.interrupted_by));
-    CHECK(result.training.members[0].model.parameters == expected);
+    CHECK(result.parameters() == expected);
     CHECK(result.training.members[0].model.validation_accuracy >= 0);
   }
   SECTION("from a checkpoint of the last epoch there is nothing left to train") {
@@ -186,7 +172,7 @@ TEST_CASE("a run that is interrupted and resumed ends like an uninterrupted run"
     train_all(job, pictures, world(), run.folder);
     const Result result = train_all(job, pictures, world(), run.folder, true);
     CHECK(result.training.members[0].samples_processed == 0);
-    CHECK(result.training.members[0].model.parameters == expected);
+    CHECK(result.parameters() == expected);
   }
 }
 
@@ -207,7 +193,7 @@ TEST_CASE("one synchronous model learns, and its verdict equals that of a plain 
   job.loop.epochs = 6;
   const Run run(world());
   Result result = train_all(job, pictures, world(), run.folder);
-  const std::vector<float> parameters = result.training.members[0].model.parameters;
+  const std::vector<float> parameters = result.parameters();
   const data::BatchLoader loader = test.loader();
   const Groups groups = split(world(), 1);
   const Verdict verdict =
@@ -223,9 +209,9 @@ TEST_CASE("one synchronous model learns, and its verdict equals that of a plain 
     correct += std::max_element(row, row + 4) - row == test.labels[i];
     loss -= std::log(std::max(1e-7, static_cast<double>(row[test.labels[i]])));
   }
-  CHECK(verdict.report.accuracy == Catch::Approx(correct / 101.0));
-  CHECK(verdict.test.members.at(0).accuracy == Catch::Approx(correct / 101.0));
-  CHECK(verdict.test.members[0].loss == Catch::Approx(loss / 101).epsilon(1e-4));
+  CHECK(verdict.report.accuracy == Approx(correct / 101.0));
+  CHECK(verdict.test.members.at(0).accuracy == Approx(correct / 101.0));
+  CHECK(verdict.test.members[0].loss == Approx(loss / 101).epsilon(1e-4));
   CHECK(verdict.report.accuracy > 0.8);
   CHECK(verdict.test.rule("majority").prefix_accuracies.size() == 1);
   CHECK(verdict.test.diversity.disagreement() == 0);
@@ -313,8 +299,7 @@ TEST_CASE("a group that is free takes the next member, and no member depends on 
 
   const bool slow = world().rank() == world().size() - 1 && world().size() > 1;
   if (slow) job.engine.loss = std::make_shared<const tiny::SlowLoss>();  // at least 0.24 s for a member
-  const Run run(world());
-  const Result result = train_all(job, pictures, world(), run.folder);
+  const Result result = train_all(job, pictures, world());
   if (slow) CHECK(result.training.members.size() == 1);
   std::vector<std::int64_t> trained(static_cast<std::size_t>(job.ensemble.members));
   for (const TrainedMember& member : result.training.members) {
@@ -332,8 +317,7 @@ TEST_CASE("an ensemble resumes with some members finished, one in progress, and 
   job.is_ensemble = true;
   job.ensemble.members = 3;
   job.ensemble.shards = data::Sharding::kContiguous;
-  const Run whole_run(world(), "whole");
-  const Result whole = train_all(job, pictures, world(), whole_run.folder);
+  const Result whole = train_all(job, pictures, world());
 
   // In each round, every group trains one of its members by one step.
   const Run run(world(), "parts");
@@ -378,8 +362,7 @@ TEST_CASE("the error for a loss that is not finite names epoch, step and layer")
   job.loop.learning_rate = 1e30;
 
   SECTION("one model: the run ends") {
-    const Run run(world());
-    const std::string why = error_of([&] { train_all(job, pictures, world(), run.folder); });
+    const std::string why = error_of([&] { train_all(job, pictures, world()); });
     INFO(why);
     CHECK(contains(why, "not finite at epoch 1, step 2: first in "));
     CHECK(contains(why, "rank"));
@@ -429,8 +412,7 @@ TEST_CASE("more ranks and threads than micro-batches, and a batch larger than th
   Job job = tiny::job();
   job.engine.threads = 3;
   const std::vector<float> expected = alone(tiny::job(), pictures, world());
-  const Run run(world());
-  CHECK(train_all(job, pictures, world(), run.folder).training.members[0].model.parameters == expected);
+  CHECK(train_all(job, pictures, world()).parameters() == expected);
 }
 
 TEST_CASE("ranks stop together at the same step") {
@@ -497,12 +479,12 @@ TEST_CASE("no rate exceeds the makespan, however the ranks share computing and w
     return std::get<double>(table.find(key)->data());
   };
   CHECK(240000 / number(summary, "images_per_second") <= number(summary, "makespan_seconds"));
-  CHECK(number(summary, "images_per_second") == Catch::Approx(240000 / 20.0));
+  CHECK(number(summary, "images_per_second") == Approx(240000 / 20.0));
 
   // Any number of threads on two cores costs two cores.
   CHECK(std::get<std::int64_t>(summary.find("all_threads")->data()) == 2 * world().size());
   CHECK(std::get<std::int64_t>(summary.find("cores")->data()) == 2);
-  CHECK(number(summary, "core_seconds") == Catch::Approx(21 * 2));
+  CHECK(number(summary, "core_seconds") == Approx(21 * 2));
 
   const Settings& all = *summary.find("phases")->table();
   double means = 0;
@@ -514,7 +496,7 @@ TEST_CASE("no rate exceeds the makespan, however the ranks share computing and w
     if (name == "compute" || name == "exposed_communication") means += number(*value.table(), "mean");
   }
   const Settings& steps = *all.find("steps")->table();
-  CHECK(means == Catch::Approx(number(steps, "mean")));
+  CHECK(means == Approx(number(steps, "mean")));
   CHECK(number(steps, "min") == 20 - 0.5 * (world().size() - 1));
   CHECK(number(*all.find("load")->table(), "max") == world().size());
   CHECK(number(*all.find("compute")->table(), "max") == 20);

@@ -1,7 +1,5 @@
 #include "convoke/vote/diversity.hpp"
 
-#include <cmath>
-
 #include "convoke/core/random.hpp"
 #include "convoke/vote/rule.hpp"
 #include "support/catch.hpp"
@@ -30,7 +28,7 @@ TEST_CASE("the Q statistic by hand") {
   diversity.add(std::vector<std::int32_t>{0, 0, 0, 2, 3, 2, 0, 1,   // a; wrong on samples 3, 4, 6, 7
                                           0, 0, 0, 3, 3, 0, 3, 3},  // b; wrong on samples 3, 4, 5
                 truth);
-  CHECK(diversity.q_statistic(0, 1) == Catch::Approx((3 * 2 - 1 * 2) / (3.0 * 2 + 1 * 2)));
+  CHECK(diversity.q_statistic(0, 1) == Approx((3 * 2 - 1 * 2) / (3.0 * 2 + 1 * 2)));
   CHECK(diversity.q_statistic(1, 0) == diversity.q_statistic(0, 1));
   CHECK(diversity.q_statistic() == diversity.q_statistic(0, 1));
   CHECK(diversity.q_statistic(0, 0) == 1);
@@ -48,7 +46,7 @@ TEST_CASE("the Q statistic of members that err together, apart and never") {
   CHECK(diversity.q_statistic(0, 1) == 1);
   CHECK(diversity.q_statistic(0, 2) == -1);
   CHECK(std::isnan(diversity.q_statistic(0, 3)));
-  CHECK(diversity.q_statistic() == Catch::Approx((1.0 - 1 - 1) / 3));  // without the pairs of d
+  CHECK(diversity.q_statistic() == Approx((1.0 - 1 - 1) / 3));  // without the pairs of d
   CHECK(std::isnan(Diversity(1).q_statistic()));
 }
 
@@ -98,8 +96,8 @@ TEST_CASE("diversity adds up over parts") {
     }
   }
   constexpr double kPairs = kMembers * (kMembers - 1) / 2;
-  CHECK(sum.disagreement() == Catch::Approx(differ / kPairs / 38));
-  CHECK(sum.q_statistic() == Catch::Approx(qs / kPairs));
+  CHECK(sum.disagreement() == Approx(differ / kPairs / 38));
+  CHECK(sum.q_statistic() == Approx(qs / kPairs));
 }
 
 TEST_CASE("a member's label is its most probable class, the lowest among equals") {

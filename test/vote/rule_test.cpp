@@ -1,9 +1,5 @@
 #include "convoke/vote/rule.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-
 #include "convoke/core/error.hpp"
 #include "convoke/core/random.hpp"
 #include "support/catch.hpp"

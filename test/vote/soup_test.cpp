@@ -1,8 +1,5 @@
 #include "convoke/vote/soup.hpp"
 
-#include <algorithm>
-#include <limits>
-
 #include "convoke/core/error.hpp"
 #include "support/catch.hpp"
 
@@ -61,5 +58,5 @@ TEST_CASE("soups know what they need, and an unknown soup is refused") {
   CHECK(needs_of_soup("uniform") == SoupNeeds::kNothing);
   CHECK(needs_of_soup("weighted") == SoupNeeds::kAccuracies);
   CHECK(needs_of_soup("greedy") == SoupNeeds::kTrials);
-  CHECK_THROWS_WITH(find_soup("gredy"), Catch::Contains("unknown soup \"gredy\" (did you mean \"greedy\"?)"));
+  CHECK_THROWS_WITH(find_soup("gredy"), Contains("unknown soup \"gredy\" (did you mean \"greedy\"?)"));
 }

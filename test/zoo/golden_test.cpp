@@ -1,9 +1,5 @@
 // Outputs of torchvision and of Keras Applications for weights that both sides have. compare.py --golden
 // prints them. These tests show a change of padding, epsilon, activation or order in a network of the zoo.
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "golden.hpp"
 #include "support/catch.hpp"
 #include "weights.hpp"

@@ -1,10 +1,9 @@
 #include "convoke/archive/zip.hpp"
 
 #include "convoke/archive/zip_writer.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke;
 using namespace convoke::archive;
@@ -46,14 +45,14 @@ std::string zip_of(const std::vector<Entry>& entries) {
 
 TEST_CASE("the members of a zip file are read") {
   const TemporaryFolder folder;
-  const std::filesystem::path file = folder.path() / "a.zip";
+  const fs::path file = folder.path() / "a.zip";
   // "aaaaaaaa", deflated by zlib
-  write_bytes(file, zip_of({{.name = "plain", .data = "hello", .bytes = 5, .crc = 0x3610a686},
-                            {.name = "small",
-                             .data = std::string("\x4b\x4c\x84\x00\x00", 5),
-                             .bytes = 8,
-                             .method = 8,
-                             .crc = 0xbf848046}}));
+  write_file(file, zip_of({{.name = "plain", .data = "hello", .bytes = 5, .crc = 0x3610a686},
+                           {.name = "small",
+                            .data = std::string("\x4b\x4c\x84\x00\x00", 5),
+                            .bytes = 8,
+                            .method = 8,
+                            .crc = 0xbf848046}}));
   const ZipFile zip(file);
   CHECK(zip.text("plain", 100) == "hello");
   CHECK_FALSE(zip.contains("other"));
@@ -61,36 +60,34 @@ TEST_CASE("the members of a zip file are read") {
   REQUIRE(plain->offset_in_file());
   CHECK(bytes_of(file).substr(*plain->offset_in_file(), *plain->size()) == "hello");
   CHECK_FALSE(zip.open("small")->offset_in_file());
-  CHECK_THAT(error_of([&] { zip.open("other"); }), Catch::Contains("has no member other"));
-  CHECK_THAT(error_of([&] { zip.text("plain", 4); }), Catch::Contains("not plausible"));
+  CHECK_THAT(error_of([&] { zip.open("other"); }), Contains("has no member other"));
+  CHECK_THAT(error_of([&] { zip.text("plain", 4); }), Contains("not plausible"));
   CHECK(zip.text("small", 100) == "aaaaaaaa");
 }
 
 TEST_CASE("a zip file that lies is refused") {
   const TemporaryFolder folder;
-  const std::filesystem::path file = folder.path() / "a.zip";
+  const fs::path file = folder.path() / "a.zip";
   const auto error = [&](const std::vector<Entry>& entries) {
-    write_bytes(file, zip_of(entries));
+    write_file(file, zip_of(entries));
     return error_of([&] { ZipFile(file).text("x"); });
   };
   const Entry good{.name = "x", .data = "hello", .bytes = 5, .crc = 0x3610a686};
   const std::string packed("\x4b\x4c\x84\x00\x00", 5);
   CHECK(error({good}) == "");
-  CHECK_THAT(error({good, good}), Catch::Contains("two members x"));
+  CHECK_THAT(error({good, good}), Contains("two members x"));
   CHECK_THAT(error({{.name = "x", .data = "hello", .bytes = 1U << 31, .method = 8}}),
-             Catch::Contains("not plausible"));
-  CHECK_THAT(error({{.name = "x", .data = "hello", .bytes = 6, .crc = 1}}), Catch::Contains("sizes differ"));
-  CHECK_THAT(error({{.name = "x", .data = "hello", .bytes = 5, .crc = 1}}), Catch::Contains("checksum"));
-  CHECK_THAT(error({{.name = "x", .data = "hello", .bytes = 5, .method = 8}}), Catch::Contains("is corrupt"));
+             Contains("not plausible"));
+  CHECK_THAT(error({{.name = "x", .data = "hello", .bytes = 6, .crc = 1}}), Contains("sizes differ"));
+  CHECK_THAT(error({{.name = "x", .data = "hello", .bytes = 5, .crc = 1}}), Contains("checksum"));
+  CHECK_THAT(error({{.name = "x", .data = "hello", .bytes = 5, .method = 8}}), Contains("is corrupt"));
   CHECK_THAT(error({{.name = "x", .data = packed, .bytes = 7, .method = 8}}),
-             Catch::Contains("it has 8 bytes unpacked, not 7"));
-  CHECK_THAT(error({{.name = "x", .data = packed, .bytes = 8, .method = 8}}), Catch::Contains("checksum"));
+             Contains("it has 8 bytes unpacked, not 7"));
+  CHECK_THAT(error({{.name = "x", .data = packed, .bytes = 8, .method = 8}}), Contains("checksum"));
   CHECK_THAT(error({{.name = "x", .data = "hello", .bytes = 5, .method = 12}}),
-             Catch::Contains("packed by method 12"));
-  CHECK_THAT(error({{.name = "x", .data = "hello", .bytes = 5, .offset = 1000}}),
-             Catch::Contains("lies outside"));
-  CHECK_THAT(error({good, {.name = "y", .data = "hello", .bytes = 5, .offset = 0}}),
-             Catch::Contains("overlap"));
-  write_bytes(file, zip_of({good}).substr(0, 60));
-  CHECK_THAT(error_of([&] { ZipFile{file}; }), Catch::Contains("the directory at its end is missing"));
+             Contains("packed by method 12"));
+  CHECK_THAT(error({{.name = "x", .data = "hello", .bytes = 5, .offset = 1000}}), Contains("lies outside"));
+  CHECK_THAT(error({good, {.name = "y", .data = "hello", .bytes = 5, .offset = 0}}), Contains("overlap"));
+  write_file(file, zip_of({good}).substr(0, 60));
+  CHECK_THAT(error_of([&] { ZipFile{file}; }), Contains("the directory at its end is missing"));
 }

@@ -1,13 +1,9 @@
 #include "convoke/archive/zip_writer.hpp"
 
-#include <array>
-#include <cstdint>
-
 #include "convoke/core/checksum.hpp"
 #include "convoke/os/atomic_file.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke;
 using namespace convoke::archive;

@@ -1,16 +1,11 @@
 #include "convoke/data_prep/pictures/fit.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-
 #include "convoke/pictures/decode.hpp"
 #include "pictures/test_pictures.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
 using namespace convoke::data_prep;
-using Catch::Contains;
 using convoke::pictures::decode_picture;
 using convoke::pictures::read_encoded;
 
@@ -73,7 +68,7 @@ TEST_CASE("a part of an image is resized as if it were an image, even between pi
           area += h * w;
         }
       }
-      CHECK(out[static_cast<std::size_t>(11 * v + u)] == Catch::Approx(sum / area).margin(0.51));
+      CHECK(out[static_cast<std::size_t>(11 * v + u)] == Approx(sum / area).margin(0.51));
     }
   }
 }

@@ -1,8 +1,5 @@
 #include "convoke/data_prep/pictures/fundus.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
 #include <random>
 
 #include "support/catch.hpp"
@@ -51,9 +48,9 @@ void check_found(const Drawing& drawing, double share = 0.02) {
   const std::optional<Circle> found = find_eye(draw(drawing));
   REQUIRE(found);
   const double margin = share * drawing.eye.radius;
-  CHECK(found->y == Catch::Approx(drawing.eye.y).margin(margin));
-  CHECK(found->x == Catch::Approx(drawing.eye.x).margin(margin));
-  CHECK(found->radius == Catch::Approx(drawing.eye.radius).margin(margin));
+  CHECK(found->y == Approx(drawing.eye.y).margin(margin));
+  CHECK(found->x == Approx(drawing.eye.x).margin(margin));
+  CHECK(found->radius == Approx(drawing.eye.radius).margin(margin));
 }
 
 }  // namespace
@@ -81,9 +78,9 @@ TEST_CASE("specks and lettering next to the eye do not move it") {
   }
   const std::optional<Circle> found = find_eye(image);
   REQUIRE(found);
-  CHECK(found->x == Catch::Approx(200).margin(4));
-  CHECK(found->y == Catch::Approx(150).margin(4));
-  CHECK(found->radius == Catch::Approx(120).margin(4));
+  CHECK(found->x == Approx(200).margin(4));
+  CHECK(found->y == Approx(150).margin(4));
+  CHECK(found->radius == Approx(120).margin(4));
 }
 
 TEST_CASE("without a visible eye the middle is taken") {

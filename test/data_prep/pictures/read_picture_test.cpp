@@ -1,7 +1,5 @@
 #include "convoke/data_prep/pictures/read_picture.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "convoke/data_prep/pictures/fit.hpp"
@@ -11,7 +9,6 @@
 #include "support/error_of.hpp"
 
 using namespace convoke::data_prep;
-using Catch::Contains;
 using convoke::pictures::decode_picture;
 using convoke::pictures::read_encoded;
 
@@ -53,7 +50,7 @@ TEST_CASE("a JPEG reduced during decoding gives nearly the same sample as a full
     double sum = 0;
     for (std::size_t i = 0; i < sample.size(); ++i) {
       sum += std::abs(static_cast<int>(sample[i]) - expected[i]);
-      CHECK(static_cast<double>(static_cast<int>(sample[i])) == Catch::Approx(expected[i]).margin(12));
+      CHECK(static_cast<double>(static_cast<int>(sample[i])) == Approx(expected[i]).margin(12));
     }
     CHECK(sum / static_cast<double>(sample.size()) < 2);
   }

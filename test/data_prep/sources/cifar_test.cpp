@@ -2,19 +2,16 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
-
 #include "../idx_files.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "source_values.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using convoke::Shape;
 using namespace convoke::data_prep;
-using Catch::Contains;
 
 namespace {
 

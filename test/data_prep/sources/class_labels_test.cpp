@@ -4,7 +4,6 @@
 #include "support/error_of.hpp"
 
 using namespace convoke::data_prep;
-using Catch::Contains;
 using Labels = std::vector<std::int32_t>;
 using Names = std::vector<std::string>;
 

@@ -6,12 +6,12 @@
 
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 /// A file of text, and what opening it as a source gives.
 struct Csv {
   TemporaryFolder folder;
-  std::filesystem::path file = folder / "table.csv";
+  fs::path file = folder / "table.csv";
 
   explicit Csv(const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
   std::unique_ptr<convoke::data_prep::Source> open(

@@ -6,11 +6,10 @@
 #include "convoke/hdf5/file.hpp"
 #include "source_values.hpp"
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using convoke::Shape;
 using namespace convoke::data_prep;
-using Catch::Contains;
 using convoke::data::SampleType;
 
 namespace {

@@ -4,11 +4,10 @@
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using convoke::Shape;
 using namespace convoke::data_prep;
-using Catch::Contains;
 
 namespace {
 
@@ -63,8 +62,7 @@ TEST_CASE("names with a dot before idx are recognized") {
   const TemporaryFolder folder;
   write_small_mnist(folder.path(), false);
   for (const char* name : {"train-images", "t10k-images"}) {
-    std::filesystem::rename(folder / (std::string(name) + "-idx3-ubyte"),
-                            folder / (std::string(name) + ".idx3-ubyte"));
+    fs::rename(folder / (std::string(name) + "-idx3-ubyte"), folder / (std::string(name) + ".idx3-ubyte"));
   }
   CHECK(open_source(folder.path(), {}, "idx")->catalog().items.size() == 37);
 }
@@ -79,7 +77,7 @@ TEST_CASE("missing and unknown sources are refused") {
   CHECK_THAT(error_of([&] { open_source(folder.path(), {}, "idx"); }),
              Contains("has no train-images-idx3-ubyte"));
   write_small_mnist(folder.path(), false);
-  std::filesystem::remove(folder / "t10k-labels-idx1-ubyte");
+  fs::remove(folder / "t10k-labels-idx1-ubyte");
   CHECK_THAT(error_in(folder), Contains("has no t10k-labels-idx1-ubyte"));
 }
 

@@ -2,9 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <filesystem>
-
 #include "../idx_files.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
@@ -14,12 +11,10 @@
 #include "put_picture.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/source_path.hpp"
-#include "support/temporary_folder.hpp"
 
 using namespace convoke::data_prep;
-using Catch::Contains;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -227,7 +222,6 @@ TEST_CASE("a pipe or a folder with a picture's name is a sample that cannot be r
 TEST_CASE("if no picture can be read, the reasons are told, with and without a size") {
   const TemporaryFolder folder;
   for (const char* name : {"a/1.png", "a/2.webp", "a/4.png", "b/3.jpg", "b/5.jpg", "b/6.bmp", "b/7.bmp"}) {
-    fs::create_directories((folder / "set" / name).parent_path());
     write_file(folder / "set" / name, "no picture");
   }
   PrepareOptions options{folder / "set", folder / "set.h5"};

@@ -1,17 +1,12 @@
 #include "convoke/data_prep/sources/io_traces.hpp"
 
-#include <fmt/format.h>
-
-#include <fstream>
-
 #include "csv_file.hpp"
 #include "source_values.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/source_path.hpp"
-#include "support/temporary_folder.hpp"
 
 using namespace convoke::data_prep;
-using Catch::Contains;
 
 namespace {
 

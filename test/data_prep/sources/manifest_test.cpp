@@ -1,17 +1,13 @@
 #include "convoke/data_prep/sources/manifest.hpp"
 
-#include <filesystem>
-
 #include "../idx_files.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "put_picture.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke::data_prep;
-using Catch::Contains;
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -1,19 +1,16 @@
 #include "convoke/data_prep/sources/numpy.hpp"
 
-#include <array>
-
 #include "../idx_files.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "source_values.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/shell.hpp"
-#include "support/temporary_folder.hpp"
 
 using convoke::Shape;
 using namespace convoke::data_prep;
-using Catch::Contains;
 using convoke::data::SampleType;
 
 namespace {

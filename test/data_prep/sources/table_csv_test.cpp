@@ -1,17 +1,13 @@
 #include "convoke/data_prep/sources/table_csv.hpp"
 
-#include <fstream>
-
 #include "convoke/data_prep/sources/csv_catalog.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "csv_file.hpp"
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using convoke::Shape;
 using namespace convoke::data_prep;
-using Catch::Approx;
-using Catch::Contains;
 
 namespace {
 

@@ -1,16 +1,12 @@
 #include "convoke/data_prep/sources/text_csv.hpp"
 
-#include <fstream>
-#include <numeric>
-
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "csv_file.hpp"
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using convoke::Shape;
 using namespace convoke::data_prep;
-using Catch::Contains;
 using Tokens = std::vector<std::int32_t>;
 
 namespace {

@@ -1,36 +1,23 @@
 #include "convoke/data_prep/sources/text_folder.hpp"
 
-#include <fstream>
-
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using convoke::Shape;
 using namespace convoke::data_prep;
-using Catch::Contains;
-
-namespace {
-
-void put(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
-  const std::filesystem::path file = folder / name;
-  std::filesystem::create_directories(file.parent_path());
-  std::ofstream(file, std::ios::binary) << text;
-}
-
-}  // namespace
 
 TEST_CASE("reviews in aclImdb's folders become tokens") {
   const TemporaryFolder folder;
-  put(folder, "train/pos/0_9.txt", "Good film.<br />Good!");
-  put(folder, "train/pos/1_7.txt", "fine");
-  put(folder, "train/neg/0_2.txt", "bad film");
-  put(folder, "train/unsup/0_0.txt", "whatever");
-  put(folder, "train/urls_pos.txt", "http://");
-  put(folder, "test/neg/0_1.txt", "a bad one");
-  put(folder, "test/pos/0_8.txt", "");
-  put(folder, "README", "about");
+  write_file(folder / "train/pos/0_9.txt", "Good film.<br />Good!");
+  write_file(folder / "train/pos/1_7.txt", "fine");
+  write_file(folder / "train/neg/0_2.txt", "bad film");
+  write_file(folder / "train/unsup/0_0.txt", "whatever");
+  write_file(folder / "train/urls_pos.txt", "http://");
+  write_file(folder / "test/neg/0_1.txt", "a bad one");
+  write_file(folder / "test/pos/0_8.txt", "");
+  write_file(folder / "README", "about");
   CHECK(is_text_folder(folder.path()));
   const auto source = open_source(folder.path());
   const Catalog& catalog = source->catalog();
@@ -54,8 +41,8 @@ TEST_CASE("reviews in aclImdb's folders become tokens") {
 
 TEST_CASE("folders of texts need no splits") {
   const TemporaryFolder folder;
-  put(folder, "ham/a.txt", "hello");
-  put(folder, "spam/b.txt", "buy");
+  write_file(folder / "ham/a.txt", "hello");
+  write_file(folder / "spam/b.txt", "buy");
   const auto source = open_source(folder.path());
   CHECK(source->catalog().items.size() == 2);
   CHECK(source->catalog().items[1].split.empty());
@@ -66,9 +53,9 @@ TEST_CASE("texts in UTF-16 and Windows-1252 have the words of UTF-8") {
   const TemporaryFolder folder;
   std::string utf16 = "\xFF\xFE";
   for (const char c : std::string("gr\xFCn")) utf16 += std::string(1, c) + '\0';
-  put(folder, "a/1.txt", utf16);
-  put(folder, "a/2.txt", "gr\xFCn");
-  put(folder, "b/1.txt", "gr\u00FCn");
+  write_file(folder / "a/1.txt", utf16);
+  write_file(folder / "a/2.txt", "gr\xFCn");
+  write_file(folder / "b/1.txt", "gr\u00FCn");
   const auto source = open_source(folder.path());
   const std::size_t training[] = {0, 1, 2};
   source->fit(training);
@@ -80,14 +67,14 @@ TEST_CASE("texts in UTF-16 and Windows-1252 have the words of UTF-8") {
 TEST_CASE("folders of texts that are not a dataset are refused") {
   const TemporaryFolder folder;
   CHECK_FALSE(is_text_folder(folder.path()));
-  put(folder, "train/pos/a.txt", "good");
+  write_file(folder / "train/pos/a.txt", "good");
   CHECK_THAT(error_of([&] { open_source(folder.path()); }), Contains("has texts of 1 classes"));
-  put(folder, "train/neg/a.txt", "bad");
-  put(folder, "test/pos/a.txt", "good");
+  write_file(folder / "train/neg/a.txt", "bad");
+  write_file(folder / "test/pos/a.txt", "good");
   CHECK_THAT(error_of([&] { open_source(folder.path()); }), Contains("train has neg, pos"));
-  put(folder, "test/neg/a.txt", "bad");
+  write_file(folder / "test/neg/a.txt", "bad");
   const auto source = open_source(folder.path());
-  std::filesystem::remove(folder / "test/neg/a.txt");
+  fs::remove(folder / "test/neg/a.txt");
   std::vector<std::byte> sample(4);
   const std::size_t training[] = {2, 3};
   source->fit(training);

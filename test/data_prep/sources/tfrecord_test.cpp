@@ -9,11 +9,10 @@
 #include "source_values.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using convoke::Shape;
 using namespace convoke::data_prep;
-using Catch::Contains;
 
 TEST_CASE("TFRecords like ImageNet's are read: numbered files, splits by name, names next to numbers") {
   const auto source = open_source(kContainers / "imagenet");

@@ -1,15 +1,11 @@
 #include "sources/value_range.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cstring>
 
 #include "support/catch.hpp"
 
 using convoke::Shape;
 using namespace convoke::data_prep;
-using Catch::Contains;
 using convoke::data::SampleType;
 
 namespace {

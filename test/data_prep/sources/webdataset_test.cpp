@@ -7,12 +7,11 @@
 #include "source_values.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/shell.hpp"
-#include "support/temporary_folder.hpp"
 
 using convoke::Shape;
 using namespace convoke::data_prep;
-using Catch::Contains;
 
 TEST_CASE("shards with ustar's, GNU's and pax's names are read, splits by name") {
   const auto source = open_source(kContainers / "shards");

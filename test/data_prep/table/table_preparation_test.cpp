@@ -1,6 +1,5 @@
 #include "convoke/data_prep/table/table_preparation.hpp"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "support/catch.hpp"
@@ -8,8 +7,6 @@
 #include "support/source_path.hpp"
 
 using namespace convoke::data_prep;
-using Catch::Approx;
-using Catch::Contains;
 using Cells = std::vector<std::string>;
 
 namespace {

@@ -1,12 +1,8 @@
 #include "convoke/data_prep/table/yeo_johnson.hpp"
 
-#include <cmath>
-#include <vector>
-
 #include "support/catch.hpp"
 
 using namespace convoke::data_prep;
-using Catch::Approx;
 
 TEST_CASE("Yeo-Johnson follows its definition") {
   CHECK(yeo_johnson(3, 0.5) == Approx((std::sqrt(4.0) - 1) / 0.5));

@@ -1,16 +1,11 @@
 #include "convoke/data_prep/traces/darshan.hpp"
 
-#include <fstream>
-
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/source_path.hpp"
-#include "support/temporary_folder.hpp"
 
 using namespace convoke::data_prep;
-using Catch::Approx;
-using Catch::Contains;
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -5,7 +5,6 @@
 #include "support/error_of.hpp"
 
 using namespace convoke::data_prep;
-using Catch::Contains;
 
 namespace {
 

@@ -1,8 +1,5 @@
 #include "convoke/study/analysis/analysis.hpp"
 
-#include <algorithm>
-#include <string_view>
-
 #include "convoke/metrics/json.hpp"
 #include "convoke/study/analysis/analysis_tables.hpp"
 #include "rows.hpp"
@@ -11,7 +8,6 @@
 #include "support/source_path.hpp"
 
 using namespace convoke::study;
-using Catch::Contains;
 
 namespace {
 

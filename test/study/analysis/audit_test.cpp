@@ -1,16 +1,11 @@
 #include "convoke/study/analysis/audit.hpp"
 
-#include <algorithm>
-#include <fstream>
-
 #include "rows.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/source_path.hpp"
-#include "support/temporary_folder.hpp"
 
 using namespace convoke::study;
-using Catch::Approx;
-using Catch::Contains;
 
 namespace {
 

@@ -1,14 +1,11 @@
 #include "convoke/study/analysis/card.hpp"
 
-#include <fstream>
-
 #include "rows.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke::study;
-using Catch::Contains;
 
 namespace {
 

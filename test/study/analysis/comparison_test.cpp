@@ -1,15 +1,11 @@
 #include "convoke/study/analysis/comparison.hpp"
 
-#include <algorithm>
-
 #include "convoke/study/analysis/advice.hpp"
 #include "convoke/study/analysis/scaling.hpp"
 #include "rows.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke::study;
-using Catch::Approx;
-using Catch::Contains;
 
 namespace {
 

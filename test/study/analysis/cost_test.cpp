@@ -10,8 +10,6 @@
 #include "support/source_path.hpp"
 
 using namespace convoke::study;
-using Catch::Approx;
-using Catch::Contains;
 
 namespace {
 

@@ -5,7 +5,6 @@
 // Golden values: golden_statistics.py, from scipy.
 
 using namespace convoke::study;
-using Catch::Approx;
 
 TEST_CASE("Amdahl's law is fitted as scipy fits it") {
   const std::vector<TimesAt> times{{1, {100, 104}}, {2, {56, 55}}, {4, {33, 34}}, {8, {22, 21.5}}};

@@ -7,8 +7,6 @@
 #include "support/source_path.hpp"
 
 using namespace convoke::study;
-using Catch::Approx;
-using Catch::Contains;
 
 namespace {
 
@@ -156,7 +154,7 @@ TEST_CASE("workers that were not measured are predicted and marked; no time is r
   CHECK(first.accuracy.value() == Approx(0.9002));
   CHECK_THAT(sentence(first, "EUR"),
              Contains("predicted by Amdahl's law") && Contains("predicted from other numbers"));
-  CHECK(to_value(all).to_string().find("accuracy_predicted") != std::string::npos);
+  CHECK_THAT(to_value(all).to_string(), Contains("accuracy_predicted"));
 
   // No deadline that the law cannot reach: the closest is named.
   const auto none = offers_of(analysis, machines, {.deadline_seconds = 90, .accuracy = 0.89, .up_to = 16});

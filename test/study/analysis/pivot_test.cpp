@@ -5,7 +5,6 @@
 #include "support/error_of.hpp"
 
 using namespace convoke::study;
-using Catch::Contains;
 
 namespace {
 

@@ -8,8 +8,6 @@
 #include "support/catch.hpp"
 
 using namespace convoke::study;
-using Catch::Approx;
-using Catch::Contains;
 
 namespace {
 

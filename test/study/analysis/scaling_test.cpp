@@ -1,14 +1,11 @@
 #include "convoke/study/analysis/scaling.hpp"
 
-#include <algorithm>
-
 #include "convoke/study/analysis/comparison.hpp"
 #include "convoke/study/analysis/fractions.hpp"
 #include "rows.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke::study;
-using Catch::Approx;
 
 namespace {
 

@@ -5,7 +5,6 @@
 // Golden values: golden_statistics.py, from scipy.
 
 using namespace convoke::study;
-using Catch::Approx;
 
 namespace {
 

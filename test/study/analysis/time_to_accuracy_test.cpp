@@ -1,16 +1,12 @@
 #include "convoke/study/analysis/time_to_accuracy.hpp"
 
-#include <fstream>
-
 #include "convoke/study/analysis/analysis.hpp"
 #include "rows.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 
 using namespace convoke::study;
-using Catch::Approx;
-using Catch::Contains;
 
 namespace {
 
@@ -75,7 +71,7 @@ TEST_CASE("the runs of a study give the times to an accuracy") {
   auto measurements = runs("sync", 1, {10, 11, 12}) + runs("sync", 2, {6}, 0.5);
   for (std::size_t i = 0; i < 3; ++i) measurements[i].repeat = static_cast<std::int64_t>(i) + 1;
   const auto leave = [&](const std::string& name, const std::string& lines) {
-    std::filesystem::create_directories(folder / "runs" / name);
+    fs::create_directories(folder / "runs" / name);
     std::ofstream(folder / "runs" / name / "metrics.jsonl") << lines;
   };
   leave("net-sync-1x1-1", epoch(0, 1, 4, "0.91") + epoch(0, 2, 4, "0.96"));

@@ -34,7 +34,7 @@ Cluster network(double bytes_per_second, double latency = 0) {
 }
 
 // To the 10 us after which backward calls the library again, for each message.
-Catch::Approx near(double seconds) { return Catch::Approx(seconds).margin(3e-5); }
+Approx near(double seconds) { return Approx(seconds).margin(3e-5); }
 
 double exposed(const StepProfile& profile, const Cluster& cluster, int ranks) {
   return predict_step(profile, cluster, ranks, kStrong).exposed_seconds;
@@ -48,16 +48,16 @@ double summing(const StepProfile& profile, const Cluster& cluster, int ranks) {
 
 TEST_CASE("one rank exchanges nothing") {
   const StepPrediction step = predict_step(profile(), network(1), 1, kStrong);
-  CHECK(step.seconds() == Catch::Approx(0.162));
+  CHECK(step.seconds() == Approx(0.162));
   CHECK(step.speedup == 1);
-  CHECK(step.images_per_second == Catch::Approx(128 / 0.162));
+  CHECK(step.images_per_second == Approx(128 / 0.162));
 }
 
 TEST_CASE("with an infinitely fast network, the step takes the computation of the busiest rank") {
   const StepPrediction step = predict_step(profile(), network(1e18), 6, kStrong);
   CHECK(step.micro_batches == 3);
   CHECK(step.seconds() == near(0.032));
-  CHECK(step.efficiency == Catch::Approx(0.162 / 0.032 / 6));
+  CHECK(step.efficiency == Approx(0.162 / 0.032 / 6));
 }
 
 TEST_CASE("two ranks exchange a half of each bucket in each direction, one bucket after the other") {
@@ -88,13 +88,13 @@ TEST_CASE("the ranks of a node add a slice each, and share its link") {
   adding.add_seconds_per_byte = 1e-10;
   // On one node there is only the sum of two ranks' values, half of them by each rank.
   CHECK(exposed(adding, cluster, 2) == near(0));
-  CHECK(summing(adding, cluster, 2) == Catch::Approx(1e6 * 1e-10));
+  CHECK(summing(adding, cluster, 2) == Approx(1e6 * 1e-10));
   // On two nodes half of the bytes cross the link each way. The second leader's slice is complete when the
   // first leader, which has added its own before, has computed the rest.
   CHECK(exposed(adding, cluster, 4) == near(1e-3 + 1e-4));
-  CHECK(summing(adding, cluster, 4) == Catch::Approx(1e6 * 1e-10));
+  CHECK(summing(adding, cluster, 4) == Approx(1e6 * 1e-10));
   // With three ranks the second node has one leader, so each node has.
-  CHECK(summing(adding, cluster, 3) == Catch::Approx(2e6 * 1e-10));
+  CHECK(summing(adding, cluster, 3) == Approx(2e6 * 1e-10));
   // With less memory than the model needs, each rank is a node for the sums, but they still share the link.
   adding.shares_memory = false;
   CHECK(exposed(adding, cluster, 4) > 1.9e-3);
@@ -103,15 +103,15 @@ TEST_CASE("the ranks of a node add a slice each, and share its link") {
 TEST_CASE("computation cannot hide what the core does for messages") {
   Cluster cluster = network(1e9);
   cluster.link.core_seconds_per_byte = 0.25e-9;
-  CHECK(summing(profile(), cluster, 2) == Catch::Approx(2 * 1e6 * 0.25e-9));
+  CHECK(summing(profile(), cluster, 2) == Approx(2 * 1e6 * 0.25e-9));
   cluster.link.core_seconds_per_byte = 0;
   cluster.link.core_seconds_per_message = 1e-6;
   // To three others, in two phases of two buckets; in 5 + 5 rounds of two buckets.
-  CHECK(summing(profile(), cluster, 4) == Catch::Approx(12e-6));
-  CHECK(summing(profile(), cluster, 32) == Catch::Approx(20e-6));
+  CHECK(summing(profile(), cluster, 4) == Approx(12e-6));
+  CHECK(summing(profile(), cluster, 32) == Approx(20e-6));
   StepProfile copying = profile();
   copying.copy_seconds_per_byte = 1e-10;
-  CHECK(summing(copying, network(1e9), 2) == Catch::Approx(3 * 2e6 * 1e-10));
+  CHECK(summing(copying, network(1e9), 2) == Approx(3 * 2e6 * 1e-10));
 }
 
 TEST_CASE("the library's rounds wait for the next call") {
@@ -137,15 +137,15 @@ TEST_CASE("bf16 halves what is sent, fixed point doubles it") {
 TEST_CASE("the ranks of a node divide the update if they share the model") {
   Cluster cluster = network(1e18);
   cluster.ranks_per_node = 4;
-  CHECK(predict_step(profile(), cluster, 4, kStrong).compute_seconds == Catch::Approx(0.04 + 0.0005));
+  CHECK(predict_step(profile(), cluster, 4, kStrong).compute_seconds == Approx(0.04 + 0.0005));
   StepProfile apart = profile();
   apart.shares_memory = false;
-  CHECK(predict_step(apart, cluster, 4, kStrong).compute_seconds == Catch::Approx(0.04 + 0.002));
+  CHECK(predict_step(apart, cluster, 4, kStrong).compute_seconds == Approx(0.04 + 0.002));
 }
 
 TEST_CASE("faster cores compute and update faster, but hide less") {
   const StepPrediction step = predict_step(at_speed(profile(), 2), network(1e8), 2, kStrong);
-  CHECK(step.compute_seconds == Catch::Approx(0.041));
+  CHECK(step.compute_seconds == Approx(0.041));
   CHECK(step.exposed_seconds == near(17e-3));
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("ranks that average their models exchange only after some steps") {
   // Three sums, each half of 1 MB there and back.
   const StepPrediction step = predict_step(local, network(1e9), 2, kStrong);
   CHECK(step.exposed_seconds == near(3e-3 / 4));
-  CHECK(step.compute_seconds == Catch::Approx(0.082));
+  CHECK(step.compute_seconds == Approx(0.082));
   local.averaging->every = 0;
   CHECK(exposed(local, network(1e9), 2) == 0);
 }
@@ -185,8 +185,8 @@ TEST_CASE("1,024 ranks are simulated, on few nodes and on many") {
 TEST_CASE("in weak scaling every rank computes as much as one rank") {
   const StepPrediction step = predict_step(profile(), network(1e18), 1000, kWeak);
   CHECK(step.seconds() == near(0.162));
-  CHECK(step.speedup == Catch::Approx(1000).epsilon(1e-3));
-  CHECK(step.efficiency == Catch::Approx(1).epsilon(1e-3));
+  CHECK(step.speedup == Approx(1000).epsilon(1e-3));
+  CHECK(step.efficiency == Approx(1).epsilon(1e-3));
 }
 
 TEST_CASE("the scatter of a profile is that of its worst micro-batch count") {

@@ -1,18 +1,13 @@
 #include "convoke/study/running/configuration.hpp"
 
-#include <fstream>
-#include <set>
-
 #include "convoke/core/text.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 #include "tiny_recipe.hpp"
 
 using namespace convoke;
 using namespace convoke::study;
-using Catch::Contains;
-using Catch::StartsWith;
 
 namespace {
 

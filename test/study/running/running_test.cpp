@@ -1,8 +1,5 @@
 // Tools of a study's measurements: spin loops, energy, processes, launch lines, finished runs.
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <thread>
 
 #include "convoke/os/processors.hpp"
 #include "convoke/run/phases.hpp"
@@ -11,27 +8,16 @@
 #include "convoke/study/running/finished_run.hpp"
 #include "convoke/study/running/launch.hpp"
 #include "convoke/study/running/spin_loops.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/files.hpp"
 #include "support/variable.hpp"
 
 using namespace convoke;
 using namespace convoke::study;
-using Catch::Contains;
-using Catch::StartsWith;
 using Words = std::vector<std::string>;
-namespace fs = std::filesystem;
 
-namespace {
-
-void write(const fs::path& file, const std::string& text) {
-  fs::create_directories(file.parent_path());
-  std::ofstream(file) << text;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("ranks get separate cores if there are enough, and otherwise share all cores") {
   CHECK(launch_of(2, 3, 8).words == Words{"mpirun", "-n", "2", "--map-by", "slot:PE=3", "--bind-to", "core"});
@@ -55,7 +41,7 @@ TEST_CASE("the spin loop computes twelve chains of multiplications and additions
   // After n steps a chain that started with -i is 4 - (4 + i) 0.75^n, and each chain has four of them.
   CHECK(spin(0) == -4 * 66);
   CHECK(spin(2) == -64.5F);
-  CHECK(spin(1000) == Catch::Approx(4 * 12 * 4));
+  CHECK(spin(1000) == Approx(4 * 12 * 4));
 }
 
 TEST_CASE("a loop that competes with others is slower than calibrated, and calibrations are stored") {
@@ -73,22 +59,23 @@ TEST_CASE("a loop that competes with others is slower than calibrated, and calib
   const std::vector<int> shared{cores[0], cores[0], cores[0]};
   std::string text = bytes_of(file);
   text.replace(text.find("\"1\""), 3, "\"3\"");
-  write(file, text);
+  write_file(file, text);
   SpinLoops slower(shared, file);
   CHECK(slower.slowdown(3) > 0.5);
   CHECK(slower.take_correction() == 0);
-  write(file, "{\"multiply_add_steps\":1000,\"seconds\":{\"3\":1000.0}}");
+  write_file(file, "{\"multiply_add_steps\":1000,\"seconds\":{\"3\":1000.0}}");
   SpinLoops faster(shared, file);  // calibrated while the machine was busy
   CHECK(faster.slowdown(3) == 0);
   CHECK(faster.take_correction() > 1);
   CHECK(faster.take_correction() == 0);
   CHECK(faster.calibrated().at(3) < 1000);
-  write(file,
-        "{\"iterations\":1000,\"seconds\":{\"3\":1000.0}}");  // as in the first studies, with another loop
+  write_file(
+      file,
+      "{\"iterations\":1000,\"seconds\":{\"3\":1000.0}}");  // as in the first studies, with another loop
   CHECK(SpinLoops(shared, file).calibrated().empty());
   for (const char* damaged :
        {R"("three":1.0)", R"("3x":1.0)", R"("3":"slow")", R"("3":0)", R"("99999999999999999999":1)"}) {
-    write(file, std::string("{\"multiply_add_steps\":1000,\"seconds\":{") + damaged + "}}");
+    write_file(file, std::string("{\"multiply_add_steps\":1000,\"seconds\":{") + damaged + "}}");
     CHECK_THAT(error_of([&] { SpinLoops(shared, file); }), Contains("loops.json: is damaged: \""));
   }
 }
@@ -96,9 +83,9 @@ TEST_CASE("a loop that competes with others is slower than calibrated, and calib
 TEST_CASE("energy is the sum over packages and memories, also when counters wrap around") {
   const TemporaryFolder folder;
   const auto zone = [&](const std::string& name, const std::string& kind, const std::string& energy) {
-    write(folder / name / "name", kind + "\n");
-    write(folder / name / "energy_uj", energy + "\n");
-    write(folder / name / "max_energy_range_uj", "10000000\n");
+    write_file(folder / name / "name", kind + "\n");
+    write_file(folder / name / "energy_uj", energy + "\n");
+    write_file(folder / name / "max_energy_range_uj", "10000000\n");
   };
   zone("intel-rapl:0", "package-0", "9000000");
   zone("intel-rapl:0:0", "core", "1000000");  // a part of its package
@@ -111,7 +98,7 @@ TEST_CASE("energy is the sum over packages and memories, also when counters wrap
   zone("intel-rapl:0", "package-0", "2000000");  // 1 J to the end of the range, 2 J from its start
   zone("intel-rapl:0:0", "core", "7000000");
   zone("intel-rapl:0:1", "dram", "750000");
-  CHECK(meter.joules() == Catch::Approx(3.25));
+  CHECK(meter.joules() == Approx(3.25));
   fs::remove(folder / "intel-rapl:0" / "energy_uj");
   CHECK_FALSE(meter.joules());
 
@@ -123,25 +110,25 @@ TEST_CASE("energy is the sum over packages and memories, also when counters wrap
 
 TEST_CASE("a finished run is read from its folder") {
   const TemporaryFolder folder;
-  write(folder / "summary.json", R"({"ranks": 2, "threads": 1, "epochs": 2, "makespan_seconds": 5.5,
+  write_file(folder / "summary.json", R"({"ranks": 2, "threads": 1, "epochs": 2, "makespan_seconds": 5.5,
     "images_per_second": 100.5, "core_seconds": 11, "peak_rss_mib": 64, "validation_accuracy": 0.7,
     "test": {"accuracy": 0.75, "f1": 0.74, "quadratic_kappa": -0.5, "roc_auc": 0.9, "seconds": 0.0625, "rule": "mean"},
     "phases": {"compute": {"max": 4, "mean": 3.5, "min": 3}, "exposed_communication": {"max": 1, "mean": 0.5, "min": 0},
                "load": {"mean": 0.25}, "evaluation": {"mean": 0.125}}})");
-  write(
+  write_file(
       folder / "environment.json",
       R"json({"date": "2026-01-02T03:04:05Z", "cpu": "AMD EPYC (family 25, model 17, stepping 1, 3.7 GHz)", "cores": 8, "memory": "DDR5", "placements":
     [{"rank": 0, "host": "n1", "cores": "0"}, {"rank": 1, "host": "n1", "cores": "1-2"},
      {"rank": 2, "host": "n2", "cores": "0"}]})json");
   // Two members: epoch 1 takes 2 s, epoch 2 takes 1.5 s.
-  write(folder / "metrics.jsonl", R"({"event": "epoch", "member": 0, "epoch": 1, "seconds": 1.0}
+  write_file(folder / "metrics.jsonl", R"({"event": "epoch", "member": 0, "epoch": 1, "seconds": 1.0}
 {"event": "epoch", "member": 0, "epoch": 2, "seconds": 1.5, "accuracy": 0.5}
 {"event": "validation", "member": 0, "epoch": 2}
 {"event": "epoch", "member": 1, "epoch": 1, "seconds": 2.0}
 {"event": "epoch", "member": 1, "epoch": 2, "seconds": 0.5, "accuracy": 0.75}
 )");
   CHECK(read_finished_run(folder.path()).dataset_hash.empty());
-  write(folder / "evaluation.json", R"({"content_hash": "crc32:13a47ca1"})");
+  write_file(folder / "evaluation.json", R"({"content_hash": "crc32:13a47ca1"})");
   const Measurement run = read_finished_run(
       folder.path(),
       std::vector<std::string>{"peak_rss_mib", "test.rule", "phases.load", "phases.load.mean", "test.ece"});
@@ -150,10 +137,10 @@ TEST_CASE("a finished run is read from its folder") {
   std::string environment = bytes_of(folder / "environment.json");
   for (const char* type : {"Release", "Debug"}) {
     const std::string changed = std::string("{\"build_type\": \"") + type + "\", " + environment.substr(1);
-    write(folder / "environment.json", changed);
+    write_file(folder / "environment.json", changed);
     CHECK((read_finished_run(folder.path()).machine == run.machine) == (std::string(type) == "Release"));
   }
-  CHECK_THAT(read_finished_run(folder.path()).machine, Catch::EndsWith(", not a release: Debug"));
+  CHECK_THAT(read_finished_run(folder.path()).machine, EndsWith(", not a release: Debug"));
   CHECK(run.ranks == 2);
   CHECK(run.epochs == 2);
   CHECK(run.makespan_seconds == 5.5);
@@ -172,15 +159,15 @@ TEST_CASE("a finished run is read from its folder") {
   // Only numbers are values; texts, tables and missing names are not.
   CHECK(run.further ==
         std::map<std::string, double, std::less<>>{{"peak_rss_mib", 64}, {"phases.load.mean", 0.25}});
-  write(folder / "summary.json", R"({"ranks": 2, "member_facts": [{"member": 0},
+  write_file(folder / "summary.json", R"({"ranks": 2, "member_facts": [{"member": 0},
     {"member": 1, "failure": "shard.h5: gone"}]})");
   CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }),
              Contains("member 1 left the vote: shard.h5: gone"));
-  write(folder / "summary.json", R"({"ranks": 1, "threads": 1, "epochs": 2, "makespan_seconds": 5.5,
+  write_file(folder / "summary.json", R"({"ranks": 1, "threads": 1, "epochs": 2, "makespan_seconds": 5.5,
     "images_per_second": 100.5, "core_seconds": 5.5})");
   CHECK(read_finished_run(folder.path()).epoch_seconds ==
         2.5);  // one rank trains both members in turn: 3 s, then 2 s
-  write(folder / "summary.json", R"({"ranks": 4, "threads": 1, "epochs": 2, "makespan_seconds": 5.5,
+  write_file(folder / "summary.json", R"({"ranks": 4, "threads": 1, "epochs": 2, "makespan_seconds": 5.5,
     "images_per_second": 100.5, "core_seconds": 5.5,
     "member_facts": [{"member": 0, "rank": 2}, {"member": 1, "rank": 2}]})");
   CHECK(read_finished_run(folder.path()).epoch_seconds == 2.5);  // so does one group of several
@@ -188,7 +175,7 @@ TEST_CASE("a finished run is read from its folder") {
   CHECK(bindings_of(folder.path()) == "host 0: 0; host 0: 1-2; host 1: 0");
   CHECK(bindings_of(folder / "nowhere").empty());
 
-  write(folder / "summary.json", R"({"ranks": 2, "threads": 1, "epochs": 2})");
+  write_file(folder / "summary.json", R"({"ranks": 2, "threads": 1, "epochs": 2})");
   CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }),
              Contains("has no number \"makespan_seconds\""));
   fs::remove(folder / "summary.json");

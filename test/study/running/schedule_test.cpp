@@ -1,9 +1,6 @@
 #include "convoke/study/running/schedule.hpp"
 
-#include <algorithm>
-#include <map>
 #include <random>
-#include <vector>
 
 #include "convoke/study/analysis/statistics.hpp"
 #include "support/catch.hpp"
@@ -198,7 +195,7 @@ TEST_CASE(
   schedule.record(1, a_run(1, 1), 1);
   CHECK(schedule.expected_seconds(0) == 5);
   CHECK(schedule.expected_seconds(2) == 3);
-  CHECK(schedule.seconds_left() == Catch::Approx(2 * 5 + 2 * 1 + 3 * 3));
+  CHECK(schedule.seconds_left() == Approx(2 * 5 + 2 * 1 + 3 * 3));
 }
 
 // A rule that stops as soon as an interval is narrow stops too early when runs agree by chance.

@@ -5,7 +5,6 @@
 
 using namespace convoke;
 using namespace convoke::study;
-using Catch::Contains;
 
 namespace {
 

@@ -4,7 +4,6 @@
 #include "support/catch.hpp"
 
 using namespace convoke::study;
-using Catch::Approx;
 
 namespace {
 

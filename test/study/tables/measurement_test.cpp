@@ -1,18 +1,14 @@
 #include "convoke/study/tables/measurement.hpp"
 
-#include <fstream>
 #include <iterator>
 
 #include "convoke/study/tables/published_table.hpp"
-#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/source_path.hpp"
-#include "support/temporary_folder.hpp"
 
 using namespace convoke::study;
-using Catch::Approx;
-using Catch::Contains;
 
 namespace {
 
@@ -47,7 +43,7 @@ Measurement full() {
 
 struct Csv {
   TemporaryFolder folder;
-  std::filesystem::path file = folder / "times.csv";
+  fs::path file = folder / "times.csv";
   explicit Csv(const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
   std::string error() const {
     return error_of([&] { read_table(file); });
@@ -166,7 +162,7 @@ TEST_CASE("without a column of ranks their number is unknown") {
 }
 
 TEST_CASE("every published table can be read") {
-  for (const auto& entry : std::filesystem::directory_iterator(source_path("docs/results/published"))) {
+  for (const auto& entry : fs::directory_iterator(source_path("docs/results/published"))) {
     if (entry.path().extension() != ".csv") continue;
     CAPTURE(entry.path().filename().string());
     CHECK(read_table(entry.path()).rows.size() >= 2);
