@@ -1,5 +1,5 @@
-// Each kind of source with the real binary: three ranks give the file of one (prepare_test has other
-// numbers), and an invalid source ends all of them.
+// Kinds of sources with the real binary. (data_prep/prepare_test compares the files of a team and of one
+// process for each.)
 #include "apps/place.hpp"
 #include "convoke/data/dataset.hpp"
 #include "support/catch.hpp"
@@ -7,41 +7,9 @@
 
 namespace {
 
-struct Kind {
-  const char* source;
-  const char* options;
-};
-
-constexpr Kind kKinds[] = {
-    {"cifar10", "--allow-duplicates"},
-    {"color.npz", ""},
-    {"tokens.npz", "--split train=0.5,test=0.5"},
-    {"imagenet", ""},
-    {"flowers", "--size 4x4 --channels 1"},
-    {"shards", ""},
-    {"named.tar.gz", "--split train=0.5,test=0.5"},
-    {"faults.tfrecord", "--skip-bad --split train=0.5,test=0.5"},
-};
-
 std::string source(const std::string& name) { return source_path("test/data_prep/files/containers/" + name); }
 
 }  // namespace
-
-TEST_CASE("CIFAR, NumPy, TFRecords and WebDataset prepared on 1 and 3 ranks are the same bytes") {
-  const Kind kind = GENERATE(from_range(std::begin(kKinds), std::end(kKinds)));
-  INFO(kind.source);
-  const Place place;
-  const auto prepare = [&](int ranks, const std::string& output) {
-    place
-        .run("prepare " + source(kind.source) + " --output " + output + " " + kind.options,
-             ranks == 1 ? "" : mpirun(ranks))
-        .ends(0);
-    return bytes_of(place / output);
-  };
-  const std::string alone = prepare(1, "1.h5");
-  CHECK(alone.size() > 1000);
-  CHECK(prepare(3, "3.h5") == alone);
-}
 
 TEST_CASE("traces of I/O prepared on 1 and 3 ranks are the same bytes, and a damaged line ends all ranks") {
   const Place place;

@@ -1,8 +1,7 @@
-// `convoke prepare`, and data.path with sources, as users see them: several processes, one of which may be
-// killed.
+// `convoke prepare`, and data.path with sources, as users see them. (chaos/kills.sh kills ranks that
+// prepare.)
 #include "../data_prep/idx_files.hpp"
 #include "apps/place.hpp"
-#include "convoke/data/dataset.hpp"
 #include "support/catch.hpp"
 
 namespace {
@@ -112,35 +111,4 @@ TEST_CASE("unreadable pictures do not stop prepare: it lists twenty of them, cou
   place.run("prepare pictures --output p.h5 --allow-duplicates --skip-bad", mpirun(2))
       .ends(0)
       .shows("25 samples left out: unreadable");
-}
-
-TEST_CASE("a rank that is killed leaves no complete file, and the next run continues") {
-  // Eight pictures of one pixel; the reader of one of them waits.
-  const Place place;
-  const auto bmp = [](unsigned gray) {
-    const auto pixel = static_cast<std::uint8_t>(gray);
-    return gray_bmp(std::span(&pixel, 1), 1);
-  };
-  for (unsigned i = 0; i < 8; ++i) {
-    const auto folder = place / "pictures" / (i < 4 ? "cats" : "dogs");
-    write_file(folder / (std::to_string(i) + (i == 5 ? "-waits.bmp" : ".bmp")), bmp(10 * i));
-  }
-  const std::string command = "prepare pictures --output p.h5 --split train=0.5,test=0.5";
-  write_file(place / "cut.sh", mpirun(2) + " sh -c 'echo $$ > pid-$OMPI_COMM_WORLD_RANK; export LD_PRELOAD=" +
-                                   CONVOKE_SLOW_FILES + "; exec " + binary() + " " + command +
-                                   "' &\n"
-                                   "for i in $(seq 100); do\n"
-                                   "  sleep 0.1\n"
-                                   "  [ \"$(od -An -v -tu4 -w56 p.h5.work/records 2>/dev/null | "
-                                   "awk '$1 == 1' | wc -l)\" -ge 5 ] && break\n"
-                                   "done\n"
-                                   "kill -KILL $(cat pid-1)\nwait $!\necho ended with $?\n");
-  const Outcome cut = shell("cd " + place.folder.path().string() + " && sh cut.sh");
-  CAPTURE(cut.text);
-  cut.shows("ended with ").never("ended with 0");
-  CHECK_FALSE(fs::exists(place / "p.h5"));
-
-  place.run(command).ends(0).shows("5 samples had been decoded by a run that was cut short");
-  CHECK_FALSE(fs::exists(place / "p.h5.work"));
-  CHECK(convoke::data::Dataset::open(place / "p.h5", {"train", "test"}).split("train").count() == 4);
 }

@@ -33,8 +33,7 @@ TEST_CASE("with a copy of the model in each NUMA node, model.h5 is that of one c
   for (const int ranks : {3, 4}) {
     const std::string output = "numa-" + std::to_string(ranks);
     const Outcome outcome = train(output, ranks, "numa").ends(0);
-    CAPTURE(outcome.text);
-    CHECK(outcome.says(std::to_string(ranks) + " ranks share 2 copies of the model, one for each NUMA node"));
+    outcome.shows(std::to_string(ranks) + " ranks share 2 copies of the model, one for each NUMA node");
     CHECK(bytes_of(place / (output + "/model.h5")) == bytes_of(place / "expected/model.h5"));
   }
   // Floats are added in the same order on two ranks.

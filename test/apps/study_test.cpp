@@ -129,11 +129,9 @@ TEST_CASE("the job that collects runs of an array submits more until there are e
   fs::create_directory(place / "out-jobs");
   const std::string collect = "--collect --more out-jobs --ranks-per-node 1";
   const Outcome refused = place.study(collect, "PATH=/nowhere").ends(1);
-  CAPTURE(refused.text);
   CHECK(rows(place / "out") == 2);  // the existing runs are kept
-  CHECK(refused.says("2 more runs, to know every makespan to"));
-  CHECK(refused.says("sbatch is not on the PATH"));
-  CHECK(refused.says("bash out-jobs/more.sh"));
+  refused.shows("2 more runs, to know every makespan to").shows("sbatch is not on the PATH");
+  refused.shows("bash out-jobs/more.sh");
   CHECK_THAT(bytes_of(place / "out-jobs/more.sh"), Contains("--array=2-3"));
 
   REQUIRE(place.study("--task 2").code == 0);

@@ -70,10 +70,9 @@ TEST_CASE("a run whose rank is killed continues by itself, and ends with the bit
 TEST_CASE("a command that is always killed is given up after two restarts, with a summary") {
   const Supervised place("kill -9 $$");
   const Outcome outcome = place.supervise("--restarts 9", place.train()).ends(137);
-  CAPTURE(outcome.text);
   CHECK(bytes_of(place / "starts").size() == 3);
-  CHECK(outcome.says("gave up: 2 restarts in a row reached no new checkpoint\nattempt  exit code"));
-  CHECK(outcome.says("\n      3        137      -                   0"));
+  outcome.shows("gave up: 2 restarts in a row reached no new checkpoint\nattempt  exit code");
+  outcome.shows("\n      3        137      -                   0");
 
   place.supervise("--restarts 1", place.train()).ends(137).shows("gave up: restart 1 of 1 is used");
 }
@@ -84,9 +83,8 @@ TEST_CASE("an error of the command is not repeated") {
        {std::pair("--set train.epoch=1", 1), {"--set data.path=nowhere.h5", 1}, {"--no-such-option", 2}}) {
     fs::remove(place / "starts");
     const Outcome outcome = place.supervise("", place.train(more)).ends(code);
-    CAPTURE(outcome.text);
     CHECK(bytes_of(place / "starts").size() == 1);
-    CHECK(outcome.says("convoke supervise: gave up: "));
+    outcome.shows("convoke supervise: gave up: ");
   }
   CHECK(place.supervise("", "no-such-launcher bin/convoke train x --output run").code == 1);
   CHECK(place.supervise("", "bin/convoke train recipe.toml").says("hint: add --output FOLDER"));

@@ -11,7 +11,7 @@ mkdir here
 export TMPDIR=$place/here
 "$MAKE_DATASET" data.h5 320
 "$MAKE_DATASET" idx 60000 8 4
-make_recipe $((120 + 60 * share))
+make_recipe $((60 + 60 * share))
 echo 'checkpoint_every = "25 steps"' >> recipe.toml
 cat > study.toml <<'TOML'
 name = "tiny"
@@ -55,7 +55,7 @@ newest() { find "$1" -path '*checkpoints*' -name 'epoch-*.h5' -printf '%f\n' 2> 
 
 # disturbed NAME TIMES RANKS COMMAND...: starts `convoke COMMAND` (with RANKS ranks; 0: without mpirun, "any": another
 # number at each start), kills it TIMES times, and starts it again until it ends.
-killed=0 longest=1.5  # seconds before a kill
+killed=0 longest=1  # seconds before a kill
 disturbed() {
   local name=$1 times=$2 ranks=$3 before after victim job n=0 starts=0 launch
   shift 3

@@ -74,16 +74,9 @@ TEST_CASE("a team encodes to the same bytes as one process") {
   write_small_mnist(folder.path(), false);
   prepare(encoding_options(folder.path(), folder / "one.h5", Encoding::kJpeg));
   for (const int count : {2, 3, 40}) {  // 40: more than there are samples
-    Threads threads(count);
-    std::vector<std::thread> team;
-    for (int index = 0; index < count; ++index) {
-      team.emplace_back([&, index] {
-        PrepareOptions options = encoding_options(folder.path(), folder / "many.h5", Encoding::kJpeg);
-        options.overwrite = true;
-        prepare(options, threads.member(index));
-      });
-    }
-    for (std::thread& thread : team) thread.join();
+    PrepareOptions options = encoding_options(folder.path(), folder / "many.h5", Encoding::kJpeg);
+    options.overwrite = true;
+    as_team(count, [&](const Team& member) { prepare(options, member); });
     CHECK(bytes_of(folder / "one.h5") == bytes_of(folder / "many.h5"));
   }
 }

@@ -114,16 +114,9 @@ TEST_CASE("equal samples stay in one part of a drawn split, for any number of pr
     CHECK(static_cast<double>(report.splits[s].samples) ==
           Approx(97 * options.splits.parts[s].fraction).margin(3));
 
-  Threads threads(3);
-  std::vector<std::thread> team;
-  for (int index = 0; index < 3; ++index) {
-    team.emplace_back([&, index] {
-      PrepareOptions mine = options;
-      mine.output = folder / "three.h5";
-      prepare(mine, threads.member(index));
-    });
-  }
-  for (std::thread& thread : team) thread.join();
+  PrepareOptions by_three = options;
+  by_three.output = folder / "three.h5";
+  as_team(3, [&](const Team& member) { prepare(by_three, member); });
   CHECK(bytes_of(folder / "one.h5") == bytes_of(folder / "three.h5"));
 
   // As before: without groups, some samples would be in several splits.

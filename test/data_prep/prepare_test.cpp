@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"
+#include "support/source_path.hpp"
 #include "thread_team.hpp"
 
 using convoke::Shape;
@@ -44,22 +45,45 @@ TEST_CASE("a team writes the same bytes as one process") {
   write_small_mnist(folder.path(), true);
   prepare({folder.path(), folder / "one.h5"});
   for (const int count : {2, 3, 8, 40}) {  // 40: more than there are samples
-    Threads threads(count);
     std::vector<PrepareReport::Work> done;
-    std::vector<std::thread> team;
-    for (int index = 0; index < count; ++index) {
-      team.emplace_back([&, index] {
-        const PrepareReport report =
-            prepare({folder.path(), folder / "many.h5", "", true}, threads.member(index));
-        if (index == 0) done = report.work;
-      });
-    }
-    for (std::thread& thread : team) thread.join();
+    as_team(count, [&](const Team& member) {
+      const PrepareReport report = prepare({folder.path(), folder / "many.h5", "", true}, member);
+      if (member.index == 0) done = report.work;
+    });
     CHECK(bytes_of(folder / "one.h5") == bytes_of(folder / "many.h5"));
     REQUIRE(static_cast<int>(done.size()) == count);
     std::int64_t samples = 0;
     for (const PrepareReport::Work& work : done) samples += work.samples;
     CHECK(samples == 37);
+  }
+}
+
+TEST_CASE("a team prepares every kind of source as one process does") {
+  const std::vector<SplitPart> halves{{"train", 0.5}, {"test", 0.5}};
+  const PictureOptions small{.height = 4, .width = 4, .channels = 1};
+  struct Kind {
+    const char* source;
+    std::vector<SplitPart> parts = {};
+    PictureOptions picture = {};
+    bool allow_duplicates = false, skip_bad = false;
+  };
+  for (const Kind& kind :
+       {Kind{.source = "cifar10", .allow_duplicates = true}, Kind{"color.npz"}, Kind{"tokens.npz", halves},
+        Kind{"imagenet"}, Kind{.source = "flowers", .picture = small}, Kind{"shards"},
+        Kind{"named.tar.gz", halves}, Kind{.source = "faults.tfrecord", .parts = halves, .skip_bad = true}}) {
+    INFO(kind.source);
+    const TemporaryFolder folder;
+    PrepareOptions options{.source = source_path("test/data_prep/files/containers/") + kind.source,
+                           .output = folder / "one.h5",
+                           .skip_bad = kind.skip_bad,
+                           .allow_duplicates = kind.allow_duplicates};
+    options.samples.picture = kind.picture;
+    options.splits.parts = kind.parts;
+    prepare(options);
+    options.output = folder / "three.h5";
+    as_team(3, [&](const Team& member) { prepare(options, member); });
+    CHECK(bytes_of(folder / "one.h5").size() > 1000);
+    CHECK(bytes_of(folder / "three.h5") == bytes_of(folder / "one.h5"));
   }
 }
 
@@ -130,15 +154,10 @@ TEST_CASE("every process finds every unreadable sample before the run ends, and 
   write_file(train, all_training.substr(0, 16 + 20 * 10));  // 10 of 30
   PrepareOptions options{folder.path(), folder / "small.h5"};
   const int count = GENERATE(1, 3);
-  Threads threads(count);
   std::vector<std::string> errors(static_cast<std::size_t>(count));
-  std::vector<std::thread> team;
-  for (int index = 0; index < count; ++index) {
-    team.emplace_back([&, index] {
-      errors[static_cast<std::size_t>(index)] = error_of([&] { prepare(options, threads.member(index)); });
-    });
-  }
-  for (std::thread& thread : team) thread.join();
+  as_team(count, [&](const Team& member) {
+    errors[static_cast<std::size_t>(member.index)] = error_of([&] { prepare(options, member); });
+  });
   for (const std::string& error : errors) {
     CHECK_THAT(error, Contains("23 of 37 samples cannot be read:\n  train[10]: "));
     CHECK_THAT(error, Contains("train-images-idx3-ubyte: is truncated"));
@@ -231,14 +250,9 @@ TEST_CASE("a dataset may be a folder of shards, the same for any number of proce
   const auto whole = data::Dataset::open(folder / "one.h5", {"train", "test"});
   for (const int count : {1, 3}) {
     const auto output = folder / ("shards" + std::to_string(count));
-    Threads threads(count);
-    std::vector<std::thread> team;
-    for (int index = 0; index < count; ++index) {
-      team.emplace_back([&, index] {
-        prepare({.source = folder.path(), .output = output, .shards = 4}, threads.member(index));
-      });
-    }
-    for (std::thread& thread : team) thread.join();
+    as_team(count, [&](const Team& member) {
+      prepare({.source = folder.path(), .output = output, .shards = 4}, member);
+    });
     const auto parts = data::Dataset::open(output, {"train", "test"});
     CHECK(parts.info().content_hash == whole.info().content_hash);
     CHECK(fs::exists(output / "train-00003-of-00004.h5"));

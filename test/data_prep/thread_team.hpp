@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "convoke/data_prep/team.hpp"
@@ -54,3 +55,14 @@ class Threads {
   std::vector<std::uint64_t> shared_;
   std::vector<double> gathered_;
 };
+
+/// Calls `work` as each of `count` processes, in threads.
+template <class Work>
+void as_team(int count, const Work& work) {
+  Threads threads(count);
+  std::vector<std::thread> team;
+  for (int index = 0; index < count; ++index) {
+    team.emplace_back([&, index] { work(threads.member(index)); });
+  }
+  for (std::thread& thread : team) thread.join();
+}

@@ -61,12 +61,10 @@ Outcome masks_of_workers(const std::string& variables) {
 
 TEST_CASE("one rank with all cores has no problems") {
   const Outcome quick = doctor_says("--quick").ends(0);
-  CAPTURE(quick.text);
   for (const char* subject : {"launcher", "binding", "instruction set", "shared memory", "storage"}) {
-    CHECK(quick.says(std::string("ok       ") + subject));
+    quick.shows(std::string("ok       ") + subject);
   }
-  CHECK(quick.says("  rank 0     #"));
-  CHECK_FALSE(quick.says("written at"));
+  quick.shows("  rank 0     #").never("written at");
   const Outcome measured = doctor_says("");  // a busy machine may be slow
   CHECK(measured.says("written at"));
   CHECK(measured.says("a busy core "));
@@ -152,8 +150,7 @@ TEST_CASE("two ranks on one core are moved apart, and refused if that binding wa
 TEST_CASE("variables that make OpenMP bind threads change neither the number of threads nor their cores") {
   if (!several_cores()) return skip("needs two cores");
   const std::string cores = doctor_says("--quick").text, masks = masks_of_workers("").text;
-  for (const char* set : {"OMP_PROC_BIND=true", "OMP_PLACES={0}", "GOMP_CPU_AFFINITY=0",
-                          "OMP_PROC_BIND=spread OMP_PLACES=cores"}) {
+  for (const char* set : {"GOMP_CPU_AFFINITY=0", "OMP_PROC_BIND=spread OMP_PLACES=cores"}) {
     const Outcome found = doctor_says("--quick", set).ends(0);
     CAPTURE(found.text);
     found.shows("note     openmp");

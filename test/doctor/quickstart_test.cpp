@@ -95,8 +95,7 @@ TEST_CASE("quickstart starts no more ranks than micro-batches, 12 members, and a
     const Outcome summary =
         shell(topology + binary() + " summary " + substituted(settings, "=(\\{[^}]*\\})", "='$1'"));
     const std::string all = std::to_string(cores);
-    CAPTURE(summary.text);
-    CHECK(summary.says("which keep " + all + " of " + all + " cores busy\n"));
+    summary.shows("which keep " + all + " of " + all + " cores busy\n");
   }
   shell("CONVOKE=" + binary() + " CONVOKE_TOPOLOGY=core:many bash " + source_path("quickstart") +
         " --dry-run")

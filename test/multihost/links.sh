@@ -3,7 +3,8 @@
 # change no bit of the model. The others end the job on all hosts within seconds, with the cause.
 . "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 linked_hosts 2 none
-"$convoke" train recipe.toml --quiet --output alone > alone.log
+short=(--set train.epochs=2)
+"$convoke" train recipe.toml --quiet --output alone "${short[@]}" > alone.log
 train() {  # a name, then options
   local name=$1
   shift
@@ -31,18 +32,18 @@ shape() {  # a token bucket filter for what each host sends
   for host in 1 2; do ip netns exec "cvkbench$host" tc qdisc replace dev eth0 root tbf "$@"; done
 }
 shape rate 20mbit burst 16kb latency 500ms
-check "a slow link: the job succeeds" trains slow
+check "a slow link: the job succeeds" trains slow "${short[@]}"
 check "and changes no bit" equal slow
 # A queue with room for a packet or two loses the others, which TCP repeats.
 shape rate 100mbit burst 16kb latency 1ms
-check "a lossy link: the job succeeds" trains lossy
+check "a lossy link: the job succeeds" trains lossy "${short[@]}"
 check "and changes no bit" equal lossy
 lost=$(ip netns exec cvkbench1 tc -s qdisc show dev eth0 | sed -n 's/.*dropped \([0-9]*\).*/\1/p')
 check "it lost $lost packets" [ "$lost" -gt 0 ]
 for host in 1 2; do ip netns exec "cvkbench$host" tc qdisc del dev eth0 root; done
 
 # The rank of the second host runs a tenth of the time.
-train stopped &
+train stopped "${short[@]}" &
 job=$!
 wait_for "ip netns pids cvkbench2 | xargs -I{} cat /proc/{}/comm 2> /dev/null | grep -qx convoke"
 while kill -0 $job 2> /dev/null; do

@@ -119,7 +119,7 @@ SlurmdParameters=config_overrides
 ReturnToService=2
 # Seconds from TERM to KILL (30), and until a silent node counts as down (300).
 KillWait=5
-SlurmdTimeout=30
+SlurmdTimeout=20
 NodeName=DEFAULT CPUs=$cpus RealMemory=4000 State=UNKNOWN
 $(for i in $(seq "$all"); do echo "NodeName=node$i NodeAddr=$network.$((10 + i))"; done)
 PartitionName=main Nodes=node[1-$nodes] Default=YES MaxTime=INFINITE State=UP
