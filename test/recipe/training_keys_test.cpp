@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 
 // Messages for wrong values of keys of [train], [run] and [log]: the line, the key, and the allowed values.
+// What all keys have in common is in core/keys_test, and docs/recipes.md lists the type and range of each.
 
 using convoke::recipe::Recipe;
 
@@ -31,20 +32,7 @@ TEST_CASE("a wrong value is refused with line, key and allowed values; a wrong n
   };
   constexpr Case kCases[]{
       {"validate_every = -1", R"(r.toml:7: [train]: "validate_every" must be at least 0, but is -1)"},
-      {R"(validate_every = "often")",
-       R"(r.toml:7: [train]: "validate_every" must be a whole number, but is text ("often"))"},
-      {"validate_evry = 5",
-       R"(r.toml:7: [train]: unknown key "validate_evry" (did you mean "validate_every"?))"},
       {"top_k = -1", R"(r.toml:7: [train]: "top_k" must be at least 0, but is -1)"},
-      {"top_k = 2.5", R"(r.toml:7: [train]: "top_k" must be a whole number, but is a number (2.5))"},
-      {"topk = 3", R"(r.toml:7: [train]: unknown key "topk" (did you mean "top_k"?))"},
-      {"ema = -0.1", R"(r.toml:7: [train]: "ema" must be at least 0 and below 1, but is -0.1)"},
-      {"ema = 1", R"(r.toml:7: [train]: "ema" must be at least 0 and below 1, but is 1)"},
-      {R"(ema = "slow")", R"(r.toml:7: [train]: "ema" must be a number, but is text ("slow"))"},
-      {R"(clip_norm = "one")", R"(r.toml:7: [train]: "clip_norm" must be a number, but is text ("one"))"},
-      {"clip_value = true",
-       R"(r.toml:7: [train]: "clip_value" must be a number, but is true or false (true))"},
-      {"clip_norms = 1", R"(r.toml:7: [train]: unknown key "clip_norms" (did you mean "clip_norm"?))"},
       {R"(loss = "softmax_crossentropy")",
        R"(r.toml:7: unknown loss "softmax_crossentropy" (did you mean "softmax_cross_entropy"?))"},
       {"loss = 3", R"(r.toml:7: [train]: "loss" must be a table, but is a whole number (3))"},
@@ -54,17 +42,9 @@ TEST_CASE("a wrong value is refused with line, key and allowed values; a wrong n
        R"(r.toml:7: loss: "gamma" must be at least 0, but is -1)"},
       {R"(loss = { name = "softmax_cross_entropy", smoothing = 0.1 })",
        R"(r.toml:7: loss: unknown key "smoothing")"},
-      {R"(loss = { name = "softmax_cross_entropy", label_smoothing = "much" })",
-       R"(r.toml:7: loss: "label_smoothing" must be a number, but is text ("much"))"},
       {R"(precision = "bf6")", R"(r.toml:7: unknown precision "bf6" (did you mean "bf16"?))"},
       {"precision = 16", R"(r.toml:7: [train]: "precision" must be text, but is a whole number (16))"},
       {R"(precision = "fp16")", R"(r.toml:7: unknown precision "fp16")"},
-      {R"(reference_batch = "small")",
-       R"(r.toml:7: [train]: "reference_batch" must be a whole number, but is text ("small"))"},
-      {"reference_bach = 2",
-       R"(r.toml:7: [train]: unknown key "reference_bach" (did you mean "reference_batch"?))"},
-      {"early_stopping = 5",
-       R"(r.toml:7: [train]: "early_stopping" must be a table, but is a whole number (5))"},
       {"early_stopping = { patience = 2.5 }",
        R"(r.toml:7: early_stopping: "patience" must be a whole number, but is a number (2.5))"},
       {"early_stopping = { patience = 3, min_delta = -1 }",
@@ -75,11 +55,7 @@ TEST_CASE("a wrong value is refused with line, key and allowed values; a wrong n
        R"(r.toml:7: early_stopping: unknown key "monitr" (did you mean "monitor"?))"},
       {"early_stopping = { patience = 3, restore_best = 1 }",
        R"(r.toml:7: early_stopping: "restore_best" must be true or false, but is a whole number (1))"},
-      {R"(early_stopping = { patience = "long" })",
-       R"(r.toml:7: early_stopping: "patience" must be a whole number, but is text ("long"))"},
       {"early_stopping = { min_delta = 1 }", R"(r.toml:7: early_stopping: "patience" is missing)"},
-      {"early_stoping = { patience = 3 }",
-       R"(r.toml:7: [train]: unknown key "early_stoping" (did you mean "early_stopping"?))"},
       {"early_stopping = { patience = 3 }",
        "r.toml:7: early stopping needs validation samples, but data.validation_split is 0"},
       {"validate_every = 3", "r.toml:7: [train]: validate_every is 3, but data.validation_split is 0"},
@@ -94,15 +70,6 @@ TEST_CASE("a wrong value is refused with line, key and allowed values; a wrong n
       {"[run]\nverify_every = 5",
        "r: run.verify_every compares the bits of gradients, which train.reduction = \"fast\" does not keep "
        "equal"},
-      {"emulate_bf16 = 1",
-       R"(r.toml:7: [train]: "emulate_bf16" must be true or false, but is a whole number (1))"},
-      {"[run]\nkeep_best = \"yes\"",
-       R"(r.toml:8: [run]: "keep_best" must be true or false, but is text ("yes"))"},
-      {"[run]\nkeep_bst = true", R"(r.toml:8: [run]: unknown key "keep_bst" (did you mean "keep_best"?))"},
-      {"[log]\ntensorbord = true",
-       R"(r.toml:8: [log]: unknown key "tensorbord" (did you mean "tensorboard"?))"},
-      {"[log]\ncsv = 1", R"(r.toml:8: [log]: "csv" must be true or false, but is a whole number (1))"},
-      {"[run]\nreport = 1", R"(r.toml:8: [run]: "report" must be true or false, but is a whole number (1))"},
       {"[run]\nkeep_best = -1", R"(r.toml:8: [run]: "keep_best" must be at least 0, but is -1)"},
       {"[run]\ncheckpoint_every = \"often\"", R"(r.toml:8: "often" is not an interval)"},
       {"[run]\ncheckpoint_every = -1",
@@ -147,30 +114,13 @@ TEST_CASE("the hint for a wrong name lists all names, the hint for a missing val
         "set data.validation_split, e.g. to 0.1, or remove early_stopping");
 }
 
-TEST_CASE("valid values are accepted, also at the ends of their ranges") {
-  for (const char* line : {"validate_every = 0",
-                           "top_k = 0",
-                           "ema = 0",
-                           "ema = 0.999999",
-                           "clip_norm = 0.5",
-                           "clip_value = 1e30",
-                           "loss = \"mean_squared_error\"",
-                           "precision = \"bf16\"",
-                           "reference_batch = 0",
-                           "[run]\nkeep_best = false",
-                           "[run]\nreport = false",
-                           "[run]\nkeep_best = 3",
-                           "[log]\ncsv = true\ntensorboard = true",
-                           "[run]\ncheckpoint_every = \"10 min\"",
-                           "[run]\ncheckpoint_every = 0",
-                           "[run]\ncheckpoint_fallback = \"/scratch/spare\"",
-                           "[run]\nstop_before = \"120s\"",
-                           "[run]\nstop_before = 60.5",
-                           "[run]\nshare_memory = true",
-                           "[run]\nshare_memory = false",
-                           "[run]\nshare_memory = \"numa\"",
-                           "[run]\nmemory_mib = \"auto\"",
-                           "[run]\nmemory_mib = 2048"}) {
+TEST_CASE("values of several types are accepted") {
+  for (const char* line :
+       {"[run]\nkeep_best = false", "[run]\nkeep_best = 3", "[run]\ncheckpoint_every = \"10 min\"",
+        "[run]\ncheckpoint_every = 0", "[run]\ncheckpoint_fallback = \"/scratch/spare\"",
+        "[run]\nstop_before = \"120s\"", "[run]\nstop_before = 60.5", "[run]\nshare_memory = true",
+        "[run]\nshare_memory = false", "[run]\nshare_memory = \"numa\"", "[run]\nmemory_mib = \"auto\"",
+        "[run]\nmemory_mib = 2048"}) {
     CAPTURE(line);
     CHECK(message_of_line(line).what == "no error");
   }
