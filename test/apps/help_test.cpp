@@ -17,7 +17,7 @@ std::vector<std::string> known_commands() {
   std::string known = without_mpi("no-such-command").text;
   known.erase(0, known.find("known: ") + 7);
   std::replace(known.begin(), known.end(), ',', ' ');
-  return words_of(known);
+  return words_in(known);
 }
 
 std::vector<std::string> all_commands() {
@@ -30,7 +30,7 @@ std::vector<std::string> all_commands() {
 // Returns the words that complete `line` in bash.
 std::vector<std::string> completed_in_bash(const std::string& line, const std::string& script) {
   const bool fresh = line.ends_with(' ');
-  return words_of(shell("bash -c 'source " + script + "; COMP_WORDS=(" + line + (fresh ? "\"\"" : "") +
+  return words_in(shell("bash -c 'source " + script + "; COMP_WORDS=(" + line + (fresh ? "\"\"" : "") +
                         "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _convoke; echo \"${COMPREPLY[@]}\"'")
                       .text);
 }

@@ -112,17 +112,17 @@ TEST_CASE("a launcher that ends with 1 after a stall ends as the stall does") {
 }
 
 TEST_CASE("a command names its run folder, ranks and hosts") {
-  const LaunchCommand plain(words_of("/bin/convoke train a.toml --output=runs/a"));
+  const LaunchCommand plain(words_in("/bin/convoke train a.toml --output=runs/a"));
   CHECK(plain.run() == "runs/a");
   CHECK(plain.ranks() == 0);
   CHECK_FALSE(plain.by_mpirun());
   CHECK(text_of(plain.again({}, {})) == "/bin/convoke train a.toml --output=runs/a --resume");
 
-  const LaunchCommand resumed(words_of("convoke train --resume runs/b"));
+  const LaunchCommand resumed(words_in("convoke train --resume runs/b"));
   CHECK(resumed.run() == "runs/b");
   CHECK(resumed.again({}, {}).words() == resumed.words());
 
-  const LaunchCommand ranks(words_of(
+  const LaunchCommand ranks(words_in(
       "env A=1 mpirun --mca plm_rsh_agent rsh -np 4 --host a:2,b,b apptainer exec convoke.sif convoke "
       "train x --resume --output r"));
   CHECK(ranks.run() == "r");
@@ -132,7 +132,7 @@ TEST_CASE("a command names its run folder, ranks and hosts") {
   CHECK(ranks.hosts() == Hosts{{"a", 2}, {"b", 2}});
 
   const auto refusal = [](const char* command) {
-    return error_of([&] { const LaunchCommand refused(words_of(command)); });
+    return error_of([&] { const LaunchCommand refused(words_in(command)); });
   };
   CHECK(refusal("convoke evaluate r").starts_with("the command contains no `convoke train`"));
   for (const char* command : {"convoke train x", "convoke train x --resume", "convoke train x --resume auto"})
@@ -141,7 +141,7 @@ TEST_CASE("a command names its run folder, ranks and hosts") {
 
 TEST_CASE("a command continues on the hosts that are left, with ranks for their slots") {
   const auto again = [](const std::string& options, const Hosts& left) {
-    const LaunchCommand command(words_of("mpirun " + options + " convoke train x --output r"));
+    const LaunchCommand command(words_in("mpirun " + options + " convoke train x --output r"));
     return text_of(command.again(command.hosts(), left));
   };
   const std::string train = " convoke train x --output r --resume";
@@ -165,10 +165,10 @@ TEST_CASE("a command continues on the hosts that are left, with ranks for their 
 
 TEST_CASE("in a Slurm job, a launcher without hosts gets the nodes that are up") {
   const Hosts all{{"n1", 2}, {"n2", 2}, {"n3", 2}}, left{{"n1", 2}, {"n3", 2}};
-  const LaunchCommand srun(words_of("srun --mpi=pmix --ntasks=6 convoke train x --output r"));
+  const LaunchCommand srun(words_in("srun --mpi=pmix --ntasks=6 convoke train x --output r"));
   CHECK(srun.by_srun());
   CHECK(text_of(srun.again(all, left)) ==
         "srun --nodes=2 --nodelist=n1,n3 --mpi=pmix --ntasks=4 convoke train x --output r --resume");
-  const LaunchCommand mpirun(words_of("mpirun convoke train x --output r"));
+  const LaunchCommand mpirun(words_in("mpirun convoke train x --output r"));
   CHECK(text_of(mpirun.again(all, left)) == "mpirun --host n1:2,n3:2 convoke train x --output r --resume");
 }

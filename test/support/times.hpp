@@ -23,7 +23,7 @@ inline std::vector<std::string> lines_of(const std::string& text) {
 }
 
 /// What blanks and line ends separate.
-inline std::vector<std::string> words_of(const std::string& text) {
+inline std::vector<std::string> words_in(const std::string& text) {
   std::vector<std::string> words;
   std::istringstream in(text);
   for (std::string word; in >> word;) words.push_back(word);
