@@ -1,5 +1,7 @@
 // data-prep/get on small copies of the published data sets, in the layouts of their authors and of
 // $CONVOKE_DATA. The expected tables are written by hand.
+#include <cstring>
+
 #include "support/catch.hpp"
 #include "support/files.hpp"
 #include "support/shell.hpp"
@@ -50,6 +52,30 @@ TEST_CASE("data-prep/get refuses unknown data sets, wrong arguments and wrong fi
         1);  // no file is left of the attempts
 
   copies.get("idrid").ends(1).shows("IDRiD needs an account").shows("B. Disease Grading.zip");
+}
+
+TEST_CASE(
+    "the tensors of an old PyTorch file become safetensors, and a pickle that names another function is refused") {
+  const TemporaryFolder folder;
+  const auto convert = [&](const std::string& from) {
+    return shell(source_path("data-prep/pth_to_safetensors.py") + " " + from + " " +
+                 (folder / "out").string());
+  };
+  // PyTorch wrote the file: x = torch.arange(6.).reshape(2, 3); torch.save(OrderedDict(turned=x.t(),
+  // row=x[1], count=torch.tensor(7)), "before-1.6.pth", _use_new_zipfile_serialization=False)
+  convert(source_path("test/apps/files/before-1.6.pth")).ends(0);
+  const std::string written = bytes_of(folder / "out");
+  CHECK(written.find(R"({"turned": {"dtype": "F32", "shape": [3, 2], "data_offsets": [0, 24]}, )") == 8);
+  const float numbers[] = {0, 3, 1, 4, 2, 5, 3, 4, 5};
+  const std::int64_t count = 7;
+  REQUIRE(written.size() > sizeof numbers + sizeof count);
+  const std::size_t start = written.size() - sizeof numbers - sizeof count;
+  CHECK(std::memcmp(written.data() + start, numbers, sizeof numbers) == 0);
+  CHECK(std::memcmp(written.data() + start + sizeof numbers, &count, sizeof count) == 0);
+
+  write_file(folder / "bad.pth", "cposix\nsystem\n(S'touch " + (folder / "ran").string() + "'\ntR.");
+  convert((folder / "bad.pth").string()).ends(1).shows("the file names posix.system, which no tensor needs");
+  CHECK(!fs::exists(folder / "ran"));
 }
 
 TEST_CASE("data-prep/get imdb: a table of the reviews, from a table or from the folders of the authors") {
