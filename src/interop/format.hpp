@@ -26,14 +26,14 @@ struct Format {
   std::string_view help;
   bool (*recognizes)(const Probe& probe);
   /// Reads a graph with its weights. Null: the format holds none.
-  Imported (*read)(const std::filesystem::path& file, const ImportOptions& options);
+  Imported (*read)(const std::filesystem::path& file, const ImportOptions& options) = nullptr;
   /// Takes the weights that fit `graph`, as interop::read_weights(). Null: as those of the model that `read`
   /// returns.
   run::InitialWeights (*read_weights)(const std::filesystem::path& file, const nn::Graph& graph,
-                                      const WeightOptions& options);
+                                      const WeightOptions& options) = nullptr;
   /// Writes a model and returns the written files. Null: the format is only read.
   std::vector<std::filesystem::path> (*write)(const std::filesystem::path& file, const run::ModelSet& models,
-                                              const ExportOptions& options);
+                                              const ExportOptions& options) = nullptr;
 };
 
 /// True for a file of another program that Convoke recognizes, by its contents, and does not read: programs,

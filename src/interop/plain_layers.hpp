@@ -49,6 +49,12 @@ struct ElementFunction {
 
 std::span<const ElementFunction> element_functions();
 
+/// Returns the entry of a table with this `name`, or null.
+template <class Table>
+const auto* find_named(const Table& table, std::string_view name) {
+  const auto found = std::ranges::find_if(table, [&](const auto& entry) { return entry.name == name; });
+  return found == std::ranges::end(table) ? nullptr : &*found;
+}
 /// Returns the first entry of a table with this `name` in a column (&PlainLayer::onnx), or null.
 template <class Entry>
 const Entry* find_in_column(std::span<const Entry> table, std::string_view Entry::*column,

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cassert>
 #include <cstring>
-#include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include "convoke/core/error.hpp"
@@ -28,71 +28,52 @@ float from_float16(std::uint16_t half) {
 
 float from_bfloat16(std::uint16_t half) { return std::bit_cast<float>(std::uint32_t{half} << 16); }
 
-template <class Stored, class To>
-void convert(std::span<const std::byte> bytes, To* out, To (*one)(Stored)) {
+template <class Stored>
+Stored same(Stored value) {
+  return value;
+}
+
+template <class To, class Stored, auto one = &same<Stored>>
+void convert(std::span<const std::byte> bytes, To* out) {
+  if constexpr (std::is_same_v<To, Stored>) {
+    std::memcpy(out, bytes.data(), bytes.size());
+    return;
+  }
   for (std::size_t i = 0; i < bytes.size() / sizeof(Stored); ++i) {
     Stored value{};
     std::memcpy(&value, bytes.data() + i * sizeof(Stored), sizeof(Stored));
-    out[i] = one(value);
+    out[i] = static_cast<To>(one(value));
   }
 }
 
-template <class Stored, class To>
-void cast(std::span<const std::byte> bytes, To* out) {
-  convert<Stored, To>(bytes, out, [](Stored value) { return static_cast<To>(value); });
-}
-
+/// What converts the numbers of each NumberType, in its order.
 template <class To>
-void convert_whole(NumberType type, std::span<const std::byte> bytes, To* out) {
-  switch (type) {
-    case NumberType::kUint8:
-    case NumberType::kBool:
-      return cast<std::uint8_t>(bytes, out);
-    case NumberType::kInt8:
-      return cast<std::int8_t>(bytes, out);
-    case NumberType::kUint16:
-      return cast<std::uint16_t>(bytes, out);
-    case NumberType::kInt16:
-      return cast<std::int16_t>(bytes, out);
-    case NumberType::kInt32:
-      return cast<std::int32_t>(bytes, out);
-    case NumberType::kUint32:
-      return cast<std::uint32_t>(bytes, out);
-    case NumberType::kInt64:
-      return cast<std::int64_t>(bytes, out);
-    case NumberType::kUint64:
-      return cast<std::uint64_t>(bytes, out);
-    default:
-      break;
-  }
-}
-
-void convert_to_floats(NumberType type, std::span<const std::byte> bytes, float* out) {
-  switch (type) {
-    case NumberType::kFloat32:
-      std::memcpy(out, bytes.data(), bytes.size());
-      return;
-    case NumberType::kFloat16:
-      return convert<std::uint16_t, float>(bytes, out, from_float16);
-    case NumberType::kBfloat16:
-      return convert<std::uint16_t, float>(bytes, out, from_bfloat16);
-    case NumberType::kFloat64:
-      return cast<double>(bytes, out);
-    default:
-      return convert_whole(type, bytes, out);
-  }
-}
+constexpr std::array<void (*)(std::span<const std::byte> bytes, To* out), kNumberTypes.size()> kConverters{
+    convert<To, float>,
+    convert<To, std::uint16_t, from_float16>,
+    convert<To, std::uint16_t, from_bfloat16>,
+    convert<To, double>,
+    convert<To, std::uint8_t>,
+    convert<To, std::int8_t>,
+    convert<To, std::uint16_t>,
+    convert<To, std::int16_t>,
+    convert<To, std::int32_t>,
+    convert<To, std::uint32_t>,
+    convert<To, std::int64_t>,
+    convert<To, std::uint64_t>,
+    convert<To, std::uint8_t>,
+};
 
 constexpr std::uint64_t kPieceBytes = 1U << 18;  // read at a time
 
-template <class Take>
-void in_pieces(const Tensor& tensor, Take take) {
+template <class To>
+void read_numbers(const Tensor& tensor, To* values) {
   const std::uint64_t all = tensor.bytes();
   std::vector<std::byte> piece(std::min(all, kPieceBytes));
   for (std::uint64_t at = 0; at < all; at += piece.size()) {
     piece.resize(std::min(all - at, kPieceBytes));
     tensor.read(at, piece);
-    take(at / size_of(tensor.type), piece);
+    kConverters<To>.at(static_cast<std::size_t>(tensor.type))(piece, values + at / size_of(tensor.type));
   }
 }
 
@@ -146,9 +127,7 @@ Tensor tensor_in_file(std::string name, Shape shape, NumberType type, std::share
 
 void read_floats(const Tensor& tensor, std::span<float> values) {
   assert(values.size() == static_cast<std::size_t>(tensor.shape.elements()));
-  in_pieces(tensor, [&](std::size_t first, std::span<const std::byte> piece) {
-    convert_to_floats(tensor.type, piece, values.data() + first);
-  });
+  read_numbers(tensor, values.data());
 }
 
 std::vector<float> read_floats(const Tensor& tensor) {
@@ -163,9 +142,7 @@ std::vector<std::int64_t> read_integers(const Tensor& tensor) {
                             name_of(tensor.type)));
   }
   std::vector<std::int64_t> values(tensor.bytes() / size_of(tensor.type));
-  in_pieces(tensor, [&](std::size_t first, std::span<const std::byte> piece) {
-    convert_whole(tensor.type, piece, values.data() + first);
-  });
+  read_numbers(tensor, values.data());
   return values;
 }
 

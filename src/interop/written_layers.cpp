@@ -26,9 +26,7 @@ constexpr std::array kFamilies{
 /// Returns the entry of a type; without functions if there is none.
 WrittenLayer find_layer(std::string_view type) {
   for (const auto family : kFamilies) {
-    const auto layers = family();
-    const auto entry = std::ranges::find(layers, type, &WrittenLayer::name);
-    if (entry != layers.end()) return *entry;
+    if (const WrittenLayer* entry = find_named(family(), type)) return *entry;
   }
   const PlainLayer* plain = find_plain_layer(&PlainLayer::name, type);
   if (plain == nullptr) return {type};

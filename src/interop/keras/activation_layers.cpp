@@ -95,6 +95,50 @@ const std::vector<Function>& functions() {
   return all;
 }
 
+Value convert_activation(const Call& call) {
+  return activate(call, call.input(), call.config().at("activation"));
+}
+
+// max(x, 0) below a bound, with a slope below 0: f(x) = min(x, max) for x >= 0, slope x otherwise
+Value convert_relu(const Call& call) {
+  const Value x = call.input();
+  call.config().require_neutral("threshold", 0.0);
+  const double slope = call.config().number("negative_slope", 0);
+  if (!call.config().has("max_value")) {
+    return slope == 0 ? call.add({{"layer", "relu"}}, x)
+                      : call.add({{"layer", "leaky_relu"}, {"negative_slope", slope}}, x);
+  }
+  const double most = call.config().number("max_value");
+  if (slope != 0 || most <= 0)
+    call.config().refuse("max_value", "supported is a bound above 0, without slope");
+  if (most == 6) return call.add({{"layer", "relu6"}}, x);
+  const Value y = call.add({{"layer", "relu6"}}, rescaled(call, x, 6 / most, 0, "before"), "relu6");
+  return rescaled(call, y, most / 6, 0, "");
+}
+
+// Ours has one slope for each channel.
+Value convert_prelu(const Call& call) {
+  const Value x = call.input();
+  std::vector<std::int64_t> shared = call.config().wholes("shared_axes");
+  std::sort(shared.begin(), shared.end());
+  std::vector<std::int64_t> places;
+  for (std::size_t i = 1; i <= call.shape(x).rank(); ++i) {
+    const std::string axis = call.axis(x, static_cast<std::int64_t>(i));
+    if (axis != "channels" && axis != "features") places.push_back(static_cast<std::int64_t>(i));
+  }
+  const Shape shape = call.keras_shape(x);
+  const bool one_place = shape.elements() == nn::channels_of(call.shape(x));
+  if (shared != places && !one_place) {
+    call.config().refuse("shared_axes", "one slope for each channel is supported: shared_axes=[1, 2]");
+  }
+  std::vector<Tensor> tensors = call.tensors();
+  // (1, 1, C), or channels first (C, 1, 1)
+  if (tensors.size() == 1 && tensors[0].shape.elements() == nn::channels_of(call.shape(x))) {
+    tensors[0].shape = {tensors[0].shape.elements()};
+  }
+  return call.add_weighted({{"layer", "prelu"}}, {x}, {}, std::move(tensors));
+}
+
 }  // namespace
 
 Value rescaled(const Call& call, const Value& x, double scale, double offset, std::string_view suffix) {
@@ -145,54 +189,20 @@ Value convert_plain(const Call& call) {
   return call.add(settings, call.input());
 }
 
-Value convert_activation(const Call& call) {
-  return activate(call, call.input(), call.config().at("activation"));
-}
-
-// max(x, 0) below a bound, with a slope below 0: f(x) = min(x, max) for x >= 0, slope x otherwise
-Value convert_relu(const Call& call) {
-  const Value x = call.input();
-  call.config().require_neutral("threshold", 0.0);
-  const double slope = call.config().number("negative_slope", 0);
-  if (!call.config().has("max_value")) {
-    return slope == 0 ? call.add({{"layer", "relu"}}, x)
-                      : call.add({{"layer", "leaky_relu"}, {"negative_slope", slope}}, x);
-  }
-  const double most = call.config().number("max_value");
-  if (slope != 0 || most <= 0)
-    call.config().refuse("max_value", "supported is a bound above 0, without slope");
-  if (most == 6) return call.add({{"layer", "relu6"}}, x);
-  const Value y = call.add({{"layer", "relu6"}}, rescaled(call, x, 6 / most, 0, "before"), "relu6");
-  return rescaled(call, y, most / 6, 0, "");
-}
-
-// Ours has one slope for each channel.
-Value convert_prelu(const Call& call) {
-  const Value x = call.input();
-  std::vector<std::int64_t> shared = call.config().wholes("shared_axes");
-  std::sort(shared.begin(), shared.end());
-  std::vector<std::int64_t> places;
-  for (std::size_t i = 1; i <= call.shape(x).rank(); ++i) {
-    const std::string axis = call.axis(x, static_cast<std::int64_t>(i));
-    if (axis != "channels" && axis != "features") places.push_back(static_cast<std::int64_t>(i));
-  }
-  const Shape shape = call.keras_shape(x);
-  const bool one_place = shape.elements() == nn::channels_of(call.shape(x));
-  if (shared != places && !one_place) {
-    call.config().refuse("shared_axes", "one slope for each channel is supported: shared_axes=[1, 2]");
-  }
-  std::vector<Tensor> tensors = call.tensors();
-  // (1, 1, C), or channels first (C, 1, 1)
-  if (tensors.size() == 1 && tensors[0].shape.elements() == nn::channels_of(call.shape(x))) {
-    tensors[0].shape = {tensors[0].shape.elements()};
-  }
-  return call.add_weighted({{"layer", "prelu"}}, {x}, {}, std::move(tensors));
-}
-
 Value convert_softmax(const Call& call) {
   const Value x = call.input();
   require_channel_axis(call, x);
   return call.add({{"layer", "softmax"}}, x);
+}
+
+std::span<const LayerClass> activation_classes() {
+  static constexpr std::array kClasses{
+      LayerClass{"Activation", convert_activation},
+      LayerClass{"PReLU", convert_prelu, "prelu"},
+      LayerClass{"ReLU", convert_relu},
+      LayerClass{"Softmax", convert_softmax},
+  };
+  return kClasses;
 }
 
 }  // namespace convoke::interop::keras

@@ -9,6 +9,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "interop/plain_layers.hpp"
 
 namespace convoke::interop::keras {
 namespace {
@@ -201,9 +202,8 @@ std::string builtin_class(const Json& layer) {
   } else {
     // Keras 2 registers one of its own layers as a user would.
     if (name == "Custom>CustomScaleLayer") name.erase(0, 7);
-    const auto known = std::find_if(kOfApplications.begin(), kOfApplications.end(),
-                                    [&](const OfApplications& entry) { return entry.name == name; });
-    if (known != kOfApplications.end()) own = has_settings(member(layer, "config"), *known);
+    const OfApplications* known = find_named(kOfApplications, name);
+    if (known != nullptr) own = has_settings(member(layer, "config"), *known);
     own = own && name.find('>') == std::string::npos;
   }
   if (own) return name;

@@ -15,6 +15,7 @@
 #include "interop/keras/composition.hpp"
 #include "interop/keras/config.hpp"
 #include "interop/outputs.hpp"
+#include "interop/plain_layers.hpp"
 
 namespace convoke::interop::keras_export {
 namespace {
@@ -114,8 +115,7 @@ Compilation compilation_of(const run::ModelSet& models) {
   const nn::Loss& loss = *models.description.loss;
   const Settings settings = loss.settings();
   const std::string name = std::get<std::string>(settings.find("name")->data());
-  const KerasLoss& own = *std::find_if(std::begin(kLosses), std::end(kLosses),
-                                       [&](const KerasLoss& known) { return known.name == name; });
+  const KerasLoss& own = *find_named(kLosses, name);
   Compilation compilation;
   compilation.optimizer = {
       {"name", "adam"}, {"learning_rate", 0.001}, {"beta_1", 0.9}, {"beta_2", 0.999}, {"epsilon", 1e-7}};

@@ -1,9 +1,16 @@
 #pragma once
 #include "interop/keras/call.hpp"
 
-// The convert functions, by family; layer_table.cpp lists them with their classes.
+// Families of classes of layers, each with a file, and the functions that they share.
 
 namespace convoke::interop::keras {
+
+std::span<const LayerClass> activation_classes();
+std::span<const LayerClass> merging_classes();
+std::span<const LayerClass> normalization_classes();
+std::span<const LayerClass> recurrent_classes();
+std::span<const LayerClass> structure_classes();
+std::span<const LayerClass> window_classes();
 
 /// Returns the settings of our layer that a config of Keras gives. Keys that are absent have the defaults.
 Settings settings_from(const Config& config, std::string_view layer);
@@ -15,67 +22,18 @@ void require_channel_axis(const Call& call, const Value& x);
 /// Returns scale x + offset.
 Value rescaled(const Call& call, const Value& x, double scale, double offset, std::string_view suffix);
 
-Value convert_conv1d(const Call& call);
-Value convert_conv2d(const Call& call);
-Value convert_depthwise_conv1d(const Call& call);
-Value convert_separable_conv1d(const Call& call);
-Value convert_dense(const Call& call);
-
-Value convert_pool(const Call& call);
-Value convert_adaptive_pool(const Call& call);
-Value convert_global_pool(const Call& call);
-
-Value convert_batch_norm(const Call& call);
-Value convert_layer_norm(const Call& call);
-Value convert_group_norm(const Call& call);
-Value convert_layer_scale(const Call& call);
-Value convert_rescaling(const Call& call);
-Value convert_normalization(const Call& call);
-
 /// A layer of the table of plain layers (interop/plain_layers.hpp), by its class.
 Value convert_plain(const Call& call);
-Value convert_activation(const Call& call);
-Value convert_relu(const Call& call);
-Value convert_prelu(const Call& call);
 Value convert_softmax(const Call& call);
 
-Value convert_dropout(const Call& call);
-Value convert_spatial_dropout(const Call& call);
-Value convert_stochastic_depth(const Call& call);
-/// For layers that do nothing to a value.
-Value convert_identity(const Call& call);
 /// For random changes of training pictures: they are left out, with a note.
 Value convert_augmentation(const Call& call);
 
-/// Add, Multiply, ...: any number of tensors.
-Value convert_merged(const Call& call);
-Value convert_scaled_add(const Call& call);
-Value convert_minimum(const Call& call);
 Value convert_concatenate(const Call& call);
-
-Value convert_flatten(const Call& call);
-Value convert_reshape(const Call& call);
-Value convert_permute(const Call& call);
-Value convert_repeat_vector(const Call& call);
-Value convert_zero_padding1d(const Call& call);
-Value convert_zero_padding2d(const Call& call);
-Value convert_cropping1d(const Call& call);
-Value convert_cropping2d(const Call& call);
-Value convert_upsampling1d(const Call& call);
-Value convert_upsampling2d(const Call& call);
-Value convert_resizing(const Call& call);
-Value convert_center_crop(const Call& call);
 
 /// x[index], as Keras 3 (GetItem) and Keras 2 (SlicingOpLambda) write it.
 Value convert_get_item(const Call& call);
 Value convert_stack(const Call& call);
-
-Value convert_embedding(const Call& call);
-Value convert_recurrent(const Call& call);
-Value convert_bidirectional(const Call& call);
-Value convert_time_distributed(const Call& call);
-Value convert_multi_head_attention(const Call& call);
-Value convert_dot_attention(const Call& call);
 
 /// True for a tensor, and for an argument with the name of an operand; the others are settings.
 bool is_operand(const Argument& argument);

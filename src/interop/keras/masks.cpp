@@ -5,6 +5,7 @@
 
 #include "convoke/core/error.hpp"
 #include "interop/keras/layers.hpp"
+#include "interop/plain_layers.hpp"
 
 namespace convoke::interop::keras {
 namespace {
@@ -82,10 +83,7 @@ constexpr std::array kMaskOperations{
 };
 
 const MaskOperation* find_mask_operation(const Call& call) {
-  const auto* const found = std::find_if(
-      kMaskOperations.begin(), kMaskOperations.end(),
-      [&](const MaskOperation& operation) { return operation.name == call.options().class_name; });
-  return found == kMaskOperations.end() ? nullptr : found;
+  return find_named(kMaskOperations, call.options().class_name);
 }
 
 }  // namespace

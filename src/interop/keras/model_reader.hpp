@@ -30,7 +30,4 @@ std::vector<StoredLayer> layers_with_weights(const Json& model, const WeightSour
 run::InitialWeights match_layers(const std::vector<StoredLayer>& layers, const nn::Graph& graph,
                                  const std::string& file);
 
-/// Returns the loss of model.compile() that fits the outputs of `graph`, or none if we do not have it.
-nn::LossPtr loss_of(const Json& compile, const nn::Graph& graph);
-
 }  // namespace convoke::interop::keras

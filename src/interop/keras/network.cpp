@@ -43,7 +43,7 @@ std::optional<TensorName> tensor_name(const Json& json) {
 /// A call whose arguments are still names.
 struct NamedCall {
   std::size_t layer = 0;
-  std::vector<std::pair<std::optional<TensorName>, Argument>> arguments;
+  std::vector<std::pair<std::optional<TensorName>, Argument>> arguments = {};
 };
 
 // Keras 3: {"args": [...], "kwargs": {...}}, in which tensors are objects, also within lists.
@@ -51,13 +51,13 @@ void read_argument3(const Json& json, const std::string& keyword, NamedCall& cal
   if (text_of(member(json, "class_name")) == "__keras_tensor__") {
     const std::optional<TensorName> tensor = tensor_name(member(member(json, "config"), "keras_history"));
     if (!tensor) damaged("a tensor has no \"keras_history\"");
-    call.arguments.emplace_back(tensor, Argument{.call = {}, .constant = nullptr, .keyword = keyword});
+    call.arguments.emplace_back(tensor, Argument{.keyword = keyword});
   } else if (json.is_array() && std::any_of(json.begin(), json.end(), [](const Json& part) {
                return part.is_object() && part.contains("class_name");
              })) {
     for (const Json& part : json) read_argument3(part, keyword, call);
   } else {
-    call.arguments.emplace_back(std::nullopt, Argument{.call = {}, .constant = json, .keyword = keyword});
+    call.arguments.emplace_back(std::nullopt, Argument{.constant = json, .keyword = keyword});
   }
 }
 
@@ -67,20 +67,19 @@ void read_argument2(const Json& json, NamedCall& call) {
   if (tensor) {
     call.arguments.emplace_back(tensor, Argument{});
   } else if (json.is_array() && json.size() >= 3 && json[0] == "_CONSTANT_VALUE") {
-    call.arguments.emplace_back(std::nullopt, Argument{.call = {}, .constant = json[2], .keyword = {}});
+    call.arguments.emplace_back(std::nullopt, Argument{.constant = json[2]});
   } else {
     damaged("\"inbound_nodes\" holds something that is no tensor");
   }
   if (json.size() < 4 || !json[3].is_object()) return;
   for (const auto& [keyword, value] : json[3].items()) {
-    call.arguments.emplace_back(tensor_name(value),
-                                Argument{.call = {}, .constant = value, .keyword = keyword});
+    call.arguments.emplace_back(tensor_name(value), Argument{.constant = value, .keyword = keyword});
   }
 }
 
 void read_calls(const Json& layer, std::size_t index, std::vector<NamedCall>& calls) {
   for (const Json& node : member(layer, "inbound_nodes")) {
-    NamedCall call{.layer = index, .arguments = {}};
+    NamedCall call{.layer = index};
     if (node.is_object()) {
       for (const Json& argument : member(node, "args")) read_argument3(argument, "", call);
       if (member(node, "kwargs").is_object()) {
@@ -194,7 +193,7 @@ class Sorter {
       const std::size_t next = ready.top();
       ready.pop();
       place[next] = network_.calls.size();
-      LayerCall sorted{.layer = calls_[next].layer, .arguments = {}};
+      LayerCall sorted{.layer = calls_[next].layer};
       for (const auto& [tensor, argument] : calls_[next].arguments) {
         sorted.arguments.push_back(argument);
         if (tensor) sorted.arguments.back().call = place[call(*tensor)];
@@ -258,7 +257,7 @@ Network read_functional(const Json& config, const std::string& wanted) {
     network.layers.push_back(read_entry(json, used));
     const std::size_t index = network.layers.size() - 1;
     if (network.layers.back().class_name == "InputLayer") {
-      calls.push_back({.layer = index, .arguments = {}});
+      calls.push_back({.layer = index});
     } else {
       read_calls(json, index, calls);
     }
@@ -292,8 +291,8 @@ Network read_sequential(const Json& config) {
   }
   if (network.layers.empty()) throw Error("has no layers");
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
-    LayerCall call{.layer = i, .arguments = {}};
-    if (i > 0) call.arguments.push_back({.call = i - 1, .constant = nullptr, .keyword = {}});
+    LayerCall call{.layer = i};
+    if (i > 0) call.arguments.push_back({.call = i - 1});
     network.calls.push_back(std::move(call));
   }
   network.output = network.calls.size() - 1;

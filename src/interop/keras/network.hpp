@@ -10,9 +10,9 @@ namespace convoke::interop::keras {
 
 /// An argument of a call: the output of an earlier call, or a constant.
 struct Argument {
-  std::optional<std::size_t> call;  ///< index into Network::calls
-  Json constant;
-  std::string keyword;  ///< empty: by position
+  std::optional<std::size_t> call = {};  ///< index into Network::calls
+  Json constant = nullptr;
+  std::string keyword = {};  ///< empty: by position
 };
 
 /// One layer of a model.
@@ -28,7 +28,7 @@ struct LayerEntry {
 /// One use of a layer. A shared layer has several.
 struct LayerCall {
   std::size_t layer = 0;  ///< index into Network::layers
-  std::vector<Argument> arguments;
+  std::vector<Argument> arguments = {};
 };
 
 /// The layers of a Sequential or Functional model and their calls, each after the calls that it reads. The

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "convoke/core/error.hpp"
@@ -16,16 +17,6 @@ Value per_channel(const Call& call, const Value& x, std::vector<double> mean, st
                    {"mean", convoke::Value::Array(mean.begin(), mean.end())},
                    {"variance", convoke::Value::Array(variance.begin(), variance.end())}},
                   call.plain(x));
-}
-
-}  // namespace
-
-void require_channel_axis(const Call& call, const Value& x) {
-  const std::vector<std::int64_t> axes = call.config().wholes("axis");
-  const std::string axis = axes.size() > 1 ? "" : call.axis(x, axes.empty() ? -1 : axes[0]);
-  if (axis != "features" && axis != "channels") {
-    call.config().refuse("axis", "supported is the axis of the channels or features");
-  }
 }
 
 Value convert_batch_norm(const Call& call) {
@@ -105,6 +96,30 @@ Value convert_normalization(const Call& call) {
   constexpr double kLeast = 1e-14;  // Keras divides by at least 1e-7
   for (double& v : variance) v = std::max(v, kLeast);
   return per_channel(call, x, mean, variance);
+}
+
+}  // namespace
+
+void require_channel_axis(const Call& call, const Value& x) {
+  const std::vector<std::int64_t> axes = call.config().wholes("axis");
+  const std::string axis = axes.size() > 1 ? "" : call.axis(x, axes.empty() ? -1 : axes[0]);
+  if (axis != "features" && axis != "channels") {
+    call.config().refuse("axis", "supported is the axis of the channels or features");
+  }
+}
+
+std::span<const LayerClass> normalization_classes() {
+  static constexpr std::array kClasses{
+      LayerClass{"BatchNormalization", convert_batch_norm, "batch_norm"},
+      LayerClass{"BatchNormalizationV1", convert_batch_norm, "batch_norm"},
+      LayerClass{"BatchNormalizationV2", convert_batch_norm, "batch_norm"},
+      LayerClass{"GroupNormalization", convert_group_norm, "group_norm"},
+      LayerClass{"LayerNormalization", convert_layer_norm, "layer_norm"},
+      LayerClass{"LayerScale", convert_layer_scale},
+      LayerClass{"Normalization", convert_normalization},
+      LayerClass{"Rescaling", convert_rescaling},
+  };
+  return kClasses;
 }
 
 }  // namespace convoke::interop::keras

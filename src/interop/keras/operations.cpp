@@ -186,8 +186,7 @@ constexpr std::array kOperations{
 
 /// Returns what converts a function of keras.ops, or null.
 auto find_operation(std::string_view name) -> decltype(LayerClass::convert) {
-  const auto* const found = std::ranges::find(kOperations, name, &LayerClass::name);
-  if (found != kOperations.end()) return found->convert;
+  if (const LayerClass* found = find_named(kOperations, name)) return found->convert;
   return find_element_function(&ElementFunction::keras, name) == nullptr ? nullptr : convert_function;
 }
 
@@ -243,9 +242,9 @@ Value convert_operation(const Call& call) {
 
 Value convert_tensorflow(const Call& call) {
   const std::string name = call.config().text("function");
-  const auto* const function = std::ranges::find(kFunctions, name, &Function::name);
+  const Function* function = find_named(kFunctions, name);
   const ElementFunction* elementwise = find_element_function(&ElementFunction::tensorflow, name);
-  if (function == kFunctions.end() && elementwise == nullptr) {
+  if (function == nullptr && elementwise == nullptr) {
     throw Error(fmt::format("calls TensorFlow's function {}, which cannot be converted", one_line(name)),
                 "save the model again with Keras layers in place of TensorFlow functions");
   }

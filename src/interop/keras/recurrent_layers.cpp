@@ -51,8 +51,6 @@ Call within(const Call& call, Call::Options options, const Json& config, const V
   return {call.context(), config, std::move(options), {x}, {}};
 }
 
-}  // namespace
-
 Value convert_embedding(const Call& call) {
   const Value x = call.input();
   call.config().require_neutral("lora_rank");
@@ -121,8 +119,6 @@ Value convert_time_distributed(const Call& call) {
   return find_layer(kind)(within(call, std::move(options), inner.at("config"), x));
 }
 
-namespace {
-
 struct Sequences {
   Value query, value, key;
 };
@@ -178,8 +174,6 @@ Tensor as_vector(Tensor tensor) {
   return tensor;
 }
 
-}  // namespace
-
 Value convert_multi_head_attention(const Call& call) {
   const Config& config = call.config();
   for (const char* key : {"use_gate", "sliding_window", "flash_attention"}) config.require_neutral(key);
@@ -225,6 +219,21 @@ Value convert_dot_attention(const Call& call) {
   note_dropout(call);
   const auto [query, value, key] = sequences_of(call);
   return call.add({{"layer", "attention"}, {"scale", 1.0}}, {query, key, value});
+}
+
+}  // namespace
+
+std::span<const LayerClass> recurrent_classes() {
+  static constexpr std::array kClasses{
+      LayerClass{"Attention", convert_dot_attention},
+      LayerClass{"Bidirectional", convert_bidirectional},
+      LayerClass{"Embedding", convert_embedding, "embedding"},
+      LayerClass{"GRU", convert_recurrent, "gru"},
+      LayerClass{"LSTM", convert_recurrent, "lstm"},
+      LayerClass{"MultiHeadAttention", convert_multi_head_attention},
+      LayerClass{"TimeDistributed", convert_time_distributed},
+  };
+  return kClasses;
 }
 
 }  // namespace convoke::interop::keras

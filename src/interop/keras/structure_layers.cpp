@@ -107,8 +107,6 @@ Value shuffled(const Call& call, Value x, const Extents& to) {
   return shuffles ? call.add({{"layer", "channel_shuffle"}, {"groups", groups}}, x) : x;
 }
 
-}  // namespace
-
 // With data_format = "channels_first", Keras moves its first axis to the end before it flattens: an image
 // (C, H, W) becomes a vector in the order (H, W, C).
 Value convert_flatten(const Call& call) {
@@ -267,10 +265,36 @@ Value convert_stochastic_depth(const Call& call) {
 
 Value convert_identity(const Call& call) { return call.input(); }
 
+}  // namespace
+
 Value convert_augmentation(const Call& call) {
   call.note(fmt::format("{} \"{}\" changes pictures in training and was left out: use the recipe's [augment]",
                         call.options().class_name, call.name()));
   return call.input();
+}
+
+std::span<const LayerClass> structure_classes() {
+  static constexpr std::array kClasses{
+      LayerClass{"ActivityRegularization", convert_identity},
+      LayerClass{"CenterCrop", convert_center_crop},
+      LayerClass{"Cropping1D", convert_cropping1d},
+      LayerClass{"Cropping2D", convert_cropping2d},
+      LayerClass{"Dropout", convert_dropout},
+      LayerClass{"Flatten", convert_flatten},
+      LayerClass{"Identity", convert_identity},
+      LayerClass{"Permute", convert_permute},
+      LayerClass{"RepeatVector", convert_repeat_vector},
+      LayerClass{"Reshape", convert_reshape},
+      LayerClass{"Resizing", convert_resizing},
+      LayerClass{"SpatialDropout1D", convert_spatial_dropout},
+      LayerClass{"SpatialDropout2D", convert_spatial_dropout},
+      LayerClass{"StochasticDepth", convert_stochastic_depth},
+      LayerClass{"UpSampling1D", convert_upsampling1d},
+      LayerClass{"UpSampling2D", convert_upsampling2d},
+      LayerClass{"ZeroPadding1D", convert_zero_padding1d},
+      LayerClass{"ZeroPadding2D", convert_zero_padding2d},
+  };
+  return kClasses;
 }
 
 }  // namespace convoke::interop::keras

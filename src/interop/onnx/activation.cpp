@@ -20,17 +20,6 @@ View elu(Call& call, const View& x, double alpha) {
 
 bool near(double a, double b) { return std::abs(a - b) <= 1e-4 * std::max(1.0, std::abs(b)); }
 
-}  // namespace
-
-// A layer of the table of plain layers.
-void convert_plain(Call& call) {
-  const PlainLayer& layer = *find_plain_layer(&PlainLayer::onnx, call.node().op);
-  Settings settings{{"layer", layer.name}};
-  if (const PlainLayer::Number& number = layer.number; !number.name.empty())
-    settings.set(number.name, call.number(std::string(number.onnx), *number.onnx_default));
-  call.give(call.elementwise(call.view(0), settings));
-}
-
 void convert_gelu(Call& call) {
   const bool tanh_form = call.text("approximate", "none") == "tanh";
   call.give(call.elementwise(call.view(0), {{"layer", "gelu"}, {"approximate", tanh_form}}));
@@ -61,11 +50,6 @@ void convert_swish(Call& call) {
   const View x = plain ? call.view(0) : rescaled(call, call.view(0), alpha, 0);
   const View y = apply(call, x, "silu");
   call.give(plain ? y : rescaled(call, y, 1 / alpha, 0));
-}
-
-void convert_recognized_activation(Call& call) {
-  const std::string_view op = call.node().op;
-  call.give(apply(call, call.view(0), op == "Relu6" ? "relu6" : op == "Silu" ? "silu" : "hard_sigmoid"));
 }
 
 // max(0, min(1, alpha x + beta)); ours is h(x) = max(0, min(1, x / 6 + 1 / 2))
@@ -123,8 +107,6 @@ void convert_prelu(Call& call) {
   call.give(from.with_node(node));
 }
 
-namespace {
-
 /// Returns max(low, min(x, high)) by relu or relu6.
 View clipped(Call& call, const View& x, double low, double high) {
   constexpr double kOpen = 1e30;
@@ -142,8 +124,6 @@ View clipped(Call& call, const View& x, double low, double high) {
   return rescaled(call, apply(call, rescaled(call, x, 1 / scale, -low / scale), "relu6"), scale, low);
 }
 
-}  // namespace
-
 void convert_clip(Call& call) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   const auto bound = [&](const char* name, std::size_t input, double fallback) {
@@ -155,8 +135,6 @@ void convert_clip(Call& call) {
   };
   call.give(clipped(call, call.view(0), bound("min", 1, -kNone), bound("max", 2, kNone)));
 }
-
-namespace {
 
 /// Returns the axes over which a Softmax or LogSoftmax sums.
 std::vector<std::size_t> summed_axes(Call& call) {
@@ -183,8 +161,6 @@ bool ends_network(Call& call) {
   }
   return node == &call.node();
 }
-
-}  // namespace
 
 void convert_softmax(Call& call) {
   const View& x = call.view(0);
@@ -219,6 +195,40 @@ void convert_dropout(Call& call) {
   if (call.wants(1)) call.refuse("gives its mask, which Convoke does not");
   if (rate <= 0 || rate >= 1) return call.give(x);
   call.give(call.elementwise(x, {{"layer", "dropout"}, {"rate", rate}}));
+}
+
+}  // namespace
+
+// A layer of the table of plain layers.
+void convert_plain(Call& call) {
+  const PlainLayer& layer = *find_plain_layer(&PlainLayer::onnx, call.node().op);
+  Settings settings{{"layer", layer.name}};
+  if (const PlainLayer::Number& number = layer.number; !number.name.empty())
+    settings.set(number.name, call.number(std::string(number.onnx), *number.onnx_default));
+  call.give(call.elementwise(call.view(0), settings));
+}
+
+void convert_recognized_activation(Call& call) {
+  const std::string_view op = call.node().op;
+  call.give(apply(call, call.view(0), op == "Relu6" ? "relu6" : op == "Silu" ? "silu" : "hard_sigmoid"));
+}
+
+std::span<const Operator> activation_operators() {
+  static constexpr std::array kOperators{
+      Operator{"Celu", convert_celu},
+      Operator{"Clip", convert_clip},
+      Operator{"Dropout", convert_dropout, true},
+      Operator{"Gelu", convert_gelu},
+      Operator{"HardSigmoid", convert_hard_sigmoid},
+      Operator{"LeakyRelu", convert_leaky_relu},
+      Operator{"LogSoftmax", convert_log_softmax},
+      Operator{"Mish", convert_mish},
+      Operator{"PRelu", convert_prelu},
+      Operator{"Selu", convert_selu},
+      Operator{"Softmax", convert_softmax},
+      Operator{"Swish", convert_swish},
+  };
+  return kOperators;
 }
 
 }  // namespace convoke::interop::onnx

@@ -75,6 +75,117 @@ void note_fixed(Call& call, const View& view, const Constant& constant) {
       "training does not change them.");
 }
 
+void convert_add(Call& call) {
+  const Operands in = operands(call);
+  if (call.import().absorbed.contains(&call.node())) return call.give(*in.x);
+  call.give(in.constant != nullptr ? shifted_by(call, *in.x, *in.constant)
+                                   : merged(call, "add", {*in.x, *in.other}));
+}
+
+/// Returns a constant with another number for each number of it.
+template <class Map>
+Constant mapped(const Constant& constant, Map map) {
+  std::vector<float> values = constant.floats();
+  std::transform(values.begin(), values.end(), values.begin(), map);
+  Constant result = Constant::of_floats(constant.shape, std::move(values));
+  result.name = constant.name;
+  return result;
+}
+
+void convert_subtract(Call& call) {
+  const Operands in = operands(call);
+  if (in.constant == nullptr) return call.give(merged(call, "subtract", {*in.x, *in.other}));
+  if (in.swapped) return call.give(shifted_by(call, rescaled(call, *in.x, -1, 0), *in.constant));
+  call.give(shifted_by(call, *in.x, mapped(*in.constant, [](float v) { return -v; })));
+}
+
+void convert_multiply(Call& call) {
+  const Operands in = operands(call);
+  if (in.constant != nullptr) return call.give(scaled_by(call, *in.x, *in.constant));
+  if (auto result = channels_multiplied(call, *in.x, *in.other)) return call.give(*result);
+  if (auto result = channels_multiplied(call, *in.other, *in.x)) return call.give(*result);
+  call.give(merged(call, "multiply", {*in.x, *in.other}));
+}
+
+void convert_divide(Call& call) {
+  const Operands in = operands(call);
+  if (in.constant == nullptr || in.swapped) return convert_function(call);
+  call.give(scaled_by(call, *in.x, mapped(*in.constant, [](float v) { return 1 / v; })));
+}
+
+void convert_negate(Call& call) { call.give(rescaled(call, call.view(0), -1, 0)); }
+
+void convert_power(Call& call) {
+  if (call.is_constant(0) || !call.is_constant(1)) return convert_function(call);
+  const View& x = call.view(0);
+  const std::optional<float> exponent = call.constant(1, "exponent").scalar();
+  if (exponent == 1.0F) return call.give(x);
+  if (exponent != 2.0F && exponent != 3.0F) return convert_function(call);
+  const std::vector<std::size_t> factors(exponent == 2.0F ? 2 : 3, x.node);
+  call.give(x.with_node(call.add({{"layer", "multiply"}}, factors)));
+}
+
+/// Returns the inputs that depend on the sample.
+std::vector<View> views_of(Call& call) {
+  std::vector<View> all;
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    if (!call.is_constant(i)) all.push_back(call.view(i));
+  }
+  return all;
+}
+
+void convert_maximum(Call& call) {
+  const std::vector<View> all = views_of(call);
+  if (all.size() < call.inputs()) return convert_function(call);
+  call.give(all.size() == 1 ? all[0] : merged(call, "maximum", all));
+}
+
+void convert_sum(Call& call) {
+  const bool mean = call.node().op == "Mean";
+  const std::vector<View> all = views_of(call);
+  View result = all.size() == 1 ? all[0] : merged(call, mean ? "average" : "add", all);
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    if (!call.is_constant(i)) continue;
+    if (mean) call.refuse("averages with a constant");
+    result = shifted_by(call, result, call.constant(i, "operand"));
+  }
+  call.give(result);
+}
+
+/// An operand: a value, or a number.
+using Operand = std::variant<View, double>;
+
+/// Returns the numbers of a constant as a value over the samples of `like`: where(0, x, 0) + constant.
+View filled(Call& call, const View& like, const Constant& constant) {
+  const View zeros = call.elementwise(
+      like, {{"layer", "elementwise"}, {"function", "where"}, {"operands", Value::Array{"0", "x", "0"}}});
+  const View result = shifted_by(call, zeros, constant);
+  call.builder().freeze(result.node);
+  return result;
+}
+
+Operand operand_of(Call& call, std::size_t input, const View& like) {
+  if (!call.is_constant(input)) return call.view(input);
+  const Constant& constant = call.constant(input, "operand");
+  const bool widens = broadcast(call, like.dims(), constant.dims()) != like.dims();
+  if (widens || !constant.uniform()) return filled(call, like, constant);
+  if (std::isnan(*constant.uniform())) call.refuse("computes with a constant that is not a number");
+  return static_cast<double>(*constant.uniform());
+}
+
+View computed(Call& call, std::string_view function, const std::vector<Operand>& operands) {
+  Value::Array list;
+  std::vector<View> views;
+  for (const Operand& operand : operands) {
+    const double* number = std::get_if<double>(&operand);
+    list.emplace_back(number == nullptr ? "x" : fmt::format("{}", *number));
+    if (number == nullptr) views.push_back(std::get<View>(operand));
+  }
+  Aligned inputs = aligned(call, broadcast_all(call, views));
+  const Settings layer{{"layer", "elementwise"}, {"function", function}, {"operands", std::move(list)}};
+  return inputs.view.with_node(call.add(layer, std::move(inputs.nodes)));
+}
+
 }  // namespace
 
 View rescaled(Call& call, const View& view, double scale, double offset) {
@@ -123,137 +234,6 @@ View shifted_by(Call& call, const View& view, const Constant& constant) {
   return operand.view.with_node(node);
 }
 
-void convert_add(Call& call) {
-  const Operands in = operands(call);
-  if (call.import().absorbed.contains(&call.node())) return call.give(*in.x);
-  call.give(in.constant != nullptr ? shifted_by(call, *in.x, *in.constant)
-                                   : merged(call, "add", {*in.x, *in.other}));
-}
-
-namespace {
-
-/// Returns a constant with another number for each number of it.
-template <class Map>
-Constant mapped(const Constant& constant, Map map) {
-  std::vector<float> values = constant.floats();
-  std::transform(values.begin(), values.end(), values.begin(), map);
-  Constant result = Constant::of_floats(constant.shape, std::move(values));
-  result.name = constant.name;
-  return result;
-}
-
-}  // namespace
-
-void convert_subtract(Call& call) {
-  const Operands in = operands(call);
-  if (in.constant == nullptr) return call.give(merged(call, "subtract", {*in.x, *in.other}));
-  if (in.swapped) return call.give(shifted_by(call, rescaled(call, *in.x, -1, 0), *in.constant));
-  call.give(shifted_by(call, *in.x, mapped(*in.constant, [](float v) { return -v; })));
-}
-
-void convert_multiply(Call& call) {
-  const Operands in = operands(call);
-  if (in.constant != nullptr) return call.give(scaled_by(call, *in.x, *in.constant));
-  if (auto result = channels_multiplied(call, *in.x, *in.other)) return call.give(*result);
-  if (auto result = channels_multiplied(call, *in.other, *in.x)) return call.give(*result);
-  call.give(merged(call, "multiply", {*in.x, *in.other}));
-}
-
-void convert_divide(Call& call) {
-  const Operands in = operands(call);
-  if (in.constant == nullptr || in.swapped) return convert_function(call);
-  call.give(scaled_by(call, *in.x, mapped(*in.constant, [](float v) { return 1 / v; })));
-}
-
-void convert_negate(Call& call) { call.give(rescaled(call, call.view(0), -1, 0)); }
-
-void convert_power(Call& call) {
-  if (call.is_constant(0) || !call.is_constant(1)) return convert_function(call);
-  const View& x = call.view(0);
-  const std::optional<float> exponent = call.constant(1, "exponent").scalar();
-  if (exponent == 1.0F) return call.give(x);
-  if (exponent != 2.0F && exponent != 3.0F) return convert_function(call);
-  const std::vector<std::size_t> factors(exponent == 2.0F ? 2 : 3, x.node);
-  call.give(x.with_node(call.add({{"layer", "multiply"}}, factors)));
-}
-
-namespace {
-
-/// Folds the inputs of an operator with any number of them.
-template <class Views, class Constants>
-void fold_inputs(Call& call, Views views, Constants constants) {
-  std::vector<View> all;
-  for (std::size_t i = 0; i < call.inputs(); ++i) {
-    if (!call.is_constant(i)) all.push_back(call.view(i));
-  }
-  View result = all.size() == 1 ? all[0] : views(all);
-  for (std::size_t i = 0; i < call.inputs(); ++i) {
-    if (call.is_constant(i)) result = constants(result, call.constant(i, "operand"));
-  }
-  call.give(result);
-}
-
-}  // namespace
-
-void convert_maximum(Call& call) {
-  for (std::size_t i = 0; i < call.inputs(); ++i) {
-    if (call.is_constant(i)) return convert_function(call);
-  }
-  std::vector<View> all;
-  for (std::size_t i = 0; i < call.inputs(); ++i) all.push_back(call.view(i));
-  call.give(all.size() == 1 ? all[0] : merged(call, "maximum", all));
-}
-
-void convert_sum(Call& call) {
-  fold_inputs(
-      call, [&](const std::vector<View>& all) { return merged(call, "add", all); },
-      [&](const View& x, const Constant& constant) { return shifted_by(call, x, constant); });
-}
-
-void convert_mean(Call& call) {
-  fold_inputs(
-      call, [&](const std::vector<View>& all) { return merged(call, "average", all); },
-      [&](const View&, const Constant&) -> View { call.refuse("averages with a constant"); });
-}
-
-namespace {
-
-/// An operand: a value, or a number.
-using Operand = std::variant<View, double>;
-
-/// Returns the numbers of a constant as a value over the samples of `like`: where(0, x, 0) + constant.
-View filled(Call& call, const View& like, const Constant& constant) {
-  const View zeros = call.elementwise(
-      like, {{"layer", "elementwise"}, {"function", "where"}, {"operands", Value::Array{"0", "x", "0"}}});
-  const View result = shifted_by(call, zeros, constant);
-  call.builder().freeze(result.node);
-  return result;
-}
-
-Operand operand_of(Call& call, std::size_t input, const View& like) {
-  if (!call.is_constant(input)) return call.view(input);
-  const Constant& constant = call.constant(input, "operand");
-  const bool widens = broadcast(call, like.dims(), constant.dims()) != like.dims();
-  if (widens || !constant.uniform()) return filled(call, like, constant);
-  if (std::isnan(*constant.uniform())) call.refuse("computes with a constant that is not a number");
-  return static_cast<double>(*constant.uniform());
-}
-
-View computed(Call& call, std::string_view function, const std::vector<Operand>& operands) {
-  Value::Array list;
-  std::vector<View> views;
-  for (const Operand& operand : operands) {
-    const double* number = std::get_if<double>(&operand);
-    list.emplace_back(number == nullptr ? "x" : fmt::format("{}", *number));
-    if (number == nullptr) views.push_back(std::get<View>(operand));
-  }
-  Aligned inputs = aligned(call, broadcast_all(call, views));
-  const Settings layer{{"layer", "elementwise"}, {"function", function}, {"operands", std::move(list)}};
-  return inputs.view.with_node(call.add(layer, std::move(inputs.nodes)));
-}
-
-}  // namespace
-
 void convert_function(Call& call) {
   const ElementFunction& named = *find_element_function(&ElementFunction::onnx, call.node().op);
   std::size_t first = 0;
@@ -286,5 +266,14 @@ bool is_boolean(const Source& source, const std::string& value) {
 }
 
 View boolean_of(Call& call, const View& x) { return computed(call, "where", {x, 1.0, 0.0}); }
+
+std::span<const Operator> arithmetic_operators() {
+  static constexpr std::array kOperators{
+      Operator{"Add", convert_add},   Operator{"Div", convert_divide},   Operator{"Max", convert_maximum},
+      Operator{"Mean", convert_sum},  Operator{"Mul", convert_multiply}, Operator{"Neg", convert_negate},
+      Operator{"Pow", convert_power}, Operator{"Sub", convert_subtract}, Operator{"Sum", convert_sum},
+  };
+  return kOperators;
+}
 
 }  // namespace convoke::interop::onnx

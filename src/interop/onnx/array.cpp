@@ -10,7 +10,7 @@
 namespace convoke::interop::onnx {
 
 Array Array::of(const Constant& constant) {
-  Array array{.shape = constant.shape, .whole = constant.is_numbers(), .numbers = {}, .floats = {}};
+  Array array{.shape = constant.shape, .whole = constant.is_numbers()};
   if (array.whole) {
     array.numbers = constant.numbers;
   } else {
@@ -25,7 +25,7 @@ Constant Array::constant() const {
 
 Array Array::zeros(Shape shape, bool whole) {
   check_size(shape);
-  Array array{.shape = std::move(shape), .whole = whole, .numbers = {}, .floats = {}};
+  Array array{.shape = std::move(shape), .whole = whole};
   const auto count = static_cast<std::size_t>(array.size());
   whole ? array.numbers.resize(count) : array.floats.resize(count);
   return array;
@@ -46,7 +46,7 @@ void Array::put(const Array& part, std::size_t axis, std::int64_t first) {
 }
 
 Array Array::picked(Shape to, const std::vector<std::size_t>& indices) const {
-  Array result{.shape = std::move(to), .whole = whole, .numbers = {}, .floats = {}};
+  Array result{.shape = std::move(to), .whole = whole};
   for (const std::size_t at : indices) {
     if (whole) {
       result.numbers.push_back(numbers[at]);
@@ -59,7 +59,7 @@ Array Array::picked(Shape to, const std::vector<std::size_t>& indices) const {
 
 Array Array::as_floats() const {
   if (!whole) return *this;
-  Array result{.shape = shape, .whole = false, .numbers = {}, .floats = {}};
+  Array result{.shape = shape};
   for (const Dim dim : numbers) {
     result.floats.push_back(dim.batch ? std::numeric_limits<float>::quiet_NaN()
                                       : static_cast<float>(dim.value));
@@ -69,7 +69,7 @@ Array Array::as_floats() const {
 
 Array Array::as_whole() const {
   if (whole) return *this;
-  Array result{.shape = shape, .whole = true, .numbers = {}, .floats = {}};
+  Array result{.shape = shape, .whole = true};
   constexpr float kMost = 9e18F;
   for (const float value : floats) {
     if (std::isnan(value)) throw Error("rounds a number that depends on the size of the batch");

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "interop/onnx/operators.hpp"
@@ -114,6 +115,27 @@ View split_heads(Call& call, const View& view, std::int64_t heads) {
       .transposed({0, 2, 1, 3});
 }
 
+void convert_attention(Call& call) {
+  if (call.has(3) || call.inputs() > 4) {
+    call.refuse("is attention with a mask or with keys of earlier steps", "Convoke's attention has no mask");
+  }
+  if (call.integer("is_causal", 0) != 0 || call.number("softcap", 0) != 0) {
+    call.refuse("is causal attention, or limits its scores", "Convoke's attention has no mask");
+  }
+  AttentionInputs given = inputs_of(call);
+  const bool joined = given.query.rank() == 3;  // (N, L, heads x d)
+  if (joined) {
+    const std::int64_t heads = call.integer("q_num_heads", 0), of_keys = call.integer("kv_num_heads", heads);
+    given = {split_heads(call, given.query, heads), split_heads(call, given.key, of_keys),
+             split_heads(call, given.value, of_keys)};
+  }
+  const double features = static_cast<double>(given.query.dim(given.query.rank() - 1).value);
+  const View result = attend(call, given, call.number("scale", 1 / std::sqrt(features)));
+  if (!joined) return call.give(result);
+  call.give(reshaped(call, result.transposed({0, 2, 1, 3}),
+                     {result.dim(0), result.dim(2), {result.dim(1).value * result.dim(3).value}}));
+}
+
 }  // namespace
 
 // The recognized form of patterns.cpp: the key is transposed, and the constants @a, @b, @c multiply the
@@ -134,25 +156,11 @@ void convert_spelled_attention(Call& call) {
   call.give(attend(call, given, scale));
 }
 
-void convert_attention(Call& call) {
-  if (call.has(3) || call.inputs() > 4) {
-    call.refuse("is attention with a mask or with keys of earlier steps", "Convoke's attention has no mask");
-  }
-  if (call.integer("is_causal", 0) != 0 || call.number("softcap", 0) != 0) {
-    call.refuse("is causal attention, or limits its scores", "Convoke's attention has no mask");
-  }
-  AttentionInputs given = inputs_of(call);
-  const bool joined = given.query.rank() == 3;  // (N, L, heads x d)
-  if (joined) {
-    const std::int64_t heads = call.integer("q_num_heads", 0), of_keys = call.integer("kv_num_heads", heads);
-    given = {split_heads(call, given.query, heads), split_heads(call, given.key, of_keys),
-             split_heads(call, given.value, of_keys)};
-  }
-  const double features = static_cast<double>(given.query.dim(given.query.rank() - 1).value);
-  const View result = attend(call, given, call.number("scale", 1 / std::sqrt(features)));
-  if (!joined) return call.give(result);
-  call.give(reshaped(call, result.transposed({0, 2, 1, 3}),
-                     {result.dim(0), result.dim(2), {result.dim(1).value * result.dim(3).value}}));
+std::span<const Operator> attention_operators() {
+  static constexpr std::array kOperators{
+      Operator{"Attention", convert_attention},
+  };
+  return kOperators;
 }
 
 }  // namespace convoke::interop::onnx

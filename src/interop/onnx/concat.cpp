@@ -1,31 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "interop/onnx/fold.hpp"
 #include "interop/onnx/operators.hpp"
 
 namespace convoke::interop::onnx {
-
-View joined(Call& call, const std::vector<View>& parts, std::size_t axis) {
-  if (parts.size() == 1) return parts[0];
-  const Along first = along(call.builder(), parts[0], axis);
-  std::vector<std::size_t> nodes;
-  std::int64_t extent = 0;
-  for (const View& part : parts) {
-    std::vector<Dim> dims = part.dims();
-    if (dims.size() != first.view.rank()) call.refuse("joins values with different numbers of axes");
-    extent += dims[axis].value;
-    dims[axis] = first.view.dim(axis);
-    if (dims != first.view.dims()) {
-      call.refuse(fmt::format("joins {} and {}", to_string(parts[0].dims()), to_string(part.dims())));
-    }
-    const bool again = nodes.empty();  // the first one is arranged already
-    nodes.push_back(again ? first.view.node : along(call.builder(), part, first).view.node);
-  }
-  return first.with(call.add({{"layer", "concat"}, {"axis", first.name()}}, std::move(nodes)), extent);
-}
-
 namespace {
 
 Array joined_constants(Call& call, std::size_t axis) {
@@ -88,8 +69,6 @@ View joined_with_constants(Call& call, std::size_t axis) {
   return shifted_by(call, x, counted(call, added));
 }
 
-}  // namespace
-
 void convert_concat(Call& call) {
   if (call.inputs() == 0) call.refuse("has no inputs");
   std::size_t value = 0;
@@ -100,6 +79,34 @@ void convert_concat(Call& call) {
   if (constant) return give_array(call, joined_constants(call, axis));
   if (dims[axis].batch) call.refuse("joins samples along the batch");
   call.give(joined_with_constants(call, axis));
+}
+
+}  // namespace
+
+View joined(Call& call, const std::vector<View>& parts, std::size_t axis) {
+  if (parts.size() == 1) return parts[0];
+  const Along first = along(call.builder(), parts[0], axis);
+  std::vector<std::size_t> nodes;
+  std::int64_t extent = 0;
+  for (const View& part : parts) {
+    std::vector<Dim> dims = part.dims();
+    if (dims.size() != first.view.rank()) call.refuse("joins values with different numbers of axes");
+    extent += dims[axis].value;
+    dims[axis] = first.view.dim(axis);
+    if (dims != first.view.dims()) {
+      call.refuse(fmt::format("joins {} and {}", to_string(parts[0].dims()), to_string(part.dims())));
+    }
+    const bool again = nodes.empty();  // the first one is arranged already
+    nodes.push_back(again ? first.view.node : along(call.builder(), part, first).view.node);
+  }
+  return first.with(call.add({{"layer", "concat"}, {"axis", first.name()}}, std::move(nodes)), extent);
+}
+
+std::span<const Operator> concat_operators() {
+  static constexpr std::array kOperators{
+      Operator{"Concat", convert_concat, true},
+  };
+  return kOperators;
 }
 
 }  // namespace convoke::interop::onnx

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "interop/onnx/operators.hpp"
 
@@ -72,8 +73,6 @@ std::optional<View> read_in_order(Call& call, const View& x) {
   for (const std::int64_t extent : wanted.shape.extents()) to.push_back({extent});
   return reshaped(call, x, std::move(to));
 }
-
-}  // namespace
 
 void convert_gemm(Call& call) {
   const View& x = call.view(0);
@@ -178,6 +177,18 @@ void convert_gather_nd(Call& call) {
     call.refuse("picks elements in several axes at once");
   }
   call.give(picked(call, call.value(0), axis, call.numbers(1, "indices")));
+}
+
+}  // namespace
+
+std::span<const Operator> dense_operators() {
+  static constexpr std::array kOperators{
+      Operator{"Gather", convert_gather, true},
+      Operator{"GatherND", convert_gather_nd, true},
+      Operator{"Gemm", convert_gemm},
+      Operator{"MatMul", convert_matmul},
+  };
+  return kOperators;
 }
 
 }  // namespace convoke::interop::onnx

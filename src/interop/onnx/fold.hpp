@@ -7,8 +7,8 @@ namespace convoke::interop::onnx {
 struct Array {
   Shape shape;
   bool whole = false;
-  std::vector<Dim> numbers;
-  std::vector<float> floats;
+  std::vector<Dim> numbers = {};
+  std::vector<float> floats = {};
 
   static Array of(const Constant& constant);
   /// Throws Error if the size is absurd.
@@ -43,11 +43,7 @@ void check_size(const Shape& shape);
 /// Returns false if Convoke does not compute its operator. Throws Error if the inputs do not fit it.
 bool fold(Call& call);
 
-// Its parts: each computes the operators of one kind, and returns false for others.
-
-/// Add, Less, Sqrt, Where, ...: element by element.
-bool fold_elementwise(Call& call);
-/// QuantizeLinear, DequantizeLinear.
+/// The same for QuantizeLinear and DequantizeLinear.
 bool fold_quantized(Call& call);
 
 /// Returns an array as a constant, and counts its numbers.
@@ -56,20 +52,9 @@ Constant counted(Call& call, const Array& array);
 void give_array(Call& call, const Array& array);
 /// Returns an input as numbers.
 Array array_of(Call& call, std::size_t input = 0);
-/// Returns a b. Throws Error if both are multiples of the batch, or if the product has more than 64 bits.
-Dim multiply(Dim a, Dim b);
 /// Returns x op y, broadcast, for the name of an operator: "Sub".
 Array combined(std::string_view op, const Array& x, const Array& y);
 /// Returns the axes over which a node reduces a value of that rank: by default all of them.
 std::vector<std::size_t> reduced_axes(const Call& call, std::size_t rank);
-
-/// Returns the entry of a table with the name of the node's operator, or null.
-template <class Table>
-const auto* entry_for(const Call& call, const Table& table) {
-  for (const auto& entry : table) {
-    if (entry.name == call.node().op) return &entry;
-  }
-  return static_cast<decltype(table.data())>(nullptr);
-}
 
 }  // namespace convoke::interop::onnx

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "interop/onnx/operators.hpp"
@@ -52,8 +53,6 @@ std::vector<std::size_t> normalized_axes(const Call& call, const View& x, std::v
   return axes;
 }
 
-}  // namespace
-
 void convert_batch_norm(Call& call) {
   const View& x = call.view(0);
   if (call.integer("spatial", 1) == 0) call.refuse("normalizes each pixel separately (spatial = 0)");
@@ -97,42 +96,6 @@ void convert_layer_norm(Call& call) {
   call.give(normalized(call, x, atoms, gamma, beta));
 }
 
-// The same over any axes, which a pattern gives.
-void convert_normalize(Call& call) {
-  const View& x = call.view(0);
-  std::vector<std::size_t> axes = normalized_axes(call, x, call.axes(call.integers("axes"), x.rank()));
-  std::sort(axes.begin(), axes.end());
-  std::vector<Dim> means = x.dims();
-  for (const std::size_t axis : axes) means[axis] = Dim{1};
-  call.expect_shape(3, means);
-  const View::Axis atoms = atoms_of(x, axes);
-  const std::int64_t channels = x.extent(atoms);
-  if (std::abs(call.number("share", 1.0 / static_cast<double>(channels)) * static_cast<double>(channels) -
-               1) > 1e-3) {
-    call.refuse("divides a sum by another number than that of its elements");
-  }
-  // Scale and bias belong to the layer if they have one number for each normalized element.
-  const auto belongs = [&](std::size_t input) {
-    if (!call.has(input)) return true;
-    const Shape& shape = call.constant(input, "scale").shape;
-    const bool last = axes.back() + 1 == x.rank() && shape.elements() == channels &&
-                      shape.rank() <= axes.size() + (x.rank() - axes.front() - axes.size());
-    const bool only = axes.size() == 1 && shape.rank() + axes[0] >= x.rank() &&
-                      shape[shape.rank() + axes[0] - x.rank()] == channels && shape.elements() == channels;
-    return last || only;
-  };
-  const bool own = belongs(1) && belongs(2);
-  std::optional<Constant> gamma, beta;
-  if (own && call.has(1)) gamma = call.constant(1, "scale");
-  if (own && call.has(2)) beta = call.constant(2, "bias");
-  View result = normalized(call, x, atoms, gamma, beta);
-  if (!own && call.has(1)) result = scaled_by(call, result, call.constant(1, "scale"));
-  if (!own && call.has(2)) result = shifted_by(call, result, call.constant(2, "bias"));
-  call.give(result);
-}
-
-namespace {
-
 void normalize_groups(Call& call, const View& x, std::int64_t groups, const Constant& gamma,
                       const Constant& beta) {
   const auto trivial = [](const Constant& constant, float value) {
@@ -174,8 +137,6 @@ Constant broadcast_to_channels(Call& call, std::size_t input, std::string_view w
   }
   return for_channels(call, input, what, x.dim(1).value);
 }
-
-}  // namespace
 
 void convert_instance_norm(Call& call) {
   const View& x = call.view(0);
@@ -220,6 +181,53 @@ void convert_local_response_norm(Call& call) {
                                     {"alpha", call.number("alpha", 1e-4)},
                                     {"beta", call.number("beta", 0.75)},
                                     {"k", call.number("bias", 1)}}));
+}
+
+}  // namespace
+
+// The same over any axes, which a pattern gives.
+void convert_normalize(Call& call) {
+  const View& x = call.view(0);
+  std::vector<std::size_t> axes = normalized_axes(call, x, call.axes(call.integers("axes"), x.rank()));
+  std::sort(axes.begin(), axes.end());
+  std::vector<Dim> means = x.dims();
+  for (const std::size_t axis : axes) means[axis] = Dim{1};
+  call.expect_shape(3, means);
+  const View::Axis atoms = atoms_of(x, axes);
+  const std::int64_t channels = x.extent(atoms);
+  if (std::abs(call.number("share", 1.0 / static_cast<double>(channels)) * static_cast<double>(channels) -
+               1) > 1e-3) {
+    call.refuse("divides a sum by another number than that of its elements");
+  }
+  // Scale and bias belong to the layer if they have one number for each normalized element.
+  const auto belongs = [&](std::size_t input) {
+    if (!call.has(input)) return true;
+    const Shape& shape = call.constant(input, "scale").shape;
+    const bool last = axes.back() + 1 == x.rank() && shape.elements() == channels &&
+                      shape.rank() <= axes.size() + (x.rank() - axes.front() - axes.size());
+    const bool only = axes.size() == 1 && shape.rank() + axes[0] >= x.rank() &&
+                      shape[shape.rank() + axes[0] - x.rank()] == channels && shape.elements() == channels;
+    return last || only;
+  };
+  const bool own = belongs(1) && belongs(2);
+  std::optional<Constant> gamma, beta;
+  if (own && call.has(1)) gamma = call.constant(1, "scale");
+  if (own && call.has(2)) beta = call.constant(2, "bias");
+  View result = normalized(call, x, atoms, gamma, beta);
+  if (!own && call.has(1)) result = scaled_by(call, result, call.constant(1, "scale"));
+  if (!own && call.has(2)) result = shifted_by(call, result, call.constant(2, "bias"));
+  call.give(result);
+}
+
+std::span<const Operator> normalization_operators() {
+  static constexpr std::array kOperators{
+      Operator{"BatchNormalization", convert_batch_norm},
+      Operator{"GroupNormalization", convert_group_norm},
+      Operator{"InstanceNormalization", convert_instance_norm},
+      Operator{"LRN", convert_local_response_norm},
+      Operator{"LayerNormalization", convert_layer_norm},
+  };
+  return kOperators;
 }
 
 }  // namespace convoke::interop::onnx

@@ -14,6 +14,7 @@
 #include "interop/onnx/input.hpp"
 #include "interop/onnx/operators.hpp"
 #include "interop/outputs.hpp"
+#include "interop/plain_layers.hpp"
 
 namespace convoke::interop {
 namespace onnx {
@@ -31,7 +32,7 @@ void check_opset(const ModelProto& model) {
 
 /// Another export or layer that can replace an operator.
 struct Advice {
-  std::string_view op, hint;
+  std::string_view name, hint;
 };
 constexpr std::string_view kBeforeQuantized =
     "export the model before it is quantized, or quantize it in the QDQ form: "
@@ -55,13 +56,11 @@ constexpr std::array kAdvice{
 };
 
 [[noreturn]] void refuse_operator(const NodeProto& node) {
-  const auto advice =
-      std::find_if(kAdvice.begin(), kAdvice.end(), [&](const Advice& a) { return a.op == node.op; });
+  const Advice* advice = find_named(kAdvice, node.op);
   throw Error(fmt::format("{}: Convoke has no layer for this operator", describe(node)),
-              advice == kAdvice.end()
-                  ? "cut the model before this node, or write this part with the operators "
-                    "that docs/interop.md lists"
-                  : std::string(advice->hint));
+              advice == nullptr ? "cut the model before this node, or write this part with the operators "
+                                  "that docs/interop.md lists"
+                                : std::string(advice->hint));
 }
 
 void convert(Import& import, const NodeProto& node, const std::filesystem::path& folder, int depth = 0);

@@ -1,92 +1,30 @@
 #pragma once
-#include "convoke/nn/window.hpp"
 #include "interop/onnx/call.hpp"
 
-// How operators become layers: one function for each, or for each family. operators.cpp has their table.
+// How operators become layers: families of operators, each with a file, and the functions that they share.
 
 namespace convoke::interop::onnx {
 
-// convolution.cpp
-void convert_convolution(Call& call);
-void convert_transposed_convolution(Call& call);
-// dense.cpp
-void convert_gemm(Call& call);
-void convert_matmul(Call& call);
-void convert_gather(Call& call);
-void convert_gather_nd(Call& call);
-// attention.cpp
-void convert_attention(Call& call);
-void convert_spelled_attention(Call& call);
-// pooling.cpp
-void convert_max_pool(Call& call);
-void convert_average_pool(Call& call);
-void convert_global_average(Call& call);
-void convert_global_max(Call& call);
-void convert_reduce_mean(Call& call);
-void convert_reduce_max(Call& call);
-void convert_reduce_sum(Call& call);
-// normalization.cpp
-void convert_batch_norm(Call& call);
-void convert_layer_norm(Call& call);
-void convert_normalize(Call& call);
-void convert_instance_norm(Call& call);
-void convert_group_norm(Call& call);
-void convert_local_response_norm(Call& call);
-// activation.cpp
+std::span<const Operator> activation_operators();
+std::span<const Operator> arithmetic_operators();
+std::span<const Operator> attention_operators();
+std::span<const Operator> concat_operators();
+std::span<const Operator> dense_operators();
+std::span<const Operator> window_operators();
+std::span<const Operator> normalization_operators();
+std::span<const Operator> parts_operators();
+std::span<const Operator> quantized_operators();
+std::span<const Operator> recurrent_operators();
+std::span<const Operator> resize_operators();
+std::span<const Operator> structure_operators();
+
+/// A layer of the table of plain layers, and a function of the table of element functions.
 void convert_plain(Call& call);
-void convert_gelu(Call& call);
-void convert_leaky_relu(Call& call);
-void convert_selu(Call& call);
-void convert_swish(Call& call);
-void convert_recognized_activation(Call& call);
-void convert_hard_sigmoid(Call& call);
-void convert_celu(Call& call);
-void convert_mish(Call& call);
-void convert_prelu(Call& call);
-void convert_clip(Call& call);
-void convert_softmax(Call& call);
-void convert_log_softmax(Call& call);
-void convert_dropout(Call& call);
-// arithmetic.cpp
 void convert_function(Call& call);
-void convert_add(Call& call);
-void convert_subtract(Call& call);
-void convert_multiply(Call& call);
-void convert_divide(Call& call);
-void convert_negate(Call& call);
-void convert_power(Call& call);
-void convert_maximum(Call& call);
-void convert_sum(Call& call);
-void convert_mean(Call& call);
-// quantized.cpp
-void convert_quantize(Call& call);
-void convert_dequantize(Call& call);
-// structure.cpp
-void convert_identity(Call& call);
-void convert_cast(Call& call);
-void convert_transpose(Call& call);
-void convert_reshape(Call& call);
-void convert_flatten(Call& call);
-void convert_squeeze(Call& call);
-void convert_unsqueeze(Call& call);
-void convert_depth_to_space(Call& call);
-void convert_space_to_depth(Call& call);
-void convert_shape(Call& call);
-void convert_size(Call& call);
-// concat.cpp
-void convert_concat(Call& call);
-// parts.cpp
-void convert_split(Call& call);
-void convert_slice(Call& call);
-void convert_pad(Call& call);
-void convert_expand(Call& call);
-void convert_tile(Call& call);
-// resize.cpp
-void convert_resize(Call& call);
-void convert_upsample(Call& call);
-// recurrent.cpp
-void convert_lstm(Call& call);
-void convert_gru(Call& call);
+// Operators that only patterns give.
+void convert_normalize(Call& call);
+void convert_recognized_activation(Call& call);
+void convert_spelled_attention(Call& call);
 
 /// True if a value of the file holds booleans: a comparison, or what only moves its numbers.
 bool is_boolean(const Source& source, const std::string& value);
@@ -136,30 +74,5 @@ struct Aligned {
   View view;  ///< of a node with the same axes
 };
 Aligned aligned(Call& call, const std::vector<View>& views);
-
-/// The window of a convolution or a pooling, over images or, with `sequence`, along sequences as images of
-/// one row.
-struct WindowAttributes {
-  bool sequence = false;
-  nn::Extent kernel{1}, stride{1}, dilation{1};
-  nn::Padding padding;
-
-  /// Returns a number along sequences, [height, width] of images.
-  Value value(nn::Extent extent) const;
-  /// Returns the settings of a layer over the window, whose size it calls `size`.
-  Settings settings(std::string_view layer, std::string_view size) const;
-};
-
-/// Reads the attributes of a window. `kernel`: without the attribute kernel_shape; `input`: the value (N, C,
-/// L) or (N, C, H, W).
-WindowAttributes read_window(const Call& call, const std::vector<std::int64_t>& kernel, const View& input);
-
-/// Returns a pair of numbers, of which a sequence has only the second.
-nn::Extent extent_of(const Call& call, const std::vector<std::int64_t>& values, bool sequence);
-
-/// Returns the node with the value (N, C, H, W) as images (C, H, W), or (N, C, L) as sequences (L, C).
-std::size_t channels_first(Call& call, const View& view);
-/// Returns the ONNX value of such a node.
-View of_channels_first(const nn::Graph& graph, std::size_t node);
 
 }  // namespace convoke::interop::onnx

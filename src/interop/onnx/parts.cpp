@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -11,38 +12,6 @@
 // Operators that cut, pad and repeat.
 
 namespace convoke::interop::onnx {
-
-View sliced(Call& call, const View& view, std::size_t axis, std::int64_t first, std::int64_t size) {
-  if (first == 0 && size == view.dim(axis).value) return view;
-  if (first < 0 || size < 1 || first + size > view.dim(axis).value) {
-    call.refuse(fmt::format("takes {} indices from {} on of axis {} of {}", size, first, axis,
-                            to_string(view.dims())));
-  }
-  const Along from = along(call.builder(), view, axis);
-  const Settings layer{
-      {"layer", "slice"}, {"axis", from.name()}, {"begin", first * from.inner}, {"size", size * from.inner}};
-  return from.with(call.add(layer, {from.view.node}), size);
-}
-
-Known picked(Call& call, const Known& value, std::size_t axis, std::vector<std::int64_t> indices) {
-  const auto [extent, batch] = dims_of(value)[axis];
-  constexpr std::size_t kMostParts = 256;
-  if (batch) call.refuse("picks samples of the batch");
-  for (std::int64_t& index : indices) {
-    if (index < 0) index += extent;
-    if (index < 0 || index >= extent) call.refuse(fmt::format("has no index {} of {}", index, extent));
-  }
-  const View* x = std::get_if<View>(&value);
-  if (x == nullptr) return counted(call, taken(Array::of(std::get<Constant>(value)), axis, indices));
-  std::vector<View> parts;
-  for (const auto& [first, size] : runs_of(indices)) {
-    if (parts.size() == kMostParts) call.refuse("picks too many indices that are not neighbors");
-    parts.push_back(sliced(call, *x, axis, first, size));
-  }
-  if (parts.empty()) call.refuse("picks nothing");
-  return joined(call, parts, axis);
-}
-
 namespace {
 
 /// Returns the elements from `first` on along an axis.
@@ -52,8 +21,6 @@ Known part_of(Call& call, const Known& x, std::size_t axis, std::int64_t first, 
   std::iota(indices.begin(), indices.end(), first);
   return picked(call, x, axis, std::move(indices));
 }
-
-}  // namespace
 
 void convert_split(Call& call) {
   const Known& x = call.value(0);
@@ -77,8 +44,6 @@ void convert_split(Call& call) {
   }
   if (first != dims[axis].value) call.refuse(fmt::format("takes {} elements of {}", first, dims[axis].value));
 }
-
-namespace {
 
 /// Takes `count` indices, `step` apart, from `first` on: the axis is seen as (extent / step, step), or cut to
 /// such an extent. Nothing if there are too few indices.
@@ -120,8 +85,6 @@ std::vector<Dim> dims_of(const Call& call, const char* attribute, std::size_t in
   return dims;
 }
 
-}  // namespace
-
 void convert_slice(Call& call) {
   Known x = call.value(0);
   const std::vector<Dim> starts = dims_of(call, "starts", 1), ends = dims_of(call, "ends", 2);
@@ -155,46 +118,11 @@ void convert_slice(Call& call) {
   call.give(std::move(x));
 }
 
-namespace {
-
 /// Adds zeroes around a node as an image.
 std::size_t with_border(Call& call, std::size_t image, std::int64_t top, std::int64_t bottom,
                         std::int64_t left, std::int64_t right) {
   return call.add({{"layer", "zero_pad"}, {"padding", Value::Array{top, bottom, left, right}}}, {image});
 }
-
-}  // namespace
-
-View zero_padded(Call& call, View x, std::vector<std::int64_t> before, std::vector<std::int64_t> after) {
-  const std::vector<std::size_t> order = natural_order(call.builder(), x);
-  if (order.size() == 3) {
-    const std::size_t rows = order[1], columns = order[2];
-    if (before[rows] + after[rows] + before[columns] + after[columns] > 0) {
-      const View image = arranged(call.builder(), x, order);
-      const std::size_t node =
-          with_border(call, image.node, before[rows], after[rows], before[columns], after[columns]);
-      std::vector<int> roles(x.rank(), View::kOne);
-      roles[*x.batch_axis()] = View::kBatch;
-      for (std::size_t i = 0; i < 3; ++i) roles[order[i]] = static_cast<int>(i);
-      x = View::of(call.graph(), node, roles);
-      before[rows] = after[rows] = before[columns] = after[columns] = 0;
-    }
-  }
-  for (std::size_t axis = 0; axis < x.rank(); ++axis) {
-    if (before[axis] + after[axis] == 0) continue;
-    // as rows of an image of (the axes before, this axis, the axes after)
-    Along rows{.view = {}, .order = {{}, {axis}, {}}, .axis = axis, .at = 1};
-    for (std::size_t other = 0; other < x.rank(); ++other) {
-      if (other != axis) rows.order[other < axis ? 0 : 2].push_back(other);
-    }
-    const Along from = along(call.builder(), x, rows);
-    const std::size_t node = with_border(call, from.view.node, before[axis], after[axis], 0, 0);
-    x = from.with(node, x.dim(axis).value + before[axis] + after[axis]);
-  }
-  return x;
-}
-
-namespace {
 
 constexpr std::int64_t kMostPadding = 1 << 16;
 
@@ -214,8 +142,6 @@ View extended(Call& call, const View& x, std::size_t axis, std::int64_t before, 
   }
   return joined(call, parts, axis);
 }
-
-}  // namespace
 
 void convert_pad(Call& call) {
   View x = call.view(0);
@@ -294,6 +220,77 @@ void convert_tile(Call& call) {
     }
   }
   call.give(x);
+}
+
+}  // namespace
+
+View sliced(Call& call, const View& view, std::size_t axis, std::int64_t first, std::int64_t size) {
+  if (first == 0 && size == view.dim(axis).value) return view;
+  if (first < 0 || size < 1 || first + size > view.dim(axis).value) {
+    call.refuse(fmt::format("takes {} indices from {} on of axis {} of {}", size, first, axis,
+                            to_string(view.dims())));
+  }
+  const Along from = along(call.builder(), view, axis);
+  const Settings layer{
+      {"layer", "slice"}, {"axis", from.name()}, {"begin", first * from.inner}, {"size", size * from.inner}};
+  return from.with(call.add(layer, {from.view.node}), size);
+}
+
+Known picked(Call& call, const Known& value, std::size_t axis, std::vector<std::int64_t> indices) {
+  const auto [extent, batch] = dims_of(value)[axis];
+  constexpr std::size_t kMostParts = 256;
+  if (batch) call.refuse("picks samples of the batch");
+  for (std::int64_t& index : indices) {
+    if (index < 0) index += extent;
+    if (index < 0 || index >= extent) call.refuse(fmt::format("has no index {} of {}", index, extent));
+  }
+  const View* x = std::get_if<View>(&value);
+  if (x == nullptr) return counted(call, taken(Array::of(std::get<Constant>(value)), axis, indices));
+  std::vector<View> parts;
+  for (const auto& [first, size] : runs_of(indices)) {
+    if (parts.size() == kMostParts) call.refuse("picks too many indices that are not neighbors");
+    parts.push_back(sliced(call, *x, axis, first, size));
+  }
+  if (parts.empty()) call.refuse("picks nothing");
+  return joined(call, parts, axis);
+}
+
+View zero_padded(Call& call, View x, std::vector<std::int64_t> before, std::vector<std::int64_t> after) {
+  const std::vector<std::size_t> order = natural_order(call.builder(), x);
+  if (order.size() == 3) {
+    const std::size_t rows = order[1], columns = order[2];
+    if (before[rows] + after[rows] + before[columns] + after[columns] > 0) {
+      const View image = arranged(call.builder(), x, order);
+      const std::size_t node =
+          with_border(call, image.node, before[rows], after[rows], before[columns], after[columns]);
+      std::vector<int> roles(x.rank(), View::kOne);
+      roles[*x.batch_axis()] = View::kBatch;
+      for (std::size_t i = 0; i < 3; ++i) roles[order[i]] = static_cast<int>(i);
+      x = View::of(call.graph(), node, roles);
+      before[rows] = after[rows] = before[columns] = after[columns] = 0;
+    }
+  }
+  for (std::size_t axis = 0; axis < x.rank(); ++axis) {
+    if (before[axis] + after[axis] == 0) continue;
+    // as rows of an image of (the axes before, this axis, the axes after)
+    Along rows{.view = {}, .order = {{}, {axis}, {}}, .axis = axis, .at = 1};
+    for (std::size_t other = 0; other < x.rank(); ++other) {
+      if (other != axis) rows.order[other < axis ? 0 : 2].push_back(other);
+    }
+    const Along from = along(call.builder(), x, rows);
+    const std::size_t node = with_border(call, from.view.node, before[axis], after[axis], 0, 0);
+    x = from.with(node, x.dim(axis).value + before[axis] + after[axis]);
+  }
+  return x;
+}
+
+std::span<const Operator> parts_operators() {
+  static constexpr std::array kOperators{
+      Operator{"Expand", convert_expand},     Operator{"Pad", convert_pad},
+      Operator{"Slice", convert_slice, true}, Operator{"Split", convert_split, true},
+      Operator{"Tile", convert_tile},
+  };
+  return kOperators;
 }
 
 }  // namespace convoke::interop::onnx

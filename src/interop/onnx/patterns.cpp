@@ -31,9 +31,6 @@ std::optional<std::vector<std::int64_t>> list_of(const Source& source, const Nod
 std::optional<std::vector<std::int64_t>> axes_of(const Source& source, const NodeProto& node) {
   return list_of(source, node, "axes");
 }
-std::optional<std::vector<std::int64_t>> pads_of(const Source& source, const NodeProto& node) {
-  return list_of(source, node, "pads");
-}
 
 /// Adds the attributes of a recognized node; false if it is not that operator after all.
 using Finish = bool (*)(const Source& source, const Match& match, NodeProto& node);
@@ -133,7 +130,7 @@ bool local_response_norm(const Source& source, const Match& match, NodeProto& no
   if (!are("strides", 1) || !are("dilations", 1) || !are("pads", 0)) return false;
   const std::int64_t size = kernel->integers[0];
   const std::vector<std::int64_t> pads{0, 0, size / 2, 0, 0, 0, 0, (size - 1) / 2, 0, 0};
-  if (pads_of(source, *node_of(source, match, "Pad")) != pads) return false;
+  if (list_of(source, *node_of(source, match, "Pad"), "pads") != pads) return false;
   const auto number = [&](const char* letter) {
     return source.constant(match.values.at(letter))->scalar().value_or(0);
   };

@@ -22,8 +22,8 @@ constexpr std::array kRanges{Range{2, 0, 255},        Range{3, -128, 127}, Range
                              Range{5, -32768, 32767}, Range{21, 0, 15},    Range{22, -8, 7}};
 
 Range range_of(Call& call) {
-  constexpr std::int64_t kUint8 = 2;
-  std::int64_t type = call.integer("output_dtype", kUint8);
+  constexpr std::int64_t kUnsignedByte = 2;
+  std::int64_t type = call.integer("output_dtype", kUnsignedByte);
   if (call.has(2)) type = call.constant(2, "zero point").type;
   const auto range =
       std::find_if(kRanges.begin(), kRanges.end(), [&](const Range& r) { return r.type == type; });
@@ -84,29 +84,6 @@ View bounded(Call& call, const View& x, const char* function, double bound) {
                               {"operands", Value::Array{"x", fmt::format("{}", bound)}}});
 }
 
-}  // namespace
-
-bool fold_quantized(Call& call) {
-  const bool back = call.node().op == "DequantizeLinear";
-  if (!back && call.node().op != "QuantizeLinear") return false;
-  const Array x = Array::of(call.constant(0, "input")).as_floats();
-  const Grid grid = grid_of(call, x.shape);
-  if (back) {
-    call.builder().note("Quantized weights are converted to float32.");
-    give_array(call, combined("Mul", combined("Sub", x, grid.zero), grid.scale));
-    return true;
-  }
-  const Range range = range_of(call);
-  Array q = combined("Div", x, grid.scale);
-  for (float& number : q.floats) number = std::nearbyint(number);
-  q = combined("Add", q, grid.zero);
-  for (float& number : q.floats) number = std::clamp(number, range.low, range.high);
-  Constant whole = q.as_whole().constant();
-  whole.type = range.type;
-  call.give(std::move(whole));
-  return true;
-}
-
 // Without its rounding a quantization is a bound on both sides. Quantizers rely on it: they leave out a ReLU
 // before one that saturates at 0.
 void convert_quantize(Call& call) {
@@ -142,6 +119,37 @@ void convert_dequantize(Call& call) {
   if (step_of(before) != step)
     call.refuse("has another scale or zero point than the QuantizeLinear before it");
   call.give(View(call.view(0)));
+}
+
+}  // namespace
+
+bool fold_quantized(Call& call) {
+  const bool back = call.node().op == "DequantizeLinear";
+  if (!back && call.node().op != "QuantizeLinear") return false;
+  const Array x = Array::of(call.constant(0, "input")).as_floats();
+  const Grid grid = grid_of(call, x.shape);
+  if (back) {
+    call.builder().note("Quantized weights are converted to float32.");
+    give_array(call, combined("Mul", combined("Sub", x, grid.zero), grid.scale));
+    return true;
+  }
+  const Range range = range_of(call);
+  Array q = combined("Div", x, grid.scale);
+  for (float& number : q.floats) number = std::nearbyint(number);
+  q = combined("Add", q, grid.zero);
+  for (float& number : q.floats) number = std::clamp(number, range.low, range.high);
+  Constant whole = q.as_whole().constant();
+  whole.type = range.type;
+  call.give(std::move(whole));
+  return true;
+}
+
+std::span<const Operator> quantized_operators() {
+  static constexpr std::array kOperators{
+      Operator{"DequantizeLinear", convert_dequantize},
+      Operator{"QuantizeLinear", convert_quantize},
+  };
+  return kOperators;
 }
 
 }  // namespace convoke::interop::onnx

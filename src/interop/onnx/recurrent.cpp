@@ -147,11 +147,30 @@ void give_states(Call& call, const Cell& cell, std::size_t node, bool sequences)
   call.give(cell.batch_first ? last : last.transposed({1, 0, 2}), 1);
 }
 
-constexpr std::array<const char*, 2> kPrefixes{"", "backward_"};
+/// Adds the layer with its weights and says what its outputs are. `order`: our gates among ONNX's.
+void convert_cell(Call& call, std::string_view type, const Cell& cell,
+                  const std::vector<std::size_t>& order) {
+  const bool sequences = call.wants(0);
+  const std::size_t node = call.add(layer_of(type, cell, sequences), inputs_of(call, cell));
+  std::vector<std::size_t> of_state = order;  // the biases of the state lie behind those of the input
+  for (std::size_t& gate : of_state) gate += order.size();
+  for (std::int64_t d = 0; d < cell.directions; ++d) {
+    const auto give = [&](const char* name, const Constant& from, const std::vector<std::size_t>& blocks,
+                          const std::vector<std::size_t>& also = {}) {
+      const std::string parameter = (d == 0 ? "" : "backward_") + std::string(name);
+      give_blocks(call, node, parameter, from, d, cell.units, blocks, also);
+    };
+    give("weight", *cell.weight, order);
+    give("recurrent_weight", *cell.recurrent, order);
+    if (cell.bias == nullptr) continue;
+    const bool one = type == "lstm";  // has one bias, the sum of both
+    give("bias", *cell.bias, order, one ? of_state : std::vector<std::size_t>{});
+    if (!one) give("recurrent_bias", *cell.bias, of_state);
+  }
+  give_states(call, cell, node, sequences);
+}
 
-}  // namespace
-
-// ONNX stores the gates i, o, f, c; ours are i, f, g = c, o. Both biases are added.
+// ONNX stores the gates i, o, f, c; ours are i, f, g = c, o.
 void convert_lstm(Call& call) {
   const Cell cell = read_cell(call, 4, {"Sigmoid", "Tanh", "Tanh"}, 2);
   if (call.has(7) && (!call.is_constant(7) || call.constant(7, "peepholes").uniform() != 0.0F)) {
@@ -159,16 +178,7 @@ void convert_lstm(Call& call) {
   }
   if (call.integer("input_forget", 0) != 0) call.refuse("couples input and forget gates");
   if (call.wants(2)) call.refuse("gives the cell's state, which Convoke's lstm does not");
-  const bool sequences = call.wants(0);
-  const std::size_t node = call.add(layer_of("lstm", cell, sequences), inputs_of(call, cell));
-  for (std::int64_t d = 0; d < cell.directions; ++d) {
-    const std::string prefix = kPrefixes.at(static_cast<std::size_t>(d));
-    give_blocks(call, node, prefix + "weight", *cell.weight, d, cell.units, {0, 2, 3, 1});
-    give_blocks(call, node, prefix + "recurrent_weight", *cell.recurrent, d, cell.units, {0, 2, 3, 1});
-    if (cell.bias == nullptr) continue;
-    give_blocks(call, node, prefix + "bias", *cell.bias, d, cell.units, {0, 2, 3, 1}, {4, 6, 7, 5});
-  }
-  give_states(call, cell, node, sequences);
+  convert_cell(call, "lstm", cell, {0, 2, 3, 1});
 }
 
 // The gates are z, r, h in both.
@@ -178,17 +188,17 @@ void convert_gru(Call& call) {
     call.refuse("applies its reset gate before the product (linear_before_reset = 0)",
                 "Convoke's gru is that of PyTorch, and of Keras with reset_after = True");
   }
-  const bool sequences = call.wants(0);
-  const std::size_t node = call.add(layer_of("gru", cell, sequences), inputs_of(call, cell));
-  for (std::int64_t d = 0; d < cell.directions; ++d) {
-    const std::string prefix = kPrefixes.at(static_cast<std::size_t>(d));
-    give_blocks(call, node, prefix + "weight", *cell.weight, d, cell.units, {0, 1, 2});
-    give_blocks(call, node, prefix + "recurrent_weight", *cell.recurrent, d, cell.units, {0, 1, 2});
-    if (cell.bias == nullptr) continue;
-    give_blocks(call, node, prefix + "bias", *cell.bias, d, cell.units, {0, 1, 2});
-    give_blocks(call, node, prefix + "recurrent_bias", *cell.bias, d, cell.units, {3, 4, 5});
-  }
-  give_states(call, cell, node, sequences);
+  convert_cell(call, "gru", cell, {0, 1, 2});
+}
+
+}  // namespace
+
+std::span<const Operator> recurrent_operators() {
+  static constexpr std::array kOperators{
+      Operator{"GRU", convert_gru},
+      Operator{"LSTM", convert_lstm},
+  };
+  return kOperators;
 }
 
 }  // namespace convoke::interop::onnx

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "interop/onnx/operators.hpp"
@@ -118,8 +119,6 @@ std::string mode_of(const Call& call) {
   return mode;
 }
 
-}  // namespace
-
 void convert_resize(Call& call) {
   const View& x = call.view(0);
   const std::string mode = mode_of(call);
@@ -155,6 +154,16 @@ void convert_upsample(Call& call) {
   }
   if (scales.size() != x.rank()) call.refuse("has not one scale for each axis");
   resize(call, {"asymmetric", "floor"}, mode_of(call), scales, {}, all_axes(x.rank()));
+}
+
+}  // namespace
+
+std::span<const Operator> resize_operators() {
+  static constexpr std::array kOperators{
+      Operator{"Resize", convert_resize},
+      Operator{"Upsample", convert_upsample},
+  };
+  return kOperators;
 }
 
 }  // namespace convoke::interop::onnx

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "interop/onnx/fold.hpp"
@@ -84,42 +85,6 @@ std::optional<View> read_as(const View& view, const std::vector<std::vector<Dim>
 
 Dim times(Dim a, Dim b) { return {a.value * b.value, a.batch || b.batch}; }
 
-}  // namespace
-
-View reshaped(Call& call, const View& view, std::vector<Dim> to) {
-  if (to.size() > View::kMostAxes) call.refuse(fmt::format("reshapes to {} axes", to.size()));
-  const std::int64_t elements = view.extent(atoms_of(view, all_axes(view.rank())));
-  const std::vector<std::vector<Dim>> ways = readings(to, elements, call.import().batch);
-  // A file that leaves the batch open leaves its axis open, too.
-  const auto axis = std::find(to.begin(), to.end(), Dim{kOpen});
-  const std::ptrdiff_t open = call.import().open_batch && axis != to.end() ? axis - to.begin() : -1;
-  if (auto result = read_as(view, ways, open)) return *result;
-  if (view.axes.at(0) == View::Axis{View::kBatch}) {
-    if (auto result = read_as(flattened(call.builder(), view), ways, open)) return *result;
-  }
-  call.refuse(
-      fmt::format("cannot give {} the shape {} with any batch", to_string(view.dims()), to_string(to)),
-      "export the model with fixed sizes and a dynamic batch axis");
-}
-
-void give_reshaped(Call& call, const Known& value, std::vector<Dim> to) {
-  if (const View* view = std::get_if<View>(&value)) return call.give(reshaped(call, *view, std::move(to)));
-  const Constant& from = std::get<Constant>(value);
-  std::vector<std::int64_t> extents;
-  const bool fits = complete(to, from.shape.elements());
-  for (const Dim dim : to) {
-    if (!fits || dim.batch || dim.value < 0) {
-      call.refuse(
-          fmt::format("cannot give a constant {} the shape {}", from.shape.to_string(), to_string(to)));
-    }
-    extents.push_back(dim.value);
-  }
-  if (!checked_elements(Shape(extents))) call.refuse("has an absurd shape");
-  call.give(from.reshaped(Shape(extents)));
-}
-
-namespace {
-
 constexpr std::int64_t kBool = 9;
 
 Constant cast(const Constant& from, std::int64_t to, bool real) {
@@ -138,8 +103,6 @@ Constant cast(const Constant& from, std::int64_t to, bool real) {
   const Array array = Array::of(from);
   return (real ? array.as_floats() : array.as_whole()).constant();
 }
-
-}  // namespace
 
 void convert_identity(Call& call) { call.give(call.value(0)); }
 
@@ -229,15 +192,11 @@ void convert_unsqueeze(Call& call) {
   give_reshaped(call, call.value(0), std::move(dims));
 }
 
-namespace {
-
 std::int64_t block_of(const Call& call, const View& x) {
   const std::int64_t block = call.integer("blocksize", 0);
   if (x.rank() != 4 || block < 1 || block > 1024) call.refuse("needs images (N, C, H, W) and a block size");
   return block;
 }
-
-}  // namespace
 
 void convert_depth_to_space(Call& call) {
   const View& x = call.view(0);
@@ -278,6 +237,58 @@ void convert_size(Call& call) {
   Dim size{1};
   for (const Dim dim : dims_of(call.value(0))) size = times(size, dim);
   call.give(Constant::of_numbers({}, {size}));
+}
+
+}  // namespace
+
+View reshaped(Call& call, const View& view, std::vector<Dim> to) {
+  if (to.size() > View::kMostAxes) call.refuse(fmt::format("reshapes to {} axes", to.size()));
+  const std::int64_t elements = view.extent(atoms_of(view, all_axes(view.rank())));
+  const std::vector<std::vector<Dim>> ways = readings(to, elements, call.import().batch);
+  // A file that leaves the batch open leaves its axis open, too.
+  const auto axis = std::find(to.begin(), to.end(), Dim{kOpen});
+  const std::ptrdiff_t open = call.import().open_batch && axis != to.end() ? axis - to.begin() : -1;
+  if (auto result = read_as(view, ways, open)) return *result;
+  if (view.axes.at(0) == View::Axis{View::kBatch}) {
+    if (auto result = read_as(flattened(call.builder(), view), ways, open)) return *result;
+  }
+  call.refuse(
+      fmt::format("cannot give {} the shape {} with any batch", to_string(view.dims()), to_string(to)),
+      "export the model with fixed sizes and a dynamic batch axis");
+}
+
+void give_reshaped(Call& call, const Known& value, std::vector<Dim> to) {
+  if (const View* view = std::get_if<View>(&value)) return call.give(reshaped(call, *view, std::move(to)));
+  const Constant& from = std::get<Constant>(value);
+  std::vector<std::int64_t> extents;
+  const bool fits = complete(to, from.shape.elements());
+  for (const Dim dim : to) {
+    if (!fits || dim.batch || dim.value < 0) {
+      call.refuse(
+          fmt::format("cannot give a constant {} the shape {}", from.shape.to_string(), to_string(to)));
+    }
+    extents.push_back(dim.value);
+  }
+  if (!checked_elements(Shape(extents))) call.refuse("has an absurd shape");
+  call.give(from.reshaped(Shape(extents)));
+}
+
+std::span<const Operator> structure_operators() {
+  static constexpr std::array kOperators{
+      Operator{"Cast", convert_cast, true},
+      Operator{"CastLike", convert_identity},
+      Operator{"DepthToSpace", convert_depth_to_space},
+      Operator{"Flatten", convert_flatten, true},
+      Operator{"Identity", convert_identity, true},
+      Operator{"Reshape", convert_reshape, true},
+      Operator{"Shape", convert_shape, true},
+      Operator{"Size", convert_size, true},
+      Operator{"SpaceToDepth", convert_space_to_depth},
+      Operator{"Squeeze", convert_squeeze, true},
+      Operator{"Transpose", convert_transpose, true},
+      Operator{"Unsqueeze", convert_unsqueeze, true},
+  };
+  return kOperators;
 }
 
 }  // namespace convoke::interop::onnx

@@ -1,13 +1,38 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_keys.hpp"
+#include "convoke/nn/window.hpp"
+#include "interop/onnx/fold.hpp"
 #include "interop/onnx/operators.hpp"
+
+// Convolutions and pooling.
 
 namespace convoke::interop::onnx {
 namespace {
+
+/// The window of a convolution or a pooling, over images or, with `sequence`, along sequences as images of
+/// one row.
+struct WindowAttributes {
+  bool sequence = false;
+  nn::Extent kernel{1}, stride{1}, dilation{1};
+  nn::Padding padding;
+
+  /// Returns a number along sequences, [height, width] of images.
+  Value value(nn::Extent extent) const {
+    if (sequence) return extent.width;
+    return nn::to_value(KeyFacts{}, extent);
+  }
+  /// Returns the settings of a layer over the window, whose size it calls `size`.
+  Settings settings(std::string_view layer, std::string_view size) const {
+    const Value around = sequence ? nn::write_sequence_padding(padding) : nn::to_value(KeyFacts{}, padding);
+    return {
+        {"layer", layer}, {std::string(size), value(kernel)}, {"stride", value(stride)}, {"padding", around}};
+  }
+};
 
 /// Returns the padding of auto_pad SAME_LOWER: an odd pixel goes before the image.
 nn::Padding same_lower(const WindowAttributes& window, const View& input) {
@@ -23,19 +48,7 @@ nn::Padding same_lower(const WindowAttributes& window, const View& input) {
   return nn::Padding::by({height - height / 2, width - width / 2}, {height / 2, width / 2});
 }
 
-}  // namespace
-
-Value WindowAttributes::value(nn::Extent extent) const {
-  if (sequence) return extent.width;
-  return nn::to_value(KeyFacts{}, extent);
-}
-
-Settings WindowAttributes::settings(std::string_view layer, std::string_view size) const {
-  const Value around = sequence ? nn::write_sequence_padding(padding) : nn::to_value(KeyFacts{}, padding);
-  return {
-      {"layer", layer}, {std::string(size), value(kernel)}, {"stride", value(stride)}, {"padding", around}};
-}
-
+/// Returns a pair of numbers, of which a sequence has only the second.
 nn::Extent extent_of(const Call& call, const std::vector<std::int64_t>& values, bool sequence) {
   if (values.size() != (sequence ? 1 : 2)) {
     call.refuse(fmt::format("has windows with {} axes over {}", values.size(),
@@ -48,6 +61,8 @@ nn::Extent extent_of(const Call& call, const std::vector<std::int64_t>& values, 
   return sequence ? nn::Extent(1, values[0]) : nn::Extent(values[0], values[1]);
 }
 
+/// Reads the attributes of a window. `kernel`: without the attribute kernel_shape; `input`: the value (N,
+/// C, L) or (N, C, H, W).
 WindowAttributes read_window(const Call& call, const std::vector<std::int64_t>& kernel, const View& input) {
   WindowAttributes window;
   window.sequence = input.rank() == 3;
@@ -78,6 +93,7 @@ WindowAttributes read_window(const Call& call, const std::vector<std::int64_t>& 
   return window;
 }
 
+/// Returns the node with the value (N, C, H, W) as images (C, H, W), or (N, C, L) as sequences (L, C).
 std::size_t channels_first(Call& call, const View& view) {
   if (view.rank() != 3 && view.rank() != 4) {
     call.refuse(fmt::format("its input {} is neither images (N, C, H, W) nor sequences (N, C, L)",
@@ -91,10 +107,216 @@ std::size_t channels_first(Call& call, const View& view) {
                           : arrange(call.builder(), view, {view.axes[2], view.axes[1]});
 }
 
+/// Returns the ONNX value of such a node.
 View of_channels_first(const nn::Graph& graph, std::size_t node) {
   constexpr int kBatch = View::kBatch;
   return graph.node(node).shape.rank() == 3 ? View::of(graph, node, {kBatch, 0, 1, 2})
                                             : View::of(graph, node, {kBatch, 1, 0});
+}
+
+/// Returns the extents of a kernel (M, C, ...) after the channels.
+std::vector<std::int64_t> kernel_of(const Call& call, const Constant& weight, const View& input) {
+  const std::vector<std::int64_t>& extents = weight.shape.extents();
+  if (extents.size() != input.rank() || extents.size() < 3) {
+    call.refuse(fmt::format("its weight {} does not fit its input {}", weight.shape.to_string(),
+                            to_string(input.dims())));
+  }
+  return {extents.begin() + 2, extents.end()};
+}
+
+std::optional<Constant> bias_of(Call& call, std::int64_t filters) {
+  if (call.has(2)) return call.constant(2, "bias");
+  return call.following_bias(1, filters);
+}
+
+/// Returns the weight (C, M / groups, ...) of a transposed convolution as ours, (M, C / groups, ...).
+Constant transposed_weight(const Constant& weight, std::int64_t groups) {
+  std::vector<std::int64_t> extents = weight.shape.extents();
+  const std::int64_t in = extents[0] / groups, out = extents[1];
+  std::vector<std::int64_t> grouped{groups, in, out};
+  grouped.insert(grouped.end(), extents.begin() + 2, extents.end());
+  std::vector<std::size_t> order{0, 2, 1};
+  for (std::size_t axis = 3; axis < grouped.size(); ++axis) order.push_back(axis);
+  extents[0] = groups * out;
+  extents[1] = in;
+  return weight.reshaped(Shape(grouped)).transposed(order).reshaped(Shape(extents));
+}
+
+Settings convolution(const WindowAttributes& window, std::string_view type, std::int64_t filters,
+                     std::int64_t groups) {
+  Settings layer = window.settings(type, "kernel");
+  layer.set("filters", filters);
+  layer.set("dilation", window.value(window.dilation));
+  layer.set("groups", groups);
+  return layer;
+}
+
+std::size_t add_convolution(Call& call, Settings layer, std::size_t from, const Constant& weight,
+                            const std::optional<Constant>& bias) {
+  layer.set("bias", bias.has_value());
+  std::vector<Call::Weights> weights{{"weight", &weight}};
+  if (bias) weights.push_back({"bias", &*bias});
+  return call.add_weighted(layer, {from}, weights);
+}
+
+/// Sets the padding of a transposed convolution that gives an output_shape or auto_pad, as onnxruntime
+/// does: rows beyond the wanted ones are cut off on both sides, an odd one at the end for SAME_UPPER,
+/// otherwise at the beginning. Missing rows are added to `extra` for an output_shape; auto_pad adds none.
+void pad_automatically(const Call& call, const View& input, WindowAttributes& window, nn::Extent& extra) {
+  const std::string automatic = call.text("auto_pad", "NOTSET");
+  const bool same = automatic.starts_with("SAME_"), shaped = call.has_attribute("output_shape");
+  if (!same && !shaped) return;
+  nn::Extent wanted(0), before(0), after(0);
+  if (shaped) {
+    std::vector<std::int64_t> shape = call.integers("output_shape");
+    if (shape.size() == input.rank()) shape.erase(shape.begin(), shape.begin() + 2);
+    wanted = extent_of(call, shape, window.sequence);
+  }
+  using Side = std::int64_t nn::Extent::*;
+  const auto pad = [&](std::size_t axis, Side side) {
+    const std::int64_t in = input.dim(axis).value, stride = window.stride.*side;
+    const std::int64_t full =
+        (in - 1) * stride + window.dilation.*side * (window.kernel.*side - 1) + 1 + extra.*side;
+    const std::int64_t surplus = full - (shaped ? wanted.*side : in * stride);
+    const std::int64_t cut = std::max<std::int64_t>(surplus, 0);
+    before.*side = automatic == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
+    after.*side = cut - before.*side;
+    if (shaped && surplus < 0) extra.*side -= surplus;
+  };
+  pad(input.rank() - 1, &nn::Extent::width);
+  if (!window.sequence) pad(2, &nn::Extent::height);
+  window.padding = nn::Padding::by(before, after);
+}
+
+void convert_convolution(Call& call) {
+  const View& input = call.view(0);
+  const Constant& weight = call.constant(1, "weight");
+  const WindowAttributes window = read_window(call, kernel_of(call, weight, input), input);
+  const std::int64_t filters = weight.shape[0], groups = call.integer("group", 1);
+  const std::optional<Constant> bias = bias_of(call, filters);
+  const Settings layer = convolution(window, window.sequence ? "conv1d" : "conv2d", filters, groups);
+  const std::size_t from = channels_first(call, input);
+  call.give(of_channels_first(call.graph(), add_convolution(call, layer, from, weight, bias)));
+}
+
+// H' = (H - 1) stride + dilation (kernel - 1) + 1 + output_padding - before - after
+void convert_transposed_convolution(Call& call) {
+  const View& input = call.view(0);
+  const Constant& weight = call.constant(1, "weight");
+  WindowAttributes window = read_window(call, kernel_of(call, weight, input), input);
+  const std::int64_t groups = call.integer("group", 1);
+  if (groups < 1 || weight.shape[0] % groups != 0) call.refuse(fmt::format("has {} groups", groups));
+  nn::Extent extra(0);
+  if (call.has_attribute("output_padding")) {
+    extra = extent_of(call, call.integers("output_padding"), window.sequence);
+    if (window.sequence) extra.height = 0;
+  }
+  pad_automatically(call, input, window, extra);
+  const std::int64_t filters = weight.shape[1] * groups;
+  const std::optional<Constant> bias = bias_of(call, filters);
+  Constant kernel = transposed_weight(weight, groups);
+  const bool sequence = std::exchange(window.sequence, false);  // as an image of one row
+  if (sequence) kernel = kernel.reshaped({kernel.shape[0], kernel.shape[1], 1, kernel.shape[2]});
+  const std::size_t from = sequence ? arrange(call.builder(), input, {input.axes[1], {}, input.axes[2]})
+                                    : channels_first(call, input);
+  Settings layer = convolution(window, "conv2d_transpose", filters, groups);
+  layer.set("output_padding", window.value(extra));
+  const std::size_t node = add_convolution(call, layer, from, kernel, bias);
+  constexpr int kBatch = View::kBatch;
+  call.give(sequence ? View::of(call.graph(), node, {kBatch, 0, 2}) : of_channels_first(call.graph(), node));
+}
+
+void convert_pool(Call& call) {
+  const bool average = call.node().op == "AveragePool";
+  const std::string layer = average ? "average_pool" : "max_pool";
+  const View& input = call.view(0);
+  const WindowAttributes window = read_window(call, {}, input);
+  if (window.dilation != nn::Extent(1)) {
+    call.refuse("has a dilated window", "Convoke's pooling layers have dilation 1");
+  }
+  if (!average && call.wants(1)) {
+    call.refuse("gives the indices of its maxima, which Convoke does not compute");
+  }
+  Settings settings = window.settings(window.sequence ? layer + "1d" : layer, "size");
+  settings.set("ceil", call.integer("ceil_mode", 0) != 0);
+  if (average) settings.set("count_padding", call.integer("count_include_pad", 0) != 0);
+  call.give(of_channels_first(call.graph(), call.add(settings, {channels_first(call, input)})));
+}
+
+/// Mean or maximum over some axes: of the channels over an image, or of the features over a sequence.
+View reduced(Call& call, const View& x, const std::vector<std::size_t>& axes, const std::string& layer,
+             bool keep) {
+  const View::Axis gone = atoms_of(x, axes);
+  View::Axis kept;
+  for (int atom = 0; atom < static_cast<int>(x.atoms.size()); ++atom) {
+    if (std::find(gone.begin(), gone.end(), atom) == gone.end()) kept.push_back(atom);
+  }
+  for (const std::size_t axis : axes) {
+    if (x.has_batch(axis)) call.refuse("reduces over the samples of a batch");
+  }
+  View result = x;
+  if (!gone.empty()) {
+    const View from = with_channels(call.builder(), x, kept);
+    const bool image = call.graph().node(from.node).shape.rank() == 3;
+    result = call.elementwise(from, {{"layer", image ? layer : layer + "1d"}});
+    const auto left = static_cast<std::ptrdiff_t>(kept.size());
+    const int before = image ? 0 : static_cast<int>(gone.size());
+    result.atoms = image ? std::vector<std::int64_t>(from.atoms.begin(), from.atoms.begin() + left)
+                         : std::vector<std::int64_t>(from.atoms.end() - left, from.atoms.end());
+    for (const std::size_t axis : axes) result.axes[axis].clear();
+    for (View::Axis& axis : result.axes) {
+      for (int& atom : axis) {
+        if (atom != View::kBatch) atom -= before;
+      }
+    }
+  }
+  if (keep) return result;
+  std::vector<View::Axis> left;
+  for (std::size_t axis = 0; axis < result.rank(); ++axis) {
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) left.push_back(result.axes[axis]);
+  }
+  result.axes = std::move(left);
+  return result;
+}
+
+constexpr const char *kMean = "global_average_pool", *kMax = "global_max_pool";
+
+void convert_global_pool(Call& call) {
+  const View& x = call.view(0);
+  std::vector<std::size_t> axes;
+  for (std::size_t axis = 2; axis < x.rank(); ++axis) axes.push_back(axis);
+  call.give(reduced(call, x, axes, call.node().op == "GlobalMaxPool" ? kMax : kMean, true));
+}
+
+void convert_reduce(Call& call) {
+  const View& x = call.view(0);
+  const char* layer = call.node().op == "ReduceMax" ? kMax : kMean;
+  call.give(reduced(call, x, reduced_axes(call, x.rank()), layer, call.integer("keepdims", 1) != 0));
+}
+
+void convert_reduce_sum(Call& call) {
+  const View& x = call.view(0);
+  const std::vector<std::size_t> axes = reduced_axes(call, x.rank());
+  const auto count = static_cast<double>(x.extent(atoms_of(x, axes)));
+  const View mean = reduced(call, x, axes, kMean, call.integer("keepdims", 1) != 0);
+  call.give(rescaled(call, mean, count, 0));
+}
+
+}  // namespace
+
+std::span<const Operator> window_operators() {
+  static constexpr std::array kOperators{
+      Operator{"AveragePool", convert_pool},
+      Operator{"Conv", convert_convolution},
+      Operator{"ConvTranspose", convert_transposed_convolution},
+      Operator{"GlobalAveragePool", convert_global_pool},
+      Operator{"GlobalMaxPool", convert_global_pool},
+      Operator{"MaxPool", convert_pool},
+      Operator{"ReduceMax", convert_reduce},
+      Operator{"ReduceMean", convert_reduce},
+      Operator{"ReduceSum", convert_reduce_sum},
+  };
+  return kOperators;
 }
 
 }  // namespace convoke::interop::onnx
