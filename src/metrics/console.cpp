@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "convoke/os/terminal.hpp"
-#include "metrics/columns.hpp"
 
 namespace convoke::metrics {
 
@@ -24,6 +23,14 @@ Console standard_error() {
             return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
           },
       .width = [terminal = std::make_shared<os::Terminal>()] { return terminal->width(); }};
+}
+
+std::string_view first_columns(std::string_view text, std::size_t columns) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool starts_character = (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80;
+    if (starts_character && columns-- == 0) return text.substr(0, i);
+  }
+  return text;
 }
 
 void LiveBlock::clear() noexcept try {

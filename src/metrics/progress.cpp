@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "convoke/core/text.hpp"
-#include "metrics/columns.hpp"
 
 namespace convoke::metrics {
 namespace {

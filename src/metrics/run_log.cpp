@@ -1,8 +1,17 @@
 #include "convoke/metrics/run_log.hpp"
 
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
 #include <sstream>
 #include <string>
+#include <system_error>
 
+#include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/atomic_file.hpp"
@@ -10,12 +19,71 @@
 namespace convoke::metrics {
 namespace {
 
+[[noreturn]] void fail(const std::filesystem::path& file, int error) {
+  const std::string hint = error == ENOSPC || error == EDQUOT
+                               ? "free some space, or write to another --output"
+                               : "choose a folder that you may write to with --output";
+  throw Error("cannot write " + file.string() + ": " + std::strerror(error), hint);
+}
+
+// Cuts off an unfinished last line, which a killed run or a full disk leaves. Returns true if the file is not
+// empty then.
+bool drop_unfinished_line(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return false;
+  const std::string text = read_text(file).value_or("");
+  const std::size_t end = text.rfind('\n') + 1;  // npos + 1 is 0
+  if (end == text.size()) return end > 0;
+  std::filesystem::resize_file(file, end, error);
+  if (error) fail(file, error.value());
+  return end > 0;
+}
+
 const std::filesystem::path& without_unfinished_line(const std::filesystem::path& file) {
   drop_unfinished_line(file);
   return file;
 }
 
+constexpr std::array<std::string_view, 11> kColumns{"event",
+                                                    "member",
+                                                    "epoch",
+                                                    "step",
+                                                    "loss",
+                                                    "accuracy",
+                                                    "validation_loss",
+                                                    "validation_accuracy",
+                                                    "learning_rate",
+                                                    "images_per_second",
+                                                    "seconds"};
+
+std::string header() { return fmt::format("{}", fmt::join(kColumns, ",")); }
+
+// Text unchanged, numbers as in JSON.
+std::string cell(const Value* value) {
+  if (value == nullptr) return "";
+  const auto* const text = std::get_if<std::string>(&value->data());
+  return text != nullptr ? *text : value->to_string();
+}
+
 }  // namespace
+
+GrowingFile::GrowingFile(std::filesystem::path file) : file_(std::move(file)) {
+  stream_.reset(std::fopen(file_.c_str(), "ab"));
+  if (stream_ == nullptr) fail(file_, errno);
+}
+
+void GrowingFile::append(std::string_view bytes) {
+  if (stream_ == nullptr) stream_.reset(std::fopen(file_.c_str(), "ab"));
+  if (stream_ == nullptr) fail(file_, errno);
+  std::error_code unknown;
+  const std::uintmax_t size = std::filesystem::file_size(file_, unknown);
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), stream_.get()) == bytes.size();
+  if (written && std::fflush(stream_.get()) == 0) return;
+  const int error = errno;
+  stream_.reset();  // the stream keeps what it could not write, and would write it twice
+  if (!unknown) std::filesystem::resize_file(file_, size, unknown);
+  fail(file_, error);
+}
 
 RunLog::RunLog(const std::filesystem::path& file) : file_(without_unfinished_line(file)) {}
 
@@ -36,6 +104,30 @@ void RunLog::remove_if(const std::function<bool(const Settings&)>& unwanted) {
   if (!removed) return;
   os::replace_text(path, kept);
   file_ = GrowingFile(path);
+}
+
+std::span<const std::string_view> CsvLog::columns() { return kColumns; }
+
+CsvLog::CsvLog(const std::filesystem::path& file) : is_new_(!drop_unfinished_line(file)), file_(file) {
+  if (is_new_) {
+    file_.append(header() + "\n");
+    return;
+  }
+  std::ifstream in(file, std::ios::binary);
+  std::string first;
+  std::getline(in, first);
+  if (first == header()) return;
+  throw Error(file.string() + ": its columns are not " + header(),
+              "another version of Convoke wrote it; move it away");
+}
+
+void CsvLog::append(const Settings& record) {
+  if (record.find("loss") == nullptr && record.find("validation_loss") == nullptr) return;
+  std::string line;
+  for (std::size_t c = 0; c < kColumns.size(); ++c) {
+    line += (c == 0 ? "" : ",") + cell(record.find(kColumns[c]));
+  }
+  file_.append(line + "\n");
 }
 
 }  // namespace convoke::metrics

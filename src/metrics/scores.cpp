@@ -70,7 +70,7 @@ RocPairs roc_pairs(std::span<const double> scores, std::span<const std::int32_t>
     if (std::isnan(scores[i])) return {};
     ranked.emplace_back(scores[i], truth[i] == positive);
   }
-  std::sort(ranked.begin(), ranked.end());
+  std::ranges::sort(ranked);
   RocPairs pairs;
   for (std::size_t first = 0; first < ranked.size();) {
     std::int64_t tied[] = {0, 0};  // negatives, positives of one score
@@ -103,7 +103,7 @@ std::vector<double> roc_curve(std::span<const double> scores, std::span<const st
     ++all[truth[i] == positive];
   }
   if (all[0] == 0 || all[1] == 0) return {};
-  std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::sort(ranked, [](const auto& a, const auto& b) { return a.first > b.first; });
 
   // Each group of equal scores is a segment from (x0, y0) to (x1, y1).
   const std::vector<double> grid = roc_grid();

@@ -1,4 +1,4 @@
-#include "convoke/metrics/csv_log.hpp"
+#include "convoke/metrics/run_log.hpp"
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,9 @@ struct Console {
 /// Returns the console of standard error. A pipe to an mpirun whose own standard error is a terminal counts
 /// as this terminal.
 Console standard_error();
+
+/// Returns the first `columns` characters of UTF-8 text.
+std::string_view first_columns(std::string_view text, std::size_t columns);
 
 /// Lines at the bottom of a terminal that are redrawn, below lines that stay. Without a terminal, only the
 /// lines that stay are written. Never throws: the display must not end a run.

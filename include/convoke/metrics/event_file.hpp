@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "convoke/metrics/growing_file.hpp"
+#include "convoke/metrics/run_log.hpp"
 
 namespace convoke::metrics {
 

@@ -1,17 +1,41 @@
 #pragma once
+#include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
 
 #include "convoke/core/settings.hpp"
-#include "convoke/metrics/growing_file.hpp"
+
+// The files to which a run appends its measurements.
 
 namespace convoke::metrics {
 
-/// metrics.jsonl: one JSON object per line, which has reached the kernel when append() returns.
+/// A file that grows during a run. Bytes have reached the kernel when append() returns.
+class GrowingFile {
+ public:
+  /// Opens `file` to append, creating it if necessary. Throws Error naming the file.
+  explicit GrowingFile(std::filesystem::path file);
+
+  /// Throws Error naming the file if the bytes could not be written completely (disk full). The file then is
+  /// as before, and the call may be repeated.
+  void append(std::string_view bytes);
+
+  const std::filesystem::path& file() const { return file_; }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* stream) const { std::fclose(stream); }
+  };
+  std::filesystem::path file_;
+  std::unique_ptr<std::FILE, Close> stream_;
+};
+
+/// metrics.jsonl: one JSON object per line. A last line that an interrupted run left unfinished is dropped.
 class RunLog {
  public:
-  /// Opens `file` to append, creating it if necessary; drops a last line that an interrupted run left
-  /// unfinished. Throws Error naming the file.
+  /// Opens `file` to append, creating it if necessary. Throws Error naming the file.
   explicit RunLog(const std::filesystem::path& file);
 
   /// Throws Error naming the file if the line could not be written completely (disk full).
@@ -23,6 +47,25 @@ class RunLog {
   const std::filesystem::path& file() const { return file_.file(); }
 
  private:
+  GrowingFile file_;
+};
+
+/// metrics.csv: the measurements during training, a line for each record, for spreadsheets and data frames.
+class CsvLog {
+ public:
+  /// The columns: keys of records.
+  static std::span<const std::string_view> columns();
+
+  /// Opens `file` to append, like RunLog; a new file begins with the names of the columns. Throws Error
+  /// naming the file, also if it has other columns.
+  explicit CsvLog(const std::filesystem::path& file);
+
+  /// Appends a line with the numbers of the record; missing ones are empty. A record without a loss is
+  /// ignored. Throws Error naming the file if the line could not be written completely.
+  void append(const Settings& record);
+
+ private:
+  bool is_new_;
   GrowingFile file_;
 };
 

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "convoke/core/settings.hpp"
-#include "convoke/metrics/csv_log.hpp"
 #include "convoke/metrics/progress.hpp"
 #include "convoke/metrics/run_log.hpp"
 #include "convoke/run/checkpoint.hpp"
