@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "convoke/core/text.hpp"
@@ -22,29 +23,13 @@ const AvailableCores& at(std::span<const AvailableCores> available, int rank) {
   return available[static_cast<std::size_t>(rank)];
 }
 
-std::vector<int> ranks_of(std::span<const run::Placement> placements, int node) {
-  std::vector<int> ranks;
-  for (int rank = 0; rank < static_cast<int>(placements.size()); ++rank) {
-    if (at(placements, rank).node == node) ranks.push_back(rank);
-  }
-  return ranks;
-}
-
-std::vector<int> nodes_of(std::span<const run::Placement> placements) {
-  std::vector<int> nodes;
-  for (int rank = 0; rank < static_cast<int>(placements.size()); ++rank) {
-    if (at(placements, rank).node == rank) nodes.push_back(rank);
-  }
-  return nodes;
-}
-
 // Sorts cores by their NUMA node, then by number.
 std::vector<int> by_memory(std::vector<int> cores, std::span<const os::LogicalCpu> host) {
   const auto node_of = [&](int core) {
-    const auto it = std::find_if(host.begin(), host.end(), [&](const auto& cpu) { return cpu.core == core; });
+    const auto it = std::ranges::find_if(host, [&](const auto& cpu) { return cpu.core == core; });
     return it == host.end() ? 0 : it->node;
   };
-  std::stable_sort(cores.begin(), cores.end(), [&](int a, int b) { return node_of(a) < node_of(b); });
+  std::ranges::stable_sort(cores, [&](int a, int b) { return node_of(a) < node_of(b); });
   return cores;
 }
 
@@ -55,31 +40,18 @@ AvailableCores available_here(std::span<const os::LogicalCpu> host) {
   return {.cores = by_memory(os::cores_of(cpus, host), host), .chosen = launcher.chosen};
 }
 
-std::string to_text(const AvailableCores& available) {
-  Value::Array cores(available.cores.begin(), available.cores.end());
-  return metrics::to_json({{"cores", cores}, {"chosen", available.chosen}, {"refused", available.refused}});
-}
-
-AvailableCores available_from(const std::string& text) {
-  const Settings settings = metrics::settings_from_json(text, "available");
-  SettingsReader read(settings, "available");
-  const std::vector<std::int64_t> cores = read.get("cores", std::vector<std::int64_t>{});
-  return {.cores = std::vector<int>(cores.begin(), cores.end()),
-          .chosen = read.get("chosen", false),
-          .refused = read.get("refused", "")};
-}
+constexpr std::array kAvailableFields{
+    field<&AvailableCores::cores>("cores"),
+    field<&AvailableCores::chosen>("chosen"),
+    field<&AvailableCores::refused>("refused"),
+};
 
 std::vector<AvailableCores> of_all(const AvailableCores& mine, const mpi::Communicator& world) {
-  const std::string all = world.broadcast(join(world.gather(to_text(mine)), "\n"));
-  std::vector<AvailableCores> available;
-  for (std::size_t begin = 0; begin < all.size();) {
-    const std::size_t end = std::min(all.find('\n', begin), all.size());
-    available.push_back(available_from(all.substr(begin, end - begin)));
-    begin = end + 1;
-  }
+  const std::vector<Settings> gathered = gather(to_settings(kAvailableFields, mine), world);
+  const std::string all = world.broadcast(metrics::list_to_json(gathered));
+  std::vector<AvailableCores> available = structs_of(kAvailableFields, metrics::list_from_json(all));
   // Only the host of mpirun sees its command line.
-  const bool chosen =
-      std::any_of(available.begin(), available.end(), [](const AvailableCores& l) { return l.chosen; });
+  const bool chosen = std::ranges::any_of(available, [](const AvailableCores& l) { return l.chosen; });
   for (AvailableCores& each : available) each.chosen = chosen;
   return available;
 }
@@ -101,7 +73,7 @@ std::string ranks_text(std::span<const int> ranks) {
 }
 std::string cores_text(std::span<const int> cores) {
   std::vector<int> sorted(cores.begin(), cores.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   return fmt::format("{} {}", plural(std::ssize(sorted), "core"), os::format_ranges(sorted));
 }
 
@@ -110,7 +82,7 @@ std::size_t node_cores(std::span<const AvailableCores> available, std::span<cons
   for (const int rank : ranks) {
     all.insert(all.end(), at(available, rank).cores.begin(), at(available, rank).cores.end());
   }
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   return static_cast<std::size_t>(std::unique(all.begin(), all.end()) - all.begin());
 }
 
@@ -124,8 +96,7 @@ std::string right_options(std::size_t ranks, std::size_t cores) {
 std::string describe_fix(std::span<const run::Placement> before, std::span<const std::vector<int>> better) {
   for (std::size_t rank = 0; rank < better.size(); ++rank) {
     if (better[rank].empty()) continue;
-    const auto moved =
-        std::count_if(better.begin(), better.end(), [](const auto& to) { return !to.empty(); });
+    const auto moved = std::ranges::count_if(better, [](const auto& to) { return !to.empty(); });
     return fmt::format(
         "binding fixed: the launcher had bound {} to fewer cores than there are; rank {} on {} now has {} "
         "instead of {}{}",
@@ -154,7 +125,7 @@ std::vector<std::vector<int>> better_cores(std::span<const run::Placement> place
     std::size_t used = 0;
     for (const run::Sharing& sharing : now) used += sharing.cores.size();
     if (used >= cores.size()) continue;  // no other cores are left
-    const bool bad = std::any_of(now.begin(), now.end(), [&](const run::Sharing& sharing) {
+    const bool bad = std::ranges::any_of(now, [&](const run::Sharing& sharing) {
       const std::size_t wanted = sharing.ranks.size() * static_cast<std::size_t>(std::max(1, threads));
       const bool crowded = wanted > sharing.cores.size();
       const bool narrow = threads == 0 && sharing.cores.size() == 1 && share > 1;
@@ -180,20 +151,20 @@ Binding fix_binding(const mpi::Communicator& world, int threads) {
   binding.available = of_all(mine, world);
   const auto is_empty = [](const auto& cores) { return cores.empty(); };
   auto better = better_cores(binding.machine.placements, binding.available, threads);
-  if (std::all_of(better.begin(), better.end(), is_empty)) return binding;
+  if (std::ranges::all_of(better, is_empty)) return binding;
 
   // Before ranks are moved: a settings file of Open MPI may have chosen a binding, too.
   mine.chosen = mine.chosen || !mpi_setting("hwloc_base_binding_policy", "", true).empty();
   binding.available = of_all(mine, world);
   better = better_cores(binding.machine.placements, binding.available, threads);
-  if (std::all_of(better.begin(), better.end(), is_empty)) return binding;
+  if (std::ranges::all_of(better, is_empty)) return binding;
   const std::vector<int>& cores = better[static_cast<std::size_t>(world.rank())];
   if (!cores.empty()) mine.refused = move_to(cores, host);
   binding.available = of_all(mine, world);
   binding.fixed = describe_fix(binding.machine.placements, better);
   binding.machine = run::survey(world);
-  if (std::any_of(binding.available.begin(), binding.available.end(),
-                  [](const AvailableCores& available) { return !available.refused.empty(); })) {
+  if (std::ranges::any_of(binding.available,
+                          [](const AvailableCores& available) { return !available.refused.empty(); })) {
     binding.fixed.clear();
   }
   return binding;
@@ -237,12 +208,10 @@ std::vector<Finding> check_binding(const Binding& binding, int threads) {
       found.push_back(std::move(finding));
     }
     if (!crowded && used < there && ranks.size() * 2 <= there) {
-      found.push_back(
-          {.severity = Severity::kNote,
-           .subject = "binding",
-           .evidence = fmt::format("{}: {} use only {} of the {} cores that the launcher has here", host,
-                                   ranks_text(ranks), used, there),
-           .remedy = right_options(ranks.size(), there)});
+      found.push_back(note("binding",
+                           fmt::format("{}: {} use only {} of the {} cores that the launcher has here", host,
+                                       ranks_text(ranks), used, there),
+                           right_options(ranks.size(), there)));
     }
   }
   return found;

@@ -27,80 +27,61 @@ std::vector<Finding> check_micro_batches(const train::Job& job, int ranks) {
   if (workers > micro_batches) {  // correct, but a waste of cores
     const std::int64_t helping = engine::helping_threads(job.engine, static_cast<int>(group));
     const std::int64_t idle = workers - micro_batches - helping;
-    return {{.severity = Severity::kWarning,
-             .subject = "micro-batches",
-             .evidence = fmt::format(
-                 "{}, so of the {} worker threads{}{}{}", step, workers,
-                 helping > 0 ? fmt::format(" {} only help others inside layers", helping) : "",
-                 helping > 0 && idle > 0 ? ", and" : "", idle > 0 ? fmt::format(" {} stay idle", idle) : ""),
-             .remedy = fmt::format("use {}, or fewer ranks or threads", setting)}};
+    return {warning("micro-batches",
+                    fmt::format("{}, so of the {} worker threads{}{}{}", step, workers,
+                                helping > 0 ? fmt::format(" {} only help others inside layers", helping) : "",
+                                helping > 0 && idle > 0 ? ", and" : "",
+                                idle > 0 ? fmt::format(" {} stay idle", idle) : ""),
+                    fmt::format("use {}, or fewer ranks or threads", setting))};
   }
   if (const double busy = engine::busy_workers(micro_batches, workers);
       busy < 0.95 * static_cast<double>(workers)) {
-    return {{.severity = Severity::kNote,
-             .subject = "micro-batches",
-             .evidence = fmt::format(
-                 "{}, which keep {:.3g} of {} worker threads busy: some have one more than others", step,
-                 busy, workers),
-             .remedy = fmt::format("to keep all busy, use {}", setting)}};
+    return {
+        note("micro-batches",
+             fmt::format("{}, which keep {:.3g} of {} worker threads busy: some have one more than others",
+                         step, busy, workers),
+             fmt::format("to keep all busy, use {}", setting))};
   }
-  return {{
-      .severity = Severity::kOk,
-      .subject = "micro-batches",
-      .evidence =
-          fmt::format("{}: {}, for {} x {}{}", job.name, step, counted(group, "rank"),
-                      counted(job.engine.threads, "thread"),
-                      job.is_ensemble ? " for each of " + counted(job.ensemble.members, "member") : ""),
-  }};
+  return {ok("micro-batches",
+             fmt::format("{}: {}, for {} x {}{}", job.name, step, counted(group, "rank"),
+                         counted(job.engine.threads, "thread"),
+                         job.is_ensemble ? " for each of " + counted(job.ensemble.members, "member") : ""))};
 }
 
 std::vector<Finding> check_dataset(const data::StoredLayout& layout, const std::filesystem::path& dataset,
                                    bool streamed, bool shuffles_all) {
   std::vector<Finding> found;
   if (streamed) {
-    found.push_back({
-        .severity = Severity::kNote,
-        .subject = "dataset",
-        .evidence =
-            fmt::format("the samples ({}) exceed data.memory, so they are read from {} during training",
-                        format_bytes(layout.bytes), dataset.string()),
-    });
+    found.push_back(
+        note("dataset",
+             fmt::format("the samples ({}) exceed data.memory, so they are read from {} during training",
+                         format_bytes(layout.bytes), dataset.string())));
   }
   if (streamed && shuffles_all) {
-    found.push_back(
-        {.severity = Severity::kWarning,
-         .subject = "dataset",
-         .evidence = fmt::format("with data.shuffle = true, every sample ({}) is read separately",
-                                 format_bytes(layout.sample_bytes)),
-         .remedy =
-             "set data.shuffle = \"chunks\", which reads pieces of 1 MiB and shuffles within data.window"});
+    found.push_back(warning(
+        "dataset",
+        fmt::format("with data.shuffle = true, every sample ({}) is read separately",
+                    format_bytes(layout.sample_bytes)),
+        "set data.shuffle = \"chunks\", which reads pieces of 1 MiB and shuffles within data.window"));
   }
   if (layout.encoded_bytes > 0) {
-    found.push_back({
-        .severity = Severity::kNote,
-        .subject = "dataset",
-        .evidence = fmt::format("the samples ({}) are encoded pictures of {}, which are decoded {}",
-                                format_bytes(layout.bytes), format_bytes(layout.encoded_bytes),
-                                streamed ? "in every epoch" : "once, when they are loaded"),
-    });
+    found.push_back(
+        note("dataset", fmt::format("the samples ({}) are encoded pictures of {}, which are decoded {}",
+                                    format_bytes(layout.bytes), format_bytes(layout.encoded_bytes),
+                                    streamed ? "in every epoch" : "once, when they are loaded")));
   }
   if (!layout.contiguous) {
-    found.push_back({.severity = streamed ? Severity::kWarning : Severity::kNote,
-                     .subject = "dataset",
-                     .evidence = fmt::format(
-                         "{}: the samples are compressed or stored in chunks, which only one "
-                         "thread of HDF5 can read: {}",
-                         dataset.string(), streamed ? "in every epoch" : "once, when they are loaded"),
-                     .remedy = "store them contiguously: h5repack -l CONTI -f NONE in.h5 out.h5"});
+    found.push_back(
+        {streamed ? Severity::kWarning : Severity::kNote, "dataset",
+         fmt::format("{}: the samples are compressed or stored in chunks, which only one "
+                     "thread of HDF5 can read: {}",
+                     dataset.string(), streamed ? "in every epoch" : "once, when they are loaded"),
+         "store them contiguously: h5repack -l CONTI -f NONE in.h5 out.h5"});
   }
   if (found.empty()) {
-    found.push_back({
-        .severity = Severity::kOk,
-        .subject = "dataset",
-        .evidence = fmt::format("{}: {} samples, {} in {}, in memory once per host", dataset.string(),
-                                format_count(layout.samples), format_bytes(layout.bytes),
-                                counted(layout.files, "file")),
-    });
+    found.push_back(ok("dataset", fmt::format("{}: {} samples, {} in {}, in memory once per host",
+                                              dataset.string(), format_count(layout.samples),
+                                              format_bytes(layout.bytes), counted(layout.files, "file"))));
   }
   return found;
 }
@@ -130,10 +111,7 @@ std::vector<Finding> examine_memory(const Demand& demand, const mpi::Communicato
     }
     return {finding};
   } catch (const Error& error) {  // on all ranks
-    return {{.severity = Severity::kError,
-             .subject = "memory",
-             .evidence = error.what(),
-             .remedy = error.hint()}};
+    return {doctor::error("memory", error.what(), error.hint())};
   }
 }
 

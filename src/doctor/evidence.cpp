@@ -1,5 +1,6 @@
 #include "doctor/evidence.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "convoke/metrics/json.hpp"
@@ -7,6 +8,22 @@
 #include "convoke/os/environment.hpp"
 
 namespace convoke::doctor {
+
+std::vector<int> ranks_of(std::span<const run::Placement> placements, int node) {
+  std::vector<int> ranks;
+  for (std::size_t rank = 0; rank < placements.size(); ++rank) {
+    if (placements[rank].node == node) ranks.push_back(static_cast<int>(rank));
+  }
+  return ranks;
+}
+
+std::vector<int> nodes_of(std::span<const run::Placement> placements) {
+  std::vector<int> nodes;
+  for (const run::Placement& placement : placements) nodes.push_back(placement.node);
+  std::ranges::sort(nodes);
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
 
 std::vector<Settings> gather(const Settings& mine, const mpi::Communicator& world) {
   std::vector<Settings> all;
@@ -18,12 +35,10 @@ std::vector<Settings> gather(const Settings& mine, const mpi::Communicator& worl
 
 std::vector<Settings> gather_hosts(const Settings& mine, const run::Machine& machine,
                                    const mpi::Communicator& world) {
-  std::vector<Settings> hosts;
-  int rank = 0;
-  for (Settings& seen : gather(mine, world)) {
-    if (machine.placements[static_cast<std::size_t>(rank)].node == rank) hosts.push_back(std::move(seen));
-    ++rank;
-  }
+  std::vector<Settings> all = gather(mine, world), hosts;
+  if (all.empty()) return hosts;
+  for (const int node : nodes_of(machine.placements))
+    hosts.push_back(std::move(all[static_cast<std::size_t>(node)]));
   return hosts;
 }
 

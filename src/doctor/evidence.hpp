@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,11 @@
 #include "convoke/run/machine.hpp"
 
 namespace convoke::doctor {
+
+/// The ranks of a node, ascending.
+std::vector<int> ranks_of(std::span<const run::Placement> placements, int node);
+/// The nodes, by their lowest ranks.
+std::vector<int> nodes_of(std::span<const run::Placement> placements);
 
 /// The settings of all ranks, at the root, by rank; empty on other ranks. Collective.
 std::vector<Settings> gather(const Settings& mine, const mpi::Communicator& world);

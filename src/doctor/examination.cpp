@@ -35,37 +35,27 @@ Findings programs(const Context& context) {
     run::require_equal_programs(context.world);
     return {};
   } catch (const mpi::GroupError& error) {
-    return {{.severity = Severity::kError,
-             .subject = "program",
-             .evidence = error.what(),
-             .remedy = error.hint()}};
+    return {doctor::error("program", error.what(), error.hint())};
   }
 }
 
 Findings openmp() {
   const std::vector<std::string> hidden = os::hidden_openmp_binding();
   if (hidden.empty()) return {};
-  return {{.severity = Severity::kNote,
-           .subject = "openmp",
-           .evidence = fmt::format("{} {} ignored: OpenMP would put all threads of a rank on the same core",
-                                   join(hidden), hidden.size() == 1 ? "is" : "are"),
-           .remedy = "none needed; to choose cores, use mpirun's options or taskset -c"}};
+  return {note("openmp",
+               fmt::format("{} {} ignored: OpenMP would put all threads of a rank on the same core",
+                           join(hidden), hidden.size() == 1 ? "is" : "are"),
+               "none needed; to choose cores, use mpirun's options or taskset -c")};
 }
 
 Findings binding(const Context& context) {
   Findings found = check_binding(context.binding, context.threads);
   if (!context.binding.fixed.empty()) {
-    found.push_back({.severity = Severity::kNote,
-                     .subject = "binding",
-                     .evidence = context.binding.fixed,
-                     .remedy = "none needed; mpirun --bind-to none avoids the fix"});
+    found.push_back(
+        note("binding", context.binding.fixed, "none needed; mpirun --bind-to none avoids the fix"));
   }
   if (found.empty()) {
-    found.push_back({
-        .severity = Severity::kOk,
-        .subject = "binding",
-        .evidence = "each thread has its own core",
-    });
+    found.push_back(ok("binding", "each thread has its own core"));
   }
   Findings variables = openmp();
   std::move(variables.begin(), variables.end(), std::back_inserter(found));
@@ -79,11 +69,9 @@ Findings topology(const Context& context) {
   const Topology seen = gather_topology(machine, context.world);
   Findings found;
   if (const std::string pretended = os::pretended_topology(); !pretended.empty()) {
-    found.push_back(
-        {.severity = Severity::kWarning,
-         .subject = "topology",
-         .evidence = fmt::format("the cores are those of CONVOKE_TOPOLOGY ({}), not of this host", pretended),
-         .remedy = "unset CONVOKE_TOPOLOGY before you train"});
+    found.push_back(warning(
+        "topology", fmt::format("the cores are those of CONVOKE_TOPOLOGY ({}), not of this host", pretended),
+        "unset CONVOKE_TOPOLOGY before you train"));
   }
   for (const Findings& each :
        {check_smt(machine, seen, context.threads), check_numa(machine, seen), check_speeds(machine, seen)}) {
@@ -202,8 +190,8 @@ std::string short_text(std::span<const Finding> findings) {
 }
 
 void require_health(std::span<const Finding> findings, bool ignore) {
-  const auto it = std::find_if(findings.begin(), findings.end(),
-                               [](const Finding& finding) { return finding.severity == Severity::kError; });
+  const auto it = std::ranges::find_if(
+      findings, [](const Finding& finding) { return finding.severity == Severity::kError; });
   if (ignore || it == findings.end()) return;
   throw Error(it->evidence, fmt::format("{}; or start anyway with --ignore-doctor", it->remedy));
 }

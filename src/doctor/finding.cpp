@@ -40,10 +40,9 @@ std::vector<Finding> findings_from(const std::vector<Settings>& tables) {
   std::vector<Finding> findings;
   for (const Settings& table : tables) {
     SettingsReader read(table, "finding");
-    findings.push_back({.severity = find_in(kNames, read.require_string("severity"), "severity").severity,
-                        .subject = read.require_string("subject"),
-                        .evidence = read.require_string("evidence"),
-                        .remedy = read.require_string("remedy")});
+    findings.push_back({find_in(kNames, read.require_string("severity"), "severity").severity,
+                        read.require_string("subject"), read.require_string("evidence"),
+                        read.require_string("remedy")});
     read.finish();
   }
   return findings;

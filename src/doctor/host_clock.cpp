@@ -8,6 +8,8 @@
 #include <limits>
 #include <span>
 
+#include "doctor/evidence.hpp"
+
 namespace convoke::doctor {
 namespace {
 
@@ -22,9 +24,9 @@ double system_clock_seconds() {
 std::vector<ClockOffset> measure_clock_offsets(const run::Machine& machine, const mpi::Communicator& world,
                                                const Clock& clock) {
   std::vector<ClockOffset> offsets;
-  for (int rank = 1; rank < machine.ranks; ++rank) {
+  for (const int rank : nodes_of(machine.placements)) {
+    if (rank == 0) continue;
     const run::Placement& there = machine.placements[static_cast<std::size_t>(rank)];
-    if (there.node != rank) continue;
     double theirs = 0;
     const auto bytes = std::as_writable_bytes(std::span(&theirs, 1));
     if (world.rank() == rank) {
@@ -60,20 +62,15 @@ std::vector<Finding> check_clock_offsets(const std::vector<ClockOffset>& offsets
     most = std::max(most, std::abs(offset.seconds));
     if (std::abs(offset.seconds) - offset.uncertainty < kNotable) continue;
     found.push_back(
-        {.severity = std::abs(offset.seconds) >= kMatters ? Severity::kWarning : Severity::kNote,
-         .subject = "host clock",
-         .evidence =
-             fmt::format("{}: its clock is {:.1f} s {} that of rank 0, so times of files and log "
-                         "lines cannot be compared",
-                         offset.host, std::abs(offset.seconds), offset.seconds > 0 ? "ahead of" : "behind"),
-         .remedy = "set the clocks with chrony or ntpd: chronyc -a makestep (as root, on that host)"});
+        {std::abs(offset.seconds) >= kMatters ? Severity::kWarning : Severity::kNote, "host clock",
+         fmt::format("{}: its clock is {:.1f} s {} that of rank 0, so times of files and log "
+                     "lines cannot be compared",
+                     offset.host, std::abs(offset.seconds), offset.seconds > 0 ? "ahead of" : "behind"),
+         "set the clocks with chrony or ntpd: chronyc -a makestep (as root, on that host)"});
   }
   if (found.empty() && !offsets.empty()) {
-    found.push_back({
-        .severity = Severity::kOk,
-        .subject = "host clock",
-        .evidence = fmt::format("all clocks are within {:.2f} ms of that of rank 0", most * 1e3),
-    });
+    found.push_back(
+        ok("host clock", fmt::format("all clocks are within {:.2f} ms of that of rank 0", most * 1e3)));
   }
   return found;
 }

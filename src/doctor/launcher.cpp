@@ -18,18 +18,12 @@ namespace convoke::doctor {
 
 std::vector<Finding> check_launcher(const run::Machine& machine) {
   if (std::string warning = mpi::launcher_warning(machine.ranks); !warning.empty()) {
-    return {{.severity = Severity::kError,
-             .subject = "launcher",
-             .evidence = std::move(warning),
-             .remedy = fmt::format("use the mpirun of {} (see mpirun --version), or srun --mpi=pmix",
-                                   mpi::Session::library_version())}};
+    return {error("launcher", std::move(warning),
+                  fmt::format("use the mpirun of {} (see mpirun --version), or srun --mpi=pmix",
+                              mpi::Session::library_version()))};
   }
-  return {{
-      .severity = Severity::kOk,
-      .subject = "launcher",
-      .evidence = fmt::format("{} in one MPI world on {}, {}", counted(machine.ranks, "rank"),
-                              counted(machine.nodes, "host"), mpi::Session::library_version()),
-  }};
+  return {ok("launcher", fmt::format("{} in one MPI world on {}, {}", counted(machine.ranks, "rank"),
+                                     counted(machine.nodes, "host"), mpi::Session::library_version()))};
 }
 
 namespace {
@@ -84,8 +78,7 @@ bool says_where(const fs::path& process, int pid) {
 }
 
 bool chosen_here() {
-  return std::any_of(kVariables.begin(), kVariables.end(),
-                     [](const char* name) { return os::variable(name).has_value(); });
+  return std::ranges::any_of(kVariables, [](const char* name) { return os::variable(name).has_value(); });
 }
 
 }  // namespace

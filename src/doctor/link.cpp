@@ -77,15 +77,12 @@ std::string describe(const Link& link) {
 }  // namespace
 
 std::vector<Link> measure_links(const run::Machine& machine, const mpi::Communicator& world) {
-  constexpr int kMostHosts = 32;
-  const auto node_of = [&](int rank) { return machine.placements[static_cast<std::size_t>(rank)].node; };
+  constexpr std::size_t kMostHosts = 32;
   // Within the hosts, all at the same time.
   Settings mine;
-  const int node = node_of(machine.rank);
+  const int node = machine.placements[static_cast<std::size_t>(machine.rank)].node;
   if (machine.local_rank == 0 && machine.local_ranks > 1) {
-    int second = node + 1;
-    while (node_of(second) != node) ++second;
-    const Link link = measure(second, machine, world);
+    const Link link = measure(ranks_of(machine.placements, node)[1], machine, world);
     mine = {{"host", link.from}, {"latency", link.latency_seconds}, {"rate", link.bytes_per_second}};
   } else if (machine.local_rank == 1) {
     be_measured(node, world);
@@ -101,9 +98,8 @@ std::vector<Link> measure_links(const run::Machine& machine, const mpi::Communic
                      .bytes_per_second = read.get("rate", 0.0)});
   }
   // Between the hosts, one after the other.
-  for (int rank = 1, hosts = 1; rank < machine.ranks && hosts < kMostHosts; ++rank) {
-    if (node_of(rank) != rank) continue;
-    ++hosts;
+  const std::vector<int> nodes = nodes_of(machine.placements);
+  for (const int rank : std::span(nodes).first(std::min(nodes.size(), kMostHosts)).subspan(1)) {
     if (world.root()) links.push_back(measure(rank, machine, world));
     if (world.rank() == rank) be_measured(0, world);
   }
@@ -115,11 +111,7 @@ std::vector<Finding> check_links(const std::vector<Link>& links, std::uint64_t g
   constexpr double kSlowWithin = 100e-6, kSlowBetween = 500e-6, kThin = 80e6;
   std::vector<Finding> found;
   for (const Link& link : links) {
-    Finding finding{
-        .severity = Severity::kOk,
-        .subject = "messages",
-        .evidence = describe(link),
-    };
+    Finding finding = ok("messages", describe(link));
     if (link.within() && link.latency_seconds > kSlowWithin) {
       finding.severity = Severity::kWarning;
       finding.evidence += "; a few microseconds are normal, unless ranks wait for the same core";

@@ -173,33 +173,26 @@ std::vector<Finding> check_networks(const std::vector<HostNetwork>& hosts) {
       owners[each.name + " " + each.address].push_back(host.host);
     }
     if (texts.empty()) {
-      found.push_back(
-          {.severity = Severity::kNote,  // the ranks did find each other
-           .subject = "network",
-           .evidence = fmt::format(
-               "{}: the settings leave no interface for MPI over TCP (btl_tcp_if_include = \"{}\", "
-               "btl_tcp_if_exclude = \"{}\"), so messages use another transport",
-               host.host, host.include, host.exclude),
-           .remedy = "to use TCP: " + include_remedy(hosts)});
+      // The ranks did find each other.
+      found.push_back(note(
+          "network",
+          fmt::format("{}: the settings leave no interface for MPI over TCP (btl_tcp_if_include = \"{}\", "
+                      "btl_tcp_if_exclude = \"{}\"), so messages use another transport",
+                      host.host, host.include, host.exclude),
+          "to use TCP: " + include_remedy(hosts)));
     }
     uses.push_back(fmt::format("{}: {}", host.host, join(texts)));
   }
   for (const auto& [interface, owning] : owners) {
     if (owning.size() <= 1) continue;
-    found.push_back(
-        {.severity = Severity::kWarning,
-         .subject = "network",
-         .evidence = fmt::format("{} is the same on {} hosts ({}), like the bridges of containers: "
-                                 "messages to it do not leave the host, and MPI may wait for ever",
-                                 interface, owning.size(), join(owning)),
-         .remedy = include_remedy(hosts)});
+    found.push_back(warning("network",
+                            fmt::format("{} is the same on {} hosts ({}), like the bridges of containers: "
+                                        "messages to it do not leave the host, and MPI may wait for ever",
+                                        interface, owning.size(), join(owning)),
+                            include_remedy(hosts)));
   }
   if (found.empty()) {
-    found.push_back({
-        .severity = Severity::kOk,
-        .subject = "network",
-        .evidence = "MPI over TCP uses " + join(uses, "; "),
-    });
+    found.push_back(ok("network", "MPI over TCP uses " + join(uses, "; ")));
   }
   return found;
 }
@@ -207,19 +200,18 @@ std::vector<Finding> check_networks(const std::vector<HostNetwork>& hosts) {
 std::vector<Finding> check_yielding(const run::Machine& machine, const std::vector<HostNetwork>& hosts) {
   std::vector<Finding> found;
   std::size_t index = 0;
-  for (int node = 0; node < machine.ranks && index < hosts.size(); ++node) {
-    if (machine.placements[static_cast<std::size_t>(node)].node != node) continue;
+  for (const int node : nodes_of(machine.placements)) {
+    if (index == hosts.size()) break;
     const HostNetwork& host = hosts[index++];
     for (const run::Sharing& sharing : run::sharings(machine.placements, node)) {
       if (!has_more_ranks_than_cores(sharing) || host.yields) continue;
       found.push_back(
-          {.severity = Severity::kWarning,
-           .subject = "oversubscription",
-           .evidence = fmt::format("{}: {} ranks share {}, and a waiting rank keeps its core "
-                                   "busy: a small message takes 10 ms instead of 0.05 ms",
-                                   host.host, sharing.ranks.size(), counted(sharing.cores.size(), "core")),
-           .remedy = "start fewer ranks, or use mpirun --mca mpi_yield_when_idle 1 (mpirun "
-                     "--oversubscribe sets it)"});
+          warning("oversubscription",
+                  fmt::format("{}: {} ranks share {}, and a waiting rank keeps its core "
+                              "busy: a small message takes 10 ms instead of 0.05 ms",
+                              host.host, sharing.ranks.size(), counted(sharing.cores.size(), "core")),
+                  "start fewer ranks, or use mpirun --mca mpi_yield_when_idle 1 (mpirun "
+                  "--oversubscribe sets it)"));
     }
   }
   return found;

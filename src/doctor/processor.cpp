@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <fstream>
 #include <map>
 #include <set>
@@ -47,13 +46,12 @@ void check_instruction_sets(const std::vector<Processor>& ranks, std::vector<Fin
     parts.push_back(fmt::format("{} on {}", set, fmt::join(where, ", ")));
   }
   found.push_back(
-      {.severity = Severity::kWarning,
-       .subject = "instruction set",
-       .evidence = fmt::format("ranks have different instruction sets: some wait for others, and they may "
-                               "round or store parameters differently: {}",
-                               join(parts, "; ")),
-       .remedy = "request nodes of one kind (sbatch --constraint), or use the same set on all ranks: "
-                 "mpirun -x ONEDNN_MAX_CPU_ISA=AVX2"});
+      warning("instruction set",
+              fmt::format("ranks have different instruction sets: some wait for others, and they may "
+                          "round or store parameters differently: {}",
+                          join(parts, "; ")),
+              "request nodes of one kind (sbatch --constraint), or use the same set on all ranks: "
+              "mpirun -x ONEDNN_MAX_CPU_ISA=AVX2"));
 }
 
 void check_governor(const Processor& host, std::vector<Finding>& found) {
@@ -64,11 +62,10 @@ void check_governor(const Processor& host, std::vector<Finding>& found) {
     return;
   }
   const bool low = host.governor == "powersave" || host.governor == "userspace";
-  found.push_back({.severity = low ? Severity::kWarning : Severity::kNote,
-                   .subject = "clock",
-                   .evidence = fmt::format("{}: the frequency governor of the processor is {}{}", host.host,
-                                           host.governor, low ? ", which keeps the clock low" : ""),
-                   .remedy = "cpupower frequency-set -g performance (as root, on that host)"});
+  found.push_back({low ? Severity::kWarning : Severity::kNote, "clock",
+                   fmt::format("{}: the frequency governor of the processor is {}{}", host.host,
+                               host.governor, low ? ", which keeps the clock low" : ""),
+                   "cpupower frequency-set -g performance (as root, on that host)"});
 }
 
 }  // namespace
@@ -103,30 +100,24 @@ std::vector<Finding> check_processors(const std::vector<Processor>& ranks) {
     if (rank.measured_ghz <= 0) continue;
     if (rank.measured_ghz < 0.8 * fastest) {
       found.push_back(
-          {.severity = Severity::kWarning,
-           .subject = "clock",
-           .evidence = fmt::format("{}: a busy core runs at {:.2f} GHz, but at {:.2f} GHz on the fastest "
-                                   "host; in synchronous training all ranks wait for the slowest",
-                                   rank.host, rank.measured_ghz, fastest),
-           .remedy = "leave that host out, or check its load, its governor and its temperature"});
+          warning("clock",
+                  fmt::format("{}: a busy core runs at {:.2f} GHz, but at {:.2f} GHz on the fastest "
+                              "host; in synchronous training all ranks wait for the slowest",
+                              rank.host, rank.measured_ghz, fastest),
+                  "leave that host out, or check its load, its governor and its temperature"));
     } else if (rank.measured_ghz < 0.6 * rank.largest_ghz) {
-      found.push_back(
-          {.severity = Severity::kNote,
-           .subject = "clock",
-           .evidence = fmt::format("{}: a busy core runs at {:.2f} GHz; the maximum is {:.2f} GHz", rank.host,
-                                   rank.measured_ghz, rank.largest_ghz),
-           .remedy = "check its load, its governor and its temperature"});
+      found.push_back(note("clock",
+                           fmt::format("{}: a busy core runs at {:.2f} GHz; the maximum is {:.2f} GHz",
+                                       rank.host, rank.measured_ghz, rank.largest_ghz),
+                           "check its load, its governor and its temperature"));
     }
   }
   if (found.empty()) {
     const Processor& first = ranks.front();
     const std::string clock =
         first.measured_ghz > 0 ? fmt::format(", a busy core at {:.2f} GHz", first.measured_ghz) : "";
-    found.push_back({
-        .severity = Severity::kOk,
-        .subject = "instruction set",
-        .evidence = fmt::format("{} on all ranks ({}{})", first.instruction_set, first.model, clock),
-    });
+    found.push_back(ok("instruction set",
+                       fmt::format("{} on all ranks ({}{})", first.instruction_set, first.model, clock)));
   }
   return found;
 }

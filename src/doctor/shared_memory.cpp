@@ -27,11 +27,8 @@ std::string read_neighbor(const run::Machine& machine, const mpi::Communicator& 
   const std::uint64_t word = 0x636f6e766f6b65;
   Word there{getpid(), &word};
   const auto bytes = std::as_writable_bytes(std::span(&there, 1));
-  std::vector<int> local;
   const int node = machine.placements[static_cast<std::size_t>(machine.rank)].node;
-  for (int rank = 0; rank < machine.ranks && local.size() < 2; ++rank) {
-    if (machine.placements[static_cast<std::size_t>(rank)].node == node) local.push_back(rank);
-  }
+  const std::vector<int> local = ranks_of(machine.placements, node);
   std::int32_t failed = 0;
   const auto answer = std::as_writable_bytes(std::span(&failed, 1));
   if (local.size() < 2) return {};
@@ -93,41 +90,34 @@ std::vector<Finding> check_shared_memory(const std::vector<SharedMemorySpace>& h
   for (const SharedMemorySpace& space : hosts) {
     const std::uint64_t own = kPerRank * static_cast<std::uint64_t>(space.ranks);
     if (!space.unshared.empty()) {
-      found.push_back(
-          {.severity = Severity::kWarning,
-           .subject = "shared memory",
-           .evidence = space.unshared + "; each keeps its own copy of the model and of the samples",
-           .remedy = "run all ranks of a host in one container"});
+      found.push_back(warning("shared memory",
+                              space.unshared + "; each keeps its own copy of the model and of the samples",
+                              "run all ranks of a host in one container"));
     }
     if (space.ranks > 1 && space.total < own) {
       const std::string instead =
           space.folder == "/dev/shm" ? "" : fmt::format("; messages use files in {}", space.folder);
-      found.push_back({.severity = Severity::kWarning,
-                       .subject = "shared memory",
-                       .evidence = fmt::format("{}: /dev/shm has only {} for {} ranks{}", space.host,
-                                               format_bytes(space.total), space.ranks, instead),
-                       .remedy = fmt::format("mount -o remount,size={0}m /dev/shm (as root), docker run "
-                                             "--shm-size={0}m",
-                                             (own >> 20) + 1)});
+      found.push_back(warning("shared memory",
+                              fmt::format("{}: /dev/shm has only {} for {} ranks{}", space.host,
+                                          format_bytes(space.total), space.ranks, instead),
+                              fmt::format("mount -o remount,size={0}m /dev/shm (as root), docker run "
+                                          "--shm-size={0}m",
+                                          (own >> 20) + 1)));
     }
     if (space.reading_refused.empty()) continue;
     const bool used = space.copies == "cma";
     found.push_back(
-        {.severity = used ? Severity::kWarning : Severity::kNote,
-         .subject = "cma",
-         .evidence = fmt::format(
-             "{}: ranks cannot read each other's memory ({}){}", space.host, space.reading_refused,
-             used ? ", but Open MPI is set to do so" : "; Convoke uses shared memory instead"),
-         .remedy = used ? "unset OMPI_MCA_btl_vader_single_copy_mechanism, or allow it: sysctl "
-                          "kernel.yama.ptrace_scope=0, docker run --cap-add=SYS_PTRACE"
-                        : ""});
+        {used ? Severity::kWarning : Severity::kNote, "cma",
+         fmt::format("{}: ranks cannot read each other's memory ({}){}", space.host, space.reading_refused,
+                     used ? ", but Open MPI is set to do so" : "; Convoke uses shared memory instead"),
+         used ? "unset OMPI_MCA_btl_vader_single_copy_mechanism, or allow it: sysctl "
+                "kernel.yama.ptrace_scope=0, docker run --cap-add=SYS_PTRACE"
+              : ""});
   }
   if (found.empty() && !hosts.empty()) {
     const SharedMemorySpace& first = hosts.front();
     found.push_back(
-        {.severity = Severity::kOk,
-         .subject = "shared memory",
-         .evidence = fmt::format("shared by the ranks of each host; messages use {}", first.folder)});
+        ok("shared memory", fmt::format("shared by the ranks of each host; messages use {}", first.folder)));
   }
   return found;
 }

@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
@@ -50,8 +49,8 @@ Storage describe(const std::string& role, const fs::path& path) {
   storage.path = path.string();
   if (struct statfs system{}; ::statfs(path.c_str(), &system) == 0) {
     const auto magic = static_cast<std::uint32_t>(system.f_type);
-    const auto it = std::find_if(kFileSystems.begin(), kFileSystems.end(),
-                                 [&](const FileSystem& known) { return known.magic == magic; });
+    const auto it =
+        std::ranges::find_if(kFileSystems, [&](const FileSystem& known) { return known.magic == magic; });
     storage.type = it == kFileSystems.end() ? "" : it->name;
     storage.network = it != kFileSystems.end() && it->network;
     storage.free = static_cast<std::uint64_t>(system.f_bavail) * static_cast<std::uint64_t>(system.f_bsize);
@@ -159,11 +158,7 @@ std::vector<Finding> check_storage(const std::vector<Storage>& places, std::uint
   constexpr std::uint64_t kCheckpoints = 4;  // the newest two, the best, and the one being written
   std::vector<Finding> found;
   for (const Storage& place : places) {
-    Finding finding{
-        .severity = Severity::kOk,
-        .subject = "storage",
-        .evidence = describe(place),
-    };
+    Finding finding = ok("storage", describe(place));
     const bool runs = place.role == "runs";
     const std::uint64_t wanted = std::max(kLeast, kCheckpoints * checkpoint);
     if (!place.failure.empty()) {

@@ -86,14 +86,6 @@ std::set<int> memory_of(const run::Placement& placement, std::span<const os::Log
   return nodes;
 }
 
-std::vector<int> ranks_on(const run::Machine& machine, int node) {
-  std::vector<int> ranks;
-  for (int rank = 0; rank < machine.ranks; ++rank) {
-    if (machine.placements[static_cast<std::size_t>(rank)].node == node) ranks.push_back(rank);
-  }
-  return ranks;
-}
-
 }  // namespace
 
 Topology gather_topology(const run::Machine& machine, const mpi::Communicator& world) {
@@ -137,14 +129,13 @@ std::vector<Finding> check_smt(const run::Machine& machine, const Topology& topo
       const int cores = static_cast<int>(sharing.cores.size());
       if (running <= cores || running > static_cast<int>(cpus.size())) continue;
       found.push_back(
-          {.severity = Severity::kWarning,
-           .subject = "smt",
-           .evidence = fmt::format("{}: {} threads have {} CPUs, but these are hardware threads of only {} "
-                                   "({} each), and share their arithmetic units",
-                                   machine.placements[static_cast<std::size_t>(node)].host, running,
-                                   cpus.size(), counted(cores, "core"), together),
-           .remedy = "use one thread or rank for each core: run.threads = \"auto\", mpirun without "
-                     "--use-hwthread-cpus, sbatch --hint=nomultithread"});
+          warning("smt",
+                  fmt::format("{}: {} threads have {} CPUs, but these are hardware threads of only {} "
+                              "({} each), and share their arithmetic units",
+                              machine.placements[static_cast<std::size_t>(node)].host, running, cpus.size(),
+                              counted(cores, "core"), together),
+                  "use one thread or rank for each core: run.threads = \"auto\", mpirun without "
+                  "--use-hwthread-cpus, sbatch --hint=nomultithread"));
     }
   }
   return found;
@@ -156,7 +147,7 @@ std::vector<Finding> check_numa(const run::Machine& machine, const Topology& top
     const std::set<int> nodes = all_of(&os::LogicalCpu::node, host);
     if (nodes.size() <= 1) continue;
     std::vector<int> across;
-    const std::vector<int> ranks = ranks_on(machine, node);
+    const std::vector<int> ranks = ranks_of(machine.placements, node);
     for (const int rank : ranks) {
       if (memory_of(machine.placements[static_cast<std::size_t>(rank)], host).size() > 1)
         across.push_back(rank);
@@ -164,15 +155,13 @@ std::vector<Finding> check_numa(const run::Machine& machine, const Topology& top
     if (across.empty()) continue;
     const std::size_t per_memory = std::max<std::size_t>(1, ranks.size() / nodes.size());
     const std::size_t each = cores_by_memory(host).size() / nodes.size() / per_memory;
-    found.push_back(
-        {.severity = ranks.size() >= nodes.size() ? Severity::kWarning : Severity::kNote,
-         .subject = "numa",
-         .evidence = fmt::format("{}: the cores of {} {} belong to several of the {} NUMA nodes; memory "
+    found.push_back({ranks.size() >= nodes.size() ? Severity::kWarning : Severity::kNote, "numa",
+                     fmt::format("{}: the cores of {} {} belong to several of the {} NUMA nodes; memory "
                                  "of another node is slower",
                                  machine.placements[static_cast<std::size_t>(node)].host,
                                  plural(std::ssize(across), "rank"), os::format_ranges(across), nodes.size()),
-         .remedy = fmt::format("give each NUMA node its own ranks: mpirun --map-by ppr:{}:numa:PE={}",
-                               per_memory, std::max<std::size_t>(1, each))});
+                     fmt::format("give each NUMA node its own ranks: mpirun --map-by ppr:{}:numa:PE={}",
+                                 per_memory, std::max<std::size_t>(1, each))});
   }
   return found;
 }
@@ -191,19 +180,17 @@ std::vector<Finding> check_speeds(const run::Machine& machine, const Topology& t
         fast.push_back(cpu.cpu);
       }
     }
-    const bool used = std::ranges::any_of(ranks_on(machine, node), [&](int rank) {
+    const bool used = std::ranges::any_of(ranks_of(machine.placements, node), [&](int rank) {
       return std::ranges::any_of(machine.placements[static_cast<std::size_t>(rank)].cores,
                                  [&](int core) { return slow.contains(core); });
     });
     if (!used) continue;
     found.push_back(
-        {.severity = Severity::kNote,
-         .subject = "cores",
-         .evidence = fmt::format("{}: {} of the {} cores are slower than the others, which wait for them",
-                                 machine.placements[static_cast<std::size_t>(node)].host, slow.size(),
-                                 cores_by_memory(host).size()),
-         .remedy =
-             fmt::format("compare with the fast cores alone: taskset -c \"{}\"", os::format_ranges(fast))});
+        note("cores",
+             fmt::format("{}: {} of the {} cores are slower than the others, which wait for them",
+                         machine.placements[static_cast<std::size_t>(node)].host, slow.size(),
+                         cores_by_memory(host).size()),
+             fmt::format("compare with the fast cores alone: taskset -c \"{}\"", os::format_ranges(fast))));
   }
   return found;
 }
@@ -215,7 +202,7 @@ std::string binding_map(const run::Machine& machine, const Topology& topology, i
     const run::Placement& first = machine.placements[static_cast<std::size_t>(node)];
     text += fmt::format("{}: {}{}{}\n", first.host, counted(cores.size(), "core"), parts_of(host),
                         first.quota > 0 ? fmt::format(", {:.1f} CPUs granted", first.quota) : "");
-    const std::vector<int> ranks = ranks_on(machine, node);
+    const std::vector<int> ranks = ranks_of(machine.placements, node);
     os::WorkerPlace place{.workers_of_host = 0};
     for (const int rank : ranks) place.workers_of_host += machine.threads_of(rank, threads);
     for (const int rank : ranks) {

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "convoke/data/stored_layout.hpp"

@@ -2,6 +2,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "convoke/core/settings.hpp"
@@ -21,6 +22,19 @@ struct Finding {
   std::string evidence = {};  ///< the facts, with host, ranks and numbers
   std::string remedy = {};    ///< the command or setting that fixes it; empty: nothing to do
 };
+
+inline Finding ok(std::string subject, std::string evidence) {
+  return {Severity::kOk, std::move(subject), std::move(evidence)};
+}
+inline Finding note(std::string subject, std::string evidence, std::string remedy = {}) {
+  return {Severity::kNote, std::move(subject), std::move(evidence), std::move(remedy)};
+}
+inline Finding warning(std::string subject, std::string evidence, std::string remedy) {
+  return {Severity::kWarning, std::move(subject), std::move(evidence), std::move(remedy)};
+}
+inline Finding error(std::string subject, std::string evidence, std::string remedy) {
+  return {Severity::kError, std::move(subject), std::move(evidence), std::move(remedy)};
+}
 
 /// The highest severity; kOk if there are no findings.
 Severity worst(std::span<const Finding> findings);
