@@ -25,13 +25,12 @@ std::int32_t vote(const Neighbors& neighbors, std::span<const std::int32_t> labe
   return elected;
 }
 
-Matrix rows_of(const Matrix& points, std::span<const std::int64_t> chosen) {
-  Matrix rows(static_cast<std::int64_t>(chosen.size()), points.columns);
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    std::copy_n(points.row(chosen[i]).begin(), points.columns,
-                rows.row(static_cast<std::int64_t>(i)).begin());
-  }
-  return rows;
+// Keeps the first `most` in the order of `before`.
+template <class Before>
+void keep_first(std::vector<Atypical>& found, std::size_t most, const Before& before) {
+  const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.size()));
+  std::partial_sort(found.begin(), end, found.end(), before);
+  found.erase(end, found.end());
 }
 
 }  // namespace
@@ -40,15 +39,15 @@ std::vector<Atypical> far_from_their_class(const Matrix& points, std::span<const
                                            std::int64_t k, std::size_t most) {
   ensure(static_cast<std::int64_t>(labels.size()) == points.rows && !labels.empty(),
          "a label for each sample");
-  std::vector<std::vector<std::int64_t>> classes(
-      static_cast<std::size_t>(*std::max_element(labels.begin(), labels.end())) + 1);
+  std::vector<std::vector<std::int64_t>> classes(static_cast<std::size_t>(*std::ranges::max_element(labels)) +
+                                                 1);
   for (std::size_t i = 0; i < labels.size(); ++i) {
     classes[static_cast<std::size_t>(labels[i])].push_back(static_cast<std::int64_t>(i));
   }
   std::vector<Atypical> found;
   for (const std::vector<std::int64_t>& members : classes) {
     if (static_cast<std::int64_t>(members.size()) <= k + 1) continue;
-    const Neighbors near = nearest_neighbors(rows_of(points, members), k);
+    const Neighbors near = nearest_neighbors(rows_at(points, members), k);
     std::vector<double> distances;
     for (std::size_t i = 0; i < members.size(); ++i) {
       distances.push_back(near.distance_of(static_cast<std::int64_t>(i), k - 1));
@@ -59,17 +58,15 @@ std::vector<Atypical> far_from_their_class(const Matrix& points, std::span<const
     if (!(*middle > 0)) continue;
     for (std::size_t i = 0; i < members.size(); ++i) found.push_back({members[i], distances[i] / *middle});
   }
-  const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.size()));
-  std::partial_sort(found.begin(), end, found.end(), [](const Atypical& a, const Atypical& b) {
+  keep_first(found, most, [](const Atypical& a, const Atypical& b) {
     return a.score != b.score ? a.score > b.score : a.point < b.point;
   });
-  found.erase(end, found.end());
   return found;
 }
 
-std::vector<SuspectLabel> suspect_labels(const Neighbors& neighbors, std::span<const std::int32_t> labels,
-                                         std::size_t most) {
-  std::vector<SuspectLabel> found;
+std::vector<Atypical> suspect_labels(const Neighbors& neighbors, std::span<const std::int32_t> labels,
+                                     std::size_t most) {
+  std::vector<Atypical> found;
   if (neighbors.k == 0) return found;
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(labels.size()); ++i) {
     std::int64_t others = 0;
@@ -81,15 +78,12 @@ std::vector<SuspectLabel> suspect_labels(const Neighbors& neighbors, std::span<c
     found.push_back(
         {i, static_cast<double>(others) / static_cast<double>(neighbors.k), vote(neighbors, labels, i)});
   }
-  const auto before = [&](const SuspectLabel& a, const SuspectLabel& b) {
-    if (a.disagreement != b.disagreement) return a.disagreement > b.disagreement;
+  keep_first(found, most, [&](const Atypical& a, const Atypical& b) {
+    if (a.score != b.score) return a.score > b.score;
     const double to_a = neighbors.distance_of(a.point, 0);
     const double to_b = neighbors.distance_of(b.point, 0);
     return to_a != to_b ? to_a < to_b : a.point < b.point;
-  };
-  const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.size()));
-  std::partial_sort(found.begin(), end, found.end(), before);
-  found.erase(end, found.end());
+  });
   return found;
 }
 

@@ -32,7 +32,7 @@ void rank_column(const Matrix& samples, std::int64_t column, Matrix& ranks) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(samples.rows));
   std::iota(order.begin(), order.end(), 0);
   const auto value = [&](std::int64_t row) { return samples(row, column); };
-  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return value(a) < value(b); });
+  std::ranges::sort(order, [&](auto a, auto b) { return value(a) < value(b); });
   for (std::size_t first = 0, end = 0; first < order.size(); first = end) {
     while (end < order.size() && value(order[end]) == value(order[first])) ++end;
     for (std::size_t i = first; i < end; ++i)
@@ -68,7 +68,7 @@ std::vector<double> correlation_ratios(const Matrix& samples, std::span<const st
   ensure(static_cast<std::int64_t>(labels.size()) == samples.rows && !labels.empty(),
          "a label for each sample");
   const auto [x, squares] = centered(samples);
-  const auto classes = static_cast<Eigen::Index>(*std::max_element(labels.begin(), labels.end()) + 1);
+  const auto classes = static_cast<Eigen::Index>(*std::ranges::max_element(labels) + 1);
   RowMajor sums = RowMajor::Zero(classes, samples.columns);
   Eigen::VectorXd counts = Eigen::VectorXd::Zero(classes);
   for (std::size_t i = 0; i < labels.size(); ++i) {

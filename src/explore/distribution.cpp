@@ -31,7 +31,7 @@ BoxPlot box_of(std::int64_t count, const At& at) {
 }  // namespace
 
 BoxPlot box_plot(std::vector<float>& values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   return box_of(static_cast<std::int64_t>(values.size()),
                 [&](std::int64_t i) { return static_cast<double>(values[static_cast<std::size_t>(i)]); });
 }
@@ -59,7 +59,7 @@ Moments moments(const ByteCounts& counts) {
   const double mean = static_cast<double>(sum) / static_cast<double>(n);
   const double variance = static_cast<double>(squares) / static_cast<double>(n) - mean * mean;
   const auto seen = [](std::int64_t count) { return count > 0; };
-  const auto first = std::find_if(counts.begin(), counts.end(), seen) - counts.begin();
+  const auto first = std::ranges::find_if(counts, seen) - counts.begin();
   const auto last = 255 - (std::find_if(counts.rbegin(), counts.rend(), seen) - counts.rbegin());
   return {n, mean, std::sqrt(std::max(0.0, variance)), static_cast<double>(first), static_cast<double>(last)};
 }
@@ -72,14 +72,14 @@ Moments moments(std::span<const float> values) {
   const double mean = sum / n;
   double squares = 0;
   for (const float x : values) squares += (static_cast<double>(x) - mean) * (static_cast<double>(x) - mean);
-  const auto [least, largest] = std::minmax_element(values.begin(), values.end());
+  const auto [least, largest] = std::ranges::minmax_element(values);
   return {static_cast<std::int64_t>(values.size()), mean, std::sqrt(squares / n), static_cast<double>(*least),
           static_cast<double>(*largest)};
 }
 
 Histogram histogram(std::span<const float> values, std::size_t bins) {
   if (values.empty()) return {};
-  const auto [least, largest] = std::minmax_element(values.begin(), values.end());
+  const auto [least, largest] = std::ranges::minmax_element(values);
   const auto begin = static_cast<double>(*least);
   const double range = static_cast<double>(*largest) - begin;
   if (!(range > 0)) return {begin, 1, {static_cast<std::int64_t>(values.size())}};

@@ -10,33 +10,19 @@ namespace {
 
 struct Entry {
   std::uint32_t checksum;
-  Place place;
+  SampleIndex at;
   auto operator<=>(const Entry&) const = default;
 };
 
 /// Equal samples, in the order of the dataset.
-using Group = std::vector<Place>;
+using Group = std::vector<SampleIndex>;
 
-template <class T>
-void read_bytes(const data::DatasetReader& reader, Place place, std::vector<std::byte>& bytes) {
-  std::vector<T> values(reader.sample_size());
-  reader.read(place.split, place.index, std::span(values));
-  const auto read = std::as_bytes(std::span(values));
-  bytes.assign(read.begin(), read.end());
-}
-
-std::vector<std::byte> bytes_at(const data::DatasetReader& reader, Place place) {
+std::vector<std::byte> bytes_at(const data::DatasetReader& reader, SampleIndex at) {
   std::vector<std::byte> bytes;
-  switch (reader.info().sample_type) {
-    case data::SampleType::kUint8:
-      read_bytes<std::uint8_t>(reader, place, bytes);
-      break;
-    case data::SampleType::kInt32:
-      read_bytes<std::int32_t>(reader, place, bytes);
-      break;
-    default:
-      read_bytes<float>(reader, place, bytes);
-  }
+  with_values(reader, at, [&](const auto& values) {
+    const auto read = std::as_bytes(std::span(values));
+    bytes.assign(read.begin(), read.end());
+  });
   return bytes;
 }
 
@@ -45,31 +31,32 @@ std::vector<Group> equal_groups(const data::DatasetReader& reader, std::span<con
   std::vector<std::vector<std::byte>> contents;
   std::vector<Group> groups;
   for (const Entry& entry : entries) {
-    std::vector<std::byte> bytes = bytes_at(reader, entry.place);
+    std::vector<std::byte> bytes = bytes_at(reader, entry.at);
     const auto same = std::find(contents.begin(), contents.end(), bytes);
     if (same == contents.end()) {
       contents.push_back(std::move(bytes));
-      groups.push_back({entry.place});
+      groups.push_back({entry.at});
     } else {
-      groups[static_cast<std::size_t>(same - contents.begin())].push_back(entry.place);
+      groups[static_cast<std::size_t>(same - contents.begin())].push_back(entry.at);
     }
   }
   return groups;
 }
 
+std::int32_t label_of(const data::DatasetReader& reader, SampleIndex at) {
+  return reader.splits()[at.split].labels[static_cast<std::size_t>(at.index)];
+}
+
 void count(const data::DatasetReader& reader, const Group& group, Duplicates& result) {
-  const auto label_of = [&](Place place) {
-    return reader.splits()[place.split].labels[static_cast<std::size_t>(place.index)];
-  };
   std::vector<bool> seen(reader.splits().size(), false);  // splits of the group so far
   seen[group.front().split] = true;
   for (std::size_t i = 1; i < group.size(); ++i) {
-    const Place place = group[i];
+    const SampleIndex at = group[i];
     ++result.repeated;
-    result.contradictory += label_of(place) != label_of(group.front()) ? 1 : 0;
-    for (std::size_t a = 0; a < seen.size(); ++a) result.between[a][place.split] += seen[a] ? 1 : 0;
-    seen[place.split] = true;
-    result.examples.push_back({group.front(), place});
+    result.contradictory += label_of(reader, at) != label_of(reader, group.front()) ? 1 : 0;
+    for (std::size_t a = 0; a < seen.size(); ++a) result.between[a][at.split] += seen[a] ? 1 : 0;
+    seen[at.split] = true;
+    result.examples.push_back({group.front(), at});
   }
 }
 
@@ -93,7 +80,7 @@ Duplicates find_duplicates(const data::DatasetReader& reader,
       entries.push_back({checksums[split][i], {split, static_cast<std::int64_t>(i)}});
     }
   }
-  std::sort(entries.begin(), entries.end());
+  std::ranges::sort(entries);
 
   Duplicates result;
   result.between.assign(checksums.size(), std::vector<std::int64_t>(checksums.size(), 0));
@@ -106,13 +93,10 @@ Duplicates find_duplicates(const data::DatasetReader& reader,
     first = last;
   }
   const auto rank = [&](const Duplicates::Pair& pair) {
-    const auto label = [&](Place p) {
-      return reader.splits()[p.split].labels[static_cast<std::size_t>(p.index)];
-    };
-    if (label(pair.first) != label(pair.second)) return 0;
+    if (label_of(reader, pair.first) != label_of(reader, pair.second)) return 0;
     return pair.first.split != pair.second.split ? 1 : 2;
   };
-  std::sort(result.examples.begin(), result.examples.end(), [&](const auto& a, const auto& b) {
+  std::ranges::sort(result.examples, [&](const auto& a, const auto& b) {
     return std::tuple(rank(a), a.first, a.second) < std::tuple(rank(b), b.first, b.second);
   });
   result.examples.resize(std::min(result.examples.size(), most_examples));

@@ -30,14 +30,6 @@ std::vector<std::int64_t> sizes_of(const data::DatasetReader& reader) {
   return sizes;
 }
 
-Matrix rows_at(const Matrix& matrix, std::span<const std::int64_t> rows) {
-  Matrix chosen(std::ssize(rows), matrix.columns);
-  for (std::int64_t i = 0; i < chosen.rows; ++i) {
-    std::copy_n(matrix.row(rows[static_cast<std::size_t>(i)]).begin(), matrix.columns, chosen.row(i).begin());
-  }
-  return chosen;
-}
-
 Matrix columns_at(const Matrix& matrix, std::span<const std::int64_t> columns) {
   Matrix chosen(matrix.rows, std::ssize(columns));
   for (std::int64_t r = 0; r < chosen.rows; ++r) {
@@ -46,18 +38,6 @@ Matrix columns_at(const Matrix& matrix, std::span<const std::int64_t> columns) {
     }
   }
   return chosen;
-}
-
-// Returns the places of the `most` largest values, ascending.
-std::vector<std::int64_t> largest(const std::vector<double>& values, std::int64_t most) {
-  std::vector<std::int64_t> places(values.size());
-  std::iota(places.begin(), places.end(), 0);
-  std::stable_sort(places.begin(), places.end(), [&](std::int64_t a, std::int64_t b) {
-    return values[static_cast<std::size_t>(a)] > values[static_cast<std::size_t>(b)];
-  });
-  places.resize(std::min(places.size(), static_cast<std::size_t>(most)));
-  std::sort(places.begin(), places.end());
-  return places;
 }
 
 double distance_between(const Matrix& rows, std::int64_t a, std::int64_t b) {
@@ -117,20 +97,20 @@ std::vector<NearPair> nearest_pairs(const data::DatasetReader& reader, const Com
       if (distance > 0) candidates.push_back({distance, std::min(a, b), std::max(a, b)});
     }
   }
-  std::sort(candidates.begin(), candidates.end());
+  std::ranges::sort(candidates);
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   candidates.resize(std::min(candidates.size(), most));
   std::vector<NearPair> pairs;
   for (const Candidate& candidate : candidates) {
-    pairs.push_back({exhibit(reader, comparison.places[static_cast<std::size_t>(candidate.a)]),
-                     exhibit(reader, comparison.places[static_cast<std::size_t>(candidate.b)]),
+    pairs.push_back({read_sample(reader, comparison.samples[static_cast<std::size_t>(candidate.a)]),
+                     read_sample(reader, comparison.samples[static_cast<std::size_t>(candidate.b)]),
                      candidate.distance});
   }
   return pairs;
 }
 
-std::vector<Exhibit> sheet_of(const data::DatasetReader& reader, std::int32_t label,
-                              const InspectionOptions& options) {
+std::vector<Sample> sheet_of(const data::DatasetReader& reader, std::int32_t label,
+                             const InspectionOptions& options) {
   for (std::size_t split = 0; split < reader.splits().size(); ++split) {
     std::vector<std::int64_t> members;
     const auto& labels = reader.splits()[split].labels;
@@ -138,10 +118,10 @@ std::vector<Exhibit> sheet_of(const data::DatasetReader& reader, std::int32_t la
       if (labels[i] == label) members.push_back(static_cast<std::int64_t>(i));
     }
     if (members.empty()) continue;
-    std::vector<Exhibit> sheet;
+    std::vector<Sample> sheet;
     for (const std::int64_t pick : keyed_sample(std::ssize(members), options.sheet, options.seed,
                                                 kDrawSheets + static_cast<std::uint64_t>(label))) {
-      sheet.push_back(exhibit(reader, {split, members[static_cast<std::size_t>(pick)]}));
+      sheet.push_back(read_sample(reader, {split, members[static_cast<std::size_t>(pick)]}));
     }
     return sheet;
   }
@@ -151,9 +131,9 @@ std::vector<Exhibit> sheet_of(const data::DatasetReader& reader, std::int32_t la
 void compare(const data::DatasetReader& reader, const InspectionOptions& options, Inspection& result) {
   // 1. Convert a sample of all splits to vectors.
   Comparison& comparison = result.comparison;
-  comparison.places = sample_places(sizes_of(reader), options.sample, options.seed, kDrawSample);
-  for (const Place& place : comparison.places) {
-    comparison.labels.push_back(reader.splits()[place.split].labels[static_cast<std::size_t>(place.index)]);
+  comparison.samples = sample_of_splits(sizes_of(reader), options.sample, options.seed, kDrawSample);
+  for (const SampleIndex& at : comparison.samples) {
+    comparison.labels.push_back(reader.splits()[at.split].labels[static_cast<std::size_t>(at.index)]);
   }
   std::vector<double> mean, deviation;
   for (const Moments& channel : result.survey.splits.front().channels) {
@@ -161,7 +141,7 @@ void compare(const data::DatasetReader& reader, const InspectionOptions& options
     deviation.push_back(channel.deviation);
   }
   options.progress("reading a sample", 0);
-  const Vectors vectors = vectors_of(reader, comparison.places, mean, deviation);
+  const Vectors vectors = vectors_of(reader, comparison.samples, mean, deviation);
   comparison.vectors = vectors.what;
   comparison.vector_shape = vectors.shape;
 
@@ -181,16 +161,13 @@ void compare(const data::DatasetReader& reader, const InspectionOptions& options
   const Neighbors neighbors = nearest_neighbors(scores, kNeighbors);
   comparison.neighbor_accuracy = neighbor_accuracy(neighbors, comparison.labels);
   result.near_pairs = nearest_pairs(reader, comparison, vectors.rows, neighbors, options.listed);
-  const auto show = [&](std::int64_t point) {
-    return exhibit(reader, comparison.places[static_cast<std::size_t>(point)]);
+  const auto show_all = [&](const std::vector<Atypical>& found, std::vector<Outlier>& shown) {
+    for (const Atypical& each : found) {
+      shown.push_back({read_sample(reader, comparison.samples[static_cast<std::size_t>(each.point)]), each});
+    }
   };
-  for (const Atypical& outlier :
-       far_from_their_class(scores, comparison.labels, kOwnNeighbors, options.listed)) {
-    result.far.push_back({show(outlier.point), outlier.score, -1});
-  }
-  for (const SuspectLabel& outlier : suspect_labels(neighbors, comparison.labels, options.listed)) {
-    result.suspect_labels.push_back({show(outlier.point), outlier.disagreement, outlier.majority});
-  }
+  show_all(far_from_their_class(scores, comparison.labels, kOwnNeighbors, options.listed), result.far);
+  show_all(suspect_labels(neighbors, comparison.labels, options.listed), result.suspect_labels);
 
   // 3. Map some of them.
   options.progress("t-SNE", 0);
@@ -264,12 +241,13 @@ Inspection inspect(const data::DatasetReader& reader, const InspectionOptions& o
   result.encoded = encoded_extent(reader);
   result.duplicates = find_duplicates(reader, result.survey.checksums, options.listed);
   for (const Duplicates::Pair& pair : result.duplicates.examples) {
-    result.equal_pairs.push_back({exhibit(reader, pair.first), exhibit(reader, pair.second), 0});
+    result.equal_pairs.push_back({read_sample(reader, pair.first), read_sample(reader, pair.second), 0});
   }
   result.normality = normality_of(result.survey);
   if (result.survey.rows.rows > 0) {
     result.correlation_ratios = correlation_ratios(result.survey.rows, result.survey.row_labels);
-    result.correlated = largest(result.correlation_ratios, options.correlated);
+    result.correlated = largest<std::int64_t>(result.correlation_ratios, options.correlated);
+    std::ranges::sort(result.correlated);
     const Matrix columns = columns_at(result.survey.rows, result.correlated);
     result.correlations = correlations(columns);
     result.rank_correlations = rank_correlations(columns);

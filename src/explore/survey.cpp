@@ -1,8 +1,6 @@
 #include "convoke/explore/survey.hpp"
 
 #include <algorithm>
-#include <cassert>
-#include <numeric>
 #include <type_traits>
 
 #include "convoke/core/checksum.hpp"
@@ -33,18 +31,6 @@ std::vector<std::int64_t> count_classes(const data::DatasetReader::Part& split, 
   std::vector<std::int64_t> counts(static_cast<std::size_t>(classes), 0);
   for (const std::int32_t label : split.labels) ++counts[static_cast<std::size_t>(label)];
   return counts;
-}
-
-// Returns the classes with most samples, lower labels first among equals; sorted by label.
-std::vector<std::int32_t> most_frequent(const std::vector<std::int64_t>& counts, std::int64_t most) {
-  std::vector<std::int32_t> classes(counts.size());
-  std::iota(classes.begin(), classes.end(), 0);
-  std::stable_sort(classes.begin(), classes.end(), [&](std::int32_t a, std::int32_t b) {
-    return counts[static_cast<std::size_t>(a)] > counts[static_cast<std::size_t>(b)];
-  });
-  classes.resize(std::min(classes.size(), static_cast<std::size_t>(most)));
-  std::sort(classes.begin(), classes.end());
-  return classes;
 }
 
 // Visits every sample of every split, in order, in pieces that fit in memory.
@@ -112,7 +98,8 @@ Survey survey(const data::DatasetReader& reader, const SurveyOptions& options) {
       tokens ? options.shown_classes
              : std::clamp<std::int64_t>(kMeanBytes / (size * static_cast<std::int64_t>(sizeof(double))), 1,
                                         options.shown_classes);
-  result.shown_classes = most_frequent(result.splits.front().class_counts, room);
+  result.shown_classes = largest<std::int32_t>(result.splits.front().class_counts, room);
+  std::ranges::sort(result.shown_classes);
   const std::size_t shown = result.shown_classes.size();
   if (!tokens) result.class_means = Matrix(static_cast<std::int64_t>(shown), size);
 

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "convoke/core/random.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/explore/exhibit.hpp"
 
 namespace convoke::explore {
 
@@ -25,7 +23,7 @@ Shape reduced(const Shape& stored) {
   return fit_within(stored, side);
 }
 
-Vectors byte_images(const data::DatasetReader& reader, std::span<const Place> places) {
+Vectors byte_images(const data::DatasetReader& reader, std::span<const SampleIndex> places) {
   const Shape stored = data::stored_shape(reader.info().sample_shape);
   const Shape shape = reduced(stored);
   Vectors vectors{Matrix(static_cast<std::int64_t>(places.size()), shape.elements()), shape, "pixels"};
@@ -65,7 +63,7 @@ Shape as_image(const Shape& stored) {
   return stored.rank() == 2 ? Shape{stored[0], 1, stored[1]} : Shape{1, 1, stored[0]};
 }
 
-Vectors numbers(const data::DatasetReader& reader, std::span<const Place> places,
+Vectors numbers(const data::DatasetReader& reader, std::span<const SampleIndex> places,
                 std::span<const double> mean, std::span<const double> deviation) {
   const Shape stored = as_image(data::stored_shape(reader.info().sample_shape));
   const auto channels = static_cast<std::size_t>(stored[2]);
@@ -104,7 +102,7 @@ Vectors numbers(const data::DatasetReader& reader, std::span<const Place> places
 using Bag = std::vector<std::pair<std::int32_t, double>>;
 
 Bag bag_of(std::vector<std::int32_t>& tokens) {
-  std::sort(tokens.begin(), tokens.end());
+  std::ranges::sort(tokens);
   Bag bag;
   for (const std::int32_t token : tokens) {
     if (token == 0) continue;
@@ -115,10 +113,10 @@ Bag bag_of(std::vector<std::int32_t>& tokens) {
 }
 
 //   x_t = count_t (ln(n / n_t) + 1), over the length of the vector
-Vectors texts(const data::DatasetReader& reader, std::span<const Place> places) {
+Vectors texts(const data::DatasetReader& reader, std::span<const SampleIndex> places) {
   std::vector<Bag> bags;
   std::vector<std::int64_t> having;  // by token: the number of samples that have it
-  for (const Place& place : places) {
+  for (const SampleIndex& place : places) {
     std::vector<std::int32_t> tokens(reader.sample_size());
     reader.read(place.split, place.index, std::span(tokens));
     bags.push_back(bag_of(tokens));
@@ -128,12 +126,7 @@ Vectors texts(const data::DatasetReader& reader, std::span<const Place> places) 
       ++having[static_cast<std::size_t>(token)];
     }
   }
-  std::vector<std::int32_t> kept(having.size());
-  std::iota(kept.begin(), kept.end(), 0);
-  std::stable_sort(kept.begin(), kept.end(), [&](std::int32_t a, std::int32_t b) {
-    return having[static_cast<std::size_t>(a)] > having[static_cast<std::size_t>(b)];
-  });
-  kept.resize(std::min<std::size_t>(kept.size(), kMostTokens));
+  const auto kept = largest<std::int32_t>(having, kMostTokens);
   std::vector<std::int64_t> column(having.size(), -1);
   for (std::size_t c = 0; c < kept.size(); ++c) {
     column[static_cast<std::size_t>(kept[c])] = static_cast<std::int64_t>(c);
@@ -161,7 +154,7 @@ Vectors texts(const data::DatasetReader& reader, std::span<const Place> places) 
 
 }  // namespace
 
-Vectors vectors_of(const data::DatasetReader& reader, std::span<const Place> places,
+Vectors vectors_of(const data::DatasetReader& reader, std::span<const SampleIndex> places,
                    std::span<const double> mean, std::span<const double> deviation) {
   switch (reader.info().sample_type) {
     case data::SampleType::kUint8:
@@ -181,10 +174,12 @@ Matrix first_columns(const Matrix& matrix, std::int64_t columns) {
   return first;
 }
 
-Matrix first_rows(const Matrix& matrix, std::int64_t rows) {
-  Matrix first(std::min(rows, matrix.rows), matrix.columns);
-  std::copy_n(matrix.values.begin(), first.values.size(), first.values.begin());
-  return first;
+Matrix rows_at(const Matrix& matrix, std::span<const std::int64_t> rows) {
+  Matrix chosen(std::ssize(rows), matrix.columns);
+  for (std::int64_t i = 0; i < chosen.rows; ++i) {
+    std::copy_n(matrix.row(rows[static_cast<std::size_t>(i)]).begin(), matrix.columns, chosen.row(i).begin());
+  }
+  return chosen;
 }
 
 }  // namespace convoke::explore

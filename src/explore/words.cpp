@@ -1,9 +1,7 @@
 #include "convoke/explore/words.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
-#include <numeric>
 
 namespace convoke::explore {
 namespace {

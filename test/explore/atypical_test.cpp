@@ -30,7 +30,7 @@ TEST_CASE("a sample far from its class, and one with a wrong label, are found fi
   const Neighbors near = nearest_neighbors(heaps(150, 6), 10);
   const auto suspects = suspect_labels(near, labels, 10);
   REQUIRE(suspects.size() == 2);
-  CHECK(suspects[0].disagreement == 1);
+  CHECK(suspects[0].score == 1);
   CHECK(std::set<std::int64_t>{suspects[0].point, suspects[1].point} == std::set<std::int64_t>{63, 149});
   CHECK(suspects[0].majority == (suspects[0].point == 63 ? 3 : 4));
   CHECK_THAT(neighbor_accuracy(near, labels), WithinAbs(148.0 / 150, 1e-12));

@@ -100,10 +100,10 @@ TEST_CASE("equal samples are found within and across splits, and pairs with two 
   CHECK(found.duplicates.leak());
   CHECK(found.duplicates.between == std::vector<std::vector<std::int64_t>>{{1, 1}, {0, 0}});
   REQUIRE(found.duplicates.examples.size() == 2);
-  CHECK(found.duplicates.examples[0].first == Place{0, 10});
-  CHECK(found.duplicates.examples[0].second == Place{0, 20});
-  CHECK(found.duplicates.examples[1].first == Place{0, 7});
-  CHECK(found.duplicates.examples[1].second == Place{1, 3});
+  CHECK(found.duplicates.examples[0].first == SampleIndex{0, 10});
+  CHECK(found.duplicates.examples[0].second == SampleIndex{0, 20});
+  CHECK(found.duplicates.examples[1].first == SampleIndex{0, 7});
+  CHECK(found.duplicates.examples[1].second == SampleIndex{1, 3});
   for (const NearPair& pair : found.near_pairs) CHECK(pair.distance > 0);
 }
 
@@ -123,12 +123,12 @@ TEST_CASE("inspecting a folder of shards equals inspecting the file; equal seeds
   options.sample = 50;
   const Inspection one = inspect(data::DatasetReader(images.write()), options);
   const Inspection two = inspect(data::DatasetReader(images.write(3)), options);
-  CHECK(one.comparison.places == two.comparison.places);
+  CHECK(one.comparison.samples == two.comparison.samples);
   CHECK(one.comparison.tsne.values == two.comparison.tsne.values);
   CHECK(one.duplicates.between == two.duplicates.between);
   CHECK(one.survey.class_means.values == two.survey.class_means.values);
   options.seed = 1;
-  CHECK(inspect(data::DatasetReader(images.write(4)), options).comparison.places != one.comparison.places);
+  CHECK(inspect(data::DatasetReader(images.write(4)), options).comparison.samples != one.comparison.samples);
 }
 
 TEST_CASE("one sample, and equal samples, can be inspected") {

@@ -1,4 +1,4 @@
-#include "convoke/explore/reconstruction.hpp"
+#include "convoke/explore/pca.hpp"
 
 #include "points.hpp"
 #include "support/catch.hpp"

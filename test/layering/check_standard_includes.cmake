@@ -6,7 +6,7 @@ cmake_minimum_required(VERSION 3.25)
 
 # A header and the names that it declares, by the standard or, for size_t, move and the like, in every implementation.
 set(declares
-  algorithm "find_if|max|min|sort"
+  algorithm "find_if|max|min|ranges|sort"
   array "array|get|size_t|swap|move"
   atomic "atomic|memory_order_[a-z]+"
   bit "bit_cast"
@@ -28,6 +28,7 @@ set(declares
   memory "unique_ptr|shared_ptr|weak_ptr|make_shared|make_unique|move|size_t"
   mutex "mutex|unique_lock|lock_guard|move|size_t"
   new "bad_alloc|align_val_t|size_t"
+  numeric "iota"
   optional "optional|move|size_t"
   ranges "ranges"
   source_location "source_location"

@@ -1,7 +1,5 @@
 #include "convoke/report/comparison.hpp"
 
-#include "convoke/core/error.hpp"
-#include "convoke/report/ranking.hpp"
 #include "example_pages.hpp"
 #include "example_runs.hpp"
 #include "support/catch.hpp"

@@ -4,7 +4,6 @@
 #include <limits>
 #include <string>
 
-#include "convoke/core/random.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/data/dataset_reader.hpp"
 #include "convoke/metrics/json.hpp"

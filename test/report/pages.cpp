@@ -1,6 +1,5 @@
 // Writes a page of each kind of dataset, one of each kind of chart, and pages of runs into the folder in the
 // argument; browser_test.cmake checks them.
-#include <cstdio>
 #include <fstream>
 
 #include "convoke/report/comparison.hpp"

@@ -92,11 +92,11 @@ void print_lengths(const explore::Inspection& found) {
 
 void print_comparison(const explore::Inspection& found) {
   const explore::Comparison& comparison = found.comparison;
-  const auto place = [&](const explore::Exhibit& e) {
-    return fmt::format("{} {} ({})", found.survey.splits[e.place.split].name, e.place.index,
+  const auto place = [&](const explore::Sample& e) {
+    return fmt::format("{} {} ({})", found.survey.splits[e.at.split].name, e.at.index,
                        found.class_name(e.label));
   };
-  fmt::print("\nin a sample of {}:\n", format_count(std::ssize(comparison.places)));
+  fmt::print("\nin a sample of {}:\n", format_count(std::ssize(comparison.samples)));
   double explained = 0;
   for (std::size_t i = 0; i < comparison.pca.variance.size(); ++i) explained += comparison.pca.share(i);
   fmt::print("  {} principal components explain {:.1f} % of the variance\n", comparison.pca.variance.size(),
@@ -110,12 +110,12 @@ void print_comparison(const explore::Inspection& found) {
   }
   for (std::size_t i = 0; i < std::min(kMostPairs, found.far.size()); ++i) {
     fmt::print("  atypical:  {}: {:.2f} times the usual distance from its class\n",
-               place(found.far[i].sample), found.far[i].score);
+               place(found.far[i].sample), found.far[i].why.score);
   }
   for (std::size_t i = 0; i < std::min(kMostPairs, found.suspect_labels.size()); ++i) {
     const explore::Outlier& outlier = found.suspect_labels[i];
     fmt::print("  mislabeled? {}: {:.0f} % of its neighbors have another label, mostly {}\n",
-               place(outlier.sample), 100 * outlier.score, found.class_name(outlier.neighbors_label));
+               place(outlier.sample), 100 * outlier.why.score, found.class_name(outlier.why.majority));
   }
 }
 
@@ -194,7 +194,7 @@ int inspect(const InspectOptions& options) {
   if (options.html.empty() && options.figures.empty()) return EXIT_SUCCESS;
   const std::string made_by =
       fmt::format("Made by convoke {} inspect, seed {}, {} samples compared.", run::convoke_version(),
-                  options.seed, format_count(std::ssize(found.comparison.places)));
+                  options.seed, format_count(std::ssize(found.comparison.samples)));
   report::Page page = report::dataset_page(found, made_by);
   if (!options.augmented.empty()) add_augmented(page, options.dataset, options.augmented);
   write_outputs(page, options.html, options.figures);

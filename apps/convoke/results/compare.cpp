@@ -9,7 +9,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/report/comparison.hpp"
-#include "convoke/report/ranking.hpp"
+#include "convoke/study/tables/text_table.hpp"
 #include "results/results.hpp"
 
 namespace convoke::app {
@@ -54,25 +54,13 @@ Finished read_finished(const std::vector<std::string>& folders) {
   return runs;
 }
 
-// Columns as wide as their texts; the first one is aligned to the left.
 void print_fitted(const report::Table& table, std::size_t left) {
-  std::vector<std::size_t> width;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    width.push_back(character_count(table.columns[c]));
-    for (const auto& row : table.rows) width[c] = std::max(width[c], character_count(row[c].text));
+  std::vector<std::vector<std::string>> rows{table.columns};
+  for (const auto& row : table.rows) {
+    rows.emplace_back();
+    for (const report::Cell& cell : row) rows.back().push_back(cell.text);
   }
-  const auto print_row = [&](const auto& text_of) {
-    std::string line;
-    for (std::size_t c = 0; c < width.size(); ++c) {
-      const std::string text = text_of(c);
-      const std::string blanks(width[c] - character_count(text), ' ');
-      line += (c == 0 ? "" : "  ") + (c < left ? text + blanks : blanks + text);
-    }
-    line.resize(line.find_last_not_of(' ') + 1);
-    fmt::print("{}\n", line);
-  };
-  print_row([&](std::size_t c) { return table.columns[c]; });
-  for (const auto& row : table.rows) print_row([&](std::size_t c) { return row[c].text; });
+  fmt::print("{}", study::aligned(rows, left));
 }
 
 void print_ranking(const Finished& runs) {

@@ -16,7 +16,6 @@
 #include "convoke/report/study_page.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
 #include "convoke/study/analysis/analysis.hpp"
-#include "convoke/study/analysis/analysis_tables.hpp"
 #include "results/results.hpp"
 
 namespace convoke::app {
@@ -105,7 +104,6 @@ int study_analyze(const StudyAnalyzeOptions& options) {
 }  // namespace
 
 std::function<int()> add_study_analyze(CLI::App& parser) {
-  parser.alias("analyse");
   auto options = std::make_shared<StudyAnalyzeOptions>();
   parser.add_option("tables", options->tables, "Tables of times")->required()->type_name("FILE.csv");
   parser

@@ -12,6 +12,7 @@ namespace convoke::explore {
 struct Atypical {
   std::int64_t point = 0;
   double score = 0;
+  std::int32_t majority = -1;  ///< suspect labels: the most frequent label of its neighbors
 };
 
 /// Returns the samples farthest from their own class, farthest first. The score is the distance to the k-th
@@ -21,19 +22,12 @@ struct Atypical {
 std::vector<Atypical> far_from_their_class(const Matrix& points, std::span<const std::int32_t> labels,
                                            std::int64_t k, std::size_t most);
 
-/// A sample among samples of other classes.
-struct SuspectLabel {
-  std::int64_t point = 0;
-  double disagreement = 0;    ///< share of its neighbors with another label
-  std::int32_t majority = 0;  ///< the most frequent label of its neighbors
-};
-
-/// Returns the samples whose neighbors mostly have another label; their own labels may be wrong. The highest
-/// share comes first; among equals, the sample nearest to its neighbors. k-disagreeing neighbors of M.
-/// Smith, T. Martinez, C. Giraud-Carrier, "An instance level analysis of data complexity", Machine Learning
-/// 95, 2014. Only samples with a disagreeing majority of neighbors.
-std::vector<SuspectLabel> suspect_labels(const Neighbors& neighbors, std::span<const std::int32_t> labels,
-                                         std::size_t most);
+/// Returns the samples whose neighbors mostly have another label; their own labels may be wrong. The score is
+/// the share of these neighbors. The highest comes first; among equals, the sample nearest to its neighbors.
+/// k-disagreeing neighbors of M. Smith, T. Martinez, C. Giraud-Carrier, "An instance level analysis of data
+/// complexity", Machine Learning 95, 2014. Only samples with a disagreeing majority of neighbors.
+std::vector<Atypical> suspect_labels(const Neighbors& neighbors, std::span<const std::int32_t> labels,
+                                     std::size_t most);
 
 /// Returns the share of samples that the vote of their neighbors classifies correctly (a tie goes to the
 /// nearest of them).

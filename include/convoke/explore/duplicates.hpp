@@ -1,17 +1,16 @@
 #pragma once
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "convoke/data/dataset_reader.hpp"
-#include "convoke/explore/sampling.hpp"
+#include "convoke/explore/sample.hpp"
 
 namespace convoke::explore {
 
 /// The samples of a dataset that are equal, byte for byte.
 struct Duplicates {
   struct Pair {
-    Place first, second;
+    SampleIndex first, second;
   };
 
   std::int64_t repeated = 0;       ///< samples that equal an earlier one

@@ -9,11 +9,10 @@
 #include "convoke/data/dataset_reader.hpp"
 #include "convoke/explore/atypical.hpp"
 #include "convoke/explore/duplicates.hpp"
-#include "convoke/explore/exhibit.hpp"
-#include "convoke/explore/names.hpp"
 #include "convoke/explore/neighbors.hpp"
 #include "convoke/explore/normality.hpp"
 #include "convoke/explore/pca.hpp"
+#include "convoke/explore/sample.hpp"
 #include "convoke/explore/survey.hpp"
 
 namespace convoke::explore {
@@ -33,15 +32,14 @@ struct InspectionOptions {
 
 /// Two samples, and the distance between them.
 struct NearPair {
-  Exhibit first, second;
+  Sample first, second;
   double distance = 0;
 };
 
-/// An unusual sample, and the measure of it.
+/// An unusual sample, and why.
 struct Outlier {
-  Exhibit sample;
-  double score = 0;
-  std::int32_t neighbors_label = -1;  ///< for suspect_labels only
+  Sample sample;
+  Atypical why;
 };
 
 /// Correlations of places of the image: pixels, or means of areas of pixels, all channels together.
@@ -53,7 +51,7 @@ struct PixelCorrelations {
 /// A keyed sample of all splits, compared pair by pair: as vectors, in the space of their principal
 /// components.
 struct Comparison {
-  std::vector<Place> places;
+  std::vector<SampleIndex> samples;
   std::vector<std::int32_t> labels;
   std::string vectors;                   ///< how the vectors were made
   Shape vector_shape;                    ///< (h, w, C) if a vector is an image
@@ -86,10 +84,10 @@ struct Inspection {
   Duplicates duplicates;
   std::vector<NearPair> equal_pairs;  ///< of `duplicates`
   Comparison comparison;
-  std::vector<NearPair> near_pairs;          ///< in the sample: nearest but not equal, by the vectors
-  std::vector<Outlier> far;                  ///< in the sample: farthest from their own class
-  std::vector<Outlier> suspect_labels;       ///< in the sample: among samples of another class
-  std::vector<std::vector<Exhibit>> sheets;  ///< for each shown class: some of its samples
+  std::vector<NearPair> near_pairs;         ///< in the sample: nearest but not equal, by the vectors
+  std::vector<Outlier> far;                 ///< in the sample: farthest from their own class
+  std::vector<Outlier> suspect_labels;      ///< in the sample: among samples of another class
+  std::vector<std::vector<Sample>> sheets;  ///< for each shown class: some of its samples
   /// Measured numbers: the share of each feature's or channel's variance that the class explains.
   std::vector<double> correlation_ratios;
   /// For each channel or feature of the training split: 8-bit values: of all values, others: of survey.rows.

@@ -1,11 +1,13 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "convoke/data/dataset_reader.hpp"
-#include "convoke/explore/sampling.hpp"
+#include "convoke/explore/sample.hpp"
 
 namespace convoke::explore {
 
@@ -37,8 +39,20 @@ struct Matrix {
 
 /// Returns the first `columns` of each row, or all if there are fewer.
 Matrix first_columns(const Matrix& matrix, std::int64_t columns);
-/// Returns the first `rows`, or all if there are fewer.
-Matrix first_rows(const Matrix& matrix, std::int64_t rows);
+/// Returns these rows.
+Matrix rows_at(const Matrix& matrix, std::span<const std::int64_t> rows);
+
+/// Returns the indices of the `most` largest values, the largest first; lower indices first among equals.
+template <class Index, class T>
+std::vector<Index> largest(const std::vector<T>& values, std::int64_t most) {
+  std::vector<Index> indices(values.size());
+  std::iota(indices.begin(), indices.end(), Index{0});
+  std::ranges::stable_sort(indices, [&](Index a, Index b) {
+    return values[static_cast<std::size_t>(a)] > values[static_cast<std::size_t>(b)];
+  });
+  indices.resize(std::min(indices.size(), static_cast<std::size_t>(most)));
+  return indices;
+}
 
 /// Samples as vectors with meaningful distances.
 struct Vectors {
@@ -49,14 +63,14 @@ struct Vectors {
 
 constexpr std::int64_t kMostColumns = 1024;
 
-/// Reads the samples at `places` one by one and converts them:
+/// Reads the samples one by one and converts them:
 ///   images of 8 bits: pixels / 255, averaged over areas if there are more than kMostColumns values;
 ///   measured numbers: each channel or feature is standardized with `mean` and `deviation`; images are
 ///     averaged over areas, sequences over time; larger numbers of features are hashed with signs (K.
 ///     Weinberger et al., "Feature hashing for large scale multitask learning", ICML 2009);
 ///   tokens: tf-idf of the 1,000 tokens that occur in most samples, scaled to length 1 (G. Salton, C.
 ///     Buckley, Information Processing & Management 24, 1988), idf = ln(n / samples with the token) + 1.
-Vectors vectors_of(const data::DatasetReader& reader, std::span<const Place> places,
+Vectors vectors_of(const data::DatasetReader& reader, std::span<const SampleIndex> samples,
                    std::span<const double> mean, std::span<const double> deviation);
 
 }  // namespace convoke::explore

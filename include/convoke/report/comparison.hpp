@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -55,6 +56,36 @@ RunComparison compare_runs(std::span<const RunResult> runs);
 
 /// Returns true if all were tested on the same samples, as far as known.
 bool tested_alike(std::span<const RunResult> runs);
+
+/// Properties of a run by name: the keys of its recipe, or facts of its machine.
+struct NamedKeys {
+  std::string name;  ///< of the run
+  std::map<std::string, std::string> keys;
+};
+
+/// Returns every key of a run's recipe by its path, "train.batch", without the description. A list is one
+/// value.
+std::map<std::string, std::string> recipe_keys(const RunRecord& run);
+
+/// Returns the keys in which the runs differ: a line for each key, a column for each run; `what` is the
+/// header of the keys. A run without known keys is ignored. Long texts are shortened to the part where they
+/// differ.
+Table differences(const std::string& what, std::span<const NamedKeys> runs);
+
+/// Runs ordered by their validation accuracy.
+struct Ranking {
+  Table table;                        ///< rank, run, keys, validation and test accuracy, makespan
+  std::vector<std::string> warnings;  ///< why the ranks may be meaningless
+};
+
+inline constexpr const char* kRankedByValidation =
+    "Ranked by validation accuracy. Select a run by it; report the test accuracy only of the run that "
+    "you selected.";
+
+/// Ranks the runs, the best first; runs without a validation come last and have no rank. `recipes` are in the
+/// order of `runs`. Keys in which the recipes differ are columns if they are few; otherwise see
+/// differences(). No rows if no run has validations.
+Ranking ranked(std::span<const RunResult> runs, std::span<const NamedKeys> recipes);
 
 /// Returns a page about two or more runs: their results side by side, curves in common charts, speed-up and
 /// efficiency relative to the first run, and the differences of their recipes and machines. Incomplete runs

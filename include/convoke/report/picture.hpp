@@ -24,6 +24,16 @@ std::string data_uri(const Picture& picture);
 /// Arranges pictures of one size in rows of `columns`, with `gap` gray pixels between them. Not empty.
 Picture contact_sheet(std::span<const Picture> pictures, std::int64_t columns, std::int64_t gap = 2);
 
+/// Numbers from 0 to 1 for the places of a picture, on a grid of its own.
+struct Overlay {
+  std::int64_t height = 0, width = 0;
+  std::vector<double> values = {};  ///< (height, width)
+};
+
+/// Returns the picture in colors with the map over it, interpolated linearly between the centers of its
+/// places: 0 leaves the picture as it is, larger values are red, the largest yellow.
+Picture overlaid(const Picture& picture, const Overlay& map);
+
 /// A picture on a page.
 struct Figure {
   Picture picture;

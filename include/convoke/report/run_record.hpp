@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "convoke/core/settings.hpp"
-#include "convoke/report/overlay.hpp"
+#include "convoke/report/picture.hpp"
 
 namespace convoke::report {
 

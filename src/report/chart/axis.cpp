@@ -128,8 +128,8 @@ Axis place_axis(const Chart& chart, std::optional<double> end) {
     axis.high = end.value_or(*places.rbegin());
     const double length = axis.high - axis.low;
     const auto close = [&](double a, double b) { return b - a < kRoom * length; };
-    const bool whole = std::all_of(places.begin(), places.end(), [](double x) { return x == std::floor(x); });
-    if (std::adjacent_find(places.begin(), places.end(), close) == places.end()) {
+    const bool whole = std::ranges::all_of(places, [](double x) { return x == std::floor(x); });
+    if (std::ranges::adjacent_find(places, close) == places.end()) {
       for (const double x : places) axis.ticks.push_back({x, tick_label(x)});
     } else {
       const double step = round_step(length, kLabels);

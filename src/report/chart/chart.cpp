@@ -14,8 +14,8 @@ namespace convoke::report {
 std::vector<std::size_t> Chart::series() const {
   std::vector<std::size_t> columns;
   for (std::size_t c = 1; c < table.columns.size(); ++c) {
-    const bool end = std::any_of(intervals.begin(), intervals.end(),
-                                 [&](const Interval& i) { return i.low == c || i.high == c; });
+    const bool end =
+        std::ranges::any_of(intervals, [&](const Interval& i) { return i.low == c || i.high == c; });
     if (!end) columns.push_back(c);
   }
   return columns;
@@ -58,8 +58,8 @@ std::vector<std::string> Chart::names() const {
 }
 
 const Chart::Interval* Chart::interval_of(std::size_t column) const {
-  const auto found = std::find_if(intervals.begin(), intervals.end(),
-                                  [&](const Interval& interval) { return interval.of == column; });
+  const auto found =
+      std::ranges::find_if(intervals, [&](const Interval& interval) { return interval.of == column; });
   return found == intervals.end() ? nullptr : &*found;
 }
 

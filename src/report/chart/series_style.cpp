@@ -68,7 +68,7 @@ SeriesStyles::SeriesStyles(std::span<const Chart> charts) {
       const auto known = styles_.find(other);
       return known != styles_.end() && known->second == style;
     };
-    while (std::any_of(together[name].begin(), together[name].end(), taken)) ++style.number;
+    while (std::ranges::any_of(together[name], taken)) ++style.number;
     styles_.emplace(name, style);
   };
   for (const std::string& name : order) {

@@ -39,8 +39,8 @@ std::string html_of(const Cell& cell, bool header) {
 // True if the text has an interval or a mark in addition to the number.
 bool has_more_than_number(const Cell& cell) {
   constexpr std::array kMore{"(", "[", "±", " to ", "< "};
-  return std::any_of(kMore.begin(), kMore.end(),
-                     [&](const char* more) { return cell.text.find(more) != std::string::npos; });
+  return std::ranges::any_of(kMore,
+                             [&](const char* more) { return cell.text.find(more) != std::string::npos; });
 }
 
 std::string csv_field(const Cell& cell) {
@@ -49,7 +49,7 @@ std::string csv_field(const Cell& cell) {
 }
 
 bool holds_percentages(const Table& table, std::size_t column) {
-  return std::any_of(table.rows.begin(), table.rows.end(), [&](const std::vector<Cell>& row) {
+  return std::ranges::any_of(table.rows, [&](const std::vector<Cell>& row) {
     return !row[column].value.empty() && row[column].text.ends_with(" %");
   });
 }
@@ -103,8 +103,8 @@ std::string Table::html(std::string_view name) const {
   std::string html = fmt::format(
       "<div class=scroll tabindex=0 role=region aria-label=\"{}\"><table><thead><tr>", escape(name));
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    const bool number = !rows.empty() && std::any_of(rows.begin(), rows.end(),
-                                                     [&](const auto& row) { return !row[c].value.empty(); });
+    const bool number =
+        !rows.empty() && std::ranges::any_of(rows, [&](const auto& row) { return !row[c].value.empty(); });
     html += fmt::format("<th scope=col{}>{}</th>", number ? " class=n" : "", escape(columns[c]));
   }
   html += "</tr></thead><tbody>\n";

@@ -145,8 +145,7 @@ Table side_by_side(std::span<const RunResult> runs) {
   };
   const auto share = [&](double value) { return number(fmt::format("{:.4f}", value), value); };
   const double base = runs.front().makespan;
-  if (std::any_of(runs.begin(), runs.end(),
-                  [](const RunResult& r) { return r.validation_accuracy.has_value(); })) {
+  if (std::ranges::any_of(runs, [](const RunResult& r) { return r.validation_accuracy.has_value(); })) {
     row("validation accuracy", [&](const RunResult& r) {
       return r.validation_accuracy ? share(*r.validation_accuracy) : Cell("–");
     });
@@ -160,8 +159,7 @@ Table side_by_side(std::span<const RunResult> runs) {
   row("speed-up", [&](const RunResult& r) {
     return number(fmt::format("{:.2f} x", base / r.makespan), base / r.makespan);
   });
-  if (std::any_of(runs.begin(), runs.end(),
-                  [](const RunResult& r) { return r.other_programs >= os::kNotableUse; })) {
+  if (std::ranges::any_of(runs, [](const RunResult& r) { return r.other_programs >= os::kNotableUse; })) {
     row("other programs took", [&](const RunResult& r) {
       return r.other_programs
                  ? number(fmt::format("{:.0f} % of the cores", 100 * *r.other_programs), *r.other_programs)
@@ -170,12 +168,11 @@ Table side_by_side(std::span<const RunResult> runs) {
   }
   row("core-seconds",
       [&](const RunResult& r) { return number(fmt::format("{:.1f}", r.core_seconds), r.core_seconds); });
-  if (std::any_of(runs.begin(), runs.end(), [](const RunResult& r) { return r.workers.oversubscribed(); })) {
+  if (std::ranges::any_of(runs, [](const RunResult& r) { return r.workers.oversubscribed(); })) {
     row("worker threads", [](const RunResult& r) { return Cell::count(r.workers.threads); });
     row("their cores", [](const RunResult& r) { return Cell::count(r.workers.cores); });
   }
-  if (std::any_of(runs.begin(), runs.end(),
-                  [](const RunResult& r) { return data::is_synthetic(r.provenance); })) {
+  if (std::ranges::any_of(runs, [](const RunResult& r) { return data::is_synthetic(r.provenance); })) {
     row("data", [](const RunResult& r) {
       return Cell(data::is_synthetic(r.provenance) ? "synthetic" : "not synthetic");
     });
@@ -189,7 +186,7 @@ Table side_by_side(std::span<const RunResult> runs) {
 RunComparison compare_runs(std::span<const RunResult> runs) {
   RunComparison comparison;
   const auto is_there = [&](bool ensemble) {
-    return std::any_of(runs.begin(), runs.end(), [&](const RunResult& r) { return r.ensemble == ensemble; });
+    return std::ranges::any_of(runs, [&](const RunResult& r) { return r.ensemble == ensemble; });
   };
   if (runs.size() < 2) return comparison;
   for (const bool ensemble : {false, true}) {

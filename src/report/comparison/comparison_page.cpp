@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 #include <set>
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/provenance.hpp"
-#include "convoke/report/ranking.hpp"
 #include "report/run/curves.hpp"
 #include "report/run/sections.hpp"
 
@@ -78,8 +76,7 @@ void add_results(Page& page, const std::vector<Compared>& runs, const std::strin
     if (!tested_alike(results)) page.warning(kTestedOnOthers);
     if (results.size() > 1) add_ranking(page, complete(runs), results);
     page.add(side_by_side(results));
-    const bool votes =
-        std::any_of(results.begin(), results.end(), [](const RunResult& r) { return r.members > 1; });
+    const bool votes = std::ranges::any_of(results, [](const RunResult& r) { return r.members > 1; });
     page.paragraph(fmt::format(
         "Speed-up is the makespan of the first run over that of each.{}",
         votes ? " Accuracy, precision, recall and F1 of an ensemble are those of its vote." : ""));
@@ -139,9 +136,8 @@ Chart speed_up_chart(const std::vector<Compared>& runs, bool efficiency) {
   chart.of_workers = true;
   std::vector<const RunResult*> order;
   for (const Compared& each : runs) order.push_back(&each.result);
-  std::stable_sort(order.begin(), order.end(), [](const RunResult* a, const RunResult* b) {
-    return a->workers.cores < b->workers.cores;
-  });
+  std::ranges::stable_sort(
+      order, [](const RunResult* a, const RunResult* b) { return a->workers.cores < b->workers.cores; });
   std::set<std::string, std::greater<>> lines;  // synchronous runs first
   for (const RunResult* run : order) {
     lines.insert(line_of(*run));
@@ -192,7 +188,7 @@ void add_scaling(Page& page, const std::vector<Compared>& runs) {
   for (const char* key :
        {"train.epochs", "train.batch", "train.precision", "data.path", "data.fraction", "model"}) {
     const Value* first = value_at(runs.front().run.recipe, key);
-    if (std::any_of(runs.begin(), runs.end(), [&](const Compared& each) {
+    if (std::ranges::any_of(runs, [&](const Compared& each) {
           const Value* value = value_at(each.run.recipe, key);
           return (value == nullptr) != (first == nullptr) || (value != nullptr && !(*value == *first));
         })) {
@@ -204,7 +200,7 @@ void add_scaling(Page& page, const std::vector<Compared>& runs) {
         fmt::format("The runs differ in {}, so their speed-up compares different work.", join(unlike)));
   }
   std::vector<Chart> charts;
-  if (std::any_of(runs.begin(), runs.end(), [&](const Compared& each) {
+  if (std::ranges::any_of(runs, [&](const Compared& each) {
         return each.result.workers.cores != runs.front().result.workers.cores;
       })) {
     charts.push_back(speed_up_chart(runs, false));

@@ -1,27 +1,14 @@
-#include "convoke/report/ranking.hpp"
-
-#include <fmt/format.h>
+#include "convoke/report/comparison.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <set>
 
+#include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 
 namespace convoke::report {
 namespace {
-
-// Returns every key of a recipe by its path; a list is one value.
-void flatten(const Settings& settings, const std::string& path, std::map<std::string, std::string>& keys) {
-  for (const auto& [key, value] : settings.entries()) {
-    const std::string full = path.empty() ? key : path + "." + key;
-    if (value.table() != nullptr) {
-      flatten(*value.table(), full, keys);
-    } else {
-      keys[full] = value.to_string();
-    }
-  }
-}
 
 // Shortens a long text to begin a little before the position where it differs from another.
 std::string from_difference(const std::string& text, const std::string& other, std::size_t longest) {
@@ -63,8 +50,8 @@ bool validated_alike(std::span<const RunResult> runs, std::span<const NamedKeys>
 }  // namespace
 
 std::map<std::string, std::string> recipe_keys(const RunRecord& run) {
-  std::map<std::string, std::string> keys;
-  flatten(run.recipe, "", keys);
+  const auto all = flattened(run.recipe);
+  std::map<std::string, std::string> keys(all.begin(), all.end());
   keys.erase("description");
   return keys;
 }
@@ -88,8 +75,7 @@ Table differences(const std::string& what, std::span<const NamedKeys> runs) {
     if (different.size() < 2) continue;
     std::vector<Cell> row{name};
     for (const std::string& text : texts) {
-      const auto other =
-          std::find_if(texts.begin(), texts.end(), [&](const std::string& each) { return each != text; });
+      const auto other = std::ranges::find_if(texts, [&](const std::string& each) { return each != text; });
       row.emplace_back(text.size() > kLongest ? from_difference(text, *other, kLongest) : text);
     }
     table.rows.push_back(std::move(row));
@@ -103,7 +89,7 @@ Ranking ranked(std::span<const RunResult> runs, std::span<const NamedKeys> recip
   const auto known = [&](std::size_t r) { return runs[r].validation_accuracy.has_value(); };
   std::vector<std::size_t> order(runs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     return runs[a].validation_accuracy > runs[b].validation_accuracy;  // no value is below every number
   });
   if (order.empty() || !known(order.front())) {

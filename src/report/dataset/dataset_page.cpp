@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
@@ -41,7 +40,7 @@ void add_overview(Page& page, const Shown& shown, const std::string& made_by) {
       "Imbalance: the size of the largest class of {} over that of the smallest. Nearest neighbors: "
       "the 10 nearest of {} samples, by principal components, vote on the class; a trained network "
       "should be right more often.",
-      found.survey.splits.front().name, format_count(std::ssize(found.comparison.places))));
+      found.survey.splits.front().name, format_count(std::ssize(found.comparison.samples))));
   if (!found.info.provenance.empty()) page.paragraph("Source: " + found.info.provenance);
   page.paragraph(made_by);
 }

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -48,7 +46,7 @@ Picture hog_picture(const explore::Matrix& image, std::int64_t cell, std::int64_
   const explore::Hog hog = explore::hog(image, cell);
   Picture picture{image.columns * scale, image.rows * scale, 1, {}};
   picture.pixels.resize(static_cast<std::size_t>(picture.width * picture.height));
-  const double strongest = hog.cells.empty() ? 0 : *std::max_element(hog.cells.begin(), hog.cells.end());
+  const double strongest = hog.cells.empty() ? 0 : *std::ranges::max_element(hog.cells);
   if (!(strongest > 0)) return picture;
   const auto side = static_cast<double>(cell * scale);
   for (std::size_t i = 0; i < hog.cells.size(); ++i) {
@@ -63,17 +61,17 @@ Picture hog_picture(const explore::Matrix& image, std::int64_t cell, std::int64_
 }
 
 // The image in gray, its edges, and its gradients, next to each other.
-Figure gradients_of(const Shown& shown, const explore::Exhibit& exhibit) {
-  const explore::Matrix image = explore::gray(exhibit.shape, exhibit.values);
+Figure gradients_of(const Shown& shown, const explore::Sample& sample) {
+  const explore::Matrix image = explore::gray(sample.shape, sample.values);
   const std::int64_t side = std::min(image.rows, image.columns);
   const std::int64_t cell = std::min(side, side < kSmallImage ? kSmallCell : kLargeCell);
   const std::int64_t scale = (kDrawnCell + cell - 1) / cell;
   const explore::Matrix edges = explore::sobel(image);
-  const auto [low, high] = std::minmax_element(image.values.begin(), image.values.end());
-  const double strongest = *std::max_element(edges.values.begin(), edges.values.end());
+  const auto [low, high] = std::ranges::minmax_element(image.values);
+  const double strongest = *std::ranges::max_element(edges.values);
   const std::vector<Picture> parts{enlarged(image, *low, *high, scale), enlarged(edges, 0, strongest, scale),
                                    hog_picture(image, cell, scale)};
-  return {contact_sheet(parts, std::ssize(parts)), shown.class_name(exhibit.label)};
+  return {contact_sheet(parts, std::ssize(parts)), shown.class_name(sample.label)};
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ Chart map_chart(const Shown& shown, const std::string& title, const std::string&
   for (std::int64_t i = 0; i < map.rows; ++i) {
     const auto at = static_cast<std::size_t>(comparison.mapped[static_cast<std::size_t>(i)]);
     chart.table.rows.push_back({Cell::number(map(i, 0)), Cell::number(map.columns > 1 ? map(i, 1) : 0),
-                                group_of(shown, comparison.labels[at]), shown.place(comparison.places[at])});
+                                group_of(shown, comparison.labels[at]), shown.place(comparison.samples[at])});
   }
   return chart;
 }
@@ -68,7 +68,7 @@ void add_maps(Page& page, const Shown& shown) {
   page.paragraph(
       fmt::format("{} samples of all splits, as {}, in the space of their first {} principal components. The "
                   "maps show {} of them.",
-                  format_count(std::ssize(comparison.places)), comparison.vectors,
+                  format_count(std::ssize(comparison.samples)), comparison.vectors,
                   comparison.pca.variance.size(), format_count(std::ssize(comparison.mapped))));
   explore::Matrix plane(std::ssize(comparison.mapped), 2);
   for (std::int64_t i = 0; i < plane.rows; ++i) {

@@ -17,8 +17,8 @@ Figure pair_figure(const Shown& shown, const explore::NearPair& pair, const std:
   return {contact_sheet(both, 2), caption, scale};
 }
 
-std::string names(const Shown& shown, const explore::Exhibit& exhibit) {
-  return fmt::format("{} ({})", shown.class_name(exhibit.label), shown.place(exhibit.place));
+std::string names(const Shown& shown, const explore::Sample& sample) {
+  return fmt::format("{} ({})", shown.class_name(sample.label), shown.place(sample.at));
 }
 
 void add_pairs(Page& page, const Shown& shown, const std::vector<explore::NearPair>& pairs,
@@ -35,8 +35,8 @@ void add_pairs(Page& page, const Shown& shown, const std::vector<explore::NearPa
   }
   Table table{{"first", "class", "second", "class", "distance", "values of the first", "of the second"}, {}};
   for (const explore::NearPair& pair : pairs) {
-    table.rows.push_back({shown.place(pair.first.place), shown.class_name(pair.first.label),
-                          shown.place(pair.second.place), shown.class_name(pair.second.label),
+    table.rows.push_back({shown.place(pair.first.at), shown.class_name(pair.first.label),
+                          shown.place(pair.second.at), shown.class_name(pair.second.label),
                           Cell::number(pair.distance, 3), shown.excerpt(pair.first),
                           shown.excerpt(pair.second)});
   }
@@ -59,7 +59,7 @@ void add_samples_with_reason(Page& page, const Shown& shown, const std::vector<e
   }
   Table table{{"sample", "class", "why", shown.tokens() ? "text" : "values"}, {}};
   for (const explore::Outlier& outlier : outliers) {
-    table.rows.push_back({shown.place(outlier.sample.place), shown.class_name(outlier.sample.label),
+    table.rows.push_back({shown.place(outlier.sample.at), shown.class_name(outlier.sample.label),
                           why(outlier), shown.excerpt(outlier.sample)});
   }
   page.add(table);
@@ -96,7 +96,7 @@ void add_duplicates(Page& page, const Shown& shown) {
     return;
   }
   page.paragraph(fmt::format("The nearest by Euclidean distance, among {} samples chosen at random ({}).",
-                             format_count(std::ssize(shown.found.comparison.places)),
+                             format_count(std::ssize(shown.found.comparison.samples)),
                              shown.found.comparison.vectors));
   add_pairs(page, shown, shown.found.near_pairs, true);
 }
@@ -104,7 +104,7 @@ void add_duplicates(Page& page, const Shown& shown) {
 void add_outliers(Page& page, const Shown& shown) {
   page.section("Atypical samples");
   const std::string of = fmt::format("among {} samples chosen at random",
-                                     format_count(std::ssize(shown.found.comparison.places)));
+                                     format_count(std::ssize(shown.found.comparison.samples)));
   page.heading("Far from their own class");
   if (shown.found.far.empty()) {
     page.paragraph("No class has enough samples among those chosen at random.");
@@ -113,7 +113,7 @@ void add_outliers(Page& page, const Shown& shown) {
         "The distance to the fifth nearest sample of the class, relative to its median in the class; {}.",
         of));
     add_samples_with_reason(page, shown, shown.found.far, [](const explore::Outlier& outlier) {
-      return fmt::format("{:.2f} times as far", outlier.score);
+      return fmt::format("{:.2f} times as far", outlier.why.score);
     });
   }
   page.heading("Among samples of another class");
@@ -124,8 +124,8 @@ void add_outliers(Page& page, const Shown& shown) {
   page.paragraph(fmt::format(
       "Most of their 10 nearest neighbors have another label, which may be the correct one; {}.", of));
   add_samples_with_reason(page, shown, shown.found.suspect_labels, [&](const explore::Outlier& outlier) {
-    return fmt::format("{:.0f} % of neighbors differ, mostly {}", 100 * outlier.score,
-                       shown.class_name(outlier.neighbors_label));
+    return fmt::format("{:.0f} % of neighbors differ, mostly {}", 100 * outlier.why.score,
+                       shown.class_name(outlier.why.majority));
   });
 }
 

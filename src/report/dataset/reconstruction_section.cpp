@@ -1,9 +1,6 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
-#include "convoke/explore/reconstruction.hpp"
 #include "shown.hpp"
 
 // Samples made of few principal components, and the error.
@@ -38,7 +35,7 @@ Picture picture_of_vector(const Shown& shown, const std::vector<double>& vector,
   if (shown.found.info.sample_type == data::SampleType::kUint8)
     return picture_of(shown.found.comparison.vector_shape, vector,
                       [](double value, std::size_t) { return kLargestByte * value; });
-  const auto [low, high] = std::minmax_element(original.begin(), original.end());
+  const auto [low, high] = std::ranges::minmax_element(original);
   return picture_of(shown.found.comparison.vector_shape, vector, [&](double value, std::size_t) {
     return *high > *low ? kLargestByte * (value - *low) / (*high - *low) : kLargestByte / 2;
   });

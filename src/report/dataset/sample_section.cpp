@@ -20,7 +20,7 @@ std::vector<Figure> contact_sheets(const Shown& shown) {
     const auto& sheet = shown.found.sheets[s];
     if (sheet.empty()) continue;
     std::vector<Picture> pictures;
-    for (const explore::Exhibit& exhibit : sheet) pictures.push_back(shown.picture(exhibit));
+    for (const explore::Sample& sample : sheet) pictures.push_back(shown.picture(sample));
     const std::int64_t columns = pictures.front().width > 40 ? 5 : 10;
     Picture whole = contact_sheet(pictures, columns);
     const double scale =

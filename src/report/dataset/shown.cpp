@@ -21,7 +21,7 @@ std::string Shown::of_classes() const {
                      format_count(found.info.classes));
 }
 
-std::string Shown::place(explore::Place place) const {
+std::string Shown::place(explore::SampleIndex place) const {
   return fmt::format("{} {}", found.survey.splits[place.split].name, place.index);
 }
 

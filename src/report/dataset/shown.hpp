@@ -1,7 +1,6 @@
 #pragma once
 #include <span>
 #include <string>
-#include <vector>
 
 #include "convoke/explore/inspection.hpp"
 #include "convoke/report/page.hpp"
@@ -21,20 +20,20 @@ struct Shown {
   std::string of_classes() const;
   std::string class_name(std::int32_t label) const { return found.class_name(label); }
   /// Returns "train 17".
-  std::string place(explore::Place place) const;
+  std::string place(explore::SampleIndex place) const;
   /// Returns "channel 2" or "feature 2"; "red", "green", "blue" for three channels.
   std::string channel_name(std::size_t channel) const;
   /// Returns the word of a token, or "#12".
   std::string word(std::int32_t token) const { return word_of(token, found.names); }
   /// Returns the first words of a text, or the first numbers.
-  std::string excerpt(const explore::Exhibit& exhibit) const {
-    return excerpt_of(exhibit, tokens(), found.names);
+  std::string excerpt(const explore::Sample& sample) const {
+    return excerpt_of(sample, tokens(), found.names);
   }
 
   /// Returns the picture of an image of (h, w, C) stored values: the first channel, or the first three if
   /// there are three or more. Real numbers are scaled from the minimum to the maximum of the training split.
   Picture picture(const Shape& shape, std::span<const double> values) const;
-  Picture picture(const explore::Exhibit& exhibit) const { return picture(exhibit.shape, exhibit.values); }
+  Picture picture(const explore::Sample& sample) const { return picture(sample.shape, sample.values); }
   /// Returns a picture of any numbers (h, w, C): 0 is gray, the number of largest magnitude is black or
   /// white.
   Picture relief(const Shape& shape, std::span<const double> values) const;

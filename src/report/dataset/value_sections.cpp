@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "convoke/core/text.hpp"
 #include "shown.hpp"
@@ -31,8 +30,7 @@ std::vector<std::size_t> by_ratio(const Shown& shown) {
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   const std::vector<double>& ratios = shown.found.correlation_ratios;
   if (ratios.size() == order.size()) {
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return ratios[a] > ratios[b]; });
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return ratios[a] > ratios[b]; });
   }
   return order;
 }
@@ -170,7 +168,7 @@ void add_normality(Page& page, const Shown& shown) {
   page.paragraph(
       fmt::format("Pixel by pixel, in a sample of {} images as {}: of {} values of a vector, {} may be "
                   "normal (p of 1 % or more).",
-                  format_count(std::ssize(comparison.places)), comparison.vectors,
+                  format_count(std::ssize(comparison.samples)), comparison.vectors,
                   format_count(std::ssize(comparison.pca.mean)), format_count(comparison.normal_columns)));
 }
 

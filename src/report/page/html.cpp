@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
+#include <utility>
 
 #include "convoke/core/text.hpp"
 #include "convoke/report/page.hpp"
@@ -11,22 +12,9 @@
 namespace convoke::report {
 namespace {
 
-std::string_view named(char character) {
-  switch (character) {
-    case '&':
-      return "&amp;";
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    case '"':
-      return "&quot;";
-    case '\'':
-      return "&#39;";
-    default:
-      return {};
-  }
-}
+using Entity = std::pair<char, std::string_view>;
+constexpr std::array<Entity, 5> kEntities{
+    {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}}};
 
 }  // namespace
 
@@ -39,8 +27,9 @@ std::string escape(std::string_view text) {
     const bool control = (first < 0x20 && first != '\n' && first != '\t') || first == 0x7F;
     if (length == 0 || control) {
       html += kReplacementCharacter;
-    } else if (const std::string_view name = named(text.front()); !name.empty()) {
-      html += name;
+    } else if (const auto* entity = std::ranges::find(kEntities, text.front(), &Entity::first);
+               entity != kEntities.end()) {
+      html += entity->second;
     } else {
       html += text.substr(0, length);
     }
@@ -54,7 +43,7 @@ bool begins_as_page(std::string_view bytes) {
   constexpr std::array<std::string_view, 2> kBeginnings{"<!doctype html", "<html"};
   if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
   bytes.remove_prefix(std::min(bytes.find_first_not_of(" \t\r\n"), bytes.size()));
-  return std::any_of(kBeginnings.begin(), kBeginnings.end(), [&](std::string_view beginning) {
+  return std::ranges::any_of(kBeginnings, [&](std::string_view beginning) {
     return bytes.size() >= beginning.size() &&
            std::equal(beginning.begin(), beginning.end(), bytes.begin(), [](char expected, char found) {
              return expected == std::tolower(static_cast<unsigned char>(found));

@@ -31,17 +31,17 @@ Picture picture_of(const Shape& shape, std::span<const double> values,
   return picture;
 }
 
-Picture picture_of(const explore::Exhibit& exhibit, data::SampleType type) {
+Picture picture_of(const explore::Sample& sample, data::SampleType type) {
   if (type == data::SampleType::kUint8) {
-    return picture_of(exhibit.shape, exhibit.values, [](double value, std::size_t) { return value; });
+    return picture_of(sample.shape, sample.values, [](double value, std::size_t) { return value; });
   }
-  const auto channels = static_cast<std::size_t>(exhibit.shape[2]);
+  const auto channels = static_cast<std::size_t>(sample.shape[2]);
   std::vector<double> least(channels, HUGE_VAL), largest(channels, -HUGE_VAL);
-  for (std::size_t i = 0; i < exhibit.values.size(); ++i) {
-    least[i % channels] = std::min(least[i % channels], exhibit.values[i]);
-    largest[i % channels] = std::max(largest[i % channels], exhibit.values[i]);
+  for (std::size_t i = 0; i < sample.values.size(); ++i) {
+    least[i % channels] = std::min(least[i % channels], sample.values[i]);
+    largest[i % channels] = std::max(largest[i % channels], sample.values[i]);
   }
-  return picture_of(exhibit.shape, exhibit.values, [&](double value, std::size_t c) {
+  return picture_of(sample.shape, sample.values, [&](double value, std::size_t c) {
     const double range = largest[c] - least[c];
     return range > 0 ? 255 * (value - least[c]) / range : 128;
   });
@@ -56,10 +56,10 @@ std::string word_of(std::int32_t token, const explore::Names& names) {
   return at < names.words.size() && !names.words[at].empty() ? names.words[at] : fmt::format("#{}", token);
 }
 
-std::string excerpt_of(const explore::Exhibit& exhibit, bool tokens, const explore::Names& names) {
+std::string excerpt_of(const explore::Sample& sample, bool tokens, const explore::Names& names) {
   std::string text;
   std::size_t shown = 0;
-  for (const double value : exhibit.values) {
+  for (const double value : sample.values) {
     if (tokens && value == 0) continue;
     if (shown++ == (tokens ? kMostWords : kMostNumbers)) return text + " …";
     if (!text.empty()) text += tokens ? " " : ", ";

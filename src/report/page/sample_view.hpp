@@ -4,8 +4,7 @@
 #include <string>
 
 #include "convoke/data/samples.hpp"
-#include "convoke/explore/exhibit.hpp"
-#include "convoke/explore/names.hpp"
+#include "convoke/explore/sample.hpp"
 #include "convoke/report/picture.hpp"
 
 // Shows samples on a page: as pictures, or by their first words or numbers.
@@ -19,7 +18,7 @@ Picture picture_of(const Shape& shape, std::span<const double> values,
 
 /// Returns the picture of one image sample: bytes unchanged, real numbers scaled from the minimum to the
 /// maximum of their channel in this sample.
-Picture picture_of(const explore::Exhibit& exhibit, data::SampleType type);
+Picture picture_of(const explore::Sample& sample, data::SampleType type);
 
 /// Returns page pixels per pixel, so that the longer side of a picture has about `side` pixels.
 double scale_to(const Picture& picture, double side);
@@ -27,6 +26,6 @@ double scale_to(const Picture& picture, double side);
 /// Returns the word of a token, or "#12".
 std::string word_of(std::int32_t token, const explore::Names& names);
 /// Returns the first words of a text, or the first numbers.
-std::string excerpt_of(const explore::Exhibit& exhibit, bool tokens, const explore::Names& names);
+std::string excerpt_of(const explore::Sample& sample, bool tokens, const explore::Names& names);
 
 }  // namespace convoke::report

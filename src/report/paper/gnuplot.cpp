@@ -106,8 +106,8 @@ std::string in_known_letters(std::string_view commands, std::set<std::string>& m
 }  // namespace
 
 bool can_draw(const fs::path& file) {
-  return std::any_of(kTerminals.begin(), kTerminals.end(),
-                     [&](const auto& terminal) { return file.extension() == terminal.first; });
+  return std::ranges::any_of(kTerminals,
+                             [&](const auto& terminal) { return file.extension() == terminal.first; });
 }
 
 void draw(const GnuplotScript& drawing, const std::string& title, std::span<const fs::path> files,
@@ -119,15 +119,15 @@ void draw(const GnuplotScript& drawing, const std::string& title, std::span<cons
   std::deque<os::AtomicFile> drawn;
   std::string script;
   for (const fs::path& file : files) {
-    const auto terminal = std::find_if(kTerminals.begin(), kTerminals.end(),
-                                       [&](const auto& each) { return file.extension() == each.first; });
+    const auto terminal =
+        std::ranges::find_if(kTerminals, [&](const auto& each) { return file.extension() == each.first; });
     ensure(terminal != kTerminals.end(), "a figure is an SVG, PDF or PNG file");
     const fs::path& temporary = drawn.emplace_back(file).temporary();
     script +=
         "reset session\n" + terminal->second(file.extension() == ".svg" ? drawing : in_letters, temporary);
   }
   const os::Answer answer = os::run({kGnuplot, "-d"}, {.input = script});  // -d: ignore the user's settings
-  const bool complete = std::all_of(drawn.begin(), drawn.end(), [](const os::AtomicFile& file) {
+  const bool complete = std::ranges::all_of(drawn, [](const os::AtomicFile& file) {
     std::error_code failed;
     return fs::file_size(file.temporary(), failed) > 0 && !failed;
   });

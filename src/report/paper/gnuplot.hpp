@@ -34,6 +34,9 @@ bool can_draw(const std::filesystem::path& file);
 void draw(const GnuplotScript& drawing, const std::string& title,
           std::span<const std::filesystem::path> files, std::set<std::string>& missing);
 
+/// Returns an entry of gnuplot's list of ticks. A label is a format for its number, in which % is special.
+std::string gnuplot_tick(std::string_view label, double at);
+
 /// Returns a line of text as a string of gnuplot in single quotes, in which no character is special.
 std::string gnuplot_quoted(std::string_view text);
 

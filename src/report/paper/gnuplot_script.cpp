@@ -117,7 +117,6 @@ class GnuplotCommands {
     return drawing_.chart.kind == Chart::Kind::kBar || drawing_.chart.kind == Chart::Kind::kBox;
   }
 
-  // A label is a format for its number, in which % is special.
   void axis(char which, const Axis& axis) {
     line(fmt::format("set {}label {}", which, gnuplot_quoted(axis.title)));
     if (axis.logarithm != 0) line(fmt::format("set logscale {} {}", which, axis.logarithm));
@@ -127,12 +126,7 @@ class GnuplotCommands {
     line(fmt::format("set {}range [{:.9g}:{:.9g}]", which, downwards ? high : axis.low,
                      downwards ? axis.low : high));
     std::vector<std::string> ticks;
-    for (const Tick& tick : axis.ticks) {
-      std::string label = gnuplot_quoted(tick.label);
-      for (std::size_t at = 0; (at = label.find('%', at)) != std::string::npos; at += 2)
-        label.insert(at, "%");
-      ticks.push_back(fmt::format("{} {:.9g}", label, tick.at));
-    }
+    for (const Tick& tick : axis.ticks) ticks.push_back(gnuplot_tick(tick.label, tick.at));
     line(fmt::format("set {}tics ({})", which, join(ticks)));
   }
 
@@ -288,6 +282,12 @@ GnuplotScript gnuplot_script(const Drawing& drawing) {
   GnuplotCommands gnuplot(drawing);
   kKinds[static_cast<std::size_t>(drawing.chart.kind)](drawing, gnuplot);
   return gnuplot.script();
+}
+
+std::string gnuplot_tick(std::string_view label, double at) {
+  std::string format = gnuplot_quoted(label);
+  for (std::size_t i = 0; (i = format.find('%', i)) != std::string::npos; i += 2) format.insert(i, "%");
+  return fmt::format("{} {:.9g}", format, at);
 }
 
 std::string gnuplot_quoted(std::string_view text) {

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "convoke/core/text.hpp"
@@ -19,11 +17,8 @@ std::string names_along(char axis, const std::vector<std::string>& names) {
   const std::size_t every = (names.size() + kTicks - 1) / kTicks;
   const std::map<std::string, std::string> labels = distinct_names(names, kTickCharacters);
   std::vector<std::string> ticks;
-  for (std::size_t i = 0; i < names.size(); i += every) {
-    std::string name = gnuplot_quoted(one_line(labels.at(names[i])));
-    for (std::size_t at = 0; (at = name.find('%', at)) != std::string::npos; at += 2) name.insert(at, "%");
-    ticks.push_back(fmt::format("{} {}", name, i));
-  }
+  for (std::size_t i = 0; i < names.size(); i += every)
+    ticks.push_back(gnuplot_tick(one_line(labels.at(names[i])), static_cast<double>(i)));
   return fmt::format("set {}tics ({}){}\n", axis, join(ticks), axis == 'x' ? " rotate by 90 right" : "");
 }
 

@@ -87,7 +87,7 @@ HeatMap matrix_map(const std::vector<Confusion>& confusions, const std::vector<d
     const double shade = kVisible + (1 - kVisible) * std::min(share, 1.0);
     map.cells.push_back({truth, said, static_cast<double>(each.count), truth == said ? shade : -shade});
   }
-  std::sort(map.cells.begin(), map.cells.end(), [](const HeatMap::Cell& a, const HeatMap::Cell& b) {
+  std::ranges::sort(map.cells, [](const HeatMap::Cell& a, const HeatMap::Cell& b) {
     return std::pair(a.row, a.column) < std::pair(b.row, b.column);
   });
   return map;
@@ -96,8 +96,8 @@ HeatMap matrix_map(const std::vector<Confusion>& confusions, const std::vector<d
 Table worst_confusions(std::vector<Confusion> confusions, const std::vector<double>& support,
                        const ClassNames& names) {
   std::erase_if(confusions, [](const Confusion& each) { return each.truth == each.said; });
-  std::stable_sort(confusions.begin(), confusions.end(),
-                   [](const Confusion& a, const Confusion& b) { return a.count > b.count; });
+  std::ranges::stable_sort(confusions,
+                           [](const Confusion& a, const Confusion& b) { return a.count > b.count; });
   confusions.resize(std::min(confusions.size(), kMostConfusions));
   Table table{{"true class", "predicted", "samples", "share of the class"}, {}};
   for (const Confusion& each : confusions) {

@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "convoke/core/lookup.hpp"
@@ -7,7 +10,8 @@
 #include "report/run/curves.hpp"
 #include "report/run/sections.hpp"
 
-// Loss, accuracy, learning rate and speed over epochs.
+// Loss, accuracy, learning rate and speed over epochs; the loss over steps, from the lines of
+// `log.every_steps`.
 
 namespace convoke::report {
 namespace {
@@ -47,17 +51,15 @@ void add_quantity(std::vector<Chart>& charts, const RunRecord& run, const std::v
   charts.push_back(
       curve_chart(title + ", training", training_note, of.axis, legible(by_member(run, of.key)), of.share));
   const std::vector<EpochCurve> validations = legible(by_member(run, validation));
-  if (std::any_of(validations.begin(), validations.end(),
-                  [](const EpochCurve& curve) { return !curve.values.empty(); })) {
+  if (std::ranges::any_of(validations, [](const EpochCurve& curve) { return !curve.values.empty(); })) {
     charts.push_back(curve_chart(title + ", validation", "", of.axis, validations, of.share));
   }
 }
 
 Chart rate_chart(const RunRecord& run) {
   std::vector<EpochCurve> curves = by_member(run, "learning_rate");
-  const bool alike = std::all_of(curves.begin(), curves.end(), [&](const EpochCurve& curve) {
-    return curve.values == curves.front().values;
-  });
+  const bool alike = std::ranges::all_of(
+      curves, [&](const EpochCurve& curve) { return curve.values == curves.front().values; });
   if (alike) curves.resize(1);
   curves = legible(std::move(curves));
   if (curves.size() == 1) curves.front().name = "learning rate";
@@ -72,6 +74,56 @@ Chart rate_chart(const RunRecord& run) {
       curve_chart("Learning rate", "At the last step of each epoch.", "learning rate", curves, false);
   chart.logarithmic = least > 0 && largest > kWide * least;
   return chart;
+}
+
+constexpr std::size_t kMostPoints = 400;  // of a curve; neighboring lines are averaged beyond
+
+// A curve for each member, by step; the later line is used if a resumed run repeats a step.
+std::vector<EpochCurve> losses_by_step(const RunRecord& run) {
+  std::map<std::int64_t, EpochCurve> curves;
+  for (const Settings& line : run.log) {
+    if (text_at(line, "event") != "step") continue;
+    EpochCurve& curve = curves[count_at(line, "member").value_or(0)];
+    const double loss = number_at(line, "loss");
+    if (!std::isnan(loss)) curve.values[number_at(line, "step")] = loss;
+  }
+  std::vector<EpochCurve> list;
+  for (auto& [member, curve] : curves) {
+    curve.name = fmt::format("member {}", member);
+    list.push_back(std::move(curve));
+  }
+  return list;
+}
+
+// Averages `lines` neighboring values, at the position of the last one.
+EpochCurve averaged(const EpochCurve& curve, std::size_t lines) {
+  EpochCurve means{.name = curve.name};
+  double sum = 0;
+  std::size_t count = 0, left = curve.values.size();
+  for (const auto& [step, loss] : curve.values) {
+    sum += loss;
+    --left;
+    if (++count < lines && left > 0) continue;
+    means.values[step] = sum / static_cast<double>(count);
+    sum = 0;
+    count = 0;
+  }
+  return means;
+}
+
+// The chart of the loss by step, if the run logged steps (log.every_steps).
+void add_step_curves(Page& page, const RunRecord& run) {
+  std::vector<EpochCurve> curves = losses_by_step(run);
+  std::size_t longest = 0;
+  for (const EpochCurve& curve : curves) longest = std::max(longest, curve.values.size());
+  if (longest == 0) return;
+  if (curves.size() == 1) curves.front().name = "training";
+  const std::size_t lines = (longest + kMostPoints - 1) / kMostPoints;
+  for (EpochCurve& curve : curves) curve = averaged(curve, lines);
+  curves = legible(std::move(curves));
+  std::string note = "The loss of the samples of a step, before the step learns from them.";
+  if (lines > 1) note += fmt::format(" Each point is the mean of {} logged steps.", lines);
+  page.add(curve_chart("Loss by step", note, "loss", curves, false, "step"));
 }
 
 }  // namespace

@@ -69,8 +69,8 @@ std::vector<EpochCurve> legible(std::vector<EpochCurve> members) {
   for (const EpochCurve& curve : members) {
     for (const auto& [position, value] : curve.values) values[position].push_back(value);
   }
-  EpochCurve lowest{.name = "lowest of " + std::to_string(members.size()) + " members", .values = {}};
-  EpochCurve median{.name = "median", .values = {}}, highest{.name = "highest", .values = {}};
+  EpochCurve lowest{.name = "lowest of " + std::to_string(members.size()) + " members"};
+  EpochCurve median{.name = "median"}, highest{.name = "highest"};
   for (auto& [position, of_members] : values) {
     std::ranges::sort(of_members);
     lowest.values[position] = of_members.front();

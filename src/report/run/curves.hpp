@@ -15,7 +15,8 @@ namespace convoke::report {
 /// A quantity over epochs or steps, without NaN values.
 struct EpochCurve {
   std::string name;
-  std::map<double, double> values;  ///< by completed epochs: 1 is the end of the first epoch; or by steps
+  std::map<double, double> values =
+      {};  ///< by completed epochs: 1 is the end of the first epoch; or by steps
 };
 
 /// Returns the members that have completed an epoch, ascending.

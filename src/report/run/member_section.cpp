@@ -28,9 +28,8 @@ Table member_table(const RunRecord& run) {
   const std::vector<Settings> calibrations = tables_at(run.evaluation, "member_calibration");
   for (const Settings& facts : tables_at(run.summary, "member_facts")) {
     const double member = number_at(facts, "member");
-    const auto test = std::find_if(tested.begin(), tested.end(), [&](const Settings& entry) {
-      return number_at(entry, "member") == member;
-    });
+    const auto test = std::ranges::find_if(
+        tested, [&](const Settings& entry) { return number_at(entry, "member") == member; });
     const bool votes = test != tested.end();
     const auto place = static_cast<std::size_t>(test - tested.begin());
     const double ece = votes && place < calibrations.size() ? number_at(calibrations[place], "ece") : NAN;

@@ -29,9 +29,8 @@ class TestSamples {
     try {
       reader_.emplace(file);
       const auto& splits = reader_->splits();
-      const auto split = std::find_if(splits.begin(), splits.end(), [&](const auto& part) {
-        return part.name == text_at(run.evaluation, "split");
-      });
+      const auto split = std::ranges::find_if(
+          splits, [&](const auto& part) { return part.name == text_at(run.evaluation, "split"); });
       if (split == splits.end() || reader_->info().content_hash != hash) {
         missing_ = file + " has other samples than those of the run's test";
         reader_.reset();
@@ -51,12 +50,10 @@ class TestSamples {
   std::string_view kind() const {
     return data::kind_of(reader_->info().sample_type, reader_->info().sample_shape);
   }
-  explore::Exhibit exhibit(std::int64_t sample) const { return explore::exhibit(*reader_, {split_, sample}); }
-  Picture picture(std::int64_t sample) const {
-    return picture_of(exhibit(sample), reader_->info().sample_type);
-  }
+  explore::Sample read(std::int64_t sample) const { return explore::read_sample(*reader_, {split_, sample}); }
+  Picture picture(std::int64_t sample) const { return picture_of(read(sample), reader_->info().sample_type); }
   std::string excerpt(std::int64_t sample) const {
-    return excerpt_of(exhibit(sample), kind() == "tokens", names_);
+    return excerpt_of(read(sample), kind() == "tokens", names_);
   }
 
  private:

@@ -5,14 +5,11 @@
 #include <cmath>
 
 #include "convoke/core/lookup.hpp"
-#include "convoke/core/text.hpp"
 #include "convoke/data/provenance.hpp"
 #include "report/run/sections.hpp"
 
 namespace convoke::report {
 namespace {
-
-using Facts = std::vector<std::pair<std::string, std::string>>;
 
 std::string kind_of(const RunRecord& run) {
   const Settings& known = run.complete() ? run.summary : table_at(run.recipe, "train");
@@ -31,9 +28,8 @@ std::string kind_of(const RunRecord& run) {
              : fmt::format("ensemble of {:g}, {} of which vote", members, voters);
 }
 
-void add_number(Facts& facts, const std::string& name, double value, const std::string& text) {
-  if (!std::isnan(value)) facts.emplace_back(name, text);
-}
+std::string four_digits(double number) { return fmt::format("{:.4f}", number); }
+std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
 bool votes(const RunRecord& run) { return tables_at(run.summary, "test.members").size() > 1; }
 
@@ -46,14 +42,11 @@ Facts scores(const RunRecord& run) {
   const auto of = [&](const std::string& what) { return votes(run) ? ", " + what : std::string(); };
   const std::string of_vote = of(vote_text(run)), of_mean = of("mean probabilities");
   const auto score = [&](const std::string& name, const char* path) {
-    const double value = number_at(run.summary, path);
-    add_number(facts, name, value, fmt::format("{:.4f}", value));
+    add_fact(facts, name, run.summary, path, four_digits);
   };
-  const double accuracy = number_at(run.summary, "test.accuracy");
-  add_number(facts, "Test accuracy" + of_vote, accuracy, fmt::format("{:.2f} %", 100 * accuracy));
-  const double validation = number_at(run.summary, "validation_accuracy");
-  add_number(facts, "Validation accuracy" + of("mean of the members"), validation,
-             fmt::format("{:.2f} %", 100 * validation));
+  add_fact(facts, "Test accuracy" + of_vote, run.summary, "test.accuracy", percent);
+  add_fact(facts, "Validation accuracy" + of("mean of the members"), run.summary, "validation_accuracy",
+           percent);
   score("F1 (weighted)" + of_vote, "test.f1");
   score(fmt::format("Top-{:g} accuracy{}", number_at(run.summary, "test.top_k"), of_mean),
         "test.top_k_accuracy");
@@ -64,7 +57,7 @@ Facts scores(const RunRecord& run) {
 }
 
 std::string scores_note(const RunRecord& run) {
-  const std::string samples = format_count(std::llround(number_at(run.summary, "test.samples")));
+  const std::string samples = count_text(number_at(run.summary, "test.samples"));
   if (!votes(run)) return fmt::format("Scores are of {} test samples.", samples);
   return fmt::format(
       "Scores are of {} test samples. Scores of the {} are those of the elected classes. Scores that need a "
@@ -75,35 +68,30 @@ std::string scores_note(const RunRecord& run) {
 Facts costs(const RunRecord& run) {
   Facts facts;
   const auto add = [&](const char* name, const char* path, const auto& text) {
-    const double value = number_at(run.summary, path);
-    if (!std::isnan(value)) facts.emplace_back(name, text(value));
+    add_fact(facts, name, run.summary, path, text);
   };
-  const auto count = [](double number) { return format_count(std::llround(number)); };
-  add("Makespan", "makespan_seconds", [](double seconds) { return format_duration(seconds); });
+  add("Makespan", "makespan_seconds", seconds_text);
   facts.emplace_back("Ranks x threads", fmt::format("{:g} x {:g}", number_at(run.summary, "ranks"),
                                                     number_at(run.summary, "threads")));
   if (const Workers workers = run.workers(); workers.oversubscribed()) {
     facts.emplace_back("Cores", fmt::format("{}, shared", workers.cores));
   }
-  add("Images per second", "images_per_second", count);
+  add("Images per second", "images_per_second", count_text);
   add("Core-seconds", "core_seconds", [](double seconds) { return fmt::format("{:.1f}", seconds); });
-  add("Epochs", "epochs", count);
+  add("Epochs", "epochs", count_text);
   const std::vector<Settings> members = tables_at(run.summary, "member_facts");
   if (members.size() == 1 && number_at(members.front(), "stopped_at_step") > 0) {
     facts.emplace_back("Stopped early after",
-                       count(number_at(members.front(), "stopped_at_step")) + " steps");
+                       count_text(number_at(members.front(), "stopped_at_step")) + " steps");
   }
-  add("Batch", "batch", count);
-  add("Micro-batch", "micro_batch", count);
-  add("Parameters", "parameters", count);
+  add("Batch", "batch", count_text);
+  add("Micro-batch", "micro_batch", count_text);
+  add("Parameters", "parameters", count_text);
   return facts;
 }
 
 std::string of_all(double count, double all) {
-  const auto text = [](double number) {
-    return std::isfinite(number) ? format_count(std::llround(number)) : std::string("?");
-  };
-  return text(count) + " of " + text(all);
+  return count_text(count) + " of " + (std::isfinite(all) ? count_text(all) : "?");
 }
 
 // The status of a run that has not ended.
@@ -112,17 +100,16 @@ void add_unfinished(Page& page, const RunRecord& run) {
       "This run is not complete: there is no summary.json. It is running, was stopped, or has failed. This "
       "page shows the results so far.");
   Facts facts{{"Workers", workers_text(run)}};
-  const auto add = [&](const char* name, const char* path, const char* format) {
-    const double value = number_at(run.status, path);
-    add_number(facts, name, value, fmt::format(fmt::runtime(format), value));
+  const auto add_progress = [&](const char* name, const char* done, const char* all) {
+    add_fact(facts, name, run.status, done,
+             [&](double count) { return of_all(count, number_at(run.status, all)); });
   };
-  const double epoch = number_at(run.status, "epoch");
-  add_number(facts, "Epoch", epoch, of_all(epoch, number_at(run.status, "epochs")));
-  const double step = number_at(run.status, "step");
-  add_number(facts, "Step", step, of_all(step, number_at(run.status, "steps")));
-  add("Loss of the epoch so far", "loss", "{:.4f}");
-  add("Accuracy of the epoch so far", "accuracy", "{:.4f}");
-  add("Images/s", "images_per_second", "{:.0f}");
+  add_progress("Epoch", "epoch", "epochs");
+  add_progress("Step", "step", "steps");
+  add_fact(facts, "Loss of the epoch so far", run.status, "loss", four_digits);
+  add_fact(facts, "Accuracy of the epoch so far", run.status, "accuracy", four_digits);
+  add_fact(facts, "Images/s", run.status, "images_per_second",
+           [](double rate) { return fmt::format("{:.0f}", rate); });
   page.facts(facts);
 }
 

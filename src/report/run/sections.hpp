@@ -1,9 +1,12 @@
 #pragma once
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "convoke/core/lookup.hpp"
 #include "convoke/report/page.hpp"
 #include "convoke/report/run_record.hpp"
 
@@ -38,9 +41,20 @@ inline constexpr std::array kPhases{Phase{"load", "load"},
                                     Phase{"gather", "gather"},
                                     Phase{"checkpoint", "checkpoints"}};
 
+/// Names and values for Page::facts.
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+/// Adds the number at `path`, as `text` shows it; nothing if there is none.
+template <class Text>
+void add_fact(Facts& facts, const std::string& name, const Settings& settings, const char* path,
+              const Text& text) {
+  if (const double value = number_at(settings, path); !std::isnan(value))
+    facts.emplace_back(name, text(value));
+}
+std::string count_text(double number);     ///< "60,000"
+std::string seconds_text(double seconds);  ///< "4 min 05 s"
+
 void add_curves(Page& page, const RunRecord& run);
-/// Adds the chart of the loss by step, if the run logged steps (log.every_steps).
-void add_step_curves(Page& page, const RunRecord& run);
 void add_members(Page& page, const RunRecord& run);
 void add_classes(Page& page, const RunRecord& run);
 void add_roc(Page& page, const RunRecord& run);
@@ -63,6 +77,6 @@ std::string oversubscription_note(const Workers& workers);
 std::string build_note(const Settings& environment);
 
 /// Returns names and values from environment.json, in the order of the page.
-std::vector<std::pair<std::string, std::string>> environment_facts(const Settings& environment);
+Facts environment_facts(const Settings& environment);
 
 }  // namespace convoke::report

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -11,6 +10,10 @@
 // Command, machine and recipe.
 
 namespace convoke::report {
+
+std::string count_text(double number) { return format_count(std::llround(number)); }
+std::string seconds_text(double seconds) { return format_duration(seconds); }
+
 std::string workers_text(const RunRecord& run) {
   const Settings& known = run.complete() ? run.summary : run.environment;
   const std::string text = fmt::format("{} x {}", counted(count_at(known, "ranks").value_or(0), "rank"),
@@ -59,7 +62,7 @@ std::string build_note(const Settings& environment) {
                      type);
 }
 
-std::vector<std::pair<std::string, std::string>> environment_facts(const Settings& environment) {
+Facts environment_facts(const Settings& environment) {
   std::set<std::string> hosts;
   for (const Settings& placement : tables_at(environment, "placements"))
     hosts.insert(text_at(placement, "host"));

@@ -63,10 +63,10 @@ Chart step_chart(const Settings& phases, std::size_t ranks) {
   std::vector<std::size_t> shown(ranks);
   std::iota(shown.begin(), shown.end(), std::size_t{0});
   if (ranks > kShown) {
-    std::stable_sort(shown.begin(), shown.end(),
-                     [&](std::size_t a, std::size_t b) { return computing[a] > computing[b]; });
+    std::ranges::stable_sort(shown,
+                             [&](std::size_t a, std::size_t b) { return computing[a] > computing[b]; });
     shown.resize(kShown);
-    std::sort(shown.begin(), shown.end());
+    std::ranges::sort(shown);
     chart.note += fmt::format(" Of {} ranks, these {} computed longest.", ranks, kShown);
   }
   for (const std::size_t r : shown) {
@@ -121,29 +121,25 @@ void add_times(Page& page, const RunRecord& run) {
         "These are the phases of `convoke gather`; the phases of training are in the gathered runs.");
   }
   add_ranks(page, run);
-  std::vector<std::pair<std::string, std::string>> facts;
+  Facts facts;
   const auto add = [&](const char* name, const char* path, const auto& text) {
-    if (const double value = number_at(run.summary, path); !std::isnan(value))
-      facts.emplace_back(name, text(value));
+    add_fact(facts, name, run.summary, path, text);
   };
-  const auto duration = [](double seconds) { return format_duration(seconds); };
-  const auto count = [](double number) { return format_count(std::llround(number)); };
+  const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
   const auto mebibytes = [](double number) {
     return format_bytes(static_cast<std::uint64_t>(number * 1024 * 1024));
   };
-  add("Exposed communication, of the steps", "exposed_share",
-      [](double share) { return fmt::format("{:.1f} %", 100 * share); });
-  add("Other programs, of these cores", "other_programs",
-      [](double share) { return fmt::format("{:.1f} %", 100 * share); });
-  add("Time to the first step", "seconds_to_first_step", duration);
-  add("Computing cached features", "features.seconds", duration);
+  add("Exposed communication, of the steps", "exposed_share", percent);
+  add("Other programs, of these cores", "other_programs", percent);
+  add("Time to the first step", "seconds_to_first_step", seconds_text);
+  add("Computing cached features", "features.seconds", seconds_text);
   add("Size of cached features", "features.bytes",
       [](double bytes) { return format_bytes(static_cast<std::uint64_t>(bytes)); });
   add("Peak memory of a rank", "peak_rss_mib", mebibytes);
   add("Predicted memory", "predicted_rss_mib", mebibytes);
-  add("Checkpoints written", "checkpoints.written", count);
-  add("Longest wait for a checkpoint", "checkpoints.longest_wait", duration);
-  add("Longest writing of a checkpoint", "checkpoints.longest_writing", duration);
+  add("Checkpoints written", "checkpoints.written", count_text);
+  add("Longest wait for a checkpoint", "checkpoints.longest_wait", seconds_text);
+  add("Longest writing of a checkpoint", "checkpoints.longest_writing", seconds_text);
   page.facts(facts);
 }
 

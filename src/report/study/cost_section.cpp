@@ -5,21 +5,15 @@
 #include <vector>
 
 #include "convoke/core/text.hpp"
-#include "report/study/lines.hpp"
 #include "report/study/sections.hpp"
-#include "report/study/short_names.hpp"
+#include "report/study/series.hpp"
 
 // Results and costs of configurations: accuracy by core-seconds, phases, prices.
 
 namespace convoke::report {
-
 namespace {
 
 constexpr const char* kMarkNote = "A name that begins with ! belongs to a marked configuration.";
-
-}  // namespace
-
-namespace {
 
 // A point for each configuration: its cost and accuracy.
 Chart accuracy_by_cost(const study::Analysis& analysis) {
@@ -108,10 +102,10 @@ void add_phases(Page& page, const study::Analysis& analysis) {
               {{"configuration"}, {}}};
   std::vector<std::string_view> phases;
   for (const study::Quantity& quantity : study::kQuantities) {
-    const bool measured = std::any_of(analysis.configurations.begin(), analysis.configurations.end(),
-                                      [&](const study::MeasuredConfiguration& configuration) {
-                                        return configuration.find(quantity.name) != nullptr;
-                                      });
+    const bool measured =
+        std::ranges::any_of(analysis.configurations, [&](const study::MeasuredConfiguration& configuration) {
+          return configuration.find(quantity.name) != nullptr;
+        });
     if (!measured || quantity.kind != study::Quantity::Kind::kPhase) continue;
     phases.push_back(quantity.name);
     chart.table.columns.emplace_back(quantity.title);
@@ -145,11 +139,7 @@ void add_costs(Page& page, const study::Analysis& analysis) {
   const double whole = largest_fraction(analysis);
   const ShortNames names(whole_configurations(analysis));
   const auto name_of = [&](const study::Cost& cost) {
-    const auto configuration =
-        std::find_if(analysis.configurations.begin(), analysis.configurations.end(),
-                     [&](const study::MeasuredConfiguration& each) { return each.at == cost.at; });
-    return configuration == analysis.configurations.end() ? names.configuration(cost.at)
-                                                          : names.configuration(*configuration);
+    return names.configuration(cost.at, analysis.configurations);
   };
   const auto offer_of = [](const study::Cost& cost) { return cost.machine + ", " + cost.terms; };
   const auto add_once = [](std::vector<std::string>& list, const std::string& name) {
@@ -167,7 +157,7 @@ void add_costs(Page& page, const study::Analysis& analysis) {
   for (const std::string& configuration : configurations) {
     std::vector<Cell> row{configuration};
     for (const std::string& offer : offers) {
-      const auto cost = std::find_if(analysis.costs.begin(), analysis.costs.end(), [&](const study::Cost& c) {
+      const auto cost = std::ranges::find_if(analysis.costs, [&](const study::Cost& c) {
         return offer_of(c) == offer && c.at.fraction == whole && name_of(c) == configuration;
       });
       const bool there = cost != analysis.costs.end(), known = there && cost->interval;

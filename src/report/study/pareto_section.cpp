@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <vector>
 
-#include "convoke/core/text.hpp"
 #include "report/study/sections.hpp"
-#include "report/study/short_names.hpp"
+#include "report/study/series.hpp"
 
 // Time, cost and accuracy of every configuration in one figure.
 
@@ -55,10 +53,7 @@ void add_pareto(Page& page, const study::Analysis& analysis) {
   const ShortNames names(analysis.configurations);
   const Bands bands(points);
   const auto name_of = [&](const study::ParetoPoint& point) {
-    const study::MeasuredConfiguration* configuration =
-        study::configuration_at(analysis.configurations, point.at);
-    const std::string name =
-        configuration == nullptr ? names.configuration(point.at) : names.configuration(*configuration);
+    const std::string name = names.configuration(point.at, analysis.configurations);
     return point.machine.empty() ? name : fmt::format("{} on {}, {}", name, point.machine, point.terms);
   };
   Chart chart{Chart::Kind::kScatter,

@@ -6,19 +6,13 @@
 #include <set>
 
 #include "convoke/core/text.hpp"
-#include "report/study/lines.hpp"
 #include "report/study/sections.hpp"
-#include "report/study/short_names.hpp"
+#include "report/study/series.hpp"
 
 // Time, speed-up and efficiency over the workers, and over fractions of the data.
 
 namespace convoke::report {
 namespace {
-
-template <class Family>
-study::Coordinates place_of(const Family& family, double fraction) {
-  return {family.system, family.mode, 0, 1, fraction, family.batch, family.variant, family.machine};
-}
 
 std::string capital(std::string text) {
   text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
@@ -30,7 +24,7 @@ std::vector<const study::Curve*> largest(const study::Analysis& analysis, const 
   const double fraction = largest_fraction(analysis);
   std::vector<const study::Curve*> curves;
   for (const study::Curve& curve : analysis.curves) {
-    if (curve.fraction == fraction && curve.quantity == quantity && curve.base.workers() > 0)
+    if (curve.shared.fraction == fraction && curve.quantity == quantity && curve.base.workers() > 0)
       curves.push_back(&curve);
   }
   return curves;
@@ -41,10 +35,9 @@ void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, 
   Lines times, speedups, efficiencies, decreases, predictions;
   std::map<double, std::set<double>> workers_over;  // by workers of the base
   for (const study::Curve* curve : curves) {
-    const std::string curve_name = names.curve(place_of(*curve, curve->fraction));
-    const bool several_threads =
-        std::any_of(curve->points.begin(), curve->points.end(),
-                    [&](const study::ScalingPoint& p) { return p.at.threads != curve->base.threads; });
+    const std::string curve_name = names.curve(curve->shared);
+    const bool several_threads = std::ranges::any_of(
+        curve->points, [&](const study::ScalingPoint& p) { return p.at.threads != curve->base.threads; });
     // The same number of workers may be ranks or threads, so each number of threads has a line.
     const auto name_of = [&](const study::Coordinates& at) {
       return several_threads ? fmt::format("{}, {}", curve_name, counted(at.threads, "thread")) : curve_name;
@@ -142,7 +135,7 @@ void add_fractions(Page& page, const study::Analysis& analysis) {
       }
     }
     if (lines.empty()) continue;
-    const std::string of = names.curve(place_of(table, 1));
+    const std::string of = names.curve(table.shared);
     charts.push_back(line_chart("Time by fraction" + (of == "all" ? std::string() : ": " + of),
                                 "Means with 95 % intervals.", "fraction of the samples, %", "seconds",
                                 lines));

@@ -8,7 +8,7 @@
 #include <regex>
 
 #include "convoke/core/text.hpp"
-#include "convoke/study/analysis/analysis_tables.hpp"
+#include "convoke/study/analysis/analysis.hpp"
 #include "report/run/sections.hpp"
 #include "report/study/sections.hpp"
 
@@ -128,10 +128,10 @@ std::vector<study::MeasuredConfiguration> whole_configurations(const study::Anal
 
 std::string of_fraction(const study::Analysis& analysis) {
   const double fraction = largest_fraction(analysis);
-  const bool others = std::any_of(analysis.configurations.begin(), analysis.configurations.end(),
-                                  [&](const study::MeasuredConfiguration& configuration) {
-                                    return configuration.at.fraction < fraction;
-                                  });
+  const bool others =
+      std::ranges::any_of(analysis.configurations, [&](const study::MeasuredConfiguration& configuration) {
+        return configuration.at.fraction < fraction;
+      });
   return others
              ? fmt::format(" With {} of the samples.", fraction == 1 ? "all" : study::fraction_text(fraction))
              : "";

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "convoke/core/text.hpp"
-#include "study/analysis/table_parts.hpp"
 
 namespace convoke::study {
 namespace {
@@ -91,7 +90,7 @@ std::vector<Recommendation> recommend(std::span<const Curve> curves,
       if (is_oversubscribed(point.marks)) continue;
       most = std::max(most, point.at.workers());
       // The base may have another mode.
-      if (point.at.mode == curve.mode && point.at.batch == curve.batch)
+      if (point.at.mode == curve.shared.mode && point.at.batch == curve.shared.batch)
         consider(measured(point, configurations));
     }
     // The law does not predict accuracies.
@@ -101,7 +100,7 @@ std::vector<Recommendation> recommend(std::span<const Curve> curves,
       for (std::int64_t n = (most / threads + 1) * threads; n <= up_to; n += threads)
         consider(predicted(curve, n));
     }
-    best.curve = title_of(curve, curve.fraction);
+    best.curve = to_string(curve.shared);
     if (best.possible) {
       best.reason = fmt::format("{}: {}", wanted(requirements),
                                 requirements.deadline_seconds ? "the fewest workers" : "the fastest");

@@ -14,8 +14,8 @@ namespace {
 // False for a row that has only derived figures: it is not a run.
 bool is_run(const Measurement& m) {
   return m.has_mark("failed") || !m.further.empty() ||
-         std::any_of(kQuantities.begin(), kQuantities.end(),
-                     [&](const Quantity& quantity) { return (m.*quantity.member).has_value(); });
+         std::ranges::any_of(kQuantities,
+                             [&](const Quantity& quantity) { return (m.*quantity.member).has_value(); });
 }
 
 std::vector<MeasuredConfiguration> configurations_of_runs(std::span<const TableRow> rows) {
@@ -32,16 +32,16 @@ std::vector<MeasuredConfiguration> in_order(std::vector<MeasuredConfiguration> c
   std::vector<Coordinates> families;
   const auto family_of = [&](const Coordinates& at) {
     const auto same = [&](const Coordinates& family) { return same_family(family, at); };
-    const auto place = std::find_if(families.begin(), families.end(), same) - families.begin();
+    const auto place = std::ranges::find_if(families, same) - families.begin();
     if (place == std::ssize(families)) families.push_back(at);
     return place;
   };
   for (const MeasuredConfiguration& configuration : configurations) family_of(configuration.at);
-  std::stable_sort(configurations.begin(), configurations.end(),
-                   [&](const MeasuredConfiguration& a, const MeasuredConfiguration& b) {
-                     return std::tuple(family_of(a.at), a.at.fraction, a.at.workers(), a.at.ranks) <
-                            std::tuple(family_of(b.at), b.at.fraction, b.at.workers(), b.at.ranks);
-                   });
+  std::ranges::stable_sort(configurations,
+                           [&](const MeasuredConfiguration& a, const MeasuredConfiguration& b) {
+                             return std::tuple(family_of(a.at), a.at.fraction, a.at.workers(), a.at.ranks) <
+                                    std::tuple(family_of(b.at), b.at.fraction, b.at.workers(), b.at.ranks);
+                           });
   return configurations;
 }
 
@@ -52,9 +52,9 @@ bool names_its_machine(const TableRow& row) {
 
 // Returns the machine of all rows, which then need not name it; "" if there are several, which all rows name.
 std::string take_machine(std::vector<TableRow>& rows) {
-  const auto first = std::find_if(rows.begin(), rows.end(), names_its_machine);
+  const auto first = std::ranges::find_if(rows, names_its_machine);
   const std::string machine = first == rows.end() ? "" : first->measurement.machine;
-  const bool one = std::all_of(rows.begin(), rows.end(), [&](const TableRow& row) {
+  const bool one = std::ranges::all_of(rows, [&](const TableRow& row) {
     return row.measurement.machine == machine || !names_its_machine(row);
   });
   for (TableRow& row : rows) {
@@ -84,8 +84,8 @@ std::vector<MeasuredConfiguration> configurations_made_again(const PublishedTabl
 // A prediction among measurements would be read as one.
 void require_one_kind(std::span<const TableRow> rows) {
   const auto predicted = [](const TableRow& row) { return row.measurement.has_mark("predicted"); };
-  const auto prediction = std::find_if(rows.begin(), rows.end(), predicted);
-  const auto measured = std::find_if_not(rows.begin(), rows.end(), predicted);
+  const auto prediction = std::ranges::find_if(rows, predicted);
+  const auto measured = std::ranges::find_if_not(rows, predicted);
   if (prediction == rows.end() || measured == rows.end()) return;
   throw Error(fmt::format("{}: is a prediction, and {} is not", prediction->where, measured->where),
               "a table has either measurements or rows with the mark \"predicted\": pass them separately");
@@ -130,11 +130,10 @@ std::int64_t imply_makespans(std::vector<TableRow>& rows) {
   std::int64_t count = 0;
   for (TableRow& row : rows) {
     Measurement& m = row.measurement;
-    const auto price = row.printed.find("price_per_hour"), cost = row.printed.find("cost_per_training");
-    if (m.makespan_seconds || m.epoch_seconds || price == row.printed.end() || cost == row.printed.end())
-      continue;
-    if (price->second.value <= 0) continue;
-    m.makespan_seconds = 3600 * cost->second.value / price->second.value;
+    const Printed *price = row.find("price_per_hour"), *cost = row.find("cost_per_training");
+    if (m.makespan_seconds || m.epoch_seconds || price == nullptr || cost == nullptr) continue;
+    if (price->value <= 0) continue;
+    m.makespan_seconds = 3600 * cost->value / price->value;
     ++count;
   }
   return count;
@@ -153,8 +152,8 @@ void require_other_runs(const PublishedTable& table, const PublishedTable& earli
   }
   for (const TableRow& row : table.rows) {
     if (row.measurement.started.empty()) continue;
-    const auto twin = std::find_if(earlier.rows.begin(), earlier.rows.end(),
-                                   [&](const TableRow& other) { return same_run(other, row); });
+    const auto twin =
+        std::ranges::find_if(earlier.rows, [&](const TableRow& other) { return same_run(other, row); });
     if (twin == earlier.rows.end()) continue;
     throw Error(fmt::format("{}: is the same run as {}", row.where, twin->where), hint);
   }

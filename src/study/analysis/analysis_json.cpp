@@ -1,7 +1,4 @@
 // Writes analysis.json with the names of the structs; unknown values are absent.
-#include <fmt/format.h>
-
-#include <string_view>
 
 #include "convoke/metrics/json.hpp"
 #include "convoke/study/analysis/analysis.hpp"
@@ -32,20 +29,8 @@ Value estimate(double value, const std::optional<Interval>& ends) {
 Value estimate(const Ratio& ratio) { return estimate(ratio.value, ratio.interval); }
 Value estimate(const Estimate& fitted) { return estimate(fitted.value, fitted.interval); }
 
-Settings named(const Coordinates& at) {
-  Settings s{{"system", at.system}, {"mode", at.mode}};
-  if (at.ranks > 0) s.set("ranks", at.ranks);
-  s.set("threads", at.threads);
-  s.set("fraction", at.fraction);
-  s.set("batch", at.batch);
-  s.set("variant", at.variant);
-  if (!at.machine.empty()) s.set("machine", at.machine);
-  if (at.emulated) s.set("emulated", true);
-  return s;
-}
-
-template <class Family>
-Settings family(const Family& f) {
+// What the configurations of a curve share, without the fraction.
+Settings family(const Coordinates& f) {
   Settings s{{"system", f.system}, {"mode", f.mode}, {"batch", f.batch}, {"variant", f.variant}};
   if (!f.machine.empty()) s.set("machine", f.machine);
   return s;
@@ -68,7 +53,7 @@ Settings of(const WelchTest& test) {
 }
 
 Value of(const MeasuredConfiguration& configuration) {
-  Settings s = named(configuration.at);
+  Settings s = to_settings(configuration.at);
   s.set("runs", static_cast<std::int64_t>(configuration.runs.size()));
   s.set("failed", configuration.failed);
   s.set("contended", configuration.contended);
@@ -78,7 +63,7 @@ Value of(const MeasuredConfiguration& configuration) {
 }
 
 Value of(const ScalingPoint& point) {
-  Settings s = named(point.at);
+  Settings s = to_settings(point.at);
   if (point.seconds) s.set("seconds", of(*point.seconds));
   s.set("speedup", estimate(point.speedup));
   if (point.efficiency) s.set("efficiency", estimate(*point.efficiency));
@@ -97,10 +82,10 @@ Value of(const Prediction& p) {
 }
 
 Value of(const Curve& curve) {
-  Settings s = family(curve);
-  s.set("fraction", curve.fraction);
+  Settings s = family(curve.shared);
+  s.set("fraction", curve.shared.fraction);
   s.set("quantity", curve.quantity);
-  s.set("base", named(curve.base));
+  s.set("base", to_settings(curve.base));
   s.set("points", json_list(curve.points, [](const ScalingPoint& point) { return of(point); }));
   if (curve.amdahl) {
     s.set("amdahl", Settings{{"sequential_seconds", estimate(curve.amdahl->sequential_seconds())},
@@ -114,11 +99,11 @@ Value of(const Curve& curve) {
 }
 
 Value of(const ScaledCurve& curve) {
-  Settings s = family(curve);
+  Settings s = family(curve.shared);
   s.set("quantity", curve.quantity);
-  s.set("base", named(curve.base));
+  s.set("base", to_settings(curve.base));
   s.set("points", json_list(curve.points, [](const ScaledPoint& point) {
-          Settings p = named(point.at);
+          Settings p = to_settings(point.at);
           p.set("workers", point.workers);
           p.set("speedup", estimate(point.speedup));
           p.set("marks", text_list(point.marks));
@@ -130,7 +115,7 @@ Value of(const ScaledCurve& curve) {
 
 // Indices [curve, point] are -1 if there is no configuration.
 Value of(const FractionTable& table) {
-  Settings s = family(table);
+  Settings s = family(table.shared);
   s.set("fractions", json_list(table.fractions, [](double fraction) { return Value(fraction); }));
   s.set("sizes", json_list(table.sizes, [](const FractionTable::Size& size) {
           return Value(Value::Array{Value(size.ranks), Value(size.threads)});
@@ -168,7 +153,7 @@ Value of(const EqualCost& v, std::span<const MeasuredConfiguration> configuratio
 Value of(const Recommendation& r) {
   Settings s{{"curve", r.curve}, {"possible", r.possible}, {"reason", r.reason}};
   if (!r.possible) return s;
-  s.set("at", named(r.at));
+  s.set("at", to_settings(r.at));
   s.set("predicted", r.predicted);
   s.set("seconds", estimate(r.seconds, r.seconds_interval));
   s.set("core_seconds", r.core_seconds);
@@ -186,7 +171,7 @@ Value of(const TimeToAccuracy& t) {
 }
 
 Value of(const Cost& c) {
-  Settings s = named(c.at);
+  Settings s = to_settings(c.at);
   s.set("machine", c.machine);
   s.set("terms", c.terms);
   s.set("nodes", c.nodes);
@@ -203,7 +188,7 @@ Value of(const Cost& c) {
 }
 
 Value of(const ParetoPoint& point) {
-  Settings s = named(point.at);
+  Settings s = to_settings(point.at);
   if (!point.machine.empty()) {
     s.set("machine", point.machine);
     s.set("terms", point.terms);
@@ -217,7 +202,7 @@ Value of(const ParetoPoint& point) {
 }
 
 Value of(const ReplicatedConfiguration& c) {
-  Settings s = named(c.at);
+  Settings s = to_settings(c.at);
   s.set("first", of(c.first));
   s.set("second", of(c.second));
   s.set("change", estimate(c.change));

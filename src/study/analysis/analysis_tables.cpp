@@ -1,4 +1,4 @@
-#include "convoke/study/analysis/analysis_tables.hpp"
+#include "convoke/study/analysis/analysis.hpp"
 
 #include <fmt/format.h>
 
@@ -20,8 +20,7 @@ TextTable configuration_table(const Analysis& analysis) {
       "mean ± half the 95 % Student-t interval; error: half the interval / mean, of the makespan or the time "
       "per epoch",
       {"configuration", "runs", "makespan (s)", "median (s)", "error", "runs to add", "time per epoch (s)",
-       "images/s", "accuracy (%)", "core-seconds", "energy (J)", "left out"},
-      {}};
+       "images/s", "accuracy (%)", "core-seconds", "energy (J)", "left out"}};
   for (const MeasuredConfiguration& configuration : analysis.configurations) {
     Row row{label(configuration), fmt::format("{}", configuration.runs.size()),
             mean_of(configuration, "makespan_seconds")};
@@ -64,8 +63,7 @@ TextTable score_table(const Analysis& analysis) {
       "Scores",
       "training: of the last epoch, before each update; F1, quadratic kappa and ROC AUC: of the test "
       "samples; each seed counts once",
-      {"configuration"},
-      {}};
+      {"configuration"}};
   std::vector<std::string_view> names;
   std::vector<double> factors;
   bool others = false;
@@ -75,17 +73,17 @@ TextTable score_table(const Analysis& analysis) {
     names.push_back(quantity.name);
     factors.push_back(percent ? 100 : 1);
     table.columns.push_back(std::string(quantity.title) + (percent ? " (%)" : ""));
-    others = others ||
-             (quantity.name != "accuracy" &&
-              std::any_of(analysis.configurations.begin(), analysis.configurations.end(),
-                          [&](const MeasuredConfiguration& c) { return c.find(quantity.name) != nullptr; }));
+    others = others || (quantity.name != "accuracy" &&
+                        std::ranges::any_of(analysis.configurations, [&](const MeasuredConfiguration& c) {
+                          return c.find(quantity.name) != nullptr;
+                        }));
   }
   if (others) add_rows(table, analysis, names, factors);
   return table;
 }
 
 TextTable phase_table(const Analysis& analysis) {
-  TextTable table{"Phases", "seconds, mean over the ranks", {"configuration"}, {}};
+  TextTable table{"Phases", "seconds, mean over the ranks", {"configuration"}};
   std::vector<std::string_view> names;
   for (const Quantity& quantity : kQuantities) {
     if (quantity.kind != Quantity::Kind::kPhase && quantity.kind != Quantity::Kind::kDetail) continue;
@@ -97,7 +95,7 @@ TextTable phase_table(const Analysis& analysis) {
 }
 
 TextTable further_table(const Analysis& analysis) {
-  TextTable table{"Further numbers", "from summary.json of the runs", {"configuration"}, {}};
+  TextTable table{"Further numbers", "from summary.json of the runs", {"configuration"}};
   std::set<std::string_view> names;
   for (const MeasuredConfiguration& configuration : analysis.configurations) {
     for (const auto& [name, statistics] : configuration.statistics) {
@@ -114,8 +112,7 @@ std::string p_text(double p) { return p < 0.0001 ? "< 0.0001" : format_fixed(p, 
 TextTable comparison_table(const Analysis& analysis) {
   TextTable table{"Differences",
                   "Welch's t-test of a - b; p of all tests of a quantity together by Holm",
-                  {"a", "b", "quantity", "a - b", "95 % interval", "p", "p (Holm)"},
-                  {}};
+                  {"a", "b", "quantity", "a - b", "95 % interval", "p", "p (Holm)"}};
   for (const Comparison& c : analysis.comparisons) {
     table.rows.push_back({label(analysis.configurations[c.a]), label(analysis.configurations[c.b]),
                           c.quantity, number(c.test.difference),
@@ -137,8 +134,7 @@ TextTable equal_cost_table(const Analysis& analysis) {
                   "compared with the most accurate synchronous configuration that costs at most 5 % more, "
                   "otherwise the cheapest; the difference with its 95 % interval (Welch)",
                   {"ensemble", "accuracy (%)", "core-seconds", "synchronous", "its accuracy (%)",
-                   "its core-seconds", "difference (points)", "more accurate"},
-                  {}};
+                   "its core-seconds", "difference (points)", "more accurate"}};
   for (const EqualCost& v : analysis.equal_cost) {
     const MeasuredConfiguration &ensemble = analysis.configurations[v.ensemble],
                                 &sync = analysis.configurations[v.sync];
@@ -168,8 +164,7 @@ TextTable cost_table(const Analysis& analysis) {
   TextTable table{"Cost of one training",
                   "nodes x price of an hour x time; saved: % relative to the reference",
                   {"configuration", "machine", "terms", "nodes", "price of an hour" + unit, "time (s)",
-                   "a restart (s)", "lost to restarts (%)", "cost" + unit, "saved (%)"},
-                  {}};
+                   "a restart (s)", "lost to restarts (%)", "cost" + unit, "saved (%)"}};
   for (const Cost& c : analysis.costs) {
     table.rows.push_back({label(c.at, analysis), c.machine, c.terms, fmt::format("{}", c.nodes),
                           number(c.price_per_hour), number(c.seconds), restart_text(c), lost_text(c),
@@ -183,8 +178,7 @@ TextTable accuracy_table(const Analysis& analysis) {
   TextTable table{"Time to an accuracy",
                   "seconds of training until the first validation that reached it; for an ensemble, the mean "
                   "over its members",
-                  {"configuration", "accuracy (%)", "reached by", "training time (s)"},
-                  {}};
+                  {"configuration", "accuracy (%)", "reached by", "training time (s)"}};
   for (const TimeToAccuracy& t : analysis.times_to_accuracy) {
     table.rows.push_back({label(analysis.configurations[t.configuration]), number(100 * t.accuracy),
                           fmt::format("{} of {} runs", t.reached, t.runs),
@@ -196,8 +190,7 @@ TextTable accuracy_table(const Analysis& analysis) {
 TextTable recommendation_table(const Analysis& analysis) {
   TextTable table{"Recommended",
                   "",
-                  {"curve", "ranks x threads", "time (s)", "core-hours", "accuracy (%)", "how", "wanted"},
-                  {}};
+                  {"curve", "ranks x threads", "time (s)", "core-hours", "accuracy (%)", "how", "wanted"}};
   for (const Recommendation& r : analysis.recommendations) {
     if (!r.possible) {
       table.rows.push_back({r.curve, "none", "", "", "", "", r.reason});
@@ -214,8 +207,7 @@ TextTable recommendation_table(const Analysis& analysis) {
 TextTable check_table(const Analysis& analysis) {
   TextTable table{"Published columns",
                   "derived again from other columns",
-                  {"column", "definition", "figures", "as printed", "within rounding", "do not follow"},
-                  {}};
+                  {"column", "definition", "figures", "as printed", "within rounding", "do not follow"}};
   const std::vector<Check>& checks = analysis.audit.checks;
   for (auto first = checks.begin(); first != checks.end();) {
     const auto last =
@@ -243,10 +235,9 @@ void add_verdicts(std::vector<std::string>& all, const Analysis& analysis) {
     return;
   }
   const auto count = [&](std::string_view better) {
-    return std::count_if(verdicts.begin(), verdicts.end(),
-                         [&](const EqualCost& v) { return v.better == better; });
+    return std::ranges::count_if(verdicts, [&](const EqualCost& v) { return v.better == better; });
   };
-  const auto marked = std::count_if(verdicts.begin(), verdicts.end(), [&](const EqualCost& v) {
+  const auto marked = std::ranges::count_if(verdicts, [&](const EqualCost& v) {
     return !analysis.configurations[v.ensemble].marks.empty() ||
            !analysis.configurations[v.sync].marks.empty();
   });
@@ -307,15 +298,14 @@ std::vector<std::string> remarks(const Analysis& analysis) {
   for (const Curve& curve : analysis.curves) {
     if (curve.base.workers() > 0) continue;
     all.push_back(fmt::format("{}: the number of ranks is unknown, so there is no efficiency",
-                              title_of(curve, curve.fraction)));
+                              to_string(curve.shared)));
   }
   for (const Curve& curve : analysis.curves) {
     if (!curve.superlinear) continue;
     all.push_back(fmt::format(
         "{}: the speed-up exceeds the number of workers (Amdahl's f would be {}): no law applies, so nothing "
         "is predicted from them",
-        title_of(curve, curve.fraction),
-        with_ends(curve.superlinear->value, curve.superlinear->interval, 4)));
+        to_string(curve.shared), with_ends(curve.superlinear->value, curve.superlinear->interval, 4)));
   }
   add_verdicts(all, analysis);
   if (analysis.replication) all.push_back(sentence(*analysis.replication));

@@ -8,7 +8,6 @@
 
 #include "convoke/core/text.hpp"
 #include "study/analysis/derivation.hpp"
-#include "study/analysis/suspicion.hpp"
 
 namespace convoke::study {
 namespace {
@@ -23,19 +22,13 @@ Agreement agreement(const Printed& printed, const Range& derived) {
 
 // Formats a number with as many digits as were printed.
 std::string like(const Printed& printed, double value) {
-  const int digits = std::clamp(static_cast<int>(std::lround(-std::log10(2 * printed.half_unit))), 0, 9);
-  return fmt::format("{:.{}f}", value, digits);
-}
-
-const Printed* printed_in(const TableRow& row, std::string_view column) {
-  const auto it = row.printed.find(column);
-  return it == row.printed.end() ? nullptr : &it->second;
+  return fmt::format("{:.{}f}", value, std::min(digits_of(printed.half_unit), 9));
 }
 
 std::vector<Check> checks_by(const Definition& definition, std::string_view column, const Rows& rows) {
   std::vector<Check> checks;
   for (const TableRow& row : rows) {
-    const Printed* printed = printed_in(row, column);
+    const Printed* printed = row.find(column);
     const auto derived = printed == nullptr ? std::nullopt : definition.derive(rows, row);
     if (!derived) continue;
     checks.push_back({row.where, name_of(row), std::string(column), definition.name, printed->value,
@@ -48,7 +41,7 @@ std::vector<Check> checks_by(const Definition& definition, std::string_view colu
 // one.
 AuditFinding contradiction(const Check& check, const Definition& best, const std::vector<Definition>& all,
                            const Rows& rows, const TableRow& row) {
-  const Printed& printed = *printed_in(row, check.column);
+  const Printed& printed = *row.find(check.column);
   std::string text = fmt::format("{} is printed, but {} gives {}", like(printed, printed.value), best.name,
                                  like(printed, check.derived));
   for (const Definition& other : all) {
@@ -66,7 +59,7 @@ AuditFinding unusual(std::string_view column, const Definition& definition, cons
   constexpr std::size_t kExamples = 4;
   std::vector<std::string> examples;
   for (const TableRow& row : rows) {
-    const Printed* printed = printed_in(row, column);
+    const Printed* printed = row.find(column);
     const auto usual = printed == nullptr ? std::nullopt : definition.usual(rows, row);
     if (!usual || agreement(*printed, *usual) != Agreement::kDifferent || examples.size() == kExamples)
       continue;
@@ -126,7 +119,7 @@ Audit audit(std::span<const TableRow> table) {
   for (const TableRow& row : table) {
     const Measurement& m = row.measurement;
     const auto has_others = [&] {
-      return std::any_of(table.begin(), table.end(), [&](const TableRow& other) {
+      return std::ranges::any_of(table, [&](const TableRow& other) {
         return !other.measurement.has_mark("contended") && !other.measurement.has_mark("failed") &&
                coordinates(other.measurement) == coordinates(m);
       });

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <optional>
 
@@ -114,10 +113,10 @@ std::optional<PublishedRange> printed_at(const Side& side, const Coordinates& at
     for (const TableRow& row : table.rows) {
       Coordinates place = coordinates(row.measurement);
       if (at.machine.empty()) place.machine.clear();  // all rows have the same one
-      const auto printed = row.printed.find(column);
-      if (place != at || printed == row.printed.end()) continue;
-      const double value = factor * printed->second.value, half = factor * printed->second.half_unit;
-      widen(all, {value, value, half, std::max(0, static_cast<int>(std::lround(-std::log10(2 * half))))});
+      const Printed* printed = row.find(column);
+      if (place != at || printed == nullptr) continue;
+      const double value = factor * printed->value, half = factor * printed->half_unit;
+      widen(all, {value, value, half, digits_of(half)});
     }
   }
   return all;
@@ -209,10 +208,8 @@ std::vector<ClaimedFigure> figures_of(const fs::path& folder, const Claim& claim
   }
   std::vector<ClaimedFigure> figures;
   for (const auto& [place, range] : published) {
-    ClaimedFigure& made = figures.emplace_back(ClaimedFigure{.place = text_of(place, claim),
-                                                             .published = text_of(*range, claim),
-                                                             .ours = {},
-                                                             .reason = claim.reason});
+    ClaimedFigure& made = figures.emplace_back(ClaimedFigure{
+        .place = text_of(place, claim), .published = text_of(*range, claim), .reason = claim.reason});
     const auto own = places.find(place);
     if (own != places.end())
       decide(made, *range, *figure_of(ours.analysis, own->second, claim.quantity), claim);
@@ -261,11 +258,8 @@ Card read_card(const fs::path& folder) {
   const Settings document = recipe::parse_toml(*text, file.string());
   SettingsReader read(document, "card");
   const fs::path path = fs::absolute(folder / "").lexically_normal().parent_path();
-  Card card{.system = path.filename().string(),
-            .page = {},
-            .paper = read.get("paper", 0),
-            .reason = read.get("reason", ""),
-            .claims = {}};
+  Card card{
+      .system = path.filename().string(), .paper = read.get("paper", 0), .reason = read.get("reason", "")};
   if (fs::exists(path.string() + ".md")) card.page = card.system + ".md";
   for (const Settings& table : read.tables("claim")) {
     SettingsReader keys(table, "claim");
@@ -285,8 +279,7 @@ Card read_card(const fs::path& folder) {
 TextTable table_of(const Card& card) {
   TextTable table{card.system + ": " + card.verdict() + (card.reason.empty() ? "" : ": " + card.reason),
                   "ours: mean and 95 % interval, which decides; published: what was printed, up to rounding",
-                  {"claim", "place", "published", "ours", "verdict", "reason"},
-                  {}};
+                  {"claim", "place", "published", "ours", "verdict", "reason"}};
   for (const CheckedClaim& checked : card.claims) {
     for (const ClaimedFigure& figure : checked.figures) {
       table.rows.push_back({checked.claim.name, figure.place, figure.published, figure.ours,
@@ -297,7 +290,7 @@ TextTable table_of(const Card& card) {
 }
 
 TextTable overview(std::span<const Card> cards, bool markdown) {
-  TextTable table{"Published systems", "", {"system, paper", "verdict", "figures", "published", "ours"}, {}};
+  TextTable table{"Published systems", "", {"system, paper", "verdict", "figures", "published", "ours"}};
   for (const Card& card : cards) {
     std::map<Verdict, std::int64_t> counts;
     for (const CheckedClaim& checked : card.claims) {

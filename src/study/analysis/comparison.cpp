@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <string_view>
 
 #include "study/analysis/base.hpp"
@@ -47,11 +46,10 @@ bool are_neighbors(const Coordinates& a, const Coordinates& b, std::string_view 
   if (varies != "ranks" && varies != "threads") return true;
   const auto place = [&](const Coordinates& at) { return varies == "ranks" ? at.ranks : at.threads; };
   const auto [low, high] = std::minmax({place(a), place(b)});
-  return std::none_of(configurations.begin(), configurations.end(),
-                      [&](const MeasuredConfiguration& configuration) {
-                        return place(configuration.at) > low && place(configuration.at) < high &&
-                               difference(a, configuration.at) == varies;
-                      });
+  return std::ranges::none_of(configurations, [&](const MeasuredConfiguration& configuration) {
+    return place(configuration.at) > low && place(configuration.at) < high &&
+           difference(a, configuration.at) == varies;
+  });
 }
 
 // The most variants of one configuration that are all compared with each other: the pairs of 400 would be a
@@ -160,8 +158,7 @@ std::vector<EqualCost> at_equal_cost(std::span<const MeasuredConfiguration> conf
         });
     if (best == configurations.size()) best = best_sync_configuration(configurations, cost, same_work);
     if (best == configurations.size()) continue;
-    EqualCost verdict{
-        .ensemble = e, .sync = best, .core_seconds_ratio = 1, .difference = 0, .test = {}, .better = {}};
+    EqualCost verdict{.ensemble = e, .sync = best, .core_seconds_ratio = 1, .difference = 0};
     verdict.core_seconds_ratio = configurations[best].find("core_seconds")->mean / cost;
     const Statistics &x = *ensemble.find("accuracy"), &y = *configurations[best].find("accuracy");
     verdict.difference = x.mean - y.mean;

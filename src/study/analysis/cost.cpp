@@ -85,11 +85,7 @@ std::int64_t cores_of(const MeasuredConfiguration& configuration) {
 Cost cost_of(const MeasuredConfiguration& configuration, const PricedMachine& machine, std::string terms,
              double price_per_hour) {
   const Statistics& makespan = *configuration.find("makespan_seconds");
-  Cost cost{.at = configuration.at,
-            .machine = machine.name,
-            .terms = std::move(terms),
-            .interval = {},
-            .efficiency_percent = {}};
+  Cost cost{.at = configuration.at, .machine = machine.name, .terms = std::move(terms)};
   const bool preemptible = cost.terms == "preemptible";
   Preemption preemption = machine.preemption;
   if (preemptible && preemption.hours_between > 0) {
@@ -163,7 +159,7 @@ std::vector<PricedMachine> read_machines(const std::filesystem::path& toml) {
     machines.push_back(read_machine(table));
     machines.back().currency = currency;
     const auto same = [&](const PricedMachine& m) { return m.name == machines.back().name; };
-    if (std::count_if(machines.begin(), machines.end(), same) > 1) {
+    if (std::ranges::count_if(machines, same) > 1) {
       throw Error(fmt::format("{}: machine \"{}\" occurs twice", table.where(), machines.back().name));
     }
   }
@@ -183,8 +179,7 @@ std::vector<Cost> costs(std::span<const MeasuredConfiguration> configurations,
   std::vector<Cost> all;
   if (machines.empty()) return all;
   const auto ran_on_one = [&](const Coordinates& at) {
-    return std::any_of(machines.begin(), machines.end(),
-                       [&](const PricedMachine& m) { return names(at.mode, m); });
+    return std::ranges::any_of(machines, [&](const PricedMachine& m) { return names(at.mode, m); });
   };
   for (const MeasuredConfiguration& configuration : configurations) {
     const Statistics* makespan = configuration.find("makespan_seconds");
@@ -203,7 +198,7 @@ std::vector<Cost> costs(std::span<const MeasuredConfiguration> configurations,
              other.at.machine == cost.at.machine &&
              (ran_on_one(cost.at) ? other.at.fraction == cost.at.fraction : other.at == cost.at);
     };
-    const auto base = std::find_if(candidates.begin(), candidates.end(), is_reference);
+    const auto base = std::ranges::find_if(candidates, is_reference);
     if (base == candidates.end() || (base->machine == cost.machine && base->terms == cost.terms)) continue;
     cost.efficiency_percent = 100 * (1 - cost.cost / base->cost);
   }

@@ -117,10 +117,9 @@ std::string key_of(const Coordinates& at) {
 }  // namespace
 
 std::optional<Range> Rows::figure(const TableRow& row, std::string_view column) {
-  const auto it = row.printed.find(column);
-  if (it == row.printed.end() || it->second.value - it->second.half_unit <= 0) return {};
-  const Printed& p = it->second;
-  return Range{p.value, p.value - p.half_unit, p.value + p.half_unit};
+  const Printed* p = row.find(column);
+  if (p == nullptr || p->value - p->half_unit <= 0) return {};
+  return Range{p->value, p->value - p->half_unit, p->value + p->half_unit};
 }
 
 Rows::Rows(std::span<const TableRow> rows) : rows_(rows) {

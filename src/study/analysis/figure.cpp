@@ -40,8 +40,7 @@ constexpr std::array kDerived{
 
 template <class Entries>
 const auto* find_named(const Entries& entries, std::string_view name) {
-  const auto found =
-      std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == name; });
+  const auto found = std::ranges::find_if(entries, [&](const auto& entry) { return entry.name == name; });
   return found == entries.end() ? nullptr : &*found;
 }
 
@@ -76,9 +75,8 @@ Only only_from(const std::string& text) {
 std::vector<Coordinates> wanted_configurations(const Analysis& analysis, std::span<const Only> only) {
   std::vector<Coordinates> configurations;
   const auto add_wanted = [&](const Coordinates& at) {
-    const bool wanted = std::all_of(only.begin(), only.end(), [&](const Only& value) {
-      return coordinate(value.first).value(at) == value.second;
-    });
+    const bool wanted = std::ranges::all_of(
+        only, [&](const Only& value) { return coordinate(value.first).value(at) == value.second; });
     if (wanted && std::find(configurations.begin(), configurations.end(), at) == configurations.end())
       configurations.push_back(at);
   };
@@ -110,11 +108,8 @@ std::optional<Figure> figure_of(const Analysis& analysis, const Coordinates& at,
   const Statistics* s = configuration == nullptr ? nullptr : configuration->find(quantity);
   if (s == nullptr) return {};
   const double factor = is_share(quantity) ? 100 : 1;
-  Figure figure{.value = factor * s->mean,
-                .interval = s->interval,
-                .text = with_error(s->mean, s->interval, factor),
-                .marks = {},
-                .base = {}};
+  Figure figure{
+      .value = factor * s->mean, .interval = s->interval, .text = with_error(s->mean, s->interval, factor)};
   if (figure.interval) figure.interval = Interval{factor * s->interval->low, factor * s->interval->high};
   if (!is_score(quantity)) figure.marks = configuration->marks;
   return figure;

@@ -28,10 +28,10 @@ std::vector<Coordinates> wanted_configurations(const Analysis& analysis, std::sp
 /// A quantity of a configuration, in the unit of heading_of: shares as percentages.
 struct Figure {
   double value = 0;
-  std::optional<Interval> interval;  ///< empty for a single run
-  std::string text;                  ///< "98.16 ± 0.13"; a ratio has the ends of its interval
-  std::vector<std::string> marks;    ///< a score has none: what makes a time unreliable does not change it
-  std::optional<Coordinates> base;   ///< of a ratio
+  std::optional<Interval> interval;     ///< empty for a single run
+  std::string text;                     ///< "98.16 ± 0.13"; a ratio has the ends of its interval
+  std::vector<std::string> marks = {};  ///< a score has none: what makes a time unreliable does not change it
+  std::optional<Coordinates> base = {};  ///< of a ratio
 };
 
 /// Returns a quantity (see PivotOptions::show) of a configuration; empty if it has no such value.

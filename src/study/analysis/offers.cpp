@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "convoke/core/text.hpp"
@@ -24,12 +23,13 @@ struct Candidate {
 // on the ranks.
 const Statistics* accuracy_at_any_ranks(const Curve& curve,
                                         std::span<const MeasuredConfiguration> configurations) {
-  if (curve.mode != "sync" || curve.batch == "weak") return nullptr;
+  if (curve.shared.mode != "sync" || curve.shared.batch == "weak") return nullptr;
   const Statistics* lowest = nullptr;
   std::vector<const Statistics*> all;
   for (const ScalingPoint& point : curve.points) {
     const MeasuredConfiguration* configuration = configuration_at(configurations, point.at);
-    if (configuration == nullptr || point.at.mode != curve.mode || configuration->find("accuracy") == nullptr)
+    if (configuration == nullptr || point.at.mode != curve.shared.mode ||
+        configuration->find("accuracy") == nullptr)
       continue;
     all.push_back(configuration->find("accuracy"));
     if (lowest == nullptr || all.back()->mean < lowest->mean) lowest = all.back();
@@ -46,9 +46,9 @@ Candidate predicted(const Curve& curve, std::int64_t workers,
   Candidate made;
   made.predicted = true;
   MeasuredConfiguration& configuration = made.configuration;
-  configuration.at = {curve.system,       curve.mode,     workers / curve.base.threads,
-                      curve.base.threads, curve.fraction, curve.batch,
-                      curve.variant,      curve.machine};
+  configuration.at = curve.shared;
+  configuration.at.threads = curve.base.threads;
+  configuration.at.ranks = workers / curve.base.threads;
   configuration.marks = curve.law_marks;
   const Prediction p = curve.amdahl->at(workers);
   Statistics seconds;
@@ -88,7 +88,8 @@ std::vector<Candidate> candidates(std::span<const Curve> curves,
     for (std::int64_t n = curve.base.threads; n <= up_to; n += curve.base.threads) {
       Candidate made = predicted(curve, n, configurations);
       const bool measured = std::ranges::any_of(curve.points, [&](const ScalingPoint& point) {
-        return point.at.mode == curve.mode && point.at.workers() == n && !is_oversubscribed(point.marks);
+        return point.at.mode == curve.shared.mode && point.at.workers() == n &&
+               !is_oversubscribed(point.marks);
       });
       if (!measured && made.configuration.find("makespan_seconds")->mean > 0) all.push_back(std::move(made));
     }
@@ -225,8 +226,7 @@ TextTable table_of(std::span<const Offer> offers, const std::string& currency) {
       "Offers",
       "time: transfer of the data and training, with the restarts expected on preemptible machines",
       {"training", "machine", "terms", "nodes", "time", "accuracy (%)", "training" + unit, "transfer" + unit,
-       "storage" + unit, "cost" + unit, "time is", "verdict"},
-      {}};
+       "storage" + unit, "cost" + unit, "time is", "verdict"}};
   for (const Offer& offer : offers) {
     const auto part = [](double value) { return value > 0 ? money(value, "") : std::string(); };
     table.rows.push_back({label(offer), offer.machine, offer.terms, fmt::format("{}", offer.nodes),
@@ -242,13 +242,7 @@ TextTable table_of(std::span<const Offer> offers, const std::string& currency) {
 Value to_value(std::span<const Offer> offers) {
   Value::Array list;
   for (const Offer& offer : offers) {
-    Settings s{{"system", offer.at.system}, {"mode", offer.at.mode}};
-    if (offer.at.ranks > 0) s.set("ranks", offer.at.ranks);
-    s.set("threads", offer.at.threads);
-    s.set("fraction", offer.at.fraction);
-    s.set("batch", offer.at.batch);
-    s.set("variant", offer.at.variant);
-    if (offer.at.emulated) s.set("emulated", true);
+    Settings s = to_settings(offer.at);
     s.set("machine", offer.machine);
     s.set("terms", offer.terms);
     s.set("nodes", offer.nodes);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -15,13 +14,6 @@
 
 namespace convoke::study {
 namespace {
-
-// A number with the digits that its table has.
-std::string text_of(const Printed& printed) {
-  const int digits =
-      printed.half_unit <= 0 ? 0 : static_cast<int>(std::lround(-std::log10(2 * printed.half_unit)));
-  return format_fixed(printed.value, std::max(0, digits));
-}
 
 /// Finds the texts of the quantities of configurations.
 class Texts {
@@ -38,8 +30,7 @@ class Texts {
 
   /// Throws Error if no configuration has a value.
   void require(std::span<const Coordinates> configurations, const std::string& name) const {
-    if (std::any_of(configurations.begin(), configurations.end(),
-                    [&](const Coordinates& at) { return !of(at, name).empty(); }))
+    if (std::ranges::any_of(configurations, [&](const Coordinates& at) { return !of(at, name).empty(); }))
       return;
     throw Error(fmt::format("no configuration of the tables has a value of \"{}\"", name),
                 "use one of " + join(known_quantities(analysis_)));
@@ -49,9 +40,9 @@ class Texts {
   std::string printed_of(const Coordinates& at, const std::string& name) const {
     for (const PublishedTable& table : tables_) {
       for (const TableRow& row : table.rows) {
-        const auto printed = row.printed.find(name);
-        if (printed != row.printed.end() && coordinates(row.measurement) == at)
-          return text_of(printed->second);
+        const Printed* printed = row.find(name);
+        if (printed != nullptr && coordinates(row.measurement) == at)
+          return format_fixed(printed->value, digits_of(printed->half_unit));
       }
     }
     return "";
@@ -77,9 +68,9 @@ std::vector<std::string> values_in_order(std::span<const Coordinates> configurat
     const std::string value = of.value(at);
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   }
-  if (std::all_of(values.begin(), values.end(), [](const std::string& value) { return number_of(value); })) {
-    std::sort(values.begin(), values.end(),
-              [](const std::string& a, const std::string& b) { return *number_of(a) < *number_of(b); });
+  if (std::ranges::all_of(values, [](const std::string& value) { return number_of(value).has_value(); })) {
+    std::ranges::sort(
+        values, [](const std::string& a, const std::string& b) { return *number_of(a) < *number_of(b); });
   }
   return values;
 }
@@ -119,7 +110,7 @@ TextTable pivot(const Analysis& analysis, std::span<const PublishedTable> tables
   const Places places = places_of(configurations, by_row, by_column);
   const std::vector<std::string> groups = values_in_order(configurations, by_column);
 
-  TextTable table{"", "", {std::string(by_row.name)}, {}};
+  TextTable table{"", "", {std::string(by_row.name)}};
   for (const std::string& group : groups) {
     for (const std::string& name : options.show) {
       table.columns.push_back(heading_in(group, name, options.show.size() == 1));

@@ -31,8 +31,8 @@ std::optional<ReplicatedConfiguration> compared(const MeasuredConfiguration& fir
 }  // namespace
 
 std::int64_t Replication::covered() const {
-  return std::count_if(configurations.begin(), configurations.end(),
-                       [](const ReplicatedConfiguration& configuration) { return configuration.covered; });
+  return std::ranges::count_if(
+      configurations, [](const ReplicatedConfiguration& configuration) { return configuration.covered; });
 }
 
 double Replication::expected() const {
@@ -60,8 +60,7 @@ Replication replication(std::span<const MeasuredConfiguration> first,
 TextTable table_of(const Replication& replication) {
   TextTable table{"Repetition",
                   "means ± half the 95 % Student-t interval; change: second / first - 1, Fieller's interval",
-                  {"configuration", "first (s)", "second (s)", "change (%)", "within the first's interval"},
-                  {}};
+                  {"configuration", "first (s)", "second (s)", "change (%)", "within the first's interval"}};
   for (const ReplicatedConfiguration& configuration : replication.configurations) {
     const Ratio percent = transformed(configuration.change, [](double q) { return 100 * (q - 1); });
     table.rows.push_back({marked(to_string(configuration.at), configuration.marks),

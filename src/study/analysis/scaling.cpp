@@ -39,21 +39,10 @@ void fit_law(Curve& curve, std::span<const TimesAt> times, const ScalingOptions&
   curve.predictions.push_back(curve.amdahl->at(options.up_to));
 }
 
-Curve curve_at(const Coordinates& at) {
-  Curve curve;
-  curve.system = at.system;
-  curve.mode = at.mode;
-  curve.batch = at.batch;
-  curve.variant = at.variant;
-  curve.machine = at.machine;
-  curve.fraction = at.fraction;
-  return curve;
-}
-
 // Returns the curve of measured times; without points if there is no base to compare with.
 Curve measured_curve(const Coordinates& at, std::span<const MeasuredConfiguration> configurations,
                      const ScalingOptions& options) {
-  Curve curve = curve_at(at);
+  Curve curve{.shared = on_any_ranks(at)};
   for (const Quantity& quantity : {kQuantities[0], kQuantities[1]}) {  // makespan, time per epoch
     const MeasuredConfiguration* base = base_among(
         configurations, at, [](const MeasuredConfiguration& configuration) { return configuration.at; },
@@ -80,8 +69,8 @@ Curve measured_curve(const Coordinates& at, std::span<const MeasuredConfiguratio
     std::vector<TimesAt> times;
     for (const MeasuredConfiguration* configuration : members) {
       const Statistics& seconds = *configuration->find(quantity.name);
-      const Ratio speedup = configuration == base ? Ratio{.value = 1, .interval = {}}
-                                                  : ratio(*base->find(quantity.name), seconds);
+      const Ratio speedup =
+          configuration == base ? Ratio{.value = 1} : ratio(*base->find(quantity.name), seconds);
       ScalingPoint point = point_of(configuration->at, base->at, speedup, options.machine_devices);
       point.seconds = seconds;
       point.marks = point.marks_of_ratios = configuration->marks;
@@ -101,30 +90,28 @@ Curve measured_curve(const Coordinates& at, std::span<const MeasuredConfiguratio
 
 // Returns the curve of speed-ups, or decreases, that were published without times.
 Curve published_curve(const Coordinates& at, std::span<const TableRow> rows, const ScalingOptions& options) {
-  Curve curve = curve_at(at);
+  Curve curve{.shared = on_any_ranks(at)};
   curve.quantity = "published";
   curve.base = at;
   curve.base.ranks = curve.base.threads = 1;
   std::vector<TimesAt> times;
   const auto add = [&](const Coordinates& where, double speedup) {
-    curve.points.push_back(
-        point_of(where, curve.base, {.value = speedup, .interval = {}}, options.machine_devices));
+    curve.points.push_back(point_of(where, curve.base, {.value = speedup}, options.machine_devices));
     times.push_back({static_cast<double>(where.workers()), {1 / speedup}});
   };
   add(curve.base, 1);
   for (const TableRow& row : rows) {
     const Coordinates where = coordinates(row.measurement);
     if (!same_curve(where, at) || where.workers() < 2) continue;
-    if (const auto it = row.printed.find("speedup"); it != row.printed.end() && it->second.value > 0) {
-      add(where, it->second.value);
-    } else if (const auto less = row.printed.find("decrease_percent");
-               less != row.printed.end() && less->second.value < 100) {
-      add(where, 1 / (1 - less->second.value / 100));
+    if (const Printed* speedup = row.find("speedup"); speedup != nullptr && speedup->value > 0) {
+      add(where, speedup->value);
+    } else if (const Printed* less = row.find("decrease_percent"); less != nullptr && less->value < 100) {
+      add(where, 1 / (1 - less->value / 100));
     }
   }
-  std::stable_sort(
-      curve.points.begin(), curve.points.end(),
-      [](const ScalingPoint& a, const ScalingPoint& b) { return a.at.workers() < b.at.workers(); });
+  std::ranges::stable_sort(curve.points, [](const ScalingPoint& a, const ScalingPoint& b) {
+    return a.at.workers() < b.at.workers();
+  });
   fit_law(curve, times, options);
   return curve;
 }
@@ -138,8 +125,7 @@ std::vector<Curve> scaling_curves(std::span<const MeasuredConfiguration> configu
   for (const MeasuredConfiguration& configuration : configurations) places.push_back(configuration.at);
   for (const TableRow& row : rows) places.push_back(coordinates(row.measurement));
   for (const Coordinates& place : places) {
-    if (std::any_of(seen.begin(), seen.end(), [&](const Coordinates& at) { return same_curve(at, place); }))
-      continue;
+    if (std::ranges::any_of(seen, [&](const Coordinates& at) { return same_curve(at, place); })) continue;
     seen.push_back(place);
     Curve curve = measured_curve(place, configurations, options);
     if (curve.points.empty()) curve = published_curve(place, rows, options);

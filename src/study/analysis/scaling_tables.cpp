@@ -10,9 +10,8 @@ namespace convoke::study {
 namespace {
 
 // Returns " of net, sync"; empty without a name.
-template <class Family>
-std::string of_title(const Family& family, double fraction = 1) {
-  const std::string title = title_of(family, fraction);
+std::string of_title(const Coordinates& shared) {
+  const std::string title = to_string(shared);
   return title == "all" ? "" : " of " + title;
 }
 
@@ -24,11 +23,10 @@ TextTable scaling_table(const Curve& curve) {
   const std::string source =
       curve.quantity == "published" ? "from published figures" : "of " + curve.quantity;
   TextTable table{
-      "Scaling" + of_title(curve, curve.fraction),
+      "Scaling" + of_title(curve.shared),
       fmt::format("{}; base: {}; intervals of quotients are Fieller's, 95 %", source, to_string(curve.base)),
       {"ranks x threads", time_name(curve.quantity), "speed-up", "efficiency", "efficiency over the machine",
-       "scaling (%)", "decrease (%)", "Karp-Flatt"},
-      {}};
+       "scaling (%)", "decrease (%)", "Karp-Flatt"}};
   for (const ScalingPoint& point : curve.points) {
     std::string scaling;
     if (point.efficiency) scaling = format_fixed(100 * point.efficiency->value, 2);
@@ -44,7 +42,7 @@ TextTable scaling_table(const Curve& curve) {
 void add_fractions(std::vector<TextTable>& all, const FractionTable& fractions, const Analysis& analysis) {
   const auto add_one = [&](const std::string& what, const std::string& note, auto&& text,
                            bool of_time = false) {
-    TextTable table{what + " by fraction and workers" + of_title(fractions), note, {"fraction"}, {}};
+    TextTable table{what + " by fraction and workers" + of_title(fractions.shared), note, {"fraction"}};
     for (const FractionTable::Size& size : fractions.sizes) {
       table.columns.push_back(ranks_text({"", "", size.ranks, size.threads, 1, "", ""}));
     }
@@ -61,7 +59,7 @@ void add_fractions(std::vector<TextTable>& all, const FractionTable& fractions, 
       }
       table.rows.push_back(std::move(row));
     }
-    const bool any = std::any_of(table.rows.begin(), table.rows.end(), [](const Row& row) {
+    const bool any = std::ranges::any_of(table.rows, [](const Row& row) {
       return std::any_of(row.begin() + 1, row.end(), [](const std::string& cell) { return !cell.empty(); });
     });
     if (any) all.push_back(std::move(table));
@@ -87,13 +85,12 @@ std::string serial_fraction_text(const std::optional<Estimate>& estimate) {
 }
 
 // The configurations to which the law is fitted may have marks, which apply to all that follows from the law.
-std::string law_title(const Curve& curve) { return marked(title_of(curve, curve.fraction), curve.law_marks); }
+std::string law_title(const Curve& curve) { return marked(to_string(curve.shared), curve.law_marks); }
 
 TextTable law_table(const Analysis& analysis) {
   TextTable table{"Amdahl's law",
                   "T(n) = T1 (f + (1 - f) / n), scatter proportional to the time",
-                  {"curve", "T1 (s)", "Amdahl's f", "largest speed-up"},
-                  {}};
+                  {"curve", "T1 (s)", "Amdahl's f", "largest speed-up"}};
   for (const Curve& curve : analysis.curves) {
     if (!curve.amdahl) continue;
     const Estimate &t1 = curve.amdahl->sequential_seconds(), &f = curve.amdahl->serial_fraction();
@@ -109,8 +106,7 @@ TextTable scaled_table(const Analysis& analysis) {
       "Work that grows with the workers",
       "fraction proportional to the workers; speed-up of the scaled work: p T1 / Tp; Gustafson's law: "
       "S(p) = p - s (p - 1), scatter proportional to the time",
-      {"configuration", "workers", "scaled speed-up", "Gustafson's s of the curve"},
-      {}};
+      {"configuration", "workers", "scaled speed-up", "Gustafson's s of the curve"}};
   for (const ScaledCurve& curve : analysis.scaled) {
     for (const ScaledPoint& point : curve.points) {
       table.rows.push_back({marked(to_string(point.at), point.marks), number(point.workers),
@@ -124,8 +120,7 @@ TextTable scaled_table(const Analysis& analysis) {
 TextTable prediction_table(const Analysis& analysis) {
   TextTable table{"Predicted by Amdahl's law",
                   "95 % prediction interval of one run",
-                  {"curve", "workers", "time (s)", "speed-up", "efficiency"},
-                  {}};
+                  {"curve", "workers", "time (s)", "speed-up", "efficiency"}};
   for (const Curve& curve : analysis.curves) {
     for (const Prediction& p : curve.predictions) {
       table.rows.push_back({law_title(curve), fmt::format("{}", p.workers),

@@ -61,7 +61,7 @@ double student_t(double degrees) {
 }
 
 double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
@@ -72,7 +72,7 @@ Statistics summarize(std::span<const double> values) {
   s.count = static_cast<std::int64_t>(values.size());
   const auto n = static_cast<double>(s.count);
   std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   s.median = median(sorted);
   if (sorted.front() == sorted.back()) {  // exact, while a mean could be rounded
     s.mean = sorted.front();
@@ -135,7 +135,7 @@ std::optional<WelchTest> welch_test(const Statistics& a, const Statistics& b) {
 std::vector<double> holm(std::span<const double> p) {
   std::vector<std::size_t> order(p.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return p[i] < p[j]; });
+  std::ranges::stable_sort(order, [&](std::size_t i, std::size_t j) { return p[i] < p[j]; });
   std::vector<double> adjusted(p.size());
   double largest = 0;
   for (std::size_t k = 0; k < order.size(); ++k) {
@@ -148,7 +148,7 @@ std::vector<double> holm(std::span<const double> p) {
 Ratio ratio(const Statistics& a, const Statistics& b) {
   assert(b.mean != 0);
   const double q = a.mean / b.mean;
-  Ratio result{.value = q, .interval = {}};
+  Ratio result{.value = q};
   if (a.count < 2 || b.count < 2) return result;
   const double u = error_squared(a), v = error_squared(b);
   if (u + v == 0) {
@@ -167,7 +167,7 @@ Ratio ratio(const Statistics& a, const Statistics& b) {
 }
 
 Ratio transformed(const Ratio& from, const std::function<double(double)>& monotone) {
-  Ratio to{.value = monotone(from.value), .interval = {}};
+  Ratio to{.value = monotone(from.value)};
   if (from.interval) {
     const auto [low, high] = std::minmax({monotone(from.interval->low), monotone(from.interval->high)});
     to.interval = Interval{low, high};

@@ -1,4 +1,4 @@
-#include "study/analysis/suspicion.hpp"
+#include "study/analysis/derivation.hpp"
 
 #include <fmt/format.h>
 
@@ -127,7 +127,7 @@ std::vector<AuditFinding> free_preemptions(const Rows& rows) {
     for (const std::string_view word : kWords) {
       if (!row.measurement.mode.ends_with(word)) continue;
       const std::string other = row.measurement.mode.substr(0, row.measurement.mode.size() - word.size());
-      const auto twin = std::find_if(rows.begin(), rows.end(), [&](const TableRow& r) {
+      const auto twin = std::ranges::find_if(rows, [&](const TableRow& r) {
         return r.measurement.system == row.measurement.system &&
                r.measurement.machine == row.measurement.machine && r.measurement.mode == other;
       });

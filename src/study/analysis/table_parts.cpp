@@ -27,8 +27,7 @@ std::string ranks_text(const Coordinates& at) {
 
 TextTable without_empty_columns(TextTable table) {
   for (std::size_t c = table.columns.size(); c-- > 0;) {
-    if (std::any_of(table.rows.begin(), table.rows.end(), [&](const Row& row) { return !row[c].empty(); }))
-      continue;
+    if (std::ranges::any_of(table.rows, [&](const Row& row) { return !row[c].empty(); })) continue;
     table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
     for (Row& row : table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
   }

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "convoke/study/analysis/analysis.hpp"
-#include "convoke/study/tables/text_table.hpp"
 
 // Common parts of the tables of an analysis.
 
@@ -23,13 +22,6 @@ std::string mean_of(const MeasuredConfiguration& configuration, std::string_view
 
 /// Returns "4", or "4 x 2" with threads; the mode if ranks are unknown.
 std::string ranks_text(const Coordinates& at);
-
-/// The coordinates that the configurations of a curve, or of a table of fractions, share.
-template <class Family>
-std::string title_of(const Family& family, double fraction = 1) {
-  return to_string(
-      Coordinates{family.system, family.mode, 0, 1, fraction, family.batch, family.variant, family.machine});
-}
 
 /// Returns the table without the columns that have no value in any row.
 TextTable without_empty_columns(TextTable table);

@@ -73,7 +73,7 @@ std::vector<TimeToAccuracy> times_to_accuracy(std::span<const MeasuredConfigurat
   std::vector<TimeToAccuracy> all;
   if (study.empty()) return all;
   for (std::size_t c = 0; c < configurations.size(); ++c) {
-    TimeToAccuracy time{.configuration = c, .accuracy = accuracy, .seconds = {}};
+    TimeToAccuracy time{.configuration = c, .accuracy = accuracy};
     std::vector<double> seconds;
     for (const Measurement& run : configurations[c].runs) {
       const auto folder = study / "runs" / fmt::format("{}-{}", run_name(configurations[c].at), run.repeat);

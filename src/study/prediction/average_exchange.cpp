@@ -39,9 +39,7 @@ double AverageExchange::run() {
     core.now = std::max(core.now, wakeup.time);
     advance(wakeup.rank);
   });
-  double end = 0;
-  for (const Core& core : world_.cores) end = std::max(end, core.now);
-  return end;
+  return world_.end();
 }
 
 void AverageExchange::advance(int rank) {
@@ -54,12 +52,6 @@ void AverageExchange::advance(int rank) {
     mine.combined = false;
     if (++mine.done < mine.sums.size()) mine.sums[mine.done]->start();
   }
-}
-
-double AverageExchange::handling_seconds() const {
-  double most = 0;
-  for (const Core& core : world_.cores) most = std::max(most, core.handling);
-  return most;
 }
 
 }  // namespace convoke::study

@@ -69,15 +69,7 @@ void GradientExchange::add_member(Peers& peers, std::size_t member) {
 double GradientExchange::run() {
   for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) schedule(rank);
   world_.run([this](const SimulatedWorld::Wakeup& wakeup) { handle(wakeup); });
-  double end = 0;
-  for (const Core& core : world_.cores) end = std::max(end, core.now);
-  return end;
-}
-
-double GradientExchange::handling_seconds() const {
-  double most = 0;
-  for (const Core& core : world_.cores) most = std::max(most, core.handling);
-  return most;
+  return world_.end();
 }
 
 // Wakes a rank when the next piece of its computation is over. The time that it has spent on the

@@ -1,10 +1,11 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <queue>
 #include <vector>
 
-#include "convoke/study/prediction/cluster.hpp"
+#include "convoke/study/prediction/step_prediction.hpp"
 
 namespace convoke::study {
 
@@ -75,6 +76,10 @@ class SimulatedWorld {
   }
   /// Passes on all wakeups, also those that are made meanwhile.
   void run(const std::function<void(const Wakeup&)>& handle);
+
+  /// Returns when the last core ends, and the most time that one has spent on the exchange.
+  double end() const { return std::ranges::max(cores, {}, &Core::now).now; }
+  double handling_seconds() const { return std::ranges::max(cores, {}, &Core::handling).handling; }
 
   Network network;
   std::vector<Core> cores;  ///< by rank

@@ -7,8 +7,8 @@ namespace convoke::study {
 
 PeerGroup::PeerGroup(const SimulatedWorld& world, std::vector<int> members) : ranks(std::move(members)) {
   for (const int rank : ranks) {
-    on_node.push_back(static_cast<int>(std::count_if(
-        ranks.begin(), ranks.end(), [&](int other) { return world.node_of(other) == world.node_of(rank); })));
+    on_node.push_back(static_cast<int>(std::ranges::count_if(
+        ranks, [&](int other) { return world.node_of(other) == world.node_of(rank); })));
   }
 }
 

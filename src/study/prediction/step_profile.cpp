@@ -25,7 +25,7 @@ std::vector<std::int64_t> needed_micro_batches(std::int64_t micro_batches, std::
                                                Scaling scaling) {
   std::vector<std::int64_t> needed{micro_batches};
   for (const int count : ranks) needed.push_back(busiest_micro_batches(micro_batches, count, scaling));
-  std::sort(needed.begin(), needed.end());
+  std::ranges::sort(needed);
   needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
   return needed;
 }

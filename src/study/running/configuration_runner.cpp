@@ -10,7 +10,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
-#include "convoke/study/running/emulated_run.hpp"
 #include "convoke/study/running/finished_run.hpp"
 #include "convoke/supervise/launched_job.hpp"
 

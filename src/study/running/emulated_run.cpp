@@ -1,4 +1,4 @@
-#include "convoke/study/running/emulated_run.hpp"
+#include "convoke/study/running/finished_run.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,6 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/run/phases.hpp"
-#include "study/running/run_files.hpp"
 
 namespace convoke::study {
 namespace {

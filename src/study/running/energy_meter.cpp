@@ -1,6 +1,5 @@
 #include "convoke/study/running/energy_meter.hpp"
 
-#include <algorithm>
 #include <fstream>
 #include <string>
 #include <system_error>

@@ -11,7 +11,6 @@
 #include "convoke/core/lookup.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/study/tables/member_groups.hpp"
-#include "study/running/run_files.hpp"
 
 namespace convoke::study {
 namespace {
@@ -80,6 +79,17 @@ std::string machine_of(const Settings& environment) {
 }
 
 }  // namespace
+
+Settings require_json(const std::filesystem::path& file) {
+  if (std::optional<Settings> settings = metrics::read_json(file)) return *std::move(settings);
+  throw Error(fmt::format("{} cannot be read", file.string()), "check that the run has ended");
+}
+
+double require(const Settings& table, const std::string& path) {
+  if (const double number = number_at(table, path); !std::isnan(number)) return number;
+  throw Error(fmt::format("{} has no number \"{}\"", table.where(), path),
+              "check that this version of Convoke wrote it");
+}
 
 Measurement read_finished_run(const fs::path& folder, std::span<const std::string> columns) {
   const Settings summary = require_json(folder / "summary.json");

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "convoke/os/environment.hpp"
 #include "convoke/os/memory.hpp"

@@ -1,7 +1,6 @@
 #include "convoke/study/running/schedule.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "convoke/study/analysis/statistics.hpp"
 #include "convoke/study/running/configuration.hpp"
@@ -121,9 +120,8 @@ std::int64_t RunSchedule::runs_left(std::size_t configuration) const {
 
 std::int64_t RunSchedule::runs_ahead(std::size_t configuration) const {
   if (is_given_up(configuration)) return 0;
-  const std::int64_t again =
-      std::count_if(configurations_[configuration].made.begin(), configurations_[configuration].made.end(),
-                    [](const auto& repeat) { return !repeat.second; });
+  const std::int64_t again = std::ranges::count_if(configurations_[configuration].made,
+                                                   [](const auto& repeat) { return !repeat.second; });
   return std::max(again, runs_left(configuration));
 }
 

@@ -37,9 +37,7 @@ void move_to(int cpu) {
   sched_setaffinity(0, sizeof set, &set);
 }
 
-double slowest(const std::vector<double>& seconds) {
-  return *std::max_element(seconds.begin(), seconds.end());
-}
+double slowest(const std::vector<double>& seconds) { return *std::ranges::max_element(seconds); }
 
 }  // namespace
 

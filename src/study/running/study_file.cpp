@@ -62,12 +62,12 @@ std::int64_t count_in(std::string_view text) {
 }
 
 constexpr std::string_view kEmulated = "emulated ";
-constexpr std::string_view kEmulatedBefore = " as if";  // at the end, in files of earlier versions
 
 Mode mode_from(const SettingsReader& read, const std::string& text) {
   if (text == "sync" || text == "ensemble") return {.name = text};
-  if (text.ends_with(kEmulatedBefore)) {
-    return mode_from(read, std::string(kEmulated) + text.substr(0, text.size() - kEmulatedBefore.size()));
+  if (constexpr std::string_view kBefore = " as if"; text.ends_with(kBefore)) {  // of earlier versions
+    read.fail_at("mode", fmt::format("the mode \"{}\" is now \"{}{}\"", text, kEmulated,
+                                     text.substr(0, text.size() - kBefore.size())));
   }
   if (text.starts_with(kEmulated)) {
     Mode mode = mode_from(read, text.substr(kEmulated.size()));
@@ -111,8 +111,7 @@ void require_distinct(const SettingsReader& read, const char* key, std::vector<T
 std::vector<std::int64_t> read_counts(SettingsReader& read, const char* key) {
   const std::vector<std::int64_t> counts = read.get(key, std::vector<std::int64_t>{1});
   require_distinct(read, key, counts);
-  read.check(key,
-             std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n >= 1 && n <= 1 << 20; }),
+  read.check(key, std::ranges::all_of(counts, [](std::int64_t n) { return n >= 1 && n <= 1 << 20; }),
              "a list of whole numbers from 1 on");
   return counts;
 }
@@ -133,10 +132,8 @@ void read_axes(SettingsReader& read, StudyFile& study, const fs::path& folder) {
   if (!study.modes.empty()) require_distinct(read, "mode", study.modes);
   study.fractions = read.get("fraction", std::vector<double>{});
   if (!study.fractions.empty()) require_distinct(read, "fraction", study.fractions);
-  read.check(
-      "fraction",
-      std::all_of(study.fractions.begin(), study.fractions.end(), [](double f) { return f > 0 && f <= 1; }),
-      "shares above 0 and at most 1");
+  read.check("fraction", std::ranges::all_of(study.fractions, [](double f) { return f > 0 && f <= 1; }),
+             "shares above 0 and at most 1");
   study.batches = read.get("batch", study.batches);
   require_distinct(read, "batch", study.batches);
   for (const std::string& batch : study.batches) {
@@ -180,7 +177,7 @@ void read_measuring(SettingsReader& read, StudyFile& study) {
   study.seed = static_cast<std::uint64_t>(read.get_count("seed", 1, 0));
   study.new_seeds = read.get("new_seeds", study.new_seeds);
   const auto is_seed = [](const Axis& axis) { return axis.key == "seed"; };
-  if (study.new_seeds && std::any_of(study.axes.begin(), study.axes.end(), is_seed)) {
+  if (study.new_seeds && std::ranges::any_of(study.axes, is_seed)) {
     read.fail_at("axes.seed", "\"seed\" is an axis, but every repeat already has its own seed",
                  "remove the axis (repeats then count up from the recipe's seed), or set new_seeds = false");
   }

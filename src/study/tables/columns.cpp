@@ -11,6 +11,7 @@
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/study/tables/measured_configuration.hpp"
 
 namespace convoke::study {
 namespace {
@@ -73,31 +74,34 @@ constexpr Column count(std::string_view name) {
           [](const Measurement& m) { return fmt::format("{}", m.*Member); }};
 }
 
-template <auto Member>
-constexpr Column quantity(std::string_view name) {
-  return {name,
-          [](TableRow& row, std::string_view column, const std::string& cell, double factor) {
-            if (cell.empty()) return;
-            const Printed number = printed_number(cell);
-            if (number.value < 0) throw Error(fmt::format("is {}: at least 0 is expected", cell));
-            row.measurement.*Member = number.value * factor;
-            row.printed[std::string(column)] = {number.value * factor, number.half_unit * factor};
-          },
-          [](const Measurement& m) { return m.*Member ? exact(*(m.*Member)) : std::string(); }};
+// Reads a number, and checks its range: a time is not 0, because other values are divided by it; a score is 1
+// at best; a kappa is below 0 if labels agree less often than by chance.
+void read_quantity(TableRow& row, std::string_view name, const std::string& cell, double factor) {
+  if (cell.empty()) return;
+  const Quantity& quantity = *std::ranges::find(kQuantities, name, &Quantity::name);
+  const Printed number = printed_number(cell);
+  const double value = number.value * factor;
+  if (quantity.member == &Measurement::quadratic_kappa) {
+    if (std::abs(number.value) > 1)
+      throw Error(fmt::format("is {}: a number from -1 to 1 is expected", cell));
+  } else if (number.value < 0) {
+    throw Error(fmt::format("is {}: at least 0 is expected", cell));
+  }
+  if (quantity.kind == Quantity::Kind::kTime && value < kLeastSeconds) {
+    throw Error(fmt::format("is {}: a time from {:g} s on is expected", cell, kLeastSeconds),
+                "leave it empty if there is none");
+  }
+  if (quantity.kind == Quantity::Kind::kScore && value > 1) {
+    throw Error(fmt::format("is {}: at most 1 is expected", cell),
+                fmt::format("use a column {}_percent for percentages", name));
+  }
+  row.measurement.*quantity.member = value;
+  row.printed[std::string(name)] = {value, number.half_unit * factor};
 }
 
-// Reads a time. Other values are divided by it, so 0 is not allowed.
-template <auto Member>
-constexpr Column time(std::string_view name) {
-  Column column = quantity<Member>(name);
-  column.read = [](TableRow& row, std::string_view own, const std::string& cell, double factor) {
-    quantity<Member>(own).read(row, own, cell, factor);
-    if (row.measurement.*Member && *(row.measurement.*Member) < kLeastSeconds) {
-      throw Error(fmt::format("is {}: a time from {:g} s on is expected", cell, kLeastSeconds),
-                  "leave it empty if there is none");
-    }
-  };
-  return column;
+template <std::optional<double> Measurement::*kMember>
+constexpr Column quantity(std::string_view name) {
+  return {name, read_quantity, [](const Measurement& m) { return m.*kMember ? exact(*(m.*kMember)) : ""; }};
 }
 
 void read_fraction(TableRow& row, std::string_view, const std::string& cell, double factor) {
@@ -106,28 +110,6 @@ void read_fraction(TableRow& row, std::string_view, const std::string& cell, dou
   if (fraction <= 0 || fraction > 1)
     throw Error(fmt::format("is {}: above 0 and at most 1 is expected", cell));
   row.measurement.fraction = fraction;
-}
-
-// Reads a share of samples, or another score that is 1 at best.
-template <auto Member>
-constexpr Column score(std::string_view name) {
-  Column column = quantity<Member>(name);
-  column.read = [](TableRow& row, std::string_view own, const std::string& cell, double factor) {
-    quantity<Member>(own).read(row, own, cell, factor);
-    if ((row.measurement.*Member).value_or(0) <= 1) return;
-    throw Error(fmt::format("is {}: at most 1 is expected", cell),
-                fmt::format("use a column {}_percent for percentages", own));
-  };
-  return column;
-}
-
-// A kappa is below 0 if labels agree less often than by chance.
-void read_kappa(TableRow& row, std::string_view name, const std::string& cell, double factor) {
-  if (cell.empty()) return;
-  const Printed number = printed_number(cell);
-  if (std::abs(number.value) > 1) throw Error(fmt::format("is {}: a number from -1 to 1 is expected", cell));
-  row.measurement.quadratic_kappa = number.value * factor;
-  row.printed[std::string(name)] = {number.value * factor, number.half_unit * factor};
 }
 
 struct RenamedMark {
@@ -164,15 +146,15 @@ constexpr std::array kColumns{
     words<&Measurement::batch>("batch"),
     words<&Measurement::variant>("variant"),
     count<&Measurement::repeat, 1>("repeat"),
-    time<&Measurement::makespan_seconds>("makespan_seconds"),
-    time<&Measurement::epoch_seconds>("epoch_seconds"),
+    quantity<&Measurement::makespan_seconds>("makespan_seconds"),
+    quantity<&Measurement::epoch_seconds>("epoch_seconds"),
     quantity<&Measurement::images_per_second>("images_per_second"),
-    score<&Measurement::accuracy>("accuracy"),
-    score<&Measurement::training_accuracy>("training_accuracy"),
-    score<&Measurement::validation_accuracy>("validation_accuracy"),
-    score<&Measurement::f1>("f1"),
-    Column{"quadratic_kappa", read_kappa, quantity<&Measurement::quadratic_kappa>("").write},
-    score<&Measurement::roc_auc>("roc_auc"),
+    quantity<&Measurement::accuracy>("accuracy"),
+    quantity<&Measurement::training_accuracy>("training_accuracy"),
+    quantity<&Measurement::validation_accuracy>("validation_accuracy"),
+    quantity<&Measurement::f1>("f1"),
+    quantity<&Measurement::quadratic_kappa>("quadratic_kappa"),
+    quantity<&Measurement::roc_auc>("roc_auc"),
     quantity<&Measurement::core_seconds>("core_seconds"),
     quantity<&Measurement::joules>("joules"),
     quantity<&Measurement::compute_seconds>("compute_seconds"),
@@ -265,11 +247,11 @@ ColumnRole role_of(const std::string& written) {
     return c == ' ' || c == '-' ? '_' : static_cast<char>(std::tolower(c));
   });
   const auto named = [&](const auto& entry) { return entry.name == name; };
-  if (std::any_of(kColumns.begin(), kColumns.end(), named)) return {.column = name};
+  if (std::ranges::any_of(kColumns, named)) return {.column = name};
   if (std::ranges::find(kDerivedColumns, std::string_view(name)) != std::end(kDerivedColumns)) {
     return {.column = name};
   }
-  if (const auto it = std::find_if(kAliases.begin(), kAliases.end(), named); it != kAliases.end()) {
+  if (const auto it = std::ranges::find_if(kAliases, named); it != kAliases.end()) {
     return {.column = std::string(it->column), .factor = it->factor};
   }
   if (const std::int64_t epochs = number_within(name, "seconds_", "_epochs"); epochs > 0) {

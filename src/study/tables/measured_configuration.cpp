@@ -15,7 +15,7 @@ namespace {
 
 void summarize_runs(MeasuredConfiguration& configuration) {
   const auto is_contended = [](const Measurement& m) { return m.has_mark("contended"); };
-  if (!std::all_of(configuration.runs.begin(), configuration.runs.end(), is_contended)) {
+  if (!std::ranges::all_of(configuration.runs, is_contended)) {
     configuration.contended += static_cast<std::int64_t>(std::erase_if(configuration.runs, is_contended));
   }
   for (const Measurement& run : configuration.runs) add_marks(configuration.marks, run.marks);
@@ -37,10 +37,9 @@ void summarize_runs(MeasuredConfiguration& configuration) {
 void take_failures(std::vector<MeasuredConfiguration>& configurations) {
   for (MeasuredConfiguration& configuration : configurations) {
     if (!configuration.runs.empty() || !configuration.at.machine.empty()) continue;
-    const auto other =
-        std::find_if(configurations.begin(), configurations.end(), [&](const MeasuredConfiguration& each) {
-          return !each.runs.empty() && on_any_machine(each.at) == configuration.at;
-        });
+    const auto other = std::ranges::find_if(configurations, [&](const MeasuredConfiguration& each) {
+      return !each.runs.empty() && on_any_machine(each.at) == configuration.at;
+    });
     if (other != configurations.end()) other->failed += std::exchange(configuration.failed, 0);
   }
   std::erase_if(configurations, [](const MeasuredConfiguration& configuration) {
@@ -61,15 +60,38 @@ Coordinates on_any_machine(Coordinates at) {
   return at;
 }
 
+Coordinates on_any_ranks(Coordinates at) {
+  at.ranks = 0;
+  at.threads = 1;
+  at.emulated = false;
+  return at;
+}
+
+bool same_family(const Coordinates& a, const Coordinates& b) {
+  return a.system == b.system && a.mode == b.mode && a.batch == b.batch && a.variant == b.variant &&
+         a.machine == b.machine;
+}
+
+Settings to_settings(const Coordinates& at) {
+  Settings s{{"system", at.system}, {"mode", at.mode}};
+  if (at.ranks > 0) s.set("ranks", at.ranks);
+  s.set("threads", at.threads);
+  s.set("fraction", at.fraction);
+  s.set("batch", at.batch);
+  s.set("variant", at.variant);
+  if (!at.machine.empty()) s.set("machine", at.machine);
+  if (at.emulated) s.set("emulated", true);
+  return s;
+}
+
 std::string run_name(const Coordinates& at) {
   std::string name = fmt::format("{}-{}-{}x{}", at.system, at.mode, at.ranks, at.threads);
   if (at.fraction != 1) name += fmt::format("-p{:.4g}", at.fraction);
   if (at.batch == "weak") name += "-weak";
   if (!at.variant.empty()) name += "-" + at.variant;
   if (at.emulated) name += "-emulated";
-  std::replace_if(
-      name.begin(), name.end(),
-      [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '+' && c != '-'; }, '_');
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '+' && c != '-'; }, '_');
   return name;
 }
 
@@ -113,8 +135,8 @@ std::string marked(const std::string& text, std::span<const std::string> marks) 
 
 const MeasuredConfiguration* configuration_at(std::span<const MeasuredConfiguration> configurations,
                                               const Coordinates& at) {
-  const auto it = std::find_if(configurations.begin(), configurations.end(),
-                               [&](const MeasuredConfiguration& c) { return c.at == at; });
+  const auto it =
+      std::ranges::find_if(configurations, [&](const MeasuredConfiguration& c) { return c.at == at; });
   return it == configurations.end() ? nullptr : &*it;
 }
 
@@ -165,8 +187,8 @@ std::vector<MeasuredConfiguration> configurations_of(std::span<const Measurement
   std::vector<MeasuredConfiguration> configurations;
   for (const Measurement& measurement : measurements) {
     const Coordinates at = coordinates(measurement);
-    auto configuration = std::find_if(configurations.begin(), configurations.end(),
-                                      [&](const MeasuredConfiguration& c) { return c.at == at; });
+    auto configuration =
+        std::ranges::find_if(configurations, [&](const MeasuredConfiguration& c) { return c.at == at; });
     if (configuration == configurations.end()) {
       configurations.emplace_back();
       configuration = configurations.end() - 1;

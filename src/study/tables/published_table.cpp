@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "convoke/core/csv.hpp"
@@ -25,7 +26,7 @@ struct Header {
   std::vector<ColumnRole> roles;
 
   bool has(std::string_view column) const {
-    return std::any_of(roles.begin(), roles.end(), [&](const ColumnRole& r) { return r.column == column; });
+    return std::ranges::any_of(roles, [&](const ColumnRole& r) { return r.column == column; });
   }
 };
 
@@ -57,7 +58,7 @@ Header read_header(CsvReader& reader, PublishedTable& table) {
 void require_figures(const Header& header, const std::string& file) {
   constexpr std::array<std::string_view, 6> kNoFigures{"ranks",  "threads", "fraction",
                                                        "repeat", "epochs",  "started"};
-  const bool any = std::any_of(header.roles.begin(), header.roles.end(), [&](const ColumnRole& role) {
+  const bool any = std::ranges::any_of(header.roles, [&](const ColumnRole& role) {
     return !role.column.empty() && !holds_names(role.column) && role.column != "batch" &&
            role.column != "marks" &&
            std::find(kNoFigures.begin(), kNoFigures.end(), role.column) == kNoFigures.end();
@@ -90,6 +91,15 @@ TableRow read_row(const Header& header, const CsvReader& reader, const CsvRow& c
 
 }  // namespace
 
+int digits_of(double half_unit) {
+  return half_unit <= 0 ? 0 : std::max(0, static_cast<int>(std::lround(-std::log10(2 * half_unit))));
+}
+
+const Printed* TableRow::find(std::string_view column) const {
+  const auto found = printed.find(column);
+  return found == printed.end() ? nullptr : &found->second;
+}
+
 PublishedTable read_table(const std::filesystem::path& csv) {
   CsvReader reader(csv);
   PublishedTable table;
@@ -101,7 +111,7 @@ PublishedTable read_table(const std::filesystem::path& csv) {
     if (header.has("repeat")) continue;
     // Equal rows are repeats.
     const Coordinates at = coordinates(table.rows.back().measurement);
-    auto count = std::find_if(repeats.begin(), repeats.end(), [&](const auto& r) { return r.first == at; });
+    auto count = std::ranges::find_if(repeats, [&](const auto& r) { return r.first == at; });
     if (count == repeats.end()) count = repeats.insert(repeats.end(), {at, 0});
     table.rows.back().measurement.repeat = ++count->second;
   }

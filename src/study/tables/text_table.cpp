@@ -8,16 +8,6 @@
 #include "convoke/core/text.hpp"
 
 namespace convoke::study {
-namespace {
-
-// Counts characters, assuming that each UTF-8 character takes one column of the screen.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
-}  // namespace
-
 std::string number(double value) {
   if (std::abs(value) >= 1e5 && std::abs(value) < 1e15) return format_count(std::llround(value));
   return fmt::format("{:.5g}", value);
@@ -41,25 +31,29 @@ std::string with_ends(const std::optional<Ratio>& ratio, int digits) {
   return ratio ? with_ends(ratio->value, ratio->interval, digits) : "";
 }
 
-std::string to_text(const TextTable& table) {
+std::string aligned(std::span<const std::vector<std::string>> rows, std::size_t left) {
   std::vector<std::size_t> widths;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    widths.push_back(width_of(table.columns[c]));
-    for (const std::vector<std::string>& row : table.rows) widths[c] = std::max(widths[c], width_of(row[c]));
+  for (const std::vector<std::string>& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], character_count(row[c]));
   }
-  std::string text = "== " + table.title + "\n";
-  if (!table.note.empty()) text += table.note + "\n";
-  const auto add_row = [&](const std::vector<std::string>& row) {
+  std::string text;
+  for (const std::vector<std::string>& row : rows) {
     std::string line;
     for (std::size_t c = 0; c < row.size(); ++c) {
-      const std::string blanks(widths[c] - width_of(row[c]), ' ');
-      line += c == 0 ? row[c] + blanks : "  " + blanks + row[c];
+      const std::string blanks(widths[c] - character_count(row[c]), ' ');
+      line += (c == 0 ? "" : "  ") + (c < left ? row[c] + blanks : blanks + row[c]);
     }
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  };
-  add_row(table.columns);
-  for (const std::vector<std::string>& row : table.rows) add_row(row);
-  return harmless(text);
+  }
+  return text;
+}
+
+std::string to_text(const TextTable& table) {
+  std::vector<std::vector<std::string>> rows{table.columns};
+  rows.insert(rows.end(), table.rows.begin(), table.rows.end());
+  const std::string note = table.note.empty() ? "" : table.note + "\n";
+  return harmless("== " + table.title + "\n" + note + aligned(rows));
 }
 
 }  // namespace convoke::study

@@ -1,7 +1,6 @@
 #include "convoke/study/analysis/analysis.hpp"
 
 #include "convoke/metrics/json.hpp"
-#include "convoke/study/analysis/analysis_tables.hpp"
 #include "rows.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

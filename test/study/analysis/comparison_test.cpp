@@ -69,7 +69,7 @@ TEST_CASE("machines are compared, and speed-ups and verdicts stay within one mac
   CHECK(std::ranges::count(all, "ranks", &Comparison::varies) == 2);
   const auto curves = scaling_curves(configurations, {}, {});
   REQUIRE(curves.size() == 2);
-  CHECK(curves[0].machine == "slow");
+  CHECK(curves[0].shared.machine == "slow");
   CHECK(curves[0].points.back().speedup.value == Approx(20.1 / 11.05));
   CHECK(curves[1].points.back().speedup.value == Approx(10.05 / 6.05));
 }
@@ -167,38 +167,31 @@ TEST_CASE("workers are recommended for a deadline, a budget and an accuracy") {
     REQUIRE(all.size() == 1);
     return all[0].possible ? all[0].at.ranks : 0;
   };
-  CHECK(ranks({.deadline_seconds = 60, .budget_core_seconds = {}, .accuracy = {}}) == 2);
-  CHECK(ranks({.deadline_seconds = 54, .budget_core_seconds = {}, .accuracy = {}}) == 4);
-  CHECK(ranks({.deadline_seconds = 20, .budget_core_seconds = {}, .accuracy = {}}) == 0);
-  CHECK(ranks({.deadline_seconds = 20.1, .budget_core_seconds = {}, .accuracy = {}}, 64) ==
-        9);  // 100 (0.1 + 0.9 / 9)
-  CHECK(ranks({.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = {}}, 1024) == 0);
-  CHECK(ranks({.deadline_seconds = {}, .budget_core_seconds = 115, .accuracy = {}}) == 2);
-  CHECK(ranks({.deadline_seconds = {}, .budget_core_seconds = 200, .accuracy = {}}) == 4);
-  CHECK(ranks({.deadline_seconds = {}, .budget_core_seconds = {}, .accuracy = 0.965}) == 2);
-  CHECK(ranks({.deadline_seconds = 40, .budget_core_seconds = {}, .accuracy = 0.965}, 64) == 0);
-  CHECK_THAT(recommend(curves, configurations,
-                       {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = {}}, 8)[0]
-                 .reason,
+  CHECK(ranks({.deadline_seconds = 60}) == 2);
+  CHECK(ranks({.deadline_seconds = 54}) == 4);
+  CHECK(ranks({.deadline_seconds = 20}) == 0);
+  CHECK(ranks({.deadline_seconds = 20.1}, 64) == 9);  // 100 (0.1 + 0.9 / 9)
+  CHECK(ranks({.deadline_seconds = 9}, 1024) == 0);
+  CHECK(ranks({.budget_core_seconds = 115}) == 2);
+  CHECK(ranks({.budget_core_seconds = 200}) == 4);
+  CHECK(ranks({.accuracy = 0.965}) == 2);
+  CHECK(ranks({.deadline_seconds = 40, .accuracy = 0.965}, 64) == 0);
+  CHECK_THAT(recommend(curves, configurations, {.deadline_seconds = 9}, 8)[0].reason,
              Contains("no measured configuration fulfils this, nor does Amdahl's law up to 8 workers"));
   // The law does not predict accuracies.
-  CHECK_THAT(recommend(curves, configurations,
-                       {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = 0.96}, 8)[0]
-                 .reason,
+  CHECK_THAT(recommend(curves, configurations, {.deadline_seconds = 9, .accuracy = 0.96}, 8)[0].reason,
              Contains("no measured configuration fulfils this") && !Contains("Amdahl"));
 }
 
 TEST_CASE("an accuracy is recommended by the lower end of its interval") {
   const auto configurations =
       configurations_of(scored("sync", 1, 100, {0.95, 0.99}) + scored("sync", 2, 55, {0.96, 0.961}));
-  const auto best = recommend(scaling_curves(configurations, {}, {}), configurations,
-                              {.deadline_seconds = {}, .budget_core_seconds = {}, .accuracy = 0.95}, 0);
+  const auto best = recommend(scaling_curves(configurations, {}, {}), configurations, {.accuracy = 0.95}, 0);
   REQUIRE(best.at(0).possible);
   CHECK(best[0].at.ranks == 2);  // 0.97 in the mean of one rank, but 0.72 to 1.22
   CHECK(best[0].accuracy->interval);
-  CHECK_FALSE(recommend(scaling_curves(configurations, {}, {}), configurations,
-                        {.deadline_seconds = {}, .budget_core_seconds = {}, .accuracy = 0.9602}, 0)[0]
-                  .possible);
+  CHECK_FALSE(
+      recommend(scaling_curves(configurations, {}, {}), configurations, {.accuracy = 0.9602}, 0)[0].possible);
 }
 
 TEST_CASE(
@@ -209,8 +202,8 @@ TEST_CASE(
   auto contended = runs("sync", 2, {55, 55});
   for (Measurement& m : contended) m.marks = {"contended"};
   const auto configurations = configurations_of(runs("sync", 1, {100, 100}) + contended + crowded);
-  const auto best = recommend(scaling_curves(configurations, {}, {}), configurations,
-                              {.deadline_seconds = 42, .budget_core_seconds = {}, .accuracy = {}}, 16);
+  const auto best =
+      recommend(scaling_curves(configurations, {}, {}), configurations, {.deadline_seconds = 42}, 16);
   CHECK(best.at(0).at.ranks == 3);  // 100 (0.1 + 0.9 / 3) = 40
   CHECK(best[0].predicted);
   CHECK(best[0].marks == std::vector<std::string>{"contended"});
@@ -218,8 +211,7 @@ TEST_CASE(
   const auto mixed = configurations_of(runs("sync", 1, {100, 100}) + runs("sync", 2, {55, 55}) +
                                        runs("ensemble", 2, {60, 60}));
   for (const Recommendation& r :
-       recommend(scaling_curves(mixed, {}, {}), mixed,
-                 {.deadline_seconds = 120, .budget_core_seconds = {}, .accuracy = {}}, 0)) {
+       recommend(scaling_curves(mixed, {}, {}), mixed, {.deadline_seconds = 120}, 0)) {
     if (r.curve == "net, ensemble") CHECK(r.at.ranks == 2);
     if (r.curve == "net, sync") CHECK(r.at.ranks == 1);
   }
@@ -227,8 +219,7 @@ TEST_CASE(
 
 TEST_CASE("without a curve of makespans there is no recommendation, and the reason is given") {
   const auto configurations = configurations_of(runs("sync", 1, {10}));
-  const auto all =
-      recommend({}, configurations, {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = {}}, 0);
+  const auto all = recommend({}, configurations, {.deadline_seconds = 9}, 0);
   REQUIRE(all.size() == 1);
   CHECK_FALSE(all[0].possible);
   CHECK_THAT(all[0].reason, Contains("makespans of at least two numbers of workers are needed"));
@@ -242,13 +233,7 @@ TEST_CASE(
   const auto configurations =
       configurations_of(runs("sync", 1, {99, 101}) + runs("sync", 2, {54, 56}) + slow);
   const auto curves = scaling_curves(configurations, {}, {});
-  CHECK_FALSE(recommend(curves, configurations,
-                        {.deadline_seconds = 40, .budget_core_seconds = {}, .accuracy = {}}, 0)[0]
-                  .possible);
-  CHECK_FALSE(recommend(curves, configurations,
-                        {.deadline_seconds = 56, .budget_core_seconds = {}, .accuracy = {}}, 0)[0]
-                  .possible);
-  CHECK(recommend(curves, configurations, {.deadline_seconds = 70, .budget_core_seconds = {}, .accuracy = {}},
-                  0)[0]
-            .at.ranks == 2);
+  CHECK_FALSE(recommend(curves, configurations, {.deadline_seconds = 40}, 0)[0].possible);
+  CHECK_FALSE(recommend(curves, configurations, {.deadline_seconds = 56}, 0)[0].possible);
+  CHECK(recommend(curves, configurations, {.deadline_seconds = 70}, 0)[0].at.ranks == 2);
 }

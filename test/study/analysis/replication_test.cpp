@@ -3,7 +3,6 @@
 #include <random>
 
 #include "convoke/study/analysis/analysis.hpp"
-#include "convoke/study/analysis/analysis_tables.hpp"
 #include "rows.hpp"
 #include "support/catch.hpp"
 

@@ -59,7 +59,7 @@ TEST_CASE("the base has the fewest workers of the same work, in this mode or ano
              runs("ensemble", 4, {30}) + runs("sync", 1, {20}, 0.25) + runs("sync", 2, {15}, 0.25);
   const auto curves = curves_of(all);
   REQUIRE(curves.size() == 3);
-  CHECK(curves[1].mode == "ensemble");
+  CHECK(curves[1].shared.mode == "ensemble");
   CHECK(curves[1].base.mode == "sync");
   CHECK(curves[1].points.size() == 3);
   CHECK(curves[1].points[2].speedup.value == Approx(100 / 30.0));

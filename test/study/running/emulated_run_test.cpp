@@ -1,6 +1,5 @@
-#include "convoke/study/running/emulated_run.hpp"
-
 #include "convoke/study/running/finished_run.hpp"
+
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"

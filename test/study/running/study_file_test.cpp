@@ -28,7 +28,7 @@ TEST_CASE("a study names recipes and axes; the defaults are those of the thesis:
 recipe = ["a", "b"]
 ranks = [1, 2, 4]
 threads = 2
-mode = ["sync", "ensemble", "4x2", "emulated ensemble", "4x2 as if"]
+mode = ["sync", "ensemble", "4x2", "emulated ensemble", "emulated 4x2"]
 columns = ["test.ece", "peak_rss_mib"]
 fraction = [0.25, 0.5, 1]
 batch = ["strong", "weak"]
@@ -75,6 +75,8 @@ TEST_CASE("an invalid study is refused with the line, and the nearest known name
   CHECK_THAT(refused("mode = \"emulated sync\""),
              Contains("only members of an ensemble can train one after another"));
   CHECK_THAT(refused("mode = \"emulated ensembel\""), Contains("did you mean \"ensemble\"?"));
+  CHECK_THAT(refused("mode = \"4x2 as if\""),
+             Contains("s.toml:2") && Contains("\"4x2 as if\" is now \"emulated 4x2\""));
   CHECK_THAT(refused("columns = [\"test.ece\", \"test.ece\"]"), Contains("without repeated values"));
   CHECK_THAT(refused("columns = [\"a,b\"]"), Contains("names of summary.json"));
   CHECK_THAT(refused("mode = \"0x2\""), Contains("unknown mode \"0x2\""));

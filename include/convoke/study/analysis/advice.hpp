@@ -1,5 +1,4 @@
 #pragma once
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -13,9 +12,9 @@ namespace convoke::study {
 
 /// The requirements for a recommended run; absent values are not required.
 struct Requirements {
-  std::optional<double> deadline_seconds;     ///< longest makespan,
-  std::optional<double> budget_core_seconds;  ///< most core-seconds,
-  std::optional<double> accuracy;             ///< least accuracy
+  std::optional<double> deadline_seconds = {};     ///< longest makespan,
+  std::optional<double> budget_core_seconds = {};  ///< most core-seconds,
+  std::optional<double> accuracy = {};             ///< least accuracy
   bool empty() const { return !deadline_seconds && !budget_core_seconds && !accuracy; }
 };
 

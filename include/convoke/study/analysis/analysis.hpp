@@ -17,6 +17,7 @@
 #include "convoke/study/analysis/time_to_accuracy.hpp"
 #include "convoke/study/tables/measured_configuration.hpp"
 #include "convoke/study/tables/published_table.hpp"
+#include "convoke/study/tables/text_table.hpp"
 
 namespace convoke::study {
 
@@ -61,5 +62,13 @@ Analysis analyze(std::span<const PublishedTable> tables, const AnalysisOptions& 
 
 /// Returns the content of analysis.json (docs/formats.md).
 Settings to_settings(const Analysis& analysis);
+
+/// Returns the nonempty tables of an analysis: configurations, phases, scaling, fractions, laws, predictions,
+/// comparisons, verdicts, costs, recommendations, published columns. Column names contain the units, and
+/// every figure is followed by its marks.
+std::vector<TextTable> tables(const Analysis& analysis);
+
+/// Returns remarks in sentences: notices, configurations without interval or scatter, verdicts at equal cost.
+std::vector<std::string> remarks(const Analysis& analysis);
 
 }  // namespace convoke::study

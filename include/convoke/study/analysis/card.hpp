@@ -39,9 +39,9 @@ std::string_view name_of(Verdict verdict);
 
 /// A claim in one place, such as "2 workers". Published values of one place are a range.
 struct ClaimedFigure {
-  std::string place, published, ours;  ///< texts with intervals; `ours` may be empty
+  std::string place, published, ours = {};  ///< texts with intervals; `ours` may be empty
   Verdict verdict = Verdict::kOutOfReach;
-  std::string reason;  ///< what decides: "ours ends below", "one run has no interval"
+  std::string reason = {};  ///< what decides: "ours ends below", "one run has no interval"
 };
 
 struct CheckedClaim {
@@ -53,10 +53,10 @@ struct CheckedClaim {
 
 /// The claims of one publication.
 struct Card {
-  std::string system, page;  ///< name of the folder; its page next to it, or ""
-  std::int64_t paper = 0;    ///< number in a list of papers; 0: none
-  std::string reason;        ///< of the verdict, in a few words
-  std::vector<CheckedClaim> claims;
+  std::string system, page = {};  ///< name of the folder; its page next to it, or ""
+  std::int64_t paper = 0;         ///< number in a list of papers; 0: none
+  std::string reason = {};        ///< of the verdict, in a few words
+  std::vector<CheckedClaim> claims = {};
 
   /// "contradicted" if a main claim is, on the publication's data; otherwise "not reproduced" if one is
   /// out of reach, or contradicted on other data; otherwise "reproduced" or "reproduced on other data".

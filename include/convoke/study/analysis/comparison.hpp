@@ -30,10 +30,10 @@ struct EqualCost {
   std::size_t ensemble = 0, sync = 0;  ///< indices of the configurations
   double core_seconds_ratio = 1;       ///< of the synchronous configuration / of the ensemble
   double difference = 0;               ///< accuracy of the ensemble - that of the synchronous configuration
-  std::optional<WelchTest> test;       ///< of the difference; none for single runs
+  std::optional<WelchTest> test = {};  ///< of the difference; none for single runs
   /// "ensemble", "sync", "" (no significant difference), "unknown" (single runs), "dearer": the synchronous
   /// configuration, but for more core-seconds, which is not a verdict at equal cost.
-  std::string better;
+  std::string better = {};
 };
 
 /// Pairs every configuration of mode "ensemble" or "groups" with a synchronous configuration of its system

@@ -73,12 +73,12 @@ struct Cost {
   double seconds = 0;                          ///< expected, including restarts
   double restart_share = 0;                    ///< share of `seconds` lost to preemption
   std::optional<double> restart_seconds = {};  ///< of one restart; empty without restarts, or if unknown
-  bool restart_measured = false;     ///< true: from the configuration's runs; false: from the machine
-  double cost = 0;                   ///< nodes x price x hours
-  std::optional<Interval> interval;  ///< of the cost, from that of the makespan
+  bool restart_measured = false;          ///< true: from the configuration's runs; false: from the machine
+  double cost = 0;                        ///< nodes x price x hours
+  std::optional<Interval> interval = {};  ///< of the cost, from that of the makespan
   /// The cost-efficiency of the thesis in % (chapter 6.3), the saving against the reference: 100 (1 - cost /
   /// cost of the reference). Empty for the reference, and without a reference.
-  std::optional<double> efficiency_percent;
+  std::optional<double> efficiency_percent = {};
 };
 
 /// Computes the costs of every configuration with a makespan, on the machine that its mode names ("TPUv3-8",

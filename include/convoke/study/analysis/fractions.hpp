@@ -23,7 +23,7 @@ struct ScaledPoint {
 };
 
 struct ScaledCurve {
-  std::string system, mode, batch, variant, machine;
+  Coordinates shared;  ///< by all its configurations; ranks and fraction have no meaning
   std::string quantity;
   Coordinates base;
   std::vector<ScaledPoint> points;
@@ -32,19 +32,19 @@ struct ScaledCurve {
 
 /// fractions x workers, as in the TPU paper's tables 6 (times), 7 (acceleration) and 8 (efficiency).
 struct FractionTable {
-  std::string system, mode, batch, variant, machine;
+  Coordinates shared;  ///< by all its configurations; ranks and fraction have no meaning
   struct Size {
     std::int64_t ranks = 1, threads = 1;
     std::int64_t workers() const { return ranks * threads; }
     bool operator==(const Size&) const = default;
   };
-  std::vector<double> fractions;  ///< ascending
-  std::vector<Size> sizes;        ///< by workers, then ranks
+  std::vector<double> fractions = {};  ///< ascending
+  std::vector<Size> sizes = {};        ///< by workers, then ranks
   /// Index into `curves` and into its points, by fraction and size; empty if there is no configuration.
   struct Place {
     std::size_t curve, point;
   };
-  std::vector<std::vector<std::optional<Place>>> places;
+  std::vector<std::vector<std::optional<Place>>> places = {};
 };
 
 /// Returns the curves of configurations whose fraction is proportional to their workers, with two points or

@@ -5,8 +5,6 @@
 #include <vector>
 
 #include "convoke/study/analysis/analysis.hpp"
-#include "convoke/study/tables/published_table.hpp"
-#include "convoke/study/tables/text_table.hpp"
 
 namespace convoke::study {
 

@@ -30,17 +30,17 @@ struct ScalingPoint {
 /// All numbers of ranks and threads of one system, mode, fraction, batch policy and variant: the same work
 /// with more and more workers.
 struct Curve {
-  std::string system, mode, batch, variant, machine;
-  double fraction = 1;
-  std::string quantity;  ///< kind of time: "makespan_seconds", "epoch_seconds", or "published"
-  Coordinates base;  ///< the configuration with the fewest workers, in this mode or in another one with fewer
-  std::vector<ScalingPoint> points;  ///< by workers
+  Coordinates shared;         ///< by all its configurations; ranks have no meaning
+  std::string quantity = {};  ///< kind of time: "makespan_seconds", "epoch_seconds", or "published"
+  Coordinates base =
+      {};  ///< the configuration with the fewest workers, in this mode or in another one with fewer
+  std::vector<ScalingPoint> points = {};  ///< by workers
   /// Fitted to the times (or 1 / published speed-ups) of the points that are not oversubscribed. Empty if the
   /// times decrease by more than the workers (f < 0), which the law does not describe.
-  std::optional<AmdahlFit> amdahl;
-  std::optional<Estimate> superlinear;  ///< this f below 0
-  std::vector<std::string> law_marks;   ///< of the configurations to which the law is fitted
-  std::vector<Prediction> predictions;  ///< by Amdahl's law for 1, 2, 4, ... workers, up to `up_to`
+  std::optional<AmdahlFit> amdahl = {};
+  std::optional<Estimate> superlinear = {};  ///< this f below 0
+  std::vector<std::string> law_marks = {};   ///< of the configurations to which the law is fitted
+  std::vector<Prediction> predictions = {};  ///< by Amdahl's law for 1, 2, 4, ... workers, up to `up_to`
 };
 
 struct ScalingOptions {

@@ -64,7 +64,7 @@ std::vector<double> holm(std::span<const double> p);
 /// The quotient of two means.
 struct Ratio {
   double value = 0;
-  std::optional<Interval> interval;  ///< Fieller's; empty for single values, or if the divisor may be 0
+  std::optional<Interval> interval = {};  ///< Fieller's; empty for single values, or if the divisor may be 0
 };
 
 /// Returns mean(a) / mean(b) with the interval of Fieller (J. R. Statist. Soc. B 16, 1954) for independent

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "convoke/study/analysis/statistics.hpp"
@@ -33,9 +32,9 @@ std::optional<double> seconds_to(double accuracy, std::span<const Validation> va
 struct TimeToAccuracy {
   std::size_t configuration = 0;  ///< index of the configuration
   double accuracy = 0;
-  std::int64_t runs = 0;              ///< runs with validations,
-  std::int64_t reached = 0;           ///< of which this many reached it
-  std::optional<Statistics> seconds;  ///< of the runs that reached it
+  std::int64_t runs = 0;                   ///< runs with validations,
+  std::int64_t reached = 0;                ///< of which this many reached it
+  std::optional<Statistics> seconds = {};  ///< of the runs that reached it
 };
 
 /// Computes it for every configuration whose runs have their validations in

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "convoke/os/stop_signals.hpp"
 #include "convoke/study/running/configuration.hpp"
 #include "convoke/study/running/energy_meter.hpp"
 #include "convoke/study/running/launch.hpp"

@@ -3,8 +3,6 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "convoke/study/running/study_file.hpp"

@@ -2,7 +2,6 @@
 #include <vector>
 
 #include "convoke/metrics/console.hpp"
-#include "convoke/os/stop_signals.hpp"
 #include "convoke/study/running/configuration.hpp"
 #include "convoke/study/running/configuration_runner.hpp"
 #include "convoke/study/running/study_folder.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 #include <filesystem>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "convoke/run/run_lock.hpp"

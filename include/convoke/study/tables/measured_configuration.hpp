@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "convoke/core/settings.hpp"
 #include "convoke/study/analysis/statistics.hpp"
 #include "convoke/study/tables/measurement.hpp"
 
@@ -17,6 +18,7 @@ namespace convoke::study {
 struct Quantity {
   enum class Kind {
     kWhole,   ///< of the whole run
+    kTime,    ///< seconds of the same work, on few or many workers
     kScore,   ///< of the model; equal in all runs of one seed
     kPhase,   ///< seconds of a part of the makespan
     kDetail,  ///< seconds of a part of a phase, or outside the makespan
@@ -28,8 +30,8 @@ struct Quantity {
 };
 
 inline constexpr std::array kQuantities{
-    Quantity{"makespan_seconds", "makespan", "s", &Measurement::makespan_seconds},
-    Quantity{"epoch_seconds", "time per epoch", "s", &Measurement::epoch_seconds},
+    Quantity{"makespan_seconds", "makespan", "s", &Measurement::makespan_seconds, Quantity::Kind::kTime},
+    Quantity{"epoch_seconds", "time per epoch", "s", &Measurement::epoch_seconds, Quantity::Kind::kTime},
     Quantity{"images_per_second", "images/s", "1/s", &Measurement::images_per_second},
     Quantity{"accuracy", "test accuracy", "", &Measurement::accuracy, Quantity::Kind::kScore},
     Quantity{"training_accuracy", "training accuracy", "", &Measurement::training_accuracy,
@@ -74,12 +76,21 @@ Coordinates coordinates(const Measurement& measurement);
 /// Returns the coordinates without the machine, as a study plans them.
 Coordinates on_any_machine(Coordinates at);
 
+/// Returns the coordinates that the configurations of a curve share: ranks 0, and one thread.
+Coordinates on_any_ranks(Coordinates at);
+
+/// Returns true for the same system, mode, batch policy, variant and machine.
+bool same_family(const Coordinates& a, const Coordinates& b);
+
 /// Returns true for a mode named "sequential", "serial" or "single".
 bool is_sequential(std::string_view mode);
 
 /// Returns "mnist-sync, sync, 4 ranks x 2 threads, 1/4 of the samples", and the machine at the end if it is
 /// set.
 std::string to_string(const Coordinates& at);
+
+/// Returns the coordinates for JSON, without ranks and a machine that are unknown.
+Settings to_settings(const Coordinates& at);
 
 /// Returns a configuration's name for folders, "mnist-sync-sync-2x1-p0.5", with "-emulated" at the end:
 /// characters other than letters, digits, dot, plus and minus become "_".
@@ -123,14 +134,6 @@ const MeasuredConfiguration* configuration_at(std::span<const MeasuredConfigurat
 /// on other machines are not repeats of these.
 const MeasuredConfiguration* largest_configuration_at(std::span<const MeasuredConfiguration> configurations,
                                                       const Coordinates& at);
-
-/// Returns true for the same system, mode, batch policy, variant and machine; for configurations, curves and
-/// tables.
-template <class A, class B>
-bool same_family(const A& a, const B& b) {
-  return a.system == b.system && a.mode == b.mode && a.batch == b.batch && a.variant == b.variant &&
-         a.machine == b.machine;
-}
 
 /// Adds the marks that are missing.
 void add_marks(std::vector<std::string>& all, std::span<const std::string> marks);

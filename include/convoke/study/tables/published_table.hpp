@@ -1,7 +1,6 @@
 #pragma once
 #include <filesystem>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,12 +17,18 @@ struct Printed {
   double half_unit = 0;  ///< half a unit of the last digit printed
 };
 
+/// Returns the digits after the point of a number that is printed with this half unit.
+int digits_of(double half_unit);
+
 /// A row: a run or a mean of runs, and every printed number in it by the name of the column:
 /// "makespan_seconds", "epoch_seconds", ..., and derived ones (see kDerivedColumns).
 struct TableRow {
   Measurement measurement;
   std::map<std::string, Printed, std::less<>> printed;
   std::string where;  ///< "times.csv:7"
+
+  /// Returns null if the column has no number.
+  const Printed* find(std::string_view column) const;
 };
 
 struct PublishedTable {

@@ -1,5 +1,7 @@
 #pragma once
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,11 +14,15 @@ struct TextTable {
   std::string title;
   std::string note;  ///< the meaning and computation of the columns; may be empty
   std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> rows;  ///< each as long as `columns`; "" for no value
+  std::vector<std::vector<std::string>> rows = {};  ///< each as long as `columns`; "" for no value
 };
 
 /// Returns the table with aligned columns, title and note, for a terminal.
 std::string to_text(const TextTable& table);
+
+/// Returns rows of texts as lines with aligned columns: the first `left` to the left, the others to the
+/// right.
+std::string aligned(std::span<const std::vector<std::string>> rows, std::size_t left = 1);
 
 /// Returns a number for a table: five significant digits.
 std::string number(double value);

@@ -1,8 +1,12 @@
-#include <algorithm>
-#include <limits>
+#include "explore/statistics.hpp"
 
-#include "convoke/explore/sampling.hpp"
-#include "statistics.hpp"
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "convoke/explore/sample.hpp"
 
 namespace convoke::explore {
 namespace {
@@ -12,7 +16,71 @@ constexpr std::int64_t kMostRows = 20'000;
 constexpr std::size_t kBins = 60;
 constexpr std::uint64_t kDrawSamples = 10, kDrawSteps = 11;
 
+constexpr double kMostBins = 60;
+
+// Lengths are whole numbers, so bins have a whole width and begin at 0.
+Histogram of_lengths(const std::vector<float>& lengths) {
+  const double longest = lengths.empty() ? 0 : static_cast<double>(*std::ranges::max_element(lengths));
+  const double width = std::max(1.0, std::ceil((longest + 1) / kMostBins));
+  Histogram result{0, width, std::vector<std::int64_t>(static_cast<std::size_t>(longest / width) + 1)};
+  for (const float length : lengths) {
+    ++result.counts[static_cast<std::size_t>(static_cast<double>(length) / width)];
+  }
+  return result;
+}
+
 }  // namespace
+
+ByteStatistics::ByteStatistics(const data::DatasetReader& reader, std::size_t shown)
+    : channels_(static_cast<std::size_t>(
+          data::channel_count(reader.info().sample_type, reader.info().sample_shape))),
+      of_split_(reader.splits().size(), std::vector<ByteCounts>(channels_)),
+      of_class_(shown),
+      brightness_(shown) {}
+
+void ByteStatistics::add(const Seen& seen, std::span<const std::uint8_t> sample) {
+  const std::size_t pixels = sample.size() / channels_;
+  for (std::size_t c = 0; c < channels_; ++c) {
+    count_bytes(sample.data() + c, pixels, channels_, of_split_[seen.split][c]);
+  }
+  if (seen.split != 0 || seen.shown < 0) return;
+  const auto shown = static_cast<std::size_t>(seen.shown);
+  count_bytes(sample.data(), sample.size(), 1, of_class_[shown]);
+  const auto sum = std::accumulate(sample.begin(), sample.end(), std::uint64_t{0});
+  brightness_[shown].push_back(
+      static_cast<float>(static_cast<double>(sum) / static_cast<double>(sample.size())));
+}
+
+void ByteStatistics::finish(Survey& survey) {
+  for (std::size_t split = 0; split < of_split_.size(); ++split) {
+    for (const ByteCounts& counts : of_split_[split]) {
+      survey.splits[split].channels.push_back(moments(counts));
+    }
+  }
+  for (const ByteCounts& counts : of_split_.front()) {
+    survey.histograms.push_back({0, 1, {counts.begin(), counts.end()}});
+    survey.boxes.push_back(box_plot(counts));
+  }
+  for (const ByteCounts& counts : of_class_) survey.class_values.push_back(box_plot(counts));
+  for (std::vector<float>& means : brightness_) survey.brightness.push_back(box_plot(means));
+}
+
+// Uses four tables in turn: in runs of one value, such as backgrounds, one table would wait for its own last
+// store.
+void count_bytes(const std::uint8_t* values, std::size_t n, std::size_t stride, ByteCounts& counts) {
+  std::array<std::array<std::uint32_t, 256>, 4> tables{};
+  std::size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    ++tables[0][values[i * stride]];
+    ++tables[1][values[(i + 1) * stride]];
+    ++tables[2][values[(i + 2) * stride]];
+    ++tables[3][values[(i + 3) * stride]];
+  }
+  for (; i < n; ++i) ++tables[0][values[i * stride]];
+  for (std::size_t value = 0; value < counts.size(); ++value) {
+    for (const auto& table : tables) counts[value] += table[value];
+  }
+}
 
 // Keeps rows of as many samples as possible, and of each sample as many rows as then fit.
 NumberStatistics::NumberStatistics(const data::DatasetReader& reader, std::size_t shown, std::uint64_t seed)
@@ -85,6 +153,27 @@ void NumberStatistics::finish(Survey& survey) {
     survey.boxes.push_back(box_plot(column));
   }
   for (std::vector<float>& means : brightness_) survey.brightness.push_back(box_plot(means));
+}
+
+TokenStatistics::TokenStatistics(const data::DatasetReader& reader, std::size_t shown)
+    : words_(reader.info().classes), of_split_(reader.splits().size()), of_class_(shown) {}
+
+void TokenStatistics::add(const Seen& seen, std::span<const std::int32_t> sample) {
+  const auto length =
+      static_cast<float>(std::ranges::count_if(sample, [](std::int32_t t) { return t != 0; }));
+  of_split_[seen.split].push_back(length);
+  if (seen.split != 0) return;
+  words_.add(sample, seen.label);
+  if (seen.shown >= 0) of_class_[static_cast<std::size_t>(seen.shown)].push_back(length);
+}
+
+void TokenStatistics::finish(Survey& survey) {
+  survey.lengths = of_lengths(of_split_.front());
+  for (std::size_t split = 0; split < of_split_.size(); ++split) {
+    survey.splits[split].lengths = box_plot(of_split_[split]);
+  }
+  for (std::vector<float>& lengths : of_class_) survey.class_lengths.push_back(box_plot(lengths));
+  survey.words = std::move(words_);
 }
 
 }  // namespace convoke::explore
