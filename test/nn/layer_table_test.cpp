@@ -158,7 +158,7 @@ std::vector<Settings> sequences() {
           {{"layer", "gru"}, {"units", 2}}};
 }
 
-std::vector<std::pair<Shape, std::vector<Settings>>> networks() {
+std::vector<std::pair<ValueSpec, std::vector<Settings>>> networks() {
   return {{{4, 12, 12}, everything()},
           {{2, 12, 13}, windows_of_images()},
           {{9, 4}, windows_of_sequences()},
