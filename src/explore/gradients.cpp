@@ -5,22 +5,6 @@
 #include <numbers>
 
 namespace convoke::explore {
-namespace {
-
-constexpr std::int64_t kBlock = 2;  // cells along a side of a block
-
-// L2-Hys: length 1, cut off at 0.2, length 1 again.
-void normalize(std::span<double> block) {
-  constexpr double kMost = 0.2, kEpsilon = 1e-5;
-  for (int pass = 0; pass < 2; ++pass) {
-    double squares = 0;
-    for (const double value : block) squares += value * value;
-    const double length = std::sqrt(squares + kEpsilon * kEpsilon);
-    for (double& value : block) value = pass == 0 ? std::min(value / length, kMost) : value / length;
-  }
-}
-
-}  // namespace
 
 Matrix gray(const Shape& shape, std::span<const double> values) {
   Matrix image(shape[0], shape[1]);
@@ -58,7 +42,7 @@ Hog hog(const Matrix& image, std::int64_t cell) {
   Hog result{.cell = cell, .rows = image.rows / cell, .columns = image.columns / cell};
   const std::int64_t orientations = Hog::kOrientations;
   result.cells.assign(static_cast<std::size_t>(result.rows * result.columns * orientations), 0.0);
-  // 1. Gradients by central differences, 0 at the border; each counts for its cell and orientation.
+  // Gradients by central differences, 0 at the border; each counts for its cell and orientation.
   for (std::int64_t y = 0; y < result.rows * cell; ++y) {
     for (std::int64_t x = 0; x < result.columns * cell; ++x) {
       const double down = y == 0 || y == image.rows - 1 ? 0 : image(y + 1, x) - image(y - 1, x);
@@ -71,18 +55,6 @@ Hog hog(const Matrix& image, std::int64_t cell) {
       const std::int64_t place = (y / cell) * result.columns + x / cell;
       result.cells[static_cast<std::size_t>(place * orientations + orientation)] +=
           std::hypot(down, across) / static_cast<double>(cell * cell);
-    }
-  }
-
-  // 2. Blocks of neighboring cells, each normalized.
-  for (std::int64_t y = 0; y + kBlock <= result.rows; ++y) {
-    for (std::int64_t x = 0; x + kBlock <= result.columns; ++x) {
-      const std::size_t first = result.blocks.size();
-      for (std::int64_t row = y; row < y + kBlock; ++row) {
-        const auto begin = result.cells.begin() + (row * result.columns + x) * orientations;
-        result.blocks.insert(result.blocks.end(), begin, begin + kBlock * orientations);
-      }
-      normalize(std::span(result.blocks).subspan(first));
     }
   }
   return result;

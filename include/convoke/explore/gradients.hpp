@@ -21,13 +21,11 @@ struct Hog {
   std::int64_t cell = 8;                            ///< side of a cell, in pixels
   std::int64_t rows = 0, columns = 0;  ///< of cells; pixels beyond the last whole cell do not count
   std::vector<double> cells = {};      ///< (rows, columns, kOrientations): mean gradient of each orientation
-  std::vector<double> blocks =
-      {};  ///< (rows - 1, columns - 1, 2, 2, kOrientations): the features, normalized
 };
 
-/// Computes them with cells of `cell` x `cell` pixels, and blocks of 2 x 2 cells whose length is 1 after all
-/// values above 0.2 are cut off (L2-Hys). N. Dalal, B. Triggs, "Histograms of oriented gradients for human
-/// detection", CVPR 2005. As scikit-image's hog, each gradient counts for one orientation and one cell.
+/// Computes them with cells of `cell` x `cell` pixels. N. Dalal, B. Triggs, "Histograms of oriented gradients
+/// for human detection", CVPR 2005. As scikit-image's hog, each gradient counts for one orientation and one
+/// cell; the cells are not normalized in blocks.
 Hog hog(const Matrix& image, std::int64_t cell);
 
 }  // namespace convoke::explore

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <deque>
 #include <fstream>
@@ -40,21 +39,6 @@ std::string pdf_script(const GnuplotScript& drawing, const fs::path& file) {
       drawing.width_mm / 10, drawing.height_mm / 10, drawing.points, gnuplot_quoted(file.string()),
       drawing.commands);
 }
-
-// 192 pixels for an inch: sharp letters on screens and slides.
-std::string png_script(const GnuplotScript& drawing, const fs::path& file) {
-  constexpr double kScale = 2;
-  return fmt::format(
-      "set terminal pngcairo noenhanced size {},{} font 'sans,{}' fontscale {:.2f} linewidth {} background "
-      "rgb 'white'\nset output {}\n{}set output\n",
-      std::lround(kScale * drawing.width_mm * kPixelsPerMm),
-      std::lround(kScale * drawing.height_mm * kPixelsPerMm), drawing.points, kScale, kScale,
-      gnuplot_quoted(file.string()), drawing.commands);
-}
-
-using Terminal = std::string (*)(const GnuplotScript&, const fs::path&);
-constexpr std::array<std::pair<std::string_view, Terminal>, 3> kTerminals{
-    {{".svg", svg_script}, {".pdf", pdf_script}, {".png", png_script}}};
 
 // Sets the name of the picture in browsers and screen readers, which gnuplot sets to "Gnuplot", and writes
 // bold letters as SVG has them. Cells of a heat map keep sharp edges.
@@ -105,11 +89,6 @@ std::string in_known_letters(std::string_view commands, std::set<std::string>& m
 
 }  // namespace
 
-bool can_draw(const fs::path& file) {
-  return std::ranges::any_of(kTerminals,
-                             [&](const auto& terminal) { return file.extension() == terminal.first; });
-}
-
 void draw(const GnuplotScript& drawing, const std::string& title, std::span<const fs::path> files,
           std::set<std::string>& missing) {
   const GnuplotScript in_letters{.width_mm = drawing.width_mm,
@@ -119,12 +98,9 @@ void draw(const GnuplotScript& drawing, const std::string& title, std::span<cons
   std::deque<os::AtomicFile> drawn;
   std::string script;
   for (const fs::path& file : files) {
-    const auto terminal =
-        std::ranges::find_if(kTerminals, [&](const auto& each) { return file.extension() == each.first; });
-    ensure(terminal != kTerminals.end(), "a figure is an SVG, PDF or PNG file");
     const fs::path& temporary = drawn.emplace_back(file).temporary();
-    script +=
-        "reset session\n" + terminal->second(file.extension() == ".svg" ? drawing : in_letters, temporary);
+    script += "reset session\n";
+    script += file.extension() == ".svg" ? svg_script(drawing, temporary) : pdf_script(in_letters, temporary);
   }
   const os::Answer answer = os::run({kGnuplot, "-d"}, {.input = script});  // -d: ignore the user's settings
   const bool complete = std::ranges::all_of(drawn, [](const os::AtomicFile& file) {
@@ -132,9 +108,10 @@ void draw(const GnuplotScript& drawing, const std::string& title, std::span<cons
     return fs::file_size(file.temporary(), failed) > 0 && !failed;
   });
   if (answer.code != 0 || !complete) {
-    throw Error(fmt::format("the figure \"{}\" cannot be drawn: gnuplot says: {}", title, answer.output),
-                "install a gnuplot with the terminals svg, pdfcairo and pngcairo (Debian package "
-                "gnuplot-nox), or free some disk space");
+    throw Error(
+        fmt::format("the figure \"{}\" cannot be drawn: gnuplot says: {}", title, answer.output),
+        "install a gnuplot with the terminals svg and pdfcairo (Debian package gnuplot-nox), or free some disk "
+        "space");
   }
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (files[i].extension() == ".svg") finish_svg(drawn[i].temporary(), title);

@@ -25,12 +25,8 @@ GnuplotScript gnuplot_script(const Drawing& drawing);
 /// Returns the script of the whole map, as a square.
 GnuplotScript gnuplot_script(const HeatMap& map);
 
-/// True if draw() can write a file with this extension: .svg, .pdf or .png.
-bool can_draw(const std::filesystem::path& file);
-
-/// Draws into files, each in the format of its extension; each appears when it is complete. Adds the
-/// characters that no installed font has, which PDF and PNG show as "?", to `missing`. Throws Error with the
-/// title and the message of gnuplot.
+/// Draws into SVG and PDF files; each appears when it is complete. Adds the characters that no installed font
+/// has, which PDF shows as "?", to `missing`. Throws Error with the title and the message of gnuplot.
 void draw(const GnuplotScript& drawing, const std::string& title,
           std::span<const std::filesystem::path> files, std::set<std::string>& missing);
 

@@ -6,9 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "convoke/core/lookup.hpp"
-#include "convoke/metrics/json.hpp"
-#include "convoke/study/tables/member_groups.hpp"
+#include "study/tables/logged_epochs.hpp"
 
 namespace convoke::study {
 namespace {
@@ -19,38 +17,19 @@ struct Epoch {
   std::int64_t members = 0;
 };
 
-struct Trained {
-  std::int64_t epoch = 0;
-  double seconds = 0;  // of this epoch
-  double accuracy = 0;
-};
-
-std::map<std::int64_t, std::vector<Trained>> epochs_by_member(const std::filesystem::path& metrics) {
-  std::map<std::int64_t, std::vector<Trained>> members;
-  for (const Settings& record : convoke::metrics::read_json_lines(metrics)) {
-    if (text_at(record, "event") != "epoch") continue;
-    members[count_at(record, "member").value_or(0)].push_back(
-        {.epoch = count_at(record, "epoch").value_or(0),
-         .seconds = number_at(record, "seconds"),
-         .accuracy = number_at(record, "validation_accuracy")});
-  }
-  return members;
-}
-
 }  // namespace
 
 std::vector<Validation> read_validations(const std::filesystem::path& run, std::int64_t ranks) {
-  const MemberGroups groups(run, ranks);
   std::map<std::int64_t, double> trained;  // by group: seconds so far
   std::map<std::int64_t, Epoch> epochs;
-  for (const auto& [member, its_epochs] : epochs_by_member(run / "metrics.jsonl")) {
-    double& seconds = trained[groups.of(member)];
-    for (const Trained& epoch : its_epochs) {
+  for (const auto& [member, its_epochs] : logged_epochs(run, ranks)) {
+    for (const LoggedEpoch& epoch : its_epochs) {
+      double& seconds = trained[epoch.group];
       seconds += epoch.seconds;
-      if (!std::isfinite(epoch.accuracy) || !std::isfinite(seconds)) continue;
+      if (!std::isfinite(epoch.validation_accuracy)) continue;
       Epoch& all = epochs[epoch.epoch];
       all.slowest = std::max(all.slowest, seconds);
-      all.accuracies += epoch.accuracy;
+      all.accuracies += epoch.validation_accuracy;
       ++all.members;
     }
   }

@@ -1,7 +1,10 @@
-#include "study/prediction/average_exchange.hpp"
-
 #include <algorithm>
+#include <memory>
 #include <numeric>
+#include <vector>
+
+#include "study/prediction/exchange.hpp"
+#include "study/prediction/slice_sum.hpp"
 
 namespace convoke::study {
 namespace {
@@ -12,7 +15,26 @@ std::vector<int> first_ranks(int count) {
   return ranks;
 }
 
-}  // namespace
+class AverageExchange {
+ public:
+  AverageExchange(const StepProfile& profile, const Cluster& cluster, int ranks);
+
+  ExchangeTime run();
+
+ private:
+  struct Rank {
+    std::vector<std::unique_ptr<SliceSum>> sums;
+    std::size_t done = 0;   ///< sums
+    bool combined = false;  ///< the second phase of the current sum has begun
+  };
+  void advance(int rank);
+
+  double copy_seconds_;  ///< from the model to a sum, and back
+  SimulatedWorld world_;
+  PeerGroup group_;
+  std::vector<std::unique_ptr<SliceSumPhases>> phases_;  ///< by sum
+  std::vector<Rank> ranks_;
+};
 
 AverageExchange::AverageExchange(const StepProfile& profile, const Cluster& cluster, int ranks)
     : copy_seconds_(2 * profile.copy_seconds_per_byte *
@@ -30,7 +52,7 @@ AverageExchange::AverageExchange(const StepProfile& profile, const Cluster& clus
   }
 }
 
-double AverageExchange::run() {
+ExchangeTime AverageExchange::run() {
   for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) {
     ranks_[static_cast<std::size_t>(rank)].sums.front()->start();
   }
@@ -39,7 +61,7 @@ double AverageExchange::run() {
     core.now = std::max(core.now, wakeup.time);
     advance(wakeup.rank);
   });
-  return world_.end();
+  return {world_.end(), world_.handling_seconds()};
 }
 
 void AverageExchange::advance(int rank) {
@@ -52,6 +74,12 @@ void AverageExchange::advance(int rank) {
     mine.combined = false;
     if (++mine.done < mine.sums.size()) mine.sums[mine.done]->start();
   }
+}
+
+}  // namespace
+
+ExchangeTime average_models(const StepProfile& profile, const Cluster& cluster, int ranks) {
+  return AverageExchange(profile, cluster, ranks).run();
 }
 
 }  // namespace convoke::study

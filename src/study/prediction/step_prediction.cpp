@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
-#include "study/prediction/average_exchange.hpp"
-#include "study/prediction/gradient_exchange.hpp"
+#include "study/prediction/exchange.hpp"
 
 namespace convoke::study {
 namespace {
@@ -25,19 +24,17 @@ void predict_average(const StepProfile& profile, const Cluster& cluster, StepPre
   step.compute_seconds += profile.update_seconds;
   const Averaging& averaging = *profile.averaging;
   if (averaging.every == 0 || averaging.sums == 0 || step.ranks == 1) return;
-  AverageExchange exchange(profile, cluster, step.ranks);
+  const ExchangeTime time = average_models(profile, cluster, step.ranks);
   const auto steps = static_cast<double>(averaging.every);
-  const double seconds = exchange.run();
-  step.summing_seconds = exchange.handling_seconds() / steps;
-  step.exposed_seconds = std::max(0.0, seconds / steps - step.summing_seconds);
+  step.summing_seconds = time.handling_seconds / steps;
+  step.exposed_seconds = std::max(0.0, time.end / steps - step.summing_seconds);
 }
 
 // The ranks of a node divide the update.
 void predict_sum(const StepProfile& profile, const Cluster& cluster, StepPrediction& step) {
-  GradientExchange exchange(profile, cluster, step.ranks, step.compute_seconds);
-  const double seconds = exchange.run();
-  step.summing_seconds = exchange.handling_seconds();
-  step.exposed_seconds = std::max(0.0, seconds - step.compute_seconds - step.summing_seconds);
+  const ExchangeTime time = sum_gradients(profile, cluster, step.ranks, step.compute_seconds);
+  step.summing_seconds = time.handling_seconds;
+  step.exposed_seconds = std::max(0.0, time.end - step.compute_seconds - step.summing_seconds);
   const int on_node = profile.shares_memory ? std::min(step.ranks, cluster.ranks_per_node) : 1;
   const int fewest = step.ranks % on_node == 0 ? on_node : step.ranks % on_node;
   step.compute_seconds += profile.update_seconds / fewest;

@@ -10,7 +10,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/study/tables/member_groups.hpp"
+#include "study/tables/logged_epochs.hpp"
 
 namespace convoke::study {
 namespace {
@@ -31,14 +31,12 @@ struct Epochs {
 // Members train at the same time, those of one group in turn: the time of an epoch is that of the slowest
 // group for all its members.
 Epochs read_epochs(const fs::path& folder, std::int64_t ranks) {
-  const MemberGroups groups(folder, ranks);
   std::map<std::int64_t, std::map<std::int64_t, double>> epochs;  // seconds of each epoch by group
-  std::map<std::int64_t, double> accuracies;                      // by member
-  for (const Settings& record : metrics::read_json_lines(folder / "metrics.jsonl")) {
-    if (text_at(record, "event") != "epoch") continue;
-    const std::int64_t member = count_at(record, "member").value_or(0);
-    epochs[std::llround(require(record, "epoch"))][groups.of(member)] += require(record, "seconds");
-    accuracies[member] = number_at(record, "accuracy");
+  const auto members = logged_epochs(folder, ranks);
+  double accuracy = 0;
+  for (const auto& [member, its_epochs] : members) {
+    for (const LoggedEpoch& each : its_epochs) epochs[each.epoch][each.group] += each.seconds;
+    accuracy += its_epochs.back().accuracy / static_cast<double>(members.size());
   }
   if (epochs.empty()) return {};
   Epochs result;
@@ -49,8 +47,6 @@ Epochs read_epochs(const fs::path& folder, std::int64_t ranks) {
     sum += slowest;
   }
   result.seconds = sum / static_cast<double>(epochs.size());
-  double accuracy = 0;
-  for (const auto& [member, last] : accuracies) accuracy += last / static_cast<double>(accuracies.size());
   if (std::isfinite(accuracy)) result.training_accuracy = accuracy;
   return result;
 }

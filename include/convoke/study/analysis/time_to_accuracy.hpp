@@ -19,9 +19,9 @@ struct Validation {
 
 /// Reads the validations at the ends of a run's epochs from its folder; empty if it had no validation
 /// samples. For an ensemble, accuracy is the mean over the members still in training, and time is that of the
-/// slowest member: the vote is known only at the end. If a group of ranks trained several members in turn
-/// (MemberGroups), later members start when earlier ones end. Throws Error naming file and line that is not a
-/// record; an incomplete last line of a killed run is skipped.
+/// slowest member: the vote is known only at the end. If a group of ranks trained several members in turn,
+/// later members start when earlier ones end. Throws Error naming file and line that is not a record; an
+/// incomplete last line of a killed run is skipped.
 std::vector<Validation> read_validations(const std::filesystem::path& run, std::int64_t ranks);
 
 /// Returns the seconds of the first validation that reached the accuracy, as defined by DAWNBench (Coleman et

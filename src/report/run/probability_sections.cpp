@@ -6,10 +6,59 @@
 #include "convoke/core/lookup.hpp"
 #include "report/run/sections.hpp"
 
-// Calibration: whether probabilities match frequencies.
+// ROC curves: how well the probability of a class separates its samples from all others. Calibration: whether
+// probabilities match frequencies.
 
 namespace convoke::report {
 namespace {
+
+// The trapezoidal rule: exact up to the interpolation between points.
+double area_under(const std::vector<double>& x, const std::vector<double>& y) {
+  double area = 0;
+  for (std::size_t i = 1; i < x.size(); ++i) area += (x[i] - x[i - 1]) * (y[i] + y[i - 1]) / 2;
+  return area;
+}
+
+struct RocCurve {
+  std::string name;
+  std::vector<double> found;  ///< at each share of false alarms
+};
+
+std::vector<RocCurve> roc_curves_of(const Settings& evaluation, std::size_t points) {
+  const ClassNames names(evaluation);
+  const Value::Array& classes = list_at(evaluation, "roc.classes");
+  std::vector<RocCurve> curves;
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    const auto label = static_cast<std::int64_t>(c) + (classes.size() == 1 ? 1 : 0);
+    curves.push_back({names(label), numbers_at(Settings{{"curve", classes[c]}}, "curve")});
+  }
+  if (curves.size() != 1) curves.push_back({"mean", numbers_at(evaluation, "roc.mean")});
+  std::erase_if(curves, [&](const RocCurve& curve) {
+    return curve.found.size() != points || std::isnan(curve.found.front());
+  });
+  return curves;
+}
+
+Chart roc_chart(const std::vector<double>& alarms, const std::vector<RocCurve>& curves) {
+  Chart chart{Chart::Kind::kLine,
+              "ROC curves",
+              "Each threshold of a class's probability finds a share of the class's samples (true "
+              "positives), and wrongly takes a share of all other samples for the class (false positives). A "
+              "curve along the left and upper edge is best; the diagonal is chance.",
+              "false positive rate, %",
+              "true positive rate, %",
+              {{"false positive rate"}, {}}};
+  chart.most = 100;
+  for (const RocCurve& curve : curves) chart.table.columns.push_back(curve.name);
+  chart.table.columns.emplace_back("chance");
+  for (std::size_t point = 0; point < alarms.size(); ++point) {
+    std::vector<Cell> row{Cell::percent(alarms[point], 2)};
+    for (const RocCurve& curve : curves) row.push_back(Cell::percent(curve.found[point], 2));
+    row.push_back(Cell::percent(alarms[point], 2));
+    chart.table.rows.push_back(std::move(row));
+  }
+  return chart;
+}
 
 Chart reliability(const Settings& calibration, const std::string& whose) {
   Chart chart{
@@ -51,6 +100,22 @@ Chart confidences(const Settings& calibration) {
 }
 
 }  // namespace
+
+void add_roc(Page& page, const RunRecord& run) {
+  const std::vector<double> alarms = numbers_at(run.evaluation, "roc.false_positive_rate");
+  if (alarms.empty()) return;  // an unfinished run, or one of an older version
+  const std::vector<RocCurve> curves = roc_curves_of(run.evaluation, alarms.size());
+  if (curves.empty()) return;
+  page.section("ROC curves");
+  if (numbers_at(run.evaluation, "members").size() > 1)
+    page.paragraph("This section evaluates the mean of the members' probabilities.");
+  page.add(roc_chart(alarms, curves));
+  page.heading("Areas under the curves");
+  Table areas{{"class", "area under the curve (interpolated)"}, {}};
+  for (const RocCurve& curve : curves)
+    areas.rows.push_back({curve.name, Cell::number(area_under(alarms, curve.found))});
+  page.add(areas);
+}
 
 void add_calibration(Page& page, const RunRecord& run) {
   const Settings& calibration = table_at(run.evaluation, "calibration");
