@@ -206,14 +206,22 @@ std::vector<Settings> layers_of_zoo(SettingsReader& read, ModelRecipe& model) {
   }
   if (!read.has("classes")) model.classes = nn::ZooOptions().classes;
   if (own_head) model.head = false;
+  std::vector<Settings> layers;
   try {
-    std::vector<Settings> layers =
+    layers =
         nn::describe_graph(nn::make_zoo_model(model.zoo, {Shape(model.input), model.classes, model.head}));
-    layers.insert(layers.end(), model.layers.begin(), model.layers.end());
-    return layers;
   } catch (const Error& error) {
     read.fail_at("zoo", fmt::format("{}: {}", model.zoo, error.what()), error.hint());
   }
+  if (!own_head) return layers;
+  layers.insert(layers.end(), model.layers.begin(), model.layers.end());
+  try {
+    nn::build_graph(nn::input_of(Shape(model.input), layers), layers);
+  } catch (const Error& error) {
+    throw Error(error.what(), fmt::format("{}{}\"layers\" are the head of {}, and take its pooled features",
+                                          error.hint(), error.hint().empty() ? "" : "; ", model.zoo));
+  }
+  return layers;
 }
 
 // True if the network begins with rescale or standardize layers that bring stored samples to a common range:

@@ -74,6 +74,11 @@ TEST_CASE("layers beside a network of the zoo are its head, also under the name 
   }
   CHECK(message_of(recipe(head + "classes = 3\n")).what ==
         "recipe.toml:8: [model]: \"classes\" is of the published head, which \"layers\" replace");
+  const std::string convolution =
+      "layers = [ { layer = \"flatten\" }, { layer = \"conv2d\", filters = 1, kernel = 1 } ]\n";
+  CHECK(message_of(recipe(convolution)).hint ==
+        "move it before the flatten or dense layer; \"layers\" are the head of resnet20, and take its pooled "
+        "features");
 }
 
 TEST_CASE("mistakes about a model file name the line") {
