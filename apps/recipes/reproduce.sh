@@ -91,6 +91,17 @@ real_data() {
   echo "$1: $(head -n 1 "$folder/SOURCE.txt")" > "used/$1"
 }
 
+# transfer_recipe SIDE: copies transfer.toml, and gets the weights of its network; with --small, the network has no weights
+# and takes pictures of SIDE x SIDE.
+transfer_recipe() {
+  cp "$recipe/transfer.toml" .
+  if [ -z "$small" ]; then
+    "$root/data-prep/get" efficientnet-lite0 --output efficientnet-lite0
+  else
+    sed -i "s/^zoo = .*/&\ninput = [3, $1, $1]/; /^weights/d; /^partial/d; s/^epochs.*/epochs = 2/" transfer.toml
+  fi
+}
+
 # Makes mnist.h5 here, unless $CONVOKE_DATA has it; all commands of the script find it there.
 mnist() {
   [ ! -e "${CONVOKE_DATA:-}/mnist.h5" ] || return 0

@@ -127,7 +127,7 @@ Imported read_foreign(const Format& format, const std::filesystem::path& file, c
   }
 }
 
-// What the layer adds to a variance before it takes the root.
+// Returns the number that the layer adds to a variance before it takes the root.
 double epsilon_of(const nn::Node& node) {
   const Settings settings = node.layer->settings();
   SettingsReader read(settings, node.name);

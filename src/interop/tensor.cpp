@@ -46,7 +46,7 @@ void convert(std::span<const std::byte> bytes, To* out) {
   }
 }
 
-/// What converts the numbers of each NumberType, in its order.
+/// The functions that convert the numbers of each NumberType, in its order.
 template <class To>
 constexpr std::array<void (*)(std::span<const std::byte> bytes, To* out), kNumberTypes.size()> kConverters{
     convert<To, float>,

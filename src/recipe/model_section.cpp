@@ -206,22 +206,14 @@ std::vector<Settings> layers_of_zoo(SettingsReader& read, ModelRecipe& model) {
   }
   if (!read.has("classes")) model.classes = nn::ZooOptions().classes;
   if (own_head) model.head = false;
-  std::vector<Settings> layers;
   try {
-    layers =
+    std::vector<Settings> layers =
         nn::describe_graph(nn::make_zoo_model(model.zoo, {Shape(model.input), model.classes, model.head}));
+    layers.insert(layers.end(), model.layers.begin(), model.layers.end());
+    return layers;
   } catch (const Error& error) {
     read.fail_at("zoo", fmt::format("{}: {}", model.zoo, error.what()), error.hint());
   }
-  if (!own_head) return layers;
-  layers.insert(layers.end(), model.layers.begin(), model.layers.end());
-  try {
-    nn::build_graph(nn::input_of(Shape(model.input), layers), layers);
-  } catch (const Error& error) {
-    throw Error(error.what(), fmt::format("{}{}\"layers\" are the head of {}, and take its pooled features",
-                                          error.hint(), error.hint().empty() ? "" : "; ", model.zoo));
-  }
-  return layers;
 }
 
 // True if the network begins with rescale or standardize layers that bring stored samples to a common range:
@@ -324,7 +316,15 @@ ModelRecipe read_model(const Settings& document) {
   read_keys(kModelKeys, read, model);
   std::vector<Settings> layers = resolve_layers(read, model);
   // Builds the graph first: its messages name the layer and the shapes that do not fit.
-  const auto build = [&] { return nn::build_graph(nn::input_of(Shape(model.input), layers), layers); };
+  const auto build = [&] {
+    try {
+      return nn::build_graph(nn::input_of(Shape(model.input), layers), layers);
+    } catch (const Error& error) {
+      if (model.zoo.empty() || model.layers.empty()) throw;
+      throw Error(error.what(), fmt::format("{}{}\"layers\" are the head of {}, and take its pooled features",
+                                            error.hint(), error.hint().empty() ? "" : "; ", model.zoo));
+    }
+  };
   nn::Graph graph = build();
   if (!model.batch_norm.empty()) {
     choose_batch_norm(read, model, layers);

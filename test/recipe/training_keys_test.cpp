@@ -5,7 +5,7 @@
 #include "support/catch.hpp"
 
 // Messages for wrong values of keys of [train], [run] and [log]: the line, the key, and the allowed values.
-// What all keys have in common is in core/keys_test, and docs/recipes.md lists the type and range of each.
+// core/keys_test has the messages that all keys share; docs/recipes.md lists the type and range of each key.
 
 using convoke::recipe::Recipe;
 

@@ -22,7 +22,7 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// What blanks and line ends separate.
+/// Returns the words of a text, which blanks and line ends separate.
 inline std::vector<std::string> words_in(const std::string& text) {
   std::vector<std::string> words;
   std::istringstream in(text);

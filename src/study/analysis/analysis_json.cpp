@@ -29,7 +29,7 @@ Value estimate(double value, const std::optional<Interval>& ends) {
 Value estimate(const Ratio& ratio) { return estimate(ratio.value, ratio.interval); }
 Value estimate(const Estimate& fitted) { return estimate(fitted.value, fitted.interval); }
 
-// What the configurations of a curve share, without the fraction.
+// Returns the values that all configurations of a curve have, without the fraction.
 Settings family(const Coordinates& f) {
   Settings s{{"system", f.system}, {"mode", f.mode}, {"batch", f.batch}, {"variant", f.variant}};
   if (!f.machine.empty()) s.set("machine", f.machine);

@@ -1,7 +1,7 @@
 #pragma once
 #include "convoke/study/prediction/step_prediction.hpp"
 
-// What ranks exchange, in simulated time.
+// The exchanges between ranks, in simulated time.
 
 namespace convoke::study {
 
