@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares the speed of two programs, which take turns: both CNNs and ResNet-50 on one core, and two ranks that exchange
-# gradients through shared memory, as messages, and exactly.
+# Compares the speed of two programs, which take turns: both CNNs, ResNet-50 and EfficientNet-B0 on one core, and two ranks that
+# exchange gradients through shared memory, as messages, and exactly.
 #   apps/bench/against.sh OLD NEW [CASE ...]
 #   ROUNDS=5 SECONDS_EACH=1 LIMIT=0.95: the turns, their length, and the ratio NEW / OLD below which a case is a finding
 # Prints the median rate of each, the median of the ratios of the turns, and the lowest and highest ratio. A case that looks
@@ -20,6 +20,7 @@ command_of() {  # CASE PROGRAM
     93k-cnn) echo "$2 bench mnist-ensemble --set run.threads=1" ;;
     905k-cnn) echo "$2 bench mnist-ddp --set run.threads=1 --set train.batch=256" ;;
     resnet50) echo "$2 bench resnet50 --set run.threads=1 --set train.batch=4" ;;
+    efficientnet-b0) echo "$2 bench efficientnet-b0 --set run.threads=1 --set train.batch=8" ;;
     exchange-memory) two "$2" ;;
     exchange-messages) two "$2" --set run.share_memory=false ;;
     exchange-exact) two "$2" --set train.reduction=exact ;;
@@ -49,7 +50,7 @@ measure() {  # CASE ROUNDS: sets `ratio` and prints a row
     "$(awk '{ print $3 }' <<< "$turns" | sort -g | tail -n 1)" "$2"
 }
 slower() { awk "BEGIN { exit !($ratio < $limit) }"; }
-[ $# -gt 0 ] || set -- 93k-cnn 905k-cnn resnet50 exchange-memory exchange-messages exchange-exact
+[ $# -gt 0 ] || set -- 93k-cnn 905k-cnn resnet50 efficientnet-b0 exchange-memory exchange-messages exchange-exact
 for case in "$@"; do command_of "$case" "$new" > /dev/null; done
 findings=()
 printf '%-18s %12s %12s %9s\n' "images/s" old new new/old

@@ -161,6 +161,13 @@ engine::VerificationUse largest_of_ranks(const engine::VerificationUse& mine,
   return {std::llround(most[0]), most[1]};
 }
 
+// Workers of one model wait for one that lost its core, unless they take its micro-batches (run.balance).
+bool waits_for_slow_workers(const Job& job, const Verdict& verdict, const Cost& cost) {
+  const bool shares_steps =
+      cost.all_threads > std::ssize(verdict.members) && job.loop.strategy->sums_gradients(0);
+  return shares_steps && !job.engine.balance && job.engine.reduction != engine::Reduction::kExact;
+}
+
 }  // namespace
 
 Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, const run::Phases& phases,
@@ -249,8 +256,11 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
     text += fmt::format("  processor     {}; build {}\n", model, run::build_type());
   if (cost.other_programs >= os::kNotableUse) {
     text += fmt::format(
-        "  contended     other programs took {:.0f} % of these cores; the run is faster without them\n",
-        100 * cost.other_programs);
+        "  contended     other programs took {:.0f} % of these cores; the run is faster without them{}\n",
+        100 * cost.other_programs,
+        waits_for_slow_workers(job, verdict, cost)
+            ? ",\n                or next to them with run.balance=true"
+            : "");
   }
   if (const run::CheckpointUse& use = cost.checkpoints; use.written + use.left_out > 0) {
     text += fmt::format(

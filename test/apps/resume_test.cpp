@@ -111,7 +111,7 @@ TEST_CASE("a signal to one rank of an ensemble stops all members, also of severa
                              int rank) {
     // Each rank writes its process number before it becomes convoke.
     return shell("cd " + place.folder.path().string() + " && { " + mpirun(3) +
-                 " sh -c 'echo $$ > pid.$OMPI_COMM_WORLD_RANK; exec \"$0\" \"$@\"' " + binary() +
+                 " sh -c 'echo $$ > pid.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; exec \"$0\" \"$@\"' " + binary() +
                  " train recipe.toml --quiet --output " + output + " --set train.mode=ensemble " + more +
                  " & job=$!; until [ -s " + output + "/checkpoints/" + begun +
                  " ]; do sleep 0.05; done; kill -USR1 $(cat pid." + std::to_string(rank) + "); wait $job; }");

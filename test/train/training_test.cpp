@@ -501,8 +501,12 @@ TEST_CASE("no rate exceeds the makespan, however the ranks share computing and w
   CHECK(number(*all.find("load")->table(), "max") == world().size());
   CHECK(number(*all.find("compute")->table(), "max") == 20);
   CHECK(number(summary, "other_programs") == 0.23);
-  const std::string text = summary_text(tiny::job(), verdict, cost);
+  Job job = tiny::job();
+  const std::string text = summary_text(job, verdict, cost);
   CHECK(contains(text, "12,000 images/s: 240,000 images in 20.00 s"));
   CHECK(contains(text, "other programs took 23 % of these cores"));
+  CHECK(contains(text, "run.balance=true") == (world().size() > 1));  // else each member has one worker
+  job.engine.balance = true;
+  CHECK(!contains(summary_text(job, verdict, cost), "run.balance"));
   CHECK(contains(text, "; build " + convoke::run::build_type()));
 }

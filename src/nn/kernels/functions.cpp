@@ -110,7 +110,7 @@ void for_each_block(std::size_t n, const F& f) {
 }
 
 template <class T>
-void load(const FunctionOperands<T>& operands, std::size_t first, std::size_t count, Blocks& x) {
+void load_blocks(const FunctionOperands<T>& operands, std::size_t first, std::size_t count, Blocks& x) {
   for (std::size_t i = 0; i < operands.values.size(); ++i) {
     const T* from = operands.values[i];
     if (from != nullptr) std::copy_n(from + first, count, x[i].begin());
@@ -133,7 +133,7 @@ void apply(const Function& f, const FunctionOperands<T>& operands, T* y, std::si
   Blocks x = numbers_of(operands);
   Block values{};
   for_each_block(n, [&](std::size_t first, std::size_t count) {
-    load(operands, first, count, x);
+    load_blocks(operands, first, count, x);
     f.value(x, values);
     std::copy_n(values.begin(), count, y + first);
   });
@@ -149,7 +149,7 @@ void apply_backward(const Function& f, std::size_t operand, const FunctionOperan
   Blocks x = numbers_of(operands);
   Block values{}, gradient{};
   for_each_block(n, [&](std::size_t first, std::size_t count) {
-    load(operands, first, count, x);
+    load_blocks(operands, first, count, x);
     f.value(x, values);
     std::copy_n(dy + first, count, gradient.begin());
     f.slopes[operand](x, values, gradient);

@@ -1,0 +1,7 @@
+#include "nn/kernels/curves.hpp"
+
+namespace convoke::nn {
+
+const float kLeastExponent = -87, kMostExponent = 88;
+
+}  // namespace convoke::nn
