@@ -274,6 +274,7 @@ void Convolution::backward_weights(const Tensor& dy) const {
 Tensor Convolution::backward_data(const Tensor& dy) const {
   PlanBuilder& plan = *plan_;
   const Node& node = *node_;
+  if (const Tensor dx = add_depthwise_data_gradient(plan, node, spec_, weighted_, x_.desc, dy)) return dx;
   Tensor d = dy;
   auto data = data_pass(hint_weight(), x_.desc, y_.desc);
   if (is_reference(data.impl_info_str())) {
