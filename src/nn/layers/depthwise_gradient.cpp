@@ -10,7 +10,7 @@ namespace convoke::nn {
 namespace {
 
 bool is_depthwise(const ConvolutionSpec& spec) {
-  return spec.options.groups == spec.in[0] && spec.options.filters == spec.options.groups;
+  return spec.options.groups > 1 && spec.options.groups == spec.in[0] && spec.options.filters == spec.in[0];
 }
 
 /// Returns the kernel's shape; it is not supported() if the kernel cannot read the layout of the tensors.
