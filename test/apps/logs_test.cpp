@@ -2,7 +2,7 @@
 #include "apps/place.hpp"
 #include "convoke/data_prep/files/tfrecord.hpp"
 #include "support/catch.hpp"
-#include "support/times.hpp"
+#include "support/text.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "support/catch.hpp"
 #include "support/files.hpp"
 #include "support/skip.hpp"
-#include "support/times.hpp"
+#include "support/text.hpp"
 
 using namespace convoke;
 

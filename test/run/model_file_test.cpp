@@ -9,7 +9,7 @@
 #include "support/error_of.hpp"
 #include "support/files.hpp"
 #include "support/full_disk.hpp"
-#include "support/times.hpp"
+#include "support/text.hpp"
 #include "support/tiny.hpp"
 
 using convoke::Error;

@@ -6,7 +6,7 @@
 #include "convoke/run/collective.hpp"
 #include "support/catch.hpp"
 #include "support/pattern.hpp"
-#include "support/times.hpp"
+#include "support/text.hpp"
 #include "support/world.hpp"
 
 using convoke::Error;

@@ -9,7 +9,7 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"
-#include "support/times.hpp"
+#include "support/text.hpp"
 
 using namespace convoke::supervise;
 

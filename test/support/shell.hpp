@@ -6,7 +6,7 @@
 
 #include "support/catch.hpp"
 #include "support/files.hpp"
-#include "support/times.hpp"
+#include "support/text.hpp"
 
 // Runs the real binary ($CONVOKE_BINARY) through the shell.
 

@@ -4,7 +4,7 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/replaced_calls.hpp"
-#include "support/times.hpp"
+#include "support/text.hpp"
 #include "support/tiny.hpp"
 #include "support/training.hpp"
 #include "support/world.hpp"

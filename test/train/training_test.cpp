@@ -9,7 +9,7 @@
 #include "support/differences.hpp"
 #include "support/error_of.hpp"
 #include "support/slow_loss.hpp"
-#include "support/times.hpp"
+#include "support/text.hpp"
 #include "support/tiny.hpp"
 #include "support/training.hpp"
 #include "support/world.hpp"
