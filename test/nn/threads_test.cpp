@@ -78,7 +78,7 @@ TEST_CASE("threads that share the steps of a plan change no bit of our kernels",
   Symbol x = relu(max_pool(conv2d(input(graph), {.filters = 16, .kernel = 3})));  // fused
   x = relu(conv2d(x, {.filters = 32, .kernel = 3, .padding = Padding::same()}));  // Winograd
   Symbol y = max_pool(relu(batch_norm(conv2d(x, {.filters = 64, .kernel = 3, .padding = Padding::same()}))));
-  y = batch_norm(gelu(y));
+  y = silu(batch_norm(gelu(y)));
   y = dropout(multiply({y, silu(y)}), 0.3);
   dense(flatten(max_pool(add(y, relu(y)), {.size = 3, .stride = 2})), {.units = 4});
   const PlanOptions options{.micro_batch = 12};

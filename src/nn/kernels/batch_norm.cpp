@@ -17,7 +17,8 @@ template <Form kForm, class T>
                                                          const BatchNormMemory& memory, T* y) {
   for (std::int64_t micro_batch = 0; micro_batch < s.micro_batches(); ++micro_batch) {
     for_each_piece(
-        s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+        s.in, s.first_block,
+        s.end_block, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
           constexpr int kWidth = decltype(width)::value;
           const Planes at = planes_of(s, micro_batch, channel);
           const std::int64_t c0 = micro_batch * s.in.padded_channels() + channel;
@@ -37,7 +38,8 @@ template <Form kForm, class T>
                                                            float epsilon, T* y) {
   for (std::int64_t micro_batch = 0; micro_batch < s.micro_batches(); ++micro_batch) {
     for_each_piece(
-        s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+        s.in, s.first_block,
+        s.end_block, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
           constexpr int kWidth = decltype(width)::value;
           float scale[kWidth];
           for (int c = 0; c < kWidth; ++c) scale[c] = 1.0F / std::sqrt(variance[channel + c] + epsilon);
@@ -52,12 +54,13 @@ template <Form kForm, class T>
                                                           const float* gamma, const float* beta,
                                                           const BatchNormMemory& memory, T* gated, T* dx,
                                                           float* dgamma, float* dbeta) {
-  std::fill(dgamma, dgamma + s.in.padded_channels(), 0.0F);
-  std::fill(dbeta, dbeta + s.in.padded_channels(), 0.0F);
+  for (float* sum : {dgamma, dbeta})
+    std::fill(sum + s.first_block * s.in.block, sum + s.end_block * s.in.block, 0.0F);
   const auto count = static_cast<double>(s.micro_batch * s.in.pixels());
   for (std::int64_t micro_batch = 0; micro_batch < s.micro_batches(); ++micro_batch) {
     for_each_piece(
-        s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+        s.in, s.first_block,
+        s.end_block, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
           constexpr int kWidth = decltype(width)::value;
           const Planes at = planes_of(s, micro_batch, channel);
           const std::int64_t c0 = micro_batch * s.in.padded_channels() + channel;
@@ -109,7 +112,7 @@ void backward(const BatchNormShape& shape, const T* x, const T* dy, const float*
 template <class T>
 void moments(const BatchNormShape& s, const T* x, double* mean, double* mean_square) {
   for_each_piece(
-      s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+      s.in, s.first_block, s.end_block, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
         constexpr int kWidth = decltype(width)::value;
         double means[kWidth], variances[kWidth];
         statistics<kWidth>(s, planes_of(s, 0, channel), x, means, variances);
@@ -126,7 +129,7 @@ template <Form kForm, class T>
                                                    const BatchNormMemory& memory, T* gated, double* dgamma,
                                                    double* dbeta) {
   for_each_piece(
-      s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+      s.in, s.first_block, s.end_block, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
         constexpr int kWidth = decltype(width)::value;
         const Channels<kWidth> k(gamma + channel, beta + channel, memory.mean + channel,
                                  memory.scale + channel);
@@ -145,7 +148,7 @@ template <Form kForm, class T>
                                                    const BatchNormMemory& memory, const double* mean_dgamma,
                                                    const double* mean_dbeta, T* dx) {
   for_each_piece(
-      s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+      s.in, s.first_block, s.end_block, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
         constexpr int kWidth = decltype(width)::value;
         const Channels<kWidth> k(gamma + channel, beta + channel, memory.mean + channel,
                                  memory.scale + channel);

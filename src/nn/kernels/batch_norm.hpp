@@ -22,6 +22,7 @@ struct BatchNormShape {
       std::numeric_limits<float>::infinity();
   Form curve = Form::kPlain;  ///< kSilu or kHardSwish: then there is neither ReLU nor pooling
   bool frozen = false;        ///< mean and variance are given constants, the same for all micro-batches
+  std::int64_t first_block = 0, end_block = in.outer;  ///< the blocks of channels that a call computes
   Form form() const { return pooled() ? Form::kPooled : curve; }
   bool pooled() const { return pool_height * pool_width > 1; }
   /// True if the gradient of the following layers is computed once and stored: `gated` below.

@@ -11,10 +11,11 @@ namespace convoke::nn {
 /// Our kernels work on pieces of 16, 8 or 1 neighboring channels. The innermost loop has a constant length,
 /// is marked `omp simd`, and becomes one vector operation of the instruction set; only AVX-512 has vectors of
 /// 16 floats. Calls f(width, first channel), where width is a std::integral_constant, until all padded
-/// channels are covered; a piece never crosses a block.
+/// channels of the blocks `first` to `end` (exclusive) are covered; a piece never crosses a block.
 template <class F>
-[[gnu::always_inline]] inline void for_each_piece(const ChannelBlocks& blocks, const F& f) {
-  for (std::int64_t outer = 0; outer < blocks.outer; ++outer) {
+[[gnu::always_inline]] inline void for_each_piece(const ChannelBlocks& blocks, std::int64_t first,
+                                                  std::int64_t end, const F& f) {
+  for (std::int64_t outer = first; outer < end; ++outer) {
     std::int64_t c = 0;
     if constexpr (kThisSet == InstructionSet::kAvx512) {
       for (; c + 16 <= blocks.block; c += 16) f(std::integral_constant<int, 16>{}, outer * blocks.block + c);
@@ -22,6 +23,11 @@ template <class F>
     for (; c + 8 <= blocks.block; c += 8) f(std::integral_constant<int, 8>{}, outer * blocks.block + c);
     for (; c < blocks.block; ++c) f(std::integral_constant<int, 1>{}, outer * blocks.block + c);
   }
+}
+
+template <class F>
+[[gnu::always_inline]] inline void for_each_piece(const ChannelBlocks& blocks, const F& f) {
+  for_each_piece(blocks, 0, blocks.outer, f);
 }
 
 /// Returns the offset of a channel's first pixel in a tensor of `pixels` pixels with the channel blocking

@@ -19,10 +19,12 @@ void add_given_statistics(PlanBuilder& plan, const Node& node, const BatchNormPl
     plan.add_kernel(
         node, norm.what,
         [=](const Frame& frame) {
-          kernels<BatchNormKernels<T>>().inference(norm.shape, frame.at<T>(norm.x), norm.gamma.at(frame),
-                                                   norm.beta.at(frame), frame.at(norm.running_mean),
-                                                   frame.at(norm.running_variance), norm.epsilon,
-                                                   frame.at<T>(norm.y));
+          share_channels(norm.shape, [&](const BatchNormShape& part) {
+            kernels<BatchNormKernels<T>>().inference(part, frame.at<T>(norm.x), norm.gamma.at(frame),
+                                                     norm.beta.at(frame), frame.at(norm.running_mean),
+                                                     frame.at(norm.running_variance), norm.epsilon,
+                                                     frame.at<T>(norm.y));
+          });
         },
         {norm.x.ref, norm.y.ref}, norm.y);
   });
@@ -43,9 +45,11 @@ void add_frozen_backward(PlanBuilder& plan, const Node& node, const BatchNormPla
     plan.add_kernel(
         node, "backward data",
         [=](const Frame& frame) {
-          kernels<BatchNormKernels<T>>().inference(
-              linear, frame.at<T>(dy), norm.gamma.at(frame), zeros.data(), zeros.data(),
-              frame.at(norm.running_variance), norm.epsilon, frame.at<T>(dx));
+          share_channels(linear, [&](const BatchNormShape& part) {
+            kernels<BatchNormKernels<T>>().inference(
+                part, frame.at<T>(dy), norm.gamma.at(frame), zeros.data(), zeros.data(),
+                frame.at(norm.running_variance), norm.epsilon, frame.at<T>(dx));
+          });
         },
         {dy.ref, dx.ref}, dx);
   });
@@ -69,9 +73,11 @@ void add_forward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm,
           std::copy_n(frame.at(norm.running_mean), padded, memory.mean + micro_batch * padded);
           std::copy_n(frame.at(norm.running_variance), padded, memory.variance + micro_batch * padded);
         }
-        kernels<BatchNormKernels<T>>().forward(shape, frame.at<T>(norm.x), norm.gamma.at(frame),
-                                               norm.beta.at(frame), norm.epsilon, memory,
-                                               frame.at<T>(norm.y));
+        share_channels(shape, [&](const BatchNormShape& part) {
+          kernels<BatchNormKernels<T>>().forward(part, frame.at<T>(norm.x), norm.gamma.at(frame),
+                                                 norm.beta.at(frame), norm.epsilon, memory,
+                                                 frame.at<T>(norm.y));
+        });
       },
       std::move(uses), norm.y);
 }
@@ -111,9 +117,11 @@ void add_backward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm
   plan.add_kernel(
       node, "backward",
       [=](const Frame& frame) {
-        kernels<BatchNormKernels<T>>().backward(
-            shape, frame.at<T>(norm.x), frame.at<T>(dy), norm.gamma.at(frame), norm.beta.at(frame),
-            kept.at(frame), frame.at<T>(gated), frame.at<T>(dx), frame.at(dgamma), frame.at(dbeta));
+        share_channels(shape, [&](const BatchNormShape& part) {
+          kernels<BatchNormKernels<T>>().backward(
+              part, frame.at<T>(norm.x), frame.at<T>(dy), norm.gamma.at(frame), norm.beta.at(frame),
+              kept.at(frame), frame.at<T>(gated), frame.at<T>(dx), frame.at(dgamma), frame.at(dbeta));
+        });
         write_statistics(frame);
       },
       uses, dx, 0, completes);

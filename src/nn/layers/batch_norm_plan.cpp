@@ -28,9 +28,11 @@ void offer_recomputation(PlanBuilder& plan, const Node& node, const BatchNormPla
     plan.offer_recomputation(
         node, "again" + norm.what.substr(std::string_view("forward").size()),
         [=](const Frame& frame) {
-          kernels<BatchNormKernels<T>>().forward(given, frame.at<T>(norm.x), norm.gamma.at(frame),
-                                                 norm.beta.at(frame), norm.epsilon, kept.at(frame),
-                                                 frame.at<T>(norm.y));
+          share_channels(given, [&](const BatchNormShape& part) {
+            kernels<BatchNormKernels<T>>().forward(part, frame.at<T>(norm.x), norm.gamma.at(frame),
+                                                   norm.beta.at(frame), norm.epsilon, kept.at(frame),
+                                                   frame.at<T>(norm.y));
+          });
         },
         std::move(uses), norm.y);
   });

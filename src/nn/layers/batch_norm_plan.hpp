@@ -4,6 +4,7 @@
 #include "nn/kernels/batch_norm.hpp"
 #include "nn/layers/coefficients.hpp"
 #include "nn/plan/plan_builder.hpp"
+#include "nn/plan/step_threads.hpp"
 
 namespace convoke::nn {
 
@@ -34,6 +35,19 @@ struct BatchNormPlan {
   float uses;
   std::string what;  ///< "forward, relu, max_pool"
 };
+
+/// Shares the blocks of channels of a batch norm among the threads: work(shape of a part). The bits do not
+/// depend on the number of threads, because a channel belongs to one of them.
+template <class Work>
+void share_channels(const BatchNormShape& shape, const Work& work) {
+  const ChannelBlocks& in = shape.in;
+  share(in.outer, in.samples * in.pixels() * in.block, [&](std::int64_t begin, std::int64_t end, int) {
+    BatchNormShape part = shape;
+    part.first_block = begin;
+    part.end_block = end;
+    work(part);
+  });
+}
 
 /// Offers to compute y again from x with the statistics that forward has kept. `uses`: x and these
 /// statistics.

@@ -43,7 +43,9 @@ void add_synchronized_forward(PlanBuilder& plan, const Node& node, const BatchNo
       node, "forward moments",
       [=](const Frame& frame) {
         double* const sums = moments_at(frame, moments);
-        kernels<BatchNormKernels<T>>().moments(norm.shape, frame.at<T>(norm.x), sums, sums + channels);
+        share_channels(norm.shape, [&](const BatchNormShape& part) {
+          kernels<BatchNormKernels<T>>().moments(part, frame.at<T>(norm.x), sums, sums + channels);
+        });
         const double share = static_cast<double>(norm.shape.in.samples) / static_cast<double>(frame.group);
         for (std::size_t i = 0; i < 2 * channels; ++i) sums[i] *= share;
       },
@@ -59,9 +61,11 @@ void add_synchronized_forward(PlanBuilder& plan, const Node& node, const BatchNo
         given.frozen = true;
         const BatchNormMemory memory = kept.at(frame);
         statistics_from(moments_at(frame, moments), channels, padded, memory);
-        kernels<BatchNormKernels<T>>().forward(given, frame.at<T>(norm.x), norm.gamma.at(frame),
-                                               norm.beta.at(frame), norm.epsilon, memory,
-                                               frame.at<T>(norm.y));
+        share_channels(given, [&](const BatchNormShape& part) {
+          kernels<BatchNormKernels<T>>().forward(part, frame.at<T>(norm.x), norm.gamma.at(frame),
+                                                 norm.beta.at(frame), norm.epsilon, memory,
+                                                 frame.at<T>(norm.y));
+        });
       },
       std::move(all), norm.y);
   offer_recomputation(plan, node, norm, kept, uses);
@@ -98,9 +102,11 @@ void add_synchronized_backward(PlanBuilder& plan, const Node& node, const BatchN
       node, "backward moments",
       [=](const Frame& frame) {
         double* const sums = moments_at(frame, moments);
-        kernels<BatchNormKernels<T>>().reduce(norm.shape, frame.at<T>(norm.x), frame.at<T>(dy),
-                                              norm.gamma.at(frame), norm.beta.at(frame), kept.at(frame),
-                                              frame.at<T>(gated), sums, sums + channels);
+        share_channels(norm.shape, [&](const BatchNormShape& part) {
+          kernels<BatchNormKernels<T>>().reduce(part, frame.at<T>(norm.x), frame.at<T>(dy),
+                                                norm.gamma.at(frame), norm.beta.at(frame), kept.at(frame),
+                                                frame.at<T>(gated), sums, sums + channels);
+        });
         to_padded(sums, channels, padded, frame.at(dgamma));
         to_padded(sums + channels, channels, padded, frame.at(dbeta));
         write_statistics(frame);
@@ -117,9 +123,11 @@ void add_synchronized_backward(PlanBuilder& plan, const Node& node, const BatchN
         double* const sums = moments_at(frame, moments);
         const double count = static_cast<double>(frame.group) * static_cast<double>(norm.shape.in.pixels());
         for (std::size_t i = 0; i < 2 * channels; ++i) sums[i] /= count;
-        kernels<BatchNormKernels<T>>().spread_back(norm.shape, frame.at<T>(norm.x), frame.at<T>(gated),
-                                                   norm.gamma.at(frame), norm.beta.at(frame), kept.at(frame),
-                                                   sums, sums + channels, frame.at<T>(dx));
+        share_channels(norm.shape, [&](const BatchNormShape& part) {
+          kernels<BatchNormKernels<T>>().spread_back(part, frame.at<T>(norm.x), frame.at<T>(gated),
+                                                     norm.gamma.at(frame), norm.beta.at(frame),
+                                                     kept.at(frame), sums, sums + channels, frame.at<T>(dx));
+        });
       },
       uses, dx);
   plan.add_gradient(norm.from, dx, node);
