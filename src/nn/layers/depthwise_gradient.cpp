@@ -87,9 +87,8 @@ std::int64_t weight_block(const Desc& weight) {
 
 }  // namespace
 
-//   dx[h, w] = sum over i, j of dy[h + p - i d, w + p - j d] W[i, j],  a convolution of dy with W[K - 1 - i,
-//   K - 1 - j]
-// whose padding is (K - 1) d - p.
+//   dx[h, w] = sum over i, j of dy[h + p - i d, w + p - j d] W[i, j]
+// That is a convolution of dy with W[K - 1 - i, K - 1 - j], and with a padding of (K - 1) d - p.
 Tensor add_depthwise_data_gradient(PlanBuilder& plan, const Node& node, const ConvolutionSpec& spec,
                                    const WeightedPrimitive& weighted, const Desc& x, const Tensor& dy) {
   using Forward = dnnl::convolution_forward;
