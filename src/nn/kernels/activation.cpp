@@ -95,13 +95,6 @@ void activate_backward(Curve which, float alpha, const T* kept, const T* dy, T* 
 
 }  // namespace
 
-template <>
-ActivationKernels<float> kernels_for<kThisSet>() {
-  return {activate, activate_backward};
-}
-template <>
-ActivationKernels<Bf16> kernels_for<kThisSet>() {
-  return {activate, activate_backward};
-}
+CONVOKE_KERNELS(ActivationKernels, activate, activate_backward)
 
 }  // namespace convoke::nn

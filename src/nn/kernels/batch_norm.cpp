@@ -183,13 +183,6 @@ void spread_gradients(const BatchNormShape& shape, const T* x, const T* dy, cons
 
 }  // namespace
 
-template <>
-BatchNormKernels<float> kernels_for<kThisSet>() {
-  return {forward, inference, backward, moments, reduce_gradients, spread_gradients};
-}
-template <>
-BatchNormKernels<Bf16> kernels_for<kThisSet>() {
-  return {forward, inference, backward, moments, reduce_gradients, spread_gradients};
-}
+CONVOKE_KERNELS(BatchNormKernels, forward, inference, backward, moments, reduce_gradients, spread_gradients)
 
 }  // namespace convoke::nn

@@ -133,13 +133,6 @@ void backward(const Conv2dMaxPoolShape& s, const float* x, const T* dy, const st
 
 }  // namespace
 
-template <>
-Conv2dMaxPoolKernels<float> kernels_for<kThisSet>() {
-  return {forward, backward};
-}
-template <>
-Conv2dMaxPoolKernels<Bf16> kernels_for<kThisSet>() {
-  return {forward, backward};
-}
+CONVOKE_KERNELS(Conv2dMaxPoolKernels, forward, backward)
 
 }  // namespace convoke::nn

@@ -86,13 +86,6 @@ void channel_shuffle(const ChannelBlocks& b, std::int64_t groups, const T* x, T*
 
 }  // namespace
 
-template <>
-CopyBoxKernels<float> kernels_for<kThisSet>() {
-  return {copy_box, channel_shuffle};
-}
-template <>
-CopyBoxKernels<Bf16> kernels_for<kThisSet>() {
-  return {copy_box, channel_shuffle};
-}
+CONVOKE_KERNELS(CopyBoxKernels, copy_box, channel_shuffle)
 
 }  // namespace convoke::nn

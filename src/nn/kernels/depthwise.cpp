@@ -112,13 +112,6 @@ void backward_weights(const DepthwiseShape& s, const T* x, const T* dy, float* d
 
 }  // namespace
 
-template <>
-DepthwiseKernels<float> kernels_for<kThisSet>() {
-  return {backward_weights};
-}
-template <>
-DepthwiseKernels<Bf16> kernels_for<kThisSet>() {
-  return {backward_weights};
-}
+CONVOKE_KERNELS(DepthwiseKernels, backward_weights)
 
 }  // namespace convoke::nn

@@ -111,13 +111,6 @@ void backward(const T* dy, const std::uint8_t* keep, double rate, T* dx, std::si
 
 }  // namespace
 
-template <>
-DropoutKernels<float> kernels_for<kThisSet>() {
-  return {forward, backward};
-}
-template <>
-DropoutKernels<Bf16> kernels_for<kThisSet>() {
-  return {forward, backward};
-}
+CONVOKE_KERNELS(DropoutKernels, forward, backward)
 
 }  // namespace convoke::nn

@@ -39,13 +39,6 @@ void relu_backward(const T* y, const T* dy, T* dx, std::size_t n) {
 
 }  // namespace
 
-template <>
-ElementwiseKernels<float> kernels_for<kThisSet>() {
-  return {add, relu_backward};
-}
-template <>
-ElementwiseKernels<Bf16> kernels_for<kThisSet>() {
-  return {add, relu_backward};
-}
+CONVOKE_KERNELS(ElementwiseKernels, add, relu_backward)
 
 }  // namespace convoke::nn

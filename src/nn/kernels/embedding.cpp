@@ -40,13 +40,6 @@ void backward(const SequenceLayout& s, const std::int32_t* tokens, const T* dy, 
 
 }  // namespace
 
-template <>
-EmbeddingKernels<float> kernels_for<kThisSet>() {
-  return {forward, backward};
-}
-template <>
-EmbeddingKernels<Bf16> kernels_for<kThisSet>() {
-  return {forward, backward};
-}
+CONVOKE_KERNELS(EmbeddingKernels, forward, backward)
 
 }  // namespace convoke::nn

@@ -148,13 +148,6 @@ void backward(const GroupNormShape& shape, const T* x, const T* dy, const float*
 
 }  // namespace
 
-template <>
-GroupNormKernels<float> kernels_for<kThisSet>() {
-  return {forward, backward};
-}
-template <>
-GroupNormKernels<Bf16> kernels_for<kThisSet>() {
-  return {forward, backward};
-}
+CONVOKE_KERNELS(GroupNormKernels, forward, backward)
 
 }  // namespace convoke::nn

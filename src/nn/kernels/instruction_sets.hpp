@@ -24,6 +24,18 @@ InstructionSet instruction_set();
 template <InstructionSet kSet, class Kernels>
 Kernels kernels_for();
 
+/// Specializes it for a family of kernels that are templates over the stored type, float or Bf16. The
+/// functions follow in the order of the family's members: CONVOKE_KERNELS(DropoutKernels, forward, backward)
+#define CONVOKE_KERNELS(Family, ...)      \
+  template <>                             \
+  Family<float> kernels_for<kThisSet>() { \
+    return {__VA_ARGS__};                 \
+  }                                       \
+  template <>                             \
+  Family<Bf16> kernels_for<kThisSet>() {  \
+    return {__VA_ARGS__};                 \
+  }
+
 /// Returns the kernels of a family for `set`, which this processor must have.
 template <class Kernels>
 Kernels kernels_of(InstructionSet set) {

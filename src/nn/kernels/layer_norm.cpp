@@ -103,13 +103,6 @@ void backward(const ChannelBlocks& s, const T* x, const T* dy, const float* gamm
 
 }  // namespace
 
-template <>
-LayerNormKernels<float> kernels_for<kThisSet>() {
-  return {forward, backward};
-}
-template <>
-LayerNormKernels<Bf16> kernels_for<kThisSet>() {
-  return {forward, backward};
-}
+CONVOKE_KERNELS(LayerNormKernels, forward, backward)
 
 }  // namespace convoke::nn

@@ -215,13 +215,6 @@ void adaptive_backward(const AdaptiveShape& s, const T* dy, const std::int32_t* 
 
 }  // namespace
 
-template <>
-MaxPoolKernels<float> kernels_for<kThisSet>() {
-  return {forward, backward, adaptive_forward, adaptive_backward};
-}
-template <>
-MaxPoolKernels<Bf16> kernels_for<kThisSet>() {
-  return {forward, backward, adaptive_forward, adaptive_backward};
-}
+CONVOKE_KERNELS(MaxPoolKernels, forward, backward, adaptive_forward, adaptive_backward)
 
 }  // namespace convoke::nn

@@ -99,13 +99,6 @@ void scale_shift(const ChannelBlocks& s, const ScaleShift& by, const T* x, T* y)
 
 }  // namespace
 
-template <>
-PerChannelKernels<float> kernels_for<kThisSet>() {
-  return {prelu, prelu_backward, channel_scale_backward, scale_shift};
-}
-template <>
-PerChannelKernels<Bf16> kernels_for<kThisSet>() {
-  return {prelu, prelu_backward, channel_scale_backward, scale_shift};
-}
+CONVOKE_KERNELS(PerChannelKernels, prelu, prelu_backward, channel_scale_backward, scale_shift)
 
 }  // namespace convoke::nn

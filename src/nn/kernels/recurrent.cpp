@@ -184,13 +184,6 @@ void scale_time_steps(const T* x, const float* factors, std::int64_t length, std
 
 }  // namespace
 
-template <>
-RecurrentKernels<float> kernels_for<kThisSet>() {
-  return {lstm_forward, lstm_backward, gru_forward, gru_backward, scale_time_steps};
-}
-template <>
-RecurrentKernels<Bf16> kernels_for<kThisSet>() {
-  return {lstm_forward, lstm_backward, gru_forward, gru_backward, scale_time_steps};
-}
+CONVOKE_KERNELS(RecurrentKernels, lstm_forward, lstm_backward, gru_forward, gru_backward, scale_time_steps)
 
 }  // namespace convoke::nn

@@ -50,13 +50,6 @@ void resample(const ChannelBlocks& in, const AxisTaps& rows, const AxisTaps& col
 
 }  // namespace
 
-template <>
-ResampleKernels<float> kernels_for<kThisSet>() {
-  return {resample};
-}
-template <>
-ResampleKernels<Bf16> kernels_for<kThisSet>() {
-  return {resample};
-}
+CONVOKE_KERNELS(ResampleKernels, resample)
 
 }  // namespace convoke::nn
