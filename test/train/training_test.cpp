@@ -501,7 +501,7 @@ TEST_CASE("no rate exceeds the makespan, however the ranks share computing and w
   CHECK(number(*all.find("load")->table(), "max") == world().size());
   CHECK(number(*all.find("compute")->table(), "max") == 20);
   CHECK(number(summary, "other_programs") == 0.23);
-  Job job = tiny::job();
+  Job job = tiny::job(engine::Reduction::kFast);
   const std::string text = summary_text(job, verdict, cost);
   CHECK(contains(text, "12,000 images/s: 240,000 images in 20.00 s"));
   CHECK(contains(text, "other programs took 23 % of these cores"));
