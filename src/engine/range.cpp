@@ -22,4 +22,10 @@ Range slice_of(std::size_t size, int part, int parts) {
   return slice;
 }
 
+MicroBatchRange share_of(MicroBatchRange micro_batches, std::int64_t part, std::int64_t parts) {
+  const std::int64_t begin = micro_batches.count * part / parts;
+  const std::int64_t end = micro_batches.count * (part + 1) / parts;
+  return {micro_batches.first + begin, end - begin};
+}
+
 }  // namespace convoke::engine

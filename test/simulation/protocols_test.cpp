@@ -1,13 +1,15 @@
 // The protocols between ranks under faults: each seed is a job that is killed, stands still or is stopped,
 // and begins again on other ranks until all its members are trained. The protocols are the product's own
-// code: the queue of members (train::MemberQueue), stopping (run::StopCalls, run::StopAgreement), the
-// exchange of gradients (sync::AllReduce), and errors of one rank (mpi::together).
+// code: the queue of members (train::MemberQueue), stopping (run::StopCalls, run::StopAgreement), the queue
+// of micro-batches in the memory of a node (engine::WorkQueue), the exchange of gradients (sync::AllReduce),
+// and errors of one rank (mpi::together).
 //   SEEDS=10000 simulation_test        so many seeds, from 0 on
 //   SEED=1234 simulation_test          one seed, with what happens
 #include <cinttypes>
 #include <cstdio>
 
 #include "convoke/core/error.hpp"
+#include "convoke/engine/work_queue.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/stopping.hpp"
@@ -85,7 +87,12 @@ struct Record {
 class Rank {
  public:
   Rank(Job& job, const mpi::Communicator& world, int groups, Record& record)
-      : job_(job), world_(world), record_(record), groups_(divide(job, world, groups)) {
+      : job_(job),
+        world_(world),
+        record_(record),
+        groups_(divide(job, world, groups)),
+        memory_(groups_.group, {.parameters = 1, .sums = 1}, 1),
+        micro_batches_(memory_, groups_.group, false) {
     record.group[index()] = static_cast<int>(groups_.mine);
   }
 
@@ -155,20 +162,40 @@ class Rank {
     return {};
   }
 
+  /// Returns the samples of a step that this rank computes, each a micro-batch. Ranks take them from each
+  /// other.
+  std::vector<std::int64_t> take_samples() {
+    const engine::MicroBatchShares equal(groups_.group.size());
+    const engine::MicroBatchRange own = equal.micro_batches(kSamples, groups_.group.rank());
+    std::vector<std::int64_t> samples;
+    if (!micro_batches_.shares(kSamples)) {
+      for (std::int64_t i = 0; i < own.count; ++i) samples.push_back(own.first + i);
+      return samples;
+    }
+    World& world = *World::current();
+    micro_batches_.begin_step(kSamples, equal);
+    for (std::int64_t i = 0; i < own.count && micro_batches_.take(0, 1); ++i) {
+      samples.push_back(own.first + i);
+      world.sleep(1e-4 * static_cast<double>(world.below(30)));
+    }
+    while (const auto sample = micro_batches_.take_last()) {
+      samples.push_back(*sample);
+      world.sleep(1e-4 * static_cast<double>(world.below(30)));
+    }
+    micro_batches_.end(0);
+    return samples;
+  }
+
   // As a micro-batch engine's backward: pieces of the gradients become complete, from the first on.
-  void step(std::int64_t member, std::int64_t number, std::vector<float>& sums,
-            sync::AllReduce& exchange) const {
-    const mpi::Communicator& group = groups_.group;
+  void step(std::int64_t member, std::int64_t number, std::vector<float>& sums, sync::AllReduce& exchange) {
     World& world = *World::current();
     exchange.begin_step();
     if (job_.slow_from >= 0 && number >= job_.slow_from)
       world.work(1 + 1e-3 * static_cast<double>(world.below(1000)));
+    const std::vector<std::int64_t> samples = take_samples();
     for (std::size_t i = 0; i < sums.size(); ++i) {
       sums[i] = 0;
-      for (std::int64_t sample = 0; sample < kSamples; ++sample) {
-        if (sample * group.size() / kSamples == group.rank())
-          sums[i] += gradient(job_, member, number, sample, i);
-      }
+      for (const std::int64_t sample : samples) sums[i] += gradient(job_, member, number, sample, i);
       if ((i + 1) % 16 != 0) continue;
       if (job_.slow_from < 0 && world.below(2) == 0)
         world.work(1e-3 * static_cast<double>(1 + world.below(60)));
@@ -185,6 +212,8 @@ class Rank {
   const mpi::Communicator& world_;
   Record& record_;
   train::Groups groups_;
+  engine::ModelMemory memory_;
+  engine::WorkQueue micro_batches_;
 };
 
 std::uint64_t draw(std::mt19937_64& random, std::uint64_t below) { return random() % below; }

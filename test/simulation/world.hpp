@@ -104,6 +104,7 @@ class World {
   std::map<convoke::mpi::Tag, std::int64_t> sent;          ///< messages
   std::map<std::int64_t, std::function<bool()>> requests;  ///< true when they are over
   std::int64_t made = 0;
+  std::vector<std::shared_ptr<void>> memory;  ///< that ranks share
 
  private:
   struct Rank {

@@ -3,20 +3,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "convoke/engine/range.hpp"
 #include "convoke/nn/graph.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 
 namespace convoke::engine {
-
-/// Consecutive micro-batches of a step: [first, first + count).
-struct MicroBatchRange {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
-};
-
-/// Returns the share of part `part` when `micro_batches` are divided into `parts` ranges whose sizes differ
-/// by at most one.
-MicroBatchRange share_of(MicroBatchRange micro_batches, std::int64_t part, std::int64_t parts);
 
 /// A segment of micro-batches that one plan runs together: samples [first, first + micro_batch *
 /// micro_batches) of the step.
