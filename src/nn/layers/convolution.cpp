@@ -1,5 +1,6 @@
 #include "nn/layers/convolution.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "nn/kernels/activation.hpp"
@@ -274,7 +275,7 @@ void Convolution::backward_weights(const Tensor& dy) const {
 Tensor Convolution::backward_data(const Tensor& dy) const {
   PlanBuilder& plan = *plan_;
   const Node& node = *node_;
-  if (const Tensor dx = add_depthwise_data_gradient(plan, node, spec_, weighted_, x_.desc, dy)) return dx;
+  if (const Tensor dx = backward_data_flipped(dy)) return dx;
   Tensor d = dy;
   auto data = data_pass(hint_weight(), x_.desc, y_.desc);
   if (is_reference(data.impl_info_str())) {
@@ -285,6 +286,34 @@ Tensor Convolution::backward_data(const Tensor& dy) const {
     }
   }
   return weighted_.add_backward_data<BackwardData>(data, d);
+}
+
+// For a depthwise convolution with stride 1:
+//   dx[h, w] = sum over i, j of dy[h + p - i d, w + p - j d] W[i, j]
+// That is a convolution of dy with W[K - 1 - i, K - 1 - j] and a padding of (K - 1) d - p. oneDNN's kernel
+// for it is about twice as fast as that for the gradient. Returns an empty tensor, and adds nothing, where it
+// does not fit.
+Tensor Convolution::backward_data_flipped(const Tensor& dy) const {
+  PlanBuilder& plan = *plan_;
+  const Conv2dOptions& o = spec_.options;
+  const Desc weight = plan.parameter(*node_, spec_.weight).desc;
+  if (geometry_.type != kFloat || !(o.stride == Extent(1)) || o.groups != spec_.in[0] ||
+      o.filters != o.groups || depthwise_block(weight) == 0)
+    return {};
+  const Dims reach{(o.kernel.height - 1) * o.dilation.height, (o.kernel.width - 1) * o.dilation.width};
+  const Dims before{reach[0] - geometry_.before[0], reach[1] - geometry_.before[1]};
+  const Dims after{reach[0] - geometry_.after[0], reach[1] - geometry_.after[1]};
+  if (std::ranges::min(before) < 0 || std::ranges::min(after) < 0) return {};
+  const auto pass =
+      forward_desc<Forward>(attributes(), prop_kind::forward_training, algorithm::convolution_direct, dy.desc,
+                            weight, Desc(), x_.desc, geometry_.stride, geometry_.dilation, before, after);
+  if (is_reference(pass.impl_info_str())) return {};
+  const Tensor dx = plan.allocate(x_.desc);
+  const Tensor flipped = plan.working(*node_, spec_.weight, {WeightForm::Kind::kFlipped, weight});
+  plan.add_primitive(*node_, "backward data", Forward(pass), pass.impl_info_str(),
+                     {{DNNL_ARG_SRC, dy}, {DNNL_ARG_WEIGHTS, flipped}, {DNNL_ARG_DST, dx}},
+                     pass.scratchpad_desc(), geometry_.flops);
+  return dx;
 }
 
 Tensor addend_of(PlanBuilder& plan, const Node& node) {

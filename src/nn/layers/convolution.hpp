@@ -50,6 +50,7 @@ class Convolution {
   void finish_forward();
   void backward_weights(const Tensor& dy) const;
   Tensor backward_data(const Tensor& dy) const;
+  Tensor backward_data_flipped(const Tensor& dy) const;
   Desc hint_weight() const;
   Desc plain(const Tensor& tensor) const;
   Dims weight_dims() const;

@@ -7,14 +7,27 @@
 
 namespace convoke::nn {
 
+std::int64_t depthwise_block(const Desc& weight) {
+  const Dims dims = dims_of(weight);
+  if (dims.size() != 5) return 0;
+  if (weight == Desc(dims, type_of(weight), Format::Goihw16g)) return 16;
+  return weight == Desc(dims, type_of(weight), Format::Goihw8g) ? 8 : 0;
+}
+
 WeightForm::WeightForm(Kind transformed, const Desc& weight)
-    : kind(transformed), in_channels_(dims_of(weight)[1]), out_channels_(dims_of(weight)[0]) {
+    : kind(transformed), desc(weight), in_channels_(dims_of(weight)[1]), out_channels_(dims_of(weight)[0]) {
+  if (kind == Kind::kFlipped) {
+    block_ = depthwise_block(weight);
+    taps_ = dims_of(weight)[3] * dims_of(weight)[4];
+    return;
+  }
   const WinogradShape shape{.in_channels = in_channels_, .out_channels = out_channels_};
   desc = Desc({shape.weight_floats()}, kFloat, Format::a);
 }
 
 void WeightForm::transform(const float* from, float* to) const {
   assert(kind != Kind::kReordered);
+  if (kind == Kind::kFlipped) return flip(from, to);
   const WinogradKernels& kernels = *winograd_kernels();
   const auto make = kind == Kind::kWinograd ? kernels.transform : kernels.transform_transposed;
   make(in_channels_, out_channels_, from, to);
@@ -23,6 +36,15 @@ void WeightForm::transform(const float* from, float* to) const {
   const WinogradShape shape{.in_channels = in_channels_, .out_channels = out_channels_};
   for (float* point = to; point != to + shape.weight_floats(); point += shape.weight_stride())
     std::fill(point + in_channels_ * out_channels_, point + shape.weight_stride(), 0.0F);
+}
+
+// (G / B, KH, KW, B)
+void WeightForm::flip(const float* from, float* to) const {
+  const auto floats = static_cast<std::int64_t>(desc.get_size() / sizeof(float)), kernels = taps_ * block_;
+  for (std::int64_t first = 0; first < floats; first += kernels) {
+    for (std::int64_t i = 0; i < kernels; i += block_)
+      std::copy_n(from + first + kernels - block_ - i, block_, to + first + i);
+  }
 }
 
 bool prefers_winograd(Pass pass, const WinogradShape& shape, ConvolutionChoice choice) {

@@ -12,6 +12,7 @@ struct WeightForm {
     kReordered,           ///< in the layout and type `desc`
     kWinograd,            ///< a 3 x 3 convolution, transformed for WinogradKernels: desc is (floats)
     kWinogradTransposed,  ///< the same for the gradient of its data
+    kFlipped,             ///< a depthwise convolution, each kernel backwards: in the layout of the weights
   };
   Kind kind = Kind::kReordered;
   Desc desc;
@@ -19,7 +20,8 @@ struct WeightForm {
   WeightForm(const Desc& reordered) : desc(reordered) {}  // NOLINT: most primitives need this form
   WeightForm(Kind transformed, const Desc& weight);
 
-  /// Transforms weights (K, C, 3, 3) in blocks of the kernels, which must exist. Allocates nothing.
+  /// Transforms weights (K, C, 3, 3) in blocks of the Winograd kernels, which must exist, or the weights of a
+  /// depthwise convolution in blocks of channels. Allocates nothing.
   void transform(const float* from, float* to) const;
 
   friend bool operator==(const WeightForm& a, const WeightForm& b) {
@@ -27,8 +29,13 @@ struct WeightForm {
   }
 
  private:
+  void flip(const float* from, float* to) const;
   std::int64_t in_channels_ = 0, out_channels_ = 0;
+  std::int64_t block_ = 0, taps_ = 0;  ///< of flipped weights: channels kept together, elements of a kernel
 };
+
+/// Returns the channels that a layout of depthwise weights keeps together: 16 or 8, 0 for other layouts.
+std::int64_t depthwise_block(const Desc& weight);
 
 enum class Pass { kForward, kBackwardData, kBackwardWeights };
 
