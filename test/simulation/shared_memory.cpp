@@ -2,9 +2,6 @@
 // because ranks that are killed leave it in any order.
 #include "convoke/mpi/shared_memory.hpp"
 
-#include <cstdint>
-#include <string>
-
 #include "world.hpp"
 
 namespace convoke::mpi {
@@ -18,15 +15,14 @@ SharedMemory::SharedMemory(const Communicator& node, std::size_t bytes) {
   struct alignas(64) Line {
     std::byte bytes[64] = {};
   };
-  std::string address;
+  std::byte* first = nullptr;
   if (node.root()) {
     const auto block = std::make_shared<std::vector<Line>>(bytes / sizeof(Line) + 1);
     simulation::World::current()->memory.push_back(block);
-    address = std::to_string(reinterpret_cast<std::uintptr_t>(block->data()));
+    first = block->front().bytes;
   }
-  address = node.broadcast(std::move(address));
-  state_ = std::make_unique<State>(
-      State{node, {reinterpret_cast<std::byte*>(std::stoull(address)), bytes}});  // NOLINT
+  node.broadcast(std::as_writable_bytes(std::span(&first, 1)));
+  state_ = std::make_unique<State>(State{node, {first, bytes}});
 }
 SharedMemory::SharedMemory(SharedMemory&&) noexcept = default;
 SharedMemory& SharedMemory::operator=(SharedMemory&&) noexcept = default;

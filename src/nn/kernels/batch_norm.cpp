@@ -11,14 +11,19 @@ namespace {
 
 using namespace batch_norm_passes;
 
+/// Visits the channels that a call computes.
+template <class F>
+[[gnu::always_inline]] inline void for_each_piece(const BatchNormShape& s, const F& f) {
+  nn::for_each_piece(s.in, s.first_block, s.end_block, f);
+}
+
 template <Form kForm, class T>
 [[gnu::always_inline]] inline void forward_micro_batches(const BatchNormShape& s, const T* x,
                                                          const float* gamma, const float* beta, float epsilon,
                                                          const BatchNormMemory& memory, T* y) {
   for (std::int64_t micro_batch = 0; micro_batch < s.micro_batches(); ++micro_batch) {
     for_each_piece(
-        s.in, s.first_block,
-        s.end_block, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+        s, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
           constexpr int kWidth = decltype(width)::value;
           const Planes at = planes_of(s, micro_batch, channel);
           const std::int64_t c0 = micro_batch * s.in.padded_channels() + channel;
@@ -38,8 +43,7 @@ template <Form kForm, class T>
                                                            float epsilon, T* y) {
   for (std::int64_t micro_batch = 0; micro_batch < s.micro_batches(); ++micro_batch) {
     for_each_piece(
-        s.in, s.first_block,
-        s.end_block, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+        s, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
           constexpr int kWidth = decltype(width)::value;
           float scale[kWidth];
           for (int c = 0; c < kWidth; ++c) scale[c] = 1.0F / std::sqrt(variance[channel + c] + epsilon);
@@ -59,8 +63,7 @@ template <Form kForm, class T>
   const auto count = static_cast<double>(s.micro_batch * s.in.pixels());
   for (std::int64_t micro_batch = 0; micro_batch < s.micro_batches(); ++micro_batch) {
     for_each_piece(
-        s.in, s.first_block,
-        s.end_block, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+        s, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
           constexpr int kWidth = decltype(width)::value;
           const Planes at = planes_of(s, micro_batch, channel);
           const std::int64_t c0 = micro_batch * s.in.padded_channels() + channel;
@@ -112,7 +115,7 @@ void backward(const BatchNormShape& shape, const T* x, const T* dy, const float*
 template <class T>
 void moments(const BatchNormShape& s, const T* x, double* mean, double* mean_square) {
   for_each_piece(
-      s.in, s.first_block, s.end_block, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+      s, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
         constexpr int kWidth = decltype(width)::value;
         double means[kWidth], variances[kWidth];
         statistics<kWidth>(s, planes_of(s, 0, channel), x, means, variances);
@@ -129,7 +132,7 @@ template <Form kForm, class T>
                                                    const BatchNormMemory& memory, T* gated, double* dgamma,
                                                    double* dbeta) {
   for_each_piece(
-      s.in, s.first_block, s.end_block, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+      s, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
         constexpr int kWidth = decltype(width)::value;
         const Channels<kWidth> k(gamma + channel, beta + channel, memory.mean + channel,
                                  memory.scale + channel);
@@ -148,7 +151,7 @@ template <Form kForm, class T>
                                                    const BatchNormMemory& memory, const double* mean_dgamma,
                                                    const double* mean_dbeta, T* dx) {
   for_each_piece(
-      s.in, s.first_block, s.end_block, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+      s, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
         constexpr int kWidth = decltype(width)::value;
         const Channels<kWidth> k(gamma + channel, beta + channel, memory.mean + channel,
                                  memory.scale + channel);

@@ -9,8 +9,8 @@
 namespace convoke::nn {
 
 /// The range of exponential(). They are variables, because GCC computes what follows from a constant limit
-/// for every element and chooses afterwards: x / (1 + e^88), for example, is a denormal number, which makes
-/// SiLU three times as slow on Zen 3.
+/// for every element and chooses afterwards: x / (1 + e^88), for example, is a denormal number, which takes
+/// Zen 3 longer than all the rest of SiLU.
 extern const float kLeastExponent, kMostExponent;
 
 //   e^x = 2^k e^r,  k = round(x / ln 2),  |r| <= ln 2 / 2

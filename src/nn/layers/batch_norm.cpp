@@ -73,11 +73,7 @@ void add_forward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm,
           std::copy_n(frame.at(norm.running_mean), padded, memory.mean + micro_batch * padded);
           std::copy_n(frame.at(norm.running_variance), padded, memory.variance + micro_batch * padded);
         }
-        share_channels(shape, [&](const BatchNormShape& part) {
-          kernels<BatchNormKernels<T>>().forward(part, frame.at<T>(norm.x), norm.gamma.at(frame),
-                                                 norm.beta.at(frame), norm.epsilon, memory,
-                                                 frame.at<T>(norm.y));
-        });
+        normalize<T>(norm, shape, kept, frame);
       },
       std::move(uses), norm.y);
 }
@@ -186,12 +182,11 @@ float uses_of(const Graph& graph, const Node& node) {
 
 void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
   const Fusion& fusion = plan.fusion(node);
-  BatchNormShape shape;
-  const Tensor x = plan.blocked_by_channel(node.inputs[0], node, shape.in);
+  ChannelBlocks in;
+  const Tensor x = plan.blocked_by_channel(node.inputs[0], node, in);
   const bool frozen_node = !plan.graph().owner(node).options.trainable;
-  shape.micro_batch = plan.options().micro_batch;
+  BatchNormShape shape{.in = in, .micro_batch = plan.options().micro_batch, .relu = fusion.relu};
   shape.frozen = options_.frozen || frozen_node;
-  shape.relu = fusion.relu;
   if (fusion.relu6) shape.ceiling = 6;
   if (fusion.curve != nullptr) {
     const bool silu = fusion.curve->layer->traits().activation == FusibleActivation::kSilu;

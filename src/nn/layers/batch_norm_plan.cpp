@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "nn/kernels/instruction_sets.hpp"
 namespace convoke::nn {
 
 BatchNormKept::BatchNormKept(PlanBuilder& plan, const BatchNormShape& shape, std::int64_t micro_batches,
@@ -27,14 +26,7 @@ void offer_recomputation(PlanBuilder& plan, const Node& node, const BatchNormPla
     using T = decltype(zero);
     plan.offer_recomputation(
         node, "again" + norm.what.substr(std::string_view("forward").size()),
-        [=](const Frame& frame) {
-          share_channels(given, [&](const BatchNormShape& part) {
-            kernels<BatchNormKernels<T>>().forward(part, frame.at<T>(norm.x), norm.gamma.at(frame),
-                                                   norm.beta.at(frame), norm.epsilon, kept.at(frame),
-                                                   frame.at<T>(norm.y));
-          });
-        },
-        std::move(uses), norm.y);
+        [=](const Frame& frame) { normalize<T>(norm, given, kept, frame); }, std::move(uses), norm.y);
   });
 }
 

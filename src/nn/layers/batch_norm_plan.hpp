@@ -2,6 +2,7 @@
 #include <string>
 
 #include "nn/kernels/batch_norm.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/layers/coefficients.hpp"
 #include "nn/plan/plan_builder.hpp"
 #include "nn/plan/step_threads.hpp"
@@ -46,6 +47,17 @@ void share_channels(const BatchNormShape& shape, const Work& work) {
     part.first_block = begin;
     part.end_block = end;
     work(part);
+  });
+}
+
+/// Computes y from x, the statistics of `shape` and the parameters.
+template <class T>
+void normalize(const BatchNormPlan& norm, const BatchNormShape& shape, const BatchNormKept& kept,
+               const Frame& frame) {
+  share_channels(shape, [&](const BatchNormShape& part) {
+    kernels<BatchNormKernels<T>>().forward(part, frame.at<T>(norm.x), norm.gamma.at(frame),
+                                           norm.beta.at(frame), norm.epsilon, kept.at(frame),
+                                           frame.at<T>(norm.y));
   });
 }
 

@@ -59,13 +59,8 @@ void add_synchronized_forward(PlanBuilder& plan, const Node& node, const BatchNo
       [=](const Frame& frame) {
         BatchNormShape given = norm.shape;
         given.frozen = true;
-        const BatchNormMemory memory = kept.at(frame);
-        statistics_from(moments_at(frame, moments), channels, padded, memory);
-        share_channels(given, [&](const BatchNormShape& part) {
-          kernels<BatchNormKernels<T>>().forward(part, frame.at<T>(norm.x), norm.gamma.at(frame),
-                                                 norm.beta.at(frame), norm.epsilon, memory,
-                                                 frame.at<T>(norm.y));
-        });
+        statistics_from(moments_at(frame, moments), channels, padded, kept.at(frame));
+        normalize<T>(norm, given, kept, frame);
       },
       std::move(all), norm.y);
   offer_recomputation(plan, node, norm, kept, uses);
