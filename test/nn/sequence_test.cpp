@@ -1,4 +1,6 @@
 // embedding, lstm and gru.
+#include <numeric>
+
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/dense.hpp"
@@ -111,10 +113,33 @@ TEST_CASE("lstm and gru after an embedding, each other and an activation") {
   }
 }
 
+TEST_CASE("lstm and gru compute equal rows of an embedding once, in one piece and several, or all rows") {
+  const auto graph_of = [](Builder layer, std::int64_t vocabulary, std::int64_t length, double dropout) {
+    Graph graph(tokens(length));
+    const Symbol x = embedding(input(graph), {.vocabulary = vocabulary, .units = 3});
+    dense(layer(x, {.units = 4, .bidirectional = true, .dropout = dropout}), {.units = 3});
+    return graph;
+  };
+  for (const Builder layer : kBuilders) {
+    for (const double dropout : {0.0, 0.4}) {
+      for (const std::int64_t length : {31, 60})
+        check_graph(graph_of(layer, 4, length, dropout), {.micro_batch = 2});
+      check_bf16(graph_of(layer, 4, 31, dropout), {.micro_batch = 2});
+
+      const Graph graph = graph_of(layer, 24, 12, dropout);
+      Experiment experiment(graph, {.micro_batch = 2});
+      Batch batch(graph, 2);
+      std::iota(batch.tokens.begin(), batch.tokens.end(), 0);
+      check_equal(experiment.run(batch), reference_outcome(graph, experiment, batch), 2e-5);
+    }
+  }
+}
+
 TEST_CASE("lstm and gru skip masked time steps in any position") {
   for (const MaskedBuilder layer : kMaskedBuilders) {
     for_each_form([&](const RecurrentOptions& options) {
       check_graph(on_tokens(layer, 4, 2, options), kMicroBatchOf3);
+      check_graph(on_tokens(layer, 9, 2, options), {.micro_batch = 1});  // time steps without any sample
     });
     Graph graph(tokens(5));  // two layers, both masked
     Symbol x = embedding(input(graph), {.vocabulary = 4, .units = 3});
@@ -164,7 +189,7 @@ TEST_CASE("the cell's sigmoid and tanh, over their whole range and for NaN") {
   RecurrentStep<float> step;
   step.samples = 1;
   step.units = static_cast<std::int64_t>(units);
-  step.gates = gates.data();
+  step.input = step.gates = gates.data();
   step.product = product.data();
   step.h_before = zeros.data();
   step.h = h.data();

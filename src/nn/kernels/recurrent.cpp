@@ -1,5 +1,7 @@
 #include "nn/kernels/recurrent.hpp"
 
+#include <algorithm>
+
 #include "nn/kernels/curves.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/stored.hpp"
@@ -12,6 +14,13 @@ namespace {
 template <class T>
 [[gnu::always_inline]] inline bool masked(const RecurrentStep<T>& p, std::int64_t n) {
   return p.tokens != nullptr && p.tokens[n * p.token_stride] == 0;
+}
+
+/// Returns W x + b of a sample.
+template <class T>
+[[gnu::always_inline]] inline const T* input_of(const RecurrentStep<T>& p, std::int64_t n,
+                                                std::int64_t width) {
+  return p.input + (p.rows == nullptr ? n : p.rows[n]) * width;
 }
 
 /// Writes the copies of the state: the input of the next time step's gates, and the output.
@@ -60,6 +69,7 @@ void lstm_forward(const RecurrentStep<T>& p) {
         p.c[u] = p.c_before[u];
       }
     } else {
+      const T *xi = input_of(p, n, 4 * units), *xf = xi + units, *xg = xf + units, *xo = xg + units;
       T *i = p.gates + 4 * at, *f = i + units, *g = f + units, *o = g + units;
       const float *ri = p.product + 4 * at, *rf = ri + units, *rg = rf + units, *ro = rg + units;
       const float* before = p.c_before + at;
@@ -67,10 +77,10 @@ void lstm_forward(const RecurrentStep<T>& p) {
       T* h = p.h + at;
 #pragma omp simd
       for (std::int64_t u = 0; u < units; ++u) {
-        const float vi = logistic(load(i + u) + ri[u]);
-        const float vf = logistic(load(f + u) + rf[u]);
-        const float vg = tanh_of(load(g + u) + rg[u]);
-        const float vo = logistic(load(o + u) + ro[u]);
+        const float vi = logistic(load(xi + u) + ri[u]);
+        const float vf = logistic(load(xf + u) + rf[u]);
+        const float vg = tanh_of(load(xg + u) + rg[u]);
+        const float vo = logistic(load(xo + u) + ro[u]);
         const float vc = vf * before[u] + vi * vg;
         store(i + u, vi);
         store(f + u, vf);
@@ -122,15 +132,16 @@ void gru_forward(const RecurrentStep<T>& p) {
     if (skip) {
       for (std::int64_t u = at; u < at + units; ++u) p.h[u] = p.h_before[u];
     } else {
+      const T *xz = input_of(p, n, 3 * units), *xr = xz + units, *xg = xr + units;
       T *z = p.gates + 3 * at, *r = z + units, *g = r + units;
       const float *rz = p.product + 3 * at, *rr = rz + units, *rg = rr + units;
       const T* before = p.h_before + at;
       T *q = p.candidate + at, *h = p.h + at;
 #pragma omp simd
       for (std::int64_t u = 0; u < units; ++u) {
-        const float vz = logistic(load(z + u) + rz[u]);
-        const float vr = logistic(load(r + u) + rr[u]);
-        const float vg = tanh_of(load(g + u) + vr * rg[u]);
+        const float vz = logistic(load(xz + u) + rz[u]);
+        const float vr = logistic(load(xr + u) + rr[u]);
+        const float vg = tanh_of(load(xg + u) + vr * rg[u]);
         store(z + u, vz);
         store(r + u, vr);
         store(g + u, vg);
@@ -182,8 +193,61 @@ void scale_time_steps(const T* x, const float* factors, std::int64_t length, std
   }
 }
 
+template <class T>
+[[gnu::always_inline]] inline void scaled(const T* x, const float* factors, std::int64_t width, T* y) {
+  if (factors == nullptr) {
+    std::copy(x, x + width, y);
+    return;
+  }
+#pragma omp simd
+  for (std::int64_t i = 0; i < width; ++i) store(y + i, load(x + i) * factors[i]);
+}
+
+[[gnu::always_inline]] inline const float* factors_at(const float* factors, std::int64_t position,
+                                                      std::int64_t samples, std::int64_t width) {
+  return factors == nullptr ? nullptr : factors + position % samples * width;
+}
+
+template <class T>
+void gather_rows(const EqualRows& rows, const T* x, const float* factors, std::int64_t samples,
+                 std::int64_t width, T* y) {
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    const std::int64_t at = rows.positions[rows.start[i]];
+    scaled(x + at * width, factors_at(factors, at, samples, width), width, y + i * width);
+  }
+}
+
+template <class T>
+void sum_rows(const EqualRows& rows, const T* x, std::int64_t width, float* sum, T* y) {
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    std::fill(sum, sum + width, 0.0F);
+    for (std::int64_t p = rows.start[i]; p < rows.start[i + 1]; ++p) {
+      const T* from = x + rows.positions[p] * width;
+#pragma omp simd
+      for (std::int64_t k = 0; k < width; ++k) sum[k] += load(from + k);
+    }
+    T* to = y + i * width;
+#pragma omp simd
+    for (std::int64_t k = 0; k < width; ++k) store(to + k, sum[k]);
+  }
+}
+
+template <class T>
+void scatter_rows(const EqualRows& rows, const T* x, const float* factors, std::int64_t samples,
+                  std::int64_t width, T* y) {
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    const std::int64_t at = rows.positions[rows.start[i]];
+    scaled(x + i * width, factors_at(factors, at, samples, width), width, y + at * width);
+    for (std::int64_t p = rows.start[i] + 1; p < rows.start[i + 1]; ++p) {
+      T* const repeated = y + rows.positions[p] * width;
+      std::fill(repeated, repeated + width, T(0.0F));
+    }
+  }
+}
+
 }  // namespace
 
-CONVOKE_KERNELS(RecurrentKernels, lstm_forward, lstm_backward, gru_forward, gru_backward, scale_time_steps)
+CONVOKE_KERNELS(RecurrentKernels, lstm_forward, lstm_backward, gru_forward, gru_backward, scale_time_steps,
+                gather_rows, sum_rows, scatter_rows)
 
 }  // namespace convoke::nn

@@ -100,6 +100,8 @@ void Recurrent::compile(PlanBuilder& plan, const Node& node) const {
       options_.sequences ? time_major_desc({plan.samples(), in[0], directions * options_.units}, type)
                          : plan.plain_desc(node.shape, type));
 
+  const Layer* before = plan.graph().node(from).layer.get();
+  const std::int64_t vocabulary = before == nullptr ? 0 : before->traits().vocabulary;
   std::vector<std::shared_ptr<Direction>> built;
   for (int i = 0; i < directions; ++i) {
     DirectionSpec spec;
@@ -112,6 +114,8 @@ void Recurrent::compile(PlanBuilder& plan, const Node& node) const {
     spec.in = extents;
     spec.x = x;
     if (node.inputs.size() > 1) spec.tokens = plan.value(node.inputs[1]);
+    spec.vocabulary = vocabulary;
+    if (vocabulary > 0) spec.embedded = plan.value(plan.graph().node(from).inputs[0]);
     spec.y = y;
     built.push_back(std::make_shared<Direction>(plan, node, std::move(spec)));
   }

@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "nn/kernels/dropout.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/recurrent.hpp"
 #include "nn/plan/moving_primitive.hpp"
@@ -12,27 +11,9 @@
 namespace convoke::nn {
 namespace {
 
-/// The streams of a mask's random numbers. Dropout layers draw from the stream of their node, recurrent
-/// layers from streams beyond those of all nodes.
-enum class Mask : std::uint32_t { kInput = 0, kState = 1 };
-std::uint32_t mask_stream(const Node& node, std::uint32_t direction, Mask mask) {
-  return static_cast<std::uint32_t>(node.index) +
-         ((1 + 2 * direction + static_cast<std::uint32_t>(mask)) << 24);
-}
-
 template <class T>
 T* address(const Frame& frame, Ref ref) {
   return reinterpret_cast<T*>(frame.address(ref));
-}
-
-/// Fills factors (N, width) with 0 or 1 / (1 - rate).
-void draw_recurrent_factors(const Frame& frame, std::int64_t samples, std::int64_t width, double rate,
-                            std::uint32_t stream, float* factors, std::uint8_t* keep) {
-  const ChannelBlocks rows{samples, width, 1, 1, 1, width};
-  std::fill(factors, factors + samples * width, 1.0F);
-  kernels<DropoutKernels<float>>().forward(rows, factors, rate,
-                                           philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch),
-                                           stream, frame.key.samples.data(), factors, keep);
 }
 
 template <class T>
@@ -51,8 +32,9 @@ void backward_step(bool gru, const RecurrentStep<T>& step) {
 /// Data of the loops over time steps. h, dropped and c have one time step more than x, which holds the zeroes
 /// that the first step starts from: time step t reads slot before(t) and writes slot after(t).
 struct Direction::Loop {
-  bool gru, reverse, sequences, zero_masked, dropout, masked, has_bias;
+  bool gru, reverse, sequences, zero_masked, dropout, masked;
   std::int64_t samples, length, units, width, y_stride, y_column;
+  std::optional<RecurrentInput> input;
   Tensor tokens, y, dy;
   Ref gates, product, h, dropped, c, candidate, factors;
   Ref recurrent_gates, dh, dc, back, scratch, back_scratch;
@@ -65,6 +47,16 @@ struct Direction::Loop {
   std::int64_t time_of(std::int64_t step) const { return reverse ? length - 1 - step : step; }
   /// Returns the memory that the state's product reads.
   Ref seen() const { return dropout ? dropped : h; }
+
+  /// True if all samples mask the time step: their states pass over it.
+  bool skips(const Frame& frame, std::int64_t t) const {
+    if (!masked) return false;
+    const std::int32_t* const token = frame.at<const std::int32_t>(tokens) + t;
+    for (std::int64_t n = 0; n < samples; ++n) {
+      if (token[n * length] != 0) return false;
+    }
+    return true;
+  }
 
   template <class T>
   RecurrentStep<T> step_at(const Frame& frame, std::int64_t t, bool last) const {
@@ -101,13 +93,12 @@ struct Direction::Loop {
     for (std::int64_t step = 0; step < length; ++step) {
       const std::int64_t t = time_of(step);
       const T* state = address<T>(frame, seen()) + before(t) * rows();
-      if (has_bias) {
+      if (!skips(frame, t)) {
         forward_product->run(
             {state, frame.address(weight.ref), frame.address(bias.ref), result, frame.address(scratch)});
-      } else {
-        forward_product->run({state, frame.address(weight.ref), result, frame.address(scratch)});
       }
       RecurrentStep<T> p = step_at<T>(frame, t, step + 1 == length);
+      input->set_input(frame, t, p);
       p.product = result;
       forward_step(gru, p);
     }
@@ -118,19 +109,21 @@ struct Direction::Loop {
     std::fill_n(address<float>(frame, dh), rows(), 0.0F);
     if (!gru) std::fill_n(address<float>(frame, dc), rows(), 0.0F);
     auto* const returned = address<float>(frame, back);
+    const float* through_state = nullptr;
     for (std::int64_t step = length; step-- > 0;) {
       const std::int64_t t = time_of(step);
-      const bool last = step + 1 == length;
-      RecurrentStep<T> p = step_at<T>(frame, t, last);
+      RecurrentStep<T> p = step_at<T>(frame, t, step + 1 == length);
       if (p.y != nullptr) p.dy = frame.at<T>(dy) + (p.y - frame.at<T>(y));
       p.dh = address<float>(frame, dh);
       p.dc = gru ? nullptr : address<float>(frame, dc);
-      p.back = last ? nullptr : returned;
+      p.back = through_state;
       if (gru) p.recurrent_gates = address<T>(frame, recurrent_gates) + t * samples * width;
       backward_step(gru, p);
-      if (step == 0) break;
+      through_state = nullptr;
+      if (step == 0 || skips(frame, t)) continue;
       back_product->run({gru ? p.recurrent_gates : p.gates, frame.address(back_weight.ref), returned,
                          frame.address(back_scratch)});
+      through_state = returned;
     }
   }
 };
@@ -138,8 +131,7 @@ struct Direction::Loop {
 Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
     : spec_(std::move(spec)),
       width_((spec_.gru ? 3 : 4) * spec_.options.units),
-      input_(plan, node, spec_.prefix + "weight", spec_.options.bias ? spec_.prefix + "bias" : "",
-             spec_.in.length * spec_.in.samples, spec_.in.features, width_, plan.stored()),
+      input_(plan, node, spec_, width_),
       state_(plan, node, spec_.prefix + "recurrent_weight",
              spec_.gru && spec_.options.bias ? spec_.prefix + "recurrent_bias" : "", spec_.in.samples,
              spec_.options.units, width_, kFloat) {
@@ -165,7 +157,6 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
   loop.y_column = spec_.number * o.units;
   loop.tokens = spec_.tokens;
   loop.masked = static_cast<bool>(spec_.tokens);
-  loop.has_bias = state_.has_bias();
   loop.y = spec_.y;
   const std::int64_t states = (length + 1) * loop.rows();
   loop.h = bytes(states, type);
@@ -180,75 +171,38 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
   }
   loop.product = bytes(samples * width_, kFloat);
 
-  drop_out(plan, node);
-
-  // The input's product, for all time steps at once.
-  gates_ = plan.allocate(input_.gradient());
-  loop.gates = gates_.ref;
-  input_.steps().add_forward<RecurrentProduct::Forward>(input_.forward(), x_, gates_, "forward input");
+  if (loop.dropout) {
+    const Ref factors = loop.factors, keep = plan.allocate_bytes(static_cast<std::size_t>(loop.rows()));
+    const std::uint32_t stream = mask_stream(node, spec_.number, Mask::kState);
+    plan.add_kernel(node, "mask of the state",
+                    [=, units = o.units, rate = o.recurrent_dropout](const Frame& frame) {
+                      draw_recurrent_factors(frame, samples, units, rate, stream,
+                                             address<float>(frame, factors),
+                                             address<std::uint8_t>(frame, keep));
+                    },
+                    {factors, keep}, {});
+  }
+  input_.add_forward(plan, node);
+  loop.input = input_;
+  loop.gates = input_.gates().ref;
 
   // The state's product, time step by time step.
   const auto& forward = state_.forward();
   loop.weight = plan.working(node, state_.weight(), forward.weights_desc());
-  std::vector<std::pair<int, Desc>> arguments{{DNNL_ARG_SRC, state_.x()},
-                                              {DNNL_ARG_WEIGHTS, forward.weights_desc()}};
-  if (state_.has_bias()) {
-    loop.bias = plan.parameter(node, state_.bias());
-    arguments.emplace_back(DNNL_ARG_BIAS, state_.bias_desc());
-  }
-  arguments.emplace_back(DNNL_ARG_DST, forward.dst_desc());
-  loop.forward_product.emplace(RecurrentProduct::Forward(forward), arguments, forward.scratchpad_desc());
+  if (state_.has_bias()) loop.bias = plan.parameter(node, state_.bias());
+  loop.forward_product.emplace(RecurrentProduct::moving(forward));
   loop.scratch = plan.allocate_bytes(forward.scratchpad_desc().get_size() + 1);
   std::vector<Ref> uses{loop.gates, loop.product, loop.h, loop.weight.ref, loop.y.ref, loop.scratch};
   uses.push_back(loop.gru ? loop.candidate : loop.c);
   if (loop.bias) uses.push_back(loop.bias.ref);
   if (loop.tokens) uses.push_back(loop.tokens.ref);
   if (loop.dropout) uses.insert(uses.end(), {loop.dropped, loop.factors});
-  with_stored_type(gates_.desc, [&](auto zero) {
+  for (const Ref ref : input_.uses()) uses.push_back(ref);
+  with_stored_type(input_.gates().desc, [&](auto zero) {
     plan.add_kernel(
         node, "forward recurrent",
         [shared = loop_](const Frame& frame) { shared->run_forward<decltype(zero)>(frame); }, uses, spec_.y,
         static_cast<double>(length) * state_.flops());
-  });
-}
-
-/// Draws the masks, and sets x_.
-void Direction::drop_out(PlanBuilder& plan, const Node& node) {
-  const RecurrentOptions& o = spec_.options;
-  const SequenceExtents in = spec_.in;
-  x_ = spec_.x;
-  x_.desc = rows_desc(in, plan.stored());
-  if (!plan.training(node) || (o.dropout == 0 && o.recurrent_dropout == 0)) return;
-  const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count); };
-  const Ref keep = plan.allocate_bytes(bytes(in.samples * std::max(in.features, o.units)));
-  if (o.recurrent_dropout > 0) {
-    const Ref factors = loop_->factors;
-    const std::uint32_t stream = mask_stream(node, spec_.number, Mask::kState);
-    plan.add_kernel(node, "mask of the state",
-                    [=](const Frame& frame) {
-                      draw_recurrent_factors(frame, in.samples, o.units, o.recurrent_dropout, stream,
-                                             address<float>(frame, factors),
-                                             address<std::uint8_t>(frame, keep));
-                    },
-                    {factors, keep}, {});
-  }
-  if (o.dropout == 0) return;
-  const Tensor from = x_;
-  const Tensor to = x_ = plan.allocate(x_.desc);
-  const Ref factors = input_factors_ = plan.allocate_bytes(bytes(in.samples * in.features) * sizeof(float));
-  const std::uint32_t stream = mask_stream(node, spec_.number, Mask::kInput);
-  with_stored_type(x_.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "dropout of the input",
-        [=](const Frame& frame) {
-          auto* const f = address<float>(frame, factors);
-          draw_recurrent_factors(frame, in.samples, in.features, o.dropout, stream, f,
-                                 address<std::uint8_t>(frame, keep));
-          kernels<RecurrentKernels<T>>().scale_time_steps(frame.at<T>(from), f, in.length,
-                                                          in.samples * in.features, frame.at<T>(to));
-        },
-        {from.ref, to.ref, factors, keep}, to);
   });
 }
 
@@ -271,11 +225,7 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
   }
   const auto back = state_.backward_data(plan, node, kFloat);
   loop.back_weight = plan.working(node, state_.weight(), back.weights_desc());
-  loop.back_product.emplace(RecurrentProduct::BackwardData(back),
-                            std::vector<std::pair<int, Desc>>{{DNNL_ARG_DIFF_DST, state_.gradient()},
-                                                              {DNNL_ARG_WEIGHTS, back.weights_desc()},
-                                                              {DNNL_ARG_DIFF_SRC, back.diff_src_desc()}},
-                            back.scratchpad_desc());
+  loop.back_product.emplace(RecurrentProduct::moving(back));
   loop.back_scratch = plan.allocate_bytes(back.scratchpad_desc().get_size() + 1);
   std::vector<Ref> uses{loop.gates,           loop.h,           dy.ref, loop.dh, loop.back,
                         loop.back_weight.ref, loop.back_scratch};
@@ -283,29 +233,25 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
   uses.push_back(loop.gru ? loop.recurrent_gates : loop.dc);
   if (loop.tokens) uses.push_back(loop.tokens.ref);
   if (loop.dropout) uses.insert(uses.end(), {loop.dropped, loop.factors});
-  with_stored_type(gates_.desc, [&](auto zero) {
+  with_stored_type(input_.gates().desc, [&](auto zero) {
     plan.add_kernel(
         node, "backward recurrent",
-        [shared = loop_](const Frame& frame) { shared->run_backward<decltype(zero)>(frame); }, uses, gates_,
-        static_cast<double>(in.length - 1) * state_.flops());
+        [shared = loop_](const Frame& frame) { shared->run_backward<decltype(zero)>(frame); }, uses,
+        input_.gates(), static_cast<double>(in.length - 1) * state_.flops());
   });
 
   // Weights of the state: the gradient at time step t belongs to the state that this step read.
   RecurrentProduct all(plan, node, state_.weight(), state_.bias(), in.length * in.samples, loop.units, width_,
                        kFloat);
   const auto state_weights = all.backward_weights(plan, node);
-  std::vector<std::pair<int, Desc>> arguments{{DNNL_ARG_SRC, all.x()}, {DNNL_ARG_DIFF_DST, all.gradient()}};
   const Tensor dweight = plan.gradient_of(node, state_.weight());
   Tensor dbias;
   std::vector<std::size_t> completes{plan.slot(node, state_.weight())};
   if (all.has_bias()) {
     dbias = plan.gradient_of(node, all.bias());
-    arguments.emplace_back(DNNL_ARG_DIFF_BIAS, all.bias_desc());
     completes.push_back(plan.slot(node, all.bias()));
   }
-  arguments.emplace_back(DNNL_ARG_DIFF_WEIGHTS, dweight.desc);
-  const auto moving = std::make_shared<MovingPrimitive>(RecurrentProduct::BackwardWeights(state_weights),
-                                                        arguments, state_weights.scratchpad_desc());
+  const auto moving = std::make_shared<MovingPrimitive>(RecurrentProduct::moving(state_weights));
   const Ref weights_scratch = plan.allocate_bytes(state_weights.scratchpad_desc().get_size() + 1);
   const Ref gradients = loop.gru ? loop.recurrent_gates : loop.gates;
   const Ref seen = loop.seen();
@@ -313,44 +259,15 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
   if (dbias) weight_uses.push_back(dbias.ref);
   const std::size_t skipped =
       static_cast<std::size_t>(loop.before(0) * loop.rows()) * dnnl::memory::data_type_size(type);
-  const bool has_bias = all.has_bias();
   plan.add_kernel(
       node, "backward recurrent weights",
       [=](const Frame& frame) {
-        const std::byte* states = frame.address(seen) + skipped;
-        if (has_bias) {
-          moving->run({states, frame.address(gradients), frame.address(dbias.ref), frame.address(dweight.ref),
-                       frame.address(weights_scratch)});
-        } else {
-          moving->run(
-              {states, frame.address(gradients), frame.address(dweight.ref), frame.address(weights_scratch)});
-        }
+        moving->run({frame.address(seen) + skipped, frame.address(gradients), frame.address(dbias.ref),
+                     frame.address(dweight.ref), frame.address(weights_scratch)});
       },
       weight_uses, dweight, all.flops(), completes);
 
-  // Weights of the input.
-  input_.steps().add_backward_weights<RecurrentProduct::BackwardWeights>(input_.backward_weights(plan, node),
-                                                                         x_, gates_);
-  const std::size_t from = node.inputs[0];
-  if (!plan.needs_gradient(from)) return;
-  Tensor dx = input_.steps().add_backward_data<RecurrentProduct::BackwardData>(
-      input_.backward_data(plan, node, type), gates_);
-  if (spec_.options.dropout > 0) {
-    const Ref factors = input_factors_;
-    with_stored_type(dx.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(
-          node, "backward dropout of the input",
-          [=](const Frame& frame) {
-            kernels<RecurrentKernels<T>>().scale_time_steps(frame.at<T>(dx), address<float>(frame, factors),
-                                                            in.length, in.samples * in.features,
-                                                            frame.at<T>(dx));
-          },
-          {dx.ref, factors}, dx);
-    });
-  }
-  dx.desc = time_major_desc(in, type);
-  plan.add_gradient(from, dx, node);
+  input_.add_backward(plan, node);
 }
 
 }  // namespace convoke::nn

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "convoke/nn/layers/recurrent.hpp"
+#include "nn/layers/recurrent_input.hpp"
 #include "nn/layers/recurrent_product.hpp"
 #include "nn/plan/plan_builder.hpp"
 #include "nn/plan/time_major.hpp"
@@ -18,14 +19,16 @@ struct DirectionSpec {
   RecurrentOptions options;
   SequenceExtents in{};  ///< extents of x
   Tensor x;              ///< (L, N, F)
-  Tensor tokens;         ///< (N, L), or empty
+  Tensor tokens;         ///< (N, L) that mask time steps, or empty
+  Tensor embedded;       ///< (N, L) in [0, vocabulary): x has equal rows for equal ones; or empty
+  std::int64_t vocabulary = 0;
   Tensor y;  ///< (L, N, directions U), or (N, directions U); this direction writes its own columns
 };
 
-/// One direction of a recurrent layer. One product computes the input's part of all time steps. A loop over
-/// them then adds the state's part and applies the cell; backward runs in the opposite order. (oneDNN's RNN
-/// primitives work in the same way. Our own loop can also mask and drop, and stores weights as dense layers
-/// do.)
+/// One direction of a recurrent layer. RecurrentInput computes the input's part of all time steps. A loop
+/// over them then adds the state's part and applies the cell; backward runs in the opposite order. (oneDNN's
+/// RNN primitives work in the same way. Our own loop can also mask and drop, and stores weights as dense
+/// layers do.) No product is computed for a time step that all samples mask.
 class Direction {
  public:
   /// Adds the forward steps.
@@ -35,14 +38,11 @@ class Direction {
 
  private:
   struct Loop;
-  void drop_out(PlanBuilder& plan, const Node& node);
 
   DirectionSpec spec_;
   std::int64_t width_;  ///< width of all gates: G U
-  RecurrentProduct input_, state_;
-  Tensor x_;      ///< what the input's product reads: x after dropout
-  Tensor gates_;  ///< (L N, G U)
-  Ref input_factors_{};
+  RecurrentInput input_;
+  RecurrentProduct state_;
   std::shared_ptr<Loop> loop_;
 };
 

@@ -27,6 +27,20 @@ RecurrentProduct::RecurrentProduct(PlanBuilder& plan, const Node& node, std::str
   });
 }
 
+RecurrentProduct RecurrentProduct::with_rows(std::int64_t rows) const {
+  RecurrentProduct other = *this;
+  const auto resized = [&](const Desc& all) {
+    return Desc({rows, dims_of(all)[1]}, type_of(all), Format::nc);
+  };
+  other.x_ = resized(x_);
+  other.y_ = resized(y_);
+  other.gradient_ = resized(gradient_);
+  other.flops_ = flops_ / static_cast<double>(dims_of(x_)[0]) * static_cast<double>(rows);
+  other.forward_ = forward_desc<Forward>(attributes(), prop_kind::forward_training, other.x_,
+                                         forward_.weights_desc(), bias_desc(), other.y_);
+  return other;
+}
+
 RecurrentProduct::Forward::primitive_desc RecurrentProduct::hint(const Desc& weight) const {
   return forward_desc<Forward>(attributes(), prop_kind::forward_training, x_, weight, bias_desc(), gradient_);
 }
@@ -43,12 +57,39 @@ RecurrentProduct::BackwardWeights::primitive_desc RecurrentProduct::backward_wei
 }
 
 RecurrentProduct::BackwardData::primitive_desc RecurrentProduct::backward_data(const PlanBuilder& plan,
-                                                                               const Node& node,
-                                                                               Type type) const {
+                                                                               const Node& node, Type type,
+                                                                               const Desc& weights) const {
   const Desc layout = plan.parameter(node, weight_name_).desc;
   const Desc dx(dims_of(x_), type, Format::nc);
   return backward_desc<BackwardData>(attributes(), hint(type_ == kFloat ? layout : forward_.weights_desc()),
-                                     dx, weighted_.any_weight(), gradient_);
+                                     dx, weights.get_size() == 0 ? weighted_.any_weight() : weights,
+                                     gradient_);
+}
+
+MovingPrimitive RecurrentProduct::moving(const Forward::primitive_desc& forward) {
+  return {Forward(forward),
+          {{DNNL_ARG_SRC, forward.src_desc()},
+           {DNNL_ARG_WEIGHTS, forward.weights_desc()},
+           {DNNL_ARG_BIAS, forward.bias_desc()},
+           {DNNL_ARG_DST, forward.dst_desc()}},
+          forward.scratchpad_desc()};
+}
+
+MovingPrimitive RecurrentProduct::moving(const BackwardWeights::primitive_desc& backward) {
+  return {BackwardWeights(backward),
+          {{DNNL_ARG_SRC, backward.src_desc()},
+           {DNNL_ARG_DIFF_DST, backward.diff_dst_desc()},
+           {DNNL_ARG_DIFF_BIAS, backward.diff_bias_desc()},
+           {DNNL_ARG_DIFF_WEIGHTS, backward.diff_weights_desc()}},
+          backward.scratchpad_desc()};
+}
+
+MovingPrimitive RecurrentProduct::moving(const BackwardData::primitive_desc& backward) {
+  return {BackwardData(backward),
+          {{DNNL_ARG_DIFF_DST, backward.diff_dst_desc()},
+           {DNNL_ARG_WEIGHTS, backward.weights_desc()},
+           {DNNL_ARG_DIFF_SRC, backward.diff_src_desc()}},
+          backward.scratchpad_desc()};
 }
 
 }  // namespace convoke::nn

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "nn/layers/weighted_primitive.hpp"
+#include "nn/plan/moving_primitive.hpp"
 
 namespace convoke::nn {
 
@@ -19,13 +20,20 @@ class RecurrentProduct {
   RecurrentProduct(PlanBuilder& plan, const Node& node, std::string weight, std::string bias,
                    std::int64_t rows, std::int64_t in, std::int64_t out, Type y);
 
+  /// Returns this product for another number of rows, with this one's layouts of the weights.
+  RecurrentProduct with_rows(std::int64_t rows) const;
+
   const Forward::primitive_desc& forward() const { return forward_; }
   BackwardWeights::primitive_desc backward_weights(const PlanBuilder& plan, const Node& node) const;
-  /// dx is stored as `type`.
-  BackwardData::primitive_desc backward_data(const PlanBuilder& plan, const Node& node, Type type) const;
+  /// dx is stored as `type`. `weights`: the layout from which it reads them; by default oneDNN chooses.
+  BackwardData::primitive_desc backward_data(const PlanBuilder& plan, const Node& node, Type type,
+                                             const Desc& weights = {}) const;
 
-  /// Returns its steps in a plan, in which it runs once.
-  const WeightedPrimitive& steps() const { return weighted_; }
+  /// Return a primitive that runs with {x, weights, bias, y, scratch}, {x, dy, dbias, dweight, scratch} or
+  /// {dy, weights, dx, scratch}. Without bias its address is not read.
+  static MovingPrimitive moving(const Forward::primitive_desc& forward);
+  static MovingPrimitive moving(const BackwardWeights::primitive_desc& backward);
+  static MovingPrimitive moving(const BackwardData::primitive_desc& backward);
 
   bool has_bias() const { return weighted_.has_bias(); }
   const std::string& weight() const { return weight_name_; }
