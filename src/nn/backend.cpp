@@ -19,9 +19,11 @@ Backend backend() {
   const bool avx512 = isa.find("avx512") != std::string::npos || isa.find("avx10") != std::string::npos;
   const bool bf16 = isa.find("bf16") != std::string::npos || isa.find("amx") != std::string::npos ||
                     isa.find("avx10") != std::string::npos || isa.find("fp16") != std::string::npos;
+  const bool amx = isa.find("amx") != std::string::npos;
   return {.version = fmt::format("{}.{}.{}", version.major, version.minor, version.patch),
           .instruction_set = isa,
           .avx512 = avx512,
+          .amx = avx512 && amx,
           .native_bf16 = avx512 && bf16,
           .emulates_bf16 = avx512 && !bf16};
 }

@@ -15,7 +15,7 @@ WinogradShape shape(std::int64_t samples, std::int64_t in, std::int64_t out, std
 }
 
 bool automatic(Pass pass, const WinogradShape& shape) {
-  return prefers_winograd(pass, shape, ConvolutionChoice::kAuto);
+  return prefers_winograd(pass, shape, kFloat, ConvolutionChoice::kAuto);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ TEST_CASE("auto chooses the algorithm that was measured to be faster") {
 
 TEST_CASE("a forced choice does not depend on the shape") {
   for (const Pass pass : kPasses) {
-    CHECK(prefers_winograd(pass, shape(1, 16, 16, 3, 0), ConvolutionChoice::kWinograd));
-    CHECK_FALSE(prefers_winograd(pass, shape(64, 64, 64, 28, 1), ConvolutionChoice::kDirect));
+    CHECK(prefers_winograd(pass, shape(1, 16, 16, 3, 0), kFloat, ConvolutionChoice::kWinograd));
+    CHECK_FALSE(prefers_winograd(pass, shape(64, 64, 64, 28, 1), kFloat, ConvolutionChoice::kDirect));
   }
 }

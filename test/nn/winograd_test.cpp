@@ -77,23 +77,23 @@ struct Convolution {
   }
 
   void forward(bool relu, bool biased) {
-    kernels->forward(shape, x.values.data(), shape.by_pieces() ? weight.data() : u.data(),
-                     biased ? bias.data() : nullptr, relu, y.values.data(), scratch.data());
+    kernels->fp32.forward(shape, x.values.data(), shape.by_pieces() ? weight.data() : u.data(),
+                          biased ? bias.data() : nullptr, relu, y.values.data(), scratch.data());
   }
   void data_gradient(bool gated) {
-    kernels->data_gradient(shape, dy.values.data(), gated ? gate.values.data() : nullptr,
-                           shape.by_pieces() ? weight.data() : transposed.data(), dx.values.data(),
-                           scratch.data());
+    kernels->fp32.data_gradient(shape, dy.values.data(), gated ? gate.values.data() : nullptr,
+                                shape.by_pieces() ? weight.data() : transposed.data(), dx.values.data(),
+                                scratch.data());
   }
   void weight_gradient(bool gated, bool biased) {
-    kernels->weight_gradient(shape, x.values.data(), dy.values.data(), gated ? gate.values.data() : nullptr,
-                             dweight.data(), biased ? dbias.data() : nullptr, nullptr, nullptr,
-                             scratch.data());
+    kernels->fp32.weight_gradient(shape, x.values.data(), dy.values.data(),
+                                  gated ? gate.values.data() : nullptr, dweight.data(),
+                                  biased ? dbias.data() : nullptr, nullptr, nullptr, scratch.data());
   }
   void both_gradients(bool gated, bool biased) {
-    kernels->weight_gradient(shape, x.values.data(), dy.values.data(), gated ? gate.values.data() : nullptr,
-                             dweight.data(), biased ? dbias.data() : nullptr, transposed.data(),
-                             dx.values.data(), scratch.data());
+    kernels->fp32.weight_gradient(
+        shape, x.values.data(), dy.values.data(), gated ? gate.values.data() : nullptr, dweight.data(),
+        biased ? dbias.data() : nullptr, transposed.data(), dx.values.data(), scratch.data());
   }
 
   std::size_t weight_at(std::int64_t k, std::int64_t c, std::int64_t a, std::int64_t b) const {
@@ -329,6 +329,41 @@ TEST_CASE("both gradients in one pass equal those of two passes bit for bit") {
       }
     }
     CHECK_FALSE(kernels->joins_gradients(Convolution(*kernels, 1, 1, panel + 1, 5, 5, 1, 1, 1, 1).shape));
+  }
+}
+
+TEST_CASE("in bf16 the passes compute the same, and round what they write") {
+  const auto rounded = [](AlignedBuffer<float>& values) {
+    std::vector<Bf16> stored(values.span().begin(), values.span().end());
+    std::copy(stored.begin(), stored.end(), values.data());
+    return stored;
+  };
+  for (const WinogradKernels* kernels : available()) {
+    const std::int64_t panel = kernels->block == 16 ? 4 : 2;
+    Convolution c(*kernels, 3, 3, panel, 11, 13, 1, 0, 2, 1);
+    const std::vector<Bf16> x = rounded(c.x.values), dy = rounded(c.dy.values), gate = rounded(c.gate.values);
+    std::vector<Bf16> y(c.y.values.size()), dx(x.size()), other_dx(x.size());
+    std::vector<float> dweight(c.dweight.size()), dbias(c.dbias.size());
+    kernels->bf16.forward(c.shape, x.data(), c.u.data(), c.bias.data(), true, y.data(), c.scratch.data());
+    kernels->bf16.weight_gradient(c.shape, x.data(), dy.data(), gate.data(), dweight.data(), dbias.data(),
+                                  c.transposed.data(), dx.data(), c.scratch.data());
+    kernels->bf16.data_gradient(c.shape, dy.data(), gate.data(), c.transposed.data(), other_dx.data(),
+                                c.scratch.data());
+    c.forward(true, true);
+    c.both_gradients(true, true);
+    CHECK(std::equal(dweight.begin(), dweight.end(), c.dweight.data()));
+    CHECK(std::equal(dbias.begin(), dbias.end(), c.dbias.data()));
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      if (y[i].bits != Bf16(c.y.values.data()[i]).bits) FAIL_CHECK("y " << i);
+    }
+    double error = 0, size = 0;
+    for (std::size_t i = 0; i < dx.size(); ++i) {
+      if (dx[i].bits != other_dx[i].bits) FAIL_CHECK("dx " << i);
+      const double expected = c.dx.values.data()[i];
+      error += (dx[i] - expected) * (dx[i] - expected);
+      size += expected * expected;
+    }
+    CHECK(std::sqrt(error / size) < 0.005);
   }
 }
 

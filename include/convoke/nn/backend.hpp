@@ -10,6 +10,7 @@ struct Backend {
   std::string version;          ///< oneDNN's version: "2.6.3"
   std::string instruction_set;  ///< the instruction set that oneDNN uses: "avx512_core_bf16"
   bool avx512 = false;          ///< the instruction set is AVX-512 or above
+  bool amx = false;             ///< it multiplies bf16 in tiles
   bool native_bf16 = false;     ///< the processor multiplies bf16: AVX512_BF16 or AMX
   /// the processor has AVX-512, with which oneDNN computes bf16, slower than fp32
   bool emulates_bf16 = false;

@@ -83,7 +83,7 @@ BackwardData::primitive_desc Convolution::data_pass(const Desc& weight, const De
 std::optional<WinogradConvolution> Convolution::fit_winograd() const {
   const WinogradKernels* kernels = winograd_kernels();
   const Conv2dOptions& o = spec_.options;
-  if (kernels == nullptr || geometry_.type != kFloat) return std::nullopt;
+  if (kernels == nullptr) return std::nullopt;
   if (!(o.kernel == Extent(3) && o.stride == Extent(1) && o.dilation == Extent(1)) || o.groups != 1)
     return std::nullopt;
   if (spec_.in[0] % kernels->block != 0 || o.filters % kernels->block != 0) return std::nullopt;
@@ -101,9 +101,11 @@ std::optional<WinogradConvolution> Convolution::fit_winograd() const {
 
 /// Forward may reorder its input and weights into the blocks of the kernels; backward uses them as they are.
 bool Convolution::by_winograd(Pass pass) const {
-  if (!winograd_ || !prefers_winograd(pass, winograd_->shape, plan_->options().convolution)) return false;
+  if (!winograd_ || !prefers_winograd(pass, winograd_->shape, geometry_.type, plan_->options().convolution))
+    return false;
   if (pass == Pass::kForward) return true;
-  return x_.desc == winograd_image(dims_of(x_.desc)) && y_.desc == winograd_image(dims_of(y_.desc)) &&
+  return x_.desc == winograd_image(dims_of(x_.desc), geometry_.type) &&
+         y_.desc == winograd_image(dims_of(y_.desc), geometry_.type) &&
          plan_->parameter(*node_, spec_.weight).desc == winograd_weight(weight_dims());
 }
 
@@ -125,11 +127,13 @@ Convolution::Convolution(PlanBuilder& plan, const Node& node, const Tensor& x, C
 void Convolution::forward_winograd(const Tensor& x) {
   PlanBuilder& plan = *plan_;
   const Node& node = *node_;
-  x_ = plan.reordered(x, winograd_image(dims_of(x.desc)), node);
-  y_ = plan.allocate(
-      winograd_image({plan.samples(), spec_.options.filters, geometry_.height, geometry_.width}));
-  forward_weight_ = winograd_weight(weight_dims());
-  weighted_.prefer(forward_weight_);
+  x_ = plan.reordered(x, winograd_image(dims_of(x.desc), geometry_.type), node);
+  y_ = plan.allocate(winograd_image(
+      {plan.samples(), spec_.options.filters, geometry_.height, geometry_.width}, geometry_.type));
+  const Desc weight = winograd_weight(weight_dims());
+  // A direct pass of backward may need a direct forward as a hint, whose weights are in bf16.
+  forward_weight_ = geometry_.type == kFloat ? weight : weighted_.any_weight();
+  weighted_.prefer(weight);
   add_winograd_forward(plan, node, *winograd_, x_, y_);
   finish_forward();
 }

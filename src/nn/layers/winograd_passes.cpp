@@ -11,8 +11,9 @@ namespace {
 std::optional<Ref> place_of(const Tensor& tensor) {
   return tensor ? std::optional(tensor.ref) : std::nullopt;
 }
-float* at_or_null(const Frame& frame, const std::optional<Ref>& place) {
-  return place ? frame.at(*place) : nullptr;
+template <class T = float>
+T* at_or_null(const Frame& frame, const std::optional<Ref>& place) {
+  return place ? reinterpret_cast<T*>(frame.address(*place)) : nullptr;
 }
 
 Ref scratch_of(PlanBuilder& plan, std::int64_t floats) {
@@ -46,7 +47,10 @@ void share_samples(const WinogradShape& shape, const Scratch& scratch, const Wor
       scratch.threads);
 }
 
-float* moved(float* memory, std::int64_t by) { return memory == nullptr ? nullptr : memory + by; }
+template <class T>
+T* moved(T* memory, std::int64_t by) {
+  return memory == nullptr ? nullptr : memory + by;
+}
 
 /// Returns the memory from which the kernels read the weights: the parameter, or its form `kind`.
 Tensor weights_of(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
@@ -63,8 +67,8 @@ std::vector<Ref> with(std::vector<Ref> uses, const std::optional<Ref>& gate) {
 
 }  // namespace
 
-Desc winograd_image(const Dims& dims) {
-  return {dims, kFloat, winograd_kernels()->block == 16 ? Format::nChw16c : Format::nChw8c};
+Desc winograd_image(const Dims& dims, Type type) {
+  return {dims, type, winograd_kernels()->block == 16 ? Format::nChw16c : Format::nChw8c};
 }
 
 Desc winograd_weight(const Dims& dims) {
@@ -78,16 +82,20 @@ void add_winograd_forward(PlanBuilder& plan, const Node& node, const WinogradCon
   std::optional<Ref> bias;
   if (!convolution.bias.empty()) bias = plan.parameter(node, convolution.bias).ref;
   const Scratch scratch(plan, convolution.shape);
-  plan.add_kernel(
-      node, "forward",
-      [=, &kernels, shape = convolution.shape, relu = convolution.relu](const Frame& frame) {
-        share_samples(shape, scratch,
-                      [&](const WinogradShape& part, std::int64_t in, std::int64_t out, std::int64_t own) {
-                        kernels.forward(part, frame.at(x) + in, frame.at(weights), at_or_null(frame, bias),
-                                        relu, frame.at(y) + out, frame.at(scratch.ref) + own);
-                      });
-      },
-      {x.ref, weights.ref, scratch.ref, y.ref}, y, convolution.flops, {}, kernels.name);
+  with_stored_type(x.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "forward",
+        [=, run = kernels.passes<T>().forward, shape = convolution.shape,
+         relu = convolution.relu](const Frame& frame) {
+          share_samples(shape, scratch,
+                        [&](const WinogradShape& part, std::int64_t in, std::int64_t out, std::int64_t own) {
+                          run(part, frame.at<T>(x) + in, frame.at(weights), at_or_null(frame, bias), relu,
+                              frame.at<T>(y) + out, frame.at(scratch.ref) + own);
+                        });
+        },
+        {x.ref, weights.ref, scratch.ref, y.ref}, y, convolution.flops, {}, kernels.name);
+  });
 }
 
 namespace {
@@ -113,16 +121,18 @@ Tensor add_gradients(PlanBuilder& plan, const Node& node, const WinogradConvolut
   }
   const Ref scratch = scratch_of(plan, kernels.gradient_scratch_floats(convolution.shape));
   uses.push_back(scratch);
-  plan.add_kernel(
-      node, joined ? "backward weights, data" : "backward weights",
-      [=, &kernels, shape = convolution.shape, gate = place_of(gate), weights = place_of(weights),
-       dx = place_of(dx)](const Frame& frame) {
-        kernels.weight_gradient(shape, frame.at(x), frame.at(dy), at_or_null(frame, gate), frame.at(dw),
-                                at_or_null(frame, dbias), at_or_null(frame, weights), at_or_null(frame, dx),
-                                frame.at(scratch));
-      },
-      with(std::move(uses), place_of(gate)), dw, (joined ? 2 : 1) * convolution.flops, std::move(completes),
-      kernels.name);
+  with_stored_type(x.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, joined ? "backward weights, data" : "backward weights",
+        [=, run = kernels.passes<T>().weight_gradient, shape = convolution.shape, gate = place_of(gate),
+         weights = place_of(weights), dx = place_of(dx)](const Frame& frame) {
+          run(shape, frame.at<T>(x), frame.at<T>(dy), at_or_null<T>(frame, gate), frame.at(dw),
+              at_or_null(frame, dbias), at_or_null(frame, weights), at_or_null<T>(frame, dx),
+              frame.at(scratch));
+        },
+        with(uses, place_of(gate)), dw, (joined ? 2 : 1) * convolution.flops, completes, kernels.name);
+  });
   return dx;
 }
 
@@ -144,18 +154,21 @@ Tensor add_winograd_data_gradient(PlanBuilder& plan, const Node& node, const Win
   const Tensor weights = weights_of(plan, node, convolution, WeightForm::Kind::kWinogradTransposed);
   const Tensor dx = plan.allocate(x);
   const Scratch scratch(plan, convolution.shape);
-  plan.add_kernel(
-      node, "backward data",
-      [=, &kernels, shape = convolution.shape, gate = place_of(gate)](const Frame& frame) {
-        share_samples(shape, scratch,
-                      [&](const WinogradShape& part, std::int64_t in, std::int64_t out, std::int64_t own) {
-                        kernels.data_gradient(part, frame.at(dy) + out, moved(at_or_null(frame, gate), out),
-                                              frame.at(weights), frame.at(dx) + in,
-                                              frame.at(scratch.ref) + own);
-                      });
-      },
-      with({dy.ref, weights.ref, scratch.ref, dx.ref}, place_of(gate)), dx, convolution.flops, {},
-      kernels.name);
+  with_stored_type(x, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "backward data",
+        [=, run = kernels.passes<T>().data_gradient, shape = convolution.shape,
+         gate = place_of(gate)](const Frame& frame) {
+          share_samples(shape, scratch,
+                        [&](const WinogradShape& part, std::int64_t in, std::int64_t out, std::int64_t own) {
+                          run(part, frame.at<T>(dy) + out, moved(at_or_null<T>(frame, gate), out),
+                              frame.at(weights), frame.at<T>(dx) + in, frame.at(scratch.ref) + own);
+                        });
+        },
+        with({dy.ref, weights.ref, scratch.ref, dx.ref}, place_of(gate)), dx, convolution.flops, {},
+        kernels.name);
+  });
   return dx;
 }
 

@@ -14,8 +14,9 @@ struct WinogradConvolution {
   double flops = 0;          ///< of one pass, as the direct convolution counts
 };
 
-/// Return the layouts of images (N, C, H, W) and weights (K, C, 3, 3). The kernels must exist.
-Desc winograd_image(const Dims& dims);
+/// Return the layouts of images (N, C, H, W), stored as `type`, and of weights (K, C, 3, 3). The kernels must
+/// exist.
+Desc winograd_image(const Dims& dims, Type type);
 Desc winograd_weight(const Dims& dims);
 
 void add_winograd_forward(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,

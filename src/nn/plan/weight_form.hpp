@@ -40,8 +40,8 @@ std::int64_t depthwise_block(const Desc& weight);
 enum class Pass { kForward, kBackwardData, kBackwardWeights };
 
 /// True if this pass should use the Winograd kernels, which must support the shape, instead of oneDNN's
-/// direct ones. A pure function of shape and choice, never of a timing, so that equal runs give equal
-/// results.
-bool prefers_winograd(Pass pass, const WinogradShape& shape, ConvolutionChoice choice);
+/// direct ones, for images that are stored as `type`. A function of its arguments and the instruction set,
+/// never of a timing, so that equal runs give equal results.
+bool prefers_winograd(Pass pass, const WinogradShape& shape, Type type, ConvolutionChoice choice);
 
 }  // namespace convoke::nn

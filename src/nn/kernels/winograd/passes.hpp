@@ -16,10 +16,10 @@ inline std::int64_t plane_of(std::int64_t sample, std::int64_t blocks, std::int6
 
 /// Prefetches the 4 x 4 pixels from (row, column), to be read or written. Some may lie outside the plane: a
 /// prefetch never fails.
-template <bool write>
-[[gnu::always_inline]] inline void fetch_pixels(const float* plane, std::int64_t width, std::int64_t row,
+template <bool write, class T>
+[[gnu::always_inline]] inline void fetch_pixels(const T* plane, std::int64_t width, std::int64_t row,
                                                 std::int64_t column) {
-  const float* const corner = plane + (row * width + column) * kLanes;
+  const T* const corner = plane + (row * width + column) * kLanes;
 #pragma GCC unroll 4
   for (int a = 0; a < 4; ++a) {
 #pragma GCC unroll 4
@@ -28,8 +28,8 @@ template <bool write>
 }
 
 /// Computes the points of a block's x, as rows.
-inline void transform_inputs(const WinogradShape& s, const TileBlock& block, const float* x,
-                             const PointValues& points) {
+template <class T>
+void transform_inputs(const WinogradShape& s, const TileBlock& block, const T* x, const PointValues& points) {
   for (std::int64_t c = 0; c < points.blocks; ++c) {
     for_each_tile(
         block, c, points.blocks,
@@ -39,8 +39,8 @@ inline void transform_inputs(const WinogradShape& s, const TileBlock& block, con
                               s.in_width, tile.row - s.top + 2, tile.column - s.left + 2);
         },
         [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
-          const Plane plane{x + plane_of(tile.sample, points.blocks, c, s.in_height, s.in_width), nullptr,
-                            s.in_height, s.in_width};
+          const Plane<T> plane{x + plane_of(tile.sample, points.blocks, c, s.in_height, s.in_width), nullptr,
+                               s.in_height, s.in_width};
           transform_input<decltype(rows)::value, decltype(columns)::value>(
               plane, tile.row - s.top, tile.column - s.left, points.rows(block, tile, c));
         });
@@ -49,9 +49,9 @@ inline void transform_inputs(const WinogradShape& s, const TileBlock& block, con
 
 /// Computes the points of a block's dy, as rows or as panels. Adds the sums of dy to `sums` (out channels),
 /// if not null.
-template <bool gated>
-inline void transform_gradients(const WinogradShape& s, const TileBlock& block, const float* dy,
-                                const float* gate, bool panels, const PointValues& points, float* sums) {
+template <bool gated, class T>
+void transform_gradients(const WinogradShape& s, const TileBlock& block, const T* dy, const T* gate,
+                         bool panels, const PointValues& points, float* sums) {
   for (std::int64_t k = 0; k < points.blocks; ++k) {
     Vec sum = zero();
     for_each_tile(
@@ -63,7 +63,7 @@ inline void transform_gradients(const WinogradShape& s, const TileBlock& block, 
         },
         [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
           const std::int64_t at = plane_of(tile.sample, points.blocks, k, s.out_height, s.out_width);
-          const Plane plane{dy + at, gated ? gate + at : nullptr, s.out_height, s.out_width};
+          const Plane<T> plane{dy + at, gated ? gate + at : nullptr, s.out_height, s.out_width};
           transform_gradient<decltype(rows)::value, decltype(columns)::value, gated>(
               plane, tile.row, tile.column,
               panels ? points.panels(block, tile, k) : points.rows(block, tile, k), sum);
@@ -72,10 +72,11 @@ inline void transform_gradients(const WinogradShape& s, const TileBlock& block, 
   }
 }
 
-inline void transform_gradients(const WinogradShape& s, const TileBlock& block, const float* dy,
-                                const float* gate, bool panels, const PointValues& points, float* sums) {
+template <class T>
+void transform_gradients(const WinogradShape& s, const TileBlock& block, const T* dy, const T* gate,
+                         bool panels, const PointValues& points, float* sums) {
   if (gate == nullptr) {
-    transform_gradients<false>(s, block, dy, nullptr, panels, points, sums);
+    transform_gradients<false, T>(s, block, dy, nullptr, panels, points, sums);
   } else {
     transform_gradients<true>(s, block, dy, gate, panels, points, sums);
   }
@@ -109,8 +110,9 @@ inline void multiply_weights(const WinogradShape& s, const PointValues& in, cons
   }
 }
 
-void forward(const WinogradShape& s, const float* x, const float* weights, const float* bias, bool rectified,
-             float* y, float* scratch) {
+template <class T>
+void forward(const WinogradShape& s, const T* x, const float* weights, const float* bias, bool rectified,
+             T* y, float* scratch) {
   const auto most = static_cast<int>(s.tiles_per_block());
   const PointValues in{scratch, s.in_channels / kLanes, most};
   const PointValues out{in.end(), s.out_channels / kLanes, most};
@@ -133,8 +135,8 @@ void forward(const WinogradShape& s, const float* x, const float* weights, const
 }
 
 /// Adds dx up from the points of a block's inputs.
-inline void spread_block(const WinogradShape& s, const TileBlock& block, const PointValues& points,
-                         float* dx) {
+template <class T>
+void spread_block(const WinogradShape& s, const TileBlock& block, const PointValues& points, T* dx) {
   for (std::int64_t c = 0; c < points.blocks; ++c) {
     for_each_tile(
         block, c, points.blocks,
@@ -150,8 +152,9 @@ inline void spread_block(const WinogradShape& s, const TileBlock& block, const P
   }
 }
 
-void data_gradient(const WinogradShape& s, const float* dy, const float* gate, const float* weights,
-                   float* dx, float* scratch) {
+template <class T>
+void data_gradient(const WinogradShape& s, const T* dy, const T* gate, const float* weights, T* dx,
+                   float* scratch) {
   const auto most = static_cast<int>(s.tiles_per_block());
   const PointValues in{scratch, s.out_channels / kLanes, most};
   const PointValues out{in.end(), s.in_channels / kLanes, most};
@@ -168,8 +171,9 @@ bool joins_gradients(const WinogradShape& s) {
   return !s.by_pieces() && s.out_channels % (kPanel * kLanes) == 0;
 }
 
-void weight_gradient(const WinogradShape& s, const float* x, const float* dy, const float* gate, float* dw,
-                     float* dbias, const float* weights, float* dx, float* scratch) {
+template <class T>
+void weight_gradient(const WinogradShape& s, const T* x, const T* dy, const T* gate, float* dw, float* dbias,
+                     const float* weights, T* dx, float* scratch) {
   const auto most = static_cast<int>(s.gradient_tiles_per_block());
   const PointValues in{scratch, s.in_channels / kLanes, most};
   const PointValues out{in.end(), s.out_channels / kLanes, most};

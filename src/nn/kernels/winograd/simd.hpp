@@ -3,6 +3,8 @@
 // file, because the same names have another meaning in the next one.
 #include <immintrin.h>
 
+#include "nn/kernels/bfloat16.hpp"
+
 namespace convoke::nn {
 namespace {
 
@@ -35,6 +37,18 @@ inline Vec where_positive(Vec gate, Vec value) {
 #endif
 
 constexpr int kLanes = sizeof(Vec) / sizeof(float);
+
+// Bf16 is converted as in bfloat16.hpp.
+using Halves [[gnu::vector_size(2 * kLanes)]] = std::uint16_t;
+using Words [[gnu::vector_size(4 * kLanes)]] = std::uint32_t;
+inline Vec load(const Bf16* at) {
+  Vec value;
+  widen_piece<Halves, Words>(at, reinterpret_cast<float*>(&value));
+  return value;
+}
+inline void store(Bf16* at, Vec value) {
+  narrow_piece<Halves, Words>(reinterpret_cast<const float*>(&value), at);
+}
 
 /// Loads kLanes values that are `stride` floats apart.
 inline Vec load_strided(const float* at, int stride) {

@@ -53,21 +53,22 @@ template <int rows, int columns, class Read>
 
 /// A plane of pixels, kLanes channels each, with zeroes around it. With a gate, only pixels with a positive
 /// gate count.
+template <class T>
 struct Plane {
-  const float* pixels;
-  const float* gate;
+  const T* pixels;
+  const T* gate;
   std::int64_t height, width;
 };
 
-template <bool gated>
-[[gnu::always_inline]] inline Vec pixel(const Plane& plane, std::int64_t at) {
+template <bool gated, class T>
+[[gnu::always_inline]] inline Vec pixel(const Plane<T>& plane, std::int64_t at) {
   const Vec value = load(plane.pixels + at);
   if constexpr (gated) return where_positive(load(plane.gate + at), value);
   return value;
 }
 
-template <int rows, int columns>
-[[gnu::always_inline]] inline void transform_input(const Plane& plane, std::int64_t top, std::int64_t left,
+template <int rows, int columns, class T>
+[[gnu::always_inline]] inline void transform_input(const Plane<T>& plane, std::int64_t top, std::int64_t left,
                                                    const Points& points) {
   const std::int64_t corner = (top * plane.width + left) * kLanes;
   if (top >= 0 && left >= 0 && top + rows + 2 <= plane.height && left + columns + 2 <= plane.width) {
@@ -87,9 +88,9 @@ template <int rows, int columns>
 }
 
 /// Computes the points of the gradient of a tile's outputs, and adds the gradient to a sum.
-template <int rows, int columns, bool gated>
-[[gnu::always_inline]] inline void transform_gradient(const Plane& plane, std::int64_t top, std::int64_t left,
-                                                      const Points& points, Vec& sum) {
+template <int rows, int columns, bool gated, class T>
+[[gnu::always_inline]] inline void transform_gradient(const Plane<T>& plane, std::int64_t top,
+                                                      std::int64_t left, const Points& points, Vec& sum) {
   Vec total = zero();
   transform_axes<rows, columns, rows + 2, columns + 2, Transform<rows>::gradient,
                  Transform<columns>::gradient>(
@@ -105,10 +106,10 @@ template <int rows, int columns, bool gated>
 }
 
 /// Computes a tile's outputs from its points, with bias and ReLU.
-template <int rows, int columns>
+template <int rows, int columns, class T>
 [[gnu::always_inline]] inline void transform_output(const Points& points, Vec bias, bool rectified,
                                                     std::int64_t height, std::int64_t width, std::int64_t top,
-                                                    std::int64_t left, float* plane) {
+                                                    std::int64_t left, T* plane) {
   // The points are stored by row, so the transform of rows comes first: a and b are swapped.
   transform_axes<columns + 2, rows + 2, columns, rows, Transform<columns>::output, Transform<rows>::output>(
       [&](int b, int a) __attribute__((always_inline)) { return load(points(6 * a + b)); },
@@ -120,12 +121,13 @@ template <int rows, int columns>
 }
 
 /// Adds the gradient of a tile's inputs, from its points. Tiles above and to the left have already written
-/// the pixels that they share with it; all other pixels are written for the first time.
-template <int rows, int columns>
+/// the pixels that they share with it; all other pixels are written for the first time. In bf16, a pixel of
+/// several tiles is rounded after each.
+template <int rows, int columns, class T>
 [[gnu::always_inline]] inline void spread_points(const Points& points, const WinogradShape& s,
-                                                 const Tile& tile, float* plane) {
+                                                 const Tile& tile, T* plane) {
   const std::int64_t top = tile.row - s.top, left = tile.column - s.left;
-  float* const corner = plane + (top * s.in_width + left) * kLanes;
+  T* const corner = plane + (top * s.in_width + left) * kLanes;
   const auto spread = [&](const auto& write) __attribute__((always_inline)) {
     transform_axes<columns + 2, rows + 2, columns + 2, rows + 2, Transform<columns>::spread,
                    Transform<rows>::spread>(
@@ -136,11 +138,11 @@ template <int rows, int columns>
   const bool inside =
       top >= 0 && left >= 0 && top + rows + 2 <= s.in_height && left + columns + 2 <= s.in_width;
   if (inside && tile.row > 0 && tile.column > 0) {
-    spread([&](int a, int b, float* at, Vec value)
+    spread([&](int a, int b, T* at, Vec value)
                __attribute__((always_inline)) { store(at, a < 2 || b < 2 ? load(at) + value : value); });
     return;
   }
-  spread([&](int a, int b, float* at, Vec value) __attribute__((always_inline)) {
+  spread([&](int a, int b, T* at, Vec value) __attribute__((always_inline)) {
     if (top + a < 0 || top + a >= s.in_height || left + b < 0 || left + b >= s.in_width) return;
     const bool shared = (a < 2 && tile.row > 0) || (b < 2 && tile.column > 0);
     store(at, shared ? load(at) + value : value);

@@ -55,7 +55,7 @@ bool WinogradShape::by_pieces() const { return weight_floats() * kFloatBytes > 4
 
 const WinogradKernels* winograd_kernels() {
   const WinogradKernels& here = kernels<WinogradKernels>();
-  return here.forward == nullptr ? nullptr : &here;
+  return here.fp32.forward == nullptr ? nullptr : &here;
 }
 
 }  // namespace convoke::nn

@@ -1,6 +1,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+
+#include "nn/kernels/bfloat16.hpp"
 
 namespace convoke::nn {
 
@@ -57,6 +60,23 @@ struct WinogradShape {
 /// above 0. Allocates nothing.
 ///
 /// Source: Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, arXiv:1509.09308.
+template <class T>
+struct WinogradPasses {
+  /// `weights`: U, or w if shape.by_pieces(). `bias` (K) may be null. `rectified`: y = max(y, 0).
+  void (*forward)(const WinogradShape& shape, const T* x, const float* weights, const float* bias,
+                  bool rectified, T* y, float* scratch);
+  /// `weights`: U^T, or w if shape.by_pieces(). Writes all of dx.
+  void (*data_gradient)(const WinogradShape& shape, const T* dy, const T* gate, const float* weights, T* dx,
+                        float* scratch);
+  /// Writes all of dw, with the layout of w, and of dbias (K), which may be null. `weights` and `dx` are null
+  /// or, if joins_gradients(), the arguments of data_gradient: its work is then done too, with the same
+  /// transform of dy and the same bits.
+  void (*weight_gradient)(const WinogradShape& shape, const T* x, const T* dy, const T* gate, float* dw,
+                          float* dbias, const float* weights, T* dx, float* scratch);
+};
+
+/// The passes over images that are stored as T, and what they share. They compute in float, and read weights
+/// as floats.
 struct WinogradKernels {
   std::int64_t block;  ///< neighboring channels in images, weights and vectors
   const char* name;    ///< "convoke:winograd_avx512"
@@ -71,18 +91,18 @@ struct WinogradKernels {
   void (*transform)(std::int64_t in_channels, std::int64_t out_channels, const float* w, float* u);
   void (*transform_transposed)(std::int64_t in_channels, std::int64_t out_channels, const float* w, float* u);
 
-  /// `weights`: U, or w if shape.by_pieces(). `bias` (K) may be null. `rectified`: y = max(y, 0).
-  void (*forward)(const WinogradShape& shape, const float* x, const float* weights, const float* bias,
-                  bool rectified, float* y, float* scratch);
-  /// `weights`: U^T, or w if shape.by_pieces(). Writes all of dx.
-  void (*data_gradient)(const WinogradShape& shape, const float* dy, const float* gate, const float* weights,
-                        float* dx, float* scratch);
-  /// Writes all of dw, with the layout of w, and of dbias (K), which may be null. `weights` and `dx` are null
-  /// or, if joins_gradients(), the arguments of data_gradient: its work is then done too, with the same
-  /// transform of dy and the same bits.
-  void (*weight_gradient)(const WinogradShape& shape, const float* x, const float* dy, const float* gate,
-                          float* dw, float* dbias, const float* weights, float* dx, float* scratch);
   bool (*joins_gradients)(const WinogradShape& shape);
+
+  WinogradPasses<float> fp32;
+  WinogradPasses<Bf16> bf16;
+  template <class T>
+  const WinogradPasses<T>& passes() const {
+    if constexpr (std::is_same_v<T, float>) {
+      return fp32;
+    } else {
+      return bf16;
+    }
+  }
 };
 
 /// Returns the kernels for the instruction set that is used here, AVX-512 or AVX2 (oneDNN's direct kernels

@@ -16,10 +16,9 @@ WinogradKernels kernels_for<kThisSet>() {
           gradient_scratch_floats,
           transform_weights,
           transform_weights_transposed,
-          forward,
-          data_gradient,
-          weight_gradient,
-          joins_gradients};
+          joins_gradients,
+          {forward<float>, data_gradient<float>, weight_gradient<float>},
+          {forward<Bf16>, data_gradient<Bf16>, weight_gradient<Bf16>}};
 #else
   return {};  // oneDNN's direct convolution is as fast without fused multiply-adds
 #endif
