@@ -186,6 +186,29 @@ EpochPlan EpochPlan::balanced(std::span<const std::uint32_t> ids, std::span<cons
   return EpochPlan(balanced_epoch(ids, labels, seed, epoch), seed, epoch, batch);
 }
 
+// Up to 16 runs of neighboring micro-batches are placed in the order of their numbers, read from the last bit
+// to the first.
+void EpochPlan::bucket_by_length(std::span<const std::int32_t> lengths, std::int64_t micro_batch) {
+  const auto reversed = [](std::uint32_t number) {
+    std::uint32_t result = 0;
+    for (int bit = 0; bit < 32; ++bit, number >>= 1) result = result << 1 | (number & 1);
+    return result;
+  };
+  for (std::int64_t step = 0; step < steps(); ++step) {
+    const auto first = order_.begin() + step * batch_;
+    Ids sorted(first, first + std::ssize(this->step(step)));
+    std::ranges::stable_sort(sorted, {}, [&](std::uint32_t id) { return lengths[id]; });
+    const std::int64_t run = micro_batch * std::max<std::int64_t>(1, std::ssize(sorted) / micro_batch / 16);
+    Ids runs = range(0, std::ssize(sorted) / run);
+    std::ranges::sort(runs, {}, reversed);
+    auto to = first;
+    for (const std::uint32_t i : runs) to = std::copy_n(sorted.begin() + i * run, run, to);
+    std::copy(sorted.begin() + std::ssize(runs) * run, sorted.end(), to);
+  }
+  repeats_.clear();
+  count_repeats();
+}
+
 void EpochPlan::count_repeats() {
   if (order_.empty()) return;
   std::vector<std::uint32_t> seen(std::size_t{1} + *std::max_element(order_.begin(), order_.end()));

@@ -115,6 +115,13 @@ constexpr std::array kDataKeys{
                  "Samples of a small class occur several times, augmented "
                  "differently each time; samples of a large class "
                  "take turns over the epochs"}),
+    key<&DataRecipe::samples, &train::SampleOptions::bucket_by_length>(
+        {.name = "bucket_by_length",
+         .effect = Effect::kNewResult,
+         .help =
+             "of texts: the samples of a step are sorted by length, so that a masked `lstm` or `gru` computes "
+             "fewer padded time steps. The gradient of the step stays the same up to rounding, unless the "
+             "network has batch norms, whose micro-batches then have other samples"}),
     DataKey{{.name = "window",
              .expected = "a size like \"256MiB\"",
              .effect = Effect::kNewResult,

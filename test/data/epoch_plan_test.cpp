@@ -59,6 +59,34 @@ TEST_CASE("the order depends only on ids, seed and epoch") {
   CHECK(order != order_of(EpochPlan(ids, 8, 3, 10)));
 }
 
+TEST_CASE("samples of a step are bucketed by length; every part of the step has short and long ones") {
+  const Ids ids = range(1000);
+  std::vector<std::int32_t> lengths;
+  for (const std::uint32_t id : ids) lengths.push_back(static_cast<std::int32_t>(id * 37 % 301));
+  const EpochPlan plain(ids, 7, 3, 256);
+  EpochPlan plan = plain;
+  plan.bucket_by_length(lengths, 8);
+  CHECK(order_of(plan) != order_of(plain));
+  for (std::int64_t s = 0; s < plan.steps(); ++s) {
+    const std::span<const std::uint32_t> step = plan.step(s);
+    CHECK(sorted({step.begin(), step.end()}) == sorted({plain.step(s).begin(), plain.step(s).end()}));
+    for (std::size_t first = 0; first + 8 <= step.size(); first += 8)
+      CHECK(lengths[step[first + 7]] - lengths[step[first]] < 30);
+    if (s == 3) continue;  // the rest
+    for (std::size_t quarter = 0; quarter < 4; ++quarter) {
+      double sum = 0;
+      for (std::size_t i = 0; i < 64; ++i) sum += lengths[step[64 * quarter + i]];
+      CHECK(std::abs(sum / 64 - 150) < 35);
+    }
+  }
+
+  const Ids twice{0, 1, 2, 0, 1, 2};
+  EpochPlan repeated(twice, 7, 0, 6);
+  repeated.bucket_by_length(lengths, 2);
+  CHECK(order_of(repeated) == Ids{0, 0, 2, 2, 1, 1});
+  CHECK(std::ranges::equal(repeated.repeats(0), Ids{0, 1, 0, 1, 0, 1}));
+}
+
 TEST_CASE("every sample is equally likely in every place") {
   // For the 3! orders of three samples over 6000 epochs, chi-square with 5 degrees of freedom stays below its
   // 99.99 % point.

@@ -70,6 +70,11 @@ class EpochPlan {
   static EpochPlan balanced(std::span<const std::uint32_t> ids, std::span<const std::int32_t> labels,
                             std::uint64_t seed, std::uint32_t epoch, std::int64_t batch);
 
+  /// Sorts the samples of each step by length, so that those of a micro-batch are about as long. The
+  /// micro-batches stay mixed: any half, quarter, ... of a step has short and long ones, for the ranks that
+  /// compute it. `lengths`: of all samples that ids index.
+  void bucket_by_length(std::span<const std::int32_t> lengths, std::int64_t micro_batch);
+
   std::int64_t steps() const;
   std::int64_t batch() const { return batch_; }
   std::int64_t window() const { return window_; }  ///< of the shuffle; 0: none

@@ -84,6 +84,7 @@ struct SampleOptions {
       0;                ///< fraction of the training samples (of each shard); 0: none, or a whole split
   double fraction = 1;  ///< of the training samples (of each shard) that are not held out, (0, 1]
   data::Sampling sampling = data::Sampling::kAll;
+  bool bucket_by_length = false;  ///< EpochPlan::bucket_by_length; for tokens in memory
 };
 
 struct CheckpointOptions {
