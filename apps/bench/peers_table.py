@@ -1,6 +1,7 @@
 """How peers.py shows what it measured: a Markdown table, and bars as SVG.
 
-A row is (case, precision, {system: [result of each round]}); a system that failed is not in it.
+A row is (case, precision, {system: [result of each round]}); a system that failed is not in it. Our bound is the rate
+if only the convolutions and matrix products took time (convoke bench --help).
 """
 import statistics
 
@@ -39,8 +40,10 @@ def memory_ratio(results):
 
 
 def cell(case, results):
-    return (f"{rate(median(results, 'images_per_second'))} {case.unit}, first step "
+    text = (f"{rate(median(results, 'images_per_second'))} {case.unit}, first step "
             f"{median(results, 'seconds_to_first_step'):.1f} s, {median(results, 'peak_rss_mib'):.0f} MiB")
+    bounds = [r["images_per_second"] / r["bound_images_per_second"] for r in results if r.get("bound_images_per_second")]
+    return f"{text}, {100 * statistics.median(bounds):.0f} % of its bound" if bounds else text
 
 
 def markdown(rows, systems):
