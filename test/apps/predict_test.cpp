@@ -107,7 +107,8 @@ TEST_CASE("predict gives the same labels for a dataset, arrays and image files")
     CAPTURE(arrays);
     CHECK(columns(bytes_of(place / arrays), 1000) == columns(csv, 1000));
   }
-  CHECK(columns(pictures.text, 3) == columns(csv, 3));
+  const std::string printed = pictures.text.substr(pictures.text.find("input,index"));  // behind notes
+  CHECK(columns(printed, 3) == columns(csv, 3));
 
   REQUIRE(place.run("predict run batch.npy --output b.npy").code == 0);
   const convoke::data_prep::NpyArray table = convoke::data_prep::read_npy(place / "b.npy");
