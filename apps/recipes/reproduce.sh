@@ -108,6 +108,9 @@ mnist() {
   "$convoke" prepare "$("$root/data-prep/get" mnist)" --output mnist.h5
 }
 
+# mnist_file: the file that `mnist` made, or found.
+mnist_file() { if [ -e mnist.h5 ]; then echo mnist.h5; else echo "$CONVOKE_DATA/mnist.h5"; fi; }
+
 # Edits of a study that make it small: one run of a configuration, contended or not.
 once='/^contended_above/d; s/^repeats.*/repeats = 1\ncontended_above = 100/; s/^at_most.*/at_most = 1/; s/^warm_up.*/warm_up = 0/'
 

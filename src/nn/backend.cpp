@@ -17,9 +17,9 @@ Backend backend() {
   if (constexpr std::string_view kPrefix = "cpu_isa_"; isa.starts_with(kPrefix)) isa.erase(0, kPrefix.size());
   // oneDNN's names of instruction sets contain the names of the sets that they include.
   const bool avx512 = isa.find("avx512") != std::string::npos || isa.find("avx10") != std::string::npos;
-  const bool bf16 = isa.find("bf16") != std::string::npos || isa.find("amx") != std::string::npos ||
-                    isa.find("avx10") != std::string::npos || isa.find("fp16") != std::string::npos;
   const bool amx = isa.find("amx") != std::string::npos;
+  const bool bf16 = amx || isa.find("bf16") != std::string::npos || isa.find("avx10") != std::string::npos ||
+                    isa.find("fp16") != std::string::npos;
   return {.version = fmt::format("{}.{}.{}", version.major, version.minor, version.patch),
           .instruction_set = isa,
           .avx512 = avx512,

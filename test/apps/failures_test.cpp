@@ -87,10 +87,9 @@ TEST_CASE("a model that is larger than /dev/shm trains, and also if each rank is
   const std::string container = "unshare --user --map-root-user";
   if (shell(container + " true").code != 0) return skip("needs user namespaces");
   CHECK_FALSE(train_in("apart", "200m", container).says("own copy"));
-  train_in("copies", "16m", container)
-      .once("each rank keeps its own copy of the model")
-      .shows(" MiB of memory: ")
-      .shows("No space left on device");
+  const Outcome copies = train_in("copies", "16m", container);
+  copies.once("each rank keeps its own copy of the model").shows("No space left on device");
+  CHECK((copies.says(" cannot share 2") || copies.says(" cannot share 45.3 MiB")));
 }
 
 TEST_CASE("ranks that predict read a part of the samples each, and give the labels of one rank") {

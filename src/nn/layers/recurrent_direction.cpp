@@ -131,7 +131,6 @@ struct Direction::Loop {
 Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
     : spec_(std::move(spec)),
       width_((spec_.gru ? 3 : 4) * spec_.options.units),
-      input_(plan, node, spec_, width_),
       state_(plan, node, spec_.prefix + "recurrent_weight",
              spec_.gru && spec_.options.bias ? spec_.prefix + "recurrent_bias" : "", spec_.in.samples,
              spec_.options.units, width_, kFloat) {
@@ -182,9 +181,9 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
                     },
                     {factors, keep}, {});
   }
-  input_.add_forward(plan, node);
-  loop.input = input_;
-  loop.gates = input_.gates().ref;
+  loop.input.emplace(plan, node, spec_, width_);
+  loop.input->add_forward(plan, node);
+  loop.gates = loop.input->gates().ref;
 
   // The state's product, time step by time step.
   const auto& forward = state_.forward();
@@ -197,8 +196,8 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
   if (loop.bias) uses.push_back(loop.bias.ref);
   if (loop.tokens) uses.push_back(loop.tokens.ref);
   if (loop.dropout) uses.insert(uses.end(), {loop.dropped, loop.factors});
-  for (const Ref ref : input_.uses()) uses.push_back(ref);
-  with_stored_type(input_.gates().desc, [&](auto zero) {
+  for (const Ref ref : loop.input->uses()) uses.push_back(ref);
+  with_stored_type(loop.input->gates().desc, [&](auto zero) {
     plan.add_kernel(
         node, "forward recurrent",
         [shared = loop_](const Frame& frame) { shared->run_forward<decltype(zero)>(frame); }, uses, spec_.y,
@@ -233,11 +232,11 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
   uses.push_back(loop.gru ? loop.recurrent_gates : loop.dc);
   if (loop.tokens) uses.push_back(loop.tokens.ref);
   if (loop.dropout) uses.insert(uses.end(), {loop.dropped, loop.factors});
-  with_stored_type(input_.gates().desc, [&](auto zero) {
+  with_stored_type(loop.input->gates().desc, [&](auto zero) {
     plan.add_kernel(
         node, "backward recurrent",
         [shared = loop_](const Frame& frame) { shared->run_backward<decltype(zero)>(frame); }, uses,
-        input_.gates(), static_cast<double>(in.length - 1) * state_.flops());
+        loop.input->gates(), static_cast<double>(in.length - 1) * state_.flops());
   });
 
   // Weights of the state: the gradient at time step t belongs to the state that this step read.
@@ -267,7 +266,7 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
       },
       weight_uses, dweight, all.flops(), completes);
 
-  input_.add_backward(plan, node);
+  loop.input->add_backward(plan, node);
 }
 
 }  // namespace convoke::nn

@@ -41,7 +41,6 @@ class Direction {
 
   DirectionSpec spec_;
   std::int64_t width_;  ///< width of all gates: G U
-  RecurrentInput input_;
   RecurrentProduct state_;
   std::shared_ptr<Loop> loop_;
 };

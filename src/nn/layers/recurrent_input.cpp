@@ -63,39 +63,40 @@ struct RecurrentInput::Steps {
   struct Products {
     std::optional<MovingPrimitive> all, piece;
     Ref scratch;
+    std::string implementation;
   };
 
   SequenceExtents in;
   std::int64_t width, vocabulary, piece;  ///< piece: rows
   double dropout;
   std::uint32_t stream;  ///< of the random numbers of dropout
-  bool embedded,
-      biased;       ///< x is an embedding; there is a bias (steps must not allocate, as asking a Tensor does)
-  Tensor x;         ///< (L N, F)
-  Tensor tokens;    ///< (N, L), of which x is the embedding; empty if x is none
-  Tensor gates;     ///< (L N, G U)
-  Tensor read;      ///< (L N, F): x after dropout; then d loss / d x of distinct rows
-  Tensor distinct;  ///< (L N, G U): W x + b of distinct rows; then the sums of their gradients
-  Ref factors, keep;  ///< of dropout
-  Ref seen, table;    ///< what number_rows and list_positions write
+  bool biased;           ///< there is a bias (a step must not ask a Tensor, which allocates)
+  Tensor x;              ///< (L N, F)
+  Tensor tokens;         ///< (N, L), of which x is the embedding; empty if x is none
+  Tensor gates;          ///< (L N, G U)
+  Tensor read;           ///< (L N, F): x after dropout; then d loss / d x of distinct rows
+  Tensor distinct;       ///< (L N, G U): W x + b of distinct rows; then the sums of their gradients
+  Ref factors, keep;     ///< of dropout
+  Ref seen, table;       ///< what number_rows and list_positions write
   Tensor weight, back_weight, bias, dweight, dbias, dx;
   Ref part;  ///< gradients of the parameters by one piece
   Products forward, weights, data;
 
   std::int64_t rows() const { return in.length * in.samples; }
+  bool embedded() const { return vocabulary > 0; }
   bool drops() const { return dropout > 0; }
-  bool reads_copy() const { return drops() || embedded; }
+  bool reads_copy() const { return drops() || embedded(); }
   float* masks(const Frame& frame) const { return drops() ? frame.at(factors) : nullptr; }
   std::int32_t* numbers(const Frame& frame) const { return frame.integers(table) + 1; }
   /// Returns the distinct rows; none if nearly all rows differ.
   EqualRows equal_rows(const Frame& frame) const {
-    if (!embedded) return {};
+    if (!embedded()) return {};
     const std::int32_t* const positions = numbers(frame) + rows();
     return {frame.integers(table)[0], positions + rows(), positions};
   }
 
   void find_equal_rows(const Frame& frame) const {
-    if (!embedded) return;
+    if (!embedded()) return;
     std::int32_t *const number = numbers(frame), *const positions = number + rows();
     std::int32_t count =
         number_rows(frame.integers(tokens.ref), in, vocabulary, drops(), frame.integers(seen), number);
@@ -109,20 +110,21 @@ struct RecurrentInput::Steps {
     std::vector<Ref> used{gates.ref};
     if (drops()) used.insert(used.end(), {factors, keep});
     if (reads_copy()) used.push_back(read.ref);
-    if (embedded) used.insert(used.end(), {distinct.ref, table});
+    if (embedded()) used.insert(used.end(), {distinct.ref, table});
     return used;
   }
 
-  /// Makes the primitives of `product`, and returns their scratch memory. describe(product): a primitive's
-  /// descriptor.
+  /// Makes primitives for all rows, and for those of a piece if there is `part`. Returns their scratch
+  /// memory. describe(product): a primitive's descriptor.
   template <class Describe>
-  Ref make(PlanBuilder& plan, const RecurrentProduct& product, const Describe& describe,
-           Products& made) const {
-    const auto all_rows = describe(product);
+  static Ref make(PlanBuilder& plan, const RecurrentProduct& all, const std::optional<RecurrentProduct>& part,
+                  const Describe& describe, Products& made) {
+    const auto all_rows = describe(all);
     made.all.emplace(RecurrentProduct::moving(all_rows));
+    made.implementation = all_rows.impl_info_str();
     std::size_t bytes = all_rows.scratchpad_desc().get_size();
-    if (embedded) {
-      const auto some_rows = describe(product.with_rows(piece));
+    if (part) {
+      const auto some_rows = describe(*part);
       made.piece.emplace(RecurrentProduct::moving(some_rows));
       bytes = std::max(bytes, some_rows.scratchpad_desc().get_size());
     }
@@ -221,7 +223,6 @@ RecurrentInput::RecurrentInput(PlanBuilder& plan, const Node& node, const Direct
   s.dropout = plan.training(node) ? spec.options.dropout : 0;
   s.stream = mask_stream(node, spec.number, Mask::kInput);
   s.tokens = spec.embedded;
-  s.embedded = spec.vocabulary > 0;
   s.biased = product_.has_bias();
   s.vocabulary = spec.vocabulary;
   s.piece = (s.rows() + kPieces - 1) / kPieces;
@@ -233,7 +234,8 @@ RecurrentInput::RecurrentInput(PlanBuilder& plan, const Node& node, const Direct
     s.keep = bytes(s.in.samples * s.in.features, 1);
   }
   if (s.reads_copy()) s.read = plan.allocate(product_.x());
-  if (!s.embedded) return;
+  if (!s.embedded()) return;
+  part_ = product_.with_rows(s.piece);
   s.distinct = plan.allocate(product_.gradient());
   s.seen = bytes(s.vocabulary, sizeof(std::int32_t));
   s.table = bytes(3 * s.rows() + 2, sizeof(std::int32_t));
@@ -252,7 +254,7 @@ template void RecurrentInput::set_input(const Frame&, std::int64_t, RecurrentSte
 template void RecurrentInput::set_input(const Frame&, std::int64_t, RecurrentStep<Bf16>&) const;
 
 std::vector<Ref> RecurrentInput::uses() const {
-  if (!steps_->embedded) return {};
+  if (!steps_->embedded()) return {};
   return {steps_->distinct.ref, steps_->table};
 }
 
@@ -260,17 +262,17 @@ void RecurrentInput::add_forward(PlanBuilder& plan, const Node& node) {
   Steps& s = *steps_;
   std::vector<Ref> used = s.memory();
   const auto describe = [](const RecurrentProduct& product) { return product.forward(); };
-  used.push_back(s.make(plan, product_, describe, s.forward));
+  used.push_back(Steps::make(plan, product_, part_, describe, s.forward));
   s.weight = plan.working(node, product_.weight(), product_.forward().weights_desc());
   used.push_back(s.weight.ref);
   if (s.biased) used.push_back((s.bias = plan.parameter(node, product_.bias())).ref);
   used.push_back(s.x.ref);
-  if (s.embedded) used.insert(used.end(), {s.tokens.ref, s.seen});
+  if (s.embedded()) used.insert(used.end(), {s.tokens.ref, s.seen});
   with_stored_type(s.gates.desc, [&](auto zero) {
     plan.add_kernel(
         node, "forward input",
         [steps = steps_](const Frame& frame) { steps->run_forward<decltype(zero)>(frame); }, used, {},
-        product_.flops(), {}, product_.forward().impl_info_str());
+        product_.flops(), {}, s.forward.implementation);
   });
 }
 
@@ -280,7 +282,7 @@ void RecurrentInput::add_backward(PlanBuilder& plan, const Node& node) {
   const auto describe_weights = [&](const RecurrentProduct& product) {
     return product.backward_weights(plan, node);
   };
-  used.push_back(s.make(plan, product_, describe_weights, s.weights));
+  used.push_back(Steps::make(plan, product_, part_, describe_weights, s.weights));
   s.dweight = plan.gradient_of(node, product_.weight());
   used.push_back(s.dweight.ref);
   if (!s.drops()) used.push_back(s.x.ref);
@@ -289,7 +291,7 @@ void RecurrentInput::add_backward(PlanBuilder& plan, const Node& node) {
     used.push_back((s.dbias = plan.gradient_of(node, product_.bias())).ref);
     completes.push_back(plan.slot(node, product_.bias()));
   }
-  if (s.embedded) {
+  if (s.embedded()) {
     s.part =
         plan.allocate_bytes(s.dweight.desc.get_size() + static_cast<std::size_t>(s.width) * sizeof(float));
     used.push_back(s.part);
@@ -298,7 +300,7 @@ void RecurrentInput::add_backward(PlanBuilder& plan, const Node& node) {
     plan.add_kernel(
         node, "backward weights",
         [steps = steps_](const Frame& frame) { steps->run_backward_weights<decltype(zero)>(frame); }, used,
-        s.dweight, product_.flops(), completes, product_.backward_weights(plan, node).impl_info_str());
+        s.dweight, product_.flops(), completes, s.weights.implementation);
   });
 
   const std::size_t from = node.inputs[0];
@@ -309,7 +311,7 @@ void RecurrentInput::add_backward(PlanBuilder& plan, const Node& node) {
     return product.backward_data(plan, node, type, back.weights_desc());
   };
   used = s.memory();
-  used.push_back(s.make(plan, product_, describe_data, s.data));
+  used.push_back(Steps::make(plan, product_, part_, describe_data, s.data));
   s.back_weight = plan.working(node, product_.weight(), back.weights_desc());
   s.dx = plan.allocate(product_.x());
   used.insert(used.end(), {s.back_weight.ref, s.dx.ref});
@@ -317,7 +319,7 @@ void RecurrentInput::add_backward(PlanBuilder& plan, const Node& node) {
     plan.add_kernel(
         node, "backward data",
         [steps = steps_](const Frame& frame) { steps->run_backward_data<decltype(zero)>(frame); }, used, s.dx,
-        product_.flops(), {}, back.impl_info_str());
+        product_.flops(), {}, s.data.implementation);
   });
   Tensor dx = s.dx;
   dx.desc = time_major_desc(s.in, type);

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "nn/kernels/recurrent.hpp"
@@ -37,7 +38,8 @@ class RecurrentInput {
   struct Steps;
 
   RecurrentProduct product_;
-  std::shared_ptr<Steps> steps_;  ///< shared by the kernels of the plan
+  std::optional<RecurrentProduct> part_;  ///< the same for a piece of the distinct rows
+  std::shared_ptr<Steps> steps_;          ///< shared by the kernels of the plan
 };
 
 /// The streams of the random numbers of a recurrent layer's masks. Dropout layers draw from the stream of
