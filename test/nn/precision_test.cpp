@@ -13,6 +13,8 @@
 #include "convoke/nn/layers/softmax.hpp"
 #include "experiment.hpp"
 #include "nn/kernels/bfloat16.hpp"
+#include "nn/kernels/elementwise.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;
@@ -65,6 +67,34 @@ TEST_CASE("bf16 rounds to nearest, ties to even, and keeps infinities and NaN") 
   CHECK(std::isnan(rounded(NAN)));
   CHECK(std::isnan(rounded(std::bit_cast<float>(0x7F800001U))));  // its upper half alone would be infinity
   CHECK(std::signbit(rounded(-0.0F)));
+}
+
+TEST_CASE("kernels of every instruction set round to bf16 alike") {
+  std::vector<Bf16> a, b;
+  for (const auto& [x, y] : std::vector<std::pair<float, float>>{{1.0F, 0x1p-8F},
+                                                                 {1.0F + 0x1p-7F, 0x1p-8F},
+                                                                 {1.0F, 0x1.02p-8F},
+                                                                 {0x1.FEp127F, 0x1.FEp127F},
+                                                                 {INFINITY, 1.0F},
+                                                                 {INFINITY, -INFINITY},
+                                                                 {-0.0F, -0.0F}}) {
+    for (int copies = 0; copies < 5; ++copies) {  // 35 values: pieces and a rest
+      a.emplace_back(x);
+      b.emplace_back(y);
+    }
+  }
+  for (const InstructionSet set :
+       {InstructionSet::kBaseline, InstructionSet::kAvx2, InstructionSet::kAvx512}) {
+    if (set > instruction_set()) continue;
+    std::vector<Bf16> sum(a.size());
+    kernels_of<ElementwiseKernels<Bf16>>(set).add(a.data(), b.data(), sum.data(), a.size(), false);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const Bf16 expected(static_cast<float>(a[i]) + static_cast<float>(b[i]));
+      INFO("set " << static_cast<int>(set) << ", value " << i);
+      CHECK((sum[i].bits == expected.bits ||
+             (std::isnan(static_cast<float>(sum[i])) && std::isnan(static_cast<float>(expected)))));
+    }
+  }
 }
 
 TEST_CASE("a plan in bf16 equals one in fp32 to bf16's rounding") {

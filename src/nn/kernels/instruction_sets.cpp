@@ -3,6 +3,7 @@
 #include <string>
 
 #include "convoke/nn/backend.hpp"
+#include "nn/kernels/bfloat16.hpp"
 
 namespace convoke::nn {
 #if defined(__x86_64__)
@@ -33,8 +34,10 @@ InstructionSet instruction_set() {
   static const InstructionSet set = choose();
   return set;
 }
+const bool kRoundsToBf16 = __builtin_cpu_supports("avx512bf16") != 0;
 #else
 InstructionSet instruction_set() { return InstructionSet::kBaseline; }
+const bool kRoundsToBf16 = false;
 #endif
 
 }  // namespace convoke::nn
