@@ -188,6 +188,12 @@ Request Communicator::start_send(std::span<const std::byte> bytes, int to, Tag t
   });
 }
 
+Request Communicator::start_receive(std::span<std::byte> bytes, int from, Tag tag) const {
+  return start(bytes, [&](std::byte* piece, int count, MPI_Request* request) {
+    check(MPI_Irecv(piece, count, MPI_BYTE, from, static_cast<int>(tag), state_->comm, request), "MPI_Irecv");
+  });
+}
+
 Request Communicator::start_barrier() const {
   return start_one([&](MPI_Request* request) { check(MPI_Ibarrier(state_->comm, request), "MPI_Ibarrier"); });
 }

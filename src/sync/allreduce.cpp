@@ -3,6 +3,8 @@
 #include <cassert>
 #include <utility>
 
+#include "convoke/sync/packed_sum.hpp"
+
 namespace convoke::sync {
 namespace {
 
@@ -31,12 +33,12 @@ std::span<T> part_of(std::span<T> values, const Bucket& bucket) {
   return values.subspan(bucket.begin, bucket.size());
 }
 
-template <class T>
+// A sum in slices is a Sliced.
+template <class Sliced, class T>
 std::unique_ptr<BucketSum> make_sum(const mpi::Communicator& group, const SumChannels& channels,
                                     std::span<T> values, const Bucket& bucket) {
-  if (bucket.algorithm == Algorithm::kSlices) {
-    return std::make_unique<OrderedSum<T>>(channels, part_of(values, bucket));
-  }
+  if (bucket.algorithm == Algorithm::kSlices)
+    return std::make_unique<Sliced>(channels, part_of(values, bucket));
   return std::make_unique<InPlaceSum<T>>(group, part_of(values, bucket));
 }
 
@@ -51,12 +53,11 @@ AllReduce::AllReduce(const mpi::Communicator& group, const Exchange& exchange,
   channels_.emplace(group);
   for (const Bucket& bucket : buckets_) {
     if (bucket.wire == Number::kFixed64) {
-      sums_.push_back(make_sum<std::int64_t>(group, *channels_, exchange.fixed, bucket));
+      sums_.push_back(make_sum<PackedSum>(group, *channels_, exchange.fixed, bucket));
     } else if (bucket.wire == Number::kBfloat16) {
-      sums_.push_back(
-          std::make_unique<OrderedSum<float, Bfloat16>>(*channels_, part_of(exchange.floats, bucket)));
+      sums_.push_back(make_sum<OrderedSum<Bfloat16>>(group, *channels_, exchange.floats, bucket));
     } else {
-      sums_.push_back(make_sum<float>(group, *channels_, exchange.floats, bucket));
+      sums_.push_back(make_sum<OrderedSum<float>>(group, *channels_, exchange.floats, bucket));
     }
   }
 }

@@ -43,6 +43,10 @@ std::size_t bytes_of(Number number) {
   return 4;
 }
 
+double message_bytes(Number number) {
+  return number == Number::kFixed64 ? 4.25 : static_cast<double>(bytes_of(number));
+}
+
 // A sixteenth of the exchange, between 96 KiB and 1 MiB. Only the last bucket cannot be hidden, because its
 // gradients are the last ones; each additional bucket costs some microseconds of calls. Measured (mnist-sync,
 // 93k parameters, 373 KB, 64 samples on two hosts with one thread each, AMD EPYC; medians of two runs):

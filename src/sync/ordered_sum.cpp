@@ -27,20 +27,10 @@ void add(const Bfloat16* wire, float* sum, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) sum[i] += static_cast<float>(wire[i]);
 }
 
-template <class T>
-void encode(const T* values, T*, T* wire, std::size_t n) {
-  std::copy_n(values, n, wire);
-}
-template <class T>
-void decode(const T* wire, T* values, std::size_t n) {
-  std::copy_n(wire, n, values);
-}
+void encode(const float* values, float*, float* wire, std::size_t n) { std::copy_n(values, n, wire); }
+void decode(const float* wire, float* values, std::size_t n) { std::copy_n(wire, n, values); }
 CONVOKE_MULTIVERSION
 void add(const float* wire, float* sum, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) sum[i] += wire[i];
-}
-CONVOKE_MULTIVERSION
-void add(const std::int64_t* wire, std::int64_t* sum, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) sum[i] += wire[i];
 }
 
@@ -52,29 +42,29 @@ bool over(mpi::Request& request, bool wait) {
 
 }  // namespace
 
-template <class Value, class Wire>
-OrderedSum<Value, Wire>::OrderedSum(const SumChannels& channels, std::span<Value> values)
+template <class Wire>
+OrderedSum<Wire>::OrderedSum(const SumChannels& channels, std::span<float> values)
     : channels_(channels),
       values_(values),
       slice_(slice_elements(values.size(), channels.scatter.size())),
       outgoing_(slice_ * static_cast<std::size_t>(channels.scatter.size())),
       incoming_(outgoing_.size()),
       total_(slice_) {
-  if constexpr (!std::is_same_v<Wire, Value>) {
-    lost_ = AlignedBuffer<Value>(values.size());
-    lost_total_ = AlignedBuffer<Value>(slice_);
+  if constexpr (!std::is_same_v<Wire, float>) {
+    lost_ = AlignedBuffer<float>(values.size());
+    lost_total_ = AlignedBuffer<float>(slice_);
   }
 }
 
-template <class Value, class Wire>
-void OrderedSum<Value, Wire>::start() {
+template <class Wire>
+void OrderedSum<Wire>::start() {
   encode(values_.data(), lost_.data(), outgoing_.data(), values_.size());
   request_ = channels_.scatter.start_all_to_all(std::as_bytes(outgoing_.span()),
                                                 std::as_writable_bytes(incoming_.span()));
 }
 
-template <class Value, class Wire>
-bool OrderedSum<Value, Wire>::combine(bool wait) {
+template <class Wire>
+bool OrderedSum<Wire>::combine(bool wait) {
   if (!over(request_, wait)) return false;
   decode(incoming_.data(), total_.data(), slice_);
   for (std::size_t at = slice_; at < incoming_.size(); at += slice_)
@@ -85,15 +75,14 @@ bool OrderedSum<Value, Wire>::combine(bool wait) {
   return true;
 }
 
-template <class Value, class Wire>
-bool OrderedSum<Value, Wire>::finish(bool wait) {
+template <class Wire>
+bool OrderedSum<Wire>::finish(bool wait) {
   if (!over(request_, wait)) return false;
   decode(outgoing_.data(), values_.data(), values_.size());
   return true;
 }
 
 template class OrderedSum<float>;
-template class OrderedSum<float, Bfloat16>;
-template class OrderedSum<std::int64_t>;
+template class OrderedSum<Bfloat16>;
 
 }  // namespace convoke::sync

@@ -260,8 +260,10 @@ std::shared_ptr<World::Message> post(World::Group& group, int from, int to, Tag 
   auto message = std::make_shared<World::Message>();
   message->bytes = copy(bytes);
   ++world().sent[tag];
+  const std::tuple key{from, to, static_cast<int>(tag)};
+  message->number = group.sends[key]++;
   if (world().loses()) return message;
-  Queue& queue = group.messages[{from, to, static_cast<int>(tag)}];
+  Queue& queue = group.messages[key];
   message->arrives = world().later(world().delay());
   if (!queue.empty())
     message->arrives = std::max(message->arrives, queue.back()->arrives);  // MPI keeps the order
@@ -278,10 +280,32 @@ void Communicator::send(std::span<const std::byte> bytes, int to, Tag tag) const
   world().wait("the receiver of a message", [&] { return message->received; });
 }
 
+// A receive that was started ends the send, whatever the receiver does: MPI makes progress on all requests.
 Request Communicator::start_send(std::span<const std::byte> bytes, int to, Tag tag) const {
   return start_one([&] {
     const auto message = post(*state_->group, rank(), to, tag, bytes);
-    return [message, buffered = world().below(2) == 0] { return buffered || message->received; };
+    const std::size_t& receives = state_->group->receives[{rank(), to, static_cast<int>(tag)}];
+    return [message, &receives, buffered = world().below(2) == 0] {
+      return buffered || message->received ||
+             (receives > message->number && message->arrives <= world().now());
+    };
+  });
+}
+
+// Receives get the messages in the order in which they were started.
+Request Communicator::start_receive(std::span<std::byte> bytes, int from, Tag tag) const {
+  return start_one([&] {
+    const std::tuple key{from, rank(), static_cast<int>(tag)};
+    const Queue& queue = state_->group->messages[key];
+    return [&queue, bytes, number = state_->group->receives[key]++] {
+      const auto it = std::ranges::find_if(queue, [&](const auto& sent) { return sent->number == number; });
+      if (it == queue.end() || (*it)->arrives > world().now()) return false;
+      if (std::exchange((*it)->received, true)) return true;
+      if ((*it)->bytes.size() > bytes.size()) throw Broken("a message is longer than its receiver expects");
+      std::ranges::copy((*it)->bytes, bytes.begin());
+      --world().on_the_way;
+      return true;
+    };
   });
 }
 

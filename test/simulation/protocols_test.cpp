@@ -37,6 +37,7 @@ struct Job {
   std::uint64_t seed = 0;
   std::int64_t members = 1, steps = 1, every = 1;  ///< `every`: steps between checkpoints
   std::size_t elements = 1;                        ///< of the gradients
+  bool exact = false;                              ///< they are summed in fixed point
   std::int64_t slow_from = -1;  ///< steps take a second or two from then on; below 0: never
   std::int64_t failing = -1;    ///< the member in which a rank throws; below 0: none
   std::map<std::int64_t, State> saved;
@@ -54,8 +55,9 @@ float gradient(const Job& job, std::int64_t member, std::int64_t step, std::int6
   return static_cast<float>(static_cast<std::int64_t>(x >> 40U) % 1000);
 }
 
-void learn(State& state, std::span<const float> sums) {
-  for (const float sum : sums)
+template <class T>
+void learn(State& state, const std::vector<T>& sums) {
+  for (const T sum : sums)
     state.model = state.model * 6364136223846793005ULL + static_cast<std::uint64_t>(sum) + 1;
   ++state.steps;
 }
@@ -121,7 +123,7 @@ class Rank {
 
   run::StopReason train_or_leave(std::int64_t member, run::StopAgreement& stop) {
     try {
-      return train(member, stop);
+      return job_.exact ? train<std::int64_t>(member, stop) : train<float>(member, stop);
     } catch (const mpi::GroupError&) {
       return {};
     } catch (const Error&) {
@@ -130,6 +132,8 @@ class Rank {
     }
   }
 
+  /// T: what the ranks sum, floats or fixed point.
+  template <class T>
   run::StopReason train(std::int64_t member, run::StopAgreement& stop) {
     const mpi::Communicator& group = groups_.group;
     // As newest_for_all: the root reads the checkpoint, and all ranks get its bytes.
@@ -140,9 +144,14 @@ class Rank {
     State state;
     std::sscanf(bytes.c_str(), "%" SCNd64 " %" SCNu64, &state.steps, &state.model);
     record_.trained[index()][member] = state;
-    std::vector<float> sums(job_.elements);
-    sync::AllReduce exchange(group, {.floats = sums, .fixed = {}},
-                             {.bucket_bytes = 64, .progress_thread_bytes = {}});
+    std::vector<T> sums(job_.elements);
+    sync::Exchange arrays;
+    if constexpr (std::is_same_v<T, float>) {
+      arrays.floats = sums;
+    } else {
+      arrays.fixed = sums;
+    }
+    sync::AllReduce exchange(group, arrays, {.bucket_bytes = 64, .progress_thread_bytes = {}});
     while (state.steps < job_.steps) {
       step(member, state.steps, sums, exchange);
       learn(state, sums);
@@ -187,7 +196,8 @@ class Rank {
   }
 
   // As a micro-batch engine's backward: pieces of the gradients become complete, from the first on.
-  void step(std::int64_t member, std::int64_t number, std::vector<float>& sums, sync::AllReduce& exchange) {
+  template <class T>
+  void step(std::int64_t member, std::int64_t number, std::vector<T>& sums, sync::AllReduce& exchange) {
     World& world = *World::current();
     exchange.begin_step();
     if (job_.slow_from >= 0 && number >= job_.slow_from)
@@ -195,7 +205,8 @@ class Rank {
     const std::vector<std::int64_t> samples = take_samples();
     for (std::size_t i = 0; i < sums.size(); ++i) {
       sums[i] = 0;
-      for (const std::int64_t sample : samples) sums[i] += gradient(job_, member, number, sample, i);
+      for (const std::int64_t sample : samples)
+        sums[i] += static_cast<T>(gradient(job_, member, number, sample, i));
       if ((i + 1) % 16 != 0) continue;
       if (job_.slow_from < 0 && world.below(2) == 0)
         world.work(1e-3 * static_cast<double>(1 + world.below(60)));
@@ -324,6 +335,7 @@ void run_seed(std::uint64_t seed, bool tell, Counts& counts) {
   if (draw(random, 12) == 0) job.slow_from = job.steps / 2;
   job.every = 1 + static_cast<std::int64_t>(draw(random, 5));
   job.elements = 1 + draw(random, 64);
+  job.exact = job.elements % 2 == 0;
   if (draw(random, 5) == 0)
     job.failing = static_cast<std::int64_t>(draw(random, static_cast<std::uint64_t>(job.members)));
   End end = End::kKilled;

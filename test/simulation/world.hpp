@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <random>
@@ -82,7 +83,8 @@ class World {
   /// A message, or the part of a rank in a collective.
   struct Message {
     std::vector<std::byte> bytes;
-    double arrives = 0;
+    std::size_t number = 0;  ///< of those between two ranks with its tag, lost ones too
+    double arrives = std::numeric_limits<double>::infinity();
     bool received = false;
   };
   struct Collective {
@@ -94,6 +96,7 @@ class World {
   struct Group {
     std::vector<int> ranks;
     std::map<std::tuple<int, int, int>, std::vector<std::shared_ptr<Message>>> messages;  ///< from, to, tag
+    std::map<std::tuple<int, int, int>, std::size_t> sends, receives;                     ///< started ones
     std::vector<std::size_t> joined;  ///< collectives, by rank
     std::vector<std::shared_ptr<Collective>> collectives;
     std::map<std::pair<std::size_t, int>, std::shared_ptr<Group>> parts;  ///< by collective and color

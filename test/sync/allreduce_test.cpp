@@ -152,7 +152,7 @@ TEST_CASE("a bucket starts when its last element is ready, and not before") {
 }
 
 TEST_CASE("a step starts one sum for each bucket; a single rank makes none") {
-  std::vector<std::int64_t> gradients(100'000);  // 800,000 bytes, so 9 buckets
+  std::vector<float> gradients(200'000);  // 800,000 bytes, so 9 buckets
   AllReduce strategy(world(), exchange_of(gradients), {});
   for (int step = 0; step < 5; ++step) {
     fill(gradients, step);

@@ -80,7 +80,7 @@ TEST_CASE("sums that run at the same time do not mix") {
 TEST_CASE("with bfloat16 all ranks get the same numbers, near the sum") {
   const SumChannels channels(world());
   std::vector<float> values = values_of(world().rank(), 1000);
-  OrderedSum<float, Bfloat16> sum(channels, values);
+  OrderedSum<Bfloat16> sum(channels, values);
   run(sum);
   std::size_t far = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -102,7 +102,7 @@ TEST_CASE("what rounding takes away is added to the next sum") {
   const SumChannels channels(world());
   constexpr int kSums = 200;
   std::vector<float> values(64);
-  OrderedSum<float, Bfloat16> sum(channels, values);
+  OrderedSum<Bfloat16> sum(channels, values);
   std::vector<double> totals(values.size());
   for (int t = 0; t < kSums; ++t) {
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = value(world().rank(), i);

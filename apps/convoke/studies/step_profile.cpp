@@ -15,6 +15,7 @@
 #include "convoke/recipe/job.hpp"
 #include "convoke/study/analysis/statistics.hpp"
 #include "convoke/sync/ordered_sum.hpp"
+#include "convoke/sync/packed_integers.hpp"
 #include "convoke/sync/strategy.hpp"
 #include "studies/random_data.hpp"
 
@@ -165,7 +166,7 @@ template <class Wire>
 double copy_seconds_per_byte(std::size_t floats, const mpi::Communicator& alone) {
   const sync::SumChannels channels(alone);
   std::vector<float> values(floats, 1.0F);
-  sync::OrderedSum<float, Wire> sum(channels, values);
+  sync::OrderedSum<Wire> sum(channels, values);
   std::vector<double> seconds;
   for (int i = 0; i < 15; ++i) {
     const os::Stopwatch watch;
@@ -176,6 +177,24 @@ double copy_seconds_per_byte(std::size_t floats, const mpi::Communicator& alone)
   }
   constexpr double kPasses = 5;
   return study::median(seconds) / kPasses / static_cast<double>(floats * sizeof(float));
+}
+
+/// The same for fixed point, which is packed and unpacked: numbers of 34 bits.
+double pack_seconds_per_byte(std::size_t numbers) {
+  std::vector<std::int64_t> values(numbers);
+  for (std::size_t i = 0; i < numbers; ++i)
+    values[i] =
+        static_cast<std::int64_t>(i * 2654435761U % (std::uint64_t{1} << 34)) - (std::int64_t{1} << 33);
+  AlignedBuffer<std::byte> packed(sync::most_packed_bytes(numbers));
+  std::vector<double> seconds;
+  for (int i = 0; i < 15; ++i) {
+    const os::Stopwatch watch;
+    sync::pack(values, packed.data());
+    sync::unpack(packed.data(), values);
+    seconds.push_back(watch.seconds());
+  }
+  constexpr double kPasses = 2;
+  return study::median(seconds) / kPasses / static_cast<double>(numbers * sizeof(std::int64_t));
 }
 
 /// Describes the data that the ranks exchange.
@@ -242,7 +261,8 @@ study::StepProfile measure_step(const recipe::Recipe& recipe, int threads,
   const std::size_t bytes = profile.sums.elements * sizeof(float);
   const std::size_t floats = std::min(bytes, sync::bucket_bytes_for(bytes)) / sizeof(float);
   profile.add_seconds_per_byte = add_seconds_per_byte(floats);
-  profile.copy_seconds_per_byte = whole.wire == sync::Wire::kBfloat16
+  profile.copy_seconds_per_byte = profile.sums.fixed ? pack_seconds_per_byte(floats)
+                                  : whole.wire == sync::Wire::kBfloat16
                                       ? copy_seconds_per_byte<sync::Bfloat16>(floats, alone)
                                       : copy_seconds_per_byte<float>(floats, alone);
   return profile;

@@ -80,6 +80,8 @@ class Communicator {
   void receive(std::span<std::byte> bytes, int from, Tag tag) const;
   /// The memory must exist until the request is done.
   Request start_send(std::span<const std::byte> bytes, int to, Tag tag) const;
+  /// As start_send; below 2^30 bytes the message may be shorter than `bytes`.
+  Request start_receive(std::span<std::byte> bytes, int from, Tag tag) const;
   /// Returns the rank from which a message can be received, or none. Makes progress.
   std::optional<int> sender_of(Tag tag) const;
 

@@ -18,6 +18,7 @@ enum class Tag : int {
   kHostClock,         ///< doctor: the clocks of hosts
   kNeighbor,          ///< doctor: the memory of the neighbor
   kLink,              ///< doctor: the links between hosts
+  kPackedSum,         ///< sync::PackedSum
 };
 
 }  // namespace convoke::mpi

@@ -18,12 +18,15 @@ struct ExchangeOptions {
 
 /// The type of the numbers that a bucket sends.
 enum class Number { kFloat32, kBfloat16, kFixed64 };
-/// Returns the bytes of a number.
+/// Returns the bytes of a number in memory.
 std::size_t bytes_of(Number number);
+/// Returns the bytes of a number in the messages of a sum in slices. Fixed point is sent packed (PackedSum):
+/// 34 bits were measured for the gradients of both CNNs on MNIST in their first epoch, and fewer later.
+double message_bytes(Number number);
 
 /// How the ranks sum a bucket.
 enum class Algorithm {
-  kSlices,   ///< OrderedSum: each rank adds a slice of all arrays, and sends the sums to all
+  kSlices,   ///< OrderedSum, PackedSum: each rank adds a slice of all arrays, and sends the sums to all
   kLibrary,  ///< the algorithm of the MPI library
 };
 
@@ -47,8 +50,8 @@ struct ExchangeShape {
 /// function, so all ranks get the same buckets, and a simulation (study::predict_step) those of a real run.
 std::vector<Bucket> cut_buckets(const ExchangeShape& shape, const ExchangeOptions& options, int ranks);
 
-/// Returns true if so many ranks sum fp32 and fixed point in slices (OrderedSum); more ranks leave it to the
-/// MPI library.
+/// Returns true if so many ranks sum fp32 and fixed point in slices (OrderedSum, PackedSum); more ranks leave
+/// it to the MPI library.
 bool sums_in_slices(int ranks);
 /// Returns the default size of a bucket in bytes, for an exchange of so many bytes.
 std::size_t bucket_bytes_for(std::size_t exchange_bytes);

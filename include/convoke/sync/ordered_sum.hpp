@@ -1,6 +1,5 @@
 #pragma once
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
 #include "convoke/core/aligned_buffer.hpp"
@@ -21,15 +20,15 @@ struct SumChannels {
 /// adds them in the order of ranks, and sends the sums to all. So the result depends neither on the placement
 /// of ranks nor on the algorithms of the MPI library. Each rank sends 2 (n - 1) / n times the array.
 ///
-/// Value: float or std::int64_t. Wire: the type in which they are sent, Value or Bfloat16. With Bfloat16,
-/// every rank adds what rounding has taken from its numbers, and from its slice of the sums, to those of the
-/// next sum (error feedback: Seide et al., "1-bit stochastic gradient descent", 2014; Karimireddy et al.,
-/// "Error feedback fixes SignSGD", 2019).
-template <class Value, class Wire = Value>
+/// Wire: the type in which the numbers are sent, float or Bfloat16. With Bfloat16, every rank adds what
+/// rounding has taken from its numbers, and from its slice of the sums, to those of the next sum (error
+/// feedback: Seide et al., "1-bit stochastic gradient descent", 2014; Karimireddy et al., "Error feedback
+/// fixes SignSGD", 2019).
+template <class Wire>
 class OrderedSum final : public BucketSum {
  public:
   /// `channels` and `values` must outlive it; `values` has at most kMostElements, as many on all ranks.
-  OrderedSum(const SumChannels& channels, std::span<Value> values);
+  OrderedSum(const SumChannels& channels, std::span<float> values);
   static constexpr std::size_t kMostElements = std::size_t{1} << 27;
 
   void start() override;
@@ -38,16 +37,15 @@ class OrderedSum final : public BucketSum {
 
  private:
   const SumChannels& channels_;
-  std::span<Value> values_;
+  std::span<float> values_;
   std::size_t slice_;                        ///< elements of a slice; the last slices may be shorter or empty
   AlignedBuffer<Wire> outgoing_, incoming_;  ///< a slice for each rank
-  AlignedBuffer<Value> total_;               ///< the sum of this rank's slice
-  AlignedBuffer<Value> lost_, lost_total_;   ///< by rounding, of values_ and of total_; empty if none is lost
+  AlignedBuffer<float> total_;               ///< the sum of this rank's slice
+  AlignedBuffer<float> lost_, lost_total_;   ///< by rounding, of values_ and of total_; empty if none is lost
   mpi::Request request_;
 };
 
 extern template class OrderedSum<float>;
-extern template class OrderedSum<float, Bfloat16>;
-extern template class OrderedSum<std::int64_t>;
+extern template class OrderedSum<Bfloat16>;
 
 }  // namespace convoke::sync

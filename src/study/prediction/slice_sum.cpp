@@ -55,8 +55,8 @@ SliceSum::SliceSum(SimulatedWorld& world, const PeerGroup& group, std::size_t me
       member_(member),
       phases_(phases),
       number_(number),
-      block_bytes_(static_cast<double>(sync::slice_elements(bucket.size(), static_cast<int>(group.size())) *
-                                       sync::bytes_of(bucket.wire))),
+      block_bytes_(static_cast<double>(sync::slice_elements(bucket.size(), static_cast<int>(group.size()))) *
+                   sync::message_bytes(bucket.wire)),
       pass_seconds_(
           copy_seconds_per_byte *
           static_cast<double>(bucket.size() * std::max(sync::bytes_of(bucket.wire), sizeof(float)))) {}

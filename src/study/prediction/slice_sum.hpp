@@ -42,7 +42,7 @@ struct SliceSumPhases {
   BlockExchange scatter, gather;
 };
 
-/// What sync::OrderedSum does, in simulated time.
+/// What sync::OrderedSum and sync::PackedSum do, in simulated time.
 class SliceSum final : public sync::BucketSum {
  public:
   /// `number`: of the bucket.

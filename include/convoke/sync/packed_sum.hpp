@@ -1,0 +1,41 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "convoke/core/aligned_buffer.hpp"
+#include "convoke/mpi/communicator.hpp"
+#include "convoke/sync/bucket_sum.hpp"
+#include "convoke/sync/ordered_sum.hpp"
+
+namespace convoke::sync {
+
+/// Sums an array of integers over ranks in the two phases of OrderedSum, and sends them packed
+/// (packed_integers.hpp). Nothing is rounded, so the sum has the same bits on any number of ranks; the
+/// messages of gradients are about as long as those of floats.
+class PackedSum final : public BucketSum {
+ public:
+  /// `channels` and `values` must outlive it; `values` has at most OrderedSum's kMostElements, as many on all
+  /// ranks.
+  PackedSum(const SumChannels& channels, std::span<std::int64_t> values);
+
+  void start() override;
+  bool combine(bool wait) override;
+  bool finish(bool wait) override;
+
+ private:
+  std::span<std::int64_t> slice(int rank) const;
+  std::span<std::byte> place(AlignedBuffer<std::byte>& messages, int rank, std::size_t numbers) const;
+  std::span<const std::byte> packed(int rank);
+  bool over(bool wait);
+
+  const SumChannels& channels_;
+  std::span<std::int64_t> values_;
+  int ranks_, me_;
+  std::size_t slice_;                             ///< numbers; the last slices may be shorter or empty
+  AlignedBuffer<std::byte> outgoing_, incoming_;  ///< a message for each rank
+  std::vector<mpi::Request> requests_;            ///< of the current phase
+};
+
+}  // namespace convoke::sync

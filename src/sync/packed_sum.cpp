@@ -1,0 +1,83 @@
+#include "convoke/sync/packed_sum.hpp"
+
+#include <algorithm>
+
+#include "convoke/sync/bucket.hpp"
+#include "convoke/sync/packed_integers.hpp"
+
+namespace convoke::sync {
+
+constexpr mpi::Tag kTag = mpi::Tag::kPackedSum;
+
+PackedSum::PackedSum(const SumChannels& channels, std::span<std::int64_t> values)
+    : channels_(channels),
+      values_(values),
+      ranks_(channels.scatter.size()),
+      me_(channels.scatter.rank()),
+      slice_(slice_elements(values.size(), ranks_)),
+      outgoing_(most_packed_bytes(slice_) * static_cast<std::size_t>(ranks_)),
+      incoming_(outgoing_.size()) {
+  requests_.reserve(2 * static_cast<std::size_t>(ranks_));
+}
+
+std::span<std::int64_t> PackedSum::slice(int rank) const {
+  const std::size_t begin = std::min(slice_ * static_cast<std::size_t>(rank), values_.size());
+  return values_.subspan(begin, std::min(slice_, values_.size() - begin));
+}
+
+// The place of the message to or from a rank, as long as so many numbers may become.
+std::span<std::byte> PackedSum::place(AlignedBuffer<std::byte>& messages, int rank,
+                                      std::size_t numbers) const {
+  return messages.span().subspan(most_packed_bytes(slice_) * static_cast<std::size_t>(rank),
+                                 most_packed_bytes(numbers));
+}
+
+bool PackedSum::over(bool wait) {
+  for (; !requests_.empty(); requests_.pop_back()) {
+    if (wait) {
+      requests_.back().wait();
+    } else if (!requests_.back().test()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Packs the slice of a rank, and returns its message.
+std::span<const std::byte> PackedSum::packed(int rank) {
+  const std::span<std::int64_t> numbers = slice(rank);
+  std::byte* const message = place(outgoing_, rank, numbers.size()).data();
+  return {message, pack(numbers, message)};
+}
+
+void PackedSum::start() {
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (rank == me_) continue;
+    requests_.push_back(
+        channels_.scatter.start_receive(place(incoming_, rank, slice(me_).size()), rank, kTag));
+    requests_.push_back(channels_.scatter.start_send(packed(rank), rank, kTag));
+  }
+}
+
+bool PackedSum::combine(bool wait) {
+  if (!over(wait)) return false;
+  for (int rank = 0; rank < ranks_; ++rank)
+    if (rank != me_) unpack_and_add(place(incoming_, rank, slice_).data(), slice(me_));
+  const std::span<const std::byte> sum = packed(me_);
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (rank == me_) continue;
+    requests_.push_back(
+        channels_.gather.start_receive(place(incoming_, rank, slice(rank).size()), rank, kTag));
+    requests_.push_back(channels_.gather.start_send(sum, rank, kTag));
+  }
+  return true;
+}
+
+bool PackedSum::finish(bool wait) {
+  if (!over(wait)) return false;
+  for (int rank = 0; rank < ranks_; ++rank)
+    if (rank != me_) unpack(place(incoming_, rank, slice_).data(), slice(rank));
+  return true;
+}
+
+}  // namespace convoke::sync
